@@ -1,4 +1,4 @@
-// The job behind `echolux attenuation`: a volume or scan as attenuation coefficients.
+// Job of `echolux attenuation`: computes attenuation coefficients of a volume or scan.
 #pragma once
 
 #include <filesystem>
@@ -14,16 +14,16 @@ namespace echolux {
 struct AttenuationJob : VolumeSource {
     std::filesystem::path output;
     AttenuationRecipe recipe;
-    bool overwrites = false;  // replaces what is there, whoever made it
+    bool overwrites = false;  // replaces any existing file
 };
 
 struct AttenuationFile {
     std::vector<std::string> warnings;
     AttenuationStats stats;
-    double seconds = 0;  // of the search alone
+    double seconds = 0;  // of the computation alone
 };
 
-// Coefficients of a volume in memory, called `name` in errors.
+// Computes coefficients of a volume in memory, called `name` in errors.
 struct AttenuatedVolume {
     Volume volume;
     std::vector<std::string> warnings;
@@ -33,7 +33,7 @@ struct AttenuatedVolume {
 AttenuatedVolume attenuated_volume(const Volume& volume, const AttenuationRecipe& recipe, const std::string& name,
                                    Progress& progress);
 
-// Throws Error, also where there is no tissue; nothing is left under the output's name unless it is complete.
+// Throws Error, also if there is no tissue. An output file only appears once it is complete.
 AttenuationFile run(const AttenuationJob& job, Progress& progress);
 
 }  // namespace echolux

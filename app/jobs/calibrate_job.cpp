@@ -41,7 +41,7 @@ double median_level_db(const std::vector<double>& floor, const std::filesystem::
         "record light without a sample; A-scans that are all alike contain no noise once their mean is removed");
 }
 
-// An end of 0: the last.
+// An end of 0 means the last.
 void check_within(const Interval& chosen, std::int64_t all, const char* what) {
     const std::int64_t end = chosen.end != 0 ? chosen.end : all;
     if (chosen.begin >= 0 && chosen.begin < end && end <= all) return;
@@ -49,7 +49,7 @@ void check_within(const Interval& chosen, std::int64_t all, const char* what) {
                 "region", fmt::format("stay within 0:{}", all));
 }
 
-// Whole B-scans and kept depths where nothing is chosen.
+// Defaults to whole B-scans and the depths that the recipe keeps.
 DispersionSearch search_in(const DispersionJob& job, const Scan& scan, const ReconstructionSpec& plan) {
     DispersionSearch search = job.search;
     const std::int64_t padding = scan.recipe.zero_padding;
@@ -64,7 +64,7 @@ DispersionSearch search_in(const DispersionJob& job, const Scan& scan, const Rec
     return search;
 }
 
-// Errors name files instead of places in the pair.
+// Errors name the files instead of fields of the pair.
 MirrorCalibration calibrated(const MirrorPair& pair, const MirrorJob& job) {
     try {
         return calibrated_by_mirrors(pair);
@@ -77,7 +77,7 @@ MirrorCalibration calibrated(const MirrorPair& pair, const MirrorJob& job) {
     }
 }
 
-// Finite, and no larger than anything that is ever meant.
+// Must be finite and not implausibly large.
 void check_range(double range_rad) {
     constexpr double max_rad = 10'000;
     if (range_rad > 0 && range_rad <= max_rad) return;
@@ -129,7 +129,7 @@ NoiseFound run(const NoiseJob& job, Progress& progress) {
     return found;
 }
 
-// 0: unknown.
+// if 0, the wavelength is unknown.
 double centre_wavelength_nm(double given, std::vector<std::string>& warnings) {
     check_length(given, "centre_wavelength");
     if (given == 0) return 0;
@@ -177,7 +177,7 @@ MirrorsFound run(const MirrorJob& job, Progress& progress) {
     return found;
 }
 
-// Where nothing says how samples lie in k, the phase that is found makes up for that too.
+// Without a known sampling in k, the search also compensates for it, so the phase is not pure dispersion.
 std::vector<std::string> doubts_about(const Calibration& calibration) {
     const bool has_grid =
         !calibration.wavelengths_nm.empty() || !calibration.k_positions.empty() || !calibration.k_polynomial.empty();

@@ -1,5 +1,5 @@
-// The jobs behind `echolux calibrate`: backgrounds and noise floors from a scan, the k map and dispersion from two
-// mirrors, dispersion by a search. Plots are figures (*.png, *.svg, *.pdf); an empty name makes none.
+// Jobs of `echolux calibrate`: backgrounds and noise floors from a scan, k map and dispersion from two mirrors,
+// dispersion from a search. Plots are figures (*.png, *.svg, *.pdf); an empty name means none.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@ namespace echolux {
 
 struct MeanSpectrumJob {
     std::filesystem::path scan;
-    std::vector<std::string> settings;  // "scan.channel=1"
+    std::vector<std::string> settings;  // such as "scan.channel=1"
     std::filesystem::path output;
-    bool overwrites = false;  // replaces what is there, whoever made it
+    bool overwrites = false;  // replaces any existing file
 };
 
-// The number of lines that were averaged. Throws Error{bad_file, bad_setting, output, cancelled}.
+// Returns the number of lines that were averaged. Throws Error{bad_file, bad_setting, output, cancelled}.
 std::int64_t run(const MeanSpectrumJob& job, Progress& progress);
 
-enum class NoiseMean { amplitude, power };  // power: the root of the mean power
+enum class NoiseMean { amplitude, power };  // power: square root of the mean power
 
 struct NoiseJob {
     std::filesystem::path scan;  // recorded without a sample
     std::vector<std::string> settings;
-    std::optional<NoiseMean> mean;  // nothing: as recipe.noise_floor subtracts it, of amplitudes where it does not
-    std::filesystem::path output;   // as Calibration::noise_floor
+    std::optional<NoiseMean> mean;  // std::nullopt: the mean that recipe.noise_floor subtracts, or else of amplitudes
+    std::filesystem::path output;   // in the format of Calibration::noise_floor
     std::filesystem::path plot;
     bool overwrites = false;  // as above
 };
@@ -40,11 +40,11 @@ struct NoiseJob {
 struct NoiseFound {
     std::int64_t lines = 0;
     NoiseMean mean = NoiseMean::amplitude;
-    double level_db = 0;  // median over depth past zero delay
-    std::string unit;     // "dB of counts"; "dB" where recipe.shaping divides by the light
+    double level_db = 0;  // median over the depths beyond zero delay
+    std::string unit;     // "dB of counts", or "dB" if recipe.shaping divides by the light
 };
 
-// Of the first volume, by the scan's own recipe. Throws as above.
+// Measures the first volume with the scan's own recipe. Throws as above.
 NoiseFound run(const NoiseJob& job, Progress& progress);
 
 struct MirrorJob {
@@ -53,9 +53,9 @@ struct MirrorJob {
     MirrorSides sides = MirrorSides::same;
     bool k_falls = false;
     double displacement_um = 0;
-    double centre_wavelength = 0;      // nm, or um or m where that is what it can be; 0: unknown
-    std::filesystem::path k_map;       // output
-    std::filesystem::path dispersion;  // output, the phase theta; empty: not written
+    double centre_wavelength = 0;      // in nm; um or m are also recognised by magnitude; 0 if unknown
+    std::filesystem::path k_map;       // output file
+    std::filesystem::path dispersion;  // output file with the phase theta; empty: none
     std::filesystem::path plot;
     bool overwrites = false;  // as above
 };
@@ -69,11 +69,11 @@ MirrorsFound run(const MirrorJob& job, Progress& progress);
 struct DispersionJob {
     std::filesystem::path scan;
     std::vector<std::string> settings;
-    std::optional<std::int64_t> b_scan;  // of the first volume; nothing: the middle one
-    Interval a_scans;                    // end 0: to the last
-    Interval rows;                       // as recipe.depth_begin counts them; 0:0: as the recipe keeps
-    DispersionSearch search;             // its lines and depths are those above
-    std::filesystem::path output;        // the whole phase theta; empty: not written
+    std::optional<std::int64_t> b_scan;  // of the first volume; std::nullopt: the middle one
+    Interval a_scans;                    // `end` 0: to the last
+    Interval rows;                       // counted like recipe.depth_begin; 0:0: the depths that the recipe keeps
+    DispersionSearch search;             // its lines and depths are replaced by those above
+    std::filesystem::path output;        // output file with the whole phase theta; empty: none
     std::filesystem::path plot;
     bool overwrites = false;  // as above
 };
@@ -84,11 +84,10 @@ struct DispersionOfScan : DispersionFound {
 
 DispersionOfScan run(const DispersionJob& job, Progress& progress);
 
-// Throws Error{bad_file} with `where` for a search of `wanted` that found nothing sharp, or whose answer is not to be
-// trusted.
+// Throws Error{bad_file} with `where` if a search of `wanted` found nothing sharp or an implausible result.
 void require_sharp(const DispersionFound& found, const DispersionSearch& wanted, const std::string& where);
 
-// searched_dispersion() that tells how far it is, and is cancelled like other work.
+// Runs searched_dispersion() with progress and cancelling.
 DispersionFound searched_dispersion(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted,
                                     Progress& progress);
 

@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-// Of the first volume.
+// Only of the first volume.
 template <class Take>
 void for_each_b_scan(const Scan& scan, Progress& progress, const Take& take) {
     SpectraReader reader(scan);

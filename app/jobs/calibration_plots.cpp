@@ -62,7 +62,7 @@ FigurePanel spread_panel(const MirrorCalibration& found, std::size_t m) {
     const double highest = *std::max_element(
         curves.sharpened.begin() + static_cast<std::ptrdiff_t>(std::max(0.0, found.bin[m] - around) * points_per_bin),
         curves.sharpened.end());
-    // Aside from the middle: the legend stands there.
+    // Off centre, to leave room for the legend.
     const ValueRange bins{std::max(0.0, found.bin[m] - 0.7 * around), found.bin[m] + 2.0 * around};
     FigurePanel panel = curve_panel(axis_across("Depth bin", "", bins), axis_upwards("Level", "dB", {-60, 5}), 1.5,
                                     fmt::format("Mirror {}, FWHM in bins", m + 1));
@@ -124,14 +124,14 @@ std::vector<double> mean_level(const ProbedBlock& probe, const DispersionSearch&
     return level;
 }
 
-// The chosen depths and what lies around them.
+// Returns the chosen depths with a margin.
 Interval shown_rows(const DispersionSearch& search, std::int64_t bins) {
     const std::int64_t end = search.depth_end > 0 ? search.depth_end : bins;
     const std::int64_t margin = std::max<std::int64_t>(10, (end - search.depth_begin) / 4);
     return {std::max<std::int64_t>(0, search.depth_begin - margin), std::min(bins, end + margin)};
 }
 
-// Depths as recipe.depth_begin and --region count them: finer than bins where the recipe pads.
+// Depths counted as in recipe.depth_begin and --region: finer than bins if the recipe pads.
 struct DepthRows {
     double of_bin;
 
@@ -183,7 +183,7 @@ void plot_noise(const std::filesystem::path& path, const std::vector<double>& fl
     const std::vector<double> level = decibels_of(floor, 1);
     const std::int64_t begin = first_row_past_zero_delay(std::ssize(floor));
     ValueRange range = range_with_margin(std::span(level).subspan(static_cast<std::size_t>(begin)));
-    const double min_span = std::max(6.0, range.high - range.low);  // a flat floor looks flat
+    const double min_span = std::max(6.0, range.high - range.low);  // so that a flat floor looks flat
     range = {range.low - min_span / 2, range.high + min_span / 2};
     FigurePanel panel = curve_panel(axis_across("Depth bin", "", {0, static_cast<double>(floor.size() - 1)}),
                                     axis_upwards("Level", unit, range), 2.5, "Noise floor");

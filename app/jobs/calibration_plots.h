@@ -1,4 +1,4 @@
-// Pictures of calibrations, as figures: what was found, and how well it holds.
+// Figures of calibration results and their quality.
 #pragma once
 
 #include <filesystem>
@@ -11,16 +11,16 @@
 
 namespace echolux {
 
-// All throw what Paper throws.
+// All functions throw what Paper throws.
 
-// `floor`: amplitude of each depth bin, in counts; `name`: which mean it is.
+// `floor`: amplitude of each depth bin, in counts. `name`: the kind of mean.
 void plot_noise(const std::filesystem::path& path, const std::vector<double>& floor, const std::string& name,
                 const std::string& unit);
 
-// Fringe phases, what the polynomial leaves of them, and both point spreads before and after.
+// Plots fringe phases, residuals of the polynomial, and both point spread functions before and after.
 void plot_mirrors(const std::filesystem::path& path, const MirrorCalibration& found);
 
-// A B-scan before and after, and the mean level over depth of what the search looked at.
+// Plots a B-scan before and after, and the mean level over depth of the lines that were searched.
 struct SearchedDispersion {
     ReconstructionSpec plan;
     Recipe before, after;
@@ -28,7 +28,7 @@ struct SearchedDispersion {
 };
 void plot_dispersion(const std::filesystem::path& path, const SearchedDispersion& searched, const Block& b_scan);
 
-// All mirrors over depth with the fall-off through them; SNR or sensitivity, and width, of each.
+// Plots all mirrors over depth with the fitted roll-off, and the SNR or sensitivity and width of each.
 void plot_roll_off(const std::filesystem::path& path, const RollOffFound& found);
 
 }  // namespace echolux

@@ -13,7 +13,7 @@
 namespace echolux {
 namespace {
 
-// 0 where it is not there.
+// Returns 0 if the key is missing.
 std::int64_t number_in(const std::map<std::string, std::string>& texts, const std::string& key) {
     const auto found = texts.find(key);
     std::int64_t number = 0;
@@ -30,14 +30,14 @@ bool are_alike(const VolumeGrid& a, const VolumeGrid& b) {
 
 }  // namespace
 
-// A file of B-scans from `first` on, counted as the scan does.
+// A file with B-scans from `first` on, numbered as in the scan.
 struct ConvertInput::Part {
     std::int64_t step, volume, first, b_scans;
-    std::int64_t start;  // counted through the B-scans of all time points
+    std::int64_t start;  // position in the concatenation of all time points
 };
 
 void ConvertInput::require_joined(const std::vector<Part>& parts, const std::string& name) {
-    std::int64_t slices = 0, length = 0, first_length = 0;  // B-scans of a position; of this volume, of the first
+    std::int64_t slices = 0, length = 0, first_length = 0;  // B-scans per position; of this volume and of the first
     for (std::size_t i = 0; i < parts.size(); ++i) {
         length += parts[i].b_scans;
         const bool ends = i + 1 == parts.size() || parts[i + 1].volume != parts[i].volume;
@@ -82,8 +82,8 @@ ConvertInput::ConvertInput(const std::filesystem::path& path) {
 
 ConvertInput::~ConvertInput() = default;
 
-// Files of one scan, of which each says which volume it is of and where in it it begins: parts where several are of one
-// volume. What a position has of B-scans (repeats) follows from where the next part begins.
+// Handles files of one scan that each state their volume and first B-scan. If several belong to one volume, they are
+// parts. The number of B-scans per position (repeats) follows from the start of the next part.
 void ConvertInput::find_parts() {
     std::vector<Part> all;
     for (std::int64_t step = 0; step < files_->count(); ++step) {

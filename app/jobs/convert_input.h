@@ -1,5 +1,5 @@
-// What `echolux convert` reads: one file with all its time points, in parts; volumes of a folder or pattern, a time
-// point each; or the parts of a volume that `echolux reconstruct --blocks` wrote, which are joined.
+// Input of `echolux convert`: one file with all its time points, volumes of a folder or pattern as time points, or
+// parts of a volume written by `echolux reconstruct --blocks`, which are joined.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,20 @@ class TimePoints;
 
 class ConvertInput {
   public:
-    // Throws Error{bad_setting, bad_file}: no volume, volumes that are no series, parts that leave gaps.
+    // Throws Error{bad_setting, bad_file} if there is no volume, the volumes do not form a series, or parts leave gaps.
     explicit ConvertInput(const std::filesystem::path& path);
     ~ConvertInput();
 
-    // Of all time points that are chosen; of them texts are joined where files differ.
+    // Header for the chosen time points. Texts that differ between files are joined.
     SeriesHeader header(const Interval& time_points) const;
     const SeriesHeader& header() const { return header_; }
 
     std::int64_t b_scans_together() const;
 
-    // Whole B-scans of a time point. Throws Error{bad_file}.
+    // Reads whole B-scans of a time point. Throws Error{bad_file}.
     std::vector<std::byte> read(std::int64_t time_point, Interval b_scans);
 
-    // How many files each time point was joined of; 1: none was.
+    // Number of files that were joined per time point; 1 means not joined.
     std::int64_t parts() const { return parts_; }
 
   private:
@@ -42,10 +42,10 @@ class ConvertInput {
 
     std::unique_ptr<SeriesFile> file_;
     std::unique_ptr<TimePoints> files_;
-    std::vector<Part> order_;  // of the files of all time points, where they are parts
+    std::vector<Part> order_;  // the files of all time points, if they are parts
     std::int64_t parts_ = 1;
     Volume volume_;
-    std::int64_t kept_ = -1;  // which is in volume_
+    std::int64_t kept_ = -1;  // time point held in volume_
     SeriesHeader header_;
 };
 

@@ -40,7 +40,7 @@ SeriesHeader header_of_output(const SeriesHeader& input, const VolumeGrid& grid,
     return header;
 }
 
-// In whole MiB, whatever the size of what was done.
+// Reports in whole MiB, whatever the unit of the work.
 class MebibyteProgress {
   public:
     MebibyteProgress(Progress& progress, const std::string& task, double bytes) : progress_(progress) {

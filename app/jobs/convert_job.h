@@ -1,5 +1,5 @@
-// The job behind `echolux convert`: volumes and series of any format into any other, some B-scans at a time, so that
-// neither has to fit into memory.
+// Job of `echolux convert`: converts volumes and series between formats, some B-scans at a time, so that neither has to
+// fit into memory.
 #pragma once
 
 #include <filesystem>
@@ -15,15 +15,15 @@ namespace echolux {
 struct ConvertJob {
     std::filesystem::path input;  // a volume file or folder, a folder of volumes, or a pattern (scan_*.nrrd)
     std::filesystem::path output;
-    Interval time_points;  // end 0: the last
+    Interval time_points;  // `end` 0: to the last
     std::optional<VoxelType> type;
-    std::optional<std::pair<double, double>> range;  // of values, for integers
+    std::optional<std::pair<double, double>> range;  // value range of integer types
     ImageStorage storage;
-    bool overwrites = false;  // replaces what is there, whoever made it
+    bool overwrites = false;  // replaces any existing file
 };
 
-// How many parts of a volume (`echolux reconstruct --blocks`) each time point was joined of; 1: none was. Throws Error;
-// nothing is left under the final name unless it is complete.
+// Returns the number of parts (`echolux reconstruct --blocks`) joined per time point; 1 means not joined. Throws Error.
+// An output file only appears once it is complete.
 std::int64_t run(const ConvertJob& job, Progress& progress);
 
 }  // namespace echolux

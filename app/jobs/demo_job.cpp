@@ -24,13 +24,13 @@
 namespace echolux {
 namespace {
 
-// How well a picture uses its grays.
+// Use of the grey scale by a picture.
 struct PictureQuality {
-    double clipped = 0;     // share of pixels that are black or white
-    double gray_range = 0;  // share of the grays between the 0.1 and the 99.9 percentile
+    double clipped = 0;     // share of black and white pixels
+    double gray_range = 0;  // range from the 0.1 to the 99.9 percentile, as a share of the grey scale
 };
 
-// Of the luminance (Rec. 709) of every pixel.
+// Uses the luminance (Rec. 709) of every pixel.
 PictureQuality quality_of(const Picture& picture) {
     const auto channels = static_cast<std::size_t>(picture.channels);
     std::vector<int> grays;
@@ -50,7 +50,7 @@ PictureQuality quality_of(const Picture& picture) {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t en_face_enlarged = 4;
-constexpr std::int64_t vessel_margin = 20;  // rows that the search for vessels keeps from the layers around
+constexpr std::int64_t vessel_margin = 20;  // rows between the search for vessels and the surrounding layers
 
 Simulation living_scan() {
     Simulation simulation;
@@ -68,7 +68,7 @@ View demo_view() {
     return view;
 }
 
-// What the closing table tells of the pictures.
+// Renders the pictures, and collects their facts for the closing table.
 class Pictures {
   public:
     explicit Pictures(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -93,7 +93,7 @@ class Pictures {
     PictureQuality worst_{0, 1};
 };
 
-// Rows between the last two boundaries, where the vessels run.
+// Rows between the last two boundaries, which contain the vessels.
 Interval vessel_rows(const Layers& layers) {
     const std::vector<float>& top = layers.boundaries[layers.boundaries.size() - 2];
     const std::vector<float>& bottom = layers.boundaries.back();
@@ -138,7 +138,7 @@ std::string picture_name(std::int64_t volume) {
     return volume == 0 ? "volume.png" : fmt::format("volume_t{}.png", volume);
 }
 
-// The folder is a result in a folder of its own, and what is in it are results, too.
+// Both the folder and the files in it are outputs.
 void check_names(const DemoJob& job, const std::filesystem::path& scan_file, std::int64_t volumes) {
     std::vector<Output> outputs = outputs_of_simulation(scan_file);
     outputs.push_back({job.folder / "volume.nrrd", is_own_volume});

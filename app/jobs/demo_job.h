@@ -1,5 +1,5 @@
-// The job behind `echolux demo`: a living 4-D scan is simulated, reconstructed and ray-cast; the results are measured
-// against the simulator's truth.
+// Job of `echolux demo`: simulates a 4-D scan, reconstructs and renders it, and compares the results with the ground
+// truth.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace echolux {
 struct DemoJob {
     std::filesystem::path folder;
     DeviceChoice device;
-    bool overwrites = false;  // replaces what is there, whoever made it
+    bool overwrites = false;  // replaces any existing file
 };
 
 // A line of the closing table.
@@ -23,7 +23,7 @@ struct DemoLine {
     std::string result;
 };
 
-// Throws Error; what was finished before stays.
+// Throws Error. Files that are complete by then remain.
 std::vector<DemoLine> run(const DemoJob& job, Progress& progress);
 
 }  // namespace echolux

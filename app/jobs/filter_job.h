@@ -1,4 +1,4 @@
-// The job behind `echolux filter`: less speckle in a volume or scan, or the mean of several looks at the same tissue.
+// Job of `echolux filter`: reduces speckle of a volume or scan, or averages several looks at the same tissue.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 namespace echolux {
 
 struct FilterJob : VolumeSource {
-    std::vector<std::filesystem::path> others;  // further looks; with them, or with all_volumes, looks are averaged
-    bool all_volumes = false;                   // every volume of `input`, a series, is a look
+    std::vector<std::filesystem::path> others;  // further looks; if any, or with all_volumes, looks are averaged
+    bool all_volumes = false;                   // each volume of the series `input` is a look
     std::filesystem::path output;
     SpeckleFilter filter;
-    BackendChoice backend;    // that filters
-    bool overwrites = false;  // replaces what is there, whoever made it
+    BackendChoice backend;    // filters on this device
+    bool overwrites = false;  // replaces any existing file
 };
 
 struct FilteredFile {
     std::vector<std::string> warnings;
-    std::int64_t looks = 1;      // that were averaged
-    double effective_looks = 1;  // as how many independent ones they count
+    std::int64_t looks = 1;      // number averaged
+    double effective_looks = 1;  // equivalent number of independent looks
     double seconds = 0;          // of filtering alone
-    ProcessorUsed used{};        // that filtered
+    ProcessorUsed used{};        // device used for filtering
 };
 
-// A volume in memory, filtered as the command does it; `volume` says how.
+// Filters one volume in memory like the command. The result's provenance describes the filter.
 struct FilteredVolume {
     Volume volume;
     std::vector<std::string> warnings;
@@ -39,10 +39,10 @@ struct FilteredVolume {
 FilteredVolume filtered_volume(Volume volume, const SpeckleFilter& filter, const BackendChoice& backend,
                                Progress& progress);
 
-// The mean of looks that were added with filter.stored_as, which says how many there were.
+// Returns the mean of added looks, stored as filter.stored_as, with their number in the provenance.
 Volume mean_of(const Compound& looks, const SpeckleFilter& filter);
 
-// Throws Error; nothing is left under the output's name unless it is complete.
+// Throws Error. An output file only appears once it is complete.
 FilteredFile run(const FilterJob& job, Progress& progress);
 
 }  // namespace echolux

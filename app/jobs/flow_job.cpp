@@ -33,7 +33,7 @@ void require_growing(const std::vector<double>& times_s, const std::string& path
                 path, "give the time between volumes as `step_s`");
 }
 
-// All time points of all inputs, one after the other.
+// Concatenates the time points of all inputs.
 class VelocitySeries {
   public:
     explicit VelocitySeries(const std::vector<std::filesystem::path>& paths) : path_(paths.front().string()) {
@@ -50,7 +50,7 @@ class VelocitySeries {
         }
     }
 
-    // Which read from this.
+    // The result reads from this object.
     VelocityVolumes volumes(double step_s) const {
         const SeriesHeader& first = inputs_.front()->header();
         VelocityVolumes all;
@@ -77,12 +77,12 @@ class VelocitySeries {
         ConvertInput* input;
         std::int64_t time_point;
     };
-    std::string path_;  // of the first
+    std::string path_;  // of the first input
     std::vector<std::unique_ptr<ConvertInput>> inputs_;
     std::vector<Point> points_;
 };
 
-// The structure of the same volumes, in linear intensities.
+// Adds the structure of the same volumes as linear intensities.
 void add_structure(VelocityVolumes& volumes, const std::filesystem::path& path) {
     if (path.empty()) return;
     const auto input = std::make_shared<ConvertInput>(path);

@@ -15,7 +15,7 @@ using Look = FigureCurve::Look;
 ValueRange from_zero(const std::vector<double>& values) {
     ValueRange range = range_with_margin(values);
     range.low = std::min(range.low, 0.0);
-    range.high = std::max(1.3 * range.high, 0.0);  // the legend stands above
+    range.high = std::max(1.3 * range.high, 0.0);  // room for the legend above
     return range;
 }
 

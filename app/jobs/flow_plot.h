@@ -1,4 +1,4 @@
-// The flow through a vessel as a figure: over time, with the heart's beat through it, and along the vessel.
+// Figure of the flow through a vessel: over time with the heartbeat, and along the vessel.
 #pragma once
 
 #include <filesystem>

@@ -22,8 +22,8 @@ std::string view_with_arrows(const std::vector<double>& arrows) {
                        fmt::join(arrows, ", "));
 }
 
-// Blood of one speed all along, the median of the sections: what passes through them is the same, and how wide each of
-// them is found to be is not. Over time the flow of each volume, or B-scan, over its mean.
+// Shows one speed along the vessel, the median of its sections: all sections carry the same flow, but their measured
+// widths differ. Over time, the flow of each volume or B-scan relative to its mean.
 std::string view_with_streaks(const MeasuredFlow& measured) {
     constexpr double least_mm_s = 1e-3;
     std::vector<double> speeds, points, pulse;

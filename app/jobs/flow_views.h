@@ -1,5 +1,4 @@
-// What `echolux flow` writes for pictures: views with arrows or streaks along the vessel, as `render` and sessions take
-// them.
+// Views written by `echolux flow`: arrows or streaks along the vessel, in the format of `render` and sessions.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +9,10 @@
 
 namespace echolux {
 
-// Six numbers each, from and to, in micrometres.
+// Six numbers per arrow, from and to, in micrometres.
 std::string view_with_arrows(const std::vector<double>& arrows);
 
-// Throws Error{bad_setting}: no section has a speed.
+// Throws Error{bad_setting} if no section has a speed.
 std::string view_with_streaks(const MeasuredFlow& measured);
 
 bool is_own_flow_view(const std::filesystem::path& path);

@@ -16,9 +16,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double soon_s = 0.5;  // of a task's time, before anything is said of how long the rest takes
+constexpr double soon_s = 0.5;  // time of a task before its remaining time is estimated
 
-// What was caught, as an error that can be told.
+// Converts a caught exception to an Error.
 Error told(const std::exception_ptr& caught, const std::string& where) {
     try {
         std::rethrow_exception(caught);
@@ -73,7 +73,7 @@ struct Jobs::Job : Progress {
         return state;
     }
 
-    // On the thread that draws, once the work has ended.
+    // Runs on the drawing thread after the work has ended.
     void hand_over() {
         try {
             if (caught_) std::rethrow_exception(caught_);
@@ -85,7 +85,7 @@ struct Jobs::Job : Progress {
         }
     }
 
-    const std::shared_ptr<Operation> operation;  // that it belongs to; nullptr: none
+    const std::shared_ptr<Operation> operation;  // nullptr: none
 
   private:
     void run(const Work& work) {
@@ -100,13 +100,13 @@ struct Jobs::Job : Progress {
     Failed failed_;
     std::atomic<bool> is_cancelled_ = false;
     std::atomic<bool> is_finished_ = false;
-    LastStep last_step_;  // these two belong to the thread until it has finished
+    LastStep last_step_;  // these two belong to the job's thread until it has finished
     std::exception_ptr caught_;
-    mutable std::mutex mutex_;  // of what follows
+    mutable std::mutex mutex_;  // guards the members below
     JobState state_;
     Clock::time_point start_ = Clock::now();
     Clock::time_point task_start_ = start_;
-    std::jthread thread_;  // begins last, ends first
+    std::jthread thread_;  // starts last and ends first
 };
 
 Jobs::Jobs() = default;
@@ -150,7 +150,7 @@ bool Jobs::is_idle() const {
     return jobs_.empty();
 }
 
-// Last steps may begin jobs: the list is settled before the first of them.
+// Final steps may start jobs, so separate the finished jobs from the list first.
 void Jobs::collect() {
     const auto first =
         std::stable_partition(jobs_.begin(), jobs_.end(), [](const auto& job) { return !job->is_finished(); });

@@ -1,5 +1,5 @@
-// Background work: loading, searching, exporting. Each job has a thread, tells how far it is, can be cancelled,
-// and leaves a last step for the thread that draws.
+// Background work: loading, searching, exporting. Each job runs on its own thread, reports progress, can be cancelled,
+// and returns a final step that runs on the drawing thread.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace echolux {
 
 class AllowedFolders;  // engine/io/allowed_folders.h
 
-// What somebody asked for, with all the work that follows from it: jobs, and those that their last steps begin.
-// Whatever still works on it holds it; it is done when only who asked does.
+// A user request and all work it causes: jobs, and further jobs started by their final steps. All of these share it;
+// the request is complete when only the requester still holds it.
 struct Operation {
-    std::optional<Error> error;                     // the first thing that went wrong
-    std::shared_ptr<const AllowedFolders> folders;  // that it may read and write; nullptr: any
+    std::optional<Error> error;                     // the first error
+    std::shared_ptr<const AllowedFolders> folders;  // folders it may read and write; nullptr: any
 
     void fail(const Error& with) {
         if (!error) error = with;
@@ -30,13 +30,13 @@ struct Operation {
 struct JobState {
     std::uint64_t id = 0;
     std::string title;      // "opening retina.nrrd"
-    std::string task = {};  // what it does now: "read"
+    std::string task = {};  // current step: "read"
     std::int64_t done = 0;
-    std::int64_t total = 0;  // 0: unknown
+    std::int64_t total = 0;  // if 0, unknown
     std::string unit = {};
-    double seconds = 0;                       // since it began
-    std::optional<double> seconds_left = {};  // nothing: not known yet
-    bool is_cancelled = false;                // asked to stop
+    double seconds = 0;                       // since the start
+    std::optional<double> seconds_left = {};  // std::nullopt: not known yet
+    bool is_cancelled = false;                // the user asked to stop it
 };
 
 class Jobs {
@@ -48,11 +48,11 @@ class Jobs {
     Jobs();
     ~Jobs();  // cancels all and waits
 
-    // Begins `work` on a thread of its own. What it returns is called by collect(), unless it was cancelled; what it
-    // throws goes to `failed` there (never Error{cancelled}).
+    // Starts `work` on its own thread. The function it returns is called by collect() unless the job was cancelled. Its
+    // exceptions are passed to `failed` there, except Error{cancelled}.
     std::uint64_t start(const std::string& title, Work work, Failed failed);
 
-    // Jobs that `work` starts, and those that follow from them, belong to `operation`, which hears what they fail with.
+    // Jobs that `work` starts, and their follow-up jobs, belong to `operation`, which receives their errors.
     void belong(const std::shared_ptr<Operation>& operation, const std::function<void()>& work);
     const std::shared_ptr<Operation>& operation() const { return operation_; }  // nullptr: none
 
@@ -62,10 +62,10 @@ class Jobs {
     std::vector<JobState> states() const;
     bool is_idle() const;
 
-    // Last steps of what is finished, on the calling thread.
+    // Runs the final steps of finished jobs on the calling thread.
     void collect();
 
-    // For tests and the command line: collects until all are finished.
+    // Collects until all jobs have finished. For tests and the command line.
     void finish();
 
   private:

@@ -45,8 +45,8 @@ void require_sense(const VesselFlow& vessel) {
     }
 }
 
-// How far the lumen stands above the darkest twentieth of the depth rows, or above 0 dB where the volume counts from
-// its noise floor.
+// Level of the lumen above the darkest twentieth of the depth rows, or above 0 dB if the volume is in dB above its
+// noise floor.
 double snr_of(const VolumeGrid& grid, const std::vector<float>& power, const VesselFlow& vessel) {
     const double lumen = std::max(vessel.mean_within(power), 1e-30);
     if (grid.unit == "dB above noise floor") return 10 * std::log10(lumen);
@@ -60,7 +60,7 @@ double snr_of(const VolumeGrid& grid, const std::vector<float>& power, const Ves
     return 10 * std::log10(lumen / std::max(rows[dark / 2] / lines, 1e-30));
 }
 
-// The mean over volumes, plane by plane.
+// Mean over volumes, separately for each plane.
 class AlongMean {
   public:
     void add(const std::vector<FlowValue>& values) {
@@ -94,8 +94,8 @@ bool are_even(const std::vector<double>& times_s) {
     return true;
 }
 
-// How long each volume took: as long as from one to the next, where they follow one another without a pause. Uneven
-// intervals hold pauses that nobody knows of.
+// Duration of a volume: the interval, if volumes follow each other without a pause. Uneven intervals contain unknown
+// pauses.
 double volume_s(const VelocityVolumes& series) {
     return are_even(series.times_s) ? series.step_s : unknown;
 }

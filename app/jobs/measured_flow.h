@@ -1,5 +1,5 @@
-// Flow through a section of a vessel over time, with the heart's rate, from volumes of velocities wherever they come
-// from: what `echolux flow` and the library share.
+// Flow through a vessel section over time and the heart rate, from velocity volumes of any origin. Shared by `echolux
+// flow` and the library.
 #pragma once
 
 #include <array>
@@ -18,27 +18,27 @@ namespace echolux {
 
 enum class FlowEach { volume, b_scan };
 
-// What is asked.
+// Vessel and timing of a measurement.
 struct FlowSpec {
-    std::optional<VoxelPlace> through, towards;  // points of the vessel; nothing: the fastest; a course that is fitted
-    FlowEach each = FlowEach::volume;            // b_scan: each B-scan along the vessel at its own time
+    std::optional<VoxelPlace> through, towards;  // points in the vessel; std::nullopt: fastest point, fitted course
+    FlowEach each = FlowEach::volume;            // b_scan: one value per B-scan along the vessel at its own time
     std::int64_t arrow_count = 6;
     CrossSectionRecipe recipe;
 };
 
-// Volumes of one size in order, read when they are needed.
+// Volumes of one size in order of time, read on demand.
 struct VelocityVolumes {
-    VolumeGrid grid;  // of all of them
+    VolumeGrid grid;  // the same for all
     std::int64_t count = 0;
-    std::function<std::vector<float>(std::int64_t)> read;     // as axial_velocities()
-    double step_s = 0;                                        // from one to the next; 0: unknown
-    std::vector<double> times_s;                              // when each began; empty: by step_s
+    std::function<std::vector<float>(std::int64_t)> read;     // like axial_velocities()
+    double step_s = 0;                                        // between volumes; 0 if unknown
+    std::vector<double> times_s;                              // start of each volume; empty: derived from step_s
     std::optional<VolumeGrid> structure;                      // of the same reconstruction
-    std::function<std::vector<float>(std::int64_t)> power{};  // of it, as linear_intensity()
+    std::function<std::vector<float>(std::int64_t)> power{};  // structure, like linear_intensity()
 };
 
-// Throw Error{bad_setting}, naming `where`: volumes of other sizes or scales than the first; structure of another size
-// or number than the velocities.
+// Throw Error{bad_setting} that names `where` if volumes differ in size or scale, or structure differs from the
+// velocities in size or number.
 void require_alike(const VolumeGrid& first, const VolumeGrid& other, const std::string& where);
 void require_structure_of(const VelocityVolumes& volumes, const VolumeGrid& structure, std::int64_t count,
                           const std::string& where);
@@ -46,7 +46,7 @@ void require_structure_of(const VelocityVolumes& volumes, const VolumeGrid& stru
 // One value over time.
 struct FlowRow {
     std::int64_t volume = 0;
-    double time_s = 0;  // since the first volume began; NaN: unknown
+    double time_s = 0;  // since the start of the first volume; NaN: unknown
     FlowValue value;
 };
 
@@ -54,24 +54,24 @@ struct MeasuredFlow {
     std::int64_t volumes = 0;
     VoxelPlace place;
     VesselCourse course;
-    double angle_error_deg = 0;  // of the fit and of what the recipe adds
-    double angle_error = 0;      // relative, of every value alike
+    double angle_error_deg = 0;  // of the fit, plus the recipe's contribution
+    double angle_error = 0;      // relative error common to all values
     std::vector<FlowRow> rows;
-    std::vector<FlowValue> along;  // mean over all volumes, plane by plane
+    std::vector<FlowValue> along;  // mean over all volumes, for each plane
     double flow_ul_s = 0;          // mean over time
-    double error_ul_s = 0;         // of it: noise and angle; NaN: unknown
-    double en_face_ul_s = 0;       // through planes of constant depth; NaN: none holds the whole lumen
-    double snr_db = 0;             // of the lumen; NaN: no structure was given
+    double error_ul_s = 0;         // uncertainty from noise and angle; NaN: unknown
+    double en_face_ul_s = 0;       // through planes of constant depth; NaN: no plane contains the whole lumen
+    double snr_db = 0;             // of the lumen; NaN: without structure
     HeartRate heart;
-    std::vector<double> arrows;                        // as VesselFlow::arrows()
-    std::vector<std::array<double, 3>> course_points;  // likewise
+    std::vector<double> arrows;                        // see VesselFlow::arrows()
+    std::vector<std::array<double, 3>> course_points;  // see VesselFlow::course_points()
     std::vector<std::string> warnings;
 };
 
-// Throws Error, also where nothing can be said of the flow, with the reason.
+// Throws Error with the reason if the flow cannot be determined.
 MeasuredFlow measured_flow(const VelocityVolumes& volumes, const FlowSpec& spec, Progress& progress);
 
-// As a table; the first line says what it is.
+// CSV table. Its first line identifies the format.
 inline constexpr std::string_view flow_heading = "# echolux cross-section";
 std::string table_of(const MeasuredFlow& measured);
 

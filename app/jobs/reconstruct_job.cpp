@@ -48,7 +48,7 @@ Interval rows(const ReconstructJob& job, const VolumeGrid& grid) {
     return {job.en_face->begin, job.en_face->end == 0 ? grid.depth : job.en_face->end};
 }
 
-// Everything else that can be refused before the work starts.
+// Checks everything else that can be rejected before the work starts.
 void check_output(const ReconstructJob& job, const VolumeGrid& grid) {
     if (job.b_scan) check_b_scan(grid, *job.b_scan);
     if (job.en_face) check_en_face(grid, rows(job, grid).begin, rows(job, grid).end);
@@ -84,12 +84,12 @@ void check_flow(const ReconstructJob& job, const Scan& scan) {
     check_volume_output(job.flow, VoxelType::f32);
 }
 
-// "name.png" becomes "name_t003.png" where several are written.
+// Becomes "name_t003.png" for "name.png" if there are several volumes.
 std::filesystem::path numbered(const std::filesystem::path& path, std::int64_t volume) {
     return path.parent_path() / fmt::format("{}_t{:03}{}", path.stem().string(), volume, path.extension().string());
 }
 
-// Every file that will be written.
+// Returns all files that will be written.
 std::vector<Output> outputs_of(const ReconstructJob& job, const Interval& volumes) {
     const bool has_several = volumes.end - volumes.begin > 1;
     std::vector<Output> outputs;
@@ -107,7 +107,7 @@ std::vector<Output> outputs_of(const ReconstructJob& job, const Interval& volume
     return outputs;
 }
 
-// A picture of one B-scan needs no more than this B-scan.
+// A picture of one B-scan requires only that B-scan.
 ScanPart part_for(const ReconstructJob& job, std::int64_t volume, std::int64_t slices) {
     if (!job.b_scan) return {volume, job.b_scans.begin, job.b_scans.end};
     const std::int64_t position = *job.b_scan / slices;
@@ -124,8 +124,7 @@ void write_picture(const ReconstructJob& job, const std::filesystem::path& path,
     write_png(path, picture);
 }
 
-// Where volumes go one after the other: all into one file where the format holds several time points, else one file
-// each.
+// Destination of consecutive volumes: one file if the format holds several time points, otherwise one file per volume.
 class VolumeFiles {
   public:
     VolumeFiles(std::filesystem::path path, const Interval& volumes, double step_s)
@@ -143,7 +142,7 @@ class VolumeFiles {
             writer_->write(volume.voxels);
             if (number + 1 == volumes_.end) writer_->finish();
         }
-        progress.end();  // written is written: no asking whether to stop after that
+        progress.end();  // the file is complete: too late for cancelling
     }
 
     const std::vector<std::filesystem::path>& files() const { return files_; }

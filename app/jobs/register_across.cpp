@@ -14,7 +14,7 @@
 namespace echolux {
 namespace {
 
-// Whether `across`, with x and y exchanged, is as wide and as long; where spacings are unknown it is taken to be.
+// Returns true if `across`, with x and y exchanged, covers the same width and length. Unknown spacings are accepted.
 bool is_same_field(const VolumeGrid& raster, const VolumeGrid& across) {
     constexpr double tolerance = 0.02;
     const auto size = [](double spacing_um, std::int64_t count) { return spacing_um * static_cast<double>(count); };
@@ -23,7 +23,7 @@ bool is_same_field(const VolumeGrid& raster, const VolumeGrid& across) {
            agree(size(raster.spacing_um[2], raster.b_scans), size(across.spacing_um[1], across.a_scans));
 }
 
-// Where the protocol is known.
+// Checks the protocol if it is known.
 void require_protocol(const std::map<std::string, std::string>& provenance, const std::string& wanted,
                       const std::string& name, const std::string& remedy) {
     const auto known = provenance.find("scan.protocol");

@@ -1,4 +1,4 @@
-// A volume and one of the same place whose B-scans run across it: the pair of an x-fast and a y-fast raster.
+// A volume and a second one of the same position whose B-scans run across it: an x-fast and a y-fast raster.
 #pragma once
 
 #include <filesystem>
@@ -7,9 +7,10 @@
 
 namespace echolux {
 
-// The single one of `volumes` behind that of `file`, as if both had been scanned at once; settings.crosses becomes how
-// many B-scans run across. Throws Error{bad_setting}: several volumes, a reference, a known scan protocol other than
-// raster (the volume) and raster_y (`file`); when they are read, volumes of other depths, A-scans or fields.
+// Places the volume of `file` in front of the single one of `volumes`, as if both had been scanned at once.
+// settings.crosses becomes its number of B-scans. Throws Error{bad_setting} if there are several volumes or a
+// reference, or if the known scan protocol is not raster (the volume) or raster_y (`file`). On reading, also if depths,
+// A-scans or fields differ.
 VolumesToRegister with_across(VolumesToRegister volumes, const std::filesystem::path& file,
                               RegistrationSettings& settings);
 

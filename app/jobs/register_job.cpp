@@ -26,9 +26,9 @@ namespace echolux {
 namespace {
 
 constexpr std::string_view at_registration = "registration";
-constexpr double many = 0.2;  // part of the B-scans without a place, from which on it is told
+constexpr double many = 0.2;  // share of B-scans without a position from which a warning is given
 
-// All time points of all inputs, one after the other.
+// Concatenates the time points of all inputs.
 class VolumesIn {
   public:
     explicit VolumesIn(const std::vector<std::filesystem::path>& paths) {
@@ -71,7 +71,7 @@ class VolumesIn {
         std::int64_t count;
     };
 
-    // `number` becomes that within the input.
+    // `number` becomes the index within the input.
     const Input& input_with(std::int64_t& number) const {
         auto one = inputs_.begin();
         for (; number >= one->count; ++one) number -= one->count;
@@ -86,7 +86,7 @@ std::vector<RowShift> at_rest(std::int64_t b_scans) {
     return std::vector<RowShift>(static_cast<std::size_t>(b_scans), RowShift{.quality = 1});
 }
 
-// What was asked for, and the numbers of what came of it.
+// A registration: options, intermediate state and results.
 class Registering {
   public:
     Registering(const VolumesToRegister& volumes, const RegistrationSettings& settings)
@@ -99,7 +99,7 @@ class Registering {
         if (settings_.crosses == 0) settings_.crosses = volumes_.crosses(0);
         result_.crosses = settings_.crosses;
         BackendChoice backend = volumes_.backend;
-        if (result_.is_within && settings_.crosses > 0) backend.backend = Backend::cpu;  // what crosses are compared on
+        if (result_.is_within && settings_.crosses > 0) backend.backend = Backend::cpu;  // crosses need the CPU
         result_.used = on_gpu_or_cpu(
             backend, [&] { register_on(Backend::cuda, progress); }, [&] { register_on(Backend::cpu, progress); });
         for (const auto& rows : rows_) count(rows);
@@ -116,7 +116,7 @@ class Registering {
                                         : fmt::format("there are 0 to {}", volumes_.count - 1));
     }
 
-    // Of files, for messages.
+    // Name of the file, for messages.
     std::string name(std::int64_t number) const { return volumes_.name ? volumes_.name(number) : std::string(); }
     std::string name_of_reference() const {
         if (!volumes_.name) return {};
@@ -160,7 +160,7 @@ class Registering {
 
     bool is_on_gpu() const { return on_.backend == Backend::cuda; }
 
-    // A volume as the processor wants it.
+    // A volume in the form required by the device.
     struct Held {
         PowerVolume host;
         std::optional<PowerCopy> copy{};
@@ -309,9 +309,9 @@ class Registering {
 
     const VolumesToRegister& volumes_;
     const RegistrationSettings& wanted_;
-    RegistrationSettings settings_;  // with as many crosses as the volumes have
+    RegistrationSettings settings_;  // with the number of crosses in the volumes
     bool says_what_it_holds_ = true;
-    BackendChoice on_;  // the processor that registers now
+    BackendChoice on_;  // device in use
     VolumeGrid grid_;
     std::unique_ptr<RegisteredMean> mean_;
     std::vector<std::vector<RowShift>> rows_;

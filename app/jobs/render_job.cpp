@@ -26,7 +26,7 @@
 namespace echolux {
 namespace {
 
-// What the job's view is at its moment, with the files that it names.
+// Returns the job's view at its moment, with the files it names loaded.
 View view_of(const RenderJob& job) {
     View view = job.view;
     if (!job.key_frames.empty()) view = read_key_frames(job.key_frames).at(std::move(view), job.at_s);
@@ -56,7 +56,7 @@ void check_hash(const std::filesystem::path& path, const std::string& hash, cons
                 path.string(), "name the original as `input`, or make a new picture with `render`");
 }
 
-// What is known before the work: throws where the input is not what is expected.
+// Fills in what is known before the work. Throws if the input is not the expected one.
 PictureRecord record_of(const RenderJob& job, const View& view) {
     PictureRecord record;
     note_input(record, job);
@@ -82,7 +82,7 @@ PictureTexts texts_of(const RenderJob& job, const View& view, const OpenedVolume
     return texts_of_picture(picture_session(open, record, view, opened.scan ? &*opened.scan : nullptr, job.tissue));
 }
 
-// `done` gets the seconds of the picture alone, the volume being on the device.
+// Sets `done` to the time of the picture alone, with the volume already on the device.
 void write_picture(Renderer& renderer, const RenderJob& job, const View& view, const PictureTexts& texts,
                    Progress& progress, RenderedFile& done) {
     const auto start = std::chrono::steady_clock::now();
@@ -118,7 +118,7 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     }
     for (const auto& [x, y] : job.probes) check_pixel(view, x, y);
     const std::optional<Volume> flow = flow_of(job, view);
-    Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once
+    Renderer renderer(job.device);  // before the reconstruction, to report a missing device early
     PictureRecord record = job.output.empty() ? PictureRecord{} : record_of(job, view);
     OpenedVolume opened = open_volume(job, progress);
     if (TissueShown tissue(job.tissue, job); tissue.changes_volumes()) {

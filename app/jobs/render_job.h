@@ -1,4 +1,4 @@
-// The job behind `echolux render`: a volume or scan to a picture, or to what is seen at a pixel of it.
+// Job of `echolux render`: renders a picture of a volume or scan, or probes what is visible at a pixel.
 #pragma once
 
 #include <filesystem>
@@ -18,31 +18,31 @@
 namespace echolux {
 
 struct RenderJob : VolumeSource {
-    std::filesystem::path flow;                                 // a volume file over the structure; "": none
-    std::filesystem::path output;                               // the picture, PNG or TIFF; "": none
-    PictureBits bits = PictureBits::eight;                      // of it
-    std::vector<std::pair<std::int64_t, std::int64_t>> probes;  // pixels: x, y from the left top one
+    std::filesystem::path flow;                                 // volume file shown over the structure; "": none
+    std::filesystem::path output;                               // picture file, PNG or TIFF; "": none
+    PictureBits bits = PictureBits::eight;                      // of the picture
+    std::vector<std::pair<std::int64_t, std::int64_t>> probes;  // x, y in pixels from the top left
     View view;
-    TissueSettings tissue;                // of it, what is shown in place of the raw volume that is opened
-    std::filesystem::path key_frames;     // a file that moves the view; empty: none
-    double at_s = 0;                      // the moment of that
-    std::filesystem::path save_transfer;  // where the transfer function in use is written; empty: nowhere
-    std::string expected_input;           // fingerprints of the input and of its spectra; empty: any
+    TissueSettings tissue;                // processing of a raw volume before it is shown
+    std::filesystem::path key_frames;     // file with camera and view key frames; empty: none
+    double at_s = 0;                      // moment in the key frames
+    std::filesystem::path save_transfer;  // file for the transfer function in use; empty: none
+    std::string expected_input;           // fingerprints of the input and its spectra; empty: any
     std::string expected_spectra;
-    std::string session;  // that the picture carries; empty: made from the job
-    std::string backend;  // that reconstructed what is in memory
+    std::string session;  // session text of the picture; empty: created from the job
+    std::string backend;  // backend that reconstructed a volume in memory
     DeviceChoice device;
-    FileNames made_from;      // files besides, in which this job stood: they are inputs as well
-    bool overwrites = false;  // replaces what is there, whoever made it
+    FileNames made_from;      // further input files from which this job was read
+    bool overwrites = false;  // replaces any existing file
 };
 
 struct RenderedFile {
     std::string device;
     ReconstructionStats stats;  // backend is empty for a volume file
     std::vector<std::string> warnings;
-    std::vector<std::optional<Probe>> probes;  // one each; none: nothing is seen there
-    double seconds = 0;                        // of the picture, the volume being on the device
-    PagesShown pages;                          // of a volume that the device cannot hold at once
+    std::vector<std::optional<Probe>> probes;  // one per pixel; std::nullopt: nothing is visible there
+    double seconds = 0;                        // of the picture, with the volume already on the device
+    PagesShown pages;                          // of a volume that does not fit the device
     std::string fingerprint;                   // of the picture's pixels
 };
 

@@ -95,7 +95,7 @@ void warn_where_others(ReproducedPicture& done, const PictureRecord& before) {
     warn("the version of Echolux", before.program, version);
 }
 
-// Whether the pixels are others than those that were written. Of PNG with 8 bits alone: others are not decoded.
+// Returns true if the pixels are not those that were written. Only 8-bit PNG can be decoded and checked.
 bool was_altered(const std::filesystem::path& picture, std::int64_t bits, const std::string& fingerprint) {
     if (bits > 8 || picture.extension() != ".png") return false;
     const Picture found = read_png(picture);

@@ -1,4 +1,4 @@
-// The job behind `echolux reproduce`: a picture is made again from what it says of itself.
+// Job of `echolux reproduce`: renders a picture again from the record it carries.
 #pragma once
 
 #include <filesystem>
@@ -12,23 +12,23 @@ namespace echolux {
 
 struct ReproduceJob {
     std::filesystem::path picture;
-    std::filesystem::path input;   // where its input is now; empty: where it was
-    std::filesystem::path output;  // empty: beside the picture, its name with "-again"
+    std::filesystem::path input;   // new path of the input; empty: unchanged
+    std::filesystem::path output;  // empty: beside the picture, named with "-again"
     DeviceChoice device;
-    bool overwrites = false;  // replaces what is there, whoever made it
+    bool overwrites = false;  // replaces any existing file
 };
 
-enum class Sameness { same, other, unknown };  // unknown: the picture carries no fingerprint
+enum class Sameness { same, other, unknown };  // unknown: the picture has no fingerprint
 
 struct ReproducedPicture {
     std::filesystem::path output;
     RenderedFile rendered;
     Sameness sameness = Sameness::unknown;
-    std::vector<std::string> warnings;  // why its bits may be others: device, version, backend
+    std::vector<std::string> warnings;  // reasons for different bits: device, version, backend
 };
 
-// Throws what reading pictures and rendering throw, and Error{bad_file}: the picture says nothing of how it was made,
-// or its input has moved or changed.
+// Throws what reading pictures and rendering throw, and Error{bad_file} if the picture has no record, or if its input
+// was moved or changed.
 ReproducedPicture run(const ReproduceJob& job, Progress& progress);
 
 }  // namespace echolux

@@ -25,7 +25,7 @@
 namespace echolux {
 namespace {
 
-// Counts of some lines, one after the other.
+// Counts of several lines, one after another.
 struct Lines {
     std::vector<float> counts;
     std::int64_t samples = 0;
@@ -39,7 +39,7 @@ struct Lines {
     }
 };
 
-// The lines at each A-scan position, or of each acquired B-scan, of the first volume.
+// Lines at each A-scan position, or of each acquired B-scan, of the first volume.
 std::vector<Lines> lines_of(const Scan& scan, MirrorPer per, Progress& progress) {
     constexpr std::int64_t max_mirrors = 4096;
     const ScanGeometry& geometry = scan.geometry;
@@ -70,7 +70,7 @@ std::vector<Lines> lines_of(const Scan& scan, MirrorPer per, Progress& progress)
     return all;
 }
 
-// As a scan would hold them.
+// Describes the lines in the layout of a scan.
 ReconstructionSpec for_lines(ReconstructionSpec plan, const Lines& lines) {
     plan.format = {};
     plan.format.sample_format = SampleFormat::f32;
@@ -162,7 +162,7 @@ class Mirrors {
         found.mirrors.push_back(std::move(mirror));
     }
 
-    // Read once: all mirrors have as many samples.
+    // Read once, since all mirrors have the same number of samples.
     const std::vector<double>& background(std::int64_t samples) {
         if (!job_.background.empty() && std::ssize(background_) != samples) {
             background_ = mean_spectrum(job_.background, "background", samples, "a mirror", progress_);
@@ -170,7 +170,7 @@ class Mirrors {
         return background_;
     }
 
-    // One for each mirror, or one for all.
+    // One per mirror, or one for all.
     std::vector<std::vector<double>> backgrounds_of(const std::vector<Lines>& mirrors, const SpectrumSource& source) {
         const std::int64_t samples = mirrors.front().samples;
         if (job_.background.empty() || is_spectrum_file(job_.background)) return {background(samples)};
@@ -193,7 +193,7 @@ class Mirrors {
     std::vector<double> background_;
 };
 
-// Of mirrors by depth.
+// `found.mirrors` is sorted by depth.
 void require_different_depths(const RollOffFound& found) {
     const auto same = std::ranges::adjacent_find(found.mirrors, [&](const RolledMirror& a, const RolledMirror& b) {
         return b.reading.bin - a.reading.bin < min_share_between * static_cast<double>(found.bins);
@@ -204,7 +204,7 @@ void require_different_depths(const RollOffFound& found) {
                 std::next(same)->name, "record each mirror at its own depth, and list each once");
 }
 
-// Of the range: mirrors that lie closer together say nothing of a fall-off.
+// Share of the range. Over a smaller span, the roll-off cannot be determined.
 constexpr double min_span = 0.1;
 
 // "667.0 um"
@@ -263,7 +263,7 @@ void fit_fall_off(RollOffFound& found) {
 constexpr const char* table_heading =
     "mirror,lines,depth_bin,depth_um,level_db,snr_db,sensitivity_db,fwhm_bins,fwhm_um,side\n";
 
-// Unknown lengths and sensitivities stay empty.
+// Unknown lengths and sensitivities are left empty.
 std::string csv_of(const RollOffFound& found) {
     std::string text = table_heading;
     const auto um = [&](double bins) { return found.bin_um > 0 ? fmt::format("{:.4f}", bins * found.bin_um) : ""; };

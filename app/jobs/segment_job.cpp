@@ -33,7 +33,7 @@ bool is_figure(const Path& path) {
     return figure_format_of(path) != FigureFormat::none;
 }
 
-// ---- before work begins
+// ---- checks before the work
 
 void check_volume_or(bool is_other, const Path& path) {
     if (!path.empty() && !is_other) check_volume_output(path, VoxelType::f32);
@@ -99,7 +99,7 @@ FoundSurfaces surfaces_for(const SegmentJob& job, const Volume& volume, Progress
     return surfaces_in(volume, job.recipe, job.backend, job.input.filename().string(), progress);
 }
 
-// ---- what is written
+// ---- outputs
 
 std::string length_unit(const VolumeGrid& grid) {
     return DepthScale(grid).is_known() ? "µm" : "rows";
@@ -116,7 +116,7 @@ Volume with_recipe(Volume volume, const SegmentJob& job) {
 }
 
 void write_thickness(const SegmentJob& job, const Volume& volume, const Surfaces& surfaces) {
-    constexpr std::size_t beside = 3;  // maps in a row
+    constexpr std::size_t beside = 3;  // maps per row
     const std::vector<LayerBounds> layers = layers_between(surfaces, job.upper, job.lower);
     if (!is_figure(job.thickness))
         return write_volume(job.thickness, with_recipe(thickness_maps(volume, surfaces, layers), job));
@@ -202,7 +202,7 @@ void write_picture(const SegmentJob& job, const Volume& volume, const Surfaces& 
     write_figure(job.picture, {{panel}}, job.style, texts_of(job));
 }
 
-// Also of those that nothing is made of.
+// Checks also the names that no output uses.
 void check_names_of_surfaces(const SegmentJob& job, const Surfaces& surfaces, SegmentedLayers& done) {
     for (const std::string& name : {job.upper, job.lower, job.level}) {
         if (!name.empty()) index_of(surfaces, name);

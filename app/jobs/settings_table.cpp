@@ -27,7 +27,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of every part of the program, at their defaults.
+// Settings of all parts of the program, at their defaults.
 struct AllSettings {
     AllSettings() {
         bind(settings, scan);
@@ -55,7 +55,7 @@ struct AllSettings {
     Settings settings;
 };
 
-// Of commands that no window has; without a window, also of those that it would have.
+// Settings used only by commands. Without a window, also those that the window would have.
 struct CommandSettings {
     CommandSettings() {
 #ifndef ECHOLUX_RENDER

@@ -1,5 +1,5 @@
-// Every setting of the program, made from the descriptions: as a list, as a Markdown table, and as what may be
-// assigned.
+// All settings of the program, generated from their descriptions: as a list, as a Markdown table, and for checking
+// assignments.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,17 +11,17 @@
 
 namespace echolux {
 
-// Of the field only what describes it: its get() and set() may not be called.
+// Only the description of the field may be used: its get() and set() must not be called.
 struct ListedSetting {
     BoundField field;
     std::string effect;      // "file", "plan", "table", "view"
-    bool has_range = false;  // it is a number, from field.low to field.high
+    bool has_range = false;  // a number from field.low to field.high
 };
 
-// Of scans, views, the window, the simulator and sources.
+// Settings of scans, views, the window, the simulator and sources.
 std::vector<ListedSetting> all_settings();
 
-// Of commands alone, [layers] and [filter]: no window and no session has them.
+// Settings used only by commands, [layers] and [filter], which no window or session has.
 std::vector<ListedSetting> settings_of_commands();
 
 // For programs: key, default, unit, effect, meaning, and choices or range.
@@ -30,8 +30,7 @@ nlohmann::ordered_json object_of(const Value& value);
 
 std::string settings_table();
 
-// "recipe.window=hann". Throws Error{bad_setting} for a key that no part of the program has, or a value that it cannot
-// have.
+// Checks "recipe.window=hann". Throws Error{bad_setting} for an unknown key or an invalid value.
 void check_assignment(std::string_view assignment);
 
 }  // namespace echolux

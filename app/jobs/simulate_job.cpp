@@ -16,7 +16,7 @@ namespace echolux {
 
 namespace {
 
-// On the voxels of the scan's flow: repeats are of one position.
+// Written on the voxels of the scan's flow, where repeats are combined to one position.
 void write_velocity(const SimulateJob& job) {
     Scan scan = open_scan(job.scan);
     if (scan.geometry.a_repeats * scan.geometry.b_repeats > 1) scan.recipe.average = Average::power;

@@ -1,4 +1,4 @@
-// The job behind `echolux simulate`: a scene to an ordinary scan.
+// Job of `echolux simulate`: simulates a scene and writes an ordinary scan.
 #pragma once
 
 #include <filesystem>
@@ -11,13 +11,13 @@ namespace echolux {
 
 struct SimulateJob {
     std::string scene;
-    std::vector<std::string> settings;  // "simulation.seed=2"
-    std::filesystem::path scan;         // the TOML file
-    std::filesystem::path velocity;     // a volume file for the true flow; "": none
-    bool overwrites = false;            // replaces what is there, whoever made it
+    std::vector<std::string> settings;  // such as "simulation.seed=2"
+    std::filesystem::path scan;         // TOML file
+    std::filesystem::path velocity;     // volume file of the true flow; "": none
+    bool overwrites = false;            // replaces any existing file
 };
 
-// Throws Error; nothing is left under a final name unless it is complete.
+// Throws Error. An output file only appears once it is complete.
 void run(const SimulateJob& job, Progress& progress);
 
 }  // namespace echolux

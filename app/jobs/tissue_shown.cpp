@@ -23,7 +23,7 @@ StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const
     StabilisedVolume done;
     RegistrationSettings settings = wanted;
     if (settings.crosses == 0) settings.crosses = crosses_of(volume.provenance);
-    const std::int64_t crosses = reference == nullptr ? settings.crosses : 0;  // at rest, whatever the others do
+    const std::int64_t crosses = reference == nullptr ? settings.crosses : 0;  // crosses stay in place
     const PowerVolume power = power_of(volume);
     PowerVolume of_reference;
     if (reference != nullptr) of_reference = power_of(*reference);
@@ -41,7 +41,7 @@ StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const
         done.used = mean.b_scans_used() - crosses;
         made = mean.volume();
     };
-    const BackendChoice any{.backend = crosses > 0 ? Backend::cpu : Backend::automatic};  // the CPU alone compares them
+    const BackendChoice any{.backend = crosses > 0 ? Backend::cpu : Backend::automatic};  // crosses need the CPU
     progress.begin("register", volume.grid.b_scans, "B-scans");
     on_gpu_or_cpu(
         any,

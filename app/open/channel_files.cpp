@@ -19,7 +19,7 @@
 namespace echolux {
 namespace {
 
-// One of [[label]]: its keys, as described.
+// Parses one [[label]] table.
 TissueLabel label_of(const std::vector<TomlEntry>& table, const std::string& file) {
     TissueLabel label;
     for (const TomlEntry& entry : table) {
@@ -44,7 +44,7 @@ TissueLabel label_of(const std::vector<TomlEntry>& table, const std::string& fil
     return label;
 }
 
-// Told from transfer functions by what stands in them.
+// Label files are distinguished from transfer functions by their content.
 bool holds_labels(const std::filesystem::path& path) {
     constexpr std::size_t enough = 1 << 16;
     return lower_ending(path) == ".toml" && start_of_file(path, enough).find("[[label]]") != std::string::npos;

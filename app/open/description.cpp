@@ -79,7 +79,7 @@ std::vector<std::string> missing_of(const Scan& scan, const VolumeGrid& grid) {
     return missing;
 }
 
-// Whole volumes that the file holds beyond those that are described.
+// Number of whole volumes in the file beyond those described.
 std::int64_t further_volumes(const Scan& scan, std::int64_t file_bytes) {
     const SpectraLayout layout = spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string());
     return (file_bytes - layout.file_bytes()) / layout.volume_bytes();
@@ -102,7 +102,7 @@ std::vector<Fact> scan_facts(const Scan& scan) {
              fmt::format("n = {}", geometry.refractive_index)}};
 }
 
-// Calibration that came with the raw file, and has no file of its own.
+// Describes calibration that is stored in the raw file instead of in a separate file.
 void tell_of_what_the_file_holds(BoundField& field, const Scan& scan) {
     const Calibration& held = scan.calibration;
     const std::map<std::string_view, const std::vector<double>*> vectors{
@@ -134,7 +134,7 @@ Description described_scan(const std::filesystem::path& path, const std::vector<
     return description;
 }
 
-// Codes of the first time point, read some B-scans at a time.
+// Range of the codes of the first time point, read some B-scans at a time.
 std::pair<double, double> min_and_max(SeriesFile& file) {
     const VolumeGrid& grid = file.header().grid;
     double min = std::numeric_limits<double>::infinity(), max = -min;
@@ -163,7 +163,7 @@ void add_time_facts(const SeriesFile& file, std::vector<Fact>& facts) {
     if (levels > 1) facts.push_back({"levels", levels, "", "the same volume at decreasing resolution"});
 }
 
-// Volumes of a folder or pattern, a time point each: as the first one says.
+// Describes volumes of a folder or pattern, one per time point, from the first one.
 Description described_series(const std::filesystem::path& path) {
     const TimePoints points(path);
     Description description;
@@ -185,7 +185,7 @@ Description described_volume(const std::filesystem::path& path) {
         description.facts.push_back({"format", format->name, "", ""});
     for (Fact& fact : grid_facts(grid)) description.facts.push_back(std::move(fact));
     add_time_facts(file, description.facts);
-    constexpr std::int64_t max_looked_through = std::int64_t{2} << 30;  // a quarter of a minute
+    constexpr std::int64_t max_looked_through = std::int64_t{2} << 30;  // takes about 15 s
     if (grid.bytes() > max_looked_through) {
         description.facts.push_back({"values", std::monostate{}, "", "not computed: larger than 2 GiB"});
     } else if (grid.type != VoxelType::complex64) {
@@ -214,7 +214,7 @@ Fact fact_of(const TomlEntry& entry) {
     return {entry.name, std::visit(content, entry.value), "", ""};
 }
 
-// What a picture of ours says of itself, all of it: as settings where it can be made again.
+// Describes the record in a picture made by Echolux, as settings if it can be reproduced.
 Description described_picture(const std::filesystem::path& path) {
     Description description;
     description.kind = "picture";
@@ -240,7 +240,7 @@ Description described_picture(const std::filesystem::path& path) {
 
 using Describe = Description (*)(const std::filesystem::path&);
 
-// What is no scan; nullptr: it is one.
+// Returns the function that describes this file, or nullptr for a scan.
 Describe way_to_describe(const std::filesystem::path& path) {
     std::error_code problem;
     if (has_session(path)) return described_picture;

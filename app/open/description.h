@@ -1,5 +1,5 @@
-// What the program understood of a file: the scan with its defaults filled in, and what is missing; the volume; or how
-// a picture was made.
+// Summary of a file as the program understands it: a scan with defaults filled in and what is missing, a volume, or the
+// record of a picture.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace echolux {
 // A line of a description: "depth pitch", 1.34, "um".
 struct Fact {
     std::string name;
-    std::variant<std::monostate, std::int64_t, double, std::string> value;  // nothing: unknown
+    std::variant<std::monostate, std::int64_t, double, std::string> value;  // monostate: unknown
     std::string unit;
     std::string remark;
 };
@@ -25,12 +25,12 @@ struct Fact {
 struct Description {
     std::string kind;  // "scan", "volume" or "picture"
     std::vector<Fact> facts;
-    std::vector<BoundField> settings;  // of a scan; their get() stays valid as long as the description
-    std::vector<std::string> missing;  // what would make the result better, and how to give it
-    std::shared_ptr<void> keeper;      // holds what `settings` read from
+    std::vector<BoundField> settings;  // of a scan; their get() is valid for the lifetime of the description
+    std::vector<std::string> missing;  // suggestions to improve the result, and how to apply them
+    std::shared_ptr<void> keeper;      // owns the object that `settings` refer to
 };
 
-// `assignments` as for open_scan. Throws Error{bad_file, bad_setting}.
+// `assignments` as in open_scan. Throws Error{bad_file, bad_setting}.
 Description described(const std::filesystem::path& path, const std::vector<std::string>& assignments);
 
 }  // namespace echolux

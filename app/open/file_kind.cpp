@@ -49,7 +49,7 @@ FileKind kind_of_file(std::filesystem::path& path) {
     if (!std::filesystem::exists(file_part(path).file, problem)) {
         throw Error(ErrorCode::bad_file, "does not exist", path.string(), "check the name");
     }
-    if (has_session(path)) return FileKind::picture;  // whatever else it could be
+    if (has_session(path)) return FileKind::picture;  // takes precedence over other kinds
     if (std::filesystem::is_directory(path, problem) || is_volume_name(path)) return FileKind::exhibit;
     const std::string ending = lower_ending(path);
     if (ending == ".toml") return kind_of_toml(path);

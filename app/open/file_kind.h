@@ -1,4 +1,4 @@
-// The kind of a file that is to be opened, told by its name and first bytes.
+// Determines the kind of a file to open from its name and first bytes.
 #pragma once
 
 #include <filesystem>
@@ -7,19 +7,19 @@ namespace echolux {
 
 enum class FileKind {
     exhibit,   // volume, series, folder of volumes, scan
-    session,   // all of a session, of ours
-    preset,    // some settings of the view, the recipe and the flow
+    session,   // complete session of Echolux
+    preset,    // some settings of view, recipe and flow
     transfer,  // transfer function
-    picture,   // PNG, TIFF; ours carry a session
-    spectra    // raw, described by nothing
+    picture,   // PNG, TIFF; those of Echolux contain a session
+    spectra    // raw data without a description
 };
 
-// Where a TOML file beside raw spectra describes them, `path` becomes that. Throws Error{bad_file, bad_setting} for
-// what does not exist, and for what Echolux cannot open.
+// If a TOML file describes the raw spectra, `path` is changed to it. Throws Error{bad_file, bad_setting} if the file
+// does not exist or Echolux cannot open it.
 FileKind kind_of_file(std::filesystem::path& path);
 
-// By its name alone, whether this is something that Echolux opens, for lists of files: those without an ending, which
-// may be raw spectra, are left out.
+// Returns true for names that Echolux may be able to open, for file lists. Names without an extension, which may be raw
+// spectra, are excluded.
 bool may_open(const std::filesystem::path& name);
 
 }  // namespace echolux

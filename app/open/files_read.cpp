@@ -25,7 +25,7 @@ void as_far_as_possible(const Work& work) {
     }
 }
 
-// What the text of a scan or of the simulator names, without opening any of it.
+// Adds the files named in the text of a scan or of the simulator, without opening them.
 void add_files_of_scan(const Path& input, const std::vector<std::string>& settings, FileNames& files) {
     Scan scan;
     Simulation simulation;
@@ -44,7 +44,7 @@ void add_files_of_scan(const Path& input, const std::vector<std::string>& settin
     }
 }
 
-// "data file: voxels.raw" of NRRD, "ElementDataFile = voxels.raw" of MetaImage.
+// Finds "data file: voxels.raw" of NRRD and "ElementDataFile = voxels.raw" of MetaImage.
 void add_voxels_apart(const Path& header, FileNames& files) {
     constexpr std::size_t max_header = 1 << 20;
     std::string text;

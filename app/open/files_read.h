@@ -1,4 +1,4 @@
-// Every file that reading an input opens: what no result of the same work may be written over.
+// All files that are read when an input is opened. No output of the same work may overwrite them.
 #pragma once
 
 #include <filesystem>
@@ -10,18 +10,19 @@
 
 namespace echolux {
 
-// Of a scan itself, its spectra, index and calibration, as `settings` ("calibration.k_map=k.csv") name them; of no
-// input what these name; of a volume whose header lies apart its voxels; of a pattern the files that fit; of a folder
-// it and its volumes. Never throws: what cannot be read is told by whoever reads it.
+// Returns the files of an input: of a scan the scan itself, its spectra, index and calibration, as `settings`
+// ("calibration.k_map=k.csv") name them; without an input, only those named by settings; of a volume with a separate
+// header, its voxel file; of a pattern, the matching files; of a folder, itself and its volumes. Never throws:
+// unreadable files are reported when they are read.
 FileNames files_read(const std::filesystem::path& input, const std::vector<std::string>& settings = {});
 
-// Of several scans and files of numbers.
+// Files of several scans and of number files.
 FileNames files_of(const FileNames& inputs);
 
-// Of what a job shows.
+// Files of what a job shows.
 FileNames files_read(const VolumeSource& source);
 
-// Those that a view names.
+// Adds the files named by a view.
 void add_files_of_view(const View& view, FileNames& files);
 
 }  // namespace echolux

@@ -12,7 +12,7 @@ namespace {
 
 using Rows = std::vector<float>;
 
-// Rows of depth and micrometres from zero delay; rows alone where the spacing is unknown.
+// Converts rows of depth and micrometres from zero delay; only rows if the spacing is unknown.
 struct Scale {
     double first_um, row_um;
 
@@ -45,7 +45,7 @@ std::vector<float> in_um(Rows rows, const VolumeGrid& grid) {
 }  // namespace
 
 HeightMaps prepared_heights(const Cut& cut, Volume& volume) {
-    std::map<std::string, Rows> named;  // each is found once
+    std::map<std::string, Rows> named;  // each map is read or found once
     for (const std::string& name : {cut.top_from, cut.bottom_from, cut.flatten}) {
         if (!name.empty() && !named.contains(name)) named.emplace(name, rows_of(name, volume));
     }

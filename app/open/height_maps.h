@@ -1,5 +1,5 @@
-// What the heights of a view are counted from, for one volume: maps are read from files, the tissue's surface is found,
-// and the volume is flattened where the view asks for it.
+// Prepares the reference heights of a view for one volume: reads maps from files, finds the tissue's surface, and
+// flattens the volume if the view requests it.
 #pragma once
 
 #include "engine/io/volume_file.h"
@@ -7,7 +7,7 @@
 
 namespace echolux {
 
-// Flattens `volume` in place; the maps belong to what it is afterwards. Throws Error{bad_file, bad_setting}.
+// Flattens `volume` in place. The maps refer to the flattened volume. Throws Error{bad_file, bad_setting}.
 HeightMaps prepared_heights(const Cut& cut, Volume& volume);
 
 }  // namespace echolux

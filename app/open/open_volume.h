@@ -1,4 +1,4 @@
-// Anything that holds a volume, as a volume: a volume file is read, a scan is reconstructed.
+// Opens volumes of all kinds: reads volume files, or reconstructs a scan.
 #pragma once
 
 #include <filesystem>
@@ -17,24 +17,24 @@ namespace echolux {
 
 struct OpenedVolume {
     Volume volume;
-    std::optional<Volume> flow;  // of a scan whose [flow] has a method
+    std::optional<Volume> flow;  // of a scan with flow.method
     ScanGeometry geometry;       // of a scan
-    std::optional<Scan> scan;    // that was reconstructed, with the noise floor that was measured
+    std::optional<Scan> scan;    // the reconstructed scan, with the measured noise floor
     ReconstructionStats stats;   // backend is empty for a volume file
     std::vector<std::string> warnings;
-    std::optional<ValueRange> chosen{};  // as the source has it
+    std::optional<ValueRange> chosen{};  // copied from the source
 };
 
-// Whether the name is that of a scan: neither of a volume, nor of a folder or pattern (scan_*.nrrd) of volumes.
+// Returns true if the name is that of a scan, not of a volume, or of a folder or pattern (scan_*.nrrd) of volumes.
 bool is_scan_name(const std::filesystem::path& path);
 
-// The input of a job: a volume file, a scan, or a volume in memory.
+// Input of a job: a volume file, a scan, or a volume in memory.
 struct VolumeSource {
     std::filesystem::path input;
-    std::function<std::shared_ptr<const Volume>()> shown;  // called once, on the job's thread; empty: it is opened
-    std::vector<std::string> settings;                     // of the reconstruction, where the input is a scan
-    ScanPart part;                                         // of a scan; of volumes the time point
-    std::optional<ValueRange> chosen{};  // of values, by the first volume of a series; nothing: by the volume itself
+    std::function<std::shared_ptr<const Volume>()> shown;  // called once on the job's thread; empty: `input` is opened
+    std::vector<std::string> settings;                     // for reconstructing a scan
+    ScanPart part;                                         // part of a scan; for volumes, the time point
+    std::optional<ValueRange> chosen{};                    // range of the series; std::nullopt: this volume's own
 };
 
 OpenedVolume open_volume(const VolumeSource& source, Progress& progress);

@@ -47,7 +47,7 @@ std::string how_sure(double likeness) {
                                 : "so it is a guess";
 }
 
-// Comment lines: why the first is proposed, and the others.
+// Comment lines with the reasons for the first guess, and the alternatives.
 std::string reasons(const std::vector<RawGuess>& guesses, std::uintmax_t file_bytes) {
     const RawGuess& best = guesses.front();
     std::string text =
@@ -121,7 +121,7 @@ std::string proposed_toml(const std::filesystem::path& raw, const std::string& f
 }
 
 void write_proposed_toml(const std::filesystem::path& raw, const std::filesystem::path& toml, bool overwrites) {
-    check_outputs({{toml, {}, {".toml"}}}, {raw}, overwrites);  // people edit it: none is known as only ours
+    check_outputs({{toml, {}, {".toml"}}}, {raw}, overwrites);  // users edit it, so it is never only ours
     std::error_code problem;
     const std::filesystem::path folder = std::filesystem::absolute(toml).parent_path();
     const std::filesystem::path file = std::filesystem::proximate(std::filesystem::absolute(raw), folder, problem);

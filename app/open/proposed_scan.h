@@ -1,5 +1,6 @@
-// A proposal of what an unknown raw file holds, as a scan for the user to check: the window shows it with a picture,
-// `info --guess` prints it with its reasons.
+// Proposes the layout of an unknown raw file as a proposed scan, for the user to check. The window shows it with a
+// picture; `info
+// --guess` prints it with its reasons.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +11,14 @@
 
 namespace echolux {
 
-// Nothing but file, format and sizes is set; its path is that of the TOML file beside `raw`.
+// Only file, format and sizes are set. Its path is that of the TOML file beside `raw`.
 Scan scan_of_guess(const std::filesystem::path& raw, const RawGuess& guess);
 
-// The best proposal as TOML, with comments that say why and what else would fit. `file` is the raw file as the TOML
-// names it. Throws Error{bad_file}: nothing fits; Error{bad_setting}: the file says itself what it holds.
+// Returns the best proposal as TOML, with comments on its reasons and the alternatives. `file` is the name of the raw
+// file in the TOML. Throws Error{bad_file} if nothing fits, and Error{bad_setting} if the file describes itself.
 std::string proposed_toml(const std::filesystem::path& raw, const std::string& file);
 
-// The same into a file that is not there yet. Throws Error{output} too.
+// Writes the proposal to a new file. Also throws Error{output}.
 void write_proposed_toml(const std::filesystem::path& raw, const std::filesystem::path& toml, bool overwrites = false);
 
 }  // namespace echolux

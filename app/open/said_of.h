@@ -1,4 +1,4 @@
-// What is wrong with a volume is said of the file that it came from: rooms below know voxels only.
+// Adds the source file to errors about a volume: lower layers know only voxels.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace echolux {
 
-// work(), whose Error at `place` becomes one at `file`, where there is one.
+// Calls work(). An Error located at `place` is thrown again with `file` as its location, unless it is empty.
 template <class Work>
 auto said_of(const std::string& file, std::string_view place, const Work& work) {
     try {

@@ -1,4 +1,4 @@
-// Where the B-scans of a scan lie in space, for the renderer.
+// Positions of a scan's B-scans in space, for the renderer.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace echolux {
 
-// Of a scan of a few planes (cross, four slices) whose volume has `slices` of them; none: a volume.
+// Returns poses for a scan of a few planes (cross, four slices) whose volume has `slices` of them. Empty for a volume.
 std::vector<BScanPose> poses_of(const ScanGeometry& geometry, std::int64_t slices);
 
 }  // namespace echolux

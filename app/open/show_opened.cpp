@@ -15,7 +15,7 @@
 namespace echolux {
 namespace {
 
-// A surface that is nowhere makes an empty picture, which does not tell why.
+// Warns if the isosurface is beyond all values: the picture would be empty without a hint why.
 void warn_of_no_surface(OpenedVolume& opened, const View& view) {
     const VolumeGrid& grid = opened.volume.grid;
     const bool is_chosen = view.show == Shown::volume && mode_while_cast(view) == ViewMode::isosurface &&
@@ -28,7 +28,7 @@ void warn_of_no_surface(OpenedVolume& opened, const View& view) {
         "no surface is seen: view.isovalue is {:g}, the greatest value of the volume {:g}", view.isovalue, greatest));
 }
 
-// The same of a plane beside the volume.
+// Warns if the slice plane is outside the volume.
 void warn_of_plane_outside(OpenedVolume& opened, const View& view) {
     if (view.show != Shown::slice) return;
     const glm::dvec3 extent = volume_extent(opened.volume.grid);
@@ -43,7 +43,7 @@ void warn_of_plane_outside(OpenedVolume& opened, const View& view) {
                     view.plane_offset_um, -reach, reach));
 }
 
-// And of depths that nothing lies between.
+// Warns if nothing is between the chosen depths.
 void warn_of_empty_slab(OpenedVolume& opened, const View& view) {
     if (!view.heights_cut || view.show == Shown::slice) return;
     const VolumeGrid& grid = opened.volume.grid;

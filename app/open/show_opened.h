@@ -1,4 +1,4 @@
-// Hands an opened volume to a renderer, with the poses, heights and flow that the view needs.
+// Passes an opened volume to a renderer, with the poses, heights and flow required by the view.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-// `flow` goes before that of a scan. Flattening changes the volume; warnings are added to it. Throws what the renderer
+// `flow` replaces that of a scan. Flattening changes the volume, and warnings are added to it. Throws what the renderer
 // throws, and Error{bad_file} for heights.
 void show_opened(Renderer& renderer, OpenedVolume& opened, const std::optional<Volume>& flow, const View& view,
                  Progress& progress);

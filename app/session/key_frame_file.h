@@ -1,5 +1,5 @@
-// Key frames in a TOML file: tables [[key]], each with its `time_s`, perhaps an `ease`, and the keys of the section
-// [view] that it sets.
+// Key frames in a TOML file: [[key]] tables, each with `time_s`, an optional `ease`, and the keys of section [view]
+// that it sets.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-// What one table says.
+// Content of one table.
 struct KeyFrame {
     double time_s = 0;
     Ease ease = Ease::smooth;
@@ -17,10 +17,10 @@ struct KeyFrame {
     std::string where{};
 };
 
-// Throws Error{bad_file} for a file that is missing or no TOML, Error{bad_setting} naming file, line and key.
+// Throws Error{bad_file} if the file is missing or not TOML, and Error{bad_setting} with file, line and key.
 KeyFrames read_key_frames(const std::filesystem::path& path);
 
-// The same of a text, which `where` names.
+// Parses a text; `where` is its name in errors.
 std::vector<KeyFrame> key_frames_of(std::string_view text, const std::string& where);
 
 KeyFrames joined(const std::vector<KeyFrame>& frames);

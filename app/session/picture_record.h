@@ -1,6 +1,6 @@
-// The record that a picture carries beside the session that it restores: what made it, from which bytes. With both it
-// can be made again, bit for bit on the same device. Pictures of the command line and of the window carry the same
-// text.
+// The record that a picture carries in addition to its session: the program, devices and input fingerprints. Together
+// they allow to render it again, bit for bit on the same device. Pictures of the command line and of the window carry
+// the same text.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,19 @@ struct WhatIsOpen;
 // Section [picture].
 struct PictureRecord {
     std::string program = version;
-    std::string device{};        // that rendered
-    std::string backend{};       // that reconstructed; empty: the input is a volume
-    std::string input_hash{};    // fingerprints: of session.file,
-    std::string spectra_hash{};  // of the spectra that it describes,
-    std::string flow{};          // of this volume file, which was shown over it
+    std::string device{};        // device that rendered
+    std::string backend{};       // backend that reconstructed; empty for volume files
+    std::string input_hash{};    // fingerprint of session.file
+    std::string spectra_hash{};  // fingerprint of the spectra it describes
+    std::string flow{};          // volume file that was shown over it
     std::string flow_hash{};
-    std::string channel_hashes{};  // of the files of the view's channels, a line each; "-": it has none
-    std::int64_t bits = 8;         // of a channel
-    std::int64_t samples = 0;      // rays a pixel; 0: as view.samples says
-    std::vector<double> range{};   // of values, low and high, that the first volume of its series chose; empty: its own
-    double flow_range = 0;         // of a running source's flow, where the view leaves it open: 0
+    std::string channel_hashes{};  // fingerprints of the files of the view's channels, one per line; "-": none
+    std::int64_t bits = 8;         // per channel
+    std::int64_t samples = 0;      // rays per pixel; 0: as in view.samples
+    std::vector<double> range{};   // low and high of the range set by the first volume of the series; empty: own range
+    double flow_range = 0;         // of a running source's flow, if view leaves it open (0)
     double flow_threshold = -1;    // likewise
-    std::string made_by{};         // what the input file says of itself, one line a key
+    std::string made_by{};         // provenance of the input file, one key per line
 };
 
 template <>
@@ -47,26 +47,26 @@ void note_flow(PictureRecord& record, const View& wanted, const View& drawn);
 void note_range(PictureRecord& record, const std::optional<ValueRange>& chosen);
 std::optional<ValueRange> chosen_range(const PictureRecord& record);
 
-// Of a channel: that of its volume, `volume`, and of the file of its curve where it has one.
+// Fingerprints of a channel: that of its volume, `volume`, and of its curve's file if it has one.
 std::string hashes_of(const Channel& channel, const std::string& volume);
 
-// Fingerprints of what its channels show.
+// Adds the fingerprints of the view's channels.
 void note_channels(PictureRecord& record, const View& view);
 
-// Fingerprints of the file that a picture is made of, and of the spectra where that is a scan; nothing where it was no
-// file. Reads all of them.
+// Adds the fingerprints of the input file and, for a scan, of its spectra; none if the input is not a file. Reads all
+// of these files.
 void note_input(PictureRecord& record, const VolumeSource& source);
 
-// "key = value", one a line.
+// Lines of "key = value".
 std::string text_of_map(const std::map<std::string, std::string>& map);
 
-// The session of a picture: everything of the view, and of the recipe where the input is a scan, as it was in use.
-// `scan` may be null; of `tissue` what is not as by default. Files that the view names become absolute; its curve
-// stands in the text itself.
+// Returns the session text of a picture: the whole view and, for a scan, the recipe in use. `scan` may be null. Of
+// `tissue`, only values that differ from their defaults are included. Files named by the view become absolute; its
+// curve is part of the text.
 std::string picture_session(const WhatIsOpen& open, const PictureRecord& record, const View& view, const Scan* scan,
                             const TissueSettings& tissue);
 
-// `session` with the section [picture] at its end.
+// Returns `session` with the section [picture] appended.
 std::string with_record(const std::string& session, const PictureRecord& record);
 
 PictureTexts texts_of_picture(const std::string& session);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t newest_version = 1;
 
-// Everything that a session's text may hold.
+// Objects for everything that a session's text may contain.
 struct Scratch {
     WhatIsOpen open;
     View view;

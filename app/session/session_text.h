@@ -1,5 +1,6 @@
-// A session as TOML: what is open, its settings, its view. The sections are those of the settings;
-// [session] says what is open, [transfer] holds a curve that was drawn by hand. Pictures carry the same text.
+// A session as TOML: the open file or source, its settings and its view. The sections are those of the settings. In
+// addition, [session] describes what is open, and [transfer] contains a curve drawn by hand. Pictures carry the same
+// text.
 #pragma once
 
 #include <filesystem>
@@ -17,16 +18,16 @@ namespace echolux {
 
 struct View;
 
-// How each begins.
+// First line of each session.
 inline constexpr const char* session_head = "# A session of Echolux. Open it in the window.\n";
 
 // Section [session].
 struct WhatIsOpen {
     std::int64_t version = 1;   // of this format
     std::string file{};         // a volume, series or scan; absolute
-    std::string source{};       // as `echolux live` names it
-    std::string scan{};         // that describes what the source sends
-    std::string assignments{};  // "recipe.window=hann", of opening it; one a line
+    std::string source{};       // source name as for `echolux live`
+    std::string scan{};         // scan file that describes the data of the source
+    std::string assignments{};  // "recipe.window=hann", used when it was opened; one per line
     std::vector<double> cross_um{0, 0, 0};
     std::int64_t step = 0;  // of a series
 
@@ -39,27 +40,27 @@ const std::vector<Field<WhatIsOpen>>& describe<WhatIsOpen>();
 std::vector<std::string> lines_of(const std::string& text);
 std::string text_of_lines(const std::vector<std::string>& lines);
 
-// `settings`: the sections of everything that differs from its default, as SettingsBook::toml() writes them.
+// `settings`: sections with the values that differ from their defaults, as written by SettingsBook::toml().
 std::string session_toml(const WhatIsOpen& open, const View& view, const std::string& settings);
 
-// What a session's text says; what it leaves out has its default.
+// Content of a session's text. Missing values have their default.
 struct RestoredSession {
     WhatIsOpen open;
     SourceSettings source;
-    Values view_values;  // of view and window, the curve among them, and of what is made of tissue
+    Values view_values;  // of view (with its curve), window and tissue
     Values scan;         // of calibration, recipe and flow
     PictureRecord picture{};
 };
 
-// As a command line gives them, one each.
+// Returns the settings as command-line assignments.
 std::vector<std::string> assignments_of(const RestoredSession& session);
 
-// The view that it restores, over the defaults.
+// Returns the restored view, on top of the defaults.
 View view_of(const RestoredSession& session);
 
 bool is_of_scan(std::string_view key);  // calibration, recipe, flow
 
-// Every key is checked. Throws Error{bad_setting} naming file and key.
+// Checks every key. Throws Error{bad_setting} with file and key.
 RestoredSession session_of(const std::vector<TomlEntry>& entries, const std::string& where);
 
 }  // namespace echolux

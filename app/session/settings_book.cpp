@@ -13,7 +13,7 @@
 namespace echolux {
 namespace {
 
-// Which file of the calibration fills which numbers.
+// The calibration array that each calibration file fills.
 struct CalibrationPart {
     std::string_view name;
     std::string CalibrationFiles::*file;
@@ -38,7 +38,7 @@ bool is_undone(std::string_view key) {
     return std::ranges::count(sections, section_of(key)) > 0 || is_recipe_section(section_of(key));
 }
 
-// What spectra are does not change while they are open.
+// The format and geometry of spectra cannot change while they are open.
 void refuse_facts(std::string_view key) {
     if (section_of(key) != "scan" && section_of(key) != "recording") return;
     throw Error(ErrorCode::bad_setting, "cannot be changed while it is open", std::string(key),
@@ -111,7 +111,7 @@ void SettingsBook::set(const Values& wanted) {
     take_calibration(wanted);
 }
 
-// A preset that is chosen takes the place of a curve that was drawn or read.
+// Selecting a preset replaces a curve that was drawn or read.
 void SettingsBook::take_curve(const Values& wanted) {
     const auto is_of_channel = [](const auto& entry) { return entry.first.starts_with("view.channel_"); };
     if (std::ranges::any_of(wanted, is_of_channel)) load_channels(view_);
@@ -129,7 +129,7 @@ void SettingsBook::take_curve(const Values& wanted) {
 }
 
 void SettingsBook::take_calibration(const Values& wanted) {
-    // Whichever is named of the maps from samples to k takes the place of one that came without a file.
+    // A named map from samples to k replaces one that came without a file.
     constexpr std::array<std::string_view, 2> maps{"k_map", "wavelengths"};
     const auto is_map = [&](std::string_view name) { return std::ranges::count(maps, name) > 0; };
     const auto is_wanted = [&](std::string_view name) { return wanted.contains("calibration." + std::string(name)); };
@@ -173,14 +173,14 @@ Change SettingsBook::apply(const Values& wanted, const std::function<void(const 
         window_ = window;
         source_ = source;
         tissue_ = tissue;
-        if (scan) *scan_ = *scan;  // fields are bound to where it lies
+        if (scan) *scan_ = *scan;  // assign in place: fields are bound to this object
         throw;
     }
 }
 
 Change SettingsBook::take_back(const Scan& scan) {
     const Values before = undoable();
-    *scan_ = scan;  // fields are bound to where it lies
+    *scan_ = scan;  // assign in place: fields are bound to this object
     settled_ = undoable();
     return change_since(before);
 }

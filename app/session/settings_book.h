@@ -1,5 +1,5 @@
-// Every setting of the workspace, in one registry: those of view and window always, those of the scan while one is
-// open. Several are set together or not at all, and what came of it can be taken back.
+// All settings of the workspace in one registry: those of view and window always, those of a scan while one is open.
+// Several are set together or not at all, and the resulting change can be undone.
 #pragma once
 
 #include <functional>
@@ -32,28 +32,29 @@ class SettingsBook {
     const TissueSettings& tissue() const { return tissue_; }
     const Scan* scan() const { return scan_ ? &*scan_ : nullptr; }
 
-    // What is open from now on: its settings as it has them; nothing: no scan.
+    // Sets the open scan with its current settings; std::nullopt: none.
     void set_scan(std::optional<Scan> scan);
     void set_source(const SourceSettings& source) { source_ = source; }
 
     const Settings& settings() const { return settings_; }
     const std::vector<BoundField>& fields() const { return settings_.fields(); }
-    const BoundField* field(std::string_view key) const;  // nullptr: not there now
+    const BoundField* field(std::string_view key) const;  // nullptr: currently unavailable
 
-    // All of `wanted`, with the files that they name read, or none. `bring_about` is told what changed, and may refuse
-    // by throwing. Returns it, without what is never taken back (source, the window's size). Throws Error{bad_setting,
-    // bad_file}.
+    // Sets all of `wanted`, including the files they name, or none. `bring_about` receives the change and may refuse it
+    // by throwing. Returns the change, without values that are never undone (source, window size). Throws
+    // Error{bad_setting, bad_file}.
     Change apply(const Values& wanted, const std::function<void(const Change&)>& bring_about);
 
-    // Recipe, flow and calibration are those of `scan` again, which must be what was opened. Returns what changed.
+    // Restores recipe, flow and calibration of `scan`, which must be the opened one. Returns the change.
     Change take_back(const Scan& scan);
 
-    // The same for edits made through view() since.
+    // Returns the change made through view() since the last call.
     Change view_edited();
 
-    // What sessions keep: values that differ from the defaults, or from those that the scan was opened with.
+    // Returns the part that sessions store: values that differ from their defaults, or from those with which the scan
+    // was opened.
     std::string toml() const;
-    // Changed settings of the scan since it was opened: "recipe.window=hann".
+    // Returns scan settings changed since it was opened: "recipe.window=hann".
     std::vector<std::string> assignments() const;
 
   private:
@@ -74,12 +75,12 @@ class SettingsBook {
     std::optional<Scan> as_opened_;
     Values scan_values_;  // as opened, by key
     Settings settings_;
-    std::map<std::string, std::size_t, std::less<>> places_;  // in fields(), by key
-    View settled_view_;                                       // after the last change that could work
+    std::map<std::string, std::size_t, std::less<>> places_;  // index in fields(), by key
+    View settled_view_;                                       // after the last valid change
     Values settled_;
 };
 
-// Every field of the view at its default, and of what is made of tissue.
+// Returns the defaults of all fields of the view and of the tissue settings.
 const Values& default_view_values();
 
 }  // namespace echolux

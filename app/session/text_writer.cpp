@@ -48,7 +48,7 @@ std::vector<Error> TextWriter::take_problems() {
     return problems;
 }
 
-// Also after the end was asked for: until nothing waits.
+// After a stop request, continues until everything is written.
 void TextWriter::work(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (changed_.wait(lock, stop, [this] { return !waiting_.empty(); }), !waiting_.empty()) {

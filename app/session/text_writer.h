@@ -1,5 +1,5 @@
-// Small files written by a thread of their own, in order, each under a temporary name first: the window never waits for
-// a slow disk.
+// Writes small files in order on its own thread, each to a temporary name first, so that the window never waits for a
+// slow disk.
 #pragma once
 
 #include <condition_variable>
@@ -18,14 +18,14 @@ namespace echolux {
 class TextWriter {
   public:
     TextWriter();
-    ~TextWriter();  // all is written
+    ~TextWriter();  // writes everything
     TextWriter(const TextWriter&) = delete;
     TextWriter& operator=(const TextWriter&) = delete;
 
-    // Of several that wait for the same file the last one counts.
+    // If several texts wait for the same file, only the last is written.
     void write(const std::filesystem::path& path, std::string text);
 
-    void finish();  // waits until all is written
+    void finish();  // waits until everything is written
     bool is_idle() const;
 
     std::vector<Error> take_problems();
@@ -38,12 +38,12 @@ class TextWriter {
 
     void work(const std::stop_token& stop);
 
-    mutable std::mutex mutex_;  // of what follows
+    mutable std::mutex mutex_;  // guards the members below
     std::condition_variable_any changed_;
     std::deque<Waiting> waiting_;
     bool is_writing_ = false;
-    std::vector<std::exception_ptr> problems_;  // with room for all that waits: also where memory runs out
-    std::jthread thread_;                       // begins last, ends first
+    std::vector<std::exception_ptr> problems_;  // capacity reserved, so that errors can be stored when memory runs out
+    std::jthread thread_;                       // starts last and ends first
 };
 
 }  // namespace echolux

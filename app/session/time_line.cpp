@@ -12,7 +12,8 @@ namespace {
 constexpr std::array<std::string_view, 6> camera_names{"azimuth_deg", "elevation_deg", "roll_deg",
                                                        "zoom",        "distance",      "target_um"};
 
-// Of the file that is made, or of the window alone; time_s says when a key is; named directions become their angles.
+// Settings of the output file or the window; time_s, which is the time of a key; and named directions, which are stored
+// as angles.
 constexpr std::array<std::string_view, 10> never_keyed{"width",     "height", "samples", "rest_samples", "frame_ms",
                                                        "time_rate", "time_s", "look",    "fit",          "stereo"};
 
@@ -34,7 +35,7 @@ View with_free_look(View view) {
 TimeLine::TimeLine(const std::string& text) {
     if (text.find_first_not_of(" \n\t") == std::string::npos) return;
     keys_ = key_frames_of(text, "the time line");
-    key_frames();  // throws where their times do not ascend
+    key_frames();  // throws unless times are ascending
 }
 
 std::string TimeLine::toml() const {

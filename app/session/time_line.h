@@ -1,5 +1,5 @@
-// Key frames as they are edited: what is set at which moment, as tables of a file of key frames. Each edit keeps the
-// tables in their order of time, and none empty.
+// Key frames during editing: settings by moment, stored as the tables of a key frame file. Each edit keeps the tables
+// sorted by time and removes empty ones.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class TimeLine {
   public:
     TimeLine() = default;
 
-    // Of TOML; "": no keys. Throws as key_frames_of().
+    // Parses TOML; "": no keys. Throws like key_frames_of().
     explicit TimeLine(const std::string& text);
 
     std::string toml() const;
@@ -22,25 +22,26 @@ class TimeLine {
     bool is_empty() const { return keys_.empty(); }
     double last_s() const { return keys_.empty() ? 0 : keys_.back().time_s; }
 
-    // Names of the settings that have keys, in the order of the view's fields.
+    // Names of the settings with keys, in the order of the view's fields.
     std::vector<std::string> names() const;
 
     KeyFrames key_frames() const { return joined(keys_); }
     View at(const View& view, double time_s) const { return key_frames().at(view, time_s); }
 
-    // The view at a moment: its camera, and every other setting in which it differs from what is there then. A setting
-    // that had no key gets one at the first moment too, of its default, from which it leaves. Sizes are no part of it.
+    // Stores the view at a moment: its camera, and all other settings that differ from the current state there. A
+    // setting without keys also gets one at the first moment, with its default value. Picture sizes are not stored.
     void take(double time_s, const View& view);
 
     void set(double time_s, const std::string& name, const Value& value);
 
-    // Of one setting, or "" of all; nothing where there is no such key. What lies at the other moment gives way.
+    // Apply to one setting, or to all if the name is "". Without such a key nothing happens. A key at the target moment
+    // is replaced.
     void move(double from_s, double to_s, const std::string& name = "");
     void copy(double from_s, double to_s, const std::string& name = "");
     void erase(double time_s, const std::string& name = "");
     void ease(double time_s, Ease ease);
 
-    // Two moments that are nearer are one.
+    // Moments closer than this are the same.
     static constexpr double apart_s = 1e-3;
 
   private:

@@ -1,5 +1,5 @@
-// What the window makes of the tissue it shows: how it is filtered, stabilised and cut into layers, and what of that is
-// seen. Sections [filter], [registration] and [layers] of sessions and pictures; nothing of it touches files.
+// Processing of the displayed tissue in the window: filtering, stabilisation, layers, and which of these are shown.
+// Sections [filter], [registration] and [layers] of sessions and pictures. They never change files.
 #pragma once
 
 #include <string_view>
@@ -12,19 +12,19 @@
 
 namespace echolux {
 
-// Beside SpeckleFilter in [filter].
+// Additional settings in [filter], beside SpeckleFilter.
 struct FilterDisplay {
     bool shown = false;
 };
 
-// Beside RegistrationSettings in [registration].
+// Additional settings in [registration], beside RegistrationSettings.
 struct RegistrationDisplay {
     bool shown = false;
-    std::int64_t reference = -1;  // below 0: the volume's own neighbouring B-scans
+    std::int64_t reference = -1;  // negative: the volume's own neighbouring B-scans
     bool across_volumes = true;   // of live sources
 };
 
-// Beside LayerRecipe in [layers].
+// Additional settings in [layers], beside LayerRecipe.
 struct LayerDisplay {
     bool shown = true;
     std::int64_t drag_a_scans = 16, drag_b_scans = 2;
@@ -42,15 +42,15 @@ struct TissueSettings {
 // `tissue` must outlive the settings.
 void bind(Settings& settings, TissueSettings& tissue);
 
-// Of it, what is done to live volumes.
+// Returns the part that applies to live volumes.
 LiveTissue live_tissue(const TissueSettings& tissue);
 
 bool is_tissue_section(std::string_view section);
 
-// Every field at its default.
+// Returns the defaults of all fields.
 const Values& default_tissue_values();
 
-// What of a session's values is of these sections. Throws Error{bad_setting}.
+// Returns the values of a session that belong to these sections. Throws Error{bad_setting}.
 TissueSettings tissue_of(const Values& values);
 
 }  // namespace echolux

@@ -6,7 +6,7 @@ void UndoHistory::add(const Change& change, bool closes) {
     const bool joins = is_open_ && next_ > 0 && !can_redo() && changes_.back().title == change.title;
     if (joins) {
         Change& step = changes_.back();
-        step.before.insert(change.before.begin(), change.before.end());  // what is known already is older
+        step.before.insert(change.before.begin(), change.before.end());  // existing values are older and are kept
         for (const auto& [key, value] : change.after) step.after[key] = value;
     } else if (change.before != change.after) {
         changes_.resize(next_);
@@ -17,7 +17,7 @@ void UndoHistory::add(const Change& change, bool closes) {
         return close();
     }
     is_open_ = !closes;
-    if (closes && changes_.back().before == changes_.back().after) {  // dragged back to where it was
+    if (closes && changes_.back().before == changes_.back().after) {  // dragged back to the original value
         changes_.pop_back();
         next_ = changes_.size();
     }
@@ -35,7 +35,7 @@ void UndoHistory::forget(const std::map<std::string, Value>& kept) {
         return differs;
     };
     while (can_undo() && never_came_to_be(changes_[next_ - 1])) {
-        changes_.resize(--next_);  // what could be done again led on from there
+        changes_.resize(--next_);  // steps that could be redone followed from this one
     }
 }
 

@@ -1,5 +1,4 @@
-// What was changed, so that it can be taken back: the old and new values of settings. Edits of the same keys that are
-// still under way are one step.
+// Undo history: old and new values of changed settings. Unfinished edits of the same keys are merged to one step.
 #pragma once
 
 #include <cstddef>
@@ -19,24 +18,24 @@ struct Change {
 
 class UndoHistory {
   public:
-    // Joins the newest step where that is of the same title and still open; `closes` it.
+    // Merges with the newest step if that has the same title and is still open. `closes` ends the step.
     void add(const Change& change, bool closes);
     void close() { is_open_ = false; }
 
-    // Drops the newest steps that set nothing but keys of `kept`, to other values: they were refused.
+    // Drops the newest steps that only set keys of `kept`, to other values: these were refused.
     void forget(const std::map<std::string, Value>& kept);
 
     bool can_undo() const { return next_ > 0; }
     bool can_redo() const { return next_ < changes_.size(); }
 
-    // The step to take back, or to do again; must be possible.
+    // Return the step to apply. Call only if there is one.
     const Change& undo();
     const Change& redo();
 
   private:
     static constexpr std::size_t max_steps = 500;
     std::deque<Change> changes_;
-    std::size_t next_ = 0;  // that redo() does
+    std::size_t next_ = 0;  // index of the step for redo()
     bool is_open_ = false;
 };
 

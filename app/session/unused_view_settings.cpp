@@ -20,7 +20,7 @@ std::string spelled_value(const View& view, std::string_view name) {
     return text != nullptr ? *text : spelled(value);
 }
 
-// The key that decides that another one has no effect; "": it has.
+// Returns the key that disables another one; "" if it has an effect.
 std::string_view decided_by(const View& view, std::string_view name) {
     if (is_of_paths(name) && view.mode != ViewMode::traced) return "mode";
     if (name == "area_lights" && view.lights != Lights::own) return "lights";

@@ -1,4 +1,4 @@
-// Settings of a view that change nothing, because another one says so: whoever set them is told.
+// Reports settings of a view that have no effect because of another setting.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-// One line for each key that `assignments` ("view.lights=own") set in `view` without effect.
+// Returns one line per key of `assignments` ("view.lights=own") that has no effect in `view`.
 std::vector<std::string> unused_settings(const View& view, std::span<const std::string> assignments);
 
 }  // namespace echolux
