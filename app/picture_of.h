@@ -1,4 +1,4 @@
-// From the renderer's image to a picture that can be written.
+// Converts the renderer's image to a picture for writing.
 #pragma once
 
 #include <string>

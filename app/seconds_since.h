@@ -1,4 +1,4 @@
-// How long ago something was, by the clock that never runs backwards.
+// Time elapsed on the monotonic clock.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// The formats of figures, told by the ending of a name.
+// Formats of figures, selected by the file name extension.
 #pragma once
 
 #include <filesystem>
@@ -10,13 +10,13 @@ enum class FigureFormat { none, pdf, svg, png };
 
 FigureFormat figure_format_of(const std::filesystem::path& path);
 
-// Whether this program drew what is there.
+// Returns true if this file was drawn by Echolux.
 bool is_own_figure(const std::filesystem::path& path);
 
-// A line of our own in every SVG; cairo writes none.
+// A line that marks our SVG files; cairo writes none.
 std::string svg_mark();
 
-// Throws Error{bad_setting} for a name of none, and Error{output}.
+// Throws Error{bad_setting} for an unknown extension, and Error{output}.
 void check_figure_name(const std::filesystem::path& path);
 
 }  // namespace echolux

@@ -59,7 +59,7 @@ std::int64_t b_scan_of(const FigureContent& content, const VolumeGrid& grid) {
     return content.b_scan.value_or(grid.b_scans / 2);
 }
 
-// What can be known to fail before the work.
+// Checks everything that can be rejected before the work.
 void check_content(const FigureContent& content, const VolumeGrid& grid) {
     if (shows(content.layout, PanelKind::b_scan)) check_b_scan(grid, b_scan_of(content, grid));
     if (!shows(content.layout, PanelKind::en_face)) return;
@@ -77,7 +77,7 @@ void check_content(const FigureContent& content, const VolumeGrid& grid) {
     check_en_face(grid, rows_of(content, grid).begin, rows_of(content, grid).end);
 }
 
-// Of a scan no more than this B-scan is reconstructed: `b_scan` then counts in that.
+// Only this B-scan of a scan is reconstructed. `b_scan` becomes its index in the result.
 ScanPart part_of_b_scan(const VolumeSource& source, const Scan& scan, std::int64_t& b_scan) {
     const VolumeGrid whole = planned_grid(scan);
     check_b_scan(whole, b_scan);
@@ -102,7 +102,7 @@ ScanPart part_for(const FigureJob& job, FigureContent& content) {
     return part;
 }
 
-// Flattening moves the voxels that other panels show too.
+// Call last: flattening moves the voxels that other panels also show.
 Picture view_of(OpenedVolume& opened, const View& view, const DeviceChoice& device, Progress& progress) {
     Renderer renderer(device);
     show_opened(renderer, opened, {}, view, progress);
@@ -125,7 +125,7 @@ void check_table_name(const std::filesystem::path& path) {
     check_can_be_written(path);
 }
 
-// By the headings that csv_of() gives them.
+// Recognises our tables by the headings that csv_of() writes.
 bool is_own_profile(const std::filesystem::path& path) {
     return begins_with(path, "depth_um,value") || begins_with(path, "depth_row,value");
 }

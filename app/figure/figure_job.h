@@ -1,4 +1,4 @@
-// The jobs behind `echolux figure`: a volume or scan to a figure with axes, or to tables of its A-scans.
+// Jobs of `echolux figure`: a figure with axes, or tables of A-scans, from a volume or scan.
 #pragma once
 
 #include <filesystem>
@@ -19,18 +19,18 @@ namespace echolux {
 enum class PanelKind { volume, b_scan, en_face };
 using Layout = std::vector<std::vector<PanelKind>>;  // rows of panels
 
-// "volume+bscan/enface": panels of a row are joined by +, rows by /. Throws Error{bad_setting}.
+// Parses "volume+bscan/enface": + joins panels of a row, / separates rows. Throws Error{bad_setting}.
 Layout parsed_layout(const std::string& text);
 
-// What of a volume a figure shows.
+// Part of a volume that a figure shows.
 struct FigureContent {
     Layout layout;
-    std::optional<std::int64_t> b_scan;  // nothing: the middle one
-    Interval en_face;                    // depth rows; end 0: the last
-    bool from_surface = false;           // rows are counted from the surface of the tissue
+    std::optional<std::int64_t> b_scan;  // std::nullopt: the middle one
+    Interval en_face;                    // depth rows; `end` 0: to the last
+    bool from_surface = false;           // rows are counted from the tissue surface
 };
 
-// `view` is the picture of panels that show the volume; it may be empty where there is none. Throws what
+// `view` is the picture of panels that show the volume; it may be empty without such panels. Throws what
 // engine/analysis/figures.h throws.
 std::vector<FigureRow> panels_of(const FigureContent& content, const Volume& volume, const Picture& view,
                                  const FigureStyle& style);
@@ -41,19 +41,20 @@ struct FigureJob : VolumeSource {
     FigureStyle style;
     View view;  // of panels that show the volume
     DeviceChoice device;
-    FileNames made_from;      // files besides, in which this job stood: they are inputs as well
-    bool overwrites = false;  // replaces what is there, whoever made it
+    FileNames made_from;      // further input files from which this job was read
+    bool overwrites = false;  // replaces any existing file
 };
 
-// Warnings. Throws Error; nothing is left under the output's name unless it is complete.
+// Returns warnings. Throws Error. An output file only appears once it is complete.
 std::vector<std::string> run(const FigureJob& job, Progress& progress);
 
 struct TableJob : VolumeSource {
     std::filesystem::path output;                                 // *.csv
-    std::optional<std::pair<std::int64_t, std::int64_t>> a_scan;  // A-scan and B-scan; nothing: the strongest echoes
-    std::optional<std::int64_t> b_scan;                           // of those: of this one alone
-    Interval rows;                                                // and in these depth rows; end 0: all
-    bool overwrites = false;                                      // replaces what is there, whoever made it
+    std::optional<std::pair<std::int64_t, std::int64_t>> a_scan;  // A-scan and B-scan; std::nullopt: those with the
+                                                                  // strongest echoes
+    std::optional<std::int64_t> b_scan;                           // search only this B-scan
+    Interval rows;                                                // search only these depth rows; `end` 0: all
+    bool overwrites = false;                                      // replaces any existing file
 };
 
 std::vector<std::string> run(const TableJob& job, Progress& progress);

@@ -1,4 +1,4 @@
-// How a figure looks: section [figure].
+// Style of figures: section [figure].
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct FigureStyle {
     double text_pt = 8;
     double dpi = 300;
     GrayWay gray = GrayWay::normal;
-    double low = lowest_value;  // shown as black, or white where inverted; an extreme: what leaves 0.3 % of the values
+    double low = lowest_value;  // black, or white if inverted; at an extreme, the range excludes 0.3 % of the values
     double high = highest_value;
     bool axes = true;
     bool scale_bar = true;

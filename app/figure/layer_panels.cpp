@@ -11,9 +11,9 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t fineness = 4;  // pixels of the picture for each voxel, so that lines are thin
+constexpr std::int64_t fineness = 4;  // picture pixels per voxel, so that lines appear thin
 
-constexpr std::int64_t thickness = 4;  // pixels of a line
+constexpr std::int64_t thickness = 4;  // line width in pixels
 
 std::uint8_t byte_of(double level) {
     return static_cast<std::uint8_t>(std::lround(255 * std::clamp(level, 0.0, 1.0)));
@@ -34,7 +34,7 @@ void put(Picture& picture, std::int64_t x, std::int64_t y, const Colour& colour)
     pixel[2] = byte_of(colour.blue);
 }
 
-// Linear between A-scans; nothing where one of the two has no row.
+// Interpolates linearly between A-scans; nothing is drawn next to A-scans without a row.
 void draw_surface(Picture& picture, const float* rows, std::int64_t a_scans, const Colour& colour) {
     for (std::int64_t x = 0; x < picture.width; ++x) {
         const double at =
@@ -49,7 +49,7 @@ void draw_surface(Picture& picture, const float* rows, std::int64_t a_scans, con
     }
 }
 
-// The middle 98 % of what is known, or what somebody chose.
+// The middle 98 % of the known values, or the range chosen by the user.
 GrayRange range_of(const std::vector<float>& map, const FigureStyle& style) {
     std::vector<float> known;
     std::ranges::copy_if(map, std::back_inserter(known), [](float value) { return std::isfinite(value); });

@@ -1,4 +1,4 @@
-// Surfaces in figures: drawn into a B-scan, and maps of thickness or brightness in colours with their bar.
+// Surfaces in figures: drawn into a B-scan, and coloured maps of thickness or brightness with a colour bar.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace echolux {
 
-// The B-scan in gray with a line for each surface, whose names stand above it from above.
+// A grey B-scan with a line per surface. The names are listed above, from top to bottom.
 FigurePanel layered_b_scan_panel(const Volume& volume, std::int64_t b_scan, const Surfaces& surfaces,
                                  const FigureStyle& style);
 
-// [b_scan][a_scan] in the colours of viridis, seen as the en-face panel; what has no value is gray.
+// [b_scan][a_scan] in viridis colours, oriented like the en face panel. Missing values are grey.
 FigurePanel map_panel(const std::vector<float>& map, const VolumeGrid& grid, const std::string& heading,
                       const std::string& unit, const FigureStyle& style);
 

@@ -1,4 +1,4 @@
-// What stands at the edges of each kind of picture.
+// Axes and colour ranges for each kind of picture.
 #include <algorithm>
 #include <cmath>
 #include <glm/vec3.hpp>
@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-// Where voxels begin and end: their centres lie at first + i * spacing.
+// Outer edges of the first and last voxel; centres are at first + i * spacing.
 struct Extent {
     double begin, end;
 };
@@ -21,7 +21,7 @@ Extent extent_of(double first_um, double spacing_um, std::int64_t count) {
     return {first_um - 0.5 * spacing_um, first_um + (static_cast<double>(count) - 0.5) * spacing_um};
 }
 
-// One unit for both edges of a picture: millimetres from two of them on.
+// The same unit for both edges: millimetres if the longer edge is at least 2 mm.
 LengthUnit common_unit(double longest_um) {
     constexpr double from_mm = 2000;
     return longest_um >= from_mm ? LengthUnit{1e3, "mm"} : LengthUnit{1, "µm"};
@@ -32,21 +32,21 @@ GrayRange range_of(const Figure& figure, const FigureStyle& style) {
     if (style.low > lowest_value) range.black = style.low;
     if (style.high < highest_value) range.white = style.high;
     if (range.black < range.white) return range;
-    return {range.black, range.black + 1};  // nothing but one value
+    return {range.black, range.black + 1};  // all values are equal
 }
 
 bool is_velocity(const VolumeGrid& grid) {
     return grid.unit == "mm/s";
 }
 
-// As far either way, so that no flow has the colour in the middle, but for ends that somebody chose.
+// Symmetric, so that zero flow has the middle colour, unless the user chose limits.
 GrayRange velocity_range(const Figure& figure, const FigureStyle& style) {
     const GrayRange usual = percentile_range(figure);
     const double fastest = std::max({std::abs(usual.black), std::abs(usual.white), 1e-6});
     return {style.low > lowest_value ? style.low : -fastest, style.high < highest_value ? style.high : fastest};
 }
 
-// Of speeds from one way to the other; what was not measured has the colour of no flow.
+// Colours of speeds in both directions. Missing values have the colour of zero flow.
 Picture in_flow_colours(std::int64_t width, std::int64_t height, std::span<const float> speeds,
                         const GrayRange& range) {
     const double fastest = std::max({std::abs(range.black), std::abs(range.white), 1e-6});

@@ -1,6 +1,6 @@
-// The colours of surfaces between layers, in panels, sections and figures the same: nine of equal lightness, for as
-// many boundaries of the retina, which all eyes tell apart beside each other and on dark tissue (P. Tol, "light"
-// scheme, SRON/EPS/TN/09-002, 2021); used again from the first on.
+// Colours of surfaces between layers, used in panels, sections and figures. Nine colours of equal lightness, as many as
+// there are boundaries of the retina, distinguishable by everyone next to each other and on dark tissue (P. Tol,
+// "light" scheme, SRON/EPS/TN/09-002, 2021). With more surfaces, colours repeat.
 #pragma once
 
 #include <array>

@@ -15,7 +15,7 @@ class BoundedQueue {
   public:
     explicit BoundedQueue(std::size_t max) : max_(max) {}
 
-    // False: the queue is closed, and `item` is dropped.
+    // Returns false, and drops `item`, if the queue is closed.
     bool push(T item) {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return items_.size() < max_ || is_closed_; });
@@ -25,7 +25,7 @@ class BoundedQueue {
         return true;
     }
 
-    // Nothing: the queue is empty and has ended, or is closed.
+    // Returns std::nullopt if the queue is closed, or empty after end().
     std::optional<T> pop() {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return !items_.empty() || ends_ || is_closed_; });
@@ -36,14 +36,14 @@ class BoundedQueue {
         return item;
     }
 
-    // Nothing more will be pushed; what is queued can still be popped.
+    // Announces that no more items will be pushed. Queued items can still be popped.
     void end() {
         const std::scoped_lock lock(mutex_);
         ends_ = true;
         changed_.notify_all();
     }
 
-    // Drops what is queued, and all that is pushed from now on.
+    // Drops all queued items, and all that are pushed later.
     void close() {
         std::deque<T> dropped;  // destroyed after the mutex is released
         const std::scoped_lock lock(mutex_);
@@ -54,7 +54,7 @@ class BoundedQueue {
 
   private:
     const std::size_t max_;
-    std::mutex mutex_;  // of what follows
+    std::mutex mutex_;  // guards the members below
     std::condition_variable changed_;
     std::deque<T> items_;
     bool ends_ = false;

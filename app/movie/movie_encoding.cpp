@@ -65,7 +65,7 @@ void MovieEncoding::encode() {
     }
 }
 
-// On one of the threads, in the middle of its work: it takes no more, so those who wait to hand over are let go.
+// Called on a worker thread that fails. It accepts no more work, so callers waiting in add() are woken.
 void MovieEncoding::fail() {
     {
         const std::scoped_lock lock(mutex_);

@@ -1,6 +1,6 @@
-// A movie that is encoded beside the drawing: pictures are handed over as soon as they are begun; one thread waits for
-// them and takes them from the device's memory, another encodes and writes. At most a few wait before each, so that
-// memory is bounded whichever side is slower.
+// Encodes a movie in parallel with drawing. Pictures are added as soon as drawing has started. One thread waits for
+// them and reads them back from the device; another encodes and writes. The queues are bounded, so memory is limited
+// whichever side is slower.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +20,27 @@ namespace echolux {
 
 class MovieEncoding {
   public:
-    static constexpr std::size_t max_waiting = 4;  // that are drawn, and as many that are taken
+    static constexpr std::size_t max_waiting = 4;  // pictures being drawn, and the same number of pictures read back
 
     explicit MovieEncoding(std::unique_ptr<MovieWriter> writer);
-    ~MovieEncoding();  // without finish(): what has been handed over is dropped
+    ~MovieEncoding();  // without finish(), queued pictures are dropped
     MovieEncoding(const MovieEncoding&) = delete;
     MovieEncoding& operator=(const MovieEncoding&) = delete;
 
-    // Waits while too many are waiting. `picture` is called on a thread of this; `text` goes with it as
-    // MovieWriter::add() says. Throws what encoding threw.
+    // Waits if too many pictures are queued. `picture` is called on a thread of this object. `text` is passed to
+    // MovieWriter::add(). Throws errors of the encoder.
     void add(std::function<Image()> picture, std::map<std::string, std::string> text = {});
 
-    // What waits is not encoded, nor is what is added from now on: finish() ends soon.
+    // Drops queued pictures and all added later, so that finish() ends soon.
     void drop_waiting();
 
-    // All that was handed over is in the movie, which is whole: also where encoding failed, whose error is then thrown.
+    // Completes the movie with all added pictures. If encoding failed, the movie is complete up to that point and the
+    // error is thrown.
     void finish();
 
     const std::string& encoder() const { return encoder_; }
-    std::int64_t pictures() const;             // in the movie; after finish()
-    double busy_s() const { return busy_s_; }  // that encoding and writing took; after finish()
+    std::int64_t pictures() const;             // in the movie; call after finish()
+    double busy_s() const { return busy_s_; }  // time of encoding and writing; call after finish()
 
   private:
     struct Drawn {
@@ -56,14 +57,14 @@ class MovieEncoding {
     void fail();
     void throw_failure();
 
-    std::unique_ptr<MovieWriter> writer_;  // of the thread that encodes, then of finish()
+    std::unique_ptr<MovieWriter> writer_;  // used by the encoding thread, then by finish()
     std::string encoder_;
     BoundedQueue<Drawn> drawn_{max_waiting};
     BoundedQueue<Taken> taken_{max_waiting};
     std::mutex mutex_;
-    std::exception_ptr failure_;  // the first; under the mutex
-    double busy_s_ = 0;           // of the thread that encodes, then of everybody
-    std::thread taker_, coder_;   // begin last
+    std::exception_ptr failure_;  // the first error; guarded by the mutex
+    double busy_s_ = 0;           // written by the encoding thread, read after it has ended
+    std::thread taker_, coder_;   // started last
 };
 
 }  // namespace echolux

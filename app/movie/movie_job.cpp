@@ -29,10 +29,10 @@
 namespace echolux {
 namespace {
 
-// What each picture of a series of PNG files says of itself, as stills do: it can be opened, and made again, alone.
+// Records of the pictures in a series of PNG files. Like stills, each can be opened and rendered again by itself.
 class FrameTexts {
   public:
-    // `job` outlives it. Reads the input for its fingerprint.
+    // `job` must outlive this object. Reads the input for its fingerprint.
     FrameTexts(const MovieJob& job, const std::string& device);
 
     PictureTexts of(const View& view, const SceneVolume& shown) const;
@@ -61,7 +61,7 @@ PictureTexts FrameTexts::of(const View& view, const SceneVolume& shown) const {
     return texts_of_picture(picture_session(open, record, view, shown.volume.scan.get(), job_.tissue));
 }
 
-// Some codecs take even sizes only: such a movie has a column or a row more.
+// Some codecs require even sizes: the movie then gets one more column or row.
 View sized(View view, MovieCodec codec) {
     if (!needs_even_size(codec)) return view;
     view.width += view.width % 2;
@@ -69,8 +69,7 @@ View sized(View view, MovieCodec codec) {
     return view;
 }
 
-// Views name transfer functions in files: each is read once in a row. A curve that was drawn by hand has no file, and
-// stays.
+// Transfer functions named by views are read only when the name changes. A curve drawn by hand has no file and is kept.
 class Transfers {
   public:
     void load(View& view) {
@@ -126,7 +125,7 @@ Frames frames_of(const MovieSpec& spec, const MoviePlan& plan) {
                 "movie", fmt::format("it has {}", counted(plan.frames(), "pictures")));
 }
 
-// One that was drawn elsewhere, and has the size of the others.
+// Reads a picture that was drawn earlier and checks its size.
 Image drawn_image(const std::filesystem::path& path, const View& view) {
     Picture picture = read_png(path);
     if (picture.width != view.width || picture.height != view.height || picture.channels != 4) {
@@ -146,7 +145,7 @@ void take(const MovieJob& job, const Frames& frames, const View& view, MovieEnco
     }
 }
 
-// The picture of `view`, or the mean of those that are drawn while its shutter is open.
+// Returns the picture of `view`, or the mean of the pictures drawn while the shutter is open.
 std::function<Image()> exposed(const View& view, std::int64_t frame, const MoviePlan& plan, MovieScene& stage,
                                Transfers& transfers, Progress& progress) {
     const auto begin = [&](const View& shown) {
@@ -163,7 +162,7 @@ std::function<Image()> exposed(const View& view, std::int64_t frame, const Movie
         transfers.load(part);
         std::function<Image()> next =
             begin(part_of_exposure(stage.in_first_colours(std::move(part)), i, moments.size()));
-        if (coming) exposure->add(coming());  // beside the drawing of the next one
+        if (coming) exposure->add(coming());  // overlaps with drawing the next one
         coming = std::move(next);
     }
     return [exposure, coming] {
@@ -177,7 +176,7 @@ void draw(const MovieJob& job, const MoviePlan& plan, const Frames& frames, Movi
     Transfers transfers;
     std::optional<FrameTexts> texts;
     if (codec == MovieCodec::png) texts.emplace(job, stage.renderer().device_name());
-    if (frames.first > 0) {  // the colours are those that the first picture of the movie chose
+    if (frames.first > 0) {  // colours are those chosen by the first picture of the movie
         View view = sized(plan.view(0), codec);
         transfers.load(view);
         stage.show(plan.step(0), view, progress);
@@ -197,7 +196,7 @@ void draw(const MovieJob& job, const MoviePlan& plan, const Frames& frames, Movi
     }
 }
 
-// A series is as many files as there are of its name.
+// The outputs of a PNG series are all files that match its name.
 std::vector<Output> outputs_of(const MovieJob& job, MovieCodec codec) {
     if (codec != MovieCodec::png) return {{job.output, is_own_movie}};
     const SeriesName series(job.output);
@@ -217,7 +216,7 @@ void check_names(const MovieJob& job, MovieCodec codec) {
     check_outputs(outputs_of(job, codec), inputs, job.overwrites);
 }
 
-// The same error, that also says what there is in spite of it.
+// Returns the same error, with the part of the movie that was completed.
 Error told(const Error& error, const MovieJob& job, const MovieEncoding& encoding, std::int64_t frames) {
     const std::int64_t made = encoding.pictures();
     const std::string kept =
@@ -228,7 +227,7 @@ Error told(const Error& error, const MovieJob& job, const MovieEncoding& encodin
             error.code() == ErrorCode::cancelled ? "movie" : error.where(), error.remedy()};
 }
 
-// What has been encoded is kept, soon: what waits is not waited for. How that ends matters less than why it had to.
+// Keeps what has been encoded and drops the queue. Errors are ignored, because the original error matters more.
 void end_early(MovieEncoding& encoding) {
     encoding.drop_waiting();
     try {
@@ -280,7 +279,7 @@ MadeMovie make(const MovieJob& job, Progress& progress) {
             .encoding_s = encoding.busy_s()};
 }
 
-// What is drawn has the size that the codec wants.
+// Pictures are drawn in the size required by the codec.
 MadeMovie make_in_two_steps(const MovieJob& job, Progress& progress) {
     MovieJob drawing = job, coding = job;
     drawing.output = coding.drawn = kept_pictures(job);

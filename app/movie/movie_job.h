@@ -1,5 +1,5 @@
-// The job behind `echolux render --movie` and the window's movies: pictures of a view that moves, of volumes that
-// change, drawn in full quality, read back while the next ones are drawn, and encoded beside that.
+// Job of `echolux render --movie` and of the window's movies. Pictures of moving views and changing volumes are drawn
+// in full quality, and read back and encoded while the next ones are drawn.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@
 namespace echolux {
 
 struct MovieJob : VolumeSource {
-    std::filesystem::path flow;  // a volume file over the structure; "": none
-    View view;                   // where the movie begins
-    TissueSettings tissue;       // what is shown in place of the raw volumes
+    std::filesystem::path flow;  // volume file shown over the structure; "": none
+    View view;                   // initial view
+    TissueSettings tissue;       // processing of raw volumes before they are shown
     DeviceChoice device;
     MovieSpec spec;
-    std::filesystem::path drawn;  // a series of the pictures of this very movie, drawn elsewhere; "": they are drawn
+    std::filesystem::path drawn;  // pictures of exactly this movie, drawn earlier; "": draw them
 
     std::filesystem::path output;
     MovieCodec codec = MovieCodec::automatic;
     double crf = -1;
     bool may_use_hardware = true;
-    FileNames made_from;      // files besides, in which this job stood: they are inputs as well
-    bool overwrites = false;  // replaces what is there, whoever made it
+    FileNames made_from;      // further input files from which this job was read
+    bool overwrites = false;  // replaces any existing file
 };
 
 struct MadeMovie {
@@ -39,15 +39,15 @@ struct MadeMovie {
     std::string encoder;
     std::int64_t frames = 0;
     FrameRate rate;
-    std::int64_t width = 0, height = 0;  // perhaps a pixel more than was asked for
-    double time_rate = 0;                // of the data beside the movie; 0: time stands, or is unknown
+    std::int64_t width = 0, height = 0;  // may be one pixel more than requested
+    double time_rate = 0;                // data time per movie time; 0 if time stands still or is unknown
     std::vector<std::string> warnings;
-    double seconds = 0;     // of all of it, the first volume being on the device
-    double encoding_s = 0;  // of these, that encoding took, beside the drawing
+    double seconds = 0;     // total time, with the first volume already on the device
+    double encoding_s = 0;  // part of it spent on encoding, in parallel with drawing
 };
 
-// Whatever ends it early (cancelled, a device that is lost, a full disk), the movie is whole as far as it was made, and
-// the error says so. Throws Error{bad_setting, bad_file, output, device, out_of_memory, cancelled}.
+// If it ends early (cancelled, lost device, full disk), the movie is complete up to that point, and the error says so.
+// Throws Error{bad_setting, bad_file, output, device, out_of_memory, cancelled}.
 MadeMovie run(const MovieJob& job, Progress& progress);
 
 }  // namespace echolux

@@ -17,11 +17,11 @@
 namespace echolux {
 namespace {
 
-constexpr double turn_s = 10;  // of a turntable whose length is not given
+constexpr double turn_s = 10;  // of a turntable without a given length
 
 std::vector<std::string> parts_of(const std::string& text) {
     std::error_code none;
-    if (std::filesystem::is_regular_file(text, none)) return {text};  // a file may have a + in its name
+    if (std::filesystem::is_regular_file(text, none)) return {text};  // a file name may contain a +
     std::vector<std::string> parts;
     if (text.empty()) parts.emplace_back();
     for (const auto part : std::views::split(text, '+')) parts.emplace_back(part.begin(), part.end());
@@ -49,7 +49,7 @@ void add_part(MoviePath& path, const std::string& part, const std::string& key_f
     path.keys = read_key_frames(part);
 }
 
-// Through the middles of the layers, from the first to the last: offsets from the middle of the volume.
+// Offset from the middle of the volume, through the centres of the layers from first to last.
 double offset_at(double part, const glm::dvec3& normal, const VolumeGrid& grid) {
     const std::array<double, 3> edges = voxel_edges(grid);
     const glm::dvec3 reach = volume_extent(grid) - glm::dvec3(edges[0], edges[1], edges[2]);
@@ -62,7 +62,7 @@ glm::dvec3 normal_along(SweepAxis axis) {
     return normal;
 }
 
-// Of the section that the view shows.
+// Normal of the section in the view.
 glm::dvec3 section_normal(const View& view) {
     switch (view.plane) {
         case SlicePlane::b_scan: return {0, 0, 1};
@@ -108,7 +108,7 @@ void MoviePlan::set_length(const MovieSpec& spec) {
         throw Error(ErrorCode::bad_setting, "length, rate and number of pictures cannot all be given", "frames",
                     "leave out one of `frames`, `seconds` and `fps`");
     }
-    constexpr double parts = 1e6;  // of a second, that are told apart
+    constexpr double parts = 1e6;  // of a second: resolution of frame rates
     if (!spec.fps.empty())
         rate_ = parsed_frame_rate(spec.fps, "fps");
     else if (spec.frames > 0 && spec.seconds > 0)
@@ -122,7 +122,7 @@ void MoviePlan::set_length(const MovieSpec& spec) {
                 spec.frames > 0 ? "frames" : "seconds", fmt::format("choose 1 to {}", max_movie_frames));
 }
 
-// Key frames in their own time, each time point once, each layer once.
+// Default length: key frames at their own times, each time point once, or each layer once.
 std::int64_t MoviePlan::natural_frames() const {
     if (path_.keys) return std::llround(path_.keys->last_s() * rate_.per_s()) + 1;
     if (path_.goes_through_time) return volumes_.steps;
@@ -136,7 +136,8 @@ std::int64_t MoviePlan::layers() const {
     return std::max<std::int64_t>(2, std::llround(glm::dot(glm::abs(normal), counts)));
 }
 
-// A volume that is fitted into each picture would breathe while it turns: it is as large as it may be in all of them.
+// A volume fitted separately to each picture would change its size during a turn, so use the scale that fits all of
+// them.
 void MoviePlan::fix_fit() {
     if (!view_.fit || view_.show != Shown::volume || view_.projection == Projection::panorama) return;
     const auto length_per_pixel = [&](const View& view) {
@@ -164,7 +165,7 @@ std::int64_t MoviePlan::step(std::int64_t frame) const {
     return path_.goes_through_time ? frame * volumes_.steps / frames_ : 0;
 }
 
-// The last picture is one step before the first, so that the movie can go round for ever.
+// The last picture is one step before the first, so that the movie can loop.
 void MoviePlan::turn(View& view, double frame) const {
     const Angles angles = angles_of(view);
     view.look = Look::free;
@@ -186,7 +187,8 @@ void MoviePlan::sweep(View& view, double frame) const {
     planes.insert(planes.end(), {normal.x, normal.y, normal.z, offset});
 }
 
-// Since the first picture, for whoever is in it: of the data, where it goes through time, else of the movie.
+// Time since the first picture, for objects that move in it: data time if the movie goes through time, otherwise movie
+// time.
 double MoviePlan::passed_s(double frame) const {
     if (!path_.goes_through_time || volumes_.step_s <= 0) return frame / rate_.per_s();
     return frame / static_cast<double>(frames_) * static_cast<double>(volumes_.steps) * volumes_.step_s;

@@ -1,8 +1,8 @@
-// What each picture of a movie shows: the view and the time point, for any path through them, and how many pictures
-// there are at which rate. Nothing is drawn here.
+// Determines the view and the time point of each picture of a movie, for any path, and the number of pictures and their
+// rate. Nothing is drawn here.
 //
-// Paths are joined by "+": key frames set the view, a turntable then turns it, a sweep then moves a plane through it,
-// and time steps through the volumes meanwhile.
+// Paths are joined by "+": key frames set the view, a turntable rotates it, a sweep moves a plane through it, and time
+// steps through the volumes, all at once.
 #pragma once
 
 #include <array>
@@ -24,18 +24,18 @@ inline constexpr std::int64_t max_movie_frames = 1'000'000;
 enum class SweepAxis { depth, a_scans, b_scans };
 enum class SweptPlane { slice, clip };
 
-// What is asked of a movie.
+// Parameters of a movie.
 struct MovieSpec {
-    std::string path = "turntable";  // turntable, time, sweep, keys, FILE.toml; several joined by +
-    std::string key_frames{};        // of the path keys, as a file of them has them
-    std::int64_t frames = 0;         // 0: follows from seconds, or from the path
-    double seconds = 0;              // 0: follows from frames
-    std::string fps{};               // "": 30, or what frames and seconds say
+    std::string path = "turntable";  // turntable, time, sweep, keys, FILE.toml; or several joined by +
+    std::string key_frames{};        // for the path keys, in the format of a key frame file
+    std::int64_t frames = 0;         // if 0, derived from seconds or from the path
+    double seconds = 0;              // if 0, derived from frames
+    std::string fps{};               // "": 30, or derived from frames and seconds
     SweepAxis along = SweepAxis::b_scans;
     SweptPlane plane = SweptPlane::slice;
-    double step_s = 0;                // between volumes; 0: as the series says
-    std::int64_t first = 0, end = 0;  // only these pictures of it; 0, 0: all
-    bool resumes = false;             // goes on where the same movie was interrupted: see movie_resume.h
+    double step_s = 0;                // between volumes; 0: from the series
+    std::int64_t first = 0, end = 0;  // only this range of pictures; 0, 0: all
+    bool resumes = false;             // continues the same movie after an interruption: see movie_resume.h
 };
 
 struct MoviePath {
@@ -43,32 +43,32 @@ struct MoviePath {
     std::optional<KeyFrames> keys;
 };
 
-// Throws Error{bad_setting, bad_file} for a path that is none, and for key frames with wrong keys.
+// Throws Error{bad_setting, bad_file} for an unknown path, and for key frames with invalid keys.
 MoviePath movie_path(const std::string& text, const std::string& key_frames = "");
 
-// The volumes that are filmed.
+// The volumes shown in the movie.
 struct MovieTimePoints {
     VolumeGrid grid;
     std::int64_t steps = 1;
-    double step_s = 0;  // 0: unknown
+    double step_s = 0;  // if 0, unknown
 };
 
 class MoviePlan {
   public:
-    // Throws Error{bad_setting} for lengths that contradict each other, a series of one time point to go through, ...
+    // Throws Error{bad_setting} for contradictory lengths, a path through time for a single time point, ...
     MoviePlan(const MovieSpec& spec, const View& view, const MovieTimePoints& volumes);
 
     std::int64_t frames() const { return frames_; }
     const FrameRate& rate() const { return rate_; }
     double seconds() const { return static_cast<double>(frames_) / rate_.per_s(); }
 
-    // Seconds of the data in a second of the movie; 0: unknown, or time stands.
+    // Data time per movie time; 0 if unknown or if time stands still.
     double time_rate() const;
 
-    // The time point of a frame, always from 0 to steps - 1 and never backwards.
+    // Time point of a frame, from 0 to steps - 1; never decreases.
     std::int64_t step(std::int64_t frame) const;
 
-    // Files that it names (transfer, heights) are not read yet. `later`: part of the time to the next frame.
+    // Files named by the view (transfer, heights) are not read. `later`: fraction of the time to the next frame.
     View view(std::int64_t frame, double later = 0) const;
 
   private:

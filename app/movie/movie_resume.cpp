@@ -17,7 +17,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t views_noted = 64;  // of a movie, at equal distances
+constexpr std::int64_t views_noted = 64;  // at equal distances within a movie
 constexpr std::uintmax_t longest_note = 1 << 20;
 
 std::string hash_of_text(const std::string& text) {
@@ -89,7 +89,7 @@ void remove_kept(const std::filesystem::path& series, bool with_pictures) {
     const SeriesName name(series);
     for (std::int64_t i = 0; std::filesystem::remove(name.of(i), none); ++i) {
     }
-    std::filesystem::remove(name.folder, none);  // where it is empty
+    std::filesystem::remove(name.folder, none);  // only if empty
 }
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// The volumes that a movie shows, one at a time on the device, in the colours that the first one chose.
+// Volumes of a movie, one at a time on the device, with the value range chosen by the first one.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@
 
 namespace echolux {
 
-// The volume that a frame shows.
+// The volume shown by a frame.
 struct SceneVolume {
     MovieVolume volume;
-    std::int64_t step = 0;             // of the input
-    std::optional<ValueRange> chosen;  // by an earlier volume; nothing: by this one
+    std::int64_t step = 0;             // in the input
+    std::optional<ValueRange> chosen;  // range set by an earlier volume; std::nullopt: by this one
 };
 
 class MovieScene {
   public:
-    // `job` outlives it. Throws what opening and reading throw: at least one volume can be read.
+    // `job` must outlive this object. Throws what opening and reading throw, unless at least one volume can be read.
     MovieScene(const MovieJob& job, const MoviePath& path, Progress& progress);
 
     Renderer& renderer() { return renderer_; }
@@ -35,11 +35,11 @@ class MovieScene {
     const std::map<std::string, std::string>& provenance() const { return first_->structure->provenance; }
     const std::vector<std::string>& warnings() const { return warnings_; }
 
-    // In ascending order of steps. What cannot be read leaves the volume before it where it is.
+    // Call with ascending steps. If a volume cannot be read, the previous one stays.
     void show(std::int64_t step, const View& view, Progress& progress);
     const SceneVolume& shown() const { return shown_; }
 
-    // The view with the range and threshold of flow that the first volume chose, where it leaves them open.
+    // Returns the view with the flow range and threshold chosen by the first volume, where the view leaves them open.
     View in_first_colours(View view) const;
 
   private:
@@ -52,10 +52,11 @@ class MovieScene {
     TissueShown tissue_;
     Renderer renderer_;
     std::unique_ptr<MovieVolumes> volumes_;
-    std::unique_ptr<SeriesFile> flows_;  // of all time points, from a file; nullptr: those of the volumes, or one
+    std::unique_ptr<SeriesFile> flows_;  // from a file with all time points; null if flow comes with the volumes or
+                                         // from one file
     std::optional<MovieVolume> first_;
-    std::int64_t first_step_ = 0;  // after the first that could be read, which stands for all before it
-    std::int64_t step_ = -1;       // that was asked for
+    std::int64_t first_step_ = 0;  // the first that could be read, or later; used for all steps before it
+    std::int64_t step_ = -1;       // step requested last
     std::optional<ValueRange> chosen_;
     std::optional<FlowScale> flow_scale_;
     SceneVolume shown_;

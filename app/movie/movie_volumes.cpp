@@ -39,7 +39,7 @@ class OneVolume : public MovieVolumes {
     MovieVolume volume_;
 };
 
-// Read ahead by a thread of its own while earlier steps are drawn.
+// Read ahead by a separate thread while earlier steps are drawn.
 class SeriesVolumes : public MovieVolumes {
   public:
     explicit SeriesVolumes(const std::filesystem::path& path) : series_(path) {}
@@ -48,7 +48,7 @@ class SeriesVolumes : public MovieVolumes {
     double step_s() const override { return series_.step_s(); }
 
     std::optional<MovieVolume> read(std::int64_t step, Progress& progress) override {
-        if (series_.is_in_boxes()) return MovieVolume{.structure = series_.read(step)};  // too large to be read ahead
+        if (series_.is_in_boxes()) return MovieVolume{.structure = series_.read(step)};  // too large to read ahead
         series_.want(step, 1, 0, steps() - 1);
         auto volume = series_.volume(step);
         while (!volume) {

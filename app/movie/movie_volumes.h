@@ -1,5 +1,4 @@
-// The volumes that a movie goes through, one after the other: a file, a series, or a scan that is reconstructed volume
-// by volume.
+// Volumes of a movie in order: a file, a series, or a scan that is reconstructed volume by volume.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace echolux {
 
-// The movie's own progress is shown while a volume is made; of the volume's only cancelling passes through.
+// Progress of a single volume: shows only that of the movie, but passes on cancelling.
 class Unheard : public Progress {
   public:
     explicit Unheard(Progress& movie) : movie_(movie) {}
@@ -28,10 +27,10 @@ class Unheard : public Progress {
 
 struct MovieVolume {
     std::shared_ptr<const Volume> structure;
-    std::shared_ptr<const Volume> flow{};  // of the same moment; nullptr: none
+    std::shared_ptr<const Volume> flow{};  // of the same moment; may be null
     ScanGeometry geometry{};               // of a scan
-    std::shared_ptr<const Scan> scan{};    // that was reconstructed; nullptr: a volume file
-    std::string backend{};                 // that did it
+    std::shared_ptr<const Scan> scan{};    // the reconstructed scan; null for volume files
+    std::string backend{};                 // that reconstructed it
 };
 
 class MovieVolumes {
@@ -39,18 +38,18 @@ class MovieVolumes {
     virtual ~MovieVolumes() = default;
 
     virtual std::int64_t steps() const { return 1; }
-    virtual double step_s() const { return 0; }  // 0: unknown
+    virtual double step_s() const { return 0; }  // if 0, unknown
 
-    // The volume of a step, which is asked for once and in ascending order; steps may be left out. Nothing: it cannot
-    // be read, and a warning says why.
+    // Returns the volume of a step, called once per step in ascending order; steps may be skipped. std::nullopt if it
+    // cannot be read, with a warning.
     virtual std::optional<MovieVolume> read(std::int64_t step, Progress& progress) = 0;
 
-    // Since the last call, one line each.
+    // Warnings since the last call, one line each.
     virtual std::vector<std::string> take_warnings() = 0;
 };
 
-// All volumes of a file, folder or scan where the movie goes `through_time`, else the one that `source` means. Throws
-// what opening throws.
+// Returns all volumes of a file, folder or scan if the movie goes `through_time`, otherwise only that of `source`.
+// Throws what opening throws.
 std::unique_ptr<MovieVolumes> movie_volumes(const VolumeSource& source, bool through_time, Progress& progress);
 
 }  // namespace echolux

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t channels = 4;
 
-// IEC 61966-2-1.
+// Inverse of the sRGB transfer function (IEC 61966-2-1).
 double light_of(double shown) {
     return shown <= 0.04045 ? shown / 12.92 : std::pow((shown + 0.055) / 1.055, 2.4);
 }

@@ -1,4 +1,4 @@
-// Motion blur: the mean of the pictures that are drawn while the shutter is open, of their light and not of its codes.
+// Motion blur: averages pictures drawn while the shutter is open, in linear light rather than in sRGB codes.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace echolux {
 
-// Moments of the pictures of one exposure, in pictures of the movie after it begins: the middles of equal parts.
-// One, 0, where the shutter is shut at once.
+// Times of the pictures of one exposure, in movie frames from its beginning: the middles of equal parts. With a closed
+// shutter only 0.
 std::vector<double> moments_of_exposure(const Studio& studio);
 
-// One of so many pictures: together they have the paths of one, and noise of their own. Rays are not shared: the first
-// few do not smooth edges yet.
+// Settings of one of `pictures` pictures: together they have as many paths as one, with independent noise. Rays are not
+// divided, because a picture needs the first few for smooth edges.
 View part_of_exposure(View view, std::size_t number, std::size_t pictures);
 
-// Sums light, premultiplied by its alpha, so that what is the same in all pictures stays as it is, bit for bit.
+// Sums light premultiplied by alpha. Pixels that are the same in all pictures keep their exact values.
 class Exposure {
   public:
     void add(const Image& image);
-    Image image() const;  // of at least one
+    Image image() const;  // requires at least one picture
 
   private:
     Image last_;

@@ -1,4 +1,4 @@
-// Opens volumes of all kinds: reads volume files, or reconstructs a scan.
+// Opens volumes of all kinds: reads volume files, or reconstructs scans.
 #pragma once
 
 #include <filesystem>

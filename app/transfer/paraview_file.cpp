@@ -18,9 +18,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uintmax_t longest_json = 1 << 20;  // bytes
-constexpr double opacities_per_depth = 100;       // lengths that ParaView's opacity is counted over
-constexpr double opaque = 0.999;                  // nothing in a finite length is more
-constexpr int pieces = 16;                        // straight ones that an opacity's extinction is made of
+constexpr double opacities_per_depth = 100;       // ParaView's opacity unit per volume depth
+constexpr double opaque = 0.999;                  // a finite length cannot be more opaque
+constexpr int pieces = 16;                        // straight pieces that approximate the extinction curve
 
 Json json_of_file(const std::filesystem::path& path) {
     constexpr const char* remedy = "give the JSON file that ParaView exports from its colour map editor";
@@ -28,7 +28,7 @@ Json json_of_file(const std::filesystem::path& path) {
                        remedy);
 }
 
-// ParaView writes a list of maps, of which most files have one.
+// ParaView writes a list of maps, usually with one element.
 const Json& first_map(const Json& json, const std::string& file) {
     const Json& map = json.is_array() && !json.empty() ? json.front() : json;
     if (map.is_object() && map.contains("RGBPoints")) return map;
@@ -42,7 +42,7 @@ std::vector<double> numbers_of(const Json& list, const std::string& where) {
     return list.get<std::vector<double>>();
 }
 
-// A point, and between it and the next one the place where half the way is made.
+// Adds a point between each two where the opacity reaches the middle, as given by the midpoint.
 std::vector<double> straight_opacities(const std::vector<double>& points, const std::string& where) {
     check_rows({points, 4, where}, 2);
     std::vector<double> straight;
@@ -60,7 +60,8 @@ std::vector<double> straight_opacities(const std::vector<double>& points, const 
     return straight;
 }
 
-// Opacity a of a length l is extinction -ln(1 - a) / l: a line of the one is a curve of the other.
+// Opacity a over a length l corresponds to extinction -ln(1 - a) / l, so straight lines in opacity become curves in
+// extinction.
 std::vector<double> extinctions_of(const std::vector<double>& opacities, const std::string& where) {
     const PointList list{opacities, 2, where};
     std::vector<double> extinctions;

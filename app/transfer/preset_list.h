@@ -1,4 +1,4 @@
-// What a name may stand for, shipped or a user's own: transfer functions, colour maps, scenes, layers.
+// Lists of named data, shipped or the user's own: transfer functions, colour maps, scenes, layers.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace echolux {
 struct ListedPreset {
     std::string name;
     std::string origin;   // "shipped", or the user's file
-    std::string problem;  // in a line, naming file, key and remedy; empty: it can be used
+    std::string problem;  // one line with file, key and remedy; empty if usable
 };
 
 struct PresetList {
@@ -17,8 +17,7 @@ struct PresetList {
     std::vector<ListedPreset> presets;
 };
 
-// Each file is read: one that cannot be keeps none of the others back. Without a renderer in the build: scenes and
-// layers alone.
+// Reads every file; an invalid one does not affect the others. Without a renderer, lists only scenes and layers.
 std::vector<PresetList> preset_lists();
 
 }  // namespace echolux

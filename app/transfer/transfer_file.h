@@ -1,4 +1,4 @@
-// Transfer functions in files: our own TOML (docs/rendering.md shows one) in and out, ParaView's JSON in.
+// Files of transfer functions: reads and writes our own TOML (example in docs/rendering.md), and reads ParaView's JSON.
 #pragma once
 
 #include <filesystem>
@@ -8,23 +8,24 @@
 
 namespace echolux {
 
-// *.json: see paraview_file.h; all else is TOML. Throws Error{bad_file, bad_setting} naming file and key.
+// Reads *.json as described in paraview_file.h, and all other files as TOML. Throws Error{bad_file, bad_setting} with
+// file and key.
 TransferCurve read_transfer(const std::filesystem::path& path);
 
-// Throws Error{bad_setting} unless it is named *.toml.
+// Throws Error{bad_setting} unless the name is *.toml.
 void check_transfer_name(const std::filesystem::path& path);
 
-// Throws as check_transfer_name(), and Error{output}.
+// Throws what check_transfer_name() throws, and Error{output}.
 void write_transfer(const std::filesystem::path& path, const TransferCurve& curve);
 
-// Reads the files that a view names: `transfer`, without which a curve of its own stays, that of its preset, and the
-// picture of its sky.
+// Reads the files named by a view: `transfer` (if empty, a curve of the view is kept), that of its preset, and the sky
+// picture.
 void load_transfer(View& view);
 
-// Reads the user's own file of the name that `preset` is, if there is one.
+// Reads the user's file with the name of the preset, if it exists.
 void load_own_preset(View& view);
 
-// What is on screen, as a file has it: in the volume's values, `view.opacity` in its extinctions.
+// Returns the curve on screen in file format: in values of the volume, with `view.opacity` included in the extinctions.
 TransferCurve curve_in_use(const View& view, const VolumeGrid& grid, const TransferFunction& function);
 
 }  // namespace echolux

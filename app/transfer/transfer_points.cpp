@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-constexpr double least_of_roughness = 0.05;  // as view.roughness
+constexpr double least_of_roughness = 0.05;  // same limit as view.roughness
 
 void check_columns(const PointList& list, double most, double least = 0) {
     for (std::size_t i = 0; i < list.numbers.size(); ++i) {

@@ -1,4 +1,4 @@
-// What files of transfer functions have in common: colours and extinctions at values of their own, put together.
+// Common part of transfer function files: combines colours and extinctions given at separate values.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-// Numbers in rows: a value, then what holds there. `row` of them a point.
+// Rows of `row` numbers: a value, followed by the data at that value.
 struct PointList {
     std::span<const double> numbers;
     std::size_t row = 0;
@@ -18,17 +18,17 @@ struct PointList {
     std::size_t size() const { return numbers.size() / row; }
     double value(std::size_t point) const { return numbers[point * row]; }
 
-    // Column `column` at a value: linear between points, constant beyond them.
+    // Returns column `column` at a value: linear between points, constant beyond them.
     double at(double value, std::size_t column) const;
 };
 
-// `colours` are (value, red, green, blue), `extinctions` (value, extinction), `roughness`, which may be empty, (value,
-// roughness). Throws Error{bad_setting} for rows that are not whole, fewer than two, not finite, not ascending, colours
-// beyond 0 .. 1, extinctions below 0 or roughness beyond 0.05 .. 1.
+// Combines `colours` (value, red, green, blue), `extinctions` (value, extinction) and the optional `roughness` (value,
+// roughness). Throws Error{bad_setting} for incomplete rows, fewer than two rows, values that are not finite or not
+// ascending, colours outside 0 .. 1, extinctions below 0, and roughness outside 0.05 .. 1.
 std::vector<TransferNode> joined(const PointList& colours, const PointList& extinctions,
                                  const PointList& roughness = {});
 
-// Throws Error{bad_setting} unless there are at least `least` whole rows of finite numbers at ascending values.
+// Throws Error{bad_setting} unless there are at least `least` complete rows of finite numbers at ascending values.
 void check_rows(const PointList& list, std::size_t least);
 
 }  // namespace echolux

@@ -28,13 +28,13 @@ std::optional<TransferPlane> plane_of(const TransferText& text, const std::strin
                          widgets_of(lists, section)};
 }
 
-// Nothing but widgets is seen where a file says so.
+// A file with widgets but no extinctions shows only the widgets.
 std::vector<double> extinctions_in(const TransferText& text) {
     if (text.second.empty() || !text.extinctions.empty() || text.colours.size() < 8) return text.extinctions;
     return {text.colours.front(), 0, text.colours[text.colours.size() - 4], 0};
 }
 
-// What older versions of the program need not know of.
+// Fields that are only written if they are used, so that older versions can read the file.
 bool is_of_two_axes(const BoundField& field) {
     return field.name == "roughness" || field.name == "boxes" || field.name == "arcs" || field.name == "strokes" ||
            field.name.starts_with("second");

@@ -1,5 +1,4 @@
-// A transfer function as settings: the section [transfer] of our own files, of sessions, and of steps that can be taken
-// back.
+// A transfer function as settings: section [transfer] of our files and sessions, and of undo steps.
 #pragma once
 
 #include <optional>
@@ -12,7 +11,8 @@
 
 namespace echolux {
 
-// Beside the described keys of the view: its curve, as the text of a transfer function file; empty: that of the preset.
+// Key of the view's curve in addition to the described keys. Its value is the text of a transfer function file; empty:
+// the preset's curve.
 inline constexpr std::string_view curve_key = "view.transfer_curve";
 
 struct TransferText {
@@ -23,7 +23,7 @@ struct TransferText {
     std::vector<double> colours{};
     std::vector<double> extinctions{};
     std::vector<double> roughness{};
-    std::string second{};  // axis; "": there is none
+    std::string second{};  // axis; "": none
     std::vector<double> second_range{};
     std::vector<double> boxes{};
     std::vector<double> arcs{};
@@ -35,10 +35,10 @@ const std::vector<Field<TransferText>>& describe<TransferText>();
 
 TransferText text_of(const TransferCurve& curve);
 
-// Throws Error{bad_setting} naming `where` and the key.
+// Throws Error{bad_setting} with `where` and the key.
 TransferCurve curve_of(const TransferText& text, const std::string& where);
 
-// The same as the text of a TOML file; empty: no curve.
+// Convert to and from the text of a TOML file; empty: no curve.
 std::string toml_of(const std::optional<TransferCurve>& curve);
 std::optional<TransferCurve> curve_of_toml(const std::string& toml);
 

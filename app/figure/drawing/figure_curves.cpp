@@ -21,7 +21,7 @@ void draw_curve(Paper& paper, const Box& box, const FigureCurve& curve, const st
     paper.curve(box, points, {0.12 * text, curve.colour, dash});
 }
 
-// On a plate: it may lie over curves.
+// Drawn on an opaque plate, since it may cover curves.
 void draw_legend(Paper& paper, const FigurePanel& panel, const Box& box, double text) {
     const double gap = 0.45 * text, feed = 1.45 * text, sample = 2 * text;
     double widest = 0, lines = 0;

@@ -1,4 +1,4 @@
-// Curves of a panel, in its frame: grid, shaded parts, lines and spots, legend.
+// Curves of a panel inside its frame: grid, shaded ranges, lines and spots, legend.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-// `panel` has both axes; `text` is the size of all text. Grid lines stand at the ticks.
+// `panel` has both axes. `text` is the size of all text. Grid lines are at the ticks.
 void draw_curves(Paper& paper, const FigurePanel& panel, const Box& box, double text, const std::vector<Tick>& across,
                  const std::vector<Tick>& downwards);
 

@@ -13,11 +13,11 @@ namespace echolux {
 namespace {
 
 constexpr double points_per_mm = 72 / 25.4;
-constexpr double max_height = 1.4;  // of the pictures of all rows together, in widths of the page
+constexpr double max_height = 1.4;  // total height of the pictures of all rows, in page widths
 constexpr double line_feed = 1.2;   // em
 constexpr Gray black = 0, white = 1;
 
-// All lengths of the page follow the size of its text.
+// All lengths on the page scale with the text size.
 struct Measure {
     explicit Measure(const FigureStyle& style)
         : text(style.text_pt), gap(0.45 * text), tick(0.35 * text), line(0.07 * text), bar(1.1 * text) {}
@@ -30,7 +30,7 @@ std::vector<Tick> ticks_of(double begin, double end, double length, double text,
     return ticks_between(std::min(begin, end), std::max(begin, end), most);
 }
 
-// A sign as long as a plus is wide, not a hyphen.
+// Uses a minus sign, which is as wide as a plus, instead of a hyphen.
 std::string with_minus(const std::string& text) {
     return text.starts_with('-') ? "\u2212" + text.substr(1) : text;
 }
@@ -45,7 +45,7 @@ double widest(const std::vector<Tick>& ticks, double size) {
     return most;
 }
 
-// Broken between words where it would be longer than that.
+// Breaks a text between words into lines of at most `length`.
 std::vector<std::string> lines_within(const std::string& text, double size, double length) {
     std::vector<std::string> lines;
     std::istringstream words(text);
@@ -58,7 +58,7 @@ std::vector<std::string> lines_within(const std::string& text, double size, doub
     return lines;
 }
 
-// What a panel needs around its picture, of whatever height that is.
+// Space that a panel needs around its picture.
 struct Margins {
     double left = 0, right = 0, top = 0, bottom = 0;
 };
@@ -187,7 +187,7 @@ class PanelPainter {
         }
     }
 
-    // In the lower right corner, on a plate: pictures are bright and dark.
+    // In the lower right corner, on an opaque plate, because pictures may be bright or dark.
     void draw_scale_bar(Paper& paper, const Box& box) const {
         constexpr double max_of_width = 0.3;
         const Measure& m = measure_;
@@ -198,7 +198,7 @@ class PanelPainter {
         const double thickness = 0.22 * m.text;
         const Box plate{box.right() - inner - 3 * m.gap, box.bottom() - m.text - thickness - 4 * m.gap,
                         inner + 2 * m.gap, m.text + thickness + 3 * m.gap};
-        if (plate.width > 0.8 * box.width || plate.height > 0.5 * box.height) return;  // it would hide the picture
+        if (plate.width > 0.8 * box.width || plate.height > 0.5 * box.height) return;  // it would cover the picture
         const bool is_inverted = style_.gray == GrayWay::inverted;
         const double middle = plate.left + plate.width / 2;
         paper.fill(plate, is_inverted ? white : black);
@@ -214,13 +214,13 @@ class PanelPainter {
     std::string letter_;
 };
 
-// A row of panels whose pictures are equally high and together as wide as the page.
+// A row of panels whose pictures have the same height and together fill the page width.
 struct PlacedRow {
     std::vector<PanelPainter> painters;
     std::vector<Margins> margins;
     double height = 0;           // of the pictures
-    double top = 0, bottom = 0;  // the largest margins
-    double width = 0;            // of all
+    double top = 0, bottom = 0;  // largest margins in the row
+    double width = 0;            // of the whole row
 };
 
 PlacedRow placed(const FigureRow& row, std::vector<PanelPainter> painters, double page_width, double highest) {
@@ -228,7 +228,7 @@ PlacedRow placed(const FigureRow& row, std::vector<PanelPainter> painters, doubl
     double aspects = 0;
     for (const FigurePanel& panel : row) aspects += panel.aspect;
     place.height = page_width / aspects;
-    for (int round = 0; round < 3; ++round) {  // margins depend on the numbers at the axes, these on the height
+    for (int round = 0; round < 3; ++round) {  // margins depend on the axis numbers, which depend on the height
         place.margins.clear();
         double around = 0;
         for (const PanelPainter& painter : place.painters) {
@@ -245,7 +245,7 @@ PlacedRow placed(const FigureRow& row, std::vector<PanelPainter> painters, doubl
     return place;
 }
 
-// How high the rows may be so that all of them fit on the page: lower ones leave room to the higher.
+// Returns the max height of rows such that all fit on the page. Space left by lower rows is used by higher ones.
 double common_height(std::vector<double> heights, double page_height) {
     std::ranges::sort(heights);
     double left = page_height;

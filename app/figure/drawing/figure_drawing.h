@@ -1,4 +1,4 @@
-// Puts panels on a page and draws it: see figure_page.h.
+// Lays out panels on a page and draws it; see figure_page.h.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The paper through cairo: one code draws all three formats.
+// Implements the paper with cairo, so that the same code draws all three formats.
 #include "app/figure/drawing/paper.h"
 
 #include <cairo-ft.h>
@@ -24,7 +24,7 @@ namespace echolux {
 namespace {
 
 constexpr double points_per_inch = 72;
-constexpr double max_pixels = 32767;  // of a side: cairo's own limit
+constexpr double max_pixels = 32767;  // per side: cairo's limit
 
 struct Destroy {
     void operator()(cairo_t* context) const { cairo_destroy(context); }
@@ -41,7 +41,7 @@ void need(cairo_status_t status, const std::string& where) {
                 "check folder, permissions and free space");
 }
 
-// Inter, which is a part of the program. FreeType's face lives as long as cairo's.
+// Inter, which is embedded in the program. The FreeType face must live as long as cairo's.
 cairo_font_face_t* inter() {
     static const Owned<cairo_font_face_t> face = [] {
         static FT_Library library = nullptr;
@@ -67,7 +67,7 @@ cairo_status_t write_to(void* stream, const unsigned char* bytes, unsigned int c
     return file ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
-// As cairo keeps pixels: 32 bits, native order, colour times alpha.
+// Converts to cairo's pixel format: 32 bits, native byte order, premultiplied alpha.
 std::uint32_t argb(const std::uint8_t* pixel, int channels) {
     const std::uint32_t alpha = channels == 4 ? pixel[3] : 255;
     const auto part = [&](int channel) { return (pixel[channels == 1 ? 0 : channel] * alpha + 127) / 255; };
@@ -176,7 +176,7 @@ struct Paper::Drawing {
 
 Paper::Paper(const std::filesystem::path& path, const Page& page) : drawing_(std::make_unique<Drawing>(path, page)) {
     cairo_set_source_rgb(drawing_->context.get(), 1, 1, 1);
-    cairo_paint(drawing_->context.get());  // also the pixels that the page covers in part
+    cairo_paint(drawing_->context.get());  // includes pixels that the page covers only partly
 }
 
 Paper::~Paper() = default;
@@ -226,7 +226,7 @@ void Paper::spots(const Box& within, const std::vector<Point>& points, double ra
 }
 
 void Paper::text(Point at, Anchor anchor, double size, const std::string& text, Gray gray, Turn turn) {
-    constexpr double capital_height = 0.727;  // em, of Inter
+    constexpr double capital_height = 0.727;  // in em, of Inter
     cairo_t* context = drawing_->context.get();
     cairo_save(context);
     use_font(context, size);
@@ -248,13 +248,14 @@ void Paper::picture(const Box& box, const Picture& picture) {
     cairo_scale(context, box.width / static_cast<double>(picture.width),
                 box.height / static_cast<double>(picture.height));
     cairo_set_source_surface(context, surface.get(), 0, 0);
-    // Voxels that are printed large are shown as they are, not smoothed to more than was measured.
-    constexpr double large = 1, least = 0.25;  // points: a pixel of 300 dpi
+    // Voxels that are printed large are shown as squares: smoothing would suggest more detail than was measured.
+    constexpr double large = 1, least = 0.25;  // points; 0.25: one pixel at 300 dpi
     const double across = box.width / static_cast<double>(picture.width);
     const double down = box.height / static_cast<double>(picture.height);
     const bool is_large = std::max(across, down) > large && std::min(across, down) > least;
     cairo_pattern_set_filter(cairo_get_source(context), is_large ? CAIRO_FILTER_NEAREST : CAIRO_FILTER_GOOD);
-    if (drawing_->format == FigureFormat::png) {  // no pale rim where pixels are enlarged; others keep them as they are
+    if (drawing_->format == FigureFormat::png) {  // avoids a pale rim around enlarged pixels; other formats scale them
+                                                  // exactly
         cairo_pattern_set_extend(cairo_get_source(context), CAIRO_EXTEND_PAD);
     }
     cairo_paint(context);
