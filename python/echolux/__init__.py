@@ -1,4 +1,4 @@
-"""Optical coherence tomography: spectra to volumes and pictures, on a CPU or a GPU."""
+"""Optical coherence tomography: reconstructs spectra to volumes and pictures on a CPU or GPU."""
 from __future__ import annotations
 
 import atexit
@@ -31,7 +31,7 @@ __version__: str = _core.version
 
 
 def _end() -> None:
-    """While Python is whole: what comes back into it later would end the process."""
+    """Run before the interpreter shuts down: a thread that returns to it later would end the process."""
     if _core.is_fork():
         return
     session, pictures = (sys.modules.get(f"{__name__}.{name}") for name in ("session", "pictures"))
@@ -52,12 +52,12 @@ _LATER = {"calibrate": "calibrate", "cluster": "cluster", "movie": "movies", "li
 
 
 def gpus() -> list[str]:
-    """Names of the GPUs that can be used, in the order of device="cuda:0", "cuda:1" ..."""
+    """Returns the names of the usable GPUs, in the order of device="cuda:0", "cuda:1" ..."""
     return _core.gpus()
 
 
 def __getattr__(name: str) -> Any:
-    """Parts that not every script needs are imported when they are, so that importing the package is quick."""
+    """Less common parts are imported on first use, so that importing the package is fast."""
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
@@ -72,7 +72,7 @@ def __dir__() -> list[str]:
     return sorted({*__all__, "open", "filter", *(name for name in globals() if name.startswith("__"))})
 
 
-# Without open and filter: `from echolux import *` leaves Python's own as they are.
+# Does not contain open and filter, so `from echolux import *` does not hide Python's own.
 __all__ = ["Attenuation", "Average", "BadArgument", "BadFile", "BadSetting", "Batch", "Cancelled", "Check", "DeviceFailed",
            "Error", "LazyVolume", "Live", "LiveStats", "MissingFile", "OutOfMemory", "OutputFailed", "Place", "Reconstructor",
            "Recorded", "Registration", "Scan", "Series", "Simulation", "Stages", "Surfaces", "Truth", "Unsupported",

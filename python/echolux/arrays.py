@@ -1,8 +1,8 @@
-"""Arrays of other libraries: where they lie, on which CUDA stream work on them is ordered, and new ones of the same kind.
+"""Arrays of other libraries: their device, the CUDA stream that orders work on them, and new arrays of the same kind.
 
-An array on a GPU is borrowed by its __dlpack__(stream=...), whose producer makes that stream wait for whatever still
-writes to it. The result is an array that the same library made, on that stream: so its memory comes from its own pool,
-and whatever it does next with the result comes after it.
+An array on a GPU is borrowed through its __dlpack__(stream=...); its producer makes that stream wait for pending
+writes. The result is an array created by the same library on that stream. Its memory therefore comes from that
+library's pool, and its later work on the result runs after ours.
 """
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 from .errors import BadArgument
 from .libraries import Library, library_of, name_of_library
 
-_CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13  # of DLPack
-_LEGACY_DEFAULT = 1  # its number for CUDA's default stream, 0 being ambiguous
+_CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13  # DLPack device types
+_LEGACY_DEFAULT = 1  # DLPack's number for CUDA's default stream; 0 would be ambiguous
 _NO_SYNC, _ON_STREAM = 0, 1  # ECHOLUX_SYNC_...
 
 
@@ -23,7 +23,7 @@ def is_numpy(array: Any) -> bool:
 
 
 def known_array(array: Any) -> Any:
-    """Whatever knows no DLPack (lists, h5py datasets, xarray) as a NumPy array."""
+    """Converts objects without DLPack (lists, h5py datasets, xarray) to NumPy arrays."""
     if is_numpy(array) or hasattr(array, "__dlpack__"):
         return array
     import numpy as np
@@ -35,7 +35,7 @@ def known_array(array: Any) -> Any:
 
 
 def in_native_order(spectra: Any, stored: str) -> Any:
-    """Arrays of samples in the scan's byte order as the bytes that they are."""
+    """Returns arrays whose samples are in the scan's byte order as bytes."""
     if not is_numpy(spectra) or spectra.dtype.itemsize == 1:
         return spectra
     native = stored == sys.byteorder
@@ -46,7 +46,7 @@ def in_native_order(spectra: Any, stored: str) -> Any:
 
 
 def result_array(out: Any, name: str) -> Any:
-    """An array of the caller that receives voxels, or None."""
+    """Checks an array of the caller that receives voxels, or None."""
     if out is None or is_numpy(out):
         return out
     if not hasattr(out, "__dlpack__"):
@@ -58,7 +58,7 @@ def result_array(out: Any, name: str) -> Any:
 
 
 def _number_of(stream: Any) -> int:
-    """As DLPack counts streams."""
+    """Returns the stream's number in DLPack."""
     if hasattr(stream, "__cuda_stream__"):
         handle = stream.__cuda_stream__()[1]
     elif hasattr(stream, "cuda_stream"):  # PyTorch
@@ -74,12 +74,12 @@ def _number_of(stream: Any) -> int:
 
 
 def _ready(array: Any) -> Any:
-    """Waits until JAX has made it."""
+    """Waits until JAX has computed the array."""
     return array.block_until_ready() if hasattr(array, "block_until_ready") else array
 
 
 class HostOrder:
-    """Of arrays in host memory: everything is done when the call returns."""
+    """Arrays in host memory: everything is done when the call returns."""
 
     sync, stream, waits = _NO_SYNC, 0, False
 
@@ -95,8 +95,9 @@ class HostOrder:
 
 
 class StreamOrder:
-    """Of arrays on a GPU, ordered on a stream by its number in DLPack. is_current: their library works on it anyway, so
-    that its arrays need no waiting for. waits: until the GPU is done."""
+    """Arrays on a GPU, ordered on a stream given by its DLPack number. is_current: the array library already uses this
+    stream, so its arrays need no synchronisation. waits: the call returns when the GPU is done.
+    """
 
     def __init__(self, library: Library, spectra: Any, place: tuple[int, int], number: int, *, is_current: bool = False,
                  waits: bool = False) -> None:
@@ -104,10 +105,10 @@ class StreamOrder:
         self._number, self._is_current = number, is_current
         self.waits = waits or number < 0
         self.sync = _NO_SYNC if number < 0 else _ON_STREAM
-        self.stream = max(number, 0)  # 1 and 2 are handles of CUDA's runtime too
+        self.stream = max(number, 0)  # 1 and 2 are also handles of the CUDA runtime
 
     def current(self) -> AbstractContextManager[Any]:
-        """Where arrays that are made inside belong to the stream."""
+        """Context in which new arrays belong to the stream."""
         if self._is_current or self._number < 0:
             return nullcontext()
         return self._library.entered(self._spectra, 0 if self._number == _LEGACY_DEFAULT else self._number)
@@ -121,7 +122,7 @@ class StreamOrder:
 
 
 def order_of(spectra: Any, stream: Any, device: str) -> HostOrder | StreamOrder:
-    """How work on these spectra is ordered with the caller's."""
+    """Returns how work on these spectra is ordered with the caller's."""
     library = library_of(spectra)
     place = (_CPU, 0) if is_numpy(spectra) else library.place(spectra)
     kind = place[0]
@@ -144,7 +145,7 @@ def order_of(spectra: Any, stream: Any, device: str) -> HostOrder | StreamOrder:
 
 
 def empty(like: Any, shape: tuple[int, ...], dtype: str) -> Any:
-    """A new array of the library and on the device of another."""
+    """Returns a new array of the same library and on the same device as another one."""
     if is_numpy(like):
         import numpy as np
 
@@ -153,7 +154,7 @@ def empty(like: Any, shape: tuple[int, ...], dtype: str) -> Any:
 
 
 def host_copy(array: Any) -> Any:
-    """A NumPy array with the same elements, wherever they lie."""
+    """Returns a NumPy array with the same elements, from any device."""
     if is_numpy(array):
         return array
     import numpy as np

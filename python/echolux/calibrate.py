@@ -1,7 +1,7 @@
-"""Calibration of arrays: backgrounds, noise, k map, dispersion, roll-off.
+"""Calibration from arrays: backgrounds, noise, k map, dispersion, roll-off.
 
-Functions that take a scan use its calibration and recipe; spectra are arrays [b, a, samples] as Scan.shape says, of any
-number of B-scans.
+Functions that receive a scan use its calibration and recipe. Spectra are arrays [b, a, samples] as described in
+Scan.shape, with any number of B-scans.
 """
 from __future__ import annotations
 
@@ -29,37 +29,38 @@ def _block(scan: Scan, spectra: Any) -> Any:
 
 
 def mean_spectrum(scan: Scan, spectra: Any) -> np.ndarray[Any, Any]:
-    """Mean of all lines in counts [samples]: a background, a dark spectrum, a mirror.
+    """Returns the mean of all lines in counts [samples]: a background, a dark spectrum or a mirror spectrum.
 
-    scan: how spectra are stored; spectra: [b, a, samples]. Raises BadArgument.
+    scan: format of the spectra; spectra: [b, a, samples]. Raises BadArgument.
     """
     return _numbers(_core.mean_spectrum(scan._core, _block(scan, spectra)))
 
 
 def noise_floor_db(scan: Scan, spectra: Any) -> float:
-    """What recipe.noise_floor_db = 0 asks for, in dB: the level of the quietest depths.
+    """Measures the noise floor in dB that recipe.noise_floor_db = 0 requires: the level of the quietest depths.
 
-    scan: by whose calibration and recipe; spectra: [b, a, samples]. Raises BadArgument, BadSetting.
+    scan: its calibration and recipe are used; spectra: [b, a, samples]. Raises BadArgument, BadSetting.
     """
     return _core.measure_noise_floor(scan._core, _block(scan, spectra))
 
 
 def noise_profile(scan: Scan, spectra: Any) -> np.ndarray[Any, Any]:
-    """Mean amplitude of each depth bin [bins] in counts, for scan.calibration["noise_floor"].
+    """Returns the mean amplitude of each depth bin [bins] in counts, for scan.calibration["noise_floor"].
 
-    scan: by whose calibration and recipe; spectra: [b, a, samples] without a sample. Raises BadArgument, BadSetting.
+    scan: its calibration and recipe are used; spectra: [b, a, samples], recorded without a sample. Raises BadArgument,
+        BadSetting.
     """
     return _numbers(_core.noise_profile(scan._core, _block(scan, spectra)))
 
 
 @dataclass(frozen=True)
 class Mirrors:
-    """What two mirrors tell of an instrument.
+    """Calibration of an instrument from two mirrors.
 
     k_positions, dispersion_rad: [samples], for scan.calibration
-    a2_rad, a3_rad: the same dispersion as coefficients
-    depth_pitch_um: of one bin in air; 0: no displacement was given
-    bin: depth of each mirror; fwhm_before, fwhm: of each in bins, without and with map and dispersion
+    a2_rad, a3_rad: the dispersion as coefficients
+    depth_pitch_um: size of a bin in air; 0 without a displacement
+    bin: depth of each mirror; fwhm_before, fwhm: widths in bins, without and with k map and dispersion
     """
 
     k_positions: np.ndarray[Any, Any]
@@ -72,7 +73,7 @@ class Mirrors:
     fwhm: tuple[float, float]
 
     def apply(self, scan: Scan) -> None:
-        """Sets map, dispersion and, where it is known, the depth pitch of a scan."""
+        """Sets the k map, the dispersion and, if known, the depth pitch of a scan."""
         scan.calibration["k_positions"] = self.k_positions
         scan.calibration["dispersion_rad"] = self.dispersion_rad
         if self.depth_pitch_um > 0:
@@ -81,13 +82,14 @@ class Mirrors:
 
 def mirrors(near: Any, far: Any, background: Any, dark: Any = None, *, opposite_sides: bool = False, k_falls: bool = False,
             displacement_um: float = 0, centre_wavelength_nm: float = 0) -> Mirrors:
-    """The k map and the dispersion of an instrument, from mean spectra of one mirror at two depths.
+    """Calibrates k map and dispersion of an instrument from mean spectra of a mirror at two depths.
 
-    near: on the side of zero delay where samples will be; far: elsewhere; all in counts [samples]
+    near: on the side of zero delay where samples will be; far: at another depth; both in counts [samples]
     background: without the mirror; dark: without light
-    opposite_sides: of zero delay; k_falls: k descends along the samples
-    displacement_um: between the two, in air; centre_wavelength_nm; 0: unknown
-    Raises BadSetting where a mirror shows no fringe, or no monotone map comes out.
+    opposite_sides: the mirrors are on opposite sides of zero delay; k_falls: k decreases along the samples
+    displacement_um: distance of the two, in air; centre_wavelength_nm: of the light source; 0 if unknown
+
+    Raises BadSetting if a mirror has no fringe or the k map is not monotone.
     """
     found: dict[str, Any] = _core.mirrors(_numbers(near).tolist(), _numbers(far).tolist(), _numbers(background).tolist(),
                                           [] if dark is None else _numbers(dark).tolist(), opposite_sides, k_falls,
@@ -98,11 +100,11 @@ def mirrors(near: Any, far: Any, background: Any, dark: Any = None, *, opposite_
 
 @dataclass(frozen=True)
 class Dispersion:
-    """Coefficients that make depth profiles sharpest.
+    """Dispersion coefficients that make depth profiles sharpest.
 
     a2_rad, a3_rad: for recipe.a2_rad and recipe.a3_rad
     entropy_before, entropy: of the depth profiles, without and with them
-    is_sharp: False: there is no reflector that they sharpen, do not use them
+    is_sharp: False if no reflector gets sharper; do not use the coefficients then
     """
 
     a2_rad: float
@@ -114,12 +116,12 @@ class Dispersion:
 
 def dispersion(scan: Scan, spectra: Any, *, range_rad: float = 80, lines: int = 64, depths: tuple[int, int] = (0, 0),
                device: str = "auto", progress: Progress = None) -> Dispersion:
-    """The dispersion that makes depth profiles sharpest.
+    """Searches the dispersion that makes depth profiles sharpest.
 
-    scan: by whose calibration and recipe; spectra: [b, a, samples] of a sample or a mirror
-    range_rad: of both coefficients, on either side of zero; lines: most that are looked at
-    depths: bins [begin, end) in which something reflects; (0, 0): past zero delay
-    device, progress: as of Scan.reconstruct()
+    scan: its calibration and recipe are used; spectra: [b, a, samples] of a sample or a mirror
+    range_rad: limit of both coefficients; lines: max number of A-scans evaluated
+    depths: bins [begin, end) with reflections; (0, 0): beyond zero delay
+    device, progress: as in Scan.reconstruct()
 
     Raises BadArgument, BadSetting.
     """
@@ -135,11 +137,12 @@ def dispersion(scan: Scan, spectra: Any, *, range_rad: float = 80, lines: int = 
 
 @dataclass(frozen=True)
 class MirrorReading:
-    """A mirror at one depth; bins are those without zero padding.
+    """A mirror at one depth. Bins are counted without zero padding.
 
-    bin: its depth; bin_um: one bin in air, 0 where it is unknown; level_db: of |A| in counts
-    snr_db: the peak's power over the noise of one A-scan; fwhm_bins: of |A|
-    lines: whose power was averaged; bins: of the one-sided range; is_opposite: it stands beyond zero delay
+    bin: its depth; bin_um: size of a bin in air, 0 if unknown; level_db: of |A| in counts
+    snr_db: peak power over the noise power of one A-scan; fwhm_bins: width of |A|
+    lines: number of lines averaged in power; bins: number of bins in the one-sided range
+    is_opposite: the mirror is beyond zero delay
     """
 
     bin: float
@@ -153,11 +156,11 @@ class MirrorReading:
 
 
 def mirror(scan: Scan, spectra: Any, background: Any = None, *, depths: tuple[int, int] = (0, 0)) -> MirrorReading:
-    """The mirror in spectra of it [b, a, samples], looked for in the bins depths = [begin, end); (0, 0): past the first
-    twentieth. By the calibration and recipe of scan.
+    """Measures the mirror in spectra [b, a, samples], with the calibration and recipe of scan. It is searched in the
+    bins depths = [begin, end); (0, 0): beyond the first 5 % of the range.
 
-    background: without the mirror [samples]; None: that of the scan's calibration, or none.
-    Raises BadFile where no peak stands 13 dB above the noise.
+    background: without the mirror [samples]; None: that of the scan's calibration, if any.
+    Raises BadFile if no peak is 13 dB above the noise.
     """
     for depth in depths:
         require_whole(depths=depth)
@@ -167,10 +170,10 @@ def mirror(scan: Scan, spectra: Any, background: Any = None, *, depths: tuple[in
 
 @dataclass(frozen=True)
 class RollOff:
-    """The fall-off of a spectrometer.
+    """Sensitivity roll-off of a spectrometer.
 
-    at_zero_db: level extrapolated to zero delay; six_db_bin: where 6 dB are lost, None where not within the range
-    resolution: spectral resolution in units of the sample spacing; rms_db: how far the levels lie from the fit
+    at_zero_db: level extrapolated to zero delay; six_db_bin: depth at which 6 dB are lost, None if beyond the range
+    resolution: spectral resolution in units of the sample spacing; rms_db: deviation of the levels from the fit
     """
 
     at_zero_db: float
@@ -180,11 +183,11 @@ class RollOff:
 
 
 def roll_off(depth_bins: Any, levels_db: Any, bins: int) -> RollOff:
-    """The fall-off through the levels of a mirror at several depths, at least two.
+    """Fits the roll-off to mirror levels at two or more depths.
 
-    depth_bins, levels_db: of each, as MirrorReading.bin and MirrorReading.level_db
-    bins: of the one-sided range (MirrorReading.bins)
+    depth_bins, levels_db: see MirrorReading.bin and MirrorReading.level_db
+    bins: number of bins in the one-sided range (MirrorReading.bins)
 
-    Raises BadSetting where no fall-off fits.
+    Raises BadSetting if no roll-off fits.
     """
     return RollOff(**_core.roll_off(_numbers(depth_bins).tolist(), _numbers(levels_db).tolist(), bins))

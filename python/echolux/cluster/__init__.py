@@ -1,5 +1,7 @@
-"""Archives on a cluster: scans reconstructed by many workers into one OME-Zarr each, volumes converted, drawn and measured,
-movies; every part exactly once, whoever is killed meanwhile. Needs more packages: pip install 'echolux[cluster]'."""
+"""Archives on a cluster: many workers reconstruct scans into one OME-Zarr each, convert, draw and measure volumes, and
+make movies. Every part is done exactly once, even if workers are killed. Needs more packages: pip install
+'echolux[cluster]'.
+"""
 from .api import calibrate, convert, figures, map, movie, reconstruct
 from .options import JobOptions
 from .scheduling.report import Failure, Incomplete, Report

@@ -1,4 +1,4 @@
-"""python3 -m echolux.cluster: the command `echolux batch` without the program."""
+"""Runs `python3 -m echolux.cluster`: the command `echolux batch` without the program."""
 import sys
 
 from .cli import main

@@ -1,11 +1,11 @@
-"""What can be done with many files. All functions take
+"""Operations on many files. Common arguments:
 
-client: of Dask distributed; None: workers are started on this machine, for this job
-out: a folder, or an address of fsspec (s3://bucket/archive). A job that is started again does only what is missing
-and the keyword arguments of JobOptions: workers, threads, retries, overwrite, verify, progress (options.py).
+client: of Dask distributed; None: start workers on this machine for this job
+out: a folder, or an fsspec address (s3://bucket/archive). A restarted job does only what is missing.
 
-What fails is in the report's `failures`, and stops nothing else. KeyboardInterrupt leaves what is done. All raise
-BadArgument, MissingFile, and Error where another job writes to `out`.
+All functions also accept the keyword arguments of JobOptions: workers, threads, retries, overwrite, verify, progress
+(options.py). Failures are listed in the report's `failures` and do not stop the rest of the job. KeyboardInterrupt
+keeps completed results. All functions raise BadArgument, MissingFile, and Error if another job is writing to `out`.
 """
 from __future__ import annotations
 
@@ -33,21 +33,23 @@ _SECTIONS = ("calibration", "flow", "scan", "recipe")
 def reconstruct(scans: Scans, out: Address, client: Any = None, *, recipe: Mapping[str, object] | None = None,
                 require: str | None = None, part_seconds: float = 10.0, part_memory: int = 1 << 30,
                 part_b_scans: int | None = None, share: tuple[int, int] | None = None, **more: Any) -> Report:
-    """Reconstructs scans into OUT/NAME.ome.zarr (OME-Zarr 0.5 in shards), bit for bit what one process makes, and flow,
-    where flow.method asks for it, into OUT/NAME-flow.ome.zarr.
+    """Reconstructs scans into OUT/NAME.ome.zarr (OME-Zarr 0.5 in shards), with the same bits as a single process. With
+    flow.method, the flow is written into OUT/NAME-flow.ome.zarr.
 
-    scans: a path, a pattern, a table (.csv or .parquet: columns scan, name, and settings such as recipe.window), or several
-    out: a folder, or an address of fsspec that zarr can write to (s3://bucket/archive)
-    client: of Dask distributed; None: workers are started on this machine, for this job
+    scans: a path, a pattern, a table (.csv or .parquet: columns scan, name, and settings such as recipe.window), or
+        several
+    out: a folder, or an fsspec address that zarr can write to (s3://bucket/archive)
+    client: of Dask distributed; None: start workers on this machine for this job
     recipe, and other sections (calibration={...}, flow={...}): settings that override the scans' files
-    require: "cuda": only workers with a GPU take part; "cpu": no GPU is used
-    part_seconds, part_memory: how long a part may take, and how many bytes of voxels it may have; or
-        part_b_scans: how many B-scans it has, whole shards
-    share: (i, n): only every n-th part, from the i-th; jobs of all shares together make the whole
+    require: "cuda": use only workers with a GPU; "cpu": use no GPU
+    part_seconds, part_memory: max duration of a part, and max number of bytes of its voxels; or
+        part_b_scans: number of B-scans per part, in whole shards
+    share: (i, n): only every n-th part, starting with the i-th; the jobs of all shares together complete the work
     more: workers, threads, retries, overwrite, verify, progress: help(echolux.cluster.JobOptions)
 
-    A job that is started again does only what is missing. What fails is in the report's `failures`, and stops nothing else.
-    KeyboardInterrupt leaves what is done. Raises BadArgument, MissingFile, and Error where another job writes to `out`.
+    A restarted job does only what is missing. Failures are listed in the report's `failures` and do not stop the rest.
+    KeyboardInterrupt keeps completed parts. Raises BadArgument, MissingFile, and Error if another job is writing to
+    `out`.
     """
     options, sections = split(more)
     require_positive(part_seconds=part_seconds, part_memory=part_memory, part_b_scans=part_b_scans)
@@ -68,15 +70,15 @@ def reconstruct(scans: Scans, out: Address, client: Any = None, *, recipe: Mappi
 
 def map(function: Callable[[Any], Any], volumes: Scans, client: Any = None, *, out: Address | None = None,
         **more: Any) -> list[Any]:
-    """[function(echolux.load(path)) for each volume], on workers. Results come back to this process: let the function return
-    numbers and small arrays, and write large results to files of its own.
+    """Returns [function(echolux.load(path)) for each volume], computed on workers. Results are sent back to this
+    process, so return numbers and small arrays, and write large results to files in the function.
 
     volumes: a path, a pattern, or several, of files and folders
-    out: results are kept there, as arrays (NAME.result.npy) or in the markers (numbers, texts, lists, dictionaries); a job of the
-        same function that is started again takes them from there
-    more: as of reconstruct(); retries is 0 unless given
+    out: keeps results, as arrays (NAME.result.npy) or in the markers (numbers, texts, lists, dictionaries); a restarted
+        job of the same function reuses them
+    more: as in reconstruct(); retries defaults to 0
 
-    Raises Incomplete after all others are done, where some failed: its `results` and `failures` tell.
+    If some volumes fail, raises Incomplete after all others are done, with `results` and `failures`.
     """
     from .fingerprint import function_token
 
@@ -93,10 +95,11 @@ def map(function: Callable[[Any], Any], volumes: Scans, client: Any = None, *, o
 
 def convert(volumes: Scans, out: Address, ending: str, client: Any = None, *, voxel: str | None = None,
             low: float | None = None, high: float | None = None, **more: Any) -> Report:
-    """Volume files in another format: OUT/NAME + ending (".nrrd", ".nii.gz", ".ome.zarr" ...), as Volume.save() writes it.
+    """Converts volume files to another format: OUT/NAME + ending (".nrrd", ".nii.gz", ".ome.zarr" ...), as
+    Volume.save() does.
 
-    voxel, low, high: as of Volume.converted(); None: as they are
-    more: as of reconstruct()
+    voxel, low, high: as in Volume.converted(); None: unchanged
+    more: as in reconstruct()
     """
     options = only(more, ("voxel", "low", "high"))
     task = {"work": "convert", "options": {"voxel": voxel, "low": low, "high": high}}
@@ -105,11 +108,11 @@ def convert(volumes: Scans, out: Address, ending: str, client: Any = None, *, vo
 
 def figures(volumes: Scans, out: Address, client: Any = None, *, plane: str = "b-scan", index: int | None = None,
             ending: str = ".png", dpi: float = 150, options: Mapping[str, Any] | None = None, **more: Any) -> Report:
-    """A figure of each volume: OUT/NAME + ending (".png", ".pdf", ".svg").
+    """Draws a figure of each volume: OUT/NAME + ending (".png", ".pdf", ".svg").
 
-    plane, index: as of Volume.plot(); "volume": a picture in space (PNG), as of Volume.render()
-    options: what else plot() (vmin=0, vmax=40, cmap="gray") or render() (mode="mip", azimuth=30) take
-    more: as of reconstruct(). Needs matplotlib, but for plane="volume".
+    plane, index: as in Volume.plot(); "volume": a 3-D picture (PNG), as from Volume.render()
+    options: further arguments of plot() (vmin=0, vmax=40, cmap="gray") or render() (mode="mip", azimuth=30)
+    more: as in reconstruct(). Needs matplotlib, except for plane="volume".
     """
     if plane == "volume" and ending != ".png":
         raise BadArgument(f'cannot be "{ending}"', "ending", "pictures in space are PNG files")
@@ -121,15 +124,16 @@ def figures(volumes: Scans, out: Address, client: Any = None, *, plane: str = "b
 def calibrate(scans: Scans, out: Address, what: str = "dispersion", client: Any = None, *,
               b_scans: tuple[int, int] = (0, 8), options: Mapping[str, Any] | None = None, require: str | None = None,
               recipe: Mapping[str, object] | None = None, **more: Any) -> Report:
-    """A calibration of each scan, found in its own spectra: OUT/WHAT.csv, a table that reconstruct() takes for its scans.
+    """Calibrates each scan from its own spectra and writes OUT/WHAT.csv, a table that reconstruct() accepts for its
+    scans.
 
     what: "dispersion" (recipe.a2_rad, recipe.a3_rad) or "noise_floor" (recipe.noise_floor_db)
-    b_scans: positions [begin, end) of the first volume that are looked at
-    options: what else echolux.calibrate.dispersion() takes: range_rad, lines, depths
+    b_scans: positions [begin, end) of the first volume that are used
+    options: further arguments of echolux.calibrate.dispersion(): range_rad, lines, depths
     recipe: settings that override the scans' files
-    more: as of reconstruct()
+    more: as in reconstruct()
 
-    Scans that show no calibration are among the failures, and not in the table.
+    Scans that cannot be calibrated are listed in the failures and are not in the table.
     """
     from .scan_table import write_table
     from .storage.store import open_store
@@ -150,12 +154,14 @@ def calibrate(scans: Scans, out: Address, what: str = "dispersion", client: Any 
 
 def movie(path: Address, shown: Address, client: Any = None, *, motion: str | None = None, frames: int = 0, seconds: float = 0,
           fps: str | float = "", part_frames: int = 30, **more: Any) -> Report:
-    """A movie whose pictures are shared among the workers, and then encoded once; picture for picture that of echolux.movie().
+    """Makes a movie whose pictures are distributed over the workers and then encoded once. Its pictures equal those of
+    echolux.movie().
 
-    path: of the movie (.mp4, .webm, .gif ...), also an address of fsspec; shown: a volume's file, a series, a scan
-    motion, frames, seconds, fps: as of echolux.movie(); motions other than "turntable" and "time" need frames or seconds
-    part_frames: pictures that a worker draws at a time
-    more: as of reconstruct(), and settings of the pictures as of echolux.movie(): mode="mip"
+    path: output file (.mp4, .webm, .gif ...), also an fsspec address; shown: a volume file, a series, a scan
+    motion, frames, seconds, fps: as in echolux.movie(); motions other than "turntable" and "time" need frames or
+        seconds
+    part_frames: number of pictures that a worker draws at a time
+    more: as in reconstruct(), and settings of the pictures as in echolux.movie(): mode="mip"
     """
     from .tasks.movie_length import movie_task
 
@@ -175,7 +181,7 @@ def _device(require: str | None) -> str:
 
 
 def _options_token(options: Mapping[str, Any]) -> str:
-    """Arrays with all their values: repr() leaves out the middle of long ones."""
+    """Spells arrays with all their values, because repr() shortens long ones."""
     return json.dumps(options, sort_keys=True, default=lambda value: value.tolist() if hasattr(value, "tolist") else repr(value))
 
 
@@ -189,7 +195,7 @@ def _run_files(files: list[ScanFile], ending: str, task: dict[str, Any], out: Ad
 
 def _run(files: list[ScanFile], common: dict[str, Any], planning: dict[str, Any], out: Address | None, client: Any,
          options: JobOptions, share: str | None = None) -> JobRunner:
-    """The job, when it has ended."""
+    """Runs the job and returns its result."""
     from .scheduling.job_runner import run_job
 
     return run_job(files, common, planning, out, client, options, share)

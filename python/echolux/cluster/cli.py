@@ -46,7 +46,7 @@ def _client(address: str | None) -> Any:
     if address is None:
         return None
     distributed: Any = importlib.import_module("distributed")
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is told by the job
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # the job reports what matters
     try:
         return distributed.Client(address, timeout=20)
     except OSError as error:
@@ -54,7 +54,7 @@ def _client(address: str | None) -> Any:
 
 
 def _submit(name: str, given: argparse.Namespace, arguments: Sequence[str]) -> None:
-    """An array job of Slurm, whose tasks get all arguments but those about Slurm."""
+    """Submits a Slurm array job whose tasks receive all arguments except those about Slurm."""
     if given.slurm < 1:
         raise BadArgument(f"cannot be {given.slurm}", "--slurm", "give the number of tasks")
     kept, skip = [], False
@@ -71,7 +71,7 @@ def _submit(name: str, given: argparse.Namespace, arguments: Sequence[str]) -> N
 
 
 def _run(name: str, given: argparse.Namespace, arguments: Sequence[str]) -> Report | None:
-    """None: Slurm will do it."""
+    """Returns None if Slurm will run the job."""
     if getattr(given, "slurm", None) is not None:
         _submit(name, given, arguments)
         return None
@@ -79,7 +79,7 @@ def _run(name: str, given: argparse.Namespace, arguments: Sequence[str]) -> Repo
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit codes: 0 all is there, 1 something failed, 130 interrupted."""
+    """Exit codes: 0 everything is complete, 1 something failed, 130 interrupted."""
     worker.claim_process()
     name, *rest = arguments if arguments and arguments[0] in VERBS else (_DEFAULT, *arguments)
     given = _parser(name, VERBS[name]).parse_args(rest)
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str]) -> int:
         return _fail(Unsupported("is missing", f"the Python package {error.name}", "pip install 'echolux[cluster]'"), given)
     except Error as error:
         return _fail(error, given)
-    except OSError as error:  # a full disk, say
+    except OSError as error:  # such as a full disk
         return _fail(OutputFailed(f"cannot be written: {error.strerror or error}", str(error.filename or given.output)), given)
     if report is None:
         return 0

@@ -1,4 +1,6 @@
-"""What a result was made from: files by name, size and time of change. Results of inputs that have changed are not believed."""
+"""Fingerprints of the input of a result: files by name, size and modification time. Results of changed inputs are not
+reused.
+"""
 from __future__ import annotations
 
 import hashlib
@@ -12,11 +14,11 @@ from .. import _core
 from ..errors import BadFile
 from ..scan import Scan
 
-Files = tuple[tuple[str, int, int], ...]  # name, bytes, time of change in ns
+Files = tuple[tuple[str, int, int], ...]  # name, bytes, modification time in ns
 
-FORMAT = 4  # of what is written: markers of another one are not taken up
+FORMAT = 4  # version of the output; markers of other versions are ignored
 _TEXT = 3  # kind of a setting
-_HEADERS = (".nhdr", ".mhd", ".hdr", ".img")  # whose voxels lie beside them, under the same name
+_HEADERS = (".nhdr", ".mhd", ".hdr", ".img")  # headers whose voxels are in another file with the same stem
 
 
 def open_scan(path: str, settings: tuple[str, ...] = ()) -> Scan:
@@ -29,7 +31,7 @@ def _facts(paths: Any) -> Files:
 
 
 def scan_inputs(path: str, scan: Scan) -> Files:
-    """The scan's file, its spectra, and the files of its calibration."""
+    """The scan's file, its spectra, and its calibration files."""
     settings = scan._core.settings()
     keys = [one.key for one in settings.all() if one.kind == _TEXT and not one.choices
             and (one.key.startswith("calibration.") or one.key in ("scan.file", "recording.index"))]
@@ -49,12 +51,12 @@ def file_inputs(path: str) -> Files:
 
 
 def calibration_hashes(scan: Scan) -> dict[str, str]:
-    """Hashes of its arrays."""
+    """Hashes of its calibration arrays."""
     return {name: hashlib.sha256(scan.calibration[name].tobytes()).hexdigest() for name in scan.calibration}
 
 
 def protocol_key(scan: Scan, device: str) -> str:
-    """All but the spectra: scans that are alike in this are made by one plan, and take the same time."""
+    """Covers everything except the spectra. Scans with the same key can share a plan and take the same time."""
     settings = [line for line in scan.toml(with_defaults=True).splitlines() if not line.startswith("file =")]
     return json.dumps([device, settings, calibration_hashes(scan)])
 
@@ -70,12 +72,12 @@ def require_unchanged(files: Files) -> None:
 
 
 def hash_of(*facts: Any) -> str:
-    """Of what determines every byte of a result, with the version of the program."""
+    """Hash of everything that determines the bytes of a result, and of the program version."""
     return hashlib.sha256(json.dumps([FORMAT, _core.version, *facts]).encode()).hexdigest()[:32]
 
 
 def function_token(function: Callable[[Any], Any]) -> str:
-    """Of what it does, as far as can be seen: changed functions have others."""
+    """Identifies a function by its code as far as possible, so that a changed function gets a new token."""
     import inspect
 
     from dask.base import tokenize

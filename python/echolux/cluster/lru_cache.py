@@ -1,4 +1,4 @@
-"""The last few things of a kind that a worker has made or opened."""
+"""The most recently used objects of a kind that a worker has created or opened."""
 from __future__ import annotations
 
 from collections import OrderedDict

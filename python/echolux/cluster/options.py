@@ -1,4 +1,4 @@
-"""What all jobs over many files have in common."""
+"""Options common to all jobs over many files."""
 from __future__ import annotations
 
 import difflib
@@ -13,12 +13,12 @@ from ..errors import BadArgument
 class JobOptions:
     """Keyword arguments of every job.
 
-    workers: processes on this machine: one for each GPU, or one; 0: this process alone, without Dask
-    threads: of each worker, on cores of its own; None: all
-    retries: how many more times what failed is tried, after 1, 4, 16 ... s
+    workers: processes on this machine: by default one per GPU, or one; 0: only this process, without Dask
+    threads: per worker, on separate cores; None: all
+    retries: number of retries of a failed task, after 1, 4, 16 ... s
     overwrite: replace results of other settings
-    verify: compare the checksums of all that is there first
-    progress: say on stderr how far the job is
+    verify: compare the checksums of existing results first
+    progress: print the progress of the job on stderr
     """
 
     workers: int | None = None
@@ -37,19 +37,19 @@ NAMES = tuple(one.name for one in fields(JobOptions))
 
 
 def split(given: Mapping[str, Any], **defaults: Any) -> tuple[JobOptions, dict[str, Any]]:
-    """Those of all jobs, and the rest. Raises BadArgument."""
+    """Splits the arguments into those of all jobs and the rest. Raises BadArgument."""
     mine = {name: given[name] for name in NAMES if name in given}
     return JobOptions(**{**defaults, **mine}), {name: value for name, value in given.items() if name not in NAMES}
 
 
 def near(name: str, others: Iterable[str] = ()) -> str:
-    """The words that suggest the argument which was meant; empty where none is like it."""
+    """Returns a hint at the argument that may have been meant; empty if none is similar."""
     found = difflib.get_close_matches(name, [*NAMES, *others], 1)
     return f"did you mean {found[0]}?" if found else ""
 
 
 def only(given: Mapping[str, Any], others: Iterable[str] = (), **defaults: Any) -> JobOptions:
-    """All that is given must be of JobOptions. others: what else the function takes."""
+    """Accepts only arguments of JobOptions. others: further arguments of the function, for the hint."""
     options, rest = split(given, **defaults)
     for name in rest:
         raise BadArgument("is not an argument", name, near(name, others))

@@ -1,4 +1,4 @@
-"""Which scans: paths, patterns, or a table (CSV or Parquet) with a scan and its settings in each row."""
+"""Lists of scans: paths, patterns, or a table (CSV or Parquet) with a scan and its settings per row."""
 from __future__ import annotations
 
 import csv
@@ -23,8 +23,8 @@ class ScanFile:
     """A scan to be reconstructed."""
 
     path: str  # absolute
-    name: str  # of its result below the output, without an ending
-    settings: tuple[str, ...] = field(default=())  # "recipe.window=hann", those of its row
+    name: str  # name of its result below the output, without extension
+    settings: tuple[str, ...] = field(default=())  # "recipe.window=hann", from its row
 
 
 def _rows(table: Path) -> list[dict[str, Any]]:
@@ -40,7 +40,7 @@ def _rows(table: Path) -> list[dict[str, Any]]:
 
 
 def _of_table(table: Path) -> list[tuple[str, str, tuple[str, ...]]]:
-    """(path, name or "", settings) of each row. Empty cells leave a setting as it is."""
+    """Returns (path, name or "", settings) per row. Empty cells leave a setting unchanged."""
     if not table.exists():
         raise MissingFile("there is no such file", str(table))
     found = []
@@ -71,7 +71,7 @@ def _of_path(path: str) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(match, "", ()) for match in matches]
 
 
-_ENDINGS = (".ome.zarr", ".ome.tif", ".ome.tiff", ".nii.gz")  # of two words
+_ENDINGS = (".ome.zarr", ".ome.tif", ".ome.tiff", ".nii.gz")  # double extensions
 
 
 def _stem(path: str) -> str:
@@ -82,15 +82,16 @@ def _stem(path: str) -> str:
 
 
 def _named(paths: list[str]) -> list[str]:
-    """The paths below the folder that all share, without endings."""
+    """Returns the paths relative to their common folder, without extensions."""
     stems = [_stem(path) for path in paths]
     folder = os.path.commonpath([os.path.dirname(path) for path in paths])
     return [os.path.relpath(stem, folder) for stem in stems]
 
 
 def list_scans(scans: Scans, *, must_differ: bool = True) -> list[ScanFile]:
-    """All of them, in order. Raises BadArgument where two results would have the same name (if they must differ), MissingFile
-    for a pattern without a match; whether the scans can be read is seen later, each for itself."""
+    """Returns all scans in order. Raises BadArgument if two results would have the same name (and must differ),
+    MissingFile for a pattern without a match. Whether each scan can be read is checked later.
+    """
     given = [scans] if isinstance(scans, (str, os.PathLike)) else list(scans)
     rows = [row for one in given for row in _of_path(os.fspath(one))]
     if not rows:

@@ -1,4 +1,4 @@
-"""Settings of many scans as a table that reconstruct() reads."""
+"""Writes the settings of many scans as a table for reconstruct()."""
 from __future__ import annotations
 
 import csv
@@ -8,7 +8,7 @@ from .scan_list import ScanFile
 
 
 def write_table(rows: list[tuple[ScanFile, dict[str, float]]]) -> bytes:
-    """CSV: columns scan, name, and a setting each."""
+    """Writes CSV with the columns scan, name, and one per setting."""
     keys = sorted({key for _, settings in rows for key in settings})
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""Threads of a worker: one for each of its cores, many that wait for storage, and one that works ahead of another."""
+"""Threads of a worker: one per core, many that wait for storage, and one for prefetching."""
 from __future__ import annotations
 
 import functools
@@ -9,23 +9,23 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_REQUESTS = 32  # to an object store at a time
+_REQUESTS = 32  # concurrent requests to an object store
 
 
 @functools.cache
 def cpu_pool() -> ThreadPoolExecutor:
-    """A thread for each core that this worker has."""
+    """One thread per core assigned to this worker."""
     return ThreadPoolExecutor(len(os.sched_getaffinity(0)), "echolux-cpu")
 
 
 @functools.cache
 def io_pool() -> ThreadPoolExecutor:
-    """For small files, whose reading is waiting."""
+    """For small files, where reading is mostly waiting."""
     return ThreadPoolExecutor(_REQUESTS, "echolux-io")
 
 
 def prefetch(items: Iterator[T]) -> Iterator[T]:
-    """The same items; each is made in a thread of its own while the one before it is used."""
+    """Yields the same items; the next one is produced in a thread while the current one is used."""
     with ThreadPoolExecutor(1, "echolux-prefetch") as thread:
         coming = thread.submit(next, items, None)
         while (item := coming.result()) is not None:

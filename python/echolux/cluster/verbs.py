@@ -1,4 +1,4 @@
-"""What the command can do: each verb adds its options to a parser and calls the function of api.py of the same name."""
+"""Verbs of the command: each adds its options to a parser and calls the function of the same name in api.py."""
 from __future__ import annotations
 
 import argparse
@@ -21,8 +21,9 @@ Given = argparse.Namespace
 
 @dataclass(frozen=True)
 class Verb:
-    """description: a line of the help; add: its options; run: what it does on a client of Dask (or None); is_shared: whether
-    Slurm can share it among tasks."""
+    """description: one line for the help; add: adds its options; run: runs it on a Dask client (or None); is_shared:
+    Slurm can divide it into tasks.
+    """
 
     description: str
     add: Callable[[Parser], None]
@@ -42,7 +43,7 @@ def add_common(parser: Parser) -> None:
 
 
 def add_places(parser: Parser, *, is_shared: bool) -> None:
-    """Where the work is done."""
+    """Options for where the work is done."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--dask", metavar="ADDRESS", help="scheduler of a running Dask cluster: tcp://host:8786")
     if is_shared:
@@ -68,7 +69,7 @@ def _add_settings(parser: Parser) -> None:
 
 
 def _sections(pairs: Sequence[str]) -> dict[str, dict[str, str]]:
-    """["recipe.window=hann"] as {"recipe": {"window": "hann"}}."""
+    """Converts ["recipe.window=hann"] to {"recipe": {"window": "hann"}}."""
     sections: dict[str, dict[str, str]] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -200,7 +201,7 @@ def _function(text: str) -> Callable[[Any], Any]:
 
 
 def _map(given: Given, client: Any) -> Report:
-    """A line for each volume: its path and what the function returned, as JSON."""
+    """Prints one line per volume: its path and the function's return value as JSON."""
     from .scan_list import list_scans
 
     sys.path.insert(0, os.getcwd())

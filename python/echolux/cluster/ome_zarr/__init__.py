@@ -1,1 +1,1 @@
-"""OME-Zarr 0.5 in shards: how a volume lies in files, and how they are written."""
+"""OME-Zarr 0.5 in shards: layout of a volume in files, and writing them."""

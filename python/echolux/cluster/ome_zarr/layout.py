@@ -1,5 +1,6 @@
-"""How a volume lies in arrays, shards and chunks of Zarr 3. A shard holds some slices of a level, with every row and column;
-each belongs to one part of the work."""
+"""Layout of a volume in arrays, shards and chunks of Zarr 3. A shard contains some slices of a level with all rows and
+columns, and belongs to exactly one part of the work.
+"""
 from __future__ import annotations
 
 import math
@@ -13,8 +14,9 @@ from . import levels
 
 
 def compressor_of(dtype: str) -> dict[str, Any]:
-    """As numcodecs has it. Noise fills most of the bits of a volume, so that strong compression finds little: bit-shuffled
-    lz4 makes floats smaller than zstd does, in half of its time, and zstd's first level loses nothing to its third."""
+    """Compressor in numcodecs notation. Most bits of a volume are noise, so strong compression gains little.
+    Bit-shuffled lz4 compresses floats better than zstd in half the time, and zstd's level 1 loses nothing to its level 3.
+    """
     if dtype.startswith(("float", "complex")):
         return {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 2}
     return {"id": "zstd", "level": 1}
@@ -22,7 +24,7 @@ def compressor_of(dtype: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Layout:
-    """Of a volume [t] z y x. A shard holds `shard` slices and every row and column."""
+    """Layout of a volume [t] z y x. A shard contains `shard` slices with all rows and columns."""
 
     times: int
     shape: tuple[int, int, int]
@@ -41,11 +43,11 @@ class Layout:
         return levels.shapes(self.shape)
 
     def bytes_of(self, slices: int) -> int:
-        """Of voxels, uncompressed."""
+        """Size of the voxels, uncompressed."""
         return slices * self.shape[1] * self.shape[2] * np.dtype(self.dtype).itemsize
 
     def edges(self, level: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-        """Shape, chunk and shard of a level's array."""
+        """Shapes of a level's array, chunks and shards."""
         shape = self.levels()[level]
         shard_z = self.shard >> level
         chunk_z = math.gcd(levels.SIDE, shard_z)
@@ -58,20 +60,23 @@ class Layout:
         return (self.times, *shape), (1, *chunk), (1, *shard)
 
     def keys(self, time: int, begin: int) -> list[str]:
-        """Of the shards of all levels that begin with this slice of a volume."""
+        """Keys of the shards of all levels that start with this slice of a volume."""
         volume = f"{time}/" if self.is_series else ""
         return [f"{level}/c/{volume}{begin // self.shard}/0/0" for level in range(len(self.levels()))]
 
     def check(self, begin: int, end: int) -> None:
-        """Refuses slices [begin, end) that are not a shard: two parts would write to the same file, or one would write a file
-        that readers take for another."""
+        """Rejects slices [begin, end) that are not whole shards. Otherwise two parts would write to one file, or
+        readers would misinterpret a file.
+        """
         if not (0 <= begin < self.shape[0] and begin % self.shard == 0 and end == min(begin + self.shard, self.shape[0])):
             raise BadArgument(f"slices {begin} to {end} are not whole shards of {self.shard}", "part",
                               "let each part be one shard")
 
 
 def shard_unit(shape: tuple[int, int, int], slices_per_b_scan: int) -> int:
-    """Slices that a shard is a multiple of: whole chunks in every level, and whole B-scan positions."""
+    """Returns the number of slices of which shards must be a multiple: whole chunks in every level, and whole B-scan
+    positions.
+    """
     if shape[0] <= levels.SIDE:
         return shape[0]
     halvings = len(levels.shapes(shape)) - 1
@@ -79,7 +84,7 @@ def shard_unit(shape: tuple[int, int, int], slices_per_b_scan: int) -> int:
 
 
 def array_metadata(layout: Layout) -> dict[str, bytes]:
-    """zarr.json of each level's array, by key, as zarr-python writes it."""
+    """Returns zarr.json of each level's array by key, as zarr-python writes it."""
     import zarr
     from zarr.codecs import BloscCodec, Crc32cCodec, ZstdCodec
 

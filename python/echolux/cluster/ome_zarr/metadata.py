@@ -1,5 +1,6 @@
-"""The metadata of a finished result: a group of OME-Zarr 0.5 as the program writes it, with all levels. It comes last:
-without it the folder is no picture."""
+"""Metadata of a finished result: an OME-Zarr 0.5 group with all levels, as the program writes it. It is written last;
+without it, the folder cannot be opened as an image.
+"""
 from __future__ import annotations
 
 import json
@@ -12,11 +13,11 @@ from .layout import Layout
 
 @dataclass(frozen=True)
 class Output:
-    """An OME-Zarr of a scan: its structure, or its flow."""
+    """An OME-Zarr of a scan: its structure or its flow."""
 
     name: str  # "eye1/scan.ome.zarr"
     layout: Layout
-    picture: dict[str, Any]  # metadata of the finest level, as the program writes it
+    picture: dict[str, Any]  # metadata of the finest level, as written by the program
     texts: dict[str, str]
 
 
@@ -37,7 +38,7 @@ def _datasets(output: Output, step_s: float) -> list[dict[str, Any]]:
 
 
 def group(output: Output, times_s: list[float]) -> bytes:
-    """zarr.json of the group. times_s: of each volume."""
+    """Returns zarr.json of the group. times_s: time of each volume."""
     picture = {key: value for key, value in output.picture.items() if key not in ("version", "datasets")}
     step_s = times_s[1] - times_s[0] if len(times_s) > 1 else 0.0
     if output.layout.is_series:

@@ -1,5 +1,6 @@
-"""Shards of Zarr 3, written chunk by chunk while the volume is made: all levels of a part, of which little more than one
-layer of chunks is in memory (https://zarr-specs.readthedocs.io, sharding codec v1.0)."""
+"""Writes shards of Zarr 3 chunk by chunk while the volume is reconstructed: all levels of a part, with little more than
+one layer of chunks in memory (https://zarr-specs.readthedocs.io, sharding codec v1.0).
+"""
 from __future__ import annotations
 
 import functools
@@ -16,7 +17,7 @@ from ..threads import cpu_pool
 from . import levels
 from .layout import Layout, compressor_of
 
-_ABSENT = 2**64 - 1  # offset and length of a chunk that lies outside of the array
+_ABSENT = 2**64 - 1  # offset and length of a chunk outside the array
 
 Array = np.ndarray[Any, Any]
 
@@ -27,8 +28,8 @@ def _compressor(dtype: str) -> Any:
 
 
 def _compressed(pieces: list[Array], chunk: tuple[int, ...]) -> bytes:
-    """A chunk from its slices, filled up with zeros where the array ends, and its checksum."""
-    voxels = np.concatenate(pieces)  # in the order of memory; turned where it fits the cache: 3 times as fast
+    """Assembles a chunk from its slices, padded with zeros beyond the array, with its checksum."""
+    voxels = np.concatenate(pieces)  # in memory order; transposed while in the cache, which is 3 times as fast
     if voxels.shape != chunk:
         whole = np.zeros(chunk, voxels.dtype)
         whole[tuple(slice(0, n) for n in voxels.shape)] = voxels
@@ -39,7 +40,7 @@ def _compressed(pieces: list[Array], chunk: tuple[int, ...]) -> bytes:
 
 
 class _Shard:
-    """Chunks one after the other, and at the end where each of them lies."""
+    """Chunks one after another, followed by an index of their positions."""
 
     def __init__(self, layout: Layout, level: int, file: PendingFile, writer: Executor) -> None:
         shape, chunk, shard = (edge[-3:] for edge in layout.edges(level))
@@ -47,10 +48,10 @@ class _Shard:
         self._file, self._writer = file, writer
         self._index = np.full((*(s // c for s, c in zip(shard, chunk)), 2), _ABSENT, "<u8")
         self._layer = 0
-        self._rest: list[Array] = []  # slices that do not fill a layer of chunks yet
+        self._rest: list[Array] = []  # slices that do not yet fill a layer of chunks
 
     def add(self, voxels: Array) -> list[Future[None]]:
-        """Compresses whole layers of chunks, which are written meanwhile, or later."""
+        """Compresses whole layers of chunks. They are written in the background."""
         written, deep = [], self._chunk[0]
         while len(voxels) > 0:
             count = deep - sum(len(one) for one in self._rest)
@@ -66,7 +67,7 @@ class _Shard:
         return self._writer.submit(self._end)
 
     def _pack(self) -> Future[None]:
-        """The slices that are there, a layer of chunks."""
+        """Cuts the available slices into a layer of chunks."""
         _, height, width = self._chunk
         cut = [[one[:, y:y + height, x:x + width] for one in self._rest]
                for y in range(0, self._rows, height) for x in range(0, self._columns, width)]
@@ -86,7 +87,7 @@ class _Shard:
 
 
 def _coarser(voxels: Array) -> Callable[[], Array]:
-    """The next level, made on all cores meanwhile; called, it is waited for."""
+    """Computes the next level in the background on all cores. Calling the result waits for it."""
     coarse = np.empty_like(voxels, shape=tuple((n + 1) // 2 for n in voxels.shape))
 
     def make(z: int) -> None:
@@ -103,8 +104,9 @@ def _coarser(voxels: Array) -> Callable[[], Array]:
 
 
 class ShardWriter:
-    """All levels of the slices of a volume that begin at `begin`: whole shards. create: makes the file of a key; writer: a
-    thread that writes them."""
+    """All levels of the slices of a volume from `begin` on: whole shards. create: creates the file of a key; writer: a
+    thread that writes.
+    """
 
     def __init__(self, layout: Layout, time: int, begin: int, end: int, create: Callable[[str], PendingFile],
                  writer: Executor) -> None:
@@ -112,8 +114,9 @@ class ShardWriter:
         self._shards = [_Shard(layout, level, create(key), writer) for level, key in enumerate(layout.keys(time, begin))]
 
     def add(self, voxels: Array) -> list[Future[None]]:
-        """The next slices [z, y, x]: a multiple of layout.unit(), but for the last ones. They are compressed when this returns
-        (the last ones when close() does), and written when its futures are done."""
+        """Adds the next slices [z, y, x]: a multiple of layout.unit(), except for the last ones. They are compressed
+        when this returns (the last ones when close() does), and written when its futures are done.
+        """
         written = []
         for level, shard in enumerate(self._shards):
             coarse = _coarser(voxels) if level + 1 < len(self._shards) else None

@@ -1,1 +1,1 @@
-"""Parts of a scan: how it is cut, and how one part is made."""
+"""Parts of a scan: dividing it, and making one part."""

@@ -1,5 +1,6 @@
-"""A part of a job: a pure function of scan, settings and range of B-scans to whole shards. Reading, reconstruction, packing
-and writing of a part overlap: while a slab is packed, the next one is reconstructed, and the one before goes to the disk."""
+"""A part of a job: a pure function from scan, settings and a range of B-scans to whole shards. Its steps overlap: while
+one slab is packed, the next is reconstructed and the previous one is written.
+"""
 from __future__ import annotations
 
 import time
@@ -16,7 +17,7 @@ from .slabs import OpenScan
 
 
 class _Stopwatch:
-    """Seconds that were spent on what."""
+    """Seconds spent on each step."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -32,7 +33,7 @@ class _Stopwatch:
 
 
 def _timed(items: Iterator[Any], seconds: dict[str, float]) -> Iterator[Any]:
-    """Items, and how long they took to be made."""
+    """Yields the items and measures the time to produce them."""
     watch = _Stopwatch()
     for item in items:
         watch.add("reconstruct")
@@ -42,8 +43,9 @@ def _timed(items: Iterator[Any], seconds: dict[str, float]) -> Iterator[Any]:
 
 
 def make(plan: Plan, part: Part, scan: OpenScan, files: markers.PartFiles) -> dict[str, Any]:
-    """Writes the part's shards, and returns facts about how they were made; nothing is committed. A running background sees
-    the B-scans before it."""
+    """Writes the part's shards without committing them, and returns facts about the work. A running background is
+    updated from the preceding B-scans.
+    """
     begin, end = (n * plan.slices_per_b_scan for n in (part.begin, part.end))
     watch = _Stopwatch()
     reconstruction_s: dict[str, float] = {}
@@ -69,7 +71,7 @@ def _wait(futures: list[Future[None]]) -> None:
 
 
 def run(store: Store, plan: Plan, part: Part, scan: OpenScan, *, verify: bool = False) -> dict[str, Any]:
-    """Makes a part unless it is there, and returns its marker. Raises Stale where another plan has come meanwhile."""
+    """Makes a part unless it exists, and returns its marker. Raises Stale if another plan has replaced this one."""
     marker = markers.read(store, plan.name, part.key, plan.identity, verify=verify)
     if marker is not None:
         return {**marker, "was_there": True}

@@ -1,4 +1,4 @@
-"""What a scan's parts are, and what every worker has to know to make one of them."""
+"""The plan of a scan: its parts, and everything that workers need to make one of them."""
 from __future__ import annotations
 
 import json
@@ -29,14 +29,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a worker needs to know to make any part of a scan."""
+    """Everything that a worker needs to make any part of a scan."""
 
     name: str  # of the structure
-    fingerprint: str  # hash of all that determines the voxels
+    fingerprint: str  # hash of everything that determines the voxels
     path: str  # of the scan
     settings: tuple[str, ...]
     inputs: Files
-    outputs: tuple[Output, ...]  # the structure, and the flow where the scan says so; alike in shape and shards
+    outputs: tuple[Output, ...]  # the structure and, if requested, the flow; same shape and shards
     slices_per_b_scan: int
     lines_per_b_scan: int
 
@@ -46,11 +46,13 @@ class Plan:
 
     @property
     def identity(self) -> str:
-        """Of the result and how it is cut: parts of one plan fit no other, though both have the same voxels."""
+        """Identifies the result and its division: parts of different plans do not fit together even if the voxels are
+        the same.
+        """
         return hash_of(self.fingerprint, self.layout.shard)
 
     def _lengths(self) -> tuple[int, int]:
-        """Positions of a volume, and of a part."""
+        """Number of positions in a volume, and in a part."""
         return self.layout.shape[0] // self.slices_per_b_scan, -(-self.layout.shard // self.slices_per_b_scan)
 
     def parts(self) -> Iterator[Part]:
@@ -70,11 +72,11 @@ class Plan:
         return (part.end - part.begin) * self.lines_per_b_scan
 
     def unit(self) -> int:
-        """Positions that are worked on at a time."""
+        """Number of positions processed at a time."""
         return layout.shard_unit(self.layout.shape, self.slices_per_b_scan) // self.slices_per_b_scan
 
     def to_json(self) -> bytes:
-        """plan.json."""
+        """Content of plan.json."""
         return claim_json("scan", self.identity, [one.name for one in self.outputs], plan=asdict(self))
 
     @staticmethod

@@ -1,5 +1,6 @@
-"""How a scan is cut into parts of whole shards. A plan is made once, kept beside the result, and found there by every later
-start, so that parts always mean the same."""
+"""Divides scans into parts of whole shards. A plan is made once and stored beside the result. Restarted jobs read it
+from there, so that parts always have the same meaning.
+"""
 from __future__ import annotations
 
 import dataclasses
@@ -28,8 +29,9 @@ from .plan import Plan, scan_fingerprint
 
 @dataclasses.dataclass(frozen=True)
 class PartSize:
-    """b_scans: of a part, which must be whole shards; None: as many as take about `seconds`, measured on the first B-scans, and
-    have at most `memory` bytes of voxels."""
+    """b_scans: per part, in whole shards; None: as many as take about `seconds`, measured on the first B-scans, with at
+    most `memory` bytes of voxels.
+    """
 
     seconds: float = 10.0
     memory: int = 1 << 30
@@ -37,7 +39,7 @@ class PartSize:
 
 
 class Nowhere(Folder):
-    """Drops what is written."""
+    """A file that discards everything written."""
 
     class _File(PendingFile):
         def _append(self, data: bytes) -> None:
@@ -57,7 +59,7 @@ class Nowhere(Folder):
 
 
 def _output(name: str, volume: Volume, shape: tuple[int, int, int], times: int, shard: int) -> Output:
-    """With the metadata that the program writes for this volume."""
+    """Returns the metadata that the program writes for this volume."""
     with tempfile.TemporaryDirectory() as folder:
         volume.save(Path(folder) / "one.ome.zarr")
         written = json.loads((Path(folder) / "one.ome.zarr/.zattrs").read_bytes())
@@ -68,7 +70,7 @@ _measured: dict[str, float] = {}  # in this process: scans of one protocol take 
 
 
 def _seconds(plan: Plan, scan: Scan, device: str) -> float:
-    """That the first part of this plan takes, without the disk that it is written to."""
+    """Measures the time of this plan's first part, without writing it to disk."""
     protocol = protocol_key(scan, device)
     if protocol not in _measured:
         opened = slabs.OpenScan(open_scan(plan.path, plan.settings), device)
@@ -80,7 +82,7 @@ def _seconds(plan: Plan, scan: Scan, device: str) -> float:
 
 
 def _smallest(file: ScanFile, settings: tuple[str, ...], scan: Scan, inputs: Files, device: str) -> Plan:
-    """The plan whose parts are as small as they can be. A B-scan tells what volumes look like."""
+    """Returns the plan with the smallest possible parts. One B-scan is reconstructed to learn the shape of volumes."""
     core = scan._core.shape()
     first = slabs.batch(device).reconstruct(scan, b_scans=(0, 1), progress=False)
     slices, a, depth = first.shape
@@ -96,7 +98,7 @@ def _smallest(file: ScanFile, settings: tuple[str, ...], scan: Scan, inputs: Fil
 
 
 def _units(plan: Plan, scan: Scan, size: PartSize, device: str) -> int:
-    """How many of the smallest parts make one."""
+    """Returns how many of the smallest parts form one."""
     unit, slices = plan.layout.shard, plan.slices_per_b_scan
     count = -(-plan.layout.shape[0] // unit)
     if size.b_scans is not None:
@@ -116,7 +118,7 @@ def _cut(plan: Plan, units: int) -> Plan:
 
 
 def make_plan(file: ScanFile, settings: tuple[str, ...], size: PartSize, *, device: str = "auto") -> Plan:
-    """A new plan of a scan. Raises what opening the scan raises, BadArgument, BadSetting."""
+    """Makes a new plan of a scan. Raises what opening the scan raises, BadArgument, BadSetting."""
     scan = open_scan(file.path, settings)
     plan = _smallest(file, settings, scan, scan_inputs(file.path, scan), device)
     return _cut(plan, _units(plan, scan, size, device))
@@ -131,8 +133,9 @@ def _parse(text: bytes | None) -> Plan | None:
 
 def find_or_make_plan(store: Store, file: ScanFile, settings: tuple[str, ...], size: PartSize, *, overwrite: bool = False,
                       device: str = "auto") -> Plan:
-    """The plan of a scan that lies beside its result, or a new one. What an unfinished job of other settings left is
-    removed; a finished result of other settings raises Stale unless it may be overwritten."""
+    """Returns the stored plan of a scan, or makes a new one. Removes what an unfinished job with other settings left
+    behind. A finished result of other settings raises Stale unless it may be overwritten.
+    """
     name = f"{file.name}.ome.zarr"
     text = store.get(plan_key(name))
     scan = open_scan(file.path, settings)

@@ -1,5 +1,6 @@
-"""Slabs of voxels of a scan that a worker has opened, one after the other. Spectra are read ahead, and what a reconstruction needs
-(plan, tables, memory of the device) is made once for all scans of one protocol."""
+"""Slabs of voxels of a scan that a worker has opened, one after another. Spectra are read ahead. Plan, tables and
+device memory are created once for all scans of a protocol.
+"""
 from __future__ import annotations
 
 import itertools
@@ -15,28 +16,28 @@ from ..fingerprint import protocol_key
 from ..lru_cache import LruCache
 from ..threads import prefetch
 
-_BLOCK = 16 << 20  # bytes of spectra that are read at a time
+_BLOCK = 16 << 20  # bytes of spectra read at a time
 
 Array = np.ndarray[Any, Any]
 
-_reconstructors: LruCache[Reconstructor] = LruCache(2)  # of a protocol and a device
-_batches: LruCache[Batch] = LruCache(1)  # of a device
-_buffers: LruCache[list[Array]] = LruCache(1)  # of all scans: a worker makes one part at a time
+_reconstructors: LruCache[Reconstructor] = LruCache(2)  # by protocol and device
+_batches: LruCache[Batch] = LruCache(1)  # by device
+_buffers: LruCache[list[Array]] = LruCache(1)  # shared by all scans: a worker makes one part at a time
 
 
 def forget() -> None:
-    """What is kept of devices: one that failed may have left it broken."""
+    """Releases everything kept on devices, which a failed one may have left broken."""
     _reconstructors.clear()
     _batches.clear()
 
 
 def batch(device: str) -> Batch:
-    """For whatever is not reconstructed block by block: a B-scan that tells what a volume looks like, flow, running backgrounds."""
+    """For work that is not done block by block: the first B-scan, flow, running backgrounds."""
     return _batches.get(device, lambda: Batch(device))
 
 
 class OpenScan:
-    """One iterator of slabs() is used at a time; what it yields is overwritten two slabs later."""
+    """Use only one iterator of slabs() at a time. A yielded slab is overwritten two slabs later."""
 
     def __init__(self, scan: Scan, device: str) -> None:
         self._scan, self._device = scan, device
@@ -44,22 +45,23 @@ class OpenScan:
         self._device_used = ""
 
     def device(self) -> str:
-        """On which the last slab was made."""
+        """Device that made the last slab."""
         return self._device_used
 
     def warm_up(self) -> None:
-        """Makes what is made once."""
+        """Performs one-time setup."""
         for _ in self.slabs(0, 0, 1, 1):
             pass
 
     def time_s(self, volume: int) -> float:
-        """When a volume began."""
+        """Start time of a volume."""
         return self._range(volume, 0, 1).time_s
 
     def slabs(self, volume: int, begin: int, end: int, step: int) -> Iterator[tuple[Array, ...]]:
-        """Voxels [z, y, x] (B-scan, depth, A-scan) of the positions [begin, end), `step` of them at a time: structure, and
-        flow where the scan says so."""
-        if self._scan.recipe.background == "running":  # sees all before it: made in one go
+        """Yields voxels [z, y, x] (B-scan, depth, A-scan) of the positions [begin, end), `step` at a time: structure
+        and, if requested, flow.
+        """
+        if self._scan.recipe.background == "running":  # depends on all previous B-scans, so it is done in one go
             return self._by_ranges(volume, begin, end, end - begin, step)
         if self._scan.flow.method != "none":
             return self._by_ranges(volume, begin, end, step, step)
@@ -98,7 +100,7 @@ class OpenScan:
                 slab, filled = next(buffers), 0
 
     def _blocks(self, volume: int, begin: int, end: int, step: int) -> Iterator[tuple[int, Array]]:
-        """Spectra of some positions, and the first of them. No block reaches into another slab."""
+        """Yields spectra of some positions, and the first of them. A block never crosses a slab boundary."""
         shape = self._scan.shape
         one = self._scan.read(volume, begin, 1)
         max_count = max(1, _BLOCK // one.nbytes)

@@ -1,1 +1,1 @@
-"""Who does what when: jobs over many files, executors, workers, Slurm."""
+"""Scheduling: jobs over many files, executors, workers, Slurm."""

@@ -1,5 +1,6 @@
-"""Who does the tasks: the workers of a Dask cluster, or this process alone. Both take a few tasks at a time and give
-outcomes in the order in which they come."""
+"""Execution of tasks: by the workers of a Dask cluster, or in this process. Both accept a few tasks at a time and
+return outcomes in order of completion.
+"""
 from __future__ import annotations
 
 import contextlib
@@ -19,11 +20,11 @@ Outcome = dict[str, Any]
 
 
 class SchedulerLost(Error):
-    """The connection to the scheduler broke; what is done stays done."""
+    """The connection to the scheduler was lost; completed results remain."""
 
 
 class LocalExecutor:
-    """One after the other in this process."""
+    """Runs tasks one after another in this process."""
 
     def __init__(self) -> None:
         self._tasks: deque[Task] = deque()
@@ -45,16 +46,16 @@ class LocalExecutor:
 
 
 class DaskExecutor:
-    """On the workers of a client. Results are taken and forgotten at once, so that neither client nor scheduler grows."""
+    """Runs tasks on the workers of a client. Results are released at once, so that client and scheduler do not grow."""
 
-    _per_thread = 2  # tasks: one that runs and one that waits for it to end
+    _per_thread = 2  # tasks: one running and one queued
 
     def __init__(self, client: Any) -> None:
         self._client = client
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._tasks: dict[str, tuple[Any, Task]] = {}
         self._number = 0
-        self._unfit: set[str] = set()  # workers that lack what tasks require
+        self._unfit: set[str] = set()  # workers that do not meet the requirements of the tasks
         self._prefix = f"echolux-{os.getpid()}-{os.urandom(4).hex()}"
 
     @property
@@ -72,7 +73,7 @@ class DaskExecutor:
     def _connected(self) -> Iterator[None]:
         try:
             yield
-        except (OSError, TimeoutError, CancelledError) as error:  # those of Dask's connections are OSErrors
+        except (OSError, TimeoutError, CancelledError) as error:  # connection errors of Dask are OSErrors
             raise SchedulerLost("the connection to the scheduler broke", "",
                                 "start the job again: it goes on where it was") from error
 
@@ -91,7 +92,7 @@ class DaskExecutor:
         return [address for address in self._client.nthreads() if address not in self._unfit]
 
     def _where(self) -> dict[str, Any]:
-        """Others may take a task where those that were fit have gone: new ones come under new addresses."""
+        """If the suitable workers have disappeared, others may run a task: new workers have new addresses."""
         return {"workers": self._fit(), "allow_other_workers": True} if self._unfit else {}
 
     def next(self, timeout_s: float) -> Optional[tuple[Task, Outcome]]:
@@ -102,7 +103,7 @@ class DaskExecutor:
                 with self._connected():
                     raise OSError(self._client.status) from None
             return None
-        if future.status == "lost":  # its worker ended before the outcome was taken: the scheduler has it made again
+        if future.status == "lost":  # its worker ended before the outcome was received: the scheduler reruns it
             future.add_done_callback(self._done.put)
             return None
         _, task = self._tasks.pop(future.key)
@@ -112,7 +113,7 @@ class DaskExecutor:
             problem = future.exception()
             outcome = future.result() if problem is None else _outcome_of(problem)
             future.release()
-            if "elsewhere" in outcome:  # no try of this task
+            if "elsewhere" in outcome:  # not counted as an attempt
                 self._unfit.add(outcome["elsewhere"])
                 if self._fit():
                     self.submit(task)
@@ -137,14 +138,15 @@ def _outcome_of(problem: BaseException) -> Outcome:
 
 @contextlib.contextmanager
 def local_client(workers: int | None) -> Iterator[Any]:
-    """A client with workers of its own on this machine: processes with one thread of Dask each, since the library
-    computes on all cores that it is given."""
+    """A client with separate workers on this machine: processes with one Dask thread each, because the library itself
+    uses all cores assigned to it.
+    """
     import logging
 
     import dask
 
     distributed: Any = importlib.import_module("distributed")
-    only_here = "127.0.0.1:0"  # nothing listens beyond this machine
+    only_here = "127.0.0.1:0"  # listen only on this machine
     with dask.config.set({"distributed.scheduler.worker-ttl": "60s"}), distributed.LocalCluster(
             n_workers=workers or max(1, len(worker.gpus())), threads_per_worker=1, processes=True, host="127.0.0.1",
             dashboard_address=only_here, worker_dashboard_address=only_here,
@@ -155,7 +157,9 @@ def local_client(workers: int | None) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def executor_of(client: Any, workers: int | None) -> Iterator[Executor]:
-    """The workers of a client; without one this process alone (0 workers), or workers for as long as this context."""
+    """The workers of a client. Without a client, this process (0 workers), or new workers for the lifetime of this
+    context.
+    """
     if client is not None:
         yield DaskExecutor(client)
     elif workers == 0:

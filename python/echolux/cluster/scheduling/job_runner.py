@@ -1,5 +1,6 @@
-"""A job over many scans, volumes or movies: each is planned, its missing parts are made, and it is finished when all are
-there. What fails is tried again a few times, is told at the end, and stops nobody else."""
+"""Runs a job over many scans, volumes or movies: plans each, makes its missing parts, and finishes it when all are
+complete. Failed tasks are retried a few times and reported at the end without stopping the others.
+"""
 from __future__ import annotations
 
 import contextlib
@@ -20,11 +21,11 @@ from .lock import Lock
 from .progress import Progress
 from .report import Failure, Report
 
-_FIRST_PAUSE_S = 1.0  # before another try; four times as long before each later one
+_FIRST_PAUSE_S = 1.0  # before the first retry; multiplied by four for each later one
 
 
 class JobRunner:
-    """common: what all tasks have in common: kind, noun, out, device, threads ...; planning: what plans need besides."""
+    """common: fields of all tasks: kind, noun, out, device, threads ...; planning: further fields of planning tasks."""
 
     def __init__(self, executor: Executor, scans: list[ScanFile], common: Task, planning: Task, retries: int,
                  progress: Progress) -> None:
@@ -32,19 +33,19 @@ class JobRunner:
         self._sources: list[Iterator[Task]] = [
             ({**planning, "do": "plan", "path": one.path, "name": one.name, "label": one.path, "number": number,
               "settings": (*planning["settings"], *one.settings)} for number, one in enumerate(scans))]
-        self._waiting: list[tuple[float, int, Task]] = []  # for another try, by time
+        self._waiting: list[tuple[float, int, Task]] = []  # retries sorted by time
         self._under_way = 0
-        self._suspects: deque[Task] = deque()  # of which each is tried again alone
-        self._left: dict[str, int] = {}  # parts of a scan
-        self._plans: dict[str, Task] = {}  # the tasks that planned what is not finished
-        self._is_alone = planning.get("share", (0, 1))[1] == 1  # not one of several shares, of which the last one finishes
-        self._incomplete: set[str] = set()  # scans with a part that failed
-        self._broken: set[str] = set()  # those whose other parts would fail too
+        self._suspects: deque[Task] = deque()  # each is retried alone
+        self._left: dict[str, int] = {}  # missing parts per scan
+        self._plans: dict[str, Task] = {}  # planning tasks of unfinished results
+        self._is_alone = planning.get("share", (0, 1))[1] == 1  # not one of several shares, the last of which finishes
+        self._incomplete: set[str] = set()  # scans with a failed part
+        self._broken: set[str] = set()  # scans whose other parts would also fail
         self.report = Report(progress.noun, len(scans))
-        self.results: dict[int, Any] = {}  # by number of the scan, where there are any
+        self.results: dict[int, Any] = {}  # by number of the scan, if there are any
 
     def run(self, require_held: Callable[[], None] = lambda: None) -> Report:
-        """require_held: raises where the output has become another job's."""
+        """require_held: raises if another job has taken over the output."""
         began = time.monotonic()
         capacity, looked = self._executor.capacity, began
         try:
@@ -71,7 +72,8 @@ class JobRunner:
         return self.report
 
     def _next(self) -> Optional[Task]:
-        """Tries again first, then parts of scans that were begun, then the next scan; at the end suspects, one at a time."""
+        """Returns retries first, then parts of started scans, then the next scan, and finally suspects, one at a time.
+        """
         if self._waiting and self._waiting[0][0] <= time.monotonic():
             return heapq.heappop(self._waiting)[2]
         while self._sources:
@@ -125,7 +127,7 @@ class JobRunner:
             self.report.notes.append(outcome["note"])
 
     def _take_end(self, name: str, is_finished: bool) -> None:
-        """All parts that were missing are made. Where that is not all, they are looked for again."""
+        """All missing parts are made. If the result is still incomplete, it is planned again."""
         if is_finished:
             self._count_finished(name)
             return
@@ -161,7 +163,8 @@ class JobRunner:
                 self._sources.append(iter([{**finish, "do": "finish"}]))
 
     def _take_failure(self, task: Task, outcome: Outcome) -> None:
-        if outcome.get("was_set_aside") and not task.get("is_suspect"):  # or it waited on the workers that another one ended
+        if outcome.get("was_set_aside") and not task.get("is_suspect"):  # or it was on a worker that another task
+                                                                         # killed
             self._suspects.append({**task, "is_suspect": True})
             return
         tries = task.get("tries", 0)
@@ -181,7 +184,7 @@ class JobRunner:
 
 
 def _place_of(task: Task) -> str:
-    """Which part of a scan or a movie; empty: the whole."""
+    """Describes the part of a scan or a movie; empty for the whole."""
     if task["do"] != "part":
         return ""
     if task["kind"] == "movie":
@@ -191,13 +194,14 @@ def _place_of(task: Task) -> str:
 
 def run_job(scans: list[ScanFile], common: Task, planning: Task, out: str | os.PathLike[str] | None, client: Any,
             options: JobOptions, share: str | None = None) -> JobRunner:
-    """A job that has ended. out: None: nothing is kept; client: of Dask, or None; share: "3-of-8" of a job in several
-    processes."""
+    """Runs a job to its end. out: None: keep nothing; client: of Dask, or None; share: "3-of-8" for a job in several
+    processes.
+    """
     progress = Progress(len(scans), options.progress, common["noun"])
     with contextlib.ExitStack() as stack:
         store = None if out is None else open_store(out)
         lock = None if store is None else stack.enter_context(Lock(store, share or "all", progress.tell))
-        if store is not None and common["kind"] != "scan":  # those of scans go when the scan is planned
+        if store is not None and common["kind"] != "scan":  # those of scans are removed when the scan is planned
             store.sweep(FOLDER)
         executor = stack.enter_context(executor_of(client, options.workers))
         common = {**common, "out": None if store is None else store.address, "threads": options.threads,

@@ -1,8 +1,9 @@
-"""Who writes to an output: two jobs on the same one would do everything twice, so that the second is told and ends.
+"""Lock of an output. Two jobs on one output would do everything twice, so the second one reports it and ends.
 
-A folder's lock is a file that its owner holds locked (flock), with host, process and time of its last sign of life: where
-the lock is not seen, as on some network file systems and between hosts, the time decides. At other addresses only that is
-there, and two jobs that begin within a second may both go on; parts of different plans are kept apart (markers.py).
+In a folder, the lock is the file that its owner keeps locked (flock), containing host, process and time of the last
+update. Where flock is ineffective, as on some network file systems and between hosts, the time decides. Other addresses
+have only the time, so two jobs that start within a second may both run; parts of different plans are kept apart
+(markers.py).
 """
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ STALE_S = 60.0
 
 
 class Busy(Error):
-    """Another job writes to this output."""
+    """Another job is writing to this output."""
 
     code = "output"
 
@@ -45,8 +46,9 @@ def _parse(text: bytes | None) -> dict[str, Any] | None:
 
 
 class Lock:
-    """Held from its making until close(). share: "3-of-8" of a job in several processes, which exclude whole jobs and
-    those of the same share."""
+    """Held from creation until close(). share: "3-of-8" for a job in several processes; it excludes whole jobs and jobs
+    with the same share.
+    """
 
     def __init__(self, store: Store, share: str = "all", tell: Callable[[str], object] = print) -> None:
         self._store, self._key, self._tell = store, f"{FOLDER}/{share}.lock", tell
@@ -60,7 +62,7 @@ class Lock:
             self._take(share)
         except (Error, KeyboardInterrupt):
             raise
-        except Exception as error:  # clients of object stores have exceptions of their own
+        except Exception as error:  # clients of object stores have their own exceptions
             raise OutputFailed(f"cannot be written: {error}", store.address, "choose another output") from error
         self._thread.start()
 
@@ -85,13 +87,14 @@ class Lock:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if os.path.exists(path) and os.path.samestat(os.fstat(file), os.stat(path)):
                     before = _parse(os.pread(file, 1 << 16, 0))
-                    if before is None or before.get("host") != self._facts["host"]:  # one of this host would hold it
+                    if before is None or before.get("host") != self._facts["host"]:  # a process on this host would hold
+                                                                                     # it
                         self._refuse_if_alive(before)
                     elif before:
                         self._tell(f"took over from {_who(before)}")
                     self._file = file
                     return
-                os.close(file)  # somebody removed it meanwhile
+                os.close(file)  # it was removed at the same time
             except BlockingIOError:
                 facts = _parse(os.pread(file, 1 << 16, 0)) or {}
                 os.close(file)
@@ -121,7 +124,7 @@ class Lock:
                 raise self._busy(facts)
 
     def _is_abandoned(self, key: str) -> bool:
-        """Whether nobody on this host holds that file, which was made on this host."""
+        """Returns true if the file was created on this host and no process on it holds the file."""
         facts = _parse(self._store.get(key)) or {}
         if not isinstance(self._store, Folder) or facts.get("host") != self._facts["host"]:
             return False
@@ -138,12 +141,13 @@ class Lock:
             os.close(file)
 
     def _is_mine(self) -> bool:
-        """Not another's who took it for dead: this job was paused for a minute, or saw no storage."""
+        """False if another job assumed that this one was dead: it was paused for a minute, or had no access to storage.
+        """
         facts = _parse(self._store.get(self._key))
         return facts is None or facts.get("token") == self._facts["token"]
 
     def require_held(self) -> None:
-        """Raises Busy where another job has taken it."""
+        """Raises Busy if another job has taken the lock."""
         if self._is_lost:
             raise self._busy(_parse(self._store.get(self._key)) or {})
 
@@ -162,7 +166,7 @@ class Lock:
 
     def _keep_beating(self) -> None:
         while not self._ended.wait(BEAT_S):
-            with contextlib.suppress(Exception):  # a full disk, a store that does not answer; the next may pass
+            with contextlib.suppress(Exception):  # a full disk or an unreachable store; the next update may succeed
                 self._beat()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""One line that tells how far a job is: written anew on a terminal, once in ten seconds to a file."""
+"""Progress of a job in one line: rewritten on a terminal, and printed every ten seconds to a file."""
 from __future__ import annotations
 
 import sys
@@ -25,7 +25,7 @@ def _rate(a_scans_per_s: float) -> str:
 
 
 class Progress:
-    """shown: False: nothing is told; noun: what `scans` counts."""
+    """shown: False: print nothing; noun: what `scans` counts."""
 
     def __init__(self, scans: int, shown: bool, noun: str = "scan") -> None:
         self.noun = noun
@@ -35,11 +35,11 @@ class Progress:
         self._last = 0.0 if self._is_terminal else time.monotonic()
         self._recent: deque[tuple[float, int]] = deque([(time.monotonic(), 0)])
         self._made = 0
-        self._is_open = False  # a line that is not ended
+        self._is_open = False  # an unfinished line is on the terminal
         self._a_scans = 0
 
     def add_part(self, a_scans: int) -> None:
-        """Counts a part that was made."""
+        """Counts a finished part."""
         self.done += 1
         self._made += 1
         self._a_scans += a_scans

@@ -1,4 +1,4 @@
-"""What became of a job."""
+"""Result of a job."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -13,36 +13,37 @@ def counted(count: int, noun: str) -> str:
 
 @dataclass(frozen=True)
 class Failure:
-    """What could not be made, and why."""
+    """Something that could not be made, and the reason."""
 
     scan: str
-    part: str  # "B-scans 64:128 of volume 0"; empty: all of it
+    part: str  # "B-scans 64:128 of volume 0"; empty for the whole
     reason: str
 
 
 @dataclass
 class Report:
-    """What became of a job. Parts that were there already count in `there`."""
+    """Result of a job. Existing parts are counted in `there`."""
 
-    noun: str = "scan"  # what `scans` and `finished` count; or "volume", "movie"
+    noun: str = "scan"  # unit of `scans` and `finished`; or "volume", "movie"
     scans: int = 0
     finished: int = 0
     made: int = 0
     there: int = 0
     a_scans: int = 0
     seconds: float = 0.0
-    work_s: dict[str, float] = field(default_factory=dict)  # of all workers together: reconstruct, pack and write, which overlap, and the whole
+    work_s: dict[str, float] = field(default_factory=dict)  # of all workers together: reconstruct, pack and write,
+                                                            # which overlap, and the total
     failures: list[Failure] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)  # arguments that had no effect, and why
-    files: list[str] = field(default_factory=list)  # results that are finished, below the output
-    results: dict[str, Any] = field(default_factory=dict)  # by volume: what a function returned, of `echolux batch map` alone
+    notes: list[str] = field(default_factory=list)  # arguments without effect, with reasons
+    files: list[str] = field(default_factory=list)  # finished results, relative to the output
+    results: dict[str, Any] = field(default_factory=dict)  # return values by volume, only for `echolux batch map`
 
     @property
     def ok(self) -> bool:
         return not self.failures
 
     def table(self) -> str:
-        """The failures, a line each; empty where there are none."""
+        """The failures, one per line; empty if there are none."""
         rows = [(one.scan, one.part or f"the whole {self.noun}", one.reason) for one in self.failures]
         if not rows:
             return ""
@@ -59,7 +60,7 @@ class Report:
 
 
 class Incomplete(Error):
-    """Some volumes failed. results: in order, None where there is none; failures: which, and why."""
+    """Some volumes failed. results: in order, None for failed ones; failures: the failed volumes and the reasons."""
 
     def __init__(self, results: list[Any], failures: list[Failure]) -> None:
         super().__init__(f"{len(failures)} of {len(results)} volumes failed, the first: {failures[0].reason}",

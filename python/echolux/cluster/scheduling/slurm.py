@@ -1,5 +1,6 @@
-"""The same job as an array of Slurm: each task is a share in a process of its own, without Dask. A task that is killed or
-whose node fails is queued again and goes on where it was."""
+"""A job as a Slurm array: each task is a share in a separate process, without Dask. A task that is killed or whose node
+fails is requeued and continues where it stopped.
+"""
 from __future__ import annotations
 
 import os
@@ -14,8 +15,9 @@ from ...errors import Unsupported
 
 
 def script(arguments: Sequence[str], out: str, tasks: int, options: Sequence[str] = (), python: str = sys.executable) -> str:
-    """The text of a batch script. arguments: of `python -m echolux.cluster`, a verb first, without those of Slurm; options: for sbatch,
-    "--partition=gpu"."""
+    """Returns the text of a batch script. arguments: of `python -m echolux.cluster`, starting with a verb, without
+    those for Slurm; options: for sbatch, "--partition=gpu".
+    """
     log = os.path.join(out.replace("%", "%%"), ".echolux", "slurm-%A-%a.log") if "://" not in out else "slurm-%A-%a.log"
     lines = ["#!/bin/bash", "#SBATCH --job-name=echolux", f"#SBATCH --array=0-{tasks - 1}", "#SBATCH --ntasks=1",
              "#SBATCH --requeue", "#SBATCH --open-mode=append", f"#SBATCH --output={shlex.quote(log)}"]
@@ -32,8 +34,9 @@ def script(arguments: Sequence[str], out: str, tasks: int, options: Sequence[str
 
 
 def submit(text: str, out: str) -> tuple[Path, str]:
-    """Writes the script below the output, and submits it; the script's place, and what sbatch says. Raises Unsupported
-    where there is no sbatch; the script is there then."""
+    """Writes the script below the output and submits it. Returns its path and the output of sbatch. Raises Unsupported
+    without sbatch; the script remains then.
+    """
     folder = Path(".") if "://" in out else Path(out) / ".echolux"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "slurm.sh"

@@ -1,5 +1,6 @@
-"""What a worker does: tasks as dictionaries in, outcomes as dictionaries out, whoever brings them. It has one GPU of
-its own or some threads, and tells Dask's dashboard its rate."""
+"""Worker side: receives tasks and returns outcomes as dictionaries, independent of the transport. A worker has
+exclusive use of one GPU or some threads, and shows its rate on Dask's dashboard.
+"""
 from __future__ import annotations
 
 import contextlib
@@ -23,17 +24,17 @@ from ..tasks import files, movie, scan
 _Step = Callable[[Any, dict[str, Any]], dict[str, Any]]
 _STEPS = {"plan": "plan", "part": "run_part", "finish": "finish"}
 _KINDS = {"scan": scan, "file": files, "movie": movie}
-_FINAL = (BadArgument, BadFile, BadSetting, Unsupported, Stale)  # another try would end alike
+_FINAL = (BadArgument, BadFile, BadSetting, Unsupported, Stale)  # a retry would fail in the same way
 
 _lock = threading.Lock()  # one part at a time
-_slots: list[int] = []  # files whose locks are held as long as this process lives
+_slots: list[int] = []  # locked files, held for the lifetime of this process
 _is_pinned = threading.Event()
 
 
-# ---- a GPU or some threads of its own
+# ---- an exclusive GPU or exclusive threads
 
 def _take_slot(kind: str, count: int) -> int:
-    """A number below `count` that no other worker on this machine has; any where all are taken."""
+    """Returns a number below `count` that no other worker on this machine uses, or any if all are in use."""
     folder = os.path.join(tempfile.gettempdir(), f"echolux-{os.getuid()}")
     os.makedirs(folder, mode=0o700, exist_ok=True)
     for number in range(count):
@@ -49,7 +50,7 @@ def _take_slot(kind: str, count: int) -> int:
 
 
 def gpus() -> list[str]:
-    """As CUDA_VISIBLE_DEVICES names those that may be used."""
+    """Identifiers of the usable GPUs, as in CUDA_VISIBLE_DEVICES."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
         return [one for one in visible.split(",") if one]
@@ -57,23 +58,25 @@ def gpus() -> list[str]:
     return [str(i) for i in range(sum(1 for name in devices if re.fullmatch(r"nvidia\d+", name)))]
 
 
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # malloc.h
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # from malloc.h
 _ARENAS = 2
 
 
 def _tune_malloc() -> None:
-    """Of glibc. Each thread's arena keeps up to 64 MiB of what was freed: with two for all threads a worker takes less.
+    """Sets thresholds of glibc's malloc. Each arena of a thread keeps up to 64 MiB of freed memory, so limiting all
+    threads to two arenas saves memory.
 
-    Dask starts workers with MALLOC_TRIM_THRESHOLD_ (64 KiB), which also fixes the other threshold: every block above 128 KiB is
-    taken anew from the system, page by page, and what lies free at an arena's end goes back to it. Packing took 1.6 times the CPU
-    time. Both thresholds become what glibc itself comes to where nobody sets them."""
+    Dask starts workers with MALLOC_TRIM_THRESHOLD_ (64 KiB), which also fixes the mmap threshold. Every block above 128
+    KiB is then mapped and page-faulted again, and free memory at the end of an arena is returned at once. Packing took
+    1.6 times the CPU time. Both thresholds are set to the values that glibc would reach by itself.
+    """
     if sys.platform != "linux":
         return
     with contextlib.suppress(OSError, AttributeError):  # another C library
         set_option = ctypes.CDLL(None).mallopt
         set_option(_M_ARENA_MAX, _ARENAS)
         if "MALLOC_TRIM_THRESHOLD_" in os.environ:
-            set_option(_M_MMAP_THRESHOLD, 32 << 20)  # its limit
+            set_option(_M_MMAP_THRESHOLD, 32 << 20)  # the maximum of the dynamic threshold
             set_option(_M_TRIM_THRESHOLD, 64 << 20)  # twice as much
 
 
@@ -81,22 +84,22 @@ _is_own = threading.Event()
 
 
 def claim_process() -> None:
-    """This process does nothing but work: its cores and its GPU may be chosen."""
+    """Marks this process as a dedicated worker: its cores and its GPU may be chosen."""
     _is_own.set()
 
 
 def is_own_process() -> bool:
-    """Not a notebook's, say, which would keep what is chosen here for good."""
+    """False in a notebook, for example, which would keep the chosen cores and GPU permanently."""
     return _is_own.is_set() or bool(_address())
 
 
 def ignore_interrupts() -> None:
-    """Ctrl-C in a terminal reaches all processes: workers leave it to the job, which ends them."""
+    """Ctrl-C in a terminal reaches all processes. Workers ignore it; the job ends them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def pin_process(threads: int | None) -> None:
-    """Before the library is used in this process for the first time."""
+    """Call before the first use of the library in this process."""
     if _is_pinned.is_set() or not is_own_process():
         return
     _is_pinned.set()
@@ -114,7 +117,7 @@ def pin_process(threads: int | None) -> None:
 
 
 def has_gpu() -> bool:
-    """Whether this worker can use one."""
+    """Returns true if this worker can use a GPU."""
     return bool(_core.gpus())
 
 
@@ -126,12 +129,12 @@ def _tell_dashboard() -> None:
 
         rate = scan.rate
         get_worker().metrics["echolux_a_scans_per_s"] = lambda _: rate["a_scans"] / max(1e-9, rate["seconds"])
-    except (ImportError, ValueError):  # not a worker of Dask
+    except (ImportError, ValueError):  # not a Dask worker
         pass
 
 
 def _address() -> str:
-    """Of this worker of Dask; elsewhere empty."""
+    """Address of this Dask worker; empty elsewhere."""
     try:
         from distributed import get_worker
 
@@ -141,8 +144,9 @@ def _address() -> str:
 
 
 def run(task: dict[str, Any]) -> dict[str, Any]:
-    """The outcome of a task; {"error": ..., "retry": ...} where it failed. With "elsewhere", this worker's address, it is for
-    others."""
+    """Runs a task and returns its outcome, or {"error": ..., "retry": ...} if it failed. With "elsewhere", the address
+    of this worker, the task must run on another worker.
+    """
     with _lock:
         pin_process(task["threads"])
         _tell_dashboard()
@@ -151,7 +155,7 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
         try:
             step: _Step = getattr(_KINDS[task["kind"]], _STEPS[task["do"]])
             return step(None if task["out"] is None else open_store(task["out"]), task)
-        except Exception as error:  # whatever it is, it stops nobody else
+        except Exception as error:  # an error of any kind must not stop other tasks
             scan.forget()
             text = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
             return {"error": text, "retry": not isinstance(error, _FINAL)}

@@ -1,1 +1,1 @@
-"""Where results go, what of them is complete, and whose they are."""
+"""Storage of results, their completeness, and their ownership."""

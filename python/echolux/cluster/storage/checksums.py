@@ -1,4 +1,4 @@
-"""CRC-32C (Castagnoli; RFC 3720), which Zarr's shards end with and markers name."""
+"""CRC-32C (Castagnoli; RFC 3720), used at the end of Zarr shards and in markers."""
 from __future__ import annotations
 
 import functools
@@ -19,10 +19,10 @@ def _extend() -> Callable[[int, bytes], int]:
 
 
 def crc32c(data: Any, crc: int = 0) -> int:
-    """Of data; crc: of what came before it."""
+    """CRC of data; crc: that of the preceding data."""
     return _extend()(crc, bytes(data) if isinstance(data, memoryview) else data)
 
 
 def to_hex(crc: int) -> str:
-    """As eight hex digits."""
+    """Eight hex digits."""
     return f"{crc:08x}"

@@ -1,5 +1,6 @@
-"""A folder of results: a file gets a temporary name, fsync, a rename, and fsync of its folder, so that it appears whole and
-outlives a loss of power."""
+"""A folder of results. A file is written under a temporary name, synced and renamed, and then its folder is synced. It
+therefore appears complete and survives a power failure.
+"""
 from __future__ import annotations
 
 import contextlib
@@ -13,7 +14,7 @@ from pathlib import Path
 from . import leftovers
 from .pending_file import PendingFile, pieces, put_at_once
 
-_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)  # of exFAT, SMB, many of FUSE
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)  # from exFAT, SMB and many FUSE file systems
 
 
 def _sync(folder: Path) -> None:
@@ -25,7 +26,7 @@ def _sync(folder: Path) -> None:
 
 
 def _make(folder: Path) -> None:
-    """As mkdir -p; what it makes outlives a loss of power."""
+    """Like mkdir -p. New folders survive a power failure."""
     if folder.is_dir():
         return
     _make(folder.parent)
@@ -55,7 +56,7 @@ class FolderFile(PendingFile):
         os.fdatasync(self._file)
 
     def finish(self) -> Path:
-        """The temporary file, whole on the disk."""
+        """Returns the temporary file, completely on disk."""
         assert self._file is not None
         os.fsync(self._file)
         self._close()
@@ -76,7 +77,7 @@ class FolderFile(PendingFile):
 
 
 class _AdoptedFile(PendingFile):
-    """A file that somebody else has written, in the same file system."""
+    """A file written by another program, in the same file system."""
 
     def __init__(self, path: Path, source: Path) -> None:
         super().__init__()
@@ -85,7 +86,7 @@ class _AdoptedFile(PendingFile):
             self.write(piece)
 
     def _append(self, data: bytes) -> None:
-        """It is there."""
+        """It already exists."""
 
     def commit(self) -> None:
         file = os.open(self._source, os.O_RDONLY)
@@ -98,7 +99,7 @@ class _AdoptedFile(PendingFile):
         _sync(self._path.parent)
 
     def discard(self) -> None:
-        """It goes with its folder."""
+        """It is removed with its folder."""
 
 
 class Folder:
@@ -109,7 +110,7 @@ class Folder:
         self.address = str(self.root)
 
     def local(self, key: str) -> Path | None:
-        """Where it lies on this machine, if it does."""
+        """Path on this machine, if there is one."""
         return (self.root / key).resolve()
 
     def get(self, key: str) -> bytes | None:
@@ -129,7 +130,7 @@ class Folder:
 
     @contextlib.contextmanager
     def scratch(self) -> Iterator[Path]:
-        """A folder for files that adopt() puts into their place, or that go with it."""
+        """Temporary folder for files that adopt() moves to their place; the others are removed with it."""
         above = self.root / ".echolux"
         _make(above)
         with tempfile.TemporaryDirectory(prefix=leftovers.prefix(), dir=above) as folder:
@@ -142,7 +143,7 @@ class Folder:
         put_at_once(self.create(key), data)
 
     def put_new(self, key: str, data: bytes) -> bool:
-        """Unless there is one, which stays."""
+        """Writes the file unless it exists."""
         path = self.root / key
         file = FolderFile(path)
         try:
@@ -160,7 +161,7 @@ class Folder:
         return True
 
     def remove(self, key: str) -> None:
-        """It and all below it."""
+        """Removes it, including everything below."""
         path = self.root / key
         if path.is_dir():
             shutil.rmtree(path)
@@ -168,14 +169,14 @@ class Folder:
             path.unlink(missing_ok=True)
 
     def names(self, key: str) -> list[str]:
-        """In a folder; those that are unfinished left out."""
+        """Names in a folder, without unfinished files."""
         try:
             return sorted(name for name in os.listdir(self.root / key) if not name.startswith(leftovers.PREFIX))
         except (FileNotFoundError, NotADirectoryError):
             return []
 
     def sizes(self, key: str) -> dict[str, int]:
-        """Of all files below a folder, by key."""
+        """Sizes of all files below a folder, by key."""
         found: dict[str, int] = {}
         folders = [key]
         while folders:
@@ -189,12 +190,12 @@ class Folder:
         return found
 
     def sweep(self, key: str, *, in_use_too: bool = False) -> None:
-        """Removes what killed workers left unfinished below; in_use_too: also what others are writing."""
+        """Removes unfinished files of killed workers below a folder; in_use_too: also files that others are writing."""
         leftovers.remove(list((self.root / key).rglob(leftovers.PREFIX + "*")), in_use_too=in_use_too)
 
 
 def _put_exclusively(path: Path, data: bytes) -> bool:
-    """Where there are no links. A process that is killed meanwhile leaves a file that is cut off."""
+    """For file systems without hard links. A process that is killed during the call leaves a truncated file."""
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     except FileExistsError:

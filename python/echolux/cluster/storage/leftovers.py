@@ -1,5 +1,6 @@
-"""Unfinished files and folders: what a worker writes before it has its name. Their names tell who writes them, so that those of
-workers that were killed are found and removed."""
+"""Unfinished files and folders, which workers write under temporary names. The names identify the writer, so that
+leftovers of killed workers can be found and removed.
+"""
 from __future__ import annotations
 
 import os
@@ -12,11 +13,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 PREFIX = ".unfinished-"
-OLD_S = 3600.0  # without a change, of a process on another host: nobody works on it any more
+OLD_S = 3600.0  # age without changes after which files of another host count as abandoned
 
 
 def prefix() -> str:
-    """Of this process."""
+    """Prefix of this process."""
     return f"{PREFIX}{socket.gethostname()}-{os.getpid()}-"
 
 
@@ -29,7 +30,7 @@ def _is_alive(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # another user's
+    except PermissionError:  # a process of another user
         pass
     return True
 
@@ -47,7 +48,7 @@ def _is_left(path: Path) -> bool:
 
 
 def remove(paths: Iterable[Path], *, in_use_too: bool = False) -> None:
-    """Those that nobody works on, or all."""
+    """Removes abandoned ones, or all."""
     for path in paths:
         if not in_use_too and not _is_left(path):
             continue

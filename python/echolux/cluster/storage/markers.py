@@ -1,5 +1,6 @@
-"""What is complete is known from the output alone: beside the results lies a small marker for each finished part, which is
-put last. It names what made its files (the identity of its plan), their sizes and their checksums."""
+"""Completeness is determined from the output alone: beside the results there is a small marker per finished part,
+written last. It contains the identity of the plan, and the sizes and checksums of the part's files.
+"""
 from __future__ import annotations
 
 import contextlib
@@ -16,18 +17,18 @@ from .store import Store
 
 Marker = dict[str, Any]
 
-_READABLE = (".zarray", ".zgroup", ".zattrs", "zarr.json")  # with which a folder of Zarr can be opened
+_READABLE = (".zarray", ".zgroup", ".zattrs", "zarr.json")  # files that make a Zarr folder readable
 
 
 class PartFiles:
-    """The files of a part, which appear in commit(), and then their marker."""
+    """The files of a part. They appear in commit(), followed by their marker."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._files: dict[str, PendingFile] = {}
 
     def creator(self, name: str) -> Callable[[str], PendingFile]:
-        """Creates files by their keys below a result."""
+        """Returns a function that creates files by their keys below a result."""
         def create(key: str) -> PendingFile:
             file = self._files[f"{name}/{key}"] = self._store.create(f"{name}/{key}")
             return file
@@ -35,7 +36,7 @@ class PartFiles:
         return create
 
     def adopt(self, key: str, path: Path) -> None:
-        """Takes a finished file from the store's scratch()."""
+        """Adds a finished file from the store's scratch()."""
         self._files[key] = self._store.adopt(key, path)
 
     def sync(self) -> None:
@@ -43,12 +44,13 @@ class PartFiles:
             file.sync()
 
     def commit(self, name: str, part: str, identity: str, facts: Marker) -> None:
-        """facts: what else the marker says. Raises Stale where the plan has been replaced since the part was begun: a worker
-        cannot be stopped within a part, and goes on with it after its job was stopped."""
+        """facts: further content of the marker. Raises Stale if the plan was replaced since the part was started: a
+        worker cannot be stopped within a part, so it continues after its job was stopped.
+        """
         require_current(self._store, name, identity)
         last = [key for key in self._files if key.endswith(_READABLE)]
         first = [file for key, file in self._files.items() if key not in last]
-        list(cpu_pool().map(lambda file: file.commit(), first))  # disks take several at a time
+        list(cpu_pool().map(lambda file: file.commit(), first))  # disks handle several at a time
         for key in sorted(last, key=lambda key: -key.count("/")):
             self._files[key].commit()
         listed = {key: {"bytes": file.bytes, "crc32c": to_hex(file.crc)} for key, file in self._files.items()}
@@ -61,7 +63,7 @@ class PartFiles:
 
 @contextlib.contextmanager
 def part_files(store: Store) -> Iterator[PartFiles]:
-    """Whatever is not committed is discarded."""
+    """Everything that is not committed is discarded."""
     files = PartFiles(store)
     try:
         yield files
@@ -70,15 +72,16 @@ def part_files(store: Store) -> Iterator[PartFiles]:
 
 
 def read(store: Store, name: str, part: str, identity: str, *, verify: bool = False) -> Optional[Marker]:
-    """The marker of a part that this plan finished; None: it is to be made. Sizes are always compared; verify: also the
-    checksums, which reads all files."""
+    """Returns the marker of a part finished by this plan; None if the part must be made. Compares sizes; verify: also
+    checksums, which reads all files.
+    """
     return _checked(store, store.get(marker_key(name, part)), identity, store.size, verify)
 
 
 def read_all(store: Store, name: str, parts: Iterable[str], identity: str, targets: Iterable[str], *,
              verify: bool = False) -> dict[str, Marker]:
-    """The markers of all finished parts of a result, by part. One listing of each target and one of the markers tell what is
-    there; markers are read many at a time: a result of 10,000 parts has 10,000 of them.
+    """Returns the markers of all finished parts of a result, by part. Lists each target and the markers once, and reads
+    markers concurrently, because a result of 10,000 parts has 10,000 of them.
 
     targets: files and folders of the result
     """
@@ -96,7 +99,7 @@ def read_all(store: Store, name: str, parts: Iterable[str], identity: str, targe
 
 def _checked(store: Store, text: bytes | None, identity: str, size: Callable[[str], Optional[int]],
              verify: bool) -> Optional[Marker]:
-    """What a marker says, if its files are what it says."""
+    """Returns the content of a marker if its files match it."""
     try:
         marker: Marker = json.loads(text or b"")
         if marker["id"] != identity:

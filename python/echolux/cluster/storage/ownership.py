@@ -1,8 +1,9 @@
-"""Whose a result is that lies at an output, and whether it is finished: what may be taken for ours, what replaced, and what stays.
+"""Ownership of results in an output: what may be reused or replaced, and what must be kept.
 
-Beside every result lies plan.json, which names what makes it: a reconstruction, a conversion, a movie ... Its identity is a
-hash of all that determines the result and how it is cut. What other plans have left is removed while it is unfinished; a
-finished result, which has the marker FINISHED, stays unless it may be overwritten."""
+Beside every result there is a plan.json that describes its origin: a reconstruction, a conversion, a movie ... Its
+identity is a hash of everything that determines the result and its division into parts. Unfinished results of other
+plans are removed. A finished result, which has the marker FINISHED, is kept unless it may be overwritten.
+"""
 from __future__ import annotations
 
 import json
@@ -14,8 +15,8 @@ from typing import Any
 from ...errors import BadArgument, Error
 from .store import Store
 
-FOLDER = ".echolux"  # beside the results, so that they hold nothing that readers of Zarr do not know
-FINISHED = "whole"  # the part that is put last
+FOLDER = ".echolux"  # beside the results, so that Zarr readers find no unknown files in them
+FINISHED = "whole"  # the part that is written last
 
 
 class Stale(Error):
@@ -26,7 +27,7 @@ class Stale(Error):
 
 @dataclass(frozen=True)
 class Claim:
-    """What plan.json says, whatever makes the result."""
+    """Content of plan.json for any kind of result."""
 
     identity: str
     targets: tuple[str, ...]  # files and folders of the result
@@ -45,7 +46,7 @@ def claim_json(kind: str, identity: str, targets: Sequence[str], **more: Any) ->
 
 
 def parse_claim(text: bytes, name: str) -> Claim:
-    """Of a file that is damaged, or of another version: of nobody's, for the result of this name."""
+    """A damaged file, or one of another version, is treated as unowned."""
     try:
         fields = json.loads(text)
         return Claim(str(fields["id"]), tuple(str(one) for one in fields["targets"]))
@@ -54,14 +55,14 @@ def parse_claim(text: bytes, name: str) -> Claim:
 
 
 def require_current(store: Store, name: str, identity: str) -> None:
-    """Raises Stale where another plan has taken this one's place: its parts must not land in that one's result."""
+    """Raises Stale if another plan has replaced this one: its parts must not be written into the other result."""
     text = store.get(plan_key(name))
     if text is None or parse_claim(text, name).identity != identity:
         raise Stale("is no longer the output of this job", f"{store.address}/{name}", "start the job again")
 
 
 def _is_finished(store: Store, name: str) -> bool:
-    """Whether all files of some finished result are there, be they changed since."""
+    """Returns true if all files of a finished result exist, even if they were changed later."""
     try:
         return all(store.size(key) is not None for key in json.loads(store.get(marker_key(name, FINISHED)) or b"")["files"])
     except (ValueError, KeyError, TypeError):
@@ -69,7 +70,9 @@ def _is_finished(store: Store, name: str) -> bool:
 
 
 def require_replaceable(store: Store, name: str, identity: str | None, *, overwrite: bool) -> None:
-    """Raises Stale where another result is finished and may not be overwritten. identity: None: all that are there are others."""
+    """Raises Stale if another finished result exists and may not be overwritten. identity: None: every result counts as
+    another one.
+    """
     text = store.get(plan_key(name))
     if text is None or overwrite or parse_claim(text, name).identity == identity:
         return
@@ -79,7 +82,7 @@ def require_replaceable(store: Store, name: str, identity: str | None, *, overwr
 
 
 def _require_apart(store: Store, targets: Iterable[str], inputs: Iterable[str]) -> None:
-    """Refuses to replace what the result is made from."""
+    """Refuses to replace input of the result."""
     read = [Path(one).resolve() for one in inputs]
     for one in targets:
         place = store.local(one)
@@ -88,8 +91,9 @@ def _require_apart(store: Store, targets: Iterable[str], inputs: Iterable[str]) 
 
 
 def claim(store: Store, name: str, before: bytes | None, mine: bytes, *, overwrite: bool, inputs: Iterable[str]) -> bytes:
-    """Makes way for the result `name`, whose plan.json was `before`, and puts `mine`; gives what is there then: that of a
-    process which was faster, perhaps. inputs: paths that it is made from, which stay."""
+    """Clears the place of the result `name`, whose plan.json was `before`, and writes `mine`. Returns the plan that is
+    then there, possibly that of a faster process. inputs: paths of its input, which are never removed.
+    """
     wanted = parse_claim(mine, name)
     _require_apart(store, wanted.targets, inputs)
     require_replaceable(store, name, wanted.identity, overwrite=overwrite)
@@ -101,7 +105,7 @@ def claim(store: Store, name: str, before: bytes | None, mine: bytes, *, overwri
     if before is not None:
         for one in sorted(ours):
             if store.size(f"{one}/zarr.json") is not None:
-                store.remove(f"{one}/zarr.json")  # first: from now on it is no picture
+                store.remove(f"{one}/zarr.json")  # first, so that it cannot be opened any longer
             store.remove(one)
         store.remove(f"{FOLDER}/{name}")
     return mine if store.put_new(plan_key(name), mine) else store.get(plan_key(name)) or b""

@@ -1,4 +1,4 @@
-"""A file that is written piece by piece and appears whole, or not at all."""
+"""A file that is written piece by piece and appears complete or not at all."""
 from __future__ import annotations
 
 import contextlib
@@ -10,7 +10,7 @@ from .checksums import crc32c
 
 
 class PendingFile(ABC):
-    """It appears in commit(). Whoever does not commit it discards it."""
+    """It appears in commit(). Without commit it is discarded."""
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -25,14 +25,14 @@ class PendingFile(ABC):
     def _append(self, data: bytes) -> None: ...
 
     def sync(self) -> None:
-        """What was written goes to the disk now: less is left for commit()."""
+        """Starts writing to disk now, so that less remains for commit()."""
 
     @abstractmethod
     def commit(self) -> None: ...
 
     @abstractmethod
     def discard(self) -> None:
-        """Does nothing to a file that was committed."""
+        """Does nothing after commit()."""
 
 
 def put_at_once(file: PendingFile, data: bytes) -> None:

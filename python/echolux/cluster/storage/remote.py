@@ -1,5 +1,6 @@
-"""Results at an address of fsspec (s3://bucket/archive). Object stores have no rename and need none: an upload becomes an object
-when it is complete."""
+"""Results at an fsspec address (s3://bucket/archive). Object stores have no rename and do not need it: an upload
+becomes an object only when it is complete.
+"""
 from __future__ import annotations
 
 import contextlib
@@ -18,7 +19,7 @@ from .pending_file import PendingFile, pieces
 
 
 class _Upload(PendingFile):
-    """Held in memory until it is whole."""
+    """Held in memory until it is complete."""
 
     def __init__(self, remote: Remote, key: str) -> None:
         super().__init__()
@@ -35,8 +36,9 @@ class _Upload(PendingFile):
 
 
 class Remote:
-    """An address of fsspec. Object stores put whole objects; of two that put_new() at once S3 takes one, and others are
-    told apart by reading again."""
+    """An fsspec address. Object stores write whole objects. Of two concurrent put_new(), S3 accepts one; on other
+    stores, reading again shows which one won.
+    """
 
     def __init__(self, address: str) -> None:
         fsspec: Any = importlib.import_module("fsspec")
@@ -114,7 +116,8 @@ class Remote:
             return []
 
     def sizes(self, key: str) -> dict[str, int]:
-        """Of all files below a folder, by key: in one listing, which object stores give a thousand at a time."""
+        """Sizes of all files below a folder, by key, from one listing. Object stores return it in pages of a thousand.
+        """
         self._files.invalidate_cache()
         try:
             found = self._files.find(self._path(key), detail=True)
@@ -124,7 +127,7 @@ class Remote:
         return {str(path)[first:].lstrip("/"): int(facts["size"]) for path, facts in found.items()}
 
     def sweep(self, key: str, *, in_use_too: bool = False) -> None:
-        """An object store has nothing unfinished."""
+        """An object store has no unfinished files."""
 
 
 def _protocols(files: Any) -> tuple[str, ...]:

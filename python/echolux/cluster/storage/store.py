@@ -1,5 +1,6 @@
-"""Where results go: a folder, or any address of fsspec. Neither can make several files appear at once; which of them belong
-together, and are complete, is known from the marker that is written last (markers.py)."""
+"""Storage of results: a folder or any fsspec address. Neither can make several files appear at once. The marker that is
+written last (markers.py) determines which files belong together and are complete.
+"""
 from __future__ import annotations
 
 import os
@@ -12,6 +13,6 @@ Store = Union[Folder, Remote]
 
 
 def open_store(address: str | os.PathLike[str]) -> Store:
-    """A folder by its path, all else by its address. Raises OutputFailed."""
+    """Opens a folder by its path, anything else by its address. Raises OutputFailed."""
     text = os.fspath(address)
     return Remote(text) if "://" in text or "::" in text else Folder(text)

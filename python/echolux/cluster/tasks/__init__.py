@@ -1,1 +1,1 @@
-"""What is done with a scan, a file or a movie: each has plan(), run_part() and finish()."""
+"""Tasks of a scan, a file or a movie: each has plan(), run_part() and finish()."""

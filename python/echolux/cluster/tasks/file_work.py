@@ -1,4 +1,4 @@
-"""What is made of one file: functions of a task and of the folder that its files go into, None where nothing is kept."""
+"""Work on single files: functions of a task and of the output folder, which is None if nothing is kept."""
 from __future__ import annotations
 
 import os
@@ -15,7 +15,7 @@ Task = dict[str, Any]
 
 
 def input_facts(task: Task) -> Any:
-    """What goes in, besides the options."""
+    """The input, apart from the options."""
     if task["work"] != "calibrate":
         return file_inputs(task["path"])
     scan = open_scan(task["path"], tuple(task["settings"]))
@@ -40,14 +40,14 @@ def apply(task: Task, folder: Optional[Path]) -> Any:
 
 
 def _plain(result: Any) -> Any:
-    """A result that can be kept: as JSON, or as an array."""
+    """A result that can be stored as JSON or as an array."""
     import json
 
     import numpy as np
 
     if isinstance(result, np.generic):
         result = result.item()
-    if type(result) is np.ndarray and not result.dtype.hasobject:  # masked ones cannot be written
+    if type(result) is np.ndarray and not result.dtype.hasobject:  # masked arrays cannot be written
         return result
     try:
         return json.loads(json.dumps(result))
@@ -64,7 +64,7 @@ def convert(task: Task, folder: Optional[Path]) -> None:
 
 
 def draw(task: Task, folder: Optional[Path]) -> None:
-    """The same bytes whenever it is drawn."""
+    """Produces the same bytes every time."""
     options = dict(task["options"])
     plane, index, dpi = (options.pop(key) for key in ("plane", "index", "dpi"))
     path = _file(task, folder)
@@ -106,7 +106,7 @@ CALIBRATIONS: dict[str, Callable[[Any, Any, dict[str, Any]], dict[str, float]]] 
 
 
 def calibrate(task: Task, folder: Optional[Path]) -> dict[str, float]:
-    """Settings by key."""
+    """Returns settings by key."""
     options = dict(task["options"])
     what, (begin, end) = options.pop("what"), options.pop("b_scans")
     scan = open_scan(task["path"], tuple(task["settings"]))

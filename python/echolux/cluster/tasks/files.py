@@ -1,5 +1,6 @@
-"""The tasks of a file: it is converted, drawn, calibrated, or given to a function of the user's. What is made of it is one part,
-done exactly once like any other where there is an output, and only returned where there is none."""
+"""Tasks of a file: it is converted, drawn, calibrated, or passed to a user's function. With an output, the result is
+one part, done exactly once like any other. Without an output, it is only returned.
+"""
 from __future__ import annotations
 
 import io
@@ -16,7 +17,7 @@ from . import file_work
 
 
 def plan(store: Optional[Store], task: dict[str, Any]) -> dict[str, Any]:
-    """Does it all: there are no parts to plan."""
+    """Does all the work: there are no parts to plan."""
     work = getattr(file_work, task["work"])
     if store is None:
         return {**_outcome(task, work(task, None)), "made": 1}

@@ -1,4 +1,4 @@
-"""The tasks of a movie: its pictures are drawn in parts, and encoded once, when all of them are there."""
+"""Tasks of a movie: its pictures are drawn in parts, and encoded when all of them exist."""
 from __future__ import annotations
 
 import glob
@@ -20,7 +20,7 @@ def _write(task: dict[str, Any], output: str, begin: int = 0, end: int = 0, draw
 
 
 def _inputs(task: dict[str, Any]) -> list[str]:
-    """Files and folders that go in: those that fit, of a pattern."""
+    """Input files and folders; for a pattern, the matching files."""
     named = (task["shown"], task["motion"])
     return [file for one in named for file in ([one] if os.path.exists(one) else sorted(glob.glob(one)))]
 
@@ -36,7 +36,7 @@ def _ranges(task: dict[str, Any]) -> Iterator[tuple[int, int]]:
 
 
 def _key(begin: int) -> str:
-    """Of the part that begins with this picture."""
+    """Name of the part that starts with this picture."""
     return f"0-{begin}"
 
 
@@ -53,7 +53,7 @@ def plan(store: Store, task: dict[str, Any]) -> dict[str, Any]:
     name, identity, count = task["name"], _identity(task), len(list(_ranges(task)))
     outcome = {"name": name, "id": identity, "count": count}
     if markers.read(store, name, FINISHED, identity, verify=task["verify"]) is not None:
-        store.remove(_pictures(name))  # a job that was killed at its very end has left them
+        store.remove(_pictures(name))  # left by a job that was killed at its very end
         return {**outcome, "missing": [], "is_finished": True}
     before = store.get(plan_key(name))
     if before is None or parse_claim(before, name).identity != identity:

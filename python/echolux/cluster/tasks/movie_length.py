@@ -1,4 +1,4 @@
-"""How many pictures a movie has: known before any is drawn, since workers share them."""
+"""Number of pictures of a movie. It must be known before drawing, because workers share the pictures."""
 from __future__ import annotations
 
 import os
@@ -10,7 +10,7 @@ from ...pictures import view_of
 from ...series import Series, load
 from ...settings import spelled
 
-_EVEN = (".mp4", ".mkv", ".webm")  # codecs with colours at half resolution
+_EVEN = (".mp4", ".mkv", ".webm")  # codecs with half-resolution colour
 _TURN_FRAMES, _FPS = 300, 30
 
 
@@ -29,7 +29,7 @@ def _count(motion: str, frames: int, seconds: float, fps: str, points: int) -> i
 
 def movie_task(shown: str, name: str, motion: str | None, frames: int, seconds: float, fps: str,
            view: Mapping[str, object]) -> dict[str, Any]:
-    """What all tasks of a movie have in common."""
+    """Fields common to all tasks of a movie."""
     if frames > 0 and seconds > 0 and fps:
         raise BadArgument("length, rate and number of pictures cannot all be given", "frames", "leave one out")
     if "%" in name or not os.path.splitext(name)[1] or name.endswith(".png"):

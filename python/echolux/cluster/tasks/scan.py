@@ -1,4 +1,4 @@
-"""The tasks of a scan: its plan, its parts, and its end, when every part is there."""
+"""Tasks of a scan: planning, its parts, and finishing when all parts exist."""
 from __future__ import annotations
 
 import time
@@ -20,7 +20,7 @@ rate = {"a_scans": 0.0, "seconds": 0.0}  # of the last part
 
 
 def forget() -> None:
-    """Closes scans and devices that are kept open: what failed may have been their fault."""
+    """Closes open scans and devices: they may have caused a failure."""
     _scans.clear()
     slabs.forget()
 
@@ -39,7 +39,7 @@ def _markers(store: Store, plan: Plan, *, verify: bool = False) -> dict[str, mar
 
 
 def plan(store: Store, task: dict[str, Any]) -> dict[str, Any]:
-    """A scan's plan, and which of its parts are missing."""
+    """Returns the plan of a scan and its missing parts."""
     file = ScanFile(task["path"], task["name"], tuple(task["settings"]))
     size = planner.PartSize(**task["part_size"])
     found = planner.find_or_make_plan(store, file, file.settings, size, overwrite=task["overwrite"], device=task["device"])
@@ -57,7 +57,7 @@ def plan(store: Store, task: dict[str, Any]) -> dict[str, Any]:
 
 
 def _size_note(found: Plan, size: planner.PartSize) -> str:
-    """Where another size was asked for than that of the plan which is there."""
+    """Note if the requested part size differs from that of the existing plan."""
     there, count = found.b_scans_per_part(), found.layout.shape[0] // found.slices_per_b_scan
     if size.b_scans is None or min(size.b_scans, count) == min(there, count):
         return ""
@@ -81,14 +81,16 @@ def finish(store: Store, task: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_groups(store: Store, plan: Plan) -> bool:
-    """With which the results can be opened, if every part is there. Any number of jobs may try it: they write the same."""
+    """Writes the metadata with which the results can be opened, if every part exists. Several jobs may do this; they
+    write the same.
+    """
     there = _markers(store, plan)
     if len(there) < plan.count():
         return False
     times_s = [there[one.key]["time_s"] for one in plan.parts() if one.begin == 0]
     store.sweep(f"{FOLDER}/{plan.name}", in_use_too=True)
     with markers.part_files(store) as files:
-        for output in reversed(plan.outputs):  # the structure's group is the last: with it the scan can be opened
+        for output in reversed(plan.outputs):  # the group of the structure is last, because it makes the scan readable
             store.sweep(output.name, in_use_too=True)
             create = files.creator(output.name)
             for key, text in layout.array_metadata(output.layout).items():
