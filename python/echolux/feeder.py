@@ -1,4 +1,4 @@
-"""Sources in Python: their arrays on the way into a session."""
+"""Sources written in Python: passes their arrays to a session."""
 from __future__ import annotations
 
 import threading
@@ -12,12 +12,12 @@ from .arrays import host_copy, in_native_order, known_array
 from .errors import BadArgument
 from .scan import Scan
 
-PATIENCE_S = 1.0  # with a source that is told to end
-_ROOM_MS = 50  # waited for room between two looks whether anybody still takes volumes
+PATIENCE_S = 1.0  # time that a source has to end
+_ROOM_MS = 50  # interval of checks, while waiting for room, whether volumes are still wanted
 
 
 class Feeder:
-    """Pushes the arrays of a Python source from a thread of its own."""
+    """Pushes the arrays of a Python source on its own thread."""
 
     def __init__(self, core: _core.Live, scan: Scan, arrays: Iterator[Any]) -> None:
         self._core, self._scan, self._arrays = core, scan, arrays
@@ -30,11 +30,11 @@ class Feeder:
         self._thread.start()
 
     def abandon(self) -> None:
-        """Nobody takes volumes any more: ends with the next array."""
+        """Ends with the next array, because no more volumes are wanted."""
         self._stopped.set()
 
     def stop(self, patience_s: float = PATIENCE_S) -> None:
-        """Waits for its thread, unless the source waits for its instrument."""
+        """Waits for the thread, unless the source is waiting for its instrument."""
         self.abandon()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(patience_s)
@@ -44,7 +44,7 @@ class Feeder:
             self._push_all()
         except BaseException as error:
             self.raised = error
-        with suppress(BadArgument):  # it is closed
+        with suppress(BadArgument):  # the session is closed
             self._core.end()
 
     def _push_all(self) -> None:
@@ -70,5 +70,5 @@ _feeders: weakref.WeakValueDictionary[int, Feeder] = weakref.WeakValueDictionary
 
 
 def all_feeders() -> list[Feeder]:
-    """Of sessions that are not closed yet."""
+    """Feeders of all open sessions."""
     return [feeder for ref in _feeders.valuerefs() if (feeder := ref()) is not None]

@@ -1,5 +1,5 @@
-"""What libraries of arrays on a GPU do each in their own way: tell the stream that they work on, work on another, make
-arrays. Without a word of its own a library is taken by DLPack and the array API standard alone.
+"""Specifics of GPU array libraries: querying their current stream, using another stream, and creating arrays. Unknown
+libraries are used through DLPack and the array API standard.
 """
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-_CUDA = 2  # of DLPack
-_NO_STREAM = -1  # of DLPack: the producer orders nothing
+_CUDA = 2  # DLPack device type
+_NO_STREAM = -1  # in DLPack: no synchronisation by the producer
 
 
 def name_of_library(array: Any) -> str:
@@ -16,23 +16,23 @@ def name_of_library(array: Any) -> str:
 
 
 class Library:
-    """By the standards alone."""
+    """Uses only the standards."""
 
     def place(self, array: Any) -> tuple[int, int]:
-        """Kind and number of its device, as DLPack counts them."""
+        """Returns kind and number of its device, as in DLPack."""
         kind, number = array.__dlpack_device__()
         return int(kind), int(number)
 
     def current_stream(self, array: Any) -> Any:
-        """The stream on which the library works on the array's device; None: it does not tell."""
+        """Returns the library's current stream on the array's device; None if unknown."""
         return None
 
     def entered(self, array: Any, handle: int) -> AbstractContextManager[Any]:
-        """Where the library works on the stream with that handle, 0 being CUDA's default one."""
+        """Context in which the library uses the stream with that handle; 0 is CUDA's default stream."""
         return nullcontext()
 
     def lent_here(self, array: Any) -> Any:
-        """Its DLPack capsule, for work on the stream on which the library works."""
+        """Returns its DLPack capsule, for work on the library's current stream."""
         return array.__dlpack__(stream=_NO_STREAM)
 
     def empty(self, like: Any, shape: tuple[int, ...], dtype: str) -> Any:
@@ -41,7 +41,7 @@ class Library:
 
 
 class _Handle:
-    """A stream as CUDA's protocol for Python gives it."""
+    """A stream in CUDA's protocol for Python."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
@@ -74,7 +74,7 @@ class _CuPy(Library):
 
 
 class _Torch(Library):
-    """Its own ways cost a call less than those of the standard, which are written in Python."""
+    """Its native functions have less overhead per call than the standard ones, which are written in Python."""
 
     @property
     def _module(self) -> Any:
@@ -93,7 +93,7 @@ class _Torch(Library):
         return entered
 
     def lent_here(self, array: Any) -> Any:
-        # the standard's way refuses what is differentiated
+        # the standard function rejects tensors that require gradients
         return super().lent_here(array) if array.requires_grad else self._module.utils.dlpack.to_dlpack(array)
 
     def empty(self, like: Any, shape: tuple[int, ...], dtype: str) -> Any:

@@ -14,19 +14,20 @@ Shown = Union[Volume, LazyVolume, Series, str, "os.PathLike[str]"]
 
 def movie(path: str | os.PathLike[str], shown: Shown, *, motion: str | None = None, frames: int = 0, seconds: float = 0,
           fps: str | float = "", overwrite: bool = False, progress: Progress = None, **view: object) -> None:
-    """Writes a movie to path; the ending decides the format (.mp4, .webm, .gif, "frame_%04d.png" ...).
+    """Writes a movie to path; the extension selects the format (.mp4, .webm, .gif, "frame_%04d.png" ...).
 
         ox.movie("turn.mp4", volume, seconds=8, mode="mip", width=640, height=640)
 
     shown: a Volume, a Series, or the name of a file, folder, pattern or scan
-    motion: "turntable", "time", "sweep", a file of key frames, or several joined by + (docs/movies.md); None: time for a
-        Series, else turntable
-    frames, seconds, fps: two of them say the third; the rest follows from the motion
-    overwrite: whatever is there, whoever made it; progress: as of Scan.reconstruct()
-    view: settings of the picture, as of Volume.render()
+    motion: "turntable", "time", "sweep", a file of key frames, or several joined by + (docs/movies.md); None: time for
+        a
+        Series, otherwise turntable
+    frames, seconds, fps: two of them determine the third; the rest is derived from the motion
+    overwrite: replace any existing file; progress: as in Scan.reconstruct()
+    view: settings of the picture, as in Volume.render()
 
-    Ctrl-C ends it; the movie is whole as far as it was made. MP4 and WebM need FFmpeg's libraries on the machine, GIF and
-    PNG need nothing. Raises BadSetting, OutputFailed, DeviceFailed.
+    After Ctrl-C, the movie is complete up to that point. MP4 and WebM require FFmpeg's libraries; GIF and PNG do not.
+    Raises BadSetting, OutputFailed, DeviceFailed.
     """
     from .pictures import view_of
 

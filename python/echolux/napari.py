@@ -1,6 +1,6 @@
-"""Readers and sample data for napari; napari.yaml says what there is. Nothing here needs napari itself.
+"""Readers and sample data for napari, listed in napari.yaml. This module does not import napari.
 
-Layers are [b, depth, a], with time before them in series, in um and s: depth points downwards.
+Layers are [b, depth, a], preceded by time in a series, in um and s, with depth downwards.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SCANS = (".toml", ".oct", ".unp")
 
 
 def reader(path: Paths) -> Read | None:
-    """The function that reads these files or folders; None: they are nothing of ours."""
+    """Returns the function that reads these files or folders; None if they are not supported."""
     for one in [path] if isinstance(path, str) else path:
         if _opened(one) is None:
             return None
@@ -32,7 +32,7 @@ def reader(path: Paths) -> Read | None:
 
 
 def read(path: Paths) -> list[Layer]:
-    """Layers of a file, folder or pattern; of several, those of each."""
+    """Returns the layers of a file, folder or pattern; for several paths, the layers of each."""
     layers: list[Layer] = []
     for one in [path] if isinstance(path, str) else path:
         opened, name = _opened(one), os.path.basename(os.path.normpath(one))
@@ -48,7 +48,7 @@ def _opened(path: str) -> Scan | Series | None:
         try:
             return open_scan(path)
         except Error:
-            pass  # an .oct may hold a volume
+            pass  # an .oct may contain volumes
     try:
         return load_series(path)
     except Error:
@@ -56,7 +56,7 @@ def _opened(path: str) -> Scan | Series | None:
 
 
 def _meaning(volume: Any, name: str, step_s: float | None) -> dict[str, Any]:
-    """Scale, units, axes and contrast of a layer like this volume; step_s: of a series, 0 where it is unknown."""
+    """Returns scale, units, axes and contrast of a layer for this volume; step_s: of a series, 0 if unknown."""
     b, a, depth = volume.spacing_um
     steps = [("b", b), ("depth", depth), ("a", a)]
     meaning: dict[str, Any] = {
@@ -78,7 +78,7 @@ def _meaning(volume: Any, name: str, step_s: float | None) -> dict[str, Any]:
 
 
 def _contrast(volume: Any) -> list[float]:
-    """Of the middle B-scan, in codes."""
+    """Contrast limits from the middle B-scan, in codes."""
     import numpy as np
 
     codes = np.abs(np.asarray(volume[volume.shape[0] // 2]))
@@ -87,12 +87,12 @@ def _contrast(volume: Any) -> list[float]:
 
 
 def _turned(codes: Any) -> Any:
-    """[..., b, a, depth] as [..., b, depth, a]."""
+    """Converts [..., b, a, depth] to [..., b, depth, a]."""
     return codes.swapaxes(-1, -2)
 
 
 def _lazy(source: LazyVolume | Series) -> Any:
-    """An array of Dask, or, where that is not installed, all voxels."""
+    """Returns a Dask array, or all voxels if Dask is not installed."""
     try:
         return source.to_dask()
     except ImportError:
@@ -115,7 +115,7 @@ def _layer_of_series(series: Series, name: str) -> Layer:
 
 
 def _layers_of_scan(scan: Scan, name: str) -> list[Layer]:
-    """Its volumes, each reconstructed when it is looked at (with Dask; otherwise the first alone)."""
+    """Returns its volumes, each reconstructed on access (with Dask; otherwise only the first)."""
     first = scan.reconstruct(progress=False)
     volumes: list[Any] = [first]
     if scan.volumes > 1:
@@ -161,7 +161,7 @@ def _codes(volume: Any, like: Volume, is_flow: bool) -> Any:
 
 
 def _step_s(scan: Scan) -> float:
-    """Between volumes of a scan, flyback included."""
+    """Time between volumes of a scan, including flyback."""
     s = scan.scan
     lines = (s.a_scans * s.a_repeats + s.flyback_lines) * (s.b_scans * s.b_repeats + s.flyback_frames)
     return lines / s.line_rate_hz if s.line_rate_hz > 0 else 0.0
@@ -178,12 +178,12 @@ def _sample(scene: str) -> list[Layer]:
 
 
 def sample_vessel() -> list[Layer]:
-    """Two vessels under skin, with labels of what is true of them."""
+    """Two vessels under skin, with ground-truth labels."""
     return _sample("vessel")
 
 
 def sample_layers() -> list[Layer]:
-    """Four layers, with their labels."""
+    """Four layers, with ground-truth labels."""
     return _sample("layers")
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from .volume import Volume
 
-_renderers: list[_core.Renderer] = []  # one for all pictures: a device takes long to set up
+_renderers: list[_core.Renderer] = []  # one for all pictures, because creating a device is slow
 _UNITS = ("_deg", "_um", "_s", "_ms")
 
 
@@ -29,7 +29,7 @@ def _renderer() -> _core.Renderer:
 
 
 def key_of(name: str, known: set[str]) -> str:
-    """The setting that is meant: azimuth is azimuth_deg."""
+    """Finds the setting meant by a name: azimuth is azimuth_deg."""
     for key in (name, *(name + unit for unit in _UNITS)):
         if key in known:
             return "view." + key
@@ -38,7 +38,7 @@ def key_of(name: str, known: set[str]) -> str:
 
 
 def view_of(settings: Mapping[str, object]) -> _core.View:
-    """A view with these settings."""
+    """Returns a view with these settings."""
     view = _core.View()
     every = view.settings()
     kinds = {setting.key: setting.kind for setting in every.all()}
@@ -50,11 +50,11 @@ def view_of(settings: Mapping[str, object]) -> _core.View:
 
 
 def render(volume: Volume, settings: Mapping[str, object]) -> np.ndarray[Any, Any]:
-    """Volume.render()."""
+    """Implements Volume.render()."""
     view = view_of(settings)
     return _renderer().render(volume, volume.flow, view)
 
 
 def forget() -> None:
-    """Before the interpreter ends, and the graphics driver with it."""
+    """Call before the interpreter, and with it the graphics driver, ends."""
     _renderers.clear()

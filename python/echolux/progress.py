@@ -1,4 +1,4 @@
-"""How far long work is: a bar where there is somebody to see it."""
+"""Progress of long work: a bar on a terminal or in a notebook."""
 from __future__ import annotations
 
 import sys
@@ -7,10 +7,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Union
 
-# progress(task, done, total), on the calling thread; total is 0 where it is unknown. False: nobody is told.
+# progress(task, done, total), called on the calling thread; total is 0 if unknown. False: no progress.
 Progress = Union[Callable[[str, int, int], object], bool, None]
 
-_SOON_S = 0.5  # what takes no longer needs no bar
+_SOON_S = 0.5  # shorter work needs no bar
 
 
 def _notebook() -> bool:
@@ -18,7 +18,7 @@ def _notebook() -> bool:
 
 
 class _Line:
-    """One line on a terminal, written anew."""
+    """One line on a terminal, rewritten on each update."""
 
     def __init__(self, task: str, total: int) -> None:
         self._width = 0
@@ -35,7 +35,7 @@ class _Line:
 
 
 class _Tqdm:
-    """The bar of tqdm, where that is installed."""
+    """The bar of tqdm, if installed."""
 
     def __init__(self, tqdm: Any, task: str, total: int) -> None:
         self._bar = tqdm(total=total or None, desc=task, leave=False)
@@ -53,7 +53,7 @@ class _Tqdm:
 
 
 class _Bar:
-    """Appears once work takes longer."""
+    """A bar that appears once the work takes longer."""
 
     def __init__(self) -> None:
         self._start = time.monotonic()
@@ -75,7 +75,7 @@ class _Bar:
 
 
 class watching:
-    """with watching(progress) as told: ... `told` is what the extension module calls, or None."""
+    """with watching(progress) as told: `told` is the callback for the extension module, or None."""
 
     def __init__(self, progress: Progress) -> None:
         if progress is None or progress is True:

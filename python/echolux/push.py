@@ -1,6 +1,6 @@
 """Pushes raw spectra from an acquisition program into Echolux, on this machine or over the network.
 
-This module needs nothing but NumPy, and may be copied by itself beside the program that drives the instrument::
+This module requires only NumPy. It may be copied into the program that controls the instrument::
 
     from echolux.push import Producer
 
@@ -8,9 +8,9 @@ This module needs nothing but NumPy, and may be copied by itself beside the prog
         while acquiring:
             out.push(spectra)            # (b_scans of the block, a_scans, samples)
 
-and ``echolux view --source shm:oct`` shows it, starts and ends whenever it likes. With ``"tcp://HOST:PORT"`` the blocks
-go to a viewer on another machine, which listens there (``echolux view --source tcp://0.0.0.0:5210``). The producer never
-waits for either. docs/push.md describes both, byte by byte; the C header is plugins/echolux_push.h.
+``echolux view --source shm:oct`` shows the spectra, and may start and stop at any time. With ``"tcp://HOST:PORT"`` the
+blocks are sent to a viewer that listens on another machine (``echolux view --source tcp://0.0.0.0:5210``). The producer
+never waits for a viewer. docs/push.md describes both protocols byte by byte; the C header is plugins/echolux_push.h.
 """
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ assert _STREAM.size == 192 and _BLOCK.size == 64
 
 
 class PushError(Exception):
-    """What cannot be pushed, or where it cannot go."""
+    """Data that cannot be pushed, or a destination that cannot be used."""
 
 
 def _pages(size: int) -> int:
@@ -54,7 +54,7 @@ def _pages(size: int) -> int:
 
 
 class _Stream:
-    """The scan, with all sizes."""
+    """Description of the scan with all sizes."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.sample_format = values["sample_format"]
@@ -88,7 +88,7 @@ class _Stream:
 
 
 class _Ring:
-    """Blocks in shared memory. See plugins/echolux_push.h for the layout."""
+    """Blocks in shared memory. The layout is described in plugins/echolux_push.h."""
 
     def __init__(self, name: str, stream: _Stream) -> None:
         if not re.fullmatch(r"(?!\.)[A-Za-z0-9._-]{1,64}", name):
@@ -115,7 +115,7 @@ class _Ring:
         self._set_state(_RUNNING)
 
     def _claimed(self) -> int:
-        """Memory of that name with the lock of its producer; what a producer left that is gone is replaced."""
+        """Opens memory of that name and locks it as its producer. Memory of a producer that has ended is replaced."""
         for _ in range(16):
             try:
                 fresh = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -124,7 +124,7 @@ class _Ring:
                 continue
             if self._locked(fresh) and self._is_current(fresh):
                 return fresh
-            os.close(fresh)  # another one came between
+            os.close(fresh)  # another producer replaced it at the same time
         raise PushError("other producers keep taking the name")
 
     def _remove_leftover(self) -> None:
@@ -155,8 +155,9 @@ class _Ring:
             return False
 
     def _fence(self) -> None:
-        """What was stored before is seen before what is stored after: releasing a lock orders the one, taking it again
-        the other."""
+        """Memory barrier: everything stored before becomes visible before anything stored after. Releasing a lock
+        orders the former, acquiring it again the latter.
+        """
         for _ in range(2):
             with self._lock:
                 pass
@@ -191,7 +192,7 @@ class _Ring:
 
 
 class _Sender:
-    """Blocks over the network, sent by a thread that connects again when the viewer was away."""
+    """Blocks over the network, sent by a thread that reconnects after the viewer was gone."""
 
     def __init__(self, address: str, stream: _Stream) -> None:
         match = re.fullmatch(r"(?:\[([^\]]+)\]|([^:]*)):(\d+)", address)
@@ -212,7 +213,7 @@ class _Sender:
             if not self._is_connected:
                 return
             if len(self._waiting) == self._max:
-                self._waiting.popleft()  # the viewer counts what is missing
+                self._waiting.popleft()  # the viewer counts missing blocks
             self._waiting.append((struct.pack("<4sI", b"BLCK", _BLOCK.size) + block, spectra.tobytes()))
             self._changed.notify()
 
@@ -268,11 +269,12 @@ class _Sender:
 
 
 class Producer:
-    """Where spectra are pushed to: ``"shm:NAME"`` on this machine, ``"tcp://HOST:PORT"`` where a viewer listens.
+    """Destination for spectra: ``"shm:NAME"`` on this machine, or ``"tcp://HOST:PORT"`` where a viewer listens.
 
-    The other arguments describe the scan, as section [scan] of a scan file does. A block has ``block_b_scans`` positions
-    of the slow axis, each of ``b_repeats`` acquired B-scans, each of ``frame_offset_bytes`` of header, then
-    ``a_scans * a_repeats`` lines and ``flyback_lines`` more. ``slots`` blocks are kept; 0: as many as hold 64 MiB.
+    The other arguments describe the scan as in section [scan] of a scan file. A block has ``block_b_scans`` positions
+    of the slow axis, each with ``b_repeats`` acquired B-scans. Each B-scan has ``frame_offset_bytes`` of header, then
+    ``a_scans * a_repeats`` lines and ``flyback_lines`` more lines. ``slots`` is the number of blocks kept; 0: as many
+    as fit into 64 MiB.
     """
 
     def __init__(self, target: str, *, samples: int, a_scans: int, b_scans: int, sample_format: str = "u16",
@@ -296,16 +298,16 @@ class Producer:
 
     @property
     def blocks(self) -> int:
-        """Blocks that were pushed."""
+        """Number of blocks pushed."""
         return self._sequence
 
     def push(self, spectra: Any, *, volume: int | None = None, first_b_scan: int | None = None,
              time_s: float | None = None, lost: int = 0, volume_starts: bool = False) -> None:
-        """One block: an array of any shape whose bytes are the block's. It never waits.
+        """Pushes one block: an array of any shape with the bytes of the block. Never waits.
 
-        volume, first_b_scan: where it belongs; without them it follows the one before. lost: blocks that the device has
-        lost since the one before. volume_starts: it begins a volume, whatever was counted. time_s: of its first line, by
-        the device's clock.
+        volume, first_b_scan: its position; by default it follows the previous block. lost: number of blocks lost by the
+            device since the previous one. volume_starts: the block is the first of a volume, regardless of counting. time_s:
+            time of its first line on the device's clock.
         """
         if not self._is_open:
             raise PushError("the producer is closed")
@@ -337,11 +339,13 @@ class Producer:
         return at // in_volume, at % in_volume * stream.block_b_scans
 
     def wait_for_viewer(self, seconds: float) -> bool:
-        """Whether somebody receives what is sent over the network. In shared memory nobody can tell: True."""
+        """Returns whether a viewer receives the data sent over the network. Always True for shared memory, where this
+        is unknown.
+        """
         return self._way.wait(seconds) if isinstance(self._way, _Sender) else True
 
     def end(self) -> None:
-        """No more will come: viewers end as at the end of a file. Without it they wait for the next producer."""
+        """Announces the end: viewers stop as at the end of a file. Without it, they wait for the next producer."""
         self._way.end()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The reconstructor: arrays of spectra in, arrays of voxels out, in the library and on the device that they come from."""
+"""Reconstructor for arrays: spectra to voxels, in the array library and on the device of the spectra."""
 from __future__ import annotations
 
 import copy
@@ -14,24 +14,23 @@ from .volume import Volume
 
 
 class Reconstructor:
-    """Spectra [b, a, samples] to voxels [b, a, depth].
+    """Reconstructs spectra [b, a, samples] to voxels [b, a, depth].
 
         make = ox.Reconstructor(samples=1024, a_scans=512, b_scans=64, recipe={"window": "hann"})
         voxels = make(spectra)
 
-    scan: how spectra are arranged and what to do with them, as it is now; or, without a scan,
-    samples, a_scans, b_scans: of a spectrum, a B-scan and a volume
-    sample_format: "u8", "u16", "u32", "i16", "f32" or "packed12"; arrays of samples have the type that this says, packed
-        ones are bytes (uint8)
-    device: "auto" (the CPU where no GPU can be used), "cpu", "cuda", or one of several GPUs: "cuda:1"
-    settings: by section, as recipe={"window": "hann"}; those of [calibration] may be arrays, as
+    scan: layout of the spectra and how to process them, in its current state; or, without a scan,
+    samples, a_scans, b_scans: sizes of a spectrum, a B-scan and a volume
+    sample_format: "u8", "u16", "u32", "i16", "f32" or "packed12"; arrays must have this type, or uint8 if packed
+    device: "auto" (a GPU if usable, otherwise the CPU), "cpu", "cuda", or one of several GPUs: "cuda:1"
+    settings: by section, such as recipe={"window": "hann"}; those of [calibration] may be arrays, such as
         calibration={"k_positions": array}
 
-    A recipe whose levels count from the noise floor needs that; where recipe.noise_floor_db leaves it open and the scan has
-    no file, it is measured from the spectra of the first call, and stays.
+    If the levels of the recipe are relative to the noise floor, recipe.noise_floor_db leaves it open, and the scan has
+    no file, the noise floor is measured from the spectra of the first call and then kept.
 
-    One object works for one thread at a time; others wait. Leaving a `with` statement, or close(), waits for the block in
-    hand and gives the device's memory back. Raises BadSetting, DeviceFailed, OutOfMemory.
+    An object is used by one thread at a time; others wait. Leaving a `with` statement, or close(), waits for the
+    current block and releases the device memory. Raises BadSetting, DeviceFailed, OutOfMemory.
     """
 
     def __init__(self, scan: Scan | None = None, /, *, samples: int | None = None, a_scans: int | None = None,
@@ -53,52 +52,56 @@ class Reconstructor:
         except BadSetting as error:
             if error.where != "recipe.noise_floor_db":
                 raise
-            self._scan = copy.copy(scan)  # as it is now, and the noise floor is not set in the caller's
+            self._scan = copy.copy(scan)  # a copy, so that the noise floor of the caller's scan stays unset
 
     @property
     def device(self) -> str:
-        """Where it works, and why not on a GPU: "cpu (2 threads, AVX2)". Empty before a noise floor that is open is known."""
+        """The device, and why no GPU is used: "cpu (2 threads, AVX2)". Empty until an open noise floor is known."""
         return "" if self._core is None else self._core.device
 
     @property
     def noise_floor_db(self) -> float:
-        """What counts as 0 dB; 0 where it is not known yet, or not needed."""
+        """The level of 0 dB; 0 if it is not yet known or not needed."""
         return float(self._scan.recipe.noise_floor_db)
 
     def __call__(self, spectra: Any, *, out: Any = None, stream: Any = None, volume: int = 0, first_b_scan: int = 0) -> Any:
-        """The voxels of a block of whole B-scans, as an array of the library and on the device that the spectra are of.
+        """Reconstructs one block of whole B-scans to an array of the same library and on the same device as the spectra.
 
-        spectra: [b, a, samples] with at most b_scans B-scans, or one B-scan [a, samples]; with repeats as Scan.shape says.
-            NumPy, or any library that speaks DLPack (PyTorch, CuPy, JAX). Samples of a line, and lines of a B-scan, lie
-            without gaps in memory.
-        out: array [b, a, depth] that receives the voxels, and is returned; its A-scans lie without gaps
-        stream: for arrays on a GPU, the CUDA stream to work on: a stream of PyTorch or CuPy, an object with
-            __cuda_stream__, or a number as in DLPack (1: the legacy default stream, 2: the per-thread one, more: a handle;
-            -1: none, everything is ready now, and done when the call returns). None: the current stream of the library
-            that the spectra are of; where that is not known (JAX), as -1. On a stream the call does not wait for the GPU.
-        volume, first_b_scan: where the block belongs, for recipes that look at several B-scans
+        spectra: [b, a, samples] with at most b_scans B-scans, or one B-scan [a, samples]; repeats as in Scan.shape.
+            NumPy or
+            any library with DLPack (PyTorch, CuPy, JAX). Samples of a line and lines of a B-scan must be contiguous.
+        out: array [b, a, depth] that receives the voxels and is returned; its A-scans must be contiguous
+        stream: for arrays on a GPU, the CUDA stream to use: a stream of PyTorch or CuPy, an object with
+            __cuda_stream__, or
+            a number as in DLPack (1: legacy default stream, 2: per-thread default stream, larger: a handle, -1: none;
+            the
+            spectra are ready, and the call waits for the result). None: the current stream of the library of the
+            spectra,
+            or -1 if it is unknown (JAX). With a stream, the call does not wait for the GPU.
+        volume, first_b_scan: position of the block, for recipes that depend on several B-scans
 
-        The voxels are codes: value = code * scale + offset with the scale and offset of grid(). They are the same bits for
-        any size of blocks. Raises BadArgument, DeviceFailed.
+        Voxels are codes: value = code * scale + offset with scale and offset from grid(). The bits do not depend on the
+        block size. Raises BadArgument, DeviceFailed.
         """
         return self._made(spectra, out, None, False, stream, volume, first_b_scan)[0]
 
     def with_flow(self, spectra: Any, *, out: Any = None, flow_out: Any = None, stream: Any = None, volume: int = 0,
                   first_b_scan: int = 0) -> tuple[Any, Any]:
-        """Voxels and flow, which flow.method says: spectra and all else as of a call. Flow that is stored as phasors is
-        [b, a, depth, 2].
+        """Returns voxels and the flow selected by flow.method; spectra and other arguments as in a call. Flow stored as
+        phasors is [b, a, depth, 2].
 
         out, flow_out: arrays that receive voxels and flow
-        stream, volume, first_b_scan: as of a call
+        stream, volume, first_b_scan: as in a call of __call__()
 
-        Raises BadArgument, BadSetting where flow.method is none, DeviceFailed.
+        Raises BadArgument, DeviceFailed, and BadSetting if flow.method is none.
         """
         structure, flow = self._made(spectra, out, flow_out, True, stream, volume, first_b_scan)
         return structure, flow
 
     def volume(self, spectra: Any, *, number: int = 0) -> Volume:
-        """A whole volume of spectra [b, a, samples] in host memory as a Volume that knows how it was made, with its flow where
-        flow.method says so. number: which volume of several this is."""
+        """Reconstructs a whole volume of spectra [b, a, samples] in host memory to a Volume with provenance and, with
+        flow.method, its flow. number: number of the volume in a series.
+        """
         require_whole(number=number)
         work = self._ready(self._in_native_order(known_array(spectra)))
         provenance = f"{work.provenance()}volume = {int(number)}\n"
@@ -114,7 +117,9 @@ class Reconstructor:
         return made
 
     def grid(self) -> _core.Grid:
-        """Of a whole volume: shape, dtype, spacing_um, scale, offset, unit. BadSetting before the noise floor is known."""
+        """Properties of a whole volume: shape, dtype, spacing_um, scale, offset, unit. Raises BadSetting before the
+        noise floor is known.
+        """
         return self._ready(None).grid
 
     def _ready(self, spectra: Any) -> _core.Reconstructor:
@@ -143,14 +148,16 @@ class Reconstructor:
         with raising(self._scan._stages):
             work.run(order.lent(spectra, "spectra"), order.lent(out, "out"),
                      order.lent(flow_out, "flow_out") if with_flow else None, volume, first_b_scan, order.sync,
-                     order.stream, order.waits, self._scan._stages is None)  # a stage sees the block that was given
+                     order.stream, order.waits, self._scan._stages is None)  # stages see the block as passed
         return out, flow_out
 
     def _in_native_order(self, spectra: Any) -> Any:
         return in_native_order(spectra, self._scan.scan.byte_order)
 
     def close(self) -> None:
-        """Waits for the block in hand and gives the memory of the device back, as leaving `with` does. It takes no more."""
+        """Waits for the current block and releases the device memory, like leaving `with`. It cannot be used
+        afterwards.
+        """
         core, self._core, self._is_closed = self._core, None, True
         if core is not None:
             core.wait()

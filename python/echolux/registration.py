@@ -1,4 +1,4 @@
-"""Motion taken out of volumes: where each B-scan belongs."""
+"""Registration: removes motion from volumes by finding the position of each B-scan."""
 from __future__ import annotations
 
 import operator
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class Registration:
-    """Where the B-scans of volumes belong: arrays [volume, b].
+    """Positions found for the B-scans of volumes, as arrays [volume, b].
 
-    Sample (a, depth) of B-scan b lies at (a + x, depth + z) of B-scan b + y of the reference; NaN where it has no place.
+    Sample (a, depth) of B-scan b maps to (a + x, depth + z) of B-scan b + y of the reference; NaN without a position.
 
     z, x, y: float64, shifts in depth rows, A-scans and B-scans; quality: float64, normalised cross-correlation
-    reasons: uint8, why there is a place or none, as an index into reason_names
-    saccades: bool, whether the eye moved fast across here; warnings: one line each
+    reasons: uint8, why a position was found or not, as an index into reason_names
+    saccades: bool, fast eye movement in this B-scan; warnings: one line each
     """
 
     reason_names: tuple[str, ...] = tuple(_core.shift_reasons())
@@ -46,13 +46,13 @@ class Registration:
 
     @property
     def is_placed(self) -> np.ndarray[Any, Any]:
-        """bool [volume, b]: whether the B-scan has a place."""
+        """bool [volume, b]: the B-scan has a position."""
         placed: np.ndarray[Any, Any] = self.reasons == 0
         return placed
 
     @property
     def shifts_um(self) -> np.ndarray[Any, Any]:
-        """float64 [3, volume, b]: z, x and y in um. Raises BadArgument where the spacing is unknown."""
+        """float64 [3, volume, b]: z, x and y in um. Raises BadArgument if the spacing is unknown."""
         import numpy as np
 
         b, a, depth = self._volumes[0].spacing_um
@@ -62,18 +62,21 @@ class Registration:
 
     @property
     def mean(self) -> Volume:
-        """The mean power of all volumes on the voxels of the reference, float32, as `echolux register -o` writes it; NaN where no
-        B-scan came."""
+        """The mean power of all volumes on the voxels of the reference, float32, as written by `echolux register -o`;
+        NaN without data.
+        """
         if self._mean is None:
             self._mean = Volume(self._core.mean())
         return self._mean
 
     def volume(self, number: int = 0) -> Volume:
-        """One of the volumes (number) moved to where its B-scans belong, float32; NaN where none came. Raises BadArgument."""
+        """Returns one of the volumes (number) with its B-scans at their positions, float32; NaN without data. Raises
+        BadArgument.
+        """
         return Volume(self._core.volume(number))
 
     def csv(self) -> str:
-        """The table that `echolux register --table` writes."""
+        """Returns the table written by `echolux register --table`."""
         return self._core.table()
 
     def __len__(self) -> int:
@@ -85,26 +88,28 @@ class Registration:
 
 def register(volumes: Any, reference: Any = 0, *, device: str = "auto", progress: Progress = None,
              **settings: Unpack[_sections.RegistrationSettings]) -> Registration:
-    """Volumes registered to one of them or to another one, B-scan by B-scan, as `echolux register` does it.
+    """Registers volumes to one of them or to another one, B-scan by B-scan, like `echolux register`.
 
         found = ox.register([first, second, third])
         found.mean.save("mean.nrrd")
         moved = ox.register(second, first).volume()
 
-    volumes: of structure in dB, intensity or amplitude and of one size: a Volume, a list of Volumes, a Series, an array
+    volumes: structure of one size in dB, intensity or amplitude: a Volume, a list of Volumes, a Series, an array
         [volume, b, a, depth]
-    reference: a Volume, or which of the volumes; the B-scans of a single volume without a reference are aligned to their
-        neighbours, which leaves a level, a slope and a bow in depth (`tissue_order`) and whatever is slower than a
-        sixteenth of the volume along B-scans; where its first `crosses` B-scans run across the others (scan.protocol
-        raster_cross), these are aligned to them, which takes out slow motion too; the crosses are at rest in the
-        arrays, and no part of mean, volume() and csv()
-    device, progress: as of Scan.reconstruct()
+    reference: a Volume, or the index of one of the volumes. The B-scans of a single volume without a reference are
+        aligned
+        to their neighbours. A level, a slope and a bow in depth (`tissue_order`), and motion slower than a sixteenth of
+        the volume, remain. If its first `crosses` B-scans run across the others (scan.protocol raster_cross), the
+        others
+        are aligned to them, which also removes slow motion. The crosses have zero shift and are left out of mean,
+        volume() and csv().
+    device, progress: as in Scan.reconstruct()
     settings: of the section [registration]: axial_range, lateral_range, row_range, strip, min_quality, saccade_speed,
-        tissue_order, crosses; docs/tissue.md says what each does
+        tissue_order, crosses; see docs/tissue.md
 
-    Strips of B-scans after C. R. Vogel et al., Optics Express 14(2), 2006, and S. B. Stevenson and A. Roorda, Proc. SPIE 5688,
-    2005. Motion of the reference itself stays. Raises BadSetting where nothing fits (noise, another place, a single B-scan),
-    for another size, and for velocities; BadArgument, OutOfMemory.
+    Strips of B-scans after C. R. Vogel et al., Optics Express 14(2), 2006, and S. B. Stevenson and A. Roorda, Proc.
+    SPIE 5688, 2005. Motion of the reference itself is not corrected. Raises BadSetting if nothing matches (noise,
+    another location, a single B-scan), for another size, and for velocities; BadArgument, OutOfMemory.
     """
     require_text(device=device)
     several = volumes_of(volumes, "volumes")

@@ -1,4 +1,4 @@
-"""Scans: how spectra were recorded, and how to process them."""
+"""Scans: layout of recorded spectra, and how to process them."""
 from __future__ import annotations
 
 import operator
@@ -25,11 +25,11 @@ _OF_FILES = {"k_map": "k_positions", "wavelengths": "wavelengths_nm", "dispersio
 
 
 class Calibration(Section, MutableMapping[str, Any]):
-    """Settings of the section [calibration] as attributes, which name files; and the arrays that are in effect, by name:
+    """Settings of section [calibration] as attributes, which name files, and the effective arrays by name.
 
-    calibration["background"] = spectrum. background, dark, k_positions, wavelengths_nm, dispersion_rad and mask hold a
-    value for each sample, k_polynomial any number, noise_floor one for each depth bin, fast_axis one for each line of a
-    B-scan, k_jitter pairs [rows, 2].
+    calibration["background"] = spectrum. background, dark, k_positions, wavelengths_nm, dispersion_rad and mask have
+    one value per sample, k_polynomial any number, noise_floor one per depth bin, fast_axis one per line of a B-scan,
+    k_jitter pairs [rows, 2].
     """
 
     _scan: _core.Scan
@@ -72,10 +72,10 @@ class Calibration(Section, MutableMapping[str, Any]):
 
 
 class Scan:
-    """How spectra were recorded, and how to process them: a scan's file, or settings alone.
+    """Layout of recorded spectra, and how to process them: from a scan file, or from settings alone.
 
-    The sections of its settings are attributes: scan.recipe.window = "hann". help(scan.recipe) tells what each means, its
-    unit and range. A value that cannot be is refused with BadSetting, and the old one stays.
+    Sections of settings are attributes: scan.recipe.window = "hann". help(scan.recipe) describes each setting with unit
+    and range. An invalid value raises BadSetting and is not applied.
     """
 
     if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Scan:
         if not isinstance(core, _core.Scan):
             raise BadArgument(f"is not a scan but of type {type(core).__name__}", "Scan", "open one: echolux.open(path)")
         self._core = core
-        self._opened: tuple[str, list[str]] | None = None  # the file, and what was assigned
+        self._opened: tuple[str, list[str]] | None = None  # the file, and the assigned settings
         self._stages: Stages | None = None
         settings = core.settings()
         for name, kind in sections(settings, {"calibration": Calibration}).items():
@@ -108,15 +108,16 @@ class Scan:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the spectra of a volume, as read() gives them: (b, a, samples); b is followed by the repeats of a B-scan and
-        a by those of an A-scan where there is more than one. Packed samples count as bytes."""
+        """Shape of the spectra of a volume from read(): (b, a, samples). Repeats, if there are any, add a dimension
+        after b or a. Packed samples are counted in bytes.
+        """
         shape, size = self._core.shape(), self._sample_type().itemsize
         lines = (shape.b_scans, shape.b_repeats, shape.a_scans, shape.a_repeats)
         return *(n for i, n in enumerate(lines) if i % 2 == 0 or n > 1), shape.line_bytes // size
 
     @property
     def volumes(self) -> int:
-        """Volumes in its file."""
+        """Number of volumes in its file."""
         return self._core.shape().volumes
 
     def _sample_type(self) -> np.dtype[Any]:
@@ -127,8 +128,9 @@ class Scan:
         return np.dtype(order + names.get(self.scan.sample_format, "u1"))
 
     def read(self, volume: int = 0, first: int = 0, count: int | None = None) -> np.ndarray[Any, Any]:
-        """Raw spectra of the B-scan positions [first, first + count) of a volume, of the shape that `shape` says; count None: to
-        the last. Raises BadArgument, BadSetting where the file has no such volume, BadFile."""
+        """Reads the raw spectra of B-scan positions [first, first + count) of a volume, shaped like `shape`; count
+        None: to the end. Raises BadArgument, BadFile, and BadSetting if the file has no such volume.
+        """
         import numpy as np
 
         shape = self.shape
@@ -144,15 +146,16 @@ class Scan:
 
     def reconstruct(self, volume: int = 0, *, b_scans: tuple[int, int] | None = None, device: str = "auto",
                     progress: Progress = None) -> Volume:
-        """A volume of the scan's file, bit for bit what `echolux reconstruct` writes.
+        """Reconstructs one volume of the scan's file, with the same bits as `echolux reconstruct`.
 
-        b_scans: only these positions [begin, end)
-        device: "auto" (the CPU where no GPU can be used), "cpu", "cuda", or one of several GPUs: "cuda:1"
-        progress: progress(task, done, total) is called some ten times a second; what it raises stops the work. None: a bar
-            where there is a terminal or notebook; False: nothing is shown
+        volume: its number in the file; b_scans: only these positions [begin, end)
+        device: "auto" (a GPU if usable, otherwise the CPU), "cpu", "cuda", or one of several GPUs: "cuda:1"
+        progress: progress(task, done, total) is called about ten times per second; an exception in it stops the work.
+            None: a
+            bar on a terminal or in a notebook; False: no progress
 
-        Its flow, where flow.method asks for it, is the attribute `flow` of the result. Ctrl-C stops at once.
-        Raises BadSetting, BadFile, OutOfMemory, DeviceFailed.
+        With flow.method, the attribute `flow` of the result is its flow. Ctrl-C stops at once. Raises BadSetting,
+        BadFile, OutOfMemory, DeviceFailed.
         """
         require_text(device=device)
 
@@ -162,7 +165,7 @@ class Scan:
         return self._made_by(call, volume, b_scans, progress)
 
     def _made_by(self, call: Callable[..., Any], volume: int, b_scans: tuple[int, int] | None, progress: Progress) -> Volume:
-        """By call(volume, begin, end, progress)."""
+        """Reconstructs with call(volume, begin, end, progress)."""
         begin, end = (0, 0) if b_scans is None else _positions(b_scans, self.shape[0])
         require_whole(volume=volume)
         with raising(self._stages), watching(progress) as told:
@@ -173,28 +176,31 @@ class Scan:
         return made
 
     def set_stages(self, spectra: Stage | None = None, bins: Stage | None = None, voxels: Stage | None = None) -> None:
-        """Functions in the pipeline of whatever is made of this scan from now on; none: those that were set are removed.
+        """Sets callbacks in the pipeline of everything created from this scan afterwards. Without arguments, removes
+        them.
 
-        A stage gets an array of some whole B-scans, as many as are worked on at a time, and changes it in place (or returns
-        what is assigned to it). Where its second parameter has no default, or is named place, it also gets a Place, which
-        says which B-scans they are. Arrays are lent: a stage that keeps one has to copy it.
+        A stage receives an array of whole B-scans, as many as are processed at a time, and changes it in place (or
+        returns an array to be copied into it). If its second parameter has no default or is named place, it also
+        receives a Place with the position of the B-scans. The array is only valid during the call: copy it to keep it.
 
-        spectra(array): float32 [b, a, samples], counts before anything is subtracted
-        bins(array): complex64 [b, a, depth], before repeats are joined and flow is found
-        voxels(array): [b, a, depth] of the type that recipe.voxel says
-        Repeats have edges as Scan.shape says. Stages work on the CPU, one block at a time, on the thread that calls
-        or, live, on one of the session; what they raise is raised by the call that they worked for.
+        spectra(array): float32 [b, a, samples], counts before any subtraction
+        bins(array): complex64 [b, a, depth], before repeats are combined and flow is computed
+        voxels(array): [b, a, depth] of the type recipe.voxel
+
+        Repeats add dimensions as in Scan.shape. Stages run on the CPU, one block at a time, on the calling thread or,
+        in a live session, on one of its threads. An exception in a stage is raised by the call it worked for.
         """
         stages = Stages(spectra, bins, voxels)
         _core.set_stages(self._core, stages or None)
         self._stages = stages or None
 
     def toml(self, *, with_defaults: bool = False) -> str:
-        """Its settings as the text of a scan's file: those that differ from their defaults, or all of them
-        (with_defaults)."""
+        """Returns its settings as the text of a scan file: those that differ from their defaults, or all of them
+        (with_defaults).
+        """
         return self._core.settings().toml(with_defaults)
 
-    def __reduce__(self) -> Any:  # copies, also between processes
+    def __reduce__(self) -> Any:  # for copying and pickling
         settings = self._core.settings()
         texts = {setting.key: settings.text(setting.key) for setting in settings.all()}
         stages = self._stages and (self._stages.spectra, self._stages.bins, self._stages.voxels)
@@ -205,19 +211,18 @@ class Scan:
 
 
 class Batch:
-    """Many scans of one protocol, or many parts of them, one after the other.
+    """Reconstructs many scans of one protocol, or many parts of them, one after another.
 
         batch = ox.Batch()
         for path in paths:
             batch.reconstruct(ox.open(path)).save(path.with_suffix(".nrrd"))
 
-    What takes its time before the first B-scan stays from one call to the next: the plan with its tables, the memory of the
-    device, and what is measured of a scan. It plans anew where a scan differs from the one before in geometry, sample
-    format, calibration, recipe or stages; a noise floor that is measured counts as part of the recipe.
+    Plan, tables, device memory and measurements of a scan are kept between calls. A new plan is made if a scan differs
+    from the previous one in geometry, sample format, calibration, recipe, stages or measured noise floor.
 
-    device: "auto" (the CPU where no GPU can be used), "cpu", "cuda", or one of several GPUs: "cuda:1"
+    device: "auto" (a GPU if usable, otherwise the CPU), "cpu", "cuda", or one of several GPUs: "cuda:1"
 
-    One object works for one thread at a time; others wait. Raises DeviceFailed where there is no such device.
+    An object is used by one thread at a time; others wait. Raises DeviceFailed if the device does not exist.
     """
 
     def __init__(self, device: str = "auto") -> None:
@@ -227,8 +232,9 @@ class Batch:
 
     def reconstruct(self, scan: Scan, volume: int = 0, *, b_scans: tuple[int, int] | None = None,
                     progress: Progress = None) -> Volume:
-        """A volume of the scan's file, or the positions [begin, end) of it: bits, errors and arguments (volume, b_scans,
-        progress) are those of Scan.reconstruct(). After an error it can be used again."""
+        """Reconstructs one volume of the scan's file, or its positions [begin, end). Bits, errors and arguments (volume,
+        b_scans, progress) are those of Scan.reconstruct(). The batch can be used again after an error.
+        """
         if not isinstance(scan, Scan):
             raise BadArgument(f"is not a Scan but of type {type(scan).__name__}", "scan", "open one: echolux.open(path)")
 
@@ -239,7 +245,7 @@ class Batch:
 
     @property
     def plans(self) -> int:
-        """How many plans it has made: one for each recipe that it met, where they did not take turns."""
+        """Number of plans made: one per recipe, unless recipes alternate."""
         return self._core.plans
 
     def __repr__(self) -> str:
@@ -258,7 +264,7 @@ def _positions(given: Any, count: int) -> tuple[int, int]:
 
 
 def _again(opened: tuple[str, list[str]] | None, texts: dict[str, str], arrays: dict[str, Any], stages: Any) -> Scan:
-    """The scan that was opened or described so, with these settings and calibrations."""
+    """Recreates the scan that was opened or described with these settings and calibrations."""
     if opened is None:
         others = _core.Scan.create(16, 1, 1, "u16", []).settings()
         changed = [f"{key}={text}" for key, text in texts.items() if text != others.text(key)]
@@ -283,7 +289,7 @@ def _again(opened: tuple[str, list[str]] | None, texts: dict[str, str], arrays: 
 
 def scan_of(samples: int, a_scans: int, b_scans: int, sample_format: str,
             settings: Mapping[str, Mapping[str, Any]]) -> Scan:
-    """A scan without a file: its spectra are arrays."""
+    """Creates a new scan without a file: its spectra are arrays."""
     require_whole(samples=samples, a_scans=a_scans, b_scans=b_scans)
     require_text(sample_format=sample_format)
     others, arrays = _without_arrays(settings)
@@ -293,7 +299,7 @@ def scan_of(samples: int, a_scans: int, b_scans: int, sample_format: str,
 
 
 def _without_arrays(settings: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Mapping[str, Any]], dict[str, Any]]:
-    """Settings, and the calibrations among them that are arrays: a text names a file."""
+    """Separates settings from calibrations that are arrays; a text is a file name."""
     others = dict(settings)
     given = others.get("calibration", {})
     arrays = {name: values for name, values in given.items()
@@ -304,9 +310,9 @@ def _without_arrays(settings: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str
 
 
 def open(path: str | os.PathLike[str], **settings: Mapping[str, object]) -> Scan:
-    """Opens a scan's TOML file, a recording, or a raw file that describes itself: the file at path.
+    """Opens the scan at path: its TOML file, a recording, or a raw file in a self-describing format.
 
-    settings override the file, a mapping for each section: ox.open("scan.toml", recipe={"window": "hann"}); those of
+    settings override the file, with one mapping per section: ox.open("scan.toml", recipe={"window": "hann"}). Those of
     [calibration] may be arrays: calibration={"background": spectrum}. Raises MissingFile, BadFile, BadSetting.
     """
     others, arrays = _without_arrays(settings)

@@ -1,4 +1,4 @@
-"""Volumes in files, of which no more is read than is asked for."""
+"""Volumes in files, of which only the requested part is read."""
 from __future__ import annotations
 
 import os
@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     import numpy as np
     import xarray
 
-_PIECE = 16 << 20  # bytes of a chunk of Dask
+_PIECE = 16 << 20  # bytes per Dask chunk
 
 
 def _parts(key: Any, edges: tuple[int, ...]) -> list[tuple[int, int, Any]] | None:
-    """For each edge what is read of it, [begin, end), and the index into that. None: a key that is no slices."""
+    """Returns for each dimension the range to read, [begin, end), and the index within it. None: the key does not
+    consist of slices.
+    """
     every = key if isinstance(key, tuple) else (key,)
     if any(one is Ellipsis for one in every):
         at = next(i for i, one in enumerate(every) if one is Ellipsis)
@@ -48,13 +50,14 @@ def _parts(key: Any, edges: tuple[int, ...]) -> list[tuple[int, int, Any]] | Non
 
 
 class LazyVolume(_core.Grid):
-    """A volume in a file: what it means is known, voxels are read when they are asked for.
+    """A volume in a file: metadata is known, voxels are read on access.
 
         volume = ox.load("big.ome.zarr")
         part = volume[10:20, :, 100:200]          # reads little more than that; a NumPy array of codes
 
-    Slices read chunks of formats that have them (OME-Zarr, HDF5) and whole B-scans of others. numpy.asarray(volume) reads
-    all of it, read() makes it a Volume; what a Volume can do besides (values, save, render, to_xarray ...) does so too.
+    Slices read chunks of chunked formats (OME-Zarr, HDF5) and whole B-scans of others. numpy.asarray(volume) reads
+    everything, and read() converts it to a Volume. Other methods of Volume (values, save, render, to_xarray ...) also
+    read everything.
     """
 
     flow = None
@@ -72,22 +75,22 @@ class LazyVolume(_core.Grid):
 
     @property
     def number(self) -> int:
-        """Which time point of its series this is, from 0."""
+        """Index of the time point in its series."""
         return self._time_point
 
     @property
     def provenance(self) -> dict[str, str]:
-        """How it was made, by key."""
+        """Provenance by key."""
         return keys_of(self._core.provenance(self._time_point))
 
     @property
     def orientation(self) -> str:
-        """As of a Volume."""
+        """See Volume.orientation."""
         return orientation_in(self.provenance)
 
     @property
     def levels(self) -> tuple[LazyVolume, ...]:
-        """The same ever coarser, where the file has that (OME-Zarr); the first is the whole."""
+        """Resolution levels from full to coarsest, if the file has them (OME-Zarr)."""
         count = self._core.levels(self._time_point)
         return tuple(LazyVolume(self._core, self._path, self._time_point, level) for level in range(count))
 
@@ -113,7 +116,7 @@ class LazyVolume(_core.Grid):
         return codes if dtype is None else codes.astype(dtype, copy=False)
 
     def read(self) -> Volume:
-        """All of it, in memory; read once."""
+        """Reads everything into memory, once."""
         if self._read is None:
             if self._level == 0:
                 self._read = Volume(self._core.volume(self._time_point))
@@ -124,7 +127,7 @@ class LazyVolume(_core.Grid):
         return self._read
 
     def to_dask(self, chunks: Any = None) -> Any:
-        """Codes as an array of Dask (pip install dask), by default in chunks of whole B-scans."""
+        """Codes as a Dask array (pip install dask), by default in chunks of whole B-scans."""
         from importlib import import_module
 
         array: Any = import_module("dask.array")
@@ -132,42 +135,42 @@ class LazyVolume(_core.Grid):
         each = max(1, _PIECE // max(1, a * depth * self.dtype.itemsize))
         return array.from_array(self, chunks or (min(b, each), a, depth))
 
-    # ---- what reads all of it
+    # ---- methods that read everything
 
     def values(self) -> np.ndarray[Any, Any]:
-        """Volume.values() of all of it."""
+        """See Volume.values()."""
         return self.read().values()
 
     def to_xarray(self) -> xarray.DataArray:
-        """Volume.to_xarray() of all of it."""
+        """See Volume.to_xarray()."""
         return self.read().to_xarray()
 
     def converted(self, voxel: str, low: float | None = None, high: float | None = None) -> Volume:
-        """Volume.converted() of all of it."""
+        """See Volume.converted()."""
         return self.read().converted(voxel, low, high)
 
     def velocities(self) -> Volume:
-        """Volume.velocities() of all of it."""
+        """See Volume.velocities()."""
         return self.read().velocities()
 
     def save(self, path: str | os.PathLike[str], *, progress: Progress = None) -> None:
-        """Volume.save() of all of it."""
+        """See Volume.save()."""
         self.read().save(path, progress=progress)
 
     def render(self, **view: object) -> np.ndarray[Any, Any]:
-        """Volume.render() of all of it."""
+        """See Volume.render()."""
         return self.read().render(**view)
 
     def plot(self, plane: str = "b-scan", index: int | None = None, *, ax: Any = None, colour_bar: bool = True,
              **imshow: Any) -> Any:
-        """Volume.plot() of all of it."""
+        """See Volume.plot()."""
         return self.read().plot(plane, index, ax=ax, colour_bar=colour_bar, **imshow)
 
     def view(self, *, window: bool | None = None, **view: object) -> Any:
-        """Volume.view() of all of it."""
+        """See Volume.view()."""
         return self.read().view(window=window, **view)
 
-    def __reduce__(self) -> Any:  # between processes
+    def __reduce__(self) -> Any:  # pickled to pass it between processes
         return _reopened, (self._path, self._time_point, self._level)
 
     def _repr_html_(self) -> str:
@@ -182,7 +185,7 @@ class LazyVolume(_core.Grid):
 
 
 class _Shown:
-    """A lazy volume as notebooks show it: what it is, with a picture for which little is read."""
+    """Notebook representation of a lazy volume: its metadata, with a picture that requires little reading."""
 
     warnings = ()
 
@@ -198,12 +201,12 @@ class _Shown:
     def render(self, **view: object) -> np.ndarray[Any, Any]:
         coarsest = self._whole.levels[-1]
         if coarsest.nbytes > _PIECE:
-            raise Unsupported("is too large to be read for a picture")  # its middle B-scan is shown then
+            raise Unsupported("is too large to be read for a picture")  # then the middle B-scan is shown
         return coarsest.render(**view)
 
 
 class Series(_core.Grid):
-    """Volumes of one size, one for each time point: a file or folder of several, a folder of volumes, or a pattern.
+    """Volumes of one size, one per time point: a file or folder with several, a folder of volumes, or a pattern.
 
         series = ox.load_series("beats_*.nrrd")
         for volume in series: ...                 # LazyVolume
@@ -229,7 +232,7 @@ class Series(_core.Grid):
 
     @property
     def size(self) -> int:
-        """Number of the codes."""
+        """Number of codes."""
         return len(self) * super().size
 
     @property
@@ -239,7 +242,7 @@ class Series(_core.Grid):
 
     @property
     def times_s(self) -> np.ndarray[Any, Any]:
-        """Seconds since the start, one for each time point; all 0 where they are unknown."""
+        """Seconds since the start, one per time point; all 0 if unknown."""
         import numpy as np
 
         return np.array([self._core.time_s(t) for t in range(len(self))])
@@ -268,7 +271,7 @@ class Series(_core.Grid):
         return np.empty((0, *edges), self.dtype)
 
     def _picked(self, key: tuple[Any, ...]) -> Any:
-        """By lists, masks and whatever else NumPy takes, of the time points that the first names."""
+        """Indexes with lists, masks and other NumPy keys, for the time points selected by the first key."""
         import numpy as np
 
         every = np.arange(len(self))
@@ -294,7 +297,7 @@ class Series(_core.Grid):
         return codes if dtype is None else codes.astype(dtype, copy=False)
 
     def to_dask(self, chunks: Any = None) -> Any:
-        """Codes [t, b, a, depth] as an array of Dask (pip install dask), by default in chunks of whole B-scans."""
+        """Codes [t, b, a, depth] as a Dask array (pip install dask), by default in chunks of whole B-scans."""
         from importlib import import_module
 
         array: Any = import_module("dask.array")
@@ -304,14 +307,16 @@ class Series(_core.Grid):
 
     @property
     def step_s(self) -> float:
-        """Seconds from one time point to the next; 0 where it is unknown."""
+        """Seconds between time points; 0 if unknown."""
         return self._core.step_s()
 
-    def __reduce__(self) -> Any:  # between processes
+    def __reduce__(self) -> Any:  # pickled to pass it between processes
         return load_series, (self.path,)
 
     def view(self, **view: object) -> Any:
-        """A widget of a notebook with a slider for time (pip install echolux[notebook]); view: settings as of render()."""
+        """Returns a notebook widget with a time slider (pip install echolux[notebook]); view: settings as in
+        Volume.render().
+        """
         from .widget import widget
 
         return widget(self, view)
@@ -325,16 +330,16 @@ def _reopened(path: str, time_point: int, level: int) -> LazyVolume:
 
 
 def load(path: str | os.PathLike[str]) -> LazyVolume | Series:
-    """What a file, a folder, or a pattern ("beats_*.nrrd") at path holds, in any format that `echolux convert` reads; voxels are read
-    when they are asked for. A LazyVolume; a Series where there are several time points.
+    """Opens the file, folder, or pattern ("beats_*.nrrd") at path, in any format that `echolux convert` reads. Voxels are
+    read on access. Returns a LazyVolume, or a Series if there are several time points.
 
-    Raises MissingFile, or BadFile where it is malformed.
+    Raises MissingFile, and BadFile if the file is malformed.
     """
     series = load_series(path)
     return series if len(series) > 1 else series[0]
 
 
 def load_series(path: str | os.PathLike[str]) -> Series:
-    """As load(path), always as a Series."""
+    """Opens path like load(path), but always returns a Series."""
     name = os.fsdecode(path)
     return Series(_core.Series.open(name), name)

@@ -1,4 +1,4 @@
-"""Live sessions: a source, reconstructed while it acquires."""
+"""Live sessions: a source that is reconstructed while it acquires."""
 from __future__ import annotations
 
 import os
@@ -22,21 +22,21 @@ from .volume import Volume
 if TYPE_CHECKING:
     from . import _sections
 
-_LOOK_MS = 50  # between two looks for signals
+_LOOK_MS = 50  # interval of checks for signals
 
 Source = Union[str, Callable[[], Any], Iterable[Any]]
 
 
 @dataclass(frozen=True)
 class LiveStats:
-    """How a session is doing. Rates and load are of the last seconds; load is the share of time that reconstruction takes.
+    """Statistics of a session. Rates and load are current values; load is the share of time spent in reconstruction.
 
-    running: it was started and not stopped; ended: the source has no more; seconds: since the start
-    acquired_blocks, acquired_volumes, acquired_a_scans: that came from the source; lost_blocks: that the source lost
-    finished_volumes: reconstructed whole; left_out_volumes: for newer ones, incomplete or failed
-    overwritten_volumes: finished, but not taken in time
-    acquired_a_scans_per_s, processed_a_scans_per_s, load: lately
-    recording, recorded_blocks: of the recording under way; not_recorded_blocks: lost, or left out by a disk too slow
+    running: started and not stopped; ended: the source has no more data; seconds: since the start
+    acquired_blocks, acquired_volumes, acquired_a_scans: received from the source; lost_blocks: lost by the source
+    finished_volumes: fully reconstructed; left_out_volumes: skipped for newer ones, incomplete or failed
+    overwritten_volumes: finished, but replaced before they were taken
+    acquired_a_scans_per_s, processed_a_scans_per_s, load: current values
+    recording, recorded_blocks: of the current recording; not_recorded_blocks: lost, or skipped because of a slow disk
     """
 
     running: bool
@@ -59,10 +59,10 @@ class LiveStats:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a recording holds, and what it lacks.
+    """Result of a recording.
 
-    blocks, bytes: that are in it; missing_blocks: that came while the disk was too slow or full
-    lost_blocks: by the source; refused_blocks: out of order or of another size
+    blocks, bytes: recorded; missing_blocks: received while the disk was too slow or full
+    lost_blocks: lost by the source; refused_blocks: out of order or of another size
     """
 
     blocks: int
@@ -76,7 +76,7 @@ _cores: weakref.WeakValueDictionary[int, _core.Live] = weakref.WeakValueDictiona
 
 
 def close_all() -> None:
-    """Threads of sessions call stages and sources: they end while Python is whole."""
+    """Ends the threads of sessions, which call stages and sources, before the interpreter shuts down."""
     feeders = all_feeders()
     for feeder in feeders:
         feeder.abandon()
@@ -88,7 +88,9 @@ def close_all() -> None:
 
 
 class _LiveSettings:
-    """Settings of a session as those of a scan: read from what it does now, changed while it runs."""
+    """Settings of a session, used like those of a scan: reading returns the current values, and changes apply while it
+    runs.
+    """
 
     def __init__(self, core: _core.Live) -> None:
         self._core = core
@@ -107,15 +109,15 @@ class _LiveSettings:
 
 
 class Live:
-    """A session: an iterator of volumes.
+    """A live session: an iterator of volumes.
 
         with ox.live("sim:vessel") as session:
             for volume in session:
                 session.recipe.window = "hann"        # takes effect with a later volume
 
-    The sections recipe, flow, nufft, defr and compressive are attributes as of a Scan, and can be changed while it runs.
-    `scan` is the section [scan] of what the source sends, to be read. What is done to volumes between reconstruction and
-    delivery, stabilising and speckle filters, is set with set().
+    The sections recipe, flow, nufft, defr and compressive are attributes as in a Scan, and can be changed while it
+    runs. `scan` is section [scan] of the source, which is read-only. Processing between reconstruction and delivery
+    (stabilising and speckle filters) is set with set().
     """
 
     if TYPE_CHECKING:
@@ -130,13 +132,13 @@ class Live:
         self._is_running = False
         _cores[id(core)] = core
         if feeder is not None:
-            weakref.finalize(self, feeder.abandon)  # of a session that was neither stopped nor used in `with`
+            weakref.finalize(self, feeder.abandon)  # for sessions that are not stopped and not used in `with`
         settings: Any = _LiveSettings(core)
         for name, kind in sections(settings).items():
             self.__dict__[name] = kind(settings)
 
     def start(self) -> None:
-        """Begins to acquire; `with` and iterating do so by themselves."""
+        """Starts acquisition. `with` and iterating call it automatically."""
         if self._is_running:
             return
         self._core.start(self._volumes)
@@ -145,8 +147,9 @@ class Live:
             self._feeder.start()
 
     def set(self, key: str, value: bool | float | str) -> None:
-        """Gives the setting `key` the `value` (in its unit, or its name), from a later volume on: of the sections above, or
-        of `filter` and `registration`, whose `shown` turns them on. Recordings never see these.
+        """Sets the setting `key` to `value` (in its unit, or its name), effective from a later volume: of the sections
+        above, or of `filter` and `registration`, which are enabled by their `shown`. Recordings are not affected by
+        those two.
 
             session.set("filter.method", "median")
             session.set("filter.shown", True)
@@ -154,7 +157,7 @@ class Live:
         self._core.set(key, str(value).lower() if isinstance(value, bool) else str(value))
 
     def stop(self) -> None:
-        """Acquires no more. What was acquired is still reconstructed and can be taken; leaving `with` waits for it."""
+        """Stops acquisition. Acquired data is still reconstructed and can be taken; leaving `with` waits for it."""
         if self._feeder is not None:
             self._feeder.stop()
         if self._is_running:
@@ -165,7 +168,7 @@ class Live:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Stops, and waits for the block that is worked on, unless it was Ctrl-C: no stage is called any more then."""
+        """Stops, and waits for the current block except after Ctrl-C. Then no stage is called any longer."""
         self.stop()
         if kind is None or not issubclass(kind, KeyboardInterrupt):
             while not self._core.wait(_LOOK_MS):
@@ -186,8 +189,9 @@ class Live:
                 return made
 
     def next(self, timeout_s: float | None = None) -> Volume | None:
-        """The next volume; None where none came within timeout_s (None: any time), or there are no more. Raises what a stage
-        or a source in Python raised."""
+        """Returns the next volume. None if none was finished within timeout_s (None: wait indefinitely), or if there
+        are no more. Raises exceptions of stages and Python sources.
+        """
         self.start()
         patience = 10**9 if timeout_s is None else max(0, round(1000 * timeout_s))
         while True:
@@ -199,7 +203,7 @@ class Live:
                 return made
 
     def _taken(self, timeout_ms: int = _LOOK_MS) -> Volume | Literal[False] | None:
-        """A volume; None: nothing yet; False: nothing more."""
+        """Returns the volume; None: nothing yet; False: no more."""
         self._raise_of_stages()
         made: Any = self._core.next(timeout_ms)
         if made is None or made is False:
@@ -211,25 +215,27 @@ class Live:
 
     @property
     def kept(self) -> int:
-        """How many of the last volumes are in memory: as many as fit into `source.keep_gb`, which is given at the start.
+        """Number of recent volumes in memory: as many as fit into `source.keep_gb`, which is set when the session is
+        opened.
 
             session = ox.live("genicam", source={"keep_gb": 8})
         """
         return self._core.kept()
 
     def go_to(self, time_point: int) -> Volume:
-        """The volume `time_point` of those that are kept, 0: the oldest, -1: the newest. The same ones are kept from then on
-        while newer ones pass by, until play()."""
+        """Returns the kept volume `time_point`; 0: the oldest, -1: the newest. The set of kept volumes is then frozen
+        until play().
+        """
         return _volume_of(self._core.go_to(time_point + self.kept if time_point < 0 else time_point))
 
     def play(self) -> None:
-        """The newest volumes take the places of the oldest again."""
+        """Resumes keeping new volumes in place of the oldest."""
         self._core.play()
 
     def save_kept(self, path: str | os.PathLike[str], seconds: float = 0) -> int:
-        """Writes kept volumes as one series with their times, and says how many; the session goes on meanwhile.
+        """Writes kept volumes as one series with their times, and returns their number. The session continues.
 
-        path: of the series; its ending decides the format
+        path: output file; its extension selects the format
         seconds: only the volumes of the last seconds; 0: all that are kept
 
         Raises OutputFailed, BadSetting.
@@ -242,7 +248,7 @@ class Live:
             raise raised
 
     def _raise_of_source(self) -> None:
-        """Once all volumes that were made of what it gave are taken."""
+        """Raises an exception of the source once all volumes reconstructed from its arrays have been taken."""
         if self._feeder is None:
             return
         raised, self._feeder.raised = self._feeder.raised, None
@@ -251,32 +257,35 @@ class Live:
 
     @property
     def stats(self) -> LiveStats:
-        """How it is doing."""
+        """Statistics of the session."""
         return LiveStats(**self._core.stats())
 
     @property
     def settings(self) -> Scan:
-        """What the source sends and how it is processed now: a copy, whose changes do not reach the session."""
+        """Returns a new Scan that describes the source and its current processing: a copy, whose changes do not affect the
+        session.
+        """
         return Scan(self._core.scan())
 
     def events(self) -> list[str]:
-        """What happened since the last call: blocks that were lost, a device that failed ..."""
+        """Returns events since the last call: lost blocks, a failed device ..."""
         return self._core.events().splitlines()
 
     def record(self, path: str | os.PathLike[str], *, overwrite: bool = False,
                stripe_folders: Sequence[str | os.PathLike[str]] = ()) -> None:
-        """Writes every block from the next volume on to path = NAME.toml, and NAME.raw and NAME.index.csv beside it, which
-        open as a scan.
+        """Records all blocks from the next volume on to path = NAME.toml, with NAME.raw and NAME.index.csv beside it.
+        The recording can be opened like other scans.
 
-        overwrite: also over a recording that is there
-        stripe_folders: on further disks; spectra go in stripes to the disk of `path` and to these, all at once
+        overwrite: replace an existing recording
+        stripe_folders: folders on further disks; spectra are striped over the disk of `path` and these
 
-        One recording at a time; it ends with stop_recording() or with the session. Raises OutputFailed, BadSetting.
+        Only one recording can be active. It ends with stop_recording() or with the session. Raises OutputFailed,
+        BadSetting.
         """
         self._core.record(os.fsdecode(path), overwrite, [os.fsdecode(folder) for folder in stripe_folders])
 
     def stop_recording(self) -> Recorded:
-        """Waits for the disk. Where no block was recorded, no file is left. Raises OutputFailed."""
+        """Ends the recording and waits for the disk. If no block was recorded, no file remains. Raises OutputFailed."""
         return Recorded(**self._core.stop_recording())
 
     def __repr__(self) -> str:
@@ -299,7 +308,7 @@ def _called(source: Callable[[], Any]) -> Iterator[Any]:
 
 def _from_arrays(source: Callable[[], Any] | Iterable[Any], scan: Scan | None,
                  settings: Mapping[str, Mapping[str, Any]]) -> tuple[Scan, Iterator[Any]]:
-    """The scan that the arrays are of, and the arrays."""
+    """Returns the scan that describes the arrays, and the arrays."""
     arrays: Iterator[Any] = _called(source) if callable(source) else iter(source)
     if scan is not None:
         if settings:
@@ -323,7 +332,7 @@ def _from_arrays(source: Callable[[], Any] | Iterable[Any], scan: Scan | None,
 
 
 def _kept_of(settings: Mapping[str, Any]) -> float:
-    """What of section source is meant for a session whose spectra come from Python."""
+    """Checks settings of section source for a session with a Python source."""
     others = [name for name in settings if name != "keep_gb"]
     if others:
         raise BadArgument(f"has {others[0]}, but a source in Python has keep_gb alone", "source", "leave it out")
@@ -336,18 +345,22 @@ def live(source: Source, /, *, lossless: bool = False, queue: int = 0, volumes: 
     """Opens a live session.
 
     source: "sim:vessel", "replay:scan.toml", "genicam", "plugin:FILE.so", "shm:NAME", "tcp://ADDRESS:PORT", "join:A+B",
-        "interleave:A+B";
-        or Python: a generator, an iterable, or a callable that gives arrays of spectra [b, a, samples] one after the other, whole volumes or parts of them (the
-        callable ends with None). What it raises is raised again where volumes are taken, once there are no more.
-    lossless: every volume, the source waits where it can; otherwise the newest, older ones make room
-    queue: of volumes that may wait where lossless; 0: 2
-    volumes: after which it ends; 0: when the source does
-    scan: what a camera or plugin sends (a TOML file), or what the arrays are (a Scan); or settings of that section, as
-        {"b_scans": 64}. Of arrays without a Scan the first one says the sizes, and is a whole volume unless b_scans is set
+        "interleave:A+B"; or a Python generator, iterable or callable that produces arrays of spectra [b, a, samples],
+        whole
+        volumes or parts of them, one after another (a callable ends with None). Its exceptions are raised again where
+        volumes are taken, after the last one.
+    lossless: deliver every volume, and let the source wait if it can; otherwise only the newest are delivered
+    queue: number of volumes that may wait if lossless; 0: 2
+    volumes: number after which the session ends; 0: when the source ends
+    scan: describes the data of a camera or plugin (a TOML file) or the arrays (a Scan); or settings of that section,
+        such
+        as {"b_scans": 64}. For arrays without a Scan, the first array determines the sizes, and is a whole volume
+        unless
+        b_scans is set
     stages: {"spectra": function, ...}, see Scan.set_stages
-    device: as of Scan.reconstruct()
-    settings: by section, as recipe={"window": "hann"}, simulation={"a_scans": 128}, source={...}, of which a source in
-        Python has "keep_gb" alone
+    device: as in Scan.reconstruct()
+    settings: by section, such as recipe={"window": "hann"}, simulation={"a_scans": 128}, source={...}; a Python source
+        only has "keep_gb" in source
 
     Raises BadSetting, BadFile, DeviceFailed.
     """

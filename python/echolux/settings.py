@@ -1,5 +1,6 @@
-"""Settings as attributes: scan.recipe.window = "hann". The classes of the sections are made from the descriptions that the
-library gives, so that help(scan.recipe) tells each setting's meaning, unit and range."""
+"""Settings as attributes: scan.recipe.window = "hann". The classes of the sections are generated from the library's
+descriptions, so help(scan.recipe) documents each setting with meaning, unit and range.
+"""
 from __future__ import annotations
 
 import os
@@ -14,8 +15,8 @@ _FLAG, _INTEGER, _NUMBER, _TEXT, _NUMBERS = range(5)
 
 
 def spelled(value: object) -> str:
-    """As the library reads it."""
-    if getattr(value, "shape", None) == ():  # NumPy's scalars, and arrays of one number
+    """Spells a value as the library reads it."""
+    if getattr(value, "shape", None) == ():  # NumPy scalars and arrays of one number
         value = value.item()  # type: ignore[attr-defined]
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -33,20 +34,20 @@ def spelled(value: object) -> str:
 
 
 def text_of(value: object, kind: int | None) -> str:
-    """As the library reads a setting of this kind; None: of an unknown one."""
+    """Spells a value for a setting of this kind; None: unknown kind."""
     text = spelled(value)
     return {"0": "false", "1": "true"}.get(text, text) if kind == _FLAG else text
 
 
 @lru_cache(maxsize=None)
 def _kinds() -> dict[str, int]:
-    """Of the settings of a scan, and of what is done with tissue."""
+    """Kinds of all settings of scans and of the tissue analyses."""
     all_settings = (_core.Scan.create(16, 1, 1, "u16", []).settings(), _core.Tissue([]).settings())
     return {setting.key: setting.kind for settings in all_settings for setting in settings.all()}
 
 
 def assignments(sections: Mapping[str, Mapping[str, object]]) -> list[str]:
-    """{"recipe": {"window": "hann"}} as ["recipe.window=hann"]."""
+    """Converts {"recipe": {"window": "hann"}} to ["recipe.window=hann"]."""
     every = []
     for section, settings in sections.items():
         if not isinstance(settings, Mapping):
@@ -56,7 +57,7 @@ def assignments(sections: Mapping[str, Mapping[str, object]]) -> list[str]:
 
 
 def described(setting: _core.Setting) -> str:
-    """The docstring of a setting."""
+    """Returns the docstring of a setting."""
     text = setting.help[:1].upper() + setting.help[1:]
     facts = []
     if setting.choices:
@@ -110,9 +111,9 @@ class Section:
         return AttributeError(f"there is no setting {self._section}.{name}" +
                               (f"; did you mean {near[0]}?" if near else ""))
 
-    if not TYPE_CHECKING:  # type checkers know the names from _sections.pyi
+    if not TYPE_CHECKING:  # type checkers find the names in _sections.pyi
 
-        def __getattr__(self, name: str) -> Any:  # of what is no setting
+        def __getattr__(self, name: str) -> Any:  # for unknown settings
             raise self._unknown(name)
 
         def __setattr__(self, name: str, value: object) -> None:
@@ -136,7 +137,7 @@ _classes: dict[tuple[str, type[Section]], type[Section]] = {}
 
 
 def sections(settings: _core.Settings, bases: Mapping[str, type[Section]] = {}) -> dict[str, type[Section]]:
-    """A class for each section; `bases` of those that can do more."""
+    """Creates a class per section; `bases` adds base classes for some of them."""
     by_section: dict[str, dict[str, _core.Setting]] = {}
     for setting in settings.all():
         section, _, name = setting.key.partition(".")

@@ -1,4 +1,4 @@
-"""How volumes show themselves: in a notebook, as a plot, in a window or a widget."""
+"""Display of volumes: in a notebook, as a plot, in a window or in a widget."""
 from __future__ import annotations
 
 import base64
@@ -23,12 +23,12 @@ _SIZE = (400, 300)  # of the picture in a notebook
 
 
 def png(pixels: np.ndarray[Any, Any], effort: int = 6) -> bytes:
-    """A PNG file of uint8 [height, width, 4] or [height, width]."""
+    """Encodes uint8 [height, width, 4] or [height, width] as a PNG file."""
     import numpy as np
 
     pixels = np.ascontiguousarray(pixels, np.uint8)
     height, width = pixels.shape[:2]
-    rows = np.zeros((height, 1 + pixels[0].size), np.uint8)  # each row begins with its filter: none
+    rows = np.zeros((height, 1 + pixels[0].size), np.uint8)  # each row starts with its filter type: none
     rows[:, 1:] = pixels.reshape(height, -1)
 
     def chunk(name: bytes, data: bytes) -> bytes:
@@ -40,7 +40,7 @@ def png(pixels: np.ndarray[Any, Any], effort: int = 6) -> bytes:
 
 
 def _middle(volume: Volume) -> np.ndarray[Any, Any]:
-    """The B-scan in the middle in gray, depth downwards."""
+    """Draws the middle B-scan in grey, depth downwards."""
     import numpy as np
 
     values = volume[volume.shape[0] // 2]
@@ -54,7 +54,7 @@ def _middle(volume: Volume) -> np.ndarray[Any, Any]:
 
 
 def picture(volume: Volume) -> bytes:
-    """A PNG file: the volume in space; where nothing can be rendered, its middle B-scan."""
+    """Returns a PNG file with a 3-D picture; without a renderer, the middle B-scan."""
     try:
         return png(volume.render(width=_SIZE[0], height=_SIZE[1]))
     except (Unsupported, DeviceFailed, BadArgument, ValueError):
@@ -62,7 +62,7 @@ def picture(volume: Volume) -> bytes:
 
 
 def table(volume: Volume) -> str:
-    """HTML: the picture, and what the volume is."""
+    """Returns HTML with the picture and the volume's metadata."""
     rows = [("size", " x ".join(map(str, volume.shape)) + " (B-scans, A-scans, depth)"),
             ("voxels", f"{volume.dtype}, {volume.nbytes / 2**20:.4g} MiB")]
     if any(volume.spacing_um):
@@ -85,7 +85,7 @@ _NAMES = ("B-scans", "A-scans", "depth")
 
 def plot(volume: Volume, plane: str = "b-scan", index: int | None = None, *, ax: Any = None, colour_bar: bool = True,
          **imshow: Any) -> Any:
-    """Volume.plot()."""
+    """Implements Volume.plot()."""
     from matplotlib import pyplot
 
     if plane not in _PLANES:
@@ -122,8 +122,8 @@ def plot(volume: Volume, plane: str = "b-scan", index: int | None = None, *, ax:
     return ax
 
 
-# Runs a program, and removes the folder $0 whenever that ends, also where Python has ended before. It takes no signals
-# of Python's terminal; one that ends it is passed on.
+# Shell script that runs a program and removes the folder $0 when it ends, even after Python has ended. Signals of
+# Python's terminal do not reach it; a terminating signal is forwarded to the program.
 _RUN_AND_REMOVE = """
 trap 'kill "$child" 2>/dev/null' TERM
 "$@" & child=$!
@@ -133,7 +133,7 @@ rm -rf -- "$0"
 
 
 class Window:
-    """The window of `echolux view`, a process of its own, which stays when Python ends."""
+    """The window of `echolux view`: a separate process, which stays open when Python ends."""
 
     def __init__(self, program: str, volume: Volume, settings: dict[str, str]) -> None:
         folder = tempfile.mkdtemp(prefix="echolux-")
@@ -150,15 +150,15 @@ class Window:
 
     @property
     def is_open(self) -> bool:
-        """Until it is closed."""
+        """True until the window is closed."""
         return self._process.poll() is None
 
     def wait(self) -> None:
-        """Until it is closed."""
+        """Waits until the window is closed."""
         self._process.wait()
 
     def close(self) -> None:
-        """Closes it."""
+        """Closes the window."""
         self._process.terminate()
         self._process.wait()
 
@@ -168,7 +168,7 @@ def _has_screen() -> bool:
 
 
 def view(volume: Any, settings: dict[str, object], window: bool | None = None) -> Any:
-    """Volume.view()."""
+    """Implements Volume.view()."""
     from .pictures import view_of
     from .settings import spelled
 
@@ -184,6 +184,6 @@ def view(volume: Any, settings: dict[str, object], window: bool | None = None) -
     from . import _core
     from .pictures import key_of
 
-    view_of(settings)  # refuses what cannot be before a window opens
+    view_of(settings)  # raises for invalid settings before a window opens
     known = {setting.key.partition(".")[2] for setting in _core.View().settings().all()}
     return Window(program, volume, {key_of(name, known): spelled(value) for name, value in settings.items()})

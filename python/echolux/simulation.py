@@ -1,4 +1,4 @@
-"""Simulated scans, whose truth is known."""
+"""Simulated scans with known ground truth."""
 from __future__ import annotations
 
 import os
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class Truth(Mapping[str, Any]):
-    """What is true of a simulated scan: arrays by name, and facts.
+    """Ground truth of a simulated scan: arrays by name, and facts.
 
-    boundaries_um: float32 [boundary, b, a], heights from zero delay
+    boundaries_um: float32 [boundary, b, a], depths from zero delay
     tubes: float32 [tube, b, a, 3], x from the A-scan (um), depth (um) and slope of each axis
-    labels: uint8 [b, a, bin]: 0 nothing, 1 ... layers from above, 100 + tube lumen, 200 + tube wall
-    en_face: uint8 [b, a], 1 where a lumen lies below
-    velocity_mm_s: float32 [b, a, depth], axial, away from zero delay, mean over time, on the voxels of the volume
+    labels: uint8 [b, a, bin]: 0 nothing, 1 ... layers from the top, 100 + tube: lumen, 200 + tube: wall
+    en_face: uint8 [b, a], 1 above a lumen
+    velocity_mm_s: float32 [b, a, depth], axial, away from zero delay, averaged over time, on the voxels of the volume
     facts: pitch_um, tube_radius_um, tube_peak_mm_s, heart_rate_hz ... by name
     """
 
@@ -84,9 +84,9 @@ def _parsed(value: str) -> Any:
 
 
 class Simulation:
-    """A scene in front of a simulated instrument, as simulate() makes it.
+    """A scene in front of a simulated instrument, created by simulate().
 
-    scene: its name; scan: what the spectra are; truth: what is true of the scene
+    scene: its name; scan: describes the spectra; truth: ground truth of the scene
     """
 
     def __init__(self, scene: str, settings: Mapping[str, object]) -> None:
@@ -99,9 +99,9 @@ class Simulation:
 
     def spectra(self, volume: int = 0, first: int = 0, count: int | None = None, *,
                 progress: Progress = None) -> np.ndarray[Any, Any]:
-        """Raw spectra uint16 of B-scan positions [first, first + count) of a volume, of the shape that scan.shape says.
+        """Returns raw uint16 spectra of B-scan positions [first, first + count) of a volume, shaped like scan.shape.
 
-        progress: as of Scan.reconstruct()
+        progress: as in Scan.reconstruct()
         """
         import numpy as np
 
@@ -113,14 +113,15 @@ class Simulation:
         return spectra.reshape(wanted, *shape[1:])
 
     def reconstruct(self, volume: int = 0, *, device: str = "auto", progress: Progress = None) -> Volume:
-        """The volume, by the recipe of `scan`; device, progress: as of Scan.reconstruct()."""
+        """Reconstructs the volume with the recipe of `scan`; device, progress: as in Scan.reconstruct()."""
         spectra = self.spectra(volume, progress=progress)
         return Reconstructor(self.scan, device=device).volume(spectra, number=volume)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False, progress: Progress = None) -> None:
-        """Writes what `echolux simulate` writes: a scan's TOML file at path, and beside it spectra, calibration files and truth/.
+        """Writes the files of `echolux simulate`: the TOML file at path, and beside it spectra, calibration files and
+        truth/.
 
-        overwrite: files of another kind too; progress: as of Scan.reconstruct(). Raises OutputFailed.
+        overwrite: replace existing files of other origin; progress: as in Scan.reconstruct(). Raises OutputFailed.
         """
         with watching(progress) as told:
             self._core.write(os.fsdecode(path), overwrite, told)
@@ -130,11 +131,12 @@ class Simulation:
 
 
 def simulate(scene: str = "vessel", **settings: object) -> Simulation:
-    """A scene in front of the simulated instrument: "mirror", "layers", "vessel", "capillary", "retina", or one of the user's own.
+    """Creates a scene in front of the simulated instrument: "mirror", "layers", "vessel", "capillary", "retina", or a
+    user-defined one.
 
         sim = ox.simulate("vessel", samples=1024, a_scans=64, b_scans=32)
         spectra, labels = sim.spectra(), sim.truth.labels
 
-    settings: those of the section [simulation] (docs/simulator.md). Raises BadSetting.
+    settings: of the section [simulation] (docs/simulator.md). Raises BadSetting.
     """
     return Simulation(scene, settings)

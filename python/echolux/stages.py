@@ -1,4 +1,4 @@
-"""Stages: functions of Python in the pipeline, on spectra, depth bins or voxels."""
+"""Stages: Python functions in the pipeline, on spectra, depth bins or voxels."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
@@ -11,10 +11,10 @@ Stage = Callable[..., Any]
 
 
 class Place(NamedTuple):
-    """Where the array of a stage belongs.
+    """Position of the array passed to a stage.
 
-    volume: of its scan or source; first_b_scan: of the volume, that the array begins with
-    scale, offset: value = element * scale + offset; of bins the values are counts
+    volume: number within its scan or source; first_b_scan: position in the volume of the array's first B-scan
+    scale, offset: value = element * scale + offset; values of bins are in counts
     """
 
     volume: int
@@ -24,8 +24,9 @@ class Place(NamedTuple):
 
 
 class Stages:
-    """Callables for the places of the pipeline: spectra, bins, voxels, as Scan.set_stages() says. One whose second parameter has no default, or is named place, gets the Place
-    of its array too."""
+    """Callables for the stages spectra, bins and voxels; see Scan.set_stages(). If the second parameter of a callable
+    has no default or is named place, it also receives the Place of its array.
+    """
 
     def __init__(self, spectra: Stage | None = None, bins: Stage | None = None, voxels: Stage | None = None) -> None:
         self.spectra, self.bins, self.voxels = spectra, bins, voxels
@@ -36,7 +37,7 @@ class Stages:
         return any((self.spectra, self.bins, self.voxels))
 
     def _call(self, name: str, array: Any, volume: int, first_b_scan: int, scale: float, offset: float) -> bool:
-        """What the extension module calls; False ends the work."""
+        """Called by the extension module; False ends the work."""
         stage = getattr(self, name)
         try:
             if self._wants_place[name]:
@@ -55,7 +56,7 @@ class Stages:
                                    "keep a copy: array.copy()")
 
     def take_raised(self) -> BaseException | None:
-        """What a stage raised since the last call."""
+        """Returns the exception raised by a stage since the last call."""
         raised, self._raised = self._raised, None
         return raised
 
@@ -69,7 +70,7 @@ def _wants_place(name: str, stage: Any) -> bool:
 
     try:
         parameters = list(inspect.signature(stage).parameters.values())
-    except (TypeError, ValueError):  # nothing is known of it
+    except (TypeError, ValueError):  # its signature is unknown
         return False
     by_place = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     return len(by_place) > 1 and (by_place[1].name == "place" or by_place[1].default is inspect.Parameter.empty)
@@ -79,7 +80,7 @@ StagesLike = Union[Stages, Mapping[str, Stage], None]
 
 
 def stages_from(given: StagesLike) -> Stages | None:
-    """{"spectra": function, "bins": ..., "voxels": ...} as Stages."""
+    """Converts {"spectra": function, "bins": ..., "voxels": ...} to Stages."""
     if given is None or isinstance(given, Stages):
         return given or None
     unknown = set(given) - {"spectra", "bins", "voxels"}
@@ -90,7 +91,7 @@ def stages_from(given: StagesLike) -> Stages | None:
 
 @contextmanager
 def raising(stages: Stages | None) -> Iterator[None]:
-    """Work that a stage ended raises what the stage raised."""
+    """If a stage ended the work, raises the exception of the stage."""
     try:
         yield
     except Cancelled:

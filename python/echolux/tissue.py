@@ -1,4 +1,4 @@
-"""What is done with volumes of tissue: less speckle, the mean of several looks, attenuation."""
+"""Tissue analyses on volumes: speckle reduction, the mean of several looks, attenuation."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def tissue_of(section: str, settings: Mapping[str, object], layers: str = "") -> _core.Tissue:
-    """The settings of one section; an unknown name is refused with the nearest one."""
+    """Returns the settings of one section. An unknown name is rejected with the most similar one as a hint."""
     return _core.Tissue(assignments({section: settings}), layers)
 
 
 def volume_of(given: Any, name: str) -> Volume:
-    """A volume, or an array [b, a, depth] as one that knows neither spacing nor unit."""
+    """Returns volumes as they are, or an array [b, a, depth] as a volume without spacing and unit."""
     if isinstance(given, LazyVolume):
         given = given.read()
     if isinstance(given, Volume):
@@ -38,7 +38,7 @@ def volume_of(given: Any, name: str) -> Volume:
 
 
 def volumes_of(given: Any, name: str) -> list[Volume]:
-    """One volume or several: a list, a Series, an array [volume, b, a, depth]."""
+    """Returns one volume or several as a list: from a list, a Series, an array [volume, b, a, depth]."""
     if isinstance(given, (_core.Volume, LazyVolume)) or getattr(given, "ndim", None) == 3:
         return [volume_of(given, name)]
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
@@ -48,21 +48,22 @@ def volumes_of(given: Any, name: str) -> list[Volume]:
 
 def filter(volume: Any, *, device: str = "auto", progress: Progress = None,
            **settings: Unpack[_sections.FilterSettings]) -> Volume:
-    """A volume with less speckle, as `echolux filter` writes it.
+    """Reduces speckle of a volume, like `echolux filter`.
 
         smooth = ox.filter(volume, method="nlm", search_b_scans=1)
 
-    volume: a Volume or LazyVolume of dB, intensity or amplitude, or an array [b, a, depth] with stored_as="db", "intensity" or "amplitude"
-    device, progress: as of Scan.reconstruct()
+    volume: a Volume or LazyVolume in dB, intensity or amplitude, or an array [b, a, depth] with stored_as="db",
+        "intensity" or "amplitude"
+    device, progress: as in Scan.reconstruct()
     settings: of the section [filter]: method ("nlm", "median" or "bilateral"), looks, search_depth, search_a_scans,
-        search_b_scans, patch, strength, median_size, sigma, range_db, stored_as; docs/filters.md says what each does
+        search_b_scans, patch, strength, median_size, sigma, range_db, stored_as; see docs/filters.md
 
-    The result has the shape, spacing, unit and codes of the volume; voxels without a value stay so. Filters work on linear
-    power. Non-local means after C. Cuartas-Velez et al., Biomed. Opt. Express 9, 3354, 2018, bilateral after C. Tomasi and
-    R. Manduchi, ICCV 1998.
+    The result has the shape, spacing, unit and codes of the volume. Voxels without a value stay so. Filters work on
+    linear power. Non-local means after C. Cuartas-Velez et al., Biomed. Opt. Express 9, 3354, 2018, bilateral after C.
+    Tomasi and R. Manduchi, ICCV 1998.
 
-    Raises BadSetting for velocities, complex voxels, volumes that do not say what they hold, and values out of their range,
-    BadArgument, OutOfMemory, DeviceFailed.
+    Raises BadSetting for velocities, complex voxels, volumes of unknown quantity, and values out of range; BadArgument,
+    OutOfMemory, DeviceFailed.
     """
     require_text(device=device)
     given = volume_of(volume, "volume")
@@ -74,9 +75,9 @@ def filter(volume: Any, *, device: str = "auto", progress: Progress = None,
 class Average:
     """The mean of several looks at the same tissue.
 
-    volume: the mean, in the quantity and codes of the first
-    looks: how many there were; independent: as how many independent ones they count, 1 to looks: scatterers at rest keep
-        their speckle
+    volume: the mean, in the quantity and codes of the first look
+    looks: number of looks; independent: equivalent number of independent looks, from 1 to looks, because scatterers at
+        rest keep their speckle
     """
 
     volume: Volume
@@ -85,14 +86,15 @@ class Average:
 
 
 def average(volumes: Any, *, looks: float = 1, stored_as: str = "auto") -> Average:
-    """The mean power of several looks at the same tissue, as `echolux filter A B C` writes it.
+    """Computes the mean power of several looks at the same tissue, like `echolux filter A B C`.
 
-    volumes: two or more of one size: a list of Volumes, a Series, or an array [volume, b, a, depth]; register() moves them
-        over one another
-    looks: independent speckle patterns that were averaged in each before
-    stored_as: "db", "intensity" or "amplitude" where they do not say what they hold
+    volumes: two or more of one size: a list of Volumes, a Series, or an array [volume, b, a, depth]; align them with
+        register() first
+    looks: independent speckle patterns already averaged in each volume
+    stored_as: "db", "intensity" or "amplitude" if the volumes do not state their quantity
 
-    Of each voxel those looks count that have a value there. Raises BadArgument, BadSetting for another size, and as filter().
+    For each voxel, only looks with a value are averaged. Raises BadArgument, BadSetting for another size, and as
+    filter().
     """
     all_of_them = volumes_of(volumes, "volumes")
     if len(all_of_them) < 2:
@@ -105,10 +107,10 @@ def average(volumes: Any, *, looks: float = 1, stored_as: str = "auto") -> Avera
 class Attenuation:
     """Attenuation coefficients.
 
-    volume: in 1/mm, float32 [b, a, depth], NaN where nothing is known; its warnings say what was not corrected
-    known: share of the voxels that have a value
-    no_tail: share of the A-scans with tissue that get no darker at their end, so that little is known of them
-    noise_floor_db: that was used
+    volume: in 1/mm, float32 [b, a, depth], NaN if unknown; its warnings list missing corrections
+    known: share of voxels with a value
+    no_tail: share of A-scans with tissue that do not get darker at their end, so their values are uncertain
+    noise_floor_db: the noise floor that was used
     """
 
     volume: Volume
@@ -118,16 +120,16 @@ class Attenuation:
 
 
 def attenuation(volume: Any, *, progress: Progress = None, **settings: Unpack[_sections.AttenuationSettings]) -> Attenuation:
-    """The attenuation coefficient of each voxel, as `echolux attenuation` writes it.
+    """Computes the attenuation coefficient of each voxel, like `echolux attenuation`.
 
-    volume: a Volume of dB, intensity or amplitude whose depth spacing is known
-    progress: as of Scan.reconstruct()
+    volume: a Volume in dB, intensity or amplitude with known depth spacing
+    progress: as in Scan.reconstruct()
     settings: of the section [attenuation]: window_a_scans, window_b_scans, noise_floor_db, min_snr_db, tail_rows,
-        roll_off_db_per_mm, focus_um, rayleigh_um; docs/angiography.md says what each does
+        roll_off_db_per_mm, focus_um, rayleigh_um; see docs/angiography.md
 
-    By the depth-resolved model of single scattering (K. A. Vermeer et al., Biomedical Optics Express 5(1), 2014). Raises
-    BadSetting where nothing stands out from the noise, without a depth spacing and for voxels that are no brightness;
-    BadArgument, OutOfMemory.
+    Uses the depth-resolved model of single scattering (K. A. Vermeer et al., Biomedical Optics Express 5(1), 2014).
+    Raises BadSetting if nothing can be distinguished from noise, without a depth spacing, and for voxels that do not
+    contain brightness; BadArgument, OutOfMemory.
     """
     given = volume_of(volume, "volume")
     with watching(progress) as told:

@@ -1,4 +1,4 @@
-"""What this build reconstructs, against what formulas and publications say of it."""
+"""Validates reconstructions of this build against formulas and publications."""
 from __future__ import annotations
 
 import math
@@ -10,12 +10,12 @@ from .progress import Progress, watching
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was measured.
+    """One measured quantity.
 
-    topic, what, unit: what it is, and the unit of the numbers ("": a ratio)
-    found: what came out; expected: what formulas or publications say, None where they say nothing
-    bound: "near" (at most `limit` from what is expected), "at least" and "at most" (`limit`), or "reported"
-    passed: whether it keeps to the bound
+    topic, what, unit: its description, and the unit of the numbers ("": a ratio)
+    found: measured value; expected: value from formulas or publications, None if there is none
+    bound: "near" (at most `limit` from the expected value), "at least" and "at most" (`limit`), or "reported"
+    passed: the value is within the bound
     """
 
     topic: str
@@ -30,9 +30,9 @@ class Check:
 
 @dataclass(frozen=True)
 class Validation:
-    """What a validation measured.
+    """Results of a validation.
 
-    checks: one by one; report: all of them as Markdown
+    checks: the individual checks; report: all of them as Markdown
     """
 
     checks: tuple[Check, ...]
@@ -40,7 +40,7 @@ class Validation:
 
     @property
     def passed(self) -> bool:
-        """Every check did."""
+        """Whether all checks passed."""
         return all(check.passed for check in self.checks)
 
     @property
@@ -56,12 +56,12 @@ _BOUNDS = ("near", "at least", "at most", "reported")
 
 
 def validate(*, quick: bool = False, device: str = "auto", progress: Progress = None) -> Validation:
-    """Measures what `echolux validate` measures: reconstructions against formulas and publications.
+    """Runs the checks of `echolux validate`: compares reconstructions with formulas and publications.
 
     quick: fewer depths, kernels and scenes
-    device, progress: as of Scan.reconstruct()
+    device, progress: as in Scan.reconstruct()
 
-    A check that fails raises nothing. Raises DeviceFailed.
+    A failed check does not raise. Raises DeviceFailed.
     """
     with watching(progress) as told:
         found, report = _core.validate(device, quick, told)

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 class VesselFlow:
-    """Flow through a section of a vessel over time: numbers of the whole, and arrays with an element for each value.
+    """Flow through a vessel section over time: overall numbers, and arrays with one element per value over time.
 
-    flow_ul_s, error_ul_s: mean over time and its uncertainty, of noise and angle
-    en_face_ul_s: through planes of constant depth, which needs no angle; NaN where none holds the whole lumen
-    place: (b, a, depth) of the section in voxels; direction: of the vessel along (b, a, depth), of length 1
-    angle_deg: to the beam; angle_error: what it leaves uncertain, relative, of every value alike
-    snr_db: of the lumen; NaN where no structure was given
-    heart_rate_hz, heart_rate_error_hz, pulsatility: NaN where there is no heart rate, heart_problem says why
-    volume, b_scan, time_s: of each value; b_scan is -1 of a whole section, time_s NaN where it is unknown
-    values_ul_s, errors_ul_s: flow, and its error of noise alone; NaN where there is none
-    mean_mm_s, area_mm2, wrapped: velocity along the vessel, area of the lumen, its share beyond the greatest velocity
-    reasons: uint8, why there is a value or none, as an index into reason_names
+    flow_ul_s, error_ul_s: mean over time, and its uncertainty from noise and angle
+    en_face_ul_s: through planes of constant depth, which needs no angle; NaN if no plane contains the whole lumen
+    place: (b, a, depth) of the section in voxels; direction: unit vector of the vessel along (b, a, depth)
+    angle_deg: to the beam; angle_error: its relative uncertainty, common to all values
+    snr_db: of the lumen; NaN without structure
+    heart_rate_hz, heart_rate_error_hz, pulsatility: NaN without a heart rate; heart_problem is the reason
+    volume, b_scan, time_s: of each value; b_scan is -1 for a whole section, time_s NaN if unknown
+    values_ul_s, errors_ul_s: flow, and its error from noise alone; NaN if unknown
+    mean_mm_s, area_mm2, wrapped: velocity along the vessel, area of the lumen, share above the max measurable velocity
+    reasons: uint8, why there is a value or not, as an index into reason_names
     warnings: one line each
     """
 
@@ -63,7 +63,7 @@ class VesselFlow:
         self.reasons = arrays["reasons"]
 
     def csv(self) -> str:
-        """The table that `echolux flow -o` writes."""
+        """Returns the table written by `echolux flow -o`."""
         return self._core.table()
 
     def __len__(self) -> int:
@@ -77,25 +77,26 @@ class VesselFlow:
 def flow(velocities: Any, structure: Any = None, *, through: Sequence[float] | None = None,
          towards: Sequence[float] | None = None, each: str = "volume", step_s: float = 0, progress: Progress = None,
          **settings: Unpack[_sections.CrossSectionSettings]) -> VesselFlow:
-    """The flow through a section of a vessel in ul/s, over time where there are several volumes, with the heart rate; as
-    `echolux flow` measures it.
+    """Measures the flow through a vessel section in ul/s, over time if there are several volumes, and the heart rate,
+    like `echolux flow`.
 
         found = ox.flow([one.flow for one in volumes], step_s=0.1, through=(12, 30, 140))
 
     velocities: Doppler flow, phasors or mm/s, of one size and spacing, in order of time: a Volume, a list, a Series
-    structure: of the same reconstructions, in dB, intensity or amplitude: weighs blood where the beam blurs the vessel's wall,
-        and refuses a lumen that is too dark; None: without
-    through: (b, a, depth) of a point of the vessel in voxels; None: where it flows fastest
-    towards: another point of its axis, which gives its course; None: that is fitted
-    each: "volume", or "b-scan": each B-scan along the vessel at its own time
-    step_s: from one volume to the next; 0: as their time_s says
-    progress: as of Scan.reconstruct()
+    structure: of the same reconstructions, in dB, intensity or amplitude. It weights blood where the beam blurs the
+        vessel
+        wall, and rejects a lumen that is too dark; None: without
+    through: (b, a, depth) of a point in the vessel in voxels; None: the fastest flow
+    towards: another point on its axis, which determines its course; None: the course is fitted
+    each: "volume", or "b-scan": one value per B-scan along the vessel at its own time
+    step_s: interval between volumes; 0: from their time_s
+    progress: as in Scan.reconstruct()
     settings: of the section [cross_section]: significance, reach_um, course_um, thickness_um, margin_um, min_tilt_deg,
-        angle_error_deg, min_snr_db, heart_min_hz, heart_max_hz; docs/flow.md says what each does
+        angle_error_deg, min_snr_db, heart_min_hz, heart_max_hz; see docs/flow.md
 
-    The heart rate is the sine with one overtone that fits best (N. R. Lomb, Astrophysics and Space Science 39, 1976). Raises
-    BadSetting where nothing can be said of the flow, with the reason: noise, a single B-scan, a vessel at right angles to the
-    beam, a lumen that reaches the edge; BadArgument.
+    The heart rate is that of the best-fitting sine with one overtone (N. R. Lomb, Astrophysics and Space Science 39,
+    1976). Raises BadSetting with the reason if the flow cannot be determined: noise, a single B-scan, a vessel
+    perpendicular to the beam, a lumen that reaches the edge; BadArgument.
     """
     if each not in ("volume", "b-scan"):
         raise BadSetting(f"there is no {each!r}", "each", 'give "volume" or "b-scan"')
@@ -108,7 +109,7 @@ def flow(velocities: Any, structure: Any = None, *, through: Sequence[float] | N
 
 
 def _place(given: Sequence[float] | None, name: str) -> tuple[float, float, float] | None:
-    """(A-scan, B-scan, row) of (b, a, depth)."""
+    """Converts (b, a, depth) to (A-scan, B-scan, row)."""
     if given is None:
         return None
     try:

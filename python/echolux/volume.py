@@ -1,4 +1,4 @@
-"""Volumes: voxels, and what they mean."""
+"""Volumes: voxels and their metadata."""
 from __future__ import annotations
 
 import os
@@ -17,11 +17,11 @@ _SPACE = ("b", "a", "depth")
 
 
 class Volume(_core.Volume):
-    """Voxels [b, a, depth] in host memory, and what they mean. A volume never changes. Volume(other) is another one with the
-    same voxels.
+    """Voxels [b, a, depth] in host memory with their metadata. Immutable. Volume(other) shares the voxels of the other
+    volume.
 
-    It is an array wherever one is expected: numpy.asarray(volume) and torch.from_dlpack(volume) see the codes that it
-    stores, without a copy; value = code * scale + offset, in `unit`. volume.values() are the values.
+    It can be used as an array: numpy.asarray(volume) and torch.from_dlpack(volume) return the stored codes without a
+    copy; value = code * scale + offset, in `unit`. volume.values() returns values.
     """
 
     flow: Volume | None = None
@@ -37,12 +37,12 @@ class Volume(_core.Volume):
     def from_array(codes: Any, *, spacing_um: Sequence[float] = (0, 0, 0), unit: str = "", quantity: str = "",
                    scale: float = 1, offset: float = 0, first_depth_um: float = 0, time_s: float = 0, number: int = 0,
                    provenance: Mapping[str, str] | None = None) -> Volume:
-        """A volume with a copy of an array of codes [b, a, depth] of type uint8, uint16, int16, float16, float32 or complex64; float64
-        becomes float32, bool uint8.
+        """Creates a new volume from a copy of an array of codes [b, a, depth] of type uint8, uint16, int16, float16,
+        float32 or complex64; float64 is converted to float32, bool to uint8.
 
-        spacing_um: distance of voxels along (b, a, depth), 0 where it is unknown; first_depth_um: of the first row
+        spacing_um: distance of voxels along (b, a, depth), 0 if unknown; first_depth_um: depth of the first row
         unit, quantity, scale, offset: of the values, value = code * scale + offset
-        time_s, number, provenance: when, which of several, and how it was made: a line of text for each key
+        time_s, number, provenance: time, number in a series, and origin: one line of text per key
 
         Raises BadArgument.
         """
@@ -66,39 +66,41 @@ class Volume(_core.Volume):
                              quantity, scale, offset, first_depth_um)
         return Volume(_core.Volume.create(grid, array, float(time_s), int(number), lines_of(provenance or {})))
 
-    # ---- what it means
+    # ---- metadata
 
     @property
     def T(self) -> np.ndarray[Any, Any]:  # noqa: N802: as NumPy has it
-        """The codes with their dimensions in reverse order, without a copy."""
+        """The codes with reversed dimensions, without a copy."""
         return self._numpy().T
 
     def astype(self, dtype: Any) -> np.ndarray[Any, Any]:
-        """The codes as a NumPy array of another type (dtype)."""
+        """Returns the codes as a NumPy array of another type (dtype)."""
         return self._numpy().astype(dtype)
 
     @property
     def provenance(self) -> dict[str, str]:
-        """How it was made, by key, as text: settings that are no defaults ("recipe.window"), the program's version ("echolux"),
-        the device ("backend"), hashes of calibration files ..."""
+        """How it was made, by key, as text: settings that differ from their defaults ("recipe.window"), the program
+        version ("echolux"), the device ("backend"), hashes of calibration files ...
+        """
         return keys_of(self._provenance())
 
     @property
     def orientation(self) -> str:
-        """Which way a patient lies in it: a letter each for growing depth, A-scans and B-scans, towards the left (L) or right
-        (R), back (P) or front (A), head (S) or feet (I), as "PLS". Empty where it is unknown: files of other programs say
-        it, scans do not."""
+        """Orientation of the patient: one letter each for increasing depth, A-scans and B-scans, towards the left (L)
+        or right (R), back (P) or front (A), head (S) or feet (I), such as "PLS". Empty if unknown: only files of other
+        programs contain it, scans do not.
+        """
         return orientation_in(self.provenance)
 
     @property
     def warnings(self) -> list[str]:
-        """What may be wrong with its quality, one line each."""
+        """Quality warnings, one line each."""
         return self._warnings().splitlines()
 
     # ---- as arrays
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        """The codes, read-only; copied where dtype is another type or copy is True."""
+        """The codes, read-only; copied if dtype is a different type or copy is True."""
         import numpy as np
 
         codes = self._numpy()
@@ -116,7 +118,7 @@ class Volume(_core.Volume):
         return self.shape[0]
 
     def values(self) -> np.ndarray[Any, Any]:
-        """The values in `unit` as float32 (complex64 where they are complex) [b, a, depth]; phasors are not scaled."""
+        """Returns the values in `unit` as float32 (complex64 if complex) [b, a, depth]; phasors are not scaled."""
         import numpy as np
 
         codes = self._numpy()
@@ -128,7 +130,8 @@ class Volume(_core.Volume):
         return values
 
     def to_xarray(self) -> xarray.DataArray:
-        """values() with coordinates in um and units as attributes. Needs xarray (pip install echolux[xarray])."""
+        """Returns values() with coordinates in um and units as attributes. Needs xarray (pip install echolux[xarray]).
+        """
         import numpy as np
         import xarray
 
@@ -144,9 +147,9 @@ class Volume(_core.Volume):
     # ---- other volumes
 
     def converted(self, voxel: str, low: float | None = None, high: float | None = None) -> Volume:
-        """The same values in voxels of another type, which voxel names: "u8", "u16", "i16", "f16", "f32" or "complex64".
+        """Converts the values to another voxel type, named by voxel: "u8", "u16", "i16", "f16", "f32" or "complex64".
 
-        Integers span the values low to high; without them, those that there are. Raises BadArgument.
+        Integers cover the values from low to high, by default the range of the volume. Raises BadArgument.
         """
         require_text(voxel=voxel)
         require_number(low=low or 0, high=high or 0)
@@ -159,28 +162,29 @@ class Volume(_core.Volume):
         return Volume(self._converted(voxel, low or 0.0, high or 0.0))
 
     def velocities(self) -> Volume:
-        """Of a flow volume: axial velocities in mm/s as float32; phases in rad where v_max_mm_s is unknown."""
+        """Converts flow to axial velocities in mm/s as float32, or to phases in rad if v_max_mm_s is unknown."""
         return Volume(self._velocities())
 
-    # ---- out
+    # ---- output
 
     def save(self, path: str | os.PathLike[str], *, progress: Progress = None) -> None:
-        """Writes it to path; the ending decides the format (.nrrd, .nii.gz, .tiff, .h5, .ome.zarr ...).
+        """Writes the volume to path; the extension selects the format (.nrrd, .nii.gz, .tiff, .h5, .ome.zarr ...).
 
-        progress: as of Scan.reconstruct(); done and total are bytes
+        progress: as in Scan.reconstruct(); done and total are in bytes
 
-        The file appears when it is complete; where Ctrl-C or progress stops the work, nothing is left behind. Raises
-        OutputFailed where it cannot be written, BadSetting where the format cannot hold it.
+        The file appears once it is complete. If Ctrl-C or progress stops the work, no file remains. Raises
+        OutputFailed, and BadSetting if the format does not support the volume.
         """
         with watching(progress) as told:
             self._write(os.fsdecode(path), told)
 
     def render(self, **view: object) -> np.ndarray[Any, Any]:
-        """A picture, uint8 [height, width, 4]: red, green, blue, alpha; rows from the top.
+        """Renders a picture, uint8 [height, width, 4]: red, green, blue, alpha; rows from the top.
 
-        volume.render(mode="mip", azimuth=30, width=800, height=600). Keys are the settings of the section [view], which
-        docs/settings.md lists; units may be left out of their names (azimuth for azimuth_deg). A volume's flow is
-        shown over it unless flow_shown="hidden". Needs a build with the renderer and a Vulkan device; software will do.
+        volume.render(mode="mip", azimuth=30, width=800, height=600). Arguments (view) are the settings of section
+        [view] listed in docs/settings.md; units may be omitted from their names (azimuth for azimuth_deg). A volume's
+        flow is shown over it unless flow_shown="hidden". Requires a build with the renderer and a Vulkan device;
+        software Vulkan is sufficient.
         """
         from .pictures import render
 
@@ -188,22 +192,24 @@ class Volume(_core.Volume):
 
     def plot(self, plane: str = "b-scan", index: int | None = None, *, ax: Any = None, colour_bar: bool = True,
              **imshow: Any) -> Any:
-        """A section as matplotlib axes, in um where spacing is known, with depth downwards.
+        """Plots a section as matplotlib axes, in um if the spacing is known, with depth downwards.
 
-        plane: "b-scan", "side" (along the B-scans) or "en-face"; index: which; None: the middle one
-        ax: axes to draw into; colour_bar: with the unit; imshow: passed on, as vmin=0, vmax=40, cmap="gray"
-        Returns the axes. Needs matplotlib.
+        plane: "b-scan", "side" (along the B-scans) or "en-face"; index: of the section; None: the middle one
+        ax: axes to draw into; colour_bar: draws one with the unit; imshow: further arguments, such as vmin=0, vmax=40,
+            cmap="gray"
+
+        Returns the axes. Requires matplotlib.
         """
         from .show import plot
 
         return plot(self, plane, index, ax=ax, colour_bar=colour_bar, **imshow)
 
     def view(self, *, window: bool | None = None, **view: object) -> Any:
-        """Shows it, to be turned: in the window of `echolux view` where there is a screen and that program, otherwise as a
-        widget of a notebook (pip install echolux[notebook]).
+        """Shows an interactive view: in the window of `echolux view` if there is a display and the program, otherwise
+        as a notebook widget (pip install echolux[notebook]).
 
-        window: True or False instead of that rule; view: settings as of render(). The window is a process of its own: the
-        result has is_open, wait() and close().
+        window: True or False overrides that rule; view: settings as in render(). The window is a separate process: the
+            result has is_open, wait() and close().
         """
         from .show import view as show
 
@@ -223,7 +229,7 @@ class Volume(_core.Volume):
             about.append(f"with flow ({self.flow.quantity})")
         return f"<Volume {', '.join(about)}>"
 
-    def __reduce__(self) -> Any:  # copies, also between processes
+    def __reduce__(self) -> Any:  # for copying and pickling
         steps: Any = self.spacing_um
         grid = (self.voxel, steps, self.unit, self.quantity, self.scale, self.offset, self.first_depth_um, self.v_max_mm_s)
         about = (self.time_s, self.number, self._provenance(), self._warnings())
@@ -237,7 +243,7 @@ def _again(codes: Any, grid: Any, about: Any, flow: Volume | None) -> Volume:
     return made
 
 
-# ---- provenance as the library has it: lines
+# ---- provenance as lines of the library
 
 def lines_of(provenance: Mapping[str, str]) -> str:
     for key, value in provenance.items():

@@ -1,5 +1,5 @@
-// The page's side of widget.py: a picture that is turned by dragging and zoomed by the wheel, a list of presets, a slider
-// of time points. One change is under way at a time: the next is sent when its picture has come.
+// Browser side of widget.py: a picture that is rotated by dragging and zoomed by the wheel, a list of presets, a time
+// slider. Only one change is in flight: the next is sent once its picture has arrived.
 function render({ model, el }) {
   const picture = document.createElement("img");
   picture.style.cssText = "display:block;max-width:100%;cursor:grab;touch-action:none";

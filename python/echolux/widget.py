@@ -1,5 +1,6 @@
-"""The widget that shows volumes in a notebook: turned by dragging, zoomed by the wheel. Pictures are drawn here and go to
-the page as PNG; the page asks for the next one when it has shown the last."""
+"""Notebook widget for volumes: rotated by dragging, zoomed by the wheel. Pictures are rendered here and sent as PNG.
+The page requests the next one once it has shown the last.
+"""
 from __future__ import annotations
 
 from pathlib import Path
@@ -19,7 +20,7 @@ def _presets(view: _core.View) -> list[str]:
 
 
 def widget(shown: Any, settings: dict[str, object]) -> Any:
-    """A widget of a volume, or of the volumes of a series."""
+    """Returns a widget for a volume, or for the volumes of a series."""
     try:
         import anywidget
         import traitlets
@@ -30,7 +31,7 @@ def widget(shown: Any, settings: dict[str, object]) -> Any:
     number, text = view.settings().number, view.settings().text
 
     class Viewer(anywidget.AnyWidget):
-        """azimuth, elevation (degrees), zoom, preset and time_point can be set from Python too."""
+        """azimuth, elevation (degrees), zoom, preset and time_point can also be set from Python."""
 
         _esm = Path(__file__).with_name("widget.js")
         picture = traitlets.Bytes().tag(sync=True)
@@ -42,7 +43,7 @@ def widget(shown: Any, settings: dict[str, object]) -> Any:
         time_point = traitlets.Int(0).tag(sync=True)
         time_points = traitlets.Int(len(volumes)).tag(sync=True)
         times_s = traitlets.List([volume.time_s for volume in volumes]).tag(sync=True)
-        is_dragged = traitlets.Bool(False).tag(sync=True)  # pictures of half the size are enough
+        is_dragged = traitlets.Bool(False).tag(sync=True)  # while dragging, pictures of half the size suffice
         width = traitlets.Int(int(number("view.width"))).tag(sync=True)
         height = traitlets.Int(int(number("view.height"))).tag(sync=True)
 

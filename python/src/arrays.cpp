@@ -15,7 +15,7 @@ struct Kind {
     std::int64_t components;
 };
 
-// In the order of ECHOLUX_U8 ...
+// Same order as ECHOLUX_U8 ...
 constexpr std::array<Kind, 7> kinds{{{"u8", Code::UInt, 8, 1},
                                      {"u16", Code::UInt, 16, 1},
                                      {"i16", Code::Int, 16, 1},

@@ -1,4 +1,4 @@
-// Arrays at the edge: how voxels are laid out in memory for NumPy and DLPack, and arrays of the caller.
+// Arrays at the interface: layout of voxels for NumPy and DLPack, and arrays of the caller.
 #pragma once
 
 #include <nanobind/ndarray.h>
@@ -13,13 +13,13 @@
 namespace echolux::python {
 
 using AnyArray = nb::ndarray<>;       // of any library and type, writable
-using InArray = nb::ndarray<nb::ro>;  // only read
+using InArray = nb::ndarray<nb::ro>;  // read-only
 
-// Components of a voxel (2 of phasors, else 1) and their type.
+// Components of a voxel (2 for phasors, otherwise 1) and their type.
 struct VoxelLayout {
     nb::dlpack::dtype type;
     std::int64_t components;
-    std::int64_t bytes;  // of a voxel
+    std::int64_t bytes;  // per voxel
 };
 
 VoxelLayout layout_of(std::int32_t voxel);
@@ -27,21 +27,21 @@ std::int32_t voxel_of(const std::string& name);  // "u8", "f32" ...
 const char* name_of(std::int32_t voxel);
 std::string spelled(nb::dlpack::dtype type);  // "uint16"
 
-// [b_scans, a_scans, depth], and [..., 2] of phasors.
+// [b_scans, a_scans, depth], plus [..., 2] for phasors.
 std::vector<std::size_t> shape_of(const echolux_grid& grid);
 
 using Facts = nb::typed<nb::dict, nb::str, nb::any>;  // by name
 
-// A shape as Python has it.
+// A shape as a Python tuple.
 using Edges = nb::typed<nb::tuple, int, nb::ellipsis>;
 Edges edges_of_python(const std::vector<std::size_t>& edges);
 
 [[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& remedy = {});
 
-// Texts of the library, which may have been cut in the middle of a character.
+// Converts texts of the library, which may be cut within a character.
 nb::str text_of(const std::string& text, const char* where_wrong = "replace");
 
-// A file's name, as bytes or as text in the encoding of file names.
+// Returns the file name given as bytes, or as text in the file system encoding.
 std::string path_of(nb::handle given);
 
 std::int32_t memory_of(int device_type);  // ECHOLUX_HOST ...
@@ -81,7 +81,7 @@ void require_type(const Array& array, nb::dlpack::dtype wanted, const char* name
                                           : "make it with numpy.empty(shape, " + needed);
 }
 
-// Whether dimensions [from, n) lie without gaps.
+// Returns true if dimensions [from, n) are contiguous.
 template <class Array>
 bool is_dense(const Array& array, std::size_t from) {
     std::int64_t expected = 1;

@@ -1,4 +1,4 @@
-// Many scans, or many parts of them, by a plan that stays.
+// Many scans, or many parts of them, with one plan.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 

@@ -1,4 +1,4 @@
-// One function for each concept that the module binds.
+// One function per concept that the module binds.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// Arrays of raw spectra as blocks: [b, a, samples] as a scan arranges them.
+// Arrays of raw spectra as blocks: [b, a, samples] in the layout of a scan.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,17 @@ class Arrangement {
 
     const echolux_scan_shape& shape() const { return shape_; }
 
-    // Of the elements of an array of spectra; uint8 where samples are no machine words.
+    // Type of the elements of an array of spectra; uint8 for packed samples.
     nb::dlpack::dtype sample_type() const;
 
-    // Without the first edge, which is the number of B-scan positions; repeats have an edge where there are several.
+    // Without the first dimension, the number of B-scan positions. Repeats, if any, have a dimension.
     std::vector<std::int64_t> edges_of_a_b_scan() const;
 
-    // How many positions an array of these edges has; a single B-scan may lack the first. Throws where they do not fit.
+    // Number of positions in an array of this shape; a single B-scan may lack the first dimension. Throws if the shape
+    // does not fit.
     std::int64_t b_scans_of(const std::vector<std::int64_t>& edges) const;
 
-    // B-scans may lie apart, lines may not. Volume and first B-scan are 0.
+    // B-scans may have gaps between them, lines may not. Volume and first B-scan are 0.
     echolux_block block_of(const InArray& spectra) const;
 
   private:

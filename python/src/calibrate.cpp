@@ -1,4 +1,4 @@
-// Calibration of arrays: means, noise, mirrors, dispersion.
+// Calibration from arrays: means, noise, mirrors, dispersion.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-// work(scan, block) with the B-scans of an array.
+// Calls work(scan, block) with the B-scans of an array.
 template <class Work>
 auto with_block(const Scan& scan, nb::handle spectra, const Work& work) {
     const auto from = array_of<InArray>(spectra, "spectra");

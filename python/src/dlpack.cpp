@@ -1,5 +1,5 @@
-// __dlpack__ of volumes, as the array API standard 2025.12 and DLPack 1.x say: voxels in host memory, lent without a
-// copy. nanobind's own would copy the description twice and take any stream.
+// __dlpack__ of volumes according to the array API standard 2025.12 and DLPack 1.x: voxels in host memory, shared
+// without a copy. nanobind's version would copy the description twice and accept any stream.
 #include <nanobind/stl/pair.h>
 
 #include <array>
@@ -14,13 +14,13 @@
 namespace echolux::python {
 namespace {
 
-constexpr std::uint64_t read_only = 1, is_copied = 2;  // flags of DLPack
+constexpr std::uint64_t read_only = 1, is_copied = 2;  // DLPack flags
 
 struct Version {
     std::uint32_t major, minor;
 };
 
-// The two structs of DLPack, before and after it had a version.
+// The two structs of DLPack, without and with a version.
 struct Managed {
     nb::dlpack::dltensor tensor;
     void* context;
@@ -39,7 +39,7 @@ constexpr const char* name_of_capsule = "dltensor";
 template <>
 constexpr const char* name_of_capsule<VersionedManaged> = "dltensor_versioned";
 
-// A tensor, the edges and strides that it points to, and what keeps its voxels.
+// A tensor, the shape and strides that it points to, and the owner of its voxels.
 template <class M>
 struct Lent {
     M managed{};
@@ -64,7 +64,7 @@ void describe(nb::dlpack::dltensor& tensor, std::array<std::int64_t, 4>& edges, 
 
 template <class M>
 void free_capsule(PyObject* capsule) {
-    if (PyCapsule_IsValid(capsule, name_of_capsule<M>) == 0) return;  // somebody took what is in it
+    if (PyCapsule_IsValid(capsule, name_of_capsule<M>) == 0) return;  // a consumer took ownership
     auto* managed = static_cast<M*>(PyCapsule_GetPointer(capsule, name_of_capsule<M>));
     managed->free_it(managed);
 }
@@ -100,7 +100,7 @@ bool is_host(nb::handle device) {
     return nb::cast<int>(first) == nb::device::cpu::value;
 }
 
-// Consumers older than DLPack 1.0 know no flags: what they write to changes the volume.
+// Consumers older than DLPack 1.0 ignore flags: if they write, they change the volume.
 nb::object dlpack(const Volume& volume, nb::handle stream, nb::handle max_version, nb::handle device, nb::handle copy) {
     if (!stream.is_none()) throw nb::buffer_error("a volume lies in host memory: stream must be None");
     if (!is_host(device)) throw nb::buffer_error("a volume lies in host memory, and can be given there only");

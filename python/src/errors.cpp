@@ -1,4 +1,4 @@
-// Errors of the library become the exceptions of echolux/errors.py.
+// Converts errors of the library to the exceptions of echolux/errors.py.
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/work.h"
@@ -10,7 +10,7 @@ void raise(const api::Error& error) {
     try {
         const nb::object made = nb::module_::import_("echolux.errors")
                                     .attr("made")(static_cast<int>(error.status()), text_of(error.problem()),
-                                                  text_of(error.where(), "surrogateescape"),  // may be a file's name
+                                                  text_of(error.where(), "surrogateescape"),  // may be a file name
                                                   text_of(error.remedy()));
         PyErr_SetObject(made.type().ptr(), made.ptr());
     } catch (nb::python_error& other) {

@@ -1,5 +1,4 @@
-// What voxels are, declared once for all that has some: volumes in memory and in files, series, what a reconstructor
-// makes.
+// Properties of voxels, declared once for volumes in memory and in files, series, and reconstructors.
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>

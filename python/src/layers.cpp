@@ -11,7 +11,7 @@
 namespace echolux::python {
 namespace {
 
-// Never change, so that any number of threads may look at them.
+// Immutable, so any number of threads may read it.
 class Surfaces {
   public:
     explicit Surfaces(api::Surfaces&& found) : held_(std::make_shared<const api::Surfaces>(std::move(found))) {}
@@ -47,7 +47,7 @@ Facts facts(const Surfaces& surfaces) {
     return all;
 }
 
-// Into arrays of Python, [surface, b, a], by name.
+// Copies to Python arrays [surface, b, a], by name.
 void read(const Surfaces& surfaces, const Facts& arrays) {
     auto to = api::make<echolux_surface_places>();
     to.count = static_cast<std::int64_t>(array_of<AnyArray>(arrays["depths"], "depths").size());

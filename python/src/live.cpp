@@ -1,5 +1,5 @@
-// Live sessions. One thread may push while another takes, so that each kind of call has a lock of its own; what only
-// looks has none, since a stage may look while another thread waits for it.
+// Live sessions. One thread may push while another takes volumes, so each kind of call has its own lock. Queries need
+// none, since a stage may call them while another thread waits for it.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -38,7 +38,7 @@ class Live {
     Live(Live&&) = default;
     ~Live() { close(); }
 
-    // Ends its threads, once no other call uses it. Those that come later throw Closed.
+    // Ends its threads once no other call uses it. Later calls throw Closed.
     void close() {
         if (!state_) return;
         if (is_fork()) return static_cast<void>(state_.release());
@@ -78,7 +78,7 @@ class Live {
         }
 
         std::mutex control, taking, pushing;
-        std::mutex lock;  // of what follows
+        std::mutex lock;  // guards the members below
         std::condition_variable changed;
         int uses = 0;
         bool is_closed = false;
@@ -150,13 +150,13 @@ Live created(const Scan& scan, const std::string& device, bool lossless, std::in
     return live;
 }
 
-// How many B-scans an array of `scan` has.
+// Number of B-scans in an array of `scan`.
 std::int64_t b_scans_of(const Scan& scan, nb::handle spectra) {
     const auto from = array_of<InArray>(spectra, "source");
     return scan.with([&](api::Scan& one) { return Arrangement(one).block_of(from).b_scans; });
 }
 
-// False: there was no room.
+// Returns false if there was no room.
 bool push(const Live& live, const Scan& scan, nb::handle spectra, std::int64_t volume, std::int64_t first,
           std::int32_t timeout_ms) {
     const auto from = array_of<InArray>(spectra, "source");
@@ -166,7 +166,7 @@ bool push(const Live& live, const Scan& scan, nb::handle spectra, std::int64_t v
     return live.pushing([&](api::Live& one) { return one.push(block, timeout_ms); });
 }
 
-// (structure, flow); None: nothing yet; False: nothing more will come.
+// Returns (structure, flow); None: nothing yet; False: no more.
 nb::object next(const Live& live, std::int32_t timeout_ms) try {
     bool ended = false;
     std::optional<api::Volumes> made = live.taking([&](api::Live& one) {

@@ -1,5 +1,5 @@
-// The extension module echolux._core: the C++ interface of the library, close to what it is. What users see is made of
-// it in python/echolux.
+// Extension module echolux._core: a thin binding of the C++ interface. The user interface is built on it in
+// python/echolux.
 #include <nanobind/stl/vector.h>
 
 #include "python/src/bindings.h"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace echolux::python;
 
-// Names of the GPUs that can be used.
+// Returns the names of the usable GPUs.
 std::vector<std::string> gpus() {
     return released([] {
         std::size_t count = 0;
@@ -27,7 +27,7 @@ std::vector<std::string> gpus() {
 }  // namespace
 
 NB_MODULE(_core, module) {
-    nanobind::set_leak_warnings(false);  // a source in Python that still waits at the end keeps its session
+    nanobind::set_leak_warnings(false);  // a Python source that is still waiting at exit keeps its session alive
     module.doc() = "The library behind echolux; use the package echolux instead.";
     module.attr("version") = echolux_version();
     module.def(

@@ -1,5 +1,4 @@
-// The reconstructor on arrays: spectra [b, a, samples] of the caller in, voxels [b, a, depth] to an array of the
-// caller.
+// Reconstructor for arrays: spectra [b, a, samples] of the caller to voxels [b, a, depth] in an array of the caller.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -20,10 +19,10 @@
 namespace echolux::python {
 namespace {
 
-constexpr std::size_t max_under_way = 3;  // one is copied to the GPU, one computed, one copied back
+constexpr std::size_t max_under_way = 3;  // one being copied to the GPU, one computed, one copied back
 constexpr std::int64_t gpu_piece_bytes = std::int64_t{16} << 20;
 constexpr std::chrono::duration<double> between_looks{0.06};  // for signals
-constexpr double max_growth = 8;                              // of a piece, whose time is not known before
+constexpr double max_growth = 8;                              // of a piece, as its time is not known in advance
 
 struct Destination {
     echolux_place structure = api::make<echolux_place>();
@@ -47,7 +46,7 @@ struct Work {
         return last = reconstructor.submit(block, to.structure, to.flow ? &*to.flow : nullptr);
     }
 
-    // Methods differ a thousandfold, and so does the time that the CPU takes for a B-scan.
+    // The cost of methods, and so the CPU time per B-scan, varies by a factor of a thousand.
     void keep_pace(std::int64_t b_scans, std::chrono::duration<double> took) {
         if (is_on_gpu) return;
         const double share = std::min(between_looks / took, max_growth);
@@ -58,9 +57,9 @@ struct Work {
     Arrangement arrangement;
     std::string device_name;
     echolux_grid structure = api::make<echolux_grid>(), flow = api::make<echolux_grid>();
-    std::int64_t slices;     // of the volume, from one B-scan position
-    std::int64_t piece = 1;  // B-scans between two looks for signals
-    std::uint64_t last = 0;  // block that was submitted; 0: none
+    std::int64_t slices;     // of the volume, per B-scan position
+    std::int64_t piece = 1;  // number of B-scans between checks for signals
+    std::uint64_t last = 0;  // last submitted block; 0: none
     bool is_on_gpu;
 };
 using Reconstructor = Shared<Work>;
@@ -68,7 +67,7 @@ using Reconstructor = Shared<Work>;
 struct Call {
     std::int32_t sync;
     std::uintptr_t stream;
-    bool waits;  // until the stream's work is done
+    bool waits;  // wait until the stream's work is done
 };
 
 echolux_place place_of(const AnyArray& out, const echolux_grid& grid, std::int64_t slices, std::int64_t first,
@@ -97,8 +96,8 @@ echolux_place place_of(const AnyArray& out, const echolux_grid& grid, std::int64
     return place;
 }
 
-// Pieces that a GPU works on; none is left when this goes, because they use memory of the caller. The CPU has done its
-// piece when submit() returns.
+// Pieces that a GPU is processing. The destructor waits for them, because they use memory of the caller. The CPU has
+// finished its piece when submit() returns.
 class UnderWay {
   public:
     explicit UnderWay(api::Reconstructor& reconstructor) : reconstructor_(reconstructor) {}
@@ -135,7 +134,7 @@ void submit_in_order(Work& work, echolux_block block, Destination to, const Call
     if (call.waits) work.reconstructor.wait(done);
 }
 
-// Everything is done when this returns. Between pieces it looks for signals.
+// Everything is done when this returns. Checks for signals between pieces.
 void submit_and_wait(Work& work, echolux_block block, const Destination& to, bool in_pieces) {
     const std::int64_t stride = block.frame_stride_bytes > 0 ? block.frame_stride_bytes : work.b_scan_bytes();
     const std::int64_t all = block.b_scans, bytes = block.bytes, first = block.first_b_scan;
@@ -154,7 +153,7 @@ void submit_and_wait(Work& work, echolux_block block, const Destination& to, boo
     under_way.wait_for_all();
 }
 
-// `sync`, `stream` as in the C interface; with ECHOLUX_SYNC_NONE everything is done when this returns.
+// `sync`, `stream` as in the C interface. With ECHOLUX_SYNC_NONE, everything is done when this returns.
 void run(const Reconstructor& self, nb::handle spectra, nb::handle structure, nb::handle flow, std::int64_t volume,
          std::int64_t first, std::int32_t sync, std::uintptr_t stream, bool waits, bool in_pieces) {
     const auto from = array_of<InArray>(spectra, "spectra");
@@ -178,7 +177,7 @@ void run(const Reconstructor& self, nb::handle spectra, nb::handle structure, nb
     });
 }
 
-// Shape and type of what `run` makes of spectra of these edges.
+// Shape and type of the result of `run` for spectra of this shape.
 std::pair<Edges, std::string> result_of(const Reconstructor& self, const std::vector<std::int64_t>& edges,
                                         bool is_flow) {
     std::vector<std::size_t> shape;

@@ -1,4 +1,4 @@
-// Volumes registered to one another.
+// Registered volumes.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
@@ -13,7 +13,7 @@
 namespace echolux::python {
 namespace {
 
-// Never changes.
+// Immutable.
 class Registration {
   public:
     explicit Registration(api::Registration&& made)
@@ -34,7 +34,7 @@ Registration registered(const std::vector<Volume>& volumes, const std::optional<
     });
 }
 
-// Into arrays of Python, [volume, b], by name.
+// Copies to Python arrays [volume, b], by name.
 void read(const Registration& registration, const Facts& arrays) {
     auto to = api::make<echolux_shifts>();
     to.count = static_cast<std::int64_t>(array_of<AnyArray>(arrays["z"], "z").size());

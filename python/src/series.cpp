@@ -1,4 +1,4 @@
-// Volumes in files, a part at a time.
+// Volumes in files, read in parts.
 
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"

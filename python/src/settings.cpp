@@ -7,7 +7,7 @@
 namespace echolux::python {
 namespace {
 
-// Copies, because the library's texts live only as long as its scan.
+// A copy, because the library's texts are only valid as long as their scan.
 struct Described {
     std::string key, unit, help, default_text;
     std::int32_t kind;

@@ -1,4 +1,4 @@
-// Settings of a scan or a view by their keys.
+// Settings of a scan or a view by key.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace echolux::python {
 
-// `use` lends the settings of an object that lives as long as this, one thread at a time. They can be looked at while
-// long work goes on with the object.
+// `use` gives access to the settings of an object that outlives this one, to one thread at a time. They can be read
+// while long work with the object is running.
 class Settings {
   public:
     using Use = std::function<void(const std::function<void(api::Settings&)>&)>;

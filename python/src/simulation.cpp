@@ -1,4 +1,4 @@
-// Simulated scans, the truth about them, and validation.
+// Simulated scans, their ground truth, and validation.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -43,7 +43,7 @@ void write(const Simulation& simulation, nb::handle given, bool overwrite, const
 
 // Shape and type.
 std::pair<Edges, std::string> described(const Simulation& simulation, const std::string& name) {
-    const auto truth = watched(nb::none(), [simulation, name](const api::Progress&) {  // the first time it is found
+    const auto truth = watched(nb::none(), [simulation, name](const api::Progress&) {  // computed on first use
         return simulation.locked([&](api::Simulation& one) { return one.truth(name); });
     });
     const std::size_t edges = name == "en_face" ? 2 : name == "tubes" ? 4 : 3;

@@ -14,17 +14,17 @@
 namespace echolux::python {
 namespace {
 
-constexpr std::array<const char*, 3> names{"spectra", "bins", "voxels"};  // in the order of ECHOLUX_STAGE_SPECTRA ...
+constexpr std::array<const char*, 3> names{"spectra", "bins", "voxels"};  // same order as ECHOLUX_STAGE_SPECTRA ...
 
 using Buffer = std::vector<std::byte>;
 
-// What the library holds as `user`.
+// The `user` pointer passed to the library.
 struct User {
     nb::object stages;
-    std::shared_ptr<Buffer> buffer;  // of the last block; null while one is worked on
+    std::shared_ptr<Buffer> buffer;  // of the last block; null while one is in use
 };
 
-// copy(line in the library's memory, line of the buffer, bytes) for each; lines of the buffer have no gaps.
+// Calls copy(line in the library's memory, line of the buffer, bytes) for each line. The buffer has no gaps.
 template <class Copy>
 void for_lines(const echolux_staged& staged, std::int64_t bytes, Buffer& buffer, const Copy& copy) {
     const auto line = static_cast<std::size_t>(staged.shape[4] * bytes);
@@ -40,7 +40,7 @@ void for_lines(const echolux_staged& staged, std::int64_t bytes, Buffer& buffer,
                          here, line);
 }
 
-// The buffer as an array, which keeps it; without the edges of repeats that there are none of.
+// Returns the buffer as an array that owns it, without the dimensions of absent repeats.
 nb::object shown(const std::shared_ptr<Buffer>& buffer, const echolux_staged& staged, nb::dlpack::dtype type) {
     std::vector<std::size_t> shape;
     for (std::size_t i = 0; i < 5; ++i) {
@@ -54,7 +54,8 @@ nb::object shown(const std::shared_ptr<Buffer>& buffer, const echolux_staged& st
     return nb::cast(nb::ndarray<nb::numpy>(buffer->data(), shape.size(), shape.data(), owner, nullptr, type));
 }
 
-// The stage works on a copy: what it keeps against the rules is then stale, but memory of its own.
+// The stage works on a copy. If it keeps the array against the rules, the data becomes stale, but the memory stays
+// valid.
 bool goes_on(User& user, const echolux_staged& staged) {
     const char* name = names.at(static_cast<std::size_t>(staged.stage));
     const VoxelLayout layout = layout_of(staged.voxel);

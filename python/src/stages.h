@@ -5,7 +5,7 @@
 
 namespace echolux::python {
 
-// Those of an object of echolux.stages.Stages, which is kept as long as they may be called; of None there are none.
+// Stages of an echolux.stages.Stages object, which is kept alive as long as they may be called. None means no stages.
 class StagesOf {
   public:
     explicit StagesOf(const nb::object& stages);
@@ -14,7 +14,7 @@ class StagesOf {
     StagesOf& operator=(const StagesOf&) = delete;
 
     const echolux_stages& get() const { return stages_; }
-    void taken() { is_taken_ = true; }  // by a call that succeeded: the library lets go of them
+    void taken() { is_taken_ = true; }  // the registering call succeeded: the library will release them
 
   private:
     echolux_stages stages_ = api::make<echolux_stages>();

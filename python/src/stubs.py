@@ -1,7 +1,7 @@
-"""Writes _sections.pyi beside the module: the settings of a scan as typed attributes with their docs, made from what the
-library says about them.
+"""Writes _sections.pyi beside the module: the settings of a scan as typed attributes with documentation, generated from
+the library's descriptions.
 
-Settings of what is done with tissue are keyword arguments: a TypedDict for each section.
+Settings of the tissue analyses are keyword arguments: one TypedDict per section.
 
 usage: stubs.py OUTPUT      with the package `echolux` on PYTHONPATH
 """

@@ -1,5 +1,5 @@
-// Texts between Python and the library: UTF-8, and files' names of any bytes among them, as Python spells these
-// (surrogateescape). Included instead of nanobind/stl/string.h, which takes no such text.
+// Texts between Python and the library: UTF-8, including file names with arbitrary bytes, which Python represents with
+// surrogateescape. Include instead of nanobind/stl/string.h, which does not accept such texts.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// Speckle filters, means of several looks, attenuation; settings of what is done with tissue.
+// Speckle filters, averaging of several looks, attenuation, and settings of the tissue analyses.
 #include "python/src/tissue.h"
 
 #include <nanobind/stl/pair.h>
@@ -22,7 +22,7 @@ Volume filtered(const Volume& volume, const Tissue& tissue, const std::string& d
     });
 }
 
-// The mean, and as how many independent looks they count.
+// The mean, and the equivalent number of independent looks.
 std::pair<Volume, double> averaged(const std::vector<Volume>& volumes, const Tissue& tissue) {
     return done_with(tissue, nb::none(), [volumes](const api::Tissue& settings, const api::Progress&) {
         api::Average made = api::average(handles_of(volumes), settings);

@@ -1,4 +1,4 @@
-// What is done with tissue: its settings, and how calls with them are made.
+// Settings of the tissue analyses, and helpers for calls that use them.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace echolux::python {
 
 using Tissue = Shared<api::Tissue>;
 
-// The handles of volumes, which live as long as these.
+// Handles of volumes, valid as long as the volumes.
 inline std::vector<const api::Volume*> handles_of(const std::vector<Volume>& volumes) {
     std::vector<const api::Volume*> all;
     for (const Volume& volume : volumes) all.push_back(&volume.get());
     return all;
 }
 
-// work(settings, progress) on a thread of its own.
+// Runs work(settings, progress) on its own thread.
 template <class Work>
 auto done_with(const Tissue& tissue, const nb::object& progress, Work work) {
     return watched(progress, [tissue, work = std::move(work)](const api::Progress& told) {
@@ -27,13 +27,13 @@ auto done_with(const Tissue& tissue, const nb::object& progress, Work work) {
     });
 }
 
-// Of one of several arrays of Python that receive numbers.
+// Data of one of several Python arrays that receive numbers.
 template <class T>
 T* data_of(const Facts& arrays, const char* name) {
     return static_cast<T*>(array_of<AnyArray>(arrays[name], name).data());
 }
 
-// What codes 0, 1 ... are called.
+// Names of codes 0, 1 ...
 inline std::vector<std::string> names_of_codes(const char* (*name_of)(std::int32_t)) {
     std::vector<std::string> all;
     while (const char* name = name_of(static_cast<std::int32_t>(all.size()))) all.emplace_back(name);

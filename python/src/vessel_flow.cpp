@@ -1,4 +1,4 @@
-// Flow through a section of a vessel.
+// Flow through a vessel section.
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
@@ -16,7 +16,7 @@ namespace {
 
 using Place = std::array<double, 3>;  // A-scan, B-scan, row
 
-// Never changes.
+// Immutable.
 class VesselFlow {
   public:
     explicit VesselFlow(api::VesselFlow&& made) : held_(std::make_shared<const api::VesselFlow>(std::move(made))) {}
@@ -57,7 +57,7 @@ Facts facts(const VesselFlow& flow) {
     return all;
 }
 
-// Into arrays of Python, one element for each value, by name.
+// Copies to Python arrays with one element per value, by name.
 void read(const VesselFlow& flow, const Facts& arrays) {
     auto to = api::make<echolux_flow_values>();
     to.count = static_cast<std::int64_t>(array_of<AnyArray>(arrays["volume"], "volume").size());

@@ -12,7 +12,7 @@
 namespace echolux::python {
 namespace {
 
-// Not to be written to: others may see the same voxels.
+// Read-only: the voxels may be shared.
 nb::ndarray<nb::numpy, nb::ro> numpy_of(const Volume& volume) {
     const std::vector<std::size_t> edges = shape_of(volume.facts);
     auto keeper = std::make_unique<std::shared_ptr<const api::Volume>>(volume.share());

@@ -1,4 +1,4 @@
-// A volume of the library, shared by the Python objects that show it, and what it is.
+// A volume of the library, shared by the Python objects that represent it, and its properties.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,12 @@
 
 namespace echolux::python {
 
-// What the voxels of a volume are: every object of Python that stands for one has this as its base.
+// Properties of a volume's voxels: base of all Python objects that represent volumes.
 struct Grid {
     echolux_grid facts;
 };
 
-// Never changes, so that any number of threads may look at it.
+// Immutable, so any number of threads may read it.
 class Volume : public Grid {
   public:
     explicit Volume(api::Volume&& one) : Grid{one.grid()}, held_(std::make_shared<const api::Volume>(std::move(one))) {}
@@ -25,10 +25,10 @@ class Volume : public Grid {
     std::shared_ptr<const api::Volume> held_;
 };
 
-// A structure, and its flow where there is one.
+// A structure volume and its flow, if any.
 std::pair<Volume, std::optional<Volume>> pair_of(api::Volumes&& volumes);
 
-// The voxels through DLPack: __dlpack__ and __dlpack_device__.
+// Binds the DLPack protocol: __dlpack__ and __dlpack_device__.
 void bind_dlpack(nb::class_<Volume, Grid>& volume);
 
 }  // namespace echolux::python

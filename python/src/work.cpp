@@ -9,21 +9,21 @@
 namespace echolux::python {
 namespace {
 
-std::atomic<pid_t> owner{0};  // of the library's threads; 0: none were started yet
+std::atomic<pid_t> owner{0};  // of the library's threads; 0: none started yet
 
 constexpr std::chrono::milliseconds between_looks{50};
 
-// Never destroyed: threads may stay at it until the process is gone.
+// Never destroyed: threads may wait at it until the process ends.
 struct Door {
     std::mutex lock;
     std::condition_variable changed;
     std::atomic<bool> is_shut{false};
-    std::thread::id keeper;  // who shut it
+    std::thread::id keeper;  // thread that shut it
     int outside = 0, inside = 0, workers = 0;
 };
 Door& door = *new Door;
 
-// What of these counts is this thread's: calls, and callbacks that they make.
+// The part of these counts that belongs to this thread: calls, and callbacks made by them.
 thread_local int outside_here = 0, inside_here = 0;
 
 bool is_shut_for(std::thread::id thread) {
@@ -64,7 +64,7 @@ Outside::~Outside() {
     std::unique_lock<std::mutex> mine(door.lock);
     if (is_shut_here()) stay_outside(mine);
     count(door.outside, outside_here, -1);
-    count(door.inside, inside_here, 1);  // until it has the lock, without which Python could end it here
+    count(door.inside, inside_here, 1);  // count it until it has the lock; otherwise Python could end the thread here
     mine.unlock();
     PyEval_RestoreThread(state_);
     mine.lock();
@@ -94,7 +94,7 @@ Inside::~Inside() {
 }
 
 void shut() {
-    if (is_fork()) return;  // nobody is here
+    if (is_fork()) return;  // no other thread exists here
     const nb::gil_scoped_release others_may_run;
     std::unique_lock<std::mutex> mine(door.lock);
     door.keeper = std::this_thread::get_id();
@@ -140,7 +140,7 @@ void Watch::finish(std::exception_ptr problem) noexcept {
     changed_.notify_all();
 }
 
-// Whether there was something to show.
+// Returns true if there was something to show.
 bool Watch::show(const nb::object& told, std::unique_lock<std::mutex>& mine) {
     if (!std::exchange(has_news_, false) || told.is_none()) return false;
     const std::string task = task_;

@@ -1,5 +1,5 @@
-// What every call into the library goes through: the interpreter is free for other threads meanwhile, an object that
-// two threads use at once is used by one after the other, and a process that was forked off is told why it cannot work.
+// Rules for every call into the library: the interpreter lock is released, concurrent calls on an object are
+// serialised, and a forked process gets an error that explains why it cannot work.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -23,16 +23,16 @@ namespace echolux::python {
 
 namespace nb = nanobind;
 
-// Whether this process is a fork of one whose threads the library had started: they do not exist here, so that nothing
-// of theirs can be used or freed.
+// Returns true if this process was forked from one in which the library had started threads. Those do not exist here,
+// so nothing that belongs to them can be used or freed.
 bool is_fork();
-void require_own_threads();  // throws where it is
+void require_own_threads();  // throws in a forked process
 
-// The way between the interpreter and the library. It is shut before the interpreter ends: Python ends a thread that
-// takes its lock later by unwinding it, which C++ answers by ending the process. So a thread that is outside by then
-// stays there for good.
+// Gate between the interpreter and the library. It is closed before the interpreter shuts down: Python unwinds a thread
+// that acquires its lock later, and C++ then terminates the process. A thread outside the interpreter at that moment
+// therefore stays outside forever.
 
-// Without the interpreter's lock, as nb::gil_scoped_release.
+// Releases the interpreter lock, like nb::gil_scoped_release.
 class Outside {
   public:
     Outside();
@@ -44,7 +44,7 @@ class Outside {
     PyThreadState* state_;
 };
 
-// With the interpreter's lock, as nb::gil_scoped_acquire. False, and without it: the way is shut.
+// Acquires the interpreter lock, like nb::gil_scoped_acquire. False if the gate is closed; the lock is then not held.
 class Inside {
   public:
     Inside();
@@ -60,10 +60,10 @@ class Inside {
     PyGILState_STATE state_{};
 };
 
-// Waits for every call, worker and callback under way; afterwards only the thread that called this goes in and out.
+// Waits for all running calls, workers and callbacks. Afterwards only the calling thread can pass the gate.
 void shut();
 
-// Runs work() without the interpreter's lock.
+// Runs work() without the interpreter lock.
 template <class Work>
 auto released(const Work& work) {
     require_own_threads();
@@ -71,8 +71,8 @@ auto released(const Work& work) {
     return work();
 }
 
-// An object of the library that one thread at a time may use. The lock is recursive: a progress callback may look at
-// the object whose work it watches.
+// An object of the library that is used by one thread at a time. The lock is recursive, because a progress callback may
+// query the object whose work it watches.
 template <class T>
 class Shared {
   public:
@@ -86,14 +86,14 @@ class Shared {
         return released([&] { return locked(work); });
     }
 
-    // For whoever does not hold the interpreter's lock.
+    // For threads that do not hold the interpreter lock.
     template <class Work>
     auto locked(const Work& work) const {
         const std::lock_guard<std::recursive_mutex> mine(state_->lock);
         return work(state_->one);
     }
 
-    // Looks at the object, also while long work goes on with it, which changes nothing.
+    // Reads the object, also while long work that does not change it is running.
     template <class Work>
     auto looked(const Work& work) const {
         return released([&] {
@@ -102,7 +102,7 @@ class Shared {
         });
     }
 
-    // Changes it when no work goes on and nobody looks.
+    // Changes the object when no work is running and no thread is reading it.
     template <class Work>
     auto changed(const Work& work) const {
         return with([&](T& one) {
@@ -121,19 +121,19 @@ class Shared {
     std::shared_ptr<State> state_;
 };
 
-// Raises what a signal's handler raises, KeyboardInterrupt mostly; without the interpreter's lock.
+// Raises exceptions of signal handlers, usually KeyboardInterrupt. Call without the interpreter lock.
 void check_signals();
 
-// What passes between the thread that works and the one that waits and looks for signals.
+// Shared by the working thread and the thread that waits and checks for signals.
 class Watch {
   public:
-    // Of the working thread: false stops it.
+    // Called by the working thread; false stops it.
     bool tell(const std::string& task, std::int64_t done, std::int64_t total);
     void finish(std::exception_ptr problem) noexcept;
 
-    // Of the waiting thread, which has the interpreter's lock: calls told(task, done, total), or nobody where it is
-    // None, some ten times a second, and throws what it or a signal raises; the work is stopped then, but not waited
-    // for. Throws what the work threw.
+    // Called by the waiting thread with the interpreter lock. Calls told(task, done, total), unless it is None, about
+    // ten times per second, and throws what it or a signal handler raises; the work is then stopped but not waited for.
+    // Also throws errors of the work.
     void wait(const nb::object& told);
 
   private:
@@ -148,7 +148,7 @@ class Watch {
     std::exception_ptr problem_;
 };
 
-// Counts threads that work for a call, because nobody waits any more for some of them.
+// Counts threads that work for a call, because no caller may be waiting for them any longer.
 class Worker {
   public:
     Worker();
@@ -157,8 +157,8 @@ class Worker {
     Worker& operator=(const Worker&) = delete;
 };
 
-// work(progress) on a thread of its own, so that KeyboardInterrupt never waits for a long step of it. It owns whatever
-// it uses, because it may go on for a moment after the call has ended.
+// Runs work(progress) on its own thread, so that KeyboardInterrupt never waits for a long step. `work` owns everything
+// it uses, because it may continue for a moment after the call has ended.
 template <class Work>
 auto watched(const nb::object& told, Work work) {
     require_own_threads();
