@@ -29,7 +29,7 @@ class Surfaces:
     """
 
     reason_names: tuple[str, ...] = tuple(_core.surface_reasons())
-    """What the codes of `reasons` mean: "ok", "no_signal" ..."""
+    """Meanings of the codes in `reasons`: "ok", "no_signal" ..."""
 
     def __init__(self, core: _core.Surfaces) -> None:
         self._core = core
@@ -88,7 +88,7 @@ class Surfaces:
         return reasons
 
     def index(self, name: str) -> int:
-        """Index of the named surface. Raises BadSetting."""
+        """Index of the surface with that name. Raises BadSetting."""
         if name not in self.names:
             raise BadSetting(f"there is no surface {name!r}", "surface", "one of " + ", ".join(self.names))
         return self.names.index(name)

@@ -28,7 +28,7 @@ class Registration:
     """
 
     reason_names: tuple[str, ...] = tuple(_core.shift_reasons())
-    """What the codes of `reasons` mean: "ok", "no_signal" ..."""
+    """Meanings of the codes in `reasons`: "ok", "no_signal" ..."""
 
     def __init__(self, core: _core.Registration, volumes: list[Volume]) -> None:
         import numpy as np

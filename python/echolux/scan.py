@@ -299,7 +299,7 @@ def scan_of(samples: int, a_scans: int, b_scans: int, sample_format: str,
 
 
 def _without_arrays(settings: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Mapping[str, Any]], dict[str, Any]]:
-    """Separates settings from calibrations that are arrays; a text is a file name."""
+    """Separates settings from calibrations that are arrays; texts are file names."""
     others = dict(settings)
     given = others.get("calibration", {})
     arrays = {name: values for name, values in given.items()

@@ -61,7 +61,7 @@ class LazyVolume(_core.Grid):
     """
 
     flow = None
-    """A file holds one volume: its flow is a file of its own."""
+    """Always None: flow is stored in a separate file."""
 
     def __init__(self, core: _core.Series, path: str, time_point: int = 0, level: int = 0) -> None:
         super().__init__(core.grid(time_point, level))

@@ -95,7 +95,7 @@ class Simulation:
         self._core = _core.Simulation(scene, assignments({"simulation": settings}))
         self.truth = Truth(self._core)
         self.scan = Scan(self._core.scan())
-        """What the spectra are, with background, dark spectrum and wavelengths; its settings can be changed."""
+        """Describes the spectra, with background, dark spectrum and wavelengths; its settings can be changed."""
 
     def spectra(self, volume: int = 0, first: int = 0, count: int | None = None, *,
                 progress: Progress = None) -> np.ndarray[Any, Any]:

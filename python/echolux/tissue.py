@@ -24,7 +24,7 @@ def tissue_of(section: str, settings: Mapping[str, object], layers: str = "") ->
 
 
 def volume_of(given: Any, name: str) -> Volume:
-    """Returns volumes as they are, or an array [b, a, depth] as a volume without spacing and unit."""
+    """Returns volumes as they are, or an array [b, a, depth] as a new volume without spacing and unit."""
     if isinstance(given, LazyVolume):
         given = given.read()
     if isinstance(given, Volume):

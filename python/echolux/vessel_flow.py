@@ -33,7 +33,7 @@ class VesselFlow:
     """
 
     reason_names: tuple[str, ...] = tuple(_core.flow_reasons())
-    """What the codes of `reasons` mean: "ok", "no_signal" ..."""
+    """Meanings of the codes in `reasons`: "ok", "no_signal" ..."""
 
     def __init__(self, core: _core.VesselFlow) -> None:
         import numpy as np

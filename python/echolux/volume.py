@@ -25,7 +25,7 @@ class Volume(_core.Volume):
     """
 
     flow: Volume | None = None
-    """What moves: the flow that was reconstructed together with this structure; None where flow.method was none."""
+    """The flow that was reconstructed together with this structure; None if flow.method was none."""
 
     def __init__(self, other: _core.Volume) -> None:
         if not isinstance(other, _core.Volume):
