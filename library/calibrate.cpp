@@ -64,6 +64,7 @@ DispersionSearch search_of(const echolux_dispersion_search& given, const echolux
 echolux_status echolux_mean_spectrum(const echolux_scan* scan, const echolux_block* block, double* mean, size_t samples,
                                      echolux_error* error) {
     return guarded(error, [&] {
+        // host_block_of() adapts the spec to the size of the block.
         ReconstructionSpec spec = live_handle(scan, "scan").scan.spec(1);
         const Block lines = host_block_of(block, spec);
         if (static_cast<std::int64_t>(samples) != spec.geometry.samples) {
@@ -99,6 +100,7 @@ echolux_status echolux_calibrate_mirrors(const echolux_mirrors* mirrors, echolux
                                          echolux_error* error) {
     return guarded(error, [&] {
         const MirrorPair pair = pair_of(taken(mirrors, "mirrors"));
+        // `found` is also input: it contains the caller's arrays.
         echolux_mirrors_found out = taken(found, "found");
         const MirrorCalibration made = calibrated_by_mirrors(pair);
         if (out.k_positions != nullptr) std::ranges::copy(made.k_positions, out.k_positions);
@@ -120,6 +122,7 @@ echolux_status echolux_search_dispersion(const echolux_scan* scan, const echolux
         ReconstructionSpec spec = live_handle(scan, "scan").scan.spec(1);
         const Block lines = host_block_of(block, spec);
         const echolux_dispersion_search wanted = taken_or_default(search, "search");
+        // Check the result struct before a search that may take minutes.
         known_size(required(found, "found"), "found");
         const DispersionSearch all = search_of(wanted, device);
         CallerProgress progress(wanted.progress, wanted.user);

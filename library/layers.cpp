@@ -6,6 +6,7 @@
 using namespace echolux;
 using namespace echolux::library;
 
+// A handle of surfaces, with what is needed to write and convert them later.
 struct echolux_surfaces : Handle<Kind::surfaces> {
     Surfaces surfaces;
     SurfaceOrigin origin;
@@ -91,6 +92,7 @@ echolux_status echolux_surfaces_open(const char* path, const echolux_volume* vol
     return guarded(error, [&] {
         required(surfaces, "surfaces") = nullptr;
         const std::filesystem::path file = text_argument(path, "path");
+        // The file must have been made for a volume of this size.
         auto made = lying_in(*live_handle(volume, "volume").volume);
         made->surfaces = read_surfaces(file, made->about.grid);
         made->origin.file = file.filename().string();
@@ -113,6 +115,7 @@ echolux_status echolux_surfaces_describe(const echolux_surfaces* surfaces, echol
         out.moved = one.surfaces.moved;
         out.ambiguous = share_of(one.surfaces, Reason::ambiguous);
         out.weak = share_of(one.surfaces, Reason::weak_match);
+        // Only positions without any depth are missing; uncertain ones have a depth.
         out.missing = std::max(0.0, 1 - share_found(one.surfaces));
         out.is_in_um = DepthScale(one.about.grid).is_known() ? 1 : 0;
         out.was_on_gpu = one.surfaces.searched_on.processor == Backend::cuda ? 1 : 0;

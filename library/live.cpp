@@ -51,6 +51,7 @@ std::map<std::string, std::string> described(Scan scan, const HostVolume& made) 
 std::map<std::string, std::string> provenance(echolux_live& live, const HostVolume& made) {
     const std::scoped_lock lock(live.describing);
     echolux_live::Description& last = live.description;
+    // Compared by address: changed settings have a new spec.
     if (last.spec != made.spec || last.backend != made.backend) {
         last = {made.spec, made.backend, described(live.source->scan(), made)};
         if (live.stages) last.lines["stages"] = names_of(*live.stages);
@@ -71,6 +72,7 @@ FinishedVolume finished(echolux_live& live, HostVolume made) {
                         .spec = made.spec,
                         .plan = made.plan};
     if (made.flow) done.flow = shared(std::move(*made.flow));
+    // Kept even if it is never taken.
     live.kept.add(done);
     return done;
 }
@@ -78,6 +80,7 @@ FinishedVolume finished(echolux_live& live, HostVolume made) {
 void call_back(echolux_live& live, HostVolume made) {
     echolux_volume *structure = nullptr, *flow = nullptr;
     give_handles(finished(live, std::move(made)), &structure, &flow);
+    // echolux_live_free() and echolux_live_wait() check it, because they would wait for themselves.
     live.delivers = std::this_thread::get_id();
     live.finished(live.user, structure, flow);
 }
@@ -105,6 +108,7 @@ std::unique_ptr<echolux_live> put_together(std::unique_ptr<echolux_live> live, c
     const bool every = wanted.delivery == ECHOLUX_EVERY;
     live->finished = wanted.finished;
     live->user = wanted.user;
+    // NEWEST is a queue of one volume that never makes the session wait.
     live->queue.keep(every ? std::max(wanted.queue, wanted.queue == 0 ? default_queue : 1) : 1, every);
     live->scan = live->source->scan();
     const ReconstructionSpec spec = live->scan.spec(live->source->block_b_scans());
@@ -114,6 +118,7 @@ std::unique_ptr<echolux_live> put_together(std::unique_ptr<echolux_live> live, c
     choice.stages = live->stages;
     live->sink.emplace(spec, choice, receiver_of(*live));
     live->session.emplace(*live->source, *live->sink, every ? Overload::source_waits : Overload::newest_wins);
+    // From here on `release` will be called. If anything before throws, the caller keeps `user`.
     if (taken) taken->are_kept = true;
     return live;
 }
@@ -157,6 +162,7 @@ echolux_status echolux_live_open(const char* source, const char* scan_toml, cons
         for (const std::string& text : of_source) {
             if (is_live_tissue(text)) of_tissue.push_back(text);
         }
+        // Settings of tissue apply to the session, not to the source.
         std::erase_if(of_source, is_live_tissue);
         const SourceWanted wanted = source_from(source, scan_toml, of_source);
         one->source = open_source(wanted);
@@ -215,6 +221,7 @@ echolux_status echolux_live_wait(echolux_live* live, int32_t timeout_ms, echolux
         if (one.delivers.load() == std::this_thread::get_id())
             throw BadArgument("cannot be waited for by its own callback", "live", "wait on another thread");
         const auto until = Clock::now() + patience_of(timeout_ms);
+        // A session that waits for room in the queue is also idle.
         while (!one.session->drain(0ms) && !one.queue.is_waited_for()) {
             const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
             if (left <= 0ms) return said(error, ECHOLUX_NOTHING_YET, "a block was still worked on");
@@ -274,6 +281,7 @@ echolux_status echolux_live_scan(echolux_live* live, echolux_scan** scan, echolu
         echolux_live& one = live_handle(live, "live");
         const std::scoped_lock lock(one.changing);
         Scan now = one.scan;
+        // The result has no file: spectra of a live source cannot be read again.
         now.path.clear();
         now.spectra.clear();
         *scan = new echolux_scan(std::move(now));
@@ -290,6 +298,7 @@ echolux_status echolux_live_set(echolux_live* live, const char* key, const char*
         Settings settings;
         bind_recipe(settings, changed);
         settings.set(name, text, "settings");
+        // The session validates the change, so the settings in use are replaced only if it succeeds.
         one.session->change(changed.spec(one.source->block_b_scans()));
         one.scan = std::move(changed);
     });
@@ -368,6 +377,7 @@ echolux_status echolux_live_events(echolux_live* live, char* buffer, size_t size
         const std::scoped_lock lock(one.changing);
         for (const SessionEvent& event : one.session->take_events()) one.events += event.line + "\n";
         give_text(one.events, buffer, size, needed);
+        // A query for the length must not lose events.
         if (size > 0) one.events.clear();
     });
 }

@@ -42,11 +42,13 @@ void give_volumes(Reconstruction& work, const echolux_scan& from, const echolux_
     if (flow != nullptr)
         made = work.run_with_flow(of_scan, progress);
     else
+        // Without a place for it, flow is not computed.
         made.structure = work.run(of_scan, progress);
     if (from.stages) made.structure.provenance["stages"] = names_of(*from.stages);
     if (from.stages && made.flow) made.flow->provenance["stages"] = names_of(*from.stages);
     std::unique_ptr<echolux_volume> flowed;
     if (made.flow) flowed = held(std::move(*made.flow), work, wanted.volume);
+    // Set the results last, so that an exception leaves none behind.
     *structure = held(std::move(made.structure), work, wanted.volume).release();
     if (flow != nullptr) *flow = flowed.release();
 }

@@ -15,11 +15,13 @@ struct echolux_reconstructor : Handle<Kind::reconstructor> {
     std::string stages;  // names of the stages; may be empty
 
     Reconstructor& work() const { return *chosen.reconstructor; }
+    // Repeats that are not averaged are separate slices of one position.
     std::int64_t slices_of_a_b_scan() const { return work().grid().b_scans / spec.geometry.b_scans; }
 };
 
 namespace {
 
+// Without flow, `flow_to` receives an empty grid.
 void give_grids(const VolumeGrid& structure, const std::optional<VolumeGrid>& flow, echolux_grid* to,
                 echolux_grid* flow_to) {
     give(to, grid_of(structure), "structure");
@@ -35,6 +37,7 @@ std::int64_t alignment_of(VoxelType type, bool on_device) {
 Place place_of(const echolux_place& given, const VolumeGrid& grid, std::int64_t first, std::int64_t count,
                const char* name) {
     const std::int64_t line = grid.depth * bytes_of(grid.type);
+    // `before`: slices of the volume between the start of the caller's memory and the block.
     const std::int64_t bytes = bytes_argument(given.bytes, name),
                        before = first - bytes_argument(given.first_b_scan, name);
     const bool on_device = memory_of(given.memory, name) == MemoryKind::device;
@@ -55,6 +58,7 @@ Place place_of(const echolux_place& given, const VolumeGrid& grid, std::int64_t 
                           "an A-scan takes " + std::to_string(line) + " bytes, a B-scan without gaps " +
                               std::to_string(grid.a_scans * line));
     }
+    // Alignments are powers of two, so one check covers the address and both strides.
     const auto bits = reinterpret_cast<std::uintptr_t>(place.data) | static_cast<std::uintptr_t>(place.a_scan_bytes) |
                       static_cast<std::uintptr_t>(place.b_scan_bytes);
     if (bits % static_cast<std::uintptr_t>(alignment_of(grid.type, on_device)) != 0) {
@@ -63,6 +67,7 @@ Place place_of(const echolux_place& given, const VolumeGrid& grid, std::int64_t 
     return place;
 }
 
+// Blocks count B-scan positions. The structure may have several slices per position, flow has one.
 Places places_of(const echolux_reconstructor& one, const Block& block, const echolux_place* structure,
                  const echolux_place* flow) {
     const std::int64_t slices = one.slices_of_a_b_scan();
@@ -81,6 +86,7 @@ Places places_of(const echolux_reconstructor& one, const Block& block, const ech
 echolux_status echolux_plan(const echolux_scan* scan, echolux_grid* structure, echolux_grid* flow,
                             echolux_error* error) {
     return guarded(error, [&] {
+        // One B-scan per block suffices: the grids do not depend on the block size.
         const ReconstructionSpec spec = live_handle(scan, "scan").scan.spec(1);
         give_grids(planned_grid(spec), planned_flow_grid(spec), structure, flow);
     });
@@ -100,6 +106,7 @@ echolux_status echolux_reconstructor_create(const echolux_scan* scan, const echo
         one->spec = from.spec(std::min(block_b_scans, from.scan.geometry.b_scans));
         one->chosen = choose_reconstructor(one->spec, choice);
         one->scan = from.scan;
+        // Provenance must state the noise floor that was measured.
         one->scan.recipe.noise_floor_db = one->spec.recipe.noise_floor_db;
         if (from.stages) one->stages = names_of(*from.stages);
         *reconstructor = one.release();
@@ -122,6 +129,7 @@ echolux_status echolux_reconstructor_device(const echolux_reconstructor* reconst
                                             size_t* needed, echolux_error* error) {
     return guarded(error, [&] {
         const ChosenReconstructor& chosen = live_handle(reconstructor, "reconstructor").chosen;
+        // The reason is why no better backend was chosen.
         const std::string why = chosen.reason.empty() ? "" : ", " + chosen.reason;
         give_text(chosen.reconstructor->backend() + why, buffer, size, needed);
     });

@@ -56,6 +56,7 @@ echolux_status echolux_register(const echolux_volume* const* volumes, size_t cou
         required(registration, "registration") = nullptr;
         auto one = std::make_unique<echolux_registration>();
         one->settings = recipes_of(tissue).registration;
+        // The handle shares the volumes: results are computed from them on request.
         for (const echolux_volume* volume : volumes_argument(volumes, count, "volumes"))
             one->volumes.push_back(volume->volume);
         const Volume* to = reference == nullptr ? nullptr : live_handle(reference, "reference").volume.get();

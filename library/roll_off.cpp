@@ -17,6 +17,7 @@ std::vector<double> vector_of(const double* values, std::size_t count, const cha
     return {numbers.begin(), numbers.end()};
 }
 
+// Averages the power of the lines with the dispersion signs that mirror_at_depth() tries.
 MirrorAtDepth mirror_in(ReconstructionSpec spec, const Block& lines, const std::vector<double>& background,
                         const DepthWindow& window) {
     return mirror_at_depth(spec, background, "block", window, [&](const ReconstructionSpec& wanted) {
@@ -40,6 +41,7 @@ echolux_status echolux_read_mirror(const echolux_scan* scan, const echolux_block
         if (background != nullptr) {
             without = vector_of(background, static_cast<std::size_t>(spec.geometry.samples), "background");
         }
+        // Check the result struct before the work.
         known_size(required(reading, "reading"), "reading");
         const MirrorAtDepth seen = mirror_in(spec, lines, without, {depth_begin, depth_end});
         echolux_mirror_reading out{};
@@ -60,6 +62,7 @@ echolux_status echolux_fit_roll_off(const double* depth_bins, const double* leve
     return guarded(error, [&] {
         if (bins < 1 || bins > max_bins) throw BadArgument("is not a number of depth bins", "bins");
         std::vector<double> shares = vector_of(depth_bins, count, "depth_bins");
+        // The fit uses depths as shares of the range, where the roll-off has a standard form.
         for (double& share : shares) share /= static_cast<double>(bins);
         const FallOff fit = fitted_fall_off(shares, vector_of(levels_db, count, "levels_db"));
         echolux_roll_off out{};

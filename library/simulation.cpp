@@ -54,6 +54,7 @@ Scan in_memory(const Instrument& instrument) {
     return scan;
 }
 
+// The instrument records whole frames with flyback, of which only the kept lines are copied.
 void record(Instrument& instrument, std::int64_t volume, std::int64_t first, std::int64_t b_scans, std::byte* to,
             Progress& progress) {
     const Simulation& s = instrument.simulation();
@@ -146,6 +147,7 @@ echolux_status echolux_simulation_record(echolux_simulation* simulation, int64_t
         if (volume < 0) throw BadArgument("cannot be negative", "volume");
         if (first < 0 || b_scans < 1 || first > s.b_scans - b_scans)
             throw BadArgument("there are B-scans 0 to " + std::to_string(s.b_scans), "first");
+        // Two bytes per u16 sample.
         const std::int64_t each = s.b_repeats * s.a_scans * s.a_repeats * s.samples * 2;
         if (bytes != static_cast<std::size_t>(b_scans * each))
             throw BadArgument("are not those of so many B-scans", "bytes", std::to_string(each) + " each");
@@ -159,6 +161,7 @@ echolux_status echolux_simulation_write(const echolux_simulation* simulation, co
     return guarded(error, [&] {
         const echolux_simulation& from = live_handle(simulation, "simulation");
         SimulateJob job;
+        // The scene is the first of the settings.
         job.scene = from.settings.front();
         job.settings.assign(from.settings.begin() + 1, from.settings.end());
         job.scan = text_argument(scan_toml, "scan_toml");
@@ -172,6 +175,7 @@ echolux_status echolux_simulation_facts(const echolux_simulation* simulation, ch
                                         echolux_error* error) {
     return guarded(error, [&] {
         const Instrument& instrument = live_handle(simulation, "simulation").instrument;
+        // Facts follow from the settings, so the arrays of the ground truth are not computed.
         const TruthFacts facts = facts_of(instrument.simulation(), instrument.scenery(), instrument.pitch_um());
         give_text(toml_of(facts), buffer, size, needed);
     });
@@ -182,6 +186,7 @@ echolux_status echolux_simulation_truth(echolux_simulation* simulation, const ch
     return guarded(error, [&] {
         const TruthArray array = truth_named(live_handle(simulation, "simulation"), text_argument(name, "name"));
         if (truth != nullptr) give(truth, array.described, "truth");
+        // Only the description was requested.
         if (values == nullptr && bytes == 0) return;
         if (bytes != array.values.size()) {
             throw BadArgument("are not those of the array", "bytes", std::to_string(array.values.size()));

@@ -29,6 +29,7 @@ echolux_tissue::echolux_tissue(const std::string& layers, const std::vector<std:
     all.bind("registration", recipes.registration);
     all.bind("attenuation", recipes.attenuation);
     all.bind("cross_section", recipes.cross_section);
+    // A rejected value restores all sections.
     settings.change = [this](const std::string&, const std::function<void()>& set) {
         const TissueRecipes before = recipes;
         try {
@@ -44,6 +45,7 @@ echolux_tissue::echolux_tissue(const std::string& layers, const std::vector<std:
 }
 
 namespace echolux::library {
+// NULL gives the settings that echolux_tissue_create(NULL, NULL, 0) would have.
 
 TissueRecipes recipes_of(const echolux_tissue* tissue) {
     if (tissue != nullptr) return live_handle(tissue, "tissue").recipes;

@@ -8,6 +8,7 @@
 using namespace echolux;
 using namespace echolux::library;
 
+// Checks of all tables in one list, so that the interface can address them by index.
 struct echolux_validation : Handle<Kind::validation> {
     struct Found {
         const CheckTable* table;
@@ -21,7 +22,7 @@ struct echolux_validation : Handle<Kind::validation> {
     }
 
     const ValidationReport report;
-    std::vector<Found> checks;  // parsed from the report
+    std::vector<Found> checks;  // points into `report`
 };
 
 echolux_status echolux_validate(const echolux_device* device, int32_t quick, echolux_progress progress, void* user,

@@ -47,6 +47,7 @@ std::vector<double> times_of(const std::vector<const echolux_volume*>& volumes) 
     return times.size() > 1 ? times : std::vector<double>();
 }
 
+// An explicit `step_s` takes precedence over the times of the volumes.
 VelocityVolumes series_of(const std::vector<const echolux_volume*>& volumes, double step_s) {
     if (!std::isfinite(step_s) || step_s < 0) throw BadArgument("is not a time", "step_s", "0: unknown");
     VelocityVolumes series;
@@ -63,10 +64,12 @@ VelocityVolumes series_of(const std::vector<const echolux_volume*>& volumes, dou
     if (step_s > 0) return series;
     series.times_s = times_of(volumes);
     if (!series.times_s.empty())
+        // The mean interval, in addition to the individual times.
         series.step_s = (series.times_s.back() - series.times_s.front()) / static_cast<double>(series.count - 1);
     return series;
 }
 
+// Structure is read as linear intensity only when it is needed.
 void add_structures(VelocityVolumes& series, const std::vector<const echolux_volume*>& volumes) {
     for (const echolux_volume* volume : volumes)
         require_structure_of(series, volume->volume->grid, std::ssize(volumes), "structures");

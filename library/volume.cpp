@@ -28,6 +28,7 @@ VolumeGrid grid_from(const echolux_grid& given) {
         if (edge < 1 || edge > max_edge) throw BadArgument("has no size of " + std::to_string(edge), "grid");
     }
     grid.type = voxel_type_of(given.voxel);
+    // The product could exceed 64 bits, so compare as floating point before computing bytes.
     if (static_cast<double>(grid.depth) * static_cast<double>(grid.a_scans) * static_cast<double>(grid.b_scans) >
         1e15) {
         throw BadArgument("is larger than the available memory", "grid");
@@ -55,6 +56,7 @@ std::vector<std::byte> packed(const VolumeGrid& grid, const std::byte* from, std
     const std::int64_t slice = (grid.a_scans - 1) * a_stride + line,
                        b_stride = b_bytes == 0 ? grid.a_scans * a_stride : b_bytes;
     if (!fits(grid.b_scans, slice, b_stride, bytes)) throw BadArgument("do not hold the volume", "bytes");
+    // Check before allocating, since the size comes from the caller.
     require_memory(grid.bytes(), "volume", "pass it in parts");
     std::vector<std::byte> voxels(static_cast<std::size_t>(grid.bytes()));
     std::byte* to = voxels.data();

@@ -10,6 +10,7 @@ using namespace echolux::library;
 
 namespace {
 
+// Zeros and NULL keep the defaults of MovieSpec.
 MovieSpec spec_of(const echolux_movie& wanted) {
     MovieSpec spec;
     if (wanted.path != nullptr) spec.path = wanted.path;
@@ -33,6 +34,7 @@ echolux_status echolux_write_movie(const echolux_volume* volume, const char* inp
         }
         MovieJob job;
         if (volume != nullptr)
+            // The job shares the voxels instead of copying them.
             job.shown = [shown = live_handle(volume, "volume").volume] { return shown; };
         else
             job.input = input;

@@ -61,6 +61,7 @@ echolux_status echolux_render(echolux_renderer* renderer, const echolux_volume* 
         OpenedVolume shown = opened(live_handle(volume, "volume"));
         const auto needed = static_cast<std::size_t>(seen.width * seen.height * 4);
         auto* to = &required(static_cast<std::byte*>(pixels), "pixels");
+        // Exact sizes catch pictures of a view whose size was changed.
         if (bytes != needed)
             throw BadArgument("a picture takes " + std::to_string(needed), "bytes", "width * height * 4");
         if (shown.volume.grid.type == VoxelType::complex64) {
@@ -70,8 +71,10 @@ echolux_status echolux_render(echolux_renderer* renderer, const echolux_volume* 
         if (flow != nullptr) moving = *live_handle(flow, "flow").volume;
         SilentProgress silent;
         show_opened(draws, shown, moving, seen, silent);
+        // Flow of an earlier picture may still be on the device.
         if (!moving) draws.clear_flow();
         draws.render(seen, PictureBits::eight,
+                     // Rows arrive from the top, in parts.
                      [&](const PictureRows& rows) { to = std::copy(rows.pixels.begin(), rows.pixels.end(), to); });
     });
 }
