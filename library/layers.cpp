@@ -115,7 +115,7 @@ echolux_status echolux_surfaces_describe(const echolux_surfaces* surfaces, echol
         out.moved = one.surfaces.moved;
         out.ambiguous = share_of(one.surfaces, Reason::ambiguous);
         out.weak = share_of(one.surfaces, Reason::weak_match);
-        // Only positions without any depth are missing; uncertain ones have a depth.
+        // Ambiguous positions have a depth; all others that are not ok lack one.
         out.missing = std::max(0.0, 1 - share_found(one.surfaces));
         out.is_in_um = DepthScale(one.about.grid).is_known() ? 1 : 0;
         out.was_on_gpu = one.surfaces.searched_on.processor == Backend::cuda ? 1 : 0;
