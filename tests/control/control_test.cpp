@@ -1,5 +1,5 @@
-// A workspace steered by requests: answers and their order, rights, settings that are taken over together, news, voxels
-// and pictures.
+// Steering a workspace by requests: order of answers, access rights, atomic changes of several settings, notifications,
+// voxels and pictures.
 #include "ui/control/control.h"
 
 #include <cstring>
@@ -23,7 +23,7 @@ class ControlTest : public ControlledTest {
         return Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}.dump();
     }
 
-    // What it is answered with, result or error.
+    // Returns the whole answer, with its result or error.
     Json ask(const std::string& method, const Json& params = Json::object()) { return ask(*client_, method, params); }
     Json ask(Listener& client, const std::string& method, const Json& params) {
         client.heard.clear();
@@ -143,7 +143,7 @@ TEST_F(ControlTest, SettingsFasterThanTurnsAreTakenOverOnceAndAllAreAnswered) {
     for (int i = 1; i <= 100; ++i) {
         const Json& answer = client_->heard[static_cast<std::size_t>(i - 1)];
         EXPECT_EQ(answer["id"], i);
-        EXPECT_EQ(answer["result"]["values"]["view.zoom"], 2.0);  // what holds
+        EXPECT_EQ(answer["result"]["values"]["view.zoom"], 2.0);  // the value in effect
     }
 }
 
@@ -158,7 +158,7 @@ TEST_F(ControlTest, OneThatIsRefusedTakesNoOtherWithIt) {
     EXPECT_EQ(client_->heard[2]["result"]["values"]["view.zoom"], 3.0);
 }
 
-// Whoever asks for much is answered over several turns, and pictures come between them.
+// Long answers are spread over several turns so that pictures are drawn in between.
 TEST_F(ControlTest, ATurnTakesItsTimeHoweverMuchIsAskedFor) {
     for (const char* method : {"describe", "get"}) {
         client_->heard.clear();
@@ -278,7 +278,7 @@ TEST_F(ControlTest, ALiveSourceIsStartedRecordedAndStopped) {
                                           {"simulation.b_scans", 12},
                                           {"simulation.line_rate_hz", 2000}}}});
     EXPECT_EQ(opened["is_live"], true);
-    EXPECT_EQ(result("stop")["is_running"], false);  // opening has started it
+    EXPECT_EQ(result("stop")["is_running"], false);  // opening started the session
     EXPECT_EQ(result("start")["is_running"], true);
     EXPECT_EQ(result("record", {{"file", "r.toml"}})["file"], (folder() / "r.toml").string());
     EXPECT_GT(result("volume")["bytes"], 0);

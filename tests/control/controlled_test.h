@@ -1,4 +1,4 @@
-// A workspace that requests steer, which may name the files of its folder.
+// Fixture: a workspace steered by requests that may open the files of its own folder.
 #pragma once
 
 #include <memory>

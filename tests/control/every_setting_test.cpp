@@ -1,5 +1,5 @@
-// Every setting of `info --settings`, made from their descriptions: set by a request and read back; out of its range,
-// or of another type, it is refused with its key and what is right.
+// Sets every setting listed by `info --settings` by request and reads it back. Values are derived from the setting's
+// description; values out of range or of another type must be refused with the key and the valid range.
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -27,7 +27,7 @@ class EverySetting : public ControlledTest {
     Json set(const std::string& key, const Json& value) { return ask("set", {{"values", {{key, value}}}}); }
     Json get(const std::string& key) { return ask("get", {{"keys", {key}}})["result"]["values"][key]; }
 
-    // In `where` the key, in `what` what would be right.
+    // Expects an error with the key in `where` and the valid values in `what`.
     void expect_refused(const std::string& key, const Json& value, const std::string& right) {
         const Json before = get(key), answer = set(key, value);
         ASSERT_TRUE(answer.contains("error")) << key << " = " << value << " is taken: " << answer;
@@ -41,7 +41,7 @@ class EverySetting : public ControlledTest {
     std::shared_ptr<Listener> client_ = std::make_shared<Listener>();
 };
 
-// How many numbers lists without a default have, where not four: two points, three points, a colour.
+// Lengths of lists without a default, unless four: two points, three points, a colour.
 const std::map<std::string, std::size_t> lengths{{"view.distances", 6},
                                                  {"view.angles", 9},
                                                  {"view.flow_arrows", 6},
@@ -50,10 +50,10 @@ const std::map<std::string, std::size_t> lengths{{"view.distances", 6},
                                                  {"view.text_colour", 3},
                                                  {"view.background_lower_colour", 3}};
 
-// Where not any numbers will do: a light.
+// Lists that must be consistent in themselves: a light.
 const std::map<std::string, Json> lists{{"view.area_lights", {40.0, 35.0, 3.0, 1.2, 0.0, 1.0, 0.96, 0.9}}};
 
-// As many numbers as the default has, each half-way to the end of its range that is farther away.
+// Returns a list as long as the default. Each number is halfway to the farther end of its range.
 Json another_list(const BoundField& field, const std::vector<double>& list) {
     if (const auto known = lists.find(field.key()); known != lists.end()) return known->second;
     std::vector<double> other = list;
@@ -70,7 +70,7 @@ Json another_list(const BoundField& field, const std::vector<double>& list) {
     return other;
 }
 
-// Another value than the default that the description allows, of files one of `folder`.
+// Returns a valid value other than the default. Files are in `folder`.
 Json another(const BoundField& field, const std::filesystem::path& folder) {
     const Value& value = field.default_value;
     if (const auto* flag = std::get_if<bool>(&value)) return !*flag;
@@ -97,7 +97,7 @@ Json another(const BoundField& field, const std::filesystem::path& folder) {
     return (folder / ("file" + ending)).string();
 }
 
-// As a message has it.
+// Formats a number as messages do.
 std::string number_text(double number) {
     std::array<char, 32> digits{};
     return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
@@ -108,10 +108,10 @@ bool has_number(const BoundField& field) {
            std::holds_alternative<double>(field.default_value);
 }
 
-// What goes together with others alone.
+// Settings that are only valid together with others.
 const std::map<std::string, Json> needs{{"view.shadows", {{"view.lamp", "free"}}}};
 
-// Surfaces are searched in a volume, which a test of settings alone has not: tests of the workspace set these.
+// These need a volume for the surface search, which this test does not have. The workspace tests set them.
 const std::set<std::string> of_a_volume{"view.top_from", "view.bottom_from", "view.flatten"};
 
 TEST_F(EverySetting, IsSetAndReadBack) {
@@ -133,7 +133,7 @@ TEST_F(EverySetting, IsSetAndReadBack) {
         if (!answer.contains("result")) continue;
         EXPECT_EQ(answer["result"]["values"][key], to_set) << key;
         EXPECT_EQ(get(key), to_set) << key;
-        for (const auto& [name, value] : values.items()) values[name] = nullptr;  // one of them may exclude another
+        for (const auto& [name, value] : values.items()) values[name] = nullptr;  // some of them exclude each other
         EXPECT_TRUE(ask("set", {{"values", values}}).contains("result")) << key;
     }
 }

@@ -1,5 +1,5 @@
-// A window and a program that speaks OpenIGTLink: what is shown goes out, requests are answered as those of the control
-// interface, and who may not steer does not. And the words of COMMAND and STRING by themselves.
+// A window and an OpenIGTLink program: the shown volume is sent, requests are answered like those of the control
+// interface, and programs without the right to steer are refused. Also tests parsing of COMMAND and STRING.
 #include "ui/control/link_server.h"
 
 #include <array>
@@ -76,7 +76,7 @@ class LinkServerTest : public WorkspaceTest {
     std::unique_ptr<RawProgram> program_;
 };
 
-// The ball's value at a place in the volume that was sent: (slice, row, column), little endian.
+// Value of the ball at (slice, row, column) of the sent volume, little endian.
 float value_at(const RawProgram::Got& image, int b, int z, int a, int rows = 24, int columns = 20) {
     float value = 0;
     std::memcpy(&value, image.body.data() + 72 + 4 * ((b * rows + z) * columns + a), sizeof value);
@@ -91,7 +91,7 @@ TEST_F(LinkServerTest, WhatIsShownGoesOutAndTheBScanUnderTheCross) {
     for (const auto& [b, z, a] : {std::array{0, 0, 0}, {7, 11, 9}, {15, 3, 18}})
         EXPECT_EQ(value_at(image, b, z, a), static_cast<float>(40 - 4 * std::hypot(z - 11.5, a - 9.5, b - 7.5)));
 
-    work().set_cross_um({0, 0, 45});  // 4.5 B-scans behind the centre, 7.5
+    work().set_cross_um({0, 0, 45});  // 4.5 B-scans behind the centre at 7.5
     const RawProgram::Got slice = next("IMAGE", "Echolux_BScan");
     ASSERT_EQ(slice.body.size(), 72U + 20 * 24 * 4);
     EXPECT_EQ(slice.body.substr(72), image.body.substr(72 + 12 * 20 * 24 * 4, 20 * 24 * 4));

@@ -1,4 +1,4 @@
-// A connection that keeps what it is sent, in place of one over a network.
+// A connection that stores what it is sent instead of using a network.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 as strangers send it: what is no request is told apart, by the specification's codes.
+// Parsing of JSON-RPC 2.0: malformed requests are refused with the error codes of the specification.
 #include "ui/control/message.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace echolux::test {
 namespace {
 
-// Of a text that is a single request, refused.
+// Error code of a text that contains a single, refused request.
 RpcCode code_of(const std::string& text) {
     const Message message = parsed_message(text);
     if (message.requests.size() != 1 || !message.requests[0].refusal) {
@@ -112,7 +112,7 @@ TEST(Methods, ParametersAreCheckedByTheTable) {
     EXPECT_NE(refusal("set", R"({"values": []})"), "taken");
 }
 
-// `ECHOLUX_WRITE=1 control_tests --gtest_filter=*Reference*` writes it anew.
+// Run `ECHOLUX_WRITE=1 control_tests --gtest_filter=*Reference*` to update the documentation.
 TEST(Methods, TheReferenceInTheDocumentsIsThatOfTheTable) {
     const std::string path = ECHOLUX_SOURCE_DIR "/docs/control.md", begin = "<!-- made from the table of methods -->\n";
     std::stringstream text;

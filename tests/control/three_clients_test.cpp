@@ -1,5 +1,5 @@
-// A window with three programs at its port, each of which sends 1,000 settings a second: all of them are answered, and
-// the window turns as before.
+// A window with three connected programs, each sending 1,000 settings per second: every request is answered and the
+// window stays responsive.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class Client {
     std::string text_;
 };
 
-// 100 settings each 100 ms, for a second; how many were answered.
+// Sends 1,000 settings within one second. Returns the number of answers.
 int send_settings(int port, const std::string& token, int number) {
     Client client(port, token);
     if (!client.hear().contains("welcome")) return 0;
@@ -67,14 +67,14 @@ class ThreeClients : public WindowRun {
         std::vector<double> turns_s;
         std::int64_t pictures = 0;
     };
-    // Seconds of a processor that this thread has taken: what a turn has to do, whoever else uses the machine.
+    // CPU time of this thread in seconds. Unlike wall time, it does not depend on the load of the machine.
     static double processor_s() {
         timespec taken{};
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &taken);
         return static_cast<double>(taken.tv_sec) + 1e-9 * static_cast<double>(taken.tv_nsec);
     }
 
-    // Turns while `goes_on`: what each takes.
+    // Turns the window while `goes_on()` returns true and measures each turn.
     Turned turned_while(ControlServer& server, const std::function<bool()>& goes_on) {
         Turned turned;
         const std::int64_t before = window().stats().shown;
@@ -99,7 +99,7 @@ TEST_F(ThreeClients, AThousandSettingsEachASecondAreAnsweredWithoutAHitch) {
     options.wake = [this] { window().wake(); };
     ControlServer server(work(), options);
 
-    // What pictures cost here while the window changes as often by one hand.
+    // Reference: cost of the pictures when only one user changes the window.
     int hand = 0;
     const Clock::time_point end = Clock::now() + std::chrono::milliseconds(500);
     const Turned alone = turned_while(server, [&] {
@@ -130,7 +130,7 @@ TEST_F(ThreeClients, AThousandSettingsEachASecondAreAnsweredWithoutAHitch) {
         1e3 * part(steered, 1));
     EXPECT_GT(steered.pictures, 5);
     EXPECT_LT(part(steered, 0.5), 2 * part(alone, 0.5) + 0.005);
-    EXPECT_LT(part(steered, 1), 3 * part(alone, 1) + 0.02);  // no pile is worked off while nothing is drawn
+    EXPECT_LT(part(steered, 1), 3 * part(alone, 1) + 0.02);  // no backlog builds up while nothing is drawn
 }
 
 TEST_F(ThreeClients, AWrongTokenIsRefusedInALineAndTheOthersGoOn) {
@@ -156,9 +156,9 @@ TEST_F(ThreeClients, AWrongTokenIsRefusedInALineAndTheOthersGoOn) {
     EXPECT_EQ(answer["result"]["program"], "echolux");
 }
 
-// A client that asks for nothing costs no turns, and one that asks is answered before the window's patience is over.
+// An idle client causes no turns. A request is answered before the window's timeout expires.
 TEST_F(ThreeClients, AWindowRestsUntilItIsAsked) {
-    const auto screen = open_offscreen_window(640, 400, 1);  // whose time passes as that of the machine
+    const auto screen = open_offscreen_window(640, 400, 1);  // runs in real time
     options_.backend.backend = Backend::cpu;
     Workspace work(options_);
     MainWindow window(*screen, work);
