@@ -1,4 +1,4 @@
-// Who may connect, and what a request asks for: pure functions.
+// Access checks and parsing of requests. Only pure functions are tested here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -105,7 +105,7 @@ TEST(WebRequest, TheTokenComesByAddressCookieOrHeader) {
     WebRequest with_cookie = asking("/main.js");
     with_cookie.cookie = "other=1; echolux-8970=watching-token-1234";
     EXPECT_EQ(judge(with_cookie, access_of, 8970).kind, Kind::page);
-    EXPECT_EQ(judge(with_cookie, access_of, 8971).kind, Kind::refused);  // of another server
+    EXPECT_EQ(judge(with_cookie, access_of, 8971).kind, Kind::refused);  // from another server
     WebRequest socket = asking("/ws");
     socket.is_upgrade = true;
     socket.authorization = "Bearer steering-token-1234";

@@ -1,4 +1,4 @@
-// What an attacker would try, against a server that listens: each is refused in one line, and the service goes on.
+// Attacks against a listening server: each is refused in one line, and the service continues.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ class Attacks : public testing::Test {
         EXPECT_THAT(line->read("\n"), HasSubstr("welcome"));
         return line;
     }
-    // The side of the server of who has connected last.
+    // Waits for the next opened connection and returns the server's side of it.
     ConnectionPtr opened() {
         for (;;) {
             for (const Incoming& incoming : inbox_.take(5)) {
@@ -67,7 +67,7 @@ class Attacks : public testing::Test {
             }
         }
     }
-    // Answers what comes, until so many texts have come. How many did.
+    // Answers incoming texts until `expected` of them have arrived. Returns the number of answers.
     int answer(int expected, double within_s = 20) {
         int texts = 0;
         const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(within_s);
@@ -85,7 +85,7 @@ class Attacks : public testing::Test {
         for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
         return found;
     }
-    // Whoever has the token is still answered.
+    // A client with the token is still answered.
     void goes_on() {
         EXPECT_THAT(get("/", fmt::format("Cookie: echolux-{}={}\r\n", port_, steering)), HasSubstr("the page"));
     }
@@ -125,8 +125,9 @@ TEST_F(Attacks, BrokenRequestsAndFramesEndTheirOwnLineAlone) {
           std::string("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n"),
           "GET /" + std::string(20000, 'a') + " HTTP/1.1\r\n\r\n"})
         EXPECT_THAT(status(ask(text)), testing::ContainsRegex(" 4[0-9][0-9] ")) << text.substr(0, 20);
-    // Without a mask, with an unknown opcode, of 2^63 bytes, a fragment that continues nothing, text that is no UTF-8.
-    // Each is answered by a close frame of two bytes: 1002, protocol error; 1009, too big; 1007, no UTF-8.
+    // Frames: without a mask, with an unknown opcode, 2^63 bytes long, a fragment that continues nothing, invalid
+    // UTF-8. Each is answered by a close frame with a two-byte code: 1002, protocol error; 1009, too big; 1007, invalid
+    // UTF-8.
     const std::string protocol_error("\x88\x02\x03\xEA"), too_big("\x88\x02\x03\xF1"), not_utf8("\x88\x02\x03\xEF");
     for (const auto& [frame, closing] :
          {std::pair(std::string("\x81\x01x"), protocol_error),
@@ -220,7 +221,7 @@ TEST_F(Attacks, WhatComesFasterThanItIsAnsweredIsReadLater) {
     }
     for (const bool of_page : {true, false}) {
         (of_page ? *page : *line).send(of_page ? frames : lines);
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // nobody answers for a while
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // leave requests unanswered for a while
         EXPECT_EQ(answer(200), 200) << (of_page ? "page" : "line");
     }
     line->end_sending();
@@ -284,11 +285,11 @@ TEST_F(Attacks, UnauthenticatedConnectionsDoNotCutAnUpload) {
 
 TEST_F(Attacks, GuessingAPasswordIsSlow) {
     NetOptions options;
-    options.limits.tries_per_s = 1e-4;  // of which the first may be used at once, however slow this machine is
+    options.limits.tries_per_s = 1e-4;  // the first try is free, however slow this machine is
     open(options, "open sesame");
     const std::string page = get("/");
     EXPECT_THAT(page, HasSubstr("the form"));
-    EXPECT_THAT(page, HasSubstr("Referrer-Policy: same-origin"));  // else browsers say "Origin: null" with it
+    EXPECT_THAT(page, HasSubstr("Referrer-Policy: same-origin"));  // otherwise browsers send "Origin: null"
     EXPECT_THAT(status(page), HasSubstr("401"));
     const auto guess = [&](const std::string& password) {
         const std::string form = "password=" + password;

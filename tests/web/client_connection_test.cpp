@@ -1,4 +1,4 @@
-// A program's side of TLS, against a server of our own: which certificates it accepts, and what it says of others.
+// The client's side of TLS, against a server of the test: accepted certificates, and the messages for refused ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -75,17 +75,17 @@ TEST_F(ClientTls, ACertificateIsAcceptedByItsFileOrByItsFingerprint) {
 }
 
 TEST_F(ClientTls, OthersAreRefused) {
-    EXPECT_THAT(refusal(secret(), TlsTrust{}), HasSubstr("not accepted"));  // no authority has signed it
+    EXPECT_THAT(refusal(secret(), TlsTrust{}), HasSubstr("not accepted"));  // not signed by an authority
     EXPECT_THAT(refusal(secret(), TlsTrust{folder_ / "other.pem", ""}), HasSubstr("not accepted"));
     EXPECT_THAT(refusal(secret(), TlsTrust{{}, std::string(95, 'A')}),
                 HasSubstr("fingerprint " + fingerprint_of(certificate_)));
     EXPECT_THAT(refusal(at(*secret_, "127.0.0.2"), TlsTrust{folder_ / "certificate.pem", ""}),
-                testing::AnyOf(HasSubstr("not accepted"), HasSubstr("cannot connect")));  // of another address
+                testing::AnyOf(HasSubstr("not accepted"), HasSubstr("cannot connect")));  // issued for another address
     EXPECT_THAT(refusal(secret(), TlsTrust{folder_ / "none.pem", ""}), HasSubstr("none.pem"));
     EXPECT_THAT(refusal(at(*plain_), TlsTrust{{}, fingerprint_of(certificate_)}), HasSubstr("TLS"));
 }
 
-// Both sides send at once, more than the buffers of the system hold.
+// Both sides send more than the system's buffers hold, at the same time.
 TEST_F(ClientTls, MuchIsSentAndReceived) {
     ClientConnection connection(secret(), TlsTrust{{}, fingerprint_of(certificate_)}, 10s);
     EXPECT_THAT(first_line(connection), HasSubstr("welcome"));

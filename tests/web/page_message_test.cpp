@@ -1,4 +1,4 @@
-// What pages say, how good a line is, and pictures for it.
+// Parsing of page messages, and adaptation of the pictures to the quality of the connection.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -73,13 +73,13 @@ TEST(LinkQuality, AFastLineGetsMoreAndAQueueFewerAndCheaperPictures) {
     EXPECT_EQ(at_once, 1);
 }
 
-// A viewer that takes each picture 10 ms, one after the other, and is given as many as it may have: what waits in its
-// queue is what hands see late.
+// A viewer that needs 10 ms per picture and is sent as many pictures as allowed. Pictures waiting in its queue are
+// delay that the user notices.
 TEST(LinkQuality, AViewerThatTakesItsTimeIsNotGivenAQueue) {
     LinkQuality line;
     std::uint32_t picture = 0;
     double now = 0, longest = 0;
-    std::deque<std::pair<std::uint32_t, double>> taken;  // picture, sent at
+    std::deque<std::pair<std::uint32_t, double>> taken;  // picture, time sent
     for (int i = 0; i < 400; ++i) {
         for (; line.may_send(); taken.emplace_back(picture, now)) line.sent(++picture, now);
         now += 0.010;

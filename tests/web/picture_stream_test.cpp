@@ -1,4 +1,4 @@
-// What a viewer is sent when something goes wrong while a picture is encoded.
+// Behaviour of the stream when encoding a picture fails.
 #include "ui/web/picture_stream.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class Viewer : public Connection {
     void close(const std::string&) override { is_open_ = false; }
     bool is_open() const override { return is_open_; }
 
-    // Whether that picture comes, as video (0) or as a still (1).
+    // Waits for the picture as video (kind 0) or as a still (kind 1). Returns whether it arrived.
     bool gets(std::uint32_t picture, std::uint32_t kind) const {
         for (int i = 0; i < 500 && last != picture * 2 + kind; ++i)
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -55,7 +55,7 @@ TEST(PictureStream, AStillThatCannotBeMadeCostsNoCodec) {
     const auto broken = picture_of(1);
     stream.offer(broken, 0, 0);
     ASSERT_TRUE(viewer->gets(1, 0));
-    broken->rgba.clear();  // the still of it fails, as without memory
+    broken->rgba.clear();  // makes encoding its still fail, as if out of memory
     stream.rest();
     stream.shown(1);
     std::this_thread::sleep_for(std::chrono::milliseconds(200));

@@ -1,4 +1,4 @@
-// A plain TCP line to a server of the test, so that anything can be sent: also what no client would.
+// A plain TCP connection to a server of the test that can send any bytes, including ones that no client would send.
 #pragma once
 
 #include <arpa/inet.h>
@@ -34,14 +34,14 @@ class RawConnection {
 
     void end_sending() { ::shutdown(socket_, SHUT_WR); }
 
-    // Until the other side closes, or `end` has come.
+    // Reads until the other side closes or `end` arrives.
     std::string read(std::string_view end = {}) {
         std::string got;
         char part[65536];
         for (;;) {
             const ssize_t bytes = ::recv(socket_, part, sizeof part, 0);
             if (bytes <= 0) return got;
-            const std::size_t from = got.size() - std::min(got.size(), end.size());  // where it may begin
+            const std::size_t from = got.size() - std::min(got.size(), end.size());  // earliest position of `end`
             got.append(part, static_cast<std::size_t>(bytes));
             if (!end.empty() && got.find(end, from) != got.npos) return got;
         }
