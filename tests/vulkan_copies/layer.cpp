@@ -1,10 +1,9 @@
-// A Vulkan layer for tests: it stands between the program and the driver, whatever the program does, and counts what
-// is brought into memory that the host has mapped: by copies, blits and resolves of any kind (core 1.3), and by results
-// of queries. What a renderer's own counter says can be held against it. vkCmdFillBuffer and vkCmdUpdateBuffer are not
-// counted: they bring what the host itself has said.
+// A Vulkan layer for tests, located between the program and the driver. It counts all transfers into host-mapped
+// memory: copies, blits and resolves of any kind (core 1.3), and query results. Tests compare the renderer's own
+// counter with it. vkCmdFillBuffer and vkCmdUpdateBuffer are not counted because their data comes from the host.
 //
-// Memory counts as the host's once it has been mapped: on software Vulkan all memory could be. Buffers and images with
-// storage usage in mapped memory are counted too, because a shader could write to the host there without any copy.
+// Memory counts as host memory once it has been mapped, because software Vulkan could map all of it. Buffers and images
+// with storage usage in mapped memory are also counted: a shader could write there without any copy.
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
@@ -21,7 +20,7 @@ namespace {
 
 using namespace echolux::test;
 
-// ---- what lies where ------------------------------------------------------------------------------------------------
+// ---- memory and resources -------------------------------------------------------------------------------------------
 
 VKAPI_ATTR VkResult VKAPI_CALL AllocateMemory(VkDevice device, const VkMemoryAllocateInfo* info,
                                               const VkAllocationCallbacks* callbacks, VkDeviceMemory* memory) {
@@ -160,7 +159,7 @@ void count_buffer_to_image(VkImage to, std::uint32_t regions, const Region* regi
     }
 }
 
-// The region that is written, which may be mirrored.
+// Counts the destination region, which may be mirrored.
 template <class Region>
 void count_blit(VkImage to, std::uint32_t regions, const Region* region) {
     for (std::uint32_t i = 0; i < regions; ++i) {
@@ -170,7 +169,7 @@ void count_blit(VkImage to, std::uint32_t regions, const Region* region) {
     }
 }
 
-// Also of resolves.
+// Also used for resolves.
 template <class Region>
 void count_image_copy(VkImage to, std::uint32_t regions, const Region* region) {
     for (std::uint32_t i = 0; i < regions; ++i) {

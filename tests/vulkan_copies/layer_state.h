@@ -1,4 +1,4 @@
-// What the counting layer knows of a process: see layer.cpp.
+// State of the counting layer; see layer.cpp.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -11,7 +11,7 @@ namespace echolux::test {
 
 struct Resource {           // a buffer or an image
     std::uint64_t memory;   // id of the allocation; 0: not bound
-    VkFormat format;        // of an image
+    VkFormat format;        // images only
     bool shader_may_write;  // has storage usage
 };
 
@@ -22,13 +22,13 @@ struct Allocation {
     std::int64_t shader_targets = 0;
 };
 
-// Everything the layer knows. Handles of all devices of a process live in one space here: tests use few.
+// State of the whole process. Handles of all devices share one map because tests use few devices.
 struct State {
     std::mutex mutex;
     std::map<VkDeviceMemory, std::uint64_t> memories;
     std::map<VkBuffer, Resource> buffers;
     std::map<VkImage, Resource> images;
-    std::map<std::uint64_t, Allocation> allocations;  // ids are never used again, and freed ones stay
+    std::map<std::uint64_t, Allocation> allocations;  // ids are never reused, and freed allocations stay
     std::uint64_t last_id = 0;
 };
 

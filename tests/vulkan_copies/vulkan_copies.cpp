@@ -11,14 +11,14 @@ namespace {
 constexpr const char* file = "libecholux_vulkan_copies.so";
 
 std::string folder_of_the_layer() {
-    const char* carried = std::getenv("ECHOLUX_VULKAN_COPIES");  // in a package
+    const char* carried = std::getenv("ECHOLUX_VULKAN_COPIES");  // set in a package
     return carried != nullptr ? carried : ECHOLUX_VULKAN_COPIES;
 }
 
 }  // namespace
 
 VulkanCopyLayer::VulkanCopyLayer() : folder_(folder_of_the_layer()) {
-    const std::string path = folder_ + "/" + file;  // the loader will open the same, and get the same library
+    const std::string path = folder_ + "/" + file;  // the loader opens the same path and gets the same library
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_NODELETE);
     if (library == nullptr) throw std::runtime_error("the layer that counts copies is missing: " + path);
     read_ = reinterpret_cast<void (*)(VulkanCopies*)>(dlsym(library, "echolux_vulkan_copies"));

@@ -1,5 +1,5 @@
-// A test's side of the layer that counts copies to the host: devices that are made while this lives go through it. The
-// layer stays loaded to the end of the process, so that what one test finds does not depend on those before it.
+// The test's interface to the layer that counts copies to the host. Devices created during the lifetime of this object
+// go through the layer. The layer stays loaded until the process ends, so that results do not depend on earlier tests.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@ namespace echolux::test {
 
 class VulkanCopyLayer {
   public:
-    // From now on Vulkan instances of this process load the layer; what VK_INSTANCE_LAYERS asked for is set aside.
-    // Throws std::runtime_error where the layer is missing.
+    // Makes all new Vulkan instances of this process load the layer, and overrides VK_INSTANCE_LAYERS. Throws
+    // std::runtime_error if the layer is missing.
     VulkanCopyLayer();
     ~VulkanCopyLayer();
     VulkanCopyLayer(const VulkanCopyLayer&) = delete;
     VulkanCopyLayer& operator=(const VulkanCopyLayer&) = delete;
 
-    // Since this was made. Throws std::runtime_error when no instance has been made through the layer: then nothing
-    // was proven.
+    // Returns the counts since construction. Throws std::runtime_error if no instance was created through the layer,
+    // because the counts would then prove nothing.
     VulkanCopies counted() const;
 
   private:
