@@ -1,9 +1,10 @@
-// A Vulkan layer for tests that makes the Nth call fail which the specification lets fail: out of memory where
-// something is made; where work is submitted or waited for, out of memory once, or a lost device for good. It stands
-// between the program and the driver, so that nothing in the program knows of it. A fault for good stays: no memory is
-// found any more; a lost device is lost until it is destroyed.
+// A Vulkan layer for tests that makes the Nth fallible call fail. Functions that create something run out of memory.
+// Functions that submit or wait run out of memory once, or lose the device permanently. The layer is located between
+// the program and the driver, so the program needs no changes. A permanent fault persists: every later allocation
+// fails, and a lost device stays lost until it is destroyed.
 //
-// A driver that loses its device has stopped working. This one has not, so the layer waits for it before it says so.
+// A driver that has lost its device has stopped working on it. The real driver has not, so the layer waits for it to
+// become idle before it reports the loss.
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
@@ -27,8 +28,8 @@ struct Faults {
     std::mutex mutex;
     VulkanFaultPlan plan;
     VulkanFaultsSeen seen;
-    VkResult lasting = VK_SUCCESS;  // what a fault for good answers
-    std::set<void*> lost;           // devices
+    VkResult lasting = VK_SUCCESS;  // error of all later calls after a permanent fault
+    std::set<void*> lost;           // keys of lost devices
     std::map<std::uint64_t, const char*> alive;
 };
 
@@ -42,8 +43,8 @@ bool is_lost(void* device) {
     return faults().lost.contains(device);
 }
 
-// What this call is to fail with, if it is the one. For good: and every later one that may fail in the same way. Once:
-// memory was short for a moment, also where a device could be lost, which none is for a moment.
+// Returns the error of this call if it must fail. A permanent fault also fails every later call with the same error. A
+// fault of kind `once` is always out of memory, because a device cannot be lost temporarily.
 std::optional<VkResult> fault(const char* function, VkResult how) {
     Faults& f = faults();
     const std::scoped_lock lock(f.mutex);
@@ -77,7 +78,7 @@ struct Name {
     constexpr Name(const char (&literal)[size]) { std::copy_n(literal, size, text); }
 };
 
-// Fails at once where the device is lost and the function works on it.
+// Also fails if the device is already lost and the function uses it.
 template <Name name, VkResult how, class Function>
 struct Fallible;
 
@@ -94,7 +95,7 @@ struct Fallible<name, how, VkResult(VKAPI_PTR*)(Handle, Arguments...)> {
     }
 };
 
-// What is made is counted until it is destroyed.
+// Counts created objects until they are destroyed.
 template <Name name, Name end, class Function>
 struct Maker;
 
@@ -137,7 +138,7 @@ VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice device, const VkAllocationCal
     const auto destroy = layer::next<PFN_vkDestroyDevice>(device, "vkDestroyDevice");
     {
         const std::scoped_lock lock(faults().mutex);
-        faults().lost.erase(layer::key(device));  // the next device may come to lie there
+        faults().lost.erase(layer::key(device));  // a later device may have the same address
     }
     destroy(device, callbacks);
 }
@@ -211,7 +212,7 @@ VK_LAYER_EXPORT VkResult VKAPI_CALL vkNegotiateLoaderLayerInterfaceVersion(VkNeg
     return layer::negotiate(face);
 }
 
-// Calls are counted from here on.
+// Starts counting calls from here.
 VK_LAYER_EXPORT void echolux_vulkan_faults_plan(const VulkanFaultPlan* plan) {
     const std::scoped_lock lock(faults().mutex);
     faults().plan = *plan;

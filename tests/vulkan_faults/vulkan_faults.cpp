@@ -8,7 +8,7 @@
 namespace echolux::test {
 
 VulkanFaultLayer::VulkanFaultLayer() : folder_(ECHOLUX_VULKAN_FAULTS) {
-    const std::string path = folder_ + "/libecholux_vulkan_faults.so";  // the loader will open the same
+    const std::string path = folder_ + "/libecholux_vulkan_faults.so";  // the loader opens the same path
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_NODELETE);
     if (library == nullptr) throw std::runtime_error("the layer that makes calls fail is missing: " + path);
     plan_ = reinterpret_cast<void (*)(const VulkanFaultPlan*)>(dlsym(library, "echolux_vulkan_faults_plan"));

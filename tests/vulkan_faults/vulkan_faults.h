@@ -1,5 +1,5 @@
-// A test's side of the layer that makes Vulkan calls fail: devices that are made while this lives go through it. The
-// layer stays loaded to the end of the process.
+// The test's interface to the layer that makes Vulkan calls fail. Devices created during the lifetime of this object go
+// through the layer. The layer stays loaded until the process ends.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace echolux::test {
 
 class VulkanFaultLayer {
   public:
-    // From now on Vulkan instances of this process load the layer; what VK_INSTANCE_LAYERS asked for is set aside.
-    // Throws std::runtime_error where the layer is missing.
+    // Makes all new Vulkan instances of this process load the layer, and overrides VK_INSTANCE_LAYERS. Throws
+    // std::runtime_error if the layer is missing.
     VulkanFaultLayer();
     ~VulkanFaultLayer();
     VulkanFaultLayer(const VulkanFaultLayer&) = delete;
@@ -19,8 +19,8 @@ class VulkanFaultLayer {
 
     void plan(const VulkanFaultPlan& plan) { plan_(&plan); }
 
-    // Since the last plan. Throws std::runtime_error when no instance has been made through the layer at all: then
-    // nothing was proven.
+    // Returns the counts since the last plan. Throws std::runtime_error if no instance was created through the layer,
+    // because the counts would then prove nothing.
     VulkanFaultsSeen seen() const;
 
   private:
