@@ -1,5 +1,5 @@
-// What every Vulkan layer of the tests needs to stand between the program and its driver: who comes next, for which
-// instance and device. A layer is one library that includes this once and defines ours().
+// Common code of the test layers for Vulkan: finds the next layer or driver for each instance and device. A layer is
+// one library that includes this header once and defines ours().
 #pragma once
 
 #include <vulkan/vk_layer.h>
@@ -12,7 +12,7 @@
 
 namespace echolux::test::layer {
 
-// The function of that name which the layer puts in place of the next one; null: it does not care.
+// Returns the layer's replacement for the function of that name, or null if the layer does not intercept it.
 PFN_vkVoidFunction ours(const char* name);
 
 struct Chain {
@@ -29,7 +29,7 @@ inline Chain& chain() {
     return one;
 }
 
-// Dispatchable objects begin with a pointer that all objects of one device, or one instance, share.
+// Dispatchable objects begin with a pointer shared by all objects of the same device or instance.
 template <class Handle>
 void* key(Handle handle) {
     void* found = nullptr;
@@ -37,7 +37,7 @@ void* key(Handle handle) {
     return found;
 }
 
-// The next layer's, or the driver's, function of that name.
+// Returns the function of that name from the next layer or the driver.
 template <class Function, class Handle>
 Function next(Handle handle, const char* name) {
     Chain& c = chain();
