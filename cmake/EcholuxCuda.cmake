@@ -1,5 +1,6 @@
-# The CUDA backend: on where there are a GPU and nvcc, otherwise one line says so and everything else works. Only the
-# static runtime is linked; cuFFT and cuBLAS are opened when they are wanted, so that one program starts on every machine.
+# The CUDA backend. By default it is on if the machine has a GPU and nvcc; otherwise one line reports it and everything
+# else works. Only the static runtime is linked. cuFFT and cuBLAS are opened on demand, so that the same program starts
+# on every machine.
 
 set(ECHOLUX_CUDA "auto" CACHE STRING
     "Reconstruct on NVIDIA GPUs; auto: where this machine has one, because kernels take long to compile")
@@ -12,7 +13,7 @@ if(NOT capabilities MATCHES "^[0-9]+\\.[0-9]+")
     set(no_gpu TRUE)
 endif()
 
-# Sanitizers and line counts watch host code; nvcc's host half of a .cu file cannot carry them.
+# Sanitizers and coverage instrument host code; nvcc cannot pass their flags on to the host part of a .cu file.
 if(ECHOLUX_CUDA AND (ECHOLUX_SANITIZE OR ECHOLUX_COVERAGE))
     set(ECHOLUX_CUDA OFF)
     message(STATUS "CUDA off: sanitizers and coverage look at the host's code")
@@ -25,7 +26,7 @@ elseif(ECHOLUX_CUDA STREQUAL "auto")
     set(ECHOLUX_CUDA ON)
 endif()
 
-# A toolkit that is missing, broken or too old is told in one line and does not stop the others' work.
+# Reports a missing, broken or outdated toolkit in one line and continues without CUDA.
 if(ECHOLUX_CUDA AND NOT CMAKE_CUDA_COMPILER)
     find_program(nvcc nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin NO_CACHE)
     if(nvcc)
@@ -51,7 +52,7 @@ endif()
 if(ECHOLUX_CUDA)
     set(CMAKE_CUDA_ARCHITECTURES ${ECHOLUX_CUDA_ARCHITECTURES})
     if(ECHOLUX_CUDA_ARCHITECTURES STREQUAL "auto")
-        if(NOT no_gpu)  # `native` fails where there is no GPU
+        if(NOT no_gpu)  # `native` fails without a GPU
             string(REGEX REPLACE "\n.*" "" capability "${capabilities}")
             string(REPLACE "." "" CMAKE_CUDA_ARCHITECTURES "${capability}")
         else()
@@ -73,7 +74,7 @@ if(ECHOLUX_CUDA)
     set(CMAKE_CUDA_STANDARD 20)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
     set(CMAKE_CUDA_EXTENSIONS OFF)
-    if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know how to ask nvcc for it
+    if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know nvcc's option for C++20
         set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
         set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
     endif()
@@ -81,9 +82,9 @@ if(ECHOLUX_CUDA)
     message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION} for architectures ${CMAKE_CUDA_ARCHITECTURES}")
 endif()
 
-# What nvcc's compilations get; -Wpedantic would stumble over the code that nvcc makes of a .cu file.
+# Flags for nvcc. -Wpedantic is left out because it warns about the code that nvcc generates from a .cu file.
 set(ECHOLUX_CUDA_FLAGS --Werror=all-warnings --expt-relaxed-constexpr -lineinfo
     -Xcompiler=-Wall,-Wextra,-Wno-unused-parameter,-Werror)
-if(NOT ECHOLUX_CUDA_ARCHITECTURES STREQUAL "auto")  # to be handed out: a tenth of the size, some ms at the start
+if(NOT ECHOLUX_CUDA_ARCHITECTURES STREQUAL "auto")  # for distribution: a tenth of the size, for some ms at startup
     list(APPEND ECHOLUX_CUDA_FLAGS --compress-mode=size)
 endif()

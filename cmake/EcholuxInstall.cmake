@@ -1,13 +1,15 @@
-# `cmake --install` makes a folder that can be carried to another machine: the program, the libraries it needs beside it,
-# licence and documents. The C and C++ libraries and what belongs to the graphics driver stay with the target machine: a
-# newer Mesa wants a newer libstdc++ than ours, and a process has but one.
-# The component gpu_tests adds what `gpu-test` needs there: the tests of the CUDA backend, their vectors, the peers, and
-# a Vulkan loader for machines without one. cuFFT, cuBLAS and CUPTI come from that machine's CUDA toolkit.
+# `cmake --install` creates a folder that can be copied to another machine. It contains the program, the libraries that
+# it needs, the licence and the documentation. The C and C++ runtimes and the libraries of the graphics driver come from
+# the target machine: a newer Mesa needs a newer libstdc++ than ours, and a process can load only one.
+# The component gpu_tests adds everything that `gpu-test` needs there: the tests of the CUDA backend, their vectors, the
+# peers, and a Vulkan loader for machines without one. cuFFT, cuBLAS and CUPTI come from that machine's CUDA toolkit.
 
-# echolux_carried(PROGRAM ARGUMENTS...): finds its libraries beside it; ARGUMENTS go to each install().
+# echolux_carried(PROGRAM ARGUMENTS...): installs a program that finds its libraries next to it. ARGUMENTS are passed to
+# each install().
 function(echolux_carried program)
     set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
-    target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)  # RPATH, which also holds for libraries of libraries
+    target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)  # RPATH, which also applies to libraries of
+                                                                     # libraries
     install(TARGETS ${program} RUNTIME_DEPENDENCY_SET ${program}_libraries RUNTIME DESTINATION bin ${ARGN})
     install(RUNTIME_DEPENDENCY_SET ${program}_libraries DESTINATION lib ${ARGN}
         PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|stdc\\+\\+|gcc_s)\\.so" "^libcuda\\.so")
@@ -15,12 +17,12 @@ endfunction()
 
 echolux_carried(echolux)
 echolux_carried(echolux-reader)
-if(TARGET echolux_library)  # its libraries lie beside it, and theirs too
+if(TARGET echolux_library)  # its libraries are in the same folder, and so are their dependencies
     target_link_options(echolux_library PRIVATE -Wl,--disable-new-dtags)
 endif()
 install(FILES README.md LICENSE CHANGELOG.md CITATION.cff CONTRIBUTING.md DESTINATION .)
 install(DIRECTORY docs DESTINATION . FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.webp")
-install(DIRECTORY plugins DESTINATION . FILES_MATCHING PATTERN "*.h" PATTERN "*.c")  # for authors of plugins
+install(DIRECTORY plugins DESTINATION . FILES_MATCHING PATTERN "*.h" PATTERN "*.c")  # for plugin authors
 
 if(TARGET gpu_tests)
     set(for_gpu COMPONENT gpu_tests EXCLUDE_FROM_ALL)

@@ -1,6 +1,6 @@
-# Python's headers and nanobind: found by the interpreter that is named, or that of the virtual environment that `./dev`
-# makes, or that pip builds in. Sets Python_Development.Module_FOUND, nanobind_FOUND, and ECHOLUX_PYTHON_ENVIRONMENT: what
-# Python needs in its environment to load the module.
+# Finds Python's headers and nanobind with the given interpreter, that of the virtual environment of `./dev`, or the one
+# in which pip builds. Sets Python_Development.Module_FOUND, nanobind_FOUND, and ECHOLUX_PYTHON_ENVIRONMENT: the
+# environment variables with which Python can load the module.
 if(NOT Python_EXECUTABLE AND EXISTS ${CMAKE_CURRENT_LIST_DIR}/../build/python/bin/python3)
     set(Python_EXECUTABLE ${CMAKE_CURRENT_LIST_DIR}/../build/python/bin/python3)
 endif()
@@ -9,14 +9,14 @@ if(Python_Development.Module_FOUND)
     execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT
         ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
     find_package(nanobind 3.1 CONFIG QUIET)
-    # By this nanobind knows that the stable interface is wanted; CMake has it since 3.26. Here nothing is linked to it.
+    # This target makes nanobind use the stable ABI. CMake defines it since 3.26. Nothing is linked to it here.
     if(UNIX AND NOT TARGET Python::SABIModule)
         add_library(Python::SABIModule INTERFACE IMPORTED)
     endif()
 endif()
 
-# Python knows nothing of the address sanitizer, whose runtime has to be there first, with what it watches. What Python
-# keeps until its end is no leak.
+# Python is not built with the address sanitizer, so the sanitizer's runtime and the libraries it intercepts must be
+# preloaded. Leak detection is off because Python keeps memory until it exits.
 set(ECHOLUX_PYTHON_ENVIRONMENT "")
 if(ECHOLUX_SANITIZE)
     set(runtimes "")

@@ -1,6 +1,6 @@
-# Files become bytes of the program. Included: echolux_embed(LIBRARY PATH FILE) puts FILE into LIBRARY, where assets/assets.h
-# finds it as PATH; echolux_embedded(LIBRARY) then writes the list of all. As a script, cmake -D PATH=... -D FILE=... -D SYMBOL=...
-# -D OUTPUT=... -P EmbedAssets.cmake, it writes the bytes of one.
+# Embeds files into the program as bytes. When included: echolux_embed(LIBRARY PATH FILE) adds FILE to LIBRARY, where
+# assets/assets.h finds it as PATH; echolux_embedded(LIBRARY) then writes the list of all files. As a script, cmake -D
+# PATH=... -D FILE=... -D SYMBOL=... -D OUTPUT=... -P EmbedAssets.cmake writes the bytes of one file.
 if(CMAKE_SCRIPT_MODE_FILE)
     file(READ ${FILE} bytes HEX)
     string(LENGTH "${bytes}" digits)

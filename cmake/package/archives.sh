@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# archives.sh FOLDER VERSION: of an installed FOLDER makes a tarball and a Debian package beside it, after adding what a
-# person needs who gets nothing else: a README with what the machine must have, and the licences of carried libraries.
+# archives.sh FOLDER VERSION: packs an installed FOLDER as a tarball and a Debian package next to it. First adds a
+# README with the requirements of the target machine, and the licences of the bundled libraries.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
@@ -10,13 +10,13 @@ tarball=$out/echolux-$version-linux-x86_64.tar.gz
 package=$out/echolux_${version}_amd64.deb
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2>/dev/null || date +%s)}
 
-# newest PREFIX: the highest version of such symbols that a program or library here asks for.
+# newest PREFIX: prints the highest version of the symbols with this prefix that a program or library here requires.
 newest() {
     find "$folder/bin" "$folder/lib" -type f \( -name 'echolux*' -o -name '*.so*' \) -print0 |
         xargs -0 -n 1 objdump -T 2>/dev/null | grep -oP "\(?$1_\K[0-9.]+" | sort -uV | tail -n 1
 }
 
-# The package of a library is found by its name: the linker's path and dpkg's may differ by a merged /usr.
+# Finds the package of a library by its name, because the paths of the linker and of dpkg may differ by a merged /usr.
 licences() {
     local library owner
     mkdir -p "$folder/share/licences"
@@ -31,7 +31,7 @@ licences() {
     done
 }
 
-control() {  # Debian numbers libstdc++6 as GCC: 3.4.30 came with 12
+control() {  # Debian versions libstdc++6 like GCC: 3.4.30 came with 12
     cat <<END
 Package: echolux
 Version: $version

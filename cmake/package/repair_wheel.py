@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""auditwheel, but for the libraries that manylinux takes for granted on every machine with a screen: a bare system, a server
-or a container has none of them, and the module would not start. They are put into the wheel as all others.
+"""Runs auditwheel without some libraries that manylinux assumes to be present on every desktop machine. Servers and
+containers lack them, and the module would not load. They are added to the wheel like all others.
 
 usage: repair_wheel.py ARGUMENTS_OF_AUDITWHEEL
 """
@@ -14,7 +14,7 @@ NOT_EVERYWHERE = {"libX11.so.6", "libXext.so.6", "libXrender.so.1", "libICE.so.6
 
 
 class BarePolicy(policy.Policy):
-    """What may be left to the machine: the C and C++ runtimes and zlib."""
+    """Leaves only the C and C++ runtimes and zlib to the target machine."""
 
     def __init__(self, *, whitelist, **rest):
         super().__init__(whitelist=frozenset(whitelist) - NOT_EVERYWHERE, **rest)
