@@ -1,4 +1,4 @@
-// The alignment view in the window: what its controls do, and that all of it is there at the sizes that people have.
+// The alignment view in the window: its controls work, and all of them are visible at common window sizes.
 #include "app/picture_of.h"
 #include "app/stage/exhibit.h"
 #include "app/stage/live_session.h"
@@ -28,7 +28,7 @@ class AlignmentViewTest : public WindowRun {
         if (!found) ADD_FAILURE() << name << " is not there";
         return found.value_or(std::array<float, 4>{});
     }
-    // For people to look at, where ECHOLUX_PICTURES names a folder.
+    // Writes a picture for visual inspection if ECHOLUX_PICTURES names a folder.
     void keep_picture(const std::string& name) {
         const char* pictures = std::getenv("ECHOLUX_PICTURES");
         if (pictures == nullptr) return;
@@ -54,7 +54,7 @@ TEST_F(AlignmentViewTest, EverythingIsThereAtManySizes) {
             EXPECT_LE(static_cast<double>(right), static_cast<double>(size.width));
             EXPECT_LE(static_cast<double>(bottom), static_cast<double>(size.height));
         }
-        const bool has_room = static_cast<double>(size.width) / size.scale >= 1900;  // else some are scrolled to
+        const bool has_room = static_cast<double>(size.width) / size.scale >= 1900;  // otherwise some need scrolling
         for (const char* name : has_room ? std::span<const char* const>(controls) : std::span<const char* const>()) {
             place(name);
         }

@@ -1,4 +1,4 @@
-// The box of a choice in a narrow panel: its text is whole as long as there is room for it, and never runs out of it.
+// The box of a choice in a narrow panel: its text is complete if there is room, and never extends beyond the box.
 #include <gtest/gtest.h>
 #include <imgui.h>
 

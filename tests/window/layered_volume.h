@@ -1,4 +1,4 @@
-// A volume of flat layers under speckle, in a file: surfaces at known rows, for tests of what is made of tissue.
+// A volume file with flat layers and speckle. Its surfaces are at known rows, for tests of tissue analysis.
 #pragma once
 
 #include <cmath>
@@ -12,9 +12,10 @@
 namespace echolux::test {
 
 constexpr std::int64_t layered_depth = 96, layered_a_scans = 40, layered_b_scans = 24;
-constexpr double first_surface = 29.5, second_surface = 59.5;  // rows: bright begins, and ends
+constexpr double first_surface = 29.5, second_surface = 59.5;  // rows where the bright layer begins and ends
 
-// Intensities: noise of mean 1, 100 between the surfaces; exponential. `shifts`: of each B-scan in depth, rows.
+// Intensities with exponential noise: mean 1, and 100 between the surfaces. `shifts` moves each B-scan in depth, in
+// rows.
 inline Volume layered_volume(unsigned seed = 1, const std::vector<int>& shifts = {}) {
     Volume volume;
     volume.grid.depth = layered_depth;

@@ -1,4 +1,4 @@
-// The parts of the window at many sizes and scales: inside it, beside each other, large enough to work in.
+// Layout of the window's parts at many sizes and scales: inside the window, without overlap, large enough to work in.
 #include "ui/window/layout.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST(LayoutAt1024x700, LeavesRoomForPictures) {
     }
 }
 
-// The left panels fold by themselves, then the right ones.
+// The left panels are folded first, then the right ones.
 TEST(LayoutOfSmallWindows, LeavesMostOfTheRoomToPictures) {
     for (const auto& [width, height] : {std::pair{640, 480}, {800, 600}, {480, 400}, {320, 240}}) {
         const WindowPlan plan = plan_window(WindowSettings{}, {width, height, 1, true, 90});
@@ -112,7 +112,7 @@ TEST(PaneInput, ValuesBecomeWiderToTheRightAndBrighterUpwards) {
     EXPECT_NEAR(brighter.high - brighter.low, 20, 1e-9);
 }
 
-// A quarter turn round the picture's middle, from the right to below it: clockwise.
+// A quarter turn clockwise around the centre of the picture, from the right to below.
 TEST(PaneInput, RollTurnsThePicture) {
     View view;
     view.width = view.height = 200;

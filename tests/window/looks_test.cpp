@@ -1,7 +1,7 @@
-// What the window looks like, against pictures that were kept when somebody had looked at them: controls that moved,
-// were cut off or vanished are found. Kept are gray pictures reduced to a quarter; what is drawn by rays, and the
-// status line, which names the device, are left out. ECHOLUX_RENEW_LOOKS=1 keeps new ones; ECHOLUX_PICTURES=FOLDER
-// writes the pictures themselves, to be looked at.
+// Compares the window with reference pictures that a person has checked, to find controls that moved, are cut off or
+// are missing. The references are gray pictures reduced to a quarter. Rendered panes are left out, and so is the status
+// line because it names the device. ECHOLUX_RENEW_LOOKS=1 writes new references; ECHOLUX_PICTURES=FOLDER writes the
+// pictures for inspection.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -15,16 +15,16 @@ namespace echolux::test {
 namespace {
 
 constexpr std::int64_t reduction = 4;  // pixels at scale 1
-constexpr int unlike = 48;             // levels of gray
-constexpr double max_unlike = 0.0015;  // of the pixels that count
-constexpr std::uint8_t left_out = 0;   // what is not compared
+constexpr int unlike = 48;             // gray levels
+constexpr double max_unlike = 0.0015;  // share of the compared pixels
+constexpr std::uint8_t left_out = 0;   // value of pixels that are not compared
 
 struct Size {
     std::int64_t width = 1280, height = 800;
     double scale = 1;
 };
 
-// Means of squares of pixels.
+// Averages blocks of `by` x `by` pixels.
 Picture reduced(const Image& image, std::int64_t by) {
     Picture small{image.width / by, image.height / by, 1, {}, {}};
     for (std::int64_t y = 0; y < small.height; ++y) {
@@ -47,7 +47,7 @@ void leave_out(Picture& picture, const Region& part, std::int64_t by) {
     }
 }
 
-// Of the pixels that count in both; 1 where the sizes differ.
+// Returns the share of compared pixels that differ; 1 if the sizes differ.
 double share_unlike(const Picture& a, const Picture& b) {
     if (a.width != b.width || a.height != b.height) return 1;
     std::int64_t counted = 0, unlike_ones = 0;
@@ -84,7 +84,7 @@ class WindowPictures : public WindowRun {
         return folder() / "scan.toml";
     }
 
-    // As a person finds it who moves nothing.
+    // Compares the window at rest with the reference picture.
     void compare(const std::string& name) {
         move({1, static_cast<double>(size_.height) / 2});
         ASSERT_TRUE(settle());

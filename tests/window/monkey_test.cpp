@@ -1,5 +1,5 @@
-// Somebody who presses everything: seeded random actions and settings, within and a little beyond their ranges, on a
-// live workspace, as a window would pass them on. Nothing may escape, be said by the validation layer, hang or grow.
+// Seeded random actions and settings, within their ranges and beyond, on a live workspace, as a window would pass them
+// on. There must be no escaping exception, validation message, hang or growth.
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Bytes of memory that the process holds.
+// Resident memory of this process.
 double resident_bytes() {
     std::ifstream file("/proc/self/statm");
     double total = 0, resident = 0;
@@ -75,13 +75,13 @@ class Monkey {
         work_.actions().run(id);
     }
 
-    // Mostly a little beyond the range at most, now and then far beyond it.
+    // Returns a number that is usually within the range or slightly beyond, and sometimes far beyond it.
     double number_for(const BoundField& field) {
         const double low = std::max(field.low, -1e4), high = std::min(field.high, 1e4);
         const double margin = below(20) == 0 ? 10 : 0.05;
         const double width = high - low;
         if (below(4) == 0) return below(2) == 0 ? low : high;
-        const double at = std::pow(uniform(0, 1), 3);  // small numbers matter more
+        const double at = std::pow(uniform(0, 1), 3);  // prefer small numbers
         return uniform(0, 1) < 0.8 ? low + at * width : uniform(low - margin * width, high + margin * width);
     }
 
@@ -135,7 +135,7 @@ class Monkey {
         work_.open_source(source_);
     }
 
-    // On two cores that draw without a GPU, what is slow or large by its nature would be all that the test does.
+    // Without a GPU, slow or large views would take up the whole time of the test.
     void stay_small() {
         work_.change("view.width", std::int64_t{64});
         work_.change("view.height", std::int64_t{48});
@@ -191,7 +191,7 @@ class Monkeys : public WorkspaceTest {
     }
 
   private:
-    // What no view can show is said by the exhibit, as the window would.
+    // Like the window, lets the exhibit report views that cannot be shown.
     void see() {
         try {
             turn(work());
@@ -200,7 +200,7 @@ class Monkeys : public WorkspaceTest {
         }
     }
 
-    // until(), but for views that nothing can show.
+    // Like until(), but tolerates views that cannot be shown.
     bool comes_to_rest() {
         const auto start = Clock::now();
         while (!work().jobs().is_idle() && Clock::now() - start < std::chrono::minutes(2)) {
@@ -210,7 +210,7 @@ class Monkeys : public WorkspaceTest {
         return work().jobs().is_idle();
     }
 
-    // Recordings and pictures pile up, which is no growth of the program.
+    // Removes recordings and pictures, which are not growth of the program.
     void tidy() {
         work().stop_recording();
         std::error_code ignored;
@@ -224,8 +224,9 @@ class Monkeys : public WorkspaceTest {
         return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
     }
 
-    // The middle third of the time against the last. Mesa's software driver keeps the last thousand shaders that it has
-    // compiled, half a MB each, which takes it minutes to gather: until then only a ceiling can be told.
+    // Compares memory in the last third of the run with the middle third. Mesa's software driver keeps the last
+    // thousand compiled shaders, half a MB each, and needs minutes to collect them. Before that, only an upper limit
+    // can be checked.
     static void expect_flat(const std::vector<double>& memory, double seconds) {
         constexpr double warm_up_s = 900, ceiling = 3e9;
         constexpr std::ptrdiff_t max_files = 100, max_threads = 64;
@@ -234,7 +235,7 @@ class Monkeys : public WorkspaceTest {
         EXPECT_LT(entries("/proc/self/fd"), max_files);
         EXPECT_LT(entries("/proc/self/task"), max_threads);
         const std::size_t third = memory.size() / 3;
-        if (third < 5) return;  // a few seconds are too short to see growth
+        if (third < 5) return;  // too short to see growth
         const auto part = [&](std::size_t begin) {
             const auto first = memory.begin() + static_cast<std::ptrdiff_t>(begin);
             return median({first, first + static_cast<std::ptrdiff_t>(third)});
@@ -250,7 +251,7 @@ TEST_F(Monkeys, BreakNothingInAFewSeconds) {
     let_loose(5, 20260601);
 }
 
-// As long as ECHOLUX_MONKEY_MINUTES says; one minute without it.
+// Runs for ECHOLUX_MONKEY_MINUTES, by default one minute.
 TEST_F(Monkeys, SlowBreakNothingForLong) {
     const char* minutes = std::getenv("ECHOLUX_MONKEY_MINUTES");
     let_loose(60 * (minutes == nullptr ? 1.0 : std::atof(minutes)), 7);

@@ -1,5 +1,5 @@
-// What hands do is never lost, however few pictures a second there are: clicks, double clicks and keys mean what they
-// meant when they were made, and are answered before rays are.
+// Input is never lost, however low the frame rate is: clicks, double clicks and keys apply to the state in which they
+// were made, and are handled before rays are traced.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -21,14 +21,14 @@ class NoClickLost : public WindowRun {
         ASSERT_TRUE(settle());
     }
 
-    // At these times from now, all of it between two pictures.
+    // Sends the events at these times from now, all of them between two pictures.
     void hands(const std::vector<std::pair<double, WindowEvent>>& events) {
         const double now_s = native().now_s();
         for (const auto& [after_s, event] : events) native().push(HeardEvent{event, now_s + after_s});
         turns(3);
     }
 
-    // As a window system tells of a letter on the keyboard.
+    // Adds a typed letter as the window system reports it.
     static void add_letter(std::vector<std::pair<double, WindowEvent>>& events, double at_s, char letter) {
         events.emplace_back(at_s, KeyPressed{std::string(1, letter), true, false});
         events.emplace_back(at_s, TextTyped{static_cast<std::uint32_t>(letter)});
@@ -42,7 +42,7 @@ TEST_F(NoClickLost, PlacesAreMeasuredWhileThePictureIsRefined) {
     for (const PaneKind pane : {PaneKind::volume, PaneKind::b_scan}) {
         const std::size_t before = work().view().distances.size();
         click(middle_of("measure.distance"));
-        work().change("view.azimuth_deg", work().view().azimuth_deg + 1);  // the picture begins anew
+        work().change("view.azimuth_deg", work().view().azimuth_deg + 1);  // the picture starts over
         const Pixel middle = middle_of(pane);
         click(middle);
         click({middle.x + 14, middle.y + 9});
@@ -131,7 +131,7 @@ TEST_F(NoClickLost, APaletteThatIsTypedIntoAtOnceUnderstands) {
     EXPECT_EQ(work().window().layout, PaneLayout::sections);
 }
 
-// By the window's own clock, on which pictures of the live volume take as long as those of a slow machine.
+// The window's clock is controlled by the test: each picture of the live volume takes as long as on a slow machine.
 TEST_F(NoClickLost, HandsAreAnsweredBeforeRaysWhileSomethingRuns) {
     open_window();
     SourceWanted source;

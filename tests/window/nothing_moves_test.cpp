@@ -1,5 +1,5 @@
-// Nothing moves under the pointer: whatever comes, goes or grows by itself (notices, jobs, states, counts) leaves every
-// control where it is. Seen at all controls of all panels at once, in a window high enough for them.
+// Nothing moves under the pointer: notices, jobs, states and counts that appear or change leave every control in its
+// place. All controls of all panels are checked together, in a window that is high enough for them.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -21,7 +21,7 @@ class NothingMoves : public WindowRun {
         open_source("20000");
         ASSERT_TRUE(turn_until([this] { return live().is_running(); }));
         ASSERT_TRUE(turn_until([this] { return live().stats().finished_volumes > 2 && !work().is_busy(); }));
-        turns(30);  // the first volume has come, and its values have been counted
+        turns(30);  // the first volume has arrived and its histogram is known
         begin_ = window().places();
         ASSERT_GT(begin_.size(), 50u);
     }
@@ -44,7 +44,7 @@ class NothingMoves : public WindowRun {
     }
     LiveSession& live() { return *work().stage().exhibit()->live(); }
 
-    // All that was there stands where it stood. What a notice itself brings comes and goes in its own place.
+    // All earlier controls are still in their places. A notice or job may add its own controls and remove them.
     void expect_still(const std::string& after) {
         turns(2);
         for (const auto& [name, place] : begin_) {
@@ -110,7 +110,7 @@ TEST_F(NothingMoves, ByASourceThatStopsAndStarts) {
     expect_still("the start of the source");
 }
 
-// It takes seconds until the first is whole.
+// The first volume takes seconds to complete.
 TEST_F(NothingMoves, WhenTheFirstVolumeComes) {
     open_panels(320, 1400);
     open_source("60");
@@ -170,7 +170,7 @@ TEST_F(NothingMoves, OnTheStartPage) {
     }
 }
 
-// A click passes through what is told over the picture.
+// Clicks pass through a message over the picture.
 TEST_F(NothingMoves, TroubleOverThePictureTakesNoClicks) {
     open_window();
     work().open(write_ball("ball.nrrd"));

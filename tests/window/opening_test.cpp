@@ -1,5 +1,5 @@
-// Opening in the window: what was clicked says how far it is, a file has its panels whatever was open before, and a
-// recording the look that it was made with.
+// Opening in the window: the clicked item shows its progress, a file gets its panels whatever was open before, and a
+// recording is displayed as when it was recorded.
 #include "app/stage/exhibit.h"
 #include "app/stage/live_session.h"
 #include "window_run.h"

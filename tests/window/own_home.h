@@ -1,5 +1,5 @@
-// A home folder of its own for each test, so that what gets a name by itself lands nowhere else, and nothing of the
-// user's own folder of settings is read.
+// A separate home folder for each test, so that files with default names are written there and the user's settings are
+// not read.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Where things lie in panes, against the orientation that files and pictures have: depth down, A-scans to the right,
-// B-scans up in the en face view.
+// Positions in panes, compared with the orientation of files and pictures: depth down, A-scans to the right, B-scans up
+// in the en face view.
 #include "app/stage/pane_view.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ VolumeGrid grid_of(double depth_um = 4, double a_um = 10, double b_um = 20) {
 
 View pane_of(PaneKind kind, const PaneLook& look = {}) {
     View view;
-    view.azimuth_deg = 70;  // of no matter for sections
+    view.azimuth_deg = 70;  // irrelevant for sections
     return pane_view(view, {kind, 400, 300, {12, -35, 48}, look, 10, 13});
 }
 
@@ -43,7 +43,7 @@ TEST(PaneView, PlacesAndPixelsAreInverse) {
     }
 }
 
-// Per pixel to the right and down: which axis grows, which falls.
+// Signs of the change per pixel to the right and down on each axis.
 TEST(PaneView, DirectionsAreThoseOfFiles) {
     const auto step = [](PaneKind kind, double right, double down) {
         const View pane = pane_of(kind);
@@ -58,7 +58,7 @@ TEST(PaneView, DirectionsAreThoseOfFiles) {
     EXPECT_NEAR(step(PaneKind::b_scan, 1, 0).z, 0, 1e-9);
 }
 
-// 600 x 400 um in 400 x 300 pixels: as wide as the picture but for a margin of 3 %.
+// 600 x 400 um in 400 x 300 pixels: fills the width of the picture except for a margin of 3 %.
 TEST(PaneView, SectionsFillTheirPane) {
     const View pane = pane_of(PaneKind::b_scan);
     const glm::dvec2 left = pixel_of(pane, grid_of(), {0, -300, 48}), right = pixel_of(pane, grid_of(), {0, 300, 48});
@@ -113,11 +113,11 @@ TEST(PaneView, SectionsForgetCutsAndKeepValues) {
     EXPECT_TRUE(pane.clip_planes.empty());
     EXPECT_EQ(pane.low, 3);
     EXPECT_EQ(pane.high, 7);
-    EXPECT_EQ(pane.mode, ViewMode::minip);  // one voxel deep: its value
+    EXPECT_EQ(pane.mode, ViewMode::minip);  // one voxel deep: shows the voxel's value
     EXPECT_NO_THROW(check_view(pane));
 }
 
-// A pane may be as wide as it likes: only what is saved is for two eyes.
+// Stereo applies only to saved pictures, so a pane may have any width.
 TEST(PaneView, IsForBothEyesAlike) {
     View view;
     view.stereo = Stereo::side_by_side;
@@ -129,7 +129,7 @@ TEST(PaneView, IsForBothEyesAlike) {
     }
 }
 
-// Distances and angles that lie in the section, and no others; a section without a grid shows none.
+// Sections show only the distances and angles that are in their plane. A section without a grid shows none.
 TEST(PaneView, SectionsShowWhatWasMeasuredInThem) {
     const VolumeGrid grid = grid_of();
     View view;
@@ -160,7 +160,7 @@ TEST(PaneView, SectionsMayHaveLevelsOfTheirOwn) {
     EXPECT_EQ(pane_view(view, wanted).low, 3);
 }
 
-// A bar that would be cut is left out.
+// A bar that would be cut off is omitted.
 TEST(PaneView, SmallSectionsHaveNoScaleBar) {
     const auto has_bar = [](std::int64_t width, std::int64_t height) {
         return pane_view(View{}, {PaneKind::side, width, height, {}, {}, 10, 13}).scale_bar;

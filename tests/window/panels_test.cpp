@@ -1,5 +1,5 @@
-// Panels without a window around them: all that they draw lies inside them, at every width and scale, and what hands do
-// to their controls is what the workspace holds then, undone as one step.
+// Panels without a window: everything is drawn inside them at every width and scale, and changing a control changes the
+// workspace in one undoable step.
 #include "ui/panels/panel.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ class PanelsTest : public WorkspaceTest {
         width_ = width * scale;
     }
 
-    // Pictures of all panels, one below the other. Sections are all open where `opens_all`.
+    // Draws frames with all panels, one below the other. Opens all sections if `opens_all`.
     void frames(int count = 1, bool opens_all = false) {
         for (int i = 0; i < count; ++i) {
             double now_s = work().now_s();
@@ -71,7 +71,7 @@ class PanelsTest : public WorkspaceTest {
         }
     }
 
-    // A volume whose values have been counted, in panels that have come to rest.
+    // Loads the volume and waits until its histogram is known and the panels are at rest.
     void open_counted_volume() {
         open_volume();
         EXPECT_TRUE(until([this] { return work().stage().exhibit()->histogram().has_value(); }));
@@ -102,7 +102,7 @@ class PanelsTest : public WorkspaceTest {
         move(where);
         button(true, which);
         button(false, which);
-        frames(10);  // no double click of it with the next one
+        frames(10);  // the next click does not make it a double click
     }
     void double_click(Spot where) {
         move(where);
@@ -131,7 +131,7 @@ class PanelsTest : public WorkspaceTest {
         frames(2);
     }
 
-    // Whether every control lies inside the panel.
+    // Expects every control to be inside the panel.
     void expect_inside() {
         EXPECT_GT(state_.controls.places.size(), 5u);
         for (const auto& [name, place] : state_.controls.places) {
@@ -158,7 +158,7 @@ TEST_F(PanelsTest, NothingIsCutOffAtAnyWidthAndScale) {
             SCOPED_TRACE(testing::Message() << width << " at scale " << scale);
             load(scale, width);
             frames(3, true);
-            // What lies side by side at the bottom of a window needs its width.
+            // The time line is laid out for the width of the whole window.
             std::erase_if(state_.controls.places,
                           [](const auto& entry) { return entry.first.starts_with("timeline."); });
             expect_inside();
@@ -292,7 +292,8 @@ TEST_F(PanelsTest, TheRangeIsDraggedBelowTheCurve) {
     open_counted_volume();
     const TransferFunction function = work().stage().renderer().transfer_function(work().view());
     const auto place = state_.controls.places.at("transfer.curve");
-    // The automatic curve of dB goes from 3 to 40; the hand of its upper end stands where the volume ends, nearly.
+    // The automatic curve of dB goes from 3 to 40. The handle of its upper end is close to the end of the volume's
+    // values.
     ASSERT_EQ(function.range.high, 40);
     Spot hand{place[0], place[3] - 18};
     for (float x = place[2]; x > place[0] && work().view().high == highest_value; x -= 8) {
@@ -334,7 +335,7 @@ TEST_F(PanelsTest, RecordingIsStartedAndEndedByItsButton) {
     })) << troubles();
     frames(2);
     click(at("source.record"));
-    EXPECT_TRUE(until([&] { return !live.is_recording(); })) << troubles();  // what is queued is written first
+    EXPECT_TRUE(until([&] { return !live.is_recording(); })) << troubles();  // queued blocks are written first
     bool has_scan = false;
     for (const auto& entry : std::filesystem::directory_iterator(folder() / "recordings")) {
         has_scan = has_scan || entry.path().extension() == ".toml";

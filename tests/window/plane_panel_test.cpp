@@ -1,5 +1,5 @@
-// The second axis of a transfer function in a window, as hands edit it; and what widgets do when they are moved, as
-// plain functions. ECHOLUX_PICTURES=FOLDER writes what it looks like.
+// Editing the second axis of a transfer function in a window, and the plain functions behind its widgets.
+// ECHOLUX_PICTURES=FOLDER writes pictures for inspection.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -97,7 +97,7 @@ class PlanePanel : public WindowRun {
     }
     const TransferPlane& plane() { return *work().view().transfer_curve->plane; }
 
-    // A place of the picture of the plane, by parts of its width from the left and of its height from below.
+    // Converts a position in the plane's picture, as fractions of its width from the left and of its height from below.
     Pixel in_plane(double across, double up) {
         const auto place = window().place_of("transfer.plane");
         EXPECT_TRUE(place.has_value());
@@ -119,12 +119,12 @@ TEST_F(PlanePanel, WidgetsAreAddedDraggedPaintedTakenAwayAndTakenBack) {
     const Image with_box = (settle(), picture());
     const TransferPlane added = plane();
 
-    drag(in_plane(0.55, 0.5), in_plane(0.35, 0.6));  // all of it
+    drag(in_plane(0.55, 0.5), in_plane(0.35, 0.6));  // moves the whole shape
     const ValueRange range = work().stage().renderer().transfer_function(work().view()).range;
     const double span = range.high - range.low;
     EXPECT_NEAR(plane().widgets[0].points[0].value, added.widgets[0].points[0].value - 0.2 * span, 0.02 * span);
     EXPECT_GT(plane().widgets[0].points[0].second, added.widgets[0].points[0].second);
-    drag(in_plane(0.5, 0.8), in_plane(0.9, 0.9));  // its upper right corner
+    drag(in_plane(0.5, 0.8), in_plane(0.9, 0.9));  // moves its upper right corner
     const TransferPlane stretched = plane();
     EXPECT_GT(stretched.widgets[0].points[1].value, added.widgets[0].points[1].value);
     ASSERT_TRUE(settle());

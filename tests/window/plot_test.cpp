@@ -1,4 +1,4 @@
-// Where curves and ticks come to lie: nothing narrow is lost, nothing is drawn twice, ticks are round.
+// Positions of curves and ticks: narrow peaks are kept, nothing is drawn twice, and ticks are round numbers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 
 TEST(PlotCurve, KeepsLeastAndGreatestOfEachColumn) {
     std::vector<float> values(10'000, 1.0F);
-    values[1234] = 9;  // one sample of a hundred in its column
+    values[1234] = 9;  // one of a hundred samples in its column
     values[1267] = -5;
     const std::vector<PlotPoint> points = points_of({values}, {0, 10'000}, 100);
     EXPECT_LE(points.size(), 2 * 101U);
@@ -33,7 +33,7 @@ TEST(PlotCurve, KeepsLeastAndGreatestOfEachColumn) {
 TEST(PlotCurve, IsItselfWhereThereIsRoom) {
     const std::vector<float> values{3, 1, 4, 1, 5, 9, 2, 6};
     const std::vector<PlotPoint> points = points_of({values, 10, 2}, {14, 20}, 300);
-    ASSERT_EQ(points.size(), 5U);  // 14, 16, 18, 20 and the one beyond
+    ASSERT_EQ(points.size(), 5U);  // 14, 16, 18, 20 and one beyond
     EXPECT_EQ(points[0].value, 4);
     EXPECT_EQ(points[0].column, 0);
     EXPECT_EQ(points[1].column, 100);

@@ -1,5 +1,5 @@
-// Spectra of a small simulated scan without their description, as a foreign program would have written them: 256
-// samples x 32 A-scans x 24 B-scans.
+// Spectra of a small simulated scan without a description, as another program would write them: 256 samples x 32
+// A-scans x 24 B-scans.
 #pragma once
 
 #include <filesystem>

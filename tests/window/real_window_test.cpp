@@ -1,5 +1,5 @@
-// The program in a real window: on a screen of its own (Xvfb), with the pointer and keys of xdotool. What is on the
-// screen is read from Xvfb's memory. Left out where the two are not installed.
+// The program in a real window on its own screen (Xvfb), with pointer and keys controlled by xdotool. The screen is
+// read from Xvfb's memory. Skipped if either tool is not installed.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -25,7 +25,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// A program that is ended with the test at the latest.
+// A child process that is killed at the end of the test at the latest.
 class Running {
   public:
     Running(const Strings& command, const std::string& output) {
@@ -67,7 +67,8 @@ std::string text_of(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The line that is a number, among what else a server says while it looks for a free display; empty: none yet.
+// Returns the first complete line that is a number, or an empty string. Xvfb also prints other messages while it looks
+// for a free display.
 std::string number_in(const std::filesystem::path& path) {
     std::ifstream in(path);
     std::string line;
@@ -77,7 +78,7 @@ std::string number_in(const std::filesystem::path& path) {
     return {};
 }
 
-// Two minutes at most, however long each look takes; says then what was waited for.
+// Polls for up to two minutes. On timeout, reports what it waited for.
 bool wait_until(const char* what, const std::function<bool()>& is_so) {
     constexpr std::chrono::seconds longest{120};
     const auto end = std::chrono::steady_clock::now() + longest;
@@ -122,13 +123,13 @@ class RealWindow : public testing::Test {
     }
     std::string said() { return (folder_ / "said").string(); }
 
-    // What xdotool prints; nothing where it fails.
+    // Returns the output of xdotool, or an empty string if it fails.
     std::string hand(const std::string& what) {
         const std::string file = (folder_ / "hand").string();
         return std::system(("xdotool " + what + " > " + file + " 2>/dev/null").c_str()) == 0 ? text_of(file) : "";
     }
 
-    // All bytes of the screen.
+    // Returns all bytes of the screen.
     std::string screen() { return text_of(folder_ / "screen" / "Xvfb_screen0"); }
 
     static double changed(const std::string& a, const std::string& b) {
@@ -138,7 +139,7 @@ class RealWindow : public testing::Test {
         return static_cast<double>(different) / static_cast<double>(a.size());
     }
 
-    // The same picture several times in a row.
+    // Waits until the picture is the same several times in a row.
     bool comes_to_rest() {
         std::string before;
         int same = 0;
@@ -188,7 +189,7 @@ TEST_F(RealWindow, ShowsAVolumeTurnsItAndEnds) {
     EXPECT_EQ(program_->exit_code(), 0) << text_of(said());
 }
 
-// Started where there is no screen at all, the program says so, and how to work without one.
+// Without any screen, the program reports it and explains how to work without one.
 TEST(WithoutAScreen, SaysWhatToDo) {
     const TemporaryFolder folder;
     const std::string said = (folder / "said").string();

@@ -1,5 +1,5 @@
-// Saving in the window: a dialog that keeps folder and ending, nothing in the folder of the shell, and a way to what
-// was saved.
+// Saving in the window: a dialog that remembers folder and extension, no files in the working directory of the shell,
+// and a way to find the saved file.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -101,7 +101,7 @@ TEST_F(Saving, NothingGoesIntoTheFolderOfTheShell) {
     EXPECT_EQ(names_in(fs::current_path()), here);
 }
 
-// The first Ctrl+S wrote a file whose place nobody had seen.
+// The first Ctrl+S must not write a file to a place that the user has not seen.
 TEST_F(Saving, ASessionAsksForItsNameOnce) {
     open_ball();
     const auto before = names_in(folder().path());
@@ -140,7 +140,7 @@ TEST_F(Saving, APictureSaysAtOnceThatItComesAndIsShownByTheDesktop) {
     EXPECT_EQ(native().shown_outside(), std::vector<fs::path>{saved});
 }
 
-// A frame of this movie takes software minutes.
+// One frame of this movie takes minutes without a GPU.
 TEST_F(Saving, AMovieThatIsCancelledEndsSoon) {
     open_ball();
     work().change_together("view", {{"view.width", std::int64_t{1600}},
@@ -159,7 +159,7 @@ TEST_F(Saving, AMovieThatIsCancelledEndsSoon) {
     EXPECT_TRUE(turn_until([this] { return work().notices().all().back().line.starts_with("movie cancelled"); }))
         << "what is kept of it is told";
     std::printf("cancelled within %.2f s\n", took.count());
-    EXPECT_LT(took.count(), 20);  // 2 on a machine with nothing else to do
+    EXPECT_LT(took.count(), 20);  // 2 s on an idle machine
 }
 
 }  // namespace

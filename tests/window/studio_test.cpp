@@ -1,4 +1,4 @@
-// Lights that are dragged about the volume, and key frames on the time line, by hand in a window.
+// Dragging lights around the volume, and key frames on the time line, in a window.
 #include <cmath>
 
 #include "app/session/time_line.h"
@@ -16,7 +16,7 @@ class StudioWindow : public WindowRun {
         ASSERT_TRUE(settle());
     }
 
-    // Of the sphere that handles lie on.
+    // Radius of the sphere on which the handles are placed.
     double radius() {
         const Region place = part(PaneKind::volume);
         return 0.42 * static_cast<double>(std::min(place.width, place.height));
@@ -49,7 +49,7 @@ TEST_F(StudioWindow, TheLampIsDragged) {
     EXPECT_NE(work().view().azimuth_deg, before.azimuth_deg);
 }
 
-// A preset that is touched becomes lights of the view's own, of which only the one that was dragged has moved.
+// Dragging a light of a preset turns the preset into custom lights. Only the dragged light differs.
 TEST_F(StudioWindow, LightsOfAPresetAreDragged) {
     open_ball();
     for (const auto& [key, value] : std::map<std::string, Value>{{"view.paths", std::int64_t{2}},
@@ -92,7 +92,7 @@ TEST_F(StudioWindow, KeysAreSetDraggedAndPlayed) {
     EXPECT_EQ(std::get<double>(line().keys()[0].values.at("opacity")), 1);
     turns(3);
     const Pixel zoom = middle_of("keys.row.zoom");
-    drag({zoom.x, zoom.y}, {zoom.x + 40, zoom.y});  // its mark lies there
+    drag({zoom.x, zoom.y}, {zoom.x + 40, zoom.y});  // the mark of its key is there
     ASSERT_EQ(line().keys().size(), 3U);
     EXPECT_GT(line().keys()[2].time_s, second);
     EXPECT_EQ(line().keys()[2].values.size(), 1U);
@@ -107,7 +107,7 @@ TEST_F(StudioWindow, KeysAreSetDraggedAndPlayed) {
     const double stopped = work().view().zoom;
     turns(5);
     EXPECT_EQ(work().view().zoom, stopped);
-    click(middle_of("keys.row.zoom"));  // chosen
+    click(middle_of("keys.row.zoom"));  // now selected
     turns(2);
     click(middle_of("keys.ease=hold"));
     EXPECT_EQ(line().keys()[1].ease, Ease::hold);

@@ -1,5 +1,5 @@
-// The panels Stabilise, Filters and Layers in a window, as hands use them; surfaces dragged in a section.
-// ECHOLUX_PICTURES=FOLDER writes what they look like.
+// Using the panels Stabilise, Filters and Layers in a window, and dragging surfaces in a section.
+// ECHOLUX_PICTURES=FOLDER writes pictures for inspection.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -38,7 +38,7 @@ class TissuePanels : public WindowRun {
         if (const char* pictures = std::getenv("ECHOLUX_PICTURES"))
             write_png(std::filesystem::path(pictures) / ("tissue-" + name + ".png"), picture_of(picture()));
     }
-    // In the B-scan at the cross-hair.
+    // Row of a surface in the B-scan at the cross-hair.
     double row(std::size_t surface, std::int64_t a_scan) {
         const std::int64_t b = voxel_index(work().cross_um()[2], *work().stage().exhibit()->grid(), 2);
         const auto line = static_cast<std::size_t>(b * layered_a_scans + a_scan);
@@ -85,12 +85,12 @@ TEST_F(TissuePanels, ASurfaceIsDraggedInTheBScanAndTakenBack) {
     EXPECT_TRUE(window().place_of("layers.thickness.bar").has_value());
     click(middle_of("layers.edit"));
     ASSERT_TRUE(work().layering().edits);
-    // The cross-hair stands in the middle of the pane and of the volume: row 47.5.
+    // The cross-hair is in the middle of the pane and of the volume: row 47.5.
     const Region pane = part(PaneKind::b_scan);
     const Pixel middle = middle_of(PaneKind::b_scan);
     const double before = row(1, 20);
     ASSERT_NEAR(before, second_surface, 0.7);
-    // Downwards until the pointer is near the lower surface.
+    // Move down until the pointer is near the lower surface.
     double found = 0;
     for (double y = 0; y < 0.5 * static_cast<double>(pane.height) && found == 0; y += 6) {
         drag({middle.x, middle.y + y}, {middle.x, middle.y + y - 30});

@@ -1,4 +1,4 @@
-// What controls think before anything is drawn: where numbers lie on them, how values read, how curves are edited.
+// The computations behind controls: positions of numbers, formatting of values, editing of curves.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -92,7 +92,7 @@ TEST(ValueText, NumbersHaveAsManyDigitsAsMatter) {
     EXPECT_EQ(short_number(12345.678), "12 346");
     EXPECT_EQ(short_number(0.012345), "0.0123");
     EXPECT_EQ(short_number(-4.5), "-4.5");
-    EXPECT_EQ(short_number(std::nan("")), "–");  // where a curve has no value
+    EXPECT_EQ(short_number(std::nan("")), "–");  // a curve without a value
     EXPECT_EQ(short_number(0), "0");
     EXPECT_EQ(count_text(-1234567), "-1 234 567");
     EXPECT_EQ(count_text(999), "999");
@@ -278,7 +278,7 @@ TEST(CurveEditing, HistogramsAreSeenAtAnyZoom) {
 
 // ---- measurements
 
-// One unit for the three numbers of a place, that of the longest.
+// The three numbers of a position share one unit, that of the longest.
 TEST(Measured, PlacesAreInOneUnit) {
     const PlaceText place = place_text({452, 1200, 0.4}, true);
     EXPECT_EQ(place.numbers, (std::array<std::string, 3>{"0.452", "1.200", "0.000"}));

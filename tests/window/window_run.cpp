@@ -17,7 +17,7 @@ void WindowRun::open_window(std::int64_t width, std::int64_t height, double scal
     native_ = open_offscreen_window(width, height, scale);
     native_->keep_time_by_hand(picture_s_);
     options_.assignments.push_back("window.record_folder=" + folder_.path().string());
-    options_.assignments.push_back("view.rest_samples=3");  // soon at rest
+    options_.assignments.push_back("view.rest_samples=3");  // come to rest soon
     work_ = std::make_unique<Workspace>(options_);
     window_ = std::make_unique<MainWindow>(*native_, *work_);
     turns(3);
@@ -66,12 +66,12 @@ void WindowRun::turns(int count) {
 }
 
 bool WindowRun::settle(const std::source_location& from) {
-    turns(3);  // what was said just now begins
+    turns(3);  // start the work that was just requested
     const auto rests = [this] { return work_->jobs().is_idle() && window_->stats().is_at_rest; };
     return turn_until(rests, any_number, from);
 }
 
-// Quicker than the pictures, at these times from now.
+// Sends all events at these times from now, faster than the frame rate.
 void WindowRun::hands(const std::vector<std::pair<double, WindowEvent>>& events) {
     const double now_s = native_->now_s();
     for (const auto& [after_s, event] : events) native_->push(HeardEvent{event, now_s + after_s});

@@ -1,7 +1,7 @@
-// A window without a screen and hands that work in it, for tests: clicks, drags, keys, and turns of the loop until
-// something is so. The window's time passes by its pictures, not by the clock of the machine, so that a loaded machine
-// changes nothing. ECHOLUX_PICTURES_PER_S=2 makes it one that draws two pictures a second: hands are quicker than that
-// then, and whole clicks, double clicks and drags come between two pictures. Validation messages fail the test.
+// A window without a screen and simulated input, for tests: clicks, drags, keys, and turns of the loop until a
+// condition is met. The window's time advances with its pictures instead of the machine's clock, so that load does not
+// change the results. With ECHOLUX_PICTURES_PER_S=2 it draws only two pictures per second, so that whole clicks, double
+// clicks and drags happen between two pictures. Validation messages fail the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ struct Pixel {
 
 class WindowRun : public testing::Test {
   protected:
-    // The window, 1280 x 800 at scale 1 unless said otherwise.
+    // Opens the window, by default 1280 x 800 at scale 1.
     void open_window(std::int64_t width = 1280, std::int64_t height = 800, double scale = 1);
     void TearDown() override;
 
@@ -35,13 +35,13 @@ class WindowRun : public testing::Test {
     MainWindow& window() { return *window_; }
     const TemporaryFolder& folder() const { return folder_; }
 
-    // Turns, each of which waits a little where nothing is to be done; whether it came to be so. Ends after so many, or
-    // after two minutes, which fails the test and says what was waited for and what went on.
+    // Turns the loop until `is_so()` returns true, and returns whether it did. Idle turns wait briefly. Stops after
+    // `most` turns. A timeout of two minutes fails the test and reports the condition and the state of the window.
     static constexpr int any_number = std::numeric_limits<int>::max();
     bool turn_until(const std::function<bool()>& is_so, int most = any_number,
                     const std::source_location& from = std::source_location::current());
     void turns(int count);
-    // All pictures are as good as they become, nothing is under way.
+    // Turns until all pictures are refined and no job is running.
     bool settle(const std::source_location& from = std::source_location::current());
 
     void move(Pixel at);
@@ -52,15 +52,15 @@ class WindowRun : public testing::Test {
     void press(const std::string& chord);  // "Ctrl+K", "?"
     void type(const std::string& text);
 
-    Pixel middle_of(const std::string& control);  // that must be there
+    Pixel middle_of(const std::string& control);  // it must exist
     Pixel middle_of(PaneKind pane);
 
-    // Of all of the window, or a part; three bytes a pixel count.
+    // The whole window, or a part of it. Differences are computed from the three bytes of each pixel.
     Image picture() { return window_->picture(); }
     static double difference(const Image& a, const Image& b, const Region& part);
     Region part(PaneKind pane);
 
-    // A ball that grows with the time point, in a volume file of its own.
+    // Writes a ball that grows with the time point to a volume file.
     std::filesystem::path write_ball(const std::string& name, double radius = 0.35);
 
     TemporaryFolder folder_;

@@ -1,5 +1,5 @@
-// Work in the window as people do it, with injected input and no screen: from the start page to pictures, panes, keys,
-// dialogs. What is expected is seen in pixels and in the workspace, never in time.
+// Typical work in the window, with injected input and no screen: from the start page to pictures, panes, keys and
+// dialogs. Results are checked in pixels and in the workspace, never by elapsed time.
 #include "ui/window/window.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ TEST_F(WindowTest, FilesAreFoundByTypingAPartOfTheirName) {
     write_ball("second.nrrd");
     press("Ctrl+O");
     type(folder().path().string() + "/");
-    press("Enter");  // into the folder
+    press("Enter");  // enters the folder
     ASSERT_TRUE(turn_until([this] { return window().place_of("file.second.nrrd").has_value(); }));
     turns(5);
     type("sec");
@@ -83,7 +83,7 @@ TEST_F(WindowTest, DraggingTurnsTheVolume) {
     EXPECT_NEAR(work().view().azimuth_deg, azimuth, 1e-9);
 }
 
-// All of it between two pictures.
+// The whole drag happens between two pictures.
 TEST_F(WindowTest, AQuickDragIsNotLost) {
     open_window();
     open_ball();
@@ -105,7 +105,7 @@ TEST_F(WindowTest, WheelZoomsTheVolumeAndStepsSlices) {
     EXPECT_LT(work().view().distance, distance);
     const double before = cross()[2];
     scroll(middle_of(PaneKind::b_scan), 1);
-    EXPECT_NEAR(cross()[2] - before, 10, 1e-9);  // one B-scan
+    EXPECT_NEAR(cross()[2] - before, 10, 1e-9);  // moved by one B-scan
 }
 
 TEST_F(WindowTest, ACrossHairThatIsDraggedMovesTheOtherSections) {
@@ -122,7 +122,7 @@ TEST_F(WindowTest, ACrossHairThatIsDraggedMovesTheOtherSections) {
     EXPECT_GT(difference(before, picture(), part(PaneKind::side)), 0.5);
 }
 
-// The volume keeps its curve, unless both are linked.
+// The volume keeps its curve unless both are linked.
 TEST_F(WindowTest, RightDragInASectionChangesTheValuesOfSections) {
     open_window();
     open_ball();
@@ -147,7 +147,7 @@ TEST_F(WindowTest, RightDragInASectionChangesTheValuesOfSections) {
     EXPECT_EQ(work().window().section_low, lowest_value);
 }
 
-// Thin sections show voxels: that the volume shows maxima is nothing to them.
+// Thin sections show voxels even if the volume shows maxima.
 TEST_F(WindowTest, ProjectionsOfTheVolumeDoNotDarkenSections) {
     open_window();
     open_ball();
@@ -183,7 +183,7 @@ TEST_F(WindowTest, ThePaletteRunsWhatIsTyped) {
     EXPECT_FALSE(window().place_of("palette.typed").has_value());
 }
 
-// Ctrl goes up before K does, and all of it comes between two pictures.
+// Ctrl is released before K, and all events arrive between two pictures.
 TEST_F(WindowTest, QuickFingersOnTheKeyboardAreUnderstood) {
     open_window();
     native().push(KeyPressed{"Ctrl", true, false});
@@ -200,7 +200,7 @@ TEST_F(WindowTest, NoKeyActsWhileSomethingIsTyped) {
     open_ball();
     const bool cross_hair = work().window().cross_hair;
     press("Ctrl+K");
-    press("X");  // that switches the cross-hair
+    press("X");  // would toggle the cross-hair
     type("x");
     EXPECT_EQ(work().window().cross_hair, cross_hair);
     press("Esc");
@@ -284,7 +284,7 @@ TEST_F(WindowTest, WorksFrom1024x700UpAndAtTwiceTheScale) {
     EXPECT_EQ(picture().width, 3840);
     const auto heading = window().place_of("panel.view");
     ASSERT_TRUE(heading.has_value());
-    EXPECT_NEAR((*heading)[3] - (*heading)[1], 60, 1);  // twice 30
+    EXPECT_NEAR((*heading)[3] - (*heading)[1], 60, 1);  // twice the height of 30
     EXPECT_GT(part(PaneKind::volume).width, 900);
 }
 

@@ -1,5 +1,5 @@
-// What goes on by itself in the window: series that play, sources that are recorded, pictures that grow finer and rest;
-// and what is told of the place under the pointer.
+// Changes without input: playing series, recording sources, pictures that are refined and come to rest. Also the value
+// display under the pointer.
 #include <algorithm>
 
 #include "app/stage/exhibit.h"
@@ -87,7 +87,7 @@ TEST_F(WindowTime, TheValueUnderThePointerIsTold) {
     open_window();
     open(write_ball("ball.nrrd"));
     const Region pane = part(PaneKind::b_scan);
-    // Below the title: the scale bar keeps its corner.
+    // Below the title, in the corner without the scale bar.
     const Region corner{pane.left, pane.top + 34, std::min<std::int64_t>(pane.width, 160), 32};
     const Region of_bar{pane.left + pane.width / 2, pane.top + pane.height - 40, pane.width / 2, 40};
     const Image before = picture();

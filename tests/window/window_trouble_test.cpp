@@ -1,5 +1,4 @@
-// The window where things go wrong: a graphics device that is lost or away, a recording that somebody is about to end,
-// an action that fails.
+// Trouble in the window: a lost or missing graphics device, a recording that is about to be ended, a failing action.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -23,7 +22,7 @@ class WindowInTrouble : public WindowRun {
     Exhibit& exhibit() { return *work().stage().exhibit(); }
 };
 
-// The value under the pointer is read from the device while the interface is laid out.
+// The interface reads the value under the pointer from the device during layout.
 TEST_F(WindowInTrouble, ADeviceThatIsLostUnderThePointerComesBack) {
     bool is_lost = false;
     options_.device.loses = [&is_lost] { return std::exchange(is_lost, false); };
@@ -49,7 +48,7 @@ TEST_F(WindowInTrouble, ADeviceThatTakesTimeToComeBackIsWaitedFor) {
     is_away = true;
     work().change("view.azimuth_deg", work().view().azimuth_deg + 1);
     ASSERT_TRUE(turn_until([this] { return !work().stage().has_renderer(); }));
-    work().close();  // nothing is there that could be cleared
+    work().close();  // there is no renderer to clear
     work().open(folder() / "ball.nrrd");
     turns(20);
     EXPECT_FALSE(work().stage().has_renderer());
@@ -82,13 +81,13 @@ TEST_F(WindowInTrouble, ARecordingIsEndedByWhoAsksTwice) {
     EXPECT_TRUE(exhibit().live()->is_recording());
     press("Ctrl+Q");
     EXPECT_FALSE(window().turn(0));
-    TearDown();  // as when the program ends
+    TearDown();  // same as at program exit
     const Scan recorded = open_scan(recording_in(folder().path()));
     EXPECT_TRUE(recorded.recording.finished) << "a slow machine may have lost blocks, the end is right all the same";
     EXPECT_GE(recorded.geometry.volumes, 1);
 }
 
-// A panel looks for troubles by the section of its actions.
+// A panel finds errors by the section of its actions.
 TEST_F(WindowInTrouble, WhatAnActionFailsAtIsToldInItsPanel) {
     open_window();
     open_ball();

@@ -1,5 +1,5 @@
-// Flow, measuring, layers, the palette and the tour as people meet them in the window: what is expected is seen in
-// pixels, in the places of controls and in the workspace.
+// Flow, measurements, layers, the palette and the tour in the window. Results are checked in pixels, in the positions
+// of controls and in the workspace.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -35,7 +35,7 @@ class WindowWork : public WindowRun {
         ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().flow_grid(); }, 2000))
             << trouble("source");
     }
-    // Pixels that are far from gray: as flow is.
+    // Counts pixels that are far from gray, as flow is.
     std::int64_t coloured(const Image& image, const Region& part) {
         std::int64_t count = 0;
         for (std::int64_t y = part.top; y < part.top + part.height; ++y) {
@@ -59,13 +59,13 @@ TEST_F(WindowWork, TheCapillaryOpensWithItsFlow) {
     for (int pane = 0; pane < 4; ++pane) {
         EXPECT_TRUE(window().place_of("flow.bar." + std::to_string(pane)).has_value()) << pane;
     }
-    // The panel stands on top of its side, its fields have units.
+    // The panel is at the top of its side, and its fields have units.
     ASSERT_TRUE(window().place_of("view.flow_range").has_value());
     EXPECT_LT((*window().place_of("panel.flow"))[1], (*window().place_of("panel.view"))[1]);
     EXPECT_LT((*window().place_of("panel.flow"))[1], 60);
 }
 
-// A range of v_max made all flow vanish.
+// A range of v_max used to make all flow disappear.
 TEST_F(WindowWork, AWideRangeOfFlowHidesNothing) {
     open_window();
     work().change("window.cross_hair", false);
@@ -114,7 +114,7 @@ TEST_F(WindowWork, ADistanceIsDrawnWhereItWasMeasured) {
     const Pixel middle = middle_of(PaneKind::b_scan);
     for (const double by : {-30.0, 30.0}) {
         move({middle.x + by, middle.y + 10});
-        turn_until([] { return false; }, 30);  // until what lies there is known
+        turn_until([] { return false; }, 30);  // until the value there is known
         click({middle.x + by, middle.y + 10});
     }
     ASSERT_EQ(work().view().distances.size(), 6u);
@@ -123,7 +123,7 @@ TEST_F(WindowWork, ADistanceIsDrawnWhereItWasMeasured) {
     ASSERT_TRUE(settle());
     EXPECT_GT(difference(before, picture(), part(PaneKind::b_scan)), 0.05);
     EXPECT_GT(difference(before, picture(), part(PaneKind::volume)), 0.02);
-    EXPECT_LT(difference(before, picture(), part(PaneKind::en_face)), 0.02);  // it lies elsewhere
+    EXPECT_LT(difference(before, picture(), part(PaneKind::en_face)), 0.02);  // the distance is in another plane
     for (int i = 0; i < 5; ++i) press("Up");
     ASSERT_TRUE(settle());
     const Image elsewhere = picture();
@@ -174,7 +174,7 @@ TEST_F(WindowWork, ProbesStayWhereTheyWereClicked) {
     EXPECT_FALSE(window().place_of("measure.probes.remove[0]").has_value());
 }
 
-// What people type, and what Enter does first.
+// Search terms that people type, and the first result for Enter.
 TEST_F(WindowWork, ThePaletteFindsByTheWordsPeopleUse) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_capillary());
@@ -217,12 +217,12 @@ TEST_F(WindowWork, EnterDoesWhatThePaletteSaysAndNothingForLettersSpreadOverWord
     type("opacity length");
     press("Enter");
     turns(3);
-    EXPECT_TRUE(window().place_of("view.opacity_length_um").has_value());  // its control, in the palette
+    EXPECT_TRUE(window().place_of("view.opacity_length_um").has_value());  // the control itself, in the palette
     click(middle_of("palette.done"));
     EXPECT_FALSE(window().place_of("palette.done").has_value());
 }
 
-// It was searched for to be seen: Enter folded it.
+// Enter must show the panel that was searched for instead of folding it.
 TEST_F(WindowWork, ThePaletteFoldsNoPanel) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_capillary());
@@ -239,7 +239,7 @@ TEST_F(WindowWork, ThePaletteFoldsNoPanel) {
     }
 }
 
-// What shows flow came with the first of it, under the pointer that had just chosen the method.
+// The controls of the flow display used to appear with the first flow, and moved the method under the pointer.
 TEST_F(WindowWork, TheFlowPanelIsWholeAtOnce) {
     open_window();
     SourceWanted wanted;
@@ -251,7 +251,7 @@ TEST_F(WindowWork, TheFlowPanelIsWholeAtOnce) {
     turns(5);
     EXPECT_FALSE(window().place_of("view.flow_shown").has_value());
     work().change("flow.method", std::string("doppler"));
-    move({5, 5});  // the next pictures are drawn, whether or not the first flow has come
+    move({5, 5});  // draws the next pictures even without flow
     const auto before = window().place_of("view.flow_shown"), method = window().place_of("flow.method");
     ASSERT_TRUE(before.has_value() && method.has_value());
     ASSERT_TRUE(turn_until([this] { return exhibit().flow_grid() && exhibit().flow_scale(work().view()); }));
@@ -281,7 +281,7 @@ TEST_F(WindowWork, NoTooltipLiesOverADialog) {
         press(dialog);
         for (int i = 0; i < 60; ++i) {
             turns(1);
-            if (i < 2) continue;  // the dialog comes
+            if (i < 2) continue;  // the dialog is still opening
             ASSERT_FALSE(window().place_of("tooltip").has_value()) << dialog;
         }
         press("Esc");
@@ -325,7 +325,7 @@ TEST_F(WindowWork, TheTourPointsAtThings) {
     EXPECT_FALSE(window().place_of("tour.next").has_value());
 }
 
-// Dark letters on a dark ground were not to be read.
+// Dark letters on a dark background used to be unreadable.
 TEST_F(WindowWork, AHoveredPrimaryButtonStaysReadable) {
     open_window();
     work().actions().run("window.tour");
@@ -362,7 +362,8 @@ TEST(PaneLetters, SayHowThePatientLies) {
         const SideLetters sides = letters_of(pane_view(View{}, {kind, 300, 200, {}, {}, 10, 13}), grid, orientation);
         return sides.left + sides.right + sides.top + sides.bottom;
     };
-    EXPECT_EQ(letters(PaneKind::b_scan, "PLS"), "RLAP");  // as radiologists see it: from the feet, right on the left
+    EXPECT_EQ(letters(PaneKind::b_scan, "PLS"), "RLAP");  // the convention of radiology: seen from the feet, right is
+                                                          // on the left
     EXPECT_EQ(letters(PaneKind::en_face, "PLS"), "RLSI");
     EXPECT_EQ(letters(PaneKind::side, "PLS"), "ISAP");
     EXPECT_EQ(letters(PaneKind::b_scan, ""), "");

@@ -1,5 +1,5 @@
-// Calibrating an instrument from its own live spectra, through the actions that people use: means are taken, files
-// written and named by the settings; two mirrors bring back the k map and the dispersion that were simulated.
+// Calibrating an instrument from its own live spectra, with the actions of the window: means are recorded, files are
+// written and entered in the settings, and two mirrors recover the simulated k map and dispersion.
 #include <cmath>
 #include <fstream>
 
@@ -17,7 +17,7 @@ class WorkspaceCalibrating : public WorkspaceTest {
   protected:
     static constexpr std::int64_t samples = 512;
 
-    // A mirror at that depth, in front of a spectrometer with some dispersion.
+    // A mirror at the given depth, in front of a spectrometer with some dispersion.
     static SourceWanted mirror(double depth_um, double a2_rad, double amplitude = 0.2) {
         SourceWanted wanted;
         wanted.name = "sim:mirror";
@@ -124,7 +124,7 @@ TEST_F(WorkspaceCalibrating, WhatIsTakenBelongsToWhatIsOpen) {
     EXPECT_FALSE(work().actions().run("calibrate.apply"));
 }
 
-// What the same camera would have seen of a mirror elsewhere, without noise.
+// Noise-free spectrum of a mirror at another depth with the same camera.
 TakenSpectrum mirror_seen(double depth_um, double a2_rad) {
     Simulation s{.scene = "mirror", .samples = 512, .a_scans = 1, .b_scans = 1};
     s.a2_rad = a2_rad;
@@ -170,7 +170,7 @@ TEST_F(WorkspaceCalibrating, TwoMirrorsTakeThePlaceOfTheWavelengths) {
     EXPECT_TRUE(work().scan()->calibration.k_positions.empty());
 }
 
-// The search begins without any dispersion and finds the simulated one.
+// The search starts without dispersion and finds the simulated value.
 TEST_F(WorkspaceCalibrating, TheDispersionOfTheBScanIsSearched) {
     open(mirror(150, 25));
     ASSERT_TRUE(work().change("recipe.a2_rad", 0.0));

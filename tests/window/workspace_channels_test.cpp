@@ -1,4 +1,4 @@
-// Channels in the window: added, taken back, gone with a volume that they do not fit.
+// Channels in the window: added, undone, and removed with a volume that they do not fit.
 #include "workspace_fixture.h"
 
 namespace echolux::test {

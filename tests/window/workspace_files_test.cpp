@@ -1,5 +1,5 @@
-// Opening whatever somebody has: volumes, scans, sources, sessions, pictures, transfer functions, raw spectra; and what
-// the workspace says of what it cannot open.
+// Opening all kinds of files: volumes, scans, sources, sessions, pictures, transfer functions, raw spectra. Also the
+// messages for files that cannot be opened.
 #include <algorithm>
 #include <functional>
 
@@ -19,7 +19,7 @@ using testing::Not;
 
 class WorkspaceFiles : public WorkspaceTest {
   protected:
-    // A small scan with its description.
+    // Writes a small scan with its description.
     std::filesystem::path scan_file(const std::string& name = "scan.toml") {
         SilentProgress silent;
         run(SimulateJob{.scene = "layers",
@@ -65,7 +65,7 @@ TEST_F(WorkspaceFiles, AScanIsReconstructed) {
     EXPECT_EQ(work().scan()->geometry.a_scans, 32);
 }
 
-// The noise floor is measured in the file when a setting changes: without the file no plan can be made.
+// The noise floor is measured in the file whenever a setting changes. Without the file, planning fails.
 TEST_F(WorkspaceFiles, SettingsThatTurnOutNotToWorkAreTakenBack) {
     open(scan_file());
     ASSERT_TRUE(until([&] { return work().stage().exhibit()->grid().has_value(); })) << troubles();
@@ -115,7 +115,7 @@ TEST_F(WorkspaceFiles, ATransferFunctionIsTaken) {
     EXPECT_THAT(work().view().transfer, HasSubstr("hot.json")) << troubles();
 }
 
-// As `echolux render` makes them.
+// As `echolux render` writes them.
 TEST_F(WorkspaceFiles, APictureWithItsViewAloneRestoresThat) {
     open_volume();
     Picture picture{1, 1, 1, {0}, {{"view", "[view]\nmode = \"mip\"\nflatten = \"surface\"\n"}}};
@@ -133,7 +133,7 @@ TEST_F(WorkspaceFiles, APictureWithItsViewAloneRestoresThat) {
     EXPECT_THAT(standing("files"), HasSubstr("without stored settings"));
 }
 
-// What a stranger sends shows how something looked, and does nothing else.
+// Files from other people restore only the view.
 TEST_F(WorkspaceFiles, NeitherPicturesNorSessionsLoadPluginsOrChooseFolders) {
     open_volume();
     const std::string session =
@@ -152,7 +152,7 @@ TEST_F(WorkspaceFiles, NeitherPicturesNorSessionsLoadPluginsOrChooseFolders) {
     EXPECT_EQ(work().window().record_folder, "");
 }
 
-// A camera's registers are not a stranger's: the question is answered by opening the file again.
+// Opening a camera sets its registers, so it needs consent. Opening the file again gives it.
 TEST_F(WorkspaceFiles, PicturesAndSessionsAskBeforeTheyOpenACamera) {
     open_volume();
     const std::string session =
@@ -203,7 +203,7 @@ TEST_F(WorkspaceFiles, ASourceIsShown) {
     EXPECT_TRUE(work().is_open());
 }
 
-// ---- raw spectra that nothing describes
+// ---- raw spectra without a description
 
 TEST_F(WorkspaceFiles, RawSpectraBecomeAProposalWithAPreview) {
     open(raw_file());

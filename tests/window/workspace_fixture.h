@@ -1,4 +1,4 @@
-// A workspace without a window, under the validation layer, whose every message fails the test; files of its own.
+// A workspace without a window, with its own files. Any message of the validation layer fails the test.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ class WorkspaceTest : public testing::Test {
         work_ = make(state);
     }
 
-    // One turn of a window's loop: a small picture of the volume, and one of a section.
+    // Runs one turn of a window's loop: draws a small picture of the volume and one of a section.
     static void turn(Workspace& work) {
         static const auto start = std::chrono::steady_clock::now();
         const double now_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -74,7 +74,7 @@ class WorkspaceTest : public testing::Test {
         now_s = work.now_s();
     }
 
-    // Turns until `is_so`; false: not within two minutes.
+    // Turns until `is_so()` returns true. Returns false after two minutes.
     static bool until(Workspace& work, const std::function<bool()>& is_so) {
         const auto start = std::chrono::steady_clock::now();
         while (!is_so()) {
@@ -117,7 +117,7 @@ class WorkspaceTest : public testing::Test {
         ASSERT_TRUE(work().is_open()) << troubles();
     }
 
-    // A small simulated scene, as fast as it comes.
+    // A small simulated scene that runs as fast as possible.
     static SourceWanted small_source(const std::string& scene = "sim:vessel") {
         SourceWanted wanted;
         wanted.name = scene;
@@ -131,7 +131,7 @@ class WorkspaceTest : public testing::Test {
         ASSERT_TRUE(work().is_open()) << troubles();
     }
 
-    // Of a device that only plays at being lost, much is destroyed that is in use.
+    // Call it after a simulated device loss, which destroys objects that the device still uses.
     void forget_messages() {
         const std::scoped_lock lock(mutex_);
         messages_.clear();
@@ -151,7 +151,7 @@ class WorkspaceTest : public testing::Test {
         return notice == nullptr ? "" : notice->line;
     }
 
-    bool loses_ = false;  // the graphics device, from the next submission on
+    bool loses_ = false;  // the next submission loses the graphics device
 
   private:
     TemporaryFolder folder_;

@@ -1,4 +1,4 @@
-// What outlasts the moment: sessions, pictures, presets, recordings, and the state after a crash.
+// Persistence: sessions, pictures, presets, recordings, and the state after a crash.
 #include "engine/io/png_file.h"
 #include "engine/scan/scan.h"
 #include "workspace_fixture.h"
@@ -53,7 +53,7 @@ TEST_F(WorkspaceKeeping, ASessionBringsBackEverything) {
     EXPECT_EQ(work().session_file(), folder() / "mine.toml");
 }
 
-// "view --set window.layout=alignment" was the layout of every start after it.
+// The layout in "view --set window.layout=alignment" used to persist for all later starts.
 TEST_F(WorkspaceKeeping, WhatTheCommandLineSaysOfTheWindowIsForOnce) {
     for (const bool changes : {false, true}) {
         auto asked = make("once", {"window.layout=alignment", "window.left_width=333"});
@@ -70,7 +70,7 @@ TEST_F(WorkspaceKeeping, WhatTheCommandLineSaysOfTheWindowIsForOnce) {
     }
 }
 
-// Whatever is saved: under the name of the file that is open it would be the end of that.
+// Saving anything under the name of the open file would destroy that file.
 TEST_F(WorkspaceKeeping, WhatIsShownIsNeverWrittenOver) {
     open_volume();
     const std::filesystem::path shown = folder() / "ball.nii";
@@ -95,7 +95,7 @@ TEST_F(WorkspaceKeeping, ASessionOfASourceBringsBackItsSettings) {
     ASSERT_TRUE(work().is_open()) << troubles();
     ASSERT_NE(work().scan(), nullptr);
     EXPECT_EQ(work().scan()->recipe.window, Window::hamming);
-    EXPECT_EQ(work().scan()->geometry.a_scans, 24);  // told to the simulator
+    EXPECT_EQ(work().scan()->geometry.a_scans, 24);  // the value passed to the simulator
 }
 
 TEST_F(WorkspaceKeeping, EveryKeyOfASessionIsChecked) {
@@ -156,7 +156,7 @@ TEST_F(WorkspaceKeeping, APictureOfALiveSourceIsTakenWhileItRuns) {
 
 TEST_F(WorkspaceKeeping, APictureThatCannotBeMadeLeavesTheNextOnesPossible) {
     open_volume();
-    work().view().top_from = "surface";  // which nobody has searched
+    work().view().top_from = "surface";  // a surface that has not been searched for
     work().take_screenshot(folder() / "impossible.png");
     work().view().top_from.clear();
     work().take_screenshot(folder() / "next.png");
@@ -183,7 +183,7 @@ TEST_F(WorkspaceKeeping, APresetOfOnesOwnComesBack) {
     open_source();
     work().change("view.mode", std::string("mip"));
     work().change("recipe.window", std::string("hamming"));
-    work().change("view.target_um", std::vector<double>{1, 2, 3});  // of this volume alone
+    work().change("view.target_um", std::vector<double>{1, 2, 3});  // belongs to this volume only
     work().save_preset("my retina");
     EXPECT_THAT(work().presets(), ElementsAre("my retina"));
     work().change_together("view", {{"view.mode", std::string("composite")}});
@@ -193,7 +193,7 @@ TEST_F(WorkspaceKeeping, APresetOfOnesOwnComesBack) {
     EXPECT_EQ(work().view().mode, ViewMode::mip) << troubles();
     EXPECT_EQ(work().scan()->recipe.window, Window::hamming);
     EXPECT_THAT(work().view().target_um, ElementsAre(0, 0, 0));
-    work().undo();  // all of it is one step
+    work().undo();  // the preset is one step
     EXPECT_EQ(work().view().mode, ViewMode::composite);
     EXPECT_EQ(work().scan()->recipe.window, Window::hann);
     work().save_preset("../escape");
@@ -210,7 +210,7 @@ TEST_F(WorkspaceKeeping, TheWindowIsAsItWas) {
     EXPECT_EQ(work().window().width, 1111);
 }
 
-// A crash leaves the folder as it is at some moment.
+// A copy of the state folder at some moment is what a crash leaves behind.
 TEST_F(WorkspaceKeeping, AfterACrashTheLastStateIsOffered) {
     open_volume();
     look_around();
@@ -224,7 +224,7 @@ TEST_F(WorkspaceKeeping, AfterACrashTheLastStateIsOffered) {
     settle();
     ASSERT_TRUE(work().is_open()) << troubles();
     expect_the_same_look();
-    remake("crashed");  // in order this time
+    remake("crashed");  // after a regular exit this time
     for (const Notice& notice : work().notices().all())
         EXPECT_THAT(notice.line, testing::Not(HasSubstr("did not exit properly")));
     EXPECT_TRUE(work().has_last_session());
@@ -240,7 +240,7 @@ TEST_F(WorkspaceKeeping, TheLastSessionStaysWhereNothingWasOpened) {
     EXPECT_TRUE(work().is_open()) << troubles();
 }
 
-// Process 1 always runs; no process has the other number.
+// Process 1 always runs; there is no process with the other number.
 TEST_F(WorkspaceKeeping, AnotherWindowThatRunsHasNotCrashed) {
     std::filesystem::create_directory(folder() / "two");
     const auto running = folder().write("two/running-1.toml", "[session]\n");
@@ -272,7 +272,7 @@ TEST_F(WorkspaceKeeping, ARecordingIsMadeAndOpensAgain) {
     ASSERT_TRUE(runs("source.record")) << troubles();
     ASSERT_TRUE(until([&] { return live.is_recording(); })) << troubles();
     EXPECT_TRUE(work().actions().find("source.record")->is_on());
-    work().close();  // by a slip
+    work().close();  // by mistake
     work().open(volume_file());
     settle();
     EXPECT_THAT(standing("files"), HasSubstr("recording"));
@@ -286,7 +286,7 @@ TEST_F(WorkspaceKeeping, ARecordingIsMadeAndOpensAgain) {
         return recorder && recorder->blocks > 4;
     })) << troubles();
     ASSERT_TRUE(runs("source.record"));
-    work().close();  // while the disk writes what it still has to
+    work().close();  // while the recording is still being written to disk
     ASSERT_EQ(work().live(), &live);
     settle();
     EXPECT_FALSE(live.is_recording());

@@ -1,4 +1,4 @@
-// The last volumes of a live source: paused, gone through and saved while newer ones arrive.
+// The last volumes of a live source: paused, browsed and saved while newer ones arrive.
 #include "app/stage/kept_time.h"
 #include "workspace_fixture.h"
 
@@ -84,7 +84,7 @@ TEST_F(WorkspaceKept, WhatIsKeptIsSavedWhileTheSourceRuns) {
     EXPECT_NE(seen[0]->voxels, seen[1]->voxels);
     const std::vector<KeptVolume> volumes = kept().volumes();
     work().save_kept(folder() / "last.nrrd");
-    ASSERT_TRUE(runs("timeline.play"));  // the job holds them by itself
+    ASSERT_TRUE(runs("timeline.play"));  // the job keeps its own references to the volumes
     settle();
     ASSERT_EQ(standing("export"), "");
     SeriesFile file(folder() / "last.nrrd");
@@ -135,7 +135,7 @@ TEST_F(WorkspaceKept, ClosingEndsASave) {
     EXPECT_THAT(troubles(), HasSubstr("closed"));
 }
 
-// Reconstructed voxels of another size need slots of their own.
+// Reconstructed voxels of another size need new slots.
 TEST_F(WorkspaceKept, AnotherShapeBeginsAnew) {
     open_keeping();
     fill();

@@ -1,4 +1,4 @@
-// Surfaces between layers in a workspace: found, edited by hand, cut between, and all of it taken back.
+// Surfaces between layers in a workspace: found, edited by hand, used for cutting, and all of it undone.
 #include <fstream>
 
 #include "workspace_tissue.h"

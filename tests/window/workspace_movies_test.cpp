@@ -1,5 +1,5 @@
-// Movies made beside the window: of a volume in memory, of a series by its file, of an instrument as it is now; what
-// cannot be is said, and the window goes on meanwhile.
+// Movies rendered while the window is in use: of a volume in memory, of a series by its file, of the current state of
+// an instrument. Impossible requests are reported, and the window keeps working.
 #include "app/movie/movie_plan.h"
 #include "engine/io/png_file.h"
 #include "workspace_fixture.h"

@@ -1,4 +1,4 @@
-// What the workspace is made of, each part by itself: actions, notices, steps that can be taken back, settings.
+// The parts of the workspace, each by itself: actions, notices, undo, settings.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,11 +71,11 @@ TEST(Actions, PaletteFindsWordsAndFirstLettersButNoLettersSpreadOverWords) {
     actions.add(action("x.1", "Keep a picture of the view"));
     actions.add(action("x.2", "Play or pause"));
     actions.add(action("x.3", "Panels on the right"));
-    EXPECT_THAT(ids(actions.matching("pp")), ElementsAre("x.2"));  // both begin words
+    EXPECT_THAT(ids(actions.matching("pp")), ElementsAre("x.2"));  // both letters begin words
     EXPECT_THAT(ids(actions.matching("right pan")), ElementsAre("x.3"));
     EXPECT_THAT(ids(actions.matching("paneright")), testing::IsEmpty());  // "PANEls on the RIGHT"
     EXPECT_THAT(ids(actions.matching("kpv")), ElementsAre("x.1"));
-    EXPECT_THAT(ids(actions.matching("ictur")), ElementsAre("x.1"));  // within a word
+    EXPECT_THAT(ids(actions.matching("ictur")), ElementsAre("x.1"));  // inside a word
     EXPECT_THAT(ids(actions.matching("zzz")), testing::IsEmpty());
     EXPECT_EQ(actions.matching("").size(), 3u);
 }
@@ -204,7 +204,7 @@ TEST(UndoHistory, KeepsTheLastFiveHundred) {
 
 TEST(UndoHistory, ForgetsTheNewestStepsThatNeverCameToBe) {
     UndoHistory history;
-    history.add(change("a", 0, 1), true);  // came to be
+    history.add(change("a", 0, 1), true);  // took effect
     history.add(change("b", 0, 1), true);
     history.add(change("a", 1, 2), true);
     history.add(change("a", 2, 3), true);
@@ -304,7 +304,7 @@ TEST(SettingsBook, ScanSettingsAreThereWhileAScanIs) {
     EXPECT_EQ(book.field("recipe.window"), nullptr);
 }
 
-// As a scan has it is the zero from which a session counts, even where that is not the default.
+// A session stores differences from the opened scan, even if the scan's value is not the default.
 TEST(SettingsBook, KeepsWhatDiffersFromTheOpenedScan) {
     SettingsBook book;
     Scan scan;
@@ -321,7 +321,7 @@ TEST(SettingsBook, ACalibrationFileIsReadAndTakenBack) {
     Scan scan;
     scan.path = folder / "scan.toml";
     scan.geometry.samples = 4;
-    scan.calibration.dark = {9, 9, 9, 9};  // of a format that says so by itself
+    scan.calibration.dark = {9, 9, 9, 9};  // from a format that contains it
     SettingsBook book;
     book.set_scan(scan);
     const Change change = book.apply({{"calibration.dark", std::string("dark.csv")}}, nothing);

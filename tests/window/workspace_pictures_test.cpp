@@ -1,5 +1,5 @@
-// Pictures, figures and tables that are saved beside the window: jobs that can be cancelled, files that say how they
-// were made, and the same bits again from the command line's job.
+// Pictures, figures and tables saved while the window is in use: jobs can be cancelled, files describe how they were
+// made, and the command line's job reproduces the same bits.
 #include "app/jobs/reproduce_job.h"
 #include "engine/io/picture_file.h"
 #include "engine/io/png_file.h"
@@ -50,7 +50,8 @@ TEST_F(WorkspacePictures, EachIsMadeAgainBitForBitAndRestoresItsView) {
     EXPECT_EQ(work().view().azimuth_deg, 33.5);
 }
 
-// The colours of a later time point are those of the first: the picture says so, or they would be others.
+// Later time points use the value range of the first. The picture stores the range so that the colours can be
+// reproduced.
 TEST_F(WorkspacePictures, LaterTimePointsKeepTheirColours) {
     VolumeGrid grid = read_volume(volume_file()).grid;
     grid.quantity = grid.unit = "";
@@ -77,7 +78,7 @@ TEST_F(WorkspacePictures, LaterTimePointsKeepTheirColours) {
     }
 }
 
-// Wider than what a pane would be drawn at: by a job, which the window's turns do not wait for.
+// A picture larger than any pane is rendered by a job, so that the window's turns do not wait for it.
 TEST_F(WorkspacePictures, ALargePictureCanBeCancelled) {
     open_small();
     work().change("view.width", std::int64_t{16384});

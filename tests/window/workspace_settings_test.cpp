@@ -1,4 +1,4 @@
-// Settings of a workspace: changed, refused with a line that says why, and taken back.
+// Settings of a workspace: changed, refused with an explanation, and undone.
 #include "workspace_fixture.h"
 
 namespace echolux::test {
@@ -11,7 +11,7 @@ class WorkspaceSettings : public WorkspaceTest {};
 TEST_F(WorkspaceSettings, AViewIsChangedAndTakenBack) {
     open_volume();
     ASSERT_TRUE(work().change("view.mode", std::string("mip")));
-    ASSERT_TRUE(work().change("view.opacity", std::int64_t{2}));  // whole numbers are numbers
+    ASSERT_TRUE(work().change("view.opacity", std::int64_t{2}));  // integers are valid numbers
     EXPECT_EQ(work().view().mode, ViewMode::mip);
     EXPECT_EQ(work().view().opacity, 2);
     work().undo();
@@ -29,7 +29,7 @@ TEST_F(WorkspaceSettings, WhatCannotWorkBecomesANoticeOfItsSection) {
     EXPECT_EQ(work().view().opacity, 1);
     EXPECT_FALSE(work().can_undo());
     EXPECT_FALSE(work().change("view.opcity", 1.0));
-    EXPECT_THAT(standing("view"), HasSubstr("view.opacity"));  // the nearest name
+    EXPECT_THAT(standing("view"), HasSubstr("view.opacity"));  // suggests the nearest name
     EXPECT_FALSE(work().change("recipe.window", std::string("hann")));
     EXPECT_NE(standing("recipe"), "");
     EXPECT_TRUE(work().change("view.opacity", 2.0));
@@ -156,7 +156,7 @@ TEST_F(WorkspaceSettings, ALiveSourceHasTheSettingsOfItsScan) {
 
 TEST_F(WorkspaceSettings, HeightsAreFoundAnewInAVolumeOfAnotherShape) {
     open_source();
-    ASSERT_TRUE(work().change("view.top_from", std::string("surface")));  // of a volume that may not be there yet
+    ASSERT_TRUE(work().change("view.top_from", std::string("surface")));  // the volume need not exist yet
     const auto is_there = [this] {
         return work().stage().exhibit()->has_heights() && work().view().top_from == "surface";
     };

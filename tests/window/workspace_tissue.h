@@ -18,7 +18,7 @@ namespace echolux::test {
 using testing::HasSubstr;
 using testing::Not;
 
-// Standard deviation by mean, between the surfaces.
+// Standard deviation divided by mean, between the surfaces.
 inline double contrast_of(const Volume& volume) {
     const auto* values = reinterpret_cast<const float*>(volume.voxels.data());
     double sum = 0, squares = 0, count = 0;

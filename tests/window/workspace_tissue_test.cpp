@@ -1,5 +1,4 @@
-// What a workspace makes of the tissue that it shows: filtered and stabilised volumes in place of the raw one, and all
-// of it taken back.
+// Tissue analysis in a workspace: filtered and stabilised volumes replace the raw one, and all of it can be undone.
 #include "workspace_tissue.h"
 
 namespace echolux::test {
@@ -121,7 +120,7 @@ TEST_F(WorkspaceTissue, VolumesOfARunningSourceAreFilteredAsTheyCome) {
     EXPECT_FALSE(work().filtering().as_shown(work()).filter_display.shown);
 }
 
-// ---- stabilising
+// ---- stabilisation
 
 TEST_F(WorkspaceTissue, AnotherTimePointSaysHowFarBScansWereShifted) {
     std::vector<int> shifts;
