@@ -1,5 +1,4 @@
-"""A headless Chromium that is told what to do over its own WebSocket (the DevTools protocol), with nothing but Python's own
-modules: a browser of the test, as a person has one."""
+"""Controls a headless Chromium over its WebSocket (the DevTools protocol), using only Python's standard library."""
 import base64
 import json
 import os
@@ -16,10 +15,10 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 class Socket:
-    """A WebSocket: texts out, messages in."""
+    """A WebSocket client: sends texts, receives messages."""
 
     def __init__(self, address, headers="", tls=None):
-        """`tls`: of a wss:// address, who is trusted (ssl.SSLContext)."""
+        """`tls`: trusted certificates for a wss:// address (ssl.SSLContext)."""
         host, _, path = address.removeprefix("ws://").removeprefix("wss://").partition("/")
         name, _, port = host.partition(":")
         self.line = socket.create_connection((name, int(port)), 30)
@@ -62,11 +61,11 @@ class Socket:
         self.line.sendall(b"\x81" + length + mask + bytes(byte ^ mask[i % 4] for i, byte in enumerate(data)))
 
     def is_coming(self, patience_s):
-        """Whether something has come, or does within so many seconds; it is left where it is."""
+        """Returns whether data has arrived or arrives within `patience_s`. The data is not read."""
         return len(self.rest) > 0 or bool(select.select([self.line], [], [], max(0, patience_s))[0])
 
     def receive(self):
-        """A text, or bytes. Throws EOFError at the end."""
+        """Returns a message as str or bytes. Raises EOFError when the connection is closed."""
         message, is_text = b"", True
         while True:
             first, second = self.exactly(2)
@@ -139,7 +138,7 @@ class Page:
                 return answer["result"]
 
     def value(self, expression):
-        """Of JavaScript; promises are waited for."""
+        """Returns the value of a JavaScript expression; waits for promises."""
         answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
@@ -150,7 +149,7 @@ class Page:
         while True:
             try:
                 found = self.value(expression)
-            except RuntimeError:  # the page is only loading
+            except RuntimeError:  # the page is still loading
                 found = None
             if found:
                 return found
@@ -170,7 +169,7 @@ class Page:
         self.mouse("mouseReleased", *end, button="left", clickCount=1)
 
     def key(self, key, code, virtual, text="", modifiers=0):
-        """Pressed and let go; modifiers: 1 Alt, 2 Ctrl, 4 Meta, 8 Shift."""
+        """Presses a key and releases it. Modifiers: 1 Alt, 2 Ctrl, 4 Meta, 8 Shift."""
         held = [("Control", 17, 2), ("Shift", 16, 8)]
         for name, number, bit in held:
             if modifiers & bit:
@@ -187,7 +186,7 @@ class Page:
             self.key(sign, f"Key{sign.upper()}" if sign.isalpha() else "Space", ord(sign.upper()), text=sign)
 
     def press(self, element):
-        """The middle of an element of the page, by mouse."""
+        """Clicks the centre of an element of the page."""
         x, y = self.middle(element)
         self.mouse("mouseMoved", x, y)
         self.mouse("mousePressed", x, y, button="left", clickCount=1)

@@ -1,5 +1,5 @@
-"""Every command of the program with what it reads and writes, in one table: tests of what holds for all of them take
-their cases from it, and fail where a command is missing."""
+"""A table of all commands of the program with their inputs and outputs. Tests of rules that apply to every command take
+their cases from it, and fail if a command is missing."""
 import re
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ from support import PROGRAM, Finished, ProgramCase, start, toml_text, write_scan
 from test_segment import write_nrrd
 
 SIMULATED = ["--samples", "256", "--a-scans", "8", "--b-scans", "4"]
-# Slow enough for a machine that does other work as well: what is lost ends with 1.
+# Slow enough for a busy machine: lost blocks would cause exit code 1.
 SOURCE = [
     *("--source", "sim", "--line-rate-hz", "2000", "--block-b-scans", "4"),
     *("--set", "simulation.a_scans=16", "--set", "simulation.b_scans=8", "--set", "simulation.samples=512"),
@@ -23,19 +23,21 @@ SOURCE = [
 
 @dataclass
 class Case:
-    """A command line without its outputs. `outputs`: option, name, and whether a file of it tells that it is ours."""
+    """A command line without its outputs. `outputs`: option, file name, and whether such a file can be recognised as
+    ours."""
 
     words: list
     outputs: list = field(default_factory=list)
     inputs: list = field(default_factory=list)
-    is_long: bool = False  # too long to be run whole in tests like these
+    is_long: bool = False  # too long to run completely in these tests
 
     @property
     def command(self):
         return " ".join(self.words[:2] if self.words[0] == "calibrate" else self.words[:1])
 
     def line(self, names=None, only=None):
-        """With all outputs, or that of the option `only`, under the names of `names` instead of their own."""
+        """Returns the command line with all outputs, or only that of the option `only`. `names` overrides output
+        names."""
         line = list(self.words)
         for option, name, _ in self.outputs:
             if only is None or option == only or self.is_needed(option):
@@ -105,8 +107,8 @@ CASES = [
 
 
 def all_commands():
-    """As --help lists them, `calibrate k` and its like for those that have commands of their own. `ctl` does nothing but
-    ask a window that is open: test_control.py."""
+    """Returns the commands listed by --help, including subcommands such as `calibrate k`. `ctl` is left out because it
+    only sends requests to an open window: see test_control.py."""
     names = []
     for name in listed([]):
         if name == "ctl":
@@ -123,8 +125,8 @@ def listed(words):
 
 
 def tube_velocities(a_scans, b_scans, depth, radius_um=25, peak_mm_s=10, slope=0.2):
-    """Axial velocities of laminar flow along the B-scans [b][a][z], voxels of 1.4 x 5 x 5 um, in the middle of the volume. What
-    stands still moves by next to nothing: 0 is unknown."""
+    """Axial velocities [b][a][z] of laminar flow along the B-scans in the middle of the volume; voxels of 1.4 x 5 x 5
+    um. Static tissue has a tiny velocity because 0 means unknown."""
     b, a, z = np.meshgrid(np.arange(b_scans), np.arange(a_scans), np.arange(depth), indexing="ij")
     y = 5 * (b - b_scans // 2)
     r = np.hypot(5 * (a - a_scans // 2), 1.4 * (z - depth // 2) - slope * y) / radius_um
@@ -132,7 +134,7 @@ def tube_velocities(a_scans, b_scans, depth, radius_um=25, peak_mm_s=10, slope=0
 
 
 def write_tissue(folder, random):
-    """Two layers, a vessel between them, and light that decays."""
+    """Writes two layers with a vessel between them, and light that decays with depth."""
     depth, a_scans, b_scans = 64, 24, 6
     speckle = random.exponential(1, (b_scans, a_scans, depth))
     z = np.arange(depth)
@@ -145,7 +147,7 @@ def write_tissue(folder, random):
 
 
 def prepare(folder):
-    """What the table names as inputs."""
+    """Creates the input files of the table."""
 
     def run(*words):
         finished = Finished(start(*words, folder=folder))
@@ -173,7 +175,7 @@ def prepare(folder):
 
 
 class PreparedCase(ProgramCase):
-    """A case in whose folder lie the inputs of every command, made once for all cases of its class."""
+    """A case whose folder contains the inputs of every command. They are created once per class."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,5 +1,6 @@
-"""Files that are made to do harm, each by one function: what they claim, where they point, how deep they go. Made anew for each
-run, by libraries that are not ours and by hand; none of them may crash the program, outlast its patience or be read from elsewhere."""
+"""Malicious files, one function each: false sizes, references to other places, deep nesting. They are created on each
+run with third-party libraries and by hand. None may crash the program, exceed its time limits or make it read other
+files."""
 import json
 import os
 import random
@@ -87,7 +88,7 @@ def of_no_numbers(file):
 
 
 def damaged(seed, packed):
-    """Some bytes of the file's structure are others."""
+    """Overwrites some bytes of the file's structure."""
     def make(folder):
         path = hdf5(voxels(chunks=(4, 8, 8), **({"compression": "gzip"} if packed else {})))(folder)
         content, chance = bytearray(path.read_bytes()), random.Random(seed)
@@ -134,7 +135,7 @@ HDF5_OR_READ = {
 }
 
 
-# ---- DICOM, TIFF: what codecs are given
+# ---- DICOM, TIFF: damaged data for codecs
 
 def element(group, number, kind, value):
     value += b"\0" * (len(value) % 2)
@@ -205,7 +206,7 @@ TIFF = {
 }
 
 
-# ---- depth
+# ---- deep nesting
 
 DEEP = 200_000
 
@@ -257,7 +258,7 @@ DEPTH = {
 }
 
 
-# ---- files that name others
+# ---- references to other files
 
 def header(kind, names):
     def make(folder):
@@ -308,7 +309,7 @@ NAMED = {f"{kind} names {what}": header(kind, names) for kind in ("nhdr", "mhd")
 
 
 def zarr(level="0", where=None):
-    """One chunk of 20^3 bytes; `where` moves what it says out of the store."""
+    """One chunk of 20^3 bytes. `where` redirects a reference out of the store."""
     def make(folder):
         store, other = folder / "x.zarr", outside(folder)
         (store / "0").mkdir(parents=True)
@@ -359,7 +360,7 @@ ENDINGS = [".nrrd", ".nhdr", ".mha", ".mhd", ".nii", ".nii.gz", ".npy", ".h5", "
 
 
 def harmless(folder):
-    """What the rules leave alone: voxels below the header, a link within the folder, a store as it should be."""
+    """Allowed references: voxels below the header, a link within the folder, a regular store."""
     (folder / "below").mkdir()
     (folder / "below/voxels.raw").write_bytes(SECRET[:8000])
     (folder / "link.raw").symlink_to(folder / "below/voxels.raw")

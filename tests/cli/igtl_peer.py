@@ -1,11 +1,11 @@
-"""A program that speaks OpenIGTLink by other people's code, pyigtl, run beside the one under test:
+"""An OpenIGTLink program built on pyigtl, an independent implementation. It runs alongside the program under test:
 
     igtl_peer.py connect|listen PORT SECONDS FOLDER [REQUEST ...]
 
-Sends the requests, "string:TEXT" or "command:NUMBER:NAME:TEXT", one after the other, each when the one before is answered;
-and prints one JSON object: `got` of one volume by device, all of one time, `answers` in their order. Images stand as
-FOLDER/DEVICE.npy. It ends after the time, or as soon as it has images, pose, note and all answers. Exit code 77: pyigtl is
-missing.
+Sends the requests, "string:TEXT" or "command:NUMBER:NAME:TEXT", one by one, each after the answer to the previous one.
+Prints one JSON object: `got` with the messages of one volume by device, all with the same time stamp, and `answers` in
+order. Images are saved as FOLDER/DEVICE.npy. Stops after the given time, or as soon as it has images, pose, note and
+all answers. Exit code 77: pyigtl is missing.
 """
 import json
 import struct
@@ -24,7 +24,7 @@ WANTED = {"Echolux", "Echolux_BScan", "Echolux_pose", "Echolux_note"}
 
 
 class CommandMessage(messages.MessageBase):
-    """COMMAND and its answer, which pyigtl does not know, in its frame of version 2 (openigtlink.org, command.md)."""
+    """COMMAND and its answer, which pyigtl does not support, in a frame of version 2 (openigtlink.org, command.md)."""
 
     def __init__(self, number=0, name="", text=""):
         super().__init__(device_name="commands")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs one case (test_file.Suite.test_case) or a whole class for ctest: 0 passed, 1 failed, 77 skipped with the reason on
-a SKIP line."""
+"""Runs one case (test_file.Suite.test_case) or a whole class for ctest. Exit codes: 0 passed, 1 failed, 77 skipped with
+the reason on a SKIP line."""
 import sys
 import unittest
 

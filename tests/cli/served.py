@@ -1,4 +1,4 @@
-"""What the cases of `echolux serve` share: the program while it serves, messages and pictures as a page gets them."""
+"""Shared by the cases of `echolux serve`: the running program, and messages and pictures as a page receives them."""
 import json
 import os
 import queue
@@ -17,7 +17,7 @@ HEADER = struct.Struct("<BBBBIIIIfffII")
 
 
 class Served:
-    """The program while it serves."""
+    """The program while it is serving."""
 
     def __init__(self, folder, *words, fresh=True, environment=None):
         self.process = start("serve", *words, "--port", 0, *(["--fresh"] if fresh else []), folder=folder, environment=environment)
@@ -60,7 +60,7 @@ class Served:
 
 
 def told(socket, kind):
-    """The next message of this type."""
+    """Returns the next message of this type."""
     while True:
         message = socket.receive()
         if isinstance(message, str) and json.loads(message).get("type") == kind:
@@ -68,7 +68,7 @@ def told(socket, kind):
 
 
 def asked(socket, method, **params):
-    """The result of a method; pictures that come before it are acknowledged."""
+    """Returns the result of a method. Acknowledges pictures that arrive before it."""
     socket.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
     while True:
         message = socket.receive()
@@ -79,7 +79,7 @@ def asked(socket, method, **params):
 
 
 def coming(socket, seconds):
-    """What comes within so many seconds."""
+    """Returns the messages that arrive within this time."""
     messages, end = [], time.monotonic() + seconds
     while socket.is_coming(end - time.monotonic()):
         messages.append(socket.receive())
@@ -102,7 +102,8 @@ def size_of_png(data):
 
 
 def pixels_of_png(png):
-    """RGB [row][column], by a reader that shares nothing with the program: one chunk, filter "up" on every row."""
+    """Decodes a PNG with one chunk and filter "up" on every row to RGB [row][column]. Independent of the program's
+    code."""
     width, height = size_of_png(png)
     at, body = 8, b""
     while at < len(png):

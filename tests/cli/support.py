@@ -1,5 +1,5 @@
-"""What the end-to-end cases share: calling the program, writing scans with NumPy, reading volumes and pictures with code
-that is not ours or, for the two simplest formats, with a few lines that share nothing with the program."""
+"""Shared by the end-to-end cases: calling the program, writing scans with NumPy, reading volumes and pictures. Files
+are read with third-party code, or for the two simplest formats with a few lines that are independent of the program."""
 import gzip
 import os
 import re
@@ -24,13 +24,14 @@ NO_VULKAN = {"VK_DRIVER_FILES": "/nonexistent.json", "VK_ICD_FILENAMES": "/nonex
 
 
 def start(*arguments, folder=".", environment=None, most_file_bytes=None):
-    """Starts the program. `most_file_bytes`: writing beyond fails, as on a full disk."""
+    """Starts the program. Writes beyond `most_file_bytes` fail, as on a full disk."""
 
     def in_the_child():
-        for ends in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # as nohup and background jobs of a shell leave them
+        for ends in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # nohup and background jobs of a shell leave them
+                                                                     # ignored
             signal.signal(ends, signal.SIG_DFL)
         if most_file_bytes is not None:
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a failing write instead of a signal
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # makes the write fail instead of raising a signal
             resource.setrlimit(resource.RLIMIT_FSIZE, (most_file_bytes, most_file_bytes))
 
     return subprocess.Popen(
@@ -47,7 +48,7 @@ def start(*arguments, folder=".", environment=None, most_file_bytes=None):
 
 
 class Finished:
-    """What the program left. A message of the Vulkan validation layer fails the test, whatever it is about."""
+    """Exit code and output of the program. Any message of the Vulkan validation layer fails the test."""
 
     def __init__(self, process, timeout_s=240):
         self.out, self.err = process.communicate(timeout=timeout_s)
@@ -61,7 +62,7 @@ class Finished:
 
 
 class ProgramCase(unittest.TestCase):
-    """A case with a folder of its own, in which the program runs."""
+    """A case with its own folder, in which the program runs."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -77,8 +78,8 @@ class ProgramCase(unittest.TestCase):
         return finished
 
     def refuse(self, *arguments, names=(), lines=1, **how):
-        """The call must fail with one line on standard error that contains each of `names`, and leave no new file.
-        lines=None: progress may have been reported before; then the last line counts."""
+        """Expects the call to fail with one line on standard error that contains each of `names`, and to leave no new
+        file. With lines=None, progress messages may come first and only the last line is checked."""
         before = self.files()
         finished = self.run_program(*arguments, **how)
         self.assertNotEqual(finished.code, 0, finished)
@@ -92,7 +93,7 @@ class ProgramCase(unittest.TestCase):
         return finished
 
     def wait_for(self, process, what, is_so):
-        """Until `is_so()`, while the process runs."""
+        """Waits until `is_so()` while the process runs."""
         for _ in range(1200):
             if is_so():
                 return
@@ -102,7 +103,7 @@ class ProgramCase(unittest.TestCase):
         self.fail(f"waited a minute for {what}")
 
     def wait_until_interrupts_are_caught(self, process):
-        """Before that they end the program as they end any other: on a busy machine it takes seconds to start."""
+        """Until its handler is installed, an interrupt kills the program. On a busy machine, starting takes seconds."""
 
         def catches():
             status = Path(f"/proc/{process.pid}/status").read_text()
@@ -119,7 +120,7 @@ class ProgramCase(unittest.TestCase):
 
 
 def fringes(b_scans=4, a_scans=12, samples=256, seed=3):
-    """u16 spectra [b][a][k] of three reflectors whose depth drifts over the scan, on linear k, with noise."""
+    """Returns u16 spectra [b][a][k] of three reflectors whose depth drifts over the scan: linear in k, with noise."""
     noise = np.random.default_rng(seed)
     j = np.arange(samples)
     envelope = np.exp(-(((j - samples / 2) / (samples / 4)) ** 2))
@@ -146,7 +147,8 @@ def toml_text(sections):
 
 
 def write_scan(folder, spectra=None, scan=None, calibration=None, recipe=None, name="scan.toml"):
-    """A scan of linear-k spectra beside its raw file; keys given as None are left out. Returns the TOML's path."""
+    """Writes a TOML and a raw file with linear-k spectra. Keys with the value None are left out. Returns the TOML's
+    path."""
     spectra = fringes() if spectra is None else spectra
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -163,14 +165,14 @@ def write_scan(folder, spectra=None, scan=None, calibration=None, recipe=None, n
 
 
 def extend(path, size_bytes):
-    """To a sparse file: long to reconstruct, no room on the disk."""
+    """Adds a hole to the end of a file, so that it takes long to reconstruct but needs no disk space."""
     with open(path, "r+b") as raw:
         raw.truncate(size_bytes)
 
 
 def reconstructed_db(spectra, window=np.hanning):
-    """Independent of the program, in double: the mean of each B-scan removed, windowed, transformed; dB [b][a][z] with
-    the scale 1 / sum of the window."""
+    """Reconstructs independently of the program, in double precision: subtracts the mean of each B-scan, windows and
+    transforms. Returns dB [b][a][z], scaled by 1 / sum of the window."""
     light = spectra.astype(np.float64)
     light -= light.mean(axis=1, keepdims=True)
     weights = window(spectra.shape[-1])
@@ -204,7 +206,8 @@ def read_meta_image(path):
 
 
 def read_volume(path):
-    """Voxels as files hold them, turned to [b][a][z]. Files: columns = A-scans, rows = depth, slices = B-scans."""
+    """Returns the voxels of a file as [b][a][z]. In files, columns are A-scans, rows are depth and slices are
+    B-scans."""
     name = str(path)
     if name.endswith((".nii", ".nii.gz")):
         slices_rows_columns = np.asarray(nibabel.load(name).dataobj).T
@@ -218,14 +221,14 @@ def read_volume(path):
 
 
 def unfiltered(kind, row, above, step):
-    """One row of a PNG, its prediction undone (PNG specification, section 9)."""
+    """Undoes the prediction of one row of a PNG (PNG specification, section 9)."""
     if kind == 0:
         return row
     if kind == 1:
         return np.cumsum(np.frombuffer(row, np.uint8).reshape(-1, step), axis=0, dtype=np.uint8).tobytes()
     if kind == 2:
         return (np.frombuffer(row, np.uint8) + np.frombuffer(above, np.uint8)).tobytes()
-    out, corners = bytearray(step) + row, bytes(step) + above  # a pixel of zeros before the first
+    out, corners = bytearray(step) + row, bytes(step) + above  # the pixel before the first is zero
     for i, (value, up, corner) in enumerate(zip(row, above, corners)):
         left = out[i]
         if kind == 3:
@@ -238,7 +241,8 @@ def unfiltered(kind, row, above, step):
 
 
 def png_stream(path):
-    """Width, height, bits, channels and the filtered rows of a picture of 8 or 16 bits a channel, which is whole."""
+    """Returns width, height, bits, channels and the filtered rows of a picture with 8 or 16 bits per channel. Expects a
+    complete file."""
     content = Path(path).read_bytes()
     assert content[:8] == b"\x89PNG\r\n\x1a\n", f"{path} is no PNG"
     position, packed = 8, b""
@@ -257,7 +261,7 @@ def png_stream(path):
 
 
 def read_png(path):
-    """Pictures of 8 or 16 bits a channel as [row][column][channel]."""
+    """Returns a picture with 8 or 16 bits per channel as [row][column][channel]."""
     width, height, bits, channels, stream = png_stream(path)
     pixel, rows = channels * bits // 8, []
     above = bytes(width * pixel)

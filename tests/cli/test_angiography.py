@@ -1,5 +1,5 @@
-"""Angiography from the command line: repeats that are aligned, with a table of what was found; vessels between surfaces and their
-figures; attenuation coefficients."""
+"""Angiography from the command line: alignment of repeats with a table of shifts, vessels between surfaces and their
+metrics, attenuation coefficients."""
 import csv
 import unittest
 
@@ -20,7 +20,7 @@ def rows_of(path):
 class MovingRepeats(ProgramCase):
     def setUp(self):
         super().setUp()
-        # As the simulator's motion goes: from repeat to repeat some 0.5 um, and a little along the B-scan.
+        # Motion of the simulator: about 0.5 um from repeat to repeat, and a little along the B-scan.
         self.succeed("simulate", "vessel", "-o", "scan.toml", "--samples", "512", "--a-scans", "64", "--b-scans", "4", "--b-repeats", "4",
                      "--motion-axial", "30", "--motion-lateral", "5", "--set", "simulation.motion_saccade_rate_hz=0",
                      "--set", "simulation.spacing_a_um=4")
@@ -31,7 +31,7 @@ class MovingRepeats(ProgramCase):
         self.assertEqual(len(rows), 16)
         z = np.array([float(row["z_um"]) for row in rows_of(self.folder / "truth/motion_rows.csv")]).reshape(4, 4)
         found = np.array([float(row["z_um"] or "nan") for row in rows]).reshape(4, 4)
-        # The tissue that moved down has to go back up.
+        # Tissue that moved down must be shifted back up.
         np.testing.assert_allclose(found, z[:, :1] - z, atol=0.15)
         self.assertTrue(all(row["reason"] == "ok" for row in rows))
 
@@ -56,7 +56,7 @@ class Vessels(ProgramCase):
         write_nrrd(self.folder / "structure.nrrd", 10 * np.log10(mean * random.exponential(1, (12, 40, 64))))
         self.flow = np.zeros((12, 40, 64))
         self.flow[:, 10:18, 20:28] = 0.5  # 8 of 40 A-scans
-        self.flow[:, 10:18, 28:38] = 0.2  # its tail
+        self.flow[:, 10:18, 28:38] = 0.2  # its projection tail
         write_nrrd(self.folder / "flow.nrrd", self.flow, unit="", quantity="complex_decorrelation")
         self.succeed("segment", "structure.nrrd", "--preset", "layers", "--count", "2", "-o", "surfaces.nrrd")
 
@@ -66,7 +66,8 @@ class Vessels(ProgramCase):
         row = rows_of(self.folder / "v.csv")[0]
         self.assertAlmostEqual(float(row["density_percent"]), 20, delta=1)
         self.assertAlmostEqual(float(row["area_mm2"]), 12 * 40 * 25e-6, delta=1e-6)
-        self.assertAlmostEqual(float(row["flux"]), 0.5, delta=0.05)  # 12 um are nine rows: one of the tail is left
+        self.assertAlmostEqual(float(row["flux"]), 0.5, delta=0.05)  # 12 um are nine rows, so one row of the tail
+                                                                     # remains
         flux = read_volume(self.folder / "x.nrrd").squeeze()
         self.assertEqual(np.count_nonzero(flux), 12 * 8)
         density = read_volume(self.folder / "d.nrrd")

@@ -1,4 +1,4 @@
-"""Bad input: one clear line naming file, key and expectation; exit code other than 0; nothing written, nothing lost."""
+"""Bad input: one clear line naming file, key and expectation, a nonzero exit code, nothing written and nothing lost."""
 import threading
 import time
 import unittest
@@ -30,7 +30,8 @@ class BadScanFile(ProgramCase):
         scan = write_scan(self.folder)
         raw = (self.folder / "spectra.raw").read_bytes()
         line = 256 * 2
-        (self.folder / "spectra.raw").write_bytes(raw[: 29 * line + 100])  # 29 whole A-scans: 2 B-scans of 12 and 5
+        (self.folder / "spectra.raw").write_bytes(raw[: 29 * line + 100])  # 29 complete A-scans: 2 B-scans of 12, and 5
+                                                                           # more
         finished = self.refuse("reconstruct", scan, "-o", "v.nrrd", names=["spectra.raw", "a-scan"])
         self.assertRegex(finished.err, r"\b(29|30|5|6)\b")
 
@@ -76,7 +77,7 @@ class BadScanFile(ProgramCase):
         self.refuse_scan("scan.toml", ["scan.toml"])
 
     def test_tables_and_notes_are_no_scans(self):
-        """What a TOML parser says of them helps nobody."""
+        """The error of a TOML parser would not help here."""
         for name, text in (("a-scan.csv", "depth_um,value\n0,5\n"), ("mean.csv", "# Echolux spectrum: counts\n1\n2\n" * 900),
                            ("notes.txt", "ask Anna\n")):
             (self.folder / name).write_text(text)
@@ -207,7 +208,7 @@ class BadRequest(ProgramCase):
         self.refuse_reconstruct("--volume", 1, names=["volume"])
 
     def test_one_volume_of_several_is_told(self):
-        """A recording of eight became one without a word."""
+        """Reconstructing only one of several volumes used to go unnoticed."""
         fringes = np.zeros((4, 3, 4, 256), "<u2") + np.arange(256, dtype="<u2")
         write_scan(self.folder, fringes.reshape(12, 4, 256), name="many.toml", scan={"b_scans": 3, "volumes": 4})
         told = self.succeed("reconstruct", "many.toml", "-o", "one.nrrd").out

@@ -1,4 +1,4 @@
-"""`echolux bench` runs, and its JSON is what docs/performance.md says. How fast it was is no test."""
+"""`echolux bench` runs, and its JSON matches docs/performance.md. Speed is not tested."""
 import json
 import math
 import unittest
@@ -39,15 +39,15 @@ class Bench(ProgramCase):
         report = self.measured()
         self.assertEqual(report["schema"], 1)
         self.assertTrue(report["quick"])
-        self.assertEqual(report["targets"], [])  # of larger sizes
+        self.assertEqual(report["targets"], [])  # they apply to larger sizes
         self.assertIn("cpu", report["machine"]["backend"])
         self.assertEqual({figure["key"] for figure in report["ceilings"]}, {"memory.copy", "memory.read", "fft.512"})
         self.check_figures(report["ceilings"] + report["figures"])
         figures = {figure["key"]: figure for figure in report["figures"]}
-        self.assertEqual(len(figures), len(report["figures"]))  # no key twice
+        self.assertEqual(len(figures), len(report["figures"]))  # keys are unique
         for key in ["linear/512", "nudft/512", "texture/512", "doppler/512", "rendering/512", "latency/512", "batch.compute/200"]:
             self.assertGreater(figures[key]["median"], 0, key)
-        for key in ["pinned/512", "direct/512"]:  # nothing is pinned for a CPU
+        for key in ["pinned/512", "direct/512"]:  # there is no pinned memory without a GPU
             self.assertIn("GPU", figures[key]["skipped"])
         self.assertIn("texture/512", figures["rendering/512"]["ratios"])
         self.check_keys(report)
@@ -122,10 +122,10 @@ class Bench(ProgramCase):
         self.assertEqual({row["paper"].split()[0] for row in rows}, {"Shafer", "Rasakanthan", "Wang", "Sylwestrzak", "Xu"})
         for row in rows:
             self.assertGreater(row["published"], 0, row)
-            self.assertIn(row["figure"], figures)  # nothing is published beside what nobody measures
+            self.assertIn(row["figure"], figures)  # every published figure has a measured one
             if row["unit"] == "B":
                 self.assertIn("GPU", figures[row["figure"]]["skipped"])
-            elif "skipped" in figures[row["figure"]]:  # batches that a CPU's short run does not have
+            elif "skipped" in figures[row["figure"]]:  # batch sizes that the quick run on a CPU leaves out
                 self.assertRegex(figures[row["figure"]]["skipped"], r"\d+ A-scans at a time instead of \d+")
                 self.assertRegex(row["figure"], "ss-oct|batch")
             else:

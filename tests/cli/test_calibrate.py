@@ -1,5 +1,5 @@
-"""`echolux calibrate`: means, noise floors, k maps, dispersion and roll-off from recordings, against NumPy and a real
-instrument's mirrors."""
+"""`echolux calibrate`: means, noise floors, k maps, dispersion and roll-off from recordings, compared with NumPy and
+with mirrors measured on a real instrument."""
 import os
 import re
 import unittest
@@ -13,7 +13,7 @@ from support import ProgramCase, read_png, read_volume, write_scan
 FOLDER = Path(os.environ.get("ECHOLUX_DATA", "")) / "sd-oct-volume"
 N = 512
 U = np.linspace(-1, 1, N)
-K = 2 * np.pi / (0.845 + 0.095 * U + 0.0025 * (U**2 - 1))  # rad/um of each sample, falling
+K = 2 * np.pi / (0.845 + 0.095 * U + 0.0025 * (U**2 - 1))  # rad/um of each sample, descending
 KAPPA = 2 * (K - K[-1]) / (K[0] - K[-1]) - 1
 SOURCE = 2400 * np.exp(-(((KAPPA) / 0.7) ** 2))
 DARK = 300
@@ -21,7 +21,7 @@ A2, A3 = 20, -4
 
 
 def mirror(depth_um, side=1, lines=40, seed=1):
-    """u16 lines [1][lines][N] of a mirror on one side of zero delay; depth 0: none."""
+    """Returns u16 lines [1][lines][N] of a mirror on one side of zero delay. Depth 0: without a mirror."""
     noise = np.random.default_rng(seed).normal(0, 6, (1, lines, N))
     theta = side * (A2 * KAPPA**2 + A3 * KAPPA**3)
     fringe = 0.3 * np.cos(2 * K * depth_um + theta) if depth_um else 0
@@ -29,7 +29,8 @@ def mirror(depth_um, side=1, lines=40, seed=1):
 
 
 def linear_mirror(share, noise_rms=20, lines=60, phase=None, seed=5):
-    """u16 lines [1][lines][N], linear in k, of a mirror at that share of the range, behind pixels without gaps."""
+    """Returns u16 lines [1][lines][N], linear in k, of a mirror at this fraction of the range, for pixels without
+    gaps."""
     j = np.arange(N)
     theta = 0 if phase is None else phase
     fringe = 8000 * np.sinc(share / 2) * np.cos(np.pi * share * j + theta)
@@ -42,14 +43,14 @@ def noise_only(seed, b_scans=2, lines=600):
 
 
 def columns_of_colour(picture, colour):
-    """Middles of what has this colour in the upper half of a picture, from the left."""
+    """Returns the centres of the columns with this colour in the upper half of a picture, from the left."""
     upper = picture[: len(picture) // 2].astype(int)
     columns = np.flatnonzero((np.abs(upper - colour).max(-1) < 12).any(0))
     return np.array([part.mean() for part in np.split(columns, np.flatnonzero(np.diff(columns) > 3) + 1)])
 
 
 def rms_of_map(positions, truth):
-    """Samples, over the central 76 %, a straight line apart."""
+    """RMS error in samples over the central 76 %, apart from a straight line."""
     grid = np.arange(len(truth))
     found, true = (CubicSpline(p[:: 1 if p[0] < p[-1] else -1], grid)(grid) for p in (positions, truth))
     middle = slice(int(0.12 * len(truth)), -int(0.12 * len(truth)))
@@ -112,7 +113,7 @@ class Calibrate(ProgramCase):
         self.assertAlmostEqual(numbers(printed)["a3_rad"], -5, delta=1)
 
     def test_a_search_without_a_k_map_says_so(self):
-        """The phase that is found makes up for samples that are not evenly spaced in k, too."""
+        """Without a k map, the phase also compensates for uneven sampling in k."""
         self.succeed("simulate", "mirror", "-o", "sim/scan.toml", "--samples", 512, "--a-scans", 16, "--b-scans", 2)
         self.assertNotIn("k map", self.succeed("calibrate", "dispersion", "sim/scan.toml").err)
         scan = self.folder / "sim/scan.toml"
@@ -126,7 +127,7 @@ class Calibrate(ProgramCase):
         stored = {"calibration": {"background": "../bg.csv"}, "recipe": {"background": "stored"}}
         write_scan(self.folder / "empty", noise_only(2), **stored)
         printed = self.succeed("calibrate", "noise", "empty/scan.toml", "-o", "noise.csv", "--plot", "noise.png").out
-        self.assertRegex(printed, r'noise_floor = "/.*/noise\.csv"')  # wherever it is pasted
+        self.assertRegex(printed, r'noise_floor = "/.*/noise\.csv"')  # absolute, so that it can be pasted anywhere
         self.assertIn('noise_floor = "amplitude"', printed)
         window = np.hanning(N)
         light = (noise_only(2) - np.loadtxt(self.folder / "bg.csv")) * window / window.sum()
@@ -139,7 +140,7 @@ class Calibrate(ProgramCase):
         write_scan(self.folder / "after", noise_only(3), **stored)
         self.succeed("reconstruct", "after/scan.toml", "-o", "left.nrrd")
         left = read_volume(self.folder / "left.nrrd").mean((0, 1)) / expected
-        self.assertAlmostEqual(left[1:].mean(), 0.21, delta=0.01)  # of Rayleigh noise
+        self.assertAlmostEqual(left[1:].mean(), 0.21, delta=0.01)  # for Rayleigh-distributed noise
         power = self.succeed("calibrate", "noise", "empty/scan.toml", "-o", "p.csv", "--mean", "power").out
         self.assertIn('noise_floor = "power"', power)
         root = np.sqrt((np.abs(np.fft.fft(light)[..., : N // 2]) ** 2).mean((0, 1)))
@@ -189,7 +190,7 @@ class Calibrate(ProgramCase):
         self.refuse(*mirrors, names=["0.2.csv", "--scan"])
 
     def test_a_depth_beyond_the_mirrors_is_called_extrapolated(self):
-        def written(name, share):  # falls faster than by the width of pixels alone
+        def written(name, share):  # falls off faster than the pixel width alone explains
             j = np.arange(N)
             fringe = 8000 * np.sinc(share / 2) * 10 ** (-0.3 * share**2) * np.cos(np.pi * share * j)
             return self.write(name, np.rint(20000 + fringe + np.random.default_rng(3).normal(0, 20, (1, 20, N))).astype("<u2"))
@@ -206,7 +207,7 @@ class Calibrate(ProgramCase):
         self.assertNotIn("6 dB", near)
 
     def test_many_depths_in_one_file_each_with_its_reference(self):
-        """31 depths in the A-scans of one file, lit ever more, and their references in another."""
+        """31 depths in the A-scans of one file, with increasing light, and their references in another file."""
         shares = np.linspace(0.02, 0.92, 31)
         light = 20000 * (1 + 0.02 * np.arange(31))[:, None] * np.hanning(N + 40)[20:-20]
         fringes = np.concatenate([linear_mirror(share, lines=1, seed=i)[0] for i, share in enumerate(shares)]) - 20000.0
@@ -223,14 +224,14 @@ class Calibrate(ProgramCase):
         self.write("columns", np.rint(light + fringes + 9000)[:, None].repeat(5, 1).astype("<u2"))
         self.write("few", np.rint(light + 9000)[:7, None].repeat(5, 1).astype("<u2"))
         self.succeed("calibrate", "rolloff", "columns/scan.toml", "--background", "references/scan.toml", "--each", "b-scan",
-                     "--depths", "4:", "-o", "mean.csv")  # one B-scan of references: their mean
+                     "--depths", "4:", "-o", "mean.csv")  # one B-scan of references: uses their mean
         self.refuse("calibrate", "rolloff", "columns/scan.toml", "--background", "few/scan.toml", "--each", "b-scan",
                     names=["few/scan.toml", "7 references", "31 mirrors"], lines=None)
 
     def test_a_shallow_mirror_does_not_move_the_fall_off(self):
         flat = np.full((1, 1, N), 20000, "<u2")
         self.write("bg", flat)
-        shares = [0.049, 0.2, 0.35, 0.5, 0.65, 0.8]  # 0.049: in the first twentieth of the range
+        shares = [0.049, 0.2, 0.35, 0.5, 0.65, 0.8]  # 0.049 is in the first twentieth of the range
         names = [f"m{share}/scan.toml" for share in shares]
         for share in shares:
             self.write(f"m{share}", linear_mirror(share))
@@ -351,7 +352,8 @@ PHANTOMS = FOLDER.parent / "ocp930-bscans"
 
 @unittest.skipUnless(PHANTOMS.exists() and os.environ.get("ECHOLUX_DATA"), "ECHOLUX_DATA is not set")
 class CalibrateRealPhantoms(ProgramCase):
-    """One instrument: its dispersion is that of a silicone phantom, however many A-scans are looked at, at any depth."""
+    """The dispersion of one instrument, measured with a silicone phantom, agrees for any number of A-scans and any
+    depth."""
 
     def searched(self, *options):
         printed = self.succeed("calibrate", "dispersion", PHANTOMS.resolve() / "pdms.raw", "--backend", "cpu", *options).out

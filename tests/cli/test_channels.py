@@ -1,4 +1,4 @@
-"""Several volumes in one picture: which are seen, what is refused, and what a picture says of them."""
+"""Several volumes in one picture: visibility, refused combinations, and metadata of the picture."""
 import unittest
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""A window without a screen that programs steer: `view --control`, `echolux ctl`, and the example in Python."""
+"""Programs that steer a window without a screen: `view --control`, `echolux ctl`, and the Python example."""
 import json
 import os
 import shutil
@@ -73,7 +73,7 @@ class Control(ProgramCase):
         self.ctl("open", "--file", "volume.nrrd")
         refused = self.refuse("ctl", "b_scan", "99999999999999999999", environment=self.environment, names=["--b-scan", "integer"], lines=None)
         self.assertEqual(refused.code, 2)
-        with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and says nothing
+        with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts connections but sends nothing
             self.refuse("ctl", "state", "--at", silent.getsockname()[1], "--token", "x", names=["does not answer", "--control"])
 
     def test_the_example_in_python_runs(self):
@@ -85,7 +85,7 @@ class Control(ProgramCase):
         self.assertEqual(read_png(self.folder / "picture.png").shape[:2], (240, 320))
 
     def test_the_example_in_matlab_runs(self):
-        """By MATLAB, or by GNU Octave, which reads the same."""
+        """Runs it with MATLAB, or with GNU Octave, which accepts the same code."""
         matlab, octave = shutil.which("matlab"), shutil.which("octave-cli")
         folder, call = EXAMPLE.parent, f'steer({self.port}, "{self.token}", "volume.nrrd")'
         if matlab is not None:
@@ -109,7 +109,7 @@ class Control(ProgramCase):
             self.skipTest("curl is not installed")
         lines = json.dumps({"token": self.token}) + '\n{"jsonrpc": "2.0", "id": 1, "method": "state"}\n'
         done = subprocess.run([curl, "-sN", "--max-time", "3", f"telnet://127.0.0.1:{self.port}"], input=lines, text=True,
-                              capture_output=True, timeout=60, check=False)  # it does not end by itself
+                              capture_output=True, timeout=60, check=False)  # curl does not end by itself
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(answers[0]["welcome"], "echolux")
         self.assertEqual(answers[1]["result"]["program"], "echolux")

@@ -1,5 +1,5 @@
-"""Conversion of volumes and series: the same bits through all formats, parts, other types, little memory, and nothing left
-of a conversion that fails. Input and output are NumPy's own files, or nibabel's."""
+"""Conversion of volumes and series: identical bits in all formats, parts, other types, limited memory, and no files
+after a failure. Inputs and outputs are files of NumPy or nibabel."""
 import resource
 import unittest
 
@@ -59,14 +59,15 @@ class Convert(ProgramCase):
         expected = np.clip(np.rint((values[1:3] + 50) / 2), 0, 255)
         expected[0, 2, 3, 4] = 0
         self.assertEqual(codes.dtype, np.uint8)
-        self.assertLessEqual(np.abs(codes.astype(int) - expected).max(), 1)  # halves round either way in float32
+        self.assertLessEqual(np.abs(codes.astype(int) - expected).max(), 1)  # halves may be rounded either way in
+                                                                             # float32
         self.assertLess((codes != expected).mean(), 0.01)
         self.succeed("convert", "out.nrrd", "back.npy", "--type", "f32")
         np.testing.assert_array_equal(np.load(self.folder / "back.npy"), codes.astype("f4") * 2 - 50)
 
     def test_files_become_a_series(self):
         for t in (0, 1, 2):
-            np.save(self.folder / f"scan{t * 5}.npy", series()[t])  # 0, 5, 10: counted as people do
+            np.save(self.folder / f"scan{t * 5}.npy", series()[t])  # 0, 5, 10: natural order
         self.succeed("convert", "scan*.npy", "all.h5")
         self.succeed("convert", "all.h5", "all.npy")
         np.testing.assert_array_equal(np.load(self.folder / "all.npy"), series())
@@ -113,7 +114,7 @@ class Convert(ProgramCase):
 
     def test_memory_does_not_grow_with_the_series(self):
         large = np.lib.format.open_memmap(self.folder / "large.npy", mode="w+", dtype="<u2", shape=(8, 32, 512, 512))
-        large[7, 31, 511, 511] = 42  # the rest of 128 MiB is a hole
+        large[7, 31, 511, 511] = 42  # the rest of the 128 MiB is a hole
         large.flush()
         self.succeed("convert", "large.npy", "out.nii", environment={"ECHOLUX_MEMORY_MIB": "100"})
         most_mib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024

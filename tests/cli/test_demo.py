@@ -1,5 +1,5 @@
-"""The demo: pictures that are good by measure, and a volume that NumPy and SciPy, sharing no code with the program, find
-to be the simulated one. The page of settings tells what the program tells."""
+"""The demo: pictures that pass measured quality checks, and a volume that NumPy and SciPy, independently of the
+program, find to match the simulated one. Also checks that the page of settings matches the program's output."""
 import os
 import re
 import tempfile
@@ -13,12 +13,13 @@ from scipy import ndimage
 from support import Finished, ProgramCase, png_stream, read_png, read_volume, start
 
 ROOT = Path(__file__).resolve().parents[2]
-REACH = 8  # rows to either side of the truth in which a boundary is sought
-HALF = 4  # rows on either side that make up a step
+REACH = 8  # rows on either side of the true position in which a boundary is searched
+HALF = 4  # rows averaged on either side of a step
 
 
 def boundary_rows(power, expected):
-    """Row of the strongest step near `expected` in each A-scan; between samples z - 1 and z it lies at z - 0.5."""
+    """Returns the row of the strongest step near `expected` for each A-scan. A step between samples z - 1 and z is at z
+    - 0.5."""
     summed = ndimage.gaussian_filter(power, (2.5, 2.5, 0)).astype(np.float64).cumsum(axis=2)
     rows = np.rint(expected + 0.5).astype(int)[..., None] + np.arange(-REACH, REACH + 1)
     rows = np.clip(rows, HALF + 1, power.shape[2] - HALF) - 1
@@ -29,7 +30,7 @@ def boundary_rows(power, expected):
 
 
 def below(power, first, rows):
-    """`rows` rows of each A-scan, counted from its own row `first`."""
+    """Returns `rows` rows of each A-scan, starting at the row in `first`."""
     at = first[..., None] + np.arange(rows)
     return np.take_along_axis(power, np.clip(at, 0, power.shape[2] - 1), axis=2)
 

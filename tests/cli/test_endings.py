@@ -1,5 +1,5 @@
-"""Whoever ends the program (Ctrl-C, the system, a terminal that is closed), it ends in order and soon: what was
-recorded is whole, nothing unfinished is left."""
+"""However the program is ended (Ctrl-C, the system, a closed terminal), it exits cleanly and soon: recordings are
+complete and no unfinished files remain."""
 import contextlib
 import os
 import pty
@@ -20,7 +20,7 @@ ALL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def soon_s():
-    """Two seconds, and longer where other work shares the processors."""
+    """Two seconds, and more if other work shares the CPUs."""
     return 2 * max(1.0, os.getloadavg()[0] / os.cpu_count())
 
 
@@ -33,7 +33,7 @@ class Endings(ProgramCase):
         return next((toml for toml in self.folder.rglob("*.toml") if toml.with_suffix(".raw").is_file()), None)
 
     def is_recorded(self):
-        """Something is in the file."""
+        """Whether the file contains some data."""
         toml = self.recording()
         return toml is not None and toml.with_suffix(".raw").stat().st_size > 100_000
 
@@ -83,7 +83,7 @@ class Endings(ProgramCase):
                 self.assertEqual(self.end(line, by).code, 130)
 
     def test_of_a_terminal_that_is_closed(self):
-        """Nothing can be printed any more, which must not matter."""
+        """Printing fails from then on, which must not matter."""
         for command in ("record", "live"):
             with self.subTest(command=command):
                 ours, terminal = pty.openpty()
@@ -101,7 +101,7 @@ class Endings(ProgramCase):
                 self.clear()
 
     def test_while_the_first_block_is_waited_for(self):
-        """The noise floor needs one; 5 lines a second bring none for a while."""
+        """The noise floor is measured in the first block, which takes a while at 5 lines per second."""
         slow = [word.replace("2000", "5").replace("noise_floor_db=20", "noise_floor_db=0") for word in commands.SOURCE]
         process = start("live", *slow, "--size", "32x32", "--backend", "cpu", "-o", "last.png", folder=self.folder)
         os.set_blocking(process.stderr.fileno(), False)
@@ -120,7 +120,7 @@ class Endings(ProgramCase):
         self.assertEqual(self.files(), [])
 
     def test_by_ctrl_c_three_times(self):
-        """At once, and still without files that nobody finished."""
+        """Exits immediately, and still leaves no unfinished files."""
         long = ["simulate", "vessel", "-o", "scan/scan.toml", "--samples", 2048, "--a-scans", 1000, "--b-scans", 1000]
         process = start(*long, folder=self.folder)
         self.wait_for(process, "unfinished files", lambda: any("unfinished" in name for name in self.files()))

@@ -1,4 +1,4 @@
-"""The exit codes of docs/scripts.md, of every command: 0 all was done, 1 it was not, 2 the command line was not
+"""The exit codes of docs/scripts.md for every command: 0 all was done, 1 it was not, 2 the command line was not
 understood, 130 interrupted."""
 import signal
 import time
@@ -10,7 +10,7 @@ import commands
 from support import Finished, extend, start, write_scan
 from test_segment import write_nrrd
 
-# What takes a while, with its outputs.
+# Long-running command lines, with their outputs.
 ENDLESS = {
     "simulate": ["simulate", "vessel", "-o", "sim/scan.toml", "--samples", 2048, "--a-scans", 1000, "--b-scans", 1000],
     "reconstruct": ["reconstruct", "long.toml", "-o", "r.nrrd"],
@@ -38,8 +38,8 @@ ENDLESS = {
     "demo": ["demo"],
 }
 NEVER_LONG = {"info"}
-ELSEWHERE = {"batch"}  # a process of Python: tests/python/cluster
-KEEPS_WHAT_IT_HAS = {"record"}  # a recording that was cut short is whole
+ELSEWHERE = {"batch"}  # started through Python: see tests/python/cluster
+KEEPS_WHAT_IT_HAS = {"record"}  # a recording that was cut short is complete
 
 
 class ExitCodes(commands.PreparedCase):
@@ -47,7 +47,7 @@ class ExitCodes(commands.PreparedCase):
         self.assertEqual({*ENDLESS, *NEVER_LONG, *ELSEWHERE}, set(commands.all_commands()))
 
     def test_one_where_something_is_missing(self):
-        """An input that is not there, or a place that cannot be written."""
+        """A missing input, or an output path that cannot be written."""
         for case in commands.CASES:
             with self.subTest(command=case.command):
                 words = [word.replace(".nrrd", "-gone.nrrd") if word == "v.nrrd" else word for word in case.line()]
@@ -106,7 +106,7 @@ class ExitCodes(commands.PreparedCase):
         (self.folder / "spectra.raw").rename(self.folder / f"{name}.raw")
 
     def test_without_an_end_an_interrupt_is_the_end(self):
-        """Nothing that was asked for is missing then."""
+        """Without a requested length, the recording is complete."""
         process = start("record", *commands.SOURCE, "-o", "rec.toml", folder=self.folder)
         raw = self.folder / "rec.raw"
         self.wait_for(process, "blocks are recorded", lambda: raw.is_file() and raw.stat().st_size > 0)

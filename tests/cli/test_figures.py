@@ -1,4 +1,4 @@
-"""Figures with axes as PDF, SVG and PNG, and tables of A-scans, against places and values that are known."""
+"""Figures with axes as PDF, SVG and PNG, and tables of A-scans, compared with known positions and values."""
 import base64
 import re
 import shutil
@@ -18,7 +18,7 @@ POINTS_PER_MM = 72 / 25.4
 
 
 def cross_of_lines():
-    """[b][a][z]: dark, with a bright depth row and a bright A-scan in every B-scan, and one bright B-scan."""
+    """Returns [b][a][z]: dark, with a bright depth row and a bright A-scan in every B-scan, and one bright B-scan."""
     volume = np.zeros((B_SCANS, A_SCANS, DEPTH), np.float32)
     volume[:, :, BRIGHT_ROW] = 1
     volume[:, BRIGHT_COLUMN, :] = 1
@@ -27,28 +27,28 @@ def cross_of_lines():
 
 
 def write_nifti(path, volume, spacing_um=SPACING_UM):
-    """As the program orients files: columns A-scans, rows depth, slices B-scans."""
+    """Uses the program's orientation of files: columns are A-scans, rows are depth, slices are B-scans."""
     image = nibabel.Nifti1Image(np.transpose(volume, (1, 2, 0)), np.diag([spacing_um[1], spacing_um[0], spacing_um[2], 1.0]))
     image.header.set_xyzt_units("micron")
     nibabel.save(image, path)
 
 
 def words_of(pdf):
-    """Each word of the first page: text, and the middle of its box in points."""
+    """Returns each word of the first page with the centre of its box, in points."""
     told = subprocess.run(["pdftotext", "-bbox", pdf, "-"], capture_output=True, text=True, check=True).stdout
     boxes = re.findall(r'<word xMin="(\S+)" yMin="(\S+)" xMax="(\S+)" yMax="(\S+)">(.*?)</word>', told)
     return [(box[4], (float(box[0]) + float(box[2])) / 2, (float(box[1]) + float(box[3])) / 2) for box in boxes]
 
 
 def placed_picture(svg):
-    """Of the first picture: points from voxel to voxel across and down, left and top."""
+    """Returns the placement of the first picture in points: size of a voxel across and down, left and top."""
     matrix = re.search(r'<use xlink:href="#image\S*" transform="matrix\(([^)]+)\)"', svg)[1]
     across, _, _, down, left, top = map(float, matrix.split(","))
     return across, down, left, top
 
 
 def ticks(svg, left, bottom):
-    """Places of the short lines that end at the left edge of the picture, and that begin at its lower edge."""
+    """Returns the positions of the ticks at the left edge of the picture and at its lower edge."""
     lines = [tuple(map(float, ends)) for ends in re.findall(r'd="M (\S+) (\S+) L (\S+) (\S+) ?"', svg)]
     rows = [y for x, y, to_x, to_y in lines if y == to_y and abs(to_x - left) < 0.01 and 0 < to_x - x < 5]
     columns = [x for x, y, to_x, to_y in lines if x == to_x and abs(y - bottom) < 0.01 and 0 < to_y - y < 5]
@@ -127,7 +127,7 @@ class Figures(ProgramCase):
         page = read_png(self.folder / "face.png")[..., 0].astype(int)
         row = page[len(page) // 3]
         changes = np.count_nonzero(np.diff(row[len(row) // 4 : len(row) // 2]))
-        self.assertLess(changes, 20)  # a few voxels, each of one gray: nothing is smoothed
+        self.assertLess(changes, 20)  # a few voxels, each of uniform gray: no smoothing
 
     def test_an_unknown_spacing_is_counted(self):
         volume = np.zeros((4, 20, 30), np.float32)
@@ -165,7 +165,7 @@ class Tables(ProgramCase):
         np.testing.assert_allclose(rows[:, 1], volume[2, 4], rtol=1e-6)
 
     def test_echoes_of_known_width(self):
-        # Gaussians of amplitude: the parabola through their logarithms is exact. A second one 26 dB below.
+        # Gaussian amplitudes, for which the parabola through their logarithms is exact. A second echo is 26 dB lower.
         z = np.arange(200)
         places, sigma = 60 + 3.3 * np.arange(12), 4.0
         main = np.exp(-((z - places[:, None]) ** 2) / (2 * sigma**2))

@@ -1,4 +1,4 @@
-"""Speckle filters from the command line: what they gain, next to NumPy, and what is refused."""
+"""Speckle filters from the command line: their gain compared with NumPy, and refused input."""
 import json
 import re
 

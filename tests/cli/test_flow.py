@@ -1,4 +1,4 @@
-"""Flow through a vessel from the command line: values over time, the heart rate, and everything that has neither."""
+"""Flow through a vessel from the command line: values over time, the heart rate, and input that contains neither."""
 import csv
 import json
 import tomllib
@@ -60,10 +60,10 @@ class Flow(ProgramCase):
         self.succeed("flow", "v_*.nrrd", "--step", "0.1", "--streaks", "s.toml")
         view = tomllib.loads((self.folder / "s.toml").read_text())["view"]
         course = np.array(view["flow_streaks"]).reshape(-1, 5)
-        slope = np.polyfit(course[:, 3], course[:, 1], 1)[0]  # depth over B-scans: as in the velocities
+        slope = np.polyfit(course[:, 3], course[:, 1], 1)[0]  # depth over B-scans, as in the velocities
         self.assertAlmostEqual(abs(slope), 0.2, delta=0.02)
         mean = PEAK / 2 * np.hypot(1, 0.2)
-        np.testing.assert_allclose(course[:, 4], mean, rtol=0.2)  # the lumen that is found leaves out its rim
+        np.testing.assert_allclose(course[:, 4], mean, rtol=0.2)  # the segmented lumen excludes its rim
         times, pulse = np.array(view["streak_pulse"]).reshape(-1, 2).T
         expected = 1 + 0.5 * np.sin(2 * np.pi * 1.2 * 0.1 * np.arange(10))
         np.testing.assert_allclose(pulse, expected / expected.mean(), rtol=0.05)

@@ -1,4 +1,4 @@
-"""gpu-test on a made-up machine: what it lets pass, and what it does not. The GPU, the tests and the bench are scripts."""
+"""gpu-test on a simulated machine: what it accepts and rejects. The GPU, the tests and the bench are scripts."""
 import os
 import subprocess
 import unittest

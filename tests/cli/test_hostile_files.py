@@ -1,4 +1,5 @@
-"""Files made to do harm (hostile_files.py): one line says what is wrong with each, in time, and nothing else happens."""
+"""Malicious files (hostile_files.py): each is refused in time with one line that names the problem, without side
+effects."""
 import os
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ except ImportError:  # h5py
 
 from support import PROGRAM, ProgramCase
 
-LONGEST_S = 60  # a reader process has 20 s for an answer, and the machine may be busy
+LONGEST_S = 60  # a reader process has 20 s to answer, and the machine may be busy
 
 
 @unittest.skipIf(hostile is None, "python3-h5py is missing")
@@ -32,12 +33,12 @@ class HostileFiles(ProgramCase):
         self.refuse("convert", path, "-o", "out.nrrd", "--quiet", names=[path.name])
 
     def refuse_its_voxels(self, path):
-        """What it says may still be told."""
+        """Its metadata may be readable, but converting the voxels must fail."""
         self.assertIn(self.run_program("info", path).code, (0, 1))
         self.refuse("convert", path, "-o", "out.nrrd", "--quiet", names=[path.name])
 
     def bear(self, path):
-        """What is damaged may still be read, or not."""
+        """A damaged file may be readable or not."""
         for arguments in (["info", path], ["convert", path, "-o", "out.nrrd", "--overwrite", "--quiet"]):
             finished = self.run_program(*arguments)
             self.assertIn(finished.code, (0, 1), finished)
@@ -119,7 +120,7 @@ class HostileFiles(ProgramCase):
                 self.assertEqual(finished.code, 1, finished)
 
     def test_readers_of_the_current_folder_are_not_started(self):
-        """The program is found by its name, and where it is run lie others of the same names."""
+        """The program is found by its name, while the current folder contains other programs of the same names."""
         path = hostile.hdf5(hostile.voxels())(self.folder)
         for name in ("echolux", "echolux-reader"):
             (self.folder / name).write_text("#!/bin/sh\ntouch started\n")

@@ -1,4 +1,5 @@
-"""Work that is stopped half-way, by the user or by a full disk, leaves nothing under a final name and no litter."""
+"""Work that is stopped halfway by the user or by a full disk leaves no file under its final name, and no temporary
+files."""
 import signal
 import time
 import unittest
@@ -17,7 +18,7 @@ class Interrupted(ProgramCase):
         self.assertIsNone(process.poll(), "ended before it could be interrupted: " + str(process.poll()))
         for _ in range(times):
             process.send_signal(signal.SIGINT)
-            time.sleep(0.01)  # two that come at once are one
+            time.sleep(0.01)  # two simultaneous signals would be merged
         begin = time.monotonic()
         finished = Finished(process)
         self.assertEqual(finished.code, 130, finished)
@@ -38,7 +39,7 @@ class Interrupted(ProgramCase):
 
 
 class NobodyReads(ProgramCase):
-    """As after `| head`: the pipe is closed while the program still has something to say."""
+    """The pipe is closed while the program still prints, as by `| head`."""
 
     def test_of_its_progress(self):
         scan = write_scan(self.folder, np.zeros((1, 512, 1024), "<u2"), scan={"b_scans": 16000},
@@ -55,7 +56,7 @@ class NobodyReads(ProgramCase):
 
 
 class FullDisk(ProgramCase):
-    """A limit on the size of files stands for a full disk: writing fails half-way."""
+    """A limit on the file size simulates a full disk: writing fails halfway."""
 
     def test_reconstruct_to_each_format(self):
         scan = write_scan(self.folder, fringes(b_scans=16, a_scans=64))

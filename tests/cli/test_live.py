@@ -1,4 +1,4 @@
-"""Live without a window: recordings and volumes of the simulator, checked by what they say of themselves and against the
+"""Live sessions without a window: recordings and volumes of the simulator, checked by their metadata and against the
 same scan reconstructed from its file."""
 import json
 import subprocess
@@ -20,7 +20,7 @@ SMALL = [
 class Record(ProgramCase):
     def setUp(self):
         super().setUp()
-        (self.folder / "rec").mkdir()  # recordings make none
+        (self.folder / "rec").mkdir()  # recordings do not create folders
 
     def test_every_block_is_in_the_file(self):
         self.succeed("record", *SMALL, "--volumes", 5, "-o", "rec/scan.toml", "--report", "report.json")
@@ -50,7 +50,7 @@ class Record(ProgramCase):
         self.refuse("info", "rec/scan.toml", names=("scan.stripe-2.raw", "part 2 of 2"), lines=None)
 
     def test_processed_volumes_are_what_is_reconstructed_from_the_file(self):
-        """However few of them were shown in time."""
+        """This holds even if few of them were shown in time."""
         self.succeed(
             *("record", *SMALL, "--volumes", 12, "-o", "rec/scan.toml", "--processed", "volumes"),
             *("--backend", "cpu", "--report", "report.json"),
@@ -65,12 +65,12 @@ class Record(ProgramCase):
             np.testing.assert_array_equal(read_volume(file), read_volume(self.folder / "again.nrrd"), str(file))
 
     def test_the_end_is_told_once(self):
-        """Five seconds are also the time from line to line, where nobody looks at a terminal."""
+        """Five seconds is also the interval of progress lines without a terminal, so both would coincide."""
         finished = self.succeed("record", *SMALL, "--seconds", 5, "-o", "rec.toml")
         self.assertEqual(finished.err.count("record: done"), 1, finished)
 
     def test_without_a_block_nothing_is_left(self):
-        """The first block would come after 26 s."""
+        """The first block would arrive after 26 s."""
         slow = [word.replace("2000", "5") for word in SMALL]
         finished = self.run_program("record", *slow, "--seconds", 0.3, "-o", "rec/scan.toml")
         self.assertEqual(finished.code, 1, finished)
@@ -131,7 +131,7 @@ class Live(ProgramCase):
             np.testing.assert_array_equal(read_volume(file), read_volume(self.folder / "smooth.nrrd"), str(file))
 
     def test_what_cannot_be_stabilised_is_said(self):
-        """Eight B-scans of a few A-scans: too little to tell."""
+        """Eight B-scans of a few A-scans are too few."""
         finished = self.succeed(
             *("live", *SMALL, "--volumes", 4, "--size", "48x40", "--backend", "cpu", "--report", "report.json"),
             *("--set", "registration.shown=true", "--set", "simulation.a_scans=7"),

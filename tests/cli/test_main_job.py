@@ -1,4 +1,5 @@
-"""The main job: simulate, look, reconstruct, render; every output format read back by other readers."""
+"""The main workflow: simulate, inspect, reconstruct, render. Every output format is read back with independent
+readers."""
 import json
 import re
 import struct
@@ -87,7 +88,8 @@ class Formats(ProgramCase):
                 volume = read_volume(self.folder / f"v.{extension}")
                 self.assertEqual(volume.shape, expected.shape)
                 self.assertEqual(volume.dtype, np.float32)
-                clear = expected > np.median(expected)  # above the noise floor; rounding shows in the nulls below
+                clear = expected > np.median(expected)  # above the noise floor; below it, rounding is visible in the
+                                                        # nulls
                 np.testing.assert_allclose(volume[clear], expected[clear], atol=1e-3, rtol=0)
 
     def test_each_format_holds_the_same_codes(self):
@@ -96,7 +98,7 @@ class Formats(ProgramCase):
             volumes = []
             for extension in FORMATS:
                 self.succeed("reconstruct", scan, "-o", f"v.{extension}", "--set", f"recipe.voxel={voxel}")
-                if extension.startswith("nii"):  # codes, without the scale that NIfTI keeps beside them
+                if extension.startswith("nii"):  # the codes without the scale in NIfTI's header
                     stored = nibabel.load(self.folder / f"v.{extension}").dataobj.get_unscaled()
                     volumes.append(np.swapaxes(np.asarray(stored).T, -1, -2))
                 else:

@@ -1,4 +1,4 @@
-"""Methods from the command line: what compressive sensing leaves empty, and what is said of it."""
+"""Reconstruction methods from the command line: empty voxels of compressive sensing, and messages about settings."""
 import re
 
 import numpy as np
@@ -20,7 +20,7 @@ class Settings(ProgramCase):
         self.assertEqual(self.window_of("--set", "recipe.window=rect", "--window=hann"), "hann")
         self.assertEqual(self.window_of("--window", "rect", "--set", "recipe.zero_padding=2", "--window", "hann"), "hann")
         (self.folder / "mine.toml").write_text('[recipe]\nwindow = "hann"\n')
-        self.assertEqual(self.window_of("--window=rect", "--recipe", "mine.toml"), "rect")  # a recipe lies under all
+        self.assertEqual(self.window_of("--window=rect", "--recipe", "mine.toml"), "rect")  # options override a recipe
 
     def test_what_has_no_effect_is_told(self):
         write_scan(self.folder)
@@ -77,5 +77,5 @@ class Compressive(ProgramCase):
         self.assertGreater((volume < -150).mean(), 0.3)
         self.succeed("reconstruct", scan, "-o", "b.png", "--b-scan", "1", *SPARSE)
         grays = read_png(self.folder / "b.png")[..., 0]
-        self.assertGreater(len(np.unique(grays)), 100)  # the reflectors alone use all grays
+        self.assertGreater(len(np.unique(grays)), 100)  # the reflectors alone span the gray scale
         self.assertGreater((grays == 0).mean(), 0.3)

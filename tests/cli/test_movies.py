@@ -1,4 +1,5 @@
-"""Movies: what ffprobe says of them, decoded pictures against those of `render`, and movies that end early."""
+"""Movies: properties reported by ffprobe, decoded pictures compared with those of `render`, and movies that end
+early."""
 import json
 import re
 import shutil
@@ -19,7 +20,7 @@ RATE = Fraction(30000, 1001)
 
 
 def probed(path):
-    """The video stream, with all its packets."""
+    """Returns ffprobe's description of the video stream with all its packets."""
     asked = ["ffprobe", "-v", "error", "-count_frames", "-show_streams", "-show_packets", "-of", "json", path]
     told = json.loads(subprocess.run(asked, capture_output=True, text=True, check=True).stdout)
     stream = told["streams"][0]
@@ -28,7 +29,7 @@ def probed(path):
 
 
 def decoded(path, width=WIDTH, height=HEIGHT, pixels="rgb24"):
-    """All pictures as [frame][row][column][channel], by the colour tags that the file has."""
+    """Returns all pictures as [frame][row][column][channel], decoded with the colour tags of the file."""
     asked = ["ffmpeg", "-v", "error", "-i", path, "-vf", "scale=flags=accurate_rnd+full_chroma_int+full_chroma_inp+bicubic",
              "-vsync", "passthrough", "-f", "rawvideo", "-pix_fmt", pixels, "-"]
     raw = subprocess.run(asked, capture_output=True).stdout
@@ -36,7 +37,7 @@ def decoded(path, width=WIDTH, height=HEIGHT, pixels="rgb24"):
 
 
 def psnr_db(pictures, originals):
-    """Of the worst picture."""
+    """Returns the PSNR of the worst picture."""
     squares = (pictures[..., :3].astype(float) - originals[..., :3]) ** 2
     return 10 * np.log10(255**2 / squares.mean((1, 2, 3)).max())
 
@@ -56,7 +57,7 @@ class MovieCase(ProgramCase):
         return self.folder / name
 
     def pictures(self, **how):
-        """The same turntable as a series of PNG files."""
+        """Returns the same turntable rendered as a series of PNG files."""
         self.movie("f/", "--frames", FRAMES, **how)
         return np.stack([read_png(self.folder / "f" / f"frame_{i:04d}.png") for i in range(FRAMES)])
 
@@ -137,7 +138,8 @@ class Formats(MovieCase):
         return np.stack([read_png(self.folder / "f" / f"frame_{i:04d}.png") for i in range(FRAMES)])
 
     def test_webp_is_an_animation(self):
-        """ffmpeg does not read those; the container is simple (developers.google.com/speed/webp/docs/riff_container)."""
+        """ffmpeg cannot read animated WebP. The container is simple
+        (developers.google.com/speed/webp/docs/riff_container)."""
         content = self.movie("m.webp", "--frames", 3, "--fps", 20).read_bytes()
         self.assertEqual((content[:4], content[8:16]), (b"RIFF", b"WEBPVP8X"))
         at, durations_ms = 12, []
@@ -204,7 +206,7 @@ class EndedEarly(MovieCase):
     def check_what_is_left(self, told, of):
         made = int(re.search(rf"(\d+) of {of} pictures are in m.mp4", told)[1])
         self.assertGreater(made, 0)
-        self.assertGreaterEqual(len(decoded(self.folder / "m.mp4")), made - 1)  # a full disk cuts the last one
+        self.assertGreaterEqual(len(decoded(self.folder / "m.mp4")), made - 1)  # a full disk truncates the last one
         self.assertEqual(self.files(), ["m.mp4", "v.nii"])
         return made
 

@@ -1,4 +1,5 @@
-"""What has no effect, shows nothing or cannot be is said in one clear line, whatever else was asked for."""
+"""Settings that have no effect, show nothing or are impossible are reported in one clear line, for any combination of
+options."""
 import json
 import unittest
 

@@ -1,5 +1,5 @@
-"""Nothing is destroyed unasked: one rule for every output of every command. What is written over an input, a file of
-somebody's own, or another output of the same command is refused before work begins."""
+"""Nothing is overwritten without consent: one rule for every output of every command. Writing over an input, a file of
+the user, or another output of the same command is refused before work begins."""
 import hashlib
 import os
 import unittest
@@ -39,7 +39,7 @@ class AllOutputs(commands.PreparedCase):
                     self.refused([*line, "--overwrite"], name)
 
     def test_names_end_in_what_they_are(self):
-        """A table that is named as a picture would be opened as one."""
+        """A table named like a picture would be opened as a picture."""
         for case, option, name, _ in self.each_output():
             if case.command in ("demo", "batch"):
                 continue  # a folder
@@ -122,7 +122,7 @@ class AllOutputs(commands.PreparedCase):
                 self.succeed(*line)
 
     def test_a_picture_of_another_folder_stays(self):
-        """A zarr that another program made is no result of ours."""
+        """A zarr written by another program is not our result."""
         self.succeed("convert", "v.nrrd", "-o", "c.ome.zarr")
         attributes = self.folder / "c.ome.zarr" / ".zattrs"
         attributes.write_text(attributes.read_text().replace("echolux", "others"))
@@ -133,7 +133,7 @@ class Recordings(ProgramCase):
     RECORD = ["record", *commands.SOURCE, "--volumes", 2]
 
     def test_their_folder_must_be_there(self):
-        """An empty mount point would fill the root disk."""
+        """Writing to an empty mount point would fill the root disk."""
         for name in ("rec/scan.toml", "not/there/scan.toml"):
             self.refuse(*self.RECORD, "-o", name, names=["there is no folder", "mount the disk"])
 
@@ -181,7 +181,7 @@ class Recordings(ProgramCase):
         self.succeed(*line, "new")
 
     def test_calibration_beside_them_stays(self):
-        """A copy of the source's calibration takes the next free name."""
+        """A copy of the source's calibration uses the next free name."""
         self.succeed("simulate", "layers", "-o", "sim/scan.toml", *commands.SIMULATED)
         (self.folder / "copy.background.f64").write_bytes(FOREIGN)
         self.succeed("record", "--source", "replay:sim/scan.toml", "--volumes", 1, "-o", "copy.toml")

@@ -1,4 +1,4 @@
-"""Stills: PNG and TIFF of 8 and 16 bits read by other readers, what they say of themselves, and making them again."""
+"""Stills: PNG and TIFF with 8 and 16 bits read by other readers, their metadata, and reproducing them."""
 import json
 import re
 import shutil
@@ -13,7 +13,7 @@ import tifffile
 from support import Finished, ProgramCase, read_png, start, toml_text, write_scan
 
 def fingerprint(codes):
-    """64-bit FNV-1a of the pixels' bytes."""
+    """64-bit FNV-1a hash of the pixels' bytes."""
     result = 0xCBF29CE484222325
     for byte in np.ascontiguousarray(codes, codes.dtype.newbyteorder("<")).tobytes():
         result = ((result ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
@@ -31,7 +31,7 @@ def read(path):
 class Stills(ProgramCase):
     @classmethod
     def setUpClass(cls):
-        """One view of one volume as each kind of picture; cases work on copies."""
+        """Renders one view of one volume as each kind of picture. Cases work on copies."""
         cls.made = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.made.cleanup)
         folder = Path(cls.made.name)
@@ -47,7 +47,7 @@ class Stills(ProgramCase):
     def setUp(self):
         super().setUp()
         shutil.copytree(self.made.name, self.folder, dirs_exist_ok=True)
-        self.moved = Path(self.made.name)  # where pictures know their volume to be
+        self.moved = Path(self.made.name)  # the folder of the volume that the pictures refer to
 
     def test_formats_and_depths_hold_the_same_picture(self):
         png8, tif8, png16, tif16 = (read(self.folder / name) for name in PICTURES)
@@ -67,7 +67,7 @@ class Stills(ProgramCase):
 
         made = (self.folder / "a.png").read_bytes()
         rows = bytearray(zlib.decompress(b"".join(body for kind, body in chunks(made) if kind == b"IDAT")))
-        rows[5] ^= 64  # of the first row, behind its filter
+        rows[5] ^= 64  # in the first row, after its filter byte
         packed, altered, is_first = zlib.compress(bytes(rows)), made[:8], True
         for kind, body in chunks(made):
             if kind == b"IDAT":
@@ -94,7 +94,7 @@ class Stills(ProgramCase):
                          fingerprint(np.frombuffer((self.folder / "volume.tif").read_bytes(), np.uint8)))
 
     def test_one_is_made_again_bit_for_bit(self):
-        (self.moved / "curve.toml").unlink(missing_ok=True)  # it stands in the picture
+        (self.moved / "curve.toml").unlink(missing_ok=True)  # it is stored in the picture
         self.assertIn("identical, bit for bit", self.succeed("reproduce", "b.png").out)
         np.testing.assert_array_equal(read(self.folder / "b.png"), read(self.folder / "b-again.png"))
 
@@ -106,7 +106,7 @@ class Stills(ProgramCase):
         self.refuse("render", "volume.tif", "-o", "a.jpg", names=["a.jpg", "*.png"])
         self.refuse("render", "volume.tif", "-o", "c.png", "--bits", 12, names=["--bits"])
 
-    # What says where and on what a picture was made is replaced by as many other bytes.
+    # Replaces a text in the picture's metadata by one of the same length.
     def changed(self, name, text):
         picture = (self.folder / name).read_bytes()
         begin = picture.index(b"tEXtsession")
@@ -131,7 +131,7 @@ class Stills(ProgramCase):
         seen, fine = read(self.folder / "c.png"), read(self.folder / "d.tif")
         self.assertEqual(fine[0, 0, 3], 0)
         self.assertGreater(fine[..., 3].max(), 60000)
-        opaque = seen[..., 3] > 127  # where colours are known well
+        opaque = seen[..., 3] > 127  # where colours are precise
         self.assertLessEqual(np.abs(seen[opaque].astype(int) * 257 - fine[opaque]).max(), 600)
 
 

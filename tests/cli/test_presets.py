@@ -1,4 +1,4 @@
-"""A user's own transfer functions, colour maps, recipes and scenes: found by name, listed, and told what is wrong."""
+"""A user's own transfer functions, colour maps, recipes and scenes: found by name, listed, and checked for errors."""
 import nibabel
 import numpy as np
 

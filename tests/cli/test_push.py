@@ -1,4 +1,4 @@
-"""Acquisition programs push spectra, the program records them: what is in the file is what was pushed."""
+"""Acquisition programs push spectra and the program records them: the file must contain the pushed data."""
 import importlib.util
 import os
 import subprocess
@@ -23,7 +23,8 @@ class Push(ProgramCase):
         return np.fromfile(self.folder / raw, "<u2")
 
     def from_python(self, target, source):
-        """The recording is whole but for what was pushed before anybody looked: blocks come until it ends."""
+        """The recording is complete except for blocks pushed before the viewer connected. The producer pushes until it
+        ends."""
         spectra = fringes()
         with push.Producer(target, samples=256, a_scans=12, b_scans=4, line_rate_hz=1000, block_b_scans=2) as producer:
             recorder = start("record", "--source", source, "--volumes", 3, "-o", "scan.toml", folder=self.folder)
@@ -53,7 +54,7 @@ class Push(ProgramCase):
 
     def test_the_sample_in_c(self):
         name = f"test-{uuid.uuid4().hex[:12]}"
-        self.addCleanup(Path(f"/dev/shm/echolux-push-{name}").unlink)  # what a producer leaves that is killed
+        self.addCleanup(Path(f"/dev/shm/echolux-push-{name}").unlink)  # a killed producer leaves it behind
         producer = subprocess.Popen([SAMPLE, name])
         self.addCleanup(producer.wait)
         self.addCleanup(producer.kill)

@@ -1,5 +1,5 @@
-"""A real spectral-domain volume with its calibration, against facts and a reconstruction that NumPy and SciPy give.
-The recording is not part of the sources: ECHOLUX_DATA names the folder that holds sd-oct-volume/."""
+"""A real spectral-domain volume with its calibration, compared with known facts and a reconstruction by NumPy and
+SciPy. The recording is not part of the sources: ECHOLUX_DATA names the folder that contains sd-oct-volume/."""
 import os
 import unittest
 from pathlib import Path
@@ -12,7 +12,7 @@ from support import ProgramCase, read_png, read_volume, toml_text
 FOLDER = Path(os.environ.get("ECHOLUX_DATA", "")) / "sd-oct-volume"
 RAW = FOLDER / "spectra_u16_100x100x1024.raw"
 WINDOW = np.hanning(1024)
-SCALE_DB = 20 * np.log10(WINDOW.sum())  # the reference levels are without the scale 1 / sum of the window
+SCALE_DB = 20 * np.log10(WINDOW.sum())  # the reference levels do not include the scale 1 / sum of the window
 
 
 def numbers(name):
@@ -20,7 +20,7 @@ def numbers(name):
 
 
 def numpy_levels_db():
-    """[b][a][z], scaled as the program's."""
+    """Returns [b][a][z] with the program's scale."""
     spectra = np.fromfile(RAW, "<u2").reshape(100, 100, 1024).astype(np.float64)
     positions = np.clip(numbers("k_linear_positions.csv"), 0, 1023)
     correction = WINDOW * np.exp(1j * numbers("dispersion_phase_rad.csv"))

@@ -1,5 +1,5 @@
-"""`echolux register`: speckle made with NumPy and seen at places of our choosing comes back with these places, and what
-cannot be registered is said."""
+"""`echolux register`: speckle generated with NumPy and sampled at known positions is registered to these positions, and
+input that cannot be registered is reported."""
 import csv
 import json
 import unittest
@@ -12,7 +12,8 @@ DEPTH, A_SCANS, B_SCANS, MARGIN = 48, 48, 24, 8
 
 
 def scene(seed=4):
-    """Band-limited complex speckle [y][x][z] under layers; its transform, so that it can be seen anywhere."""
+    """Returns the transform of band-limited complex speckle [y][x][z] under layers, which can be evaluated at any
+    position."""
     noise = np.random.default_rng(seed)
     shape = (B_SCANS + 2 * MARGIN, A_SCANS + 2 * MARGIN, DEPTH)
     field = np.fft.fftn(noise.normal(size=shape) + 1j * noise.normal(size=shape))
@@ -23,8 +24,8 @@ def scene(seed=4):
 
 
 def seen(field, places):
-    """Power [b][a][z]: B-scan j at j + y of the scene, its samples x and z further on, by a phase ramp over the field's
-    transform (periodic in depth, layers move along)."""
+    """Returns the power [b][a][z]: B-scan j at j + y of the scene, its samples shifted by x and z with a phase ramp
+    over the field's transform (periodic in depth; layers move along)."""
     k = [2 * np.pi * np.fft.fftfreq(n) for n in field.shape]
     volume = np.zeros((B_SCANS, A_SCANS, DEPTH), np.float32)
     for j, (z, x, y) in enumerate(places):
@@ -42,7 +43,7 @@ def motion():
 
 class Register(ProgramCase):
     def put(self, name, volume):
-        """Files have slices = B-scans, rows = depth, columns = A-scans."""
+        """In files, slices are B-scans, rows are depth and columns are A-scans."""
         np.save(self.folder / name, np.ascontiguousarray(volume.swapaxes(-1, -2)).astype(np.float32))
         return name
 
@@ -103,7 +104,7 @@ class Register(ProgramCase):
         self.assertLess(np.std(found - shaking[4:-4, 0]), 0.3)
         self.assertEqual(float(self.rows("t.csv")[0]["quality"]), 1)
         aligned = np.load(self.folder / "out.npy")
-        for b_scan in range(B_SCANS):  # the first one too, which has nothing before it
+        for b_scan in range(B_SCANS):  # also the first one, which has no predecessor
             self.assertGreater(np.isfinite(aligned[b_scan]).mean(), 0.8, b_scan)
 
     def test_what_has_no_value_counts_nothing(self):

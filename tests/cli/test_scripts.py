@@ -1,4 +1,4 @@
-"""What scripts rely on: --json and --quiet of every command, errors as JSON, `-` for standard input and output."""
+"""Features for scripts: --json and --quiet of every command, errors as JSON, `-` for standard input and output."""
 import io
 import json
 import os
@@ -33,7 +33,7 @@ class AllCommands(commands.PreparedCase):
                     self.assertIsInstance(told["warnings"], list)
 
     def test_warnings_are_in_the_object(self):
-        """Those of mirrors on different sides were heard by nobody."""
+        """Warnings used to be missing from the JSON object."""
         line = ["reconstruct", "scan.toml", "-o", "r.nrrd", "--set", "flow.method=doppler", "--overwrite"]
         printed = [one for one in self.succeed(*line).error_lines if one.startswith("echolux: warning: ")]
         self.assertTrue(printed)
@@ -61,7 +61,7 @@ class AllCommands(commands.PreparedCase):
         self.assertIsInstance(mirrors[0]["bin"], float)
 
     def test_json_of_a_validation(self):
-        """With its page in a file, as without."""
+        """Same with the page written to a file."""
         told = json.loads(self.run_program("validate", "--quick", "--json", "-o", "page.md").out)
         self.assertIn(told["failed"], range(1000))
         self.assertTrue(all(isinstance(check["passed"], bool) for table in told["tables"] for check in table["checks"]))
@@ -69,7 +69,7 @@ class AllCommands(commands.PreparedCase):
 
     def test_errors_are_json_of_four_parts(self):
         for case in commands.CASES:
-            if case.command in ("bench", "serve"):  # the one has no JSON of its own, the other no outputs
+            if case.command in ("bench", "serve"):  # bench has only its own JSON report, serve has no outputs
                 continue
             for line, code, kind in (
                 (case.line({case.outputs[0][0]: "no/such/" + Path(case.outputs[0][1]).name}), 1, "output"),
@@ -109,7 +109,7 @@ class AllCommands(commands.PreparedCase):
     # ---- warnings
 
     def test_of_the_background_once_in_short_and_not_where_it_was_chosen(self):
-        """A fixed line as strong as the light that comes and goes."""
+        """A fixed line as strong as the varying signal."""
         spectra = fringes()
         j = np.arange(spectra.shape[-1])
         spectra = np.clip(spectra + 9000 * np.cos(2 * np.pi * 60 * j / 256), 0, 65535).astype("<u2")
@@ -160,7 +160,7 @@ class AllCommands(commands.PreparedCase):
         self.assertEqual((self.folder / "k.csv").read_bytes(), expected)
 
     def test_streams_are_called_what_people_call_them(self):
-        """The temporary files behind them are nobody's business."""
+        """Messages must not show the temporary files behind them."""
         for line in (["reconstruct", "scan.toml", "-o", "-"], ["convert", "v.nrrd", "-"],
                      ["render", "v.nrrd", "--size", "24x24", "-o", "-"], ["figure", "v.nrrd", "--a-scan", "1,1", "-o", "-"],
                      ["calibrate", "background", "scan.toml", "-o", "-"]):

@@ -1,5 +1,5 @@
-"""Surfaces between layers: against the simulator's truth, against the exact path that NumPy finds in a B-scan, and what is
-said of input that has none."""
+"""Surfaces between layers: compared with the simulator's truth and with the exact path that NumPy finds in a B-scan.
+Also the messages for input without surfaces."""
 import json
 import re
 
@@ -7,11 +7,11 @@ import numpy as np
 
 from support import ProgramCase, read_nrrd, read_png
 
-PENALTIES = {0: 0, 1: 2, 2: 4.5, 3: 9}  # nats for steps between neighbouring A-scans
+PENALTIES = {0: 0, 1: 2, 2: 4.5, 3: 9}  # nats, for steps between neighbouring A-scans
 
 
 def write_nrrd(path, voxels, spacing_mm=(0.005, 0.0014, 0.005), unit="dB", quantity="db"):
-    """f32 [b][a][z], as files have it: columns = A-scans, rows = depth, slices = B-scans."""
+    """f32 [b][a][z] in the orientation of files: columns are A-scans, rows are depth, slices are B-scans."""
     b_scans, a_scans, depth = voxels.shape
     header = (
         f"NRRD0004\ntype: float\ndimension: 3\nsizes: {a_scans} {depth} {b_scans}\nspacings: {spacing_mm[0]} {spacing_mm[1]} "
@@ -22,7 +22,8 @@ def write_nrrd(path, voxels, spacing_mm=(0.005, 0.0014, 0.005), unit="dB", quant
 
 
 def speckled(powers, boundaries, depth, seed, snr_db=20):
-    """Exponential intensities, in dB, of layers between boundaries [k][b][a] (voxel centres whole) over a noise floor."""
+    """Exponential intensities, in dB, of layers between boundaries [k][b][a] over a noise floor. Voxel centres have
+    integer coordinates."""
     z = np.arange(depth)
     mean = np.full((*boundaries.shape[1:], depth), powers[0], float)
     for k, boundary in enumerate(boundaries):
@@ -33,14 +34,14 @@ def speckled(powers, boundaries, depth, seed, snr_db=20):
 
 
 def surfaces(path):
-    """[surface][b][a] of a volume file, and their names."""
+    """Returns [surface][b][a] of a volume file, and the names of the surfaces."""
     header = path.read_bytes().split(b"\n\n", 1)[0].decode()
     names = re.search(r"surfaces:=(.*)", header)
     return read_nrrd(path), names[1].split() if names else []
 
 
 def exact_path(costs):
-    """The cheapest way through costs [a][z] with those penalties, by Viterbi's method."""
+    """Returns the cheapest path through costs [a][z] with those penalties, by Viterbi's method."""
     n, depth = costs.shape
     total, come_from = costs[0].copy(), np.zeros((n, depth), int)
     z = np.arange(depth)
@@ -104,13 +105,13 @@ class Segment(ProgramCase):
         self.assertEqual(len(lines), 1 + 12 * 40 * 3)
         colours = len(np.unique(read_png(self.folder / "b.png")[..., :3].reshape(-1, 3), axis=0))
         self.assertGreater(colours, 20)
-        # From the file, without a search.
+        # Reads the surfaces from the file, without a search.
         told = self.succeed("segment", "v.nrrd", "--surfaces", "s.nrrd", "--en-face", "again.nrrd").out
         self.assertNotIn("found in", told)
         np.testing.assert_array_equal(read_nrrd(self.folder / "again.nrrd"), read_nrrd(self.folder / "e.nrrd"))
         self.succeed("segment", "flat.nrrd", "--surfaces", "s.nrrd", "--unflatten", "back.nrrd")
         difference = read_nrrd(self.folder / "back.nrrd") - read_nrrd(self.folder / "v.nrrd")
-        self.assertLess(np.sqrt((difference[:, 5:85] ** 2).mean()), 3)  # dB of speckle that was interpolated twice
+        self.assertLess(np.sqrt((difference[:, 5:85] ** 2).mean()), 3)  # dB; the speckle was interpolated twice
 
     def test_the_processor_is_chosen(self):
         boundaries = np.stack([np.full((8, 24), 20.5), np.full((8, 24), 40.5)])

@@ -1,4 +1,4 @@
-"""`echolux serve`: what it prints and refuses, the messages of a page without a browser, and a real browser (Chromium)."""
+"""`echolux serve`: its output and refusals, the messages of a page without a browser, and a real browser (Chromium)."""
 import hashlib
 import json
 import os
@@ -24,7 +24,7 @@ class Serve(ProgramCase):
         return served
 
     def test_without_a_browser(self):
-        """A page's messages: the first picture, a still at rest, nothing more; who steers and who watches; how it ends."""
+        """A page's messages: the first picture, a still at rest, then nothing; steering and watching; the end."""
         served = self.serve("v.nrrd", "--size", "480x320", "--token-file", "kept/token")
         self.assertEqual(stat.S_IMODE(os.stat(self.folder / "kept/token").st_mode), 0o600)
         self.assertEqual((self.folder / "kept/token").read_text().split()[0], served.token)
@@ -32,7 +32,7 @@ class Serve(ProgramCase):
         one.send(json.dumps({"type": "hello", "codecs": ["jpeg"]}))
         self.assertTrue(told(one, "roles")["steers"])
         head, jpeg = picture(one)
-        if head[0] == 0:  # else there is no FFmpeg here
+        if head[0] == 0:  # otherwise FFmpeg is not installed
             self.assertEqual(jpeg[:2], b"\xff\xd8")
         head, still = picture(one, is_still=True)
         self.assertEqual(size_of_png(still), (480, 320))
@@ -41,19 +41,20 @@ class Serve(ProgramCase):
         self.assertEqual(picture(other, is_still=True)[1], still)
         before = asked(one, "get", keys=["view"])
         other.send(json.dumps({"type": "input", "number": 1, "events": [["m", 240, 100], ["w", 0, 5]]}))
-        asked(other, "state")  # what that one has sent before is handled
-        self.assertEqual(asked(one, "get", keys=["view"]), before)  # who watches changes nothing
-        self.assertEqual([message for message in coming(one, 1.5) if isinstance(message, bytes)], [])  # at rest nothing is sent
+        asked(other, "state")  # waits until the server has handled the earlier messages
+        self.assertEqual(asked(one, "get", keys=["view"]), before)  # a watcher cannot change anything
+        self.assertEqual([message for message in coming(one, 1.5) if isinstance(message, bytes)], [])  # at rest nothing
+                                                                                                       # is sent
         one.send(json.dumps({"type": "input", "number": 7, "events": [["m", 240, 100], ["w", 0, 2]]}))
         head, _ = picture(one)
-        self.assertEqual(head[5], 7)  # the picture that shows it says so
+        self.assertEqual(head[5], 7)  # the number of the last input that the picture shows
         self.assertNotEqual(asked(one, "get", keys=["view"]), before)
         code, errors = served.end()
         self.assertEqual(code, 130)
         self.assertNotIn(served.token, errors)
 
     def test_a_phones_size_is_not_that_of_the_window(self):
-        """The window at the machine opens as large as before, whatever has looked in."""
+        """The size of a remote page does not change the size of the local window."""
         served = self.serve("v.nrrd")
         phone = served.socket()
         before = asked(phone, "get", keys=["window.width", "window.height"])
@@ -84,7 +85,8 @@ class Serve(ProgramCase):
 
     @unittest.skipIf(CHROMIUM is None, "there is no Chromium here")
     def test_a_browser(self):
-        """Opens the address, turns the volume, drops a file; a second one watches; the line is cut and comes back."""
+        """Opens the address, turns the volume and uploads a file. A second browser watches. The connection is cut and
+        restored."""
         (self.folder / "up").mkdir()
         served = self.serve("v.nrrd", "--uploads", "up")
         browser = Browser()
@@ -96,7 +98,7 @@ class Serve(ProgramCase):
         self.assertEqual(page.value("document.getElementById('state').textContent"), "you are in control")
         self.assertEqual(page.value("echolux.video.canvas.width"), 1280)
 
-        # What the page shows at rest is the still that any other client gets, bit for bit.
+        # At rest, the page shows the same still that any other client receives, bit for bit.
         other = served.socket(served.watch)
         other.send(json.dumps({"type": "hello", "codecs": ["jpeg"]}))
         _, png = picture(other, is_still=True)
@@ -109,7 +111,7 @@ class Serve(ProgramCase):
         self.assertNotEqual(after, before)
         self.assertGreater(page.value("echolux.shown.stats().latency_p50"), 0)
 
-        elsewhere = Browser()  # a browser keeps one token for a server
+        elsewhere = Browser()  # a browser stores one token per server
         self.addCleanup(elsewhere.close)
         watcher = elsewhere.page(served.watch)
         watcher.until("window.echolux && echolux.video.last && echolux.video.last.isStill")

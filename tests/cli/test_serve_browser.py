@@ -1,5 +1,6 @@
-"""What people do in the served window, by a real browser (Chromium): hands, panels, recordings, pictures, the clipboard, who
-steers, a phone, a thin line. The first test of this kind is in test_serve.py; these take their time."""
+"""Use of the served window in a real browser (Chromium): pointer input, panels, recordings, pictures, the clipboard,
+handing over control, a phone, a slow connection. These tests take long; the first test of this kind is in
+test_serve.py."""
 import base64
 import json
 import socket
@@ -20,7 +21,7 @@ SOURCE = ["--source", "sim", "--set", "simulation.a_scans=32", "--set", "simulat
 
 
 def ssim(one, other):
-    """Mean structural similarity of two grey pictures of 8 bits (Z. Wang et al., 2004: Gaussian window of 1.5 pixels)."""
+    """Mean structural similarity of two 8-bit gray pictures (Z. Wang et al., 2004; Gaussian window of 1.5 pixels)."""
     one, other = (np.asarray(picture, np.float64) for picture in (one, other))
     blurred = lambda values: gaussian_filter(values, 1.5, truncate=3.5)
     mean_1, mean_2 = blurred(one), blurred(other)
@@ -36,7 +37,8 @@ def luma(rgb):
 
 
 class Told:
-    """Reads a line to the server until the end: what is told of settings, and pictures without loss by their number."""
+    """Reads a connection to the server until it ends. Collects changed settings, and lossless pictures by their
+    number."""
 
     def __init__(self, line):
         self.line, self.settings, self.pictures = line, {}, {}
@@ -91,7 +93,7 @@ class SlowServeInABrowser(ProgramCase):
         page.until(STILL)
         if page.value("echolux.video.codec") != "h264":
             self.skipTest("no H.264 here: by the machine's FFmpeg, or by this browser")
-        window = served.socket(served.watch)  # decodes nothing, so that every picture comes without loss
+        window = served.socket(served.watch)  # supports no codec, so every picture is lossless
         window.send(json.dumps({"type": "hello", "codecs": []}))
         lossless = Told(window).pictures
         page.value("""window.kept = {}; const before = echolux.video.onShown;
@@ -117,7 +119,7 @@ class SlowServeInABrowser(ProgramCase):
         told = self.told_of(served)
         page = self.open(served.steer)
         before = page.until(f"({STILL}) && echolux.video.hash()")
-        for y in range(90, 240, 10):  # down the panel at the right: its buttons turn the camera
+        for y in range(90, 240, 10):  # down the right panel, whose buttons turn the camera
             page.mouse("mouseMoved", 985, y)
             page.mouse("mousePressed", 985, y, button="left", clickCount=1)
             page.mouse("mouseReleased", 985, y, button="left", clickCount=1)
@@ -177,12 +179,12 @@ class SlowServeInABrowser(ProgramCase):
         one.until("document.getElementById('message').textContent.includes('keeps control')")
         self.assertTrue(other.value("echolux.connection.steers"))
         begin = time.monotonic()
-        one.press("steer")  # nobody answers
+        one.press("steer")  # no answer
         one.until("echolux.connection.steers")
         self.assertGreater(time.monotonic() - begin, 8)
         one.drag((600, 250), (700, 280))
         one.until(f"({STILL}) && echolux.shown.answers.length > 0")
-        other.value("echolux.connection.socket.close()")  # who leaves takes nothing with him
+        other.value("echolux.connection.socket.close()")  # leaving does not take control away
         other.until("echolux.connection.connections > 1")
         self.assertTrue(one.value("echolux.connection.steers"))
 
@@ -213,7 +215,7 @@ class SlowServeInABrowser(ProgramCase):
         page = self.open(served.steer)
         page.until(STILL)
         page.value("window.copied = ''; echolux.connection.on('clipboard', (message) => (copied = message.text)); echolux.video.canvas.focus()")
-        page.key("k", "KeyK", 75, modifiers=2)  # the palette, a line to type in
+        page.key("k", "KeyK", 75, modifiers=2)  # the palette, which has a text field
         time.sleep(1)
         text = "\\u00b5m \\u2192 \\u4f60\\u597d"
         page.value(f"""(() => {{ const data = new DataTransfer(); data.setData("text/plain", "{text}");
@@ -225,7 +227,7 @@ class SlowServeInABrowser(ProgramCase):
         self.assertEqual(page.until("copied"), json.loads(f'"{text}"'))
 
     def test_fingers_on_a_phone(self):
-        """View, turn, zoom, and start and stop a recording, on a screen of 390 x 844."""
+        """Views, turns, zooms, and starts and stops a recording on a screen of 390 x 844."""
         served = self.serve(*SOURCE)
         told = self.told_of(served)
         browser = Browser()
@@ -247,7 +249,7 @@ class SlowServeInABrowser(ProgramCase):
             self.assertLess(page.value(f"document.getElementById('{element}').offsetHeight"), 44, f"{element} is broken into lines")
         self.assertEqual(len({page.middle(element)[1] for element in ("record", "keyboard", "full")}), 1, "the buttons are not in one row")
         self.assertTrue(page.value("document.getElementById('state').scrollWidth <= document.getElementById('state').offsetWidth"), "cut off")
-        place = (195, 300)  # in the volume
+        place = (195, 300)  # inside the volume
         page.touch("touchStart", place)
         time.sleep(0.2)
         for i in range(1, 12):
@@ -314,8 +316,8 @@ class SlowServeInABrowser(ProgramCase):
 
 
 class ThinLine:
-    """A proxy that lets so many bytes a second pass from the server to the browser, or, once it is_dead, nothing on the
-    connections that it has: neither end hears of that."""
+    """A proxy that limits the bytes per second from the server to the browser. After die(), existing connections carry
+    no more data, and neither end is notified."""
 
     def __init__(self, port, bytes_per_s):
         self.bytes_per_s, self.to = bytes_per_s, port

@@ -1,4 +1,5 @@
-"""`echolux serve --folder … --control …`: programs steer the served window, and reach files of the folders alone."""
+"""`echolux serve --folder … --control …`: programs steer the served window and can only reach files of the given
+folders."""
 import json
 import os
 import signal
@@ -17,7 +18,7 @@ from test_push import push
 
 class ServeFolders(ProgramCase):
     def serve(self, *words, environment=None):
-        """Its control as a stream of lines."""
+        """Returns its control connection as a stream of lines."""
         served = start("serve", "--port", 0, "--control", 0, "--size", "320x240", "--fresh", *words, folder=self.folder, environment=environment)
         self.addCleanup(lambda: (served.kill(), served.communicate()) if served.poll() is None else None)
         told = [served.stdout.readline() for _ in range(3)]
@@ -58,7 +59,7 @@ class ServeFolders(ProgramCase):
         self.assertEqual(served.returncode, 130)
 
     def test_a_scan_names_no_file_outside(self):
-        """Nor do its calibration, a setting or a source; what the program was started with stays allowed."""
+        """The same applies to its calibration, settings and sources. Inputs given on the command line stay allowed."""
         write_scan(self.folder / "lent/fine")
         np.arange(256.0).tofile(self.folder / "outside.f64")
         (self.folder / "lent/link.f64").symlink_to(self.folder / "outside.f64")
@@ -69,14 +70,24 @@ class ServeFolders(ProgramCase):
                            "link": {"scan": inside, "calibration": {"k_map": "link.f64"}}}.items():
             write_scan(self.folder / "lent/made", **keys)
             (self.folder / "lent/made/scan.toml").rename(self.folder / f"lent/{name}.toml")
-        served, stream = self.serve("--folder", "lent", environment={"ECHOLUX_DATA_FOLDERS": str(self.folder)})  # which is for who is here
+        served, stream = self.serve("--folder", "lent", environment={"ECHOLUX_DATA_FOLDERS": str(self.folder)})  # a
+                                                                                                                 # variable
+                                                                                                                 # that
+                                                                                                                 # applies
+                                                                                                                 # to
+                                                                                                                 # local
+                                                                                                                 # users
+                                                                                                                 # only
         for name in ("absolute", "above", "calibration", "link"):
             for how in ({"file": f"{name}.toml"}, {"source": f"replay:{self.folder}/lent/{name}.toml"},
                         {"source": "sim", "scan": f"{name}.toml"}):
                 answer = self.call(stream, "open", **how)
                 self.assertIn("outside the folders", json.dumps(answer.get("error")), (name, how))
         (self.folder / "outside.csv").write_text("t_s,x_um,y_um,z_um\n0,0,0,0\n1,1,1,1\n")
-        for assignment in (f"simulation.motion_file={self.folder}/outside.csv", "calibration.k_map=../outside.f64"):  # of a session
+        for assignment in (f"simulation.motion_file={self.folder}/outside.csv", "calibration.k_map=../outside.f64"):  # stored
+                                                                                                                      # in
+                                                                                                                      # a
+                                                                                                                      # session
             (self.folder / "lent/session.toml").write_text(f'[session]\nsource = "sim:vessel"\nassignments = "{assignment}"\n')
             answer = self.call(stream, "open", file="session.toml")
             self.assertIn("outside the folders", json.dumps(answer.get("error")), assignment)

@@ -1,5 +1,5 @@
-"""`echolux serve --tls`: pages, pictures and programs come encrypted, with a certificate that is made, kept or given; whoever
-comes without, or with an old version of TLS, is refused."""
+"""`echolux serve --tls`: pages, pictures and programs use encrypted connections, with a certificate that is created,
+kept or given. Unencrypted clients and old versions of TLS are refused."""
 import hashlib
 import http.client
 import json
@@ -37,7 +37,7 @@ class ServeTls(ProgramCase):
         return served
 
     def certificate_of(self, served):
-        """As the server shows it; it is the one whose fingerprint was printed."""
+        """Returns the certificate that the server presents, and checks it against the printed fingerprint."""
         certificate = ssl.get_server_certificate(("127.0.0.1", served.port), timeout=30)
         line = served.lines.get(timeout=60)
         self.assertIn(fingerprint(certificate), line)
@@ -47,7 +47,8 @@ class ServeTls(ProgramCase):
         served = self.serve("--tls", "--control", 0)
         self.assertTrue(served.steer.startswith("https://"))
         control = int(re.search(r"port (\d+)", served.lines.get(timeout=60))[1])
-        trusting = ssl.create_default_context(cadata=self.certificate_of(served))  # this one alone, for the names in it
+        trusting = ssl.create_default_context(cadata=self.certificate_of(served))  # trusts only this certificate, and
+                                                                                   # checks its names
 
         line = http.client.HTTPSConnection("127.0.0.1", served.port, context=trusting, timeout=30)
         line.request("GET", f"/?token={served.token}")
@@ -100,7 +101,7 @@ class ServeTls(ProgramCase):
         self.assertEqual((answer.status, answer.getheader("Set-Cookie")), (400, None))
         self.assertIn("https", answer.read().decode())
         plain.close()
-        with self.assertRaises(ConnectionRefusedError):  # a WebSocket without
+        with self.assertRaises(ConnectionRefusedError):  # a WebSocket without TLS
             served.socket(served.steer.replace("https", "http"))
 
         old = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -111,11 +112,11 @@ class ServeTls(ProgramCase):
             old.minimum_version, old.maximum_version = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1
         with socket.create_connection(("127.0.0.1", served.port), 30) as line, self.assertRaises((ssl.SSLError, OSError)) as refused:
             old.wrap_socket(line)
-        self.assertIn("PROTOCOL_VERSION", str(refused.exception).upper())  # an alert of the server, not a refusal of ours
+        self.assertIn("PROTOCOL_VERSION", str(refused.exception).upper())  # the server's alert, not our own refusal
 
         old.maximum_version, old.minimum_version = ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_2
         with socket.create_connection(("127.0.0.1", served.port), 30) as line, old.wrap_socket(line) as encrypted:
-            self.assertEqual(encrypted.version(), "TLSv1.2")  # and the service goes on
+            self.assertEqual(encrypted.version(), "TLSv1.2")  # the service continues
 
     def test_certificates_are_kept_or_given(self):
         state = {"XDG_STATE_HOME": str(self.folder / "state")}

@@ -1,4 +1,4 @@
-"""`echolux validate`: the page that it writes, its exit code, and mirrors of a laboratory's own."""
+"""`echolux validate`: the page that it writes, its exit code, and mirrors measured in a laboratory."""
 import importlib.util
 import os
 import re
@@ -15,21 +15,22 @@ DATA = os.environ.get("ECHOLUX_DATA")
 PAGE_MAKER = Path(__file__).resolve().parents[2] / "docs" / "validation.py"
 N = 1024
 U = np.linspace(-1, 1, N)
-K = 2 * np.pi / (0.845 + 0.06 * U + 0.0025 * (U**2 - 1))  # rad/um of each sample, falling
+K = 2 * np.pi / (0.845 + 0.06 * U + 0.0025 * (U**2 - 1))  # rad/um of each sample, descending
 KAPPA = 2 * (K - K[-1]) / (K[0] - K[-1]) - 1
 SOURCE = 2400 * np.exp(-((KAPPA / 0.7) ** 2))
 DARK, A2 = 300.0, 40.0
 
 
 def checks(page):
-    """Rows of five columns: what, ours, expected, bound, passed or FAILED."""
+    """Maps the first column of each check to its result. Columns: check, our value, expected, limit, passed or
+    FAILED."""
     rows = [line.strip("| ").split(" | ") for line in page.splitlines() if re.match(r"\|.*(passed|FAILED)", line)]
     return {row[0]: row[-1].strip("* |") for row in rows}
 
 
 class Validate(ProgramCase):
     def write_mirror(self, name, depth_um, a2=A2, fringe=0.3):
-        """A scan of 8 lines of one mirror; a2 as its recipe has it, A2 is the truth."""
+        """Writes 8 lines of one mirror as a scan. `a2` is the value in its recipe, A2 the true one."""
         noise = np.random.default_rng(7).normal(0, 2, (1, 8, N))
         fringe = fringe * np.cos(2 * K * depth_um + A2 * KAPPA**2)
         spectra = np.rint(DARK + SOURCE * (1 + fringe) + noise).astype("<u2")
@@ -56,7 +57,7 @@ class Validate(ProgramCase):
         table = page.split("<!-- axial:begin -->")[1].split("<!-- axial:end -->")[0]
         self.assertIn("| near: FWHM, side lobes | far: FWHM, side lobes | deep: FWHM, side lobes |", table)
         self.assertIn("deep, linear: level beside exact", found)
-        self.assertNotIn("near, exact NUDFT: level beside exact", found)  # a number beside itself
+        self.assertNotIn("near, exact NUDFT: level beside exact", found)  # it would be compared with itself
         self.assertNotIn("near, NUFFT: side lobes", found)
         for method in ["linear", "Lagrange-3", "spline", "up-sampled by 2, linear", "NUFFT", "exact NUDFT"]:
             self.assertRegex(table, rf"\n\| {method} \|( [\d.]+ bins, -[\d.]+ dB \|){{5}}\n")
@@ -72,7 +73,7 @@ class Validate(ProgramCase):
         self.assertTrue(all(what.startswith("wrong") for what in failed), failed)
 
     def test_the_level_follows_where_samples_lie(self):
-        """Beside NumPy's linear interpolation of the same fringe."""
+        """Compares with NumPy's linear interpolation of the same fringe."""
         span = (K[0] - K[-1]) / (N - 1)
         grid = K[-1] + span * np.arange(N)
         sample = CubicSpline(K[::-1], np.arange(N)[::-1])(grid)

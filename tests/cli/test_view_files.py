@@ -1,4 +1,4 @@
-"""Files that shape a picture: views, transfer functions, key frames."""
+"""Files that define a picture: views, transfer functions, key frames."""
 import nibabel
 import numpy as np
 

@@ -1,5 +1,5 @@
-"""What the program says: every refusal names what is wrong in the words of the command line, says what was meant, and helps
-on; every help text can be read as it stands."""
+"""Wording of the program: every refusal names the problem in terms of the command line, states what was expected and
+how to continue. Every help text is readable by itself."""
 import re
 import unittest
 
