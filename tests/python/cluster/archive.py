@@ -1,4 +1,4 @@
-"""What the cases of the cluster share: an archive of small scans, the bytes of results, processes of their own."""
+"""Shared by the cases of the cluster: an archive of small scans, the bytes of results, child processes."""
 import hashlib
 import importlib.util
 import os
@@ -13,12 +13,12 @@ from pathlib import Path
 from support import FolderCase, spectra, write_scan
 
 MISSING = [name for name in ("zarr", "dask", "distributed", "fsspec") if importlib.util.find_spec(name) is None]
-PATIENCE_S = 300  # for what takes a second on a machine that does nothing else
+PATIENCE_S = 300  # for steps that take a second on an idle machine
 PARTS = 3  # of a scan of 130 B-scans in parts of 64
 
 
 def write_archive(folder, scans, b_scans=130, a_scans=6, samples=128, **recipe):
-    """eye0/scan.toml, eye1/scan.toml ..., all different."""
+    """Writes eye0/scan.toml, eye1/scan.toml ..., all different."""
     for number in range(scans):
         place = Path(folder) / f"eye{number}"
         place.mkdir(parents=True)
@@ -27,7 +27,7 @@ def write_archive(folder, scans, b_scans=130, a_scans=6, samples=128, **recipe):
 
 
 def result_bytes(folder):
-    """Hash of each file of the results; markers and locks, which hold times and places, left out."""
+    """Returns a hash of each result file. Markers and locks are left out because they contain times and paths."""
     folder = Path(folder)
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
             for path in sorted(folder.rglob("*")) if path.is_file() and ".echolux" not in path.parts}
@@ -35,8 +35,8 @@ def result_bytes(folder):
 
 @unittest.skipIf(MISSING, f"{', '.join(MISSING)} cannot be had from PyPI")
 class ClusterCase(FolderCase):
-    """Processes that are started here end with the case. Its folder lies in memory where it can: what is put there is
-    synchronised hundreds of times."""
+    """Processes started by a case end with it. Its folder is in memory if possible, because files are synchronised
+    hundreds of times."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
@@ -82,7 +82,7 @@ def free_port():
 
 
 class DaskCase(ClusterCase):
-    """A scheduler and workers of Dask as processes of their own, as on a cluster."""
+    """Starts the scheduler and workers of Dask as separate processes, as on a cluster."""
 
     def start_scheduler(self):
         self.port = free_port()
@@ -106,5 +106,5 @@ class DaskCase(ClusterCase):
         return {**os.environ, "ECHOLUX_STEPS": str(counted or ""), "PYTHONPATH": os.pathsep.join(sys.path)}
 
     def start_worker(self, counted=None):
-        """counted: a folder in which steps.py counts."""
+        """counted: folder of the counters of steps.py."""
         return self.start(*self.worker_command(counted)[1:], env=self.worker_environment(counted))

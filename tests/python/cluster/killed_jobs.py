@@ -1,5 +1,6 @@
-"""Jobs that are killed at random steps of their work (steps.py) and started again, until so many kills are done; each job ends with the bytes of one
-that nobody disturbed. Processes are forked from one that has imported everything, so that none waits for that.
+"""Kills jobs at random steps of their work (steps.py) and restarts them, until a number of kills is reached. Each job
+must end with the bytes of an undisturbed one. Processes are forked from one that has imported everything, which saves
+the time of the imports.
 
     killed_jobs.py alone|dask SCANS FOLDER KILLS SEED
 
@@ -23,14 +24,14 @@ from echolux.cluster.cli import main as batch
 for module in ("zarr", "fsspec", "numcodecs", "google_crc32c", "distributed", "distributed.cli.dask_worker",
                "distributed.cli.dask_scheduler"):
     importlib.import_module(module)
-WINDOWS = "hann", "blackman"  # of jobs in turn, so that each begins anew
-MAX_STEPS = 40  # to the next kill: about three parts
-MAX_KILLS = 12  # in a job
-MAX_S = 600.0  # without anything that ends: patience, with machines that have other work
+WINDOWS = "hann", "blackman"  # alternates between jobs, so that each must redo all parts
+MAX_STEPS = 40  # until the next kill: about three parts
+MAX_KILLS = 12  # per job
+MAX_S = 600.0  # timeout without any process ending; generous for busy machines
 
 
 def forked(work, log):
-    """The process id of a child that does it, and exits with what it returns."""
+    """Forks a child that runs `work()` and exits with its result. Returns the process id."""
     pid = os.fork()
     if pid == 0:
         code = 1
@@ -49,7 +50,7 @@ def forked(work, log):
 
 
 class Alone:
-    """The job's own process is the worker."""
+    """The job's process is also the worker."""
 
     def __init__(self, scans, folder, dice):
         self.scans, self.folder = scans, folder
@@ -67,10 +68,10 @@ class Alone:
         return "job", 0
 
     def mend(self, what, dead):
-        """After the kill of a `what`."""
+        """Restarts what the kill of a `what` requires: nothing here."""
 
     def wait(self):
-        """For workers that are still in parts of jobs which were killed."""
+        """Waits for workers that are still in parts of killed jobs."""
 
     def end(self):
         pass
@@ -109,7 +110,7 @@ class OnDask:
     def mend(self, what, dead):
         if what == "worker":
             self.workers[self.workers.index(dead)] = self._start_worker()
-        elif what == "scheduler":  # its workers end the parts that they have, and then themselves; and so does the client
+        elif what == "scheduler":  # its workers finish their parts and exit, and so does the client
             for pid in self.workers:
                 end(pid)
             self._start_all()
@@ -125,7 +126,7 @@ class OnDask:
 
 
 def end(pid):
-    """Waits until it has ended the part that it is in, and itself; what waits for its scheduler instead is killed."""
+    """Waits until the process has finished its part and exited. Kills it if it only waits for its scheduler."""
     until = time.monotonic() + 2
     while True:
         if os.waitpid(pid, os.WNOHANG)[0]:
@@ -133,7 +134,7 @@ def end(pid):
         if steps.is_in_part(pid):
             until = time.monotonic() + 2
         elif time.monotonic() > until:
-            os.kill(pid, signal.SIGSTOP)  # so that it begins none meanwhile
+            os.kill(pid, signal.SIGSTOP)  # so that it does not begin another part
             if not steps.is_in_part(pid):
                 break
             os.kill(pid, signal.SIGCONT)
@@ -143,7 +144,7 @@ def end(pid):
 
 
 def next_death(since):
-    """Of a child: its id and status."""
+    """Returns the id and status of a child that ended."""
     while True:
         dead, status = os.waitpid(-1, os.WNOHANG)
         if dead:
@@ -153,8 +154,8 @@ def next_death(since):
 
 
 def one_start(place, dice, left, lost):
-    """A job is started, and kills are done until it ends; at most `left`. Whether it ended well, and how many were killed.
-    lost: counts kills by what was killed."""
+    """Starts a job and kills processes until it ends, at most `left` times. Returns whether it ended well, and the
+    number of kills. lost: counts kills by what was killed."""
     done, since = 0, time.monotonic()
     while True:
         what, pid = place.victim() if done < left else ("", 0)
@@ -163,7 +164,7 @@ def one_start(place, dice, left, lost):
         is_end = dead == place.job and not os.WIFSIGNALED(status)
         if is_end and (not what or steps.take(order) or what == "job"):
             return status == 0, done
-        if is_end:  # and just now a worker, still in a part of a job that was killed before, has taken that step
+        if is_end:  # a worker that is still in a part of an earlier killed job may have just taken that step
             dead, killed = next_death(since)
             assert os.WIFSIGNALED(killed), f"process {dead} instead of a {what} ended by itself: {killed}"
         else:

@@ -1,7 +1,7 @@
-"""What a part costs, in CPU time, which other work on the machine changes little: the figures of docs/scale.md. And whether
-they add up: whole jobs with 1, 2 and 4 workers beside what their start, parts and tasks would take.
+"""Measures the CPU time of a part for docs/scale.md, which other work on the machine hardly changes. Also checks that
+the figures add up: compares whole jobs with 1, 2 and 4 workers with the sum of startup, parts and tasks.
 
-    PYTHONPATH=build/dev/python:tests/python python3 tests/python/cluster/measure.py FOLDER    (needs 5 GB there)
+    PYTHONPATH=build/dev/python:tests/python python3 tests/python/cluster/measure.py FOLDER (needs 5 GB there)
 """
 import contextlib
 import os
@@ -22,11 +22,11 @@ PART = 256
 B_SCANS, A_SCANS, SAMPLES, SCANS, TASKS, REPEATS = 512, 512, 1024, 5, 2000, 3
 WORKERS = 1, 2, 4
 IDLE_S = 10
-SLEEPS, SLEEP_S = 40, 1  # parts that do nothing but sleep
+SLEEPS, SLEEP_S = 40, 1  # parts that only sleep
 
 
 def cpu_s():
-    """Of this process and those of its children that have ended."""
+    """CPU time of this process and of its children that have ended."""
     return time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 
@@ -38,7 +38,7 @@ def timed(work):
 
 def on_cores(cores):
     for thread in os.listdir("/proc/self/task"):
-        with contextlib.suppress(ProcessLookupError):  # it has ended
+        with contextlib.suppress(ProcessLookupError):  # the thread has ended
             os.sched_setaffinity(int(thread), cores)
 
 
@@ -47,7 +47,7 @@ def reconstruct(scans, out, **more):
 
 
 def alone(scans, out):
-    """CPU seconds of a part, all steps, without Dask: of a whole job in this process, on one core."""
+    """Returns CPU seconds per part for a whole job in this process on one core: all steps, without Dask."""
     shutil.rmtree(out, ignore_errors=True)
     cores = os.sched_getaffinity(0)
     on_cores(sorted(cores)[:1])
@@ -63,8 +63,8 @@ def sizes(out, a_scans):
 
 
 def on_a_worker(scans, out):
-    """The same on a worker of Dask, whose own CPU time it is; and what its first job takes more than a later one: modules, memory
-    that is touched for the first time, what a reconstruction needs."""
+    """Returns the same for a Dask worker, measured by the worker's own CPU time. Also returns the extra cost of its
+    first job: imports, first use of memory, and setup of a reconstruction."""
     taken = []
     with executors.local_client(1) as client:
         for _ in range(2):
@@ -77,7 +77,7 @@ def on_a_worker(scans, out):
 
 @contextlib.contextmanager
 def tasks_are(function):
-    """Tasks of workers do this instead."""
+    """Replaces the work of tasks by this function."""
     kept, executors.worker = executors.worker, SimpleNamespace(run=function, ignore_interrupts=executors.worker.ignore_interrupts,
                                                                gpus=executors.worker.gpus)
     try:
@@ -96,7 +96,7 @@ def run_tasks(executor, count, task):
 
 
 def tasks():
-    """CPU seconds of client and scheduler, both in this process, for a task that does nothing."""
+    """CPU seconds of client and scheduler per empty task. Both run in this process."""
     with executors.local_client(1) as client, tasks_are(lambda task: {"a_scans": 0, "seconds": {}}):
         executor = executors.DaskExecutor(client)
         run_tasks(executor, 10, {})
@@ -107,7 +107,8 @@ def tasks():
 
 
 def overhead():
-    """Of scheduling parts of 1 s, as a share of the workers' time: parts that sleep, so that other work does not count."""
+    """Prints the overhead of scheduling parts of 1 s as a share of the workers' time. The parts only sleep, so that
+    other work on the machine does not count."""
     with executors.local_client(2) as client, tasks_are(lambda task: time.sleep(task["seconds"]) or {}):
         executor = executors.DaskExecutor(client)
         run_tasks(executor, 4, {"seconds": 0})
@@ -118,7 +119,7 @@ def overhead():
 
 
 def start(workers, idle_s=0.0):
-    """CPU seconds of a cluster that does nothing, for so long."""
+    """CPU seconds of a cluster that is idle for `idle_s`."""
     def work():
         with executors.local_client(workers):
             time.sleep(idle_s)
@@ -127,7 +128,7 @@ def start(workers, idle_s=0.0):
 
 
 def waiting():
-    """CPU seconds a second of a worker and of what looks after it: signs of life, samples of where it is."""
+    """CPU seconds per second of an idle worker and its nanny: heartbeats and profiling."""
     return max(0.0, start(2, IDLE_S) - start(2)) / IDLE_S / 2
 
 
@@ -139,12 +140,12 @@ def main(folder):
         write_scan(folder / f"eye{number}", raw)
     parts, scans = SCANS * B_SCANS // PART, str(folder / "eye*/scan.toml")
     out = folder / "out"
-    alone(scans, out)  # the first one makes what is kept
+    alone(scans, out)  # the first run creates cached data
     sizes(out, PART * A_SCANS)
     overhead()
     idle = waiting()
     print(f"CPU s a second of each worker, whatever it does: {idle:.3f}")
-    for _ in range(REPEATS):  # each with the other work that the machine has at the time
+    for _ in range(REPEATS):  # repeated, because other work on the machine varies
         per_part, per_task = alone(scans, out), tasks()
         on_worker, first = on_a_worker(scans, out)
         print(f"CPU s of a part: {per_part:.3f} in one process, {on_worker:.3f} on a worker, and {first:.2f} more at first; "

@@ -1,11 +1,11 @@
-"""1, 2, 4 ... workers with a GPU each: reconstruction alone, and the whole path (read, reconstruct, pack, write) beside
-packing and the disk alone, in plain processes that go through the function of a part, without Dask; and jobs of an archive
-with workers of Dask: docs/scale.md.
+"""Measures 1, 2, 4 ... workers with one GPU each for docs/scale.md. Plain processes run the function of a part without
+Dask: reconstruction alone, the whole path (read, reconstruct, pack, write), packing alone and the disk alone. Jobs of
+an archive run on Dask workers.
 
     PYTHONPATH=build/dev/python:tests/python python3 tests/python/cluster/measure_gpus.py FOLDER [SECONDS [STEPS]]
 
-Spectra and some results are put into /dev/shm, others into FOLDER. STEPS: device,host,reconstruct,pack,whole,dask, or some of
-them. A worker has the same number of cores, however many there are.
+Spectra and some results are stored in /dev/shm, others in FOLDER. STEPS is a selection of
+device,host,reconstruct,pack,whole,dask. The number of cores per worker does not depend on the number of workers.
 """
 import importlib.util
 import json
@@ -32,7 +32,7 @@ from echolux.cluster.storage.folder import Folder
 from echolux.cluster.storage.ownership import plan_key
 
 B_SCANS, A_SCANS, SAMPLES, PART = 512, 1024, 2048, 128
-SCANS = 16  # of the archive
+SCANS = 16  # in the archive
 TOML = """[scan]
 file = "scan.raw"
 sample_format = "u16"
@@ -47,7 +47,7 @@ voxel = "{voxel}"
 
 
 def write_spectra(folder):
-    """Fringes of some reflectors in noise: 64 B-scans, again and again."""
+    """Writes 64 B-scans with fringes of some reflectors and noise, repeatedly."""
     rng = np.random.default_rng(1)
     x = np.arange(SAMPLES) / SAMPLES
     lamp = 1500 * np.exp(-((x - 0.5) / 0.25) ** 2)
@@ -70,7 +70,7 @@ def plan_of(path):
 
 
 def pieces(what, made, source, out):
-    """Does the work for one part after the other; yields the A-scans of each."""
+    """Processes one part after the other and yields the number of A-scans of each."""
     slab = next(iter(source.slabs(0, 0, 64, 64)))[0].copy(order="K")
     writer = ThreadPoolExecutor(1)
     spectra = source._scan.read(0, 0, 64)
@@ -84,7 +84,7 @@ def pieces(what, made, source, out):
             if what == "reconstruct":
                 for _ in source.slabs(0, one.begin, one.end, 64):
                     pass
-            elif what in ("host", "device"):  # without reading: spectra lie in memory of the host, or of the GPU
+            elif what in ("host", "device"):  # without reading: spectra are in host or GPU memory
                 for first in range(one.begin, one.end, 64):
                     source._reconstructor(spectra, out=voxels, first_b_scan=first)
                 if what == "device":
@@ -103,7 +103,7 @@ def pieces(what, made, source, out):
 
 
 def work(what, path, out, seconds, threads, device):
-    """A worker: settles, says so, waits for the word, and tells what it did."""
+    """Runs a worker: prepares, reports ready, waits for the start signal, works and prints its result."""
     worker.claim_process()
     worker.pin_process(threads)
     made = plan_of(path)
@@ -133,7 +133,7 @@ def rate(what, path, out, seconds, workers, threads, device):
 
 
 def disk_rate(folder, seconds):
-    """Bytes/s that are written and synchronised, in files of 64 MiB by two threads."""
+    """Bytes/s that two threads write and synchronise in files of 64 MiB."""
     data, count = np.random.default_rng(2).bytes(64 << 20), 0
     began = time.monotonic()
 
@@ -152,7 +152,7 @@ def disk_rate(folder, seconds):
 
 
 def write_archive(folder):
-    """The same spectra under many names."""
+    """Writes the same spectra under many names."""
     for number in range(SCANS):
         (folder / f"archive/{number}").mkdir(parents=True)
         os.link(folder / "scan.raw", folder / f"archive/{number}/scan.raw")
@@ -160,7 +160,7 @@ def write_archive(folder):
 
 
 def rate_of_job(archive, out, workers, threads):
-    """A-scans/s of a whole job, the start of its workers included."""
+    """A-scans/s of a whole job, including the start of its workers."""
     began = time.monotonic()
     report = ox.cluster.reconstruct(f"{archive}/*/scan.toml", out, workers=workers, threads=threads, part_b_scans=PART)
     seconds = time.monotonic() - began
@@ -183,7 +183,7 @@ def measure_step(voxel, what, scan, out, seconds, counts, threads, device):
             for old in out.iterdir():
                 if old.name.isdigit() and old.is_dir():
                     shutil.rmtree(old)
-    except ValueError:  # a worker ended, and said why
+    except ValueError:  # a worker has ended with an error message
         print(f"{voxel:4} {what:12} failed", flush=True)
         return
     where = "memory" if out == scan.parent else "disk"

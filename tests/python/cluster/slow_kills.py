@@ -1,4 +1,5 @@
-"""A thousand kills at random steps (ECHOLUX_KILLS), of workers, scheduler and client: killed_jobs.py. ECHOLUX_SEED repeats a run."""
+"""A thousand kills (ECHOLUX_KILLS) of workers, scheduler and client at random steps: killed_jobs.py. ECHOLUX_SEED
+repeats a run."""
 import unittest
 
 from test_kills import KilledCase

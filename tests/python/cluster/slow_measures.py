@@ -1,4 +1,4 @@
-"""The scripts that measure what docs/scale.md states still run, on very little."""
+"""The measuring scripts for docs/scale.md still run, with very little data."""
 import unittest
 from pathlib import Path
 

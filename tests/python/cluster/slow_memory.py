@@ -1,5 +1,5 @@
-"""Memory: of a worker it is that of some slabs, however large part, scan and archive are; of client and scheduler it does not
-grow with the number of parts."""
+"""Memory use. A worker needs memory for a few slabs, regardless of the size of parts, scans and the archive. Client and
+scheduler do not grow with the number of parts."""
 import os
 import subprocess
 import sys
@@ -11,7 +11,7 @@ import numpy as np
 from archive import ClusterCase
 from support import write_scan
 
-ALLOWED_MB = 320  # beyond what is taken when all modules are there
+ALLOWED_MB = 320  # in addition to the memory after all imports
 LIMITED = """
 import importlib, os, resource, sys
 from echolux import cluster
@@ -30,7 +30,7 @@ for b_scans in map(int, sys.argv[4:]):
 
 
 def status(key):
-    """Of this process, in bytes."""
+    """A value from /proc/self/status in bytes."""
     return next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith(key))
 
 
@@ -40,7 +40,7 @@ class OfAWorker(ClusterCase):
                               capture_output=True, text=True)
 
     def test_a_part_may_be_larger_than_memory(self):
-        """The whole scan as one part, and then as twelve."""
+        """Reconstructs the scan as one part, and then as twelve."""
         rng = np.random.default_rng(1)
         block = rng.integers(1000, 3000, (64, 128, 512), np.uint16)
         self.scan = write_scan(self.folder, block)
@@ -52,8 +52,8 @@ class OfAWorker(ClusterCase):
         done = self.reconstruct_with(ALLOWED_MB, "out")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         largest = max(path.stat().st_size for path in (self.folder / "out-6144").rglob("*"))
-        self.assertGreater(largest, ALLOWED_MB * 10**6)  # one shard alone
-        self.assertNotEqual(self.reconstruct_with(20, "too-little").returncode, 0)  # the limit is one
+        self.assertGreater(largest, ALLOWED_MB * 10**6)  # a single shard exceeds the limit
+        self.assertNotEqual(self.reconstruct_with(20, "too-little").returncode, 0)  # checks that the limit is effective
 
 
 class OfClientAndScheduler(ClusterCase):

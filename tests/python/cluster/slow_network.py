@@ -1,4 +1,4 @@
-"""Several hosts on one machine: workers in network namespaces of their own, whose link is cut and mended."""
+"""Several hosts on one machine: workers in separate network namespaces whose link is cut and restored."""
 import os
 import subprocess
 import unittest
@@ -45,7 +45,7 @@ class Hosts(DaskCase):
         return process
 
     def start_job(self, count):
-        """Of so many scans, on a worker of each host."""
+        """Starts a job of `count` scans with a worker on each host."""
         scans = write_archive(self.folder / "data", count)
         self.out, self.counted = self.folder / "out", self.folder / "steps"
         reconstruct(scans, self.folder / "reference")
@@ -57,7 +57,7 @@ class Hosts(DaskCase):
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def finish(self, job):
-        """How many parts were begun."""
+        """Returns the number of parts that were begun."""
         said = job.communicate(timeout=4 * PATIENCE_S)[0]
         self.assertEqual(job.returncode, 0, said)
         self.assert_same_results(self.out, self.folder / "reference")
@@ -73,7 +73,7 @@ class Hosts(DaskCase):
         ip("link", "set", self.link(2), "down")
         self.wait_for("part", lambda: there() > 10)
         ip("link", "set", self.link(2), "up")
-        # Dask gives a worker that is lost up to two tasks at a time to others.
+        # Dask reassigns up to two tasks of a lost worker.
         self.assertLessEqual(self.finish(job), SCANS * PARTS + 2)
 
 

@@ -1,4 +1,5 @@
-"""An object store that speaks S3 (moto's server): the bytes of a folder, from several workers; and jobs that go on there."""
+"""An object store with the S3 protocol (moto's server): several workers write the bytes of a folder, and jobs are
+resumed there."""
 import importlib.util
 import os
 import unittest
@@ -30,7 +31,7 @@ class ObjectStore(ClusterCase):
         try:
             self.files.mkdir("bucket")
             return True
-        except Exception:  # not yet
+        except Exception:  # not ready yet
             return False
 
     def run_batch(self, *more):
@@ -51,7 +52,7 @@ class ObjectStore(ClusterCase):
         self.assertFalse(self.files.exists("bucket/results/.echolux/all.lock"))
 
     def test_of_two_that_begin_at_once_one_is_kept(self):
-        """By a conditional write: the second one saw nothing there, and puts."""
+        """The second job saw no plan and tries to put its own; the conditional write refuses it."""
         import fsspec
 
         from echolux.cluster.storage import store
@@ -69,7 +70,8 @@ class ObjectStore(ClusterCase):
         self.wait_for("part", lambda: len(self.files.glob("bucket/results/.echolux/*/*/0-*.json")) > 1)
         job.kill()
         job.wait()
-        code, said = self.run_batch("--workers", "0")  # the lock of one that died on this host holds a minute on S3
+        code, said = self.run_batch("--workers", "0")  # on S3, the lock of a job that died on this host expires after a
+                                                       # minute
         self.assertEqual((code, "is written by another job" in said), (1, True))
         self.files.rm("bucket/results/.echolux/all.lock")
         there = len(self.files.glob("bucket/results/.echolux/*/*/0-*.json"))
@@ -78,7 +80,7 @@ class ObjectStore(ClusterCase):
         code, said = self.run_batch("--workers", "0")
         self.assertEqual(code, 0, said)
         self.assertIn(f"{there} were there", said)
-        self.files.pipe_file(shard[0], b"x")  # another size than its marker says
+        self.files.pipe_file(shard[0], b"x")  # its size differs from its marker
         code, said = self.run_batch("--workers", "0")
         self.assertIn("1 part made", said)
         self.assertEqual(self.fetched(), result_bytes(self.folder / "reference"))

@@ -1,4 +1,5 @@
-"""A real Slurm of the test's own: controller, two daemons, munge; an array job whose tasks are killed and queued again."""
+"""A real Slurm installation started by the test (controller, two daemons, munge), and an array job whose tasks are
+killed and requeued."""
 import os
 import secrets
 import shutil
@@ -103,7 +104,7 @@ class RealSlurm(ClusterCase):
         there = self.parts_there()
         self.wait_for("part", lambda: self.parts_there() > there + 2)
         workers = self.asked("pgrep", "-f", f"echolux.cluster reconstruct --workers 0 --share .* -o {self.out}").split()
-        for one in workers:  # of this test's folder alone
+        for one in workers:  # only those with this test's folder
             os.kill(int(one), 9)
         self.assertTrue(workers)
         time.sleep(1)

@@ -1,14 +1,14 @@
-"""Loaded by workers: tells which parts are begun, and ends a process in the midst of one. A step is a part that is begun, a piece that is written,
-a file that is synchronised or gets its name, of whichever worker; ECHOLUX_STEPS names a folder with
+"""Loaded by workers: counts the parts that are begun, and kills a process during one of them. A step is the beginning
+of a part, a write, a synchronisation or a rename of a file, by any worker. ECHOLUX_STEPS names a folder with
 
-begun: a line for each part that is begun
+begun: a line for each part that was begun
 steps: a byte for each step
-kill: an order: its number, the step at which a process is killed, and that process (its id; 0: the one that takes the step)
-kill-NUMBER: there once that order is taken
-killed: a line for each order that was carried out: what the step was
-in-ID: there while the process ID is in a part
-slow: seconds that each part takes at least
-fatal: "NAME TIME BEGIN" of a part that ends its worker
+kill: an order: its number, the step at which to kill, and the process id (0: the process that takes the step)
+kill-NUMBER: exists once that order was taken
+killed: a line with the kind of step for each order that was carried out
+in-ID: exists while the process ID is in a part
+slow: minimum time of each part in seconds
+fatal: "NAME TIME BEGIN" of a part that kills its worker
 """
 import contextlib
 import os
@@ -26,7 +26,7 @@ _is_in_part = False
 
 
 def _append(name, text):
-    """The file's size after it."""
+    """Appends the text and returns the new size of the file."""
     file = os.open(PLACE / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
         os.write(file, text)
@@ -60,12 +60,13 @@ def is_in_part(pid):
 
 
 def leave_part():
-    """Also what a killed process of the same id left."""
+    """Also removes the file of a killed process with the same id."""
     _in_part(os.getpid()).unlink(missing_ok=True)
 
 
 def kill_at(step, pid=0):
-    """Orders a kill; earlier orders count no more. The number of the order. The file is whole at any time: workers read it meanwhile."""
+    """Orders a kill, which replaces earlier orders. Returns the number of the order. The file is replaced atomically
+    because workers read it at any time."""
     number = int(_read("kill", "0 0 0").split()[0]) + 1
     (PLACE / "kill.new").write_text(f"{number} {step} {pid}")
     os.replace(PLACE / "kill.new", PLACE / "kill")
@@ -73,7 +74,8 @@ def kill_at(step, pid=0):
 
 
 def take(order):
-    """Whether it was not taken yet: of all processes the one that takes it carries it out, or so withdraws it."""
+    """Returns whether this process is the first to take the order. The one that takes it carries it out or cancels
+    it."""
     try:
         os.close(os.open(PLACE / f"kill-{order}", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         return True
@@ -88,7 +90,7 @@ def step(what):
     order, at, pid = map(int, _read("kill", f"0 {NEVER} 0").split())
     if number >= at and take(order):
         _append("killed", f"{what}\n".encode())
-        with contextlib.suppress(ProcessLookupError):  # a job that has ended meanwhile
+        with contextlib.suppress(ProcessLookupError):  # the job has already ended
             os.kill(pid or os.getpid(), signal.SIGKILL)
 
 
@@ -96,7 +98,7 @@ def _counted(make):
     def counted(plan, one, *rest):
         global _is_in_part
         _is_in_part = True
-        _in_part(os.getpid()).touch()  # before it counts as begun
+        _in_part(os.getpid()).touch()  # before the part is counted
         line = f"{plan.name} {one.time} {one.begin}"
         _append("begun", line.encode() + b"\n")
         step("begin")
@@ -129,7 +131,7 @@ def _ending(run):
     return ending
 
 
-if not hasattr(part.make, "counts"):  # Dask loads it twice
+if not hasattr(part.make, "counts"):  # Dask loads this module twice
     part.make, part.run = _counted(part.make), _ending(part.run)
     for name, what in ("_append", "write"), ("sync", "sync"), ("commit", "commit"):
         setattr(folder.FolderFile, name, _stepping(getattr(folder.FolderFile, name), what))

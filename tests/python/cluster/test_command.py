@@ -1,4 +1,4 @@
-"""The command: what it says, how it ends, what it hands to Slurm."""
+"""The command: its messages, its exit codes and its Slurm scripts."""
 import json
 import os
 import re
@@ -68,7 +68,9 @@ class Command(ClusterCase):
         (counted / "slow").write_text("0.05")
         words = batch(scans, "-o", self.folder / "out", "--part-b-scans", "64", "--workers", "1", "--threads", "1")
         job = self.start(*words, stderr=subprocess.PIPE, text=True, start_new_session=True,
-                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # ignored behind `&`
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a job started
+                                                                                                       # with `&`
+                                                                                                       # ignores SIGINT
                          env={**os.environ, "ECHOLUX_STEPS": str(counted),
                               "DASK_DISTRIBUTED__WORKER__PRELOAD": str([str(Path(__file__).parent / "steps.py")])})
         self.wait_for("part", lambda: len(list(self.folder.glob("out/.echolux/*/*/0-*.json"))) > 2)
@@ -98,7 +100,7 @@ class Verbs(ClusterCase):
                 out = self.folder / words[0]
                 done = self.run_verb(*words, "-o", out / "m.gif" if words[0] == "movie" else out, "--workers", 0)
                 if words[0] == "movie" and "Vulkan" in done.stderr:
-                    continue  # there is no device
+                    continue  # there is no Vulkan device
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertTrue((out / made).exists())
 

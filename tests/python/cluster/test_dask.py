@@ -1,4 +1,5 @@
-"""A real scheduler and workers, as processes: the same bytes as one process makes, whoever is killed or freezes."""
+"""A real scheduler and workers as processes: the same bytes as from one process, even if processes are killed or
+hang."""
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ SCANS = 4
 
 
 class LosesOnce:
-    """A client and its future: the worker ends when the outcome is there, before it was taken."""
+    """Acts as both client and future. The worker is lost after it has finished, but before its result is collected."""
     status, key, done = "lost", "echolux-1", None
 
     def nthreads(self):
@@ -125,7 +126,7 @@ class OnDask(DaskCase):
         self.start_scheduler()
         command = self.worker_command(self.steps)
         keeper = self.start("-c", f"import subprocess\nwhile True: subprocess.run({command!r}, capture_output=True)",
-                            start_new_session=True,  # as a batch system starts workers anew
+                            start_new_session=True,  # restarts workers like a batch system
                             env=self.worker_environment(self.steps))
         (self.steps / "fatal").write_text("eye1/scan.ome.zarr 0 64")
         self.addCleanup(os.killpg, keeper.pid, signal.SIGKILL)

@@ -1,4 +1,5 @@
-"""Volumes converted, drawn and measured, scans calibrated, movies: each file and each part exactly once."""
+"""Volumes converted, rendered and measured, scans calibrated, movies: each file and each part is processed exactly
+once."""
 import os
 import unittest
 

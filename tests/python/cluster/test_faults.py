@@ -1,4 +1,4 @@
-"""A full disk that gets room again."""
+"""A full disk on which space is freed later."""
 import subprocess
 
 from archive import PARTS, ClusterCase, write_archive

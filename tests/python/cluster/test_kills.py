@@ -1,4 +1,5 @@
-"""Fifty kills at random steps, of a job in one process; slow_kills.py has more, of scheduler, workers and client."""
+"""Fifty kills at random steps of a job in one process. slow_kills.py has more, including scheduler, workers and
+client."""
 import os
 import subprocess
 import sys

@@ -1,4 +1,5 @@
-"""What is there is known from the output alone: nothing is made twice, nothing stale is kept, nobody stops the others."""
+"""Completeness is known from the output alone: nothing is computed twice, no stale result is kept, and jobs do not
+block each other."""
 import json
 import os
 import time
@@ -65,7 +66,7 @@ class Once(ClusterCase):
         scan = self.folder / "data/eye0/scan.raw"
         for group in self.out.rglob("scan.ome.zarr/zarr.json"):
             group.unlink()
-        os.utime(scan, (1, 1))  # another input
+        os.utime(scan, (1, 1))  # counts as another input
         self.assertEqual(self.again(recipe={"window": "blackman"}), (PARTS, PARTS))
 
     def test_files_of_others_stay(self):
@@ -208,7 +209,7 @@ class Locks(ClusterCase):
                            stderr=-1, text=True) for _ in range(2)]
         said = [job.communicate(timeout=PATIENCE_S)[1] for job in jobs]
         codes = sorted(job.returncode for job in jobs)
-        self.assertIn(codes, ([0, 1], [0, 0]), said)  # [0, 0]: one had ended before the other began
+        self.assertIn(codes, ([0, 1], [0, 0]), said)  # [0, 0]: one ended before the other began
         if codes == [0, 1]:
             self.assertIn("is written by another job", "".join(said))
         reconstruct(scans, self.folder / "reference")
@@ -227,7 +228,7 @@ class Files(ClusterCase):
         opened = lambda: len(list(Path("/proc/self/fd").iterdir()))  # noqa: E731
         made, kept = worker.run, {}
 
-        def tiny(task):  # 10,000 scans, each a part, of which one in a hundred is really made
+        def tiny(task):  # 10,000 scans of one part each, one in a hundred of which is really computed
             number = int(task["label"].rpartition("-")[2])
             if task["do"] == "plan":
                 return {"name": f"{number}", "id": "", "count": 1, "missing": [(0, 0, 1)], "is_finished": False}

@@ -1,4 +1,4 @@
-"""Parts are whole shards whose voxels and metadata are those of the program, whatever they are."""
+"""Parts are whole shards. Their voxels and metadata equal those of the program for any part size."""
 import json
 import os
 import subprocess
@@ -30,7 +30,7 @@ class Parts(ClusterCase):
         return [group[name] for name in sorted(group.array_keys())]
 
     def assert_is_the_program_s(self, scan, **recipe):
-        """Voxels of all levels, and metadata."""
+        """Compares the voxels of all levels and the metadata."""
         out = self.folder / "out"
         report = reconstruct(scan, out, recipe=recipe, overwrite=True)
         self.assertTrue(report.ok, report)
@@ -76,7 +76,8 @@ class Parts(ClusterCase):
         self.assertEqual((loaded.unit, loaded.quantity, loaded.spacing_um),
                          (of_program.unit, of_program.quantity, of_program.spacing_um))
         self.assertEqual(reconstruct(scan, self.folder / "out", flow=flow).there, 3)
-        report = reconstruct(scan, self.folder / "out", overwrite=True)  # without flow: that of before goes
+        report = reconstruct(scan, self.folder / "out", overwrite=True)  # without flow: the earlier flow volume is
+                                                                         # removed
         self.assertEqual((report.made, (self.folder / "out/scan-flow.ome.zarr").exists()), (3, False))
 
     def test_of_scans_of_one_protocol_are_made_by_one_plan(self):

@@ -1,4 +1,5 @@
-"""Plans keep apart what lies at one output: jobs of different kinds, settings and part sizes do not take or remove each other's results."""
+"""Plans separate jobs with the same output: jobs of different kinds, settings and part sizes do not use or remove each
+other's results."""
 import os
 import shutil
 import unittest
@@ -82,7 +83,7 @@ class OfTwoSizes(PlansCase):
         place = store.open_store(self.out)
         place.put(ownership.plan_key(small.name), small.to_json())
         part.run(place, small, next(small.parts()), self.source(small))
-        place.put(ownership.plan_key(large.name), large.to_json())  # by a share that was as fast
+        place.put(ownership.plan_key(large.name), large.to_json())  # a concurrent share of the job has written its plan
         made = [part.run(place, large, one, self.source(large)).get("was_there", False) for one in large.parts()]
         self.assertEqual(made, [False, False])
         self.assertTrue(scan.write_groups(place, large))
@@ -110,7 +111,7 @@ class OfTwoSizes(PlansCase):
                 first, second = store.open_store(address), store.open_store(address)
                 second.get = lambda key, get=second.get, asked=[]: asked.append(key) or (get(key) if len(asked) > 1 else None)
                 self.assertTrue(first.put_new("plan.json", b"first"))
-                self.assertFalse(second.put_new("plan.json", b"second"))  # it saw nothing there, and puts
+                self.assertFalse(second.put_new("plan.json", b"second"))  # it saw no plan and tries to put its own
                 self.assertEqual(first.get("plan.json"), b"first")
         fsspec.filesystem("memory").rm("/plans", recursive=True)
 
@@ -137,7 +138,7 @@ class OfAJobThatWasStopped(PlansCase):
 
 class ThatAreNotFinished(PlansCase):
     def damaging(self, times):
-        """Each time that the last part is made, the first one is lost."""
+        """Whenever the last part is finished, damages the first one."""
         from echolux.cluster.parts import part
 
         work, left = part.run, [times]
@@ -181,7 +182,7 @@ class OfCalibrations(PlansCase):
             made = work(store, plan, one, *rest, **more)
             if one.begin == 0:
                 dark.write_text("".join(f"{1000 + 50 * (n % 7)}\n" for n in range(128)))
-                scan_task.forget()  # as a worker that opens the scan later
+                scan_task.forget()  # simulates a worker that opens the scan later
             return made
 
         part.run = changing

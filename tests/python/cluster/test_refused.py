@@ -1,4 +1,5 @@
-"""What cannot be is refused before anything is written; locks, stores and devices that fail do no harm later."""
+"""Impossible requests are refused before anything is written. Failures of locks, stores and devices do no harm
+later."""
 import errno
 import json
 import os
@@ -102,7 +103,7 @@ class Devices(ClusterCase):
 
 class Suspects(ClusterCase):
     def test_are_tried_again_alone(self):
-        """Dask sets aside whatever waited on workers that died, too."""
+        """When workers die, Dask also sets aside the tasks that were waiting on them."""
         from echolux.cluster.scheduling.executors import LocalExecutor
         from echolux.cluster.scheduling.job_runner import JobRunner
         from echolux.cluster.scheduling.progress import Progress
@@ -246,7 +247,7 @@ class Told(unittest.TestCase):
             try:
                 while piece := os.read(mine, 1000):
                     said += piece
-            except OSError:  # it has ended
+            except OSError:  # the process has ended
                 pass
             job.wait()
             os.close(mine)

@@ -1,4 +1,4 @@
-"""Which scans a job has: patterns and tables, and what their results are called."""
+"""The scans of a job: patterns and tables, and names of results."""
 import unittest
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a worker has for itself: a GPU or some cores; what it tells; and what it is refused for."""
+"""Resources of a worker: its GPU or cores, its metrics, and reasons to refuse it."""
 import json
 import os
 import subprocess
@@ -44,7 +44,7 @@ print(sum(counts[1:]))
 
 class OfItsOwn(ClusterCase):
     def settled(self, count, threads):
-        """GPU and cores of workers that live at the same time."""
+        """Returns GPU and cores of workers that run at the same time."""
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "3,GPU-7", "TMPDIR": folder}
             every = [subprocess.Popen([sys.executable, "-c", SETTLES, str(threads)], env=environment, stdin=subprocess.PIPE,
@@ -62,12 +62,12 @@ class OfItsOwn(ClusterCase):
         self.assertEqual(sorted(gpu for gpu, _ in found), ["3", "GPU-7"])
         self.assertFalse(set(found[0][1]) & set(found[1][1]))
         self.assertEqual({len(one) for _, one in found}, {len(cores) // 2})
-        self.assertEqual({gpu for gpu, _ in self.settled(3, 1)}, {"3", "GPU-7"})  # more workers than GPUs share them
+        self.assertEqual({gpu for gpu, _ in self.settled(3, 1)}, {"3", "GPU-7"})  # surplus workers share GPUs
 
     def test_memory_is_kept_in_spite_of_dask_s_setting(self):
         done = subprocess.run([sys.executable, "-c", TAKES_MEMORY], env={**os.environ, "MALLOC_TRIM_THRESHOLD_": "65536"},
                               stdout=subprocess.PIPE, text=True, check=True)
-        self.assertLess(int(done.stdout), 2048)  # pages of one of the fifty blocks
+        self.assertLess(int(done.stdout), 2048)  # page faults: those of one of the fifty blocks
 
     def test_without_a_gpu_it_is_refused_where_one_is_required(self):
         if ox.gpus():

@@ -1,4 +1,4 @@
-"""Loaded by workers of Dask: with ECHOLUX_FAKE_GPU they take themselves for one with a GPU, and compute on the CPU."""
+"""Loaded by Dask workers: with ECHOLUX_FAKE_GPU they pretend to have a GPU, and compute on the CPU."""
 import os
 
 from echolux.cluster.scheduling import worker
@@ -13,6 +13,6 @@ def _on_cpu(step):
     return run
 
 
-if os.environ.get("ECHOLUX_FAKE_GPU") and not hasattr(scan.run_part, "is_fake"):  # Dask loads it twice
+if os.environ.get("ECHOLUX_FAKE_GPU") and not hasattr(scan.run_part, "is_fake"):  # Dask loads this module twice
     worker.has_gpu = lambda: True
     scan.plan, scan.run_part = _on_cpu(scan.plan), _on_cpu(scan.run_part)
