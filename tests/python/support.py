@@ -1,4 +1,4 @@
-"""What the cases of the module share: small scans written with NumPy, and a folder of their own."""
+"""Shared by the cases of the module: small scans written with NumPy, and a folder for each case."""
 import tempfile
 import unittest
 from pathlib import Path
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def spectra(b_scans=4, a_scans=16, samples=256, seed=1):
-    """Two reflectors, the deeper one sinking along the A-scans; linear in k, counts of 12 bits."""
+    """Two reflectors, linear in k, as 12-bit counts. The deeper one sinks along the A-scans."""
     rng = np.random.default_rng(seed)
     x = np.arange(samples) / samples
     lamp = 1500 * np.exp(-((x - 0.5) / 0.25) ** 2)
@@ -18,7 +18,7 @@ def spectra(b_scans=4, a_scans=16, samples=256, seed=1):
 
 
 def write_scan(folder, raw, **recipe):
-    """scan.toml and scan.raw of spectra [b, a, samples]."""
+    """Writes scan.toml and scan.raw of spectra [b, a, samples]."""
     folder = Path(folder)
     raw.tofile(folder / "scan.raw")
     lines = ["[scan]", 'file = "scan.raw"', 'sample_format = "u16"', f"samples = {raw.shape[2]}",
@@ -29,7 +29,7 @@ def write_scan(folder, raw, **recipe):
 
 
 class FolderCase(unittest.TestCase):
-    """A case with a folder of its own."""
+    """A case with its own folder."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()

@@ -1,4 +1,4 @@
-"""Many scans and parts of them by one plan."""
+"""Many scans and parts of scans with one plan."""
 import signal
 import threading
 import time

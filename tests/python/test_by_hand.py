@@ -1,5 +1,5 @@
-"""A scan reconstructed by hand with NumPy in double precision, next to the module: resampling to uniform k, dispersion,
-window, transform, decibels. The formulas are those of docs/algorithms.md; the limits are those that the backends keep."""
+"""Compares the module with a reconstruction written in NumPy in double precision: resampling to uniform k, dispersion,
+window, transform, decibels. The formulas are those of docs/algorithms.md; the limits are those of the backends."""
 import unittest
 
 import numpy as np
@@ -8,7 +8,7 @@ import echolux as ox
 from support import FolderCase, write_scan
 
 SAMPLES, A_SCANS, B_SCANS = 1024, 32, 4
-MAX_FIELD = 1e-6  # relative l2 of the complex field
+MAX_FIELD = 1e-6  # relative L2 error of the complex field
 MAX_DB = 1e-3  # above the noise floor
 
 
@@ -28,13 +28,13 @@ def field(raw, positions, a2, a3):
     """Complex depth profiles [b, a, samples / 2]."""
     edge = np.linspace(-1, 1, raw.shape[-1])
     window = np.hanning(raw.shape[-1])
-    lines = raw - raw.mean(1, keepdims=True)  # what all A-scans of a B-scan share
+    lines = raw - raw.mean(1, keepdims=True)  # the part common to all A-scans of a B-scan
     spectra = resampled(lines, positions) * window * np.exp(-1j * (a2 * edge**2 + a3 * edge**3))
     return np.fft.fft(spectra)[..., : raw.shape[-1] // 2] / window.sum()
 
 
 def sampled(rng, positions, a2, a3):
-    """Three reflectors under a lamp, as a spectrometer with that k map and that dispersion sees them."""
+    """Three reflectors under a lamp, as seen by a spectrometer with that k map and dispersion."""
     k = np.interp(np.arange(SAMPLES), positions, np.arange(SAMPLES)) / (SAMPLES - 1)
     edge = 2 * k - 1
     lamp = 20000 * np.exp(-((k - 0.5) / 0.3) ** 2)

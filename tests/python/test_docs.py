@@ -1,4 +1,5 @@
-"""Every public name says what it is: what it takes and gives, field by field. `./dev docs` makes the reference of it."""
+"""Every public name is documented: its arguments and results, field by field. `./dev docs` generates the reference from
+it."""
 import dataclasses
 import inspect
 import os
@@ -11,7 +12,7 @@ from pathlib import Path
 import echolux as ox
 from support import FolderCase
 
-MADE_BY_USERS = {"Reconstructor", "Batch"}  # others come from functions, which say what they take
+MADE_BY_USERS = {"Reconstructor", "Batch"}  # others are returned by functions that document them
 ELSEWHERE = re.compile(r"\b[A-Z]\w+\.\w+\(\)|\b\w+\(\w*\)|as of a call")  # "as of Scan.reconstruct()"
 
 
@@ -57,7 +58,7 @@ def undocumented(name, thing):
 
 class Docstrings(unittest.TestCase):
     def test_of_every_public_name(self):
-        names = {*ox.__all__, "open", "filter"} - {"cluster"}  # docs/scale.md says what its functions take
+        names = {*ox.__all__, "open", "filter"} - {"cluster"}  # docs/scale.md documents its functions
         found = [line for name in sorted(names) for line in undocumented(name, getattr(ox, name))]
         self.assertEqual(found, [])
         self.assertGreater(len(names), 30)
@@ -78,7 +79,7 @@ class Docstrings(unittest.TestCase):
                 pass
 
             def read(self, first, count):
-                """Some lines from `first` on."""
+                """Returns some lines starting at `first`."""
 
         Half.__module__ = Half.bare.__module__ = Half.size.fget.__module__ = Half.read.__module__ = "echolux.half"
         self.assertEqual(sorted(undocumented("Half", Half)),

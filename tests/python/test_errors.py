@@ -1,4 +1,4 @@
-"""Errors: each kind is what Python's users expect, and carries what, where and remedy."""
+"""Errors: each kind has the type that Python users expect, and carries what, where and remedy."""
 import errno
 import os
 import pickle
@@ -59,7 +59,7 @@ class Files(FolderCase):
         with self.assertRaises(ox.BadFile) as malformed:
             ox.open(path)
         self.assertNotIsInstance(malformed.exception, FileNotFoundError)
-        self.assertIsNone(malformed.exception.filename)  # `where` names a line, too
+        self.assertIsNone(malformed.exception.filename)  # `where` also contains the line number
         with self.assertRaises(ox.BadFile) as no_peak:
             sim = ox.simulate("vessel", samples=256, a_scans=8, b_scans=1)
             ox.calibrate.mirror(sim.scan, np.random.default_rng(1).integers(0, 9, sim.scan.shape).astype(np.uint16))
@@ -100,7 +100,7 @@ class Files(FolderCase):
 
 
 class Words(FolderCase):
-    """Nothing of command lines, and nothing of the binding, reaches a user."""
+    """Messages avoid command-line options and details of the binding."""
 
     def test_are_those_of_python(self):
         path = write_scan(self.folder, spectra())

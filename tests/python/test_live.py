@@ -61,7 +61,7 @@ class NamedSources(unittest.TestCase):
     def test_keep_the_last_volumes(self):
         keep_gb = 2.5 * 4 * 16 * 128 * 4e-9
         with ox.live("sim:vessel", simulation=SMALL, source={"keep_gb": keep_gb}, volumes=6, lossless=True) as session:
-            taken = [volume.number for volume in session]  # a source that is paced loses what nobody takes in time
+            taken = [volume.number for volume in session]  # a paced source loses volumes that are not taken in time
             self.assertEqual(len(taken), 6)
             self.assertEqual(session.kept, 2)
             shown = [session.go_to(i) for i in (0, 1)]
@@ -136,7 +136,7 @@ class Ending(FolderCase):
 
 
 class OddNames(FolderCase):
-    """Files' names of bytes that are no UTF-8."""
+    """File names whose bytes are not valid UTF-8."""
 
     def setUp(self):
         super().setUp()
@@ -227,14 +227,14 @@ class PythonSources(FolderCase):
 
         with ox.live(broken(), lossless=True, recipe=FIXED) as session:
             self.assertTrue(raised.wait(30))
-            time.sleep(0.05)  # so that the session knows
+            time.sleep(0.05)  # until the session has noticed
             taken = [session.next(30).number, session.next(30).number]
             with self.assertRaisesRegex(OSError, "cable"):
                 session.next(30)
         self.assertEqual(taken, [0, 1])
 
     def test_arrays_on_a_gpu_are_taken(self):
-        class OnGpu:  # as CuPy's, which NumPy cannot read
+        class OnGpu:  # like CuPy's arrays, which NumPy cannot read
             def __init__(self, codes):
                 self._codes = codes
 

@@ -1,4 +1,4 @@
-"""What napari gets: layers of volumes, series and scans, and samples. napari itself is not needed."""
+"""The data passed to napari: layers of volumes, series and scans, and samples. napari itself is not needed."""
 import unittest
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The notebooks of the docs run, and what they showed is kept in them."""
+"""The notebooks of the documentation run, and contain their outputs."""
 import importlib.util
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The package as editors and `import *` see it."""
+"""The package as seen by editors and `import *`."""
 import builtins
 import unittest
 

@@ -1,4 +1,4 @@
-"""Interruptions, processes and memory: what a long day with the module depends on."""
+"""Interruptions, processes and memory in long sessions with the module."""
 import gc
 import multiprocessing
 import os
@@ -62,7 +62,7 @@ class Processes(unittest.TestCase):
 
 
 class Ends(unittest.TestCase):
-    """Of processes whose threads are still in the library, or may come back from it."""
+    """Exits of processes whose threads are still in the library, or may return from it."""
 
     START = ("import os, sys, threading, time, numpy as np, echolux as ox\n"
              "ones = np.ones((4, 16, 256), np.uint16)\n"
@@ -138,14 +138,14 @@ class Interruptions(FolderCase):
     MAX_S = 0.2
 
     def stops(self, work, after=0.3, tries=3):
-        """Raises KeyboardInterrupt in time, on a busy machine at least once."""
+        """Expects KeyboardInterrupt in time, on a busy machine at least once."""
         late = []
         for _ in range(tries):
             interrupt_soon(after)
             start = time.monotonic()
             with self.assertRaises(KeyboardInterrupt):
                 work()
-                while time.monotonic() - start < after + 1:  # it came too late for the work
+                while time.monotonic() - start < after + 1:  # in case it arrives after the work has ended
                     time.sleep(0.01)
                 self.fail("the work ended before")
             late.append(time.monotonic() - start - after)
@@ -158,7 +158,7 @@ class Interruptions(FolderCase):
     def test_stop_a_scan(self):
         scan = self.slow_scan()
         self.stops(lambda: scan.reconstruct(progress=False))
-        volume = scan.reconstruct(b_scans=(0, 1), progress=False)  # and it works on
+        volume = scan.reconstruct(b_scans=(0, 1), progress=False)  # it still works
         self.assertEqual(volume.shape[0], 1)
 
     def test_stop_the_reconstructor(self):
@@ -178,7 +178,7 @@ class Interruptions(FolderCase):
         (self.folder / "out").mkdir()
         self.stops(lambda: big.save(self.folder / "out" / "big.nii.gz", progress=False))
         until = time.monotonic() + 60
-        while list((self.folder / "out").iterdir()) and time.monotonic() < until:  # the piece in hand
+        while list((self.folder / "out").iterdir()) and time.monotonic() < until:  # until the current piece is finished
             time.sleep(0.05)
         self.assertEqual(list((self.folder / "out").iterdir()), [])
 
@@ -188,7 +188,7 @@ class Interruptions(FolderCase):
         begun = iter(sims)
         self.stops(lambda: next(begun).truth.labels, after=0.1, tries=len(sims))
         for sim in sims:
-            self.assertEqual(sim.truth.labels.shape[0], 64)  # nothing goes on that other cases would feel
+            self.assertEqual(sim.truth.labels.shape[0], 64)  # finish the work, so that it does not affect other cases
 
     def test_stop_a_picture(self):
         volume = ox.Volume.from_array(np.random.default_rng(1).integers(0, 255, (64, 64, 64), np.uint8))
@@ -290,7 +290,7 @@ class Memory(FolderCase):
             volume.__dlpack__(max_version=(1, 0), copy=True)
             volume.converted("u8", 0, 10)
 
-        self.flat(work, 200, 4 << 20)  # a leaked volume each would be 100 MB
+        self.flat(work, 200, 4 << 20)  # one leaked volume per call would be 100 MB
 
     def test_is_flat_over_errors(self):
         make = ox.Reconstructor(samples=64, a_scans=8, recipe={"levels": "fixed"})

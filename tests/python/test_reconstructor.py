@@ -1,4 +1,4 @@
-"""The reconstructor on arrays: what it takes, what it gives, what it refuses."""
+"""The reconstructor on arrays: accepted input, results, and refused input."""
 import importlib.util
 import pickle
 import threading
@@ -15,7 +15,7 @@ SHAPE = {"samples": 256, "a_scans": 16, "b_scans": 6}
 
 
 class Foreign:
-    """An array of a library that is not known, in host memory."""
+    """An array of an unknown library, in host memory."""
 
     def __init__(self, array):
         self.array = array
@@ -41,7 +41,7 @@ class ForeignSpace:
 
 
 class Elsewhere(Foreign):
-    """An array that says it lies on a GPU."""
+    """An array that claims to be on a GPU."""
 
     def __init__(self, array, device=(2, 0)):
         super().__init__(array)
@@ -65,10 +65,10 @@ class Calling(FolderCase):
         np.testing.assert_array_equal(whole[3], make(RAW[3]))
         self.assertEqual(make(RAW[3]).shape, (16, 128))
 
-    def test_cuts_long_work_without_a_trace(self):  # it looks for signals between pieces
+    def test_cuts_long_work_without_a_trace(self):  # it checks for signals between pieces
         recipe = {"background": "running", "levels": "fixed"}
         make, whole = (ox.Reconstructor(**SHAPE, recipe=recipe) for _ in range(2))
-        for _ in range(8):  # it begins with single B-scans
+        for _ in range(8):  # the first pieces are single B-scans
             made = make(RAW)
         np.testing.assert_array_equal(made, ox.Reconstructor(**SHAPE, recipe=recipe)(RAW))
         np.testing.assert_array_equal(made, np.concatenate([whole(RAW[:4]), whole(RAW[4:], first_b_scan=4)]))
@@ -78,13 +78,13 @@ class Calling(FolderCase):
         self.assertEqual(make.noise_floor_db, 0)
         first = make(RAW)
         self.assertNotEqual(make.noise_floor_db, 0)
-        self.assertLess(abs(np.median(first)), 15)  # dB above the noise
+        self.assertLess(abs(np.median(first)), 15)  # dB above the noise floor
         np.testing.assert_array_equal(first, make(RAW))
 
     def test_leaves_the_callers_scan_as_it_is(self):
         scan = ox.simulate("vessel", samples=256, a_scans=16, b_scans=6).scan
         make, before = ox.Reconstructor(scan), scan.toml()
-        scan.recipe.window = "rect"  # after it was made
+        scan.recipe.window = "rect"  # changed after construction
         first = make(RAW)
         scan.recipe.window = "hann"
         self.assertEqual((scan.toml(), scan.recipe.noise_floor_db), (before, 0))
@@ -208,7 +208,7 @@ class Calling(FolderCase):
 
 
 class Libraries(unittest.TestCase):
-    """Arrays of others in host memory come back as theirs, each call's in memory of its own."""
+    """Host arrays of other libraries are returned as arrays of that library, each call's in separate memory."""
 
     def check(self, array_of, kind):
         make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})

@@ -1,4 +1,4 @@
-"""Volumes in files, of which only a part is read."""
+"""Volumes in files that are read in part."""
 import pickle
 import unittest
 from unittest import mock

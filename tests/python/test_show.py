@@ -1,4 +1,4 @@
-"""How volumes show themselves: HTML and PNG, plots, windows, widgets, movies."""
+"""Display of volumes: HTML and PNG, plots, windows, widgets, movies."""
 import base64
 import os
 import re
@@ -98,7 +98,7 @@ class Plots(unittest.TestCase):
 
 class Windows(FolderCase):
     def program(self):
-        """One that stands for echolux: writes down what it was asked for, and waits."""
+        """Replaces the program echolux by a script that writes its arguments to a file and waits."""
         program = self.folder / "echolux"
         program.write_text(f'#!/bin/sh\necho "$@" > {self.folder}/asked\nsleep 60\n')
         program.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Functions of Python in the pipeline."""
+"""Python functions in the pipeline."""
 import unittest
 
 import numpy as np

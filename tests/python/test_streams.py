@@ -1,5 +1,5 @@
-"""Arrays on a GPU: on which stream work on them is ordered. Their libraries are doubles here that write down what they are
-asked for: what DLPack's protocol says can be checked without a GPU."""
+"""Streams on which work on GPU arrays is ordered. The array libraries are test doubles that record the calls, because
+DLPack's protocol can be checked without a GPU."""
 import contextlib
 import sys
 import types
@@ -18,7 +18,7 @@ class Device(contextlib.nullcontext):
 
 
 class Array:
-    """On a GPU; remembers the streams that it was lent on."""
+    """An array on a GPU that records the streams passed to __dlpack__()."""
 
     shape, device, place, requires_grad = (2, 3, 4), Device(), (2, 0), False
 
@@ -44,7 +44,7 @@ class WithProtocol:
 
 
 def library(name, **cuda):
-    """A module `name` with cuda, and its array."""
+    """A module `name` with cuda, and its array type."""
     module = types.ModuleType(name)
     module.entered = []
     module.made = []
@@ -74,14 +74,16 @@ class Order(unittest.TestCase):
         sys.modules[module.__name__] = module
 
     def ordered(self, array, stream=None):
-        """sync, the stream's handle, whether it waits; and the number by which the array was lent."""
+        """Returns the sync mode, the stream's handle, whether it waits, and the stream number passed to
+        __dlpack__()."""
         order = order_of(array, stream, CUDA)
         with order.current():
             self.assertEqual(order.lent(array, "spectra"), "capsule")
         return order.sync, order.stream, order.waits, array.lent[-1]
 
     def test_is_that_of_the_arrays_library(self):
-        for current, number in ((0, 1), (0x7000, 0x7000)):  # CUDA's default stream is 1 in DLPack, 0 being ambiguous
+        for current, number in ((0, 1), (0x7000, 0x7000)):  # DLPack writes CUDA's default stream as 1 because 0 is
+                                                            # ambiguous
             module, kind = library("torch", current_stream=lambda device: Stream(cuda_stream=current))
             self.use(module)
             self.assertEqual(self.ordered(kind()), (ON_STREAM, number, False, -1))  # nothing to wait for

@@ -1,4 +1,5 @@
-"""What is done with tissue in Python: the files of the commands, byte for byte, and nothing made up of what says nothing."""
+"""Tissue analysis in Python: the same files as from the commands, byte for byte, and no made-up results for data
+without information."""
 import os
 import pickle
 import subprocess
@@ -18,7 +19,7 @@ TWO_ARGUMENTS = ("--preset", "layers", "--set", "layers.names=top bottom", "--se
 
 
 def layered(seed=1, shape=SHAPE):
-    """Speckle of a bright layer, rows 20 to 39, over dark ones: mean powers and dB."""
+    """Speckle of a bright layer, rows 20 to 39, between dark ones. Returns mean powers and dB."""
     mean = np.full(shape, 0.01)
     mean[..., 20:40] = 1
     return (10 * np.log10(mean * np.random.default_rng(seed).exponential(1, shape) + 1e-9)).astype(np.float32)
@@ -47,7 +48,7 @@ class TissueCase(FolderCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def saved(self, volume, name):
-        """As a file of that name, and read from it again: what the program reads."""
+        """Saves the volume and loads it again, as the program reads it."""
         volume.save(self.folder / name, progress=False)
         return ox.load(self.folder / name).read()
 

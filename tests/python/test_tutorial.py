@@ -1,4 +1,4 @@
-"""The code of docs/python.md runs as it stands there, block after block."""
+"""The code blocks of docs/python.md run unchanged, one after the other."""
 import contextlib
 import importlib.util
 import io
@@ -37,7 +37,7 @@ class Tutorial(FolderCase):
         depth = int(re.search(r"the surface is (\d+) um deep", text).group(1))
         self.assertAlmostEqual(depth, 3.5 * 90, delta=5)
         self.assertIn("mm/s\n", text)  # velocities
-        self.assertIn("True dB", text)  # one B-scan is what it is in the volume
+        self.assertIn("True dB", text)  # a single B-scan equals that of the volume
         if not skipped:
             self.assertGreater((self.folder / "b-scan.png").stat().st_size, 5000)
         print(*skipped)

@@ -1,4 +1,4 @@
-"""mypy --strict accepts a user's script, and finds what is wrong in another."""
+"""mypy --strict accepts a correct user script, and finds the mistakes in another."""
 import importlib.util
 import os
 import subprocess

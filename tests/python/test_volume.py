@@ -143,7 +143,7 @@ class Meaning(FolderCase):
                 big.save(self.folder / name, progress=stop)
             self.assertEqual(seen[0][1], big.nbytes)
             until = time.monotonic() + 20
-            while list(self.folder.iterdir()) and time.monotonic() < until:  # the piece in hand
+            while list(self.folder.iterdir()) and time.monotonic() < until:  # until the current piece is finished
                 time.sleep(0.01)
             self.assertEqual(list(self.folder.iterdir()), [], name)
 
@@ -152,7 +152,7 @@ class Meaning(FolderCase):
             with self.assertRaisesRegex(ox.BadArgument, f"{name}: is too long: 200 bytes"):
                 ox.Volume.from_array(CODES, **{name: "µ" * 100})
         self.assertEqual(ox.Volume.from_array(CODES, unit="µm").unit, "µm")
-        for odd in ("µ" * 300, "a" + "µ" * 300):  # an error's text is cut
+        for odd in ("µ" * 300, "a" + "µ" * 300):  # the message truncates long names
             with self.assertRaises(ox.BadArgument) as refused:
                 volume().converted(odd)
             self.assertIn("µµµ", str(refused.exception))

@@ -1,9 +1,9 @@
-"""CuPy, PyTorch and JAX as the cases need them: arrays on the GPU, streams, and producers that are late."""
+"""CuPy, PyTorch and JAX as the cases need them: arrays on the GPU, streams, and delayed producers."""
 import numpy as np
 
 
 def on_gpu(make):
-    """A library, or why it cannot be used here."""
+    """Returns a library, or None and the reason why it cannot be used here."""
     try:
         return make(), ""
     except Exception as problem:  # not installed, or no GPU
@@ -42,7 +42,7 @@ class CuPy:
         array[...] = content
 
     def differ(self, first, second):
-        """How many elements differ, on the GPU."""
+        """Returns the number of elements that differ, counted on the GPU."""
         return (first != second).sum()
 
     def is_done(self, stream):
@@ -96,7 +96,7 @@ class Torch:
 
 
 class Jax:
-    """Arrays never change, and no stream can be seen: what is late is made by a long computation."""
+    """Arrays are immutable and streams are hidden. A long computation delays the result."""
 
     def __init__(self):
         import jax
@@ -106,7 +106,7 @@ class Jax:
         matrix = jax.device_put(np.eye(512, dtype=np.float32), self.gpu)
 
         def late(content):
-            powers = jax.lax.fori_loop(0, 20, lambda _, m: m @ matrix, matrix)  # the unit matrix
+            powers = jax.lax.fori_loop(0, 20, lambda _, m: m @ matrix, matrix)  # still the identity matrix
             return content * powers[0, 0].astype(content.dtype)
 
         self.late = jax.jit(late)

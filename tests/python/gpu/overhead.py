@@ -1,5 +1,7 @@
-"""What a call of the module costs on a GPU: blocks a second of resident spectra, from arrays of CuPy and PyTorch, to be held
-against linear/2048 and batch.compute/N of `echolux bench` in the same run. Prints JSON.
+"""Measures the cost of a call of the module on a GPU, in blocks per second of resident spectra.
+
+Spectra are arrays of CuPy and PyTorch. Compare the results with linear/2048 and batch.compute/N of `echolux bench` in
+the same run. Prints JSON.
 
 usage: overhead.py [--samples 2048]
 """
@@ -22,7 +24,7 @@ def reconstructor(samples, a_scans, b_scans):
 
 
 def medians(library, make, spectra, out, calls):
-    """Microseconds: of the call alone on the host, and of a call with its share of the GPU's time."""
+    """Microseconds of the call alone on the host, and of a call including its share of the GPU's time."""
     for _ in range(20):
         make(spectra, out=out)
     library.wait()

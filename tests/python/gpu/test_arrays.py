@@ -1,5 +1,5 @@
-"""Arrays on a GPU, of the libraries that make them: same voxels as from host memory, without a copy, in the order of the
-caller's stream, and without a wait. Skipped where there is no GPU."""
+"""GPU arrays of several libraries: the same voxels as from host memory, without a copy, ordered on the caller's stream,
+and without waiting. Skipped without a GPU."""
 import gc
 import os
 import resource
@@ -16,7 +16,7 @@ A_SCANS, SAMPLES = 64, 1024
 RECIPE = {"levels": "fixed", "low": 0, "high": 80, "voxel": "u8", "background": "none"}
 CASES = int(os.environ.get("ECHOLUX_PRODUCERS", "500"))
 CALLS = int(os.environ.get("ECHOLUX_CALLS", "5000"))
-LONG = 100_000_000  # clocks: some 50 ms
+LONG = 100_000_000  # clock cycles: about 50 ms
 
 
 def reconstructor(b_scans, device="cuda", **recipe):
@@ -24,7 +24,7 @@ def reconstructor(b_scans, device="cuda", **recipe):
 
 
 class Contents:
-    """Two contents of one array of spectra, and the voxels of each."""
+    """Two versions of the spectra, and the voxels of each."""
 
     def __init__(self, library, b_scans=2):
         self.raw = [spectra(b_scans, A_SCANS, SAMPLES, seed) for seed in (1, 2)]
@@ -80,7 +80,7 @@ class OnGpu:
 
 
 class OnStreams(OnGpu):
-    """Of libraries whose streams can be seen."""
+    """Cases for libraries with accessible streams."""
 
     def test_an_array_that_is_filled_late_is_never_read_before(self):
         library, contents = self.library, self.contents
@@ -91,7 +91,7 @@ class OnStreams(OnGpu):
                 library.delay(20_000)
                 library.fill(array, contents.there[which])
                 wrong += library.differ(contents.make(array), contents.voxels[which])
-                library.fill(array, contents.there[1 - which])  # after the voxels are made
+                library.fill(array, contents.there[1 - which])  # after the voxels are computed
             self.assertEqual(library.get(wrong)[0], 0)
 
     def test_every_name_of_a_stream_is_understood(self):
@@ -162,7 +162,7 @@ class ArraysOfCuPy(OnStreams, unittest.TestCase):
                 array[...] = contents.there[which]
                 graph.launch(stream)
                 self.same(out, which)
-        contents.make(contents.there[0])  # and goes on without one
+        contents.make(contents.there[0])  # still works without a graph
 
 
 class ArraysOfTorch(OnStreams, unittest.TestCase):
@@ -184,7 +184,7 @@ class ArraysOfTorch(OnStreams, unittest.TestCase):
         self.same(contents.make(contents.there[0]), 0)
 
     def seen(self, calls, array, out):
-        """Names of what CUPTI records of some calls and one wait."""
+        """Names of the events that CUPTI records during some calls and one wait."""
         from torch.profiler import ProfilerActivity, profile
 
         with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as recorded:
