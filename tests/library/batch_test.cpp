@@ -1,4 +1,4 @@
-// Many scans and parts of them by one plan: the same bits as each by itself, and no more plans than recipes.
+// Many scans and parts of scans with one plan: the same bits as separately, and only one plan per recipe.
 #include <cstring>
 
 #include "fringes.h"
@@ -37,7 +37,7 @@ void expect_as_alone(lux::Batch& batch, const lux::Scan& scan, const echolux_par
     expect_same(batch.reconstruct(scan, part), lux::reconstruct(scan, lux::make<echolux_device>(), part));
 }
 
-// A folder for each scan.
+// Creates a folder for each scan.
 class LibraryBatch : public ::testing::Test {
   protected:
     lux::Scan scan(const std::string& name, const char* recipe, const Size& size = {.volumes = 2},

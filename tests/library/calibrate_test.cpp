@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t samples = 1024;
 
-// A mirror at `bin` by a spectrometer whose k bends, with some dispersion.
+// Spectrum of a mirror at `bin`, for a spectrometer with nonlinear k and some dispersion.
 std::vector<double> mirror(double bin, double a2_rad = 6) {
     std::vector<double> counts;
     for (std::int64_t s = 0; s < samples; ++s) {
@@ -103,7 +103,7 @@ TEST(LibraryCalibrate, MeansAndNoise) {
     EXPECT_EQ(echolux_measure_noise_floor(scan.get(), &block, nullptr, nullptr), ECHOLUX_BAD_ARGUMENT);
 }
 
-// A blurred mirror, whose dispersion is found.
+// A mirror blurred by dispersion, which the search must find.
 class LibraryDispersion : public ::testing::Test {
   protected:
     LibraryDispersion() {
@@ -155,7 +155,7 @@ TEST_F(LibraryDispersion, CanBeStoppedAndRefused) {
     EXPECT_EQ(searched(), ECHOLUX_BAD_ARGUMENT);
 }
 
-// Lines of a mirror as a block of one B-scan; the fall-off of 2 dB a step is put in by hand.
+// Lines of a mirror form a block of one B-scan. Their amplitude falls by 2 dB per step.
 TEST(LibraryCalibrate, MirrorsAtSeveralDepthsGiveTheFallOff) {
     constexpr std::int64_t lines = 8, bins = samples / 2;
     const lux::Scan scan = lux::Scan::create(samples, lines, 1, "f32", {plain_recipe, "recipe.levels=fixed"});

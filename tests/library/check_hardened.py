@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a linked file has to show of its hardening: the flags of ECHOLUX_HARDEN came through to the program and to the library.
+"""Checks that the flags of ECHOLUX_HARDEN took effect in linked files: the program and the library.
 
 usage: check_hardened.py FILE...
 """

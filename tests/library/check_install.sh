@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the library into an empty prefix, builds the examples against that alone, by find_package and by pkg-config,
-# and runs them: as somebody would who never saw this tree.
+# Installs the library into an empty prefix, builds the examples with that prefix only, through find_package and
+# pkg-config, and runs them: as a user without the source tree would.
 # usage: check_install.sh SOURCES BUILD PROGRAM(may be empty)
 set -eu
 sources=$1 build=$2 program=$3
@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --component library --prefix "$work/prefix" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 lib=$(dirname "$(find "$work/prefix" -name 'libecholux.so.0')")
 
-# Every header by itself.
+# Each header must compile by itself.
 for header in "$work"/prefix/include/echolux/*.h; do
     cc -std=c99 -Wall -Wextra -pedantic -Werror -fsyntax-only -x c "$header"
 done

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The symbols that the library shows are those of the list, no more and no fewer: what others link against changes on
-purpose only, and nothing of the inside, or of the parts that were linked in, gets in the way of theirs.
+"""Checks that the library exports exactly the listed symbols. The interface can then only change on purpose, and
+internal symbols or those of linked libraries cannot collide with the caller's.
 
 usage: check_symbols.py LIBRARY LIST
 """

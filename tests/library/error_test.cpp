@@ -1,4 +1,4 @@
-// Whatever a caller does wrong is an error that says what, never a crash.
+// Wrong calls return an error that names the problem, and never crash.
 #include <array>
 #include <cstring>
 #include <limits>
@@ -8,7 +8,7 @@
 namespace echolux::test {
 namespace {
 
-// Every call with nothing at all.
+// Calls every function with null arguments only.
 TEST(LibraryErrors, NullIsRefusedByEveryCall) {
     auto error = lux::make<echolux_error>();
     echolux_error* e = &error;
@@ -177,7 +177,7 @@ TEST(LibraryErrors, ASizeThatIsNotSetIsRefused) {
     }
 }
 
-// Compiled with an older header, and with a newer one.
+// Callers compiled with an older and with a newer header.
 TEST(LibraryErrors, StructsOfOtherVersionsWork) {
     const lux::Scan scan = described();
     const Size size;
@@ -188,7 +188,7 @@ TEST(LibraryErrors, StructsOfOtherVersionsWork) {
     } given;
     given.block = block_of(spectra, size, 0, 1);
     given.block.size = offsetof(echolux_block, frame_offset_bytes);
-    given.block.frame_offset_bytes = 1 << 30;  // beyond its end: not seen
+    given.block.frame_offset_bytes = 1 << 30;  // beyond the given size, so it must be ignored
     double db = 0;
     EXPECT_EQ(echolux_measure_noise_floor(scan.get(), &given.block, &db, nullptr), ECHOLUX_OK);
     EXPECT_NE(db, 0);
@@ -218,8 +218,8 @@ TEST(LibraryErrors, AHandleOfAnotherKindIsRefused) {
     EXPECT_EQ(echolux_volume_free(no_volume), ECHOLUX_BAD_ARGUMENT);
 }
 
-// Reading what was freed is what the address sanitizer is there to find: the handle's word is read all the same, since
-// that is the best that can be done.
+// Reads freed memory, which the address sanitizer would report. The library checks a word in the handle, although this
+// cannot detect every freed handle.
 TEST(LibraryErrors, AFreedHandleIsToldApartWhereItsMemoryStillIs) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "reads freed memory on purpose";

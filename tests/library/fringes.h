@@ -1,4 +1,4 @@
-// Scans to test with, made of nothing but numbers: fringes of a mirror with some noise, in memory and as files.
+// Synthetic scans for tests: fringes of a mirror with some noise, in memory and as files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct Size {
 inline constexpr const char* plain_recipe = "recipe.background=none";
 inline const lux::Assignments fixed_levels{plain_recipe, "recipe.levels=fixed", "recipe.low=20", "recipe.high=120"};
 
-// [volumes][b_scans][a_scans][samples], u16.
+// Spectra [volumes][b_scans][a_scans][samples], u16.
 inline std::vector<std::uint16_t> fringes(const Size& size = {}) {
     std::vector<std::uint16_t> spectra;
     std::uint32_t random = 1;
@@ -43,7 +43,7 @@ inline lux::Scan described(const Size& size = {}, const lux::Assignments& settin
     return lux::Scan::create(size.samples, size.a_scans, size.b_scans, "u16", settings);
 }
 
-// B-scans [first, first + count) of the first volume.
+// Block of B-scans [first, first + count) of the first volume.
 inline echolux_block block_of(const std::vector<std::uint16_t>& spectra, const Size& size, std::int64_t first,
                               std::int64_t count) {
     auto block = lux::make<echolux_block>();
@@ -62,7 +62,7 @@ echolux_place place_in(std::vector<T>& voxels) {
     return place;
 }
 
-// A whole volume of `spectra`, in blocks of `b_scans`.
+// Reconstructs a whole volume of `spectra` in blocks of `b_scans`.
 inline std::vector<float> reconstructed(const lux::Scan& scan, const std::vector<std::uint16_t>& spectra,
                                         const Size& size, std::int64_t b_scans) {
     lux::Reconstructor work(scan, lux::make<echolux_device>(), b_scans);
@@ -76,7 +76,7 @@ inline std::vector<float> reconstructed(const lux::Scan& scan, const std::vector
     return voxels;
 }
 
-// scan.toml and its raw file, in `folder`. `more`: lines of TOML behind [recipe].
+// Writes scan.toml and its raw file to `folder`. `more` contains TOML lines that follow [recipe].
 inline std::string scan_in(const std::filesystem::path& folder, const Size& size = {},
                            const std::string& more = "background = \"none\"\n") {
     const std::vector<std::uint16_t> spectra = fringes(size);
@@ -90,7 +90,7 @@ inline std::string scan_in(const std::filesystem::path& folder, const Size& size
     return (folder / "scan.toml").string();
 }
 
-// The status with which a call of the C++ interface throws; ECHOLUX_OK: it does not.
+// Returns the status with which a call of the C++ interface throws, or ECHOLUX_OK.
 template <class Call>
 echolux_status status_of(const Call& call) {
     try {

@@ -1,4 +1,4 @@
-// The last volumes of a session, of a source or pushed: how many are kept, stepped through, saved with what changed.
+// The last volumes of a session with a source or pushed blocks: kept, stepped through, and saved with their changes.
 #include "sessions.h"
 #include "temporary_folder.h"
 #include "tests/unit/await.h"
@@ -6,7 +6,7 @@
 namespace echolux::test {
 namespace {
 
-// Two volumes fit, and half of a third.
+// The memory limit allows two and a half volumes.
 TEST(LibraryLiveKept, TheLastVolumesAreKept) {
     const TemporaryFolder folder;
     const Size size{.volumes = 3};
@@ -26,9 +26,9 @@ TEST(LibraryLiveKept, TheLastVolumesAreKept) {
         }
     };
     take(3);
-    AWAIT(live.stats().finished_volumes >= 5);  // as many as wait to be taken
+    AWAIT(live.stats().finished_volumes >= 5);  // 2 more may wait to be taken
     const std::int64_t newest = live.go_to(1).structure.number();
-    take(static_cast<std::size_t>(newest) + 4);  // which pass by
+    take(static_cast<std::size_t>(newest) + 4);  // later volumes are not kept while paused
     EXPECT_EQ(live.kept(), 2);
     for (const std::int64_t i : {0, 1}) {
         const lux::Volume kept = live.go_to(i).structure;
@@ -45,11 +45,11 @@ TEST(LibraryLiveKept, TheLastVolumesAreKept) {
         EXPECT_EQ(floats_of(series.read(i)), voxels[static_cast<std::size_t>(newest - 1 + i)]);
     EXPECT_EQ(live.save_kept(file, 1e-9), 1) << "of the last nanosecond";
     live.play();
-    take(voxels.size() + 5);  // of which the first may have been finished before
+    take(voxels.size() + 5);  // the first of these may have been finished before play()
     EXPECT_GT(live.go_to(1).structure.number(), newest + 1);
 }
 
-// What is done to volumes counts as a change, as what they are made with does.
+// Changes of volume processing are recorded like changes of the recipe.
 TEST(LibraryLiveKept, PushedVolumesAreKeptAndTheirChangesCounted) {
     const TemporaryFolder folder;
     const std::string file = (folder / "last.nrrd").string();
@@ -74,7 +74,7 @@ TEST(LibraryLiveKept, PushedVolumesAreKeptAndTheirChangesCounted) {
     EXPECT_EQ(live.kept(), 2);
     EXPECT_EQ(changed(), "");
     live.set("filter.shown", "true");
-    ASSERT_TRUE(live.next(soon));  // the last volume is worked on again
+    ASSERT_TRUE(live.next(soon));  // the last volume is processed again
     EXPECT_EQ(changed(), "recipe_changed = begun with other settings: 2 volumes of 3, up to volume 1");
     try {
         live.go_to(3);

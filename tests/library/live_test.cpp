@@ -1,4 +1,5 @@
-// Live volumes in host memory: pushed blocks and sources, called back or taken, none lost or the newest one.
+// Live volumes in host memory: pushed blocks and sources, delivered by callback or taken, all of them or only the
+// newest.
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -139,7 +140,7 @@ TEST(LibraryLive, ACallbackCannotFreeItsSession) {
     EXPECT_EQ(live.stats().running, 1);
 }
 
-// Not for each volume, while spectra come.
+// Calibration files must not be read for each volume during acquisition.
 TEST(LibraryLive, CalibrationFilesAreReadOnceForProvenance) {
     const TemporaryFolder folder;
     const std::filesystem::path file = folder.path() / "dark.csv";
@@ -164,7 +165,7 @@ TEST(LibraryLive, CalibrationFilesAreReadOnceForProvenance) {
     EXPECT_EQ(provenance[1], provenance[0]);
 }
 
-// What was pushed and not acquired is left out, an end forgotten; numbers begin anew.
+// A restart drops pushed blocks that were not acquired, clears the end, and numbers volumes from 0.
 TEST(LibraryLive, StartsAgain) {
     const Size size;
     const auto spectra = fringes(size);
@@ -232,7 +233,7 @@ TEST(LibraryLive, SettingsChangeBetweenVolumes) {
     ASSERT_TRUE(before);
     live.set("recipe.window", "rect");
     scan.settings().set("recipe.window", "rect");
-    const auto after = live.next(soon);  // the last volume is worked on again
+    const auto after = live.next(soon);  // the last volume is processed again
     ASSERT_TRUE(after);
     EXPECT_EQ(floats_of(after->structure), reconstructed(scan, spectra, size, 6));
     EXPECT_NE(floats_of(after->structure), floats_of(before->structure));
@@ -240,7 +241,7 @@ TEST(LibraryLive, SettingsChangeBetweenVolumes) {
     EXPECT_EQ(status_of([&] { live.set("scan.samples", "512"); }), ECHOLUX_BAD_SETTING);
 }
 
-// Whoever waits for room, in the session or outside, does not keep it from going.
+// A session can be freed while it or a caller waits for room.
 TEST(LibraryLive, CanBeFreedAtAnyTime) {
     const Size size;
     const auto spectra = fringes(size);
@@ -323,7 +324,7 @@ TEST(LibraryLive, RecordsInStripesOverSeveralDisks) {
     const std::string file = (folder.path() / "take.toml").string();
     const std::string other_disk = (folder.path() / "disk 2").string();
     Size size;
-    size.a_scans = 512, size.samples = 1024;  // so that a volume is several stripes of 1 MiB
+    size.a_scans = 512, size.samples = 1024;  // a volume spans several stripes of 1 MiB
     const auto spectra = fringes(size);
     lux::Live live = lux::Live::create(described(size), options(ECHOLUX_EVERY), size.b_scans);
     live.start();

@@ -1,4 +1,4 @@
-// The end of a session: what is worked on is waited for, what waits for room is not.
+// The end of a session waits for work in progress, but not for volumes that wait for room.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -9,7 +9,7 @@
 namespace echolux::test {
 namespace {
 
-// A stage that takes its time, and counts.
+// A slow stage that counts its calls.
 struct Slow {
     std::atomic<int> begun = 0, ended = 0;
 

@@ -1,5 +1,5 @@
-/* A program that was compiled against the header of interface version 1, which is kept beside it: what it gets of the
- * library of today is what it got then. Its structs may be shorter, and end where its header ends. */
+/* A program compiled with the header of interface version 1, which is stored next to it. It must get the same results
+ * from the current library as from the old one. Its structs may be shorter, and end where its header ends. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// The reconstructor by its interface: blocks of any size, strides, threads, and whatever can be wrong with a call.
+// The reconstructor through the C and C++ interfaces: blocks of any size, strides, threads, and wrong calls.
 #include <algorithm>
 #include <cstring>
 #include <limits>

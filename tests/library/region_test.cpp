@@ -1,4 +1,4 @@
-// Parts of files: every format gives the voxels that the whole has there.
+// Regions of files: every format returns the same voxels as reading the whole file.
 #include <cstring>
 #include <numeric>
 

@@ -1,5 +1,5 @@
-// Pictures by the interface; where there is no Vulkan device, or no renderer in the build, that is an error like
-// others.
+// Pictures through the C and C++ interfaces. A missing Vulkan device, or a build without the renderer, is reported as
+// an ordinary error.
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -11,7 +11,7 @@
 namespace echolux::test {
 namespace {
 
-// A bright cube in the middle.
+// A bright cube in the centre.
 lux::Volume cube() {
     auto grid = lux::make<echolux_grid>();
     grid.depth = grid.a_scans = grid.b_scans = 32;

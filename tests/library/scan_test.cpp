@@ -127,7 +127,7 @@ TEST(LibrarySettings, AreDescribed) {
 TEST(LibrarySettings, EveryDefaultCanBeSetAgain) {
     lux::Scan scan = described();
     for (const echolux_setting& one : scan.settings().all()) {
-        if (std::string(one.key).starts_with("scan.")) continue;  // sizes of 0 are no scan
+        if (std::string(one.key).starts_with("scan.")) continue;  // sizes of 0 are invalid
         EXPECT_EQ(status_of([&] { scan.settings().set(one.key, one.default_text); }), ECHOLUX_OK) << one.key;
         EXPECT_EQ(scan.settings().text(one.key), one.default_text) << one.key;
     }

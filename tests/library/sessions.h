@@ -1,4 +1,4 @@
-// What tests of live sessions share.
+// Shared by the tests of live sessions.
 #pragma once
 
 #include "fringes.h"

@@ -1,4 +1,4 @@
-// Stages: what they see, what they change, and that they change nothing where they do nothing.
+// Stages: the data they see, the changes they make, and unchanged results if they do nothing.
 #include <complex>
 #include <cstring>
 #include <map>
@@ -10,12 +10,12 @@
 namespace echolux::test {
 namespace {
 
-// What a stage was shown, and what it does with it.
+// Records the calls of a stage, and controls its behaviour.
 struct Seen {
     std::map<std::int32_t, std::vector<echolux_staged>> calls;
     std::map<std::int32_t, double> first_value;  // of the last call
     float factor = 1;
-    std::int32_t changes = -1;  // the stage that multiplies by it
+    std::int32_t changes = -1;  // the stage that multiplies by `factor`
     int result = 0;
 };
 

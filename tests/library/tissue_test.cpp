@@ -1,4 +1,4 @@
-// What is done with tissue: the same as the commands do, and nothing made up of what has nothing to say.
+// Tissue analysis: the same results as from the commands, and no made-up results for data without information.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ lux::Volume volume_from(const std::vector<float>& voxels, const char* quantity =
     return lux::Volume::create(grid, {reinterpret_cast<const std::byte*>(voxels.data()), 4 * voxels.size()});
 }
 
-// Speckle of a bright layer, rows 20 to 39, over dark ones.
+// Speckle of a bright layer, rows 20 to 39, between dark ones.
 std::vector<float> layered(unsigned seed, std::int64_t slices = b_scans) {
     std::mt19937 random(seed);
     std::exponential_distribution<float> speckle(1);

@@ -1,4 +1,4 @@
-// Volumes and series: made from memory, written, read, converted.
+// Volumes and series: created from memory, written, read, converted.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -105,7 +105,7 @@ TEST(LibraryVolume, TakesStrides) {
     for (std::size_t i = 0; i < 60; ++i) EXPECT_EQ(voxels[i], i);
 }
 
-// HDF5 files are read by echolux-reader, which is found beside the library, whatever program it is part of.
+// HDF5 files are read by echolux-reader. It is found next to the library, whatever program loads the library.
 TEST(LibraryVolume, FindsItsReaderProcess) {
     const TemporaryFolder folder;
     const std::string file = (folder.path() / "a.h5").string();
