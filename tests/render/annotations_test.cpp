@@ -1,4 +1,4 @@
-// Annotations: what is written is true, lies where it should, is sharp, and is the same however a picture is cast.
+// Annotations: correct texts at the correct positions, sharp, and identical however the picture is cast.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -60,8 +60,8 @@ TEST(Annotations, AMeasureLiesBetweenItsPlaces) {
     View view = voxel_view(db_grid(64, 64, 64), 200, 200);
     view.distances = {10, 5, 0, 10, 45, 0};
     const Sheet sheet = sheet_of(view, db_grid(64, 64, 64));
-    const shared::Shape& line = sheet.shapes()[1];  // above its rim
-    // One pixel a voxel, the first voxel's middle half a voxel inside.
+    const shared::Shape& line = sheet.shapes()[1];  // drawn above its rim
+    // One pixel per voxel; the centre of the first voxel is half a voxel inside.
     EXPECT_NEAR(line.at.x, 100 - 32 + 5.5, 1e-3);
     EXPECT_NEAR(line.at.y, 100 - 32 + 10.5, 1e-3);
     EXPECT_NEAR(line.at.z, 100 - 32 + 45.5, 1e-3);
@@ -105,7 +105,7 @@ TEST(Annotations, TheRulerTellsDepthsFromZeroDelay) {
     EXPECT_THAT(texts_of(sheet), testing::Not(testing::Contains("200")));
     grid.spacing_um = {500, 500, 500};
     EXPECT_THAT(texts_of(sheet_of(view, grid)), testing::IsSupersetOf({"1", "10", "depth in cm"}));
-    view.elevation_deg = 90;  // the edge is seen end on
+    view.elevation_deg = 90;  // the edge points at the viewer
     EXPECT_TRUE(sheet_of(view, grid).is_empty());
 }
 
@@ -131,10 +131,10 @@ TEST(Annotations, TheColourBarOfDepthMipIsOfDepths) {
     view.mode = ViewMode::depth_mip;
     const Sheet sheet = sheet_of(view);  // 128 um deep
     EXPECT_THAT(texts_of(sheet), testing::ElementsAre("depth in µm", "0", "50", "100"));
-    EXPECT_LT(sheet.labels()[1].at.y, sheet.labels()[3].at.y);  // downwards, as depth goes
+    EXPECT_LT(sheet.labels()[1].at.y, sheet.labels()[3].at.y);  // downwards, like depth
 }
 
-// Filled rectangles of these colours, in their order downwards.
+// Colours of the filled rectangles in this range, from top to bottom.
 std::vector<glm::vec3> colours_between(const Sheet& sheet, double top, double bottom) {
     std::vector<glm::vec3> colours;
     for (const shared::Shape& shape : sheet.shapes()) {
@@ -159,7 +159,7 @@ TEST(Annotations, TheColourBarOfASectionIsGray) {
 TEST(Annotations, FlowHasAColourBarOfItsOwn) {
     View view;
     view.colour_bar = true;
-    view.mode = ViewMode::isosurface;  // which has none
+    view.mode = ViewMode::isosurface;  // it has no colour bar
     const VolumeGrid grid = cube();
     const TransferFunction function = transfer_function(view, grid, {0, 40});
     const Sheet sheet = annotations_of(view, grid, function, FlowScale{10, "mm/s"});
@@ -206,7 +206,7 @@ class AnnotatedPicture : public Rendering {
     void SetUp() override {
         Rendering::SetUp();
         const VolumeGrid grid = db_grid(64, 64, 64);
-        renderer().set_volume(grid, voxels(grid, [](auto...) { return 0.0; }).data());  // nothing is seen of it
+        renderer().set_volume(grid, voxels(grid, [](auto...) { return 0.0; }).data());  // the volume is invisible
         view_ = voxel_view(grid, 300, 200);
         view_.background = {0, 0, 0};
     }
@@ -215,14 +215,14 @@ class AnnotatedPicture : public Rendering {
         return image.pixels[static_cast<std::size_t>(4 * (y * image.width + x))];
     }
 
-    // Pixels between the ends of the bar, which is all that is light in the row.
+    // Length of the bar in pixels. Only the bar is bright in this row.
     static double bar_in_row(const Image& image, std::int64_t row) {
         double sum = 0;
         for (std::int64_t x = 0; x < image.width; ++x) sum += red(image, x, row);
         return sum / red(image, image.width - 8, row);
     }
 
-    // Of the annotations of `view`.
+    // Length given by the annotations of `view`.
     static double bar_length(const View& view) {
         const Sheet sheet = sheet_of(view, db_grid(64, 64, 64));
         return std::stod(sheet.labels().front().text);
@@ -271,7 +271,7 @@ TEST_F(AnnotatedPicture, MeasuresOfASectionLieInItHoweverManyPassesThereAre) {
     }
 }
 
-// The section fills the picture's height: 200 pixels for 64 voxels.
+// The section fills the height of the picture: 200 pixels for 64 voxels.
 TEST_F(AnnotatedPicture, ScaleBarHoldsInASection) {
     view_.scale_bar = true;
     view_.zoom = 1;
@@ -289,7 +289,7 @@ TEST_F(AnnotatedPicture, TextIsSharpAtTwiceItsSize) {
     view_.text_at = {0.5, 0.5};
     view_.text_size = 0.1;
     const Image image = renderer().render(view_);
-    // A row above the crossbar: two stems, four edges.
+    // A row above the crossbar has two stems with four edges.
     std::int64_t top = 0;
     const auto lightest = [&](std::int64_t y) {
         int most = 0;
@@ -306,9 +306,9 @@ TEST_F(AnnotatedPicture, TextIsSharpAtTwiceItsSize) {
         const double part = static_cast<double>(red(image, x, row)) / ink;
         ++(part < 0.02 ? dark : part > 0.98 ? light : grey);
     }
-    EXPECT_GE(light, 6);  // stems are some pixels wide
+    EXPECT_GE(light, 6);  // stems are several pixels wide
     EXPECT_LT(light, 40);
-    EXPECT_LE(grey, 4);  // one an edge: no edge is wider than that
+    EXPECT_LE(grey, 4);  // one per edge: sharp edges
 }
 
 TEST_F(AnnotatedPicture, InkContrastsWithTheBackground) {
@@ -341,7 +341,7 @@ TEST_F(AnnotatedPicture, AnySizeWorksWithEverythingOn) {
     }
 }
 
-// The device, driven directly: a grey picture, and the annotations of a region of it over it.
+// Uses the device directly: a gray picture with the annotations of one region.
 class Regions : public testing::Test {
   protected:
     std::vector<std::uint8_t> drawn(const Sheet& sheet, const Region& region) {

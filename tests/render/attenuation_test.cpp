@@ -1,4 +1,4 @@
-// Light through scatterers follows Beer and Lambert, whatever the step.
+// Light through scatterers follows the Beer-Lambert law for any step.
 #include <cmath>
 
 #include "render/transfer_function.h"
@@ -9,13 +9,13 @@ namespace {
 
 constexpr double value = 22;
 
-// What voxels of the grid's type make of `value`.
+// Returns `value` as stored in the grid's voxel type.
 double stored_value(const VolumeGrid& grid) {
     if (grid.type == VoxelType::f32) return value;
     return std::round((value - grid.offset) / grid.scale) * grid.scale + grid.offset;
 }
 
-// Extinction of the preset per length for a volume of constant value.
+// Extinction per length of the preset, for a volume of constant value.
 double extinction_per_length(const View& view, const VolumeGrid& grid, double depth_extent) {
     const TransferFunction function = transfer_function(view, grid, {});
     const double level = (stored_value(grid) - function.range.low) / (function.range.high - function.range.low);
@@ -78,7 +78,7 @@ TEST_F(Attenuation, DoesNotDependOnTheStep) {
             least = std::min<double>(least, coarse[i].transmittance);
         }
     }
-    EXPECT_LT(least, 0.5);  // something was there
+    EXPECT_LT(least, 0.5);  // the volume absorbed something
 }
 
 TEST_F(Attenuation, DoesNotDependOnTheVoxels) {

@@ -1,4 +1,4 @@
-// What pictures span where nobody says: percentiles, of dB without the dB of zero.
+// The automatic value range: percentiles. For dB, voxels of zero power are left out.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// A ball looks the same from everywhere, and its isosurface lies where geometry says.
+// A ball looks the same from all directions, and its isosurface is at the position predicted by geometry.
 #include <cmath>
 
 #include "rendering.h"
@@ -17,7 +17,7 @@ class Ball : public Rendering {
         view_ = voxel_view(grid, edge, edge);
     }
 
-    // Largest difference of a colour channel over all turns.
+    // Largest difference of a colour channel over all rotations.
     int change_under_rotation() {
         view_.azimuth_deg = view_.elevation_deg = 0;
         const Image first = renderer().render(view_);
@@ -50,7 +50,7 @@ TEST_F(Ball, MaximumIsTheSameFromEverywhere) {
     EXPECT_LE(change_under_rotation(), 8);
 }
 
-TEST_F(Ball, OffCentreBallIsNotTheSame) {  // the test above can fail
+TEST_F(Ball, OffCentreBallIsNotTheSame) {  // proves that the test above can fail
     const VolumeGrid grid = db_grid(edge, edge, edge);
     const ValueAt centred = ball(grid, 30);
     const auto shifted = [&](std::int64_t z, std::int64_t a, std::int64_t b) { return centred(z, a - 1, b); };
@@ -60,9 +60,9 @@ TEST_F(Ball, OffCentreBallIsNotTheSame) {  // the test above can fail
 
 TEST_F(Ball, IsosurfaceIsHitAtTheAnalyticDepth) {
     view_.mode = ViewMode::isosurface;
-    view_.isovalue = 12;  // at 21 voxels from the middle
+    view_.isovalue = 12;  // at 21 voxels from the centre
     const double radius = 30 * (1 - 12.0 / 40);
-    const double eye = std::sqrt(3.0) * edge;  // the eye's plane lies a diagonal from the middle
+    const double eye = std::sqrt(3.0) * edge;  // the plane of the eye is one diagonal from the centre
     for (const auto& [azimuth, elevation] : {std::pair{0.0, 0.0}, {90.0, 0.0}, {0.0, 90.0}, {40.0, 30.0}}) {
         view_.azimuth_deg = azimuth;
         view_.elevation_deg = elevation;
@@ -75,7 +75,9 @@ TEST_F(Ball, IsosurfaceIsHitAtTheAnalyticDepth) {
                 if (off > radius + 0.5) {
                     EXPECT_LT(ray.distance, 0);
                 }
-                if (off > radius - 2) continue;  // grazing rays: trilinear voxels are no sphere
+                if (off > radius - 2)
+                    continue;  // leaves out grazing rays, because trilinear voxels are not an exact
+                               // sphere
                 EXPECT_NEAR(ray.distance, eye - std::sqrt(radius * radius - off * off), 0.1);
                 EXPECT_EQ(ray.transmittance, 0);
             }

@@ -1,6 +1,7 @@
-// Pictures against ones that were looked at and found good (tests/render/baselines, PAM files). The tolerance leaves
-// room for the rounding of another device, and a shift of the volume by one voxel breaks it, which is proved each time.
-// After a wanted change: ECHOLUX_UPDATE_BASELINES=1 render_tests --gtest_filter='*Baseline*', then look at them.
+// Compares pictures with baselines that a person has checked (tests/render/baselines, PAM files). The tolerance allows
+// for the rounding of other devices. A shift of the volume by one voxel exceeds it, which is verified on each run.
+// After an intended change, run ECHOLUX_UPDATE_BASELINES=1 render_tests --gtest_filter='*Baseline*' and check the new
+// pictures.
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>

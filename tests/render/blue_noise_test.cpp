@@ -1,4 +1,4 @@
-// What makes noise blue: each level once, and little of what varies slowly.
+// Properties of blue noise: each level occurs once, and low frequencies have little power.
 #include "render/blue_noise.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int edge = 64;
 
-// Mean power of the waves with `low` to `high` periods an edge, by their definition.
+// Mean power of the waves with `low` to `high` periods per edge, computed from the definition.
 double power(const std::vector<float>& numbers, int low, int high) {
     double sum = 0;
     int waves = 0;

@@ -1,4 +1,5 @@
-// Where points land and which rays reach them, how a view moves under the hand, and the eye inside the volume.
+// Positions of points in the picture and the rays that reach them, camera control with the pointer, and the eye inside
+// the volume.
 #include "render/camera.h"
 
 #include <algorithm>
@@ -97,7 +98,7 @@ TEST(CameraAngles, NamedLooksFaceWhatTheySay) {
     EXPECT_LT(glm::distance(towards(Look::bottom), glm::dvec3(1, 0, 0)), 1e-12);
     Pose top;
     top.look = Look::top;
-    EXPECT_LT(glm::distance(orientation_of(top).up, glm::dvec3(0, 0, 1)), 1e-12);  // B-scans go up
+    EXPECT_LT(glm::distance(orientation_of(top).up, glm::dvec3(0, 0, 1)), 1e-12);  // B-scans point upwards
 }
 
 TEST(CameraMotion, OrbitThereAndBackIsNoMotionThroughThePolesToo) {
@@ -176,7 +177,7 @@ TEST(CameraMotion, LookingKeepsTheEyeAndGoingKeepsTheDirection) {
     EXPECT_NEAR(glm::dot(way, -before.orientation().towards), 30, 1e-9);
 }
 
-// The greatest distance of a corner from the middle, of what there is to the picture's margin.
+// Largest distance of a corner from the centre, relative to the margin of the picture.
 double filled(const View& view) {
     const Camera camera(view, extent);
     double most = 0;
@@ -205,13 +206,13 @@ TEST(CameraLines, AreCutWhereTheyPassTheEye) {
     View view;
     view.projection = Projection::perspective;
     view.azimuth_deg = view.elevation_deg = 0;
-    view.distance = 0;  // the eye is in the middle and looks along the B-scans
+    view.distance = 0;  // the eye is in the centre and looks along the B-scans
     const Camera camera(view, extent);
     EXPECT_FALSE(camera.project_line({10, 0, -5}, {10, 0, -100}));
     const auto line = camera.project_line({10, 0, -100}, {10, 0, 100});
     ASSERT_TRUE(line);
     EXPECT_LT(glm::distance(line->to, camera.project({10, 0, 100})), 1e-9);
-    EXPECT_GT(line->from.y, 1000 * line->to.y);  // nearly beside the eye
+    EXPECT_GT(line->from.y, 1000 * line->to.y);  // clipped close to the plane of the eye
     for (int axis = 0; axis < 3; ++axis) {
         EXPECT_FALSE(camera.faces(axis, -1));
         EXPECT_FALSE(camera.faces(axis, 1));

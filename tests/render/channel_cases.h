@@ -1,4 +1,4 @@
-// What tests of channels share: volumes beside the volume, of one value or of labels.
+// Shared by the tests of channels: additional volumes with a constant value or with labels.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,14 @@
 
 namespace echolux::test {
 
-// That many bytes of its own.
+// The channel has its own copy of the voxels.
 inline std::shared_ptr<const ChannelVoxels> channel_voxels(const VolumeGrid& grid, const ValueAt& value,
                                                            const std::string& file = "channel.nrrd") {
     const auto bytes = std::make_shared<const std::vector<std::byte>>(voxels(grid, value));
     return std::make_shared<const ChannelVoxels>(ChannelVoxels{file, "", grid, bytes->data(), bytes});
 }
 
-// One colour and extinction from `from` to 1 of a range.
+// The same colour and extinction over the whole range.
 inline TransferCurve even_curve(double red, double green, double blue, double extinction, double length = 0) {
     return {{{0, red, green, blue, extinction}, {1, red, green, blue, extinction}}, "", true, length};
 }

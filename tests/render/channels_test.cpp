@@ -1,5 +1,5 @@
-// Several volumes in one picture: closed forms of what two of them absorb, boundaries of labels, order, what is
-// skipped, and that one channel is the picture that it would be by itself.
+// Several volumes in one picture: closed forms of their joint absorption, boundaries of labels, order, skipping, and
+// equality of a single channel with its own picture.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -103,7 +103,8 @@ class Together : public Rendering {
     View view_;
 };
 
-// C = sum of e c / sum of e, alpha = 1 - exp(-sum of e), over the depth of a voxel-deep volume seen straight on.
+// C = sum of e c / sum of e, alpha = 1 - exp(-sum of e), over the depth of a volume one voxel deep, seen from the
+// front.
 TEST_F(Together, TwoEvenVolumesAbsorbAsTheirExtinctionsTogether) {
     set_volume([](auto...) { return 20.0; });
     set_curve(even_curve(0.9, 0.2, 0.1, 0.7));
@@ -115,11 +116,11 @@ TEST_F(Together, TwoEvenVolumesAbsorbAsTheirExtinctionsTogether) {
     const std::array<double, 3> first{0.9, 0.2, 0.1}, second{0.1, 0.3, 0.8};
     for (std::size_t i = 0; i < 3; ++i) {
         const double expected = (0.7 * first[i] + 1.1 * second[i]) / 1.8;
-        EXPECT_NEAR(found[middle + i], expected, 3e-3) << i;  // colours of tables have 8 bits
+        EXPECT_NEAR(found[middle + i], expected, 3e-3) << i;  // colour tables have 8 bits
     }
 }
 
-// The one that lies over takes the place of the other: of it nothing is left where the channel is densest.
+// A channel that covers another replaces it: nothing of the other is left where the channel is densest.
 TEST_F(Together, OverTakesThePlaceOfWhatItCovers) {
     set_volume([](auto...) { return 20.0; });
     set_curve(even_curve(0.9, 0.2, 0.1, 0.7));
@@ -130,7 +131,7 @@ TEST_F(Together, OverTakesThePlaceOfWhatItCovers) {
     std::vector<float> found = picture_16();
     EXPECT_NEAR(found[middle + 3], 1 - std::exp(-1.1), 2e-4);
     EXPECT_NEAR(found[middle + 2], 0.8, 3e-3);
-    view_.channels[0].opacity = 0.5;  // half of the volume is left, and half of the channel is there
+    view_.channels[0].opacity = 0.5;  // half of the volume and half of the channel remain
     found = picture_16();
     EXPECT_NEAR(found[middle + 3], 1 - std::exp(-0.5 * 0.7 - 0.5 * 1.1), 2e-4);
 }
@@ -162,7 +163,7 @@ TEST_F(Together, OrderPlaysNoPartWhereChannelsAdd) {
     }
 }
 
-// The volume hidden, one channel is a picture of its own: bit for bit that of the same file as the volume.
+// With the volume hidden, a single channel has the same bits as its file opened as the volume.
 TEST_F(Together, OneChannelAloneIsThePictureOfItsVolume) {
     expect_alone_as_opened(std::array{ViewMode::composite, ViewMode::mip, ViewMode::isosurface});
 }
@@ -172,7 +173,7 @@ TEST_F(Together, SlowOneChannelAloneIsThePictureOfItsVolumeInEveryMode) {
     expect_alone_as_opened(all_modes);
 }
 
-// The same through a volume of which nothing is seen, sampled beside it: shading by the channel's own slopes.
+// Same with an invisible volume that is sampled together with the channel: shading uses the channel's own gradients.
 TEST_F(Together, AChannelBesideAnEmptyVolumeIsThePictureOfItsVolume) {
     view_.lighting = true;
     for (const ViewMode mode : {ViewMode::composite}) {
@@ -223,7 +224,7 @@ TEST_F(Together, AHiddenChannelIsNotThere) {
     EXPECT_EQ(renderer().render(view_).pixels, plain.pixels);
 }
 
-// Far from each other, so that bricks of the one say nothing of the other.
+// Far from each other, so that the bricks of one have no information about the other.
 TEST_F(Together, WhatIsSkippedIsNotMissed) {
     expect_same_without_skipping(std::array{ViewMode::composite});
 }
@@ -232,8 +233,8 @@ TEST_F(Together, SlowWhatIsSkippedIsNotMissedInAnyMode) {
     expect_same_without_skipping(all_modes);
 }
 
-// The half-way line of a ball of labels in a section: a circle, by SciPy to 0.35 of a voxel, and to a pixel more here;
-// by nearest voxels it would be a staircase of 0.61.
+// The boundary of a ball of labels in a section is a circle: to 0.35 of a voxel by SciPy, and to one pixel more here.
+// Nearest-neighbour sampling would give a staircase of 0.61.
 TEST_F(Together, ABallOfLabelsHasARoundRim) {
     constexpr std::int64_t size = 48;
     constexpr double radius = 17.3;
@@ -254,7 +255,7 @@ TEST_F(Together, ABallOfLabelsHasARoundRim) {
                       },
                       {{7, "ball", {1, 1, 1}, 120}});
     const Image image = renderer().render(view_);
-    // From the middle outwards along rays: where the level passes through one half.
+    // From the centre outwards along rays, where the level crosses one half.
     double worst = 0, sum = 0;
     constexpr int rays = 180;
     const double middle = 0.5 * static_cast<double>(image.width);
@@ -274,7 +275,7 @@ TEST_F(Together, ABallOfLabelsHasARoundRim) {
     EXPECT_NEAR(sum / rays, 0, 0.1);
 }
 
-// Numbers are never interpolated: between labels 1 and 3 there is no 2.
+// Label numbers are never interpolated: there is no 2 between labels 1 and 3.
 TEST_F(Together, BetweenTwoLabelsThereIsNoThird) {
     set_volume([](auto...) { return 0.0; });
     view_.channels[0] =

@@ -1,4 +1,4 @@
-// Several volumes in traced light: scattering of their sum, furnaces, opacity.
+// Path tracing of several volumes: scattering of their sum, furnace tests, opacity.
 #include <cmath>
 
 #include "channel_cases.h"
@@ -22,8 +22,8 @@ class TracedTogether : public Traced {
     }
 };
 
-// Adding-doubling of a slab (LIGHT.md): of two channels that absorb together as one does, at albedo 0.9, optical
-// depth 1.
+// Adding-doubling results for a slab (LIGHT.md) at albedo 0.9 and optical depth 1. Two channels absorb together like a
+// single one.
 TEST_F(TracedTogether, TwoChannelsScatterAsOneOfTheirSum) {
     set_slab();
     set_white(0.4, 64);
@@ -32,7 +32,7 @@ TEST_F(TracedTogether, TwoChannelsScatterAsOneOfTheirSum) {
     expect_light(0.26741 + 0.22375, "two channels of optical depth 0.4 and 0.6");
 }
 
-// A furnace: white channels under an even sky give the sky back, whatever their values are.
+// Furnace test: white channels under a uniform sky return the sky for any values.
 TEST_F(TracedTogether, ManyKindsInAFurnace) {
     const VolumeGrid grid = db_grid(24, 24, 24);
     set_volume(grid, speckle);
@@ -65,7 +65,7 @@ TEST_F(TracedTogether, ManyKindsInAFurnace) {
     }
 }
 
-// What is seen is as opaque as what is cast.
+// Path tracing and ray casting give the same opacity.
 TEST_F(TracedTogether, IsAsOpaqueAsWhatIsCast) {
     const VolumeGrid grid = db_grid(24, 24, 24);
     set_volume(grid, speckle);
@@ -79,7 +79,7 @@ TEST_F(TracedTogether, IsAsOpaqueAsWhatIsCast) {
     view_.channels[1].high = 40;
     view_.channels[1].opacity = 0.02;
     view_.opacity = 0.02;
-    view_.zoom = 2.5;  // no edges, where a ray stands for a pixel
+    view_.zoom = 2.5;  // no edges in the picture, where a ray covers a whole pixel
     view_.paths = 64;
     const Mean traced = mean();
     view_.mode = ViewMode::composite;

@@ -1,5 +1,5 @@
-// The last row and column of a coarse picture: the buffer is larger than its rays, and what lies beyond them is of
-// another picture, or of nobody.
+// The last row and column of a coarse picture. The buffer is larger than the set of rays, and the rest holds another
+// picture or is undefined.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -12,7 +12,7 @@
 namespace echolux::test {
 namespace {
 
-// An empty volume before a background, so that every pixel of a picture is the same.
+// An empty volume in front of a background, so that all pixels of a picture are equal.
 TEST(CoarseEdges, ShowNothingOfWhatLiesBeyondTheRays) {
     DeviceChoice choice;
     choice.validation = true;

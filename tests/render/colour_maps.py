@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Where the files of assets/colour_maps and the vectors of its test come from.
+"""Creates the files of assets/colour_maps and the vectors of their test.
 
 viridis, magma, inferno, plasma (S. van der Walt, N. Smith) and cividis (J. R. Nunez et al., PLOS ONE 13(7), 2018) are
-read from Matplotlib, which gives them to everybody (CC0). flow and flow-red-blue are computed here. Needs `pip install matplotlib`.
+read from Matplotlib, which published them under CC0. flow and flow-red-blue are computed here. Needs `pip install
+matplotlib`.
 
-    colour_maps.py NAME       the colours of assets/colour_maps/NAME.txt
-    colour_maps.py vectors    256 colours a map, kept in colour_maps.txt: name, then six hex digits a colour
+colour_maps.py NAME     prints the colours of assets/colour_maps/NAME.txt
+colour_maps.py vectors  prints 256 colours per map for colour_maps.txt: name, then six hex digits per colour
 """
 import sys
 
@@ -48,10 +49,10 @@ def strongest(lightness, hue):
 
 
 def flow_colours(at, low_hue=(256, 218), high_hue=(48, 92)):
-    """Towards one side blue, towards the other orange, a dark gray that is still seen in between. Lightness is the same
-    on both sides at the same distance from the middle. What moves at all is bright and as colourful as can be, so that it
-    stands out from gray tissue; speed is told by lightness, and by hue, which goes from the first to the second of each pair.
-    Blue and orange are told apart by every kind of dichromat; blue and red, as clinical Doppler has them, by most."""
+    """Blue on one side, orange on the other, and a dark but visible gray in between. Lightness depends only on the
+    distance from the middle. All moving blood is bright and as colourful as possible, so that it stands out from gray
+    tissue. Lightness encodes speed, and so does hue, which varies from the first to the second value of each pair. All
+    kinds of dichromats can distinguish blue and orange; most can distinguish blue and red, as in clinical Doppler."""
     moving = 0.12  # of the range
     colours = []
     for level in at:
@@ -66,7 +67,7 @@ def flow_colours(at, low_hue=(256, 218), high_hue=(48, 92)):
 
 
 def nodes_of(name):
-    """Evenly spaced, such that straight lines between them come nearest to the 256 colours."""
+    """Evenly spaced nodes whose linear interpolation is closest to the 256 colours."""
     places = np.linspace(0, 1, node_count)
     if name == "flow":
         return flow_colours(places)

@@ -1,4 +1,5 @@
-// Colour maps against Matplotlib's (colour_maps.txt, made by colour_maps.py) and against what makes one good.
+// Colour maps compared with Matplotlib's (colour_maps.txt, created by colour_maps.py), and checked for perceptual
+// quality.
 #include "render/colour_maps.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ glm::dvec3 oklab(const glm::dvec3& srgb) {
             0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s};
 }
 
-// What a deuteranope sees of it (G. Machado et al., IEEE TVCG 15(6), 2009, severity 1; applied to linear light).
+// The colour as seen by a deuteranope (G. Machado et al., IEEE TVCG 15(6), 2009, severity 1; applied to linear light).
 glm::dvec3 as_seen_without_green(const glm::dvec3& srgb) {
     const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
     const auto shown = [](double c) {

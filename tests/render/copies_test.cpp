@@ -1,6 +1,5 @@
-// Nothing comes back from the device but finished pictures: every Vulkan copy into memory that the host has mapped is
-// seen by a layer between the renderer and its driver, whoever records it, and held against what the one read-back
-// function counts.
+// Only finished pictures are copied from the device. A layer between the renderer and its driver sees every Vulkan copy
+// into host-mapped memory, and its count is compared with that of the only read-back function.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -91,7 +90,7 @@ TEST(Copies, PagesComeAndGoWithoutAnythingComingBack) {
     EXPECT_EQ(layer.counted().shader_targets, 0);
 }
 
-// A copy that nobody counted, made with the renderer's own means.
+// An uncounted copy, made with the renderer's own functions.
 TEST(Copies, APlantedCopyIsSeen) {
     const VulkanCopyLayer layer;
     const gpu::Device device({});
@@ -110,7 +109,7 @@ TEST(Copies, APlantedCopyIsSeen) {
     EXPECT_EQ(layer.counted().copies, 1);
 }
 
-// An image whose memory the host maps, which the renderer has none of.
+// An image in host-mapped memory. The renderer itself never has one.
 class MappedImage {
   public:
     MappedImage(const gpu::Device& device, vk::ImageUsageFlags usage)
@@ -147,7 +146,7 @@ void make_usable(const vk::raii::CommandBuffer& commands, vk::Image image) {
     commands.pipelineBarrier2({.imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier});
 }
 
-// Half of the image, mirrored: by the entry point of Vulkan 1.3.
+// Half of the image, mirrored, with the function of Vulkan 1.3.
 TEST(Copies, APlantedBlitIsSeen) {
     const VulkanCopyLayer layer;
     const gpu::Device device({});
@@ -186,14 +185,14 @@ TEST(Copies, APlantedBufferThatShadersCouldWriteIsSeen) {
     EXPECT_EQ(layer.counted().shader_targets, 1);
 }
 
-// A second layer in the same process begins at nothing, whatever went before, and a first one is not fooled.
+// A second layer object in the same process starts at zero, and the first one continues to count.
 TEST(Copies, CountsBeginWithTheLayerObject) {
     const auto plant = [] {
         const gpu::Device device({});
         const gpu::HostBuffer host(device, 64, vk::BufferUsageFlagBits::eStorageBuffer);
     };
     const VulkanCopyLayer first;
-    EXPECT_THROW(first.counted(), std::runtime_error);  // nothing has gone through it
+    EXPECT_THROW(first.counted(), std::runtime_error);  // nothing has used the layer yet
     plant();
     EXPECT_EQ(first.counted().shader_targets, 1);
     const VulkanCopyLayer second;

@@ -1,5 +1,5 @@
-// Boxes, planes and heights remove exactly what they should: lengths of rays inside what is left, against clipping
-// written here in double from rays that the camera does not know of.
+// Boxes, planes and heights remove exactly the right parts. Compares the lengths of rays inside the rest with clipping
+// in double precision, with rays computed independently of the camera.
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -23,7 +23,7 @@ Point turned(Point p, int i, int j, double degrees) {
     return p;
 }
 
-// (right, up, towards the eye) to the volume's axes.
+// Converts (right, up, towards the eye) to the volume's axes.
 Point in_volume(const View& view, Point p) {
     p = turned(p, 0, 1, view.roll_deg);
     p = turned(p, 1, 2, -view.elevation_deg);
@@ -48,7 +48,8 @@ struct Line {
     double path() const { return std::max(0.0, leave - enter); }
 };
 
-// The ray of a pixel in the whole volume; the eye of the perspective view sees the ball around it just so.
+// Ray of a pixel through the whole volume. In perspective, the eye is at the distance where the volume's bounding
+// sphere just fits.
 Line line_of(const View& view, double x, double y) {
     const double radius = 0.5 * std::hypot(extent[0], extent[1], extent[2]);
     const double half = 0.5 * static_cast<double>(std::min(view.width, view.height)) * view.zoom;
@@ -88,7 +89,7 @@ class Cutting : public Rendering {
         view_.roll_deg = 10;
     }
 
-    // `narrow` does to a line what the view says, in the words of this test.
+    // `narrow` clips the given line as the view specifies, but with this test's own code.
     template <class Narrow>
     void expect_paths(const Narrow& narrow) {
         for (const Projection projection : {Projection::orthographic, Projection::perspective}) {
@@ -105,11 +106,11 @@ class Cutting : public Rendering {
                     Line line = line_of(view_, x, y);
                     const double whole = line.path();
                     narrow(line);
-                    // Near an edge of the volume the last digit decides whether a ray meets it.
+                    // Near an edge of the volume, rounding decides whether a ray hits it.
                     EXPECT_NEAR(rays[i].path, line.path(), 1e-4 * std::max(whole, 10.0)) << x << " " << y;
                     cut_away += whole - line.path();
                 }
-                EXPECT_GT(cut_away, 1000);  // there was something to be seen
+                EXPECT_GT(cut_away, 1000);  // the cut removed something visible
             }
         }
     }
@@ -138,7 +139,7 @@ TEST_F(Cutting, BoxLeavesWhatIsInside) {
 }
 
 TEST_F(Cutting, SixPlanesLeaveTheirCommonSide) {
-    view_.clip_planes = {1, 1,  0, 5,  0,  2, 0, 70,  -1, 0,   -1,  50,  // of any length
+    view_.clip_planes = {1, 1,  0, 5,  0,  2, 0, 70,  -1, 0,   -1,  50,  // normals of any length
                          0, -1, 1, 30, -3, 0, 0, 105, 0,  0.5, 0.5, 20};
     const double s = std::sqrt(0.5);
     expect_paths([s](Line& line) {
@@ -152,7 +153,7 @@ TEST_F(Cutting, SixPlanesLeaveTheirCommonSide) {
 }
 
 TEST_F(Cutting, ConstantDepthsCountFromZeroDelay) {
-    view_.top_um = 119;  // the first row's middle lies at 100, its upper side at 99
+    view_.top_um = 119;  // the centre of the first row is at 100, its upper side at 99
     view_.bottom_um = 159;
     expect_paths([](Line& line) {
         line.keep_below({-1, 0, 0}, 20);
@@ -168,7 +169,7 @@ TEST_F(Cutting, PlaneThatMissesTheVolumeLeavesAllOrNothing) {
         return sum;
     };
     const double kept = total();
-    EXPECT_GT(kept, 1000);  // there was something to be cut
+    EXPECT_GT(kept, 1000);  // there was something to cut
     view_.clip_planes = {};
     EXPECT_EQ(kept, total());
     view_.clip_planes = {0, 0, 1, -1000};
@@ -194,7 +195,7 @@ TEST_F(Cutting, ImpossibleCutsAreRefused) {
     EXPECT_EQ(refused(), "view.top_um, view.bottom_um");
 }
 
-// A face that was cut open is plain; the ball's own surface is shaded.
+// A face opened by a cut is not shaded; the ball's own surface is.
 TEST_F(Cutting, FaceThatWasCutOpenShowsPlainColours) {
     const VolumeGrid grid = db_grid(64, 64, 64);
     renderer().set_volume(grid, voxels(grid, ball(grid, 30)).data());
@@ -210,11 +211,11 @@ TEST_F(Cutting, FaceThatWasCutOpenShowsPlainColours) {
         return std::abs(plain.pixels[at] - lit.pixels[at]);
     };
     EXPECT_GT(difference(50, 32), 10);
-    view.clip_planes = {0, 0, -1, 0};  // the half before the middle is taken away
+    view.clip_planes = {0, 0, -1, 0};  // removes the front half
     for (const std::int64_t x : {32, 40, 44, 48}) EXPECT_LE(difference(x, 32), 2) << x;
 }
 
-// Ambient light comes to a face that was cut open as it does to the volume's own.
+// Ambient light reaches a face opened by a cut like the volume's own faces.
 TEST_F(Cutting, LightComesToWhatWasCutOpen) {
     const VolumeGrid grid = db_grid(64, 64, 64);
     renderer().set_volume(grid, voxels(grid, [](auto...) { return 30.0; }).data());

@@ -1,4 +1,4 @@
-// The denoiser, the estimate of noise that ends pictures, and how traced pictures are refined and shown.
+// The denoiser, the noise estimate that ends pictures, and refinement and display of path-traced pictures.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -12,14 +12,14 @@
 namespace echolux::test {
 namespace {
 
-// Root of the mean square difference of levels, in steps of 8 bits.
+// RMS difference of levels, in 8-bit steps.
 double apart(const Image& a, const Image& b) {
     double squares = 0;
     for (std::size_t i = 0; i < a.pixels.size(); ++i) squares += std::pow(double(a.pixels[i]) - b.pixels[i], 2);
     return std::sqrt(squares / static_cast<double>(a.pixels.size()) * 4 / 3);  // opacity is 255 everywhere
 }
 
-// The same where they differ most, over squares of 16 pixels.
+// The largest such difference of all squares of 16 pixels.
 double worst_apart(const Image& a, const Image& b) {
     double worst = 0;
     for (std::int64_t top = 0; top < a.height; top += 16) {
@@ -89,7 +89,7 @@ TEST_F(Denoised, AFewPathsComeNearToMany) {
     EXPECT_LT(filtered, 0.6 * raw);
 }
 
-// Speckle, about as fine as pixels: a filter that takes it for noise is worse than none.
+// Speckle about as fine as pixels: a filter that treats it as noise is worse than none.
 TEST_F(Denoised, TextureStays) {
     const VolumeGrid grid = db_grid(48, 48, 48);
     set_volume(grid, [](std::int64_t z, std::int64_t a, std::int64_t b) {
@@ -112,8 +112,8 @@ TEST_F(Denoised, ManyPathsAreLeftAloneAndOneSaysNothing) {
     EXPECT_FALSE(is_filtered(view_, 32));
 }
 
-// A picture that has reached its target differs from those of other seeds by about as much; a window and a still follow
-// as many paths for it.
+// A picture that has reached its noise target differs by about that much from pictures with other seeds. Windows and
+// stills use the same number of paths for it.
 TEST_F(Denoised, PicturesEndWhereNoiseIsAsLittleAsIsWanted) {
     double now_s = 10;
     view_.paths = 200;
@@ -135,7 +135,7 @@ TEST_F(Denoised, PicturesEndWhereNoiseIsAsLittleAsIsWanted) {
     EXPECT_EQ(followed(now_s).passes, 33);
 }
 
-// More columns than a tile has, and the rims of tiles: the whole picture bit for bit.
+// More columns than a tile, and edges of tiles: the same bits as the whole picture.
 TEST_F(Denoised, TilesAreTheWholePicture) {
     view_.width = 4096 + 40;
     view_.height = 12;
@@ -146,7 +146,7 @@ TEST_F(Denoised, TilesAreTheWholePicture) {
     EXPECT_EQ(renderer().render(view_).pixels, renderer().read(whole.drawing).pixels);
 }
 
-// What only the display has to know of asks for no paths.
+// Changes of display settings need no new paths.
 TEST_F(Denoised, ExposureAndToneKeepThePathsThatAreThere) {
     view_.box = true;
     view_.slices = {1, 0, 0, 5};
@@ -173,20 +173,20 @@ TEST_F(Denoised, ExposureAndToneKeepThePathsThatAreThere) {
     view_.transparent = true;
     expect_kept("transparency");
     view_.transparent = false;
-    view_.background = {1, 1, 1};  // on which lines are dark
+    view_.background = {1, 1, 1};  // makes the lines dark
     EXPECT_FALSE(renderer().follow(view_, now_s += .001).is_final);
     followed(now_s);
-    view_.box = false;  // paths ended at its lines
+    view_.box = false;  // paths had ended at its lines
     EXPECT_FALSE(renderer().follow(view_, now_s += .001).is_final);
     followed(now_s);
     view_.scattering = .5;
     EXPECT_FALSE(renderer().follow(view_, now_s += .001).is_final);
 }
 
-// Slices are what they are without light, whatever the tone: of one ray a pixel bit for bit. The mean of several is one
-// of light, not of codes.
+// Slices are displayed without light, for any tone: the same bits with one ray per pixel. Several rays are averaged as
+// light, not as codes.
 TEST_F(Denoised, SlicesAreColoursOfTheDisplay) {
-    set_curve({{0, 1, 1, 1, 0}, {.3, .9, .4, .3, 0}, {1, 1, 1, .9, 0}}, 0);  // nothing before them
+    set_curve({{0, 1, 1, 1, 0}, {.3, .9, .4, .3, 0}, {1, 1, 1, .9, 0}}, 0);  // nothing in front of the slices
     view_.slices = {1, 0, 0, 5};
     view_.tone = Tone::filmic;
     view_.exposure_ev = 3;
@@ -217,7 +217,7 @@ TEST_F(Denoised, SeveralPassesFitIntoAFrame) {
     EXPECT_LT(updates, 30);
 }
 
-// Where passes are fast, once they are twice as many; where they take seconds, each.
+// Fast passes are displayed whenever their number has doubled. Passes that take seconds are all displayed.
 TEST_F(Denoised, SlowPassesAreSeenAsTheyCome) {
     view_.width = view_.height = 16;
     const auto seen = [&](double step_s, std::int64_t seed) {
@@ -237,7 +237,7 @@ TEST_F(Denoised, SlowPassesAreSeenAsTheyCome) {
     EXPECT_EQ(seen(4, 2), (std::set<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
-// From that of the ray caster, within the time that is wanted, and in the end to the last bit.
+// Fades from the ray-cast picture within the configured time, and ends with exactly the final bits.
 TEST_F(Denoised, InAWindowPicturesFadeIntoEachOther) {
     view_.width = view_.height = 16;
     view_.paths = 1;
@@ -261,7 +261,7 @@ TEST_F(Denoised, InAWindowPicturesFadeIntoEachOther) {
     EXPECT_EQ(seen(.03, true), traced);
     EXPECT_EQ(seen(.03, true), traced);
     view_.exposure_ev = 1;
-    EXPECT_EQ(seen(.001, true), renderer().render(view_).pixels);  // what is changed is seen at once
+    EXPECT_EQ(seen(.001, true), renderer().render(view_).pixels);  // changes are displayed immediately
 }
 
 TEST_F(Denoised, FramesOfMoviesHaveNoiseOfTheirOwn) {
@@ -270,7 +270,7 @@ TEST_F(Denoised, FramesOfMoviesHaveNoiseOfTheirOwn) {
     EXPECT_NE(render(false, 2).pixels, first.pixels);
 }
 
-// What near hides from the eye is not there for light either: as if it were cut away.
+// Parts hidden by the near limit do not affect light, as if they were cut away.
 TEST_F(Denoised, WhatIsTooNearIsNowhere) {
     set_slab();
     set_white(4, 64);
@@ -287,14 +287,14 @@ TEST_F(Denoised, WhatIsTooNearIsNowhere) {
     const Mean cut = mean();
     view_.clip_low = {0, 0, 0};
     const double diagonal = std::sqrt(64. * 64 + 2 * 64000. * 64000);
-    view_.near_um = diagonal;  // as far as the middle is from the eye
+    view_.near_um = diagonal;  // the distance of the centre from the eye
     const Mean near = mean();
     EXPECT_NEAR(near.light, cut.light, 4 * std::hypot(near.sigma, cut.sigma) + 1e-3 * cut.light);
     view_.near_um = 0;
     EXPECT_GT(std::abs(mean().light - cut.light), 0.1 * cut.light);
 }
 
-// At rest too: light from around, and as many rays as of a composite.
+// Also at rest: ambient light, and as many rays as for a composite.
 TEST_F(Slots, VolumesThatAreNotWholeAreCast) {
     make(small_grid());
     write(0, noise_voxels(grid_, 1));
@@ -319,10 +319,11 @@ TEST_F(Slots, VolumesThatAreNotWholeAreCast) {
     EXPECT_EQ(at_rest(1).pixels, cast.pixels);
 }
 
-// At rest between volumes a picture is of one of them: what scatters red light in one scatters blue light in the other.
+// At rest between volumes, a picture shows only one of them: one volume scatters red light where the other scatters
+// blue light.
 class TracedSwaps : public Slots {
   protected:
-    // Of `swaps` volumes, each refined for a different time.
+    // Shows `swaps` volumes, each refined for a different time.
     void expect_unmixed(std::int64_t swaps) {
         make(db_grid(8, 8, 8, VoxelType::u8));
         View view;
@@ -338,7 +339,7 @@ class TracedSwaps : public Slots {
         view.background = {0, 1, 0};
         view.paths = 64;
         view.frame_ms = 1000;
-        view.cross_fade_s = .15;  // some are replaced while one picture fades into another
+        view.cross_fade_s = .15;  // some are replaced during a cross-fade
         const std::array codes{voxels(grid_, [](auto...) { return 10; }), voxels(grid_, [](auto...) { return 30; })};
         double now_s = 10;
         std::int64_t traced = 0;

@@ -1,4 +1,4 @@
-// Which device is taken and what is said when none is: on plain facts, and on this machine with parts taken away.
+// Selection of the device, and messages if there is none: with given facts, and on this machine with parts removed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,9 +54,9 @@ TEST(DeviceChoice, NameIsAPartInAnyCase) {
 TEST(DeviceChoice, TheGpuThatReconstructsIsPreferred) {
     const std::vector all{card, processor, cloud, old_card};
     EXPECT_EQ(chosen_device(all, "", cloud.id), 2u);
-    EXPECT_EQ(chosen_device(all, "", old_card.id), 0u);       // it is refused
-    EXPECT_EQ(chosen_device(all, "", DeviceId{9}), 0u);       // it is not there
-    EXPECT_EQ(chosen_device(all, "llvmpipe", cloud.id), 1u);  // a name is an order
+    EXPECT_EQ(chosen_device(all, "", old_card.id), 0u);       // this device is refused
+    EXPECT_EQ(chosen_device(all, "", DeviceId{9}), 0u);       // this device does not exist
+    EXPECT_EQ(chosen_device(all, "llvmpipe", cloud.id), 1u);  // a name takes precedence
     const std::vector nameless{processor, card};
     EXPECT_EQ(chosen_device(nameless, "", DeviceId{}), 1u);
 }
@@ -108,7 +108,7 @@ TEST(Devices, WithoutADriverThereIsAClearError) {
     }
 }
 
-// A process that finds something else under the loader's name.
+// A process that finds other files under the loader's names.
 TEST(Devices, WithoutALoaderThereIsAClearError) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     const auto folder = std::filesystem::temp_directory_path() / ("echolux-no-loader-" + std::to_string(getpid()));
@@ -128,7 +128,7 @@ TEST(Devices, WithoutALoaderThereIsAClearError) {
     std::filesystem::remove_all(folder);
 }
 
-// Otherwise silence of the layer would prove nothing.
+// Otherwise a silent validation layer would prove nothing.
 TEST(Devices, ValidationLayerHearsMistakes) {
     std::vector<std::string> messages;
     {

@@ -1,4 +1,4 @@
-// Pictures and volumes at the ends of what there may be.
+// Pictures and volumes at the limits of their size.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -58,7 +58,7 @@ TEST_F(Extremes, ThinVolumesAreSeen) {
     }
 }
 
-// Wider than a tile, and than what a device must hold of one; each part is that of the whole.
+// Wider than a tile, and than the max width that devices must support. Each part equals that of the whole picture.
 TEST_F(Extremes, WidePicturesAreMadeOfTiles) {
     show_ball(16, 16, 16);
     view_.width = 16384;
@@ -80,7 +80,7 @@ TEST_F(Extremes, WidePicturesAreMadeOfTiles) {
 
 TEST_F(Extremes, SlowLargePictureIsThatOfItsParts) {
     show_ball(8, 8, 8);
-    view_.box = false;  // its lines are as wide as the picture is large
+    view_.box = false;  // the width of its lines depends on the size of the picture
     view_.width = view_.height = 8192;
     view_.projection = Projection::orthographic;
     view_.lighting = false;
@@ -101,7 +101,7 @@ TEST_F(Extremes, SlowLargePictureIsThatOfItsParts) {
     EXPECT_EQ(different, 0);
 }
 
-// A path a pixel: in tiles, each of which has features of its own.
+// One path per pixel, in tiles with separate feature buffers.
 TEST_F(Extremes, SlowLargePicturesAreTraced) {
     show_ball(8, 8, 8);
     view_.mode = ViewMode::traced;

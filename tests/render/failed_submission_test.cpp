@@ -1,4 +1,4 @@
-// A picture that could not be submitted leaves nothing behind that the next one would trip over.
+// A picture whose submission failed leaves no state that would break the next one.
 #include <gmock/gmock.h>
 
 #include <stdexcept>

@@ -1,5 +1,5 @@
-// Fireflies: pixels of a traced picture that a rare path has made far brighter than all around. The denoiser takes them
-// out of what is shown; what was traced keeps them.
+// Fireflies: pixels of a path-traced picture that a rare path has made much brighter than their surroundings. The
+// denoiser removes them from the displayed picture; the accumulated light keeps them.
 #include <algorithm>
 #include <cmath>
 
@@ -14,8 +14,8 @@ constexpr std::int64_t width = 64, height = 48, paths = 16;
 
 class Fireflies : public Traced {
   protected:
-    // Polished, below a small lamp: what was scattered to all sides before is seldom reflected to it, then much of it.
-    // Without colours, so that light is luminance.
+    // A polished surface below a small lamp: diffusely scattered light is rarely reflected to the lamp, but then
+    // carries much light. Without colours, so that light equals luminance.
     void SetUp() override {
         Traced::SetUp();
         const VolumeGrid grid = db_grid(48, 48, 48);
@@ -37,7 +37,7 @@ class Fireflies : public Traced {
         view_.lamp_brightness = 4;
         view_.bounces = 4;
         view_.paths = paths;
-        view_.exposure_ev = -6;  // light of single paths is not cut off
+        view_.exposure_ev = -6;  // so that the light of single paths is not clamped
     }
 
     std::int64_t taken_out() {
@@ -51,7 +51,7 @@ class Fireflies : public Traced {
         return renderer().parts().pane(0).fireflies();
     }
 
-    // The light of each path of each pixel, by what it adds to the mean of those before it.
+    // Light of each path of each pixel, computed from the change of the mean.
     std::vector<std::vector<double>> light_of_paths() {
         view_.denoise = false;
         std::vector<std::vector<double>> light(static_cast<std::size_t>(view_.width * view_.height));
@@ -69,7 +69,7 @@ class Fireflies : public Traced {
     }
 };
 
-// The pixels around one, as far as there is a picture.
+// Visits the pixels around one, clipped to the picture.
 template <class Visit>
 void for_block(std::int64_t x, std::int64_t y, std::int64_t radius, const Visit& visit) {
     for (std::int64_t v = std::max<std::int64_t>(0, y - radius); v <= std::min(height - 1, y + radius); ++v)
@@ -92,10 +92,11 @@ double error_of_mean(const std::vector<double>& light) {
 
 struct Outstanding {
     std::vector<std::size_t> places;
-    std::vector<double> without;  // light of all pixels, there that of their brightest neighbours
+    std::vector<double> without;  // light of all pixels, replaced by the brightest neighbour at `places`
 };
 
-// More than three times as bright as the brightest neighbour, and to 30 % unknown; with thresholds that much higher.
+// More than three times as bright as the brightest neighbour, with an error of more than 30 % of the mean. `stricter`
+// scales both thresholds.
 Outstanding outstanding(const std::vector<std::vector<double>>& light, double stricter = 1) {
     Outstanding found;
     for (std::int64_t y = 0; y < height; ++y)
@@ -122,7 +123,7 @@ TEST_F(Fireflies, AreWhatStandsOutByChance) {
     EXPECT_GT(found, 3U);
 }
 
-// Otherwise the filter spreads their light over what is around.
+// Otherwise the filter would spread their light over their surroundings.
 TEST_F(Fireflies, AreNoBlotches) {
     const auto light = light_of_paths();
     const Outstanding found = outstanding(light);
@@ -150,7 +151,7 @@ TEST_F(Fireflies, StayWhereNoiseIsNotTakenOut) {
     EXPECT_FALSE(hides_fireflies(view_, 1024));
 }
 
-// Something small and bright that every path meets.
+// A small bright object that every path hits.
 TEST_F(Fireflies, AreNotWhatIsKnownToBeBright) {
     const VolumeGrid grid = db_grid(9, 9, 9);
     const auto one_voxel = [](auto z, auto a, auto b) { return z == 4 && a == 4 && b == 4 ? 40. : 0.; };

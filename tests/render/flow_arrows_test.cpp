@@ -1,4 +1,4 @@
-// Arrows along vessels lie where they are told to, and point that way.
+// Arrows along vessels have the given positions and directions.
 #include <gmock/gmock.h>
 
 #include "compute/error.h"
@@ -16,12 +16,12 @@ Sheet arrows_of(const std::vector<double>& arrows) {
 }
 
 TEST(FlowArrows, LieWhereTheyAreTold) {
-    const Sheet away = arrows_of({10, 5, 0, 20, 45, 0});  // from zero delay
+    const Sheet away = arrows_of({10, 5, 0, 20, 45, 0});  // away from zero delay
     const shared::Shape& head = away.shapes().back();
-    // One pixel a voxel, the first voxel's middle half a voxel inside.
+    // One pixel per voxel; the centre of the first voxel is half a voxel inside.
     EXPECT_NEAR(head.at.x, 100 - 32 + 45.5, 1e-3);
     EXPECT_NEAR(head.at.y, 100 - 32 + 20.5, 1e-3);
-    // Its head opens against its direction: the other corners lie before the tip.
+    // The head opens backwards: its other corners are behind the tip.
     EXPECT_LT(head.at.z, head.at.x);
     EXPECT_EQ(arrows_of({10, 5, 0, 20, 45, 0, 20, 5, 0, 10, 45, 0}).shapes().size(),
               2 * arrows_of({10, 5, 0, 20, 45, 0}).shapes().size());

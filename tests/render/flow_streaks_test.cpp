@@ -1,4 +1,4 @@
-// Streaks along vessels: they lie on the course that is given, move along it as far as blood does, and with its pulse.
+// Streaks along vessels: they follow the given course, move as far as the blood, and follow its pulse.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr double um_of_mm = 1000;
 
-// A helix around the line of B-scans, whose speed is the same everywhere: an analytic field.
+// A helix around the axis of the B-scans with constant speed: an analytic field.
 struct Helix {
     double radius_um = 40, pitch_um = 300, mm_s = 6;
 
@@ -51,14 +51,14 @@ TEST(FlowStreaks, LieOnTheCourseOfTheVessel) {
     }
 }
 
-// A single streak: its head is where blood is that began at the vessel's beginning.
+// A single streak: its head follows blood from the beginning of the vessel.
 TEST(FlowStreaks, MoveAsFarAsBloodDoes) {
     const Helix helix;
     Annotations view;
     view.flow_streaks = helix.points(1, 500);
     view.streak_pace = 1;
     const double whole_s = helix.length_um(1) / (um_of_mm * helix.mm_s);
-    view.streak_s = whole_s / 2;  // one of them
+    view.streak_s = whole_s / 2;  // a single streak
     const auto head = [&](double time_s) {
         view.streak_time_s = time_s;
         return streak_pieces(view).back().to;
@@ -66,7 +66,7 @@ TEST(FlowStreaks, MoveAsFarAsBloodDoes) {
     const double begin = head(0).z / helix.pitch_um;
     for (const double part : {0.1, 0.25, 0.4}) {
         const double moved = head(part * whole_s).z / helix.pitch_um - begin;
-        EXPECT_NEAR(moved - std::floor(moved), part, 1e-3);  // at the end it begins again
+        EXPECT_NEAR(moved - std::floor(moved), part, 1e-3);  // wraps around at the end
     }
     EXPECT_NEAR(head(whole_s).z / helix.pitch_um, begin, 1e-3) << "round and round";
     view.streak_pace = 0.5;
@@ -78,7 +78,7 @@ TEST(FlowStreaks, AreAsLongAsTheWayInTheirTime) {
     view.flow_streaks = {1, 50, 0, 0, 4, 1, 50, 0, 1000, 4};
     view.streak_s = 0.01;
     const auto length = [&] {
-        double most = 0;  // those at the beginning are cut
+        double most = 0;  // streaks at the beginning are cut off
         for (const StreakPiece& piece : streak_pieces(view)) most = std::max(most, glm::distance(piece.from, piece.to));
         return most;
     };
@@ -91,7 +91,7 @@ TEST(FlowStreaks, FasterBloodLeavesTheSlowerBehind) {
     Annotations view;
     view.flow_streaks = {1, 0, 0, 0, 2, 1, 0, 0, 500, 2, 2, 0, 100, 0, 8, 2, 0, 100, 500, 8};
     view.streak_pace = 1;
-    view.streak_s = 0.125;  // half of the time through the first: one in each
+    view.streak_s = 0.125;  // half of the travel time through the first vessel: one streak in each
     const auto heads = [&](double time_s) {
         view.streak_time_s = time_s;
         double slow = 0, fast = 0;
@@ -103,7 +103,7 @@ TEST(FlowStreaks, FasterBloodLeavesTheSlowerBehind) {
     EXPECT_NEAR(after[1] - before[1], 80, 1e-6);
 }
 
-// The integral of 1 + a sin(2 pi t) over whole and broken periods is known.
+// The integral of 1 + a sin(2 pi t) over full and partial periods is known.
 TEST(FlowStreaks, PulseWithTheHeart) {
     constexpr int steps = 400;
     constexpr double a = 0.6, turn = 2 * std::numbers::pi;
@@ -120,7 +120,7 @@ TEST(FlowStreaks, PulseWithTheHeart) {
     EXPECT_EQ(travelled_s({}, 7), 7);
 }
 
-// Away from zero delay the upper end of the overlay's colours, towards it the lower one.
+// Flow away from zero delay has the upper end of the overlay's colours, flow towards it the lower end.
 TEST(FlowStreaks, HaveTheColoursOfTheOverlay) {
     const VolumeGrid grid = db_grid(64, 64, 64);
     const auto colour_of_flow = [&](double depth_from, double depth_to) {
@@ -130,7 +130,7 @@ TEST(FlowStreaks, HaveTheColoursOfTheOverlay) {
         const Sheet sheet = annotations_of(view, grid, transfer_function(view, grid, {0, 40}), scale);
         return glm::vec3(sheet.shapes().back().colour);
     };
-    const double along = 30 / std::hypot(30, 40);  // of the speed, along the beam
+    const double along = 30 / std::hypot(30, 40);  // component of the speed along the beam
     const ColourMap map = colour_map("flow");
     const auto expect_near = [](const glm::vec3& colour, const glm::dvec3& expected) {
         EXPECT_LT(glm::distance(glm::dvec3(colour), expected), 1e-3);

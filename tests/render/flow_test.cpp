@@ -1,4 +1,4 @@
-// Flow over structure: exact colours at known speeds, in each mode; and a phase that wraps.
+// Flow over structure: exact colours at known speeds in each mode, and phase wrapping.
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -35,7 +35,7 @@ class Flowing : public Rendering {
         renderer().set_flow(flow, voxels(flow, velocity).data());
     }
 
-    // A phasor of this phase, of length 1.
+    // Sets phasors of length 1 with this phase.
     void set_phasor(const ValueAt& phase) {
         VolumeGrid flow = grid_;
         flow.type = VoxelType::complex64;
@@ -50,7 +50,7 @@ class Flowing : public Rendering {
         renderer().set_flow(flow, phasors.data());
     }
 
-    // The middle of each row of A-scans.
+    // By default in the middle row.
     static std::array<int, 3> pixel(const Image& image, std::int64_t x, std::int64_t y = edge / 2) {
         const auto at = static_cast<std::size_t>(4 * (y * image.width + x));
         return {image.pixels[at], image.pixels[at + 1], image.pixels[at + 2]};
@@ -77,7 +77,7 @@ double across(std::int64_t, std::int64_t a, std::int64_t) {
     return static_cast<double>(a - edge / 2);
 }
 
-// The structure is empty: what is seen is flow, in the colour of its speed, wherever it is fast enough.
+// With an empty structure, only flow is visible: in the colour of its speed, if it is fast enough.
 TEST_F(Flowing, IsSeenThroughEmptyStructureInItsExactColoursInEveryMode) {
     set_flow(across);
     for (const ViewMode mode : all_modes) {
@@ -99,7 +99,7 @@ TEST_F(Flowing, IsNotSeenBelowTheThreshold) {
 }
 
 TEST_F(Flowing, OpacityMixesItWithWhatLiesBelow) {
-    const auto bright = [](auto...) { return 21.5; };  // half way up the range
+    const auto bright = [](auto...) { return 21.5; };  // halfway up the range
     set_structure(bright);
     view_.preset = "gray";
     view_.show = Shown::slice;  // gray
@@ -119,8 +119,8 @@ TEST_F(Flowing, OpacityMixesItWithWhatLiesBelow) {
 
 TEST_F(Flowing, LiesOverSlicesInside) {
     set_flow([](std::int64_t z, std::int64_t a, std::int64_t b) { return b == 16 ? across(z, a, b) : 0; });
-    view_.slices = {0, 0, 1, 0.5};           // the middle of B-scan 16
-    view_.clip_planes = {0, 0, -1, -0.499};  // hardly any of the volume is left before it
+    view_.slices = {0, 0, 1, 0.5};           // the centre of B-scan 16
+    view_.clip_planes = {0, 0, -1, -0.499};  // almost nothing of the volume is left in front of it
     view_.slices_cut = true;
     view_.opacity = 0;
     view_.mode = ViewMode::composite;
@@ -129,7 +129,7 @@ TEST_F(Flowing, LiesOverSlicesInside) {
     expect_pixel(image, edge / 2, {0, 0, 0}, 1);
 }
 
-// One voxel of a million times the speed does not darken all others.
+// A single voxel with a million times the speed does not darken all others.
 TEST_F(Flowing, RangeIsARoundNumberBeyondNearlyAllFlowWhereItIsLeftOpen) {
     set_flow([](std::int64_t z, std::int64_t a, std::int64_t b) {
         return z == 30 && a == 31 && b == 31 ? 1e6 : across(z, a, b);
@@ -141,7 +141,7 @@ TEST_F(Flowing, RangeIsARoundNumberBeyondNearlyAllFlowWhereItIsLeftOpen) {
     EXPECT_EQ(open.pixels, renderer().render(view_).pixels);
 }
 
-// A wide range makes flow dark, never invisible.
+// A wide range makes flow dark, but not invisible.
 TEST_F(Flowing, AThresholdThatIsLeftOpenDoesNotFollowTheRange) {
     set_flow(across);
     view_.flow_threshold = -1;
@@ -211,10 +211,10 @@ TEST_F(Flowing, NothingChangesWhereThereIsNoneOrItIsTransparent) {
     EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
 }
 
-// The phase runs from 0.8 pi over the seam at pi to -0.8 pi: nowhere is it near zero, though between two voxels the
-// angles themselves would meet there. All that is shown lies above 0.2 v_max.
+// The phase changes from 0.8 pi across the wrap at pi to -0.8 pi. It is never close to zero, although interpolated
+// angles would be. All displayed speeds are above 0.2 v_max.
 TEST_F(Flowing, WrappedPhaseShowsNoSlowSeam) {
-    view_.width = view_.height = 16 * edge;  // between voxels too
+    view_.width = view_.height = 16 * edge;  // also between voxels
     view_.flow_v_max = 10;
     view_.flow_range = 10;
     set_phasor([](std::int64_t, std::int64_t a, std::int64_t) {
@@ -223,13 +223,13 @@ TEST_F(Flowing, WrappedPhaseShowsNoSlowSeam) {
     });
     for (const ViewMode mode : {ViewMode::composite, ViewMode::mip, ViewMode::isosurface}) {
         view_.mode = mode;
-        view_.flow_threshold = 2;  // 0.2 v_max: where the speed were lower, the background would be seen
+        view_.flow_threshold = 2;  // 0.2 v_max: lower speeds would show the background
         const Image image = renderer().render(view_);
         const glm::dvec3 fast = flow_colour(7.9);
         const glm::dvec3 opposite = flow_colour(-7.9);
         for (std::int64_t x = edge / 2; x < image.width - edge / 2; ++x) {
             const std::array<int, 3> found = pixel(image, x, image.height / 2);
-            // As bright as one of the ends, never dark as the middle of the map or the background.
+            // As bright as one of the two ends, and never dark like the middle of the map or the background.
             const double brightest = std::max({found[0], found[1], found[2]});
             const auto most = [](const glm::dvec3& c) { return 255 * std::max({c.r, c.g, c.b}); };
             ASSERT_GE(brightest, std::min(most(fast), most(opposite)) - 12) << x << " mode " << static_cast<int>(mode);

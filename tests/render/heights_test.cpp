@@ -1,4 +1,5 @@
-// What lies between two heights: en face projections and the peeled volume, against sums over columns made here.
+// The part between two heights: en face projections and the peeled volume, compared with sums over columns computed
+// here.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::int64_t depth = 64, a_scans = 40, b_scans = 36;
 
-// Linear in depth: the mean between two heights is the value half way between them.
+// Linear in depth: the mean between two heights is the value halfway between them.
 double ramp(std::int64_t z, std::int64_t, std::int64_t) {
     return 0.5 * static_cast<double>(z);
 }
@@ -48,7 +49,7 @@ class Between : public Rendering {
         view_.height = b_scans;
     }
 
-    // `expected(a, b)` for each pixel of the en face view.
+    // Expects `expected(a, b)` for each pixel of the en face view.
     template <class Expected>
     void expect_en_face(const Expected& expected, double tolerance) {
         view_.show = Shown::en_face;
@@ -79,7 +80,7 @@ TEST_F(Between, RaysOfTheEnFaceViewBeginAndEndAtTiltedHeights) {
 TEST_F(Between, LargestValueLiesAtTheLastSampleAboveTheBottom) {
     view_.mode = ViewMode::mip;
     view_.step = 0.1;
-    // The last of the evenly spaced samples lies half a step above the end.
+    // The last of the evenly spaced samples is half a step above the end.
     expect_en_face([](std::int64_t a, std::int64_t b) { return 0.5 * (bottom_row(a, b) - 0.05); }, 5e-3);
 }
 
@@ -94,16 +95,16 @@ TEST_F(Between, OffsetsMoveTheHeights) {
     expect_en_face([](std::int64_t a, std::int64_t b) { return 0.5 * (bottom_row(a, b) - 4 - 0.05); }, 5e-3);
 }
 
-// From the side each sample is looked at: the highest value seen in a column of the picture is that of its deepest row.
+// Seen from above, each ray hits the surface at the upper height.
 TEST_F(Between, PeelTheVolumeFromAnyDirection) {
     view_.mode = ViewMode::isosurface;
-    view_.isovalue = 2;  // everything from row 4 on: what is met is the cut itself
+    view_.isovalue = 2;  // everything from row 4 on, so rays hit the cut itself
     view_.projection = Projection::orthographic;
     view_.azimuth_deg = 0;
     view_.elevation_deg = 90;
     view_.zoom = std::hypot(2.0 * depth, 2.0 * a_scans, 2.0 * b_scans) / (2.0 * b_scans);
     const std::vector<RayMeasure> rays = renderer().measure(view_);
-    const double eye = std::hypot(2.0 * depth, 2.0 * a_scans, 2.0 * b_scans);  // from the middle
+    const double eye = std::hypot(2.0 * depth, 2.0 * a_scans, 2.0 * b_scans);  // distance from the centre
     for (std::int64_t y = 2; y < b_scans - 2; ++y) {
         for (std::int64_t x = 2; x < a_scans - 2; ++x) {
             const double surface = 2 * (top_row(x, b_scans - 1 - y) + 0.5) - depth;
@@ -134,7 +135,7 @@ TEST_F(Between, SlicesArePeeledToo) {
     view_.isovalue = 1000;
     view_.projection = Projection::orthographic;
     view_.azimuth_deg = view_.elevation_deg = 0;
-    view_.slices = {0, 0, 1, 1};  // in the middle of B-scan 18
+    view_.slices = {0, 0, 1, 1};  // in the centre of B-scan 18
     view_.width = view_.height = depth;
     view_.zoom = std::hypot(2.0 * depth, 2.0 * a_scans, 2.0 * b_scans) / (2.0 * depth);
     const std::vector<RayMeasure> rays = renderer().measure(view_);

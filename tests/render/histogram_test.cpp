@@ -1,4 +1,4 @@
-// Histograms that the device counts, against counts of the same voxels made on the host.
+// Histograms counted on the device, compared with counts of the same voxels on the host.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 
 class Histograms : public Rendering {
   protected:
-    // The one of what is shown now.
+    // Waits for the histogram of the current volume.
     static Histogram counted(Renderer& renderer, std::uint64_t after = 0) {
         for (int i = 0; i < 100000; ++i) {
             const auto histogram = renderer.histogram();
@@ -47,7 +47,7 @@ TEST_F(Histograms, OfCodesHaveABinForEach) {
     EXPECT_NEAR(histogram.high, grid.offset + 255.5 * grid.scale, 1e-9);
     EXPECT_EQ(renderer().bytes_read_back(), 0);
     EXPECT_EQ(renderer().statistics_read_back(), 1024);
-    for (int i = 0; i < 100; ++i) EXPECT_EQ(renderer().histogram()->serial, histogram.serial);  // counted once
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(renderer().histogram()->serial, histogram.serial);  // counted only once
     EXPECT_EQ(renderer().statistics_read_back(), 1024);
 }
 
@@ -59,7 +59,7 @@ std::vector<float> values_of(const VolumeGrid& grid) {
     return values;
 }
 
-// On the host; edges of bins are met to the last bits of a float only.
+// Compares with counts on the host. Edges of bins are only accurate to the last bits of a float.
 void expect_counts(const Histogram& histogram, const std::vector<float>& values) {
     ASSERT_EQ(histogram.counts.size(), 256U);
     std::vector<std::int64_t> expected(256);
@@ -73,7 +73,7 @@ void expect_counts(const Histogram& histogram, const std::vector<float>& values)
     EXPECT_LE(elsewhere, 2);
 }
 
-// Over the middle part of the values: the ends hold what lies outside too.
+// Compares the middle of the value range, because the end bins also count values outside it.
 TEST_F(Histograms, OfNumbersCountTheOutermostTogether) {
     const VolumeGrid grid = db_grid(32, 16, 16);
     const std::vector<float> values = values_of(grid);
@@ -85,8 +85,8 @@ TEST_F(Histograms, OfNumbersCountTheOutermostTogether) {
     expect_counts(histogram, values);
 }
 
-// Whole A-scans, the same number of each column: what grows from B-scan to B-scan and from A-scan to A-scan is met
-// evenly.
+// Samples whole A-scans, the same number per column, so that changes from B-scan to B-scan and from A-scan to A-scan
+// are sampled evenly.
 TEST_F(Histograms, OfLargeVolumesAreOfAnEvenPart) {
     const VolumeGrid grid = db_grid(128, 100, 96, VoxelType::u8);
     const auto codes = voxels(grid, [&](auto, auto a, auto b) { return static_cast<double>(a + b) / 4 - 4; });
@@ -131,7 +131,7 @@ TEST_F(Histograms, OfVolumesInPagesAreOfTheirCoarseLevel) {
     EXPECT_NEAR(histogram.counts[code(30)] / all, 0.5, 1e-9);
 }
 
-// The newest whole volume of a ring; a new one is counted anew.
+// Shows the newest complete volume of a ring, and counts each new one.
 TEST_F(Histograms, OfLiveRingsFollowThem) {
     const VolumeGrid grid = db_grid(16, 12, 10, VoxelType::u8);
     SlotsWanted wanted;
@@ -162,10 +162,10 @@ TEST_F(Histograms, OfLiveRingsFollowThem) {
     EXPECT_EQ(count({first, {}, 1, 0}).counts[77], voxel_count);
     write(1, 2, 200, 3);
     const ShownSlot second{.slot = 1, .serial = 2, .filled_to = 3};
-    EXPECT_EQ(count({second, first, 2, 0}).counts[77], voxel_count);  // the one before it, which is whole
+    EXPECT_EQ(count({second, first, 2, 0}).counts[77], voxel_count);  // the previous one, which is complete
     write(2, 3, 5, 4);
     const ShownSlot third{.slot = 2, .serial = 3, .filled_to = 4};
-    EXPECT_EQ(count({third, {}, 3, 0}).counts[5], voxel_count * 4 / 10);  // what there is of it
+    EXPECT_EQ(count({third, {}, 3, 0}).counts[5], voxel_count * 4 / 10);  // the part that has arrived
 }
 
 TEST_F(Histograms, LeaveOutWhatIsNoNumber) {

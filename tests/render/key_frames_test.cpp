@@ -1,4 +1,4 @@
-// Views that move: through every key, never beyond two of them, without a kink; and the file that says so.
+// Animated views: through every key, never beyond the values of two adjacent keys, without kinks. Also their files.
 #include "render/key_frames.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ double number_at(const Track& track, double time) {
     return std::get<double>(track.at(time));
 }
 
-// Slopes that differ much, a turn, a plateau and unequal distances.
+// Very different slopes, a rotation, a plateau and unequal intervals.
 const Keys wild{{0.0, 0.0}, {1.0, 10.0}, {1.5, 10.1}, {4.0, 10.1}, {5.0, -20.0}, {5.2, -19.0}, {9.0, 40.0}};
 
 TEST(Track, MeetsEveryKeyExactly) {
@@ -54,10 +54,10 @@ TEST(Track, HasOneRateOfChangeOnBothSidesOfAKeyAndRestsAtTheEnds) {
         const double here = std::get<double>(value);
         const double before = (here - number_at(track, time - h)) / h;
         const double after = (number_at(track, time + h) - here) / h;
-        EXPECT_NEAR(before, after, 0.01) << time;  // a second derivative of 1000 / s^2 would do that
+        EXPECT_NEAR(before, after, 0.01) << time;  // allows for second derivatives of up to 1000 / s^2
         fastest = std::max(fastest, std::abs(after));
     }
-    EXPECT_GT(fastest, 1);  // it does not rest at every key
+    EXPECT_GT(fastest, 1);  // it does not stop at every key
     EXPECT_NEAR(number_at(track, h), 0, 1e-9);
     EXPECT_NEAR(number_at(track, 9 - h), 40, 1e-9);
 }
@@ -97,14 +97,14 @@ TEST(KeyFrames, MoveWhatTheyNameAndNothingElse) {
     const View half = frames.at(view, 2);
     EXPECT_DOUBLE_EQ(half.azimuth_deg, 360);
     EXPECT_EQ(half.zoom, 2);
-    EXPECT_EQ(half.width, 151);  // a whole number
+    EXPECT_EQ(half.width, 151);  // an integer
     EXPECT_EQ(half.elevation_deg, 7);
     EXPECT_EQ(frames.at(view, 0).zoom, 2);
     EXPECT_EQ(frames.first_s(), 0);
     EXPECT_EQ(frames.last_s(), 4);
 }
 
-// Whatever is added to the view later can be moved too.
+// Fields added to the view later can also be animated.
 TEST(KeyFrames, EveryFieldOfAViewCanBeKeyed) {
     for (const Field<View>& field : describe<View>()) {
         const Value value = field.get({});

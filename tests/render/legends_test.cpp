@@ -1,5 +1,5 @@
-// What is drawn over a picture: nothing of it lies over another part, whatever is asked for, and all of it inside the
-// frame; and lights that handles move.
+// Legends over a picture: for any combination, they do not overlap and stay inside the frame. Also lights moved by
+// handles.
 #include <cmath>
 #include <glm/geometric.hpp>
 #include <numbers>
@@ -21,7 +21,7 @@ struct Box {
     glm::dvec2 low, high;
 };
 
-// About, as long as letters are 0.55 of their height.
+// Approximate box, if letters are 0.55 of their height wide.
 Box box_of(const Label& label) {
     const glm::dvec2 size(0.55 * label.size * static_cast<double>(label.text.size()), label.size);
     return {label.at - label.anchor * size, label.at + (1.0 - label.anchor) * size};
@@ -137,7 +137,7 @@ TEST(LightHandles, LightsGoWhereTheyAreDragged) {
     }
     const auto over_rim = with_light_at(view, 0, {1.5, 0}, false);
     const auto& numbers = std::get<std::vector<double>>(over_rim.at("view.area_lights"));
-    EXPECT_NEAR(numbers[0], 150, 1e-9);  // half as far out, behind
+    EXPECT_NEAR(numbers[0], 150, 1e-9);  // half as far out, on the back
 }
 
 }  // namespace

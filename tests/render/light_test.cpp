@@ -1,4 +1,4 @@
-// Ambient occlusion and shadows: where light does not get to it is darker, and nowhere else.
+// Ambient occlusion and shadows: parts that light cannot reach are darker, and nothing else.
 #include <cmath>
 
 #include "rendering.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t edge = 96;
 
-// Seen from above, a pixel a column of voxels: pixel (x, y) shows A-scan x, B-scan edge - 1 - y.
+// Seen from above, one pixel per column of voxels: pixel (x, y) shows A-scan x, B-scan edge - 1 - y.
 class LightFromElsewhere : public Rendering {
   protected:
     void SetUp() override {
@@ -25,7 +25,7 @@ class LightFromElsewhere : public Rendering {
         renderer().set_volume(grid, voxels(grid, value).data());
     }
 
-    // At A-scan and B-scan of the picture, as part of its brightness with none of this.
+    // Brightness of the pixel at this A-scan and B-scan, relative to that without occlusion and shadows.
     double brightness(std::int64_t a, std::int64_t b) {
         const auto at = static_cast<std::size_t>(4 * ((edge - 1 - b) * edge + a));
         View plain = view_;
@@ -53,7 +53,7 @@ TEST_F(LightFromElsewhere, WallStaysBrightAndPitDarkens) {
     }
 }
 
-// At the foot of a wall half of what comes to a floor is missing.
+// At the foot of a wall, the floor receives half of the light.
 TEST_F(LightFromElsewhere, FootOfAWallGetsHalfTheLight) {
     show([](std::int64_t z, std::int64_t a, std::int64_t) { return z >= 60 || a < 30 ? 38.0 : 0.0; });
     view_.ambient_occlusion = 1;
@@ -72,8 +72,8 @@ TEST_F(LightFromElsewhere, PitDarkensWithTheStrength) {
     }
 }
 
-// A ball of radius 10 above a plate at depth 70. The lamp shines from 45 degrees on the left or the right, so that the
-// shadow falls as far to the other side as the ball is above the plate.
+// A ball of radius 10 above a plate at depth 70. The lamp shines at 45 degrees from the left or right, so the shadow is
+// displaced to the other side by the height of the ball above the plate.
 struct BallAndPlate {
     static constexpr double depth = 40, radius = 10, plate = 70;
 
@@ -90,7 +90,7 @@ TEST_F(LightFromElsewhere, ShadowOfABallFallsOnThePlateAwayFromTheLamp) {
     view_.lamp = Lamp::free;
     view_.lamp_elevation_deg = 0;
     for (const auto& [azimuth, shadow, light] : {std::tuple{45.0, 18, 78}, {-45.0, 78, 18}}) {
-        view_.lamp_azimuth_deg = azimuth;  // seen from above, the azimuth leads towards the A-scans
+        view_.lamp_azimuth_deg = azimuth;  // seen from above, the azimuth points along the A-scans
         EXPECT_LT(brightness(shadow, 48), 0.6) << azimuth;
         EXPECT_GT(brightness(light, 48), 0.97) << azimuth;
         for (const std::int64_t b : {16, 80}) {

@@ -1,4 +1,4 @@
-// Lights that have a size, and the lens: against closed forms, the sky in their place, and geometry.
+// Area lights and the lens: compared with closed forms, with an equivalent sky, and with geometry.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,7 +20,7 @@ class TracedLights : public Traced {
         view_.paths = 64;
     }
 
-    // Six squares that leave nothing open, each as bright as a sky of 1.
+    // Six squares that form a closed box, each as bright as a sky of 1.
     void set_box_of_lights() {
         const double share = 2 / std::numbers::pi * std::numbers::sqrt2 * std::atan(1 / std::numbers::sqrt2);
         view_.area_lights.clear();
@@ -32,18 +32,18 @@ class TracedLights : public Traced {
     }
 };
 
-// A disc far away that fills 45 degrees about the eye: one scattering, against quadrature of its closed form.
+// A distant disc that fills 45 degrees around the eye: single scattering, compared with quadrature of its closed form.
 TEST_F(TracedLights, ADiscFarAwayIsACapOfTheSky) {
     set_slab();
     set_white(1, 64);
     view_.bounces = 1;
     view_.scattering = .8;
     constexpr double far = 1e4;
-    view_.area_lights = {0, 0, far, 2 * far, 0, .5, .5, .5};  // half of it would fill all a surface sees
+    view_.area_lights = {0, 0, far, 2 * far, 0, .5, .5, .5};  // half of it would fill the hemisphere of a surface
     expect_light(.047674, "45 degrees");
 }
 
-// A lamp, which is only looked for, and a disc far away of its size and light, which is also met.
+// A lamp, which is only sampled directly, and a distant disc of the same size and light, which paths can also hit.
 TEST_F(TracedLights, ADiscFarAwayIsTheLampOfItsSize) {
     constexpr double far = 1e4;
     set_slab();
@@ -63,8 +63,8 @@ TEST_F(TracedLights, ADiscFarAwayIsTheLampOfItsSize) {
     }
 }
 
-// Whatever stands in a closed box of lights gets as much light as under a sky, by looks for them and by paths that meet
-// them, tissue and surfaces, forwards and to all sides.
+// Objects in a closed box of lights receive as much light as under a sky. Tests direct sampling and paths that hit
+// lights, tissue and surfaces, forward and isotropic scattering.
 TEST_F(TracedLights, ABoxOfLightsIsAFurnace) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     set_volume(grid, ball(grid, 18));
@@ -93,7 +93,7 @@ TEST_F(TracedLights, ABoxOfLightsIsAFurnace) {
     }
 }
 
-// The eye sees none of them, and their number says nothing: half as bright, twice.
+// Lights are invisible to the eye, and two lights that share the power of one give the same picture.
 TEST_F(TracedLights, LightsAddUp) {
     view_.paths = 32;
     set_slab();
@@ -139,8 +139,8 @@ TEST_F(TracedLights, LightsThatCannotBeAreRefused) {
     EXPECT_FALSE(refused({0, 0, 2, 1, 1, 1, 1, 1}));
 }
 
-// A point out of focus is a disc: of the lens, as large as the ratio of the ways from the point and from what is sharp
-// to it says. In focus it stays a point.
+// A point out of focus becomes a disc. Its radius is that of the lens, scaled by the ratio of the distances from the
+// focal plane to the point and to the lens. In focus, it stays a point.
 TEST_F(TracedLights, WhatIsOutOfFocusIsADisc) {
     const VolumeGrid grid = db_grid(65, 65, 65);
     set_volume(grid,
@@ -150,7 +150,7 @@ TEST_F(TracedLights, WhatIsOutOfFocusIsADisc) {
     view_.projection = Projection::perspective;
     view_.zoom = 4;
     view_.paths = 100;
-    const auto spread = [&] {  // of its opacity, root of the mean square distance from the middle in pixels
+    const auto spread = [&] {  // RMS distance of the opacity from the centre, in pixels
         double squares = 0, sum = 0;
         const std::vector<Pixel> all = pixels();
         for (std::size_t i = 0; i < all.size(); ++i) {
@@ -166,7 +166,7 @@ TEST_F(TracedLights, WhatIsOutOfFocusIsADisc) {
     const double radius = 0.5 * std::sqrt(3.) * 65, eye = radius / std::sin(15 * std::numbers::pi / 180);
     const double pixel = eye * std::tan(15 * std::numbers::pi / 180) / 24 / view_.zoom;
     view_.focus_um = 60;
-    const double blur = 20 * view_.focus_um / (eye + view_.focus_um) / pixel;  // radius, pixels
+    const double blur = 20 * view_.focus_um / (eye + view_.focus_um) / pixel;  // radius in pixels
     EXPECT_GT(blur, 3 * sharp);
     EXPECT_NEAR(spread(), std::hypot(sharp, blur / std::numbers::sqrt2), 0.1 * blur);
 }

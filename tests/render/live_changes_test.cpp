@@ -1,5 +1,5 @@
-// Settings that change while volumes come: what the textures hold is what a reconstructor with the same settings makes
-// in plain memory, and a block is never of two settings.
+// Settings that change during acquisition: the textures hold the same voxels as a reconstruction to plain memory with
+// the same settings, and each block uses only one set of settings.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -31,7 +31,7 @@ class LiveChanges : public Rendering {
         return block_of(plan_, std::as_bytes(std::span(spectra_)), 0, begin, end);
     }
 
-    // A plan with another dispersion: same slots; with another range: other slots.
+    // A plan with another dispersion, which keeps the slots. Another range needs new slots.
     ReconstructionSpec with_dispersion(double a2_rad) const {
         ReconstructionSpec plan = plan_;
         plan.recipe.a2_rad = a2_rad;
@@ -43,7 +43,7 @@ class LiveChanges : public Rendering {
         return plan;
     }
 
-    // Until the change has been made ready and is taken.
+    // Changes the plan and waits until it is prepared and activated.
     void take(const ReconstructionSpec& plan, Moment moment) {
         path_->change(plan);
         AWAIT(path_->take_change(moment));
@@ -51,7 +51,7 @@ class LiveChanges : public Rendering {
 
     std::vector<std::byte> shown() { return path_->read_volume().value().voxels; }
 
-    // B-scans [begin, end) from `part`, the rest from `whole`.
+    // B-scans [begin, end) from `part`, the others from `whole`.
     std::vector<std::byte> mixed(std::vector<std::byte> whole, const std::vector<std::byte>& part, std::int64_t begin,
                                  std::int64_t end) const {
         const auto b_scan = static_cast<std::int64_t>(whole.size()) / plan_.geometry.b_scans;
@@ -98,7 +98,7 @@ TEST_F(LiveChanges, AnotherSizeOfTheVolumeWorks) {
     EXPECT_EQ(shown(), voxels_in_memory(cropped, spectra_));
 }
 
-// What is looked at is worked on in the picture that is there.
+// Reprocesses B-scans in the displayed volume.
 TEST_F(LiveChanges, SomeBScansAreReworkedInPlace) {
     EXPECT_FALSE(path_->rework(block(3, 6))) << "there is nothing yet";
     ASSERT_TRUE(feed(0, 3) && feed(3, 6));
@@ -132,7 +132,7 @@ TEST_F(LiveChanges, APlanThatCannotBeMadeLeavesTheOneBefore) {
     EXPECT_EQ(shown(), voxels_in_memory(plan_, spectra_));
 }
 
-// Pictures while volumes come and settings change: each volume that stays long enough is seen, in order.
+// Draws during acquisition and changes of settings: each volume that stays long enough is shown, in order.
 TEST_F(LiveChanges, ThePictureLoopShowsEachVolumeInOrder) {
     View view;
     view.width = 32;

@@ -1,5 +1,5 @@
-// The flow of a live ring's slots: what a file's flow shows, whole and rolling, as phasors and as numbers, over the
-// structure and alone.
+// Flow in the slots of a live ring gives the same pictures as flow from a file: complete and rolling, as phasors and as
+// numbers, over the structure and alone.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t edge = 24;
 
-// In which flow is mixed into samples, lies over the picture, and before a surface.
+// Modes that mix flow into samples, draw it over the picture, and in front of a surface.
 constexpr std::array some_modes{ViewMode::composite, ViewMode::mip, ViewMode::isosurface};
 
 using Codes = std::vector<std::byte>;
@@ -34,7 +34,7 @@ Codes packed(const VolumeGrid& grid, const std::function<Code(std::int64_t, std:
     return codes;
 }
 
-// A half of a small whole number.
+// Converts a small integer to half precision.
 std::uint16_t half_of(int number) {
     const int size = std::abs(number);
     if (size == 0) return 0;
@@ -52,7 +52,7 @@ VolumeGrid flow_grid(VoxelType type, const std::string& quantity = "doppler") {
     return grid;
 }
 
-// A vessel along the B-scans with a phase that grows across it; nothing is known outside.
+// A vessel along the B-scans with a phase that increases across it; unknown outside.
 Codes phasors(int seed) {
     return packed<std::array<std::int8_t, 2>>(
         flow_grid(VoxelType::phasor8), [=](std::int64_t z, std::int64_t a, std::int64_t b) {
@@ -64,7 +64,7 @@ Codes phasors(int seed) {
         });
 }
 
-// Whole numbers from -20 to 20, mostly 0.
+// Integers from -20 to 20, mostly 0.
 Codes velocities(int seed) {
     return packed<std::uint16_t>(flow_grid(VoxelType::f16), [=](std::int64_t z, std::int64_t a, std::int64_t b) {
         const bool is_flow = z > 6 && z < 12 && (a / 5 + seed) % 2 == 0;
@@ -149,7 +149,7 @@ TEST_F(LiveFlow, PhasorsShowWhatAFileShows) {
     }
 }
 
-// Two bytes a voxel say what two floats say, after filtering too.
+// Phasors of two bytes per voxel give the same picture as two floats, also after filtering.
 TEST_F(LiveFlow, SmallPhasorsAreFilteredAsLargeOnes) {
     flow_ = flow_grid(VoxelType::phasor8);
     view_.mode = ViewMode::mip;
@@ -168,7 +168,7 @@ TEST_F(LiveFlow, SmallPhasorsAreFilteredAsLargeOnes) {
     for (std::size_t i = 0; i < found.pixels.size(); ++i) {
         differing += std::abs(found.pixels[i] - expected.pixels[i]) > 2 ? 1 : 0;
     }
-    EXPECT_LT(differing, found.pixels.size() / 500);  // at ends of the circle of phases
+    EXPECT_LT(differing, found.pixels.size() / 500);  // where the phase wraps
     renderer().clear_flow();
     EXPECT_NE(found.pixels, renderer().render(view_).pixels);
 }
@@ -189,7 +189,7 @@ TEST_F(LiveFlow, NumbersShowWhatAFileShows) {
     }
 }
 
-// Below the edge the new flow, above it that of the volume before: exactly, where rays run within slices.
+// The new flow below the edge, that of the previous volume above it: exact for rays within slices.
 TEST_F(LiveFlow, RollsWithItsStructure) {
     for (const VoxelType type : {VoxelType::phasor8, VoxelType::f16}) {
         make(flow_grid(type));
@@ -215,8 +215,8 @@ TEST_F(LiveFlow, RollsWithItsStructure) {
     }
 }
 
-// Where the view leaves it open, the range is that of the flow, as of a file, as soon as speeds have been counted; and
-// small changes do not move it.
+// With an automatic range, the range follows the flow as for a file, as soon as speeds have been counted. Small changes
+// do not move it.
 TEST_F(LiveFlow, RangeFollowsTheFlow) {
     for (const VoxelType type : {VoxelType::phasor8, VoxelType::f16}) {
         make(flow_grid(type));
@@ -224,7 +224,7 @@ TEST_F(LiveFlow, RangeFollowsTheFlow) {
         const Codes flow = type == VoxelType::f16 ? velocities(0) : phasors(0);
         write(0, structure(0), flow, 0, edge);
         const double before = renderer().flow_scale(view_)->range;
-        for (int i = 0; i < 3; ++i) {  // begins to count, takes the count, counts the new pictures
+        for (int i = 0; i < 3; ++i) {  // starts counting, reads the count, counts the new pictures
             renderer().look_at_flow({{0, 1, edge}, {}, written_, ++read_});
             picture(0, 1);
         }
@@ -235,7 +235,7 @@ TEST_F(LiveFlow, RangeFollowsTheFlow) {
     }
 }
 
-// What the slot held before is of another time.
+// The earlier contents of the slot must not be visible.
 TEST_F(LiveFlow, IsNotSeenWhereAFirstVolumeIsNotFilledYet) {
     make(flow_grid(VoxelType::phasor8));
     view_.azimuth_deg = 40;
@@ -266,7 +266,7 @@ TEST_F(LiveFlow, SpeedsAreThoseOfTheFlow) {
     EXPECT_NE(shown(3, 0), expected);
 }
 
-// An angiogram in the structure's place is any other volume.
+// An angiogram in place of the structure is displayed like any other volume.
 TEST_F(LiveFlow, IsShownAloneAsAVolume) {
     make(flow_grid(VoxelType::f16, "omag"));
     write(0, structure(0), velocities(1), 0, edge);

@@ -1,5 +1,5 @@
-// The last volumes of a live display: what is told of them, what becomes of them when settings change, and what a file
-// of them says about that.
+// The last volumes of a live display: their description, the effect of changed settings, and the note about it in saved
+// files.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::Not;
 using Moment = BlockSink::Moment;
 
-constexpr std::int64_t plenty = 1 << 20;  // bytes: more than a hundred of the volumes here
+constexpr std::int64_t plenty = 1 << 20;  // bytes: more than a hundred of these volumes
 
 class LiveKept : public Rendering {
   protected:
@@ -56,7 +56,7 @@ class LiveKept : public Rendering {
     }
 
     ReconstructionSpec plan_ = noise_spec(64, 13, 6);
-    int submissions_ = 0;  // above 0: the device is lost at this one
+    int submissions_ = 0;  // if above 0: counts down to the submission that loses the device
     std::unique_ptr<VolumePath> path_;
 };
 
@@ -73,14 +73,14 @@ TEST_F(LiveKept, OneLineSaysHowManyOrWhyNone) {
     EXPECT_EQ(path_->kept().max_volumes, 0);
 }
 
-// The slots of before are gone by then: the new ones, made already, do.
+// The earlier slots are already gone, so the new ones are used.
 TEST_F(LiveKept, WhereNoneCanBeKeptAnyMoreTheNewSlotsAreUsed) {
     make(plenty);
     ASSERT_TRUE(feed(0) && feed(1));
     EXPECT_GE(path_->kept().max_volumes, 3);
     told();
     change(cropped());
-    submissions_ = 2;  // the first makes slots, the second those that keep volumes
+    submissions_ = 2;  // the first creates slots, the second those for kept volumes
     EXPECT_TRUE(path_->take_change(Moment::between_volumes));
     EXPECT_EQ(path_->grid().depth, 20);
     EXPECT_THAT(told(), AllOf(HasSubstr("no volumes are kept: "), HasSubstr("those of another shape are gone")));
@@ -122,7 +122,7 @@ TEST_F(LiveKept, AFileSaysHowManyWereMadeWithOtherSettings) {
     };
     EXPECT_EQ(saved(), "");
     ReconstructionSpec plan = plan_;
-    plan.recipe.a2_rad = 20;  // the slots stay
+    plan.recipe.a2_rad = 20;  // this keeps the slots
     change(plan);
     ASSERT_TRUE(path_->take_change(Moment::between_volumes));
     EXPECT_EQ(path_->plan_in_use().spec.recipe.a2_rad, 20);

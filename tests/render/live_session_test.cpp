@@ -1,5 +1,5 @@
-// The whole live system on the CPU and software Vulkan: a source, a session, a way to pictures and a loop that draws.
-// Whatever fails on the side of the display costs pictures, never the session.
+// The whole live system on the CPU and software Vulkan: a source, a session, a display path and a drawing loop.
+// Failures of the display cost pictures but never end the session.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -24,7 +24,7 @@ using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
 
-// Sends volumes of noise without end, as far as it is allowed to.
+// Sends volumes of noise, as many as the test allows.
 class GatedSource : public FaultySource {
   public:
     explicit GatedSource(const ReconstructionSpec& plan)
@@ -98,7 +98,7 @@ class LiveSession : public Rendering {
     std::unique_ptr<VolumePath> path_;
 };
 
-// Slots of 32768 depths are more than any device has: they are made only when the setting changes.
+// Slots of 32768 depths exceed the limits of any device. They are only created when the setting changes.
 TEST_F(LiveSession, SlotsThatCannotBeMadeLeaveTheRingAndTheSessionAsTheyWere) {
     ReconstructionSpec plan = noise_spec(65536, 3, 4);
     plan.block_b_scans = 2;
@@ -158,7 +158,7 @@ TEST_F(LiveSession, ADisplayWhoseDeviceDiesEndsThePicturesAndNotTheSession) {
     EXPECT_EQ(f.arrived.blocks, f.queue.taken + f.queue.overtaken + f.queue.incomplete + f.queue.given_up);
 }
 
-// Each is the volume that it says, however many came since.
+// Each copy contains the volume with its number, even if newer ones have arrived.
 TEST_F(LiveSession, VolumesAreTakenByOthersWhilePicturesGoOn) {
     const ReconstructionSpec plan = small_plan();
     GatedSource source(plan);
@@ -184,7 +184,7 @@ TEST_F(LiveSession, VolumesAreTakenByOthersWhilePicturesGoOn) {
     }
 }
 
-// All threads at once, for the thread sanitizer: acquiring, reconstructing, drawing, making plans, and whoever turns
+// All threads at once, for the thread sanitizer: acquisition, reconstruction, drawing, planning, and changes of
 // settings and views.
 TEST_F(LiveSession, SettingsAndViewsMayChangeWhileAllOfItRuns) {
     const ReconstructionSpec plan = small_plan();

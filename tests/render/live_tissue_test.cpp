@@ -1,5 +1,6 @@
-// Volumes that are worked on between reconstruction and the ring: what the textures hold is what the same filter makes
-// of the same volume in plain memory; what it cannot keep up with is skipped and counted; changes come at a border.
+// Postprocessing between reconstruction and the ring: the textures hold the same voxels as the same filter applied to
+// the volume in plain memory. Volumes that arrive too fast are skipped and counted. Changes take effect between
+// volumes.
 #include <gtest/gtest.h>
 
 #include "app/live/volume_path.h"
@@ -47,7 +48,7 @@ class LiveTissuePath : public Rendering {
         tissue.filter.median_size = 3;
         return tissue;
     }
-    // Longer than anybody waits.
+    // Takes longer than any test runs.
     static LiveTissue endless() {
         LiveTissue tissue;
         tissue.filters = true;
@@ -117,10 +118,10 @@ TEST_F(LiveTissuePath, VolumesItCannotKeepUpWithAreSkippedAndCounted) {
     want({});
     ASSERT_TRUE(feed(4)) << "what was under way is given up";
     EXPECT_EQ(shown(), raw());
-    AWAIT(path_->tissue_log().stats().skipped == 4);  // once the thread that worked hears of it
+    AWAIT(path_->tissue_log().stats().skipped == 4);  // when the worker thread has noticed
 }
 
-// At rest, as a session works on its last volume again: the last of several settings is the one that is shown.
+// A session at rest processes its last volume again. The result with the last of several settings is displayed.
 TEST_F(LiveTissuePath, TheSameVolumeAgainGivesUpWhatWasMadeOfItBefore) {
     ASSERT_TRUE(feed(3));
     for (int again = 0; again < 3; ++again) {
@@ -139,7 +140,7 @@ TEST_F(LiveTissuePath, AnotherShapeOfTheVolumeGivesUpWhatIsUnderWay) {
     path_->change(plan_);
     AWAIT(path_->take_change(Moment::between_volumes));
     want(median());
-    AWAIT(feed(1));  // what is given up may still have a place for a moment
+    AWAIT(feed(1));  // the cancelled work may still occupy a place for a moment
     EXPECT_EQ(path_->grid().depth, 20);
     EXPECT_EQ(shown(), filtered(median().filter));
 }

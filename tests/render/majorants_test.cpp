@@ -1,4 +1,5 @@
-// That majorants which are too low are counted: the check of all pictures of traced light can fail.
+// Majorants that are too low are detected and counted, which proves that the check used for all path-traced pictures
+// can fail.
 #include <cstring>
 
 #include "render/probe.h"
@@ -21,7 +22,7 @@ class PlantedFaults : public testing::Test {
         view_.low = 0;
         view_.high = 40;
         view_.bounces = 1;
-        view_.transfer = "test";  // with a peak inside, where the ends of a range alone would not do
+        view_.transfer = "test";  // with a peak inside, so that the ends of a range are not sufficient
         view_.transfer_curve = TransferCurve{
             {{0, 1, 1, 1, 0}, {.4, 1, 1, 1, 0}, {.45, 1, 1, 1, 80}, {.5, 1, 1, 1, 2}, {1, 1, 1, 1, 6}}, "", true, 0};
     }
@@ -41,7 +42,7 @@ class PlantedFaults : public testing::Test {
 
     static constexpr std::int64_t paths = 64;
 
-    // Looks above the majorant, a path.
+    // Returns the number of lookups above the majorant per path.
     double above(MajorantFault fault) {
         Scene scene(volume_);
         scene.serials = {serial_, 0, 0};
@@ -78,8 +79,8 @@ double boxes(std::int64_t z, std::int64_t a, std::int64_t b) {
     return (a / 9 + b / 8 + z / 10) % 3 == 0 ? 40 : 0;
 }
 
-// Without a halo one path in a thousand meets a look above: 65,000 paths meet 67, and hardly ever fewer than half of
-// that.
+// Without a halo, one lookup per thousand paths exceeds the majorant: 67 for 65,000 paths, and almost never less than
+// half of that.
 TEST_F(PlantedFaults, AreCounted) {
     fill(boxes);
     for (const MajorantFault fault : {MajorantFault::half, MajorantFault::no_halo, MajorantFault::ends_only}) {

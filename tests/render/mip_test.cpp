@@ -1,4 +1,4 @@
-// Maximum intensity projection against projections of the voxels computed here.
+// Maximum intensity projection compared with projections of the voxels computed here.
 #include <algorithm>
 #include <cmath>
 
@@ -22,7 +22,7 @@ double max_of(std::int64_t count, const Value& value) {
 
 class Maximum : public Rendering {
   protected:
-    // `expected(column, row)` for a picture with a pixel for each voxel.
+    // Expects `expected(column, row)` for a picture with one pixel per voxel.
     template <class Expected>
     void expect_picture(double azimuth_deg, double elevation_deg, std::int64_t width, std::int64_t height,
                         const Expected& expected) {
@@ -62,7 +62,7 @@ TEST_F(Maximum, FromAboveIsTheEnFaceProjection) {
     });
 }
 
-// Few bright voxels in emptiness, looked at askew: what runs of samples skip must be truly empty.
+// A few bright voxels in an empty volume, seen at an angle: skipped runs of samples must be really empty.
 TEST_F(Maximum, SkipsNothingThatCanBeSeen) {
     const VolumeGrid grid = db_grid(61, 67, 71);
     const auto sparse = [](std::int64_t z, std::int64_t a, std::int64_t b) {
@@ -93,14 +93,14 @@ TEST_F(Maximum, SkipsNothingThatCanBeSeen) {
     const double c = std::cos(std::acos(-1.0) / 6);
     const double s = 0.5;
     const std::vector<RayMeasure> rays = renderer().measure(view);
-    // Vulkan lets hardware filter with 8-bit weights; software Vulkan uses floats.
+    // Vulkan allows hardware to filter with 8-bit weights; software Vulkan uses floats.
     const double tolerance = renderer().device_name().starts_with("llvmpipe") ? 0.01 : 40 * 3 / 512.0;
     int bright = 0;
     for (std::int64_t row = 20; row < 80; ++row) {
         for (std::int64_t column = 20; column < 80; ++column) {
             const double x = static_cast<double>(column) + 0.5 - 50.5;
             const double z = 30.5 + static_cast<double>(row) + 0.5 - 49.5;
-            // The ray (A, B) = x (c, s) + t (-s, c) enters at the face where it is met last.
+            // The ray (A, B) = x (c, s) + t (-s, c) enters through the face that it crosses last.
             const double enter = std::max((x * c - 33.5) / s, (-35.5 - x * s) / c);
             const double leave = std::min((x * c + 33.5) / s, (35.5 - x * s) / c);
             if (z <= 0 || z >= 61 || leave <= enter) continue;

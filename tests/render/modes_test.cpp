@@ -1,5 +1,5 @@
-// Modes that bring back one value, or accumulate: against double-precision loops over the voxels of each ray. The
-// picture has a pixel for each column of voxels, so that samples are voxels.
+// Modes that return a single value or accumulate, compared with double-precision loops over the voxels of each ray. The
+// picture has one pixel per column of voxels, so that samples coincide with voxels.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +15,7 @@ double speckle(std::int64_t z, std::int64_t a, std::int64_t b) {
     return 44 * noise(z, a, b);
 }
 
-// Mostly empty, so that there are bricks to be skipped, and voxels that nothing is seen of.
+// Mostly empty, so that there are bricks to skip and invisible voxels.
 double sparse(std::int64_t z, std::int64_t a, std::int64_t b) {
     return (a / 7 + b / 5 + z / 6) % 3 == 0 ? speckle(z, a, b) : 0;
 }
@@ -34,7 +34,7 @@ class Modes : public Rendering {
         return renderer().measure(view_);
     }
 
-    // `expected(z, a)` of the ray through the voxels (z, a, 0), (z, a, 1), ...
+    // Expects `expected(z, a)` for the ray through the voxels (z, a, 0), (z, a, 1), ...
     template <class Expected, class Measured>
     void expect_each(const std::vector<RayMeasure>& rays, double tolerance, const Measured& found,
                      const Expected& expected) {
@@ -77,7 +77,7 @@ TEST(RangeOfMeans, EndsBelowThatOfVoxels) {
     view.mode = ViewMode::average;
     EXPECT_DOUBLE_EQ(transfer_function(view, grid, {10, 110}).range.low, 10);
     EXPECT_DOUBLE_EQ(transfer_function(view, grid, {10, 110}).range.high, 50);
-    view.high = 80;  // what is asked for is not changed
+    view.high = 80;  // an explicit value is not changed
     EXPECT_DOUBLE_EQ(transfer_function(view, grid, {10, 110}).range.high, 80);
 }
 
@@ -95,14 +95,14 @@ double level_of(double value) {
     return std::clamp((value - 3) / 37, 0.0, 1.0);
 }
 
-// The largest of level times light, which falls exponentially with the levels that it has passed.
+// Maximum of level times light, where light decreases exponentially with the levels passed.
 TEST_F(Modes, AttenuatedMaximumCountsValuesByTheLightThatGetsThere) {
     for (const ValueAt& value : {ValueAt(speckle), ValueAt(sparse)}) {
         for (const VoxelType type : both_types) {
             expect_each(measured(ViewMode::attenuated_mip, type, value), 5e-3, value_of,
                         [&](std::int64_t z, std::int64_t a) {
                             double most = 0;
-                            double passed = 0;  // levels times voxels
+                            double passed = 0;  // sum of the levels of the voxels before this one
                             for (std::int64_t b = 0; b < b_scans; ++b) {
                                 const double level = level_of(value(z, a, b));
                                 const double light = std::exp(-attenuation_ / depth * (passed + 0.5 * level));
@@ -129,7 +129,8 @@ struct Accumulated {
     double red = 0, opacity = 0;
 };
 
-// C_i = b C_{i-1} + (1 - b A_{i-1}) a c and A alike, b = 1 - max(f_i - f_max, 0): equations of the paper.
+// C_i = b C_{i-1} + (1 - b A_{i-1}) a c, and the same for A, with b = 1 - max(f_i - f_max, 0): the equations of the
+// paper.
 Accumulated accumulated(const TransferFunction& function, const ValueAt& value, std::int64_t z, std::int64_t a,
                         double yielding) {
     Accumulated sum;
@@ -179,13 +180,13 @@ TEST_F(Modes, MidaEndsAtCompositeAndMaximum) {
     };
     const auto composite = picture(ViewMode::composite, 0);
     const auto maximum = picture(ViewMode::mip, 0);
-    EXPECT_LE(difference(picture(ViewMode::mida, -1), composite), 2);  // the composite ends a ray early
+    EXPECT_LE(difference(picture(ViewMode::mida, -1), composite), 2);  // the composite ends rays early
     EXPECT_LE(difference(picture(ViewMode::mida, 1), maximum), 1);
     EXPECT_GT(difference(picture(ViewMode::mida, 0), composite), 20);
     EXPECT_GT(difference(picture(ViewMode::mida, 0), maximum), 20);
 }
 
-// sRGB of the ramp's formula, computed elsewhere, for the middles of voxels at depths 0, 1/4, 1/2, 3/4, 1.
+// sRGB of the ramp's formula, computed independently, for the centres of voxels at depths 0, 1/4, 1/2, 3/4, 1.
 TEST_F(Modes, DepthOfTheMaximumIsItsColour) {
     constexpr std::array<std::array<double, 3>, 5> ramp{{{208.4, 182.3, 79.9},
                                                          {248.4, 157.6, 110.9},
@@ -211,7 +212,7 @@ TEST_F(Modes, DepthOfTheMaximumIsItsColour) {
     }
 }
 
-// Voxels that are no numbers, infinite ones, and live volumes of which nothing is there yet are no reason for NaN.
+// NaN and infinite voxels, and live volumes without data, must not produce NaN.
 TEST_F(Modes, NoModeBringsBackNotANumber) {
     const auto holed = [](std::int64_t z, std::int64_t a, std::int64_t b) {
         return (z + a + b) % 7 == 0 ? NAN : (z + a + b) % 11 == 0 ? INFINITY : sparse(z, a, b);
@@ -229,7 +230,7 @@ TEST_F(Modes, NoModeBringsBackNotANumber) {
     }
 }
 
-// What skipping leaves out is not a bit of the picture.
+// Skipping must not change a single bit of the picture.
 TEST_F(Modes, SkippingChangesNothing) {
     const auto islands = [](std::int64_t z, std::int64_t a, std::int64_t b) {
         return std::hypot(z % 24 - 12, a % 22 - 11, b % 26 - 13) < 6 ? speckle(z, a, b) : noise(a, b, z);
@@ -258,7 +259,7 @@ TEST_F(Modes, SkippingChangesNothing) {
     }
 }
 
-// Laid over the background, what is transparent is what has that background.
+// A transparent picture over a background equals the picture with that background.
 TEST_F(Modes, EachHasAnAlphaThatFits) {
     for (const ViewMode mode : all_modes) {
         measured(mode, VoxelType::f32, sparse);

@@ -1,4 +1,4 @@
-// Movies as they are made, frame by frame: what a frame shows is what the renderer makes of the same volume by itself.
+// Movies frame by frame: each frame equals the renderer's picture of the same volume.
 #include "app/movie/movie_job.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ View small_view() {
     return view;
 }
 
-// Brighter and brighter, of no known quantity, so that voxels choose the colours.
+// Volumes of increasing brightness. Their quantity is unknown, so that the voxels determine the colours.
 Volume moment(std::int64_t step) {
     Volume volume;
     volume.grid = db_grid(14, 12, 10, VoxelType::u8);
@@ -34,7 +34,7 @@ Volume moment(std::int64_t step) {
     return volume;
 }
 
-// Keeps what it is given; from `most` pictures on the disk is full.
+// Stores the pictures; the disk is full after `most` of them.
 class Notebook : public MovieWriter {
   public:
     explicit Notebook(std::vector<int>& noted, std::int64_t most = INT64_MAX) : noted_(noted), max_(most) {}
@@ -64,7 +64,7 @@ TEST(MovieEncodings, DrawingGoesOnWhileAPictureIsEncodedAndWaitsWhileManyAre) {
     std::vector<int> noted;
     std::atomic<int> added = 0, greatest = 0;
     auto writer = std::make_unique<Notebook>(noted);
-    writer->before_add = [&] {  // the first picture is encoded until five more are drawn
+    writer->before_add = [&] {  // blocks encoding of the first picture until five more are drawn
         AWAIT(added >= 6);
         greatest = std::max<int>(greatest, added - static_cast<int>(noted.size()));
     };
@@ -97,7 +97,7 @@ TEST(MovieEncodings, WhatWasDrawnBeforeTheDeviceWasLostIsKept) {
     EXPECT_EQ(encoding.pictures(), 3);
 }
 
-// What is under way is finished; what waits behind it is not encoded for nobody.
+// Encoding in progress is finished; waiting pictures are dropped.
 TEST(MovieEncodings, AreDroppedWithoutAWait) {
     constexpr int pictures = MovieEncoding::max_waiting;
     std::vector<int> noted;
@@ -117,7 +117,7 @@ TEST(MovieEncodings, AreDroppedWithoutAWait) {
 
 class MovieFrames : public Rendering {
   protected:
-    // Three time points, one a frame.
+    // Three time points, one per frame.
     std::vector<Picture> frames(const VolumeLimits& limits) {
         SeriesWriter writer(folder_ / "t.nii", {.grid = moment(0).grid, .time_points = 3});
         for (std::int64_t step = 0; step < 3; ++step) writer.write(moment(step).voxels);

@@ -1,5 +1,5 @@
-// What movies show when: turntables that go round for ever, sweeps from the first layer to the last, time points in
-// their order, key frames, and all of it together; and pictures that are begun now and read later.
+// Contents of movies over time: turntables that loop, sweeps from the first layer to the last, time points in order,
+// key frames, and combinations of them. Also pictures that are started now and read later.
 #include "app/movie/movie_plan.h"
 
 #include <gmock/gmock.h>
@@ -175,7 +175,7 @@ TEST_F(BegunPictures, AreThoseThatAreRendered) {
             EXPECT_EQ(image.width, 48);
             EXPECT_EQ(image.pixels, renderer().render(view).pixels) << i << ", samples " << samples;
         }
-        view.width = 32;  // another size, while nothing of the old one is read any more
+        view.width = 32;  // another size, when all pictures of the old size have been read
         EXPECT_EQ(renderer().begin(view)().pixels, renderer().render(view).pixels);
     }
 }

@@ -1,5 +1,5 @@
-// Movies that were interrupted and go on have the bits of those that were not; and blur of what moves, against the mean
-// of light.
+// Movies that were interrupted and resumed have the same bits as uninterrupted ones. Motion blur is compared with the
+// mean of light.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -30,7 +30,7 @@ class Interrupted : public Progress {
     void begin(const std::string&, std::int64_t, const std::string&) override {}
     void advance(std::int64_t done) override {
         if ((left_ -= done) >= 0) return;
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // what was drawn is written
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // lets drawn pictures be written
         throw Error(ErrorCode::cancelled, "cancelled", "test", "");
     }
     void end() override {}
@@ -68,7 +68,7 @@ class ResumedMovies : public Rendering {
     MovieJob job_;
 };
 
-// In a GIF: x264 is not sure to give the same pictures the same bits in a process that works hard beside it.
+// Uses GIF because x264 may encode the same pictures to different bits if its process is busy.
 TEST_F(ResumedMovies, AreTheSameFileAsWithoutAPause) {
     make("whole.gif", false);
     make("resumed.gif", true, 4);
@@ -89,7 +89,7 @@ TEST_F(ResumedMovies, AreTheSameFileAsWithoutAPause) {
     EXPECT_FALSE(std::filesystem::exists(note_of(folder_ / "b/p%03d.png")));
 }
 
-// What is there is not drawn again, and belongs to this movie alone.
+// Existing pictures are not drawn again, and are only used if they belong to this movie.
 TEST_F(ResumedMovies, TakeWhatIsThereButOfNoOtherMovie) {
     job_.output = folder_ / "p%03d.png";
     job_.spec.resumes = true;

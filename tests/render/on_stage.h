@@ -1,4 +1,4 @@
-// A stage with the renderer's validation on, whatever can be opened on it, and a clock that is turned by hand.
+// A stage with validation of the renderer, several things to open on it, and a clock controlled by the test.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ class OnStage : public Rendering {
 
     Exhibit& exhibit() { return *stage_->exhibit(); }
 
-    // Pictures, until `is_so`.
+    // Draws pictures until `is_so()`.
     template <class Condition>
     void turn_until(const Condition& is_so) {
         for (const auto start = std::chrono::steady_clock::now(); !is_so();) {
@@ -71,7 +71,7 @@ class OnStage : public Rendering {
         turn_until([&] { return exhibit().timeline()->shown() == step; });
     }
 
-    // The picture of a pane, refined as far as it goes.
+    // Returns the fully refined picture of a pane.
     Image followed(std::size_t pane = 0) {
         std::optional<FollowedPicture> picture;
         for (TestPatience patience; patience.lasts() && (!picture || !picture->is_final);) {
@@ -83,7 +83,7 @@ class OnStage : public Rendering {
         return stage_->renderer().read(picture->drawing);
     }
 
-    // With nothing under way: what is pretended to be lost works on.
+    // Finishes pending work first, because a simulated loss does not stop the device.
     void lose_the_device() {
         exhibit().still(stage_view());
         lost_ = true;

@@ -1,4 +1,4 @@
-// How much of a picture fits into a submission: what is learned, doubted and forgotten.
+// How much of a picture fits into a submission: learned, doubted and forgotten.
 #include "render/pace.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace echolux::test {
 namespace {
 
-// Dense tissue after empty space: what was learned of the one is not believed of the other.
+// Dense tissue after empty space: the speed learned in one is not trusted for the other.
 TEST(Paces, AreDoubtedButNeverBeyondASlowDevice) {
     Pace pace;
     pace.learn(1e6, 1e-3, 0);  // 1 ns

@@ -1,5 +1,5 @@
-// The parts of which volumes in pages are made, each alone: how they are cut, what stays in the pool, the coarse level,
-// and how codes are stored.
+// The parts of paged volumes, each by itself: division into pages, replacement in the pool, the coarse level, and
+// storage of codes.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -57,14 +57,14 @@ TEST(PagePool, KeepsWhatIsNeededAndForgetsTheOldest) {
     };
     EXPECT_EQ(hold_all({10, 11, 12}).coming.size(), 3U);
     EXPECT_THAT(hold_all({12, 11}).coming, IsEmpty());
-    EXPECT_THAT(hold_all({13}).leaving, ElementsAre(10));  // needed longest ago
+    EXPECT_THAT(hold_all({13}).leaving, ElementsAre(10));  // least recently needed
     const PagePool::Plan more = hold_all({14, 11, 15, 16, 17});
-    EXPECT_EQ(more.coming.size(), 2U);  // the first three, one of which is there
+    EXPECT_EQ(more.coming.size(), 2U);  // the first three, one of which is already present
     EXPECT_TRUE(pool.holds(14) && pool.holds(11) && pool.holds(15));
     EXPECT_FALSE(pool.holds(12) || pool.holds(13) || pool.holds(16));
 }
 
-// What was not held in the end is not there.
+// Pages that were planned but not held are not present.
 TEST(PagePool, APlanThatIsGivenUpLeavesSlotsFree) {
     PagePool pool(2);
     for (const auto& placement : pool.plan(std::vector<std::int64_t>{1, 2}).coming) pool.hold(placement);
@@ -73,7 +73,7 @@ TEST(PagePool, APlanThatIsGivenUpLeavesSlotsFree) {
     EXPECT_THAT(pool.plan(std::vector<std::int64_t>{5, 6}).leaving, IsEmpty());
 }
 
-// Means and ranges counted voxel by voxel.
+// Compares means and ranges with those computed voxel by voxel.
 TEST(PageSurvey, IsTheMeanAndTheRangeOfEachBox) {
     const VolumeGrid grid = db_grid(37, 50, 41);
     const auto value = [](std::int64_t z, std::int64_t a, std::int64_t b) { return noise(z, a, b); };

@@ -1,4 +1,4 @@
-// Whose pages come first where panes share a pool, and which panes are forgotten.
+// Priority of pages when panes share a pool, and removal of panes.
 #include "render/slots/page_needs.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Volumes in pages: the same picture as one texture makes of them, in a pool that never grows, and what is seen while
-// pages are missing. Limits are artificial: real ones begin at gigabytes.
+// Paged volumes: the same pictures as with one texture, in a pool that never grows, and the display while pages are
+// missing. The limits are artificial because the real ones are gigabytes.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Layers with speckle and a hollow: bright, dark and empty regions, nothing that a page's edge would coincide with.
+// Layers with speckle and a cavity: bright, dark and empty regions. Nothing coincides with the edge of a page.
 ValueAt tissue(const VolumeGrid& grid) {
     return [grid](std::int64_t z, std::int64_t a, std::int64_t b) {
         const auto part = [](std::int64_t i, std::int64_t n) {
@@ -52,7 +52,7 @@ View a_view(ViewMode mode = ViewMode::composite) {
     return view;
 }
 
-// Largest difference of a channel, and how many pixels differ at all.
+// Largest difference of a channel, and share of the pixels that differ.
 struct Difference {
     int most = 0;
     double differing = 0;  // share of the pixels
@@ -79,7 +79,7 @@ Difference difference(const Image& a, const Image& b) {
 
 class Pages : public Rendering {
   protected:
-    // A volume as one texture and in pages.
+    // Sets the volume both as one texture and in pages.
     void set(const VolumeGrid& grid, const ValueAt& value, const VolumeLimits& limits) {
         set_paged(grid, value, limits);
         renderer().set_volume(grid, voxels_.data());
@@ -98,18 +98,18 @@ class Pages : public Rendering {
 
     Renderer& paged() { return *paged_; }
 
-    // Bytes of so many slots of the volume of the tests, of 32^3 voxels and their border.
+    // Bytes of `count` slots of the test volume, each of 32^3 voxels and their border.
     static std::int64_t slots(std::int64_t count, VoxelType type = VoxelType::u16) {
         return count * 34 * 34 * 34 * std::max<std::int64_t>(bytes_of(type), 2);
     }
 
-    // As it is shown at rest.
+    // Returns the picture at rest.
     Image followed(const View& view) {
         FollowedPicture shown;
         for (int i = 0; i < 1000 && !shown.is_final; ++i) {
             now_s_ += 0.1;
             shown = paged().follow(view, now_s_);
-            paged().read(shown.drawing);  // comes after the part that was submitted last
+            paged().read(shown.drawing);  // waits for the part that was submitted last
         }
         EXPECT_TRUE(shown.is_final);
         return paged().read(shown.drawing);
@@ -131,9 +131,8 @@ INSTANTIATE_TEST_SUITE_P(, PagesOfType, testing::Values(VoxelType::u8, VoxelType
                              return of.param == VoxelType::u8 ? "u8" : of.param == VoxelType::u16 ? "u16" : "f32";
                          });
 
-// A place's coordinate in the pool is rounded otherwise than in one texture, by less than 1e-4 voxels: so far a value
-// moves between those of its neighbours, and now and then one on the edge of two entries of the transfer table changes
-// its entry.
+// Coordinates in the pool are rounded differently than in one texture, by less than 1e-4 voxels. Interpolated values
+// change accordingly, and sometimes a value at the boundary of two entries of the transfer table uses the other entry.
 TEST_P(PagesOfType, LookLikeOneTexture) {
     set(db_grid(160, 200, 180, GetParam()), tissue(odd_grid), in_pages());
     for (const ViewMode mode : all_modes) {
@@ -161,13 +160,14 @@ TEST_F(Pages, MeasureAsOneTextureDoes) {
     }
 }
 
-// What does not fit into the pool is farthest from the eye; the pool never grows, so that this is all it ever holds.
+// The pages that do not fit into the pool are those farthest from the eye. The pool never grows, so this is all it can
+// hold.
 TEST_F(Pages, AThirdOfThePoolShowsWhatIsNear) {
     set(odd_grid, tissue(odd_grid), in_pages(slots(70)));
     const Image whole = renderer().render(a_view());
     const Image pages = paged().render(a_view());
     EXPECT_GT(pages.pages.coarse, 10);
-    EXPECT_GE(pages.pages.needed - pages.pages.coarse, 55);  // of 70 slots, 8 of which are the coarse level's
+    EXPECT_GE(pages.pages.needed - pages.pages.coarse, 55);  // of 70 slots, 8 of which belong to the coarse level
     EXPECT_LE(pages.pages.needed - pages.pages.coarse, 62);
     VolumeLimits coarse = in_pages(slots(70));
     coarse.pages_a_picture = 0;
@@ -193,11 +193,11 @@ TEST_F(Pages, TheCoarseLevelAloneIsALikeness) {
     EXPECT_EQ(pages.pages.coarse, pages.pages.needed);
     const Difference off = difference(renderer().render(a_view()), pages);
     EXPECT_GT(off.psnr, 24);
-    EXPECT_GT(off.differing, 0.1);  // it was the coarse level
+    EXPECT_GT(off.differing, 0.1);  // only the coarse level was used
 }
 
-// Values of a linear ramp are the same in every level: neither their scale nor their place may jump between a page that
-// is there and one that is not.
+// A linear ramp has the same values in every level: values and positions must be continuous between present and missing
+// pages.
 TEST_F(Pages, NoCrackBetweenLevels) {
     const VolumeGrid ramp = db_grid(160, 200, 180);
     set(
@@ -208,7 +208,7 @@ TEST_F(Pages, NoCrackBetweenLevels) {
     const std::vector<RayMeasure> whole = renderer().measure(view);
     EXPECT_GT(paged().render(view).pages.coarse, 10);
     const std::vector<RayMeasure> pages = paged().measure(view);
-    // Half a coarse voxel at the volume's faces, where the ramp cannot go on.
+    // Half a coarse voxel at the faces of the volume, where the ramp ends.
     for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(pages[i].value, whole[i].value, 0.1 * 3 * 2) << i;
 }
 
@@ -220,7 +220,7 @@ std::int64_t resident_bytes() {
     return resident * 4096;
 }
 
-// On software Vulkan the device's memory is the program's. Each picture brings in a dozen pages or more.
+// On software Vulkan, the device's memory is the program's. Each picture loads a dozen pages or more.
 TEST_F(Pages, TurningNeedsNoMoreMemoryAndForgetsNothing) {
     set(odd_grid, tissue(odd_grid), in_pages(slots(70)));
     View view = a_view();
@@ -238,10 +238,10 @@ TEST_F(Pages, TurningNeedsNoMoreMemoryAndForgetsNothing) {
     set(odd_grid, tissue(odd_grid), in_pages(slots(70)));
     const Image fresh = paged().render(view);
     EXPECT_EQ(turned.pages.coarse, fresh.pages.coarse);
-    EXPECT_LE(difference(turned, fresh).most, 1);  // pages lie in other slots
+    EXPECT_LE(difference(turned, fresh).most, 1);  // pages are in other slots
 }
 
-// Looked at from one end, so that the only ray goes through all pages.
+// Seen from one end, so that the only ray crosses all pages.
 TEST_F(Pages, LinesLongerThanAnyTexture) {
     constexpr std::int64_t length = 20000;
     struct Line {
@@ -267,7 +267,7 @@ TEST_F(Pages, LinesLongerThanAnyTexture) {
     }
 }
 
-// Voxels of memory, counted.
+// Voxels in memory; counts accesses.
 class CountedSource : public VoxelSource {
   public:
     CountedSource(const VolumeGrid& grid, const void* codes) : memory_(voxels_in_memory(grid, codes)) {}
@@ -315,7 +315,7 @@ struct Stop {};
 
 TEST_F(PagesOfASource, StoppingLeavesWhatWasThere) {
     EXPECT_THROW(paged().set_volume(source_, [](std::int64_t) { throw Stop(); }), Stop);
-    EXPECT_THROW(paged().render(a_view()), Error);  // no volume
+    EXPECT_THROW(paged().render(a_view()), Error);  // there is no volume
     paged().set_volume(source_);
     const Image before = paged().render(a_view());
     EXPECT_THROW(paged().set_volume(source_, [](std::int64_t) { throw Stop(); }), Stop);
@@ -334,7 +334,7 @@ TEST_F(PagesOfASource, StoppingAPictureLeavesTheRest) {
     EXPECT_EQ(paged().render(a_view()).pixels, before.pixels);
 }
 
-// Stopped where some that a picture needed have left and none has come.
+// Stops when pages needed by a picture have been evicted and no new page has arrived.
 TEST_F(PagesOfASource, WhatHasLeftIsNotInTheDevicesTable) {
     const gpu::Device device{DeviceChoice{}};
     gpu::Queue queue(device);
@@ -376,7 +376,7 @@ TEST_F(Pages, RefusedOnlyWhereNotEvenTheCoarseLevelFits) {
     }
 }
 
-// Flow is one texture, with bricks of another size than those of the volume in pages.
+// Flow is one texture, whose bricks differ in size from those of the paged volume.
 TEST_F(Pages, FlowLiesOverThem) {
     VolumeGrid grid = db_grid(128, 112, 104, VoxelType::u16);
     set(grid, tissue(grid), in_pages());

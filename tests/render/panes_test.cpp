@@ -1,4 +1,4 @@
-// Pictures that a window shows side by side: each as if it were alone, and none is made again because another moves.
+// Pictures that a window shows in panes: each as if it were alone, and a pane is not redrawn because another moves.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -59,7 +59,7 @@ class Panes : public Rendering {
         }
     }
 
-    // Asks for a pane and waits for all that was submitted.
+    // Follows a pane and waits for everything that was submitted.
     FollowedPicture next(std::size_t pane) {
         now_s_ += 0.1;
         const FollowedPicture shown = renderer().follow(views_[pane], now_s_, pane);
@@ -67,7 +67,7 @@ class Panes : public Rendering {
         return shown;
     }
 
-    // One pane after the other, until all are final.
+    // Follows one pane after the other until all are final.
     std::vector<FollowedPicture> at_rest() {
         std::vector<FollowedPicture> shown(views_.size());
         const auto all_final = [&] { return std::ranges::all_of(shown, &FollowedPicture::is_final); };
@@ -78,7 +78,7 @@ class Panes : public Rendering {
         return shown;
     }
 
-    // What a renderer makes that follows nothing.
+    // The picture of another renderer that follows nothing.
     Image alone(const View& view) {
         if (!other_) {
             other_ = renderer_with({});
@@ -141,7 +141,7 @@ TEST_F(Panes, AreResizedOneByOne) {
     }
 }
 
-// A live ring shows each of its panes what is new.
+// With a live ring, each pane shows new volumes.
 TEST_F(Panes, OfALiveRingAreEachWhatARendererAloneShows) {
     SlotsWanted wanted;
     wanted.grid = grid_;
@@ -171,8 +171,8 @@ TEST_F(Panes, OfALiveRingAreEachWhatARendererAloneShows) {
     }
 }
 
-// The pool has room for what the sections need, but not for all that the volume needs: nevertheless none drives out
-// another's pages for ever.
+// The pool has room for the pages of the sections, but not for all those of the volume. Panes must not evict each
+// other's pages forever.
 TEST_F(Panes, OfAVolumeInPagesComeToRestAndStayThere) {
     VolumeLimits limits;
     limits.edge = 32;

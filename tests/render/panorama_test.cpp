@@ -1,5 +1,5 @@
-// Pictures all around: which way each pixel looks, against the formula of the projection written here anew; that left
-// and right edge are neighbours; and a sphere seen from its middle.
+// Panoramic pictures: the direction of each pixel, compared with an independent formula of the projection; continuity
+// of the left and right edge; a sphere seen from its centre.
 #include <algorithm>
 #include <cmath>
 #include <glm/geometric.hpp>
@@ -51,7 +51,7 @@ TEST(PanoramaRays, LookWhereTheirLongitudeAndLatitudeSay) {
 
 class Panoramas : public Rendering {
   protected:
-    // A value that grows from the middle outwards, by 2 a voxel.
+    // A value that increases from the centre outwards by 2 per voxel.
     void set_hollow(std::int64_t edge) {
         const VolumeGrid grid = db_grid(edge, edge, edge);
         const double middle = 0.5 * static_cast<double>(edge - 1);
@@ -62,7 +62,7 @@ class Panoramas : public Rendering {
     }
 };
 
-// All around the sphere is as far away, and what each pixel meets lies in its direction.
+// The sphere has the same distance in all directions, and each pixel hits it in its direction.
 TEST_F(Panoramas, OfASphereFromItsMiddleAreEvenlyFar) {
     set_hollow(48);
     View view = around_view();
@@ -79,7 +79,7 @@ TEST_F(Panoramas, OfASphereFromItsMiddleAreEvenlyFar) {
     }
 }
 
-// An eye that turns by whole columns moves the picture by as many, over its edge too.
+// Turning the eye by whole columns shifts the picture by the same number, also across its edge.
 TEST_F(Panoramas, GoOnOverTheirEdge) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     renderer().set_volume(grid, voxels(grid, [](auto z, auto a, auto b) {
@@ -104,7 +104,7 @@ TEST_F(Panoramas, GoOnOverTheirEdge) {
     }
 }
 
-// Paths begin along the same rays.
+// Path tracing starts along the same rays.
 TEST_F(Panoramas, AreTracedAsTheyAreCast) {
     set_hollow(32);
     View view = around_view();
@@ -127,7 +127,7 @@ TEST_F(Panoramas, AreTracedAsTheyAreCast) {
     EXPECT_NEAR(traced_sum / cast_sum, 1, 0.01);
 }
 
-// A corner of the box is where it projects to, and half way to its neighbour the line is there too.
+// A corner of the box is at its projection, and so is the point halfway to the next corner.
 TEST_F(Panoramas, HaveTheLinesOfTheBox) {
     const VolumeGrid grid = db_grid(20, 20, 20);
     renderer().set_volume(grid, voxels(grid, [](auto...) { return -10; }).data());

@@ -1,4 +1,4 @@
-// Pictures of many jittered passes: their mean is the truth, and the same each time.
+// Pictures of many jittered passes: their mean is the true picture, and repeatable.
 #include <cmath>
 
 #include "rendering.h"
@@ -6,7 +6,7 @@
 namespace echolux::test {
 namespace {
 
-// Speckle that grows brighter away from the eye: samples that lie too far to one side on the whole would show.
+// Speckle that gets brighter away from the eye reveals samples that are biased to one side.
 constexpr std::int64_t edge = 32;
 
 double ramp(std::int64_t z, std::int64_t a, std::int64_t b) {
@@ -50,10 +50,11 @@ TEST_F(Passes, AreTheSameEachTime) {
     EXPECT_EQ(renderer().render(view_).pixels, renderer().render(view_).pixels);
 }
 
-// Against a quarter of the pixel edge and an eighth of the step, without jitter. What may differ: the first pass is a
-// midpoint rule and counts 1/64; 8-bit levels are rounded, by 0.29 a pixel, which leaves 0.01 of the mean of 1000; what
-// passes is an exponential of a sum that scatters by 8 % from pass to pass, which lifts its mean by half the square,
-// 0.3 % of some 10 levels. Samples a quarter of a step off to one side miss 0.25 / 8 of the ramp, ten times as much.
+// Compares with a picture of a quarter of the pixel size and an eighth of the step, without jitter. Allowed
+// differences: the first pass is a midpoint rule and counts 1/64. Rounding to 8 bits is 0.29 per pixel, which leaves
+// 0.01 in the mean of 1000. Transmittance is the exponential of a sum that varies by 8 % from pass to pass. This raises
+// its mean by half the square, 0.3 % of about 10 levels. A bias of a quarter step would change the ramp by 0.25 / 8,
+// ten times as much.
 TEST_F(Passes, HaveTheTruthAsTheirMean) {
     View truth = view_;
     truth.width *= 4;
@@ -66,7 +67,7 @@ TEST_F(Passes, HaveTheTruthAsTheirMean) {
     EXPECT_NEAR(mean_level(view_), expected, 0.1);
 }
 
-// Steps of two voxels through speckle ring; passes lie between.
+// Steps of two voxels cause ringing in speckle; further passes sample in between.
 TEST_F(Passes, ComeNearerToTheTruthPixelByPixel) {
     view_.projection = Projection::perspective;
     View truth = view_;

@@ -1,5 +1,5 @@
-// Bricks of a live volume are made of the peaks that come with the voxels: pictures are the same bits as where a shader
-// looks for the largest voxels, whole and slice by slice, and no voxel is read for it.
+// The bricks of a live volume are built from the peaks that accompany the voxels. Pictures have the same bits as when a
+// shader searches for the largest voxels, complete and slice by slice, and no voxel is read for it.
 #include "slots_fixture.h"
 
 namespace echolux::test {
@@ -32,12 +32,12 @@ ValueAt tissue(int seed) {
     };
 }
 
-// Points far apart: hardly a brick sees one but through its neighbours.
+// Points far apart: most bricks are only affected through their neighbours.
 ValueAt points(int seed) {
     return [=](std::int64_t z, std::int64_t a, std::int64_t b) { return noise(z + seed, a, b) > 0.9996 ? 38.0 : -5.0; };
 }
 
-// Odd numbers of bricks, more of them than a group of the shaders takes, and lines of peaks that end within words.
+// Odd numbers of bricks, more than a workgroup of the shaders, and lines of peaks that end within words.
 VolumeGrid odd_grid(VoxelType type) {
     return db_grid(69, 46, 37, type);
 }
@@ -63,7 +63,7 @@ TEST_F(PeakSlots, ShowWhatVoxelsShow) {
 }
 
 TEST_F(PeakSlots, LinesOfWholeWordsShowTheSame) {
-    const VolumeGrid grid = db_grid(64, 30, 21, VoxelType::u8);  // sixteen peaks a line
+    const VolumeGrid grid = db_grid(64, 30, 21, VoxelType::u8);  // sixteen peaks per line
     const std::vector<std::byte> codes = voxels(grid, points(7));
     std::vector<std::vector<std::vector<std::uint8_t>>> seen;
     for (const bool peaks : {false, true}) {
@@ -115,7 +115,7 @@ TEST_F(PeakSlots, OfALargeVolumeAreOfEightDepths) {
     EXPECT_EQ(seen[1], seen[3]);
 }
 
-// Slice by slice over another volume, and over what the slot held before: only what is new is built anew.
+// Slice by slice over another volume, and over earlier contents of the slot: only new slices are rebuilt.
 TEST_F(PeakSlots, RollingShowsWhatVoxelsShow) {
     const VolumeGrid grid = odd_grid(VoxelType::u8);
     const auto above = voxels(grid, points(100)), below = voxels(grid, points(200));
@@ -143,7 +143,7 @@ TEST_F(PeakSlots, RollingShowsWhatVoxelsShow) {
     EXPECT_EQ(seen[1].back(), pictures(whole(1, 1), small_view())) << "bit by bit and at once";
 }
 
-// What the voxels are does not matter where their peaks say that there is nothing.
+// If the peaks indicate empty bricks, the voxels do not matter.
 TEST_F(PeakSlots, NobodyLooksAtTheVoxelsAgain) {
     make_with(true, odd_grid(VoxelType::u8));
     const std::vector<std::byte> codes = voxels(grid_, tissue(0));

@@ -1,4 +1,4 @@
-// Pictures as a whole: alpha, background, box, sizes, determinism, and what a view may not be.
+// Properties of whole pictures: alpha, background, box, sizes, determinism, and refused views.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ class Picture : public Rendering {
         Rendering::SetUp();
         const VolumeGrid grid = db_grid(32, 32, 32);
         renderer().set_volume(grid, voxels(grid, ball(grid, 16)).data());
-        view_.width = 61;  // no multiple of the work group
+        view_.width = 61;  // not a multiple of the workgroup size
         view_.height = 45;
         view_.box = false;
     }
@@ -27,7 +27,7 @@ class Picture : public Rendering {
         return {image.pixels[at], image.pixels[at + 1], image.pixels[at + 2], image.pixels[at + 3]};
     }
 
-    // What the error's line says.
+    // Returns the message of the error.
     std::string refusal() {
         try {
             renderer().render(view_);
@@ -93,7 +93,8 @@ TEST_F(Picture, BoxDrawsLinesAtTheVolumesEdges) {
     const Image without = renderer().render(view_);
     view_.box = true;
     const Image with = renderer().render(view_);
-    const auto edge = static_cast<std::int64_t>(50.5 - 50.5 / std::sqrt(3.0));  // face of a cube in its sphere
+    const auto edge = static_cast<std::int64_t>(50.5 - 50.5 / std::sqrt(3.0));  // face of a cube inscribed in its
+                                                                                // sphere
     EXPECT_NE(pixel(with, edge, 50), pixel(without, edge, 50));
     EXPECT_NE(pixel(with, 50, edge), pixel(without, 50, edge));
     EXPECT_EQ(pixel(with, edge - 4, 50), pixel(without, edge - 4, 50));
@@ -144,12 +145,12 @@ TEST_F(Picture, EachEndOfTheRangeIsChosenWhereItIsLeftOpen) {
         return renderer().render(view_).pixels;
     };
     const auto chosen = pixels(lowest_value, highest_value);
-    EXPECT_EQ(chosen, pixels(3, 40));  // of the preset tissue
+    EXPECT_EQ(chosen, pixels(3, 40));  // range of the preset tissue
     EXPECT_EQ(pixels(10, highest_value), pixels(10, 40));
     EXPECT_EQ(pixels(lowest_value, 30), pixels(3, 30));
     EXPECT_NE(pixels(10, highest_value), chosen);
     EXPECT_NE(pixels(lowest_value, 30), chosen);
-    EXPECT_NE(pixels(0, 40), chosen);  // zero is a value like any other
+    EXPECT_NE(pixels(0, 40), chosen);  // zero has no special meaning
 }
 
 TEST_F(Picture, ForeignVolumesSpanTheirPercentiles) {
@@ -191,7 +192,7 @@ TEST_F(Picture, ViewsThatCannotWorkNameTheKey) {
     view_.low = 60;  // the preset ends at 40 dB
     EXPECT_THAT(refusal(), testing::HasSubstr("view.high"));
     view_ = {};
-    view_.shadows = 0.5;  // of the lamp at the eye
+    view_.shadows = 0.5;  // the lamp is at the eye
     EXPECT_THAT(refusal(), testing::HasSubstr("view.shadows"));
     view_ = {};
     view_.background = {0, 0};

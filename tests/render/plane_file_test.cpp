@@ -1,4 +1,4 @@
-// Transfer functions over two axes, and roughness, in files: out and in again, and the words of every refusal.
+// Transfer functions over two axes, and roughness, in files: written, read, and the text of every refusal.
 #include <gmock/gmock.h>
 
 #include "../unit/temporary_folder.h"
@@ -32,7 +32,7 @@ class PlaneFile : public testing::Test {
         return line;
     }
 
-    // With lines that follow those of a file of two axes.
+    // Refusal of a file with two axes followed by these lines.
     std::string refusal_of(const std::string& lines) {
         return refusal(std::string(head) + std::string(axis) + lines + "\n");
     }

@@ -1,4 +1,4 @@
-// The tables that widgets make of transfer functions over two axes, by closed forms.
+// Tables computed from the widgets of transfer functions over two axes, compared with closed forms.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,9 +12,9 @@ TEST(PlaneTable, OfABoxIsAPyramidThatFadesOverItsRim) {
     const TransferFunction function = function_of({SecondAxis::gradient, 0, 8, {box({10, 20}, {2, 6}, 100, 0.5)}});
     const auto extinction = [&](double value, double second) { return seen_at(function, {value, second}).extinction; };
     EXPECT_DOUBLE_EQ(extinction(15, 4), 100);
-    EXPECT_DOUBLE_EQ(extinction(11.25, 4), 50);     // a quarter of the way from the rim to the middle
+    EXPECT_DOUBLE_EQ(extinction(11.25, 4), 50);     // a quarter of the way from the rim to the centre
     EXPECT_NEAR(extinction(15, 5.8), 20, 1e-9);     // a tenth of it
-    EXPECT_NEAR(extinction(11.25, 5.8), 20, 1e-9);  // the nearer rim counts
+    EXPECT_NEAR(extinction(11.25, 5.8), 20, 1e-9);  // the nearer rim determines the value
     EXPECT_EQ(extinction(9.9, 4), 0);
     EXPECT_EQ(extinction(15, 6.1), 0);
     EXPECT_DOUBLE_EQ(seen_at(function, {15, 4}).red, 0.9);
@@ -54,7 +54,7 @@ TEST(PlaneTable, OfAStrokeLiesAroundItsPoints) {
                                 .extinction = 10};
     const TransferFunction function = function_of({SecondAxis::gradient, 0, 8, {stroke}});
     EXPECT_DOUBLE_EQ(seen_at(function, {12, 0.8}).extinction, 10);
-    EXPECT_NEAR(seen_at(function, {12, 1.2}).extinction, 5, 1e-9);  // a twentieth of the axis
+    EXPECT_NEAR(seen_at(function, {12, 1.2}).extinction, 5, 1e-9);  // a twentieth of the axis away
     EXPECT_NEAR(seen_at(function, {2, 0.8}).extinction, 5, 1e-9);   // before its beginning
     EXPECT_NEAR(seen_at(function, {22, 4}).extinction, 5, 1e-9);
     EXPECT_EQ(seen_at(function, {12, 1.7}).extinction, 0);
@@ -86,7 +86,7 @@ TEST(PlaneTable, KnowsTheLargestOfEachValueWhateverTheSecondAxisSays) {
     }
 }
 
-// Of relative curves slopes are counted over a voxel and their own span, of others over a micrometre.
+// For relative curves, slopes are per voxel and relative to the range; otherwise they are per micrometre.
 TEST(PlaneFunction, IsSpreadAsTheValuesAre) {
     VolumeGrid grid = db_grid(8, 8, 8);
     grid.spacing_um = {4, 5, 6};

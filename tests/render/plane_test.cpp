@@ -1,5 +1,5 @@
-// Transfer functions over two axes in pictures: against curves over one axis, against what rays lose by other code,
-// with and without what saves samples; the histogram over both axes.
+// Transfer functions over two axes in pictures: compared with curves over one axis, with the absorption of rays
+// computed independently, and with and without the optimisations that save samples. Also the histogram over both axes.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -17,7 +17,7 @@ class Planes2D : public Rendering {
         view_.transfer_curve = curve;
     }
 
-    // Along depth, a voxel a pixel.
+    // Along depth, one voxel per pixel.
     void look_down(const VolumeGrid& grid) {
         view_ = voxel_view(grid, grid.a_scans, grid.b_scans);
         view_.look = Look::top;
@@ -53,7 +53,7 @@ TEST_F(Planes2D, WhatIsTheSameAlongTheSecondAxisIsTheCurveBitForBit) {
         for (const SecondAxis axis : {SecondAxis::gradient, SecondAxis::curvature}) {
             curve.plane = TransferPlane{axis, 0, 1, {}};
             show(curve);
-            // Normals of points are worked out by a program that is put together in another way.
+            // Normals of points are computed by a shader that is compiled differently.
             EXPECT_LE(largest_difference(renderer().render(view_), plain), mode == ViewMode::points ? 1 : 0)
                 << static_cast<int>(mode);
         }
@@ -73,8 +73,8 @@ TEST_F(Planes2D, ABoxOverAllOfTheSecondAxisIsAStepOfTheCurve) {
     EXPECT_LE(largest_difference(renderer().render(view_), step), 1);
 }
 
-// Two materials that hold the same values, one steep and one flat. Expected: shared/prototypes of the formula in NumPy,
-// which samples the volume by its own code.
+// Two materials with the same values, one steep and one flat. Expected values: shared/prototypes of the formula in
+// NumPy, which sample the volume independently.
 TEST_F(Planes2D, MaterialsOfTheSameValuesAreToldApartByTheirSlopes) {
     const VolumeGrid grid = db_grid(32, 16, 16);
     renderer().set_volume(grid, voxels(grid, [](std::int64_t z, std::int64_t a, std::int64_t) {
@@ -85,11 +85,11 @@ TEST_F(Planes2D, MaterialsOfTheSameValuesAreToldApartByTheirSlopes) {
     EXPECT_EQ(transmittance(3, 8), 1);
     EXPECT_NEAR(transmittance(12, 8), 0.32213, 0.003);
     show(dark({SecondAxis::gradient, 0, 8, {box({17, 23}, {0, 1}, 30)}}, 32));
-    EXPECT_NEAR(transmittance(3, 8), std::exp(-30 * 12. / 32), 0.003);  // 6 dB of it at half a dB a voxel
+    EXPECT_NEAR(transmittance(3, 8), std::exp(-30 * 12. / 32), 0.003);  // 6 dB in steps of half a dB per voxel
     EXPECT_EQ(transmittance(12, 8), 1);
 }
 
-// Of a ball that is the brighter the nearer its middle, the surface of each value has the curvature of its radius.
+// In a ball whose brightness depends on the radius, each isosurface has the curvature of its radius.
 TEST_F(Planes2D, CurvatureIsThatOfBalls) {
     const VolumeGrid grid = db_grid(48, 48, 48);
     const auto radius = [](std::int64_t z, std::int64_t a, std::int64_t b) {
@@ -102,7 +102,8 @@ TEST_F(Planes2D, CurvatureIsThatOfBalls) {
         renderer().set_volume(grid, voxels(grid, [&](auto... at) { return 20 + sign * (20 - radius(at...)); }).data());
         const ValueRange shell{std::min(sign / 8, sign / 12), std::max(sign / 8, sign / 12)};
         show(dark({SecondAxis::curvature, -0.15, 0.15, {box({-far_away, far_away}, shell, 10)}}, 48));
-        // 8.02 voxels of the true shell on this ray; 8.8 by differences over a voxel, found by other code (NumPy).
+        // 8.02 voxels of the exact shell on this ray; 8.8 with differences over a voxel, computed independently with
+        // NumPy.
         EXPECT_NEAR(-std::log(transmittance(24, 24)) * 48 / 10, 8.8, 0.11) << sign;
     }
 }
@@ -121,7 +122,7 @@ TEST_F(Planes2D, DistanceIsCountedFromTheSurface) {
     view_.top_um = -30;
     EXPECT_NEAR(-std::log(transmittance(8, 8)), 40 * 15. / 80, 0.4);
     const double before = transmittance(8, 8);
-    view_.clip_low[0] = (40. + 8 + 25 - 30 + 1) / 80;  // all that is nearer than that to where rays come from
+    view_.clip_low[0] = (40. + 8 + 25 - 30 + 1) / 80;  // cuts away everything closer to the start of the rays
     EXPECT_GT(transmittance(8, 8), 0.9) << "what is seen lies " << before << " above";
     view_.top_from.clear();
     try {
@@ -168,7 +169,7 @@ TEST_F(Planes2D, WidgetsThatMoveAreSeenAtOnce) {
     EXPECT_EQ(renderer().render(view_).pixels, pictures[2].pixels);
 }
 
-// Counted again by other code: slopes by differences of the voxels themselves.
+// Counts again independently: slopes from differences of the voxels themselves.
 TEST_F(Planes2D, TheHistogramCountsWhatVoxelsHold) {
     VolumeGrid grid = db_grid(32, 16, 12);
     grid.spacing_um = {1, 2, 3};
@@ -216,7 +217,7 @@ TEST_F(Planes2D, TheHistogramCountsWhatVoxelsHold) {
     for (int i = 0; i < 100; ++i) EXPECT_EQ(renderer().plane_histogram(view_)->serial, serial) << "counted once";
 }
 
-// Of live rings, volumes that are whole; all of one value are flat.
+// With live rings, only complete volumes are counted. A constant volume has no slope.
 TEST_F(Planes2D, TheHistogramOfALiveRingIsOfWholeVolumes) {
     const VolumeGrid grid = db_grid(16, 12, 10, VoxelType::u8);
     SlotsWanted wanted;

@@ -1,5 +1,5 @@
-// B-scans that are planes in space: where they are seen, which lies before which, and that nothing is made up between
-// them. Against geometry worked out here, from the camera's rays alone.
+// B-scans that are planes in space: their positions, which is in front, and no interpolation between them. Compared
+// with geometry computed here from the camera's rays.
 #include <cmath>
 #include <cstring>
 #include <glm/geometric.hpp>
@@ -13,7 +13,7 @@ namespace echolux::test {
 namespace {
 
 constexpr std::int64_t depth = 40, a_scans = 60;
-constexpr double half_mm = 0.5 * (a_scans - 1);  // of a B-scan, in millimetres: a voxel is one wide
+constexpr double half_mm = 0.5 * (a_scans - 1);  // half the width of a B-scan in mm; a voxel is 1 mm wide
 
 const BScanPose along_x{-half_mm, 0, half_mm, 0};
 const BScanPose along_y{0, -half_mm, 0, half_mm};
@@ -52,7 +52,8 @@ class Planes : public Rendering {
     View view_;
 };
 
-// Along a ray from `start`, where it meets a plane between the ends of its A-scans; negative: nowhere.
+// Distance from `start` along the ray at which it hits a plane between the ends of its A-scans; negative if it does
+// not.
 double met(const glm::dvec3& start, const glm::dvec3& unit, const BScanPose& pose, glm::dvec3& voxel) {
     const glm::dvec2 first(1000 * pose.first_x_mm, 1000 * pose.first_y_mm),
         last(1000 * pose.last_x_mm, 1000 * pose.last_y_mm);
@@ -66,7 +67,7 @@ double met(const glm::dvec3& start, const glm::dvec3& unit, const BScanPose& pos
     return is_in && distance > 0 ? distance : -1;
 }
 
-// Every ray meets the plane, the A-scan and the depth that geometry says, the nearest first.
+// Every ray hits the plane, A-scan and depth predicted by geometry, the nearest first.
 TEST_F(Planes, LieWhereTheyWereScanned) {
     for (const auto& poses : {cross, parallel}) {
         show(poses, [](auto...) { return 30.0; });
@@ -127,7 +128,7 @@ TEST_F(Planes, NothingIsMadeUpBetweenThem) {
     EXPECT_GT(dark, 200);
 }
 
-// From the front three planes lie one behind the other.
+// From the front, three planes are one behind the other.
 TEST_F(Planes, TranslucentOnesMixFromFrontToBack) {
     show(parallel, [](std::int64_t, std::int64_t, std::int64_t b) {
         return std::array{40.0, 20.0, 30.0, 0.0}[static_cast<std::size_t>(b)];
@@ -184,7 +185,7 @@ TEST_F(Planes, ProbesTellTheBScan) {
     EXPECT_NEAR(probe->value, static_cast<double>(probe->voxel[0] + probe->voxel[1]) / 4 + 10, 1e-4);
 }
 
-// A live volume of planes is shown as far as it goes.
+// A live volume of planes is displayed as far as it is filled.
 TEST_F(Planes, OfALiveVolumeOnlyWhatIsFilledIsSeen) {
     SlotsWanted wanted;
     wanted.grid = grid(2);
@@ -211,7 +212,7 @@ TEST_F(Planes, WhatCannotBeIsRefused) {
     EXPECT_THROW(renderer().render(view_), Error);
     view_.show = Shown::volume;
     renderer().set_poses(parallel);
-    EXPECT_THROW(renderer().render(view_), Error);  // of two B-scans
+    EXPECT_THROW(renderer().render(view_), Error);  // the volume has two B-scans
     renderer().set_poses({});
     EXPECT_NO_THROW(renderer().render(view_));
 }

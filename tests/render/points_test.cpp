@@ -1,4 +1,4 @@
-// A ball for each voxel that can be seen, and for no other.
+// A ball for each visible voxel, and no others.
 #include <cmath>
 #include <numbers>
 
@@ -12,17 +12,17 @@ class Points : public Rendering {
   protected:
     View view_of(const VolumeGrid& grid) {
         View view = voxel_view(grid, 12 * pixels, 10 * pixels);
-        view.zoom *= pixels;  // of a picture as many pixels larger
+        view.zoom *= pixels;  // the picture is larger by the same factor
         view.mode = ViewMode::points;
         view.low = 3;
         view.high = 40;
         return view;
     }
 
-    static constexpr std::int64_t pixels = 20;  // a voxel's edge
+    static constexpr std::int64_t pixels = 20;  // per edge of a voxel
 };
 
-// In the front view each column of voxels shows a disc of the ball's radius, in the middle of its square.
+// In the front view, each column of voxels shows a disc with the ball's radius in the centre of its square.
 TEST_F(Points, AreDiscsOfTheAskedSize) {
     const VolumeGrid grid = db_grid(10, 12, 14);
     renderer().set_volume(grid, voxels(grid, [](auto...) { return 30.0; }).data());
@@ -41,7 +41,8 @@ TEST_F(Points, AreDiscsOfTheAskedSize) {
                 }
                 if (ray.distance < 0) continue;
                 ++hits;
-                // The front of the first ball, half a voxel inside; the eye's plane lies a diagonal from the middle.
+                // The front of the first ball is half a voxel inside. The plane of the eye is one diagonal from the
+                // centre.
                 const double front = std::hypot(10.0, 12.0, 14.0) - 7 + 0.5;
                 const double bulge = std::sqrt(std::max(0.25 * size * size - from_middle * from_middle, 0.0));
                 EXPECT_NEAR(ray.distance, front - bulge, 2e-2);
@@ -66,7 +67,7 @@ TEST_F(Points, BelongToVoxelsThatCanBeSeenOnly) {
     }
 }
 
-// Askew, the first ball that a ray meets is that of a search through all of them.
+// At an angle, the first ball hit by a ray equals the result of a search through all balls.
 TEST_F(Points, FrontMostIsSeen) {
     const VolumeGrid grid = db_grid(10, 12, 14);
     const auto is_there = [](std::int64_t z, std::int64_t a, std::int64_t b) { return noise(z, a, b) < 0.1; };
@@ -89,7 +90,7 @@ TEST_F(Points, FrontMostIsSeen) {
             const double right = (static_cast<double>(x) + 0.5 - 60) * diagonal / 100;
             const double down = (static_cast<double>(y) + 0.5 - 50) * diagonal / 100;
             double nearest = 1e9;
-            double clearest = 1;  // how far the nearest silhouette is from the ray, in voxels
+            double clearest = 1;  // distance of the nearest silhouette from the ray, in voxels
             for (std::int64_t z = 0; z < 10; ++z) {
                 for (std::int64_t a = 0; a < 12; ++a) {
                     for (std::int64_t b = 0; b < 14; ++b) {

@@ -1,4 +1,4 @@
-// The probe against scenes whose answers are written here.
+// The probe in scenes with known answers.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ class Probing : public Rendering {
         view_.roll_deg = 10;
     }
 
-    // The ray of a pixel, in voxels from the first: spacing is 1.
+    // The ray of a pixel in voxels from the first one; spacing is 1.
     std::pair<glm::dvec3, glm::dvec3> ray(std::int64_t x, std::int64_t y) const {
         const Camera camera(view_, volume_extent(grid_));
         const auto& rays = camera.rays();
@@ -107,15 +107,15 @@ TEST_F(ProbedBall, PlacesAreInMicrometres) {
     EXPECT_NEAR(probe->index[2], middle - 0.75 * radius, 0.05);
 }
 
-// A block with a flat top: 40 from the row `top` on, nothing above it, and between them what interpolation makes.
+// A block with a flat top: 40 from the row `top` on, nothing above it, and interpolated values between them.
 constexpr std::int64_t top = 30;
 
 double block(std::int64_t z, std::int64_t, std::int64_t) {
     return z >= top ? 40 : 0;
 }
 
-// Where a quarter of the light is held back in the ramp of the block's top, in rows after row top - 1. The curve of the
-// preset gray rises from 0 at level 0.1 to 32 per depth at level 0.5.
+// Depth at which the ramp at the top of the block has absorbed a quarter of the light, in rows after row top - 1. The
+// curve of the preset gray rises from 0 at level 0.1 to 32 per depth at level 0.5.
 double quarter_held_back(double opacity) {
     const double slope = 32 * opacity / edge / 0.4;
     return 0.1 + std::sqrt(2 * -std::log(0.75) / slope);
@@ -126,7 +126,7 @@ TEST_F(Probing, CompositeMeetsWhatHoldsAQuarterOfTheLightBack) {
     view_.elevation_deg = 90;
     for (const double opacity : {30.0, 100.0, 1000.0}) {
         view_.opacity = opacity;
-        ASSERT_LT(quarter_held_back(opacity), 0.5);  // on the ramp's first part, where the extinction is that line
+        ASSERT_LT(quarter_held_back(opacity), 0.5);  // on the first part of the ramp, where the extinction is linear
         const auto probe = renderer().probe(view_, 57, 43);
         ASSERT_TRUE(probe);
         EXPECT_NEAR(probe->index[0], static_cast<double>(top) - 1 + quarter_held_back(opacity), 0.05) << opacity;
@@ -142,7 +142,7 @@ TEST_F(Probing, CompositeMeetsTheSamePlaneAskew) {
         const auto [start, unit] = ray(x, y);
         const auto probe = renderer().probe(view_, x, y);
         ASSERT_TRUE(probe);
-        const glm::dvec3 entry = start + (top - 1 - start.x) / unit.x * unit;  // the ramp's beginning
+        const glm::dvec3 entry = start + (top - 1 - start.x) / unit.x * unit;  // start of the ramp
         if (entry.y < 2 || entry.y > edge - 3 || entry.z < 2 || entry.z > edge - 3) continue;
         const double slope = 32 * 1000.0 / edge / 0.4 / unit.x;  // the ramp is longer along the ray
         const double met = static_cast<double>(top) - 1 + 0.1 + std::sqrt(2 * -std::log(0.75) / slope);
@@ -155,7 +155,7 @@ TEST_F(Probing, CompositeMeetsTheSamePlaneAskew) {
 TEST_F(Probing, MaximumIsTheVoxelThatHoldsIt) {
     for (const VoxelType type : {VoxelType::f32, VoxelType::u16, VoxelType::u8}) {
         const VolumeGrid grid = db_grid(24, 26, 28, type);
-        // One voxel of each row along the rays stands out.
+        // Along each ray, one voxel stands out.
         const auto some = [](std::int64_t z, std::int64_t a, std::int64_t b) {
             const bool stands_out = b == static_cast<std::int64_t>(28 * noise(z, a, 99));
             return stands_out ? 35 + 4 * noise(z, a, b) : 1 + 30 * noise(z, a, b);
@@ -204,7 +204,7 @@ TEST_F(Probing, PointsMeetTheFirstBall) {
     show(db_grid(edge, edge, edge), block);
     view_.elevation_deg = 90;
     view_.mode = ViewMode::points;
-    view_.zoom *= 1.01;  // pixels beside the balls' middles
+    view_.zoom *= 1.01;  // so that pixels are not at the centres of balls
     const auto probe = renderer().probe(view_, 57, 43);
     ASSERT_TRUE(probe);
     EXPECT_EQ(probe->voxel[0], top);
@@ -216,7 +216,7 @@ TEST_F(Probing, PointsMeetTheFirstBall) {
 // The volume, 80 x 80 in the plane, fills the 100 rows of the picture: a pixel is 0.8 voxels wide.
 TEST_F(Probing, SectionsTellPlacesInTheirPlane) {
     show(db_grid(edge, edge, edge), block);
-    look_askew_in_perspective();  // of which a section knows nothing
+    look_askew_in_perspective();  // a section must ignore it
     view_.roll_deg = 0;
     view_.show = Shown::slice;
     view_.plane_offset_um = 10.5;
@@ -232,7 +232,7 @@ TEST_F(Probing, SectionsTellPlacesInTheirPlane) {
     }
 }
 
-// Whatever a mode shows, it lies on the ray of the pixel, and is said to be what the volume holds there.
+// In any mode, the reported position is on the ray of the pixel, and the value is that of the volume there.
 TEST_F(Probing, EveryModeTellsAVoxelOnItsRay) {
     show(db_grid(edge, edge, edge), ball(db_grid(edge, edge, edge), 36));
     look_askew_in_perspective();
@@ -281,7 +281,7 @@ TEST_F(Probing, PixelsOutsideAreRefused) {
     }
 }
 
-// The B-scan 5 um behind the middle fills 100 pixels with 80 voxels; depth runs down, A-scans to the right.
+// The B-scan 5 um behind the centre fills 100 pixels with 80 voxels; depth is down, A-scans to the right.
 TEST_F(Probing, InASectionIsWhatLiesThere) {
     const auto value = [](std::int64_t z, std::int64_t a, std::int64_t b) {
         return 0.1 * static_cast<double>(z) + 0.05 * static_cast<double>(a) + 0.2 * static_cast<double>(b);

@@ -1,4 +1,4 @@
-// Pictures as a window shows them: coarse while they move, in full at rest, finer and finer, then nothing is drawn.
+// Pictures as shown in a window: coarse while they move, complete at rest, then refined, and finally nothing is drawn.
 #include <cstdlib>
 #include <cstring>
 
@@ -13,7 +13,7 @@ namespace echolux::test {
 namespace {
 
 constexpr std::int64_t width = 160, height = 120;
-constexpr double min_frame_ms = 0.1;  // software takes longer, even for half as many rays
+constexpr double min_frame_ms = 0.1;  // software needs more, even for half as many rays
 
 class Progressive : public Rendering {
   protected:
@@ -26,7 +26,7 @@ class Progressive : public Rendering {
         view_.rest_samples = 4;
     }
 
-    // What is shown at the next moment, finished.
+    // Returns the next displayed picture when it is finished.
     FollowedPicture next(double step_s = 0.02) {
         now_s_ += step_s;
         const FollowedPicture shown = renderer().follow(view_, now_s_);
@@ -37,14 +37,14 @@ class Progressive : public Rendering {
     FollowedPicture at_rest() {
         FollowedPicture shown = next();
         for (int i = 0; i < 1000 && !shown.is_final; ++i) {
-            renderer().read(shown.drawing);  // comes after the part that was submitted last
+            renderer().read(shown.drawing);  // waits for the part that was submitted last
             shown = next();
         }
         EXPECT_TRUE(shown.is_final);
         return shown;
     }
 
-    // Moves in a frame budget that nothing keeps.
+    // Moves with a frame budget that no device can meet.
     Image moving() {
         view_.frame_ms = min_frame_ms;
         FollowedPicture shown;
@@ -52,7 +52,7 @@ class Progressive : public Rendering {
             view_.azimuth_deg += 1;
             shown = next();
         }
-        EXPECT_GT(shown.pitch, 1.5);  // as far as the device is from keeping it
+        EXPECT_GT(shown.pitch, 1.5);  // because the budget is far too small
         return renderer().read(shown.drawing);
     }
 
@@ -70,8 +70,8 @@ TEST_F(Progressive, MovesWithAsManyRaysAsThereIsTimeFor) {
     EXPECT_EQ(next().pitch, 1);
 }
 
-// Near enough for speckle, whose grains are two voxels, to be larger than what lies between rays: from afar, with a
-// voxel a pixel, half of the speckle is lost, and what is left is 0.86 alike; at two pixels a voxel it is 0.897.
+// Close enough for grains of speckle, two voxels wide, to be larger than the distance of rays. From afar, with one
+// voxel per pixel, half of the speckle is lost and the similarity is 0.86; with two pixels per voxel it is 0.897.
 TEST_F(Progressive, WhatMovesLooksLikeTheFullPicture) {
     view_.zoom = 3;
     const Image coarse = moving();
@@ -81,7 +81,7 @@ TEST_F(Progressive, WhatMovesLooksLikeTheFullPicture) {
     EXPECT_NE(coarse.pixels, full.pixels);
     EXPECT_GE(similarity(coarse, full), 0.9);
     view_.azimuth_deg += 20;
-    EXPECT_LT(similarity(renderer().render(view_), full), 0.9);  // the measure tells pictures apart
+    EXPECT_LT(similarity(renderer().render(view_), full), 0.9);  // proves that the measure can tell pictures apart
 }
 
 TEST_F(Progressive, WhatMovesLooksLikeTheFullPictureOfRealData) {
@@ -96,7 +96,7 @@ TEST_F(Progressive, WhatMovesLooksLikeTheFullPictureOfRealData) {
     EXPECT_GE(similarity(coarse, renderer().render(view_)), 0.9);
 }
 
-// Light is worked out for four samples together, with whatever lights them.
+// Lighting is computed for four samples together, for any kind of light.
 TEST_F(Progressive, WhatMovesIsLitAsTheFullPictureIs) {
     const VolumeGrid grid = db_grid(64, 64, 64);
     renderer().set_volume(grid, voxels(grid, ball(grid, 30)).data());
@@ -129,7 +129,7 @@ TEST_F(Progressive, TheFirstFullPictureIsThatOfRendering) {
     const double stopped_s = now_s_;
     FollowedPicture shown = next();
     while (shown.pitch != 1 && now_s_ < stopped_s + 1) {
-        renderer().read(shown.drawing);  // comes after the part that was submitted last
+        renderer().read(shown.drawing);  // waits for the part that was submitted last
         shown = next(0.001);
     }
     ASSERT_EQ(shown.pitch, 1);
@@ -144,8 +144,8 @@ TEST_F(Progressive, BecomesThePictureOfAllPasses) {
     EXPECT_EQ(finest.pixels, renderer().render(view_).pixels);
 }
 
-// Values of the queue count what is submitted. A picture of one row of groups is cast in one part, however long a busy
-// machine takes for it.
+// Values of the queue count submissions. A picture of one row of workgroups is cast in one part, however busy the
+// machine is.
 TEST_F(Progressive, NothingIsDrawnAtRest) {
     view_.width = 16;
     view_.height = shared::group_height;
@@ -157,7 +157,7 @@ TEST_F(Progressive, NothingIsDrawnAtRest) {
     }
     view_.frame_ms = 1000;
     view_.azimuth_deg += 1;
-    EXPECT_EQ(next().drawing.value, final.drawing.value + 2);  // the rays and what is made of them, nothing before
+    EXPECT_EQ(next().drawing.value, final.drawing.value + 2);  // the rays and their resolution, and nothing before them
 }
 
 TEST_F(Progressive, BeginsAnewWithANewVolume) {
@@ -181,7 +181,7 @@ TEST_F(Progressive, BeginsAnewWithFlowAndWithout) {
     EXPECT_EQ(renderer().read(at_rest().drawing).pixels, before.pixels);
 }
 
-// A ring counts its volumes anew, in slots that may lie where the old ones lay.
+// A new ring restarts its volume numbers, and its slots may have the same addresses as the old ones.
 TEST_F(Progressive, BeginsAnewWithANewRing) {
     const VolumeGrid grid = db_grid(24, 24, 24);
     const auto shown_at_rest = [&](double value) {
@@ -211,9 +211,9 @@ TEST_F(Progressive, BeginsAnewWithANewRing) {
 TEST_F(Progressive, WhatWasRefusedStaysRefusedAndTheNextViewIsShown) {
     const Image before = renderer().read(at_rest().drawing);
     const View good = view_;
-    view_.width = width / 2;  // on another film
+    view_.width = width / 2;  // needs another accumulation buffer
     view_.top_from = "a map";
-    EXPECT_THROW(next(), Error);  // it was not set
+    EXPECT_THROW(next(), Error);  // there is no such map
     EXPECT_THROW(next(), Error);
     EXPECT_THROW(next(1), Error);  // at rest
     view_ = good;

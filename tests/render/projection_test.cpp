@@ -1,4 +1,4 @@
-// Where things land in the picture, against rotations written here independently of the camera.
+// Positions in the picture, compared with rotations written here independently of the camera.
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -14,7 +14,7 @@ double radians(double degrees) {
     return degrees * std::numbers::pi / 180;
 }
 
-// Turns y towards x' as a rotation matrix in the plane of two axes does.
+// Turns the coordinates i and j like a rotation matrix in the plane of two axes.
 Point turned(Point p, int i, int j, double angle) {
     const double a = p[i];
     const double b = p[j];
@@ -23,8 +23,8 @@ Point turned(Point p, int i, int j, double angle) {
     return p;
 }
 
-// (right, up, towards the eye) of a point given along (depth, A-scans, B-scans) from the centre: the world turns the
-// other way than the eye.
+// Returns (right, up, towards the eye) of a point given as (depth, A-scans, B-scans) from the centre. The world turns
+// in the opposite direction of the eye.
 Point seen(const View& view, const Point& along) {
     Point p{along[1], -along[0], -along[2]};
     p = turned(p, 0, 2, radians(view.azimuth_deg));
@@ -36,7 +36,7 @@ struct Pixel {
     double x, y;
 };
 
-// From the picture's corner. `radius` is half the volume's diagonal, which just fits at zoom 1.
+// Position from the corner of the picture. `radius` is half the diagonal of the volume, which just fits at zoom 1.
 Pixel predicted(const View& view, const Point& along, double radius) {
     const Point p = seen(view, along);
     const double half = 0.5 * static_cast<double>(std::min(view.width, view.height)) * view.zoom;
@@ -83,7 +83,7 @@ class Projected : public Rendering {
         View view;
         view.mode = mode;
         view.projection = projection;
-        const std::int64_t finer = mode == ViewMode::points ? 4 : 1;  // a ball's pixels have all the same value
+        const std::int64_t finer = mode == ViewMode::points ? 4 : 1;  // all pixels of a ball have the same value
         const double tolerance = finer == 1 ? 0.15 : 0.25;
         view.width = 240 * finer;
         view.height = 200 * finer;
@@ -147,10 +147,10 @@ TEST_F(Projected, ProportionsArePhysical) {
 
 TEST_F(Projected, UnknownSpacingMakesVoxelsCubes) {
     const Pixel none = front_silhouette({0, 0, 0});
-    EXPECT_NEAR(none.x, 2 * none.y, 2);  // a pixel of height
+    EXPECT_NEAR(none.x, 2 * none.y, 2);  // tolerance: one pixel of height
     const Pixel depth_only = front_silhouette({3, 0, 0});
     EXPECT_NEAR(depth_only.x, 2 * depth_only.y, 2);
-    const Pixel one_lateral = front_silhouette({1, 0, 3});  // A-scans as far apart as B-scans
+    const Pixel one_lateral = front_silhouette({1, 0, 3});  // unknown, so the spacing of B-scans is used for A-scans
     EXPECT_NEAR(one_lateral.x, 6 * one_lateral.y, 6);
 }
 

@@ -1,4 +1,4 @@
-// Lengths, ticks, distances and angles as annotations write them.
+// Formatting of lengths, ticks, distances and angles in annotations.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Submissions that go wrong: the queue goes on after a recording that throws, and a lost device is an error.
+// Failing submissions: the queue continues after a recording that throws, and a lost device is an error.
 #include "render/vk/queue.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ TEST_F(Queues, GoOnAfterARecordingThatThrows) {
     const gpu::Device device(choice_);
     gpu::Queue queue(device);
     const auto throws = [](const vk::raii::CommandBuffer&) { throw std::runtime_error("not recorded"); };
-    for (int i = 0; i < 80; ++i) {  // every command buffer more than once
+    for (int i = 0; i < 80; ++i) {  // uses every command buffer more than once
         EXPECT_THROW(queue.submit(throws), std::runtime_error);
         if (i % 2 == 0) queue.run([](const vk::raii::CommandBuffer& commands) { gpu::record_order(commands); });
     }
@@ -55,7 +55,7 @@ TEST_F(Queues, ALostDeviceIsAnErrorAndItsWaitersAreReleased) {
     EXPECT_THROW(timeline.wait(1, std::chrono::seconds(1)), Error);
     timeline.give_up(1);
     EXPECT_TRUE(timeline.wait(1, std::chrono::seconds(1)));
-    timeline.give_up(1);  // as often as one likes
+    timeline.give_up(1);  // may be repeated
 }
 
 }  // namespace

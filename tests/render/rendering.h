@@ -1,5 +1,5 @@
-// What rendering tests share: a renderer under the validation layer, each message of which fails the test, and volumes
-// made from a function of the position.
+// Shared by rendering tests: a renderer under the validation layer, each message of which fails the test, and volumes
+// computed from a function of the position.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ class Rendering : public testing::Test {
 
     Renderer& renderer() { return *renderer_; }
 
-    // Another one, whose messages fail the test as well.
+    // Creates another renderer, whose messages also fail the test.
     std::unique_ptr<Renderer> renderer_with(const VolumeLimits& limits);
 
   private:
@@ -33,20 +33,21 @@ class Rendering : public testing::Test {
 
 VolumeGrid db_grid(std::int64_t depth, std::int64_t a_scans, std::int64_t b_scans, VoxelType type = VoxelType::f32);
 
-// Voxels of `grid.type` (f32, u16 or u8) from values at (depth, A-scan, B-scan) indices.
+// Returns voxels of `grid.type` (f32, u16 or u8) from values at (depth, A-scan, B-scan) indices.
 using ValueAt = std::function<double(std::int64_t depth, std::int64_t a_scan, std::int64_t b_scan)>;
 std::vector<std::byte> voxels(const VolumeGrid& grid, const ValueAt& value);
 
-// 40 in the middle, falling linearly to 0 at `radius` voxels.
+// Returns 40 at the centre, falling linearly to 0 at `radius` voxels.
 ValueAt ball(const VolumeGrid& grid, double radius);
 
-// The same pseudo-random number in [0, 1) for the same arguments, on any machine.
+// Returns the same pseudo-random number in [0, 1) for the same arguments on any machine.
 double noise(std::int64_t x, std::int64_t y, std::int64_t z);
 
 // Orthographic, no box, no light: pixels as large as voxels of edge 1 for a volume of `grid`, whose spacing is 1.
 View voxel_view(const VolumeGrid& grid, std::int64_t width, std::int64_t height);
 
-// What `ask` says of slots of a live ring. Their signal follows `read`, which counts those that will come.
+// Returns the result of `ask` for slots of a live ring with the next signal value. `read` counts the signals that were
+// submitted.
 template <class Ask>
 auto with_next_signal(ShownSlots shown, std::uint64_t& read, const Ask& ask) {
     bool submitted = false;

@@ -1,4 +1,4 @@
-// What a window shows, put together off screen: panes at their places, the interface over them as computed by hand.
+// Contents of a window, composed off screen: panes in their places, and the interface over them as computed by hand.
 #include "render/screen.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ std::uint32_t rgba(std::uint32_t red, std::uint32_t green, std::uint32_t blue, s
     return red | green << 8U | blue << 16U | alpha << 24U;
 }
 
-// Two triangles that fill a rectangle; its glyphs' places run from (u0, v0) to (u1, v1).
+// Adds two triangles that fill a rectangle, with texture coordinates from (u0, v0) to (u1, v1).
 void add_rectangle(InterfaceMesh& mesh, const std::array<float, 4>& at, std::uint32_t colour,
                    const std::array<float, 4>& clip, const std::array<float, 4>& uv = {0, 0, 1, 1}) {
     const auto first = static_cast<std::uint32_t>(mesh.indices.size());
@@ -88,7 +88,7 @@ TEST_F(Screens, WithoutAWindowAreOffScreenAndShowTheirBackground) {
     }
 }
 
-// Whole, across the left top corner, across the right bottom one, and nowhere; later ones above.
+// Complete, across the top left corner, across the bottom right one, and outside; later panes are on top.
 TEST_F(Screens, ShowPanesAtTheirPlaces) {
     const std::array panes{
         ScreenPane{picture(20, 16, 0), {10, 12, 20, 16}}, ScreenPane{picture(30, 30, 1), {-11, -7, 30, 30}},
@@ -117,7 +117,7 @@ TEST_F(Screens, EnlargeAndReducePanesOfOtherSizes) {
     View view;
     view.width = view.height = 10;
     view.box = false;
-    view.target_um = {1e4, 0, 0};  // the background alone
+    view.target_um = {1e4, 0, 0};  // shows only the background
     view.background = {1, 0.2, 0};
     const Drawing drawing = renderer().follow(view, ++now_s_).drawing;
     const std::array panes{ScreenPane{drawing, {30, 20, 80, 7}}};
@@ -146,7 +146,7 @@ TEST(PaneCopies, TakeThePartThatIsSeen) {
     EXPECT_FALSE(pane_copy({0, 0, 0, 5}, {5, 5, 1}, {20, 20, 1}));
 }
 
-// 51 = 255 / 5 everywhere, with weights of which products are whole.
+// All values are multiples of 51 = 255 / 5, so that most products with the weights are integers.
 TEST_F(Screens, BlendTrianglesIntoTheirClipRectangles) {
     InterfaceMesh mesh;
     add_rectangle(mesh, {8, 8, 40, 40}, rgba(255, 0, 0, 255), everywhere);
@@ -157,13 +157,13 @@ TEST_F(Screens, BlendTrianglesIntoTheirClipRectangles) {
             const bool is_red = x >= 8 && x < 40 && y >= 8 && y < 40;
             const bool is_clipped = x >= 20 && x < 30 && y >= 4 && y < 12;
             Pixel expected = is_red ? Pixel{255, 0, 0, 255} : Pixel{0, 0, 51, 255};
-            if (is_clipped) expected = is_red ? Pixel{204, 51, 51, 255} : Pixel{0, 51, 92, 255};  // 91.8
+            if (is_clipped) expected = is_red ? Pixel{204, 51, 51, 255} : Pixel{0, 51, 92, 255};  // 91.8 rounded
             ASSERT_EQ(pixel(image, x, y), expected) << x << ", " << y;
         }
     }
 }
 
-// A triangle covers the pixels whose middles it contains, those on its left and top edges too.
+// A triangle covers the pixels whose centres it contains, including those on its left and top edges.
 TEST_F(Screens, FillTrianglesToTheirEdges) {
     InterfaceMesh mesh;
     const std::uint32_t white = rgba(255, 255, 255, 255);
@@ -191,13 +191,13 @@ TEST_F(Screens, ShowGlyphsByTheirCoverage) {
         const int covered = coverage[static_cast<std::size_t>(i)];
         EXPECT_EQ(pixel(image, 10 + i % 3, 10 + i / 3), (Pixel{covered, covered, 0, 255}));
     }
-    // Between the middles of the first and the second: linear.
+    // Linear between the centres of the first and the second.
     for (std::int64_t i = 0; i < 4; ++i) {
         EXPECT_NEAR(pixel(image, 20 + i, 10)[0], 51 * (static_cast<double>(i) + 0.5) / 4, 1.01);
     }
 }
 
-// Indices count from the part's first vertex.
+// Indices are relative to the part's first vertex.
 TEST_F(Screens, DrawPartsInTheirOrderAndGrowWithThem) {
     for (const int count : {3, 2000, 10, 9000}) {
         InterfaceMesh mesh;
@@ -254,7 +254,7 @@ TEST_F(Screens, TellWhatTheInterfaceTakes) {
     EXPECT_GT(*screen().interface_seconds(), 0);
 }
 
-// A pane that changes while pictures of it are under way, as fast as the host can.
+// A pane changes while its pictures are in progress, as fast as possible.
 TEST_F(Screens, FollowPanesThatChange) {
     for (int i = 0; i < 60; ++i) {
         const std::int64_t across = 20 + i % 4;
@@ -285,7 +285,7 @@ TEST(LostScreens, AreAnError) {
     }
 }
 
-// Whoever opens windows may fail at it, and what the system cannot do is said.
+// Opening a window may fail, and missing features of the window system are reported.
 TEST(WindowSurfaces, ThatCannotBeMadeAreErrors) {
     DeviceChoice choice;
     choice.surface.make = [](void*) -> std::uint64_t { throw Error(ErrorCode::device, "no window", "here"); };

@@ -1,5 +1,5 @@
-// A series far larger than memory plays all its steps in constant memory. It is a sparse file: each time point holds
-// some bright B-scans, whose value says which one it is.
+// A series far larger than memory plays all its steps in constant memory. It is a sparse file: each time point has some
+// bright B-scans, whose value is its number.
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -19,7 +19,7 @@ double resident_bytes() {
     return resident * 4096;
 }
 
-// NIfTI-1 by the standard's own offsets, u16.
+// NIfTI-1 with the offsets of the standard, u16.
 void write_sparse_series(const std::filesystem::path& path) {
     std::string header(352, '\0');
     const auto put = [&](std::size_t place, auto value) { std::memcpy(header.data() + place, &value, sizeof(value)); };

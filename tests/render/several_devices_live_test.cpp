@@ -1,5 +1,6 @@
-// Live volumes of several devices in one ring, without a GPU: several reconstructors on the CPU. Textures hold the bits
-// of one, whole and in parts, through changes of settings and the loss of a device. On GPUs: tests/gpu.
+// Live volumes of several devices in one ring, without a GPU: several reconstructors on the CPU. The textures have the
+// same bits as with one device, complete and in parts, through changes of settings and the loss of a device. tests/gpu
+// runs this on GPUs.
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -101,7 +102,7 @@ TEST_P(LiveOfSeveral, SettingsChangeBetweenBlocksForAllOfThem) {
     EXPECT_TRUE(std::equal(read.begin() + 2 * b_scan, read.begin() + 3 * b_scan, whole.begin() + 2 * b_scan));
 }
 
-// The volume that was under way is dropped, the next ones are made by those that are left.
+// The volume in progress is dropped, and the remaining devices make the next ones.
 TEST_P(LiveOfSeveral, ADeviceThatIsLostInMidVolumeIsLeftOut) {
     plan_.recipe.background = Background::running;
     make();
@@ -110,7 +111,7 @@ TEST_P(LiveOfSeveral, ADeviceThatIsLostInMidVolumeIsLeftOut) {
     *is_lost_ = true;
     EXPECT_FALSE(feed(1, 2, b_scans));
     EXPECT_EQ(path_->read_volume()->voxels, expected(0)) << "pictures go on with the one before";
-    for (std::int64_t volume = 2; volume < 8; ++volume) {  // each slot more than once
+    for (std::int64_t volume = 2; volume < 8; ++volume) {  // uses each slot more than once
         ASSERT_TRUE(feed(volume));
         EXPECT_EQ(path_->read_volume()->voxels, expected(volume)) << "volume " << volume;
     }

@@ -1,5 +1,6 @@
-// What saves samples does not show: skipping empty bricks changes no bit, ending rays early and longer steps in thin
-// runs change no pixel by more than 1/255 beside a ray caster that takes every quarter-voxel step.
+// Optimisations that save samples are invisible. Skipping empty bricks changes no bit. Ending rays early and longer
+// steps in thin tissue change no pixel by more than 1/255, compared with a ray caster that takes every quarter-voxel
+// step.
 #include <algorithm>
 #include <cmath>
 
@@ -10,10 +11,10 @@ namespace {
 
 constexpr std::int64_t edge = 56;
 
-// Layers with speckle below a wavy surface, with a vessel: empty above, thin at depth, dense between.
+// Speckled layers below a wavy surface, with a vessel: empty above, thin at depth, dense in between.
 double tissue(std::int64_t z, std::int64_t a, std::int64_t b) {
     const double below = static_cast<double>(z) - 14 - 3 * std::sin(0.15 * static_cast<double>(a));
-    const double speckle = 10 * std::log10(1e-3 - std::log(1 - noise(z, a, b)));  // of fully developed speckle, dB
+    const double speckle = 10 * std::log10(1e-3 - std::log(1 - noise(z, a, b)));  // fully developed speckle, dB
     if (below < 0) return 2 + 0.3 * speckle;
     if (std::hypot(static_cast<double>(a) - 24, static_cast<double>(b) - 30) < 6) return 8 + speckle;
     return 34 - 0.5 * below + speckle;
@@ -24,7 +25,7 @@ struct Case {
     ViewMode mode;
     const char* preset;
     VoxelType type;
-    double max_samples;  // beside brute force
+    double max_samples;  // relative to brute force
 };
 
 void PrintTo(const Case& c, std::ostream* out) {

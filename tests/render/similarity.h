@@ -1,5 +1,5 @@
-// How alike two pictures look: the mean structural similarity of their luminance (Z. Wang et al., "Image quality
-// assessment: from error visibility to structural similarity", IEEE TIP 13(4), 2004), windows of 8 x 8 pixels.
+// Similarity of two pictures: mean structural similarity of their luminance (Z. Wang et al., "Image quality assessment:
+// from error visibility to structural similarity", IEEE TIP 13(4), 2004), windows of 8 x 8 pixels.
 #pragma once
 
 #include "render/renderer.h"

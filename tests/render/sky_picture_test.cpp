@@ -1,5 +1,5 @@
-// Pictures that give light: how looks are drawn, against sums over the sphere; and their light in a slab, against the
-// sky of their colour and the closed form of single scattering.
+// Environment pictures as light sources: the sampling of directions, compared with sums over the sphere, and their
+// light in a slab, compared with a sky of their colour and the closed form of single scattering.
 #include "render/sky_picture.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ class TracedSkies : public Traced {
         view_.sky_read = std::make_shared<const SkyPicture>(sky_picture(columns, rows, 3, codes));
     }
 
-    // Black but for one white pixel.
+    // Sets a black picture with one white pixel.
     void set_bright_pixel(std::int64_t columns, std::int64_t rows, std::int64_t column, std::int64_t row) {
         std::vector<std::uint8_t> codes(static_cast<std::size_t>(3 * columns * rows), 0);
         std::fill_n(codes.begin() + 3 * (row * columns + column), 3, std::uint8_t{255});
@@ -118,7 +118,7 @@ TEST_F(TracedSkies, OneColourIsTheSkyOfThatColour) {
     }
 }
 
-// One scattering in a slab seen from above: E a p mu / (1 + mu) (1 - exp(-tau (1 + 1 / mu))) over the pixel.
+// Single scattering in a slab seen from above: E a p mu / (1 + mu) (1 - exp(-tau (1 + 1 / mu))) over the pixel.
 TEST_F(TracedSkies, OneBrightPixelIsASmallLamp) {
     set_slab();
     constexpr double tau = .5, albedo = .8;
@@ -145,7 +145,7 @@ TEST_F(TracedSkies, OneBrightPixelIsASmallLamp) {
     expect_light(expected, "on the other side");
 }
 
-// Beside lamps it is looked for less often, which changes nothing but the noise.
+// Together with lamps it is sampled less often, which changes only the noise.
 TEST_F(TracedSkies, AddToLamps) {
     set_slab();
     set_white(3, 64);

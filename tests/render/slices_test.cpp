@@ -1,4 +1,4 @@
-// Planes inside the volume, sections and slabs of it, against values computed here.
+// Planes inside the volume, sections and slabs, compared with values computed here.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,8 @@
 namespace echolux::test {
 namespace {
 
-// 8 at the front of the volume to 32 at its back, and more to the right: linear, so that interpolation is exact.
+// From 8 at the front of the volume to 32 at its back, and increasing to the right. Linear, so that interpolation is
+// exact.
 double ramp(std::int64_t, std::int64_t a, std::int64_t b) {
     return 8 + 0.5 * static_cast<double>(b) + 0.2 * static_cast<double>(a);
 }
@@ -19,12 +20,12 @@ class Sliced : public Rendering {
         Rendering::SetUp();
         grid_ = db_grid(32, 40, 36);
         renderer().set_volume(grid_, voxels(grid_, ramp).data());
-        view_ = voxel_view(grid_, 40, 32);  // a pixel is a voxel
+        view_ = voxel_view(grid_, 40, 32);  // one voxel per pixel
         view_.low = 0;
         view_.high = 40;
     }
 
-    // Its values lie below the range; of slices only the measures are of use then.
+    // Makes the volume invisible. Slices can then only be measured.
     void hide_volume() {
         view_.low = 1000;
         view_.high = 2000;
@@ -47,9 +48,9 @@ class Sliced : public Rendering {
     View view_;
 };
 
-// The volume before the plane is cut away, the plane is not: each mode shows the same, in gray.
+// The volume in front of the plane is cut away, but not the plane. All modes show the same values, in gray.
 TEST_F(Sliced, PlaneLiesAtItsPlaceInAllModes) {
-    view_.slices = {0, 0, 2, -3.5};  // in the middle of B-scan 14
+    view_.slices = {0, 0, 2, -3.5};  // in the centre of B-scan 14
     view_.slices_cut = false;
     view_.clip_planes = {0, 0, -1, -5};
     for (const ViewMode mode : all_modes) {
@@ -72,11 +73,11 @@ TEST_F(Sliced, PlaneLiesAtItsPlaceInAllModes) {
 
 TEST_F(Sliced, FirstOfSeveralPlanesEndsTheRay) {
     hide_volume();
-    view_.slices = {0, 0, 1, 6, 0, 1, 1, 0, 0, 0, 1, -30};  // the last lies outside
+    view_.slices = {0, 0, 1, 6, 0, 1, 1, 0, 0, 0, 1, -30};  // the last one is outside
     const std::vector<RayMeasure> rays = renderer().measure(view_);
     for (std::int64_t x = 0; x < 40; ++x) {
         const double a = static_cast<double>(x) + 0.5 - 20;
-        const double b = a > 18 ? 6 : std::min(6.0, -a);  // a + b = 0, where it is inside and the first
+        const double b = a > 18 ? 6 : std::min(6.0, -a);  // a + b = 0, if it is inside and in front
         EXPECT_NEAR(at(rays, x, 10).value, 8 + 0.5 * (b + 17.5) + 0.2 * static_cast<double>(x), 0.03) << x;
     }
 }
@@ -85,7 +86,7 @@ TEST_F(Sliced, VolumeBeforeAPlaneIsSeen) {
     const auto constant = [](auto...) { return 30.0; };
     renderer().set_volume(grid_, voxels(grid_, constant).data());
     view_.opacity = 0.02;
-    view_.clip_planes = {0, 0, 1, 0};  // ends in the middle
+    view_.clip_planes = {0, 0, 1, 0};  // the volume ends in the middle
     const float half_through = renderer().measure(view_)[40 * 16 + 20].transmittance;
     ASSERT_GT(half_through, 0.05);
     ASSERT_LT(half_through, 0.95);
@@ -116,7 +117,7 @@ TEST_F(Sliced, ColoursOfTheCurveOnRequest) {
     view_.slice_colours = SliceColours::curve;
     const Image image = renderer().render(view_);
     const std::size_t pixel = 4 * (16 * 40 + 20);
-    EXPECT_GT(image.pixels[pixel], image.pixels[pixel + 2] + 30);  // flesh, no gray
+    EXPECT_GT(image.pixels[pixel], image.pixels[pixel + 2] + 30);  // flesh-coloured, not gray
 }
 
 TEST_F(Sliced, ImpossiblePlanesAreRefused) {
@@ -127,7 +128,7 @@ TEST_F(Sliced, ImpossiblePlanesAreRefused) {
     EXPECT_EQ(refused(), "view.plane_normal");
 }
 
-// Sections of random voxels: a pixel of the picture is a voxel, samples lie in the middles of voxels.
+// Sections of random voxels: each pixel is a voxel, and samples are at the centres of voxels.
 class Section : public Rendering {
   protected:
     static constexpr std::int64_t depth = 24, a_scans = 40, b_scans = 36;
@@ -144,7 +145,7 @@ class Section : public Rendering {
         view_.box = false;
     }
 
-    // The value of a section through voxels `first` to `last` of the axis that is looked along.
+    // Value of a section through voxels `first` to `last` of the viewing axis.
     template <class Voxel>
     static double expected(ViewMode mode, std::int64_t first, std::int64_t last, const Voxel& voxel) {
         double least = 1e9, most = -1e9, sum = 0;
@@ -159,7 +160,7 @@ class Section : public Rendering {
                                          : sum / static_cast<double>(last - first + 1);
     }
 
-    // `voxel(x, y, i)` is the i-th voxel, along the normal, below the pixel (x, y).
+    // `voxel(x, y, i)` is the i-th voxel along the normal at pixel (x, y).
     template <class Voxel>
     void expect_section(SlicePlane plane, std::int64_t width, std::int64_t height, std::int64_t along,
                         const Voxel& voxel) {
@@ -215,14 +216,14 @@ TEST_F(Section, ObliquePlaneShowsValuesOfThatPlane) {
     view_.width = 60;
     view_.height = 50;
     const std::vector<RayMeasure> rays = renderer().measure(view_);
-    // In the middle of the picture: 2 um along the normal from the middle of the volume.
+    // At the centre of the picture: 2 um along the normal from the centre of the volume.
     const double a = 0.6 * 2, b = 0.8 * 2;
     const double middle = 8 + 0.5 * (17.5 + b) + 0.2 * (19.5 + a);
     const auto value = [&](std::int64_t x) {
         return static_cast<double>(rays[static_cast<std::size_t>(25 * 60 + x)].value);
     };
     EXPECT_NEAR(0.5 * (value(29) + value(30)), middle, 0.02);
-    // Along the picture's right one goes 0.8 along A-scans and -0.6 along B-scans.
+    // To the right of the picture is 0.8 along A-scans and -0.6 along B-scans.
     const double outline = 0.8 * 40 + 0.6 * 36;
     const double per_pixel = std::max(outline / 60, 24.0 / 50);
     EXPECT_NEAR(value(35) - value(25), 10 * per_pixel * (0.2 * 0.8 - 0.5 * 0.6), 0.03);
@@ -239,8 +240,7 @@ TEST_F(Section, IsCutByTheBox) {
     EXPECT_EQ(image.pixels[4 * (12 * a_scans + 20) + 3], 255);
 }
 
-// Between constant depths, as from above.
-// Where the range is chosen from the volume: a slice mixes nothing, so what is half way up is half bright.
+// With an automatic range, a slice mixes nothing: a value in the middle of the range has half the brightness.
 TEST_F(Section, OfUnknownUnitHasTheLevelsOfItsVoxels) {
     grid_.unit = "";
     grid_.quantity = "";
@@ -265,7 +265,7 @@ TEST_F(Section, EnFaceBetweenDepthsIsTheirMean) {
     view_.show = Shown::en_face;
     view_.width = a_scans;
     view_.height = b_scans;
-    view_.top_um = 4.5;  // from zero delay, where the first voxel's middle lies
+    view_.top_um = 4.5;  // measured from zero delay, where the centre of the first voxel is
     view_.bottom_um = 10.5;
     for (const ViewMode mode : {ViewMode::mip, ViewMode::minip, ViewMode::average, ViewMode::composite}) {
         view_.mode = mode;

@@ -1,4 +1,4 @@
-// Volumes of a live ring on their way to the host, while pictures go on.
+// Copies of live volumes to the host while pictures are drawn.
 #include <functional>
 #include <thread>
 #include <utility>
@@ -10,7 +10,7 @@ namespace {
 
 class SlotCopies : public Slots {};
 
-// The copy is wanted before the volume is written: whoever wants it goes on all the same.
+// The copy is requested before the volume is written, and the caller does not wait.
 TEST_F(SlotCopies, AreBegunAndNobodyWaits) {
     for (const VoxelType type : {VoxelType::u8, VoxelType::f32}) {
         make(small_grid(type));
@@ -24,7 +24,7 @@ TEST_F(SlotCopies, AreBegunAndNobodyWaits) {
     }
 }
 
-// Each has memory of its own until it is gone, whoever takes it and when.
+// Each copy has separate memory until it is released, for any thread and order.
 TEST_F(SlotCopies, AreTakenInAnyOrderOnAnyThread) {
     make(small_grid(VoxelType::u16), 6);
     std::vector<std::vector<std::byte>> voxels;
@@ -33,9 +33,9 @@ TEST_F(SlotCopies, AreTakenInAnyOrderOnAnyThread) {
         voxels.push_back(noise_voxels(grid_, static_cast<int>(i)));
         write(i, voxels.back());
         copies.push_back(renderer().copy_slot(whole(i, i + 1)));
-        if (i % 3 == 2) picture(whole(i, i + 1), small_view());  // of the memory that later ones take, too
+        if (i % 3 == 2) picture(whole(i, i + 1), small_view());  // also uses the memory of later copies
     }
-    copies[4] = {};  // nobody wants it
+    copies[4] = {};  // released without being read
     std::vector<std::vector<std::byte>> taken(copies.size());
     {
         std::vector<std::jthread> takers;

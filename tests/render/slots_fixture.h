@@ -1,4 +1,4 @@
-// A live ring that a test writes to by hand.
+// A live ring to which a test writes by hand.
 #pragma once
 
 #include <cstring>
@@ -20,7 +20,7 @@ inline VolumeGrid small_grid(VoxelType type = VoxelType::u8) {
     return db_grid(21, 18, 12, type);
 }
 
-// A different texture of noise for every seed.
+// Returns different noise for every seed.
 inline std::vector<std::byte> noise_voxels(const VolumeGrid& grid, int seed) {
     return voxels(grid,
                   [=](std::int64_t z, std::int64_t a, std::int64_t b) { return 40 * noise(z + 100 * seed, a, b); });
@@ -40,7 +40,7 @@ class Slots : public Rendering {
         return *slots_;
     }
 
-    // Slices [first, end) of `codes` into the slot, published with the next value.
+    // Writes slices [first, end) of `codes` into the slot, and publishes them with the next value.
     void write(std::size_t slot, const std::vector<std::byte>& codes, std::int64_t first, std::int64_t end) {
         const Place place = slots_->places(slot).structure;
         ASSERT_EQ(place.kind, PlaceKind::host_linear);

@@ -1,5 +1,5 @@
-// Slots of a live ring show what a volume from a file shows: whole and in part, one after the other, and when the one
-// who should have written them is gone.
+// Slots of a live ring give the same pictures as a volume from a file: complete and in part, one after the other, and
+// when the writer is gone.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -56,7 +56,7 @@ TEST_F(Slots, EachVolumeInASlotIsFetchedOnce) {
     write(0, first);
     const Image before = picture(whole(0, 1), view);
     write(0, second);
-    EXPECT_EQ(picture(whole(0, 1), view).pixels, before.pixels);  // it is said to hold the same volume
+    EXPECT_EQ(picture(whole(0, 1), view).pixels, before.pixels);  // its serial says that the volume is unchanged
     const Image after = picture(whole(0, 2), view);
     EXPECT_EQ(after.pixels, picture_of_file(second, view).pixels);
     EXPECT_NE(after.pixels, before.pixels);
@@ -72,12 +72,12 @@ TEST_F(Slots, LightFollowsTheVolumesOfASlot) {
     write(0, first);
     const Image before = picture(whole(0, 1), view);
     write(0, second);
-    const Image after = picture(whole(0, 2), view);  // with nothing in between that would have light made anew
+    const Image after = picture(whole(0, 2), view);  // without a picture in between that would rebuild the lighting
     EXPECT_EQ(before.pixels, picture_of_file(first, view).pixels);
     EXPECT_EQ(after.pixels, picture_of_file(second, view).pixels);
 }
 
-// The first slices of one volume, the others of another.
+// The first slices from one volume, the others from another.
 std::vector<std::byte> joined(const VolumeGrid& grid, const std::vector<std::byte>& below,
                               const std::vector<std::byte>& above, std::int64_t filled_to) {
     std::vector<std::byte> codes = above;
@@ -85,7 +85,7 @@ std::vector<std::byte> joined(const VolumeGrid& grid, const std::vector<std::byt
     return codes;
 }
 
-// Rays that run within slices touch one volume or the other: the picture is that of the joined volume, exactly.
+// Rays within slices touch only one of the two volumes: the picture equals exactly that of the joined volume.
 TEST_F(Slots, RollingShowsTheNewBelowAndThePreviousAbove) {
     make(small_grid());
     View view = voxel_view(grid_, 18, 12);
@@ -112,7 +112,7 @@ TEST_F(Slots, RollingShowsTheNewBelowAndThePreviousAbove) {
     EXPECT_EQ(picture(whole(2, 2), view).pixels, picture_of_file(below, view).pixels);
 }
 
-// Oblique rays: skipping by bricks changes nothing, though bricks of both volumes meet in a run.
+// Oblique rays: skipping bricks changes nothing, even if bricks of both volumes are in one run.
 TEST_F(Slots, RollingSkipsNothingThatIsSeen) {
     make(db_grid(24, 24, 24));
     View view = small_view();
@@ -131,7 +131,8 @@ TEST_F(Slots, RollingSkipsNothingThatIsSeen) {
         const Image expected = picture_of_file(joined(grid_, below, above, 12), view);
         std::size_t different = 0;
         for (std::size_t i = 0; i < seen.pixels.size(); ++i) {
-            different += std::abs(seen.pixels[i] - expected.pixels[i]) > 12 ? 1 : 0;  // the seam is a step, not a slope
+            different += std::abs(seen.pixels[i] - expected.pixels[i]) > 12 ? 1 : 0;  // at the seam, values are not
+                                                                                      // interpolated
         }
         EXPECT_LT(different, seen.pixels.size() / 50) << "ball above: " << ball_above;
     }
@@ -147,7 +148,7 @@ TEST_F(Slots, BeforeTheFirstVolumeIsWholeNothingIsBehind) {
     EXPECT_EQ(picture(shown(1, 1, 5), view).pixels, picture_of_file(joined(grid_, below, nothing, 5), view).pixels);
 }
 
-// Of a volume that the slot held before nothing is left, in whatever direction rays go.
+// Earlier contents of the slot are invisible from all directions.
 TEST_F(Slots, WhatIsNotFilledYetIsNotSeen) {
     make(db_grid(24, 24, 24));
     View view = small_view();
@@ -163,7 +164,7 @@ TEST_F(Slots, WhatIsNotFilledYetIsNotSeen) {
     }
 }
 
-// Of live volumes bricks know the largest values alone.
+// Bricks of live volumes only store maxima.
 TEST_F(Slots, SkippingChangesNoBit) {
     make(db_grid(40, 40, 40));
     write(0, voxels(grid_, [](std::int64_t z, std::int64_t a, std::int64_t b) {
@@ -180,7 +181,7 @@ TEST_F(Slots, SkippingChangesNoBit) {
     }
 }
 
-// Who writes should not, but nothing breaks, and rays that do not come near are as they would be.
+// The writer should not produce such voxels, but nothing breaks, and rays that do not come near them are unchanged.
 TEST_F(Slots, VoxelsThatAreNoNumbersHurtNoOthers) {
     View view = voxel_view(db_grid(16, 16, 16), 16, 16);
     const auto value = [](std::int64_t z, std::int64_t a, std::int64_t b) { return 40 * noise(z, a, b); };
@@ -198,7 +199,7 @@ TEST_F(Slots, VoxelsThatAreNoNumbersHurtNoOthers) {
             const Image expected = picture(whole(0, 1), view);
             const Image found = picture(whole(1, 2), view);
             for (std::size_t i = 0; i < found.pixels.size(); ++i) {
-                if (i / 4 % 16 < 6) continue;  // A-scans 2 to 4, and what lies beside them
+                if (i / 4 % 16 < 6) continue;  // A-scans 2 to 4, and those next to them
                 ASSERT_EQ(found.pixels[i], expected.pixels[i]) << "mode " << static_cast<int>(mode);
             }
         }
@@ -216,7 +217,7 @@ TEST_F(Slots, PicturesUnderWayKeepTheirPixels) {
     const Image first_picture = renderer().read(first);
     EXPECT_NE(first_picture.pixels, renderer().read(second).pixels);
     EXPECT_EQ(picture(whole(0, 1), view).pixels, first_picture.pixels);
-    EXPECT_THROW(renderer().read(first), Error);  // a later one has taken its place
+    EXPECT_THROW(renderer().read(first), Error);  // a later picture has replaced it
 }
 
 TEST_F(Slots, DrawingReadsNothingBack) {
@@ -229,7 +230,7 @@ TEST_F(Slots, DrawingReadsNothingBack) {
     EXPECT_EQ(renderer().bytes_read_back(), 0);
 }
 
-// Who writes is told to be gone.
+// The renderer is notified that the writer is gone.
 TEST_F(Slots, WaitingPicturesAreReleased) {
     make(small_grid());
     ShownSlots never = whole(0, 1);
@@ -240,7 +241,7 @@ TEST_F(Slots, WaitingPicturesAreReleased) {
     renderer().wait(drawing);
 }
 
-// Nobody tells, and the picture is finished all the same; then it is an error.
+// Without a notice, the picture ends after a timeout and the next one is an error.
 TEST_F(Slots, ADesertedRingEndsInAnError) {
     make(small_grid());
     ShownSlots never = whole(0, 1);
@@ -255,7 +256,7 @@ TEST_F(Slots, ADesertedRingEndsInAnError) {
     }
 }
 
-// The host waits for a picture before it writes its slot again, but not for ever.
+// The host waits for a picture before it writes its slot again, but not forever.
 TEST_F(Slots, APictureThatNeverEndsIsAnError) {
     make(small_grid());
     write(0, noise_voxels(grid_, 1));
@@ -297,7 +298,7 @@ std::ptrdiff_t open_descriptors() {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
 }
 
-// What the other API would import, as far as this device goes.
+// Exports memory as another API would import it, as far as this device allows.
 TEST(SharedMemory, IsExportedAndLeaksNoDescriptor) {
     std::vector<std::string> messages;
     {

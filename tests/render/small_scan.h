@@ -1,4 +1,4 @@
-// Spectra of noise, other for every volume, as blocks; and what a reconstructor makes of them in plain memory.
+// Spectra of noise, different for every volume, as blocks, and their reconstruction to plain memory.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace echolux::test {
 
-// u16 spectra to codes that span 60 dB: their meaning does not depend on the volume.
+// u16 spectra to codes that span 60 dB, independently of the volume.
 inline ReconstructionSpec noise_spec(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans,
                                      VoxelType type = VoxelType::u8) {
     ReconstructionSpec plan;
@@ -34,7 +34,7 @@ inline std::vector<std::uint16_t> noise_spectra(const ReconstructionSpec& plan, 
     return samples;
 }
 
-// B-scans [begin, end) of a volume.
+// Block of B-scans [begin, end) of a volume.
 inline Block block_of(const ReconstructionSpec& plan, std::span<const std::byte> spectra, std::int64_t volume,
                       std::int64_t begin, std::int64_t end, MemoryKind memory = MemoryKind::host) {
     const std::int64_t b_scan_bytes = plan.geometry.samples * plan.geometry.a_scans * 2;
@@ -50,7 +50,7 @@ inline Block block_of(const ReconstructionSpec& plan, std::span<const std::byte>
     return block;
 }
 
-// A whole volume, in host memory.
+// Reconstructs a whole volume in host memory.
 inline std::vector<std::byte> voxels_in_memory(const ReconstructionSpec& plan,
                                                const std::vector<std::uint16_t>& samples,
                                                const BackendChoice& backend = {.backend = Backend::cpu}) {

@@ -1,4 +1,4 @@
-// Shaders with their constants put in. That pictures stay the same bits is asked by all other tests of this folder.
+// Specialised shaders with constants inserted. All other tests of this folder check that pictures keep the same bits.
 #include "render/vk/specialized.h"
 
 #include <gtest/gtest.h>

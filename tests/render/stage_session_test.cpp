@@ -1,5 +1,5 @@
-// Recorded scans and live sources on the stage, as the window uses them: what is shown is what a reconstructor makes of
-// the same spectra with the same settings.
+// Recorded scans and live sources on the stage, as the window uses them: the display equals a reconstruction of the
+// same spectra with the same settings.
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -57,7 +57,7 @@ high = 60
         });
     }
 
-    // The scan as the workspace would set it.
+    // The scan with a change as the workspace would make it.
     Scan changed(const std::function<void(Scan&)>& edit) {
         Scan scan = exhibit().live()->scan();
         edit(scan);
@@ -88,7 +88,7 @@ TEST_F(ScansOnStage, AScanIsReconstructedAndItsVolumesAreStepped) {
     EXPECT_EQ(exhibit().still(stage_view()).height, 40);
 }
 
-// As the renderer makes it of the same voxels.
+// Equals the renderer's picture of the same voxels.
 TEST_F(ScansOnStage, AKeptPictureIsOfFullQuality) {
     open_scan_on_stage();
     View view = stage_view();
@@ -99,7 +99,7 @@ TEST_F(ScansOnStage, AKeptPictureIsOfFullQuality) {
         renderer().set_volume(*exhibit().grid(), expected(plan_, 0).data());
         EXPECT_TRUE(exhibit().still(view).pixels == renderer().render(view).pixels) << samples << " samples";
     }
-    turn_until_voxels_are(expected(plan_, 0));  // the ring works on
+    turn_until_voxels_are(expected(plan_, 0));  // the ring still works
 }
 
 TEST_F(ScansOnStage, AScanPlaysByItsTimeLine) {
@@ -126,7 +126,7 @@ TEST_F(ScansOnStage, AChangedSettingReworksWhatIsShown) {
     exhibit().live()->change(changed([](Scan& scan) { scan.recipe.window = Window::rect; }));
     turn_until_voxels_are(expected(plan, 1));
     EXPECT_NE(followed().pixels, before.pixels);
-    plan.recipe.high = 90;  // another meaning of the voxels: a new ring
+    plan.recipe.high = 90;  // changes the meaning of the voxels, which needs a new ring
     exhibit().live()->change(changed([](Scan& scan) {
         scan.recipe.window = Window::rect;
         scan.recipe.high = 90;
@@ -144,14 +144,14 @@ TEST_F(ScansOnStage, WhatCannotWorkIsRefusedAndAllStays) {
     EXPECT_TRUE(exhibit().volume()->voxels == expected(plan_, 0));
 }
 
-// The noise floor that the recipe leaves open is the one that `reconstruct` measures, also after a change.
+// An open noise floor is the one that `reconstruct` measures, also after a change.
 TEST_F(ScansOnStage, AnOpenNoiseFloorIsMeasured) {
     open_scan_on_stage({"recipe.noise_floor_db=0"});
     const auto measured = [&](Window window) {
         Scan scan = changed([&](Scan& one) { one.recipe.window = window; });
         return noise_floor_of(scan);
     };
-    // Nothing while a new ring is empty.
+    // Empty while a new ring has no volume.
     const auto told = [&]() -> std::optional<double> {
         const std::shared_ptr<const Volume> volume = exhibit().volume();
         if (!volume) return std::nullopt;
@@ -258,7 +258,7 @@ TEST_F(LiveOnStage, RecordsWhatItShows) {
     EXPECT_TRUE(exhibit().live()->is_recorded());
 }
 
-// Acquiring and recording never notice.
+// Acquisition and recording are not affected.
 TEST_F(LiveOnStage, ARecordingGoesOnWhileTheDeviceIsLost) {
     open_simulator();
     live().record(live().recording_of_now(folder_ / "rec.toml", ""));

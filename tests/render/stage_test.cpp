@@ -1,5 +1,5 @@
-// Files and series on the stage, as the window uses it: what they show is what the renderer makes of the same volumes
-// by itself.
+// Files and series on the stage, as the window uses it: they give the same pictures as the renderer with the same
+// volumes.
 #include "app/stage/stage.h"
 
 #include <cstdlib>
@@ -12,11 +12,11 @@ namespace {
 using testing::HasSubstr;
 // ---- files ----------------------------------------------------------------------------------------------------------
 
-// A ball of another size at each step, brighter and brighter.
+// A ball of another size and higher brightness at each step.
 Volume ball_volume(std::int64_t step) {
     Volume volume;
     volume.grid = db_grid(14, 12, 10, VoxelType::u8);
-    volume.grid.quantity = volume.grid.unit = "";  // so that voxels choose the colours
+    volume.grid.quantity = volume.grid.unit = "";  // so that the voxels determine the colours
     const ValueAt shape = ball(volume.grid, 4 + static_cast<double>(step));
     const double brightness = 0.5 + 0.1 * static_cast<double>(step);
     volume.voxels = voxels(volume.grid, [&](auto z, auto a, auto b) { return brightness * shape(z, a, b); });
@@ -32,7 +32,7 @@ class FilesOnStage : public OnStage {
         return folder_.path();
     }
 
-    // The first chooses the colours.
+    // The first step determines the colours.
     std::vector<std::uint8_t> expected(std::int64_t step) {
         const Volume first = ball_volume(0), volume = ball_volume(step);
         const auto chosen = fixed_range(*renderer().prepare(voxels_in_memory(first.grid, first.voxels.data()), {}));
@@ -86,7 +86,7 @@ TEST_F(FilesOnStage, ASeriesPlaysItsStepsInOrder) {
     EXPECT_TRUE(exhibit().volume()->voxels == ball_volume(0).voxels);
 }
 
-// On the device there is room for two steps beside the one that is shown.
+// The device has room for two steps in addition to the displayed one.
 TEST_F(FilesOnStage, ASeriesPlaysWithLittleGraphicsMemory) {
     const std::int64_t bytes = ball_volume(0).grid.bytes();
     open(series(9), {}, {.bytes = 3 * bytes, .gpu_bytes = 2 * bytes});
@@ -105,7 +105,7 @@ TEST_F(FilesOnStage, ASeriesPlaysWithLittleGraphicsMemory) {
     EXPECT_EQ(line.left_out(), 0);
 }
 
-// A step that is asked for is shown when it is there; until then the one before stays, and that is said.
+// A requested step is displayed when it is loaded. Until then the previous one stays and loading is reported.
 TEST_F(FilesOnStage, WhatIsLoadingIsSaid) {
     open(series(5), {}, {.bytes = 0, .gpu_bytes = 0});
     turn_until_shown(0);
@@ -117,7 +117,7 @@ TEST_F(FilesOnStage, WhatIsLoadingIsSaid) {
     EXPECT_FALSE(exhibit().loading());
 }
 
-// They are read box by box, and what is seen is the same.
+// They are read box by box, and the picture is the same.
 TEST_F(FilesOnStage, VolumesLargerThanMemoryAreShownInPages) {
     make_stage({.edge = 8, .page_edge = 4});
     const Volume volume = ball_volume(1);
@@ -131,7 +131,7 @@ TEST_F(FilesOnStage, VolumesLargerThanMemoryAreShownInPages) {
     EXPECT_TRUE(seen({.bytes = volume.grid.bytes() - 1}) == seen({}));
 }
 
-// Whichever way voxels come: all of a step at once, or box by box, with a coarse picture first or without one.
+// This holds for steps that are loaded at once or box by box, with or without a coarse picture first.
 TEST_F(FilesOnStage, ColoursStayThroughASeriesInPages) {
     make_stage({.edge = 8, .page_edge = 4});
     View own = stage_view();

@@ -1,4 +1,4 @@
-// Pictures for two eyes: where points land, and that each eye's part is the picture of that eye.
+// Stereo pictures: positions of points, and each eye's part equals the picture of that eye.
 #include "render/stereo.h"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ TEST(StereoRays, GoThroughThePointsThatLandOnTheirPixels) {
     }
 }
 
-// The target lies in the picture's plane; what is at half its distance lies before it by as much as the eyes are apart.
+// The target is in the plane of the picture. A point at half its distance is displaced by the distance of the eyes.
 TEST(StereoRays, PointsAreDisplacedByTheirDistanceFromTheTarget) {
     View view;
     view.look = Look::front;

@@ -1,4 +1,4 @@
-// Pictures that are kept: 16 bits from floats, the same bits in tiles and in one piece, in bounded memory.
+// Saved pictures: 16 bits computed from floats, the same bits in tiles and in one piece, in limited memory.
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -32,7 +32,7 @@ class Stills : public Rendering {
         return codes;
     }
 
-    // As a window draws it: on one film, with all passes.
+    // As in a window: one accumulation buffer with all passes.
     Image followed(View view) {
         view.rest_samples = view.samples;
         FollowedPicture picture;
@@ -62,7 +62,7 @@ TEST_F(Stills, SixteenBitsHoldTheSamePictureFiner) {
     }
 }
 
-// More columns than a tile has, over which spots of jittered passes are rounded the same way.
+// More columns than a tile. Positions of jittered passes are rounded the same way in tiles.
 TEST_F(Stills, TilesAreTheWholePictureBitForBit) {
     view_.width = 4096 + 256;
     view_.height = 40;

@@ -1,4 +1,4 @@
-// What is set up around a volume: background, caps, ground and outlines, against what they must be by their formulas.
+// Surroundings of a volume: background, caps, ground and outlines, compared with their formulas.
 #include <algorithm>
 #include <cmath>
 
@@ -65,7 +65,7 @@ TEST_F(StudioPictures, BackgroundsGoFromTopToBottom) {
     EXPECT_EQ(at(renderer().render(view_), 0, 50)[3], 0);
 }
 
-// A face that is cut open shows the values on it, whatever lies behind; without a cut nothing changes.
+// A face opened by a cut shows its values, whatever is behind. Without a cut nothing changes.
 TEST_F(StudioPictures, CapsAreSections) {
     set_volume([](auto, auto a, auto) { return double(a); });
     view_.look = Look::top;
@@ -99,14 +99,14 @@ TEST_F(StudioPictures, CapsLeaveWhatIsEmptyOpen) {
 }
 
 struct Shade {
-    double sum = 0, a = 0;  // of what is dark of the ground, and its middle along A-scans
+    double sum = 0, a = 0;  // darkening of the ground, and its centre along A-scans
 };
 
-// Light from straight above darkens the ground below the ball, from the side it darkens it farther away; and what lies
-// far from it keeps its colour to the bit.
+// Light from straight above darkens the ground below the ball; from the side, it darkens the ground farther away. Far
+// from the ball, the ground keeps its exact colour.
 TEST_F(StudioPictures, TheGroundIsDarkWhereTheVolumeHidesTheLight) {
     set_ball();
-    view_.look = Look::bottom;  // to see what is below, from below nothing is seen of the ground
+    view_.look = Look::bottom;  // from below the ground is invisible
     view_.ground_shadow = 0.8;
     view_.ground_gap_um = 4;
     View off = view_;
@@ -139,13 +139,13 @@ TEST_F(StudioPictures, TheGroundIsDarkWhereTheVolumeHidesTheLight) {
     EXPECT_GT(above.sum, 2000);
     EXPECT_NEAR(above.a, 0, 1.0);
     for (View* view : {&view_, &off}) {
-        view->lamp = Lamp::free;  // from the left, as high as it is far: the shadow moves as far as the ball lies above
-                                  // the ground
+        // from the left, at 45 degrees: the shadow moves as far as the ball is above the ground
+        view->lamp = Lamp::free;
         view->lamp_azimuth_deg = -90;
         view->lamp_elevation_deg = 0;
         view->roll_deg = 0;
     }
-    // Turned with the eye, that is 50 degrees above the level: aim it at a known angle from straight above instead.
+    // This turns with the eye, 50 degrees above the horizon. Use a known angle from straight above instead.
     const auto aside = [&](View view) {
         view.look = Look::front;
         view.elevation_deg = 0;
@@ -156,7 +156,7 @@ TEST_F(StudioPictures, TheGroundIsDarkWhereTheVolumeHidesTheLight) {
     low.look = low_off.look = Look::free;
     low.elevation_deg = low_off.elevation_deg = 20;
     const Shade side = shade_of(low, low_off);
-    // Towards the lamp: right -0.707, up 0.707 of a picture that is tilted by 20 degrees.
+    // Towards the lamp: right -0.707, up 0.707 in a picture that is tilted by 20 degrees.
     const double rise = 0.70710678 * std::cos(20 * 3.14159265 / 180);
     EXPECT_NEAR(side.a, 24 * 0.70710678 / rise, 3);
     View path = traced(low), path_off = traced(low_off);
@@ -168,7 +168,7 @@ TEST_F(StudioPictures, TheGroundIsDarkWhereTheVolumeHidesTheLight) {
     EXPECT_GT(followed.sum, 2000);
 }
 
-// At its limb a ball has the colour of the outline, in its middle its own.
+// A ball has the colour of the outline at its limb, and its own in the centre.
 TEST_F(StudioPictures, OutlinesAreWhereSurfacesTurnAway) {
     set_ball();
     view_.mode = ViewMode::isosurface;

@@ -1,5 +1,5 @@
-// Where an isosurface is hit and how it is lit, against geometry written here independently of the camera: a plane and
-// a ball, in perspective and orthographic view, askew.
+// Position and lighting of an isosurface, compared with geometry written here independently of the camera: a plane and
+// a ball, in perspective and orthographic view, at an angle.
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -9,7 +9,7 @@
 namespace echolux::test {
 namespace {
 
-using Vector = std::array<double, 3>;  // along depth, A-scans, B-scans, from the middle of the volume
+using Vector = std::array<double, 3>;  // along depth, A-scans, B-scans, from the centre of the volume
 
 Vector sum(const Vector& a, double factor, const Vector& b) {
     return {a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2]};
@@ -25,7 +25,7 @@ struct HostRay {
     Vector start, direction;
 };
 
-// At azimuth 0 the eye is at the near end of the B-scans, A-scans to the right and depth down.
+// At azimuth 0 the eye is at the near end of the B-scans, with A-scans to the right and depth down.
 HostRay host_ray(const View& view, double radius, double column, double row) {
     const double az = view.azimuth_deg * std::numbers::pi / 180;
     const double el = view.elevation_deg * std::numbers::pi / 180;
@@ -56,7 +56,7 @@ Vector from_middle(std::int64_t z, std::int64_t a, std::int64_t b) {
     return {offset(z), offset(a), offset(b)};
 }
 
-// 20 at the surface, and 2 more or less for each voxel's length inwards or outwards.
+// 20 at the surface, changing by 2 per voxel inwards or outwards.
 double ball_value(std::int64_t z, std::int64_t a, std::int64_t b) {
     const Vector p = from_middle(z, a, b);
     return std::clamp(20 + 2 * (ball_radius - std::sqrt(dot(p, p))), 0.0, 40.0);
@@ -68,7 +68,7 @@ double plane_value(std::int64_t z, std::int64_t a, std::int64_t b) {
 double ball_distance(const HostRay& ray) {
     const double nearest = -dot(ray.start, ray.direction);
     const double off = dot(ray.start, ray.start) - nearest * nearest;
-    // Of grazing rays nothing is said: a surface of trilinear voxels is no sphere.
+    // Leaves out grazing rays, because a surface of trilinear voxels is not an exact sphere.
     return off < (ball_radius - 2) * (ball_radius - 2) ? nearest - std::sqrt(ball_radius * ball_radius - off) : -1;
 }
 double plane_distance(const HostRay& ray) {
@@ -131,7 +131,7 @@ TEST_F(Surface, PlaneIsHitWhereItIs) {
     expect_distances(plane_value, plane_distance, 50, 35);
 }
 
-// The formula of docs/rendering.md for a white surface.
+// The formula in docs/rendering.md for a white surface.
 double shade(const Vector& normal, const Vector& to_eye, const Vector& to_lamp) {
     const double facing = std::max(dot(normal, to_lamp), 0.0);
     const double shine = std::max(dot(normal, unit(sum(to_eye, 1, to_lamp))), 0.0);
@@ -140,7 +140,7 @@ double shade(const Vector& normal, const Vector& to_eye, const Vector& to_lamp) 
 
 class LitBall : public Surface {
   protected:
-    // `to_lamp(ray)`
+    // `to_lamp(ray)` returns the direction of the lamp.
     template <class ToLamp>
     void expect_shades(View view, const ToLamp& to_lamp) {
         const VolumeGrid grid = db_grid(edge, edge, edge);
@@ -153,7 +153,7 @@ class LitBall : public Surface {
         view.lighting = true;
         view.lighting_strength = 1;
         const Image image = renderer().render(view);
-        const double trust = 2 / (2 + 0.04 * 40);  // of a slope of 2 a voxel in a range of 40
+        const double trust = 2 / (2 + 0.04 * 40);  // for a slope of 2 per voxel in a range of 40
         int compared = 0;
         int darkest = 255;
         for (std::int64_t i = 0; i < view.width * view.height; ++i) {
@@ -172,7 +172,7 @@ class LitBall : public Surface {
             ++compared;
         }
         EXPECT_GT(compared, 400);
-        EXPECT_LT(darkest, 160);  // of 199
+        EXPECT_LT(darkest, 160);  // the brightest is 199
     }
 };
 

@@ -1,4 +1,4 @@
-// Key frames that are edited: what each edit leaves, the text they are kept as, and that eases go as they say.
+// Editing key frames: the result of each edit, their text form, and the effect of eases.
 #include "app/session/time_line.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST(TimeLines, TakeTheCameraAndWhatDiffers) {
     view.width = 77;
     line.take(3, view);
     ASSERT_EQ(line.keys().size(), 2U);
-    EXPECT_EQ(std::get<double>(line.keys()[0].values.at("opacity")), 1);  // from where it leaves
+    EXPECT_EQ(std::get<double>(line.keys()[0].values.at("opacity")), 1);  // the value before the change
     EXPECT_EQ(std::get<double>(line.keys()[1].values.at("opacity")), 5);
     EXPECT_FALSE(line.keys()[1].values.contains("width"));
     EXPECT_NEAR(line.at(View{}, 2).opacity, 3, 1e-12);
@@ -60,7 +60,7 @@ TEST(TimeLines, KeysAreMovedCopiedAndErased) {
     line.move(4, 2, "zoom");
     EXPECT_EQ(line.keys().size(), 3U);
     EXPECT_EQ(zoom_at(line, 2), 3);
-    line.move(2, 0);  // gives way
+    line.move(2, 0);  // replaces the key there
     EXPECT_EQ(zoom_at(line, 0), 3);
     EXPECT_EQ(line.keys().size(), 2U);
     line.copy(0, 6, "zoom");

@@ -1,4 +1,4 @@
-// What tests of traced light share: white volumes under an even sky, and the light of pixels, linear.
+// Shared by the tests of path tracing: white volumes under a uniform sky, and linear light of pixels.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@
 
 namespace echolux::test {
 
-// Light of a pixel and how much of what is behind it is hidden.
+// Light of a pixel, and the share of the background that is hidden.
 struct Pixel {
     double light = 0, opacity = 0;
 };
 
 class Traced : public Rendering {
   protected:
-    static constexpr int stops = -3;  // so that nothing is cut off at white
+    static constexpr int stops = -3;  // so that nothing is clipped at white
 
     void SetUp() override {
         Rendering::SetUp();
@@ -36,10 +36,10 @@ class Traced : public Rendering {
         view_.paths = 16;
         view_.denoise = false;
         view_.noise_target = 0;
-        view_.spreads_pixels = false;  // pixels are compared as if each were by itself
+        view_.spreads_pixels = false;  // so that pixels are independent
     }
 
-    // White everywhere, of this extinction over `length`.
+    // White everywhere, with this extinction over `length`.
     void set_curve(std::vector<TransferNode> nodes, double length) {
         view_.transfer = "test";
         view_.transfer_curve = TransferCurve{std::move(nodes), "", true, length};
@@ -54,7 +54,7 @@ class Traced : public Rendering {
         renderer().set_volume(grid, voxels(grid, value).data());
     }
 
-    // 64 um deep and so wide that its sides are far away.
+    // 64 um deep, and so wide that its sides are far away.
     void set_slab() {
         VolumeGrid grid = db_grid(64, 64, 64);
         grid.spacing_um = {1, 1000, 1000};
@@ -81,7 +81,7 @@ class Traced : public Rendering {
     }
 
     struct Mean {
-        double light = 0, opacity = 0, sigma = 0;  // of the light
+        double light = 0, opacity = 0, sigma = 0;  // sigma: standard error of the light
     };
     Mean mean() {
         const std::vector<Pixel> all = pixels();
@@ -97,7 +97,7 @@ class Traced : public Rendering {
         return mean;
     }
 
-    // A lamp at the eye and one behind the volume, each half of a sky.
+    // A lamp at the eye and one behind the volume, each covering half of the sky.
     Mean mean_of_lamps_all_around() {
         view_.sky = 0;
         view_.lamp_size_deg = 90;

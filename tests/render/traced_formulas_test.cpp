@@ -1,4 +1,4 @@
-// The formulas that light is traced by, as C++ sees them: random numbers, scattering, surfaces.
+// The formulas of path tracing in C++: random numbers, scattering, surfaces.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ TEST(Phase, HasItsMeanCosineAndIntegratesToOne) {
             sum += cosine;
             squares += cosine * cosine;
             integral += 4 * std::numbers::pi / draws *
-                        shared::phase(2 * (static_cast<float>(i) + 0.5F) / draws - 1, g);  // over the cosine
+                        shared::phase(2 * (static_cast<float>(i) + 0.5F) / draws - 1, g);  // integral over the cosine
         }
         const double mean = sum / draws;
         const double sigma = std::sqrt((squares / draws - mean * mean) / draws);
@@ -53,7 +53,7 @@ TEST(Facets, IsReciprocal) {
     }
 }
 
-// What facets mirror and what is scattered below them, integrated over all directions on a grid: all of it.
+// Light reflected by facets and scattered below them, integrated over all directions on a grid, must sum to 1.
 TEST(Facets, LosesNothing) {
     constexpr int cosines = 2000, turns = 400;
     for (const double roughness : {.3, .5, 1.}) {

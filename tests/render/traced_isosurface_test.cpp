@@ -1,5 +1,5 @@
-// An isosurface in traced light: against furnaces, the ray caster's isosurface, what a haze before it holds back, and
-// how much of the sky is seen from the foot of a wall.
+// Path-traced isosurfaces: compared with furnace tests, with the ray caster's isosurface, with the absorption of haze
+// in front, and with the visible part of the sky at the foot of a wall.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -22,7 +22,7 @@ class TracedIsosurface : public Traced {
         view_.sky = 1;
     }
 
-    // With a surface at half of the radius.
+    // With a surface at half the radius.
     void set_ball(double radius) {
         const VolumeGrid grid = db_grid(40, 44, 48);
         set_volume(grid, ball(grid, radius));
@@ -54,7 +54,7 @@ TEST_F(TracedIsosurface, LosesNothingInAFurnace) {
     view_.clip_high = {.6, 1, .4};
     view_.clip_planes = {0, 1, 1, 3};
     expect_furnace("cut open");
-    view_.isovalue = -100;  // a block
+    view_.isovalue = -100;  // the whole volume is solid
     expect_furnace("all of it");
 }
 
@@ -76,8 +76,8 @@ TEST_F(TracedIsosurface, IsWhereTheRayCasterSeesIt) {
     EXPECT_NEAR(difference / hidden, 0, 2e-3);
 }
 
-// Light of a headlight goes twice through a black haze of known depth, but for half a voxel, which it goes on off the
-// solid.
+// Light of a headlight passes twice through a black haze of known depth, except for the half voxel by which it starts
+// off the surface.
 TEST_F(TracedIsosurface, IsDarkenedByWhatLiesBeforeIt) {
     VolumeGrid grid = db_grid(edge, edge, edge);
     grid.spacing_um = {1, 1000, 1000};
@@ -90,9 +90,9 @@ TEST_F(TracedIsosurface, IsDarkenedByWhatLiesBeforeIt) {
     view_.lamp_size_deg = 0;
     view_.paths = 64;
     const double bare = mean().light;
-    EXPECT_NEAR(bare, 1, 0.15);  // a white surface that faces a lamp of 1
+    EXPECT_NEAR(bare, 1, 0.15);  // a white surface facing a lamp of brightness 1
     for (const double depth : {.25, 1., 2.}) {
-        view_.opacity = 2 * depth;  // of 32 um
+        view_.opacity = 2 * depth;  // for 32 um
         const Mean found = mean();
         const double expected = bare * std::exp(-depth * (2 - 0.5 / 32));
         EXPECT_NEAR(found.light, expected, 4 * found.sigma) << depth;
@@ -100,15 +100,15 @@ TEST_F(TracedIsosurface, IsDarkenedByWhatLiesBeforeIt) {
     }
 }
 
-// From a floor beside a wall as long as the volume: what of a sky's light on a matt floor the wall holds back is the
-// form factor of a rectangle that stands on it (two of J. Howell's catalogue, B-3, side by side).
+// For a floor next to a wall as long as the volume, the part of the sky's light that the wall blocks is the form factor
+// of a perpendicular rectangle (two of J. Howell's catalogue, B-3, side by side).
 TEST_F(TracedIsosurface, SeesLessOfTheSkyAtTheFootOfAWall) {
     constexpr double height = 48, half_length = 32;
     const VolumeGrid grid = db_grid(edge, edge, edge);
     set_volume(grid, [](std::int64_t z, std::int64_t a, std::int64_t) { return z >= 48 || a < 32 ? 40 : 0; });
     set_curve({{0, 1, 1, 1, 0}, {1, 1, 1, 1, 0}}, 0);
     view_.width = view_.height = edge;
-    view_.zoom = std::numbers::sqrt3;  // a pixel is a voxel
+    view_.zoom = std::numbers::sqrt3;  // one voxel per pixel
     view_.roughness = 1;
     view_.bounces = 1;
     view_.paths = 128;
@@ -145,7 +145,7 @@ TEST_F(TracedIsosurface, IsAnIsosurfaceWhileItMoves) {
     view_.paths = 2;
     double now_s = 10;
     FollowedPicture shown;
-    for (int i = 0; i < 8; ++i) {  // the first may be slow on a busy machine, and the next one coarse
+    for (int i = 0; i < 8; ++i) {  // the first may be slow on a busy machine, which makes the next one coarse
         view_.azimuth_deg += 1;
         shown = renderer().follow(view_, now_s += .01);
         renderer().wait(shown.drawing);

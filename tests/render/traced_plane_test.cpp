@@ -1,4 +1,4 @@
-// Transfer functions over two axes, and roughness by value, in traced light.
+// Transfer functions over two axes, and roughness by value, in path tracing.
 #include <cmath>
 
 #include "traced.h"
@@ -67,7 +67,7 @@ TEST_F(TracedPlane, SurfacesOfAnyRoughnessLoseNoLight) {
     EXPECT_NEAR(found.light, found.opacity, 1e-4);
 }
 
-// A curve of one roughness is the view's, but for the rounding of its table.
+// A curve with constant roughness equals the view's roughness, except for the rounding of its table.
 TEST_F(TracedPlane, OneRoughnessIsThatOfTheView) {
     view_.lighting = true;
     view_.sky = 0.2;
@@ -80,7 +80,7 @@ TEST_F(TracedPlane, OneRoughnessIsThatOfTheView) {
     const Mean curve = mean();
     EXPECT_NEAR(curve.light, plain.light, 2e-3 * plain.light);
     for (TransferNode& node : view_.transfer_curve->nodes)
-        node.roughness = 0.05;  // of 1 and 0.5 the means are hardly apart
+        node.roughness = 0.05;  // the means for 1 and 0.5 are too similar to tell them apart
     EXPECT_GT(std::abs(mean().light - plain.light), 3e-3 * plain.light);
 }
 

@@ -1,6 +1,6 @@
-// Light that is traced through hard edges and haze, scattered once, against a brute-force quadrature: steps of an
-// eighth of a voxel along the ray, and from each of them towards the lamp. And spheres and cubes against Monte Carlo by
-// other code.
+// Single scattering through hard edges and haze, compared with brute-force quadrature: steps of an eighth of a voxel
+// along the ray, and from each of them towards the lamp. Spheres and cubes are compared with an independent Monte Carlo
+// code.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -10,14 +10,14 @@
 namespace echolux::test {
 namespace {
 
-using Place = std::array<double, 3>;  // voxels along depth, A-scans, B-scans; texels' middles lie at .5
+using Place = std::array<double, 3>;  // voxels along depth, A-scans, B-scans; centres of texels are at .5
 
 class TracedReference : public Traced {
   protected:
     static constexpr std::int64_t edge = 12;  // voxels
     static constexpr double step = 0.125;
 
-    // Seen from above, through pictures far smaller than voxels; lit from the right and above.
+    // Seen from above, in pictures much smaller than voxels; lit from the right and above.
     void SetUp() override {
         Traced::SetUp();
         view_.zoom = 100;
@@ -31,7 +31,7 @@ class TracedReference : public Traced {
         view_.lamp_elevation_deg = 30;
         view_.lamp_size_deg = 0;
         view_.lamp_brightness = 1 / std::numbers::pi;  // irradiance 1
-        view_.exposure_ev = 2;                         // little light
+        view_.exposure_ev = 2;                         // the light is weak
     }
 
     void fill(const std::vector<TransferNode>& nodes, const ValueAt& value) {
@@ -66,7 +66,7 @@ class TracedReference : public Traced {
         return sum;
     }
 
-    // Per voxel; of the nearest of 1024 entries, as the table is looked up.
+    // Extinction per voxel. Uses the nearest of 1024 entries, like the lookup in the table.
     double extinction_at(const Place& place) const {
         const double entry = std::round(1023 * std::clamp(value_at(place) / 40, 0., 1.)) / 1023;
         const auto above = std::ranges::find_if(nodes_, [&](const TransferNode& node) { return node.value >= entry; });
@@ -93,7 +93,7 @@ class TracedReference : public Traced {
         }
     }
 
-    // What arrives along depth at a place of the field.
+    // Light and opacity of a ray along depth at a position of the field.
     Pixel ray(double a, double b, bool is_lit) const {
         Pixel found;
         double passed = 1;
@@ -108,7 +108,7 @@ class TracedReference : public Traced {
         return found;
     }
 
-    // The mean of so many rays along either side of a picture about this one.
+    // Mean of `rays` x `rays` rays over a picture centred on this one.
     Pixel mean_of_rays(double a, double b, int rays, bool are_lit) const {
         const double width = std::sqrt(3.) * edge / view_.zoom;
         const int all = rays * rays;
@@ -125,8 +125,8 @@ class TracedReference : public Traced {
         return {mean_of_rays(a, b, 3, true).light, mean_of_rays(a, b, 16, false).opacity};
     }
 
-    // Rays anywhere, each filling a picture whose pixels tell how sure its mean is: the squares of their errors are
-    // those of normal numbers, and so is their sum.
+    // Rays at random positions. Each fills a picture, whose pixels give the error of its mean. The squared errors, and
+    // those of their sum, must be those of normal numbers.
     void expect_reference() {
         constexpr int rays = 40;
         double of_light = 0, of_opacity = 0, light = 0, expected = 0, variances = 0;
@@ -160,8 +160,7 @@ class TracedReference : public Traced {
     std::vector<double> values_;
 };
 
-// Its densest values lie between those of the box and of what is around it: only
-// rims have them.
+// The densest values are between those of the box and its surroundings, so they only occur at its edges.
 TEST_F(TracedReference, ABoxWithHardEdgesIsThatOfBruteForce) {
     fill({{0, 1, 1, 1, 0}, {.2, 1, 1, 1, 0}, {.5, 1, 1, 1, 5}, {.8, 1, 1, 1, 2}, {1, 1, 1, 1, 3}},
          [](std::int64_t z, std::int64_t a, std::int64_t b) {
@@ -170,7 +169,7 @@ TEST_F(TracedReference, ABoxWithHardEdgesIsThatOfBruteForce) {
     expect_reference();
 }
 
-// Extinction is nowhere less than half of what its brick may hold: a part of it is followed without a look.
+// Extinction is always more than half of the majorant of its brick, so that a part of the path needs no lookup.
 TEST_F(TracedReference, HazeIsThatOfBruteForce) {
     fill({{0, 1, 1, 1, 1.4}, {1, 1, 1, 1, 2.2}},
          [](std::int64_t z, std::int64_t a, std::int64_t b) { return 40 * noise(z / 2, a / 2, b / 2); });
@@ -179,7 +178,7 @@ TEST_F(TracedReference, HazeIsThatOfBruteForce) {
 
 class TracedShapes : public Traced {
   protected:
-    // A step in a field of distances, whose disc touches the picture's edges.
+    // A step in a distance field. The disc touches the edges of the picture.
     void set_sphere() {
         constexpr std::int64_t edge = 64;
         set_volume(db_grid(edge, edge, edge), [](std::int64_t z, std::int64_t a, std::int64_t b) {
@@ -196,8 +195,8 @@ class TracedShapes : public Traced {
     static constexpr double radius = 28, disc = std::numbers::pi / 4;
 };
 
-// What a sphere that absorbs nothing scatters is the light of the sky, whatever its optical depth; and light is
-// scattered 2/3 of that often: the mean of its chords.
+// A sphere without absorption scatters the light of the sky for any optical depth. The mean number of scatterings is
+// 2/3 of the depth, from the mean length of its chords.
 TEST_F(TracedShapes, SpheresOfAnyDepthAreFurnaces) {
     set_sphere();
     view_.scattering = 1;
@@ -218,11 +217,11 @@ TEST_F(TracedShapes, SpheresOfAnyDepthAreFurnaces) {
     }
 }
 
-// Means over the disc, of NumPy Monte Carlo.
+// Means over the disc, from Monte Carlo in NumPy.
 TEST_F(TracedShapes, SlowSpheresOfAnyDepthScatterAsMonteCarloSays) {
     struct Case {
         double depth;
-        std::array<double, 3> light;  // where .99, .9 and .5 are scattered
+        std::array<double, 3> light;  // for albedo .99, .9 and .5
     };
     set_sphere();
     view_.paths = 32;
@@ -238,7 +237,7 @@ TEST_F(TracedShapes, SlowSpheresOfAnyDepthScatterAsMonteCarloSays) {
     }
 }
 
-// Face on; forwards and to all sides.
+// Seen face on; forward and isotropic scattering.
 TEST_F(TracedShapes, CubesScatterAsMonteCarloSays) {
     struct Case {
         double depth, g, albedo, light;

@@ -1,5 +1,5 @@
-// Light that is traced, against closed forms and figures of other methods (adding-doubling, NumPy Monte Carlo), and
-// against the ray caster.
+// Path tracing compared with closed forms, with results of other methods (adding-doubling, Monte Carlo in NumPy), and
+// with the ray caster.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -10,7 +10,7 @@
 namespace echolux::test {
 namespace {
 
-// R + T of a slab under a sky on both sides, without what passes it; adding-doubling.
+// R + T of a slab under a sky on both sides, without directly transmitted light; adding-doubling.
 TEST_F(Traced, SlabsScatterAsAddingDoublingSays) {
     struct Case {
         double depth, g, albedo, light;
@@ -27,8 +27,8 @@ TEST_F(Traced, SlabsScatterAsAddingDoublingSays) {
     }
 }
 
-// L = E a p(-mu) mu / (1 + mu) (1 - exp(-tau (1 + 1 / mu))) of light that comes in at a cosine of mu; where the lamp is
-// at the eye, mu = 1.
+// L = E a p(-mu) mu / (1 + mu) (1 - exp(-tau (1 + 1 / mu))) for light with cosine of incidence mu. With the lamp at the
+// eye, mu = 1.
 TEST_F(Traced, OneScatteringIsTheClosedForm) {
     set_slab();
     view_.sky = 0;
@@ -52,7 +52,7 @@ TEST_F(Traced, OneScatteringIsTheClosedForm) {
     }
 }
 
-// Under a sky on both sides, with what passes the slab.
+// Under a sky on both sides, with transmitted light.
 TEST_F(Traced, OneScatteringOfASkyIsTheClosedForm) {
     set_slab();
     view_.bounces = 1;
@@ -64,7 +64,7 @@ TEST_F(Traced, OneScatteringOfASkyIsTheClosedForm) {
     }
 }
 
-// Mean over the disc of a sphere of a step in a field of distances.
+// Mean over the disc of a sphere given by a step in a distance field.
 TEST_F(Traced, SpheresScatterAsMonteCarloSays) {
     constexpr std::int64_t edge = 128;
     constexpr double radius = 56;
@@ -74,19 +74,19 @@ TEST_F(Traced, SpheresScatterAsMonteCarloSays) {
         const double distance = radius - std::hypot(double(z) - middle, double(a) - middle, double(b) - middle);
         return 20 + 20 * std::clamp(distance / 8, -1., 1.);
     });
-    view_.zoom = std::sqrt(3.) * edge / (2 * radius);  // the disc touches the picture's edges
+    view_.zoom = std::sqrt(3.) * edge / (2 * radius);  // the disc touches the edges of the picture
     for (const auto& [depth, albedo, light] :
          {std::array{1., .9, .93602}, std::array{10., .9, .62348}, std::array{10., .5, .20519}}) {
         set_curve({{0, 1, 1, 1, 0}, {.4999, 1, 1, 1, 0}, {.5001, 1, 1, 1, depth}, {1, 1, 1, 1, depth}}, 2 * radius);
         view_.scattering = albedo;
         const Mean found = mean();
-        const double disc = std::numbers::pi / 4;  // what is beside it has neither light nor opacity
+        const double disc = std::numbers::pi / 4;  // there is no light or opacity outside the disc
         const double of_disc = 1 - (found.opacity - found.light) / disc;
         EXPECT_NEAR(of_disc, light, 4 * found.sigma / disc + 0.003) << depth << ", " << albedo;
     }
 }
 
-// What loses no light looks like the sky that lights it, whatever is in it.
+// Objects that absorb no light look like the sky that lights them, whatever they contain.
 TEST_F(Traced, NothingIsLostInAFurnace) {
     const VolumeGrid grid = db_grid(20, 24, 28, VoxelType::u8);
     set_volume(grid, [](std::int64_t z, std::int64_t a, std::int64_t b) { return 40 * noise(z, a, b); });
@@ -98,7 +98,7 @@ TEST_F(Traced, NothingIsLostInAFurnace) {
     for (const Pixel& pixel : pixels()) EXPECT_NEAR(pixel.light, pixel.opacity, 4e-4);
 }
 
-// Nor where surfaces are among it.
+// The same holds with surfaces.
 TEST_F(Traced, SurfacesLoseNothingInAFurnace) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     set_volume(grid, ball(grid, 18));
@@ -112,8 +112,8 @@ TEST_F(Traced, SurfacesLoseNothingInAFurnace) {
     }
 }
 
-// Light of the lamp, found by looking for it, is that of a sky in its place, found by going astray: a lamp of 90
-// degrees about the eye is half of a sky of the same radiance, seen from a slab's side.
+// Light of a lamp, sampled directly, equals that of a sky in its place, reached by random paths. A lamp of 90 degrees
+// around the eye is half of a sky of the same radiance, as seen from one side of a slab.
 TEST_F(Traced, ALampIsAsBrightAsTheSkyInItsPlace) {
     set_slab();
     set_white(3, 64);
@@ -124,7 +124,7 @@ TEST_F(Traced, ALampIsAsBrightAsTheSkyInItsPlace) {
     EXPECT_NEAR(lamps.light, sky.light, 4 * std::hypot(sky.sigma, lamps.sigma));
 }
 
-// The same of surfaces, whose light from the lamp is a formula and whose light from the sky is drawn.
+// Same for surfaces, whose light from the lamp is a formula and whose light from the sky is sampled.
 TEST_F(Traced, SurfacesReflectTheLampAsTheyDoTheSkyInItsPlace) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     set_volume(grid, ball(grid, 18));
@@ -139,12 +139,12 @@ TEST_F(Traced, SurfacesReflectTheLampAsTheyDoTheSkyInItsPlace) {
         view_.lamp_brightness = 0;
         view_.lamp = Lamp::headlight;
         const Mean sky = mean();
-        // Pixels differ by where they lie on the ball: an upper bound of the errors.
+        // Pixels also differ by their position on the ball, so this is an upper bound of the errors.
         EXPECT_NEAR(mean_of_lamps_all_around().light / sky.light, 1, 0.015) << roughness;
     }
 }
 
-// A slab that is cut to a part of its depth inside a brick is a slab of that depth.
+// A slab that is cut inside a brick equals a slab of the remaining depth.
 TEST_F(Traced, ACutInsideABrickIsASide) {
     set_slab();
     set_white(8, 64);
@@ -159,7 +159,7 @@ TEST_F(Traced, ACutInsideABrickIsASide) {
     EXPECT_NEAR(cut.light, whole.light, 4 * std::hypot(cut.sigma, whole.sigma));
 }
 
-// Sparse speckle under a curve with a peak inside: where bricks' ends alone would not do.
+// Sparse speckle with a peak inside the curve, for which the min and max of bricks are not sufficient.
 class TracedSpeckle : public Traced {
   protected:
     void SetUp() override {
@@ -213,7 +213,7 @@ TEST_F(TracedSpeckle, TheSameSeedGivesTheSamePicture) {
     EXPECT_EQ(renderer().render(view_).pixels, first.pixels);
 }
 
-// Against what adding-doubling says.
+// Errors relative to the adding-doubling result.
 class TracedErrors : public Traced {
   protected:
     void SetUp() override {
@@ -245,7 +245,7 @@ TEST_F(TracedErrors, SlowFallWithItOverFourDecades) {
     EXPECT_NEAR(slope(4), 0.5, 0.03);
 }
 
-// While few scatterings matter, faster. What is biased stops falling.
+// With few relevant scatterings, errors fall faster. A bias would stop them from falling.
 TEST_F(TracedErrors, OfPathsThatAreSpreadEvenlyFallFaster) {
     EXPECT_GT(slope(2), 0.6);
 }
@@ -254,7 +254,7 @@ TEST_F(TracedErrors, SlowOfPathsThatAreSpreadEvenlyFallOverFourDecades) {
     EXPECT_GT(slope(4), 0.5);
 }
 
-// Of paths that either meet a slab or pass it, as their first number says.
+// Paths that either hit a slab or miss it, depending on their first random number.
 class TracedNeighbours : public Traced {
   protected:
     void SetUp() override {
@@ -269,7 +269,7 @@ class TracedNeighbours : public Traced {
     const double met_ = 1 - std::exp(-1.);
 };
 
-// Over squares of 4 x 4 pixels their errors cancel, where those of pixels by themselves add up.
+// Errors cancel over squares of 4 x 4 pixels, while those of independent pixels add up.
 TEST_F(TracedNeighbours, ErrInDifferentDirections) {
     const auto variance = [&](bool spreads_pixels) {
         view_.spreads_pixels = spreads_pixels;
@@ -288,7 +288,7 @@ TEST_F(TracedNeighbours, ErrInDifferentDirections) {
     EXPECT_LT(variance(true), 0.25 * met_ * (1 - met_) / 16);
 }
 
-// Each pixel by itself, over many seeds, is as random as before: of squared errors in units of their own the mean is 1.
+// Over many seeds, each pixel is as random as before: the mean of the squared normalised errors is 1.
 TEST_F(TracedNeighbours, TakeEveryNumberAsOften) {
     constexpr int seeds = 128;
     view_.width = view_.height = 16;
@@ -336,9 +336,9 @@ TEST_F(TracedSpeckle, AWindowShowsTheCompositeWhileItMovesAndThePathsAtRest) {
     View composite = view_;
     composite.mode = ViewMode::composite;
     double now_s = 10;
-    view_.frame_ms = 1000;  // in full
+    view_.frame_ms = 1000;  // at full resolution
     FollowedPicture shown;
-    for (int i = 0; i < 8; ++i) {  // the first may be slow on a busy machine, and the next one coarse
+    for (int i = 0; i < 8; ++i) {  // the first may be slow on a busy machine, which makes the next one coarse
         view_.azimuth_deg += 1;
         shown = renderer().follow(view_, now_s += .01);
         renderer().wait(shown.drawing);

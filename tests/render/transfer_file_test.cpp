@@ -1,4 +1,4 @@
-// Transfer functions in files: ours out and in, ParaView's in, and the words of every refusal.
+// Transfer functions in files: writing and reading our format, reading ParaView's, and the text of every refusal.
 #include "app/transfer/transfer_file.h"
 
 #include <gmock/gmock.h>
@@ -80,7 +80,7 @@ extinctions = [7, 0,   9, 8]
     VolumeGrid grid;
     grid.unit = "HU";
     EXPECT_EQ(transfer_function(view, grid, {0, 1}).range.low, 7);
-    grid.unit = "";  // as of a shipped preset: not a refusal, but the volume's range
+    grid.unit = "";  // like a shipped preset: not refused, but uses the volume's range
     EXPECT_EQ(transfer_function(view, grid, {0, 1}).range.high, 1);
 }
 
@@ -143,13 +143,13 @@ TEST_F(TransferFile, ParaViewColourMapWithOpacity) {
         return *node;
     };
     EXPECT_EQ(at(10).extinction, 0);
-    EXPECT_DOUBLE_EQ(at(20).extinction, 100 * std::log(2));  // half passes a hundredth of the depth
+    EXPECT_DOUBLE_EQ(at(20).extinction, 100 * std::log(2));  // half of the light passes a hundredth of the depth
     EXPECT_DOUBLE_EQ(at(50).extinction, 100 * std::log(2));
     EXPECT_DOUBLE_EQ(at(20).red, 0.25);
     EXPECT_DOUBLE_EQ(at(20).green, 0.125);
-    // Between points the opacity is a straight line, the extinction is not.
+    // Opacity is linear between points, extinction is not.
     EXPECT_DOUBLE_EQ(at(15).extinction, -100 * std::log(0.75));
-    // As our own file it is the same.
+    // Saved in our format, it is the same.
     write_transfer(folder_ / "curve.toml", curve);
     EXPECT_EQ(read_transfer(folder_ / "curve.toml"), curve);
 }

@@ -1,4 +1,4 @@
-// What a view means for a volume: curve, range, colours and lengths.
+// Interpretation of a view for a volume: curve, range, colours and lengths.
 #include "render/transfer_function.h"
 
 #include <gmock/gmock.h>
@@ -116,7 +116,7 @@ class Moment : public Rendering {
   protected:
     static constexpr std::int64_t edge = 24;
 
-    // Shows a foreign volume whose values lie between `low` and `low + 400`; returns the range that it chose.
+    // Shows a foreign volume with values from `low` to `low + 400`. Returns the chosen range.
     ValueRange show(double low, const std::optional<ValueRange>& chosen = {}) {
         VolumeGrid grid = db_grid(edge, edge, edge);
         grid.quantity = grid.unit = "";
@@ -138,7 +138,7 @@ TEST_F(Moment, ThresholdsNeverMoveWhenTimeAdvancesUnlessThatIsChosen) {
     EXPECT_NEAR(renderer().transfer_function(view).range.low, first.low + 100, 1e-3);
     EXPECT_NEAR(renderer().transfer_function(view).range.high, first.high + 100, 1e-3);
     view.range = RangeSource::fixed;
-    show(100);  // another thing to look at
+    show(100);  // a new volume
     EXPECT_NEAR(renderer().transfer_function(view).range.low, first.low + 100, 1e-3);
 }
 
@@ -164,7 +164,7 @@ TEST_F(Moment, ExtinctionIsPerLengthWhateverTheVolumesDepthAndVoxels) {
     view.look = Look::front;
     view.projection = Projection::orthographic;
     view.width = view.height = 9;
-    const double extinction = 12 * (22 - 17.8) / 8.14 * 3 + 12;  // of tissue at 22 dB: from 12 to 48 over 8.14 dB
+    const double extinction = 12 * (22 - 17.8) / 8.14 * 3 + 12;  // tissue at 22 dB: from 12 to 48 over 8.14 dB
     for (const auto& [depth, b_scans, spacing] :
          {std::tuple{std::int64_t{40}, std::int64_t{30}, 2.0}, {std::int64_t{10}, std::int64_t{60}, 1.0}}) {
         VolumeGrid grid = db_grid(depth, 40, b_scans);

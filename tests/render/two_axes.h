@@ -1,4 +1,4 @@
-// What tests of transfer functions over two axes share.
+// Shared by tests of transfer functions over two axes.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ inline TransferWidget box(ValueRange values, ValueRange seconds, double extincti
             .extinction = extinction};
 }
 
-// Over values from 0 to 40, nothing of which is seen without widgets.
+// A curve over values from 0 to 40 that shows nothing without widgets.
 inline TransferCurve dark(TransferPlane plane, double length_um = 0) {
     return {.nodes = {{0, 0.2, 0.2, 0.3, 0}, {40, 1, 1, 0.9, 0}}, .length_um = length_um, .plane = std::move(plane)};
 }
@@ -34,7 +34,7 @@ inline TransferFunction function_of(const TransferPlane& plane) {
     return function;
 }
 
-// Sparse: most of it is nearly nothing.
+// Sparse: most of it is almost 0.
 inline double speckle_in_boxes(std::int64_t z, std::int64_t a, std::int64_t b) {
     return (a / 9 + b / 8 + z / 10) % 3 == 0 ? 44 * noise(z, a, b) : 2 * noise(z, a, b);
 }

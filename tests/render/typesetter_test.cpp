@@ -1,4 +1,4 @@
-// Text as glyphs: kerned, with the signs of the field, and left out where nobody could read it.
+// Text as glyphs: kerned, with the special characters of OCT, and omitted if it would be unreadable.
 #include <gtest/gtest.h>
 
 #include "render/annotations/typesetter.h"

@@ -1,5 +1,5 @@
-// The whole way on the CPU and software Vulkan: blocks of spectra in, pictures out. What the textures hold is compared
-// with a reconstruction into plain memory, what the pictures show with the same voxels set as a volume.
+// The complete live path on the CPU and software Vulkan: blocks of spectra in, pictures out. Textures are compared with
+// a reconstruction to plain memory, and pictures with the same voxels set as a volume.
 #include "app/live/volume_path.h"
 
 #include <gmock/gmock.h>
@@ -59,7 +59,7 @@ class Path : public Rendering {
     }
 
     ReconstructionSpec plan_;
-    std::atomic<bool> lost_ = false;  // from the next submission on
+    std::atomic<bool> lost_ = false;  // loses the device at the next submission
     std::unique_ptr<VolumePath> path_;
 };
 
@@ -116,7 +116,7 @@ TEST_F(Path, NothingIsReadBackUnasked) {
     EXPECT_EQ(path_->bytes_read_back(), 48 * 40 * 4);
 }
 
-// As a window shows it: what is final is what the renderer makes of the same voxels, and gives the ring no work.
+// As in a window: the final picture equals the renderer's picture of the same voxels, and needs no work of the ring.
 TEST_F(Path, FollowsTheNewestVolume) {
     make(small_plan());
     View view = small_view();
@@ -187,7 +187,7 @@ TEST_F(Path, AVolumeWithMissingBlocksIsNeverShown) {
     EXPECT_FALSE(feed(1, samples, 4, 6));
     EXPECT_EQ(path_->picture(small_view())->stamp.volume, 0);
     EXPECT_TRUE(feed(2, samples, 0, 2));
-    EXPECT_TRUE(feed(3));  // volume 2 breaks off
+    EXPECT_TRUE(feed(3));  // volume 2 stays incomplete
     const VolumePicture picture = path_->picture(small_view()).value();
     EXPECT_EQ(picture.stamp.volume, 3);
     EXPECT_EQ(path_->read(picture).pixels, expected_picture(3));
@@ -214,7 +214,7 @@ ErrorCode refusal(const std::function<void()>& call) {
     return ErrorCode::cancelled;
 }
 
-// Whoever hears of it first: the slot that the lost picture reads is written again, by somebody who waited for it.
+// Whichever call detects the loss first, the slot used by the lost picture is written again by the waiting feeder.
 TEST_F(Path, ALostDisplayReleasesWhoFeeds) {
     using Hear = std::function<void(const VolumePicture&)>;
     const std::array<Hear, 4> ways{[&](const VolumePicture& picture) { path_->wait(picture); },
@@ -236,7 +236,7 @@ TEST_F(Path, ALostDisplayReleasesWhoFeeds) {
     }
 }
 
-// Nobody has heard of it: feeding is an error then, and leaving is not stopped by it.
+// If no call has detected the loss, feeding is an error, and the destructor does not hang.
 TEST_F(Path, ALostDisplayThatNobodyHeardOfHangsNobody) {
     make(small_plan(), {.slots = 2});
     ASSERT_TRUE(feed(0));
@@ -248,7 +248,7 @@ TEST_F(Path, ALostDisplayThatNobodyHeardOfHangsNobody) {
     path_.reset();
 }
 
-// What every picture shows is one whole volume, the one it says.
+// Every picture shows a single complete volume, the one in its stamp.
 TEST_F(Path, TwoThreadsFeedAndDraw) {
     make(small_plan());
     const std::array expected{expected_picture(0), expected_picture(1)};
@@ -262,7 +262,7 @@ TEST_F(Path, TwoThreadsFeedAndDraw) {
         }
     };
     feed_from(0, 1);
-    ASSERT_EQ(path_->read(path_->picture(small_view()).value()).pixels, expected[0]);  // its shader is compiled by now
+    ASSERT_EQ(path_->read(path_->picture(small_view()).value()).pixels, expected[0]);  // compiles the shader
     std::jthread feeder([&] {
         feed_from(1, volumes);
         path_->finish();
@@ -296,9 +296,9 @@ void start_and_stop(int cycles) {
         path.feed(block_of(plan, samples, 0, 0, 3));
         path.feed(block_of(plan, samples, 0, 3, 6));
         path.picture(small_view());
-        path.feed(block_of(plan, samples, 1, 0, 3));  // stopped in the middle of a volume, a picture under way
+        path.feed(block_of(plan, samples, 1, 0, 3));  // stop in the middle of a volume, while a picture is drawn
     };
-    cycle();  // what drivers and thread pools keep open for good
+    cycle();  // opens the descriptors that drivers and thread pools keep
     const std::ptrdiff_t before = open_descriptors();
     for (int i = 0; i < cycles; ++i) cycle();
     EXPECT_EQ(open_descriptors(), before);

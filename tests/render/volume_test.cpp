@@ -1,4 +1,4 @@
-// Volumes that cannot be shown are refused with sizes, before anything is allocated or read.
+// Volumes that cannot be displayed are refused with their sizes, before anything is allocated or read.
 #include <gmock/gmock.h>
 
 #include "compute/error.h"

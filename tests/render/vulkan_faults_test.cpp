@@ -1,5 +1,5 @@
-// Whichever Vulkan call fails, once or for good: an Error says so or the picture is right, nothing is left behind, and
-// the next renderer of the same process draws as if nothing had happened.
+// Whichever Vulkan call fails, once or permanently: either an Error reports it or the picture is correct. Nothing
+// leaks, and the next renderer of the process works normally.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ View small_view() {
     return view;
 }
 
-// ---- what is tried --------------------------------------------------------------------------------------------------
+// ---- workloads ------------------------------------------------------------------------------------------------------
 
 const VolumeGrid& still_grid() {
     static const VolumeGrid grid = db_grid(20, 18, 16, VoxelType::u16);
@@ -97,7 +97,7 @@ Image live_volumes() {
         if (const auto picture = path.picture(small_view())) path.wait(*picture);
     }
     const auto picture = path.picture(small_view());
-    if (!picture) throw Error(ErrorCode::device, "no volume came");  // what the path says of itself is told elsewhere
+    if (!picture) throw Error(ErrorCode::device, "no volume came");  // other tests check the path's own messages
     return path.read(*picture);
 }
 
@@ -112,11 +112,11 @@ constexpr Workload workloads[] = {{"LitVolume", lit_volume},
                                   {"PicturesInTheBackground", picture_in_the_background},
                                   {"LiveVolumes", live_volumes}};
 
-// ---- how it is judged -----------------------------------------------------------------------------------------------
+// ---- checks ---------------------------------------------------------------------------------------------------------
 
 char tried[160] = "";
 
-// What never ends is told by name: a test that merely runs out of time says nothing.
+// Reports a hang with its name: a test that only times out would give no information.
 class Watch {
   public:
     Watch() {
@@ -195,7 +195,7 @@ TEST_P(VulkanFaults, SomeCallsFail) {
         const std::int64_t at = std::uniform_int_distribution<std::int64_t>(1, calls())(random);
         fail(at, i % 2 == 0 ? FaultTime::once : FaultTime::for_good);
     }
-    EXPECT_GE(faults(), 45);  // how many calls there are may differ by some waiting
+    EXPECT_GE(faults(), 45);  // the number of calls may vary with waiting
 }
 
 TEST_P(VulkanFaults, SlowEachCallFails) {
