@@ -169,7 +169,7 @@ class Page:
         self.mouse("mouseReleased", *end, button="left", clickCount=1)
 
     def key(self, key, code, virtual, text="", modifiers=0):
-        """Presses a key and releases it. Modifiers: 1 Alt, 2 Ctrl, 4 Meta, 8 Shift."""
+        """Presses and then releases `key`. Modifiers: 1 Alt, 2 Ctrl, 4 Meta, 8 Shift."""
         held = [("Control", 17, 2), ("Shift", 16, 8)]
         for name, number, bit in held:
             if modifiers & bit:

@@ -23,8 +23,8 @@ class Push(ProgramCase):
         return np.fromfile(self.folder / raw, "<u2")
 
     def from_python(self, target, source):
-        """The recording is complete except for blocks pushed before the viewer connected. The producer pushes until it
-        ends."""
+        """The recording is complete except for blocks pushed before the viewer connected. The producer pushes until
+        the recording ends."""
         spectra = fringes()
         with push.Producer(target, samples=256, a_scans=12, b_scans=4, line_rate_hz=1000, block_b_scans=2) as producer:
             recorder = start("record", "--source", source, "--volumes", 3, "-o", "scan.toml", folder=self.folder)

@@ -85,8 +85,8 @@ class Serve(ProgramCase):
 
     @unittest.skipIf(CHROMIUM is None, "there is no Chromium here")
     def test_a_browser(self):
-        """Opens the address, turns the volume and uploads a file. A second browser watches. The connection is cut and
-        restored."""
+        """Opens the address, turns the volume and uploads another file. A second browser watches. The connection is cut
+        and restored."""
         (self.folder / "up").mkdir()
         served = self.serve("v.nrrd", "--uploads", "up")
         browser = Browser()

@@ -30,7 +30,7 @@ def checks(page):
 
 class Validate(ProgramCase):
     def write_mirror(self, name, depth_um, a2=A2, fringe=0.3):
-        """Writes 8 lines of one mirror as a scan. `a2` is the value in its recipe, A2 the true one."""
+        """Writes a mirror scan of 8 lines. `a2` is the value in its recipe, A2 the true one."""
         noise = np.random.default_rng(7).normal(0, 2, (1, 8, N))
         fringe = fringe * np.cos(2 * K * depth_um + A2 * KAPPA**2)
         spectra = np.rint(DARK + SOURCE * (1 + fringe) + noise).astype("<u2")

@@ -1,4 +1,4 @@
-// Fixture: a workspace steered by requests that may open the files of its own folder.
+// Fixture: a workspace steered by requests that may open the files in its folder.
 #pragma once
 
 #include <memory>

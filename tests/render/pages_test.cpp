@@ -267,7 +267,7 @@ TEST_F(Pages, LinesLongerThanAnyTexture) {
     }
 }
 
-// Voxels in memory; counts accesses.
+// A source in memory that counts the voxels read from it.
 class CountedSource : public VoxelSource {
   public:
     CountedSource(const VolumeGrid& grid, const void* codes) : memory_(voxels_in_memory(grid, codes)) {}

@@ -1,5 +1,5 @@
 // Optimisations that save samples are invisible. Skipping empty bricks changes no bit. Ending rays early and longer
-// steps in thin tissue change no pixel by more than 1/255, compared with a ray caster that takes every quarter-voxel
+// steps in thin regions change no pixel by more than 1/255, compared with a ray caster that takes every quarter-voxel
 // step.
 #include <algorithm>
 #include <cmath>
