@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Reads the documents and reports what leads nowhere: links, pictures and headings that do not exist, pages that
-docs/index.md does not list, pictures that no page shows, files of the sources that a page names and that are gone.
+"""Reports broken references in the documents: links, pictures and headings that do not exist, pages that docs/index.md
+does not list, pictures that no page shows, and names of source files that no longer exist.
 
-usage: check_documents.py ROOT      prints one line for each finding; exit status 1 when there is one
+usage: check_documents.py ROOT      prints one line per finding; exit status 1 if there is one
 """
 import re
 import sys
 from pathlib import Path
 
 INDEX = "docs/index.md"
-HISTORY = {"CHANGELOG.md"}  # names files as they were called then
+HISTORY = {"CHANGELOG.md"}  # contains old file names
 
 LINK = re.compile(r"\]\(([^()\s]+)\)|<(?:img|source|a)\s[^>]*?(?:src|href)=\"([^\"]+)\"")
 ELSEWHERE = re.compile(r"^[a-z]+:")
@@ -18,7 +18,7 @@ FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`")
 SOURCE = re.compile(
     r"`((?:compute|engine|render|shaders|app|bench|ui|library|include|examples|assets|plugins|tests|cmake|docs)/"
-    r"(?!(?:\d+|N)`)[\w./*{},-]*)`"  # library/2048 is a figure of the bench
+    r"(?!(?:\d+|N)`)[\w./*{},-]*)`"  # library/2048 is a value of the bench
 )
 PICTURES = {".png", ".gif", ".webp", ".svg", ".jpg"}
 
@@ -28,7 +28,7 @@ def documents(root):
 
 
 def anchors(text):
-    """Of a page's headings, as GitHub makes them."""
+    """Returns the anchors of a page's headings, in GitHub's form."""
     headings = HEADING.findall(FENCED.sub("", text))
     return {re.sub(r"[^\w\- ]", "", re.sub(r"[`*]", "", heading).lower()).replace(" ", "-") for heading in headings}
 
@@ -41,13 +41,13 @@ def links(text):
 
 
 def target_of(page, link):
-    """The file that a link leads to, and the heading in it."""
+    """Returns the file and the heading that a link leads to."""
     name, _, heading = link.partition("#")
     return (page.parent / name).resolve() if name else page, heading
 
 
 def broken(page, link):
-    """Why a link leads nowhere, or None."""
+    """Returns the reason why a link is broken, or None."""
     target, heading = target_of(page, link)
     if not target.exists():
         return "there is no such file"
@@ -57,7 +57,7 @@ def broken(page, link):
 
 
 def alternatives(name):
-    """ui/{a,b}/x as ui/a/x and ui/b/x."""
+    """Expands ui/{a,b}/x to ui/a/x and ui/b/x."""
     match = re.search(r"\{([^{}]*)\}", name)
     if not match:
         return [name]

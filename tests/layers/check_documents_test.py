@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The check of the documents must find what it is there for: each fault is made on purpose in a small tree of its own."""
+"""Tests of the document check: each fault is added on purpose to a small temporary tree."""
 import tempfile
 import unittest
 from pathlib import Path

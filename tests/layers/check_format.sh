@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every source looks as .clang-format says. `./dev format` repairs it.
+# Checks that every source is formatted as .clang-format specifies. `./dev format` fixes it.
 set -euo pipefail
 cd "$1"
 if ! command -v clang-format >/dev/null; then

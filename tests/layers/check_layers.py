@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Reads the sources and reports what breaks the plan of the rooms (docs/architecture.md): includes against the arrows, CUDA
-or POSIX headers outside the few places meant for them, files without an opening comment, files grown too long.
+"""Reports violations of the architecture (docs/architecture.md): includes that rooms must not have, CUDA or POSIX
+headers outside the few places meant for them, files without an opening comment, and files that are too long.
 
-usage: check_layers.py ROOT      prints one line for each finding; exit status 1 when there is one
+usage: check_layers.py ROOT      prints one line per finding; exit status 1 if there is one
 """
 import re
 import sys
@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOMS = ["assets", "compute", "engine", "render", "app", "library", "python", "bench", "ui"]
 
-# Rooms that a room may include from; tests may include from all.
+# Rooms that each room may include from. Tests may include from all.
 ARROWS = {
     "assets": {"assets"},
     "compute": {"compute"},
@@ -18,30 +18,30 @@ ARROWS = {
     "render": {"render", "compute", "shaders", "assets"},
     "app": {"app", "engine", "render", "compute", "assets"},
     "library": {"library", "echolux", "app", "engine", "render", "compute", "assets"},
-    "python": {"python", "echolux"},  # the interface that others have, and no more
+    "python": {"python", "echolux"},  # the public interface only
     "bench": {"bench", "app", "engine", "render", "compute", "assets"},
     "ui": {"ui", "bench", "app", "engine", "render", "compute", "assets"},
     "shaders": {"shaders"},
 }
 
-# Of compute, the renderer sees places, descriptions, the one way to loop on all cores and what an empty voxel is: it must
-# not learn how voxels are made.
+# Headers of compute that the renderer may include: places, descriptions, the parallel loop and the empty value. It must
+# not depend on the computation of voxels.
 COMPUTE_FOR_RENDER = {"types.h", "plan/describe.h", "error.h", "counted.h", "place.h", "sharing.h", "parallel_for.h",
                       "empty_value.h"}
 
-# What others build on: the C interface needs nothing but these and its own headers, the C++ one nothing of ours but the
-# C interface. The copy of an earlier version is one header however long, and stays as it was.
+# Public headers: the C interface needs only these and its own headers, and the C++ interface only the C interface. The
+# copy of an earlier version is a single header of any length and is kept unchanged.
 INTERFACE = Path("include/echolux")
 INTERFACE_NEEDS = {"stddef.h", "stdint.h"}
 INTERFACE_COPIES = "echolux_v"
 
-# engine and render meet in app only; the front ends see what app gives them.
+# engine and render meet in app only; front ends use what app provides.
 FRONT_ENDS = {"bench", "ui"}
 
 CUDA = re.compile(r"^(cuda|cufft|cublas|cupti|nvrtc|nvtx|cub/|thrust/|cooperative_groups)")
 VULKAN = re.compile(r"^vulkan/")
 
-# POSIX headers stay where handles are handled, so that another operating system is a matter of a few files.
+# POSIX headers are allowed only where handles are wrapped, to keep ports to other systems small.
 POSIX = re.compile(
     r"^(unistd|fcntl|dlfcn|pthread|sched|poll|dirent|glob|pwd|termios|aio|mqueue|semaphore|signal|strings|netdb)\.h$"
     r"|^(sys|netinet|arpa|linux)/"
@@ -70,8 +70,8 @@ POSIX_PLACES = [
     "ui/cli/",
 ]
 
-# What comes from others is opened and parsed in one place for each kind, which knows of FIFOs, lengths and depths. The others
-# read what this program wrote itself, what is embedded in it, or what the kernel says.
+# External input is opened and parsed in one place per kind, which handles FIFOs, lengths and depths. The other places
+# listed here read only files written by this program, embedded data, or kernel interfaces.
 ONE_PLACE = [
     (re.compile(r"json::parse\(", re.IGNORECASE), "JSON of others is read by parsed_json() of engine/io/json_text.h",
      {"engine/io/json_text.cpp", "ui/cli/session_options.cpp"}),
@@ -103,7 +103,7 @@ def includes(text):
 
 
 def wrong_include(path, quote, name):
-    """Why this include must not stand in this file, or None."""
+    """Returns the reason why this file must not have this include, or None."""
     room = path.parts[0]
     target = name.split("/")[0]
     if CUDA.match(name) and path.parts[:2] != ("compute", "cuda") and path.parts[:2] != ("tests", "gpu"):
@@ -128,7 +128,7 @@ def wrong_include(path, quote, name):
 
 
 def wrong_outside(path, quote, name):
-    """Of what others build on, and of what shows them how."""
+    """As wrong_include(), for the public headers and their examples."""
     is_interface = path.parent == INTERFACE
     if is_interface and path.suffix == ".h" and not (name in INTERFACE_NEEDS if quote == "<" else name.endswith(".h")):
         return f"the C interface includes {', '.join(sorted(INTERFACE_NEEDS))} and itself only"
@@ -142,19 +142,19 @@ def may_be_long(path):
 
 
 def meets_elsewhere(path, text):
-    """engine and render are put together in app only."""
+    """True if a front end includes both engine and render, which only app may do."""
     targets = {name.split("/")[0] for _, _, name in includes(text)}
     return path.parts[0] in FRONT_ENDS and {"engine", "render"} <= targets
 
 
 def place_of(path, folders):
-    """A folder without folders in it is one place; elsewhere each file is a place of its own."""
+    """Returns the node of a file in the include graph: its folder if that has no subfolders, otherwise the file."""
     folder = Path(path).parent
     return folder if folder in folders and len(folder.parts) > 1 else Path(path)
 
 
 def cycles(root):
-    """Groups of places that include each other, whether directly or by others."""
+    """Returns groups of places that include each other, directly or indirectly."""
     files = {path for path in sources(root) if path.parts[0] in ROOMS}
     folders = {path.parent for path in files}
     leaves = {folder for folder in folders if not any(folder in other.parents for other in folders)}
@@ -182,7 +182,7 @@ def reachable(start, arrows):
 
 
 def opening_comment_missing(root, path):
-    """Each file says what it is; a source may leave that to the header of the same name."""
+    """True if a file does not begin with a comment. A source with a header of the same name needs none."""
     header = (root / path).with_suffix(".h")
     if path.suffix == ".cpp" and header.exists():
         return False
@@ -201,7 +201,8 @@ def elsewhere_than_its_place(path, text):
 
 
 def types_defined(path, text):
-    """Types at the left margin of a named namespace: others may link against them, so that each name stands for one."""
+    """Yields types at the left margin of a named namespace. They can be linked into other files, so their names must be
+    unique."""
     spaces = []
     for number, line in enumerate(text.splitlines(), 1):
         if match := re.match(r"namespace ([\w:]*)\s*\{", line):
@@ -213,7 +214,8 @@ def types_defined(path, text):
 
 
 def types_defined_twice(root):
-    """In the rooms, or in the rooms and in a test: programs of tests hold both. Tests are programs of their own."""
+    """Yields types defined twice in the rooms, or in the rooms and a test, because test programs link both. Each test
+    is a separate program, so tests may share names."""
     types = {}
     for of_tests in (False, True):
         for path in sources(root):

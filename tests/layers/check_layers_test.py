@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The layer check must find what it is there for: each rule is broken on purpose in a small tree of its own."""
+"""Tests of the layer check: each rule is broken on purpose in a small temporary tree."""
 import tempfile
 import unittest
 from pathlib import Path

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Reads every string literal of the sources that a person may get to see, and reports those that break the rules for
-messages: rooms below ui name settings and not options of the command line, counts are made by counted() (compute/counted.h),
-and phrases that puzzled readers stay away.
+"""Checks the string literals that users may see against the rules for messages: rooms below ui name settings rather
+than command-line options, counts are formatted by counted() (compute/counted.h), and phrases that confused readers
+are not used.
 
-usage: check_messages.py ROOT          prints one line for each finding; exit status 1 when there is one
-       check_messages.py ROOT --print  prints all messages instead, file by file, to be read as a whole
+usage: check_messages.py ROOT          prints one line per finding; exit status 1 if there is one
+       check_messages.py ROOT --print  prints all messages instead, file by file, for review
 """
 import re
 import sys
@@ -23,7 +23,7 @@ TABLES = {"bench", "engine/validation"}
 THINGS = ("B-scans|A-scans|bins|bits|blocks|boundaries|bytes|channels|checks|chunks|columns|dimensions|files|frames|GPUs|heights|"
           "images|iterations|lines|mirrors|numbers|pages|pictures|planes|points|poses|positions|rows|samples|slices|"
           "spectra|threads|times|values|volumes|voxels")
-# "3 x 1 voxels" is a size, and a product.
+# "3 x 1 voxels" is a size, not a count.
 PLURAL = re.compile(rf"(?<!x )(?:\{{\}}|\b1) (?:more )?(?:{THINGS})\b(?!/s| x )")
 
 PUZZLING = {
@@ -50,7 +50,7 @@ TOKEN = re.compile(
 
 
 def literals(text):
-    """(line, text) of the string literals of a source; adjacent ones are one."""
+    """Returns the (line, text) of the string literals of a source; adjacent literals are joined."""
     text = re.sub(r"^[ \t]*#[ \t]*include.*$", "", text, flags=re.M)
     found, end = [], -1
     for token in TOKEN.finditer(text):
@@ -75,7 +75,7 @@ def messages(root):
 
 
 def faults(path, text):
-    """What is wrong with a literal of the file `path`, which is relative to the root."""
+    """Yields the faults of a literal in the file `path`, relative to the root."""
     if path.parts[0] in BELOW_UI and (OPTION.search(text) or COMMAND.search(text)):
         yield "names an option or a command: name the key in `backticks`, ui/cli/option_words.cpp translates it"
     is_table = any(path.is_relative_to(table) for table in TABLES)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The check of the messages finds each fault that it is there for, and nothing where all is well."""
+"""Tests of the message check: it finds each fault and reports nothing for correct messages."""
 import tempfile
 import unittest
 from pathlib import Path
