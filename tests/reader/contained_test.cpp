@@ -1,5 +1,5 @@
-// What reader processes come to whose codec does harm on purpose (double/hostile_reader.cpp): nothing happens to files
-// and to this process, and one line says what was tried.
+// Reader processes whose codec does harm on purpose (double/hostile_reader.cpp): files and this process stay intact,
+// and one line reports the attempt.
 #include "engine/io/contained/contained_reader.h"
 
 #include <fcntl.h>
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(, Forbidden,
                                          "watch its parent", "make code", "make code of data",
                                          "start a program with signals blocked"));
 
-// Sanitizers take crashes for themselves, and end without the signal.
+// Sanitizers catch crashes and exit without the signal.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool is_sanitized = true;
 #else
@@ -92,7 +92,7 @@ TEST_P(Failing, IsOneErrorWithinTheTimeThatItMayTake) {
     EXPECT_EQ(caught.code, ErrorCode::bad_file) << caught.line;
     EXPECT_THAT(caught.line, HasSubstr(file().string()));
     EXPECT_THAT(caught.line, HasSubstr(is_sanitized ? "damaged" : GetParam().second));
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));  // 2 s, and a busy machine
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));  // the limit is 2 s
     expect_unharmed();
 }
 
@@ -114,7 +114,7 @@ TEST_F(Contained, OtherFilesCanNeitherBeReadNorFound) {
     EXPECT_EQ(found.at("nothing"), "Bad file descriptor");
 }
 
-// As packed frames are handed over, which the program may write.
+// The input is a sealed file in memory, as for packed frames, which this program itself may write.
 TEST_F(Contained, AFileInMemoryCanOnlyBeRead) {
     const Descriptor memory = file_in_memory();
     put(memory, std::string_view("input"));
@@ -131,7 +131,7 @@ TEST_F(Contained, AFileInMemoryCanOnlyBeRead) {
     EXPECT_EQ(first, 'i');
 }
 
-// A process that was taken over ends when nobody asks any more, whatever it has forbidden.
+// A compromised process ends when the kernel's time limit is reached, even if it disabled its own alarm.
 TEST_F(Contained, ProcessorTimeHasALimitOfTheKernels) {
     const auto reader = opened("");
     std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
@@ -143,7 +143,7 @@ TEST_F(Contained, ProcessorTimeHasALimitOfTheKernels) {
     EXPECT_LE(limit.rlim_max, 3700);
 }
 
-// Whichever call is the first that the limit refuses.
+// Lowers the limit step by step, so that every opening call fails once.
 TEST_F(Contained, TooManyOpenFilesAreToldAsThat) {
     rlimit before{};
     getrlimit(RLIMIT_NOFILE, &before);
@@ -174,8 +174,8 @@ TEST_F(Contained, TooManyOpenFilesAreToldAsThat) {
     EXPECT_TRUE(is_opened);
 }
 
-// Memory is made for what was said first: whoever took a process over may have its successor say something else of as
-// many bytes.
+// Memory is allocated for the header that was received first. A compromised process could make its successor report
+// another header with the same number of bytes.
 class Fickle : public Contained, public testing::WithParamInterface<const char*> {};
 
 TEST_P(Fickle, IsRefusedWhereItsSuccessorSaysSomethingElse) {
@@ -201,7 +201,7 @@ TEST_F(Contained, LevelsAreOfOneTypeOrNonsense) {
     EXPECT_THAT(error_of([&] { opened("change its mind"); }).line, HasSubstr("said nonsense"));
 }
 
-// Whoever stands in a folder of others runs none of their programs.
+// Otherwise starting in a folder of someone else would run a program from there.
 TEST_F(Contained, TheProgramIsNeverLookedForInTheCurrentFolder) {
     unsetenv("ECHOLUX_READER");
     std::filesystem::copy_file("/bin/true", folder_ / "echolux-reader");
@@ -229,7 +229,7 @@ TEST_F(Contained, SlicesComeInAnyOrderWithWhatTheyHold) {
             EXPECT_EQ(voxels[static_cast<std::size_t>(32 * (z - begin) + 31)], static_cast<std::byte>(time * 80 + z));
         }
     };
-    for (const std::int64_t step : {1, 7, 30, 100}) {  // in order: the next ones are under way
+    for (const std::int64_t step : {1, 7, 30, 100}) {  // in order: the next slices are prefetched
         for (std::int64_t time = 0; time < 3; ++time) {
             for (std::int64_t z = 0; z < 100; z += step) expect(time, z, std::min<std::int64_t>(100, z + step));
         }
@@ -252,7 +252,7 @@ TEST_F(Contained, SlicesComeInAnyOrderWithWhatTheyHold) {
 TEST_F(Contained, AfterATimePointThatCrashesOthersAreRead) {
     const auto reader = opened("crash later");
     EXPECT_EQ(reader->read(0, {0, 50}).size(), 1600);
-    EXPECT_EQ(reader->read(0, {50, 100}).size(), 1600);  // the next time point is under way, and crashes there
+    EXPECT_EQ(reader->read(0, {50, 100}).size(), 1600);  // the next time point is prefetched and crashes
     EXPECT_THAT(error_of([&] { reader->read(1, {0, 50}); }).line, HasSubstr(is_sanitized ? "damaged" : "crashed"));
     EXPECT_EQ(reader->read(2, {0, 100}).size(), 3200);
     EXPECT_EQ(reader->read(0, {99, 100}).front(), static_cast<std::byte>(99));

@@ -1,5 +1,5 @@
-// A reader process whose codec does harm on purpose: the part of the file that is asked for says which. In the cage of
-// the real one, and started by the same hands.
+// A reader process whose codec does harm on purpose; the requested part of the file selects the harm. It runs in the
+// same sandbox as the real reader and is started by the same code.
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -27,7 +27,7 @@ namespace {
 
 using namespace echolux;
 
-// Harmless voxels: each knows its time point and slice.
+// Harmless voxels whose values encode time point and slice.
 class Stack final : public ImageReader {
   public:
     explicit Stack(std::map<std::string, std::string> texts = {}) {
@@ -60,7 +60,7 @@ class Stack final : public ImageReader {
     ImageHeader header_;
 };
 
-// Bad from the second slice on.
+// Crashes at the second time point.
 class LateHarm final : public ImageReader {
   public:
     const ImageHeader& header() const override { return stack_.header(); }
@@ -82,8 +82,7 @@ class WrongSizes final : public ImageReader {
     Stack stack_;
 };
 
-// Is over whenever the second time point is asked for, and says of its levels what stands in the input: x y z, type,
-// time points, of one after the other.
+// Exits at the second time point. Its levels are numbers in the input: x y z, type and time points per level.
 class Fickle final : public ImageReader {
   public:
     Fickle() {
@@ -109,7 +108,7 @@ class Fickle final : public ImageReader {
     std::vector<ImageHeader> levels_;
 };
 
-std::string place;  // of a file that harm could be done to
+std::string place;  // path of the file to attack
 
 int deepen(int depth) {
     volatile char wide[4096];
@@ -136,7 +135,7 @@ Harms to_files() {
     };
 }
 
-// The network and other processes.
+// Attacks on the network and other processes.
 Harms to_others() {
     return {
         {"connect", [] { socket(AF_INET, SOCK_STREAM, 0); }},
@@ -160,7 +159,7 @@ Harms to_others() {
     };
 }
 
-// Its own memory, time and end.
+// Attacks on its own memory, time and lifetime.
 Harms to_itself() {
     return {
         {"make code",
@@ -187,7 +186,7 @@ Harms to_itself() {
     };
 }
 
-// What it says, and then nothing more.
+// Sends wrong words and then nothing more.
 Harms in_words() {
     const auto says = [](std::initializer_list<std::uint64_t> words) {
         return [words = std::vector<std::uint64_t>(words)] {
@@ -211,12 +210,11 @@ Harms all_harms() {
     return all;
 }
 
-// What the system calls it when it may not, or may.
 std::string outcome(bool is_done) {
     return is_done ? "done" : std::strerror(errno);
 }
 
-// Opening to read is refused without ado, as libraries look for files of their own, and so is asking what there is.
+// Opening for reading fails without killing the process, because libraries look for their own files. So does stat().
 std::unique_ptr<ImageReader> tells_what_it_could_find() {
     struct stat found {};
     std::map<std::string, std::string> texts;
@@ -232,7 +230,7 @@ std::unique_ptr<ImageReader> tells_what_it_could_find() {
     return std::make_unique<Stack>(std::move(texts));
 }
 
-// The input itself, through memory.
+// Tries to write to the input through a memory map.
 std::unique_ptr<ImageReader> tells_whether_it_can_write() {
     void* shared = mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED, reader_file, 0);
     if (shared != MAP_FAILED) *static_cast<char*>(shared) = 'X';
