@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
-"""Judges the medians of a run of echolux_bench (--benchmark_out, JSON) by the targets: one line each, exit code 1 when
-one is missed. judge.py BENCH.json"""
+"""Checks the medians of an echolux_bench run (--benchmark_out, JSON) against the targets.
+
+Prints one line per target; exit status 1 if one is missed.
+
+usage: judge.py BENCH.json"""
 import json
 import sys
 from pathlib import Path
@@ -12,7 +15,7 @@ def medians(path):
 
 
 def targets(run):
-    """Name, figure, unit, relation, bound. A benchmark that did not run misses its target."""
+    """Yields name, value, unit, relation and bound per target. A benchmark that did not run misses its target."""
     one, two, cast = (run.get(name, {}) for name in [
         "reconstruct/standard/threads:1", "reconstruct/standard/threads:2", "ray_cast/composite_unlit"])
     yield "standard chain, 1 thread", 100 * one.get("of_bare_fft", 0), "% of FFTW's bare transform (aim 35 %)", ">=", 25

@@ -1,6 +1,6 @@
-// Spectra that are pushed through shared memory, beside the plain copy of the same bytes between the same places:
-// `of_memory_copy` is the part of its rate that is left, of the producer that copies a block into the ring and of the
-// viewer that takes it out.
+// Pushes spectra through shared memory and compares the rate with plain copies of the same bytes between the same
+// buffers. `of_memory_copy` is the fraction of the copy rate that is reached: by the producer, which copies blocks into
+// the ring, and by the viewer, which copies them out.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ double seconds(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// 8 MiB a block, 16 of them: together more than any cache holds.
+// 16 blocks of 8 MiB: together larger than any cache.
 class Ring {
   public:
     Ring() {
@@ -53,7 +53,7 @@ class Ring {
     void publish() {
         if (echolux_push_publish(&push_, nullptr) != 0) throw std::runtime_error(push_.problem);
     }
-    // Of the block that is published as the nth, counted from 0.
+    // Memory of published block n, counted from 0.
     std::byte* slot(std::uint64_t n) { return static_cast<std::byte*>(echolux_push_data_of(&push_, n)); }
     Block take() {
         Arrival arrival = source_->next(std::chrono::seconds(1));
@@ -66,14 +66,14 @@ class Ring {
     std::unique_ptr<Source> source_;
 };
 
-// A dozen blocks through the ring, then plain copies between the same places in the same order, so that caches and what
-// else the machine does fall on both.
+// Pushes a dozen blocks through the ring, then makes plain copies between the same buffers in the same order, so that
+// caches and other load affect both alike.
 void push_shared_memory(benchmark::State& state, bool of_viewer) {
     constexpr std::size_t count = 12;
     Ring ring;
     const std::size_t bytes = ring.block_bytes();
     std::vector<std::byte> spectra(count * bytes, std::byte{7});
-    std::vector<Block> held(count);  // as recorder and display hold them
+    std::vector<Block> held(count);  // as a recorder and a display would hold them
     std::uint64_t published = 0;
     double copying_s = 0, pushing_s = 0;
     const auto turn = [&] {
@@ -96,7 +96,7 @@ void push_shared_memory(benchmark::State& state, bool of_viewer) {
         published += count;
         return times;
     };
-    turn();  // pages are touched
+    turn();  // touches the pages
     for (auto step : state) {
         const std::array<double, 4> times = turn();
         const double ring_s = times[of_viewer ? 1 : 0], copy_s = times[of_viewer ? 3 : 2];

@@ -1,5 +1,5 @@
-// Rates of the reconstruction on the CPU, beside the rate of FFTW's bare complex transform of the same length in the
-// same run: `of_bare_fft` is the part of it that the whole chain reaches on one thread, from u16 counts to u8 dB.
+// Reconstruction rates on the CPU, compared with FFTW's bare complex transform of the same length in the same run.
+// `of_bare_fft` is the fraction of FFTW's rate that the whole chain reaches on one thread, from u16 counts to u8 dB.
 #include <benchmark/benchmark.h>
 #include <fftw3.h>
 
@@ -40,7 +40,7 @@ class BareTransform {
         benchmark::DoNotOptimize(out_[1][0]);
     }
 
-    // Transforms a second over about 50 ms.
+    // Returns transforms per second, measured over about 50 ms.
     double rate() const {
         constexpr int count = 20000;
         const auto start = std::chrono::steady_clock::now();

@@ -1,5 +1,5 @@
-// The ray caster on a small volume: 128^3 voxels of layered tissue with speckle, 256 x 256 pixels. Wall
-// time of one picture from the call to its pixels on the host.
+// Benchmark of the ray caster on a small volume: 128^3 voxels of layered tissue with speckle, 256 x 256 pixels.
+// Measures the wall time of one picture from the call to its pixels on the host.
 #ifdef ECHOLUX_RENDER
 #include <benchmark/benchmark.h>
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Measures `echolux serve` beside a live session: pictures per second, latency beyond drawing, and what serving takes from
-the session. A client of its own stands in for the browser, so it runs where there is none.
+"""Measures `echolux serve` together with a live session: pictures per second, latency beyond drawing, and the cost to
+the session. Its own client replaces the browser, so no browser is needed.
 
 usage: serve.py [--program FILE] [--size 1920x1080] [--seconds 20] [--codec h264] [--json FILE] [-- words of `echolux serve`]
 
-Behind `--` stands what is served, by default --source sim. A hand drags through the volume sixty times a second; the number
-of each of its moves travels with the picture that shows it. Latency is from that move to the decoded picture; drawing, the wait for
-the encoder and encoding are told with the picture, decoding is measured here, and what is left is transport, there and back.
-All by one clock, on one machine. Decoding needs PyAV (`pip install av`); where it is missing, latency ends with the last byte.
+The words after `--` choose what is served, by default --source sim. A simulated hand drags through the volume sixty
+times per second; the number of each move travels with the picture that shows it. Latency is from that move to the
+decoded picture. The times of drawing, waiting for the encoder and encoding come with the picture, and decoding is
+measured here. The rest is transport in both directions. All times use the clock of one machine. Decoding needs PyAV
+(`pip install av`); without it, latency ends with the last byte.
 """
 import argparse
 import json
@@ -64,7 +65,7 @@ class Served:
 
 
 class Session:
-    """What the live session did meanwhile."""
+    """Counters of the live session over a period."""
 
     def __init__(self, served):
         self.served, self.begin, self.at = served, served.statistics(), time.monotonic()
@@ -83,7 +84,7 @@ class Session:
 
 
 class Viewer:
-    """A page: takes pictures, decodes and acknowledges them, and drags through the volume."""
+    """Acts as a page: receives, decodes and acknowledges pictures, and drags through the volume."""
 
     def __init__(self, served, codec, size):
         self.line = Socket(served.address.replace("http", "ws", 1).replace("/?", "/ws?"))
@@ -97,7 +98,7 @@ class Viewer:
     def run(self, seconds):
         for thread in self.threads:
             thread.start()
-        time.sleep(2)  # the first pictures open encoder and decoder
+        time.sleep(2)  # the first pictures open the encoder and decoder
         self.rows.clear()
         self.pictures, self.bytes, self.held_back, begin = 0, 0, 0, time.monotonic()
         time.sleep(seconds)
@@ -126,7 +127,7 @@ class Viewer:
             head, data = HEADER.unpack(message[:HEADER.size]), message[HEADER.size:]
             is_still, picture, shown_input = head[0] == 1, head[4], head[5]
             if self.decoder is not None and not is_still and not self.decoder.decode(av.Packet(data)):
-                self.held_back += 1  # the time until it comes would not be counted
+                self.held_back += 1  # the delay until it is shown would not be counted
             shown = time.monotonic()
             self.line.send(json.dumps({"type": "shown", "picture": picture}))
             self.pictures += 1
@@ -145,7 +146,7 @@ class Viewer:
         if av is None:
             return
         self.decoder = av.CodecContext.create(names[message["codec"]], "r")
-        self.decoder.flags |= 1 << 19  # AV_CODEC_FLAG_LOW_DELAY: a picture comes out with the packet that it came in
+        self.decoder.flags |= 1 << 19  # AV_CODEC_FLAG_LOW_DELAY: each packet returns its picture at once
         self.decoder.thread_type = "SLICE"
 
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The standard chain in array code, to run beside `echolux bench`: NumPy, CuPy, PyTorch eager and torch.compile, and the
-module `echolux` on arrays of each.
+"""The standard chain in array code, to compare with `echolux bench`: NumPy, CuPy, PyTorch eager and torch.compile, and
+the `echolux` module on arrays of each.
 
 From u16 counts on the device to u8 dB on the device: background, Lagrange-3 resampling, window x dispersion, transform,
-the first half's power, dB, codes. Each is written as its users would: tables once, lines in batches, the best of some
-batch sizes counts. Each is first held against the same formulas in NumPy float64; what is not installed, or finds no
-GPU, is left out with the reason. Prints JSON; A-scans/s are medians over repetitions after warm-up.
+power of the first half, dB, codes. Each version is written as its users would write it: tables are computed once, lines
+are processed in batches, and the best of several batch sizes counts. Each version is first checked against the same
+formulas in NumPy float64. Libraries that are not installed or find no GPU are skipped with the reason. Prints JSON;
+A-scans/s are medians over repetitions after warm-up.
 
 usage: chain.py [--samples 2048] [--a-scans 512] [--b-scans 512] [--seconds 1] [--only NAME,NAME]
 """
@@ -17,14 +18,14 @@ import time
 
 import numpy as np
 
-BATCHES = [4096, 16384, 65536, 262144]  # lines at a time
-A_SCANS = 512  # of a B-scan: batches are whole B-scans
+BATCHES = [4096, 16384, 65536, 262144]  # lines per batch
+A_SCANS = 512  # per B-scan; batches are whole B-scans
 A2_RAD, A3_RAD = 38, -9
 LOW_DB, HIGH_DB = -5.0, 45.0
 
 
 class Tables:
-    """Everything that is computed once, in float64, from the same instrument as `echolux bench` simulates."""
+    """The tables that are computed once, in float64, for the instrument that `echolux bench` simulates."""
 
     def __init__(self, samples, b_scans):
         u = np.linspace(-1, 1, samples)
@@ -39,7 +40,7 @@ class Tables:
         self.background = np.full(samples, 2000.0)
         self.power_scale = 1 / window.sum() ** 2
         self.samples, self.b_scans = samples, b_scans
-        self.reference_db = 0.0  # set to the median level, so that all codes occur
+        self.reference_db = 0.0  # later set to the median level, so that all codes occur
         self.codes_per_db = 255 / (HIGH_DB - LOW_DB)
 
     @staticmethod
@@ -60,7 +61,7 @@ def codes_in_numpy(lines, tables, real=np.float64, complex_=np.complex128):
 
 
 class NumPy:
-    """float32 where NumPy lets it; on one core, and on fewer lines."""
+    """Uses float32 where NumPy supports it; runs on one core, with fewer lines."""
 
     def __init__(self, tables):
         self.tables, self.name, self.device = tables, f"NumPy {np.__version__}", "cpu"
@@ -95,7 +96,7 @@ class CuPy:
         self.weight = cupy.asarray(tables.weight, cupy.complex64)
         self.background = cupy.asarray(tables.background, cupy.float32)
         scale, reference = tables.power_scale, tables.reference_db
-        # One fused elementwise kernel for everything after the transform, as CuPy offers it.
+        # One fused elementwise kernel for everything after the transform, using CuPy's ElementwiseKernel.
         self.code = cupy.ElementwiseKernel(
             "complex64 bin", "uint8 code",
             f"""float power = (bin.real() * bin.real() + bin.imag() * bin.imag()) * {scale:.9e}f;
@@ -151,7 +152,7 @@ class Torch:
         self.chain = torch.compile(chain, dynamic=False) if self.compiled else chain
 
     def put(self, lines):
-        return self.torch.from_numpy(lines.view(np.int16)).to("cuda")  # below 4096: the same bytes, all operators
+        return self.torch.from_numpy(lines.view(np.int16)).to("cuda")  # counts < 4096: equal bytes; int16 has all operators
 
     def counts(self, lines):
         return lines.view(self.torch.uint16)
@@ -171,7 +172,7 @@ class TorchCompiled(Torch):
 
 
 class Module:
-    """The module `echolux` on arrays of another library."""
+    """The `echolux` module on arrays of another library."""
 
     def __init__(self, tables, arrays):
         import echolux
@@ -205,7 +206,8 @@ PEERS = {"numpy": NumPy, "cupy": CuPy, "torch": Torch, "torch_compile": TorchCom
 
 
 def spectra(samples, a_scans, b_scans):
-    """Reflectors, speckle-like noise and shot noise; one B-scan is made and repeated with other phases of the noise."""
+    """Simulates reflectors, speckle-like noise and shot noise. One B-scan is repeated with different phases of the
+    noise."""
     random = np.random.default_rng(1)
     j = np.arange(samples)
     one = np.full((a_scans, samples), 2000.0)
@@ -222,7 +224,7 @@ def agreement(codes, truth):
 
 
 def rates(peer, lines, batch, seconds):
-    """A-scans/s of whole volumes in batches, one value a repetition."""
+    """Returns the A-scans/s of whole volumes processed in batches, one value per repetition."""
     parts = [lines[i : i + batch] for i in range(0, len(lines), batch)]
 
     def volume():
@@ -244,7 +246,7 @@ def rates(peer, lines, batch, seconds):
 def measured(name, lines, tables, seconds):
     try:
         peer = PEERS[name](tables)
-    except Exception as problem:  # not installed, or no GPU: said, not fatal
+    except Exception as problem:  # not installed, or no GPU: report it and continue
         return {"skipped": f"{type(problem).__name__}: {problem}".splitlines()[0]}
     sample = lines[:1024]
     held = agreement(peer.fetch(peer.run(peer.put(sample))), codes_in_numpy(sample, tables))

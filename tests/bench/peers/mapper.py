@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Pictures of VTK's GPU volume mapper beside those of Echolux: one volume, view and curve, in one run.
+"""Compares pictures of VTK's GPU volume mapper with those of Echolux: one volume, view and curve, in one run.
 
-Both get the preset `gray` as it stands, from the value --low to --high over the depth of the volume, a step of one voxel
-along each ray, and the same eye. Without light the two do the same sum, so that the pictures must agree where steps are
-short: that is checked first. With light each has its own model of it. Prints JSON with the times of both from the call to pixels on the
-host, medians, and writes vtk.png, echolux.png and side-by-side.png with light. VTK takes whatever OpenGL gives it, by EGL
-without a screen.
+Both use the unchanged preset `gray` from --low to --high over the depth of the volume, steps of one voxel along each
+ray, and the same eye. Without light both compute the same sum, so the pictures must agree for short steps; this is
+checked first. With light each uses its own lighting model. Prints JSON with the median times of both from the call to
+pixels on the host, and writes vtk.png, echolux.png and side-by-side.png with light. VTK uses the available OpenGL, by
+EGL without a screen.
 
 usage: PYTHONPATH=build/dev/python mapper.py VOLUME --low 28 --high 200 [--size 640x480] [--repeats 5] [-o FOLDER]
 """
@@ -26,12 +26,13 @@ from vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 
 ROOT = Path(__file__).resolve().parents[3]
 FOV = 30.0  # degrees
-AMBIENT, DIFFUSE, SHINE, POWER = 0.25, 0.65, 0.1, 30  # those of Echolux; VTK lights all that has a gradient
-AGREES = 0.5  # levels of 8 bits, rms
+AMBIENT, DIFFUSE, SHINE, POWER = 0.25, 0.65, 0.1, 30  # values of Echolux; VTK lights every voxel that has a gradient
+AGREES = 0.5  # max. rms difference in levels of 8 bits
 
 
 def pose(eye):
-    """Up and towards the eye, along A-scans, depth and B-scans, as render/camera.h has it."""
+    """Returns the up vector and the direction to the eye, along A-scans, depth and B-scans, as render/camera.h defines
+    them."""
     azimuth, elevation, roll = (math.radians(eye[key]) for key in ("azimuth", "elevation", "roll"))
     level = np.array([math.sin(azimuth), 0, -math.cos(azimuth)])
     right = np.array([math.cos(azimuth), 0, math.sin(azimuth)])
@@ -42,7 +43,7 @@ def pose(eye):
 
 class Vtk:
     def __init__(self, voxels, edges, low, high, size, eye, step, lit):
-        b_scans, a_scans, depth = voxels.shape  # to A-scans, depth, B-scans, of which the first runs fastest
+        b_scans, a_scans, depth = voxels.shape  # transposed to A-scans, depth, B-scans, with A-scans varying fastest
         image = vtk.vtkImageData()
         image.SetDimensions(a_scans, depth, b_scans)
         image.SetSpacing(edges[1], edges[0], edges[2])
@@ -76,7 +77,7 @@ class Vtk:
         colour, opacity = vtk.vtkColorTransferFunction(), vtk.vtkPiecewiseFunction()
         for level, *rgb in colours:
             colour.AddRGBPoint(low + level * (high - low), *rgb)
-        unit = length / 1000  # so short that opacity goes with extinction
+        unit = length / 1000  # so short that opacity is proportional to extinction
         for level in np.linspace(0, 1, 1024):
             extinction = np.interp(level, *extinctions.T)
             opacity.AddPoint(low + level * (high - low), 1 - math.exp(-extinction * unit / length))
@@ -95,7 +96,7 @@ class Vtk:
     @staticmethod
     def aim(camera, extent, voxel, eye):
         up, towards = pose(eye)
-        middle = (extent - voxel) / 2  # VTK's first voxel has its middle at 0
+        middle = (extent - voxel) / 2  # the centre of VTK's first voxel is at 0
         away = np.linalg.norm(extent) / 2 / math.sin(math.radians(FOV) / 2)
         camera.SetFocalPoint(*middle)
         camera.SetPosition(*(middle + away * towards))
@@ -118,7 +119,7 @@ class Vtk:
 
 
 def timed(picture, repeats):
-    """The picture, and how long it takes."""
+    """Returns the picture and its rendering time."""
     shown, found = picture(), []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -149,8 +150,8 @@ def main():
     eye = {key: getattr(arguments, key) for key in ("azimuth", "elevation", "roll", "zoom")}
     width, height = map(int, arguments.size.split("x"))
     read = echolux.load(arguments.volume).read()
-    edges = read.spacing_um[::-1]  # of depth first
-    voxels = np.pad(np.asarray(read), 1)  # VTK's volume ends at the middle of its last voxels: nothing may be there
+    edges = read.spacing_um[::-1]  # depth first
+    voxels = np.pad(np.asarray(read), 1)  # VTK's volume ends at voxel centres: pad it
     volume = echolux.Volume.from_array(voxels, spacing_um=read.spacing_um)
     result = {"volume": arguments.volume.name, "voxels": list(voxels.shape), "size": [width, height],
               "vtk": vtk.vtkVersion().GetVTKVersion()}
