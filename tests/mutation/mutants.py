@@ -1,15 +1,16 @@
-"""Finds in C++ sources what a mutation can change, and writes all mutants of a file into one copy of it: each sits
-behind a number that ECHOLUX_MUTANT chooses at run time, so that thousands of mutants are compiled once.
+"""Finds possible mutations in C++ sources and writes all mutants of a file into one copy of it. Each mutant is behind a
+number that ECHOLUX_MUTANT selects at run time, so that thousands of mutants are compiled once.
 
-Changed are comparisons (the border moves, or the sense turns), whole numbers (one more), `and` and `or`, and statements
-that call or assign (left out).
+Mutations: comparisons (shifted bound or inverted sense), integers (plus one), `and` and `or` (swapped), and statements
+that call or assign (removed).
 """
 import subprocess
 from dataclasses import dataclass
 
 from clang import cindex
 
-# Who notes what is reached must not be seen by tests that count calls for files and let allocations fail: system calls alone.
+# Uses system calls only, so that tests that count file calls or make allocations fail do not see the list being
+# written.
 HEADER = """#pragma once
 #include <atomic>
 #include <cstdio>
@@ -33,7 +34,7 @@ inline bool echolux_mutant(int number) {
 
 TURNED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&"}
 STRANGE = (b"parentheses", b"int-in-bool-context", b"sign-compare", b"bool-compare", b"unused-but-set-variable", b"unused-variable",
-           b"unused-value", b"maybe-uninitialized", b"shadow", b"dangling-else", b"empty-body", b"narrowing")  # what nobody would write
+           b"unused-value", b"maybe-uninitialized", b"shadow", b"dangling-else", b"empty-body", b"narrowing")  # only in mutants
 Kind = cindex.CursorKind
 
 
@@ -42,11 +43,11 @@ class Mutant:
     number: int
     path: str
     line: int
-    begin: int  # bytes of the file that it replaces
+    begin: int  # range of the file to replace, in bytes
     end: int
-    text: bytes  # by this, with {} for the number
+    text: bytes  # the replacement, with {} for the number
     what: str
-    inner: int = 0  # where within the text the original stands, so that mutants nest
+    inner: int = 0  # position of the original within the replacement, so that mutants can nest
 
 
 def kind_of(cursor):
@@ -57,7 +58,7 @@ def kind_of(cursor):
 
 
 class Finder:
-    """Of one file."""
+    """Collects the mutants of one file."""
 
     def __init__(self, path, flags):
         self.path, self.source = str(path), path.read_bytes()
@@ -141,7 +142,7 @@ class Finder:
 
 
 def written(source, mutants):
-    """The file with all mutants in it; inner ones within the outer's original."""
+    """Returns the file with all mutants in it; inner mutants are within the original of the outer one."""
     opened, closed = {}, {}
     for m in sorted(mutants, key=lambda m: (m.begin, -m.end)):
         before, after = m.text.replace(b"{}", str(m.number).encode()).split(b"\0")
@@ -155,7 +156,7 @@ def written(source, mutants):
 
 
 def compiling(source, path, mutants, flags):
-    """Those of the mutants that compile: what the compiler refuses on a line goes."""
+    """Returns the mutants that compile; drops those on lines that the compiler rejects."""
     while mutants:
         path.write_bytes(written(source, mutants))
         run = subprocess.run(["g++", "-fsyntax-only", "-w", "-fno-diagnostics-show-caret", *flags, str(path)],

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Breaks code by machine and counts how much of that the tests find.
+"""Mutates code and measures the share of mutants that the tests find.
 
 usage: mutate.py TREE PROGRAMS SOURCES... [--filter CASES] [--share PERCENT] [--seed N] [--jobs N]
 
-TREE is a copy of the sources that may be written to, configured in its build/dev; PROGRAMS the tests' targets, e.g.
-session_tests,faults_tests; SOURCES are named from the tree's root. Prints a line for each mutant that no test found, and the share
-found. Needs libclang for Python (Debian: python3-clang-16).
+TREE is a writable copy of the sources, configured in its build/dev. PROGRAMS are the test targets, e.g.
+session_tests,faults_tests. SOURCES are relative to the root of the tree. Prints one line for each mutant that no test
+found, and the share of found ones. Needs libclang for Python (Debian: python3-clang-16).
 """
 import argparse
 import os
@@ -60,7 +60,7 @@ def cases_of(program, wanted):
 
 
 class Tests:
-    """Cases are pairs: a program, and the name of a case in it. Those with faults at random get the same ones each time."""
+    """Cases are pairs of a program and a test name. Cases with random faults get the same faults each time."""
 
     def __init__(self):
         self.seconds, self.reached = {}, {}
@@ -84,9 +84,10 @@ class Tests:
             self.reached[case] = {int(line) for line in Path(reached.name).read_text().split()}
 
     def finds(self, number):
-        """The case that finds the mutant; None: no case does. The quickest ones first.
+        """Returns the case that finds the mutant, or None. The quickest cases run first.
 
-        A case that fails counts only if it fails again with the mutant and passes without: a loaded machine finds nothing.
+        A failure counts only if the case fails again with the mutant and passes without it, because failures on a
+        loaded machine prove nothing.
         """
         for case in sorted((c for c in self.reached if number in self.reached[c]), key=self.seconds.get):
             longest, mutant = 20 + 10 * self.seconds[case], {"ECHOLUX_MUTANT": str(number)}
