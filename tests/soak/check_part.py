@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Checks every byte of a recording that was made in trouble, against the stamps of the simulator and the counts of who
-made it: each block in the file is a run of frames as they were sent, each hole is counted as missing or lost, and where
-the source failed and began anew, what follows lies where it must.
+"""Checks every byte of a recording made under faults, against the stamps of the simulator and the counts of the
+recorder: each block in the file is an unchanged run of frames, each hole is counted as missing or lost, and after
+each restart of the source the frames are in the right place.
 
-usage: check_part.py scan.toml BLOCKS MISSING LOST     (as the recorder counted them)
-Prints frames, bytes and interruptions; ends with 1 and the first thing that is wrong.
+usage: check_part.py scan.toml BLOCKS MISSING LOST     (as counted by the recorder)
+
+Prints frames, bytes and interruptions. On the first error, prints it and exits with status 1.
 """
 import csv
 import struct
@@ -17,7 +18,7 @@ HEADER = struct.Struct("<8sQdII")
 
 
 def first_sequence_of(block, stride, row):
-    """Of a block whose frames are all as they were sent."""
+    """Returns the first sequence number of a block whose frames are all unchanged."""
     first = None
     for at in range(0, len(block), stride):
         magic, sequence, _, size, crc = HEADER.unpack_from(block, at)
@@ -35,7 +36,7 @@ def first_sequence_of(block, stride, row):
 
 
 class Gap:
-    """Between two blocks in the file: what the rows of the index own up to."""
+    """Missing blocks, lost blocks and interruptions that the index reports between two blocks in the file."""
 
     def __init__(self):
         self.missing = self.lost = self.interruptions = 0
@@ -47,15 +48,15 @@ class Gap:
 
 
 class Order:
-    """Where each block must lie: behind the one before, and where the source began anew, in the next volume."""
+    """Checks the position of each block: behind the previous one, or in a following volume if the source restarted."""
 
     def __init__(self, frames_in_block, frames_in_volume):
         self.block, self.volume = frames_in_block, frames_in_volume
-        self.run = None  # the frame of the file where the source's frame 0 lies, or would
+        self.run = None  # frame of the file that corresponds to frame 0 of the source; may be outside the file
         self.end = 0
 
     def check(self, place, count, sequence, gap):
-        """All in frames. Says what is wrong."""
+        """All positions are in frames. Returns the error, or ""."""
         run, before, end = place - sequence, self.run, self.end
         self.run, self.end = run, place + count
         if before is None:
@@ -70,9 +71,9 @@ class Order:
         begins, rest = divmod(run, self.volume)
         if rest != 0:
             return f"the source began anew with frame {rest} of a volume"
-        if gap.missing == 0:  # nothing came between: every frame is accounted for
+        if gap.missing == 0:  # nothing in between: every frame is accounted for
             last = next_volume
-        else:  # of these the index says how many there are, and not in which volumes
+        else:  # the index counts these interruptions but not the volumes they fell in
             last = next_volume + gap.interruptions + owed * self.block // self.volume
         if not next_volume <= begins <= last:
             return f"the source began anew in volume {begins}, expected {next_volume} to {last}"

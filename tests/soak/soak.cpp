@@ -1,6 +1,6 @@
-// Records and displays at rate for a long time, in trouble all the while: `./dev soak HOURS` starts it and says what it
-// prints. The source goes away and comes back, disks fill and get room, the program is stopped and goes on, settings
-// storm, the graphics device is lost. Every byte of what was recorded is checked (check_part.py); memory, files and
+// Records and displays at full rate for a long time under faults. `./dev soak HOURS` starts it and shows its report.
+// The source disappears and returns, disks fill and are freed, the program is stopped and continued, settings change in
+// bursts, and the graphics device is lost. Every byte of the recordings is checked (check_part.py). Memory, files and
 // threads must not grow.
 //
 // usage: echolux_soak SECONDS FOLDER REPORT.md [SEED]
@@ -47,7 +47,7 @@ SourceWanted simulator() {
     return wanted;
 }
 
-// ---- what must not grow
+// ---- resource usage, which must not grow
 
 std::int64_t entries(const char* folder) {
     return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
@@ -62,14 +62,14 @@ Usage usage_now(double time_s) {
     return usage;
 }
 
-// ---- recordings, one after the other
+// ---- recordings, in sequence
 
 struct Recorded {
     std::int64_t parts = 0, blocks = 0, missing = 0, frames = 0, bytes = 0, interruptions = 0;
     std::vector<std::string> wrong;
 };
 
-// Checks the files and removes them; "": all is right.
+// Checks the files and removes them. Returns the error, or "".
 std::string checked(const Path& toml, const RecorderStats& stats, Recorded& all) {
     const std::string command = fmt::format("python3 -B {}/check_part.py {} {} {} {} 2>&1", ECHOLUX_TEST_DIR,
                                             toml.string(), stats.blocks, stats.missing_blocks, stats.lost_blocks);
@@ -151,7 +151,7 @@ class Soak {
         if (loop_->problem()) revive();
     }
 
-    // Mostly quick ones, in storms; sometimes another ring.
+    // A burst of changes: mostly quick ones, occasionally one that needs a new ring.
     void change() {
         for (int i = 0; i < 20; ++i) {
             spec_.recipe.high = spec_.recipe.low + 20 + any(60);
@@ -192,7 +192,7 @@ class Soak {
         recorded_.wrong.push_back(problem);
     }
 
-    // A limit on the size of files stands for a full disk.
+    // Simulates a full disk by a limit on file sizes.
     void fill_disk() {
         if (recording_.empty()) return;
         std::error_code unknown;
@@ -267,10 +267,10 @@ class Soak {
     std::unique_ptr<LoneVolumePath> path_;
     DisplaySwitch switch_;
     Session session_;
-    std::unique_ptr<PictureLoop> loop_;  // goes before the session
+    std::unique_ptr<PictureLoop> loop_;  // destroyed before the session
 
     Clock::time_point begun_ = Clock::now();
-    Path recording_;  // under way
+    Path recording_;  // the current recording; empty: none
     std::future<std::string> checking_;
     Recorded recorded_;
     bool has_full_disk_ = false, drained_ = false;
@@ -339,7 +339,7 @@ int run(int count, char** arguments) {
         std::fputs("usage: echolux_soak SECONDS FOLDER REPORT.md [SEED]\n", stderr);
         return 2;
     }
-    std::signal(SIGXFSZ, SIG_IGN);  // a full disk is a failing write
+    std::signal(SIGXFSZ, SIG_IGN);  // makes writes on a full disk fail instead of killing the process
     const double seconds = std::atof(arguments[1]);
     const std::uint64_t seed = count > 4 ? std::strtoull(arguments[4], nullptr, 10) : std::random_device{}();
     const Path folder = Path(arguments[2]) / fmt::format("soak-{}", getpid());

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""check_part.py finds what it is there to find: recordings as the recorder makes them in trouble pass, the same with one
-thing wrong do not."""
+"""Tests check_part.py: recordings with faults pass as the recorder writes them, and fail with one error added."""
 import csv
 import re
 import struct
@@ -12,7 +11,7 @@ import zlib
 from pathlib import Path
 
 CHECK = Path(__file__).resolve().parent / "check_part.py"
-SAMPLES, A_SCANS, B_SCANS, BLOCK = 8, 3, 8, 2  # 4 blocks a volume
+SAMPLES, A_SCANS, B_SCANS, BLOCK = 8, 3, 8, 2  # 4 blocks per volume
 STRIDE = 32 + A_SCANS * SAMPLES * 2
 COLUMNS = "sequence volume first_b_scan b_scans byte_offset bytes lost_before missing crc32 interruptions".split()
 
@@ -24,13 +23,13 @@ def frame(sequence):
 
 
 class Recording:
-    """Blocks by their place in the file and the source's number of their first frame."""
+    """Builds a recording from blocks, given by place in the file and the source's number of the first frame."""
 
     def __init__(self):
         self.rows, self.raw = [], bytearray()
 
     def block(self, at, sequence, lost=0, interruptions=0, missing=0):
-        """`at`: in blocks."""
+        """`at` is in blocks."""
         data = b"" if missing else b"".join(frame(sequence + i) for i in range(BLOCK))
         place = at * BLOCK * STRIDE
         if data:
@@ -41,13 +40,14 @@ class Recording:
         return self
 
     def blocks(self, begin, end, run=0, **first):
-        """From one place to another, of a source whose frame 0 lies at the block `run`."""
+        """Adds the blocks [begin, end) of the file, from a source whose frame 0 is at block `run`."""
         for at in range(begin, end):
             self.block(at, (at - run) * BLOCK, **(first if at == begin else {}))
         return self
 
     def check(self, counts=None):
-        """What is said of it; the recorder has counted what stands in the index, unless `counts` says something else."""
+        """Returns the output of check_part.py. The recorder's counts are those in the index unless `counts` overrides
+        them."""
         sums = [sum(row[7] == 0 for row in self.rows), sum(row[7] for row in self.rows), sum(row[6] for row in self.rows)]
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -72,7 +72,7 @@ class CheckPart(unittest.TestCase):
 
     def test_without_trouble(self):
         self.right(Recording().blocks(0, 10))
-        self.right(Recording().blocks(0, 10, run=-400))  # the source ran before
+        self.right(Recording().blocks(0, 10, run=-400))  # the source was already running
 
     def test_holes_that_are_owned_up_to(self):
         self.right(Recording().blocks(0, 3).blocks(5, 9, lost=2))
@@ -82,7 +82,7 @@ class CheckPart(unittest.TestCase):
         self.wrong(Recording().blocks(0, 3).blocks(3, 9, lost=1), "a hole of 0 frames, 1 blocks")
 
     def test_a_source_that_began_anew(self):
-        """Behind the volume that it left; what it lost since is a hole there."""
+        """The source continues in a volume behind the one it left; blocks lost since then are a hole there."""
         self.right(Recording().blocks(0, 3).blocks(4, 9, run=4, interruptions=1))
         self.right(Recording().blocks(0, 4).blocks(4, 9, run=4, interruptions=3))
         self.right(Recording().blocks(0, 5).blocks(10, 14, run=8, interruptions=1, lost=2))

@@ -1,5 +1,5 @@
-// A source that behaves like an instrument on bad days: it goes away and comes back, refuses to start, stalls, and
-// loses blocks, all of which it counts.
+// A source that simulates an unreliable instrument: it disconnects and returns, refuses to start, stalls, and loses
+// blocks. All faults are counted.
 #pragma once
 
 #include <atomic>
@@ -48,7 +48,7 @@ class TroubledSource : public Source {
         Arrival arrival = source_->next(patience);
         if (arrival.kind != Arrival::Kind::block) return arrival;
         lost += arrival.block.lost_before;
-        if (happens_every(15, waited_s)) {  // this one never arrives
+        if (happens_every(15, waited_s)) {  // this block never arrives
             lost_ += arrival.block.lost_before + 1;
             ++lost;
             return {};
@@ -67,7 +67,7 @@ class TroubledSource : public Source {
   private:
     using Clock = std::chrono::steady_clock;
 
-    // As often as that on average, where the last time it was asked is `waited_s` ago.
+    // True on average every `period_s`, if the previous call was `waited_s` ago.
     bool happens_every(double period_s, double waited_s = 1) {
         return std::uniform_real_distribution<double>(0, period_s)(random_) < std::min(waited_s, 1.0);
     }

@@ -1,4 +1,4 @@
-// What must not grow while a soak runs, and how it is told from samples whether it did.
+// Resources that must not grow during a soak, and the detection of growth from samples.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@ struct Usage {
 
 enum class Growth { none, some, too_few_samples };
 
-// The first third warms up: shaders, pools, plans. The other two are compared, each by its median.
+// The first third is warm-up: shaders, pools, plans. The medians of the other two thirds are compared.
 class UsageInThirds {
   public:
-    static constexpr std::size_t min_samples = 9;  // three in each third
+    static constexpr std::size_t min_samples = 9;  // three per third
 
     explicit UsageInThirds(const std::vector<Usage>& samples) : samples_(samples) {}
 
-    // Of the third 1 or 2.
+    // Median over third 1 or 2, counted from 0.
     template <class Field>
     double median(Field field, std::size_t third) const {
         const std::size_t count = samples_.size() / 3;
