@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What a stranger does with the packages of `./dev package`, in a bare Debian 12 of its own: unpacks the tarball, or
-# installs the Debian package, starts the program, makes the demo's pictures on lavapipe, and removes it again.
-# usage: try_package.sh OUT_FOLDER [ROOT]     ROOT is kept and used again; status 77: there is no debootstrap or no root
+# Tries the packages of `./dev package` as a new user would, in a separate bare Debian 12: unpacks the tarball or
+# installs the Debian package, starts the program, renders the demo's pictures on lavapipe, and removes it again.
+# usage: try_package.sh OUT_FOLDER [ROOT]
+# ROOT is kept and reused. Exit status 77: no debootstrap, or not root.
 set -euo pipefail
 
 out=$(readlink -f "$1")
@@ -12,7 +13,7 @@ command -v debootstrap >/dev/null || { echo "there is no debootstrap here"; exit
 say() { printf '%s\n' "$*"; }
 fail() { say "FAILED: $*"; exit 1; }
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"; }
-# Its own /proc: without one a program does not know where it lies.
+# Mounts a separate /proc: without it, programs cannot determine their own path.
 began() {
     [[ -e $root/etc/debian_version ]] || debootstrap --variant=minbase bookworm "$root" >/dev/null ||
         { say "debootstrap cannot reach its archive"; exit 77; }
@@ -20,7 +21,7 @@ began() {
     trap 'umount "$root/proc"' EXIT
 }
 
-# tried PROGRAM: it starts, lists what is embedded, makes pictures, and finds its reader process.
+# tried PROGRAM: checks that it starts, lists embedded assets, renders pictures, and finds its reader process.
 tried() {
     say "$(inside "$1" --version)"
     inside "$1" info --presets >"$root/tmp/presets" || fail "$1 info"

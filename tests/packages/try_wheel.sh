@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# What a stranger does with a wheel of `./dev wheel`, in a bare Debian of its own that has Python and nothing else: no
-# compiler, no package of ours. Installs it with pip in a virtual environment, imports it, runs the code of the tutorial
-# (docs/python.md), and takes it out again.
-# usage: try_wheel.sh WHEEL [ROOT]     ROOT is kept and used again; status 77: no debootstrap, no root, no archive, no PyPI
-# RELEASE in the environment names another Debian than that whose Python the wheel is for (trixie for abi3).
+# Tries a wheel of `./dev wheel` as a new user would, in a separate bare Debian with Python but without a compiler or
+# our packages: installs it with pip in a virtual environment, imports it, runs the code of the tutorial
+# (docs/python.md), and uninstalls it.
+# usage: try_wheel.sh WHEEL [ROOT]
+# ROOT is kept and reused. Exit status 77: no debootstrap, not root, no archive, or no PyPI.
+# RELEASE in the environment selects another Debian release than the one whose Python the wheel is for (trixie for
+# abi3).
 set -euo pipefail
 
 wheel=$(readlink -f "$1")
@@ -24,7 +26,7 @@ inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOM
     { say "debootstrap cannot reach its archive"; exit 77; }
 mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
 trap 'umount "$root/proc"' EXIT
-# The network as it is here, with its certificates.
+# Use the host's network settings and certificates.
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
 pip() { inside env PIP_CERT=/etc/ssl/certs/ca-certificates.crt ${PIP_INDEX_URL:+PIP_INDEX_URL="$PIP_INDEX_URL"} /trial/env/bin/pip -q --disable-pip-version-check "$@"; }
@@ -41,7 +43,7 @@ say "$(inside /trial/env/bin/python3 -c 'import platform, echolux; print(platfor
 inside sh -c 'ldd /trial/env/lib/python3*/site-packages/echolux/*.so*' >"$root/trial/libraries"
 ! grep 'not found' "$root/trial/libraries" | sort -u || fail "libraries are missing"
 
-# Pictures need a Vulkan driver, which a bare system has not: the test says so, and runs the rest.
+# Pictures need a Vulkan driver, which a bare system lacks: the test skips them with a message and runs the rest.
 mkdir -p "$root/trial/tests/python" "$root/trial/docs"
 cp "$sources"/tests/python/{support,test_tutorial}.py "$root/trial/tests/python/"
 cp "$sources/docs/python.md" "$root/trial/docs/"
