@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs two builds of the program side by side and compares what they write, byte by byte: for changes that must not
-change results.
+"""Runs two builds of the program side by side and compares their outputs byte by byte, for changes that must not change
+results.
 
 usage: compare_outputs.py OLD_PROGRAM NEW_PROGRAM [FOLDER]     exit status 1 when an output differs or is missing
 
-FOLDER (default: a temporary one, removed at the end) keeps both sets of outputs. Times of day, which recordings hold,
-are left out of the comparison; everything else counts.
+FOLDER (default: a temporary one, removed at the end) keeps both sets of outputs. The times of day in recordings are
+excluded from the comparison.
 """
 import os
 import re
@@ -17,7 +17,7 @@ from pathlib import Path
 SMALL = ["--a-scans", "48", "--b-scans", "24", "--samples", "512", "--seed", "3"]
 SIZE = ["--size", "320x240"]
 
-# What is run, in order, in a folder of its own; every file that is there afterwards is compared.
+# The commands, run in this order in a separate folder; every file that exists afterwards is compared.
 COMMANDS = [
     ["simulate", "vessel", "--out", "scan/scan.toml", *SMALL, "--velocity", "true-velocity.nrrd"],
     ["simulate", "layers", "--out", "full/scan.toml", *SMALL, "--a2", "60"],
@@ -65,9 +65,9 @@ TIME_OF_DAY = re.compile(rb'(started\s*=\s*"[^"]*")|(\d{4}-\d\d-\d\dT[0-9:.]+Z?)
 
 
 def outputs(program, folder, kept_as):
-    """Runs all commands; what they print counts too, where it is a result. Both programs work in a folder of one name,
-    because results name their inputs."""
-    (folder / "recording").mkdir(parents=True)  # recordings make no folder
+    """Runs all commands and returns their outputs, including printed results. Both programs use the same folder name,
+    because results contain the names of their inputs."""
+    (folder / "recording").mkdir(parents=True)  # recordings do not create their folder
     for number, command in enumerate(COMMANDS):
         done = subprocess.run([program, *command], cwd=folder, capture_output=True,
                               env={**os.environ, "TZ": "UTC", "XDG_CONFIG_HOME": str(folder / "none")})
@@ -83,7 +83,7 @@ def outputs(program, folder, kept_as):
 
 
 def index_without_times(name, content):
-    """The index of a recording holds the times at which blocks came, which differ from run to run."""
+    """Removes the arrival times of blocks from the index of a recording, because they differ from run to run."""
     if name.name.endswith("index.csv") or name.name.endswith(".index.csv"):
         return b"\n".join(b",".join(line.split(b",")[:4]) for line in content.splitlines())
     return content
