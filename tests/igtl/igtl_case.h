@@ -1,5 +1,5 @@
-// What the cases of this folder share: a volume whose every voxel differs, messages written byte by byte from the
-// specification, and a line that speaks raw bytes. Nothing of it is taken from the code under test.
+// Shared by the tests in this folder: a volume in which every voxel differs, messages built byte by byte from the
+// specification, and a connection that sends raw bytes. It uses no code under test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ inline VolumeGrid small_grid(VoxelType type = VoxelType::u8) {
     return grid;
 }
 
-// Voxel number n, depth fastest, is n (of u8: n & 255), plus `more`.
+// Voxel n (depth fastest) has the value n (u8: n & 255) plus `more`.
 inline Bytes voxels_of(const VolumeGrid& grid, int more = 0) {
     Bytes bytes(static_cast<std::size_t>(grid.bytes()));
     for (std::int64_t n = 0; n < grid.voxels(); ++n) {
@@ -72,7 +72,7 @@ inline std::string field(std::string text, std::size_t room) {
     return text;
 }
 
-// Bit by bit, as the standard has it (ECMA-182).
+// Computes the checksum bit by bit, as in the standard (ECMA-182).
 inline std::uint64_t slow_crc64(const std::string& text) {
     std::uint64_t crc = 0;
     for (const char c : text) {
@@ -96,7 +96,7 @@ inline std::string command_body(std::uint32_t id, const std::string& name, const
     return big(id, 4) + field(name, 128) + big(3, 2) + big(text.size(), 4) + text;
 }
 
-// A body of version 2, with one key of metadata behind it.
+// A body of version 2, followed by one metadata key.
 inline std::string extended(const std::string& content) {
     const std::string keys = big(1, 2) + big(3, 2) + big(3, 2) + big(5, 4), values = "keyvalue" + std::string();
     return big(12, 2) + big(keys.size(), 2) + big(values.size(), 4) + big(7, 4) + content + keys + values;
@@ -115,7 +115,7 @@ inline bool until(const std::function<bool()>& is_so, std::chrono::milliseconds 
     return true;
 }
 
-// ---- a program at the other end
+// ---- program at the other end
 
 class RawProgram {
   public:
@@ -135,7 +135,7 @@ class RawProgram {
         }
     }
 
-    // The next message; an empty type: the line is closed, or nothing comes.
+    // Returns the next message. An empty type means that the connection is closed or that nothing arrived.
     Got next(std::chrono::milliseconds patience = 10s) {
         const auto end = std::chrono::steady_clock::now() + patience;
         while (std::chrono::steady_clock::now() < end) {
@@ -150,7 +150,7 @@ class RawProgram {
         }
         return {};
     }
-    // The next of that type and name; others are left out.
+    // Returns the next message of that type and device; skips others.
     Got next(const std::string& type, const std::string& device = "") {
         for (Got got = next(); !got.type.empty(); got = next()) {
             if (got.type == type && (device.empty() || got.device == device)) return got;
@@ -170,7 +170,7 @@ class RawProgram {
     Got taken() {
         Got got{std::string(text_.c_str() + 2), std::string(text_.c_str() + 14), text_.substr(58, size()),
                 static_cast<double>(number(34, 4)) + static_cast<double>(number(38, 4)) / 4294967296.0};
-        if (got.body.size() < 100'000) {  // bit by bit takes its time
+        if (got.body.size() < 100'000) {  // bit by bit is slow
             EXPECT_EQ(number(50, 8), slow_crc64(got.body));
         }
         text_.erase(0, 58 + size());

@@ -1,4 +1,4 @@
-// A link and programs at its other end: quick, slow, silent, hostile, too many, gone and back.
+// Tests of the link with programs at its other end: quick, slow, silent, hostile, too many, and reconnecting.
 #include "engine/igtl/link.h"
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ using igtl::Request;
 
 const igtl::LinkWanted any_port{true, {"127.0.0.1", 0}, false};
 
-// Answers every request with its text, backwards.
+// Answers every request with its text reversed.
 std::unique_ptr<Link> echoing(const igtl::LinkWanted& wanted = any_port) {
     return std::make_unique<Link>(wanted, [](const auto& from, const Request& request, const auto&) {
         from->send(igtl::answer_to(request, 1, std::string(request.text.rbegin(), request.text.rend())));
@@ -80,7 +80,7 @@ TEST(IgtlLink, WhoComesLaterIsSentTheLastVolumeWhileOthersAreThere) {
 TEST(IgtlLink, ASlowProgramGetsTheNewestAndHoldsUpNobody) {
     VolumeGrid grid = small_grid();
     grid.a_scans = 2000;
-    grid.b_scans = 800;  // 8 MB: more than lies in the sockets
+    grid.b_scans = 800;  // 8 MB: more than the socket buffers hold
     const auto link = echoing();
     RawProgram slow(link->port());
     RawProgram quick(link->port());
@@ -180,7 +180,7 @@ TEST(IgtlLink, WhoAsksAndDoesNotWaitForAnswersIsReadLater) {
     for (int i = 0; i < 3000; ++i) program.send(message("STRING", string_body("x")));
     ASSERT_TRUE(until([&] { return count() >= 64; }));
     std::this_thread::sleep_for(200ms);
-    EXPECT_LT(count(), 2000U);  // what one read has brought is heard; no more is read
+    EXPECT_LT(count(), 2000U);  // requests from one read are handled; nothing more is read
     ASSERT_TRUE(until([&] {
         const std::scoped_lock lock(mutex);
         for (auto& one : kept) one.reset();
@@ -216,7 +216,7 @@ TEST(IgtlLink, AVolumeThatIsLostOnItsWayIsLeftOut) {
     ASSERT_TRUE(until([&] { return link->stats().left_out == 1 && link->is_hungry(); }));
     link->offer(offered(small_grid(), 2));
     EXPECT_EQ(number_of(program.next("STRING", "Echolux_note")), 2);
-    EXPECT_EQ(program.next("IMAGE", "Echolux").body.size(), 132U);  // what is told overtakes what still waits
+    EXPECT_EQ(program.next("IMAGE", "Echolux").body.size(), 132U);  // statuses overtake waiting volumes
     link->tell(Error(ErrorCode::bad_setting, "has voxels of a type", "x"));
     link->tell(Error(ErrorCode::bad_setting, "has voxels of a type", "x"));
     EXPECT_EQ(program.next("STATUS").body.substr(0, 2), big(2, 2));

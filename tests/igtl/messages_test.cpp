@@ -1,4 +1,4 @@
-// Packed messages against the specification, byte by byte; and what strangers may send, in whatever pieces.
+// Compares packed messages with the specification byte by byte, and reads arbitrary input in pieces of any size.
 #include "engine/igtl/messages.h"
 
 #include <cmath>
@@ -23,7 +23,7 @@ std::vector<Request> read_all(const std::string& text) {
 }
 
 TEST(IgtlMessages, TheChecksumIsThatOfTheStandard) {
-    EXPECT_EQ(igtl::crc64(bytes_of_text("123456789")), 0x6C40DF5F0B497347U);  // its published check value
+    EXPECT_EQ(igtl::crc64(bytes_of_text("123456789")), 0x6C40DF5F0B497347U);  // published check value
     std::string text;
     for (int i = 0; i < 100; ++i) {
         EXPECT_EQ(igtl::crc64(bytes_of_text(text)), slow_crc64(text)) << i;
@@ -134,10 +134,10 @@ TEST(IgtlReader, WhatIsNoMessageIsRefused) {
 TEST(IgtlTimes, DistancesAreTheSourcesAndTheBeginningIsTheSoonestOne) {
     igtl::UnixTimes times;
     EXPECT_DOUBLE_EQ(times.of(1, 1000.3), 1000.3);
-    EXPECT_DOUBLE_EQ(times.of(2, 1001.1), 1001.1);  // came sooner after it was acquired
-    EXPECT_DOUBLE_EQ(times.of(3, 1002.9), 1002.1);  // came later
-    EXPECT_DOUBLE_EQ(times.of(4, 1013), 1013);      // it was halted
-    EXPECT_DOUBLE_EQ(times.of(0, 1014), 1014);      // it began again
+    EXPECT_DOUBLE_EQ(times.of(2, 1001.1), 1001.1);  // arrived with a shorter delay
+    EXPECT_DOUBLE_EQ(times.of(3, 1002.9), 1002.1);  // arrived late
+    EXPECT_DOUBLE_EQ(times.of(4, 1013), 1013);      // was halted
+    EXPECT_DOUBLE_EQ(times.of(0, 1014), 1014);      // started again
 }
 
 }  // namespace

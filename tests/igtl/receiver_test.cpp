@@ -1,5 +1,5 @@
-// What the receiver of the protocol's own library makes of what is sent: volumes bit by bit with spacing, pose and
-// time, over a link in both directions. It shares no code with ours.
+// Checks sent messages with the receiver of the OpenIGTLink library, which shares no code with ours: volumes bit by bit
+// with spacing, pose and time, over a link in both directions.
 #include "igtl_case.h"
 
 #ifdef ECHOLUX_OPENIGTLINK
@@ -15,7 +15,7 @@
 namespace echolux::test {
 namespace {
 
-// A message as the library unpacks it. nullptr: none came, or its checksum was wrong.
+// The message as unpacked by the library; nullptr if none arrived or its checksum was wrong.
 template <class Message>
 typename Message::Pointer received(::igtl::Socket::Pointer socket, const std::string& type, const std::string& device) {
     for (;;) {
@@ -92,7 +92,7 @@ TEST(IgtlReceiver, VolumesArriveBitByBitWithSpacingPoseAndTime) {
         check_voxels(*slice, one,
                      Bytes(voxels.begin() + grid.b_scan_bytes(), voxels.begin() + 2 * grid.b_scan_bytes()));
         float at[3];
-        slice->GetOrigin(at);  // of the centre: 3 steps of 10 um, 4 of 3 um behind 50 um, the second B-scan
+        slice->GetOrigin(at);  // centre: 3 steps of 10 um, 4 of 3 um behind 50 um, second B-scan
         EXPECT_FLOAT_EQ(at[0], -0.015F);
         EXPECT_FLOAT_EQ(at[1], -0.056F);
         EXPECT_FLOAT_EQ(at[2], 0.02F);
