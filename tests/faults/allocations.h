@@ -1,4 +1,4 @@
-// The program's memory runs out on demand: the allocation of a given number fails.
+// Simulates out-of-memory: makes the nth allocation of the program fail.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@ namespace echolux::faults {
 
 class Allocations {
   public:
-    // Counts from 0 what is allocated from now on; `fail_at` below 0: none fails.
+    // Starts counting allocations from 0. A negative `fail_at` lets all succeed.
     static void begin(std::int64_t fail_at);
-    static std::int64_t end();  // how many there were
+    static std::int64_t end();  // returns the number of allocations
 };
 
-// What the tests themselves allocate meanwhile, on this thread.
+// Excludes the tests' own allocations on this thread from the count.
 class NotCounted {
   public:
     NotCounted();

@@ -7,7 +7,7 @@
 namespace echolux::faults {
 namespace {
 
-constexpr std::int64_t sector = 512;  // what a disk writes whole
+constexpr std::int64_t sector = 512;  // bytes that a disk writes atomically
 
 void put(Bytes& content, std::int64_t place, std::span<const std::byte> bytes) {
     const std::size_t end = static_cast<std::size_t>(place) + bytes.size();
@@ -15,7 +15,8 @@ void put(Bytes& content, std::int64_t place, std::span<const std::byte> bytes) {
     std::ranges::copy(bytes, content.begin() + place);
 }
 
-// Some of the sectors of a write, and its length or only as far as they go.
+// Applies a random subset of the write's sectors. The file gets the full length of the write or ends at the last
+// sector.
 void put_torn(Bytes& content, const Step& step, std::mt19937_64& random) {
     const auto end = step.place + std::ssize(step.bytes);
     if (random() % 2 == 0 && std::ssize(content) < end) content.resize(static_cast<std::size_t>(end));
@@ -28,12 +29,12 @@ void put_torn(Bytes& content, const Step& step, std::mt19937_64& random) {
     }
 }
 
-// Which steps the flushes among them vouch for: of a file its bytes, of a folder its names, and for a name whatever
-// the file was called before.
+// Marks the steps that later flushes make durable. Flushing a file covers its bytes, flushing a folder its names, and a
+// durable name also covers the file's earlier names.
 std::vector<bool> flushed(std::span<const Step> steps) {
     std::vector<bool> is(steps.size(), false);
-    std::set<int> nodes;     // flushed further on
-    std::set<int> names_of;  // nodes that have a flushed name further on
+    std::set<int> nodes;     // flushed later
+    std::set<int> names_of;  // nodes with a name that is flushed later
     for (std::size_t i = steps.size(); i-- > 0;) {
         const Step& step = steps[i];
         if (step.kind == Step::Kind::flush) {

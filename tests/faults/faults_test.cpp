@@ -1,5 +1,5 @@
-// Every call for files fails, and power is cut after every one of them. ECHOLUX_FAULT repeats a case by the name that a
-// failure tells, ECHOLUX_FAULT_SEED the random part of the fast tests.
+// Makes every file call fail, and cuts the power after every step. ECHOLUX_FAULT repeats a case by the name that a
+// failure prints. ECHOLUX_FAULT_SEED repeats the random part of the fast tests.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ class Faults : public testing::Test {
         }
     }
 
-    // ---- cases: names, and what is wrong with them
+    // ---- cases: names and verdicts
 
     static std::string name_of_cut(const Watched& watched, std::size_t after, std::uint64_t seed) {
         return fmt::format("{}: cut after {}, {}", watched.job->name(), after, seed);
@@ -69,7 +69,7 @@ class Faults : public testing::Test {
         Ending ending;
         ending.problem = watched.run(scratch_.work(), fault, record);
         const auto at = static_cast<std::size_t>(fault.at);
-        if (at >= record.calls.size()) return {};  // another way was taken
+        if (at >= record.calls.size()) return {};  // the run took another path
         const Call call = record.calls[at];
         ending.may_leave_rests = fault.for_good || call == Call::remove || call == Call::open || call == Call::close;
         return watched.job->judge_end(scratch_.work(), watched.before, watched.whole, ending);
@@ -125,8 +125,8 @@ class Faults : public testing::Test {
         }
     }
 
-    // nlohmann's JSON allocates when it is destroyed, toml++ parses behind a noexcept: both end the program where there
-    // is no memory.
+    // Without memory, nlohmann's JSON (allocates in its destructor) and toml++ (parses behind a noexcept) end the
+    // program.
     void leave_out_json_and_toml() {
         std::erase_if(jobs_, [](const Watched& watched) {
             const std::string& name = watched.job->name();
@@ -135,13 +135,13 @@ class Faults : public testing::Test {
         });
     }
 
-    // How many there are in each job; what is allocated once in a program's life was before.
+    // Returns the number of allocations of each job, without those that are made once per process.
     std::vector<std::int64_t> allocations() {
         std::vector<std::int64_t> counts;
         for (const Watched& watched : jobs_) {
             put_files(watched.before, scratch_.work());
             const Path folder = scratch_.work();
-            Journal::the().begin(folder, {});  // flushes nothing, reserves no room
+            Journal::the().begin(folder, {});  // skips flushes and preallocation
             Allocations::begin(-1);
             watched.run(folder);
             counts.push_back(Allocations::end());
@@ -184,10 +184,10 @@ class Faults : public testing::Test {
     std::vector<Watched> jobs_;
     std::int64_t cases_ = 0;
     std::int64_t violations_ = 0;
-    static inline std::string now_;  // for whoever ends the program
+    static inline std::string now_;  // printed if the program is terminated
 };
 
-constexpr auto patience = std::chrono::seconds(4);  // of each random part
+constexpr auto patience = std::chrono::seconds(4);  // time limit of each random part
 
 TEST_F(Faults, AnyCallThatFailsLeavesWhatIsTrue) {
     std::mt19937_64 random(seed());
@@ -233,7 +233,7 @@ TEST_F(Faults, SlowAPowerCutAfterEveryStepLeavesWhatWasSaid) {
     tell("power cuts");
 }
 
-// What it could not flush is forgotten at once: what the recording says and what opens must not rest on it.
+// Data that failed to flush is lost at once. The recording's reports and later reads must not depend on it.
 TEST_F(Faults, ADiskThatForgetsWhatItFailedToFlushIsNotBelieved) {
     expect_flushes_that_fail(1);
 }
@@ -257,7 +257,7 @@ TEST_F(Faults, AnyAllocationThatFailsLeavesWhatIsTrue) {
     tell("allocations that fail");
 }
 
-// Every one of the recordings and settings; of results, which allocate some thousand times each, every 17th.
+// Covers every allocation of recordings and settings, and every 17th of results, which make some thousand each.
 TEST_F(Faults, SlowEveryAllocationThatFailsLeavesWhatIsTrue) {
     leave_out_json_and_toml();
     const std::vector<std::int64_t> counts = allocations();
@@ -269,7 +269,7 @@ TEST_F(Faults, SlowEveryAllocationThatFailsLeavesWhatIsTrue) {
     tell("allocations that fail");
 }
 
-// ---- that the tests see what they are for: each way of being careless is found in each job
+// ---- checks of these tests: each kind of carelessness is found in each job
 
 std::vector<Step> without_flushes(const Record& record, bool of_folders) {
     std::vector<Step> steps = record.steps;
@@ -280,12 +280,12 @@ std::vector<Step> without_flushes(const Record& record, bool of_folders) {
     }
     for (Step& step : steps) {
         if (step.kind == Step::Kind::flush && folders.contains(step.node) == of_folders)
-            step = {.kind = Step::Kind::flush, .node = -1};  // of nothing: the numbers stay
+            step = {.kind = Step::Kind::flush, .node = -1};  // flushes nothing; keeps the numbering
     }
     return steps;
 }
 
-// The name before the bytes.
+// Renames before flushing the bytes.
 std::vector<Step> renamed_too_soon(const Record& record) {
     std::vector<Step> steps = record.steps;
     for (std::size_t i = 1; i < steps.size(); ++i) {

@@ -1,5 +1,5 @@
-// The work that is watched: recordings, results in every format, settings. Each knows what must hold after a power cut
-// and after a call that failed.
+// Jobs under test: recordings, results in every format, settings. Each checks its own guarantees after a power cut and
+// after a failed call.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace echolux::faults {
 
-// How a job ended that some call failed in.
+// Outcome of a job in which a call failed.
 struct Ending {
-    std::string problem;           // what it said; empty: all is well
-    bool may_leave_rests = false;  // removing was what failed
+    std::string problem;           // as reported; empty: success
+    bool may_leave_rests = false;  // if removing is what failed
 };
 
 class Job {
@@ -25,13 +25,14 @@ class Job {
 
     const std::string& name() const { return name_; }
 
-    // What is on the disk before. May be done once; the files are kept.
+    // Creates the initial state of the disk. May run only once; the files are kept.
     virtual void prepare(const Path& folder) = 0;
 
-    // Says through the journal what is on the disk. Returns what it tells the user of a problem.
+    // Reports through the journal how much is durable. Returns the problem as shown to the user.
     virtual std::string run(const Path& folder) = 0;
 
-    // What is wrong with a disk; empty: nothing. `before`: what there was; `whole`: after a run without a fault.
+    // Both return the fault of a disk, or "". `before` is the initial state, `whole` the state after a run without
+    // faults.
     virtual std::string judge_cut(const Files& files, const Files& before, const Files& whole, std::int64_t said,
                                   const Path& scratch) = 0;
     virtual std::string judge_end(const Path& folder, const Files& before, const Files& whole,
@@ -43,7 +44,7 @@ class Job {
 
 std::vector<std::unique_ptr<Job>> all_jobs();
 
-// Rests of unfinished work, which are nobody's.
+// True for leftovers of unfinished work.
 bool is_rest(const std::string& name);
 
 std::unique_ptr<Job> recording_job(bool replaces);

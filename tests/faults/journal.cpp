@@ -12,7 +12,7 @@ bool can_meet(Call call, Trouble trouble, bool for_good) {
     switch (trouble) {
         case Trouble::input_output: return true;
         case Trouble::full: return call != Call::open && call != Call::read && call != Call::remove;
-        // Whoever tries again would do so for ever.
+        // A caller that retries would do so forever.
         case Trouble::interrupted:
             return !for_good && call != Call::rename && call != Call::make_folder && call != Call::remove;
         case Trouble::half: return call == Call::read || call == Call::write;

@@ -1,5 +1,5 @@
-// Watches a folder: every call to libc that concerns files below it (libc_calls.cpp) asks here whether it is to fail,
-// and is noted. Nothing of the program knows of it, so that whoever writes files is tested, libraries too.
+// Watches a folder. Every libc call for files below it (libc_calls.cpp) is recorded here and may be made to fail. The
+// program does not know about it, so all code that writes files is tested, including libraries.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,19 @@ enum class Call { open, read, make, write, allocate, resize, flush, rename, make
 enum class Trouble { input_output, full, interrupted, half };  // EIO, ENOSPC, EINTR, a short read or write
 
 struct Fault {
-    std::int64_t at = -1;  // the number of the call, from 0; below 0: none fails
+    std::int64_t at = -1;  // number of the failing call, from 0; negative: none
     Trouble trouble = Trouble::input_output;
-    bool for_good = false;  // and all after it
+    bool for_good = false;  // all later calls fail too
 };
 
-// Whether such a call can meet such trouble.
+// True if such a call can fail in this way.
 bool can_meet(Call call, Trouble trouble, bool for_good);
 
-// What happened.
 struct Record {
     Disk start;
     std::vector<Step> steps;
     std::vector<Call> calls;
-    std::vector<std::pair<std::size_t, std::int64_t>> said;  // after so many steps: so much is on the disk
+    std::vector<std::pair<std::size_t, std::int64_t>> said;  // (steps before, amount reported as durable)
 };
 
 class Journal {
@@ -41,7 +40,7 @@ class Journal {
     void begin(const Path& folder, const Fault& fault);
     Record end();
 
-    // By the work that is watched: from now on so much is on the disk.
+    // Called by the job: `much` is durable from now on.
     void say(std::int64_t much);
 
     // ---- for libc_calls.cpp, which holds the lock
@@ -51,7 +50,7 @@ class Journal {
     bool watches(const std::string& path) const;
     std::string path_of(int at, const char* path) const;  // absolute
 
-    // True: the call fails, with errno set. Of `half` it does not: `bytes` is made less.
+    // Returns true if the call must fail, with errno set. For `half` it returns false and reduces `bytes`.
     bool fails(Call call, std::size_t* bytes = nullptr);
 
     bool is_open(int descriptor) const { return open_.contains(descriptor); }
@@ -78,9 +77,9 @@ class Journal {
     std::string folder_;  // ends in '/'
     Fault fault_;
     Record record_;
-    Disk now_;  // names alone
+    Disk now_;  // names only
     int next_node_ = 1;
-    std::map<int, int> open_;  // nodes of descriptors
+    std::map<int, int> open_;  // from descriptor to node
 };
 
 }  // namespace echolux::faults

@@ -1,6 +1,6 @@
-// libc's calls for files, defined by this program and therefore taken by all libraries in it. Those that concern the
-// watched folder are noted, and fail when they are told to; flushes of it are noted and not done, since no power is cut
-// here. The names of assembly keep clear of what the headers declare and of their inline variants.
+// Defines libc's file calls in this program, so that all its libraries use them. Calls that concern the watched folder
+// are recorded and fail on demand. Flushes are recorded but not executed, because no power is cut here. The functions
+// get their names by assembly labels, to avoid conflicts with declarations and inline variants in the headers.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -26,10 +26,10 @@ F* next(const char* name) {
     return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
 }
 
-// What libc does.
+// libc's own function.
 #define REAL(result, name, ...) static auto* const real = next<result(__VA_ARGS__)>(#name)
 
-// Only one thread at a time is asked, and what is done here itself is none of the program's.
+// Handles one thread at a time. Calls made in here are not counted as the program's.
 thread_local bool is_inside = false;
 
 class Watch {
@@ -53,7 +53,7 @@ bool is_off() {
     return is_inside || !journal().is_on();
 }
 
-// The watched path, empty: it is not watched.
+// Returns the absolute path if it is watched, otherwise "".
 std::string watched(int at, const char* path) {
     const std::string whole = journal().path_of(at, path);
     return journal().watches(whole) ? whole : "";
@@ -143,7 +143,7 @@ int made_folder(int at, const char* path, mode_t mode) {
     return result;
 }
 
-// `flags` as of unlinkat; below 0: whatever is there.
+// `flags` are those of unlinkat; a negative value removes files and folders.
 int removed(int at, const char* path, int flags) {
     REAL(int, unlinkat, int, const char*, int);
     const auto work = [&] {
@@ -178,10 +178,10 @@ int allocated(int descriptor, int mode, std::int64_t place, std::int64_t bytes) 
     const Watch watch;
     if (!journal().is_open(descriptor)) return real(descriptor, mode, place, bytes);
     if (journal().fails(Call::allocate)) return -1;
-    return 0;  // no room is needed here
+    return 0;  // needs no space here
 }
 
-// Like libc's: what is open is closed in any case.
+// As in libc, the descriptor is closed even if this fails.
 bool fails_to_close(int descriptor) {
     if (is_off()) return false;
     const Watch watch;
@@ -196,7 +196,7 @@ int descriptor_of(void* cookie) {
     return static_cast<int>(reinterpret_cast<std::intptr_t>(cookie));
 }
 
-// Streams of libc write by calls that nobody can take over: these go by ours.
+// libc's streams write by internal calls that cannot be replaced. These streams use the functions defined here.
 std::FILE* stream_of(const char* path, const char* mode) {
     const std::string_view letters(mode);
     const bool both = letters.find('+') != std::string_view::npos;
@@ -344,7 +344,7 @@ CALL(int, close, int file) {
     return -1;
 }
 
-// The standard library opens by this one, and writes to the descriptor itself.
+// std::fstream opens files by this call and then writes to the descriptor.
 CALL(std::FILE*, fopen64, const char* path, const char* mode) {
     REAL(std::FILE*, fopen64, const char*, const char*);
     if (is_off()) return real(path, mode);

@@ -1,4 +1,4 @@
-// A recording of three small volumes, new or in the place of an earlier one.
+// A recording of three small volumes, new or replacing an earlier one.
 #include <atomic>
 
 #include "allocations.h"
@@ -81,7 +81,7 @@ class RecordingJob : public Job {
         return wanted;
     }
 
-    // Each when the one before has been dealt with; a disk that has failed gets them all the same.
+    // Offers each block after the previous one is processed, even if the disk has failed.
     static void offer_all(Recorder& recorder, const SmallSource& source, std::int64_t count) {
         for (std::int64_t number = 0; number < count; ++number) {
             std::optional<NotCounted> not_counted(std::in_place);
@@ -94,7 +94,7 @@ class RecordingJob : public Job {
         }
     }
 
-    // Every file of the earlier one, bit for bit, in its place or aside.
+    // True if every file of the earlier recording is unchanged, at its place or moved aside.
     static bool is_there(const Files& files, const Files& before) {
         return std::ranges::all_of(before, [&](const auto& file) {
             const auto& [name, bytes] = file;
@@ -107,7 +107,7 @@ class RecordingJob : public Job {
         });
     }
 
-    // Adds the blocks of what opens, and says what is wrong with them.
+    // Adds the number of blocks that can be opened to `opened`. Returns the first fault, or "".
     std::string look_into(const Path& scan_toml, std::int64_t& opened) const {
         Scan scan;
         try {
@@ -129,7 +129,7 @@ class RecordingJob : public Job {
                                                                                  : wrong;
     }
 
-    // What the index says of the bytes before `end`.
+    // Checks the blocks before byte `end` against the index. Returns the fault, or "".
     std::string wrong_block(const Scan& scan, std::int64_t end, std::int64_t& blocks_in_it) const {
         const Bytes raw = bytes_of(scan.spectra);
         std::string wrong;
@@ -146,7 +146,7 @@ class RecordingJob : public Job {
         return wrong;
     }
 
-    // What its index says is there, is; what is missing is told.
+    // Checks that every block in the index is in the file and that missing blocks are reported.
     std::string judge_recorded(const Path& folder, const Ending& ending) const {
         std::int64_t recorded = 0;
         bool is_complete = false;

@@ -1,4 +1,5 @@
-// A recorder when memory runs out, on either of its threads: what cannot even be noted is counted and said.
+// Tests of a recorder that runs out of memory on either of its threads: blocks and problems that cannot be stored are
+// still counted and reported.
 #include <atomic>
 
 #include "allocations.h"
@@ -44,7 +45,7 @@ TEST(RecorderWithoutMemory, BlocksThatCannotBeNotedAreCounted) {
     EXPECT_FALSE(notes.complete);
 }
 
-// The disk's own words need memory, too.
+// Storing the disk's error message needs memory, too.
 TEST(RecorderWithoutMemory, AProblemThatCannotBeNotedIsSaidToBeThat) {
     const TemporaryFolder folder;
     const SmallSource source;
@@ -56,7 +57,7 @@ TEST(RecorderWithoutMemory, AProblemThatCannotBeNotedIsSaidToBeThat) {
                           if (++writes != 2) return;
                           struct Strange : std::exception {
                               const char* what() const noexcept override {
-                                  Allocations::begin(0);  // the next one fails
+                                  Allocations::begin(0);  // the next allocation fails
                                   return "cannot be written for a reason that takes many words";
                               }
                           };

@@ -1,4 +1,4 @@
-// Results under one name, new or in the place of an earlier one: volumes in every format, and settings.
+// Results under one name, new or replacing an earlier one: volumes in every format, and settings.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -74,7 +74,7 @@ class ResultJob : public Job {
     virtual void prepare_input(const Path& folder, int seed) = 0;
     virtual void make(const Path& result) = 0;
 
-    // Formats may keep the time.
+    // Compares voxels rather than files, because formats may store the time.
     virtual Bytes content(const Files&, const Path& result) { return read_volume(result).voxels; }
 
   private:
@@ -92,7 +92,8 @@ class ResultJob : public Job {
         return {};
     }
 
-    // Which could come back with the next power cut: it was exchanged, and that could not be flushed.
+    // True if the leftover is the old result. It is kept if the exchange could not be flushed, because a power cut
+    // could undo the exchange.
     bool is_old_folder(const std::string& name, const Files& files, const Files& before) const {
         const std::string rest = name.substr(0, name.find('/'));
         Files old, now;
@@ -126,7 +127,7 @@ class ConvertResult : public ResultJob {
     void prepare_input(const Path& folder, int seed) override {
         Volume volume;
         volume.grid.depth = 9;
-        volume.grid.a_scans = 70;  // two chunks of OME-Zarr
+        volume.grid.a_scans = 70;  // two OME-Zarr chunks
         volume.grid.b_scans = 3;
         volume.grid.type = VoxelType::u8;
         volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
@@ -170,7 +171,7 @@ class ReconstructResult : public ResultJob {
     }
 };
 
-// As the window does, whose folder may be missing.
+// Saves like the window, whose settings folder may be missing.
 class SettingsResult : public ResultJob {
   public:
     explicit SettingsResult(bool replaces) : ResultJob("settings", "config/echolux/window.toml", replaces) {}
@@ -211,7 +212,7 @@ std::vector<std::unique_ptr<Job>> result_jobs() {
     std::vector<std::unique_ptr<Job>> jobs;
     for (const std::string& ending : endings) {
         for (const bool replaces : {false, true}) {
-            const bool tells_its_own = ending != ".npy";  // else it is replaced only where the user says so
+            const bool tells_its_own = ending != ".npy";  // others are replaced only on request
             if (replaces && !tells_its_own) continue;
             jobs.push_back(std::make_unique<ConvertResult>(ending, replaces));
             jobs.push_back(std::make_unique<ReconstructResult>(ending, replaces));

@@ -1,4 +1,4 @@
-// A job that is watched, and the folder that it works in.
+// A job under test and its working folder.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace echolux::faults {
 
-// Below the memory's file system where there is one.
+// In a memory file system if there is one.
 class Scratch {
   public:
     Scratch() {
@@ -37,7 +37,7 @@ class Scratch {
     Path path_;
 };
 
-// A job with what is there before it and after it, and what happens in between.
+// A job with the files before and after it, and the steps in between.
 struct Watched {
     std::unique_ptr<Job> job;
     Files before, whole;
