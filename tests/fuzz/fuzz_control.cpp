@@ -1,4 +1,4 @@
-// Requests of programs, as strangers send them: taken apart, checked against the table of methods, and answered.
+// Control requests from untrusted programs: parsed, checked against the table of methods, and answered.
 #include "fuzz_target.h"
 #include "ui/control/message.h"
 #include "ui/control/methods.h"

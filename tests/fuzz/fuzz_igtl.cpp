@@ -1,4 +1,4 @@
-// What strangers send over a line of OpenIGTLink: messages in pieces of any size, and the requests in them.
+// Untrusted OpenIGTLink input: messages in pieces of any size, and the requests in them.
 #include <algorithm>
 #include <optional>
 
@@ -11,7 +11,7 @@
 namespace echolux::fuzz {
 namespace {
 
-// Nothing: it is refused, which it must be however it comes.
+// Returns nothing if the input is rejected. That must not depend on the size of the pieces.
 std::optional<std::vector<igtl::Request>> requests_in(Bytes bytes, std::size_t piece) {
     igtl::MessageReader reader;
     std::vector<igtl::Request> requests;
@@ -37,7 +37,7 @@ void read_igtl_messages(Bytes bytes) {
     }
 }
 
-// The first byte says which of both it is; a command is named by what stands before the first zero.
+// The first byte selects a command or a string. A command's name ends at the first zero.
 void read_igtl_request(Bytes bytes) {
     const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (text.empty()) return;

@@ -1,4 +1,4 @@
-// Volume formats, each through the table of formats as the program opens them.
+// Volume formats, each opened through the table of formats as the program does.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace echolux::fuzz {
 namespace {
 
 template <std::size_t N>
-struct Name {  // of a file, as a template argument
+struct Name {  // file name as a template argument
     constexpr Name(const char (&text)[N]) { std::copy_n(text, N, name); }
     char name[N];
 };
@@ -32,8 +32,8 @@ void read_zarr(Bytes bytes) {
     read_all(*image_format_of(folder)->open(folder));
 }
 
-// Whether work comes to its end in a copy of this process: what crashes the HDF5 library is no finding of ours, since
-// the program reads in a process that may crash. Errors are an end.
+// True if the work ends in a copy of this process, with or without an Error. Crashes of the HDF5 library are not
+// findings, because the program reads HDF5 in a process that may crash.
 bool survives(const std::function<void()>& work) {
     const pid_t copy = fork();
     if (copy == 0) {
@@ -50,7 +50,7 @@ bool survives(const std::function<void()>& work) {
     return copy > 0 && waitpid(copy, &status, 0) == copy && status == 0;
 }
 
-// Without its process, which takes longer to start than most files to be read.
+// Reads without the reader process, which takes longer to start than most files take to read.
 void read_hdf5_file(Bytes bytes) {
     const std::filesystem::path path = file_with("x.h5", bytes);
     const auto read = [&] {
@@ -60,7 +60,7 @@ void read_hdf5_file(Bytes bytes) {
     if (survives(read)) read();
 }
 
-// A picture in a folder of its own.
+// Reads a picture in a separate folder.
 void read_png(Bytes bytes) {
     const std::filesystem::path folder = file_with("x", {}).parent_path() / "pictures";
     std::filesystem::create_directory(folder);

@@ -1,4 +1,4 @@
-// The program of all fuzz targets: see fuzz_target.h.
+// Main program of all fuzz targets: see fuzz_target.h.
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::map<std::string, Target>& targets() {
     return all;
 }
 
-// In memory where the system has such a folder; removed at the end.
+// A folder in memory if the system supports it; removed at exit.
 struct InputFolder {
     InputFolder() {
         const std::filesystem::path memory = "/dev/shm";
@@ -129,7 +129,7 @@ void read_image_file(const std::string& name, Bytes bytes) {
 }  // namespace echolux::fuzz
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-    setenv("ECHOLUX_MEMORY_MIB", "200", 0);  // what readers may plan with
+    setenv("ECHOLUX_MEMORY_MIB", "200", 0);  // memory budget of the readers
     return 0;
 }
 
@@ -137,7 +137,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     static const echolux::fuzz::Target target = echolux::fuzz::chosen_target();
     try {
         target(std::as_bytes(std::span(bytes, size)));
-    } catch (const echolux::Error& error) {  // one clear line: all that may come of it
+    } catch (const echolux::Error& error) {  // the only permitted failure
         static const bool tells = std::getenv("ECHOLUX_FUZZ_TELL") != nullptr;
         if (tells) std::fprintf(stderr, "%s\n", error.line().c_str());
     }

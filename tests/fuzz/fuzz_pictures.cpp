@@ -1,4 +1,4 @@
-// What pictures say of themselves. Checksums of PNG chunks are made right first: no mutation would get behind them.
+// Metadata of pictures. Checksums of PNG chunks are corrected first, because otherwise no mutation would pass them.
 #include <zlib.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Spectra that are pushed over TCP, as a stranger may send them: a greeting, then blocks, each behind its head.
+// Untrusted spectra pushed over TCP: a greeting, then blocks, each behind a header.
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +10,7 @@
 namespace echolux::fuzz {
 namespace {
 
-// The bytes of a block are left out: nothing looks at them. What is placed lies in its volume.
+// Omits the bytes of blocks, which nothing reads. Blocks that are accepted must be within their volume.
 void read_pushed(Bytes bytes) {
     if (bytes.size() < sizeof(PushGreeting)) return;
     try {

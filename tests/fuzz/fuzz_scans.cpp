@@ -1,4 +1,4 @@
-// What describes spectra: scan and session TOML, raw files that describe themselves, recordings, calibration, guesses.
+// Descriptions of spectra: scan and session TOML, self-describing raw files, recordings, calibration, guesses.
 #include "engine/io/calibration_file.h"
 #include "engine/io/png_file.h"
 #include "engine/io/raw_guess.h"
@@ -8,7 +8,7 @@
 namespace echolux::fuzz {
 namespace {
 
-// Its spectra are there, so that more than the TOML is looked at.
+// Provides the spectra, so that more than the TOML is read.
 void read_scan_toml(Bytes bytes) {
     static const std::vector<std::byte> spectra(4096);
     file_with("x.raw", spectra);
@@ -41,7 +41,7 @@ void read_octproz(Bytes bytes) {
     read_scan(file_with("z_meta.txt", bytes));
 }
 
-// Other sections than those of scans: sessions, presets, lists.
+// Sections other than those of scans: sessions, presets, lists.
 void read_session_toml(Bytes bytes) {
     toml_entries(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), "x.toml");
 }

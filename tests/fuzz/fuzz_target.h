@@ -1,6 +1,5 @@
-// One reader under libFuzzer: it is given bytes that a stranger may have sent, and may do nothing but read them or
-// throw echolux::Error. All targets are in one program, so that it is linked once: ECHOLUX_FUZZ_TARGET names the one to
-// run.
+// Runs one reader under libFuzzer. It receives untrusted bytes and may only read them or throw echolux::Error. All
+// targets are in one program, so that it is linked once; ECHOLUX_FUZZ_TARGET selects the target.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +15,22 @@ namespace echolux::fuzz {
 using Bytes = std::span<const std::byte>;
 using Target = void (*)(Bytes);
 
-// Made known by a static object in each target's file.
+// Registers a target; a static object in each target's file.
 struct Registration {
     Registration(const char* name, Target target);
 };
 
-// A file of that name in a folder of this process, in memory. Written anew for each input.
+// Writes the file `name` to an in-memory folder of this process. It is rewritten for each input.
 std::filesystem::path file_with(const std::string& name, Bytes bytes);
 
-// A folder of that name with several files, which the input holds one after the other: a line "NAME SIZE", then so many
-// bytes. Names with anything but small letters, digits, dots and slashes end it.
+// Unpacks several files from the input into a folder of that name. Each file is a line "NAME SIZE" followed by its
+// bytes. Unpacking ends at a name with other characters than lower-case letters, digits, dots and slashes.
 std::filesystem::path folder_with(const std::string& name, Bytes bytes);
 
-// All that a reader can be asked for, as far as it is small: header, levels, slices, boxes.
+// Reads everything a reader offers if it is small: header, levels, slices, boxes.
 void read_all(ImageReader& reader);
 
-// A format of the table, by the name of its file.
+// Reads the bytes in a format of the table, selected by the file name.
 void read_image_file(const std::string& name, Bytes bytes);
 
 }  // namespace echolux::fuzz

@@ -1,4 +1,4 @@
-// Indexes of recordings, and transfer functions of ours and of ParaView.
+// Indexes of recordings, and transfer functions in our format and in ParaView's.
 #include "app/transfer/transfer_file.h"
 #include "engine/scan/recording_index.h"
 #include "fuzz_target.h"

@@ -1,5 +1,4 @@
-// What browsers, and whoever pretends to be one, send to `echolux serve`: requests, forms, names of files, and the
-// messages of the page.
+// Untrusted input to `echolux serve`: requests, forms, file names, and the messages of the page.
 #include <boost/beast/core/multi_buffer.hpp>
 #include <boost/beast/http.hpp>
 
@@ -22,7 +21,7 @@ const Access& access() {
     return kept;
 }
 
-// Whoever shows no token gets no further than the form of the password.
+// Without a token, a request gets no further than the password form.
 void require_right(const Verdict& verdict) {
     using Kind = Verdict::Kind;
     const bool is_let_in = verdict.kind != Kind::refused && verdict.kind != Kind::login && verdict.kind != Kind::check;
@@ -53,7 +52,7 @@ void read_web_request(Bytes bytes) {
 
 void read_page_message(Bytes bytes) {
     is_for_control(text_of(bytes));
-    const PageMessage message = parsed_page_message(text_of(bytes));  // or an Error
+    const PageMessage message = parsed_page_message(text_of(bytes));  // may throw an Error
     if (const auto* size = std::get_if<PageSize>(&message);
         size != nullptr && (size->width % 2 != 0 || size->width > 8192))
         std::abort();

@@ -1,7 +1,7 @@
-"""Makes the seeds of the fuzz targets anew: tiny files that each reader takes, so that mutations begin behind the front
-door. They are committed, so that fuzzing needs none of these packages: /usr/bin/python3 tests/fuzz/make_seeds.py
+"""Regenerates the seeds of the fuzz targets: tiny files that each reader accepts, so that mutations get past the first
+checks. The seeds are committed, so fuzzing needs none of these packages: /usr/bin/python3 tests/fuzz/make_seeds.py
 
-Not made here: seeds named found_*, which fuzzing found, and dicom/jpeg*, a small picture packed by GDCM.
+Not generated here: seeds named found_*, which fuzzing found, and dicom/jpeg*, a small picture compressed by GDCM.
 """
 import gzip
 import json
@@ -30,7 +30,7 @@ def seed(target, name, content):
 
 
 def packed_folder(files):
-    """What folder_with() of fuzz_target.h unpacks."""
+    """Packs files as folder_with() of fuzz_target.h expects them."""
     return b"".join(f"{name} {len(content)}\n".encode() + content for name, content in files.items())
 
 

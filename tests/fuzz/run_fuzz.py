@@ -1,7 +1,9 @@
-"""Runs the fuzz targets, as many at a time as there are cores: run_fuzz.py PROGRAM each|together SECONDS [TARGET ...]
+"""Runs the fuzz targets, one per core at a time.
 
-SECONDS are those of each target, or of all together. Corpora grow in the folder of PROGRAM, findings stand in its folder
-findings/. One line a target; exit code 1 when one of them found something.
+usage: run_fuzz.py PROGRAM each|together SECONDS [TARGET ...]
+
+SECONDS is the time of each target, or of all together. Corpora are stored next to PROGRAM, findings in its folder
+findings/. Prints one line per target; exit status 1 if a target found something.
 """
 import concurrent.futures
 import os
@@ -12,9 +14,10 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-# HDF5 asks for what files claim; it and GDCM forget what they read of damaged ones. Both read in a process of their own; the target of HDF5 in a copy first.
+# HDF5 allocates what files claim, and HDF5 and GDCM leak memory on damaged files. The program runs both in a separate
+# process. The HDF5 target runs each input in a copy of the process first.
 LIBRARY = "hdf5", "matlab", "dicom"
-MEBIBYTES_AT_ONCE = 400  # no input of 64 KiB justifies more: readers plan with 200 MiB (ECHOLUX_MEMORY_MIB)
+MEBIBYTES_AT_ONCE = 400  # no 64 KiB input justifies more: readers have a budget of 200 MiB (ECHOLUX_MEMORY_MIB)
 
 
 def run(program, target, seconds):
