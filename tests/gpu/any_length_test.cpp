@@ -1,5 +1,5 @@
-// Lengths that are products of 2 ... 13 take one kernel as powers of two do, those beyond 8192 points two passes: every
-// recipe that there is, against the CPU.
+// Lengths that are products of 2 ... 13: like powers of two, they take one kernel, or two passes beyond 8192 points.
+// Every recipe is compared with the CPU.
 #include <functional>
 #include <string>
 
@@ -28,7 +28,7 @@ bool is_fused(const ReconstructionSpec& spec) {
     return way_of(spec).find(", fused)") != std::string::npos;
 }
 
-// One kernel, or of long lines two passes.
+// True if the plan uses one kernel, or two passes for long lines.
 bool is_quick(const ReconstructionSpec& spec) {
     const bool is_long = spec.geometry.samples * spec.recipe.zero_padding > 8192;
     return is_long ? way_of(spec).find(", two passes)") != std::string::npos : is_fused(spec);
@@ -70,16 +70,16 @@ TEST_P(AnyLength, CodesAgreeInBlocksOfAnySize) {
     EXPECT_LE(different, 1 + std::ssize(cpu) / 1000);
 }
 
-// All radices, two to five stages; 832, 1000, 1536, 2000 and 3000 are known while compiling.
+// All radices, in two to five stages. 832, 1000, 1536, 2000 and 3000 are compile-time constants.
 INSTANTIATE_TEST_SUITE_P(Lengths, AnyLength,
                          testing::Values(64, 65, 77, 96, 100, 128, 169, 243, 256, 338, 500, 693, 832, 1000, 1200, 1331,
                                          1536, 1875, 2000, 2187, 2197, 3000, 3003, 4000, 4802, 5000, 6561, 8000, 8190));
 
-// Two and three stages in either pass, whole blocks and rests, even and odd.
+// Two and three stages in each pass, whole and partial blocks, even and odd lengths.
 INSTANTIATE_TEST_SUITE_P(LongLengths, AnyLength,
                          testing::Values(8505, 9009, 10000, 12250, 16384, 20000, 30030, 32768, 36864, 50000, 65536));
 
-// What one recipe differs in from spec_of().
+// A recipe, as its difference from spec_of().
 struct Change {
     std::string name;
     std::function<void(ReconstructionSpec&)> make;
@@ -90,7 +90,7 @@ class AnyLengthRecipe : public GpuTest, public testing::WithParamInterface<std::
     ReconstructionSpec spec = spec_of(std::get<1>(GetParam()));
     std::vector<std::byte> spectra;
 
-    // Random bytes are samples of any integer format.
+    // Random bytes are valid samples of any integer format.
     AnyLengthRecipe() {
         std::get<0>(GetParam()).make(spec);
         std::mt19937 random(3);
@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(LongRecipes, AnyLengthRecipe, testing::Combine(changes,
 
 class AnyLengthBins : public GpuTest {};
 
-// Those beside voxels are among flow_variants().
+// flow_variants() covers bins that are used together with voxels.
 TEST_F(AnyLengthBins, AgreeWithTheCpu) {
     ReconstructionSpec spec = spec_of(1000);
     spec.recipe.fixed_pattern = FixedPattern::median;
@@ -203,8 +203,8 @@ class LongLines : public GpuTest, public testing::WithParamInterface<std::int64_
     }
 };
 
-// B-scans longer and shorter than what goes through at a time, of an odd number of lines, each with its own background;
-// as bins and as codes.
+// B-scans with more and fewer lines than one launch takes, an odd number of them, each with its own background. Checks
+// bins and codes.
 TEST_P(LongLines, HaveTheSameBitsInBlocksOfAnySize) {
     const std::int64_t more_than_at_once = (std::int64_t{1} << 22) / GetParam() + 38;
     for (const std::int64_t a_scans : {std::int64_t{1}, std::int64_t{7}, more_than_at_once / 2 * 2 + 1}) {
@@ -219,7 +219,7 @@ TEST_P(LongLines, HaveTheSameBitsInBlocksOfAnySize) {
     }
 }
 
-// What needs whole B-scans of bins comes after the second pass.
+// Steps that need whole B-scans of bins run after the second pass.
 TEST_P(LongLines, BinsServeWhatNeedsWholeBScans) {
     spec.recipe.fixed_pattern = FixedPattern::median;
     EXPECT_LE(error_of<float>(spec, bytes_of_lines(moving_reflectors(GetParam(), 21))), 1e-7);

@@ -1,4 +1,4 @@
-// What the fused kernel's transform is made of, on the host: needs no GPU.
+// Building blocks of the fused kernel's transform, tested on the host without a GPU.
 #include "compute/cuda/butterflies.cuh"
 
 #include <gtest/gtest.h>

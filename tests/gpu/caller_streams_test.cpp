@@ -1,5 +1,5 @@
-// The library among the work of others on a GPU: what is enqueued on the caller's stream before comes first, what comes
-// later sees the voxels, and the host waits for nothing.
+// The library together with a caller's own GPU work: it runs after work that was enqueued before on the caller's
+// stream, later work sees the voxels, and the host never waits.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -20,7 +20,7 @@ struct CallerStream {
     cudaStream_t stream = nullptr;
 };
 
-// Holds a stream up until it is opened, or for too long.
+// Blocks a stream until open() is called or a timeout expires.
 class Gate {
   public:
     explicit Gate(cudaStream_t stream) {
@@ -77,7 +77,7 @@ class CallerStreams : public GpuTest {
         return one;
     }
 
-    // From and to host memory, everything waited for.
+    // Reconstructs from and to host memory and waits for everything.
     std::vector<std::byte> expected() {
         std::vector<std::byte> voxels(voxel_bytes_);
         auto from = api::make<echolux_block>();
@@ -111,7 +111,7 @@ TEST_F(CallerStreams, VoxelsComeInTheOrderOfTheStream) {
     const auto right = expected();
     const CallerStream caller;
     Gate gate(caller.stream);
-    bring_spectra(caller.stream);  // once the gate is open
+    bring_spectra(caller.stream);  // runs after the gate opens
     auto to = place();
     to.sync = ECHOLUX_SYNC_STREAM;
     to.cuda = caller.stream;
@@ -147,7 +147,7 @@ TEST_F(CallerStreams, VoxelsComeInTheOrderOfEvents) {
     cudaEventDestroy(done);
 }
 
-// Many more blocks than the reconstructor has streams, while nothing can go on.
+// Submits many more blocks than the reconstructor has streams while none can complete.
 TEST_F(CallerStreams, SubmittingWaitsForNothing) {
     const auto right = expected();
     const CallerStream caller;
@@ -176,7 +176,7 @@ TEST_F(CallerStreams, NoCallSynchronisesTheDevice) {
     auto to = place();
     to.sync = ECHOLUX_SYNC_STREAM;
     to.cuda = caller.stream;
-    work_->submit(block(), to);  // what comes with the first block
+    work_->submit(block(), to);  // initialises what the first block needs
     ASSERT_EQ(cudaStreamSynchronize(caller.stream), cudaSuccess);
     const CopyRecorder recorder;
     for (int i = 0; i < 20; ++i) work_->submit(block(), to);
@@ -208,7 +208,7 @@ TEST_F(CallerStreams, WhatTheHostHasToDoKeepsNoOrder) {
     EXPECT_THROW(work_->submit(block(), to), api::Error);
 }
 
-// Spectra in pinned memory may be written again when the stream says so.
+// Spectra in pinned memory may be overwritten in stream order.
 TEST_F(CallerStreams, PinnedBlocksKeepTheOrderToo) {
     const auto right = expected();
     const CallerStream caller;
@@ -228,7 +228,7 @@ TEST_F(CallerStreams, PinnedBlocksKeepTheOrderToo) {
     EXPECT_EQ(fetched(), right);
 }
 
-// While earlier blocks are under way, as others capture.
+// Earlier blocks are still running when the capture starts.
 TEST_F(CallerStreams, AGraphTakesABlock) {
     const auto right = expected();
     const CallerStream caller;
@@ -259,7 +259,7 @@ TEST_F(CallerStreams, AGraphTakesABlock) {
     cudaGraphExecDestroy(runs);
     cudaGraphDestroy(graph);
     cudaMemsetAsync(to_->data(), 0, voxel_bytes_, caller.stream);
-    for (int i = 0; i < 5; ++i) work_->wait(work_->submit(block(), to));  // each worker goes on without a graph
+    for (int i = 0; i < 5; ++i) work_->wait(work_->submit(block(), to));  // also works without a graph
     fetch_voxels(caller.stream);
     ASSERT_EQ(cudaStreamSynchronize(caller.stream), cudaSuccess);
     EXPECT_EQ(fetched(), right);

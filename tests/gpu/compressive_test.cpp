@@ -1,5 +1,6 @@
-// Compressive sensing on the GPU, on chip and in passes: against the CPU's float with bounds that have reasons, and
-// what must hold for every backend, over the scenes of tests/oracle/compressive_test.cpp.
+// Compressive sensing on the GPU, on chip and in passes. It is compared with the CPU's float results, within bounds
+// that follow from the arithmetic, and must satisfy the requirements for every backend on the scenes of
+// tests/oracle/compressive_test.cpp.
 #include "compute/cpu/compressive.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/sensed_scene.h"
@@ -9,11 +10,10 @@ namespace {
 
 using Field = SensedScene::Field;
 
-// Rounding of floats, which steps found from quotients of sums make larger: 1e-6 for these scenes.
+// Rounding of floats, amplified by step sizes that are quotients of sums: 1e-6 for these scenes.
 constexpr double max_of_floats = 3e-5;
 
-// Operands of eleven significant bits: 3e-4 for these scenes, up to 2e-3 for others that 15 steps do not bring to their
-// end.
+// Operands have eleven significant bits: 3e-4 for these scenes, up to 2e-3 for scenes that do not converge in 15 steps.
 constexpr double max_of_halves = 5e-3;
 
 class CompressiveOnGpu : public GpuTest, protected SensedScene {
@@ -66,7 +66,7 @@ TEST_F(CompressiveOnGpu, AgreesWithTheCpu) {
         for (const StepRule step : {StepRule::clamped, StepRule::safeguarded, StepRule::monotone}) {
             ReconstructionSpec spec = with_dispersion(spec_for(lines), a2);
             spec.compressive.step = step;
-            spec.compressive.continuation = step != StepRule::clamped;  // what is not at its end may branch
+            spec.compressive.continuation = step != StepRule::clamped;  // without convergence, results may branch
             for (const auto transform : {SensingTransform::nufft, SensingTransform::fft, SensingTransform::exact}) {
                 spec.compressive.transform = transform;
                 const Field cpu = on_cpu(spec, spectra);
@@ -104,7 +104,7 @@ TEST_F(CompressiveOnGpu, AgreesForEveryMaskAndKernel) {
     EXPECT_LE(relative_l2(found(spec, spectra), on_cpu(spec, spectra)), max_of_floats) << "tau in counts";
 }
 
-// Of the uniform grid, which is up-sampled on chip, or around cuFFT.
+// The samples are up-sampled to a uniform grid on chip, or around cuFFT.
 TEST_F(CompressiveOnGpu, AgreesWhereSamplesAreUpsampled) {
     const std::vector<float> spectra = scenes(3);
     for (const double a2 : {0.0, 30.0}) {
@@ -117,7 +117,7 @@ TEST_F(CompressiveOnGpu, AgreesWhereSamplesAreUpsampled) {
     }
 }
 
-// Lengths that fit on chip, with one warp of a block to spare and without, and lengths that do not.
+// Lengths that fit on chip, with and without a spare warp per block, and lengths that do not.
 TEST_F(CompressiveOnGpu, AgreesForAnyLength) {
     for (const std::int64_t samples : {16, 333, 512, 1000, 1024, 4096, 8192}) {
         for (const double a2 : {0.0, 9.0}) {
@@ -160,8 +160,8 @@ TEST_F(CompressiveOnGpu, ThirtyPercentOfTheSamplesShowWhatAllShow) {
     }
 }
 
-// As tests/oracle/compressive_test.cpp has it for the CPU; the exact transform is the CPU's, because halves would hide
-// the best kernels.
+// As tests/oracle/compressive_test.cpp on the CPU. The exact transform runs on the CPU, because the error of halves
+// would hide that of the best kernels.
 TEST_F(CompressiveOnGpu, TheFastTransformFindsWhatTheExactOneFinds) {
     const std::vector<double> depths{43.0, 162.2, 300.5, 458.3, 593.1, 727.6};
     const std::vector<float> spectra = mirrors(depths);
@@ -178,8 +178,8 @@ TEST_F(CompressiveOnGpu, TheFastTransformFindsWhatTheExactOneFinds) {
     EXPECT_LE(relative_l2(found(spec, spectra), exact), 2 * 8.6e-4);
 }
 
-// What the profiles of 1, 2 ... iterations make of the objective, on the host and in double; also for a strong chirp,
-// for which steps have to be halved oftener.
+// Computes the objective of the profiles after 1, 2 ... iterations on the host in double. A strong chirp is included
+// because it needs more step halvings.
 TEST_F(CompressiveOnGpu, AMonotoneSearchNeverGetsWorse) {
     constexpr int lines = 4, max_iterations = 15;
     const std::vector<float> spectra = scenes(lines);
@@ -240,7 +240,7 @@ TEST_F(CompressiveOnGpu, ALargeTauAndAnEmptyLineLeaveNothing) {
     }
 }
 
-// Lines of very different light beside each other, each on a scale of its own: what is found is in proportion.
+// Adjacent lines of very different power, each with its own scale: the results are proportional.
 TEST_F(CompressiveOnGpu, LinesOfAnyStrengthAreFoundByTheMatrix) {
     const std::vector<float> factors{1e-6f, 1, 1e6f, 0};
     ReconstructionSpec spec = spec_for(std::ssize(factors));
@@ -260,8 +260,7 @@ TEST_F(CompressiveOnGpu, LinesOfAnyStrengthAreFoundByTheMatrix) {
     EXPECT_TRUE(std::all_of(all.end() - n / 2, all.end(), [](const auto& bin) { return bin == Field::value_type(); }));
 }
 
-// A line has the same bits whatever lies beside it, in blocks of any size on any number of streams. Samples that are no
-// numbers are read as zero.
+// A line has the same bits whatever its neighbours, block size and number of streams. NaN samples are read as zero.
 TEST_F(CompressiveOnGpu, BitsOfALineDoNotDependOnItsPlace) {
     constexpr std::int64_t a_scans = 37, b_scans = 7, lines = a_scans * b_scans, different = 5;
     std::vector<float> spectra;

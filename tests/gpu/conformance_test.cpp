@@ -1,6 +1,6 @@
-// Every step, method and option on the GPU against the CPU, over the same table of cases that is held against double
-// precision: normalised mean square error at most 1e-7, and at most one u8 code in ten thousand different, by one. The
-// exact transform on tensor cores has limits of its own (nudft_test.cpp).
+// Compares every step, method and option on the GPU with the CPU, for the same cases that are compared with double
+// precision: normalised mean square error at most 1e-7, and at most one u8 code in ten thousand differs, by one. The
+// exact transform on tensor cores has its own limits (nudft_test.cpp).
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/vectors.h"
 
@@ -40,15 +40,15 @@ class Conformance : public GpuTest, public testing::WithParamInterface<std::tupl
         return {voxels_of<Voxel>(spec, one.spectra, run), voxels_of<Voxel>(spec, one.spectra, on_cpu())};
     }
 
-    // Of the GPU against the CPU.
+    // Normalised mean square error of the GPU relative to the CPU.
     template <class Voxel>
     double error(Quantity quantity, VoxelType voxel) const {
         const auto [gpu, cpu] = volumes<Voxel>(quantity, voxel);
         return normalised_error(gpu, cpu);
     }
 
-    // Without what lies 60 dB below the noise: where subtracting the noise floor leaves next to nothing, dB magnify the
-    // last bit of an amplitude without bound.
+    // Skips voxels more than 60 dB below the noise. Where subtracting the noise floor leaves almost nothing, dB amplify
+    // the last bit of an amplitude without bound.
     double db_error() const {
         const auto [gpu, cpu] = volumes<float>(Quantity::db, VoxelType::f32);
         std::vector<float> gpu_kept, cpu_kept;
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Vectors, Conformance,
                          });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Conformance);
 
-// How codes of two volumes differ.
+// Differences between the codes of two volumes.
 struct CodeDifference {
     std::int64_t voxels = 0, different = 0, most = 0;
 
@@ -103,8 +103,8 @@ struct CodeDifference {
 
 class Codes : public GpuTest, public testing::WithParamInterface<bool> {};
 
-// The range of levels = frame is that of a B-scan's voxels, and is compared in amplitudes: in dB its low end is the
-// deepest null, of which floats know few digits, if any, and it moves all codes.
+// The range of levels = frame is taken from the B-scan's voxels and is compared for amplitudes only. In dB its low end
+// is the deepest null, which floats resolve to few digits, and it affects all codes.
 TEST_P(Codes, OfAllVectorsAgree) {
     CodeDifference difference;
     for (const std::string& name : vector_case_names()) {
@@ -127,7 +127,7 @@ TEST_P(Codes, OfAllVectorsAgree) {
     difference.expect_within_limits();
 }
 
-// Many voxels, as instruments make them.
+// A volume of realistic size.
 TEST_P(Codes, OfALargeVolumeAgree) {
     ReconstructionSpec spec;
     spec.geometry = {.samples = 2048, .a_scans = 512, .b_scans = 16};
@@ -147,7 +147,7 @@ TEST_P(Codes, OfALargeVolumeAgree) {
 INSTANTIATE_TEST_SUITE_P(Ways, Codes, testing::Bool(),
                          [](const auto& test) { return test.param ? "fused" : "separate"; });
 
-// What only looks as if it needed whole B-scans, or another method, takes the fast path.
+// Recipes that only seem to need whole B-scans or another method take the fast path.
 class FastPath : public GpuTest {
   protected:
     static bool taken(const ReconstructionSpec& spec) {
@@ -178,8 +178,8 @@ std::ostream& operator<<(std::ostream& out, const Size& size) {
     return out << size.samples << "x" << size.a_scans << "x" << size.b_scans;
 }
 
-// Of 65536, each 0.0008 dB: rounding in another order moves up to 0.4 % of these scenes' by one, none by two (float64
-// model of the chain).
+// Max. share of u16 codes that differ. A code is 0.0008 dB; rounding in another order changes up to 0.4 % of these
+// scenes' codes by one and none by two (float64 model of the chain).
 constexpr double max_u16_codes = 0.01;
 
 class OddSizes : public GpuTest, public testing::WithParamInterface<std::tuple<Size, bool>> {};

@@ -1,6 +1,6 @@
-// From spectra in pinned memory to finished pictures nothing comes back to the host: CUPTI's records of CUDA's copies,
-// and a layer that sees Vulkan's. Each is also seen to notice a copy that is planted. That kernels refuse host memory
-// as their target stands in robustness_test.cpp; the layer without a GPU in tests/render/copies_test.cpp.
+// Nothing is copied to the host between spectra in pinned memory and finished pictures. CUDA's copies are seen by CUPTI
+// records, Vulkan's by a layer. Planted copies prove that both work. robustness_test.cpp checks that kernels reject
+// host memory as their target; tests/render/copies_test.cpp checks the layer without a GPU.
 #include "app/live/volume_path.h"
 #include "bench/spectra.h"
 #include "tests/gpu/copy_recorder.h"
@@ -11,11 +11,11 @@ namespace echolux::test {
 namespace {
 
 constexpr std::int64_t volumes = 20;
-constexpr std::int64_t statistics_bytes = 64 << 10;  // that a frame may bring back
+constexpr std::int64_t statistics_bytes = 64 << 10;  // allowed per frame
 
 class CopiesOnGpu : public GpuTest {
   protected:
-    const BenchSize size{2048, 64, 64, 32};  // blocks too large for kernels to read them where they lie
+    const BenchSize size{2048, 64, 64, 32};  // blocks too large to be read in place by kernels
     std::unique_ptr<VolumePath> path;
     std::unique_ptr<BenchSpectra> spectra;
 
@@ -25,7 +25,7 @@ class CopiesOnGpu : public GpuTest {
         spectra = std::make_unique<BenchSpectra>(size, SampleFormat::u16, MemoryKind::pinned);
     }
 
-    // Otherwise there is no such path on this machine.
+    // False if this machine supports no such path.
     bool makes_a_path() {
         path =
             std::make_unique<LoneVolumePath>(chain_spec(size), BackendChoice{.backend = Backend::cuda}, DeviceChoice{});
@@ -117,10 +117,10 @@ TEST_F(CopiesOnGpu, VulkanBringsNothingToTheHostButPictures) {
     path->read(*picture);
     EXPECT_EQ(path->bytes_read_back(), 640 * 360 * 4);
     EXPECT_EQ(layer.counted().bytes, path->bytes_read_back());
-    path->read_volume();  // stands for the planted copy: voxels, by the renderer's own means
+    path->read_volume();  // the planted copy: voxels, read by the renderer
     EXPECT_GE(layer.counted().bytes, 640 * 360 * 4 + path->grid().bytes());
     EXPECT_EQ(layer.counted().bytes, path->bytes_read_back());
-    path.reset();  // while the layer is there
+    path.reset();  // while the layer still exists
 }
 
 }  // namespace

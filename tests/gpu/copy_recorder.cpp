@@ -44,7 +44,7 @@ void require(CUptiResult result, const char* doing) {
                 "end other profilers; on some machines only root may profile");
 }
 
-// CUPTI's callbacks carry nothing of ours.
+// Global, because CUPTI's callbacks have no user data.
 std::mutex mutex;
 RecordedCopies counts;
 
@@ -63,7 +63,7 @@ void count(const CUpti_ActivityMemcpy6& copy) {
     if (to_gpu && !from_gpu) counts.to_device_bytes += static_cast<std::int64_t>(copy.bytes);
 }
 
-// Calls, not CUPTI's records of synchronization: those also count a question (cudaEventQuery) that was answered yes.
+// Counts calls rather than CUPTI's synchronization records, which also contain successful queries (cudaEventQuery).
 void count(const CUpti_ActivityAPI& call) {
     const std::scoped_lock lock(mutex);
     const bool is_of_device = call.cbid == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020;
@@ -79,7 +79,7 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 void CUPTIAPI buffer_wanted(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
     *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(64, buffer_bytes));
     *size = *buffer == nullptr ? 0 : buffer_bytes;
-    *max_records = 0;  // as many as fit
+    *max_records = 0;  // no limit
 }
 
 void CUPTIAPI buffer_filled(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,

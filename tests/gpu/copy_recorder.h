@@ -1,5 +1,5 @@
-// Sees every copy that CUDA makes, and every wait of the host for a GPU, whoever asks for it: records of CUPTI, which
-// is opened from the machine's toolkit when a recorder is made.
+// Records every copy that CUDA makes and every wait of the host for a GPU, in all code of the process. Uses CUPTI,
+// which is loaded from the installed toolkit when a recorder is created.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +7,24 @@
 namespace echolux {
 
 struct RecordedCopies {
-    std::int64_t copies = 0;  // of any direction
+    std::int64_t copies = 0;  // in any direction
     std::int64_t to_device_bytes = 0;
-    std::int64_t to_host_bytes = 0;  // from memory or arrays of a GPU to memory of the host
-    std::int64_t device_waits = 0;   // cudaDeviceSynchronize and its like
-    std::int64_t host_waits = 0;     // those, and cudaStreamSynchronize, cudaEventSynchronize
-    std::int64_t lost_records = 0;   // there was no room for: nothing is proven then
+    std::int64_t to_host_bytes = 0;  // from memory or arrays of a GPU to host memory
+    std::int64_t device_waits = 0;   // cudaDeviceSynchronize and similar
+    std::int64_t host_waits = 0;     // these, and cudaStreamSynchronize, cudaEventSynchronize
+    std::int64_t lost_records = 0;   // dropped by CUPTI; if any, the counts prove nothing
 };
 
-// One at a time.
+// Only one may exist at a time.
 class CopyRecorder {
   public:
-    // From now on. Throws Error{device} where there is no CUPTI, or another profiler has it.
+    // Starts recording. Throws Error{device} without CUPTI, or if another profiler uses it.
     CopyRecorder();
     ~CopyRecorder();
     CopyRecorder(const CopyRecorder&) = delete;
     CopyRecorder& operator=(const CopyRecorder&) = delete;
 
-    // Waits for the current device, which does not count; what was asked for until now is in it.
+    // Waits for the current device (not counted) and returns the counts of all work enqueued before.
     RecordedCopies recorded() const;
 };
 

@@ -16,7 +16,7 @@ struct Faults {
     std::int64_t at = 0;
     CudaFault fault = CudaFault::once;
     bool poisoned = false;
-    cudaError_t unheard = cudaSuccess;  // what cudaGetLastError() has to tell
+    cudaError_t unheard = cudaSuccess;  // returned by cudaGetLastError()
     CudaFaultsSeen seen;
     std::set<const void*> alive;
 };
@@ -28,7 +28,7 @@ Faults& faults() {
 
 enum class Kind { makes, launches, waits };
 
-// What this call is to fail with, if it is to.
+// Returns the error with which this call must fail, if any.
 std::optional<cudaError_t> failure(const char* function, Kind kind) {
     Faults& f = faults();
     const std::scoped_lock lock(f.mutex);
@@ -53,7 +53,7 @@ cudaError_t made(cudaError_t result, const void* what) {
     return result;
 }
 
-// What is given back is gone, though a poisoned context says that it failed.
+// Freed objects are gone even if a poisoned context reports an error.
 cudaError_t ended(cudaError_t result, const void* what) {
     const std::scoped_lock lock(faults().mutex);
     faults().alive.erase(what);
@@ -82,8 +82,7 @@ CudaFaultsSeen seen_cuda_faults() {
 
 using namespace echolux::test;
 
-// The linker's names: __wrap_X is called for X, __real_X is X itself.
-// NOLINTBEGIN(bugprone-reserved-identifier)
+// Names by the linker: calls of X go to __wrap_X; __real_X is X itself.
 #define PASSES(function, kind, parameters, arguments)                     \
     extern "C" cudaError_t __real_##function parameters;                  \
     extern "C" cudaError_t __wrap_##function parameters {                 \
@@ -163,7 +162,7 @@ PASSES(cudaWaitExternalSemaphoresAsync, Kind::launches,
 PASSES(cudaGetDevice, Kind::waits, (int* device), (device))
 PASSES(cudaSetDevice, Kind::waits, (int device), (device))
 PASSES(cudaMemGetInfo, Kind::waits, (std::size_t * free, std::size_t* total), (free, total))
-// Asked again and again until it is done, however often that is: the answer counts, not the questions before it.
+// Polled any number of times until the work is done: only the final answer counts.
 extern "C" cudaError_t __real_cudaEventQuery(cudaEvent_t event);
 extern "C" cudaError_t __wrap_cudaEventQuery(cudaEvent_t event) {
     const cudaError_t answer = __real_cudaEventQuery(event);
@@ -173,7 +172,7 @@ extern "C" cudaError_t __wrap_cudaEventQuery(cudaEvent_t event) {
 }
 PASSES(cudaEventSynchronize, Kind::waits, (cudaEvent_t event), (event))
 
-// A poisoned context has nothing left to do; the real one is let finish, or it would go on in memory that is freed.
+// A poisoned context has no pending work. The real one must finish, because it could otherwise use freed memory.
 extern "C" cudaError_t __real_cudaStreamSynchronize(cudaStream_t stream);
 extern "C" cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream) {
     const cudaError_t result = __real_cudaStreamSynchronize(stream);

@@ -1,5 +1,5 @@
-// Whichever CUDA call fails, once or for good: an Error says so or the result is right, nothing stays allocated, and
-// the next reconstruction of the same process is right.
+// Makes each CUDA call fail, once or for good. Either an Error reports it or the result is right; nothing stays
+// allocated, and the next reconstruction in the same process is right.
 #include "tests/gpu/cuda_faults.h"
 
 #include <fmt/format.h>
@@ -68,7 +68,7 @@ Result into_textures() {
     return codes;
 }
 
-// One GPU that counts twice; what does not come any more is told by an error at the latest when it is waited for.
+// Uses one GPU as two. Errors of missing volumes are reported at the latest by the wait for them.
 Result into_textures_of_another() {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     const DeviceId gpu = surveyed_gpus().usable.front().id;
@@ -98,7 +98,7 @@ constexpr Workload workloads[] = {{"FromPageableMemory", from_pageable_memory, f
 
 char tried[160] = "";
 
-// What never ends is told by name.
+// Names the failing call if a run hangs.
 void limit_to_a_minute(const Workload& work, std::int64_t at, CudaFault fault) {
     std::memset(tried, 0, sizeof(tried));
     fmt::format_to_n(tried, sizeof(tried) - 1, "{} does not end within a minute after call {} failed{}\n", work.name,
@@ -169,7 +169,7 @@ TEST_P(CudaFaults, EachCallFails) {
         for (std::int64_t at = 1; at <= most && !HasFatalFailure(); ++at, ++tries) faults += fail(at, fault);
     }
     fmt::print("{}: {} faults in {} runs\n", GetParam().name, faults, tries);
-    EXPECT_GT(faults, tries * 9 / 10);  // how often is asked whether work is done differs
+    EXPECT_GT(faults, tries * 9 / 10);  // the number of completion queries varies
 }
 
 INSTANTIATE_TEST_SUITE_P(Work, CudaFaults, testing::ValuesIn(workloads),

@@ -1,12 +1,12 @@
-// Full range on the GPU: held to the truths that the CPU is held to, on the chip and in passes, and to the CPU itself
-// over lengths, precisions and what else a recipe asks for; the same bits for a line wherever it stands.
+// Full range on the GPU. It must meet the same truths as the CPU, on chip and in passes, and agree with the CPU for
+// many lengths, precisions and recipes. A line has the same bits wherever it is.
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/full_range_truths.h"
 
 namespace echolux {
 namespace {
 
-// ---- the truths of the CPU ------------------------------------------------------------------------------------------
+// ---- truths shared with the CPU -------------------------------------------------------------------------------------
 
 std::unique_ptr<Reconstructor> plan_on_chip(const ReconstructionSpec& spec) {
     return make_reconstructor(spec, {.backend = Backend::cuda});
@@ -16,7 +16,7 @@ std::unique_ptr<Reconstructor> plan_in_passes(const ReconstructionSpec& spec) {
     return make_reconstructor(spec, {.backend = Backend::cuda, .fused = false});
 }
 
-// None without a GPU: FullRangeOnGpu says why.
+// Empty without a GPU; FullRangeOnGpu reports the reason.
 std::vector<FullRangeMachine> machines() {
     if (surveyed_gpus().usable.empty()) return {};
     return {{"on_chip", &plan_on_chip}, {"in_passes", &plan_in_passes}};
@@ -26,16 +26,16 @@ INSTANTIATE_TEST_SUITE_P(Gpu, FullRange, testing::ValuesIn(machines()),
                          [](const auto& test) { return test.param.name; });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FullRange);
 
-// ---- the CPU --------------------------------------------------------------------------------------------------------
+// ---- agreement with the CPU -----------------------------------------------------------------------------------------
 
 using Field = std::vector<std::complex<float>>;
 
-// rad at the band edge; the fewest samples resolve less.
+// In rad at the band edge; limited because few samples resolve less.
 double dispersion_of(std::int64_t samples) {
     return std::min(80.0, 0.5 * static_cast<double>(samples));
 }
 
-// Layers on both sides of zero delay and noise, `lines` of `samples` each, as wide as a u16.
+// Returns `lines` spectra of `samples` u16 values: layers on both sides of zero delay, and noise.
 std::vector<std::uint16_t> two_sided_spectra(std::int64_t samples, std::int64_t lines) {
     std::mt19937 random(7);
     std::uniform_real_distribution<double> uniform(0, 1);
@@ -105,8 +105,8 @@ TEST_F(FullRangeOnGpu, SaysWhichWayItGoes) {
     EXPECT_NE(way(spec).find("full range in passes"), std::string::npos);
 }
 
-// In float a search is off by what a decision can move that hangs on the last bit: peaks of the size of the noise,
-// found an iteration earlier or later.
+// In float, decisions that depend on the last bit change the result: peaks as small as the noise are found an iteration
+// earlier or later.
 TEST_F(FullRangeOnGpu, AgreesWithTheCpuAtAnyLength) {
     for (const std::int64_t samples : {16, 509, 512, 832, 1024, 2048, 2049, 4096, 8192, 16384}) {
         const auto spectra = two_sided_spectra(samples, 12);
@@ -144,7 +144,7 @@ TEST_F(FullRangeOnGpu, AgreesWithTheCpuWhateverElseIsAsked) {
     check("flipped", [](auto& spec) { spec.geometry.depth_flip = true; });
 }
 
-// ---- bits -----------------------------------------------------------------------------------------------------------
+// ---- reproducible bits ----------------------------------------------------------------------------------------------
 
 bool same_bits(const Field& a, const Field& b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
@@ -163,7 +163,7 @@ TEST_F(FullRangeOnGpu, BitsDoNotDependOnBlocksAndStreams) {
     }
 }
 
-// More lines than go in one launch.
+// More lines than one launch processes.
 TEST_F(FullRangeOnGpu, BitsOfALineDoNotDependOnItsPlace) {
     const std::int64_t samples = 512, lines = 20011;
     ReconstructionSpec spec = two_sided_spec(samples, lines, 1);
@@ -182,7 +182,7 @@ TEST_F(FullRangeOnGpu, BitsOfALineDoNotDependOnItsPlace) {
     }
 }
 
-// Dark lines, and ones 3e10 times as bright as the others.
+// Dark lines, and lines 3e10 times as bright as the others, do not affect their neighbours.
 TEST_F(FullRangeOnGpu, ALineConcernsNoOther) {
     const std::size_t n = 2048;
     ReconstructionSpec spec = full_range::spec_of(160, 30, 10);

@@ -1,5 +1,5 @@
-// Entropies under trial phases on the GPU against the CPU's, for any number of trials at a time, and the search that is
-// made of them.
+// Entropies for trial phases on the GPU compared with the CPU's, for any number of trials per batch, and the search
+// that uses them.
 #include "compute/depth_entropy.h"
 
 #include <chrono>
@@ -18,7 +18,7 @@ BackendChoice on(Backend backend) {
     return {.backend = backend};
 }
 
-// Spectra of noise and two reflectors; phases of rising curvature.
+// Two reflectors and noise; phases of increasing curvature.
 SpectraOnGrid spectra_of(std::int64_t points, std::int64_t lines) {
     std::mt19937 random(3);
     std::normal_distribution<float> normal(0, 0.3F);
@@ -42,7 +42,7 @@ std::vector<std::complex<float>> curved_phases(std::int64_t points, std::int64_t
 
 class EntropyOnGpu : public GpuTest {};
 
-// More trials than fit at a time, odd lengths, few lines.
+// More trials than fit in a batch, odd lengths, few lines.
 TEST_F(EntropyOnGpu, IsTheCpus) {
     for (const auto& [points, lines, trials] : {std::tuple<std::int64_t, std::int64_t, std::int64_t>{512, 512, 41},
                                                 {2048, 512, 41},
@@ -65,7 +65,7 @@ TEST_F(EntropyOnGpu, IsTheCpus) {
     }
 }
 
-// Every line of a B-scan of 512 A-scans counts. The time is told, not judged.
+// Uses every line of a B-scan of 512 A-scans. The time is recorded but has no limit.
 TEST_F(EntropyOnGpu, SearchFindsWhatTheCpuFinds) {
     const ClosedFormInstrument instrument;
     std::vector<double> theta;
@@ -98,7 +98,7 @@ TEST_F(EntropyOnGpu, SearchFindsWhatTheCpuFinds) {
                     static_cast<long>(found.trials), found.a2_rad, found.a3_rad);
         return found;
     };
-    searched(Backend::cuda, 64);  // starts the libraries
+    searched(Backend::cuda, 64);  // loads the libraries
     const DispersionFound gpu = searched(Backend::cuda, a_scans), cpu = searched(Backend::cpu, a_scans);
     searched(Backend::cpu, 64);
     EXPECT_EQ(gpu.processor, Backend::cuda);

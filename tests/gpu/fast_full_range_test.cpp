@@ -1,11 +1,12 @@
-// Full range in half precision on the GPU, against truths in closed form.
+// Full range in half precision on the GPU, compared with truths in closed form.
 #include "tests/gpu/fast_run.h"
 #include "tests/oracle/full_range_scenes.h"
 
 namespace echolux {
 namespace {
 
-// Which bins are peaks hangs on the last bit, so results are compared with the truth, and with themselves.
+// The choice of peaks depends on the last bit, so results are compared with the truth and with other runs in half
+// precision, not with the CPU.
 class FastFullRange : public GpuTest {
   protected:
     static constexpr std::int64_t n = full_range::n;
@@ -47,7 +48,7 @@ class FastFullRange : public GpuTest {
     static constexpr double light = 30000, counts = 4000;
 };
 
-// As far as in floats (full_range_truths.h), where that is above the noise of halves.
+// Limits are those of floats (full_range_truths.h) where these are above the noise of halves.
 TEST_F(FastFullRange, SuppressesFalseImages) {
     const std::vector<full_range::Reflector> mirror{{-300.3, 1, 0.7}};
     std::vector<std::uint16_t> spectra;
@@ -73,11 +74,11 @@ TEST_F(FastFullRange, SuppressesFalseImages) {
     }
 }
 
-// Two lines share a block of threads; the last of an odd number has it alone.
+// Two lines share a thread block; with an odd number, the last has one to itself.
 TEST_F(FastFullRange, ALineIsItsOwn) {
     std::vector<std::uint16_t> all;
     add_counts(all, full_range::layers(1));
-    all.insert(all.end(), n, std::uint16_t{30000});  // nothing
+    all.insert(all.end(), n, std::uint16_t{30000});  // a dark line
     add_counts(all, full_range::layers(2));
     const std::vector<float> together = voxels(spec_of(3, 10), all);
     for (std::int64_t line = 0; line < 3; ++line) {
@@ -88,8 +89,8 @@ TEST_F(FastFullRange, ALineIsItsOwn) {
     EXPECT_TRUE(std::all_of(together.begin() + n, together.begin() + 2 * n, [](float value) { return value == 0; }));
 }
 
-// The largest bin that samples of sixteen bits can have, of any length, and no half on its way overflows. Which of the
-// other bins are peaks, and what they leave in this one, hangs on the last bit: 0.45 % at most on an H200.
+// The largest possible bin of 16-bit samples at each length: no intermediate half overflows. The choice of the other
+// peaks depends on the last bit and changes this bin by at most 0.45 % on an H200.
 TEST_F(FastFullRange, SaturatedSpectraStayFinite) {
     for (const std::int64_t samples : {512, 1024, 2048, 4096, 8192}) {
         ReconstructionSpec spec = fast_spec(samples);

@@ -1,4 +1,4 @@
-// A recipe with precision = fast, whether it goes in halves, and how far it is from the exact CPU.
+// A recipe with precision = fast, whether it runs in halves, and its error relative to the exact CPU.
 #pragma once
 
 #include <span>
@@ -29,7 +29,7 @@ inline bool is_in_halves(const ReconstructionSpec& spec) {
     return is_fast;
 }
 
-// Of amplitudes, beside the CPU.
+// Error of the amplitudes relative to the CPU.
 inline double error_of(const ReconstructionSpec& spec, std::span<const std::byte> spectra) {
     const auto gpu = voxels_of<float>(spec, spectra, {.block_b_scans = 2});
     const auto cpu = voxels_of<float>(spec, spectra, {.choice = {.backend = Backend::cpu}, .block_b_scans = 2});

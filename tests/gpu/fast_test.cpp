@@ -1,5 +1,5 @@
-// recipe.precision = fast on the GPU against the exact CPU: every recipe that goes in halves, and that what does not is
-// exact. Limits are those of eleven bits, measured (docs/performance.md), not chosen to pass.
+// recipe.precision = fast on the GPU compared with the exact CPU: every recipe that runs in halves, and that all others
+// stay exact. The limits follow from eleven bits and are measured (docs/performance.md), not chosen to pass.
 #include <functional>
 #include <string>
 
@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-constexpr double max_error = 2e-6;  // 57 dB below the line's own power
+constexpr double max_error = 2e-6;  // 57 dB below the power of a line
 
 struct Change {
     std::string name;
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Recipes, Fast,
 
 // ---- methods --------------------------------------------------------------------------------------------------------
 
-// A method, and how much of the power of a line half precision may add to it.
+// A method, and the max. error of half precision relative to the power of a line.
 struct FastMethod {
     std::string name;
     std::int64_t samples;
@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, FastMethods,
 
 class FastLimits : public GpuTest {};
 
-// The largest samples there are, all in phase: no half on the way overflows.
+// The largest samples, all in phase: no intermediate half overflows.
 TEST_F(FastLimits, SaturatedSpectraStayFinite) {
     for (const std::int64_t samples : {512, 2048, 8192}) {
         ReconstructionSpec spec = fast_spec(samples);
@@ -157,7 +157,7 @@ TEST_F(FastLimits, SaturatedSpectraStayFinite) {
     }
 }
 
-// The widest kernel on the largest grid: many samples have a share in every bin.
+// The widest kernel on the largest grid: many samples contribute to every bin.
 TEST_F(FastLimits, SaturatedSpectraOfTheNufftStayFinite) {
     for (const std::int64_t width : {3, 12}) {
         ReconstructionSpec spec = fast_spec(4096);
@@ -172,7 +172,7 @@ TEST_F(FastLimits, SaturatedSpectraOfTheNufftStayFinite) {
     }
 }
 
-// On the host: needs no GPU.
+// Runs on the host without a GPU.
 TEST(HalfSpectra, NoBinOfSaturatedSamplesIsTooLarge) {
     RawFormat format;
     format.sample_format = SampleFormat::u16;
@@ -193,7 +193,7 @@ TEST(HalfSpectra, NoBinOfSaturatedSamplesIsTooLarge) {
     EXPECT_FALSE(cuda::fits_halves(format));
 }
 
-// On the host: needs no GPU.
+// Runs on the host without a GPU.
 TEST(HalfWeights, NeitherWeightsNorTheirSumsAreTooLarge) {
     const auto scale_of = [](std::size_t count, float weight) {
         return cuda::half_weight_scale(std::vector<float2>(count, {weight, 0}));
@@ -208,7 +208,7 @@ TEST(HalfWeights, NeitherWeightsNorTheirSumsAreTooLarge) {
     EXPECT_EQ(cuda::half_weight_scale({{0, -3}, {0.5f, 0}}), 0.25f);
 }
 
-// A line that is dark beside one that is bright.
+// A dark line next to a bright one.
 TEST_F(FastLimits, ADarkLineIsItsOwn) {
     ReconstructionSpec spec = fast_spec(2048);
     spec.geometry.a_scans = 2;
@@ -233,7 +233,6 @@ TEST_F(FastLimits, Packed12IsReadByWords) {
     EXPECT_LE(error_of(spec, spectra), max_error);
 }
 
-// Zeros beyond the samples.
 TEST_F(FastLimits, ZeroPaddingAddsNothing) {
     ReconstructionSpec spec = fast_spec(1024);
     spec.recipe.zero_padding = 2;

@@ -1,5 +1,5 @@
-// A scan of reflectors that move, every way through the kernels of flow as a table of cases, and how two volumes of
-// flow are compared.
+// A scan of moving reflectors, a table with a case for every path through the flow kernels, and comparisons of two flow
+// volumes.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,8 @@ inline std::ostream& operator<<(std::ostream& out, const FlowVariant& one) {
     return out << one.name;
 }
 
-// Doppler beside u8, as live views want it: sizes that neither warps nor walks along the lines divide.
+// Doppler with a u8 structure, as in live views. The sizes are not divisible by the warp size or by the length of a
+// kernel's walk along the lines.
 inline ReconstructionSpec flow_scan_spec() {
     ReconstructionSpec spec;
     spec.geometry = {.samples = 1024, .a_scans = 75, .b_scans = 5, .line_rate_hz = 70'000};
@@ -126,8 +127,8 @@ inline std::vector<FlowVariant> flow_variants() {
     };
 }
 
-// Spectra of one volume in the order of time: layers whose phase goes on from line to line, each at its own pace, some
-// brightness noise and noise of the camera between them.
+// Spectra of one volume in time order: layers whose phase advances from line to line at their own rates, with
+// brightness noise and camera noise.
 inline std::vector<std::uint16_t> drifting_reflectors(const ReconstructionSpec& spec) {
     constexpr int reflectors = 14;
     const ScanGeometry& scan = spec.geometry;
@@ -159,7 +160,7 @@ inline std::int64_t frame_bytes(const ReconstructionSpec& spec) {
     return spec.geometry.lines_per_b_scan() * line_bytes(spec.format, spec.geometry);
 }
 
-// The same acquired B-scans, with bytes of no meaning around them.
+// The same acquired B-scans, surrounded by meaningless bytes.
 inline std::vector<std::byte> laid_out(const ReconstructionSpec& spec, std::span<const std::byte> frames,
                                        const FrameLayout& layout) {
     const std::int64_t bytes = frame_bytes(spec), count = std::ssize(frames) / bytes;
@@ -192,7 +193,7 @@ struct FlowScan {
     std::vector<std::uint16_t> flow;
 };
 
-// One volume to host memory.
+// Reconstructs one volume to host memory.
 inline FlowScan flow_scan(ReconstructionSpec spec, std::span<const std::byte> spectra, const GpuRun& run,
                           const FrameLayout& layout = {}) {
     spec.block_b_scans = run.block_b_scans;
@@ -216,8 +217,9 @@ inline std::vector<std::byte> structure_scan(ReconstructionSpec spec, std::span<
     return voxels;
 }
 
-// Phasors are far apart beyond what the steps of both codes make up, values beyond the last bits of a half and what
-// differences of floats leave. A value of 0 may be masked or not: if only one is, they are far apart.
+// Counts differences. Phasors are `far` apart beyond the quantisation of both codes; values are `far` apart beyond the
+// last bits of a half and the rounding of float differences. A value of 0 may be masked or not, so values are also
+// `far` apart if only one is masked.
 struct FlowDifference {
     std::int64_t shown = 0, masks = 0, far = 0;
 
@@ -242,7 +244,7 @@ struct FlowDifference {
     }
 };
 
-// Codes of u8 that differ, and by how much at most.
+// Returns the number of u8 codes that differ, and the max. difference.
 inline std::pair<std::int64_t, int> codes_apart(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
     std::int64_t different = 0;
     int most = 0;

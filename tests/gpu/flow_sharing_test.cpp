@@ -1,5 +1,5 @@
-// Structure and flow of a time point in two textures of Vulkan, written by CUDA and published together: each holds what
-// plain memory holds, by each way to share.
+// Structure and flow of a time point in two Vulkan textures, written by CUDA and published together: each holds the
+// voxels of plain memory, for each way of sharing.
 #include "flow_scan.h"
 #include "shared_slots.h"
 
@@ -20,7 +20,7 @@ TEST_F(Sharing, FlowLiesBesideTheStructure) {
             const auto bytes = bytes_of_lines(spectra);
             const FlowScan expected = flow_scan(spec, bytes, {.block_b_scans = 5});
             const auto flow_bytes = std::as_bytes(std::span(expected.flow));
-            for (std::int64_t volume = 0; volume < 6; ++volume) {  // each slot more than once
+            for (std::int64_t volume = 0; volume < 6; ++volume) {  // uses each slot more than once
                 for (std::int64_t first = 0; first < spec.geometry.b_scans; first += 2) {
                     const std::int64_t count = std::min<std::int64_t>(2, spec.geometry.b_scans - first);
                     Block block = held_block(bytes.subspan(static_cast<std::size_t>(first * b_scan_bytes(spec)),

@@ -1,6 +1,6 @@
-// Flow on the GPU: held to the truths and vectors that the CPU is held to, and to the CPU itself over every way through
-// the kernels; the same bits for any block size, number of streams and kind of memory, beside a structure that flow
-// does not change.
+// Flow on the GPU. It must meet the truths and vectors of the CPU, and agree with the CPU on every path through the
+// kernels. The bits do not depend on block size, number of streams or kind of memory, and flow does not change the
+// structure.
 #include "tests/gpu/flow_scan.h"
 #include "tests/oracle/angiography_truths.h"
 #include "tests/oracle/flow_doppler_truths.h"
@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-// ---- the truths of the CPU ------------------------------------------------------------------------------------------
+// ---- truths shared with the CPU -------------------------------------------------------------------------------------
 
 std::unique_ptr<Reconstructor> plan_fused(const ReconstructionSpec& spec) {
     return make_reconstructor(spec, {.backend = Backend::cuda});
@@ -19,7 +19,7 @@ std::unique_ptr<Reconstructor> plan_separate(const ReconstructionSpec& spec) {
     return make_reconstructor(spec, {.backend = Backend::cuda, .fused = false});
 }
 
-// None without a GPU: FlowOnGpu says why.
+// Empty without a GPU; FlowOnGpu reports the reason.
 std::vector<FlowMachine> machines() {
     if (surveyed_gpus().usable.empty()) return {};
     return {{"fused", &plan_fused}, {"separate", &plan_separate}};
@@ -42,7 +42,7 @@ TEST_F(FlowOnGpu, IsHeldToTruthsAndVectors) {
     EXPECT_FALSE(flow_vector_names().empty()) << "NumPy was missing, or ECHOLUX_VECTORS is wrong";
 }
 
-// ---- the CPU --------------------------------------------------------------------------------------------------------
+// ---- agreement with the CPU -----------------------------------------------------------------------------------------
 
 class GpuFlow : public GpuTest, public testing::WithParamInterface<std::tuple<FlowVariant, bool>> {
   protected:
@@ -97,7 +97,7 @@ TEST_P(GpuFlow, BlocksAndStreamsChangeNoBit) {
     }
 }
 
-// As without flow; blocks for which it is not wanted are written all the same.
+// The structure is the same without flow, also in blocks that request no flow.
 TEST_P(GpuFlow, StructureIsWhatItWasWithoutFlow) {
     const FlowScan expected = whole();
     GpuRun run{.block_b_scans = 2};
@@ -112,13 +112,13 @@ INSTANTIATE_TEST_SUITE_P(Variants, GpuFlow, testing::Combine(testing::ValuesIn(f
                              return std::get<0>(test.param).name + (std::get<1>(test.param) ? "_fused" : "_separate");
                          });
 
-// Bins in half precision know the phase of a weak reflector beside one that nearly fills the range of samples, in
-// every format that they are made of.
+// Bins in half precision keep the phase of a weak reflector next to one that nearly fills the range of samples, in
+// every format.
 TEST_F(FlowOnGpu, AWeakReflectorBesideAStrongOneKeepsItsPhase) {
     ReconstructionSpec spec = flow_scan_spec();
     spec.recipe.noise_floor_db = -40;
     spec.flow.threshold_db = 0;
-    const double steps[] = {0.9, -1.3};  // rad from line to line
+    const double steps[] = {0.9, -1.3};  // rad per line
     const std::int64_t bins[] = {120, 300};
     const double heights[] = {31'000, 4};  // counts: 78 dB apart
     const std::int64_t lines = spec.geometry.a_scans * spec.geometry.b_scans;
@@ -198,7 +198,7 @@ TEST_F(FlowOnGpu, IsRefusedWhereThePlanHasNone) {
     EXPECT_THROW(reconstructor->submit(block_of(bytes, 0, 1), {place, place}), Error);
 }
 
-// Headers before acquired B-scans and flyback after them stay out, whatever memory they lie in.
+// Headers before acquired B-scans and flyback after them are skipped in any kind of memory.
 TEST_F(FlowOnGpu, LeavesOutWhatLiesBetweenFrames) {
     ReconstructionSpec spec = flow_scan_spec();
     spec.geometry.b_repeats = 2;

@@ -1,5 +1,5 @@
-// The published ways to the mean spectrum, which the benchmark measures, have the bits of the product's: measuring them
-// checks it, here with sizes that fill no tile and no block of threads.
+// The published methods for the mean spectrum, which the benchmark measures, give the same bits as the product's. The
+// sizes here do not fill tiles or thread blocks.
 #include <gmock/gmock.h>
 
 #include "compute/ceilings.h"

@@ -1,5 +1,5 @@
-// How GPU tests run a plan block by block on any backend, from any kind of memory into any kind of place; and the
-// fixture that skips where there is no GPU, with the reason.
+// Runs a plan block by block on any backend, from any kind of memory to any kind of place, and the fixture that skips
+// GPU tests with the reason if there is no usable GPU.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -28,7 +28,7 @@ class GpuTest : public testing::Test {
     }
 };
 
-// Device memory of a test.
+// Owns device memory, filled with 0xcd.
 class OnDevice {
   public:
     explicit OnDevice(std::size_t bytes) {
@@ -55,12 +55,13 @@ inline std::int64_t b_scan_bytes(const ReconstructionSpec& spec) {
     return spec.geometry.b_repeats * spec.geometry.lines_per_b_scan() * line_bytes(spec.format, spec.geometry);
 }
 
-// The spectra in the kind of memory that is asked for; the block keeps it.
+// Copies the spectra to the requested kind of memory, which the block owns.
 inline Block held_block(std::span<const std::byte> spectra, MemoryKind kind, std::int64_t first, std::int64_t b_scans) {
     Block block = block_of(spectra, first, b_scans);
     if (kind == MemoryKind::device) {
         const auto memory = std::make_shared<OnDevice>(spectra.size());
-        copy_memory(memory->data(), spectra.data(), static_cast<std::int64_t>(spectra.size()));  // and waits for it
+        copy_memory(memory->data(), spectra.data(), static_cast<std::int64_t>(spectra.size()));  // also waits for the
+                                                                                                 // copy
         block.data = memory->data();
         block.memory = kind;
         block.keeper = memory;
@@ -74,7 +75,8 @@ inline Block held_block(std::span<const std::byte> spectra, MemoryKind kind, std
     return block;
 }
 
-// All volumes of a scan, in order, to `place` (of the first volume; the others follow `volume_bytes` later).
+// Reconstructs all volumes of a scan in order. `place` is that of the first volume; the others follow every
+// `volume_bytes`.
 inline void run_scan(Reconstructor& reconstructor, const ReconstructionSpec& spec, std::span<const std::byte> spectra,
                      const GpuRun& run, Place place, std::int64_t volume_bytes) {
     std::vector<Completion> completions;
@@ -94,7 +96,7 @@ inline void run_scan(Reconstructor& reconstructor, const ReconstructionSpec& spe
     for (const Completion completion : completions) reconstructor.wait(completion);
 }
 
-// All volumes of a scan in pageable host memory.
+// Reconstructs all volumes of a scan to pageable host memory.
 template <class Voxel>
 std::vector<Voxel> voxels_of(ReconstructionSpec spec, std::span<const std::byte> spectra, const GpuRun& run) {
     spec.block_b_scans = run.block_b_scans;
@@ -105,7 +107,7 @@ std::vector<Voxel> voxels_of(ReconstructionSpec spec, std::span<const std::byte>
     return voxels;
 }
 
-// Spectra of u16 with a source, moving reflectors and noise; `lines` of `samples` each.
+// Returns `lines` u16 spectra of `samples` values: a source spectrum, moving reflectors and noise.
 inline std::vector<std::uint16_t> moving_reflectors(std::int64_t samples, std::int64_t lines, unsigned seed = 5) {
     std::mt19937 random(seed);
     std::uniform_real_distribution<float> uniform(0, 1);

@@ -1,5 +1,5 @@
-// Boundaries between layers on the GPU: the CPU's labels, qualities and surfaces to the last bit, for volumes that fill
-// no warp, single B-scans and A-scans, and volumes with voxels that were never recorded.
+// Layer boundaries on the GPU: labels, qualities and surfaces equal the CPU's to the last bit, for volumes that fill no
+// warp, single B-scans and A-scans, and volumes with voxels that were never recorded.
 #include "compute/layers.h"
 
 #include <limits>
@@ -30,7 +30,7 @@ void leave_gaps(LayeredScene& scene) {
     }
 }
 
-// Rows as a coarse cut gives them, some of them at the ends and beyond, some on each other.
+// Rows as from a coarse cut: some at or beyond the ends, some equal to each other.
 BoundaryRows rows_near(const LayeredScene& scene, unsigned seed) {
     std::mt19937 random(seed);
     BoundaryRows rows;
@@ -123,7 +123,7 @@ SurfaceSearch nine_surfaces() {
     return search;
 }
 
-// Blocks of which some show nothing, distances and ends of their own, tissue that goes on below.
+// Includes blocks without signal, other distances and ends, and tissue that continues below.
 TEST_F(LayersOnGpu, SurfacesOfOtherRecipesAreTheCpus) {
     LayeredScene scene = retina_scene({256, 80, 40}, 5, 20);
     SurfaceSearch search = nine_surfaces();
@@ -142,7 +142,7 @@ TEST_F(LayersOnGpu, SurfacesOfOtherRecipesAreTheCpus) {
     expect_same_surfaces(scene, nine_surfaces());
 }
 
-// A pit that several passes follow, and layers with others in them that nobody looked for.
+// A pit that takes several passes, and layers that contain others which are not searched for.
 TEST_F(LayersOnGpu, SteepSurfacesAndMixedLayersAreTheCpus) {
     LayeredScene steep{{256, 64, 48}, {}, {}};
     std::vector<float> pit, below(static_cast<std::size_t>(steep.lines()), 190.5f);

@@ -1,4 +1,4 @@
-// Which lines are read by whole words, on the host: needs no GPU.
+// The choice of lines that are read by whole words, tested on the host without a GPU.
 #include "compute/cuda/line_words.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The live path on a GPU with a filter: what the textures hold is what the CPU makes of the same voxels, and no voxel
-// comes to the host on the way.
+// The live path on a GPU with a filter: the textures hold the CPU's result for the same voxels, and no voxel is copied
+// to the host.
 #include "app/live/volume_path.h"
 #include "engine/speckle/filter_volume.h"
 #include "tests/gpu/sharing.h"
@@ -43,20 +43,20 @@ TEST_F(LiveTissueOnGpu, TexturesHoldWhatTheCpuMakesOfTheSameVoxels) {
     }
 }
 
-// Noise fits nothing: it is shown as it was reconstructed.
+// Noise cannot be registered, so it is shown as reconstructed.
 TEST_F(LiveTissueOnGpu, WhatCannotBeStabilisedIsShownAsItIs) {
     VolumePathOptions options;
     options.tissue.stabilises = true;
     options.tissue.registration.axial_range = 8;
     options.tissue.registration.lateral_range = 4;
     ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
-    spec.recipe.background = Background::frame_mean;  // what all lines share would fit
+    spec.recipe.background = Background::frame_mean;  // a background common to all lines could be registered
     LoneVolumePath path(spec, on_gpu, {}, options);
     const PinnedSpectra spectra(spec, 1);
     feed(path, spec, spectra, 0);
     path.finish_tissue(std::chrono::minutes(2));
     ASSERT_EQ(path.tissue_log().stats().skipped, 0) << "it took longer than that";
-    path.collect();  // what the stage's thread threw is heard here
+    path.collect();  // rethrows exceptions of the stage's thread
     ASSERT_THAT(path.describe(), testing::Not(testing::HasSubstr("after a failure")));
     EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(spec, spectra.samples, on_gpu));
     EXPECT_EQ(path.tissue_log().stats().as_it_was, 1);

@@ -1,4 +1,4 @@
-// The stages of lengths that are products of small numbers, on the host: needs no GPU.
+// The stages of lengths that are products of small primes, tested on the host without a GPU.
 #include "compute/cuda/mixed_radix.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ Complex turned(double turn) {
     return std::polar(1.0, -2 * std::numbers::pi * turn);
 }
 
-// What the kernel does, in double and by the definition within a butterfly.
+// Follows the kernel in double; butterflies are computed by definition.
 std::vector<Complex> transformed(const MixedRadix& length, const std::vector<Complex>& line) {
     std::vector<Complex> exchange(static_cast<std::size_t>(length.exchange_points)), bins(line.size());
     for (int s = 0; s < length.stages; ++s) {
@@ -86,7 +86,7 @@ TEST(MixedRadix, IsThereForEveryProductOfSmallNumbers) {
     }
 }
 
-// Butterflies of a stage are done in any order: no two may have a place in common.
+// Butterflies of a stage run in any order, so no two may share a place.
 TEST(MixedRadix, ButterfliesOfAStageHavePlacesOfTheirOwn) {
     for (int n = 64; n <= 8192; ++n) {
         const std::optional<MixedRadix> length = mixed_radix_of(n);

@@ -1,5 +1,5 @@
-// The exact transform on the tensor cores against the same transform in float on the CPU: as far from it as operands of
-// eleven significant bits must be and no farther, and the same bits for a line wherever it stands.
+// The exact transform on tensor cores compared with the same transform in float on the CPU: the error is that of
+// operands with eleven significant bits and no larger. A line has the same bits wherever it is.
 #include <cmath>
 
 #include "tests/gpu/gpu_run.h"
@@ -67,9 +67,9 @@ bool same_bits(const Field& a, const Field& b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
 }
 
-// Reflectors 42 dB above the noise, codes from the noise floor on. The rounding lies 71 dB below a line's energy, so
-// the share of codes that change grows with what stands out: 0.9 % at 30 dB, 2.8 % here, 6.6 % at 50 dB (float64
-// model).
+// Reflectors are 42 dB above the noise; codes start at the noise floor. The rounding error is 71 dB below a line's
+// energy, so the share of changed codes grows with the height of the reflectors: 0.9 % at 30 dB, 2.8 % here, 6.6 % at
+// 50 dB (float64 model).
 TEST_F(ExactTransformOnGpu, CodesAreOffByOneAtMostAndSeldom) {
     std::mt19937 random(11);
     std::uniform_real_distribution<float> uniform(0, 1);
@@ -100,7 +100,7 @@ TEST_F(ExactTransformOnGpu, CodesAreOffByOneAtMostAndSeldom) {
     EXPECT_LE(static_cast<double>(different), 0.04 * static_cast<double>(cpu.size()));
 }
 
-// More lines than one product takes, a number that does not divide it.
+// More lines than one product takes, and no multiple of that.
 TEST_F(ExactTransformOnGpu, BitsOfALineDoNotDependOnItsPlace) {
     spec.recipe.background = Background::none;
     std::vector<std::uint16_t> spectra = moving_reflectors(samples, 1);
@@ -125,7 +125,7 @@ TEST_F(ExactTransformOnGpu, BitsDoNotDependOnBlocksAndStreams) {
     }
 }
 
-// Samples that are read by eights go to halves directly, others by way of floats.
+// Samples that are read in groups of eight are converted to halves directly, others through floats.
 TEST_F(ExactTransformOnGpu, BothWaysToOperandsGiveTheSameBits) {
     std::vector<std::uint16_t> spectra = moving_reflectors(samples, lines);
     const Field by_eights = field(spectra, b_scans);
@@ -134,7 +134,7 @@ TEST_F(ExactTransformOnGpu, BothWaysToOperandsGiveTheSameBits) {
     EXPECT_TRUE(same_bits(field(spectra, b_scans), by_eights));
 }
 
-// f32 samples of any size go through tf32: what halves could not hold.
+// f32 samples of any size use tf32, because halves could not hold them.
 TEST_F(ExactTransformOnGpu, RealSamplesOfAnySizeKeepTheirPrecision) {
     spec.format.sample_format = SampleFormat::f32;
     std::vector<float> spectra;

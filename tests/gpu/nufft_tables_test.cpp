@@ -1,4 +1,4 @@
-// The tables of the fast transform that only the GPU has, and how lines are paired: on the host, needs no GPU.
+// Tables of the fast transform that only the GPU uses, and the pairing of lines, tested on the host without a GPU.
 #include <gtest/gtest.h>
 
 #include "compute/cuda/grid_taps.h"
@@ -52,7 +52,8 @@ TEST(HalfLengthTransform, GivesTheBinsOfARealLine) {
     }
 }
 
-// A line of 32 samples as a trigonometric polynomial, its Nyquist term a cosine, taken between the samples.
+// The line is a trigonometric polynomial of 32 samples, with a cosine as its Nyquist term, evaluated between the
+// samples.
 TEST(HalfLengthTransform, ShiftsALineByPartsOfASample) {
     const std::vector<double> line = line_of_noise(32);
     const auto spectrum = transformed({line.begin(), line.end()}, -1), half = transformed(in_pairs(line), -1);
@@ -84,11 +85,11 @@ TEST(HalfLengthTransform, ShiftsALineByPartsOfASample) {
     }
 }
 
-// A spectrum spread by the taps is what the CPU's tables make of it, where the grid is complex turned back from the
-// middle of its band.
+// Spreading by the taps equals spreading by the CPU's tables, with complex grids rotated back from the middle of their
+// band.
 class GridTaps : public testing::TestWithParam<double> {
   protected:
-    // Where the CPU has them, but for what all are multiplied by.
+    // Equal to the CPU's bins except for a common factor.
     static void expect_bins_of_the_cpu(const ReconstructionSpec& spec, const std::vector<float>& noise,
                                        const NufftTables& tables, const std::vector<Complex>& points) {
         const auto cpu = reconstructed<std::complex<float>>(spec, noise);
@@ -150,7 +151,7 @@ TEST_P(GridTaps, SpreadAsTheCpuDoes) {
     EXPECT_LE(most, 3e-7 * greatest);
     if (!tables.real) expect_bins_of_the_cpu(spec, scene.noise, tables, found);
     EXPECT_GT(grid.repeated, 0) << "the first point of the grid has samples of both ends";
-    EXPECT_LE(grid.taps, tables.real ? 5 : 6);  // W = 5, and samples of a chirped map are closer than points
+    EXPECT_LE(grid.taps, tables.real ? 5 : 6);  // W = 5; samples of a chirped map may be denser than points
 }
 
 INSTANTIATE_TEST_SUITE_P(Weights, GridTaps, testing::Values(0.0, 30.0),

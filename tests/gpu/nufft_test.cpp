@@ -1,5 +1,5 @@
-// The fast transform of samples where they lie on the GPU, on chip and in passes: against the CPU, against sums in
-// double, and the same bits for a line wherever it stands.
+// The fast transform of nonuniform samples on the GPU, on chip and in passes, compared with the CPU and with sums in
+// double. A line has the same bits wherever it is.
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/nufft_truths.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 using Field = std::vector<std::complex<float>>;
 
-constexpr double max_error = 1e-10;  // mean square: rounding of floats, a thousand times over
+constexpr double max_error = 1e-10;  // mean square; a thousand times the rounding of floats
 
 std::string way_of(const ReconstructionSpec& spec, const GpuRun& run) {
     return make_reconstructor(spec, run.choice)->backend();
@@ -76,11 +76,11 @@ INSTANTIATE_TEST_SUITE_P(
     Scans, NufftOnGpu,
     testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}, Scan{kb(2, 12), 2048, 12}, Scan{kb(2, 2), 512},
                     Scan{kb(2, 5), 1024, 0, 2, 100, 300}, Scan{kb(2, 5), 1024, 9, 2, 100, 300}, Scan{kb(2, 3), 4096},
-                    Scan{kb(2, 3), 8192, 9},  // 8192 points for a block
+                    Scan{kb(2, 3), 8192, 9},  // 8192 points per thread block
                     Scan{kb(2, 4), 512, 0, 4}, Scan{kb(2, 4), 256, 5}, Scan{kb(1.6, 4), 640}, Scan{kb(1.6, 4), 1280, 5},
                     Scan{kb(2, 3), 2048, 0, 1, 0, 0, SampleFormat::f32}, Scan{{GridKernel::gaussian, 2, 6}, 2048, 3},
                     Scan{{GridKernel::exponential, 2, 6}, 2048},
-                    // products of small numbers
+                    // products of small primes
                     Scan{kb(1.5, 5), 2048}, Scan{kb(1.25, 5), 2048, 12}, Scan{kb(2, 3), 832},
                     Scan{kb(2, 3), 832, 0, 1, 0, 0, SampleFormat::f32}, Scan{kb(2, 3), 1000, 12},
                     Scan{kb(2, 12), 1536, 0, 1, 100, 300}, Scan{kb(2, 4), 100}, Scan{kb(2, 6), 169, 5},
@@ -121,7 +121,7 @@ Field field_of(const ReconstructionSpec& spec, const std::vector<std::uint16_t>&
     return voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run);
 }
 
-// More lines than one call takes, B-scans of an odd number of them, and each with its own background.
+// More lines than one call takes, B-scans with odd numbers of lines, each with its own background.
 class NufftBits : public NufftOnGpu {};
 
 TEST_P(NufftBits, DoNotDependOnBlocksAndStreams) {
@@ -136,7 +136,8 @@ TEST_P(NufftBits, DoNotDependOnBlocksAndStreams) {
     }
 }
 
-// Its neighbour, with which a block of threads works on it, does not either; and nothing stays nothing.
+// Lines are processed in pairs by a thread block; a line's bits must not depend on its partner. A dark line stays
+// exactly zero.
 TEST_P(NufftBits, OfALineDoNotDependOnItsNeighbour) {
     ReconstructionSpec spec = spec_of(GetParam(), 5, 1);
     spec.recipe.background = Background::none;
@@ -161,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(Weights, NufftBits,
                          testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}, Scan{kb(2, 3), 832},
                                          Scan{kb(2, 3), 1000, 12}, Scan{kb(2, 3), 96}));
 
-// Lines that lie elsewhere each, of two volumes: a row of k_jitter for each A-scan, or for each B-scan.
+// Two volumes whose lines each have their own k map: a row of k_jitter per A-scan or per B-scan.
 class NufftMoved : public NufftOnGpu {
   protected:
     static ReconstructionSpec moved_spec(const Scan& scan, std::int64_t a_scans, bool each_b_scan) {
@@ -210,8 +211,8 @@ INSTANTIATE_TEST_SUITE_P(Scans, NufftMoved,
                                          Scan{kb(2, 12), 509, 3}, Scan{kb(2, 4), 512, 5, 4},
                                          Scan{.nufft = {GridKernel::exponential, 1.5, 6}, .samples = 16384}));
 
-// Byte codes are made where the bins are; those of one depth row more, no multiple of sixteen, are made of bins in
-// memory.
+// Byte codes are computed together with the bins. With one more depth row, not divisible by sixteen, they are
+// computed from bins in memory.
 class NufftCodes : public NufftOnGpu {};
 
 TEST_P(NufftCodes, AreThoseOfBinsInMemory) {

@@ -1,5 +1,5 @@
-// The peaks that kernels store beside their voxels, by each way from bins to voxels: they are the largest of the voxels
-// of the same run, found again on the host.
+// Peaks that kernels store with their voxels, for each path from bins to voxels: they equal the maxima of the voxels of
+// the same run, computed on the host.
 #include "compute/peaks.h"
 
 #include "compute/error.h"

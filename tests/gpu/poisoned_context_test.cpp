@@ -1,5 +1,5 @@
-// A context that a failing kernel has poisoned: from then on every call to CUDA fails, in all of the process, until it
-// ends. So each case runs in a process of its own, which is this program once more; a real kernel traps there.
+// A CUDA context poisoned by a failing kernel: from then on every CUDA call of the process fails. Each case therefore
+// runs in a separate process of this program, in which a real kernel traps.
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -21,7 +21,7 @@ const char* const trapping_kernel = R"(
 .visible .entry trapping() { trap; }
 )";
 
-// Everything that is under way, on any stream, fails with it.
+// All pending work fails with it, on any stream.
 void poison() {
     cudaLibrary_t library = nullptr;
     cudaKernel_t kernel = nullptr;
@@ -32,7 +32,7 @@ void poison() {
     ASSERT_NE(cudaDeviceSynchronize(), cudaSuccess) << "it was no error that stays";
 }
 
-// Runs DISABLED_`name` in a process of its own; whether that passed, and within two minutes.
+// Runs DISABLED_`name` in a separate process. Returns true if it passes within two minutes.
 bool passes_in_a_process_of_its_own(const std::string& name) {
     const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
     const std::string command = "timeout 120 '" + program +
@@ -58,7 +58,7 @@ TEST_F(PoisonedContext, WhoWritesIsKnownToBeDead) {
     EXPECT_TRUE(passes_in_a_process_of_its_own("SharedSlots"));
 }
 
-// Planning anew finds the GPU dead and takes the CPU, and says why.
+// Planning again detects the dead GPU, chooses the CPU and reports the reason.
 TEST_F(PoisonedContext, DISABLED_Blocks) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     const PinnedSpectra spectra(spec, 0);
@@ -85,7 +85,7 @@ TEST_F(PoisonedContext, DISABLED_Blocks) {
     EXPECT_EQ(volume_by(*chosen.reconstructor), volume_by(*make_reconstructor(spec, {.backend = Backend::cpu})));
 }
 
-// Pictures of what was there go on, nothing hangs, and the next volumes come from the CPU.
+// Pictures of existing volumes continue, nothing hangs, and the CPU makes the next volumes.
 TEST_F(PoisonedContext, DISABLED_LiveRing) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     LoneVolumePath path(spec, {}, {}, {});
@@ -97,7 +97,7 @@ TEST_F(PoisonedContext, DISABLED_LiveRing) {
         show();
     }
     const PinnedSpectra before(spec, 3);
-    feed(path, spec, before, 3);  // and no picture of it yet
+    feed(path, spec, before, 3);  // not yet drawn
     poison();
     const std::vector<std::uint16_t> samples = noise_spectra(spec, 4);
     const auto feed_from_the_host = [&](std::int64_t volume) {
@@ -114,7 +114,7 @@ TEST_F(PoisonedContext, DISABLED_LiveRing) {
     EXPECT_EQ(path.read_volume()->stamp.volume, 8);
 }
 
-// So the host may signal in its place, and does so once.
+// settle() must report the writer as dead, so that the host may signal in its place, once.
 TEST_F(PoisonedContext, DISABLED_SharedSlots) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     SlotWriter* writer = nullptr;

@@ -1,5 +1,5 @@
-// Registration on the GPU against the CPU's, the reference: the same reasons, places to 0.01 voxel, and the same means;
-// for strips, ranges and sizes that fill no tile, with voxels that are no numbers, in noise and in the dark.
+// Registration on the GPU compared with the CPU's as the reference: the same reasons, positions within 0.01 voxel, and
+// the same means. Covers strips, ranges and sizes that fill no tile, NaN voxels, noise and darkness.
 #include "engine/registration/registration.h"
 
 #include <cstring>
@@ -21,7 +21,7 @@ class RegistrationOnGpuTest : public GpuTest {};
 
 constexpr double most_apart = 0.01;     // voxels, A-scans, B-scans
 constexpr double most_unlike = 1e-4;    // of a correlation
-constexpr float most_brighter = 1e-4f;  // of a mean, as part of the brightest
+constexpr float most_brighter = 1e-4f;  // of a mean, relative to the brightest voxel
 
 void expect_same_rows(const std::vector<RowShift>& gpu, const std::vector<RowShift>& cpu, const std::string& of) {
     ASSERT_EQ(gpu.size(), cpu.size());
@@ -40,7 +40,7 @@ std::int64_t found_of(const std::vector<RowShift>& rows) {
     return std::ranges::count_if(rows, &RowShift::is_valid);
 }
 
-// How many rows have a place on both.
+// Returns the number of rows with a position; both backends must agree on them.
 std::int64_t expect_same(const PowerVolume& reference, const PowerVolume& moving, const RegistrationSettings& settings,
                          const std::string& of) {
     SilentProgress silent;
@@ -75,7 +75,7 @@ TEST_F(RegistrationOnGpuTest, RowsLieWhereTheCpuFindsThem) {
     expect_same(reference, wandered, none, "no shifts");
 }
 
-// `lines` A-scans of smoothed noise, [b_scan][a_scan][depth], from `at` on.
+// Smoothed noise, [b_scan][a_scan][depth], cut at the offsets `z` and `x`.
 PowerVolume piece_of(std::int64_t rows, std::int64_t lines, std::int64_t slices, std::int64_t z, std::int64_t x) {
     constexpr std::int64_t room = 64;
     const std::int64_t all_rows = rows + room, all_lines = lines + room;
@@ -161,10 +161,10 @@ const float* floats_of(const Volume& volume) {
     return reinterpret_cast<const float*>(volume.voxels.data());
 }
 
-// Volumes shifted by `rows`, once each.
+// Each volume is shifted by its `rows` and added once.
 void expect_same_mean(const std::vector<PowerVolume>& volumes, const std::vector<std::vector<RowShift>>& rows) {
     RegisteredMean cpu(volumes[0].grid), gpu(volumes[0].grid, on_gpu);
-    for (int time = 0; time < 2; ++time) {  // once more from the start
+    for (int time = 0; time < 2; ++time) {  // again from the start
         gpu.clear();
         for (std::size_t i = 0; i < volumes.size(); ++i) {
             if (time == 0) cpu.add(volumes[i], rows[i]);
@@ -234,7 +234,7 @@ TEST_F(RegistrationOnGpuTest, CanBeStopped) {
     StopsAtOnce stops;
     EXPECT_THROW(gpu.register_rows(reference, stops), Error);
     SilentProgress silent;
-    EXPECT_EQ(found_of(gpu.register_rows(reference, silent)), b_scans);  // and works on
+    EXPECT_EQ(found_of(gpu.register_rows(reference, silent)), b_scans);  // and still works
 }
 
 }  // namespace

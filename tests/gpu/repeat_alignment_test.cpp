@@ -1,5 +1,5 @@
-// Repeats that are laid over one another on the GPU against the CPU's: the same reasons, the same places, the same
-// flow, whatever repeat is torn, for sizes that fill no tile, any blocks and streams.
+// Alignment of repeats on the GPU compared with the CPU's: the same reasons, positions and flow for any torn repeat,
+// for sizes that fill no tile, and for any blocks and streams.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -18,7 +18,7 @@ RepeatsScene moving_scene() {
     return scene;
 }
 
-// Spectra whose transform has the painted bins: real, so that each is a sum of cosines.
+// Real spectra, as sums of cosines, whose transform has the painted bins.
 std::vector<float> spectra_of(const RepeatsScene& scene, const std::vector<std::complex<float>>& bins) {
     const std::int64_t samples = 2 * scene.depth;
     std::vector<std::complex<double>> turns(static_cast<std::size_t>(samples));
@@ -93,7 +93,7 @@ class AlignedRepeatsOnGpu : public GpuTest, public testing::WithParamInterface<s
     FlowRecipe flow;
 };
 
-// One repeat is of another place, and so is a first one; another is dark.
+// A first repeat and a later one are from other positions; another one is dark.
 std::vector<std::complex<float>> torn_bins(const RepeatsScene& scene) {
     const PaintedRepeats painted = painted_repeats(scene);
     std::vector<std::complex<float>> bins = painted.bins;
@@ -132,7 +132,7 @@ TEST_P(AlignedRepeatsOnGpu, AreThoseOfTheCpu) {
 std::vector<AlignedVariant> aligned_variants() {
     return {
         {"complex", [](FlowRecipe&) {}},
-        // Of tissue that moves nothing but noise is left, which is not shown.
+        // Without motion only noise is left, which is masked.
         {"not_aligned", [](FlowRecipe& flow) { flow.align = false; }, 0},
         {"wide_ranges", [](FlowRecipe& flow) { flow.align_depth = 40, flow.align_lines = 20; }},
         {"no_ranges", [](FlowRecipe& flow) { flow.align_depth = flow.align_lines = 0; }},

@@ -1,5 +1,5 @@
-// What must not happen: a place that is not what it says is written to, memory or descriptors leak, memory that is not
-// there ends in anything but an error.
+// Misuse and lack of resources: places that are not what they claim are never written to, memory and descriptors do not
+// leak, and lack of memory is always an Error.
 #include <dirent.h>
 
 #include <chrono>
@@ -70,7 +70,7 @@ TEST_F(GpuRobustness, MappedHostMemoryIsNoDevicePlace) {
         EXPECT_TRUE(
             std::all_of(mapped.data, mapped.data + mapped.bytes, [](std::byte b) { return b == std::byte{7}; }));
 
-        // The reconstructor is none the worse for it.
+        // The reconstructor still works.
         place.kind = PlaceKind::host_linear;
         gpu->wait(gpu->submit(block(), place));
         EXPECT_NE(mapped.data[0], std::byte{7});
@@ -111,13 +111,13 @@ TEST_F(GpuRobustness, KeepersGoWhenTheWorkIsDone) {
         keepers.push_back(one.keeper);
         last = gpu->submit(one, place_of(voxels, gpu->grid()));
         const auto held = std::count_if(keepers.begin(), keepers.end(), [](const auto& k) { return !k.expired(); });
-        EXPECT_LE(held, 4);  // three streams and this one
+        EXPECT_LE(held, 4);  // three streams, and this block
     }
     gpu->wait(last);
     EXPECT_TRUE(keepers.back().expired());
 }
 
-// A source whose memory is all on loan has nothing to submit until some of it comes back.
+// A source whose memory is all in use can submit nothing until some is released.
 TEST_F(GpuRobustness, KeepersComeBackWithoutAnotherBlock) {
     const auto gpu = reconstructor();
     std::vector<float> voxels(static_cast<std::size_t>(gpu->grid().voxels()));
@@ -136,10 +136,10 @@ TEST_F(GpuRobustness, KeepersComeBackWithoutAnotherBlock) {
     EXPECT_TRUE(std::any_of(voxels.begin(), voxels.end(), [](float v) { return v != 0; }));
 }
 
-// Pinned blocks to a place on the GPU: everything is there when the plan is made.
+// Pinned blocks to a place on the GPU: the plan allocates everything in advance.
 TEST_F(GpuRobustness, SubmitAllocatesNothing) {
     spec.geometry = {.samples = 2048, .a_scans = 512, .b_scans = 32};
-    spec.block_b_scans = 32;  // 64 MiB, far more than what the driver rounds to
+    spec.block_b_scans = 32;  // 64 MiB, far above the driver's granularity
     const auto many = moving_reflectors(2048, 512 * 32);
     const Block one = held_block(bytes_of_lines(many), MemoryKind::pinned, 0, 32);
     for (const bool fused : {true, false}) {
@@ -153,7 +153,7 @@ TEST_F(GpuRobustness, SubmitAllocatesNothing) {
             for (int i = 0; i < 4; ++i) gpu->wait(gpu->submit(one, place));
             return static_cast<std::int64_t>(free) - static_cast<std::int64_t>(free_bytes());
         };
-        taken();  // kernels are loaded when they first run
+        taken();  // loads the kernels
         EXPECT_LT(taken(), std::int64_t{1} << 20) << (fused ? "fused" : "separate");
     }
 }
@@ -162,7 +162,7 @@ TEST_F(GpuRobustness, OutOfMemoryIsAnErrorAndNothingElse) {
     ReconstructionSpec huge = spec;
     huge.geometry = {.samples = 1 << 16, .a_scans = 4, .b_scans = 1 << 22};
     huge.recipe.background = Background::frame_mean;
-    huge.block_b_scans = huge.geometry.b_scans;  // 2^38 means: a TiB
+    huge.block_b_scans = huge.geometry.b_scans;  // 2^38 means: 1 TiB
     const BackendChoice choice{.backend = Backend::cuda};
     EXPECT_EQ(refusal([&] { make_reconstructor(huge, choice); }), ErrorCode::out_of_memory);
     const auto gpu = reconstructor();
@@ -181,13 +181,13 @@ TEST_F(GpuRobustness, SlowAThousandCyclesLeakNothing) {
         const auto gpu = reconstructor(i % 2 == 0);
         std::vector<float> voxels(static_cast<std::size_t>(gpu->grid().voxels()));
         gpu->wait(gpu->submit(block(), place_of(voxels, gpu->grid())));
-        if (i % 3 == 0) gpu->submit(block(), place_of(voxels, gpu->grid()));  // nobody waits
+        if (i % 3 == 0) gpu->submit(block(), place_of(voxels, gpu->grid()));  // never waited for
     };
     for (int i = 0; i < 20; ++i) cycle(i);
     const std::size_t free = free_bytes();
     const int descriptors = open_descriptors();
     for (int i = 0; i < 1000; ++i) cycle(i);
-    EXPECT_GE(free_bytes() + (std::size_t{8} << 20), free);  // less than 8 KiB a cycle; what one holds is 50 MiB
+    EXPECT_GE(free_bytes() + (std::size_t{8} << 20), free);  // less than 8 KiB per cycle; a reconstructor holds 50 MiB
     EXPECT_EQ(open_descriptors(), descriptors);
 }
 

@@ -1,6 +1,6 @@
-// Live volumes that several GPUs make together in the textures of one: structure, flow and peaks are the bits of one
-// GPU, for every kind of slot and every way between GPUs, and one that is lost is left out. One GPU that counts twice
-// is enough for that: the second copies its voxels as one of another GPU would.
+// Live volumes made by several GPUs in the textures of one: structure, flow and peaks have the bits of a single GPU,
+// for every kind of slot and every transfer path between GPUs, and a lost GPU is dropped. One GPU used as two is enough
+// for this, because the second copies its voxels as another GPU would.
 #include "flow_scan.h"
 #include "shared_slots.h"
 #include "tests/oracle/several.h"
@@ -17,7 +17,7 @@ struct Setting {
 
 constexpr auto as_it_is = [](ReconstructionSpec&) {};
 
-// Of a scan with Doppler beside u8.
+// Changes to a scan with Doppler and a u8 structure.
 constexpr Setting settings[] = {
     {"doppler", as_it_is},
     {"one_by_one", [](ReconstructionSpec& p) { p.flow.window_depth = p.flow.window_lines = 1; }},
@@ -65,7 +65,7 @@ BackendChoice twice(PeerPath peers) {
 
 class SeveralGpusLive : public Sharing {
   protected:
-    // What all slots hold after more volumes than there are slots, each of other spectra.
+    // Returns the content of all slots after more volumes than slots, each with different spectra.
     static std::vector<std::byte> slots_of(const ReconstructionSpec& spec, SlotKind kind,
                                            const BackendChoice& backend) {
         SeenPath seen(spec, kind, backend);
@@ -119,7 +119,7 @@ TEST_F(SeveralGpusLive, TexturesHoldTheBitsOfOne) {
     EXPECT_GE(tried, 40);
 }
 
-// So does whatever machine there is.
+// All GPUs of this machine, if it has several.
 TEST_F(SeveralGpusLive, AllGpusGiveTheBitsOfOne) {
     if (surveyed_gpus().usable.size() < 2) GTEST_SKIP() << "there is one GPU";
     for (const Setting& setting : settings) {
@@ -151,7 +151,7 @@ TEST_F(SeveralGpusLive, IsToldWithItsWayAndTimes) {
             EXPECT_GT(one.kernels_s, 0);
         }
         EXPECT_GT(devices[1].copy_s, 0);
-        EXPECT_GE(devices[1].copied_bytes, devices[1].blocks * 37 * 512);  // a B-scan in bytes, and its peaks
+        EXPECT_GE(devices[1].copied_bytes, devices[1].blocks * 37 * 512);  // a B-scan in bytes, plus its peaks
         if (peers == PeerPath::automatic) {
             EXPECT_EQ(devices[0].copied_bytes, 0);
         }
@@ -172,7 +172,7 @@ TEST_F(SeveralGpusLive, OneThatIsLostInMidVolumeIsLeftOut) {
     const PinnedSpectra broken(spec, 1);
     ASSERT_TRUE(path.feed(broken.block(spec, 1, 0, 3)));
     *is_lost = true;
-    feed(path, spec, broken, 1);  // begins again, and gets to the one that is lost
+    feed(path, spec, broken, 1);  // starts the volume again and reaches the lost GPU
     for (std::int64_t volume = 2; volume < 8; ++volume) {
         const PinnedSpectra spectra(spec, volume);
         feed(path, spec, spectra, volume);
@@ -183,7 +183,7 @@ TEST_F(SeveralGpusLive, OneThatIsLostInMidVolumeIsLeftOut) {
     EXPECT_THAT(path.describe(), HasSubstr("is left out: lost"));
 }
 
-// Filters work on the display's GPU, whoever made the voxels.
+// Filters run on the display's GPU, whichever GPU made the voxels.
 TEST_F(SeveralGpusLive, FilteredVolumesAreThoseOfOne) {
     VolumePathOptions options;
     options.tissue.filters = true;

@@ -1,5 +1,5 @@
-// Several GPUs give the bits of one: every way through a block, any block size, spectra of the host and of each GPU;
-// and so do several reconstructors on one GPU, which need no second.
+// Several GPUs give the bits of one, for every path through a block, any block size, and spectra on the host and on
+// each GPU. So do several reconstructors on one GPU, which need no second one.
 #include "compute/device_memory.h"
 #include "compute/error.h"
 #include "compute/several_devices.h"
@@ -50,7 +50,7 @@ class SeveralDevicesOfAKind : public GpuTest, public testing::WithParamInterface
         spectra = moving_reflectors(samples, 2 * b_scans * spec.geometry.b_repeats * spec.geometry.lines_per_b_scan());
     }
 
-    // Structure, and flow after it where there is any, of all volumes.
+    // Returns all volumes' structure, followed by their flow if there is any.
     std::vector<std::byte> voxels(const std::vector<DeviceId>& gpus, std::int64_t block_b_scans,
                                   MemoryKind from = MemoryKind::host) const {
         ReconstructionSpec blocks = spec;
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, SeveralGpus, testing::ValuesIn(variants),
 INSTANTIATE_TEST_SUITE_P(Variants, SeveralOnOneGpu, testing::ValuesIn(variants),
                          [](const auto& test) { return test.param.name; });
 
-// Spectra and voxels stay on the GPU whose turn it is; what lies on another is refused.
+// Spectra and voxels stay on the GPU that is next in turn; memory of another GPU is refused.
 class ResidentOnSeveralGpus : public GpuTest {
   protected:
     ReconstructionSpec spec;
@@ -155,7 +155,7 @@ TEST_F(ResidentOnSeveralGpus, EachWorksInItsOwnMemory) {
         std::vector<std::byte> found(static_cast<std::size_t>(b_scan_voxels));
         copy_memory(found.data(), made.data + first * b_scan_voxels, b_scan_voxels);
         EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.begin() + first * b_scan_voxels)) << i;
-        EXPECT_THROW(both->submit(block, place), Error);  // now it is the other's turn
+        EXPECT_THROW(both->submit(block, place), Error);  // it is the other GPU's turn
     }
 }
 

@@ -1,4 +1,4 @@
-// Slots that CUDA and Vulkan share, as a test sees them: what lies in their textures and buffers.
+// Test access to slots shared by CUDA and Vulkan: the content of their textures and buffers.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,7 +8,7 @@
 
 namespace echolux::test {
 
-// The voxels of a shared texture or buffer, read by CUDA.
+// Reads the voxels of a shared texture or buffer through CUDA.
 inline std::vector<std::byte> voxels_at(const Place& place) {
     const auto& slot = *static_cast<const cuda::CudaSlot*>(place.data);
     const auto line = static_cast<std::size_t>(slot.depth * bytes_of(slot.type));
@@ -19,7 +19,7 @@ inline std::vector<std::byte> voxels_at(const Place& place) {
     copy.dstPtr = make_cudaPitchedPtr(voxels.data(), line, static_cast<std::size_t>(slot.depth), a_scans);
     copy.kind = cudaMemcpyDeviceToHost;
     if (slot.buffer != nullptr) {
-        copy.extent.width = line;  // counted in bytes between memories, in voxels where an array is one of them
+        copy.extent.width = line;  // in bytes for copies between linear memory, in voxels if an array is involved
         copy.srcPtr = make_cudaPitchedPtr(slot.buffer, line, line, a_scans);
     } else {
         cudaResourceDesc resource{};
@@ -30,7 +30,7 @@ inline std::vector<std::byte> voxels_at(const Place& place) {
     return voxels;
 }
 
-// A way through textures of Vulkan that lets the test see their places.
+// A path through Vulkan textures that gives the test access to their places.
 struct SeenPath {
     SeenPath(const ReconstructionSpec& spec, SlotKind kind, const BackendChoice& backend = on_gpu,
              VolumePathOptions options = {}) {
@@ -46,7 +46,7 @@ struct SeenPath {
     }
 
     const SlotWriter* slots = nullptr;
-    std::size_t count = 0;  // of slots
+    std::size_t count = 0;  // number of slots
     bool has_flow = false;
     std::unique_ptr<VolumePath> path;
 };

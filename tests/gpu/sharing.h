@@ -1,5 +1,5 @@
-// What the tests of shared textures have in common: whether this machine can share, spectra in pinned memory, a view
-// that shows each voxel column as a pixel.
+// Shared by the tests of shared textures: a check whether this machine can share, spectra in pinned memory, and a view
+// with one pixel per A-scan.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ namespace echolux::test {
 
 inline const BackendChoice on_gpu{.backend = Backend::cuda};
 
-// Why sharing cannot be tried on this machine; "" where it can.
+// Returns the reason why this machine cannot share, or "".
 inline const std::string& obstacle() {
     static const std::string found = []() -> std::string {
         if (surveyed_gpus().usable.empty()) return surveyed_gpus().refusal;
@@ -37,7 +37,7 @@ inline const std::string& obstacle() {
     return found;
 }
 
-// Spectra where the GPU can fetch them.
+// Spectra in memory that the GPU can read.
 struct PinnedSpectra {
     PinnedSpectra(const ReconstructionSpec& spec, std::int64_t seed)
         : samples(noise_spectra(spec, seed)),
@@ -78,11 +78,11 @@ inline ReconstructionSpec spec_of(const Size& size, VoxelType type) {
     ReconstructionSpec spec = noise_spec(size.samples, size.a_scans, size.b_scans, type);
     spec.recipe.depth_begin = size.depth_begin;
     spec.recipe.depth_end = size.depth_end;
-    spec.block_b_scans = std::min<std::int64_t>(3, size.b_scans);  // the last block is a short one
+    spec.block_b_scans = std::min<std::int64_t>(3, size.b_scans);  // the last block is short
     return spec;
 }
 
-// From above, a pixel for each A-scan: it shows one volume or the other, never a mixture.
+// A view from above with one pixel per A-scan: each pixel shows one volume, never a mixture.
 inline View from_above(const VolumeGrid& grid) {
     View view;
     view.mode = ViewMode::mip;

@@ -1,5 +1,5 @@
-// A GPU that fails while it writes into shared textures, and a display that is lost while the GPU waits for it: an
-// error or a fallback, never a hang.
+// A GPU that fails while writing to shared textures, and a display that is lost while the GPU waits for it: the result
+// is an error or a fallback, never a hang.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Fails when the volumes begun reach a number, as a lost device would.
+// Fails when `lasts` volumes have begun, like a lost device.
 class Failing : public SlotWriter {
   public:
     Failing(std::unique_ptr<SlotWriter> slots, int lasts) : slots_(std::move(slots)), left_(lasts) {}
@@ -74,7 +74,7 @@ TEST_F(Sharing, AFailedRecoveryIsAnErrorFromThenOn) {
         close_handles(slots);
         close_handle(written.handle);
         close_handle(read.handle);
-        throw Error(ErrorCode::bad_setting, "not again", "test");  // no kind of slots is left to try
+        throw Error(ErrorCode::bad_setting, "not again", "test");  // no other kind of slot to try
     };
     LoneVolumePath path(spec, {}, {}, options);
     const PinnedSpectra spectra(spec, 0);
@@ -88,7 +88,7 @@ TEST_F(Sharing, AFailedRecoveryIsAnErrorFromThenOn) {
     EXPECT_EQ(path.statistics().published, 1);
 }
 
-// Ends the program when a test hangs: nothing else would.
+// Ends the program if a test hangs.
 class Deadline {
   public:
     Deadline()
@@ -106,8 +106,8 @@ class Deadline {
     std::jthread thread_;
 };
 
-// A ring of two slots whose display is lost with a picture of the one slot under way. The other slot is full, so what
-// is written next waits for that picture.
+// A ring of two slots whose display is lost while it draws one of them. The other slot is full, so the next write waits
+// for that picture.
 struct LostDisplay {
     explicit LostDisplay(SlotKind kind) : spec(spec_of({512, 37, 11, 0, 0}, VoxelType::u8)), spectra(spec, 0) {
         VolumePathOptions options;
@@ -143,7 +143,7 @@ TEST_F(Sharing, ALostDisplayReleasesTheGpuThatReconstructs) {
             const Deadline deadline;
             LostDisplay display(kind);
             VolumePath& path = *display.path;
-            const bool waits = kind != SlotKind::upload;  // on the GPU; there the host would
+            const bool waits = kind != SlotKind::upload;  // on the GPU; uploads would wait on the host
             if (waits) {
                 EXPECT_TRUE(path.feed(display.spectra.block(display.spec, 2, 0, 3)));
             }

@@ -1,5 +1,5 @@
-// Voxels that CUDA writes into textures of Vulkan, compared with the same voxels in plain memory: of every type and odd
-// sizes, by each way to share, while pictures are made, and a thousand times over.
+// Compares voxels that CUDA writes into Vulkan textures with the same voxels in plain memory: every type and odd sizes,
+// each way of sharing, while pictures are drawn, and over a thousand cycles.
 #include <cuda_runtime.h>
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Like share(), but refuses textures, or everything.
+// Like share(), but refuses textures, or textures and buffers.
 Sharer refusing(bool buffers_too) {
     return [=](const std::vector<ExportedSlot>& slots, const ExportedTimeline& written, const ExportedTimeline& read) {
         if (!buffers_too && slots.front().structure.linear) return share(slots, written, read);
@@ -27,7 +27,7 @@ Sharer refusing(bool buffers_too) {
     };
 }
 
-// Codes of u8 that differ, and by how much at most.
+// Returns the number of u8 codes that differ, and the max. difference.
 std::pair<std::size_t, int> difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
     std::size_t count = 0;
     int most = 0;
@@ -55,7 +55,7 @@ TEST_F(Sharing, TexturesHoldWhatPlainMemoryHolds) {
                 options.first_kind = kind;
                 LoneVolumePath path(spec, on_gpu, {}, options);
                 ASSERT_EQ(path.kind(), kind) << path.describe();
-                for (std::int64_t volume = 0; volume < 6; ++volume) {  // each slot more than once
+                for (std::int64_t volume = 0; volume < 6; ++volume) {  // uses each slot more than once
                     const PinnedSpectra spectra(spec, volume);
                     feed(path, spec, spectra, volume);
                     const ReadVolume read = path.read_volume().value();
@@ -100,9 +100,9 @@ TEST_F(Sharing, TheCpuUploadsToTheSameGpu) {
     EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(spec, spectra.samples));
 }
 
-// ---- writing, publishing and drawing at once ------------------------------------------------------------------------
+// ---- concurrent writing, publishing and drawing ---------------------------------------------------------------------
 
-// The picture of two volumes, even and odd, joined at every batch: [parity][batches that are filled].
+// Pictures of two volumes, even and odd, joined at every batch: [parity][number of filled batches].
 std::vector<std::vector<std::vector<std::uint8_t>>> expected_pictures(const ReconstructionSpec& spec,
                                                                       const std::array<PinnedSpectra, 2>& spectra) {
     const VolumeGrid grid = planned_grid(spec);
@@ -125,16 +125,16 @@ std::vector<std::vector<std::vector<std::uint8_t>>> expected_pictures(const Reco
 
 struct Drawn {
     std::int64_t pictures = 0;
-    std::int64_t wrong = 0;    // show something else than they say
-    std::int64_t volumes = 0;  // that were fed meanwhile
+    std::int64_t wrong = 0;    // pictures that do not match their stamp
+    std::int64_t volumes = 0;  // fed in the meantime
 };
 
 constexpr std::int64_t pictures_wanted = 60;
-constexpr std::int64_t max_volumes = 100'000;  // some seconds, within which who draws must have had its turns
+constexpr std::int64_t max_volumes = 100'000;  // limits the time for drawing to some seconds
 
 Drawn draw_while_feeding(const VolumePathOptions& options, int streams, BackendChoice backend = on_gpu) {
     ReconstructionSpec spec = noise_spec(1024, 128, 64);
-    spec.recipe.depth_begin = 16;  // the mean of the spectra outshines everything
+    spec.recipe.depth_begin = 16;  // skips the bright mean of the spectra
     spec.block_b_scans = 16;
     const std::array<PinnedSpectra, 2> spectra{PinnedSpectra(spec, 0), PinnedSpectra(spec, 1)};
     const auto expected = expected_pictures(spec, spectra);
@@ -142,7 +142,7 @@ Drawn draw_while_feeding(const VolumePathOptions& options, int streams, BackendC
     backend.streams = streams;
     LoneVolumePath path(spec, backend, {}, options);
     EXPECT_EQ(path.kind(), options.first_kind);
-    feed(path, spec, spectra[1], 1);  // something to be behind the first
+    feed(path, spec, spectra[1], 1);  // a previous volume behind the first
     std::atomic<std::int64_t> fed = 1;
     std::jthread feeder([&](const std::stop_token& enough) {
         while (!enough.stop_requested() && fed < max_volumes) {
@@ -191,7 +191,7 @@ TEST_F(Sharing, RollingPicturesShowTheNewBelowAndTheOldAbove) {
     }
 }
 
-// One GPU that counts twice, and all others there are: voxels are copied into textures that are drawn meanwhile.
+// One GPU listed twice, and all others: voxels are copied into textures while these are drawn.
 TEST_F(Sharing, SoDoPicturesOfSeveralGpus) {
     for (const PeerPath peers : {PeerPath::automatic, PeerPath::through_host}) {
         BackendChoice backend{.backend = Backend::cuda, .peers = peers};
@@ -204,7 +204,7 @@ TEST_F(Sharing, SoDoPicturesOfSeveralGpus) {
     }
 }
 
-// Does not wait for pictures before it writes.
+// Writes without waiting for pictures.
 class Careless : public SlotWriter {
   public:
     explicit Careless(std::unique_ptr<SlotWriter> slots) : slots_(std::move(slots)) {}
@@ -221,7 +221,8 @@ class Careless : public SlotWriter {
     std::unique_ptr<SlotWriter> slots_;
 };
 
-// By hand: the comparison above sees it when the GPU does not wait. Not a test of every run, for a race may be won.
+// Run by hand: proves that the comparison above detects a GPU that does not wait. Disabled because the race may turn
+// out well.
 TEST_F(Sharing, DISABLED_WithoutWaitsPicturesAreTorn) {
     VolumePathOptions options;
     options.slots = 2;
@@ -232,7 +233,7 @@ TEST_F(Sharing, DISABLED_WithoutWaitsPicturesAreTorn) {
     EXPECT_GT(drawn.wrong, 0) << "of " << drawn.pictures;
 }
 
-// ---- nothing is left behind -----------------------------------------------------------------------------------------
+// ---- leaks ----------------------------------------------------------------------------------------------------------
 
 std::ptrdiff_t open_descriptors() {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
@@ -245,7 +246,7 @@ std::size_t free_device_memory() {
 }
 
 void start_and_stop(int cycles) {
-    const ReconstructionSpec spec = spec_of({1024, 128, 64, 0, 0}, VoxelType::u8);  // 4 MiB a slot
+    const ReconstructionSpec spec = spec_of({1024, 128, 64, 0, 0}, VoxelType::u8);  // 4 MiB per slot
     const PinnedSpectra spectra(spec, 0);
     const auto cycle = [&](SlotKind kind) {
         VolumePathOptions options;
@@ -253,9 +254,9 @@ void start_and_stop(int cycles) {
         LoneVolumePath path(spec, on_gpu, {}, options);
         feed(path, spec, spectra, 0);
         path.picture(from_above(path.grid()));
-        path.feed(spectra.block(spec, 1, 0, 3));  // stopped in the middle of a volume, a picture under way
+        path.feed(spectra.block(spec, 1, 0, 3));  // stops within a volume, with a picture pending
     };
-    for (int i = 0; i < 4; ++i) cycle(i % 2 == 0 ? SlotKind::surface : SlotKind::buffer);  // what drivers keep for good
+    for (int i = 0; i < 4; ++i) cycle(i % 2 == 0 ? SlotKind::surface : SlotKind::buffer);  // what drivers keep
     const std::ptrdiff_t descriptors = open_descriptors();
     const std::size_t memory = free_device_memory();
     for (int i = 0; i < cycles; ++i) cycle(i % 4 == 3 ? SlotKind::buffer : SlotKind::surface);

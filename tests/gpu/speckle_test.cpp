@@ -1,5 +1,5 @@
-// Speckle filters on the GPU against the CPU's, for volumes that fill no tile, of one B-scan, of one A-scan and of one
-// voxel, for what the tiles cannot take, and for codes.
+// Speckle filters on the GPU compared with the CPU's: volumes that fill no tile, volumes of one B-scan, one A-scan and
+// one voxel, parameters beyond the limits of the tiles, and codes.
 #include "compute/speckle.h"
 
 #include <limits>
@@ -13,7 +13,7 @@ namespace {
 
 const BackendChoice on_gpu{.backend = Backend::cuda}, on_cpu{.backend = Backend::cpu};
 
-// Speckle of layers, with some voxels of nothing and one that outshines all.
+// Speckle of layers, with some zero voxels and one very bright voxel.
 std::vector<float> speckle_of(const Size3& size, unsigned seed = 3) {
     std::mt19937 random(seed);
     std::exponential_distribution<float> speckle(1);
@@ -26,7 +26,7 @@ std::vector<float> speckle_of(const Size3& size, unsigned seed = 3) {
     return power;
 }
 
-// Larger patches are surer of what is alike, and what rounding does to their sums counts more.
+// Larger patches select similar voxels more sharply, so rounding of their sums matters more.
 void expect_close(const std::vector<float>& found, const std::vector<float>& expected, double margin,
                   const std::string& of, double most = 1e-5) {
     ASSERT_EQ(found.size(), expected.size());
@@ -78,7 +78,7 @@ TEST_F(SpeckleOnGpu, NonLocalMeansAreTheCpus) {
     expect_same({50, 40, 12}, non_local(3, 5, 3, 0.2), "3x3x5 patch 3");
 }
 
-// What the tiles do not take: other patches, wide searches, powers that differ by more than their products hold.
+// Beyond the limits of the tiles: other patches, wide searches, and powers whose products would overflow.
 TEST_F(SpeckleOnGpu, NonLocalMeansOfAnyPatchAreTheCpus) {
     expect_same({37, 21, 5}, non_local(5, 3, 1, 0.2), "5x5x3 patch 1");
     expect_same({37, 21, 5}, non_local(5, 3, 7, 0.1), "5x5x3 patch 7");
@@ -118,7 +118,8 @@ class CountsSlices : public SilentProgress {
     int most_, told_ = 0;
 };
 
-// Volumes of many B-scans are filtered some at a time: told, stopped between, and the same where they meet.
+// Volumes of many B-scans are filtered in batches: progress is reported, the filter can be stopped, and results at the
+// seams are the same.
 TEST_F(SpeckleOnGpu, ManyBScansAreFilteredSomeAtATime) {
     SpeckleFilter median, bilateral;
     median.method = FilterMethod::median;
@@ -154,7 +155,7 @@ TEST_F(SpeckleOnGpu, OfNothingIsNothing) {
         SpeckleFilter filter;
         filter.method = method;
         for (const float value : filtered(nothing, {24, 20, 3}, filter, on_gpu, silent).power)
-            ASSERT_LE(value, 1e-35f);  // what rounding leaves of a margin of 1e-30
+            ASSERT_LE(value, 1e-35f);  // rounding of a margin of 1e-30
         EXPECT_TRUE(filtered({}, {24, 20, 0}, filter, on_gpu, silent).power.empty());
     }
 }
@@ -181,7 +182,7 @@ TEST_F(SpeckleOnGpu, BilateralMeansAreTheCpus) {
     }
 }
 
-// Codes are those of the CPU, but where a value lies between two.
+// Codes equal the CPU's except where a value is halfway between two.
 template <class Code>
 void expect_same_codes(VoxelType type, const char* quantity, double scale, double offset) {
     SilentProgress silent;

@@ -1,5 +1,5 @@
-// The same bits for any number of streams, any block size, and any kind of memory on either side; offsets beyond 32
-// bits.
+// The bits are the same for any number of streams, any block size, and any kind of memory on either side. Offsets may
+// exceed 32 bits.
 #include <functional>
 
 #include "tests/gpu/gpu_run.h"
@@ -100,7 +100,7 @@ TEST_P(GpuStream, PrimedStartChangesNoBit) {
     EXPECT_TRUE(std::all_of(found.begin(), found.begin() + skipped, [](std::byte b) { return b == std::byte{0}; }));
 }
 
-// Pageable, pinned and device memory, packed and with gaps.
+// Pageable, pinned and device memory, with and without gaps.
 TEST_P(GpuStream, KindsOfPlaceChangeNoBit) {
     const auto expected = whole();
     spec.geometry.volumes = 1;
@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, GpuStream, testing::Combine(testing::ValuesIn
                              return std::get<0>(test.param).name + (std::get<1>(test.param) ? "_fused" : "_separate");
                          });
 
-// The mean over a B-scan is the CPU's to the last bit, so constant spectra leave exactly nothing.
+// The mean over a B-scan equals the CPU's to the last bit, so constant spectra give exactly zero.
 class GpuBackground : public GpuTest {};
 
 TEST_F(GpuBackground, OfConstantSpectraLeavesNothing) {
@@ -172,7 +172,7 @@ TEST_F(GpuBackground, OfConstantSpectraLeavesNothing) {
     }
 }
 
-// Offsets that 32 bits do not hold, on either side and on both ways through.
+// Offsets beyond 32 bits in spectra and voxels, for fused and separate kernels.
 class GpuLarge : public GpuTest, public testing::WithParamInterface<bool> {
   protected:
     ReconstructionSpec spec;
@@ -182,7 +182,7 @@ class GpuLarge : public GpuTest, public testing::WithParamInterface<bool> {
     std::unique_ptr<Reconstructor> reconstructor() const {
         BackendChoice choice{.backend = Backend::cuda};
         choice.fused = GetParam();
-        choice.spectra = SpectraPath::direct;  // no buffer for blocks that lie on the GPU already
+        choice.spectra = SpectraPath::direct;  // no copy of blocks that are already on the GPU
         choice.streams = 1;
         return make_reconstructor(spec, choice);
     }
@@ -200,7 +200,7 @@ class GpuLarge : public GpuTest, public testing::WithParamInterface<bool> {
     }
 };
 
-// A device volume of f32 beyond 4 GiB: the last B-scans are what the first ones are.
+// A device volume of f32 beyond 4 GiB: its last B-scans equal the first.
 TEST_P(GpuLarge, SlowVolumeBeyond32Bits) {
     spec.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = 1100};
     spec.block_b_scans = 4;
@@ -219,8 +219,8 @@ TEST_P(GpuLarge, SlowVolumeBeyond32Bits) {
     EXPECT_TRUE(std::any_of(begin.begin(), begin.end(), [](std::byte b) { return b != std::byte{0xcd}; }));
 }
 
-// One block of spectra beyond 4 GiB, the same B-scans again and again: all come out alike, and like the first ones when
-// they come in a block of their own.
+// One block of spectra beyond 4 GiB that repeats the same B-scans: all results are equal, and equal to those of the
+// first B-scans in a separate block.
 TEST_P(GpuLarge, SlowBlockBeyond32Bits) {
     constexpr std::int64_t period = 4, repeats = 259;
     spec.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = period * repeats};

@@ -1,4 +1,4 @@
-// How lengths beyond 8192 points are divided between two passes, on the host: needs no GPU.
+// The division of lengths beyond 8192 points into two passes, tested on the host without a GPU.
 #include "compute/cuda/two_passes.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace echolux::cuda {
 namespace {
 
 using Complex = std::complex<double>;
-constexpr std::int64_t of_data_centres = 227 * 1024, of_the_smallest = 64 * 1024;  // bytes of shared memory
+constexpr std::int64_t of_data_centres = 227 * 1024, of_the_smallest = 64 * 1024;  // shared memory in bytes
 
 Complex turned(double turn) {
     return std::polar(1.0, -2 * std::numbers::pi * turn);
@@ -51,7 +51,7 @@ TEST(TwoPasses, AreThereForWhatInstrumentsRecord) {
     EXPECT_FALSE(two_pass_length(65536, of_the_smallest));
 }
 
-// Codes are stored sixteen at a time wherever that can be.
+// Allows codes to be stored sixteen at a time.
 TEST(TwoPasses, BinsOfSixteenTransformsLieTogether) {
     for (const std::int64_t n : {9600, 10000, 16384, 20000, 32768, 65536}) {
         const auto length = two_pass_length(n, of_data_centres);
@@ -60,7 +60,7 @@ TEST(TwoPasses, BinsOfSixteenTransformsLieTogether) {
     }
 }
 
-// By the definition within a pass; some bins against the definition of the whole.
+// Passes are computed by definition; some bins are compared with the definition of the whole transform.
 TEST(TwoPasses, MakeTheDiscreteFourierTransform) {
     std::mt19937 random(1);
     std::uniform_real_distribution<double> value(-1, 1);

@@ -1,10 +1,10 @@
-// Up-sampling on chip against the same through memory with cuFFT and against the CPU.
+// Up-sampling on chip compared with up-sampling through memory with cuFFT, and with the CPU.
 #include "tests/gpu/gpu_run.h"
 
 namespace echolux {
 namespace {
 
-constexpr double max_error = 1e-10;  // mean square: rounding of floats, a thousand times over
+constexpr double max_error = 1e-10;  // mean square; a thousand times the rounding of floats
 
 struct Chain {
     std::int64_t samples;
@@ -61,7 +61,7 @@ TEST_P(UpsamplingOnGpu, AgreesWithTheCpuBothWays) {
     }
 }
 
-// The first is the chain of adaptive optics.
+// The first is the chain of the adaptive-optics instrument.
 INSTANTIATE_TEST_SUITE_P(
     Chains, UpsamplingOnGpu,
     testing::Values(Chain{832, 2, true, Resample::linear_wavelength, 8}, Chain{832, 2, true, Resample::linear, 0},

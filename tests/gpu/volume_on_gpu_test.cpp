@@ -1,5 +1,5 @@
-// Volumes between reconstruction and display on a GPU against the same work on the CPU: codes to power, filters with
-// the margin found on the GPU, codes again, peaks and flow where they belong.
+// Volumes between reconstruction and display on a GPU compared with the same work on the CPU: conversion of codes to
+// power, filters with a margin computed on the GPU, conversion back to codes, and the writing of peaks and flow.
 #include "compute/volume_on_gpu.h"
 
 #include "app/live/tissue_on_gpu.h"
@@ -37,7 +37,7 @@ VolumeOnGpuWanted wanted_of(const VolumeGrid& grid, const std::optional<SpeckleF
     return wanted;
 }
 
-// Voxels and peaks as they come out.
+// The resulting voxels and peaks.
 struct Shown {
     std::vector<std::byte> voxels, peaks;
 };
@@ -162,7 +162,7 @@ TEST_F(VolumeWork, FlowGoesWhereItBelongs) {
     EXPECT_EQ(shown_flow, flow.voxels);
 }
 
-// A wavy layer in speckle that neighbouring B-scans share in part, all of it moved by `z` and `x` voxels.
+// A wavy layer in speckle that is partly shared by neighbouring B-scans, shifted by `z` and `x` voxels.
 Volume tissue_moved(std::int64_t z, std::int64_t x) {
     constexpr std::int64_t border = 16, depth = 128, a_scans = 96, b_scans = 16;
     constexpr std::int64_t long_z = depth + 2 * border, plane = long_z * (a_scans + 2 * border);
