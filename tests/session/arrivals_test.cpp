@@ -1,4 +1,5 @@
-// What a source sends is never trusted: each kind of trouble is kept out or noted, counted, and said without a flood.
+// Blocks of a source are never trusted: each kind of fault is rejected or noted, counted, and reported without
+// flooding.
 #include "engine/live/arrivals.h"
 
 #include <gmock/gmock.h>
@@ -84,10 +85,10 @@ TEST(Arrivals, SaysOftenRepeatedTroubleSeldom) {
     EXPECT_THAT(t.lines[2], ::testing::HasSubstr("(100 so far)"));
 }
 
-// Blocks of the small source, changed by hand.
+// Blocks of the small source, modified by the tests.
 class ArrivalsByHand : public ::testing::Test {
   protected:
-    // As if each block took so long; 0: the line rate is not known.
+    // Sets the duration of a block; 0: unknown line rate.
     void set_block_s(double seconds) {
         Scan scan = live_scan();
         scan.geometry.line_rate_hz = seconds == 0 ? 0 : 3 / seconds;
@@ -104,7 +105,7 @@ class ArrivalsByHand : public ::testing::Test {
     void admit_to(std::int64_t end) {
         for (std::int64_t number = 0; number < end; ++number) EXPECT_TRUE(arrivals_->admit(block(number)));
     }
-    // Jumps of the clock in blocks that come at these times.
+    // Returns the number of clock jumps in blocks with these time stamps.
     std::int64_t jumps(const std::vector<double>& times_s, std::int64_t lost = 0) {
         const std::int64_t before = arrivals_->stats().time_jumps;
         for (const double time_s : times_s) {
@@ -123,7 +124,7 @@ class ArrivalsByHand : public ::testing::Test {
     std::int64_t next_ = 0;
 };
 
-// As after a reset of the instrument's counter, of which nothing is said: 15 may be late, not more.
+// As after an unreported reset of the instrument's counter: up to 15 blocks may be late.
 TEST_F(ArrivalsByHand, NumbersThatRunBackwardsAreAFailure) {
     admit_to(41);
     for (std::int64_t number = 1; number < 16; ++number) EXPECT_FALSE(arrivals_->admit(block(number)));
@@ -144,7 +145,7 @@ TEST_F(ArrivalsByHand, SoArePlacesThatRunBackwards) {
     EXPECT_THROW(arrivals_->admit(numbered(15, 55)), Error);
 }
 
-// What is late may be late often, as long as it is not a new count: each of these is one of two.
+// Blocks may be late often, as long as this is not a new count. Here each number or place is a repeated one.
 TEST_F(ArrivalsByHand, BlocksThatComeAgainAreNoFailure) {
     admit_to(40);
     for (int i = 0; i < 3; ++i) {
@@ -163,7 +164,7 @@ TEST_F(ArrivalsByHand, WhatIsLostAtTheEndIsCountedAndNothingIsNothing) {
     EXPECT_EQ(lines_, std::vector<std::string>{"lost 1 block at the end"});
 }
 
-// A block may come as late as three would take and a second more, after losses so many times later.
+// Time stamps may advance by three block durations and 1 s, and by as much more for each lost block.
 TEST_F(ArrivalsByHand, AClockMayWaitAsTheLineRateSays) {
     set_block_s(10);
     EXPECT_EQ(jumps({-500}), 0) << "any time is right for the first";

@@ -1,4 +1,4 @@
-// How spectra are cut into blocks where nobody says: one rule for all sources.
+// Default sizes of blocks and pools: one rule for all sources.
 #include "engine/acquire/block_size.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-// B-scan positions of 2 repeats of 100 lines and 20 of flyback, 1000 samples of 2 bytes: 480 000 bytes each.
+// Each B-scan position has 2 repeats of 100 lines plus 20 flyback lines, with 1000 samples of 2 bytes: 480 000 bytes.
 Scan scan_of(std::int64_t b_scans) {
     Scan scan;
     scan.geometry.samples = 1000;
@@ -44,7 +44,7 @@ TEST(BlockSize, IsWhatTheSettingsSay) {
     EXPECT_EQ(pool_size({.pool_blocks = 3}, scan_of(500), 1), 3);
 }
 
-// A plugin may be asked before anybody knows a size, and a scan file may say any.
+// A plugin may be asked before any size is known, and a scan file may contain any size.
 TEST(BlockSize, TakesSizesThatNobodyHasChecked) {
     EXPECT_EQ(block_size({}, Scan{}, 0), 1);
     EXPECT_GE(pool_size({}, Scan{}, 1), 4);

@@ -1,4 +1,4 @@
-// Direct writes: the bytes of any piece at any place, aligned or not, are those that a plain file would hold.
+// Direct writes: pieces of any size at any offset, aligned or not, give the bytes of a plain file.
 #include "engine/io/direct_file.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@ namespace {
 
 using Caching = DirectFile::Caching;
 
-// Whether the file system takes direct writes at all.
+// True if the file system supports direct writes.
 bool can_be_direct(const std::filesystem::path& path) {
     const int descriptor = open(path.c_str(), O_CREAT | O_WRONLY | O_DIRECT | O_CLOEXEC, 0600);
     if (descriptor >= 0) close(descriptor);
@@ -33,7 +33,7 @@ class DirectFileTest : public testing::TestWithParam<Caching> {
         for (std::int64_t i = 0; i < memory_.bytes; ++i) memory_.data[i] = static_cast<std::byte>(random_() % 255 + 1);
     }
 
-    // Writes from the place in memory on, and says what the file must hold.
+    // Writes from offset `memory` of the buffer to `place` of the file, and updates the expected content.
     void write(DirectFile& file, std::int64_t place, std::int64_t memory, std::int64_t bytes) {
         const std::span piece(memory_.data + memory, static_cast<std::size_t>(bytes));
         file.write(place, piece);
@@ -54,7 +54,7 @@ TEST_P(DirectFileTest, PiecesOfAnySizeLieWhereTheyShould) {
         const auto any = [this](int most) { return static_cast<std::int64_t>(random_()) % most; };
         const auto end = static_cast<std::int64_t>(expected_.size());
         const std::int64_t hole = i % 5 == 0 ? any(20000) : 0;
-        const std::int64_t in_phase = (end + hole) % 4096;  // memory that lies in its page as the place does
+        const std::int64_t in_phase = (end + hole) % 4096;  // memory and file offset are equally aligned
         const std::int64_t memory = i % 3 == 0 ? in_phase : i % 3 == 1 ? 4096 * any(9) : any(9999);
         const std::int64_t bytes = i % 4 == 0 ? 1 + any(5000) : i % 4 == 1 ? 4096 * (1 + any(5)) : 1 + any(3 << 18);
         write(file, end + hole, memory, bytes);

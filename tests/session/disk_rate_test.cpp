@@ -1,4 +1,4 @@
-// Disks that are too slow for what comes are told before a recording begins, and left as they were.
+// Disks that are too slow are reported before a recording begins, and are left unchanged.
 #include "engine/live/disk_rate.h"
 
 #include "recorder_fixture.h"
@@ -8,14 +8,14 @@ namespace {
 
 using testing::HasSubstr;
 
-// By a clock that goes on only where a disk works.
+// Uses a clock that advances only while a disk works.
 class DiskRateTest : public RecorderTest {
   protected:
     DiskRateTest() { std::filesystem::create_directory(folder_ / "b"); }
 
     using Seconds = std::function<double(double bytes)>;
 
-    // `written` for each write, `flushed` for each flush of what was written since the last one.
+    // `written` is the time of each write, `flushed` that of flushing the bytes since the last flush.
     RecordingTools disk(const Seconds& written, const Seconds& flushed) {
         const auto on_write = [=, this](std::int64_t, std::span<const std::byte> bytes) {
             EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec")) << "a killed trial would leave a file";
@@ -33,14 +33,14 @@ class DiskRateTest : public RecorderTest {
     }
     static double in_no_time(double) { return 0; }
 
-    // 4 MiB in a second, by what a trial writes.
+    // Writes 4 MiB per second.
     RecordingTools slow() { return disk(at(4 << 20), in_no_time); }
 
     std::optional<double> tried(const RecordingTools& tools, std::int64_t max_bytes = 1 << 30) const {
         return measured_disk_rate({raw_}, usual_stripe_bytes, max_bytes, tools);
     }
 
-    // 250 MB/s: a million lines of 192 bytes, and a header of 32 bytes before each eleven; for 0.4 s.
+    // 250 MB/s for 0.4 s: a million lines of 192 bytes per second, with a header of 32 bytes per eleven lines.
     RecordingWanted fast() const {
         RecordingWanted with = wanted();
         with.line_rate_hz = 1e6 * 250 / (192 + 32.0 / 11);
@@ -58,7 +58,7 @@ TEST_F(DiskRateTest, DisksThatAreTooSlowAreRefusedWithBothRates) {
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
 }
 
-// A trigger may pause it.
+// A trigger may pause the recording, so it is not refused.
 TEST_F(DiskRateTest, ARecordingOfUnknownLengthIsWarnedOfAndBegins) {
     RecordingWanted endless = fast();
     endless.expected_bytes = 0;

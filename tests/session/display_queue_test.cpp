@@ -1,4 +1,4 @@
-// Newest wins, by whole volumes, and nothing is left out uncounted.
+// The newest whole volume wins, and every dropped block is counted.
 #include "engine/live/display_queue.h"
 
 #include <gtest/gtest.h>
@@ -31,14 +31,15 @@ void push_volume(DisplayQueue& queue, std::int64_t volume) {
     for (std::int64_t b = 0; b < b_scans; ++b) queue.push(block(volume, b));
 }
 
-// Volume and B-scan of what is taken until nothing is left.
+// Takes all blocks and returns their volumes and first B-scans.
 std::vector<std::pair<std::int64_t, std::int64_t>> taken(DisplayQueue& queue) {
     std::vector<std::pair<std::int64_t, std::int64_t>> all;
     while (const auto one = queue.take(0ms)) all.emplace_back(one->volume, one->first_b_scan);
     return all;
 }
 
-// The machine's threads, and how many waits have begun: whoever has the lock of one then finds it waiting.
+// Real threads that count the waits begun. Once `waits` is reached, acquiring the lock implies that the thread is
+// waiting.
 class WatchedThreads : public Threads {
   public:
     Clock::time_point now() override { return real_threads().now(); }
@@ -155,7 +156,7 @@ TEST(DisplayQueue, IsAsNewAfterClearing) {
         push_volume(queue, 5);
         EXPECT_TRUE(queue.take(0ms));
         queue.push(block(6, 0));  // begins behind it
-        queue.push(block(9, 1));  // a stray one
+        queue.push(block(9, 1));  // a stray block
         EXPECT_EQ(queue.stats().incomplete_volumes, 2) << i;
         queue.close();
         EXPECT_FALSE(queue.take(0ms));
@@ -189,7 +190,8 @@ TEST(DisplayQueue, WhatIsGivenUpIsLeftOut) {
     expect_balance(queue.stats());
 }
 
-// Any order of pushing and taking, any losses: counts balance, at most two volumes wait, what is taken follows itself.
+// For any order of pushes and takes and any losses: counts balance, at most two volumes wait, and taken blocks are
+// consecutive.
 TEST(DisplayQueue, BalancesInAnyOrder) {
     for (unsigned seed = 0; seed < 300; ++seed) {
         std::mt19937 random(seed);
@@ -197,8 +199,8 @@ TEST(DisplayQueue, BalancesInAnyOrder) {
         std::int64_t volume = 0, next = 0, last_volume = -1, last_b_scan = -1;
         for (int step = 0; step < 400; ++step) {
             if (random() % 3 != 0) {
-                if (random() % 12 != 0) queue.push(block(volume, next));  // else: lost
-                if (random() % 25 == 0) next = b_scans - 1;               // the source leaves out the rest
+                if (random() % 12 != 0) queue.push(block(volume, next));  // otherwise it is lost
+                if (random() % 25 == 0) next = b_scans - 1;               // the source skips the rest
                 if (++next >= b_scans) ++volume, next = 0;
             } else if (const auto one = queue.take(0ms)) {
                 const bool follows = one->volume == last_volume && one->first_b_scan == last_b_scan + 1;
@@ -233,14 +235,14 @@ TEST(DisplayQueue, ABlockWakesWhoWaits) {
     EXPECT_TRUE(waiting.get());
 }
 
-// A source that waits for room, because a volume waits already.
+// A source that waits for room because a volume is already waiting.
 class WaitingSource : public testing::Test {
   protected:
     void SetUp() override {
         push_volume(queue_, 0);
         push_volume(queue_, 1);
         source_ = std::async(std::launch::async, [this] { queue_.push(block(2, 0), stop_.get_token()); });
-        AWAIT(threads_.waits == 3);  // of the first blocks of three volumes
+        AWAIT(threads_.waits == 3);  // first blocks of three volumes
     }
     ~WaitingSource() override { stop_.request_stop(); }
 

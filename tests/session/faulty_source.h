@@ -1,6 +1,6 @@
-// A source that does what instruments do on bad days, as a script tells it: stalls, disconnects, blocks that are cut
-// short, repeated, exchanged, too long or lost, clocks that jump. It never sleeps on its own: a stall lasts as many
-// calls as the script says, so a test ends when the consumer has done its part.
+// A source that misbehaves like real instruments, as scripted: stalls, disconnects, blocks that are cut short,
+// repeated, exchanged, too long or lost, and clocks that jump. A stall lasts a number of calls rather than a time, so a
+// test ends when the consumer has done its part.
 //
 //   FaultySource source(scan, 4, {send(3), disconnect(), send(2), repeat(), end()});
 #pragma once
@@ -39,7 +39,7 @@ inline Fault send(std::int64_t blocks = for_ever) {
 }
 inline Fault stall(std::int64_t calls) {
     return {Fault::Kind::stall, calls};
-}  // nothing comes
+}  // returns no blocks
 inline Fault disconnect() {
     return {Fault::Kind::disconnect};
 }  // until started again
@@ -48,29 +48,29 @@ inline Fault cut_short() {
 }  // half of the bytes are missing
 inline Fault repeat() {
     return {Fault::Kind::repeat};
-}  // the last block once more
+}  // sends the last block again
 inline Fault exchange() {
     return {Fault::Kind::exchange};
-}  // the next two, the later one first
+}  // swaps the next two blocks
 inline Fault oversize() {
     return {Fault::Kind::oversize};
 }  // more B-scans than a volume has
 inline Fault misplace() {
     return {Fault::Kind::misplace};
-}  // begins before the volume
+}  // starts before the volume
 inline Fault jump(double seconds) {
     return {Fault::Kind::jump, 1, seconds};
-}  // time stamps from here on
+}  // affects all later time stamps
 inline Fault lose(std::int64_t blocks) {
     return {Fault::Kind::lose, blocks};
-}  // and says so with the next one
+}  // reported with the next block
 inline Fault end() {
     return {Fault::Kind::end};
 }
 
 class FaultySource : public Source {
   public:
-    // Fills the bytes of a block; what is not filled is zero.
+    // Fills the bytes of a block; other bytes are zero.
     using Filling = std::function<void(const Block& block, std::span<std::byte> bytes)>;
 
     FaultySource(Scan scan, std::int64_t block_b_scans, std::vector<Fault> script, Filling filling = {})
@@ -83,7 +83,7 @@ class FaultySource : public Source {
     const SourceCapabilities& capabilities() const override { return capabilities_; }
     std::string name() const override { return "faulty source"; }
 
-    // The script goes on where it was; blocks count from zero.
+    // Resumes the script and restarts the block numbers at zero.
     void start() override {
         if (refusals_ > 0) {
             --refusals_;
@@ -135,13 +135,13 @@ class FaultySource : public Source {
         return {Arrival::Kind::ended, {}};
     }
 
-    // So many of the next starts fail.
+    // Makes the next `count` starts fail.
     void refuse_starts(int count) { refusals_ = count; }
 
     int starts() const { return starts_; }
     bool running() const { return running_; }
 
-    // Block `number` since the start, as it should be.
+    // Returns block `number` since the start, without faults.
     Block regular(std::int64_t number) {
         const ScanGeometry& geometry = scan_.geometry;
         const std::int64_t in_volume = (geometry.b_scans + block_b_scans_ - 1) / block_b_scans_;

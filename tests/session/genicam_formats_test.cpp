@@ -1,4 +1,4 @@
-// Pixel formats of cameras against their definitions, written out bit by bit, and how images and blocks fit together.
+// Camera pixel formats compared with their definitions bit by bit, and the division of blocks into images.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ std::vector<std::byte> bytes(std::initializer_list<int> values) {
     return result;
 }
 
-// The samples that the reconstructor will see of one line of `image`.
+// Returns the samples that the reconstructor reads from one line of `image`.
 std::vector<int> samples(const std::string& name, std::vector<std::byte> image, std::int64_t count) {
     const PixelFormat* format = find_pixel_format(name);
     if (format == nullptr) return {};
@@ -42,7 +42,7 @@ std::vector<int> samples(const std::string& name, std::vector<std::byte> image, 
     return result;
 }
 
-// Pixels one after the other in a stream of bits, each from its least significant bit on: the formats "...p".
+// Packs pixels into a bit stream, each starting with its lowest bit, as in the "...p" formats.
 std::vector<std::byte> bit_stream(const std::vector<int>& pixels, int bits) {
     std::vector<bool> stream;
     for (const int pixel : pixels) {
@@ -97,7 +97,7 @@ ScanGeometry geometry(std::int64_t a_scans, std::int64_t b_scans) {
 
 TEST(ImagePlans, ImagesAreBlocksWhereTheyFit) {
     const ImagePlan plan = plan_images(geometry(100, 60), 7, {1, 4096, 1}, "camera");
-    EXPECT_EQ(plan.block_b_scans, 6);  // the largest even part of 60 up to 7
+    EXPECT_EQ(plan.block_b_scans, 6);  // largest even divisor of 60 up to 7
     EXPECT_EQ(plan.lines, 600);
     EXPECT_EQ(plan.images_per_block, 1);
     EXPECT_EQ(plan.blocks_per_volume, 10);
@@ -164,8 +164,8 @@ TEST(FrameNumbers, ShortIdsLeaveOutZero) {
     EXPECT_EQ(numbers.number(65534), 0);
     EXPECT_EQ(numbers.number(65535), 1);
     EXPECT_EQ(numbers.number(1), 2);
-    EXPECT_EQ(numbers.number(5), 6);      // three are lost
-    EXPECT_EQ(numbers.number(5), 6);      // nothing new
+    EXPECT_EQ(numbers.number(5), 6);      // three were lost
+    EXPECT_EQ(numbers.number(5), 6);      // repeated
     EXPECT_EQ(numbers.number(65535), 1);  // late
     EXPECT_EQ(numbers.number(6), 7);
 }

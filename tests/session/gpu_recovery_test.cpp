@@ -1,4 +1,4 @@
-// What a GPU that fails is followed by: itself once more, then the CPU; nothing where somebody insists on GPUs.
+// Recovery from a failing GPU: one retry, then the CPU; no fallback if GPUs are required.
 #include "engine/gpu_recovery.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ TEST(GpuRecovery, TriesTheGpuOnceMoreAndThenTakesTheCpu) {
     EXPECT_NO_THROW(require_backend(recovery.backend()));
 }
 
-// Two hiccups weeks apart are no reason to give the GPU up.
+// Two failures weeks apart must not disable the GPU.
 TEST(GpuRecovery, ForgetsAFailureOfLongAgo) {
     const auto now = GpuRecovery::Clock::now();
     const auto later = now + GpuRecovery::forgotten_after + std::chrono::seconds(1);

@@ -1,5 +1,5 @@
-// A clock that a test turns by hand: sources that it paces do what they would do, without waiting, and the test knows
-// when they have done it.
+// A clock that tests advance: sources paced by it behave as in real time without waiting, and the test knows when they
+// are done.
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,8 @@ class HandClock : public PacingClock {
         changed_.notify_all();
     }
 
-    // Returns when whoever sleeps has nothing more to do until a later time. False: it never came to that.
+    // Sets the time and returns when the sleeping thread next waits for a later time. Returns false if that never
+    // happens.
     bool turn_to(double time_s) {
         set(time_s);
         std::unique_lock lock(mutex_);

@@ -1,4 +1,4 @@
-// Volumes in host memory as they come, and blocks that are pushed instead of acquired.
+// Volumes that are delivered to host memory, and blocks that are pushed rather than acquired.
 #include "engine/live/host_volumes.h"
 
 #include <gtest/gtest.h>
@@ -119,7 +119,7 @@ TEST_F(HostVolumesOf, SettingsChangeBetweenVolumesAlone) {
     EXPECT_TRUE(sink.feed(block(0, 0, 2)));
     scan_.recipe.window = Window::rect;
     sink.change(scan_.spec(4));
-    std::this_thread::sleep_for(20ms);  // it is made beside
+    std::this_thread::sleep_for(20ms);  // the plan is made in the background
     EXPECT_FALSE(sink.take_change(BlockSink::Moment::within_volume));
     EXPECT_TRUE(sink.feed(block(0, 2, 2)));
     AWAIT(sink.take_change(BlockSink::Moment::between_volumes));
@@ -158,7 +158,7 @@ TEST_F(HostVolumesOf, PushedBlocksComeOutAsTheyWentIn) {
     EXPECT_THROW(source.push(block(0, 0, 2), 0ms), Error);
 }
 
-// 800 TB would be the volume.
+// The volume would have 800 TB.
 TEST_F(HostVolumesOf, APushedBlockTakesNoMoreMemoryThanItNeeds) {
     scan_.geometry.b_scans = std::int64_t{1} << 41;
     PushedSource source(scan_, 0);
@@ -182,7 +182,7 @@ TEST_F(HostVolumesOf, APushedSourceCountsFromZeroAgain) {
     EXPECT_EQ(source.next(0ms).kind, Arrival::Kind::nothing_yet) << "left out, as the end is";
     ASSERT_TRUE(source.push(block(0, 0, 2), 0ms));
     std::this_thread::sleep_for(5ms);
-    source.stop();  // is stopped
+    source.stop();  // already stopped
     source.start();
     const Block first = source.next(0ms).block;
     EXPECT_EQ(first.b_scans, 2);

@@ -1,4 +1,4 @@
-// The plugin that does one thing wrong (plugins/hostile.c): which one is said by its option.
+// Opens the plugin that does one thing wrong (plugins/hostile.c); its option selects the fault.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ inline SourceWanted hostile(const std::string& library, const std::string& fault
     return result;
 }
 
-// Of a test, after an option.
+// Converts an option to a test name.
 inline std::string as_name(std::string option) {
     std::ranges::replace(option, ' ', '_');
     return option;

@@ -1,4 +1,4 @@
-// Nothing that a producer may write into shared memory is believed.
+// Producers may write anything into shared memory: none of it is trusted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ TEST_F(HostileRing, AStreamThatCannotBeIsRefused) {
     refused("a_scans", [](auto& s) { s.a_scans = INT64_MAX; });
     refused("block_b_scans", [](auto& s) { s.block_b_scans = 7; });
     refused("line_rate_hz", [](auto& s) { s.line_rate_hz = NAN; });
-    refused("room for", [](auto& s) { s.samples = 65536; });  // more than a slot has
+    refused("room for", [](auto& s) { s.samples = 65536; });  // larger than a slot
 }
 
 TEST_F(HostileRing, ABlockThatCannotBeStopsTheSourceInOneLine) {

@@ -1,5 +1,5 @@
-// Instruments that take turns line by line: every line in its place, what one of them loses or cuts short, and what
-// cannot be put together.
+// Instruments that take turns line by line: the place of every line, losses and truncated blocks of one instrument, and
+// combinations that do not work.
 #include "engine/acquire/interleaved_source.h"
 
 #include <gmock/gmock.h>
@@ -20,12 +20,12 @@ using testing::HasSubstr;
 constexpr std::int64_t header = 5, samples = 4, a_scans = 3, flyback = 1, b_scans = 3, b_repeats = 2;
 constexpr std::int64_t stride = header + (a_scans + flyback) * samples;
 
-// Another value for each byte of a volume's lines, those of all instruments together.
+// Bytes of a volume's lines, across all instruments.
 std::byte value_at(std::int64_t volume, std::int64_t frame, std::int64_t line, std::int64_t sample) {
     return static_cast<std::byte>(101 * volume + 37 * frame + 5 * line + sample);
 }
 
-// Of `instruments`, the one that has lines `index`, `index` + instruments, ...
+// The instrument with lines `index`, `index` + `instruments`, ...
 class LinesSource : public Source {
   public:
     LinesSource(std::int64_t index, std::int64_t instruments) : index_(index), instruments_(instruments) {
@@ -54,7 +54,7 @@ class LinesSource : public Source {
     }
     void stop() noexcept override { is_running = false; }
 
-    // The block from B-scan `first` on.
+    // Sends the block that starts at B-scan `first`.
     void send(std::int64_t volume, std::int64_t first) {
         const std::int64_t count = std::min<std::int64_t>(2, b_scans - first), frames = count * b_repeats;
         auto bytes =
@@ -109,7 +109,7 @@ class Interleaved : public testing::Test {
         for (LinesSource* one : sources) one->send(volume, first);
     }
 
-    // Numbers of the blocks that come, until none does for some calls; each has its bytes.
+    // Returns the numbers of all blocks until none comes for some calls, and checks their bytes.
     std::vector<std::uint64_t> all() {
         std::vector<std::uint64_t> numbers;
         for (int idle = 0; idle < 40; ++idle) {
@@ -164,8 +164,8 @@ TEST_F(Interleaved, EveryLineIsInItsPlace) {
 TEST_F(Interleaved, WhatOneLosesOrSendsLateIsMissingInTheNumbers) {
     make(2);
     send(0, 0);
-    sources[0]->send(0, 2);  // B loses this one
-    sources[1]->send(1, 0);  // and A this one
+    sources[0]->send(0, 2);  // lost by B
+    sources[1]->send(1, 0);  // lost by A
     send(1, 2);
     EXPECT_THAT(all(), ElementsAre(0, 3));
 }
@@ -191,7 +191,7 @@ TEST_F(Interleaved, WithoutMemoryABlockIsLost) {
     EXPECT_THAT(all(), ElementsAre(2));
 }
 
-// What was lost before does not count once they fit again.
+// Earlier losses no longer count once blocks match again.
 TEST_F(Interleaved, AnInstrumentThatCountsAnewIsNamed) {
     make(2);
     const auto send_early = [&](std::int64_t blocks) {
@@ -212,7 +212,7 @@ TEST_F(Interleaved, AnInstrumentThatCountsAnewIsNamed) {
                     HasSubstr("B: 16 of its blocks in a row are behind those of A, of volume 15 beside 1001"));
     }
     for (const LinesSource* one : sources) EXPECT_FALSE(one->is_running);
-    both->start();  // as when they are set up anew
+    both->start();  // as after a restart
     for (LinesSource* one : sources) one->script.clear();
     send(0, 0);
     EXPECT_THAT(all(), ElementsAre(0));
@@ -244,7 +244,7 @@ TEST_F(Interleaved, AllTogetherWaitNoLongerThanOne) {
     EXPECT_GT(sources[1]->was_given, 20ms) << "A had its block already";
 }
 
-// They have been copied to somewhere else.
+// The blocks are copies, so they are not near the GPU of the originals.
 TEST_F(Interleaved, BlocksLieNearNoGpu) {
     make(2);
     send(0, 0);

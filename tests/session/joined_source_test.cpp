@@ -1,4 +1,4 @@
-// Several instruments as one source: the order of their blocks, what each of them loses, and which do not go together.
+// Several instruments as one source: the order of their blocks, losses of each, and combinations that do not work.
 #include "engine/acquire/joined_source.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Sends what it is told to, one at each call.
+// Sends its script, one entry per call.
 class ListedSource : public Source {
   public:
     explicit ListedSource(std::string name, std::int64_t b_scans = 4) : name_(std::move(name)) {
@@ -62,7 +62,7 @@ class ListedSource : public Source {
 
 class Joined : public testing::Test {
   protected:
-    // Of `b_scans` each.
+    // Joins two instruments with `b_scans` each.
     JoinedSource& make(std::int64_t b_scans = 4) {
         std::vector<std::unique_ptr<Source>> parts;
         for (const char* name : {"A", "B"}) {
@@ -75,7 +75,7 @@ class Joined : public testing::Test {
         return *joined;
     }
 
-    // "volume:first+count", until nothing comes for some calls.
+    // Returns all blocks as "volume:first+count", until none comes for some calls.
     std::vector<std::string> all() {
         std::vector<std::string> blocks;
         for (int idle = 0; idle < 8;) {
@@ -102,7 +102,7 @@ class Joined : public testing::Test {
 
 TEST_F(Joined, BlocksComeInTheOrderOfTheVolume) {
     make();
-    for (std::int64_t volume = 0; volume < 2; ++volume) {  // B has all of its own before A's second
+    for (std::int64_t volume = 0; volume < 2; ++volume) {  // B sends all of its blocks before A's second
         for (ListedSource* one : sources) {
             one->send(volume, 0);
             one->send(volume, 2);
@@ -126,7 +126,7 @@ TEST_F(Joined, TheLastBlocksOfAVolumeMayBeShorter) {
     EXPECT_THAT(all(), ElementsAre("0:0+2", "0:2+2", "0:4+1", "0:5+1"));
 }
 
-// The others' blocks wait in their own memory meanwhile.
+// The other instruments' blocks wait in their own memory.
 TEST_F(Joined, AnInstrumentThatIsLateHoldsTheOrder) {
     make();
     sources[1]->send(0, 0);
@@ -135,7 +135,7 @@ TEST_F(Joined, AnInstrumentThatIsLateHoldsTheOrder) {
     EXPECT_THAT(all(), ElementsAre("0:0+2", "0:2+2"));
 }
 
-// Whether or not the instrument counts what it has lost.
+// Numbers show the loss even if the instrument does not report it.
 TEST_F(Joined, WhatOneLosesIsMissingInTheNumbers) {
     make();
     sources[0]->send(0, 0);

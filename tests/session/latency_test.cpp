@@ -1,4 +1,4 @@
-// Percentiles of a histogram against those of the sorted list.
+// Percentiles of a histogram compared with those of the sorted list.
 #include "engine/live/latency.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A small scan as a live source describes it.
+// A small scan as described by a live source.
 #pragma once
 
 #include "engine/scan/scan.h"

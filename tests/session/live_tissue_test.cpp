@@ -1,5 +1,5 @@
-// Stabilising and filtering of live volumes: what is handed on is what the commands for files make of the same volume,
-// settings change at the border of a volume, trouble is said and ends nothing, and recordings never see any of it.
+// Stabilising and filtering of live volumes: the result equals that of the file commands for the same volume, settings
+// change between volumes, problems are reported without ending the session, and recordings are unaffected.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -45,7 +45,7 @@ std::vector<std::uint16_t> noise_of(const Scan& scan) {
     return spectra;
 }
 
-// Without the line at no depth that all B-scans share.
+// Skips the line at zero depth that all B-scans share.
 Scan noise_scan() {
     Scan scan = tissue_scan();
     scan.geometry.a_scans = 64;
@@ -188,11 +188,11 @@ TEST_F(LiveTissueOf, SettingsThatCannotWorkAreRefusedAtOnce) {
     EXPECT_FALSE(sink.take_change(Moment::between_volumes)) << "nothing was taken";
 }
 
-// ---- against known motion
+// ---- comparison with known motion
 
 constexpr std::int64_t depth = 96, a_scans = 64, b_scans = 24;
 
-// Layers and speckle that neighbouring B-scans share in part, B-scan b moved by z[b], x[b] whole voxels.
+// Layers and speckle, partly shared by neighbouring B-scans. B-scan b is shifted by z[b], x[b] whole voxels.
 Volume moved_tissue(const std::vector<int>& z, const std::vector<int>& x) {
     std::mt19937 random(8);
     std::exponential_distribution<float> speckle(1);
@@ -288,7 +288,7 @@ TEST(LiveTissue, FlowMovesWithItsStructureAndABlinkLosesNoReference) {
     EXPECT_EQ(codes[at(10, 30, 50)], 0);
 }
 
-// ---- beside a recording
+// ---- with a recording
 
 std::string bytes_in(const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);

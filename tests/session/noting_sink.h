@@ -1,5 +1,4 @@
-// What sessions are tested with: a sink that notes what it is fed, a source that waits for it, and the balance of
-// figures that no trouble may upset.
+// Shared by session tests: a sink that records its input, a source that waits for the sink, and a check of the counts.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,12 +17,12 @@
 
 namespace echolux::test {
 
-// Notes what it is fed, and with which setting.
+// Records the blocks it receives and the setting in use.
 class NotingSink : public BlockSink {
   public:
     struct Fed {
         std::int64_t volume, first_b_scan;
-        double high;  // of the recipe in use
+        double high;  // of the current recipe
         bool operator==(const Fed&) const = default;
     };
 
@@ -68,7 +67,7 @@ class NotingSink : public BlockSink {
     double high_ = 45;
 };
 
-// Until the source has ended and all is worked through.
+// Runs until the source has ended and all blocks are processed.
 inline void run_to_end(Session& session) {
     session.start();
     AWAIT(session.stats().ended);
@@ -82,14 +81,14 @@ inline ReconstructionSpec spec_with(const Source& source, double high) {
     return spec;
 }
 
-// The balance that no trouble may upset.
+// Checks that every block is accounted for, whatever the faults.
 inline void expect_balance(const SessionStats& f) {
     EXPECT_EQ(f.arrived.blocks, f.queue.pushed);
     EXPECT_EQ(f.queue.pushed,
               f.queue.taken + f.queue.waiting + f.queue.overtaken + f.queue.incomplete + f.queue.given_up);
 }
 
-// A sink that keeps up: it lets the source go on only when it has had the block before.
+// Makes the sink keep up: sends each block only after the sink has received the previous one.
 class Paced : public FaultySource {
   public:
     Paced(std::vector<Fault> script, NotingSink& sink) : FaultySource(live_scan(), 1, std::move(script)), sink_(sink) {}

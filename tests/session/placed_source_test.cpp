@@ -1,4 +1,5 @@
-// Near which GPU blocks are to lie, read from made-up copies of /sys; that a source says so, and that blocks do.
+// The choice of the GPU near which blocks are placed, read from mock copies of /sys, and whether sources report it and
+// blocks are placed there.
 #include "engine/acquire/placed_source.h"
 
 #include <gmock/gmock.h>
@@ -46,7 +47,7 @@ class NearGpus : public testing::Test {
 };
 
 TEST_F(NearGpus, NodesAreReadFromTheKernelsList) {
-    EXPECT_THAT(memory_nodes(folder_.path()), ElementsAre(0));  // nothing is said
+    EXPECT_THAT(memory_nodes(folder_.path()), ElementsAre(0));  // the list is missing
     tell_nodes("0-1,3");
     EXPECT_THAT(memory_nodes(folder_.path()), ElementsAre(0, 1, 3));
     tell_nodes("nonsense");
@@ -78,7 +79,7 @@ TEST_F(NearGpus, WhereThereIsNoChoiceItIsSaid) {
     EXPECT_THROW(near_gpu(0, {{}, "no driver"}, folder_.path()), Error);
 }
 
-// Where the system lets memory be placed at all, which containers may forbid.
+// Takes effect only if the system allows memory placement; containers may forbid it.
 TEST_F(NearGpus, BlocksSayWhoseTheyAreWhereMemoryWasPlaced) {
     const bool places = OnMemoryNode(0).is_in_force();
     const auto open = [] { return std::make_unique<OneBlock>(); };

@@ -1,4 +1,4 @@
-// Plans are made one at a time; of many that are wanted, the last one counts.
+// Plans are made one at a time; of several requests, the last one counts.
 #include "engine/live/plan_maker.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Plugins through the C interface: the sample plugin in both shapes of buffers, against fringes and patterns computed
-// here, and plugins that break the rules, one by one.
+// Plugins through the C interface: the sample plugin with both kinds of buffers, compared with fringes and patterns
+// computed here, and plugins that break each rule.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ std::uint64_t frame_number(const Block& block, std::int64_t frame) {
     return number;
 }
 
-// What a tilted mirror gives: plugins/sample/fringes.c says so in words.
+// Signal of a tilted mirror, as described in plugins/sample/fringes.c.
 double mirror(std::int64_t a_scan, std::int64_t a_scans, double sample, std::int64_t samples, int channel) {
     const double fringes = 20 + 40 * static_cast<double>(a_scan) / static_cast<double>(a_scans);
     const double turns = fringes * (sample + 0.5) / static_cast<double>(samples) + 0.25 * channel;
@@ -163,7 +163,7 @@ TEST_P(SamplePlugin, LostBlocksAreCountedAndShiftNothing) {
 
 TEST_P(SamplePlugin, HeldBlocksAreNeverWrittenAndLossIsTold) {
     SourceWanted want = wanted(shape());
-    want.settings.line_rate_hz = 100'000;  // a block every 0.3 ms
+    want.settings.line_rate_hz = 100'000;  // a block per 0.3 ms
     want.settings.pool_blocks = 3;
     const auto source = open_plugin(want);
     source->start();

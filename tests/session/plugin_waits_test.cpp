@@ -1,4 +1,4 @@
-// Plugins that take their time, or never come back: no block is lost, and nobody waits for them.
+// Slow plugins and plugins that never return: no block is lost, and no caller waits for them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-// A call that comes back while nobody waits for it has brought a block all the same.
+// A call that returns after its caller gave up still delivers its block.
 class SlowPlugin : public testing::TestWithParam<const char*> {};
 
 TEST_P(SlowPlugin, LosesNoBlock) {
@@ -26,7 +26,7 @@ TEST_P(SlowPlugin, LosesNoBlock) {
     for (std::int64_t number = 0; number < 7; ++number) {
         Arrival arrival = source->next(1ms);
         for (TestPatience patience; arrival.kind != Arrival::Kind::block && patience.lasts(); ++waited) {
-            std::this_thread::sleep_for(100ms);  // it is back by then
+            std::this_thread::sleep_for(100ms);  // enough for the call to return
             arrival = source->next(1ms);
         }
         SCOPED_TRACE(number);
@@ -40,7 +40,7 @@ TEST_P(SlowPlugin, LosesNoBlock) {
 INSTANTIATE_TEST_SUITE_P(EachWay, SlowPlugin, testing::Values("next is slow", "posted next is slow"),
                          [](const auto& fault) { return as_name(fault.param); });
 
-// One that never comes back is told, and nobody waits for it: not who stops it, not who closes it.
+// A plugin that never returns is reported. Stopping and closing do not wait for it.
 class HangingPlugin : public testing::TestWithParam<const char*> {};
 
 TEST_P(HangingPlugin, KeepsNobodyFromLeaving) {

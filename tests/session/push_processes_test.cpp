@@ -1,5 +1,5 @@
-// Acquisition programs and viewers as processes, killed in the middle of their work: whoever is left goes on, and no
-// block is ever shown that is not what was pushed.
+// Acquisition programs and viewers as processes, killed while working: the others continue, and no block differs from
+// what was pushed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 using namespace test;
 using ::testing::HasSubstr;
 
-// What a viewer noted.
+// Counts from the file of a viewer.
 struct Noted {
     std::int64_t blocks = 0, lost = 0, wrong = 0;
     std::set<std::uint64_t> producers;
@@ -29,7 +29,7 @@ Noted noted(const std::filesystem::path& path) {
     Noted all;
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
-        if (file.eof()) break;  // cut off with the viewer
+        if (file.eof()) break;  // the viewer was killed while writing
         if (line.starts_with("wrong")) ++all.wrong;
         std::istringstream words(line.substr(line.starts_with("wrong ") ? 6 : 0));
         std::uint64_t producer = 0, sequence = 0;
@@ -44,12 +44,12 @@ Noted noted(const std::filesystem::path& path) {
 
 class Processes : public ::testing::Test {
   protected:
-    ~Processes() override {  // what a producer that was killed leaves to the next one
+    ~Processes() override {  // removes the ring of a killed producer
         std::error_code ignored;
         std::filesystem::remove(ECHOLUX_PUSH_PREFIX + name_, ignored);
     }
 
-    // 16 A-scans of 64 samples, 8 B-scans, 2 a block: 4 KiB.
+    // 4 KiB per block: 16 A-scans of 64 samples, 8 B-scans, 2 per block.
     std::vector<std::string> small_producer(const std::string& what, int blocks = 0) const {
         return {ECHOLUX_PUSH_PRODUCER, source_, "64", "16", "8", "2", "160000", std::to_string(blocks), "16", what};
     }
@@ -72,7 +72,7 @@ TEST_F(Processes, AProducerKilledInTheMiddleOfABlockLeavesTheOthersWhole) {
     producer->kill();
     EXPECT_THAT(error_of([&] { source->next(2s); }).line, HasSubstr("is gone"));
     EXPECT_THAT(error_of([&] { source->start(); }).line, HasSubstr("its producer is gone"));
-    producer = std::make_unique<Child>(small_producer(""));  // takes the name of the one that was killed
+    producer = std::make_unique<Child>(small_producer(""));  // takes the name of the killed one
     producer->await_ready();
     source->start();
     for (int i = 0; i < 20; ++i) EXPECT_TRUE(is_right(next_block(*source))) << i;
@@ -90,7 +90,7 @@ TEST_F(Processes, AProducerDoesNotNoticeViewersThatAreKilled) {
         viewer.kill();
     }
     EXPECT_TRUE(producer.is_alive());
-    std::optional<std::uint64_t> last;  // what this viewer missed while it waited is counted, no more and no less
+    std::optional<std::uint64_t> last;  // blocks missed by this viewer are counted exactly
     for (int i = 0; i < 50; ++i) {
         const Block block = next_block(*source);
         EXPECT_TRUE(is_right(block));
@@ -102,13 +102,13 @@ TEST_F(Processes, AProducerDoesNotNoticeViewersThatAreKilled) {
     EXPECT_EQ(noted(notes()).wrong, 0);
 }
 
-// Seconds for the long run: ten minutes, or what ECHOLUX_PUSH_SECONDS says.
+// Duration of the long run in seconds: ten minutes, or ECHOLUX_PUSH_SECONDS.
 double long_seconds() {
     const char* wanted = std::getenv("ECHOLUX_PUSH_SECONDS");
     return wanted == nullptr ? 600 : std::atof(wanted);
 }
 
-// 210,000 lines a second of 2048 samples (860 MB/s), producer and viewer killed 20 times each.
+// 210,000 lines per second of 2048 samples (860 MB/s); producer and viewer are killed 20 times each.
 TEST_F(Processes, SlowLinesAt210KHzSurviveKillsOnBothSides) {
     constexpr int kills = 20;
     const std::vector<std::string> words{ECHOLUX_PUSH_PRODUCER, source_, "2048", "512", "64", "4", "210000", "0", "32"};

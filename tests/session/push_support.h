@@ -1,4 +1,4 @@
-// For tests of what is pushed: producers in this process, and processes that are started and killed.
+// Shared by the tests of pushed spectra: producers in this process, and processes to start and kill.
 #pragma once
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 
 namespace echolux::test {
 
-// No other test's, and no earlier run's.
+// Unique among tests and runs.
 inline std::string own_ring_name() {
     return "test-" + std::to_string(getpid()) + "-" + std::to_string(std::random_device{}());
 }
@@ -50,7 +50,7 @@ class Producer {
     Producer(const Producer&) = delete;
     Producer& operator=(const Producer&) = delete;
 
-    // With the pattern of its number.
+    // Pushes the next block, with the pattern of its number.
     void push(const echolux_push_block* place = nullptr) {
         auto* words = static_cast<std::uint64_t*>(echolux_push_begin(&push_));
         pattern_fill(words, push_.block_bytes / 8, pattern_stamp(1, pushed_++));
@@ -94,7 +94,7 @@ inline Block next_block(Source& source) {
     throw std::runtime_error("no block came");
 }
 
-// A process of its own, killed where the test ends.
+// A child process, killed at the end of the test.
 class Child {
   public:
     explicit Child(std::vector<std::string> words) {
@@ -119,7 +119,7 @@ class Child {
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
 
-    // Until it has said so.
+    // Waits for the child's first output.
     void await_ready() const {
         char bytes[6];
         if (read(told_, bytes, sizeof bytes) <= 0) throw std::runtime_error("a process ended before it was ready");
@@ -141,7 +141,7 @@ class Child {
     int told_ = -1;
 };
 
-// A ring of the test's own.
+// A ring with a unique name.
 class SharedMemory : public ::testing::Test {
   protected:
     std::unique_ptr<Source> opened() const {

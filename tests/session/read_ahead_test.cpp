@@ -1,5 +1,5 @@
-// Time points that are read ahead: in which order, never beyond the budget, and what a jump or a fault does. The reader
-// is the test's: it counts what is read and goes on only when it is told to.
+// Time points that are read ahead: their order, the memory budget, jumps and faults. The reader belongs to the test: it
+// counts reads, and each read ends on demand.
 #include "engine/offline/read_ahead.h"
 
 #include <gmock/gmock.h>
@@ -46,7 +46,7 @@ class AheadTest : public ::testing::Test {
         made_ = ahead_.get();
     }
 
-    // Lets one read end and waits until it is in memory, or known to be bad.
+    // Completes one read and waits until it is in memory or known to be bad.
     void read_one() {
         begun_.acquire();
         const std::size_t before = reads();
@@ -81,7 +81,7 @@ class AheadTest : public ::testing::Test {
     std::set<std::int64_t> bad_;
     std::int64_t max_bytes_ = 0;
     std::atomic<bool> is_free_ = false;
-    std::atomic<const ReadAhead*> made_ = nullptr;  // also while it is let go of
+    std::atomic<const ReadAhead*> made_ = nullptr;  // valid also during destruction
     std::counting_semaphore<> begun_{0}, go_on_{0};
     std::unique_ptr<ReadAhead> ahead_;
 };
@@ -128,7 +128,7 @@ TEST_F(AheadTest, WhatIsFarthestAheadMakesRoom) {
     read_some(2);
     EXPECT_THAT(pairs(ahead_->ready()), ElementsAre(std::pair(0, 3)));
     ahead_->want(1, 1, {0, 10});
-    read_one();  // 3, and 0 goes
+    read_one();  // reads 3, drops 0
     EXPECT_THAT(pairs(ahead_->ready()), ElementsAre(std::pair(1, 4)));
 }
 
@@ -139,7 +139,7 @@ TEST_F(AheadTest, OneVolumeMayAlwaysBeThere) {
     EXPECT_THAT(pairs(ahead_->ready()), ElementsAre(std::pair(2, 3)));
 }
 
-// One read is under way when the jump comes; what else would have been read is not.
+// One read is in progress when the jump comes; the other pending ones are cancelled.
 TEST_F(AheadTest, AJumpCancelsReadsThatAreOfNoUse) {
     make(100, 10);
     wait_for_a_read();
@@ -169,7 +169,7 @@ TEST_F(AheadTest, EndsWhileItReads) {
         ahead_.reset();
         has_ended = true;
     });
-    // Reads are let go on one by one, long before there are a thousand.
+    // Completes reads one by one, far fewer than the thousand pending.
     for (int let_go = 0; !has_ended && let_go < 200; ++let_go) {
         go_on_.release();
         std::this_thread::sleep_for(std::chrono::milliseconds(20));

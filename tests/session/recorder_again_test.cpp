@@ -1,5 +1,5 @@
-// When a recording goes on in new files, with what, and what is said of it: disks that fail to flush by file and flush,
-// and clocks that tests move.
+// Continuing a recording in new files: when, with what content, and what is reported. Disks fail on selected files and
+// flushes, and the tests control the clock.
 #include "recorder_fixture.h"
 
 namespace echolux {
@@ -9,7 +9,7 @@ using testing::Each;
 using testing::HasSubstr;
 using testing::Not;
 
-// A real file that notes for how much room it is asked, and takes none.
+// A real file that records preallocation requests without executing them.
 class RoomNotingFile final : public DurableFile {
   public:
     RoomNotingFile(std::unique_ptr<DurableFile> file, std::vector<std::int64_t>& ends)
@@ -30,8 +30,8 @@ class RoomNotingFile final : public DurableFile {
 
 class RecorderAgainTest : public RecorderTest {
   protected:
-    // The clock goes on by a second with each write of spectra, so that each block is flushed. Files are counted from
-    // 0, and so are the flushes of each: the first is that of the empty file.
+    // The clock advances by a second per write of spectra, so that each block is flushed. Files and the flushes of each
+    // file are counted from 0; flush 0 is that of the empty file.
     RecordingTools tools(std::function<bool(int file, int flush)> fails) {
         RecordingTools tools = RecordingTools::real();
         tools.open_raw = [this, fails = std::move(fails),
@@ -48,7 +48,7 @@ class RecorderAgainTest : public RecorderTest {
         tools.seconds = [this] { return clock_s_.load(); };
         return tools;
     }
-    // From now on each write of spectra ends in it.
+    // Makes all later writes of spectra fail.
     void set_trouble(const std::string& trouble) {
         const std::scoped_lock lock(mutex_);
         trouble_ = trouble;
@@ -66,7 +66,7 @@ class RecorderAgainTest : public RecorderTest {
     std::string trouble_;
 };
 
-// Where one block is on the disk, new files are tried at once.
+// New files are tried at once if at least one block is on the disk.
 TEST_F(RecorderAgainTest, OneBlockThatWasFlushedIsReasonEnough) {
     Recorder recorder(wanted(), tools([](int file, int flush) { return file == 0 && flush >= 2; }));
     offer(recorder, 0, 4);
@@ -85,7 +85,7 @@ TEST_F(RecorderAgainTest, NewFilesThatWorkedAreFollowedByNewOnesAtOnce) {
     EXPECT_EQ(open_scan(folder_ / "rec" / "scan-3.toml").recording.continues, "scan.toml");
 }
 
-// Files that can be made and never filled are tried every ten seconds: more than ten have to pass.
+// Files that can be created but not filled are retried every ten seconds: strictly more than ten must pass.
 TEST_F(RecorderAgainTest, ADiskThatFlushesEmptyFilesAloneGetsNoNewOnesForEachBlock) {
     clock_s_ = 100;
     Recorder recorder(wanted(), tools([](int, int flush) { return flush > 0; }));
@@ -101,7 +101,7 @@ TEST_F(RecorderAgainTest, ADiskThatFlushesEmptyFilesAloneGetsNoNewOnesForEachBlo
     EXPECT_EQ(opened_, 3);
 }
 
-// The files that go on are of any length, whatever was expected of the whole.
+// Continuation files have any length, whatever was expected of the whole recording.
 TEST_F(RecorderAgainTest, RoomForTheWholeIsAskedForOnce) {
     constexpr std::int64_t mib = 1 << 20;
     std::vector<std::int64_t> ends, index_ends;
@@ -148,7 +148,7 @@ TEST_F(RecorderAgainTest, TheLongestTimesAreThoseOfAllFiles) {
     EXPECT_EQ(recorder.stats().durable_blocks, 4);
 }
 
-// Whose clock stands still: nobody wakes up by himself.
+// The clock stands still, so that no wait times out.
 class UntimedThreads final : public Threads {
   public:
     Clock::time_point now() override { return {}; }
@@ -169,7 +169,7 @@ TEST_F(RecorderAgainTest, BlocksAndTheEndWakeWhoWrites) {
     EXPECT_EQ(recorder.stats().durable_blocks, 2);
 }
 
-// Nobody has to wait for the next block to learn of it, nor is it lost with the power.
+// The missing block is known, and safe against a power cut, without waiting for the next block.
 TEST_F(RecorderAgainTest, AMissingBlockIsInTheIndexBeforeTheNextOne) {
     Recorder recorder(wanted(), tools([](int, int) { return false; }));
     offer(recorder, 0, 1);
@@ -179,7 +179,7 @@ TEST_F(RecorderAgainTest, AMissingBlockIsInTheIndexBeforeTheNextOne) {
     EXPECT_EQ(rows().back().missing, 1);
 }
 
-// A full disk after that is no news: the blocks are counted.
+// A full disk after that is not reported again: its blocks are counted.
 TEST_F(RecorderAgainTest, AFlushThatFailedStaysSaid) {
     Recorder recorder(wanted(), tools([](int file, int flush) { return file == 0 && flush == 2; }));
     offer(recorder, 0, 3);
@@ -199,7 +199,8 @@ TEST_F(RecorderAgainTest, OfWritesTheNewestProblemIsSaid) {
     EXPECT_THAT(line_of_problem(recorder), HasSubstr("broken"));
 }
 
-// No block could be written and nothing be flushed: the earlier one is back, and not said to be kept elsewhere.
+// No block could be written and no flush succeeded. The earlier recording is restored, so it is not reported as kept
+// elsewhere.
 TEST_F(RecorderAgainTest, AnEarlierRecordingThatIsBackIsNotSaidToBeKept) {
     { Recorder(wanted()).offer(source_.block(0)); }
     const Bytes earlier = bytes_of(raw_);

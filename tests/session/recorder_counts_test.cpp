@@ -1,4 +1,4 @@
-// What stands in the index, the TOML and the counts, number by number.
+// The exact numbers in the index, the TOML and the counts.
 #include <fmt/chrono.h>
 
 #include <array>
@@ -16,8 +16,7 @@ std::string text_of(const std::filesystem::path& path) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// A recorder of one block at a time whose disk stops at block 1, so that blocks from 2 on are left out until it is
-// let go on.
+// A recorder of one block at a time whose disk stops at block 1: blocks from 2 on are dropped until it continues.
 class RecorderCountsTest : public RecorderTest {
   protected:
     void begin() {
@@ -101,7 +100,7 @@ TEST_F(RecorderCountsTest, NumbersThatAreLeftOutAreLosses) {
     EXPECT_EQ(rows[4].lost_before, 2);
 }
 
-// Of the file that is replayed: its headers before and after all spectra, its number of volumes.
+// Properties of the replayed file are not recorded: its header and trailer and its number of volumes.
 TEST_F(RecorderCountsTest, WhatDescribesTheSourcesFileDoesNotComeAlong) {
     RecordingWanted replayed = wanted();
     replayed.scan.file.offset_bytes = 512;
@@ -140,7 +139,7 @@ TEST_F(RecorderCountsTest, BeginsWhenItSays) {
     EXPECT_LE(arrived, now());
 }
 
-// Headers of B-scans and the way from one to the next are those of the scan; nothing said means none.
+// The header and stride of B-scans must be those of the scan; 0 means no header.
 TEST_F(RecorderCountsTest, BlocksLieAsTheScanSays) {
     for (const std::int64_t header : {0, 32}) {
         source_.header = header;
@@ -161,7 +160,7 @@ TEST_F(RecorderCountsTest, BlocksLieAsTheScanSays) {
     }
 }
 
-// Whose file takes no room in advance.
+// A file without preallocation.
 class UnreservedFile final : public DurableFile {
   public:
     explicit UnreservedFile(std::unique_ptr<DurableFile> file) : file_(std::move(file)) {}
@@ -174,7 +173,7 @@ class UnreservedFile final : public DurableFile {
     std::unique_ptr<DurableFile> file_;
 };
 
-// As AHoleAtTheEndSurvivesThatTheRecordingIsCutOff, on a file system that knows no room in advance.
+// As AHoleAtTheEndSurvivesThatTheRecordingIsCutOff, on a file system without preallocation.
 TEST_F(RecorderCountsTest, AHoleAtTheEndIsInTheFileAtOnce) {
     RecordingTools tools = RecordingTools::real();
     tools.open_raw = [open = tools.open_index](const std::filesystem::path& path) {

@@ -1,5 +1,5 @@
-// Recordings that end without warning: cut at any page, killed, or left with what was on the disk at a power cut. They
-// open up to the last whole block, and every byte of what opens is right.
+// Recordings that end without warning: cut at any page, killed, or left as on the disk after a power cut. They open up
+// to the last whole block, and every byte that opens is right.
 #include "engine/live/recorder.h"
 #include "engine/scan/recording_index.h"
 #include "recording_disks.h"
@@ -30,7 +30,7 @@ class RecorderCutTest : public testing::Test {
         return wanted;
     }
 
-    // Records all blocks, and leaves the TOML as it was before the end.
+    // Records all blocks, then restores the TOML of an unfinished recording.
     void record_without_end(std::int64_t blocks, RecordingTools tools = RecordingTools::real()) {
         Recorder recorder(wanted(), std::move(tools));
         const Bytes unfinished = bytes_of(toml_);
@@ -40,7 +40,7 @@ class RecorderCutTest : public testing::Test {
         put(toml_, unfinished);
     }
 
-    // A tenth of a second goes by with each block; every step is written down.
+    // Advances the clock by 0.1 s per block and logs every step.
     RecordingTools logging() {
         RecordingTools tools = RecordingTools::real();
         const auto logged = [this](auto open, bool of_raw) {
@@ -59,7 +59,7 @@ class RecorderCutTest : public testing::Test {
         return tools;
     }
 
-    // What a disk holds of a file after so many steps; without what came behind its last sync where that is lost.
+    // Returns the content of a file after `steps`, with or without the bytes behind its last sync.
     Bytes on_disk(std::size_t steps, bool of_raw, bool keeps_unsynced) const {
         std::size_t end = steps;
         while (!keeps_unsynced && end > 0 && !(steps_[end - 1].of_raw == of_raw && steps_[end - 1].is_sync)) --end;
@@ -87,12 +87,12 @@ class RecorderCutTest : public testing::Test {
     std::filesystem::path toml_ = folder_ / "rec" / "scan.toml";
     std::filesystem::path raw_ = folder_ / "rec" / "scan.raw";
     std::filesystem::path index_ = folder_ / "rec" / "scan.index.csv";
-    std::vector<Step> steps_;  // of the recorder's thread, until it has ended
-    double clock_s_ = 0;       //
+    std::vector<Step> steps_;  // written by the recorder's thread until it ends
+    double clock_s_ = 0;
 };
 
 TEST_F(RecorderCutTest, OpensWhereverTheFileWasCut) {
-    record_without_end(24, logging());  // rows that are taken at their word, and the last ones
+    record_without_end(24, logging());  // some rows are trusted, the last ones are checked
     const Bytes whole = source_.file(24);
     ASSERT_EQ(bytes_of(raw_), whole);
     for (std::int64_t size = static_cast<std::int64_t>(whole.size()) / 4096 * 4096; size >= 0; size -= 4096) {
@@ -132,9 +132,9 @@ TEST_F(RecorderCutTest, OpensAfterAPowerCutAtAnyMoment) {
             SCOPED_TRACE("after " + std::to_string(steps) + " steps, loss " + std::to_string(static_cast<int>(loss)));
             Bytes raw = on_disk(steps, true, loss == Loss::rows_only);
             const Bytes index = on_disk(steps, false, loss == Loss::bytes_only);
-            if (index.size() < index_heading().size()) continue;  // the TOML comes later
+            if (index.size() < index_heading().size()) continue;  // the TOML is written later
             const std::int64_t blocks = std::min(rows_in(index), blocks_in(static_cast<std::int64_t>(raw.size())));
-            raw.resize(on_disk(steps, true, true).size());  // of what is lost, the length may be there
+            raw.resize(on_disk(steps, true, true).size());  // the length of lost bytes may survive
             put(raw_, raw);
             put(index_, index);
             expect_opens_with(toml_, source_, blocks);

@@ -1,5 +1,5 @@
-// What a recorder refuses, and what it does on disks that are full or slow, or when nothing comes: it is said, counted
-// and marked, and leaves the rest alone.
+// A recorder's refusals, and its behaviour with full or slow disks or without blocks: everything is reported, counted
+// and marked, and nothing else is affected.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
@@ -114,7 +114,7 @@ TEST_F(RecorderTest, ASlowDiskCostsBlocksOfTheRecordingAloneAndIsSaidAtOnce) {
     EXPECT_EQ(rows[4].sequence, 11U);
 }
 
-// The soft limit on the size of files, which the kernel tells like a full disk.
+// The soft limit on file sizes, which acts like a full disk.
 class FileSizeLimit {
   public:
     explicit FileSizeLimit(std::int64_t bytes) {
@@ -133,7 +133,7 @@ class FileSizeLimit {
 TEST_F(RecorderTest, AFullDiskIsSaidAtOnceAndRecordingGoesOnWhenThereIsRoomAgain) {
     Recorder recorder(wanted());
     {
-        const FileSizeLimit limit(40960);  // three blocks, and part of the fourth
+        const FileSizeLimit limit(40960);  // three blocks and part of the fourth
         offer_slowly(recorder, 0, 3);
         EXPECT_EQ(line_of_problem(recorder), "");
         offer_slowly(recorder, 3, 5);
@@ -201,7 +201,7 @@ TEST_F(RecorderTest, WhereNoBlockIsInItNothingIsLeft) {
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
 }
 
-// The clock stands still, so no sync is ever due: a block is let go of when it is written, not when it is on the disk.
+// The clock stands still, so no sync is due: a block is released once written, before it is on the disk.
 TEST_F(RecorderTest, BlocksAreLetGoOfBeforeTheFirstSync) {
     Gate gate;
     std::atomic<int> writing = 0;

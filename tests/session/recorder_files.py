@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks a finished recording without Echolux: opens it with the lines that docs/recordings.md shows, and compares its
-index with its bytes. Needs Python 3.11 and NumPy (exit status 3 where it is missing).
+"""Checks a finished recording without Echolux: opens it with the code in docs/recordings.md, and compares its index
+with its bytes. Needs Python 3.11 and NumPy (exit status 3 if NumPy is missing).
 
 usage: recorder_files.py docs/recordings.md scan.toml
 """
@@ -29,7 +29,7 @@ def blocks_of_the_docs():
 
 
 def opened_as_the_docs_say():
-    """The spectra of all frames, in order."""
+    """Returns the spectra of all frames, in order."""
     plain, with_headers, _ = blocks_of_the_docs()
     is_plain = "frame_offset_bytes" not in scan and "b_repeats" not in scan
     names = {"volumes": 1, "a_repeats": 1, "b_repeats": 1, "flyback_lines": 0, "flyback_frames": 0, **scan, "numpy": numpy}

@@ -1,4 +1,4 @@
-// A recorder of the small source, in a folder of its own.
+// A recorder of the small source, in a temporary folder.
 #pragma once
 
 #include "engine/scan/recording_index.h"
@@ -31,8 +31,8 @@ class RecorderTest : public ::testing::Test {
         return rows;
     }
 
-    // Offers blocks, each when the one before has been dealt with: a disk that is fast enough. Once it has failed, it
-    // is not trusted again.
+    // Simulates a fast disk: offers each block after the previous one is processed. offer() must return true until a
+    // block fails, and false from then on.
     void offer_slowly(Recorder& recorder, std::int64_t first, std::int64_t end) {
         for (std::int64_t number = first; number < end; ++number) {
             const bool has_failed = recorder.stats().failed_blocks > 0;

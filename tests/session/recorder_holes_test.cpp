@@ -1,5 +1,5 @@
-// A recording says `complete` only where every block from its first to its last is in it, whoever lost one and
-// whatever numbers the source gave to the others.
+// A recording is `complete` only if it contains every block from its first to its last, whatever lost a block and
+// however the source numbered the others.
 #include "engine/live/session.h"
 #include "noting_sink.h"
 #include "recorder_fixture.h"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace echolux::test;
 
-// The small source's block, as the next one that came.
+// Returns the block with another sequence number.
 Block numbered(Block block, std::uint64_t sequence) {
     block.sequence = sequence;
     return block;
@@ -17,7 +17,7 @@ Block numbered(Block block, std::uint64_t sequence) {
 
 class RecorderHolesTest : public RecorderTest {
   protected:
-    // What the TOML says: after the end, and where the recording was cut off there.
+    // Checks the TOML's notes after the end, and after a cut at the end.
     void expect_notes(Recorder& recorder, const Bytes& unfinished, std::int64_t lost_b_scans,
                       std::int64_t interruptions) {
         recorder.finish();
@@ -37,7 +37,7 @@ class RecorderHolesTest : public RecorderTest {
     }
 };
 
-// It counts from zero again and knows of no loss; the session makes the next volume of it.
+// The camera counts from zero again without knowing of a loss; the session makes the next volume of it.
 TEST_F(RecorderHolesTest, ACameraThatDropsOutWithinAVolume) {
     for (const bool is_noted : {false, true}) {
         RecordingWanted again = wanted();
@@ -111,13 +111,14 @@ TEST_F(RecorderHolesTest, ALossIsCountedOnce) {
     EXPECT_EQ(open_scan(toml_).recording.lost_b_scans, 3);
 }
 
-// One that does not fit is not lost by the source as well; what the source lost before it is, once, whoever tells.
+// A block that does not fit is not also counted as lost by the source. Blocks lost before it are counted once, even if
+// several sides report them.
 TEST_F(RecorderHolesTest, ARefusedBlockIsCountedOnceAndSoIsWhatWasLostBeforeIt) {
     struct Case {
         const char* what;
-        std::int64_t misfit;             // its number; blocks before 4 came
-        std::int64_t lost_before, told;  // as the block and as whoever offers it says
-        std::int64_t next;               // block that fits
+        std::int64_t misfit;             // its number; blocks before 4 have arrived
+        std::int64_t lost_before, told;  // as reported by the block, and by note_lost()
+        std::int64_t next;               // next block that fits; -1: none
         std::int64_t lost_before_next, lost;
     };
     const std::vector<Case> cases{
@@ -154,7 +155,7 @@ TEST_F(RecorderHolesTest, ARefusedBlockIsCountedOnceAndSoIsWhatWasLostBeforeIt) 
     }
 }
 
-// What it says was lost before it was counted when it came first.
+// The losses reported by a repeated block were already counted.
 TEST_F(RecorderHolesTest, ABlockThatComesAgainTellsNoLoss) {
     Recorder recorder(wanted());
     offer_slowly(recorder, 0, 5);
@@ -168,7 +169,7 @@ TEST_F(RecorderHolesTest, ABlockThatComesAgainTellsNoLoss) {
     EXPECT_EQ(notes.refused_blocks, 1);
 }
 
-// The same through a session, which hears of it from the source.
+// The same through a session, which learns of losses from the source.
 TEST_F(RecorderHolesTest, ASessionTellsTheRecording) {
     struct Case {
         std::vector<Fault> script;
@@ -205,7 +206,7 @@ TEST_F(RecorderHolesTest, ASessionTellsTheRecording) {
     }
 }
 
-// Written by earlier versions, without the last column and without `finished`.
+// As written by earlier versions, without the last column and without `finished`.
 TEST_F(RecorderHolesTest, OlderRecordingsOpen) {
     {
         Recorder recorder(wanted());

@@ -1,5 +1,5 @@
-// A recording that replaces another one, and files beside it that are somebody else's: nothing goes before what takes
-// its place is on the disk.
+// A recording that replaces another one, next to files that belong to others: nothing is removed before its replacement
+// is on the disk.
 #include <map>
 
 #include "engine/simulate/truth.h"
@@ -19,7 +19,7 @@ class RecorderReplaceTest : public RecorderTest {
         return files;
     }
 
-    // With calibration.
+    // Returns settings with calibration, which differs if `replaces`.
     RecordingWanted calibrated(bool replaces) const {
         RecordingWanted with = wanted();
         with.scan.calibration.dark.assign(SmallSource::samples, replaces ? 8 : 7);
@@ -81,7 +81,7 @@ TEST_F(RecorderReplaceTest, TheEarlierOneComesBackWhereTheNewOneCannotBeMade) {
     EXPECT_EQ(everything(), before);
 }
 
-// A program that was killed at that moment has left the one before there.
+// A program killed at that moment leaves the earlier recording in this folder.
 TEST_F(RecorderReplaceTest, WhatWaitsFromAnEarlierTimeIsNotTouched) {
     record_first(6);
     std::filesystem::create_directory(before_);
@@ -116,7 +116,8 @@ TEST_F(RecorderReplaceTest, CalibrationThatIsSomebodyElsesIsNeitherReplacedNorRe
     }
 }
 
-// A user's own choice, in a TOML that a recording wrote. Its name only looks like one that the recorder gives.
+// The user edited the TOML of a recording to name another file, whose name only resembles those that the recorder
+// gives.
 TEST_F(RecorderReplaceTest, CalibrationThatTheUserChoseStays) {
     const Bytes theirs = source_.file(1);
     for (const char* name : {"scan.dark-mine.f64", "scan.darker.f64", "scan.dark-.f64", "scan.dark-2b.f64",
@@ -140,12 +141,12 @@ TEST_F(RecorderReplaceTest, CalibrationThatTheUserChoseStays) {
             offer_slowly(recorder, 0, 3);
         }
         EXPECT_EQ(bytes_of(folder_ / "rec" / name), theirs);
-        std::filesystem::remove(folder_ / "rec" / "scan.dark.f64");  // which that TOML did not name any more
+        std::filesystem::remove(folder_ / "rec" / "scan.dark.f64");  // no longer named by that TOML
         std::filesystem::remove(folder_ / "rec" / name);
     }
 }
 
-// A simulated recording has a folder beside it that tells its truth: another one's, once it is replaced.
+// A simulated recording has a folder with its ground truth, which is outdated once the recording is replaced.
 TEST_F(RecorderReplaceTest, TheTruthStepsAsideAndGoesWithTheRecording) {
     const std::filesystem::path truth = folder_ / "rec" / "scan.truth";
     const Bytes its = source_.file(1);
@@ -198,7 +199,7 @@ TEST_F(RecorderReplaceTest, AFolderThatIsNoTruthStaysWhereItIs) {
     EXPECT_EQ(bytes_of(elsewhere / "truth.toml"), source_.file(1));
 }
 
-// `scan.toml` was a description of a camera that names the file: the user lets go of that one, not of what it names.
+// `scan.toml` described a camera and named the file. The user gave up the TOML, but not the files it names.
 TEST_F(RecorderReplaceTest, CalibrationOfWhatWasNoRecordingStays) {
     const Bytes theirs = source_.file(1);
     put(folder_ / "rec" / "scan.dark.f64", theirs);

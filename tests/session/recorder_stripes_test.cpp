@@ -1,5 +1,5 @@
-// Recordings in stripes on several disks: the bytes of a plain one, whatever ends them; one that is missing is named,
-// and one that is full costs its blocks.
+// Recordings in stripes on several disks: together they hold the bytes of a plain recording, however it ends. A missing
+// stripe is named, and a full disk costs only its blocks.
 #include "engine/live/striped_file.h"
 #include "engine/scan/raw_bytes.h"
 #include "recorder_fixture.h"
@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 constexpr std::int64_t stripe = 4096;
 
-// A file that a killed program leaves: as long as what was written to it.
+// A file as left by a killed program: as long as the bytes written.
 class NeverEndedFile final : public DurableFile {
   public:
     explicit NeverEndedFile(std::unique_ptr<DurableFile> file) : file_(std::move(file)) {}
@@ -53,7 +53,7 @@ class RecorderStripesTest : public RecorderTest {
         }
     }
 
-    // Tools of which the raw files of one folder are watched.
+    // Returns tools that watch the raw files of one folder.
     static RecordingTools watching(const std::string& folder, const WatchedFile::Watch& watch) {
         RecordingTools tools = RecordingTools::real();
         tools.open_raw = [=, open = tools.open_raw](const std::filesystem::path& path) -> std::unique_ptr<DurableFile> {
@@ -148,7 +148,7 @@ TEST_F(RecorderStripesTest, FoldersAreOnOneDiskEach) {
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
 }
 
-// All three folders are.
+// All three folders are on one disk.
 TEST_F(RecorderStripesTest, FilesOnOneDiskShareItsRoom) {
     RecordingWanted wanted = striped();
     const auto bytes = static_cast<std::int64_t>(std::filesystem::space(folder_ / "rec").available);
@@ -156,12 +156,11 @@ TEST_F(RecorderStripesTest, FilesOnOneDiskShareItsRoom) {
     EXPECT_THAT(error_of([&] { Recorder recorder(wanted); }).line, HasSubstr("GB are free"));
 }
 
-// What is missing leaves a hole, and however few of its bytes a disk has, the recording opens behind it. The last
-// block of a volume is so small that one disk has nothing of it.
+// Missing blocks leave a hole, and the recording opens behind it however few of its bytes a disk has. The last block of
+// a volume is so small that one disk has none of it.
 TEST_F(RecorderStripesTest, HolesAreZerosAlsoWhereTheRecordingIsCutOff) {
     RecordingTools killed = RecordingTools::real();
-    killed.open_raw = [open =
-                           killed.open_index](const std::filesystem::path& path) {  // through the cache: exact length
+    killed.open_raw = [open = killed.open_index](const std::filesystem::path& path) {  // cached: exact length
         return std::make_unique<NeverEndedFile>(open(path));
     };
     for (std::int64_t last = 2; last < 9; ++last) {
@@ -191,7 +190,7 @@ TEST_F(RecorderStripesTest, HolesAreZerosAlsoWhereTheRecordingIsCutOff) {
 TEST_F(RecorderStripesTest, EachPartIsAsLongAsItsShareAfterEachWrite) {
     std::vector<std::unique_ptr<DurableFile>> files;
     const RecordingTools tools = RecordingTools::real();
-    for (const auto& path : parts_) files.push_back(tools.open_index(path));  // through the cache: of exact length
+    for (const auto& path : parts_) files.push_back(tools.open_index(path));  // cached: exact length
     StripedFile file(std::move(files), stripe);
     const Striping striping(parts_.size(), stripe);
     const Bytes some(100, std::byte{7});
@@ -248,7 +247,7 @@ TEST_F(RecorderStripesTest, WhatItReplacesOpensUntilItsFirstBlockIsOnTheDisks) {
     EXPECT_TRUE(std::filesystem::exists(folder_ / "c" / "scan.stripe-3-2.raw"));
 }
 
-// A TOML that somebody wrote may name anything.
+// A TOML by another author may name anything.
 TEST_F(RecorderStripesTest, FilesThatARecordingDidNotMakeAreNotRemovedWithIt) {
     put(folder_ / "b" / "thesis.raw", source_.file(1));
     folder_.write("rec/scan.toml", "[scan]\nfile = \"scan.raw\"\nstripes = \"" +
@@ -262,7 +261,7 @@ TEST_F(RecorderStripesTest, FilesThatARecordingDidNotMakeAreNotRemovedWithIt) {
     EXPECT_EQ(bytes_of(folder_ / "b" / "thesis.raw"), source_.file(1));
 }
 
-// It names the stripes of the one that it is a copy of.
+// The copy names the stripes of its original.
 TEST_F(RecorderStripesTest, ACopyThatIsReplacedLeavesTheStripesOfItsOriginal) {
     {
         Recorder recorder(striped());

@@ -1,5 +1,5 @@
-// Disks that fail to flush, and exceptions that nobody expects: nothing is believed afterwards that was not known
-// before, and what comes goes on into new files.
+// Disks that fail to flush, and unexpected exceptions: only blocks that were known to be durable are trusted
+// afterwards, and later blocks go to new files.
 #include <new>
 
 #include "recorder_fixture.h"
@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 class RecorderSyncTest : public RecorderTest {
   protected:
-    // The clock goes on by a second with each write of spectra: each block is flushed. Flushes are counted from 0,
+    // The clock advances by a second per write of spectra, so that each block is flushed. Flushes are counted from 0,
     // which is that of the empty file.
     RecordingTools failing_to_flush(std::function<bool(int)> fails) {
         RecordingTools tools = watched_raw(
@@ -70,7 +70,7 @@ TEST_F(RecorderSyncTest, AFlushThatFailedIsFinalAndTheRecordingGoesOnInNewFiles)
     EXPECT_FALSE(second.complete);
 }
 
-// The disk forgot the block that it could not flush.
+// The disk lost the block that it could not flush.
 TEST_F(RecorderSyncTest, ADoubtfulBlockThatIsNotThereIsNotOpened) {
     {
         Recorder recorder(wanted(), failing_to_flush([](int flush) { return flush == 5; }));
@@ -94,7 +94,7 @@ TEST_F(RecorderSyncTest, ADiskThatNeverFlushesGetsNoNewFilesForEachBlock) {
     expect_opens_with(toml_, source_, 9);
 }
 
-// It did so before: new files are tried at once, and then every ten seconds.
+// The disk worked before, so new files are tried at once, and then every ten seconds.
 TEST_F(RecorderSyncTest, ADiskThatFlushesNoMoreGetsNoNewFilesForEachBlock) {
     RecordingTools tools = failing_to_flush([](int flush) { return flush >= 5; });
     int opened = 0;
@@ -113,7 +113,7 @@ TEST_F(RecorderSyncTest, ADiskThatFlushesNoMoreGetsNoNewFilesForEachBlock) {
     EXPECT_THAT(line_of_problem(recorder), HasSubstr("its last blocks are doubtful; check the disk)"));
 }
 
-// No block came any more: what is said at the end is what is there.
+// No block followed, so the final report must describe the existing files.
 TEST_F(RecorderSyncTest, NewFilesThatStayEmptyAreNotNamed) {
     Recorder recorder(wanted(), failing_to_flush([](int flush) { return flush == 5; }));
     offer(recorder, 0, 5);
@@ -127,7 +127,7 @@ TEST_F(RecorderSyncTest, NewFilesThatStayEmptyAreNotNamed) {
     EXPECT_EQ(recorder.stats().missing_blocks, 1);
 }
 
-// Nothing of its successor is known to be on the disk.
+// No block of the new recording is known to be on the disk.
 TEST_F(RecorderSyncTest, TheRecordingThatWasToBeReplacedIsKeptAndNamed) {
     { Recorder(wanted()).offer(source_.block(0)); }
     const std::filesystem::path before = folder_ / "rec" / "scan.before";
@@ -143,7 +143,7 @@ TEST_F(RecorderSyncTest, TheRecordingThatWasToBeReplacedIsKeptAndNamed) {
     EXPECT_EQ(bytes_of(before / "scan.raw"), earlier);
 }
 
-// The blocks before those that could not be written are flushed, also where the index has no room to tell of these.
+// Blocks before the failed ones are flushed, even if the index has no space to record the failure.
 TEST_F(RecorderSyncTest, WhatIsWrittenIsFlushedThoughTheIndexIsFull) {
     RecordingTools tools = watched_raw([this](std::int64_t, std::span<const std::byte>) {
         if (failing_writes_) throw Error(ErrorCode::output, "no space", "scan.raw");
@@ -178,7 +178,7 @@ TEST_F(RecorderSyncTest, ALastFlushThatFailsIsNotComplete) {
     expect_opens_with(toml_, source_, 3);
 }
 
-// One that succeeds after it is not believed.
+// A later flush that succeeds is not trusted.
 TEST_F(RecorderSyncTest, ALaterFlushThatSucceedsProvesNothing) {
     Recorder recorder(wanted(), failing_to_flush([](int flush) { return flush == 3; }));
     offer(recorder, 0, 3);
@@ -187,7 +187,7 @@ TEST_F(RecorderSyncTest, ALaterFlushThatSucceedsProvesNothing) {
     EXPECT_FALSE(notes_of("scan.toml").complete);
 }
 
-// Whatever is thrown, and by whom: the block is counted, the next one is tried.
+// Whichever exception is thrown, the block is counted and the next one is tried.
 TEST_F(RecorderSyncTest, WhatAnyExceptionLosesIsCounted) {
     const std::vector<std::function<void()>> throwers{[] { throw std::bad_alloc(); },
                                                       [] { throw std::runtime_error("strange"); },

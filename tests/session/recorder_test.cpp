@@ -1,4 +1,4 @@
-// Recording: what comes is in the file, where the TOML says; what is not is counted, marked and said.
+// Recording: blocks are in the file where the TOML says, and missing ones are counted, marked and reported.
 #include "engine/live/recorder.h"
 
 #include <cstdlib>
@@ -33,7 +33,7 @@ TEST_F(RecorderTest, ALastVolumeThatEndsEarlyIsKeptAndSaid) {
     }
 }
 
-// As cameras and plugins send them. Each number of blocks ends the file elsewhere; 3, 6: behind the hole.
+// As cameras and plugins send them. Each number of blocks ends the file differently: 3 and 6 end behind the hole.
 TEST_F(RecorderTest, FlybackFramesThatAreNotSentAreAHoleOfZeros) {
     const std::int64_t flyback_bytes = source_.frame_bytes() * source_.flyback_frames;
     for (const std::int64_t blocks : {3, 4, 6}) {
@@ -66,7 +66,7 @@ TEST_F(RecorderTest, FlybackFramesThatAreNotSentAreAHoleOfZeros) {
     }
 }
 
-// The flyback of the last block was not sent, and nothing came after: its volume is whole all the same.
+// The flyback of the last block was not sent and nothing followed: the volume is still whole.
 TEST_F(RecorderTest, AHoleAtTheEndSurvivesThatTheRecordingIsCutOff) {
     {
         Recorder recorder(wanted());
@@ -133,7 +133,7 @@ TEST_F(RecorderTest, BeginsWithAVolume) {
     EXPECT_EQ(rows().front().lost_before, 0);
 }
 
-// Runs what docs/recordings.md shows, and checks the index against the raw file, in a language that shares no code.
+// Runs the code in docs/recordings.md, and checks the index against the raw file in a language that shares no code.
 TEST_F(RecorderTest, NumPyReadsWhatTheDocsSay) {
     const std::string python = std::filesystem::exists("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
     for (const std::string kind : {"plain", "headers", "stripes"}) {

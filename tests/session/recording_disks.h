@@ -1,4 +1,4 @@
-// What recordings are tested with: a small source whose every byte is known, and disks that are full, slow, forgetful.
+// Shared by recording tests: a small source whose every byte is known, and disks that are full, slow or forgetful.
 #pragma once
 
 #include <sys/wait.h>
@@ -28,7 +28,7 @@ namespace echolux {
 
 using Bytes = std::vector<std::byte>;
 
-// Volumes of 7 B-scans in blocks of 3, 3 and 1; nothing is a multiple of a page.
+// Volumes of 7 B-scans in blocks of 3, 3 and 1; no size is a multiple of a page.
 struct SmallSource {
     static constexpr std::int64_t samples = 96, a_scans = 10, b_scans = 7, blocks_a_volume = 3;
     std::int64_t header = 32, b_repeats = 2, flyback_lines = 1, flyback_frames = 1;
@@ -49,7 +49,7 @@ struct SmallSource {
         return scan;
     }
 
-    // Random bytes, never a run of zeros; the same for the same block.
+    // Random non-zero bytes, the same for each call with the same number.
     Block block(std::int64_t number, std::atomic<int>* alive = nullptr) const {
         Block block;
         block.sequence = static_cast<std::uint64_t>(number);
@@ -71,7 +71,7 @@ struct SmallSource {
         return block;
     }
 
-    // Of a file with the first blocks, but for those that are missing.
+    // Returns the bytes of a file with the first `blocks` blocks; `missing` ones are zero.
     Bytes file(std::int64_t blocks, const std::vector<std::int64_t>& missing = {}) const {
         Bytes bytes;
         for (std::int64_t number = 0; number < blocks; ++number) {
@@ -97,7 +97,7 @@ inline void put(const std::filesystem::path& path, std::span<const std::byte> by
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-// Patience that only a failure exhausts.
+// Waits 30 s or longer; only a failure takes that long.
 template <class Condition>
 bool comes_true(Condition&& condition) {
     for (int i = 0; i < 30000; ++i) {
@@ -107,7 +107,7 @@ bool comes_true(Condition&& condition) {
     return false;
 }
 
-// A real file, with something done before each write.
+// A real file with a callback before each write.
 class WatchedFile final : public DurableFile {
   public:
     using Watch = std::function<void(std::int64_t place, std::span<const std::byte> bytes)>;
@@ -131,7 +131,7 @@ class WatchedFile final : public DurableFile {
     std::function<void()> synced_;
 };
 
-// Real tools, but for the raw file.
+// Real tools, except for a watched raw file.
 inline RecordingTools watched_raw(
     const WatchedFile::Watch& watch, const std::function<void()>& synced = [] {}) {
     RecordingTools tools = RecordingTools::real();
@@ -141,7 +141,7 @@ inline RecordingTools watched_raw(
     return tools;
 }
 
-// Writes wait here until it is opened.
+// Blocks writes until it is opened.
 class Gate {
   public:
     void pass() {
@@ -162,7 +162,7 @@ class Gate {
     bool is_open_ = false;
 };
 
-// How far a recording opens, and whether every byte of it is the source's.
+// Checks how many blocks of a recording open, and that all their bytes are the source's.
 inline void expect_opens_with(const std::filesystem::path& toml, const SmallSource& source, std::int64_t blocks) {
     SCOPED_TRACE(std::to_string(blocks) + " whole blocks");
     if (blocks == 0) {
@@ -192,7 +192,8 @@ inline void expect_opens_with(const std::filesystem::path& toml, const SmallSour
     }
 }
 
-// Records in a process of its own, which is killed once so many blocks are said to be written; how many were by then.
+// Records in a separate process and kills it once `enough` blocks are reported as written. Returns the last reported
+// number.
 inline std::int64_t blocks_written_until_kill_9(const RecordingWanted& wanted, const SmallSource& source,
                                                 std::int64_t enough) {
     int report[2];

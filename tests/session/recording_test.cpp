@@ -1,4 +1,4 @@
-// The one recording of a session, begun by several at once.
+// The single recording of a session, started by several threads at once.
 #include "engine/live/recording.h"
 
 #include "recorder_fixture.h"

@@ -1,5 +1,5 @@
-// A recorded scan that is played: the volume that is wanted last is sent, whole and with its own bytes; nothing is sent
-// faster than it is worked on; what cannot be read is told and skipped.
+// Playing a recorded scan: the volume requested last is sent, whole and unchanged, never faster than it is processed.
+// Unreadable volumes are reported and skipped.
 #include "engine/acquire/scan_player.h"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ line_rate_hz = 30
         player_ = std::make_unique<ScanPlayer>(open_scan(folder_ / "scan.toml"), MemoryKind::host, 2);
     }
 
-    // Blocks until nothing comes any more; let go of at once.
+    // Returns blocks until none comes; each releases its memory with the vector.
     std::vector<Block> sent() {
         std::vector<Block> blocks;
         for (int idle = 0; idle < 2;) {
@@ -51,7 +51,7 @@ line_rate_hz = 30
         return blocks;
     }
 
-    // The bytes of a volume of the file, as it was written.
+    // Returns the bytes of a volume of the file, as written.
     static std::vector<int> expected(std::int64_t volume) {
         std::vector<int> bytes;
         for (std::int64_t i = 0; i < volume_bytes; ++i)
@@ -120,7 +120,7 @@ TEST_F(PlayerTest, TheNewestWishWinsAndWhatIsBegunIsFinished) {
     EXPECT_EQ(bytes, wanted);
 }
 
-// Whoever keeps all blocks gets two volumes and a few blocks; more when some are let go of.
+// A consumer that keeps all blocks gets two volumes and a few blocks, and more once it releases some.
 TEST_F(PlayerTest, SendsNothingFasterThanItIsWorkedOn) {
     player_->start();
     std::vector<Block> kept;

@@ -1,5 +1,5 @@
-// Sessions of sources with little memory: what is kept for settings that change at rest never starves the source, and
-// what is recorded takes its share of it.
+// Sessions of sources with little memory: blocks kept for later setting changes never starve the source, and recording
+// uses its share.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 constexpr std::int64_t b_scans = 4;
 
-// Has memory for so many blocks at a time; gives up where it does not get any of them back.
+// Has memory for `most` blocks at a time; ends if none is returned.
 class Scarce : public Paced {
   public:
     Scarce(std::int64_t most, std::vector<Fault> script, NotingSink& sink)
@@ -60,7 +60,7 @@ TEST(SessionMemory, APoolTooSmallToKeepAVolumeGivesEveryBlock) {
             session.change(spec_with(source, 60));
             AWAIT(session.stats().changes == 1);
         }
-        expect_every_block(sink, 24);  // nothing is worked on again: it is not there any more
+        expect_every_block(sink, 24);  // not reprocessed, because its blocks were not kept
     }
 }
 
@@ -91,7 +91,7 @@ class SessionRecording : public ::testing::Test {
     NotingSink sink_;
 };
 
-// The sink, which the source waits for, waits for the disk: it is fast enough then.
+// The source waits for the sink and the sink for the disk, so the disk is fast enough.
 TEST_F(SessionRecording, EveryBlockOfASmallPoolIsRecordedAndReconstructed) {
     Scarce source(2, {send(24), end()}, sink_);
     Session session(source, sink_);

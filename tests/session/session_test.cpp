@@ -1,5 +1,5 @@
-// The live system with sources that fail and sinks that are slow: nothing waits for ever, nothing is lost uncounted,
-// and nothing ends the session.
+// The live system with failing sources and slow sinks: nothing waits forever, every loss is counted, and nothing ends
+// the session.
 #include "engine/live/session.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ TEST(Session, EveryBlockOfASourceThatIsNotTooFastIsReconstructedInOrder) {
     expect_balance(f);
 }
 
-// While the sink works on a block of volume 0, a hundred volumes come: it finishes volume 0 and goes on with the last.
+// While the sink is busy with volume 0, a hundred volumes arrive: it finishes volume 0 and continues with the last.
 TEST(Session, ASinkThatIsTooSlowGetsTheNewestVolumeAndMemoryIsBounded) {
     FaultySource source(live_scan(), 1, {send(101 * b_scans), end()});
     NotingSink sink;
@@ -59,7 +59,7 @@ TEST(Session, ASinkThatIsTooSlowGetsTheNewestVolumeAndMemoryIsBounded) {
     expect_balance(f);
 }
 
-// What was acquired last is reconstructed after the source has stopped: that time counts as well.
+// The last blocks are reconstructed after the source has stopped; that time counts as well.
 TEST(Session, NoLoadIsAboveOne) {
     FaultySource source(live_scan(), 1, {send(2 * b_scans), end()});
     NotingSink sink;
@@ -123,7 +123,7 @@ TEST(Session, WrongBlocksNeverReachTheSink) {
     expect_balance(f);
 }
 
-// Sends a block when none waits to be reconstructed.
+// Sends the next block when the queue is empty.
 class PacedByTheQueue : public FaultySource {
   public:
     explicit PacedByTheQueue(std::vector<Fault> script) : FaultySource(live_scan(), 1, std::move(script)) {}
@@ -152,7 +152,7 @@ TEST(Session, AFailureWhileReconstructingCostsItsVolumeOnly) {
     expect_balance(f);
 }
 
-// With no new data, a changed setting works on the last whole volume, however often it changes.
+// Without new data, a changed setting reprocesses the last whole volume, however often it changes.
 TEST(Session, AChangedSettingReworksTheLastVolumeWhenNothingComes) {
     NotingSink sink;
     Paced source({send(6), end()}, sink);  // volume 0, half of volume 1
@@ -170,7 +170,7 @@ TEST(Session, AChangedSettingReworksTheLastVolumeWhenNothingComes) {
     EXPECT_EQ(session.stats().changes, 1);
 }
 
-// Settings change between blocks; what was begun with one setting may end with another, but a block never does.
+// Settings change between blocks: a volume may end with another setting than it began with, but a block never does.
 TEST(Session, SettingsMayChangeAHundredTimesASecond) {
     NotingSink sink;
     FaultySource source(live_scan(), 1, {send()});

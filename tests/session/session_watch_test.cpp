@@ -1,5 +1,5 @@
-// What takes too long is said: a source from which nothing comes, a block that is not reconstructed, numbers that run
-// backwards. The clock is the machine's, with leaps.
+// Overdue events are reported: a silent source, a block that is not reconstructed, numbers that run backwards. The
+// clock is real, with added leaps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
 
-// The machine's threads, by a clock that can be put forward.
+// Real threads with a clock that can be advanced.
 class LeapingThreads : public Threads {
   public:
     Clock::time_point now() override { return real_threads().now() + leap_.load(); }
@@ -36,7 +36,7 @@ class LeapingThreads : public Threads {
 
 class SessionWatch : public ::testing::Test {
   protected:
-    // Of a topic, since the last call.
+    // Returns the events of a topic since the last call.
     std::vector<std::string> said(Session& session, const std::string& topic) {
         std::vector<std::string> lines;
         for (const SessionEvent& event : session.take_events()) {
@@ -122,14 +122,14 @@ TEST_F(SessionWatch, ABlockThatIsNotReconstructedIsSaid) {
     EXPECT_THAT(said(session, "stuck"), ElementsAre(HasSubstr("reconstruction goes on after")));
 }
 
-// A GPU that never finishes holds up the end of the session, but not that of its recording.
+// A GPU that never finishes delays the end of the session, but not that of its recording.
 TEST_F(SessionWatch, ARecordingIsCompleteThoughABlockIsNeverReconstructed) {
     const TemporaryFolder folder;
     FaultySource source(live_scan(), 1, {test::send(8), end()});
     const auto is_complete = [&] {
         try {
             return open_scan(folder / "scan.toml").recording.complete;
-        } catch (const Error&) {  // it does not open yet
+        } catch (const Error&) {  // cannot be opened yet
             return false;
         }
     };
@@ -151,7 +151,7 @@ TEST_F(SessionWatch, ARecordingIsCompleteThoughABlockIsNeverReconstructed) {
     EXPECT_TRUE(was_complete);
 }
 
-// A camera whose counter begins anew would be kept out for ever.
+// Otherwise a camera whose counter restarts would be rejected forever.
 TEST_F(SessionWatch, NumbersThatRunBackwardsStartTheSourceAgain) {
     struct Resetting : FaultySource {
         Resetting() : FaultySource(live_scan(), 1, {test::send(200), end()}) {}

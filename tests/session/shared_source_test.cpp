@@ -1,4 +1,4 @@
-// Blocks out of shared memory: each in its place, and none that was overwritten.
+// Blocks from shared memory: each in its place, and never an overwritten one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ TEST_F(SharedMemory, BlocksComeInOrderWithTheirPlaces) {
     EXPECT_EQ(source->scan().format.sample_format, SampleFormat::u16);
     EXPECT_DOUBLE_EQ(source->scan().geometry.line_rate_hz, 1000);
     EXPECT_EQ(source->block_b_scans(), 2);
-    for (int i = 0; i < 3; ++i) producer.push();  // before the start: left out
+    for (int i = 0; i < 3; ++i) producer.push();  // before the start: ignored
     source->start();
     EXPECT_EQ(source->next(1ms).kind, Arrival::Kind::nothing_yet);
     for (std::int64_t i = 0; i < 7; ++i) {
@@ -48,7 +48,7 @@ TEST_F(SharedMemory, BlocksComeInOrderWithTheirPlaces) {
     }
 }
 
-// Or a recording of three volumes would hold two.
+// Otherwise a recording of three volumes would contain two.
 TEST_F(SharedMemory, ASessionBeginsWithAVolume) {
     Producer producer(name_);
     const auto source = opened();
@@ -62,7 +62,7 @@ TEST_F(SharedMemory, ASessionBeginsWithAVolume) {
     EXPECT_EQ(block.lost_before, 0);
     source->start();
     producer.push();
-    echolux_push_block place{};  // the beginning of the next one is missing: that is a loss like any other
+    echolux_push_block place{};  // the start of the next volume is missing, which counts as a loss
     place.volume = 2;
     place.first_b_scan = 2;
     producer.push(&place);
@@ -106,7 +106,7 @@ TEST_F(SharedMemory, WhatTheViewerMissedIsCounted) {
     source->start();
     producer.push();
     next_block(*source);
-    for (int i = 0; i < 30; ++i) producer.push();  // of a ring of 8
+    for (int i = 0; i < 30; ++i) producer.push();  // more than the ring of 8
     std::int64_t blocks = 0, lost = 0;
     for (Arrival arrival = source->next(1ms); arrival.kind == Arrival::Kind::block; arrival = source->next(1ms)) {
         EXPECT_TRUE(is_right(arrival.block));
@@ -132,7 +132,7 @@ TEST_F(SharedMemory, WhatTheDeviceLostIsCountedAndLeavesItsPlaceFree) {
     Block block = next_block(*source);
     EXPECT_EQ(block.lost_before, 4);
     EXPECT_EQ(block.volume, 1);
-    EXPECT_EQ(block.first_b_scan, 4);  // blocks 0 and 5 of three a volume
+    EXPECT_EQ(block.first_b_scan, 4);  // blocks 0 and 5, with three per volume
     place.markers = ECHOLUX_PUSH_VOLUME_STARTS;
     place.time_s = 7.5;
     producer.push();
@@ -189,10 +189,10 @@ TEST_F(SharedMemory, NoMemoryToTakeABlockLeavesItInTheRing) {
     EXPECT_EQ(third.lost_before, 0);
 }
 
-// Both at full speed, with a ring so small that the viewer is overtaken all the time.
+// Producer and viewer run at full speed with a ring so small that the viewer is overtaken constantly.
 TEST_F(SharedMemory, ATornBlockIsNeverTaken) {
     echolux_push_stream stream = small_stream();
-    stream.samples = 4096;  // 64 KiB a block
+    stream.samples = 4096;  // 64 KiB per block
     stream.slots = 2;
     Producer producer(name_, stream);
     const SharedRing ring(name_);
@@ -266,14 +266,14 @@ TEST_F(SharedMemory, AnotherProducerGoesOnIfItSendsTheSame) {
     EXPECT_THAT(error_of([&] { source->start(); }).line, HasSubstr("changed: 16 samples"));
     producer.reset();
     other = small_stream();
-    other.slots = 3;  // its own business
+    other.slots = 3;  // may differ
     producer = std::make_unique<Producer>(name_, other);
     source->start();
     producer->push();
     EXPECT_TRUE(is_right(next_block(*source)));
 }
 
-// A session is told, waits, and goes on counting.
+// A session reports the loss of its producer, waits, and continues counting.
 TEST_F(SharedMemory, ASessionOutlivesItsProducers) {
     auto producer = std::make_unique<Producer>(name_);
     const auto source = opened();

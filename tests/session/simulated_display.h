@@ -1,6 +1,6 @@
-// What a simulated session feeds, and who looks at it: a real volume ring between a queue of work that writes slots and
-// one that reads them, as app/live/volume_feeder.h and render/ use it. Each slice of a slot says which volume it holds,
-// so that a picture that tears, or shows what is not written yet, is found.
+// A simulated display: a real volume ring between a queue of work that writes slots and one that reads them, as
+// app/live/volume_feeder.h and render/ use it. Each slice of a slot stores its volume, so that a picture that is torn
+// or shows unwritten slices is detected.
 #pragma once
 
 #include <array>
@@ -64,15 +64,15 @@ class SimulatedDisplay : public BlockSink {
     bool take_change(Moment) override {
         if (!wanted_) return false;
         const double high = *std::exchange(wanted_, std::nullopt);
-        is_changed_ = true;  // the last whole volume is worked on again
+        is_changed_ = true;  // reprocesses the last whole volume
         if (high > 90) throw Error(ErrorCode::out_of_memory, "is too much", "display");
         return true;
     }
 
-    // Another session: volumes count from zero.
+    // A new session: volumes count from zero.
     void begin_anew() { is_anew_ = true; }
 
-    // For invariants.
+    // Checks the invariants of the display.
     void expect_sense() const {
         world_.expect(written_->value() <= written_issued_, "a value that nobody issued was signalled");
         world_.expect(graphics_.size() <= max_under_way, "more pictures are under way than the ring has slots for");
@@ -83,15 +83,15 @@ class SimulatedDisplay : public BlockSink {
     std::int64_t losses = 0;
     std::int64_t newest_fed = -1;
     std::function<void(std::int64_t)> shown = [](std::int64_t) {};
-    bool gives_up_before_the_end = false;  // a mistake: the host signals while work is under way
+    bool gives_up_before_the_end = false;  // deliberate fault: the host signals while work is pending
 
   private:
     static constexpr std::size_t max_under_way = 2, slots = max_under_way + 2;
     static constexpr std::int64_t nothing = -1, in_flux = -2;
-    using Slot = std::array<std::int64_t, blocks_a_volume>;  // the volume that each slice is of, by the ids of begin()
+    using Slot = std::array<std::int64_t, blocks_a_volume>;  // the volume of each slice, by the ids of begin()
     struct Memory {
         std::vector<Slot> slots;
-        bool is_lost = false;  // with the device: pictures under way show what there is
+        bool is_lost = false;  // with the device: pending pictures may show anything
     };
 
     void build() {
@@ -120,12 +120,12 @@ class SimulatedDisplay : public BlockSink {
             std::chrono::microseconds(static_cast<int>((is_slow ? 30000 : 600) * world_.threads.any())));
     }
 
-    // A device is lost, or only this block's work has failed.
+    // Loses the device, or only this block's work.
     bool fail() {
         abandon();
         if (world_.threads.happens(0.5)) throw Error(ErrorCode::device, "sneezed", "display");
         ++losses;
-        if (!gives_up_before_the_end) compute_.drop_all();  // nothing of it will signal any more
+        if (!gives_up_before_the_end) compute_.drop_all();  // none of it will signal
         memory_->is_lost = true;
         if (written_->value() < ring_->written_submitted()) written_->signal(ring_->written_submitted());
         wait_until([this] { return graphics_.is_empty() && !is_looked_at_; });
@@ -164,7 +164,7 @@ class SimulatedDisplay : public BlockSink {
     }
 
     void publish(std::uint64_t value) {
-        written_issued_ = std::max(written_issued_, value + 1);  // the ticket goes on with it
+        written_issued_ = std::max(written_issued_, value + 1);  // the ticket continues with this value
         compute_.submit({nullptr, 0, {}, {}, [timeline = written_, value] { timeline->signal(value); }});
     }
 
@@ -203,7 +203,7 @@ class SimulatedDisplay : public BlockSink {
         }
     }
 
-    // ---- who looks
+    // ---- the viewer
 
     void look(const std::stop_token& stop) {
         while (!stop.stop_requested()) {
@@ -217,7 +217,7 @@ class SimulatedDisplay : public BlockSink {
             const std::int64_t previous = ticket->previous ? ids_[ticket->previous->slot] : nothing;
             const bool is_whole = ticket->newest.filled_to == blocks_a_volume;
             if (is_whole && id < seen_) world_.fail(fmt::format("volume {} is shown after volume {}", id, seen_));
-            is_looked_at_ = true;  // the ring is not exchanged now
+            is_looked_at_ = true;  // the ring must not be replaced
             world_.threads.sleep(some_time(world_.happens(0.1) ? 10000 : 500));
             is_looked_at_ = false;
             if (world_.happens(0.1)) {
@@ -231,7 +231,7 @@ class SimulatedDisplay : public BlockSink {
         }
     }
 
-    // Whole ones, or one that is on its way with a whole one behind.
+    // Checks that the ticket has a whole volume, or a partial one with a whole one behind it.
     void expect_volumes(const ReadTicket& ticket) const {
         const bool is_whole = ticket.newest.filled_to == blocks_a_volume;
         world_.expect(ticket.newest.filled_to > 0, "a picture shows a volume of which nothing is there");
@@ -240,7 +240,7 @@ class SimulatedDisplay : public BlockSink {
                       "a picture shows parts of two volumes");
     }
 
-    // The volumes as they were when the ticket was given.
+    // Checks that slots keep the volumes they had when the ticket was issued.
     void draw(const ReadTicket& ticket, std::int64_t id, std::int64_t previous) {
         struct Part {
             std::size_t slot;
@@ -272,14 +272,14 @@ class SimulatedDisplay : public BlockSink {
     std::unique_ptr<VolumeRing> ring_;
     std::shared_ptr<SimulatedTimeline> written_, read_;
     std::shared_ptr<Memory> memory_;
-    std::vector<std::int64_t> ids_;  // of the volumes in the slots, as the tickets say
+    std::vector<std::int64_t> ids_;  // ids of the volumes in the slots, by ticket
     SimulatedQueue compute_{world_}, graphics_{world_};
     std::uint64_t written_issued_ = 0;
     std::optional<WriteTicket> ticket_;
     std::int64_t volume_ = -1, next_ = 0, id_ = nothing, last_id_ = 0;
-    std::int64_t seen_ = nothing;                // whole, in a picture; by its id
-    bool is_looked_at_ = false;                  // a read ticket is out
-    bool is_changed_ = false, is_anew_ = false;  // why a volume may be fed that is not newer, once each
+    std::int64_t seen_ = nothing;                // id of the last whole volume in a picture
+    bool is_looked_at_ = false;                  // a read ticket is outstanding
+    bool is_changed_ = false, is_anew_ = false;  // each allows one volume that is not newer
     std::optional<double> wanted_;
     LiveThread gpus_, viewer_;
 };

@@ -1,11 +1,11 @@
-// Threads that a seed schedules: one runs at a time, and gives way only where it waits. Then one that can go on is
-// drawn, and when none can, time passes until one of them need not wait any longer. The same seed gives the same run.
+// Threads scheduled by a seed. One runs at a time and yields only where it waits. Then one of the runnable threads is
+// drawn at random; if there is none, time advances until one becomes runnable. The same seed gives the same run.
 //
-// They are coroutines on one thread of the machine, each with a stack of its own, so that a step costs no more than it
-// does; sanitizers do not follow them.
+// The threads are coroutines on one real thread, each with its own stack, so a switch is cheap. Sanitizers do not
+// support them.
 //
-// What this shows: every order in which waits can end. What it does not: a switch between two statements, a wake-up
-// that nobody sends, the order of memory; the thread sanitizer and tests with the machine's threads look for those.
+// This covers every order in which waits can end. It does not cover switches between two statements, missing wake-ups
+// or memory order; the thread sanitizer and tests with real threads look for those.
 #pragma once
 
 #include <ucontext.h>
@@ -29,23 +29,23 @@ namespace echolux::test {
 
 class SimulatedThreads : public Threads {
   public:
-    // The thread that makes it is the first one.
+    // The creating thread is the first one.
     explicit SimulatedThreads(std::uint64_t seed) : seed_(seed), random_(seed) {
         all_.push_back(std::make_unique<Simulated>());
         current_ = all_.front().get();
         begins_at_ = now_;
     }
 
-    std::function<void()> after_each_step;  // while nobody runs
+    std::function<void()> after_each_step;  // while no thread runs
     std::int64_t steps() const { return steps_; }
     std::uint64_t seed() const { return seed_; }
     double seconds() const { return std::chrono::duration<double>(now_ - begins_at_).count(); }
 
-    // From 0 to below 1, and whether something happens that has this probability: for all that is left to chance.
+    // Random number in [0, 1), and a random event of the given probability. All randomness comes from here.
     double any() { return std::uniform_real_distribution<double>(0, 1)(random_); }
     bool happens(double probability) { return any() < probability; }
 
-    // Others may go on first.
+    // Lets other threads run first.
     void give_way() { sleep(std::chrono::nanoseconds(0)); }
 
     Clock::time_point now() override { return now_; }
@@ -81,7 +81,7 @@ class SimulatedThreads : public Threads {
         std::function<void()> body;
         std::stop_token stop;
         Clock::time_point until{};
-        std::function<bool()> is_so;  // nothing: it has not begun
+        std::function<bool()> is_so;  // empty: not started yet
         bool has_ended = false;
 
         bool can_go_on(Clock::time_point now) const {
@@ -102,7 +102,7 @@ class SimulatedThreads : public Threads {
         Simulated& one_;
     };
 
-    // A context takes no arguments: whose turn it is, is known.
+    // A context takes no arguments; the current thread is known.
     static void enter() {
         SimulatedThreads& threads = *running();
         Simulated& me = *threads.current_;

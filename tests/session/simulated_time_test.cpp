@@ -1,7 +1,7 @@
-// A live system in simulated time: session, queue, ring and recorder as they are, between an instrument, a disk, two
-// GPUs and somebody who cannot make up his mind, all of them scheduled and troubled by a seed (docs/decisions.md). What
-// must always hold is looked at after each step. ECHOLUX_SIMULATED_SEED=N runs one seed again,
-// ECHOLUX_SIMULATED_SECONDS=S sets how long the slow case goes on.
+// A live system in simulated time: the real session, queue, ring and recorder between an instrument, a disk, two GPUs
+// and a user who keeps changing settings, all scheduled and disturbed by a seed (docs/decisions.md). Invariants are
+// checked after each step. ECHOLUX_SIMULATED_SEED=N repeats a seed, and ECHOLUX_SIMULATED_SECONDS=S sets the duration
+// of the slow case.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -29,7 +29,7 @@ class Simulation {
         display_.shown = [this](std::int64_t volume) { session_->shown(volume); };
     }
 
-    // Trouble, then calm, in which all must come to its end.
+    // Runs with faults, then without, when everything must complete.
     void run(double seconds) {
         start();
         while (world_.threads.seconds() < seconds) {
@@ -63,7 +63,7 @@ class Simulation {
         try {
             session_->start();
             return true;
-        } catch (const Error&) {  // it is not there yet
+        } catch (const Error&) {  // not available yet
             return false;
         }
     }
@@ -96,7 +96,7 @@ class Simulation {
         try {
             session_->record(wanted);
             recording_ = wanted.scan_toml;
-        } catch (const Error&) {  // the disk
+        } catch (const Error&) {  // the disk failed
         }
         ++recordings_;
     }
@@ -108,17 +108,17 @@ class Simulation {
         recording_.clear();
     }
 
-    // What the indexes of its files say of a recording.
+    // A recording according to the indexes of its files.
     struct Recorded {
         std::int64_t present = 0, missing = 0, lost = 0, interruptions = 0, files = 0, removed = 0;
-        std::int64_t interruptions_since = 0;  // the last block that is there
+        std::int64_t interruptions_since = 0;  // since the last present block
         bool is_complete = false;
-        std::uint64_t next = 0;          // number of a block
-        std::optional<IndexRow> last{};  // that is there
-        Stamp stamp{};                   // which it has
+        std::uint64_t next = 0;          // number of the next block
+        std::optional<IndexRow> last{};  // last present block
+        Stamp stamp{};                   // stamp of that block
     };
 
-    // What they say is in the files is there, and is what was sent; what is missing is counted.
+    // Checks that the blocks in the indexes are in the files as sent, and that missing ones are counted.
     void check_recording(const RecorderStats& stats) {
         Recorded all;
         constexpr int most_files = 20;
@@ -137,10 +137,10 @@ class Simulation {
         disk_.failed_rows = 0;
     }
 
-    // Else the disk has lost some.
+    // False if the disk has lost rows.
     bool has_all_rows(const Recorded& all) const { return disk_.failed_rows == 0 && all.removed == 0; }
 
-    // NAME.toml is the first one, NAME-2.toml the second.
+    // NAME.toml is the first file, NAME-2.toml the second.
     void look_into(int number, Recorded& all) {
         const std::string stem = recording_.stem().string() + (number == 1 ? "" : fmt::format("-{}", number));
         const std::filesystem::path toml = folder_ / (stem + ".toml");
@@ -172,8 +172,8 @@ class Simulation {
         }
     }
 
-    // It is the one that its row says: as far behind the one before as their stamps are, by number and, in the same
-    // files, by place.
+    // Checks that the block is the one in its row: its distance from the previous block equals that of their stamps, by
+    // number and, within the same files, by position.
     void check_block(const FileOnDisk& raw, const IndexRow& row, bool is_in_same_files, Recorded& all) {
         const Stamp stamp = stamp_in(raw, row);
         if (all.last && stamp.run == all.stamp.run) {
@@ -195,7 +195,7 @@ class Simulation {
 
     static std::int64_t position_of(const IndexRow& row) { return row.volume * blocks_a_volume + row.first_b_scan; }
 
-    // Which all of its words say.
+    // Returns the stamp, which all words of the block must have.
     Stamp stamp_in(const FileOnDisk& raw, const IndexRow& row) const {
         if (row.end() > static_cast<std::int64_t>(raw.bytes.size())) world_.fail("the index says more than there is");
         const std::span bytes(raw.bytes.data() + row.byte_offset, static_cast<std::size_t>(row.bytes));
@@ -215,7 +215,7 @@ class Simulation {
         return text.str().find("complete = true") != std::string::npos;
     }
 
-    // Trouble is over: volumes are finished again, and the newest is seen.
+    // Without faults, volumes are finished again and the newest is shown.
     void expect_recovery() {
         const std::int64_t before = session_->stats().finished_volumes;
         const std::int64_t drawn = display_.pictures;
@@ -224,7 +224,7 @@ class Simulation {
         world_.expect(display_.pictures > drawn + 100, "pictures do not go on");
     }
 
-    // After each step.
+    // Checks the invariants after each step.
     void look() {
         const SessionStats stats = session_->stats();
         const QueueStats& queue = stats.queue;
@@ -249,7 +249,7 @@ class Simulation {
     Disk disk_;
     SimulatedDisplay display_;
     std::unique_ptr<Session> session_;
-    std::filesystem::path recording_;  // under way
+    std::filesystem::path recording_;  // the current recording; empty: none
     std::int64_t recordings_ = 0;
 };
 
@@ -275,7 +275,7 @@ double number_of(const char* variable, double otherwise) {
     return text == nullptr ? otherwise : std::atof(text);
 }
 
-// Until the time of this machine is over; another seed each, the first one given.
+// Runs consecutive seeds from `first` until `for_s` seconds of real time have passed.
 Tally run_seeds(std::uint64_t first, double for_s) {
     using Clock = std::chrono::steady_clock;
     const auto begun = Clock::now();

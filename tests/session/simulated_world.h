@@ -1,5 +1,5 @@
-// What a simulated live system stands in: an instrument, a disk, a GPU that reconstructs and one that draws, all with
-// faults left to chance, and what must hold whatever happens. A part that is broken says so with its seed and step.
+// The environment of a simulated live system: an instrument, a disk, a GPU that reconstructs and one that draws, all
+// with random faults, and the check of invariants. A violation is reported with its seed and step.
 #pragma once
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ constexpr std::int64_t blocks_a_volume = 4;  // of live_scan(), one B-scan each
 constexpr std::int64_t block_words = 3 * 64 * 2 / 8;
 constexpr std::int64_t pool_of_the_instrument = 24;
 
-// How often what goes wrong; all of it is silent while things are calm.
+// Probabilities of faults. All are off while the world is calm.
 struct Chances {
     double stall = 0.002, lose = 0.01, repeat = 0.005, reset = 0.001, cut_short = 0.005, jump = 0.002,
            disconnect = 0.002, refuse_start = 0.4, slow_sink = 0.05, fail_sink = 0.005, slow_disk = 0.02,
@@ -47,7 +47,8 @@ class World {
     void expect(bool holds, const char* what) const {
         if (!holds) fail(what);
     }
-    // Other threads could not tell it: the process ends, with what is needed to see it again.
+    // Reports what is needed to reproduce the violation and ends the process, because simulated threads cannot
+    // propagate it.
     [[noreturn]] void fail(const std::string& what) const {
         fmt::print(stderr, "broken: seed {}, step {}, {:.3f} s: {}\n", threads.seed(), threads.steps(),
                    threads.seconds(), what);
@@ -62,8 +63,8 @@ class World {
 
 // ---- the instrument
 
-// Each block says in all of its words which one it is: of which run, and its number there. A run begins where the
-// instrument starts, and where its counter begins anew.
+// All words of a block contain its run and its number within the run. A run begins when the instrument starts and when
+// its counter restarts.
 struct Stamp {
     std::int64_t run = 0, number = 0;
 
@@ -127,7 +128,7 @@ class Instrument : public Source {
             return {};
         }
         if (world_.happens(chances.repeat) && last_) return {Arrival::Kind::block, *last_};
-        if (world_.happens(chances.reset) && next_ > 40) {  // its counter begins anew
+        if (world_.happens(chances.reset) && next_ > 40) {  // its counter restarts
             reset_by_ = next_;
             ++run_;
         }
@@ -135,7 +136,7 @@ class Instrument : public Source {
         Block block = made(next_++);
         if (world_.happens(chances.cut_short)) block.bytes /= 2;
         last_ = block;
-        last_->keeper.reset();  // its memory is not waited for
+        last_->keeper.reset();  // does not keep the block's memory
         last_->data = fixed_.data();
         ++sent_;
         return {Arrival::Kind::block, std::move(block)};
@@ -167,7 +168,7 @@ class Instrument : public Source {
     std::optional<Block> last_;
     bool is_running_ = false;
     Threads::Clock::time_point due_;
-    std::set<std::int64_t> started_;  // runs
+    std::set<std::int64_t> started_;  // runs that began with a start
     std::int64_t run_ = 0, next_ = 0, lost_ = 0, reset_by_ = 0, sent_ = 0;
     double time_jump_s_ = 0;
 };
@@ -176,7 +177,7 @@ class Instrument : public Source {
 
 struct FileOnDisk {
     std::vector<std::byte> bytes;
-    std::size_t durable = 0;  // bytes, at the last sync
+    std::size_t durable = 0;  // bytes at the last sync
 };
 
 class Disk {
@@ -196,7 +197,7 @@ class Disk {
     }
 
     std::map<std::string, FileOnDisk> files;
-    std::int64_t failed_rows = 0;  // writes to an index
+    std::int64_t failed_rows = 0;  // failed writes to an index
 
   private:
     class File : public DurableFile {
@@ -240,7 +241,7 @@ class Disk {
 
 // ---- the two GPUs
 
-// A timeline semaphore: whoever signals, it only grows.
+// A timeline semaphore; checks that its value only grows.
 class SimulatedTimeline {
   public:
     SimulatedTimeline(World& world, const char* name) : world_(world), name_(name) {}
@@ -256,7 +257,7 @@ class SimulatedTimeline {
     std::uint64_t value_ = 0;
 };
 
-// Work in order: each piece begins when its wait is over, and takes its time.
+// Executes work in order: each piece begins when its wait is over and lasts a given time.
 class SimulatedQueue {
   public:
     struct Work {
@@ -276,7 +277,7 @@ class SimulatedQueue {
         is_begun_ = false;
     }
 
-    // What has become possible by now.
+    // Performs everything that is due.
     void advance() {
         for (; !work_.empty(); work_.pop_front(), is_begun_ = false) {
             Work& work = work_.front();

@@ -1,4 +1,4 @@
-// The faults that tests of the live system are made of do what they say.
+// Tests of FaultySource: its faults do what they say.
 #include <gtest/gtest.h>
 
 #include "faulty_source.h"
@@ -22,7 +22,7 @@ TEST(FaultySource, RegularBlocksAreThoseOfTheScan) {
     source.start();
     const std::int64_t stride = 32 + 3 * 64 * 2;
     const std::int64_t bytes[] = {4 * stride, 4 * stride, 3 * stride, 4 * stride};
-    const double seconds[] = {0, 0.12, 0.24, 0.33};  // 11 frames of 3 lines a volume
+    const double seconds[] = {0, 0.12, 0.24, 0.33};  // 11 frames of 3 lines per volume
     for (int i = 0; i < 4; ++i) {
         const Arrival arrival = source.next(0ms);
         ASSERT_EQ(arrival.kind, Arrival::Kind::block);

@@ -1,4 +1,4 @@
-// Sources paced by the clock: when blocks come, what is in them, and which are lost. The clock is turned by hand.
+// Sources paced by the clock: the times, contents and losses of blocks. The tests control the clock.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace {
 using namespace test;
 using namespace std::chrono_literals;
 
-constexpr auto long_enough = 30s;  // for what has happened already
+constexpr auto long_enough = 30s;  // for events that are already due
 
-// 2 B-scan positions, twice each, of 3 lines and 2 of flyback; one flyback frame: 25 lines of 0.01 s a volume.
+// 2 B-scan positions, each twice with 3 lines and 2 of flyback, and one flyback frame: 25 lines of 0.01 s per volume.
 Scan small_scan() {
     Scan scan;
     scan.path = "small";
@@ -56,7 +56,7 @@ class PacedSourceTest : public ::testing::Test {
                                              clock_);
     }
 
-    // Little by little: nothing is late.
+    // Advances in small steps, so that nothing is late.
     void turn_to(double time_s) {
         for (double now_s = clock_->now_s(); now_s < time_s; now_s += 0.05) ASSERT_TRUE(clock_->turn_to(now_s));
         ASSERT_TRUE(clock_->turn_to(time_s));
@@ -108,7 +108,7 @@ TEST_F(PacedSourceTest, ABlockComesWhenItsLastLineWasAcquired) {
     const Arrival second = source->next(0ms);
     ASSERT_EQ(second.kind, Arrival::Kind::block);
     EXPECT_DOUBLE_EQ(second.block.time_s, 0.1);
-    EXPECT_EQ(second.block.bytes, 3 * frame_stride);  // the flyback frame comes with the volume's last block
+    EXPECT_EQ(second.block.bytes, 3 * frame_stride);  // includes the flyback frame
     expect_stamped(second.block, 2, filling(0, 1));
     ASSERT_TRUE(clock_->turn_to(0.3499));  // the next volume begins at 0.25
     EXPECT_EQ(source->next(0ms).kind, Arrival::Kind::nothing_yet);
@@ -141,12 +141,12 @@ TEST_F(PacedSourceTest, WhatHasNoMemoryIsLostAndCounted) {
     EXPECT_EQ(held.back().sequence, 3U);
     EXPECT_EQ(source->next(0ms).kind, Arrival::Kind::nothing_yet);
     held.clear();
-    turn_to(1.351);  // block 9 began at 1.1 s, when all was still held
+    turn_to(1.351);  // block 9 began at 1.1 s, when all memory was in use
     const Arrival next = source->next(0ms);
     ASSERT_EQ(next.kind, Arrival::Kind::block);
     EXPECT_EQ(next.block.sequence, 10U);
     EXPECT_EQ(next.block.lost_before, 6);
-    expect_stamped(next.block, 25, filling(2, 0));  // the count of frames went on
+    expect_stamped(next.block, 25, filling(2, 0));  // frames were counted on
 }
 
 TEST_F(PacedSourceTest, AHeldBlockIsNeverWrittenTo) {
@@ -163,7 +163,7 @@ TEST_F(PacedSourceTest, AHeldBlockIsNeverWrittenTo) {
         EXPECT_NE(arrival.block.data, held.data);
         lost += arrival.block.lost_before;
     }
-    EXPECT_EQ(lost, 3);  // its turn comes again every sixth volume of 0.25 s
+    EXPECT_EQ(lost, 3);  // its memory is due every sixth volume of 0.25 s
     EXPECT_TRUE(std::equal(before.begin(), before.end(), held.data));
 }
 
@@ -171,7 +171,7 @@ TEST_F(PacedSourceTest, LongAgoIsNotMadeUpFor) {
     const auto source = this->source({.line_rate_hz = 100, .block_b_scans = 1, .pool_blocks = 1000});
     source->start();
     ASSERT_TRUE(clock_->turn_to(0));
-    ASSERT_TRUE(clock_->turn_to(100.001));  // the machine slept
+    ASSERT_TRUE(clock_->turn_to(100.001));  // as if the machine had been suspended
     std::int64_t lost = 0;
     std::int64_t blocks = 0;
     std::uint64_t sequence = 0;
@@ -180,7 +180,7 @@ TEST_F(PacedSourceTest, LongAgoIsNotMadeUpFor) {
         lost += arrival.block.lost_before;
         sequence = arrival.block.sequence;
     }
-    EXPECT_EQ(blocks, 8);  // the one that was under way, and those of the last second
+    EXPECT_EQ(blocks, 8);  // the one in progress, and those of the last second
     EXPECT_EQ(sequence, 799U);
     EXPECT_EQ(lost, 792);
 }
@@ -209,7 +209,7 @@ TEST_F(PacedSourceTest, StartsAnewFromZeroAndBlocksOutliveTheSource) {
         EXPECT_EQ(arrival.block.sequence, 0U);
         EXPECT_EQ(arrival.block.volume, 0);
         EXPECT_EQ(arrival.block.time_s, 0);
-        expect_stamped(arrival.block, 0, filling(i % 3, 0));  // of a volume that nobody holds
+        expect_stamped(arrival.block, 0, filling(i % 3, 0));  // a volume that is not held
         kept = arrival.block;
         source->stop();
         EXPECT_EQ(source->next(0ms).kind, Arrival::Kind::ended);

@@ -1,5 +1,5 @@
-// Scans from disk as live sources: every byte in its place, round and round or to the end, and clear words where that
-// cannot work.
+// Scans from disk as live sources: every byte in its place, looping or to the end, with clear errors if that cannot
+// work.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -20,7 +20,7 @@ using namespace test;
 using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
-constexpr auto long_enough = 30s;  // for what happens at once
+constexpr auto long_enough = 30s;  // for immediate events
 
 const std::string scan_toml = R"([scan]
 file = "s.raw"
@@ -107,7 +107,7 @@ TEST_F(RecordedSource, EndsWhereItIsNotToLoop) {
 
 TEST_F(RecordedSource, TheOfflineReaderLeavesOutHeadersAndFlyback) {
     SpectraReader reader(open_scan(folder_ / "scan.toml"));
-    std::string bytes(4 * 12, '\0');  // two positions, twice each, of three lines
+    std::string bytes(4 * 12, '\0');  // two positions, each twice, of three lines
     reader.read(1, 1, 2, std::as_writable_bytes(std::span(bytes)));
     for (std::size_t frame = 0; frame < 4; ++frame) {
         const std::size_t place = 7 + volume_bytes + (2 + frame) * stride + 5;
@@ -122,7 +122,7 @@ TEST_F(RecordedSource, FlybackCountsInTheSizeOfTheFile) {
     EXPECT_THAT(line, HasSubstr(std::to_string(file_bytes)));
 }
 
-// What a recording must keep up with, and must not write over.
+// The rate that a recording must keep up with, and the files that it must not overwrite.
 TEST_F(RecordedSource, TellsItsOwnRateAndWhatItPlays) {
     for (const std::string name : {"a", "b"}) {
         folder_.write(name + ".toml", "[scan]\nfile = \"" + name + ".raw\"\nsample_format = \"u8\"\nsamples = 4\n" +
@@ -155,9 +155,9 @@ TEST_F(RecordedSource, WithoutALineRateItSaysWhatIsNeeded) {
 TEST_F(RecordedSource, ItsOwnLineRateStaysThatOfTheScan) {
     wanted_.assignments = {"scan.line_rate_hz=500"};
     const auto source = open_replay(wanted_, clock_);
-    EXPECT_EQ(source->scan().geometry.line_rate_hz, 500);  // what flow was recorded with
+    EXPECT_EQ(source->scan().geometry.line_rate_hz, 500);  // the rate of acquisition, needed for flow
     source->start();
-    EXPECT_DOUBLE_EQ(blocks(*source, 2)[1].time_s, 4 * 0.004);  // and what it is sent with
+    EXPECT_DOUBLE_EQ(blocks(*source, 2)[1].time_s, 4 * 0.004);  // the rate of sending
 }
 
 TEST_F(RecordedSource, AFileThatChangesIsAnErrorAndMayBeStartedAgain) {
@@ -187,7 +187,7 @@ TEST_F(RecordedSource, UnknownKindsAreRefusedWithTheKnownOnes) {
     EXPECT_GE(sources_found().size(), 3U);
 }
 
-// The same settings, simulated to a file and live: the same lines, in blocks that end elsewhere.
+// The same settings, simulated to a file and live: the same lines, in blocks with other boundaries.
 class LiveSimulation : public RecordedSource {
   protected:
     LiveSimulation() {
@@ -216,7 +216,7 @@ class LiveSimulation : public RecordedSource {
         std::string sent;
         for (const Block& block : blocks(source, 12)) sent += bytes_of(block);
         ASSERT_EQ(sent.size(), 2 * spectra_.size());
-        EXPECT_TRUE(sent.starts_with(spectra_));  // with its stamps
+        EXPECT_TRUE(sent.starts_with(spectra_));  // including its stamps
         const std::size_t frame = 32 + 15 * 512;
         for (std::size_t at = 0; at < spectra_.size(); at += frame) {
             EXPECT_TRUE(sent.substr(spectra_.size() + at + 32, frame - 32) == spectra_.substr(at + 32, frame - 32));

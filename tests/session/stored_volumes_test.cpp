@@ -1,5 +1,5 @@
-// Volumes that are sent over and over: where the first picture is to come soon, the first stands in for the others
-// until they are made, and nothing is lost meanwhile.
+// Volumes that are sent repeatedly: for an early first picture, the first volume replaces the others until they are
+// made, and no block is lost.
 #include "engine/acquire/stored_volumes.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ Scan scan_of_three_volumes() {
     return scan;
 }
 
-// The byte that stands everywhere in a block of that volume.
+// Returns the byte that fills the blocks of that volume.
 std::optional<int> sent(StoredVolumes& volumes, std::int64_t volume) {
     BlockContent content;
     content.volume = volume;

@@ -1,5 +1,4 @@
-// Blocks over the network: in their places, again after the sender was away, and nothing that a stranger sends is
-// believed.
+// Blocks over the network: each in its place, also after the sender reconnects. Untrusted input is never believed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +17,7 @@ using namespace std::chrono_literals;
 using namespace test;
 using ::testing::HasSubstr;
 
-// A port that nobody has now.
+// Returns a port that is currently free.
 std::uint16_t free_port() {
     return TcpListener({"127.0.0.1", 0}, "test").port();
 }
@@ -46,7 +45,7 @@ class Sender {
     std::uint64_t pushed_ = 0;
 };
 
-// A sender that says what it likes.
+// A sender of arbitrary bytes.
 class Stranger {
   public:
     explicit Stranger(std::uint16_t port) : connection_(connect_to({"127.0.0.1", port}, 5s, "test")) {}

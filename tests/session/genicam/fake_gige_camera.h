@@ -1,4 +1,4 @@
-// A GigE Vision camera that Aravis imitates on the network of this machine. Its images say which one they are.
+// A GigE Vision camera emulated by Aravis on this machine's network. Its images encode their number.
 #pragma once
 
 #include <arv.h>
@@ -16,11 +16,11 @@
 
 namespace echolux {
 
-inline constexpr ArvPixelFormat mono_12p = 0x010c0047;  // Aravis 0.8 has no name for it
+inline constexpr ArvPixelFormat mono_12p = 0x010c0047;  // not defined by Aravis 0.8
 inline constexpr const char* camera_id = "Aravis-Fake-E01";
 
-// A network of this process alone, for the threads that begin from now on: in it the one control port of GigE Vision is
-// free, whoever has it outside. False: the system does not let us have one.
+// Gives the threads started from now on a separate network, in which the fixed control port of GigE Vision is free.
+// Returns false if the system does not allow it.
 inline bool has_own_network() {
     static const bool has = [] {
         if (unshare(CLONE_NEWNET) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return false;
@@ -35,7 +35,7 @@ inline bool has_own_network() {
     return has;
 }
 
-// Where tests that run side by side share a network, they take turns.
+// Serialises tests that share a network.
 class OneAtATime {
   public:
     OneAtATime() {
@@ -54,7 +54,7 @@ class OneAtATime {
     int descriptor_ = -1;
 };
 
-// What pixel `index` of image `image` is, in 12 bits; of formats with fewer, the lowest ones.
+// Value of a pixel in 12 bits. Narrower formats use the low bits.
 inline int pixel(std::uint64_t image, std::int64_t index) {
     return static_cast<int>((image * 29 + static_cast<std::uint64_t>(index) * 5 + 3) % 4096);
 }
@@ -102,7 +102,7 @@ class FakeCamera {
         }
     }
 
-    std::uint64_t images_ = 0;  // of the camera's thread
+    std::uint64_t images_ = 0;  // used by the camera's thread only
     ArvGvFakeCamera* camera_;
 };
 

@@ -1,5 +1,5 @@
-// The GenICam source against Aravis' own fake GigE Vision camera, over the network of this machine: set up, streamed,
-// starved, with packets lost, disconnected, and sending packed pixels.
+// The GenICam source with Aravis' fake GigE Vision camera over the network of this machine: setup, streaming,
+// starvation, lost packets, disconnection, and packed pixels.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,8 +52,8 @@ std::vector<int> samples(const Source& source, const Block& block) {
     return result;
 }
 
-// The number of the image that begins the block, if all of it is as it was sent, in images of so many pixels; -1: not.
-// Numbers count to 4096 / 29 before values repeat: enough for what these tests wait for, modulo 4096.
+// Returns the number of the block's first image if the whole block, in images of `image_pixels`, is as sent, otherwise
+// -1. Numbers count modulo 4096, and pixel values repeat after 4096 / 29 images, which is enough for these tests.
 std::int64_t image_in(const Source& source, const Block& block, std::int64_t image_pixels, int mask = 4095) {
     const std::vector<int> found = samples(source, block);
     for (std::uint64_t image = 0; image < 4096; ++image) {
@@ -131,7 +131,8 @@ TEST_F(GenicamCameraTest, FeaturesAreSetByName) {
     EXPECT_THAT(refusal(want), HasSubstr("NoSuchFeature"));
 }
 
-// A busy machine may lose images on the way; the pattern, which knows its image, tells whether that is said truly.
+// A busy machine may lose images. The pattern encodes the image number, so it shows whether the loss is reported
+// correctly.
 TEST_F(GenicamCameraTest, ImagesAreBlocksInOrder) {
     SourceWanted want = wanted(64, 10, 6, 2, 200);
     want.settings.pool_blocks = 200;
@@ -147,7 +148,7 @@ TEST_F(GenicamCameraTest, ImagesAreBlocksInOrder) {
             ASSERT_GE(image, 0);
             if (i == 0) first = image;
             lost += block.lost_before;
-            EXPECT_EQ((image - first + 256) % 256, (i + lost) % 256);  // eight bits of the pattern
+            EXPECT_EQ((image - first + 256) % 256, (i + lost) % 256);  // the pattern has eight bits
             EXPECT_EQ(block.volume, (i + lost) / 3);
             EXPECT_EQ(block.first_b_scan, (i + lost) % 3 * 2);
             EXPECT_EQ(block.b_scans, 2);
@@ -208,7 +209,7 @@ TEST_F(GenicamCameraTest, BlocksComeBackFromAnyThread) {
     }
 }
 
-// 3000 lines are more than the camera's 2048: a B-scan comes in two images.
+// 3000 lines exceed the camera's 2048, so a B-scan is sent in two images.
 TEST_F(GenicamCameraTest, TallBScansArePutTogether) {
     const auto source = open_genicam(wanted(16, 3000, 2, 1, 50));
     EXPECT_EQ(camera_->at(ARV_FAKE_CAMERA_REGISTER_HEIGHT), 1500U);
@@ -224,9 +225,9 @@ TEST_F(GenicamCameraTest, TallBScansArePutTogether) {
     }
 }
 
-// The pattern knows which image it is: lost ones must shift no block.
+// The pattern encodes the image number: lost images must not shift later blocks.
 TEST_F(GenicamCameraTest, LostPacketsLoseTheirBlockAlone) {
-    const auto source = open_genicam(wanted(64, 100, 6, 2, 100));  // some ten packets an image
+    const auto source = open_genicam(wanted(64, 100, 6, 2, 100));  // about ten packets per image
     source->start();
     const std::int64_t first = image_in(*source, next_block(*source), 64 * 200, 255);
     camera_->lose_packets(0.02);
@@ -241,7 +242,7 @@ TEST_F(GenicamCameraTest, LostPacketsLoseTheirBlockAlone) {
     EXPECT_GT(lost, 0);
 }
 
-// Some ten packets an image, of which most are lost: no image is whole.
+// About ten packets per image, most of them lost: no image is complete.
 TEST_F(GenicamCameraTest, ANetworkThatLosesEveryImageIsSaid) {
     const auto source = open_genicam(wanted(64, 100, 6, 2, 200));
     camera_->lose_packets(0.8);
@@ -259,7 +260,7 @@ TEST_F(GenicamCameraTest, ANetworkThatLosesEveryImageIsSaid) {
     EXPECT_THAT(problem, HasSubstr("MTU"));
 }
 
-// Of two images that make a B-scan, either may be lost.
+// A B-scan consists of two images; either may be lost.
 TEST_F(GenicamCameraTest, LostPacketsLoseTheBlockThatTheyArePartOf) {
     const auto source = open_genicam(wanted(16, 3000, 2, 1, 50));
     source->start();
@@ -291,7 +292,7 @@ TEST_F(GenicamCameraTest, DisconnectsAndComesBack) {
         }
     }
     EXPECT_THAT(problem, HasSubstr("no longer answers"));
-    EXPECT_THROW(source->start(), Error);  // it is still away
+    EXPECT_THROW(source->start(), Error);  // still disconnected
     EXPECT_EQ(samples(*source, kept), before);
     connect(nullptr);
     ASSERT_TRUE(camera_->is_running());
@@ -313,7 +314,7 @@ TEST_F(GenicamCameraTest, RefusesWhatCannotBe) {
     EXPECT_THAT(refusal(wanted(100'000, 10, 6, 2, 50)), HasSubstr("Width"));
 }
 
-// The fake camera's description with the pixel formats of line cameras, and a line rate, added to it.
+// The fake camera's description, extended by a line rate and the pixel formats of line cameras.
 class PackedPixels : public GenicamCameraTest {
   protected:
     void SetUp() override {
@@ -370,7 +371,7 @@ TEST_F(PackedPixels, Mono16) {
     expect_images("Mono16", SampleFormat::u16);
 }
 
-// A camera that was left in colour is set to the best format that it has.
+// A camera that was left in colour mode is set to its best supported format.
 TEST_F(PackedPixels, ColourIsLeft) {
     arv_fake_camera_write_register(camera_->registers(), ARV_FAKE_CAMERA_REGISTER_PIXEL_FORMAT,
                                    ARV_PIXEL_FORMAT_RGB_8_PACKED);

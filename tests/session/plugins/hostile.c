@@ -1,4 +1,4 @@
-/* A plugin that does one thing wrong: which one is named by its options, or chosen when it is compiled. */
+/* A plugin that does one thing wrong, selected by its options or at compile time. */
 #define _POSIX_C_SOURCE 200809L
 #include "plugins/echolux_source.h"
 
@@ -66,7 +66,7 @@ static int open_device(const echolux_host* host, const char* fault, echolux_stre
     return ECHOLUX_OK;
 }
 
-/* Longer than anybody waits. */
+/* Hangs longer than any caller waits. */
 static void hang(const echolux_device* device, const char* function) {
     const char* found = strstr(device->fault, function);
     if (found == NULL || strcmp(found + strlen(function), " hangs") != 0) return;
@@ -74,7 +74,7 @@ static void hang(const echolux_device* device, const char* function) {
     nanosleep(&pause, NULL);
 }
 
-/* Longer than whoever calls it waits, and soon enough for all others. */
+/* Takes longer than the caller waits, but not long enough to delay the rest. */
 static void take_time(const echolux_device* device, echolux_block* block, uint64_t number) {
     if (strstr(device->fault, "next is slow") == NULL) return;
     struct timespec pause = {0, 60000000};

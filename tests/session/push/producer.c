@@ -1,7 +1,9 @@
-/* A program that acquires: push_producer TARGET SAMPLES A_SCANS B_SCANS BLOCK_B_SCANS LINES_PER_S BLOCKS SLOTS [WHAT]
-   TARGET is shm:NAME or HOST:PORT; LINES_PER_S 0: as fast as it goes; BLOCKS 0: until it is killed. WHAT: "ends" says
-   so after the last block, "hangs" stops in the middle of writing one and waits to be killed, "stays" waits with the
-   ring in order. */
+/* A mock acquisition program.
+   usage: push_producer TARGET SAMPLES A_SCANS B_SCANS BLOCK_B_SCANS LINES_PER_S BLOCKS SLOTS [WHAT]
+   TARGET is shm:NAME or HOST:PORT. LINES_PER_S 0: full speed. BLOCKS 0: until killed. WHAT selects the end:
+   "ends": reports the end after the last block
+   "hangs": stops while writing a block and waits to be killed
+   "stays": waits with the ring intact */
 #include "plugins/echolux_push_tcp.h"
 
 #include "pushed_pattern.h"

@@ -1,10 +1,10 @@
-/* What the tests push: every block begins with its stamp, and all that follows can be told from it. C and C++. */
+/* The pattern that the tests push: every block begins with its stamp, which determines all other words. C and C++. */
 #ifndef PUSHED_PATTERN_H
 #define PUSHED_PATTERN_H
 
 #include <stdint.h>
 
-/* Another stamp for each producer and block. */
+/* A unique stamp per producer and block. */
 static inline uint64_t pattern_stamp(uint64_t producer, uint64_t sequence) {
     return producer << 40 | (sequence & ((UINT64_C(1) << 40) - 1));
 }

@@ -1,5 +1,6 @@
-// Takes what push_producer pushes, for as long as it lives, and looks at every byte: push_viewer SOURCE FILE. A line in
-// FILE for each block that came: "producer sequence lost_before", or "wrong ..." for one that is not what was pushed.
+// usage: push_viewer SOURCE FILE
+// Receives and checks every byte pushed by push_producer until it ends. Writes one line per block to FILE: "producer
+// sequence lost_before", preceded by "wrong" if the block is not as pushed.
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -18,7 +19,7 @@ bool is_in_place(const Source& source, const Block& block, std::uint64_t sequenc
     return block.first_b_scan == static_cast<std::int64_t>(sequence) % in_volume * source.block_b_scans();
 }
 
-// Until the producer is gone.
+// Receives blocks until the producer is gone.
 void take(Source& source, std::FILE* file) {
     using namespace std::chrono_literals;
     source.start();
@@ -53,7 +54,7 @@ int main(int count, char** arguments) {
             if (!source) source = open_source(wanted);
             take(*source, file);
             return 0;
-        } catch (const Error&) {  // until the next producer is there
+        } catch (const Error&) {  // until the next producer exists
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
         }
     }
