@@ -60,8 +60,7 @@ inline Block held_block(std::span<const std::byte> spectra, MemoryKind kind, std
     Block block = block_of(spectra, first, b_scans);
     if (kind == MemoryKind::device) {
         const auto memory = std::make_shared<OnDevice>(spectra.size());
-        copy_memory(memory->data(), spectra.data(), static_cast<std::int64_t>(spectra.size()));  // also waits for the
-                                                                                                 // copy
+        copy_memory(memory->data(), spectra.data(), static_cast<std::int64_t>(spectra.size()));  // and waits
         block.data = memory->data();
         block.memory = kind;
         block.keeper = memory;
