@@ -1,5 +1,5 @@
-// What the alignment view says of a mirror, against mirrors whose peak, width, contrast and noise are known in closed
-// form, and against the simulated instrument.
+// The alignment view of a mirror, compared with mirrors whose peak, width, contrast and noise are known in closed form,
+// and with the simulated instrument.
 #include "engine/analysis/alignment.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ double decibels(double power) {
     return 10 * std::log10(power);
 }
 
-// Mirror lines that are linear in k, of a source as bright everywhere.
+// Lines of a mirror, linear in k, from a source with a flat spectrum.
 class AlignmentOfAMirror : public testing::Test {
   protected:
     ReconstructionSpec spec;
@@ -37,10 +37,10 @@ class AlignmentOfAMirror : public testing::Test {
         spec.block_b_scans = 4;
         spec.calibration.background.assign(n, dark + light);
         spec.calibration.dark.assign(n, dark);
-        spec.recipe.background = Background::frame_mean;  // of the volume: not here
+        spec.recipe.background = Background::frame_mean;  // of the volume; not used here
     }
 
-    // `phase_step`: of the fringe from line to line.
+    // `phase_step` is the phase of the fringe per line.
     std::vector<float> lines(std::int64_t count, double noise, double phase_step = 0) {
         std::normal_distribution<double> normal(0, 1);
         std::vector<float> counts;
@@ -75,7 +75,7 @@ TEST_F(AlignmentOfAMirror, FiguresAreThoseOfTheFringe) {
     EXPECT_TRUE(stats.has_peak);
     EXPECT_NEAR(stats.peak_bin, bin, 0.005);
     EXPECT_NEAR(stats.peak_um, bin * 2, 0.01);
-    EXPECT_NEAR(stats.fwhm_bins, 2.002, 0.01);  // of |A| under a Hann window
+    EXPECT_NEAR(stats.fwhm_bins, 2.002, 0.01);  // for |A| and a Hann window
     EXPECT_NEAR(stats.fwhm_um, 2 * stats.fwhm_bins, 1e-9);
     EXPECT_NEAR(stats.contrast, contrast, 0.002);
     EXPECT_NEAR(stats.peak_db, decibels(std::pow(contrast * light / 2, 2)), 0.01);
@@ -98,14 +98,14 @@ TEST_F(AlignmentOfAMirror, FringeIsShownUnderTheWindow) {
     EXPECT_TRUE(reading.has_background);
 }
 
-// A Hann window of n samples lets 1.5 / n of white noise through.
+// A Hann window of n samples passes 1.5 / n of white noise.
 TEST_F(AlignmentOfAMirror, SnrIsThePeakOverTheMeanNoise) {
     constexpr double noise = 20;
     const double expected = decibels(std::pow(contrast * light / 2, 2) / (noise * noise * 1.5 / n));
     Alignment alignment(spec);
     const std::vector<float> counts = lines(64, noise);
     EXPECT_NEAR(alignment.read(block_of(counts), {.average = 64}).stats.snr_db, expected, 0.2);
-    double mean = 0;  // of single lines: the median has to be told that it hears one
+    double mean = 0;  // of single lines, whose median needs another correction
     for (std::int64_t line = 0; line < 64; ++line) {
         alignment.forget();
         mean += alignment.read(block_of(counts), {.line = line, .average = 1}).stats.snr_db / 64;
@@ -116,7 +116,7 @@ TEST_F(AlignmentOfAMirror, SnrIsThePeakOverTheMeanNoise) {
 TEST_F(AlignmentOfAMirror, LongAveragesTakeSeveralBlocks) {
     Alignment alignment(spec);
     AlignmentReading reading;
-    const auto noise_spread = [&] {  // standard deviation of the noise's power over its mean
+    const auto noise_spread = [&] {  // standard deviation of the noise power, relative to its mean
         double sum = 0, squares = 0, count = 0;
         for (std::size_t z = 4 * 260; z < reading.a_scan_db.size(); z += 4) {
             const double power = std::pow(10, double{reading.a_scan_db[z]} / 10);
@@ -142,7 +142,7 @@ TEST_F(AlignmentOfAMirror, LongAveragesTakeSeveralBlocks) {
     EXPECT_NEAR(noise_spread(), 1 / 8.0, 0.03);
 }
 
-// The power is averaged, so a mirror that trembles keeps its height.
+// The power is averaged, so a vibrating mirror keeps its peak.
 TEST_F(AlignmentOfAMirror, TremblingMirrorKeepsItsPeak) {
     Alignment alignment(spec);
     const std::vector<float> counts = lines(64, 0, 2 * pi / 64);
@@ -182,7 +182,7 @@ TEST_F(AlignmentOfAMirror, SaturationIsTheGreatestSample) {
 TEST_F(AlignmentOfAMirror, LinesStayInsideTheirFrame) {
     Alignment alignment(spec);
     std::vector<float> counts = lines(128, 0);
-    for (std::size_t i = 64 * n; i < counts.size(); ++i) counts[i] += 7;  // of the second B-scan
+    for (std::size_t i = 64 * n; i < counts.size(); ++i) counts[i] += 7;  // second B-scan
     const Block block = block_of(counts, 2);
     AlignmentReading reading = alignment.read(block, {.line = 60, .average = 50});
     EXPECT_EQ(reading.lines, 4);
@@ -245,7 +245,7 @@ TEST_F(AlignmentOfAMirror, WatchHoldsPeaksAndFreezes) {
     EXPECT_FALSE(watch.frozen().has_value());
 }
 
-// The simulated spectrometer with its roll-off, dispersion and camera noise.
+// The simulated spectrometer with roll-off, dispersion and camera noise.
 TEST(AlignmentOfTheSimulator, SaysWhatWasSimulated) {
     Simulation wanted{.scene = "mirror", .samples = 2048, .a_scans = 64, .b_scans = 1};
     wanted.a2_rad = 20;
@@ -278,7 +278,7 @@ TEST(AlignmentOfTheSimulator, SaysWhatWasSimulated) {
     EXPECT_GT(*stats.saturation_percent, 60);
     EXPECT_LT(*stats.saturation_percent, 90);
 
-    // Noise of the camera under the window, sample by sample; peak of the fringe under the same window.
+    // Camera noise under the window, sample by sample, and the peak of the fringe under the same window.
     const double gain = 4095 / s.full_well_electrons;
     double signal = 0, noise = 0, weights = 0;
     const std::vector<double>& k = spectrometer.k_per_um;
@@ -293,7 +293,7 @@ TEST(AlignmentOfTheSimulator, SaysWhatWasSimulated) {
         weights += weight;
     }
     EXPECT_NEAR(stats.peak_db, 20 * std::log10(signal / weights), 0.05);
-    // Between samples is less noise than on them: interpolation smooths it, the more the deeper.
+    // Interpolation smooths the noise between samples, more so at larger depths.
     RecordProperty("snr_error_db", std::to_string(stats.snr_db - decibels(signal * signal / noise)));
     EXPECT_NEAR(stats.snr_db, decibels(signal * signal / noise), 0.7);
 }

@@ -1,4 +1,4 @@
-// Layers and vessels found in volumes that are painted, not simulated: steps and tubes whose place is exact.
+// Detection of layers and vessels in painted volumes, which have steps and tubes at exact positions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ double surface_row(std::int64_t a, std::int64_t b) {
     return 30.25 + 0.1 * static_cast<double>(a) + 0.05 * static_cast<double>(b);
 }
 
-// Speckle of exponential intensity whose mean is given by `brightness(rows below the surface, a, b)`.
+// Speckle of exponential intensity with the mean `brightness(rows below the surface, a, b)`.
 template <class Brightness>
 Volume speckled(const Brightness& brightness) {
     Volume volume;
@@ -58,7 +58,7 @@ TEST(Layers, BoundariesAreFoundWithinAVoxel) {
         std::int64_t within = 0;
         for (std::int64_t b = 0; b < b_scans; ++b) {
             for (std::int64_t a = 0; a < a_scans; ++a) {
-                // A voxel is bright when its centre is below the boundary: the step lies up to half a row above it.
+                // A voxel is bright if its centre is below the boundary, so the step is up to half a row above it.
                 const double truth = std::ceil(surface_row(a, b) + expected[n]) - 0.5;
                 const float found = layers.boundaries[n][static_cast<std::size_t>(b * a_scans + a)];
                 within += std::abs(static_cast<double>(found) - truth) <= 1;
@@ -104,7 +104,7 @@ TEST(Vessels, DiceOfMasks) {
     EXPECT_EQ(dice({1, 1, 0, 0}, {0, 1, 1, 0}), 0.5);
 }
 
-// Few voxels are computed one by one, many looked up: the bits are the same.
+// A few voxels are computed one by one, many by a table: the bits are the same.
 TEST(LinearIntensity, IsTheSameForFewAndForManyVoxels) {
     for (const VoxelType type : {VoxelType::u8, VoxelType::i16}) {
         Volume many;
@@ -140,7 +140,7 @@ TEST(Smooth, KeepsAConstantAndWidensAPeakByItsSigma) {
         square += static_cast<double>(peak[static_cast<std::size_t>(i)]) * (i - 20) * (i - 20);
     }
     EXPECT_NEAR(sum, 1, 1e-5);
-    EXPECT_NEAR(std::sqrt(square), 2, 0.03);  // the tails beyond 3 sigma are cut
+    EXPECT_NEAR(std::sqrt(square), 2, 0.03);  // the tails beyond 3 sigma are cut off
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Files inside the program and a user's own beside them.
+// Files embedded in the program, and a user's files next to them.
 #include "assets/assets.h"
 
 #include <gmock/gmock.h>

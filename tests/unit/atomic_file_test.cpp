@@ -35,7 +35,7 @@ TEST(AtomicFile, LeavesTheOldFileWhenTheWorkFails) {
     EXPECT_EQ(std::filesystem::file_size(path), 3u);
 }
 
-// A disk that is not mounted, a name that is misspelt.
+// For example, a disk that is not mounted or a misspelt name.
 TEST(AtomicFile, MakesOneFolderAndNoMore) {
     const TemporaryFolder folder;
     EXPECT_THAT(error_of([&] { AtomicFile file(folder / "not/there/a.nrrd"); }).line,
@@ -43,7 +43,7 @@ TEST(AtomicFile, MakesOneFolderAndNoMore) {
     EXPECT_EQ(folder.entries(), 0u);
 }
 
-// Work that was interrupted, or has not begun.
+// For work that was interrupted or has not begun.
 TEST(AtomicFile, TheFolderThatItMadeGoesWithIt) {
     const TemporaryFolder folder;
     const std::filesystem::path made = folder / "made";
@@ -85,7 +85,7 @@ TEST(AtomicFile, RefusesFoldersAndFilesInTheWay) {
     EXPECT_EQ(folder.entries(), 1u);
 }
 
-// Renaming over a device, pipe or socket would take it away.
+// Renaming over a device, pipe or socket would remove it.
 TEST(AtomicFile, LeavesWhatIsNoRegularFileAlone) {
     const TemporaryFolder folder;
     const auto pipe = folder / "pipe";

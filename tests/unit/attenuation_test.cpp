@@ -1,5 +1,5 @@
-// Attenuation coefficients against layers whose coefficients are known: light falls as exp(-2 mu z), and each voxel
-// sends back the same share of what it takes.
+// Attenuation coefficients compared with layers of known coefficients: light falls as exp(-2 mu z), and each voxel
+// backscatters the same fraction of the light it attenuates.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::int64_t above = 40, tissue = 700, depth = above + tissue;
 constexpr double row_um = 1.4;
-constexpr double per_mm[] = {2, 5, 1, 3};  // of four layers of 175 rows
+constexpr double per_mm[] = {2, 5, 1, 3};  // four layers of 175 rows
 
 double truth(std::int64_t z) {
     return per_mm[(z - above) / (tissue / 4)];
 }
 
-// Intensities of one A-scan, 1 at most; dark above the tissue, which goes on below the last row.
+// Returns the intensities of one A-scan with a maximum of 1: dark above the tissue, which continues below the last row.
 std::vector<double> decay() {
     std::vector<double> light(depth);
     double left = 1, brightest = 0;
@@ -56,7 +56,7 @@ Volume volume_of(std::int64_t a_scans, std::int64_t b_scans, double snr_db, unsi
     return volume;
 }
 
-// Mean over a layer and all A-scans less the truth, in % of it; the layer's first and last rows apart.
+// Returns the relative error of the mean over a layer and all A-scans in %, without the layer's first and last rows.
 double bias_percent(const Volume& found, std::int64_t layer) {
     constexpr std::int64_t rows = tissue / 4, edge = 10;
     const auto* values = reinterpret_cast<const float*>(found.voxels.data());
@@ -109,7 +109,7 @@ TEST(Attenuation, FindsTheNoiseFloor) {
     for (std::int64_t layer = 0; layer < 3; ++layer) EXPECT_LT(std::abs(bias_percent(found, layer)), 10) << layer;
 }
 
-// Roll-off and focus multiply the light; what is known of them is divided out.
+// Roll-off and focus multiply the intensity; their known parts are divided out.
 TEST(Attenuation, CorrectsRollOffAndFocus) {
     Volume volume = volume_of(1, 1, 0, 1);
     auto* values = reinterpret_cast<float*>(volume.voxels.data());
@@ -131,7 +131,7 @@ TEST(Attenuation, CorrectsRollOffAndFocus) {
         EXPECT_LT(std::abs(bias_percent(found_in(volume, recipe), layer)), 0.3) << layer;
 }
 
-// Tissue of the same brightness down to the end says nothing of how much lies below.
+// Constant brightness down to the last row does not reveal how much tissue is below.
 TEST(Attenuation, SaysNothingOfAnEndThatDoesNotFall) {
     Volume volume = volume_of(1, 1, 0, 1);
     auto* values = reinterpret_cast<float*>(volume.voxels.data());

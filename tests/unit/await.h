@@ -1,4 +1,4 @@
-// Waiting in tests: for as long as a loaded machine may need, never for ever, and then it is said what for.
+// Waiting in tests: long enough for a loaded machine, but never forever. A timeout reports the condition.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace echolux {
 
-// For loops that do more than wait. Throws when two minutes are over.
+// For loops that do more than wait. lasts() throws after two minutes.
 class TestPatience {
   public:
     bool lasts() const {
@@ -20,7 +20,7 @@ class TestPatience {
     std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + std::chrono::minutes(2);
 };
 
-// Throws when two minutes are over.
+// Throws after two minutes.
 template <class Condition>
 void await(const char* file, int line, const char* what, const Condition& condition) {
     constexpr std::chrono::minutes longest{2};
@@ -35,5 +35,5 @@ void await(const char* file, int line, const char* what, const Condition& condit
 
 }  // namespace echolux
 
-// Until the expression is true.
+// Waits until the expression is true.
 #define AWAIT(...) ::echolux::await(__FILE__, __LINE__, #__VA_ARGS__, [&] { return (__VA_ARGS__); })

@@ -1,5 +1,5 @@
-// What the benches of methods, several GPUs and papers measure, how they judge it, and how it stands beside what was
-// published; seen with made-up figures.
+// The figures of the benches of methods, several GPUs and papers, their targets, and their comparison with published
+// figures, with made-up values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,12 +93,12 @@ TEST(BenchPapers, OursStandsBesideThePublished) {
     EXPECT_DOUBLE_EQ(frame.published, 0.04392);
     EXPECT_DOUBLE_EQ(frame.ours, 1e-3);
     EXPECT_NEAR(frame.factor, 43.92, 1e-9);
-    EXPECT_DOUBLE_EQ(row(rows, "ss-oct/240", "C1060").factor, 2);  // rates: more is better
+    EXPECT_DOUBLE_EQ(row(rows, "ss-oct/240", "C1060").factor, 2);  // rates: higher is better
     EXPECT_NEAR(row(rows, "cs.fft/15", "GTX 580").factor, 47.2, 1e-9);
     EXPECT_EQ(row(rows, "cs.nufft/15", "GTX 580").factor, 0);  // not measured
 }
 
-// A CPU's figures are compared with ours on a CPU: beside a GPU they have keys of their own.
+// CPU figures have separate keys and are compared with published CPU figures.
 TEST(BenchPapers, ProcessorsAreComparedWithProcessors) {
     const BenchReport on_gpu = report_of({{"defr/10", 512e3}, {"cpu.defr/10", 512}});
     EXPECT_NEAR(row(beside_the_papers(on_gpu, true), "cpu.defr/10", "CPU").factor, 3.2845, 1e-9);
@@ -108,7 +108,7 @@ TEST(BenchPapers, ProcessorsAreComparedWithProcessors) {
 }
 
 TEST(BenchPapers, SecondsOfVolumesComeFromRatesOfVoxels) {
-    const BenchReport report = report_of({{"register/rows.rate", 134217728 * 100.0}});  // 10 ms a volume
+    const BenchReport report = report_of({{"register/rows.rate", 134217728 * 100.0}});  // 10 ms per volume
     const auto rows = beside_the_papers(report, true, published_tissue_figures());
     EXPECT_NEAR(row(rows, "register/rows.rate", "CUDA").ours, 0.01, 1e-12);
     EXPECT_NEAR(row(rows, "register/rows.rate", "CUDA").factor, 1060, 1e-6);

@@ -1,5 +1,5 @@
-// What `echolux bench` makes of its figures, seen with a made-up report: spreads, spelled amounts, tables, the
-// judgement by the targets, and the exact keys of the JSON.
+// The report of `echolux bench`, with made-up figures: spreads, formatted amounts, tables, targets, and the exact keys
+// of the JSON.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ BenchFigure measured(const std::string& key, const std::string& unit, double med
     return {key, "meaning of " + key, unit, {median, median * 0.95, median * 1.02, 15}, {}, {}};
 }
 
-// Every target is just reached.
+// A report in which every target is only just met.
 BenchReport report_at_the_bounds() {
     BenchReport report;
     report.machine = {"Processor", 8, "cuda (GPU, fused)", "a remark", "580.1", "textures"};
@@ -60,7 +60,7 @@ BenchFigure& figure_of(BenchReport& report, const std::string& key) {
     return *std::ranges::find(report.figures, key, &BenchFigure::key);
 }
 
-// Names of the targets that are missed.
+// Returns the names of the missed targets.
 std::vector<std::string> missed(const BenchReport& report) {
     std::vector<std::string> names;
     for (const BenchTarget& target : judged(report)) {
@@ -110,7 +110,7 @@ TEST(BenchReport, TargetsAreMetAtTheirBounds) {
     EXPECT_EQ(report.targets.size(), 12U + other_lengths.size());
 }
 
-// Each target by the one figure that it hangs on, a little too small or too large.
+// Each target is missed by making its figure slightly too small or too large.
 TEST(BenchReport, EachTargetCanBeMissed) {
     const auto when = [](const std::string& key, double factor) {
         BenchReport report = report_at_the_bounds();
@@ -166,7 +166,7 @@ TEST(BenchReport, SoftwareIsJudgedByAPictureAtRest) {
     EXPECT_FALSE(judged_rendering_in_software({}).front().met);
 }
 
-// At the bounds, which are steps of 8 bits and decibels as they stand.
+// Exactly at the bounds, in steps of 8 bits and decibels.
 TEST(BenchReport, NoiseIsJudgedForEachVolume) {
     BenchReport report;
     report.figures = {measured("clean/a.nrrd", "of 255", 1), measured("psnr/a.nrrd", "dB", 36),
@@ -198,7 +198,7 @@ TEST(BenchReport, TablesTellFiguresGapsAndTargets) {
     EXPECT_THAT(markdown_of(BenchReport{}), Not(HasSubstr("target")));
 }
 
-// 45.3 of 55.3 GB/s; one of which the ceiling could not be measured.
+// 45.3 of 55.3 GB/s; for one stage the ceiling could not be measured.
 TEST(BenchReport, StagesStandBesideTheirCeilings) {
     BenchReport report;
     report.stages = {
@@ -243,7 +243,7 @@ TEST(BenchReport, JsonHasTheKeysOfTheDocuments) {
     EXPECT_EQ(json["targets"][7]["met"], true);
 }
 
-// Where memory cannot be pinned, a figure "from pinned memory" would be of something else.
+// Without pinned memory, a figure "from pinned memory" would be wrong.
 TEST(BenchSpectra, AreWhereTheyWereAskedForOrNotMade) {
     const BenchSize size{512, 4, 2, 1};
     EXPECT_EQ(BenchSpectra(size, SampleFormat::u16, MemoryKind::host).blocks().front().memory, MemoryKind::host);

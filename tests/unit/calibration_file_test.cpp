@@ -1,4 +1,4 @@
-// Calibration vectors from files, and what is refused.
+// Calibration vectors from files, valid and invalid.
 #include "engine/io/calibration_file.h"
 #include "compute/plan/choices.h"
 
@@ -101,7 +101,7 @@ TEST_F(CalibrationFileTest, KMapsMustBeMonotoneAndInside) {
     };
     EXPECT_EQ(refusal_of({0, 1, 2, 3}, 4), "");
     EXPECT_EQ(refusal_of({3, 2.5, 1, 0}, 4), "");
-    EXPECT_EQ(refusal_of({-0.9, 50, 99.9}, 100), "");  // 1 % outside is clamped later
+    EXPECT_EQ(refusal_of({-0.9, 50, 99.9}, 100), "");  // up to 1 % outside is clamped later
     EXPECT_EQ(refusal_of({-1.1, 50, 99}, 100),
               "k.csv: position -1.1 is outside 0..99 by more than 1 % of the samples (positions count samples of the "
               "raw spectrum from 0)");

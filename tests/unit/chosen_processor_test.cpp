@@ -1,4 +1,4 @@
-// Work that both processors do: on the one that is asked for, and on the CPU where there is no other.
+// Work that both processors support: it runs on the requested one, and on the CPU without a GPU.
 #include "compute/chosen_processor.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which processor reconstructs, and the memory that blocks come from: what holds with a GPU and without one.
+// The choice of the backend and the memory of blocks, with and without a GPU.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 TEST(Backends, EverySurveySaysSomething) {
     const GpuSurvey& survey = surveyed_gpus();
     EXPECT_TRUE(!survey.usable.empty() || !survey.refusal.empty());
-    EXPECT_EQ(&survey, &surveyed_gpus());  // looks once
+    EXPECT_EQ(&survey, &surveyed_gpus());  // surveys only once
     for (const Gpu& gpu : survey.usable) {
         EXPECT_NE(gpu.id, DeviceId{});
         EXPECT_FALSE(gpu.name.empty());
@@ -56,7 +56,7 @@ TEST(Backends, AutomaticFallsBackWhereCudaIsRefused) {
     }
 }
 
-// A GPU that is there, and what planning on it comes to.
+// Chooses between a GPU that exists and the CPU, depending on the outcome of planning on the GPU.
 ChosenReconstructor chosen_with_gpu(const std::function<std::unique_ptr<Reconstructor>()>& plan_on_gpu,
                                     const std::string& refusal = {}) {
     return gpu_or_cpu(plain_spec(64, 2), {{{.id = {1}, .name = "a GPU"}}, refusal}, plan_on_gpu);
@@ -103,7 +103,7 @@ TEST(Backends, AGpuThatIsNotThereIsNotCounted) {
     for (const int gpus : {0, 1, 3}) EXPECT_THROW(chosen_gpus({.gpu = {9}, .gpus = gpus}, two), Error) << gpus;
 }
 
-// Of three GPUs the second has too little memory.
+// The second of three GPUs has too little memory.
 TEST(Backends, OfAllGpusOneThatRefusesIsLeftOutAndSaidSo) {
     const std::vector<DeviceId> three{{1}, {2}, {3}};
     const auto planned = [](ErrorCode code, const std::vector<DeviceId>& refusing) {
@@ -190,7 +190,7 @@ TEST(BlockPool, GivesBackTheSameMemoryAndOnlyThat) {
     auto view = second.keeper;
     second = {};
     const BlockMemory third = pool.take();
-    EXPECT_NE(third.data, given_back);  // a view is left, so it is not idle
+    EXPECT_NE(third.data, given_back);  // a view remains, so the memory is in use
     EXPECT_NE(third.data, first.data);
     view.reset();
     EXPECT_EQ(pool.take().data, given_back);

@@ -1,4 +1,4 @@
-// Removal of the background spectrum (docs/algorithms.md 2.2) where it must be exact to the bit.
+// Removal of the background spectrum (docs/algorithms.md 2.2) where it must be exact to the last bit.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -30,7 +30,8 @@ Field field_of(const ReconstructionSpec& spec, const std::vector<std::uint16_t>&
     return reconstructed<std::complex<float>>(spec, spectra);
 }
 
-// A large background, and in each line one sample that leaves it; the next line leaves it by as much to the other side.
+// A large background, from which one sample per line deviates. The next line deviates by the same amount in the other
+// direction.
 TEST(FrameMean, LeavesExactlyWhatIsNotInTheMean) {
     constexpr std::size_t lines = 20000;
     std::vector<std::uint16_t> spectra(lines * n);
@@ -105,7 +106,8 @@ TEST(StoredBackground, IsSubtractedAsItIs) {
     EXPECT_EQ(field[2].real() * float{n}, -1000.25f);
 }
 
-// b <- (1 - alpha) b + alpha mean, over acquired B-scans, the first one taken whole, before it is subtracted.
+// b <- (1 - alpha) b + alpha mean per acquired B-scan, updated before it is subtracted; the first mean is taken
+// unchanged.
 TEST(RunningBackground, FollowsTheLevel) {
     ReconstructionSpec spec = spec_for(Background::running, 2);
     spec.recipe.running_alpha = 0.25;

@@ -1,5 +1,5 @@
-// The whole chain over a simulated capillary of 200 um, whose flow is known in ul/s: simulated spectra, Doppler, and
-// the sum of velocities over the lumen, in both directions.
+// The whole chain on a simulated capillary of 200 um whose flow in ul/s is known: simulated spectra, Doppler, and the
+// sum of velocities over the lumen, in both directions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,8 @@ namespace {
 
 using test::Recording;
 
-// Flow through the plane y = const in ul/s: the axial velocity is that along y times the tube's slope there.
+// Flow through the plane y = const in ul/s. The axial velocity is the velocity along y times the tube's slope at that
+// position.
 double lumen_flow_ul_s(double flow_ul_s) {
     Simulation simulation;
     simulation.scene = "capillary";

@@ -1,5 +1,5 @@
-// Recorded samples become numbers without loss (docs/algorithms.md 2.1). A line that is zero but for one sample has
-// that sample, divided by the number of samples, in every depth bin; with 16 samples the division is exact.
+// Recorded samples are converted to numbers without loss (docs/algorithms.md 2.1). If a line has one non-zero sample,
+// every depth bin contains that sample divided by the number of samples; for 16 samples the division is exact.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ ReconstructionSpec spec_for(const RawFormat& format, std::int64_t lines) {
     return spec;
 }
 
-// The only sample of each line that is not zero.
+// Returns the only non-zero sample of each line.
 std::vector<float> read_samples(const RawFormat& format, std::span<const std::byte> stored, std::int64_t lines) {
     std::vector<float> values;
     for (const auto a : reconstructed<std::complex<float>>(spec_for(format, lines), stored)) {
@@ -30,7 +30,7 @@ std::vector<float> read_samples(const RawFormat& format, std::span<const std::by
     return values;
 }
 
-// One line for each code, which stands at sample code % n.
+// One line per code, with the code at sample code % n.
 template <class Sample>
 std::vector<Sample> line_for_each(const std::vector<Sample>& codes) {
     std::vector<Sample> lines(codes.size() * n, Sample{0});
@@ -123,7 +123,7 @@ TEST(Convert, FloatsStayAndWhatIsNoNumberCountsAsZero) {
     EXPECT_EQ(values, (std::vector<float>{1.5f, -2.25e7f, 1e-20f, 0, 0, 0}));
 }
 
-// Bit i of the line is bit i % 8 of byte i / 8 (little), or counts from the highest bit (big).
+// Bit i of the line is bit i % 8 of byte i / 8, counted from the lowest (little) or highest bit (big).
 void put_packed12(std::vector<std::byte>& line, std::int64_t sample, unsigned code, ByteOrder order) {
     for (unsigned bit = 0; bit < 12; ++bit) {
         const auto place = static_cast<std::size_t>(12 * sample + bit);

@@ -1,5 +1,5 @@
-// Flow beside structure: the same bits for any block size and number of threads, blocks with something between their
-// B-scans, volumes that are as large as each other, and plans that cannot work.
+// Flow together with structure: the same bits for any block size and number of threads, blocks with gaps between their
+// B-scans, volumes of equal size, and invalid plans.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -50,7 +50,7 @@ const Way ways[] = {
      [](Spec& p) {
          with_repeats(p, FlowMethod::complex_decorrelation);
          p.flow.significance = 0;
-         p.recipe.noise_floor_db = 17;  // too dark to tell that whole B-scans decorrelate
+         p.recipe.noise_floor_db = 17;  // too dark to detect that whole B-scans decorrelate
          p.flow.threshold_db = -20;
      }},
     {"aligned",
@@ -115,7 +115,7 @@ TEST_P(FlowBlocks, FlowIsAsLargeAsTheStructure) {
     EXPECT_EQ(flow.quantity, std::get<std::string>(value_of(spec.flow, "method")));
 }
 
-// Headers before and lines of flyback after each acquired B-scan stay where they are.
+// Headers before each acquired B-scan and flyback lines after it are left untouched.
 TEST_P(FlowBlocks, WhatLiesBetweenBScansIsSkipped) {
     spec.block_b_scans = b_scans;
     const std::int64_t frame_bytes = 2 * n * a_scans, header = 32, flyback = 3 * 2 * n;
@@ -133,7 +133,7 @@ TEST_P(FlowBlocks, WhatLiesBetweenBScansIsSkipped) {
                         place_of(found.flow, *reconstructor->flow_grid()));
     Block block = block_of(apart, 0, b_scans);
     block.frames = {header, stride};
-    block.bytes = stride * (frames - 1) + header + frame_bytes;  // flyback after the last one need not be there
+    block.bytes = stride * (frames - 1) + header + frame_bytes;  // flyback after the last B-scan is optional
     reconstructor->submit(block, places);
     const FlowVolumes whole = this->found(b_scans, 2);
     EXPECT_EQ(found.structure, whole.structure);
@@ -155,7 +155,7 @@ TEST_P(FlowBlocks, WhatLiesBetweenBScansIsSkipped) {
 
 INSTANTIATE_TEST_SUITE_P(Ways, FlowBlocks, testing::ValuesIn(ways), [](const auto& test) { return test.param.name; });
 
-// ---- plans that cannot work -----------------------------------------------------------------------------------------
+// ---- invalid plans --------------------------------------------------------------------------------------------------
 
 struct Fault {
     std::string name;
@@ -256,7 +256,7 @@ TEST(FlowPlan, WithoutAMethodHasNoVolume) {
     EXPECT_FALSE(plan_on_cpu(spec)->flow_grid().has_value());
 }
 
-// A mask needs a level even where voxels do not count from it.
+// Masking needs a noise floor even if voxel values do not depend on it.
 TEST(FlowPlan, NeedsANoiseFloor) {
     Recipe recipe;
     recipe.levels = Levels::fixed;

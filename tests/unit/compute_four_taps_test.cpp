@@ -1,5 +1,4 @@
-// The interpolation of eight and of sixteen points at a time makes the bits of the one of four, and all what the table
-// says.
+// Interpolation of eight or sixteen points at a time gives the same bits as of four, and all agree with the table.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +11,7 @@ namespace {
 
 constexpr std::int64_t samples = 1000;
 
-// Points spread over the samples, `step` apart on average, with random weights.
+// Points distributed over the samples, `step` apart on average, with random weights.
 ResampleTable table_of(std::int64_t points, double step, std::mt19937& random) {
     std::uniform_real_distribution<float> weight(-1, 1);
     ResampleTable table;
@@ -56,7 +55,7 @@ TEST_P(FourTapsRuns, MakeTheSameBits) {
 
 INSTANTIATE_TEST_SUITE_P(Registers, FourTapsRuns, testing::Values(8, 16));
 
-// A k grid far coarser than the samples.
+// A k grid much coarser than the samples.
 TEST(FourTaps, SixteenPointsFartherApartThanAWindowAreNotTakenTogether) {
     std::mt19937 random(3);
     const ResampleTable table = table_of(100, 9.5, random);

@@ -1,5 +1,5 @@
-// The largest of each few voxels, as the CPU stores them beside the voxels: of every type and depth, wherever they go,
-// found again from the voxels themselves.
+// The maximum of each few voxels, as the CPU stores it with the voxels: for every type, depth and place, compared with
+// the voxels themselves.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ double value_at(const std::byte* voxels, VoxelType type, std::int64_t i) {
     }
 }
 
-// Peaks lie apart from each other, and what is between them stays.
+// Peaks are stored with gaps, which must stay unchanged.
 void expect_peaks(const ReconstructionSpec& spec, std::int64_t depths) {
     const auto spectra = random_spectra();
     const auto reconstructor = plan_on_cpu(spec);
@@ -99,7 +99,7 @@ TEST(Peaks, FollowWhateverMakesTheVoxels) {
     spec.recipe.quantity = Quantity::amplitude;
     expect_peaks(spec, 8);
     spec = spec_of(VoxelType::f32);
-    spec.recipe.fixed_pattern = FixedPattern::median;  // by way of bins
+    spec.recipe.fixed_pattern = FixedPattern::median;  // computed from bins
     expect_peaks(spec, 8);
 }
 

@@ -1,5 +1,5 @@
-// Plans that cannot work are refused with the key that is at fault, before anything is allocated; so are blocks that do
-// not fit their plan.
+// Invalid plans are rejected with the key at fault before anything is allocated. So are blocks that do not fit their
+// plan.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -16,7 +16,7 @@ constexpr std::int64_t n = 64;
 
 struct Fault {
     std::string name;
-    std::string key;  // must be named in the message
+    std::string key;  // must be in the message
     std::function<void(ReconstructionSpec&)> make;
 };
 

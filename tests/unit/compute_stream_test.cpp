@@ -1,5 +1,5 @@
-// Blocks of a scan: the same bits for any block size and any number of threads and devices, from any starting point,
-// and offsets that 32 bits cannot hold.
+// Blocks of a scan: the same bits for any block size, number of threads and devices, and starting point, with offsets
+// beyond 32 bits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ class Stream : public testing::TestWithParam<Variant> {
         return one;
     }
 
-    // Both volumes, one after the other; what comes before `skipped` B-scans of the first one is only primed.
+    // Returns both volumes in sequence. The first `skipped` B-scans of the first volume are only primed.
     std::vector<std::byte> voxels(std::int64_t block_b_scans, int threads, std::int64_t skipped = 0, int devices = 1) {
         set_thread_count(threads);
         spec.block_b_scans = block_b_scans;
@@ -123,7 +123,7 @@ TEST_P(Stream, PrimedStartChangesNoBit) {
 INSTANTIATE_TEST_SUITE_P(Variants, Stream, testing::ValuesIn(variants),
                          [](const auto& test) { return test.param.name; });
 
-// 2^31 samples pass through: the same memory again and again, at positions that grow.
+// Processes 2^31 samples: the same memory repeatedly, at increasing positions.
 TEST(StreamOfTwoToThe31Samples, EveryBlockGivesTheSameBits) {
     ReconstructionSpec spec;
     spec.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = 1024};
@@ -154,7 +154,7 @@ struct Free {
     void operator()(void* memory) const { std::free(memory); }
 };
 
-// Four lines a GiB apart, written to B-scans a GiB apart: only the touched pages of this memory exist.
+// Four lines 1.5 GiB apart, written to B-scans 1.5 GiB apart. Only the touched pages of this memory exist.
 TEST(LargeOffsets, LinesAndPlacesBeyond32Bits) {
     constexpr std::int64_t gap = std::int64_t{3} << 29;
     ReconstructionSpec spec = plain_spec(64, 1);

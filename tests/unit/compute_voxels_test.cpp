@@ -1,4 +1,4 @@
-// What is written for a voxel (docs/algorithms.md 3.13): quantities, codes, levels, places; and never NaN.
+// Voxel values (docs/algorithms.md 3.13): quantities, codes, levels and places; never NaN.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ TEST(Quantity, AllFollowFromTheField) {
     }
 }
 
-// What is not stored as codes does not know of their range.
+// Voxels that are not codes do not depend on the range of codes.
 TEST(Quantity, LevelsOfEachFrameChangeNothingButCodes) {
     const auto spectra = random_spectra();
     const auto with = [&](Quantity quantity, VoxelType voxel, Levels levels) {
@@ -68,7 +68,7 @@ TEST(Quantity, LevelsOfEachFrameChangeNothingButCodes) {
     EXPECT_EQ(with(Quantity::db, VoxelType::f32, Levels::frame), with(Quantity::db, VoxelType::f32, Levels::fixed));
 }
 
-// What the codes should be: value in double, rounded to the nearest; one ulp of float decides ties.
+// Expected codes: the value in double, rounded to nearest; ties may differ by one ulp of float.
 template <class Code>
 void expect_codes(const std::vector<Code>& codes, const std::vector<float>& values, std::size_t begin, std::size_t end,
                   double low, double high) {

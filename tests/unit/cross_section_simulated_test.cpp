@@ -1,4 +1,4 @@
-// Flow of simulated blood, from spectra to ul/s: the capillary and the pulsing vessel against what flows in them,
+// Flow of simulated blood, from spectra to ul/s: the capillary and the pulsating vessel compared with their true flow,
 // printed as a table.
 #include <gtest/gtest.h>
 

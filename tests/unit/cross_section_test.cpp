@@ -1,5 +1,4 @@
-// Flow through sections of tubes with laminar flow, whose velocities are written down exactly: pi r^2 peak / 2 passes
-// through every plane.
+// Flow through sections of tubes with exact laminar velocities: pi r^2 peak / 2 passes through every plane.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,11 +16,11 @@ namespace {
 
 struct Tubing {
     double radius_um = 60, peak_mm_s = 20;
-    double down = 0.1, sideways = 0.2;  // micrometres for each one along the tube
-    double bend = 0;                    // of the depth: um / um^2
+    double down = 0.1, sideways = 0.2;  // micrometres per micrometre along the tube
+    double bend = 0;                    // of the depth, in um / um^2
     int along = 2;                      // axis
     double noise_mm_s = 0, v_max = 0;
-    bool beats_back = false;  // flows the other way
+    bool beats_back = false;  // flows in the opposite direction
 };
 
 VolumeGrid grid_of(const Tubing& tube) {
@@ -40,8 +39,8 @@ double true_flow_of(const Tubing& tube) {
     return std::numbers::pi * tube.radius_um * tube.radius_um * tube.peak_mm_s / 2 * 1e-6;
 }
 
-// The section at right angles to the axis of a grid is a disc, as in the simulator's scenes; the flow along that axis
-// is laminar, and blood follows the tube.
+// The section perpendicular to a grid axis is a disc, as in the simulator's scenes. Flow along that axis is laminar,
+// and blood follows the tube.
 std::vector<float> velocities_in(const Tubing& tube, unsigned seed = 1) {
     const VolumeGrid grid = grid_of(tube);
     std::vector<float> values(static_cast<std::size_t>(grid.voxels()));
@@ -58,7 +57,7 @@ std::vector<float> velocities_in(const Tubing& tube, unsigned seed = 1) {
         const double slope = tube.down + 2 * tube.bend * s;
         double v = r < 1 ? tube.peak_mm_s * (1 - r * r) * slope : 0;
         if (tube.beats_back) v = -v;
-        v += tube.noise_mm_s * noise(random) + 1e-7;  // exactly 0 would be unknown
+        v += tube.noise_mm_s * noise(random) + 1e-7;  // exactly 0 would mean unknown
         if (tube.v_max > 0) v = std::remainder(v, 2 * tube.v_max);
         values[static_cast<std::size_t>(k)] = static_cast<float>(v);
     }
@@ -98,13 +97,13 @@ TEST(CrossSection, gives_the_flow_of_a_tilted_tube) {
         const double length = std::hypot(1, tube.down, tube.sideways);
         EXPECT_NEAR(found.vessel.course().tilt_deg, 180 / std::numbers::pi * std::asin(std::abs(tube.down) / length),
                     0.15);
-        // A tenth of the area is slower than a tenth of the fastest.
+        // One tenth of the area is slower than one tenth of the peak velocity.
         EXPECT_NEAR(found.section.area_mm2, 0.9 * std::numbers::pi * 3600e-6 / length,
                     0.03 * std::numbers::pi * 3600e-6);
     }
 }
 
-// Sections of constant depth need no angle; they must lie within the volume.
+// Sections of constant depth need no angle, but must be within the volume.
 TEST(CrossSection, is_the_same_through_planes_of_constant_depth) {
     const auto en_face = [](const Tubing& tube) {
         const VolumeGrid grid = grid_of(tube);
@@ -150,7 +149,7 @@ TEST(CrossSection, puts_velocities_beyond_v_max_in_order) {
 TEST(CrossSection, refuses_a_vessel_at_right_angles_to_the_beam) {
     const Found found = found_in({.down = 0.02});
     EXPECT_EQ(found.vessel.reason(), FlowReason::angle);
-    // Its flow comes and goes with the angle that is allowed.
+    // Its flow depends on the permitted angle.
     CrossSectionRecipe recipe;
     recipe.min_tilt_deg = 0.5;
     recipe.angle_error_deg = 0;
@@ -161,7 +160,7 @@ TEST(CrossSection, error_is_that_of_the_angle_and_of_the_noise) {
     const Found found = found_in({.noise_mm_s = 0.2});
     const double tilt = found.vessel.course().tilt_deg * std::numbers::pi / 180;
     EXPECT_NEAR(found.vessel.angle_error(), 0.25 * std::numbers::pi / 180 / (std::sin(tilt) * std::cos(tilt)), 0.02);
-    // Noise of 0.2 mm/s in about 1400 voxels of 8 um^2, over the slope of 0.1.
+    // Noise of 0.2 mm/s in about 1400 voxels of 8 um^2, divided by the slope of 0.1.
     const double plane = 0.2 * std::sqrt(1800.0) * 8e-6 / 0.1;
     for (const FlowValue& value : found.along) {
         if (value.reason != FlowReason::ok) continue;
@@ -176,7 +175,7 @@ TEST(CrossSection, power_undoes_the_blur_of_bright_blood) {
     const auto at = [&](std::int64_t z, std::int64_t a, std::int64_t b) {
         return static_cast<std::size_t>((b * grid.a_scans + a) * grid.depth + z);
     };
-    constexpr std::int64_t reach = 3;  // A-scans on either side, evenly
+    constexpr std::int64_t reach = 3;  // A-scans on either side, with equal weights
     for (std::int64_t b = 0; b < grid.b_scans; ++b) {
         for (std::int64_t a = reach; a < grid.a_scans - reach; ++a) {
             for (std::int64_t z = 0; z < grid.depth; ++z) {
@@ -211,8 +210,8 @@ TEST(CrossSection, takes_the_course_of_two_points) {
 
 TEST(CrossSection, says_what_it_cannot_do) {
     const Tubing tube{};
-    EXPECT_THROW(found_in(tube, {}, VoxelPlace{2, 24, 10}), Error);    // nothing flows there
-    EXPECT_THROW(found_in(tube, {}, VoxelPlace{200, 24, 10}), Error);  // outside
+    EXPECT_THROW(found_in(tube, {}, VoxelPlace{2, 24, 10}), Error);    // no flow there
+    EXPECT_THROW(found_in(tube, {}, VoxelPlace{200, 24, 10}), Error);  // outside the volume
     EXPECT_EQ(found_in({.radius_um = 200}).vessel.reason(), FlowReason::out_of_range);
     EXPECT_EQ(found_in({.noise_mm_s = 3, .v_max = 2}).vessel.reason(), FlowReason::no_signal);
     VolumeGrid grid = grid_of(tube);
@@ -233,7 +232,7 @@ TEST(CrossSection, a_resting_volume_has_no_flow) {
     EXPECT_THROW(VesselFlow(grid, sum.mean(), {}, std::nullopt, std::nullopt), Error);
 }
 
-// ---- the heart
+// ---- heart rate
 
 struct Pulse {
     double hz = 1.2, seconds = 5, step_s = 0.05, noise = 0.1, overtone = 0.2, begins_s = 0;
@@ -287,8 +286,8 @@ TEST(HeartRate, takes_values_in_any_order_of_time) {
 
 TEST(HeartRate, is_not_made_up) {
     EXPECT_FALSE(rate_of({.seconds = 0.05}).is_found());               // one value
-    EXPECT_FALSE(rate_of({.seconds = 0.6}).is_found());                // half of a beat
-    EXPECT_FALSE(rate_of({.seconds = 20, .step_s = 0.6}).is_found());  // hardly one value a beat
+    EXPECT_FALSE(rate_of({.seconds = 0.6}).is_found());                // half a beat
+    EXPECT_FALSE(rate_of({.seconds = 20, .step_s = 0.6}).is_found());  // about one value per beat
     int found = 0;
     for (unsigned seed = 0; seed < 100; ++seed) {
         std::mt19937 random(seed);
@@ -300,7 +299,7 @@ TEST(HeartRate, is_not_made_up) {
         }
         found += heart_rate_of(times, flow, 0.5, 3).is_found() ? 1 : 0;
     }
-    EXPECT_LE(found, 4);  // 1 in 100, as the test asks for
+    EXPECT_LE(found, 4);  // 1 in 100, the level of the test
 }
 
 }  // namespace

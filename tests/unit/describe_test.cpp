@@ -1,4 +1,4 @@
-// Single values of described fields: what is accepted, what is refused and with which words.
+// Values of described fields: accepted values, and the messages of rejected ones.
 #include "compute/plan/describe.h"
 
 #include <cmath>
@@ -52,7 +52,8 @@ TEST(Describe, RefusalsSayWhatWasExpectedAndWhatCame) {
     EXPECT_THAT(refusal("depth_end", "99999999999999999999"), HasSubstr("expected a whole number"));
 }
 
-// What help and the window show for such a value can be written, on the command line and in files.
+// Special values are shown as a word in the help and the window, which can also be written on the command line and in
+// files.
 TEST(Describe, EveryValueThatStandsForSomethingElseHasAWord) {
     for (const Field<Recipe>& field : describe<Recipe>()) {
         if (!field.control.special_value) continue;
@@ -68,7 +69,7 @@ TEST(Describe, EveryValueThatStandsForSomethingElseHasAWord) {
     EXPECT_THAT(refusal("depth_begin", "auto"), HasSubstr("got auto"));
 }
 
-// "from -1e+12 to 1e+12" tells nobody anything, nor does a unit that is none.
+// A range like "from -1e+12 to 1e+12" is omitted, and so is a unit that is none.
 TEST(Describe, ARangeThatIsAsGoodAsNoneIsNotTold) {
     FieldText field{"low", "value", "", Effect::view, -1e12, 1e12, {}};
     field.control.special_value = -1e12;

@@ -1,4 +1,4 @@
-// Surfaces that are dragged by hand: what follows, what stays, and that they never cross.
+// Surfaces dragged by hand: the parts that follow, the parts that stay, and that surfaces never cross.
 #include "engine/layers/edit_surface.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t lines_a = 41, lines_b = 9, rows = 200;
 
-// Flat, at these rows.
+// Returns flat surfaces at these rows.
 Surfaces flat_surfaces(const std::vector<float>& at) {
     Surfaces surfaces{lines_a, lines_b, {}, 0};
     for (std::size_t k = 0; k < at.size(); ++k) {
@@ -30,7 +30,7 @@ std::size_t line_of(std::int64_t a, std::int64_t b) {
     return static_cast<std::size_t>(b * lines_a + a);
 }
 
-// The same surfaces, to the bit.
+// The surfaces are equal to the last bit.
 void expect_same(const Surfaces& a, const Surfaces& b) {
     for (std::size_t k = 0; k < a.all.size(); ++k) {
         EXPECT_THAT(a.all[k].rows, testing::Pointwise(testing::NanSensitiveFloatEq(), b.all[k].rows));

@@ -1,4 +1,4 @@
-// The panels of figures: what their pixels and bars say of the values.
+// The panels of figures: pixels and bars for given values.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-// One row of values, as a B-scan.
+// One row of values as a B-scan.
 Figure row(std::vector<float> values) {
     return {std::ssize(values), 1, std::move(values), 10, 10};
 }

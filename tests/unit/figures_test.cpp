@@ -16,7 +16,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Voxel (z, a, b) holds z + 10 a + 100 b.
+// Voxel (z, a, b) has the value z + 10 a + 100 b.
 Volume counted_volume() {
     Volume volume;
     volume.grid.depth = 4;
@@ -45,7 +45,7 @@ TEST(BScanFigure, CodesBecomeValues) {
     EXPECT_FLOAT_EQ(b_scan_figure(volume, 0).values[1], 2);
 }
 
-// As instruments that store linear reflectivities show them.
+// As displayed by instruments that store linear reflectivities.
 TEST(BScanFigure, OfReflectivitiesIsTheirFourthRoot) {
     Volume volume;
     volume.grid.depth = 4;
@@ -103,7 +103,7 @@ TEST(PercentileRange, LeavesAlmostNothingOutside) {
     EXPECT_NEAR(range.white, 996, 1);
 }
 
-// The dB of zero: four in five voxels, 170 dB below all others.
+// Four in five voxels have the dB of zero, 170 dB below all others.
 Volume sparse_volume() {
     Volume volume;
     volume.grid.depth = 10;
@@ -123,7 +123,7 @@ TEST(PercentileRange, LeavesTheDecibelsOfZeroOut) {
     const GrayRange range = percentile_range(b_scan_figure(volume, 0));
     EXPECT_NEAR(range.black, 0, 1);
     EXPECT_NEAR(range.white, 39, 1);
-    volume.grid.quantity = "amplitude";  // there it is a value as any other
+    volume.grid.quantity = "amplitude";  // for amplitudes, zero is an ordinary value
     EXPECT_EQ(percentile_range(b_scan_figure(volume, 0)).black, -175);
 }
 

@@ -1,4 +1,4 @@
-// Vessels between surfaces: area, length, flux, what was not measured, tails; painted so that the truth is known.
+// Vessels between surfaces: area, length, flux, unmeasured parts and tails, painted so that the truth is known.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -42,7 +42,7 @@ Surfaces planes(const VolumeGrid& grid, std::vector<float> rows) {
     return surfaces;
 }
 
-// A vessel along B-scans at A-scans 20 to 25, depths 10 to 15, of 0.5; and static tissue in between that is never 0
+// A vessel along B-scans at A-scans 20 to 25 and depths 10 to 15, with the value 0.5, in static tissue that is never 0
 // where B-scans were measured.
 Volume with_vessel() {
     Volume flow = flow_volume(depth, width, length);
@@ -63,13 +63,13 @@ TEST(VesselMaps, TellAreaLengthAndFlux) {
     EXPECT_DOUBLE_EQ(stats.measured_percent, 100);
     EXPECT_DOUBLE_EQ(stats.density_percent, 10);
     EXPECT_NEAR(stats.flux, 0.5, 1e-6);
-    EXPECT_NEAR(stats.skeleton_mm, 1 - 0.12, 0.03);  // its ends are thinned too, by half of its width of six
+    EXPECT_NEAR(stats.skeleton_mm, 1 - 0.12, 0.03);  // thinning also shortens the ends by half of the width of six
     EXPECT_NEAR(stats.skeleton_per_mm, stats.skeleton_mm / 0.6, 1e-9);
     EXPECT_EQ(vessel_stats(vessel_maps(flow, surfaces, {1, 2}, {}), flow.grid).density_percent, 0);
     EXPECT_EQ(vessel_stats(vessel_maps(flow, surfaces, {0, 1}, {.above = 0.6}), flow.grid).density_percent, 0);
 }
 
-// 100 um are 10 A-scans and 5 B-scans: windows of 11 x 5.
+// 100 um are 10 A-scans and 5 B-scans, so windows are 11 x 5.
 TEST(VesselMaps, DensityIsOfTheSquareAround) {
     const Volume flow = with_vessel();
     const VesselMaps maps = vessel_maps(flow, planes(flow.grid, {5.5F, 20.5F}), {0, 1}, {});
@@ -82,7 +82,7 @@ TEST(VesselMaps, DensityIsOfTheSquareAround) {
 TEST(VesselMaps, WhatWasNotMeasuredCountsNothing) {
     Volume flow = with_vessel();
     for (std::int64_t a = 0; a < width; ++a) {
-        for (std::int64_t z = 0; z < depth; ++z) at(flow, z, a, 7) = 0;  // a B-scan without any value
+        for (std::int64_t z = 0; z < depth; ++z) at(flow, z, a, 7) = 0;  // a B-scan without values
     }
     Surfaces surfaces = planes(flow.grid, {5.5F, 20.5F});
     for (std::int64_t b = 20; b < 30; ++b) {
@@ -97,7 +97,7 @@ TEST(VesselMaps, WhatWasNotMeasuredCountsNothing) {
     EXPECT_NEAR(stats.density_percent, 10, 1e-9);
 }
 
-// Single voxels, and specks of one B-scan, are noise; what fills a plane of the 27 voxels around it is not.
+// Single voxels and specks within one B-scan are noise. Voxels that fill a plane of the surrounding 27 are not.
 TEST(VesselMaps, SpecksAreNoVessels) {
     Volume flow = flow_volume(depth, width, length);
     std::mt19937 random(2);
@@ -143,7 +143,7 @@ TEST(Skeleton, LengthCountsDiagonals) {
     EXPECT_NEAR(skeleton_length(other, 20, 3, 4), 9 * 5, 1e-9);
 }
 
-// A vessel, its tail, and another vessel to its side and deeper.
+// A vessel, its tail, and another vessel that is deeper and to the side.
 TEST(Tails, AreTakenOutAndVesselsStay) {
     Volume flow = with_vessel();
     for (std::int64_t b = 0; b < length; ++b) {
@@ -161,7 +161,7 @@ TEST(Tails, AreTakenOutAndVesselsStay) {
     EXPECT_EQ(at(flow, 38, 22, 20), 0);
 }
 
-// From painted repeats to the map: vessels of known width, in tissue that moves.
+// From painted repeats to the map: vessels of known width in moving tissue.
 TEST(VesselMaps, OfMovingTissueHaveItsDensity) {
     RepeatsScene scene;
     scene.b_scans = 6;
@@ -176,7 +176,7 @@ TEST(VesselMaps, OfMovingTissueHaveItsDensity) {
     flow.grid.spacing_um = {scene.depth_um, scene.spacing_um, scene.spacing_um};
     std::memcpy(flow.voxels.data(), values.data(), flow.voxels.size());
     const Surfaces surfaces = planes(flow.grid, {20.5F, 70.5F, 120.5F});
-    // Vessels of radius 6, 3 and 4 at depths 40 and 60; tails lie below them.
+    // Vessels of radius 6, 3 and 4 at depths 40 and 60, with tails below.
     const double truth = 100.0 * (13 + 7 + 9) / 160;
     const VesselStats found = vessel_stats(vessel_maps(flow, surfaces, {0, 1}, {}), flow.grid);
     EXPECT_NEAR(found.density_percent, truth, 2.5);

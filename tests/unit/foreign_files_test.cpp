@@ -1,5 +1,5 @@
 // Formats of other programs, written by writers that share no code with us (write_foreign_files.py): every voxel,
-// spacings, order; and files that lie, of which each gives one clear line.
+// spacing and order, and invalid files, each with one clear error line.
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -36,7 +36,7 @@ double code_at(const Volume& volume, std::int64_t place) {
     }
 }
 
-// Written once for all tests of this file.
+// The files are written once for all tests.
 class ForeignFiles : public testing::Test {
   protected:
     static void SetUpTestSuite() {
@@ -59,7 +59,7 @@ class ForeignFiles : public testing::Test {
         return error_of([&] { read_volume(at(name)); });
     }
 
-    // Every voxel, by its value.
+    // Checks every voxel.
     template <class Value>
     static void expect(const Volume& volume, const Value& value, std::int64_t count = b_scans) {
         ASSERT_EQ(volume.grid.depth, depths);
@@ -91,7 +91,7 @@ TEST_F(ForeignFiles, DicomSlicesLieInTheOrderOfTheirPositionsWhateverTheirEncodi
     EXPECT_EQ(volume.grid.type, VoxelType::u16);
     EXPECT_NEAR(volume.grid.spacing_um[0], 3, 1e-9);
     EXPECT_NEAR(volume.grid.spacing_um[1], 12, 1e-9);
-    EXPECT_NEAR(volume.grid.spacing_um[2], 25, 1e-6);  // of the positions, not the thickness
+    EXPECT_NEAR(volume.grid.spacing_um[2], 25, 1e-6);  // by position, not by thickness
     EXPECT_EQ(volume.provenance.at("series"), "OPT 1 series 1");
 }
 
@@ -129,10 +129,10 @@ TEST_F(ForeignFiles, OnlyTheBitsThatDicomFilesUseAreTaken) {
 }
 
 TEST_F(ForeignFiles, PackedDicomFilesAreUnpacked) {
-    expect(read_volume(at("packed.dcm")), plus(0));  // by run lengths
+    expect(read_volume(at("packed.dcm")), plus(0));  // with run lengths
 }
 
-// 48 columns and 40 rows of 20 column + row, packed without loss by GDCM's own encoders.
+// 48 columns and 40 rows with the value 20 column + row, losslessly compressed by GDCM's own encoders.
 TEST_F(ForeignFiles, DicomFilesPackedByCodecsAreUnpacked) {
     for (const std::string name : {"jpeg2000", "jpeg_lossless", "jpeg_ls"}) {
         SCOPED_TRACE(name);
@@ -189,13 +189,13 @@ TEST_F(ForeignFiles, ThorlabsSpectraAreAScan) {
             EXPECT_NEAR(((1 - part) * below * below + part * (below + 1) * (below + 1)) / 15, static_cast<double>(i),
                         1e-5);
             EXPECT_EQ(scan.calibration.background[i], 1000 + 10 * static_cast<double>(i));
-            EXPECT_NEAR(scan.calibration.dark[i], static_cast<double>(i), 1e-5);  // electrons, 50 a count
+            EXPECT_NEAR(scan.calibration.dark[i], static_cast<double>(i), 1e-5);  // electrons, 50 per count
         }
         SpectraReader reader(scan);
         std::vector<std::byte> bytes(static_cast<std::size_t>(reader.bytes_per_b_scan()));
         reader.read(0, 2, 1, bytes);
         std::uint16_t sample = 0;
-        std::memcpy(&sample, bytes.data() + 2 * (3 * 16 + 4), 2);  // line 3, sample 4; two lines of reference before
+        std::memcpy(&sample, bytes.data() + 2 * (3 * 16 + 4), 2);  // line 3, sample 4, behind two reference lines
         EXPECT_EQ(sample, 1000 + 200 + 10 * 5 + 4);
         unpacked = scan.spectra;
         EXPECT_TRUE(std::filesystem::exists(unpacked));
@@ -209,7 +209,7 @@ TEST_F(ForeignFiles, HostileArchivesAreRefused) {
     EXPECT_THAT(reading("bomb.oct").line, HasSubstr("which no file does"));
     EXPECT_THAT(reading("short.oct").line, HasSubstr("ends too early"));
     EXPECT_THAT(reading("endless.oct").line, HasSubstr("ends too early"));
-    EXPECT_THAT(reading("entities.oct").line, HasSubstr("holds spectra but no picture"));  // nothing was expanded
+    EXPECT_THAT(reading("entities.oct").line, HasSubstr("holds spectra but no picture"));  // no entity was expanded
     EXPECT_THAT(reading("no_xml.oct").line, HasSubstr("Header.xml is damaged"));
     EXPECT_THAT(reading("damaged.oct").line, HasSubstr("is damaged"));
     EXPECT_FALSE(std::filesystem::exists("/tmp/evil"));
@@ -239,7 +239,7 @@ TEST_F(ForeignFiles, HeidelbergVolumes) {
 TEST_F(ForeignFiles, MatlabVariables) {
     for (const std::string name : {"five.mat", "seven.mat"}) {
         SCOPED_TRACE(name);
-        const Volume volume = read_volume(at(name));  // the largest of three dimensions, not the larger table
+        const Volume volume = read_volume(at(name));  // the largest array of three dimensions, not the larger table
         expect(volume, plus(0));
         EXPECT_EQ(volume.grid.type, VoxelType::u16);
         EXPECT_THAT(volume.grid.spacing_um, ElementsAre(0, 0, 0));
@@ -331,7 +331,7 @@ TEST_F(ForeignFiles, OctprozRecordingsAreScans) {
     EXPECT_THAT(error_of([&] { open_scan(at("wrong.raw")); }).line, HasSubstr("wrong_meta.txt, width: expected 1 to"));
 }
 
-// ---- a real series --------------------------------------------------------------------------------------------------
+// ---- real series ----------------------------------------------------------------------------------------------------
 
 TEST(ForeignSamples, MagneticResonanceSlices) {
     const char* samples = std::getenv("ECHOLUX_DATA");

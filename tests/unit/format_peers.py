@@ -1,7 +1,9 @@
-"""Series in every format, as programs that are not ours see and make them: NumPy, nibabel, tifffile, h5py, zarr, ome-zarr,
-pynrrd. `check FOLDER` reads what volume_formats_test.cpp wrote; `make FOLDER` writes what it reads.
+"""Reads and writes series in every format with other libraries: NumPy, nibabel, tifffile, h5py, zarr, ome-zarr, pynrrd.
 
-Voxel (t, slice, row, column) is a formula, so that every mirrored or swapped axis shows. Exit code 0: all is right; 77: a
+usage: format_peers.py check FOLDER     reads files written by volume_formats_test.cpp
+       format_peers.py make FOLDER      writes files for it to read
+
+Voxel (t, slice, row, column) is a formula, so mirrored or swapped axes are detected. Exit status 0: all correct, 77: a
 package is missing.
 """
 import re
@@ -59,7 +61,7 @@ def same_voxels(name, got, wanted):
         fail(name, "voxels", (got.dtype, got.shape, got.ravel()[:8]), (wanted.dtype, wanted.shape, wanted.ravel()[:8]))
 
 
-# ---- reading what Echolux wrote -------------------------------------------------------------------------------------
+# ---- reading Echolux files ------------------------------------------------------------------------------------------
 
 def check_nrrd(path, wanted):
     voxels, header = nrrd.read(str(path), index_order="C")
@@ -132,7 +134,7 @@ def check_meta(path, wanted):
 
 
 def halved(volume):
-    """The mean of 2 x 2 x 2 voxels, of fewer at the edges; halves upwards."""
+    """Returns the means of 2 x 2 x 2 voxels, fewer at the edges; halves are rounded up."""
     sums = volume.astype(np.float64)
     counts = np.ones(volume.shape)
     for axis in (1, 2, 3):
@@ -182,7 +184,7 @@ def check(folder):
     print(len(paths), "files are right")
 
 
-# ---- writing what Echolux reads -------------------------------------------------------------------------------------
+# ---- writing files for Echolux --------------------------------------------------------------------------------------
 
 def make_npy(folder, voxels):
     np.save(folder / "u16-c.npy", voxels)
@@ -198,7 +200,7 @@ def make_nrrd(folder, voxels):
     header = {"kinds": ["domain", "domain", "domain", "time"], "encoding": "gzip"}
     nrrd.write(str(folder / "u16-gzip.nrrd"), voxels, header, index_order="C")
     nrrd.write(str(folder / "u16-apart.nhdr"), voxels, {"encoding": "raw"}, index_order="C")
-    # Time first, as sequences of medical images have it.
+    # Time is the first axis, as in sequences of medical images.
     first = np.moveaxis(voxels, 0, -1)
     nrrd.write(str(folder / "u16-list.nrrd"), np.ascontiguousarray(first),
                {"kinds": ["list", "domain", "domain", "domain"], "encoding": "raw"}, index_order="C")

@@ -1,4 +1,4 @@
-// What fuzzing found once (tests/fuzz/seeds/*/found_*), so that it stays mended where no fuzzer runs.
+// Regression tests for findings of fuzzing (tests/fuzz/seeds/*/found_*), for machines without a fuzzer.
 #include <fstream>
 
 #include "engine/io/calibration_file.h"
@@ -23,7 +23,7 @@ class FuzzFindings : public testing::Test {
     TemporaryFolder folder_;
 };
 
-// All shapes were unlike each other: the best score was below zero, and nothing was as good as nine tenths of it.
+// No two lines were similar: the best score was negative, so no shape reached nine tenths of it.
 TEST_F(FuzzFindings, LinesThatAreUnlikeEachOther) {
     EXPECT_FALSE(guess_raw(found("raw_guess/found_unlike_lines", "x.raw")).empty());
 }
@@ -33,7 +33,7 @@ TEST_F(FuzzFindings, EmptyFilesOfNumbers) {
                 HasSubstr("contains no numbers"));
 }
 
-// Chunks of one voxel: the library takes seconds for their selection.
+// With chunks of one voxel, the library takes seconds to select them.
 TEST_F(FuzzFindings, ChunksWithoutEnd) {
     const std::filesystem::path file = found("hdf5/found_many_chunks", "x.h5");
     const Caught caught = error_of([&] { read_volume(file); });
@@ -41,14 +41,14 @@ TEST_F(FuzzFindings, ChunksWithoutEnd) {
     EXPECT_THAT(caught.line, HasSubstr("chunks"));
 }
 
-// An element of no interest claimed 1.8 GB, which GDCM allocated.
+// An irrelevant element claimed 1.8 GB, which GDCM allocated.
 TEST_F(FuzzFindings, DicomElementsThatClaimMuch) {
     const std::filesystem::path file = found("dicom/found_gdcm_allocates", "x.dcm");
     const Caught caught = error_of([&] { read_volume(file); });
     EXPECT_NE(caught.code, ErrorCode::out_of_memory) << caught.line;
 }
 
-// Sides whose product left 64 bits: a small buffer was written beyond its end.
+// The product of the dimensions overflowed 64 bits, and a small buffer was overrun.
 TEST_F(FuzzFindings, SidesWithoutEnd) {
     const std::filesystem::path zarr = folder_ / "x.ome.zarr";
     std::filesystem::create_directories(zarr / "0");
@@ -63,7 +63,7 @@ TEST_F(FuzzFindings, SidesWithoutEnd) {
     EXPECT_THAT(caught.line, HasSubstr("more than any memory holds"));
 }
 
-// After a file that could not be opened, the one before was asked for again.
+// After a file that could not be opened, the previous one was requested again.
 TEST_F(FuzzFindings, ADamagedTimePointBetweenTwoLooksAtAnother) {
     Volume volume;
     volume.grid.depth = 4;

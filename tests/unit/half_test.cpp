@@ -1,4 +1,4 @@
-// Half-precision voxels: our rounding against the compiler's own half type, and no file that takes them.
+// Half-precision voxels: rounding compared with the compiler's half type, and no file format that accepts them.
 #include <gmock/gmock.h>
 
 #include <bit>
@@ -18,14 +18,14 @@ std::uint16_t compilers_half(float value) {
 }
 
 TEST(Half, RoundsAsTheCompilerDoes) {
-    for (std::uint64_t bits = 0; bits <= 0x477fe000u; bits += 1021) {  // up to 65504, a few thousand in each octave
+    for (std::uint64_t bits = 0; bits <= 0x477fe000u; bits += 1021) {  // up to 65504, a few thousand per octave
         const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
         ASSERT_EQ(Half{}(value), compilers_half(value)) << value;
         ASSERT_EQ(Half{}(-value), compilers_half(-value)) << -value;
     }
 }
 
-// Every half, the middle between it and the next, and the floats beside that middle.
+// Tests every half, the midpoint to the next one, and the floats next to that midpoint.
 TEST(Half, RoundsTiesToEven) {
     for (std::uint16_t half = 0; half < 0x7bffu; ++half) {
         const auto low = static_cast<float>(std::bit_cast<_Float16>(half));

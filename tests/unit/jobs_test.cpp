@@ -1,5 +1,4 @@
-// Work beside the picture: it tells how far it is, stops when it is asked to, and what it leaves for the thread that
-// draws is done there and nowhere else.
+// Background jobs: they report progress, stop on request, and their last step runs on the drawing thread only.
 #include "app/jobs/jobs.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +52,7 @@ TEST_F(Working, TellsHowFarItIs) {
         },
         fails());
     told.wait();
-    jobs_.collect();  // there is nothing to collect yet
+    jobs_.collect();  // nothing to collect yet
     ASSERT_EQ(jobs_.states().size(), 1);
     const JobState state = jobs_.states().front();
     heard.count_down();
@@ -67,7 +66,7 @@ TEST_F(Working, TellsHowFarItIs) {
     jobs_.finish();
 }
 
-// Goes on for ever unless it is stopped.
+// Runs until stopped.
 Jobs::LastStep endless(Progress& progress) {
     progress.begin("count", 0, "");
     for (;;) progress.advance(1);

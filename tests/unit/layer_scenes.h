@@ -1,4 +1,4 @@
-// Painted layers, and what is looked for in them.
+// Painted layers and searches for them.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,7 @@ inline Surfaces found_in(const LayeredScene& scene, const SurfaceSearch& search)
     return find_surfaces(scene.intensity, scene.size, search, silent);
 }
 
-// Speckle of powers between boundaries at these depths, which a point spread has blurred along the depth.
+// Speckle with these powers between boundaries at these depths, blurred along the depth by a point spread function.
 inline LayeredScene blurred(const std::vector<float>& boundaries, const std::vector<double>& powers, const Size3& size,
                             unsigned seed) {
     constexpr double sigma = 1.1;
@@ -46,7 +46,7 @@ inline LayeredScene blurred(const std::vector<float>& boundaries, const std::vec
     return scene;
 }
 
-// Noise of -20 dB included.
+// Includes noise at -20 dB.
 inline LayeredScene three_boundaries(unsigned seed) {
     return blurred({30.5f, 55.5f, 85.5f}, {0.01, 1, 0.1, 0.01}, {120, 64, 24}, seed);
 }

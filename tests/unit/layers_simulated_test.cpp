@@ -1,5 +1,5 @@
-// Surfaces of simulated retinas, vessels and all, against the truth of the simulator: spectra, reconstruction and
-// search, five seeds, from 25 down to 15 dB of the brightest layer over noise.
+// Surfaces of simulated retinas with vessels, compared with the simulator's truth: spectra, reconstruction and search
+// for five seeds, with the brightest layer 25 to 15 dB above the noise.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Surfaces between layers: painted scenes whose boundaries are exact, noise, single B-scans, mirrors, threads.
+// Surfaces between layers: painted scenes with exact boundaries, noise, single B-scans, mirrored volumes, threads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,10 +25,10 @@ void expect_order(const Surfaces& surfaces) {
 }
 
 struct Errors {
-    double mean = 0, worst = 0;  // mean absolute error in rows over all surfaces, and of the worst of them
+    double mean = 0, worst = 0;  // mean absolute error in rows, over all surfaces and for the worst one
 };
 
-// Of the places that were found, which must be nearly all.
+// Errors of the positions that were found, which must be nearly all.
 Errors errors_of(const Surfaces& surfaces, const LayeredScene& scene) {
     EXPECT_GE(share_found(surfaces), 0.98);
     Errors errors;
@@ -83,8 +83,8 @@ TEST_P(RetinaSurfaces, LieWithinPartsOfAVoxel) {
 INSTANTIATE_TEST_SUITE_P(FiveSeeds, RetinaSurfaces,
                          testing::Combine(testing::Values(1U, 2U, 3U, 4U, 5U), testing::Values(15.0, 25.0)));
 
-// A pit as in a coarse scan of a fovea: four rows from one A-scan to the next, and far below what blocks of A-scans
-// show of it. What is not followed is not called ok.
+// A pit as in a coarse scan of a fovea: four rows per A-scan, far steeper than blocks of A-scans can show. Parts that
+// are not followed must not be marked ok.
 TEST(FoundSurfaces, FollowASteepPit) {
     LayeredScene scene{{256, 64, 48}, {}, {}};
     std::vector<float> pit, below(static_cast<std::size_t>(scene.lines()), 190.5F);
@@ -119,7 +119,7 @@ TEST(FoundSurfaces, OfASingleBScan) {
     expect_order(surfaces);
 }
 
-// Without a polarity the number of boundaries alone says what is looked for.
+// Without polarities, only the number of boundaries constrains the search.
 TEST(FoundSurfaces, OfAnyPolarity) {
     LayeredScene scene{{96, 64, 32}, {}, {}};
     for (const float at : {20.5f, 38.5f, 56.5f, 76.5f})
@@ -185,7 +185,7 @@ TEST(FoundSurfaces, OfNothingAreNone) {
     EXPECT_EQ(share_of(found_in(scene, search_for({0})), Reason::no_signal), 1);
 }
 
-// A part without tissue has no surfaces, and takes none from its neighbours.
+// A part without tissue has no surfaces and does not inherit them from its neighbours.
 TEST(FoundSurfaces, EndWhereTissueEnds) {
     LayeredScene scene = flat_scene({96, 64, 32});
     std::mt19937 random(6);
@@ -204,7 +204,7 @@ TEST(FoundSurfaces, EndWhereTissueEnds) {
     }
 }
 
-// Where a boundary fades, nothing is made up.
+// Surfaces are not extended where a boundary fades.
 TEST(FoundSurfaces, EndWhereNothingSpeaksForThem) {
     LayeredScene scene{{96, 96, 32}, {}, {}};
     for (const float at : {20.5f, 60.5f}) scene.boundaries.emplace_back(static_cast<std::size_t>(scene.lines()), at);
@@ -229,7 +229,7 @@ TEST(FoundSurfaces, EndWhereNothingSpeaksForThem) {
     EXPECT_THAT(surfaces.all[0].reasons, testing::Each(testing::AnyOf(Reason::ok, Reason::ambiguous)));
 }
 
-// Voxels without a value take away the places beside them, no others.
+// Voxels without values affect only the positions next to them.
 TEST(FoundSurfaces, LieWhereTheyDidBesideVoxelsWithoutAValue) {
     const LayeredScene whole = three_boundaries(5);
     LayeredScene scene = whole;
@@ -240,8 +240,8 @@ TEST(FoundSurfaces, LieWhereTheyDidBesideVoxelsWithoutAValue) {
     for (std::int64_t line = 0; line < scene.lines(); ++line) {
         empty(line, 0, line % 5);
         empty(line, 120 - line % 7, 120);
-        if (line / 64 == 0) empty(line, 0, 120);                      // a B-scan of nothing
-        if (line / 64 == 12 && line % 64 < 20) empty(line, 80, 120);  // one boundary was not recorded
+        if (line / 64 == 0) empty(line, 0, 120);                      // an empty B-scan
+        if (line / 64 == 12 && line % 64 < 20) empty(line, 80, 120);  // one boundary is not recorded
     }
     const Surfaces surfaces = found_in(scene, search_for({1, -1, -1}));
     for (std::size_t k = 0; k < 3; ++k) {

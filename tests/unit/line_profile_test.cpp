@@ -1,4 +1,4 @@
-// Profiles along lines: exact on a volume whose values grow linearly, and in their table.
+// Profiles along lines: exact in a volume of linearly increasing values, and exported as a table.
 #include "engine/analysis/line_profile.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-// value = 2 + 3 depth + 5 a + 7 b, in voxels; codes are half of that.
+// value = 2 + 3 depth + 5 a + 7 b in voxels; codes are half of that.
 Volume linear_volume(std::array<double, 3> spacing_um) {
     Volume volume;
     volume.grid.depth = 8;

@@ -1,4 +1,4 @@
-// What of a live job's report means that it was not done: the exit codes of `record` and `live` hang on it.
+// The parts of a live job's report that count as failures. They determine the exit codes of `record` and `live`.
 #include "app/live/live_report.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Boundaries that are looked for and are not there: none is made up.
+// Searches for boundaries that do not exist: none is made up.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-// A boundary too many is looked for in the speckle around a bright line: few of its places look like one.
+// Searches for one boundary too many in the speckle around a bright line: few positions look like one.
 TEST(MissingSurfaces, AreNotSaidToBeSure) {
     const std::vector<float> boundaries{60.5f, 120.5f, 123.5f, 180.5f};
     for (const double below : {0.05, 1.0}) {
@@ -31,7 +31,7 @@ TEST(MissingSurfaces, AreNotSaidToBeSure) {
     }
 }
 
-// Places that are said to be sure lie where there is a boundary, and none are on each other.
+// Positions reported as certain are at boundaries, and no two coincide.
 TEST(MissingSurfaces, HaveNoPlace) {
     const LayeredScene scene = three_boundaries(4);
     for (std::size_t surplus = 1; surplus <= 3; ++surplus) {

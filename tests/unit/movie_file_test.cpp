@@ -1,5 +1,5 @@
-// What movies are called, may be and cost before FFmpeg is asked: rates, names, sizes; colours as BT.709 defines them;
-// palettes; series of PNG files. What FFmpeg makes of it is checked by ffprobe in tests/cli.
+// Checks of movies before FFmpeg is used: frame rates, names, sizes; colours as defined by BT.709; palettes; PNG
+// series. tests/cli checks FFmpeg's output with ffprobe.
 #include "engine/io/movie_file.h"
 
 #include <gmock/gmock.h>
@@ -100,7 +100,7 @@ TEST(Movies, WhatCannotBeIsRefusedBeforeAnythingIsWritten) {
     EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-// By the formulas of ITU-R BT.709-6, sections 3.2 to 3.4, for full-scale colours.
+// Formulas of ITU-R BT.709-6, sections 3.2 to 3.4, for full-range colours.
 TEST(Yuv, ColoursAreThoseOfBt709) {
     struct Case {
         std::array<std::uint8_t, 4> rgba;
@@ -130,7 +130,7 @@ TEST(Yuv, ColoursAreThoseOfBt709) {
     }
 }
 
-// A red column: half of the weight of the chroma that lies on it, a quarter each of its neighbours' rows.
+// A chroma sample weights its column by 1/2 and both neighbouring columns by 1/4, over two rows. Only column 2 is red.
 TEST(Yuv, ChromaLiesOnEveryOtherColumn) {
     Pixels rgba = plain(8, {0, 0, 0, 255});
     for (const std::size_t row : {std::size_t{0}, std::size_t{1}}) rgba[16 * row + 8] = 255;  // column 2
@@ -174,7 +174,7 @@ TEST(Palette, ManyColoursAreNear) {
             squares += std::pow(shown - rgba[4 * i + channel], 2);
         }
     }
-    EXPECT_LT(std::sqrt(squares / static_cast<double>(3 * codes.size())), 6);  // of 16384 colours, 256
+    EXPECT_LT(std::sqrt(squares / static_cast<double>(3 * codes.size())), 6);  // 256 of 16384 colours
 }
 
 TEST(Palette, TransparentPixelsAreTheLastColour) {

@@ -1,4 +1,4 @@
-// Simulated eyes that move while they are scanned, their volumes, and where the beam was.
+// Simulated eyes that move during the scan, their volumes, and the true beam positions.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace echolux {
 
-// 109 B-scans a second, twice as dense as the beam is wide.
+// 109 B-scans per second, spaced by half of the beam width.
 inline Simulation eye(const std::string& scene) {
     Simulation s{.scene = scene, .a_scans = 128, .b_scans = 96, .volumes = 4};
     s.spacing_a_um = s.spacing_b_um = 5;
@@ -19,7 +19,7 @@ inline Simulation eye(const std::string& scene) {
     return s;
 }
 
-// Simulates, reconstructs; the volumes one by one.
+// Simulates and reconstructs; calls `use` for each volume.
 template <class Use>
 void each_volume(const Simulation& s, const std::filesystem::path& folder, const Use& use) {
     SilentProgress silent;
@@ -30,7 +30,7 @@ void each_volume(const Simulation& s, const std::filesystem::path& folder, const
     for (std::int64_t v = 0; v < s.volumes; ++v) use(v, power_of(reconstruction.run({.volume = v}, silent)));
 }
 
-// Where the beam was in the middle of each B-scan.
+// Beam position at the middle of each B-scan.
 struct RowTruth {
     Displacement moved;
     bool is_saccade = false;

@@ -1,4 +1,4 @@
-// Speckle that is seen at places of one's choosing: what registration has to find is known.
+// Speckle seen at chosen positions, so that the expected result of registration is known.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ inline VolumeGrid grid_of(std::int64_t rows, std::int64_t lines, std::int64_t sl
     return grid;
 }
 
-// Fully developed speckle of layered brightness, well sampled, seen at any place by cubic interpolation.
+// Fully developed, well-sampled speckle of layered brightness, interpolated cubically at any position.
 class MovingSpeckle {
   public:
     explicit MovingSpeckle(unsigned seed) {
@@ -49,7 +49,7 @@ class MovingSpeckle {
         return static_cast<float>(1e4 * (r * r + i * i) * layers);
     }
 
-    // Row j at j + y of the scene, its samples at z and x further on.
+    // Row j is row j + y of the scene, shifted by z and x.
     PowerVolume seen(const Motion& motion) const {
         PowerVolume volume{grid_of(depth, a_scans, b_scans), {}};
         for (std::int64_t j = 0; j < b_scans; ++j) {
@@ -116,7 +116,7 @@ inline double part_of(std::int64_t index, std::int64_t count, std::int64_t of) {
     return (static_cast<double>(index) + 0.5) / static_cast<double>(count) * static_cast<double>(of) - 0.5;
 }
 
-// B-scans along y, each at rest but somewhere else, then the raster.
+// B-scans along y, each still but at its own position, followed by the raster.
 inline PowerVolume crossed(const MovingSpeckle& tissue, const Motion& motion) {
     PowerVolume raster = tissue.seen(motion), all{grid_of(depth, a_scans, crosses + b_scans), {}};
     for (std::int64_t k = 0; k < crosses; ++k) {

@@ -1,4 +1,4 @@
-// What texts and headers of others may do: how deep they may go, and which files they may name.
+// Limits of untrusted texts and headers: their nesting depth, and the files they may name.
 #include "engine/io/named_file.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What may be written where.
+// Rules for the names and places of outputs.
 #include "engine/io/output_rule.h"
 
 #include "engine/io/own_files.h"
@@ -34,7 +34,7 @@ TEST(OutputRule, WhatIsThereIsReplacedWhereItIsOurs) {
     }
 }
 
-// A table that is named as a picture would be opened as one.
+// A table named like a picture would be opened as one.
 TEST(OutputRule, NamesEndInWhatTheyAre) {
     const TemporaryFolder folder;
     const auto refused = [&](const char* name) {
@@ -68,7 +68,7 @@ TEST(OutputRule, AFolderOfInputsIsItsFiles) {
                 }).line,
                 HasSubstr("is an input"));
     EXPECT_NO_THROW(check_outputs({{folder / "series/new.nrrd"}}, {folder / "series"}, false));
-    // What replaces the folder replaces the input in it.
+    // Replacing the folder would replace the input in it.
     EXPECT_THAT(error_of([&] {
                     check_outputs({{folder / "series", is_own}}, {part}, true);
                 }).line,

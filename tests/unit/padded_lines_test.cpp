@@ -1,4 +1,4 @@
-// Sums over depth at lags, against plain sums in double precision.
+// Sums over depth at lags, compared with plain sums in double precision.
 #include "compute/cpu/padded_lines.h"
 
 #include <gtest/gtest.h>

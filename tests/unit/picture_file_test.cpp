@@ -1,4 +1,4 @@
-// Pictures that are written row by row: texts come back without decoding, and no damage is taken for a text.
+// Pictures written row by row: texts are read back without decoding, and damage is not mistaken for a text.
 #include "engine/io/picture_file.h"
 
 #include <cstring>
@@ -56,7 +56,7 @@ TEST(PictureFile, NothingIsLeftOfWhatIsNotFinished) {
     EXPECT_EQ(error_of([&] { create_picture(folder / "a.tif", {0, 4, 4, 8}, {}); }).code, ErrorCode::bad_setting);
 }
 
-// Cut anywhere, or with any byte changed: the texts as they were, others that are whole, or an error.
+// Cut at any byte or with any byte changed: reading returns the same texts, other valid texts, or an error.
 TEST(PictureFile, DamageIsNoCrash) {
     const TemporaryFolder folder;
     for (const char* name : {"a.png", "a.tif"}) {

@@ -1,4 +1,4 @@
-// PNG pictures: what goes in comes out, and what cannot be read or written is refused.
+// PNG pictures: a round trip, and files that cannot be read or written.
 #include "engine/io/png_file.h"
 
 #include "temporary_folder.h"
@@ -55,9 +55,9 @@ TEST(PngFile, DamagedFilesAreRefused) {
     long_text.insert(33, std::string("\x43\xae\xd3\x37tEXtcut", 11));  // after IHDR: a text of 1.1 GB
     EXPECT_THAT(refusal(long_text).line, HasSubstr("b.png: ends before the picture is complete"));
     std::string huge = good;
-    huge.replace(16, 8, std::string("\0\x0f\0\0\0\x0f\0\0", 8));  // width and height; the check sum is now wrong
+    huge.replace(16, 8, std::string("\0\x0f\0\0\0\x0f\0\0", 8));  // width and height; the checksum is now wrong
     EXPECT_EQ(refusal(huge).code, ErrorCode::bad_file);
-    huge.replace(29, 4, "\x1f\x5d\x66\x98");  // and right again
+    huge.replace(29, 4, "\x1f\x5d\x66\x98");  // and correct again
     EXPECT_THAT(refusal(huge).line, HasSubstr("claims 983040 x 983040 pixels, more than its bytes can hold"));
     EXPECT_THAT(error_of([&] { read_png(folder / "none.png"); }).line, HasSubstr("none.png: does not exist"));
 }

@@ -1,4 +1,4 @@
-// What people read of progress: no rate and no time left before they are known, no minute of sixty seconds.
+// Progress messages: no rate or remaining time before they are known, and no minute of sixty seconds.
 #include "engine/progress_words.h"
 
 #include <gtest/gtest.h>

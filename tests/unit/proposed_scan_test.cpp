@@ -1,4 +1,4 @@
-// `info --guess`: the proposal is a scan that opens, says why, and never writes over anything.
+// `info --guess`: the proposal is a valid scan with reasons, and never overwrites files.
 #include "app/open/proposed_scan.h"
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Spectra of 256 samples with the pattern of their pixels, 24 A-scans whose reflector descends, 6 B-scans alike.
+// Spectra of 256 samples with fixed-pattern noise, 24 A-scans with a descending reflector, 6 equal B-scans.
 std::string fringes() {
     std::string bytes;
     for (int line = 0; line < 6 * 24; ++line) {

@@ -1,5 +1,4 @@
-// The shape of raw spectra that nothing describes: simulated scans of several shapes, stored in several ways, and real
-// ones.
+// Guessing the shape of undescribed raw spectra: simulated scans of several shapes and storage formats, and real ones.
 #include "engine/io/raw_guess.h"
 
 #include <algorithm>
@@ -27,7 +26,7 @@ void PrintTo(const Shape& shape, std::ostream* stream) {
     *stream << shape.samples << " x " << shape.a_scans << " x " << shape.b_scans;
 }
 
-// Counts of a simulated scan, line after line.
+// Returns the counts of a simulated scan, line by line.
 std::vector<std::uint16_t> counts_of(const Shape& shape) {
     const TemporaryFolder folder;
     Simulation simulation;
@@ -93,14 +92,14 @@ void expect_shape(const std::string& bytes, SampleFormat format, std::int64_t of
     EXPECT_LE(guess.likeness, 1) << what;
 }
 
-// The samples' bytes the other way round.
+// Swaps the byte order of the samples.
 std::string swapped(std::string bytes, std::size_t size) {
     for (std::size_t i = 0; i + size <= bytes.size(); i += size)
         std::reverse(bytes.begin() + i, bytes.begin() + i + size);
     return bytes;
 }
 
-// A word, a count, a time, and nothing, as instruments write them.
+// Adds headers like those of instruments: a word, a count, a time, and zeros.
 std::string with_frame_headers(const std::string& bytes, const Shape& shape, std::size_t header) {
     const auto frame = static_cast<std::size_t>(shape.samples * shape.a_scans * 2);
     std::string whole;
@@ -155,7 +154,7 @@ TEST_P(RawGuesses, HeadersBeforeEachBScanAreFound) {
     }
 }
 
-// As the simulator writes them: a header before each B-scan.
+// As written by the simulator, with a header before each B-scan.
 TEST(RawGuess, OurOwnFilesAreKnownAgain) {
     for (const char* scene : {"retina", "vessel", "layers", "mirror"}) {
         const TemporaryFolder folder;
@@ -208,7 +207,7 @@ TEST(RawGuess, TheImpossibleIsSilent) {
     EXPECT_EQ(values, (std::vector<float>{1, 0, -2, 0, 0, 1e15f}));
 }
 
-// People read such a list from the top; the numbers beside it went up and down.
+// The list is read from the top, so the scores must not go up and down.
 TEST(RawGuess, TheOthersAreSortedByLikeness) {
     const TemporaryFolder folder;
     for (const Shape& shape : {Shape{"layers", 512, 100, 25}, Shape{"vessel", 1024, 96, 32}}) {
@@ -236,7 +235,7 @@ TEST(RawGuess, ARealVolume) {
     EXPECT_EQ(guess.offset_bytes, 0);
 }
 
-// Of SD01RAW2, which says so by itself, but for that: 512 and 40 bytes of headers, lines, and floats as a trailer.
+// Real data in SD01RAW2, with its identification removed: 512 and 40 bytes of headers, lines, and a trailer of floats.
 TEST(RawGuess, RealBScansBehindHeaders) {
     const char* data = std::getenv("ECHOLUX_DATA");
     if (data == nullptr) GTEST_SKIP() << "ECHOLUX_DATA names no folder with real data";

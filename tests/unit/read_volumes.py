@@ -1,7 +1,7 @@
-"""Reads the volumes of volume_readback_test.cpp with programs that are not ours: nibabel, tifffile and a few lines of
-NumPy. Columns must be A-scans, rows depth downwards, slices B-scans; the letter F shows every mirroring and turning.
+"""Reads the volumes of volume_readback_test.cpp with nibabel, tifffile and a few lines of NumPy. Columns must be
+A-scans, rows must be depth downwards, and slices must be B-scans; the letter F reveals any mirroring or rotation.
 
-Exit code 0: all is right; 77: nibabel or tifffile is missing.
+Exit status 0: all correct, 77: nibabel or tifffile is missing.
 """
 import re
 import sys
@@ -29,7 +29,7 @@ FIRST_ROW_MM = 0.120
 
 
 def expected(kind):
-    """[slice][row][column], as a person draws it."""
+    """Returns [slice][row][column], as seen on paper."""
     ink = np.array([[c == "#" for c in row] for row in LETTER])
     volume = np.stack([np.where(ink, 50 + 40 * b, b) for b in range(SLICES)]).astype(TYPES[kind])
     if kind in ("i16", "f32", "complex64"):

@@ -1,5 +1,5 @@
-// Recipes: of the shipped ones every setting exists, takes the value, and can work together with the others; a user's
-// own are told what is wrong with them.
+// Recipes: in the shipped ones every setting exists, accepts its value and is compatible with the others. For a user's
+// recipes, errors are reported.
 #include "engine/scan/recipes.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 namespace echolux {
 namespace {
 
-// What every recipe may count on: dispersion, a source and a k map.
+// The calibration that every recipe may assume: dispersion, a source and a k map.
 Scan calibrated_scan() {
     Scan scan;
     scan.geometry.samples = 1024;

@@ -1,4 +1,4 @@
-// Volumes that begin with B-scans across them, through the jobs that register them.
+// Registration jobs on volumes that begin with perpendicular B-scans.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-// Averages of 16 registered volumes of an eye that moves, against those of an eye at rest: speckle that renews, what
-// the mean gains in contrast, and how wide its edges are. Boundaries are those of the truth, where the reference saw
-// them.
+// Averages of 16 registered volumes of a moving eye, compared with those of a still eye: renewing speckle, the gain in
+// contrast, and the width of edges. Boundaries are those of the truth, as seen by the reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,9 +19,9 @@ namespace echolux {
 namespace {
 
 constexpr std::int64_t volumes_averaged = 16;
-constexpr std::int64_t steep = 0, flat = 5;  // boundaries to something brighter: with the pit, and without
+constexpr std::int64_t steep = 0, flat = 5;  // boundaries to a brighter layer, with and without the pit
 constexpr std::int64_t upper_of_layer = 4, lower_of_layer = 5;  // the thick dark layer of the scene
-constexpr std::int64_t field_margin = 12;                       // lines at the sides, where not all volumes came
+constexpr std::int64_t field_margin = 12;                       // lines at the sides that some volumes do not cover
 
 Simulation renewing_eye(std::int64_t seed, bool moves) {
     Simulation s = eye("retina");
@@ -38,7 +37,7 @@ Simulation renewing_eye(std::int64_t seed, bool moves) {
     return s;
 }
 
-// Rows at which a line of the first volume saw the boundaries.
+// Rows of the boundaries in each line of the first volume.
 class SeenBoundaries {
   public:
     explicit SeenBoundaries(const Simulation& s) : s_(s), motion_(s, duration_s(s)) {
@@ -73,10 +72,10 @@ class SeenBoundaries {
     Truth truth_;
 };
 
-// What a volume shows of speckle and edges.
+// Contrast of the speckle and width of the edges in a volume.
 struct Shown {
-    double contrast = 0;             // of speckle: root of the mean of variance / mean^2 over A-scans of a layer
-    double edge = 0, flat_edge = 0;  // rows from 10 to 90 % of the mean profile across both boundaries
+    double contrast = 0;             // root of the mean of variance / mean^2 over A-scans of a layer
+    double edge = 0, flat_edge = 0;  // rows from 10 to 90 % of the mean profile, at both boundaries
 };
 
 class Profile {
@@ -156,7 +155,7 @@ Shown shown_of(const RegisteredMean& mean, const SeenBoundaries& seen) {
     return shown_of(volume.grid, reinterpret_cast<const float*>(volume.voxels.data()), seen);
 }
 
-// Where the beam was in every B-scan of all volumes.
+// True beam positions for every B-scan of all volumes.
 std::vector<RowTruth> truth_of_all(const Simulation& s) {
     const Motion motion(s, duration_s(s));
     std::vector<RowTruth> truth;
@@ -164,7 +163,7 @@ std::vector<RowTruth> truth_of_all(const Simulation& s) {
     return truth;
 }
 
-// The true places of a volume's B-scans in the first one; none in a saccade, or where the first did not come.
+// Returns the true positions of a volume's B-scans in the first one; none in saccades and outside the first volume.
 std::vector<RowShift> true_places(const Simulation& s, const std::vector<RowTruth>& truth, std::int64_t volume,
                                   double row_um) {
     std::vector<RowShift> rows;
@@ -197,7 +196,7 @@ struct Averaged {
     Shown single, mean, unregistered, by_truth;
 };
 
-// The mean of all volumes, registered to the first, and as they came.
+// Averages all volumes: registered to the first, unregistered, and by their true positions.
 Averaged averaged(const Simulation& s) {
     const TemporaryFolder folder;
     const SeenBoundaries seen(s);
@@ -225,8 +224,8 @@ Averaged averaged(const Simulation& s) {
     return result;
 }
 
-// Edges are to widen by no more than 5 %, and do by 9: by 5 with the true places already, the rest is what registration
-// knows less of once speckle has renewed (docs/tissue.md). The bounds keep what is reached.
+// The aim is that edges widen by at most 5 %. They widen by 9 %: 5 % even with true positions, the rest because
+// registration is less certain once speckle has renewed (docs/tissue.md). The bounds preserve the current result.
 TEST(SlowRegistration, AveragesOfSixteenGainWhatThoseOfAnEyeAtRestGain) {
     constexpr std::int64_t seed = 1;
     const Averaged still = averaged(renewing_eye(seed, false)), moved = averaged(renewing_eye(seed, true));

@@ -1,4 +1,4 @@
-// B-scans across a raster: what moves slowly in depth, which neighbours cannot tell from a slope.
+// B-scans across a raster: they reveal slow motion in depth, which neighbours cannot distinguish from a slope.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace moving_speckle;
 
-// Root mean square about the mean: what all share is unknown.
+// Root mean square about the mean, because a common offset is unknown.
 double spread(const std::vector<double>& values) {
     double mean = 0, square = 0;
     for (const double value : values) mean += value / static_cast<double>(values.size());
@@ -52,7 +52,7 @@ TEST(RegistrationCrosses, TakeOutWhatMovesSlowly) {
     for (std::size_t k = 0; k < crosses; ++k) EXPECT_EQ(rows[k].z, 0) << "they stay";
 }
 
-// Of another tissue: `count` values from `first` on.
+// Replaces `count` values from `first` on by other tissue.
 void replace(PowerVolume& volume, std::int64_t first, std::int64_t count) {
     static const PowerVolume foreign = MovingSpeckle(9).seen(still);
     std::copy_n(foreign.power.begin() + first % std::ssize(foreign.power), count, volume.power.begin() + first);
@@ -65,7 +65,7 @@ TEST(RegistrationCrosses, BridgeAFewBScansThatTheyMiss) {
     PowerVolume volume = crossed(speckle(), moving);
     constexpr std::int64_t first = 18, end = 22;
     const auto line_at = [](std::int64_t j) { return std::lround(part_of(j, b_scans, a_scans)); };
-    for (std::int64_t k = 0; k < crosses; ++k) {  // they see nothing where they cross these B-scans
+    for (std::int64_t k = 0; k < crosses; ++k) {  // their lines on these B-scans are blank
         const auto plane = volume.power.begin() + k * a_scans * depth;
         std::fill(plane + (line_at(first) - 2) * depth, plane + (line_at(end - 1) + 3) * depth, 1.0F);
     }

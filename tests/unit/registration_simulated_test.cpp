@@ -1,5 +1,5 @@
-// Registration of simulated eyes that move by 30 um in depth, 15 um across and in saccades: errors against the truth,
-// printed as a table.
+// Registration of simulated eyes that move by 30 um in depth, 15 um laterally and in saccades: errors relative to the
+// truth, printed as a table.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ bool any_near(const std::vector<bool>& marks, std::int64_t at) {
     return found;
 }
 
-// The place of a sample that its row and shifts say, less the place that it had: no mean is taken off.
+// Errors are the found position of each sample minus its true one, without subtracting a mean.
 void judge(const std::vector<RowShift>& rows, const std::vector<RowTruth>& truth, std::int64_t volume,
            const VolumeGrid& grid, Errors& errors) {
     const auto [dz, dx, dy] = grid.spacing_um;
@@ -119,11 +119,11 @@ TEST(SlowRegistration, ReachesItsFiguresOnSimulatedEyes) {
     }
 }
 
-// What the B-scans of one volume are still off by, outside saccades; what all of them share is unknown.
+// Remaining error of the B-scans of one volume outside saccades; a common offset is unknown.
 struct Residual {
     double z = 0, x = 0;    // rms about the mean, in voxels and A-scans
-    double bowed = 0;       // of z, apart from the parabola across B-scans that fits best
-    std::int64_t lost = 0;  // B-scans without a place
+    double bowed = 0;       // of z, without the best-fitting parabola across B-scans
+    std::int64_t lost = 0;  // B-scans without a position
 };
 
 double rms_apart_from(std::int64_t order, const std::vector<double>& rows, std::vector<double> values) {
@@ -153,7 +153,7 @@ Residual residual_of(std::span<const RowShift> raster, const Motion& motion, con
     return residual;
 }
 
-// By B-scans that run across, and without them: then a parabola of the motion in depth stays, and nothing else.
+// Aligns with and without perpendicular B-scans. Without them, only a parabola of the motion in depth remains.
 void align_one(const std::string& scene, std::int64_t seed, bool bidirectional) {
     const TemporaryFolder folder;
     Simulation s = eye(scene);
@@ -189,8 +189,8 @@ TEST(SlowRegistration, TakesOutMotionInDepthByTwoCrosses) {
     }
 }
 
-// A straight tube looks the same all along its axis, and what flows in it carries its speckle along: places along the
-// axis follow the flow, whatever is asked of them. Across it they are as good as elsewhere.
+// A straight tube looks the same along its axis, and its flow carries the speckle along. Positions along the axis
+// therefore follow the flow, whatever the settings; positions across it are as accurate as elsewhere.
 TEST(SlowRegistration, HasPlacesAcrossACapillaryAlone) {
     const Errors errors = errors_of("capillary", 3);
     EXPECT_LT(rms(errors.x), 0.35);

@@ -1,5 +1,5 @@
-// Registration against what is known: speckle that was seen at places of our choosing, correlations summed one by one,
-// and what must not be found in noise.
+// Registration compared with known truth: speckle seen at chosen positions, correlations summed one by one, and no
+// matches in noise.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -164,7 +164,7 @@ TEST(Registration, NeighboursTakeOutFastMotion) {
     SilentProgress silent;
     const std::vector<RowShift> rows = align_neighbours(speckle().seen(shaking), ranges(), silent);
     std::vector<double> z, x, motion;
-    for (std::size_t j = 4; j + 4 < rows.size(); ++j) {  // at the ends the slow part is not known
+    for (std::size_t j = 4; j + 4 < rows.size(); ++j) {  // the slow part is unknown at the ends
         z.push_back(rows[j].z - shaking(static_cast<double>(j))[0]);
         x.push_back(rows[j].x - shaking(static_cast<double>(j))[1]);
         motion.push_back(shaking(static_cast<double>(j))[0]);
@@ -174,8 +174,7 @@ TEST(Registration, NeighboursTakeOutFastMotion) {
     EXPECT_LT(rms(x), 0.25);
 }
 
-// ---- the parts
-// --------------------------------------------------------------------------------------------------------
+// ---- parts
 
 double product(const std::vector<float>& a, const std::vector<float>& b, std::int64_t nz, std::int64_t nx,
                std::int64_t sz, std::int64_t sx) {
@@ -197,7 +196,7 @@ TEST(Registration, CorrelationsAreSums) {
     std::vector<float> a(nz * nx), b(nz * nx);
     for (float& value : a) value = normal(random);
     for (std::int64_t x = 0; x < nx; ++x) {
-        for (std::int64_t z = 0; z < nz; ++z) {  // b(r) = a(r + (-4, 3)) and noise
+        for (std::int64_t z = 0; z < nz; ++z) {  // b(r) = a(r + (-4, 3)) plus noise
             const std::int64_t from = (x + 3) % nx * nz + (z - 4 + nz) % nz;
             b[static_cast<std::size_t>(x * nz + z)] = a[static_cast<std::size_t>(from)] + normal(random);
         }
@@ -263,7 +262,7 @@ TEST(Registration, TheMeanPutsRowsWhereTheyBelong) {
     const double covariance = product / count - sum_a * sum_b / count / count;
     const double correlation = covariance / std::sqrt((first / count - sum_a * sum_a / count / count) *
                                                       (other / count - sum_b * sum_b / count / count));
-    EXPECT_GT(correlation, 0.9);  // what is left lies between B-scans
+    EXPECT_GT(correlation, 0.9);  // the rest is between B-scans
     EXPECT_GT(count, 0.6 * static_cast<double>(reference.power.size()));
     EXPECT_LT(count, 0.98 * static_cast<double>(reference.power.size()));
     EXPECT_EQ(mean.b_scans_used(), std::ranges::count_if(rows, [&](const RowShift& row) {

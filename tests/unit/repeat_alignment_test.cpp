@@ -1,5 +1,5 @@
-// Repeats that are aligned before they are compared: where they lay, what is made of vessels and of static tissue, and
-// what is said of repeats that fit nowhere.
+// Alignment of repeats before their comparison: positions, the effect on vessels and static tissue, and reports of
+// repeats that do not match.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ double rms_error(const std::vector<RepeatReport>& reports, const std::vector<dou
     for (std::size_t i = 0; i < reports.size(); ++i) {
         const std::size_t first = i - i % static_cast<std::size_t>(repeats);
         if (i == first || !reports[i].is_used()) continue;
-        // A sample that moved by `truth` lies that much before its place in the reference.
+        // A sample that moved by `truth` is found that far before its position in the reference.
         const double error = static_cast<double>(reports[i].*found) + truth[i] - truth[first];
         sum += error * error;
         count += 1;
@@ -79,7 +79,7 @@ TEST(AlignedRepeats, ShowVesselsThroughMotion) {
     EXPECT_LT(shown.still, shown_at_rest.still + 0.005);
 }
 
-// Amplitudes, too, are compared after the shift.
+// Methods that compare amplitudes are also applied after the shift.
 TEST(AlignedRepeats, ServeTheOtherMethodsOfAngiography) {
     const RepeatsScene scene = small_scene(1);
     const PaintedRepeats painted = painted_repeats(scene);
@@ -93,7 +93,7 @@ TEST(AlignedRepeats, ServeTheOtherMethodsOfAngiography) {
     }
 }
 
-// A torn repeat shows other tissue: another seed.
+// Replaces a repeat by other tissue (another seed).
 void tear(const RepeatsScene& scene, PaintedRepeats& painted, std::int64_t b, std::int64_t repeat) {
     RepeatsScene other = scene;
     other.seed += 100;
@@ -113,7 +113,7 @@ TEST(AlignedRepeats, LeaveOutWhatFitsNowhere) {
     const std::vector<float> flow = flow_of(scene, painted, aligned_flow(), &reports);
     const auto reason = [&](std::size_t b, std::size_t repeat) { return reports[4 * b + repeat].reason; };
     EXPECT_EQ(reason(0, 2), Reason::weak_match);
-    EXPECT_EQ(reason(1, 0), Reason::weak_match);  // the first is no better than others
+    EXPECT_EQ(reason(1, 0), Reason::weak_match);  // the first repeat has no priority
     for (const std::size_t kept : {1U, 2U, 3U}) EXPECT_EQ(reason(1, kept), Reason::ok);
     EXPECT_EQ(reason(3, 3), Reason::ok);
     const VesselContrast shown = contrast_of(painted, flow);
@@ -169,7 +169,7 @@ TEST(AlignedRepeats, BeyondTheRangeAreLeftOut) {
     EXPECT_GT(std::ranges::count_if(reports, [](const RepeatReport& one) { return !one.is_used(); }), 3);
 }
 
-// Whatever the number of threads; and the structure is what it was.
+// The bits do not depend on the number of threads.
 TEST(AlignedRepeats, ChangeNoBitWithThreads) {
     const RepeatsScene scene = small_scene(1);
     const PaintedRepeats painted = painted_repeats(scene);
@@ -180,9 +180,9 @@ TEST(AlignedRepeats, ChangeNoBitWithThreads) {
     set_thread_count(0);
 }
 
-// ---- what a decorrelation means -------------------------------------------------------------------------------------
+// ---- meaning of decorrelation ---------------------------------------------------------------------------------------
 
-// The model: noise makes static tissue decorrelate by 1 / (1 + SNR), whatever the SNR.
+// Model: noise makes static tissue decorrelate by 1 / (1 + SNR) for any SNR.
 TEST(ComplexDecorrelation, OfStaticTissueIsWhatNoiseMakes) {
     std::mt19937 random(3);
     std::normal_distribution<float> normal(0, std::sqrt(0.5F));
@@ -228,14 +228,14 @@ TEST(ComplexDecorrelation, OfABScanIsItsMedian) {
     EXPECT_EQ(BulkDecorrelation::bin_of({1, 0}), BulkDecorrelation::bins - 1);
 }
 
-// ---- fractions of a sample ------------------------------------------------------------------------------------------
+// ---- subsample shifts -----------------------------------------------------------------------------------------------
 
 TEST(ShiftTaps, MoveWhatIsBandLimited) {
     using std::numbers::pi;
     for (const double turns : {0.0, 0.25, 0.5}) {
         for (const double by : {0.0, 0.3, -0.5, 2.75, -3.0}) {
             const ShiftTaps taps(by, turns);
-            for (const double frequency : {-0.25, 0.0, 0.1, 0.3}) {  // cycles a sample, beside the carrier
+            for (const double frequency : {-0.25, 0.0, 0.1, 0.3}) {  // cycles per sample, relative to the carrier
                 const auto wave = [&](double z) { return std::polar(1.0, 2 * pi * (frequency - turns) * z); };
                 std::complex<double> found;
                 for (int n = 0; n < ShiftTaps::count; ++n) {
@@ -249,7 +249,7 @@ TEST(ShiftTaps, MoveWhatIsBandLimited) {
     }
 }
 
-// ---- plans that cannot work -----------------------------------------------------------------------------------------
+// ---- invalid plans --------------------------------------------------------------------------------------------------
 
 void expect_refused(FlowRecipe flow, std::int64_t repeats, const char* key) {
     RepeatsScene scene;
@@ -263,7 +263,7 @@ void expect_refused(FlowRecipe flow, std::int64_t repeats, const char* key) {
     }
 }
 
-// Amplitudes say nothing of how much of a B-scan decorrelates as a whole.
+// Amplitudes do not reveal how much of a B-scan decorrelates as a whole.
 TEST(AlignedRepeats, OnlyComplexOnesKnowTheDecorrelationOfTheWhole) {
     const RepeatsScene scene = small_scene(1);
     const PaintedRepeats painted = painted_repeats(scene);

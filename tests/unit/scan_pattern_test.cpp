@@ -1,4 +1,4 @@
-// Where the beam is: every protocol against coordinates worked out by hand, and the ways back.
+// Beam positions of every protocol, compared with coordinates worked out by hand, and the flyback.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -106,7 +106,7 @@ TEST(ScanPattern, CrossAndFourSlices) {
     expect_at(scan_pattern(g, field_size(g))[5].beam, 0, 10);
 
     g.protocol = Protocol::four_slices;
-    EXPECT_EQ(scan_planes(g).size(), 2U);  // of a recording that was cut
+    EXPECT_EQ(scan_planes(g).size(), 2U);  // as after a truncated recording
     g.b_scans = 5;
     EXPECT_THROW(scan_planes(g), Error);
     g.b_scans = 4;
@@ -119,8 +119,7 @@ TEST(ScanPattern, CrossAndFourSlices) {
     expect_at(scan_planes(g)[0].first, -10, -7.5);  // a quarter of the field
 }
 
-// The beam comes back smoothly: no step is much larger than its neighbours, and the way ends where the next B-scan, or
-// the next volume, begins.
+// Flyback is smooth: steps change gradually, and the path ends where the next B-scan or volume begins.
 TEST(ScanPattern, FlybackIsASmoothWayToTheNextLine) {
     const ScanGeometry g{
         .a_scans = 10, .b_scans = 3, .spacing_a_um = 1, .spacing_b_um = 2, .flyback_lines = 6, .flyback_frames = 2};

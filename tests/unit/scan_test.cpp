@@ -1,4 +1,4 @@
-// Opening scans: what a good one holds, and a clear refusal for each way in which one can be wrong.
+// Opening scans: the content of valid ones, and a clear error for each kind of invalid one.
 #include "engine/scan/scan.h"
 
 #include <cstdlib>
@@ -108,7 +108,7 @@ TEST_F(ScanTest, ATruncatedFileIsReportedWithTheAScanAtWhichItEnds) {
         EXPECT_EQ(caught.code, ErrorCode::bad_file);
         return caught.line;
     };
-    // A line is 8 bytes, a B-scan 24, a volume 120.
+    // A line has 8 bytes, a B-scan 24, a volume 120.
     EXPECT_EQ(refusal_at(120 + 24 * 2 + 8 + 3),
               (folder_ / "s.raw").string() +
                   ": ends in volume 1, B-scan 2, A-scan 1 (counted from 0): 179 of 240 bytes (check scan.samples and "
@@ -118,7 +118,7 @@ TEST_F(ScanTest, ATruncatedFileIsReportedWithTheAScanAtWhichItEnds) {
     EXPECT_THAT(refusal_at(0), HasSubstr("is empty, 240 bytes are expected"));
     EXPECT_THAT(refusal_at(10, {"scan.offset_bytes=11"}), HasSubstr("before the first spectrum: 10 of 251 bytes"));
     EXPECT_THAT(refusal_at(245, {"scan.trailer_bytes=6"}), HasSubstr("within its last 6 bytes: 245 of 246 bytes"));
-    // With 2 x 2 repeats a position has 4 lines in two frames of 48 bytes, each after 5 bytes of its own.
+    // With 2 x 2 repeats, a position has 4 lines in two frames of 48 bytes, each behind 5 header bytes.
     const std::vector<std::string> repeats{"scan.a_repeats=2", "scan.b_repeats=2", "scan.frame_offset_bytes=5"};
     EXPECT_THAT(refusal_at(53 * 3 + 5 + 16, repeats), HasSubstr("volume 0, B-scan 1, A-scan 1 "));
     EXPECT_THAT(refusal_at(53 * 3 + 2, repeats), HasSubstr("volume 0, B-scan 1, A-scan 0 "));
@@ -177,7 +177,8 @@ TEST_F(ScanTest, WavelengthsInAnyUnitAreTheSame) {
     }
 }
 
-// A value for every setting that another decides over: it is told where it has no effect, and only there.
+// Pairs of settings in which one overrides the other: the overridden one is reported as having no effect, and no others
+// are.
 TEST_F(ScanTest, SettingsWithoutEffectAreTold) {
     folder_.zeros("s.raw", small_bytes);
     const std::vector<std::pair<std::string, std::string>> pairs{
@@ -232,7 +233,7 @@ TEST_F(ScanTest, UnpFilesAreAsTheirXmlSays) {
                           "Number_of_BM_scans=\"" +
                           repeats + "\" />\n </Monster>\n</MonsterList>\n");
     };
-    for (const char* frames : {"8", "4"}) {  // with the repeats, or without
+    for (const char* frames : {"8", "4"}) {  // with and without the repeats
         xml(frames, "2");
         const Scan scan = open_scan(path);
         EXPECT_EQ(scan.geometry.samples, 32);

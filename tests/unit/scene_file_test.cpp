@@ -1,4 +1,4 @@
-// Scenes in files: the shipped ones, and what a user's own are told.
+// Scenes in files: the shipped ones, and the errors for a user's own.
 #include "engine/simulate/scene_file.h"
 
 #include <gmock/gmock.h>

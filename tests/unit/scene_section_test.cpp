@@ -1,4 +1,4 @@
-// Sections of scenes for small drawings, against what the scenes' files say.
+// Sections of scenes for small drawings, compared with the scene files.
 #include "engine/simulate/scene_section.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(SceneSections, ShowLayersInTheirOrderWithThePitInTheMiddle) {
 TEST(SceneSections, ShowTubesAndReflectors) {
     const SceneSection retina = scene_section("retina", 2);
     ASSERT_EQ(retina.tubes.size(), 2U);
-    const TubeLists lists = scene_named("retina").tubes;  // in the middle, where they neither swing nor bow in depth
+    const TubeLists lists = scene_named("retina").tubes;  // in the middle, where their depth does not swing or bow
     for (std::size_t i = 0; i < 2; ++i) {
         EXPECT_EQ(retina.tubes[i].flows_away, lists.speed[i] * lists.descent[i] > 0) << i;
     }

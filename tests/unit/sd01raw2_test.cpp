@@ -1,4 +1,4 @@
-// SD01RAW2 files, made here and recorded by an instrument.
+// SD01RAW2 files, both synthetic and recorded by an instrument.
 #include "engine/scan/sd01raw2.h"
 
 #include <cmath>
@@ -24,7 +24,7 @@ void put(std::string& bytes, std::size_t place, T number) {
     std::memcpy(bytes.data() + place, &number, sizeof(T));
 }
 
-// Of sample p on the uniform k grid.
+// Position of sample p on the uniform k grid.
 float place_on_grid(float p) {
     return 7 * std::pow(p / 7, 1.25F);
 }
@@ -58,7 +58,7 @@ TEST(Sd01Raw2, OpensWithoutADescription) {
     EXPECT_EQ(scan.geometry.a_scans, a_scans);
     EXPECT_EQ(scan.geometry.b_scans, 1);
     EXPECT_EQ(scan.calibration.background.at(3), 104.5);
-    for (std::size_t j = 0; j < samples; ++j) {  // the inverse: at which sample each point of the grid lies
+    for (std::size_t j = 0; j < samples; ++j) {  // inverse map: the sample of each grid point
         const double sample = 7 * std::pow(static_cast<double>(j) / 7, 0.8);
         EXPECT_NEAR(scan.calibration.k_positions.at(j), sample, 0.05) << j;
     }
@@ -102,7 +102,7 @@ TEST(Sd01Raw2, DamagedFilesAreRefused) {
     EXPECT_THAT(damaged(0x24, std::uint32_t{1} << 24), HasSubstr("ends in volume 0"));
     EXPECT_THAT(damaged(good.size() - 4, std::numeric_limits<float>::quiet_NaN()), HasSubstr("are not finite"));
     EXPECT_THAT(damaged(good.size() - 4, 0.0f), HasSubstr("x.raw, k-linear positions: must rise or fall all along"));
-    EXPECT_THAT(damaged(0, 'X'), HasSubstr("x.raw"));  // no longer this format, and no TOML either
+    EXPECT_THAT(damaged(0, 'X'), HasSubstr("x.raw"));  // no longer this format, and not TOML
 }
 
 TEST(Sd01Raw2, OpensRecordedFiles) {
@@ -114,7 +114,7 @@ TEST(Sd01Raw2, OpensRecordedFiles) {
         EXPECT_EQ(scan.geometry.a_scans, 1024);
         EXPECT_EQ(scan.calibration.k_positions.front(), 0);
         EXPECT_EQ(scan.calibration.k_positions.back(), 1023);
-        // The published map of the instrument bends the same way: 44.1 samples in the middle.
+        // The published map of the instrument has the same curvature: 44.1 samples in the middle.
         EXPECT_NEAR(scan.calibration.k_positions.at(512) - 512, -44.1, 0.3);
         SpectraReader reader(scan);
         std::vector<std::byte> bytes(static_cast<std::size_t>(reader.bytes_per_b_scan()));

@@ -1,4 +1,4 @@
-// Series of volumes in files: their order, their time, one that is damaged, and a real one.
+// Series of volumes in files: their order and times, damaged ones, and a real one.
 #include "engine/offline/series.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// u8, 2 x 3 x 4 voxels, all of them `value`.
+// u8, 2 x 3 x 4 voxels of the same `value`.
 Volume constant(int value) {
     Volume volume;
     volume.grid.depth = 2;
@@ -31,8 +31,8 @@ Volume constant(int value) {
     return volume;
 }
 
-// A NIfTI-1 file of 2 x 2 x 1 voxels (i16) and `points` time points, by the standard's own offsets: time point t holds
-// t everywhere.
+// A NIfTI-1 file of 2 x 2 x 1 voxels (i16) and `points` time points, written by the offsets of the standard. All voxels
+// of time point t are t.
 std::string nifti_series(std::int16_t points, float step, char units) {
     std::string bytes(352, '\0');
     const auto put = [&](std::size_t place, auto value) { std::memcpy(bytes.data() + place, &value, sizeof(value)); };
@@ -161,7 +161,7 @@ TEST_F(SeriesTest, VolumesBeyondTheBudgetAreReadInBoxes) {
     EXPECT_EQ(series.read(4)->voxels, constant(4).voxels) << "whole, for who wants to wait";
 }
 
-// How often files of a folder are opened, as the kernel counts.
+// Counts how often files of a folder are opened, as reported by the kernel.
 class Opens {
   public:
     explicit Opens(const std::filesystem::path& folder) : watch_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
@@ -188,7 +188,7 @@ class Opens {
     int watch_;
 };
 
-// What is shown and what comes next are read in turns.
+// The displayed and the next time point are read alternately.
 TEST_F(SeriesTest, TheFilesOfTwoStepsStayOpenSideBySide) {
     for (int i = 0; i < 6; ++i) write_volume(folder_ / ("v" + std::to_string(i) + ".nrrd"), constant(i));
     const TimePoints points(folder_.path());
@@ -262,7 +262,7 @@ TEST_F(SeriesTest, WhereNothingIsAnErrorSaysSo) {
     EXPECT_EQ(error_of([&] { Series series(folder_.path()); }).code, ErrorCode::bad_file);
 }
 
-// The sums over all voxels, from the decompressed bytes alone.
+// Sums over all voxels, computed from the decompressed bytes alone.
 TEST_F(SeriesTest, ARealSeriesGivesAllItsTimePoints) {
     const char* place = std::getenv("ECHOLUX_DATA");
     if (place == nullptr) GTEST_SKIP() << "ECHOLUX_DATA is not set: no real series is tested";
@@ -281,7 +281,7 @@ TEST_F(SeriesTest, ARealSeriesGivesAllItsTimePoints) {
         for (std::size_t i = 0; i < voxels; ++i) {
             std::int16_t code = 0;
             std::memcpy(&code, volume->voxels.data() + 2 * i, 2);
-            sum += code * static_cast<std::int64_t>(i / (64 * 64) + 1);  // slices stay in their order
+            sum += code * static_cast<std::int64_t>(i / (64 * 64) + 1);  // detects reordered slices
             std::memcpy(&code, bytes.data() + start + 2 * (t * voxels + i), 2);
             expected += code * static_cast<std::int64_t>(i / (64 * 64) + 1);
         }

@@ -1,4 +1,4 @@
-// Settings: keys, TOML in and out, and the words of every refusal.
+// Settings: keys, TOML input and output, and the messages of every rejection.
 #include "engine/scan/settings.h"
 
 #include "compute/plan/params.h"

@@ -1,5 +1,5 @@
-// Who gets which block of several devices, how what couples blocks travels, who is left out, and whose errors are told
-// when. The bits are shown by compute_stream_test and, on GPUs, by tests/gpu.
+// Several devices: the assignment of blocks, the transfer of coupled state, dropped devices, and the reporting of
+// errors. compute_stream_test and tests/gpu check the bits.
 #include "compute/several_devices.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace echolux {
 namespace {
 
-// Writes down what it is asked to do; block `fails` of a scan goes wrong, which whoever waits for it hears.
+// Records all calls. Block `fails` of a scan fails; wait() throws its error.
 class NotingDevice : public Reconstructor {
   public:
     NotingDevice(std::string name, std::vector<std::string>& notes, std::uint64_t fails = ~std::uint64_t{0},
@@ -97,7 +97,7 @@ TEST_F(SeveralDevicesTest, BlocksGoRoundAndValuesGrow) {
     EXPECT_EQ(notes, (Notes{"A makes 0", "B makes 1", "A makes 2", "B has made 1", "A has made 0", "A has made 2"}));
 }
 
-// Blocks near a GPU go there, however the numbers fall, until it has one more under way than the others.
+// Blocks near a GPU go there, until it has more than one block more in progress than the others.
 TEST_F(SeveralDevicesTest, BlocksGoToTheGpuThatTheyAreNear) {
     std::vector<std::unique_ptr<Reconstructor>> both;
     for (const char* name : {"A", "B"}) both.push_back(std::make_unique<NotingDevice>(name, notes));
@@ -125,7 +125,7 @@ TEST_F(SeveralDevicesTest, EachIsWaitedForOnceAndWhatNeverWasNot) {
     EXPECT_EQ(notes, Notes{"A has made 0"});
 }
 
-// Each block sees what the one before has left, and nobody reads spectra that it does not reconstruct.
+// Each block sees the state left by the previous one, and devices read only the spectra that they reconstruct.
 TEST_F(SeveralDevicesTest, TheRunningBackgroundTravelsInTheOrderOfBlocks) {
     spec.recipe.background = Background::running;
     SeveralDevices devices = two();
@@ -157,7 +157,7 @@ TEST_F(SeveralDevicesTest, WhereOneCannotResumeNothingIsUnderWayAndItKeepsItsTur
     }
 }
 
-// A device that has more to do besides, or a slower link, gets fewer.
+// A device with other work or a slower link gets fewer blocks.
 TEST_F(SeveralDevicesTest, ABlockGoesToWhomHasLeastToDo) {
     auto slow = std::make_unique<NotingDevice>("A", notes), fast = std::make_unique<NotingDevice>("B", notes);
     NotingDevice& draws = *slow;
@@ -189,7 +189,7 @@ TEST_F(SeveralDevicesTest, BlocksInTheMemoryOfDevicesGoRoundWhateverTheyHaveToDo
     EXPECT_EQ(notes, (Notes{"A makes 0", "B makes 1", "A makes 2"}));
 }
 
-// What one takes over from another comes from a copy, which fails with either of them.
+// State is taken over by a copy, which fails if either device is broken.
 TEST_F(SeveralDevicesTest, TheOneThatIsBrokenIsLeftOutWhenACopyFails) {
     spec.recipe.background = Background::running;
     for (const int broken : {0, 1}) {
@@ -204,7 +204,7 @@ TEST_F(SeveralDevicesTest, TheOneThatIsBrokenIsLeftOutWhenACopyFails) {
     }
 }
 
-// Its error is told once; what it had is lost, and the others go on.
+// Its error is reported once, its blocks are lost, and the others continue.
 TEST_F(SeveralDevicesTest, ADeviceThatFailsIsLeftOut) {
     SeveralDevices devices = two(1);
     for (std::uint64_t i = 0; i < 4; ++i) devices.submit(block(i), place);
@@ -216,7 +216,7 @@ TEST_F(SeveralDevicesTest, ADeviceThatFailsIsLeftOut) {
         EXPECT_FALSE(devices.goes_on_after(error)) << "once for each error";
     }
     notes.clear();
-    devices.wait({4});  // B's as well
+    devices.wait({4});  // includes B's block
     devices.collect();
     for (std::uint64_t i = 4; i < 6; ++i) devices.submit(block(i), place);
     EXPECT_EQ(notes, (Notes{"A collects", "A makes 4", "A makes 5"}));
@@ -224,7 +224,7 @@ TEST_F(SeveralDevicesTest, ADeviceThatFailsIsLeftOut) {
     EXPECT_EQ(left_out(devices.device_work()), "device B (device 2 of 2) is left out: broken");
 }
 
-// Whoever feeds has to set it up again then.
+// The caller must then create new devices.
 TEST_F(SeveralDevicesTest, TheLastDeviceIsNotLeftOut) {
     SeveralDevices devices = two(0);
     devices.submit(block(0), place);
@@ -242,7 +242,7 @@ TEST_F(SeveralDevicesTest, TheLastDeviceIsNotLeftOut) {
     EXPECT_EQ(devices.backend(), "device B");
 }
 
-// What the caller gets wrong is no failure of a device.
+// Errors of the caller do not drop a device.
 TEST_F(SeveralDevicesTest, AnErrorOfTheCallerLeavesNobodyOut) {
     SeveralDevices devices = two();
     try {
@@ -268,7 +268,7 @@ TEST_F(SeveralDevicesTest, AnErrorIsToldToWhoeverWaitsForThatBlock) {
     devices.wait({4});
 }
 
-// A caller that never waits is bounded, and hears of errors all the same.
+// A caller that never waits has a limited number of pending blocks and still receives errors.
 TEST_F(SeveralDevicesTest, WhatNobodyWaitedForIsWaitedForInOrder) {
     SeveralDevices devices = two(1);
     const auto submit_many = [&] {

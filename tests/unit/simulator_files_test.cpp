@@ -1,4 +1,4 @@
-// What the simulator writes: the same bytes every time, frames that can be checked, and nothing after a failure.
+// Files of the simulator: reproducible bytes, frames with checksums, and nothing left after a failure.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -34,13 +34,13 @@ TEST(SimulatorFiles, SameBytesForAnyNumberOfThreads) {
     EXPECT_EQ(one, raw_of(small(), 5));
     const auto middle = one.begin() + static_cast<std::ptrdiff_t>(one.size() / 2);
     const std::vector<char> first_frame(one.begin() + 32, one.begin() + 32 + 24 * 512);
-    EXPECT_FALSE(std::equal(first_frame.begin(), first_frame.end(), middle + 32));  // blood and noise go on
+    EXPECT_FALSE(std::equal(first_frame.begin(), first_frame.end(), middle + 32));  // blood and noise continue
     Simulation other = small();
     other.seed = 2;
     EXPECT_NE(one, raw_of(other));
 }
 
-// Bit by bit, as the standard has it.
+// Computes the checksum bit by bit, as in the standard.
 std::uint32_t slow_crc(const std::vector<char>& bytes) {
     std::uint32_t crc = ~0U;
     for (const char byte : bytes) {

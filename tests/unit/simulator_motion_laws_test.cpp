@@ -1,4 +1,4 @@
-// The laws of simulated motion: each part has the size, the spectrum and the statistics that its settings name.
+// Simulated motion: each part has the size, spectrum and statistics that its settings specify.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,7 +40,7 @@ TEST(SimulatorMotion, EachPartHasItsSize) {
         EXPECT_NEAR(rms([&](double t) { return m.drift(t).y_um; }, 100, 0.01), 6, 0.05 * 6);
         EXPECT_NEAR(rms([&](double t) { return m.tremor(t).z_um; }, 100, 0.0037), 0.2, 0.05 * 0.2);
         EXPECT_NEAR(rms([&](double t) { return m.tremor(t).y_um; }, 100, 0.0037), 0.3, 0.05 * 0.3);
-        const double of_heart = std::sqrt((1 + 0.4 * 0.4) / 2);  // of two sines
+        const double of_heart = std::sqrt((1 + 0.4 * 0.4) / 2);  // two sines
         EXPECT_NEAR(rms([&](double t) { return m.heart(t).z_um; }, 100, 0.01), 9 * of_heart, 0.05 * 9 * of_heart);
         EXPECT_NEAR(rms([&](double t) { return m.heart(t).x_um; }, 100, 0.01), 1.5 * of_heart, 0.1 * of_heart);
     }
@@ -48,7 +48,7 @@ TEST(SimulatorMotion, EachPartHasItsSize) {
     EXPECT_NEAR(m.heart(0.3).z_um, 9 * (std::sin(2 * pi * 1.2 * 0.3) + 0.4 * std::sin(4 * pi * 1.2 * 0.3 + 1)), 1e-12);
 }
 
-// Its correlation in time, against the integral over the spectrum of an Ornstein-Uhlenbeck process behind the filter.
+// Compares the temporal correlation with the integral over the spectrum of a filtered Ornstein-Uhlenbeck process.
 TEST(SimulatorMotion, DriftIsLowPassedOrnsteinUhlenbeck) {
     const Motion m(moving(), 400);
     for (const double lag_s : {0.1, 0.25, 0.5, 1.0}) {
@@ -76,7 +76,7 @@ TEST(SimulatorMotion, SaccadesAreAPoissonProcessOfLogisticSteps) {
     bool rests = true;
     double left_x = 0, left_y = 0;
     const double step_s = 0.02;
-    for (double t = 0; t < seconds; t += step_s) {  // rest, way, rest: what passes in between is one saccade, or two
+    for (double t = 0; t < seconds; t += step_s) {  // a movement between two rests is one saccade, sometimes two
         const Displacement now = m.saccades(t), next = m.saccades(t + step_s);
         const bool still = std::hypot(next.x_um - now.x_um, next.y_um - now.y_um) < 1e-3;
         if (!still && rests) std::tie(left_x, left_y) = std::tuple(now.x_um, now.y_um);
@@ -87,7 +87,7 @@ TEST(SimulatorMotion, SaccadesAreAPoissonProcessOfLogisticSteps) {
         }
         rests = still;
     }
-    EXPECT_NEAR(count / seconds, 0.5, 0.05);  // some are hidden behind others, some too small to be seen
+    EXPECT_NEAR(count / seconds, 0.5, 0.05);  // some overlap others, some are too small to be seen
     EXPECT_NEAR(lengths / count, 30, 2);
 
     Simulation one = moving();

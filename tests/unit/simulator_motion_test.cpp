@@ -1,5 +1,5 @@
-// Motion of simulated tissue: the spectra show what the motion says, what stands in the files of truth is what was
-// done, and the bits depend on the settings alone.
+// Motion of simulated tissue: the spectra match the motion, the truth files match the applied motion, and the bits
+// depend on the settings alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 using test::Recording;
 
-// ---- the truth in files ---------------------------------------------------------------------------------------------
+// ---- truth files ----------------------------------------------------------------------------------------------------
 
 std::vector<std::vector<double>> rows_of(const std::filesystem::path& path) {
     std::ifstream file(path);
@@ -43,15 +43,14 @@ Simulation noiseless(const std::string& scene) {
     return s;
 }
 
-// The phase of the mirror's fringes is 2 k n m_z at all samples: they are in phase at the depth where the mirror is
-// then.
+// The phase of the mirror's fringes is 2 k n m_z at all samples, so they are in phase at the mirror's current depth.
 TEST(SimulatorMotion, ShiftsThePhaseOfAMirror) {
     Simulation s = noiseless("mirror");
     s.mirror_um = {200};
     s.mirror_amplitude = {0.3};
     s.motion_axial_um = 30;
     s.motion_lateral_um = 15;
-    s.line_rate_hz = 10'000;  // slower, and the mean over an exposure of tremor is not its middle
+    s.line_rate_hz = 10'000;  // at a lower rate, the mean of the tremor over an exposure differs from its midpoint
     const Recording recording(s);
     const auto rows = rows_of(recording.folder() / "truth/motion.csv");
     ASSERT_EQ(rows.size(), 400U);
@@ -79,7 +78,7 @@ TEST(SimulatorMotion, MotionDuringAnExposureWashesFringesOut) {
     s.mirror_amplitude = {0.3};
     s.line_rate_hz = 1000;
     const double still = std::abs(Recording(s).amplitude(3, 200));
-    write_file(folder / "m.csv", "t_s,x_um,y_um,z_um\n0,0,0,0\n1,0,0,100\n");  // 0.1 um a line
+    write_file(folder / "m.csv", "t_s,x_um,y_um,z_um\n0,0,0,0\n1,0,0,100\n");  // 0.1 um per line
     s.motion_file = (folder / "m.csv").string();
     const Recording recording(s);
     const double half_phase = recording.centroid_per_um() * recording.simulation().refractive_index * 0.1;
@@ -127,14 +126,13 @@ TEST(SimulatorMotion, RowsAreMeansAndSaccadesAreFast) {
 }
 
 // ---- tissue
-// -----------------------------------------------------------------------------------------------------------
 
-// Volumes one after the other, each held at a place of its own: x, y, z.
+// Consecutive volumes, each held at its own position x, y, z.
 class Held {
   public:
     Held(Simulation s, const std::vector<std::array<double, 3>>& places) {
         s.volumes = std::ssize(places);
-        s.line_rate_hz = static_cast<double>(s.a_scans * s.b_scans);  // a second each
+        s.line_rate_hz = static_cast<double>(s.a_scans * s.b_scans);  // 1 s per volume
         std::ofstream file(folder_ / "m.csv");
         for (std::size_t v = 0; v < places.size(); ++v) {
             const auto& [x, y, z] = places[v];
@@ -152,11 +150,11 @@ class Held {
         return volume * lines_ + b * static_cast<std::size_t>(recording_->simulation().a_scans) + a;
     }
 
-    // Of the complex amplitudes of a volume with those of the first, `shift_um` deeper.
+    // Correlates the complex amplitudes of a volume, `shift_um` deeper, with those of the first.
     std::complex<double> correlation(std::size_t volume, double shift_um = 0) const {
         std::complex<double> product = 0;
         double first = 0, other = 0;
-        for (std::size_t line = 0; line < lines_ - 8; ++line) {  // the last ones may be on the way
+        for (std::size_t line = 0; line < lines_ - 8; ++line) {  // the last lines may be in transition
             for (double part = 0.43; part < 0.575; part += 0.035) {
                 const double depth = part * recording_->depth_range_um();
                 const auto a = recording_->amplitude(line, depth);
@@ -195,7 +193,7 @@ TEST(SimulatorMotion, TheFieldCorrelatesAsTheBeamSays) {
     EXPECT_NEAR(deeper.imag(), 0, 0.01);
 }
 
-// The beam one A-scan further sees what the next A-scan saw, one B-scan further what the next B-scan saw.
+// A beam shifted by one A-scan or B-scan sees what the next A-scan or B-scan saw.
 TEST(SimulatorMotion, MovesTheBeamOverTheTissue) {
     Simulation s = flat_tissue();
     s.a_scans = s.b_scans = 6;
@@ -218,7 +216,7 @@ TEST(SimulatorMotion, MovesTheBeamOverTheTissue) {
 TEST(SimulatorMotion, SpeckleRenews) {
     Simulation s = flat_tissue();
     s.volumes = 4;
-    s.line_rate_hz = 900;  // a second a volume
+    s.line_rate_hz = 900;  // 1 s per volume
     s.renewal_s = 2;
     const Recording recording(s);
     const auto correlation = [&](std::size_t volume, std::size_t from) {
@@ -240,8 +238,7 @@ TEST(SimulatorMotion, SpeckleRenews) {
     EXPECT_NEAR(correlation(3, 0).real(), std::exp(-1.5), 0.02);
 }
 
-// ---- the same bits
-// ----------------------------------------------------------------------------------------------------
+// ---- reproducible bits
 
 std::vector<std::uint16_t> recorded(const Simulation& s, std::int64_t pieces) {
     Instrument instrument(s);
@@ -290,13 +287,12 @@ TEST(SimulatorMotion, NoneIsTheStillScene) {
     EXPECT_TRUE(std::filesystem::exists(one.folder() / "truth/motion.csv"));
     EXPECT_FALSE(std::filesystem::exists(other.folder() / "truth/motion.csv"));
     SilentProgress silent;
-    simulate(plain, one.folder() / "scan.toml", silent);  // over the one that moved
+    simulate(plain, one.folder() / "scan.toml", silent);  // replaces the moving one
     EXPECT_FALSE(std::filesystem::exists(one.folder() / "truth/motion.csv"));
     EXPECT_FALSE(std::filesystem::exists(one.folder() / "truth/motion_rows.csv"));
 }
 
-// ---- refusals
-// ---------------------------------------------------------------------------------------------------------
+// ---- rejected settings
 
 void expect_refused(const Simulation& s, ErrorCode code, const std::string& where, const std::string& problem) {
     const TemporaryFolder folder;

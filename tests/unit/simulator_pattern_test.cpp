@@ -1,4 +1,4 @@
-// The simulated beam follows the scan pattern: without noise, a line is the same wherever in the pattern it comes, so
+// The simulated beam follows the scan pattern. Without noise, a line does not depend on its place in the pattern, so
 // scans of other patterns are compared line by line with a plain raster of the same scene.
 #include <gtest/gtest.h>
 
@@ -20,11 +20,11 @@ Simulation still(const std::string& scene = "layers") {
     Simulation s{.scene = scene, .samples = 256, .a_scans = 9, .b_scans = 5};
     s.full_well_electrons = 0;
     s.read_noise_electrons = 0;
-    s.relief = Relief::flat;  // the same whatever the field
+    s.relief = Relief::flat;  // independent of the field
     return s;
 }
 
-// [acquired B-scan][line], flyback included; read without the product.
+// Returns [acquired B-scan][line] including flyback, read without the product's readers.
 std::vector<std::vector<Line>> frames_of(const Simulation& s) {
     const TemporaryFolder folder;
     SilentProgress silent;
@@ -67,7 +67,7 @@ TEST(SimulatorPattern, FlybackComesBetweenTheLines) {
         ASSERT_EQ(frames[frame].size(), 13U);
         if (frame % 7 >= 5) continue;
         for (std::size_t line = 0; line < 9; ++line) EXPECT_EQ(frames[frame][line], plain[frame % 7][line]);
-        for (std::size_t line = 9; line < 13; ++line) {  // on the way: none of the lines of the scan
+        for (std::size_t line = 9; line < 13; ++line) {  // in transit: equal to no line of the scan
             EXPECT_EQ(std::ranges::count(plain[frame % 7], frames[frame][line]), 0);
         }
     }
@@ -83,19 +83,19 @@ TEST(SimulatorPattern, ASineMeetsTheRasterInTheMiddleAndAtTheEnds) {
             EXPECT_EQ(sine[frame][line] == plain[frame][line], line % 4 == 0) << line;
         }
     }
-    Simulation second_line = still();  // a raster whose second A-scan is where the sine has its second line
+    Simulation second_line = still();  // a raster whose second A-scan is at the sine's second line
     const double end = std::numbers::pi / 2 * s.sinusoidal_part;
     second_line.spacing_a_um = 4 * 8 * (std::sin(end * (2.0 / 8 - 1)) / std::sin(end) + 1);
     second_line.a_scans = 2;
     EXPECT_EQ(frames_of(second_line)[0][1], sine[0][1]);
 }
 
-// Both slices of a cross see the same tissue where they meet.
+// Both slices of a cross see the same tissue at their intersection.
 TEST(SimulatorPattern, SlicesOfACrossMeetInTheMiddle) {
     Simulation s = still();
     s.protocol = Protocol::cross;
     s.a_scans = 31;
-    s.b_scans = 100;  // the protocol knows better
+    s.b_scans = 100;  // overridden by the protocol
     const auto cross = frames_of(s);
     ASSERT_EQ(cross.size(), 2U);
     EXPECT_EQ(cross[0][15], cross[1][15]);
@@ -108,8 +108,8 @@ TEST(SimulatorPattern, SlicesOfACrossMeetInTheMiddle) {
     EXPECT_EQ(std::ranges::count(slices[3], slices[0][15]), 0);  // a quarter of the field: between two A-scans
 }
 
-// The slice along y is the middle column of a raster, with resting blood, of which each of its lines needs only a few
-// streamlines.
+// The slice along y equals the middle column of a raster. Blood is at rest; each line of the slice needs only a few of
+// its streamlines.
 TEST(SimulatorPattern, TheSliceAcrossIsAColumnOfTheRaster) {
     Simulation s = still("capillary");
     s.samples = 1024;
@@ -123,7 +123,7 @@ TEST(SimulatorPattern, TheSliceAcrossIsAColumnOfTheRaster) {
     for (std::size_t b = 0; b < 11; ++b) EXPECT_EQ(cross[1][b], raster[b][5]);
 }
 
-// The surface lies where the truth says, also in the slice along y.
+// The surface is where the truth says, also in the slice along y.
 TEST(SimulatorPattern, TruthIsThatOfTheSlices) {
     Simulation s{.scene = "vessel", .samples = 512, .a_scans = 64, .spacing_a_um = 12};
     s.protocol = Protocol::cross;
@@ -143,12 +143,12 @@ TEST(SimulatorPattern, TruthIsThatOfTheSlices) {
             above += std::norm(recording.amplitude(line, surface_um - 6));
             below += std::norm(recording.amplitude(line, surface_um + 6));
         }
-        EXPECT_GT(max_um - min_um, 12);  // it is curved, so another place would not do
+        EXPECT_GT(max_um - min_um, 12);  // it is curved, so other positions would fail
         EXPECT_GT(below, 10 * above);
     }
 }
 
-// A vessel cut along its length: the lumen's axis comes and goes, and labels agree with it.
+// A vessel cut lengthwise: the axis of the lumen leaves and enters the slice, and the labels agree with it.
 TEST(SimulatorPattern, TruthKnowsVesselsInEverySlice) {
     Simulation s{.scene = "retina", .samples = 512, .a_scans = 48};
     s.protocol = Protocol::four_slices;

@@ -1,4 +1,5 @@
-// A simulated recording read back without the product's readers, and depth by direct summation instead of a transform.
+// A simulated recording read without the product's readers; depth profiles are computed by direct summation instead of
+// a transform.
 #pragma once
 
 #include <complex>
@@ -53,7 +54,7 @@ class Recording {
     const std::vector<std::vector<std::uint16_t>>& lines() const { return lines_; }
     double depth_range_um() const { return spectrometer_.z_max_um() / s_.refractive_index; }
 
-    // Wavenumber that a phase shift counts in: the centroid of the windowed source.
+    // Effective wavenumber of phase shifts: the centroid of the windowed source.
     double centroid_per_um() const {
         const std::vector<double>& k = spectrometer_.k_per_um;
         double sum = 0;
@@ -66,15 +67,15 @@ class Recording {
         return sum / weights;
     }
 
-    // Hann over k, times dk.
+    // Hann window over k, times dk.
     double window(std::size_t p) const {
         const std::vector<double>& k = spectrometer_.k_per_um;
         const double edge = (k[p] - k.back()) / (k.front() - k.back());
         return (k[p - 1] - k[p + 1]) * (1 - std::cos(2 * std::numbers::pi * edge));
     }
 
-    // Complex amplitude at a geometric depth: sum of exp(-2i k z - i theta) over the fringes, for the forward sign of
-    // the conventions, weighted with dk and a Hann window over k.
+    // Complex amplitude at a geometric depth: the sum of exp(-2i k z - i theta) over the fringes, with the forward sign
+    // of the conventions, weighted with dk and a Hann window over k.
     std::complex<double> amplitude(std::size_t line, double depth_um, double theta_sign = 1) const {
         const std::vector<double>& k = spectrometer_.k_per_um;
         std::complex<double> sum = 0;

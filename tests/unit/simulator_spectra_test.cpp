@@ -1,4 +1,4 @@
-// The simulated instrument against theory: the fast sum, mirrors, roll-off, dispersion, camera noise.
+// The simulated instrument compared with theory: the fast sum, mirrors, roll-off, dispersion, camera noise.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -75,7 +75,7 @@ TEST(SimulatorMirror, PeaksAtItsDepthOnThePositiveSide) {
     }
     EXPECT_NEAR(best_um, 101.3, 0.02 * recording.spectrometer().pitch_um);
     EXPECT_GT(std::abs(recording.amplitude(0, 101.3)), 2 * std::abs(recording.amplitude(0, 101.3, -1)));
-    // Half the fringe: amplitude / 2 of the reference light, weighted with the window.
+    // Half of the fringe: amplitude / 2 of the reference light, weighted by the window.
     double light = 0;
     double weights = 0;
     for (std::size_t p = 1; p + 1 < recording.background().size(); ++p) {
@@ -86,7 +86,7 @@ TEST(SimulatorMirror, PeaksAtItsDepthOnThePositiveSide) {
     EXPECT_NEAR(std::abs(recording.amplitude(0, 101.3)), 0.1 * roll_off * light / weights, 0.002 * light / weights);
 }
 
-// Amplitude of the fringe cos(2 k z), by least squares over all samples.
+// Amplitude of the fringe cos(2 k z), by a least squares fit over all samples.
 double fringe_amplitude(const Recording& recording, double depth_um) {
     const Spectrometer& spectrometer = recording.spectrometer();
     double against = 0;

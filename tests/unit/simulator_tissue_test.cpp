@@ -1,5 +1,5 @@
-// Tissue and blood as optics make them: speckle statistics, lateral correlation, Doppler shift, agreement with the
-// truth.
+// Simulated tissue and blood compared with optics: speckle statistics, lateral correlation, Doppler shift, agreement
+// with the truth.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ Simulation noiseless(const std::string& scene) {
     return s;
 }
 
-// Depths inside the third, bright layer of the flat scene, further apart than the point spread.
+// Depths in the third, bright layer of the flat scene, further apart than the point spread function.
 std::vector<double> layer_depths(const Recording& recording) {
     std::vector<double> depths;
     for (double part = 0.43; part < 0.575; part += 0.035) depths.push_back(part * recording.depth_range_um());
@@ -81,7 +81,7 @@ TEST(SimulatorSpeckle, NeighboursCorrelateAsTheBeamSays) {
     }
 }
 
-// The phase between repeated lines is what the truth's velocity gives, everywhere in the lumen, with its sign.
+// The phase between repeated lines matches the true velocity, including its sign, everywhere in the lumen.
 TEST(SimulatorBlood, ShiftsThePhaseAsItsSpeedSays) {
     for (const double flow : {0.4, -0.4}) {
         Simulation s = noiseless("capillary");
@@ -136,7 +136,7 @@ TEST(SimulatorBlood, MovesWhileTissueRests) {
             if (same) ++resting;
         }
     }
-    EXPECT_GT(resting, 48U);  // further from the lumens than the beam reaches
+    EXPECT_GT(resting, 48U);  // further from the lumens than the beam radius
 }
 
 TEST(SimulatorTruth, AgreesWithTheSpectra) {

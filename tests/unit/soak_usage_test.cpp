@@ -1,4 +1,4 @@
-// How the soak tells from samples whether memory, files and threads grew.
+// Detection of growing memory, files and threads from samples of the soak.
 #include <gtest/gtest.h>
 
 #include "tests/soak/usage.h"
@@ -6,7 +6,7 @@
 namespace echolux::soak {
 namespace {
 
-// Memory that grows by so much with each sample.
+// Memory that grows by `mb_each` per sample.
 std::vector<Usage> samples(std::size_t count, double mb_each) {
     std::vector<Usage> all;
     for (std::size_t i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
-// Speckle filters: against plain sums over all neighbours in double, on speckle whose mean is known, and on volumes
-// that are no speckle.
+// Speckle filters: compared with plain sums over all neighbours in double, on speckle of known mean, and on volumes
+// without speckle.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ double looks_of(const std::vector<float>& values) {
     return mean * mean * static_cast<double>(values.size()) / square;
 }
 
-// use(neighbour) for all within reach that are there; at() with ends that go on.
+// Calls use(neighbour) for all existing neighbours within reach; at() repeats the outermost values.
 struct Box {
     const std::vector<float>& values;
     Size3 size;
@@ -84,7 +84,7 @@ TEST(SpeckleSteps, MedianOfAnyOrder) {
     }
 }
 
-// The weight of a patch of 27 pairs of `looks` looks, in long double.
+// Weight of a patch of 27 pairs with `looks` looks, in long double.
 long double exact_weight(const std::vector<float>& a, const std::vector<float>& b, const PatchWeight& weight) {
     long double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -214,7 +214,7 @@ TEST(SpeckleFilters, BilateralIsThatOfTheFormula) {
     }
 }
 
-// What the tissue reflects stays, and is known better.
+// The mean reflectivity is kept, with less variance.
 TEST(SpeckleFilters, KeepTheMeanOfSpeckle) {
     const Size3 size{48, 40, 12};
     const std::vector<float> power = exponentials(size, 6);
@@ -323,7 +323,7 @@ TEST(CompoundedVolumes, AreTheMeanAndKnowHowManyLooksTheyAre) {
     EXPECT_THROW(same.add(other, StoredAs::automatic), Error);
 }
 
-// A look that has no value somewhere is not one of darkness there.
+// A look without a value is not a dark look.
 TEST(CompoundedVolumes, CountOnlyLooksThatHaveAValue) {
     constexpr float none = std::numeric_limits<float>::quiet_NaN();
     for (const bool in_first : {true, false}) {
@@ -340,7 +340,7 @@ TEST(CompoundedVolumes, CountOnlyLooksThatHaveAValue) {
     }
 }
 
-// Speckle of tissue that is the same each time, in a quarter of the depth; noise everywhere that is not.
+// Speckle of tissue that is the same in each volume, in a quarter of the depth; changing noise elsewhere.
 TEST(CompoundedVolumes, CountSpeckleOfTissueNotNoiseOfAir) {
     const Size3 size{96, 32, 8};
     for (const float noise_power : {0.003f, 0.1f}) {

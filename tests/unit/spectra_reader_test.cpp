@@ -1,4 +1,4 @@
-// Streaming raw spectra: the right bytes at any offset, and files that change or end.
+// Streaming raw spectra: correct bytes at any offset, and files that change or end early.
 #include <algorithm>
 
 #include "engine/scan/scan.h"
@@ -22,7 +22,7 @@ class SpectraReaderTest : public testing::Test {
         scan_.geometry.volumes = 2;
     }
 
-    // Bytes 0, 1, 2 ... of the described size.
+    // Writes bytes 0, 1, 2 ... of the described size.
     void write_counting_bytes() {
         const SpectraLayout layout = spectra_layout(scan_.file, scan_.format, scan_.geometry, "scan");
         std::string bytes(static_cast<std::size_t>(layout.file_bytes()), '\0');
@@ -72,7 +72,7 @@ TEST_F(SpectraReaderTest, FlybackIsSkipped) {
     scan_.geometry.flyback_lines = 2;
     scan_.geometry.flyback_frames = 1;
     write_counting_bytes();
-    std::vector<int> expected;  // frames of 20 bytes, 5 a volume: the last two of volume 1 that are none of flyback
+    std::vector<int> expected;  // frames of 20 bytes, 5 per volume: the last two of volume 1 that are not flyback
     for (const int frame : {7, 8}) {
         for (const int byte : counting(frame * 20, 12)) expected.push_back(byte);
     }
@@ -113,7 +113,7 @@ TEST_F(SpectraReaderTest, FilesThatCannotBeReadAreReported) {
     EXPECT_THAT(error_of([&] { SpectraReader reader(scan_); }).line, HasSubstr("is not a file"));
 }
 
-// More than 2^31 samples and 2^32 bytes: the file has a hole, so that only its last B-scan takes space and time.
+// More than 2^31 samples and 2^32 bytes. The file is sparse, so only its last B-scan takes space and time.
 TEST_F(SpectraReaderTest, OffsetsBeyond32BitsAreExact) {
     scan_.format.sample_format = SampleFormat::u16;
     scan_.geometry.samples = 2048;

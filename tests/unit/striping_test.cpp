@@ -1,4 +1,4 @@
-// Where bytes lie in stripes, beside a file that is dealt out byte by byte.
+// Positions of bytes in stripes, compared with a file that is distributed byte by byte.
 #include "engine/scan/striping.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t stripe = 5, bytes = 64;
 
-// Of each byte: its part, and its place there.
+// Returns the part of each byte and its position in it.
 std::vector<std::pair<std::size_t, std::int64_t>> dealt_out(std::size_t parts) {
     std::vector<std::pair<std::size_t, std::int64_t>> places;
     std::vector<std::int64_t> filled(parts);
@@ -61,7 +61,7 @@ TEST(Striping, NamesAreTakenApartAndPutTogether) {
     EXPECT_TRUE(stripe_names("").empty());
 }
 
-// Known values of zlib's own function, for lengths around those that are divided.
+// Values of zlib's own function, for lengths near those that are split.
 TEST(Checksum, OfManyBytesIsThatOfOneThread) {
     std::vector<std::byte> many((std::size_t{1} << 22) + 3);
     for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<std::byte>(i * i / 7);

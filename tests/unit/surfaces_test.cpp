@@ -1,4 +1,4 @@
-// What follows from surfaces: files, thickness, slabs, flat volumes.
+// Uses of surfaces: files, thickness, slabs, flattened volumes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -122,7 +122,7 @@ TEST(Slab, HoldsTheVoxelsBetweenItsSurfaces) {
                 testing::Pointwise(testing::NanSensitiveFloatEq(), means));
     EXPECT_THAT(en_face_between(volume, two_surfaces(), {0, 1, 0, 0, SlabValue::max}),
                 testing::Pointwise(testing::NanSensitiveFloatEq(), maxima));
-    // 2 um below the upper one to 2 um below it and one voxel more
+    // from 2 um below the upper surface to one voxel below that
     EXPECT_FLOAT_EQ(en_face_between(volume, two_surfaces(), {0, 0, 2, 4, SlabValue::mean})[0], 5);
     EXPECT_TRUE(std::isnan(en_face_between(volume, two_surfaces(), {0, 1, 40, 0, SlabValue::mean})[0]));
 }
@@ -144,11 +144,11 @@ TEST(FlattenTo, MovesTheSurfaceToOneRowAndBack) {
     EXPECT_EQ(level, 13);
     for (std::int64_t line = 0; line < 6; ++line) {
         const float row = surfaces.all[1].rows[static_cast<std::size_t>(line)];
-        EXPECT_FLOAT_EQ(values_of(volume)[line * 32 + 13], row);  // cubics keep a straight line
+        EXPECT_FLOAT_EQ(values_of(volume)[line * 32 + 13], row);  // cubic interpolation preserves a straight line
     }
     flatten_to(volume, surfaces.all[1], true);
     for (std::int64_t i = 0; i < 6 * 32; ++i) {
-        if (i % 32 < 6 || i % 32 >= 26) continue;  // what was moved beyond an end is lost
+        if (i % 32 < 6 || i % 32 >= 26) continue;  // values moved beyond an end are lost
         EXPECT_NEAR(values_of(volume)[i], i % 32, 1e-4);
     }
 }

@@ -1,5 +1,4 @@
-// A folder for the files of one test, removed with everything in it, and short ways to fill files and to look at
-// errors.
+// A folder for the files of one test, removed with its content, and helpers to fill files and to inspect errors.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -53,7 +52,7 @@ class TemporaryFolder {
     std::filesystem::path path_;
 };
 
-// The line and the code of the error that `work` throws; an empty line when it throws none.
+// The line and code of the error thrown by `work`; the line is empty if nothing is thrown.
 struct Caught {
     std::string line;
     ErrorCode code = ErrorCode::cancelled;

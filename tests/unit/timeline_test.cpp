@@ -1,5 +1,5 @@
-// The time line by a clock turned by hand: what is due when, where it ends, and that every step that nobody saw is
-// counted, once.
+// The timeline with a manual clock: which step is due when, the ends, and that each step that was not seen is counted
+// once.
 #include "app/stage/timeline.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-// Steps of a second, played; every step is seen at once unless `seen` says otherwise.
+// Plays steps of 1 s; each step is seen at once.
 class Playing : public testing::Test {
   protected:
     std::vector<std::int64_t> steps_at(const std::vector<double>& times_s) {
@@ -63,7 +63,7 @@ TEST_F(Playing, EndsBeyondTheSeriesAreKeptInside) {
 TEST_F(Playing, AnotherSpeedCountsFromNowOn) {
     line_.play(0);
     EXPECT_EQ(steps_at({0.5}), (Steps{0}));
-    line_.set_speed(2, 0.5);  // half of the step is left, a quarter of a second now
+    line_.set_speed(2, 0.5);  // half of the step is left, which now takes 0.25 s
     EXPECT_EQ(steps_at({0.74, 0.75, 1.24, 1.25}), (Steps{0, 1, 1, 2}));
     line_.set_speed(0.5, 1.25);
     EXPECT_EQ(steps_at({3.24, 3.25, 5.24, 5.25}), (Steps{2, 3, 3, 4}));
@@ -79,14 +79,14 @@ TEST_F(Playing, SpeedsAreKeptInside) {
     EXPECT_EQ(line_.speed(), 0.05);
 }
 
-// Shown at 0, 3 and 4 s: the steps of 1 and 2 s were never seen.
+// Shown at 0, 3 and 4 s: the steps at 1 and 2 s were not seen.
 TEST_F(Playing, WhatNobodySawIsLeftOut) {
     line_.play(0);
     EXPECT_EQ(steps_at({0, 3, 4}), (Steps{0, 3, 4}));
     EXPECT_EQ(line_.left_out(), 2);
 }
 
-// Each picture takes 2.5 s to appear and is of the step that was due when it was begun.
+// Each picture takes 2.5 s to appear and shows the step that was due when it was begun.
 TEST_F(Playing, AConsumerThatIsTooSlowLeavesOutWhatItMisses) {
     line_.play(0);
     std::vector<std::int64_t> seen;
@@ -153,7 +153,7 @@ TEST_F(Playing, TellsHowManyItShows) {
     EXPECT_EQ(line_.shown_per_s(), 0);
 }
 
-// Due are 1 and 2; 0 is on the screen.
+// Steps 1 and 2 are due; 0 is on the screen.
 TEST_F(Playing, TellsWhichStepsWait) {
     line_.play(0);
     steps_at({0});

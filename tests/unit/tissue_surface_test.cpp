@@ -1,4 +1,4 @@
-// The tissue's surface against the simulator's truth, flattening, and height maps from files.
+// The tissue surface compared with the simulator's truth, flattening, and height maps from files.
 #include "engine/analysis/tissue_surface.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@
 namespace echolux {
 namespace {
 
-// |found - truth| in rows of the reconstruction; the median and the 95th percentile over all A-scans.
+// |found - truth| in rows of the reconstruction: median and 95th percentile over all A-scans.
 struct Errors {
     double median, large;
 };
@@ -50,7 +50,7 @@ Errors surface_errors(const std::string& scene) {
 }
 
 TEST(TissueSurface, OfASimulatedRetinaIsFoundWithinTwoBins) {
-    EXPECT_LT(surface_errors("retina").median, 2);  // one A-scan in twenty is 18 bins off or more
+    EXPECT_LT(surface_errors("retina").median, 2);  // one A-scan in twenty is off by 18 bins or more
 }
 
 TEST(TissueSurface, OfSimulatedLayersIsFoundWithinTwoBins) {
@@ -115,7 +115,7 @@ TEST(Flatten, RoundsWholeNumbers) {
     flatten(volume, {5.26F, 4.74F});  // up by 0.26, down by 0.26
     EXPECT_EQ(std::to_integer<int>(volume.voxels[3]), 33);
     EXPECT_EQ(std::to_integer<int>(volume.voxels[16 + 3]), 27);
-    EXPECT_EQ(std::to_integer<int>(volume.voxels[15]), 150);  // beyond its end the last voxel goes on
+    EXPECT_EQ(std::to_integer<int>(volume.voxels[15]), 150);  // the last voxel is repeated beyond its end
 }
 
 class Heights : public ::testing::Test {
@@ -134,7 +134,7 @@ TEST_F(Heights, OfCsvAreALineForEachBScan) {
 }
 
 TEST_F(Heights, OfAVolumeFileAreColumnsAndRows) {
-    Volume picture = painted(2, 3, 1);  // two rows are two B-scans
+    Volume picture = painted(2, 3, 1);  // its two rows are two B-scans
     for (int i = 0; i < 6; ++i) values(picture)[i] = static_cast<float>(i);
     write_volume(folder_ / "heights.nrrd", picture);
     const std::vector<float> expected{0, 2, 4, 1, 3, 5};

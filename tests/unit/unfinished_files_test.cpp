@@ -1,4 +1,4 @@
-// A program that has to end at once leaves no results that nobody finished.
+// A program that ends at once leaves no unfinished results.
 #include "engine/io/unfinished_files.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TEST(UnfinishedFiles, AreGoneWhenTheProgramEndsAtOnce) {
     EXPECT_TRUE(std::filesystem::exists(folder / "c.nrrd"));
 }
 
-// Also where the program has gone to another folder since.
+// Also if the program has changed its working folder since.
 TEST(UnfinishedFiles, AreFoundByTheirWholeNames) {
     const TemporaryFolder folder;
     const auto end_elsewhere = [&] {

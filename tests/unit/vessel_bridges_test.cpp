@@ -1,4 +1,4 @@
-// Boundaries that vessels hide: a plane with a trough where a vessel lies across it, whose course is known.
+// Boundaries hidden by vessels: a plane with a trough where a vessel crosses it; the true course is known.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,13 +15,13 @@ constexpr std::int64_t a_scans = 80, b_scans = 60;
 constexpr double vessel_um = 100;
 constexpr std::array<double, 2> spacing_um{10, 10};
 
-// Rows of a boundary that the tissue around a vessel shows: inclined and bowed.
+// Rows of a boundary according to the tissue around a vessel: inclined and bowed.
 double course(std::int64_t a, std::int64_t b) {
     const double x = static_cast<double>(a) / a_scans - 0.5, y = static_cast<double>(b) / b_scans - 0.5;
     return 100 + 20 * x - 9 * y + 12 * x * x;
 }
 
-// `depth`: rows down to the far wall of a vessel that winds along B-scans, `width` A-scans wide.
+// `depth` is the number of rows to the far wall of a vessel that winds along the B-scans and is `width` A-scans wide.
 Surface with_vessel(double depth, double width, double noise_rows = 0) {
     std::mt19937 random(1);
     std::normal_distribution<double> noise(0, 1);
@@ -77,7 +77,7 @@ TEST(VesselBridges, GoOnAsTheTissueAroundDoes) {
 TEST(VesselBridges, WithstandNoise) {
     Surface surface = with_vessel(15, 6, 0.7);
     bridge(surface);
-    EXPECT_LT(largest_error(surface), 4.5);  // 6 sigma of what stays as it was
+    EXPECT_LT(largest_error(surface), 4.5);  // 6 sigma of the unchanged part
     Surface alone = with_vessel(0, 6, 0.7);
     const std::vector<float> before = alone.rows;
     bridge(alone);
@@ -86,7 +86,7 @@ TEST(VesselBridges, WithstandNoise) {
     EXPECT_LT(moved, a_scans * b_scans / 1000) << "without a vessel";
 }
 
-// Vessels are brighter than what lies below such a boundary: they never move it to the other side.
+// Vessels are brighter than the tissue below such a boundary, so they never shift it to the other side.
 TEST(VesselBridges, KnowOnWhichSideAVesselLies) {
     for (const int polarity : {-1, 0, 1}) {
         for (const double depth : {15.0, -15.0}) {
@@ -114,7 +114,7 @@ TEST(VesselBridges, LeaveWhatIsNoVessel) {
     EXPECT_GT(largest_error(wide), 12) << "a hollow of the tissue, six times as wide";
 }
 
-// B-scans further apart than vessels are wide are seen one by one; so is a single one.
+// B-scans further apart than the width of vessels are processed one by one, like a single B-scan.
 TEST(VesselBridges, OfBScansThatAreFarApart) {
     Surface surface = with_vessel(15, 6);
     bridge(surface, -1, vessel_um, {10, 200});

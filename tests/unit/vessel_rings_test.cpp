@@ -1,4 +1,4 @@
-// Rings of a lumen by the distance from its rim, against every side of the rim asked in turn.
+// Rings of a lumen by the distance from its rim, compared with a search over every edge of the rim.
 #include <gtest/gtest.h>
 
 #include <cmath>

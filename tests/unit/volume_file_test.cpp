@@ -1,5 +1,5 @@
-// Volumes in files: the same volume comes back, files of others are understood, damaged ones and full disks refused.
-// That other programs see the same is proven in volume_readback_test.cpp and volume_formats_test.cpp.
+// Volumes in files: round trips, files of other programs, damaged files and full disks. volume_readback_test.cpp and
+// volume_formats_test.cpp prove that other programs read the same.
 #include "engine/io/volume_file.h"
 
 #include <sys/resource.h>
@@ -17,7 +17,7 @@ namespace {
 using testing::AnyOf;
 using testing::HasSubstr;
 
-// Every byte pattern differs from its neighbours, sizes differ along each axis and are no multiples of the tiles.
+// Every byte pattern differs from its neighbours. Sizes differ along each axis and are not multiples of the tiles.
 Volume counting(VoxelType type) {
     Volume volume;
     volume.grid.depth = 37;
@@ -123,7 +123,7 @@ TEST_F(VolumeFileTest, NamesThatCannotWorkAreRefused) {
     volume.grid.a_scans = 1;
     volume.grid.b_scans = 1;
     volume.voxels.assign(40000, std::byte{});
-    const Caught too_long = error_of([&] { write_volume(folder_ / "v.nii", volume); });  // NIfTI: 32767 at most
+    const Caught too_long = error_of([&] { write_volume(folder_ / "v.nii", volume); });  // max. for NIfTI: 32767
     EXPECT_EQ(too_long.code, ErrorCode::output);
     EXPECT_THAT(too_long.line, HasSubstr("v.nii: NIfTI holds at most 32767 voxels along an axis, not 40000"));
     EXPECT_EQ(folder_.entries(), 0u);
@@ -173,7 +173,7 @@ TEST_F(VolumeFileTest, ClaimsThatTheFileCannotHoldAreRefusedWithoutAllocation) {
     }
 }
 
-// A file that may not grow stands for a full disk.
+// A limit on the file size simulates a full disk.
 TEST_F(VolumeFileTest, AFullDiskLeavesNothingBehind) {
     std::signal(SIGXFSZ, SIG_IGN);
     rlimit before{};
@@ -202,7 +202,7 @@ TEST_F(VolumeFileTest, TiffPagesMustBeAlike) {
     write_volume(folder_ / "a.tif", counting(VoxelType::u16));
     std::ifstream stream(folder_ / "a.tif", std::ios::binary);
     const std::string good{std::istreambuf_iterator<char>(stream), {}};
-    const std::string width("\0\1\4\0\1\0\0\0\x29\0", 10);  // the end of tag 256: one u32, 41
+    const std::string width("\0\1\4\0\1\0\0\0\x29\0", 10);  // end of tag 256: one u32, 41
     const std::size_t last = good.rfind(width);
     ASSERT_NE(last, good.find(width));
     std::string different = good;

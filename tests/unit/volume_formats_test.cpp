@@ -1,5 +1,5 @@
-// Series in every format: bit for bit the same when they come back, the same to programs that are not ours, and theirs
-// the same to us (format_peers.py). Voxels are a formula of time, B-scan, depth and A-scan; sizes are odd.
+// Series in every format: bit-exact round trips, the same content in other programs, and their files read by us
+// (format_peers.py). Voxels are a formula of time, B-scan, depth and A-scan; sizes are odd.
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -70,7 +70,7 @@ void write_series(const std::filesystem::path& path, const SeriesHeader& header,
     for (std::int64_t t = 0; t < header.time_points; ++t) {
         const std::vector<std::byte> voxels = voxels_of(header, t);
         const std::size_t b_scan = voxels.size() / static_cast<std::size_t>(header.grid.b_scans);
-        writer.write(std::span(voxels).first(2 * b_scan));  // in parts that are no chunks
+        writer.write(std::span(voxels).first(2 * b_scan));  // in parts that do not match chunks
         writer.write(std::span(voxels).subspan(2 * b_scan));
     }
     writer.finish();
@@ -84,7 +84,7 @@ void expect_same_voxels(SeriesFile& file, const SeriesHeader& header) {
     }
 }
 
-// What can be written: an ending, its storage, and what tells files of one ending apart.
+// A format variant: ending, storage, and a tag that distinguishes files with the same ending.
 struct Form {
     std::string ending;
     ImageStorage storage;
@@ -125,7 +125,7 @@ std::string file_name(const std::string& type, const Form& form) {
     return type + (form.remark.empty() ? "" : "-" + form.remark) + form.ending;
 }
 
-// Calls use(name, type, form) for all that a format can hold.
+// Calls use(name, type, form) for every combination that a format supports.
 void for_each_file(const std::function<void(const std::string&, VoxelType, const Form&)>& use) {
     for (const auto& [name, type] : types) {
         for (const Form& form : forms()) {
@@ -158,7 +158,7 @@ TEST_F(VolumeFormatsTest, SeriesComeBackAsTheyWere) {
         write_series(folder_ / name, header, form.storage);
         SeriesFile file(folder_ / name);
         expect_same_voxels(file, header);
-        if (form.ending == ".npy") return;  // has no room for more
+        if (form.ending == ".npy") return;  // cannot store more
         const SeriesHeader& back = file.header();
         for (std::size_t i = 0; i < 3; ++i) {
             EXPECT_NEAR(back.grid.spacing_um[i], header.grid.spacing_um[i], 1e-5);
@@ -193,7 +193,7 @@ TEST_F(VolumeFormatsTest, UnevenTimesAndUnknownSpacingsAreKept) {
     }
 }
 
-// Voxel of a box, wherever it lies.
+// Returns the voxel at a position of a box.
 template <class Voxel>
 Voxel voxel_at(const std::vector<std::byte>& voxels, std::int64_t place) {
     Voxel voxel;
@@ -266,7 +266,7 @@ TEST_F(VolumeFormatsTest, NothingIsLeftWithoutTheEnd) {
 TEST_F(VolumeFormatsTest, FoldersOfOthersAreNotReplaced) {
     const SeriesHeader header = small_series(VoxelType::u8);
     std::filesystem::create_directories(folder_ / "v.zarr");
-    write_series(folder_ / "v.zarr", header);  // an empty one is
+    write_series(folder_ / "v.zarr", header);  // an empty folder is replaced
     std::filesystem::create_directories(folder_ / "mine.zarr");
     folder_.write("mine.zarr/thesis.tex", "years of work");
     const Caught caught = error_of([&] { write_series(folder_ / "mine.zarr", header); });
@@ -353,7 +353,7 @@ TEST_F(VolumeFormatsTest, FilesOfOtherProgramsAreUnderstood) {
     for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
         const std::string name = entry.path().filename().string();
         SCOPED_TRACE(name);
-        if (name.ends_with(".raw") || name.ends_with(".bin")) continue;  // voxels apart from their header
+        if (name.ends_with(".raw") || name.ends_with(".bin")) continue;  // voxels in a file separate from their header
         ++files;
         const auto type =
             std::ranges::find(types, name.substr(0, name.find('-')), &std::pair<const char*, VoxelType>::first);

@@ -1,4 +1,4 @@
-// Orientation, spacing and values of our files as readers see them that share no code with us (read_volumes.py).
+// Orientation, spacing and values of our files, read by independent programs (read_volumes.py).
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -44,7 +44,7 @@ Volume f_phantom(VoxelType type) {
                     case VoxelType::u8: put(volume, b, a, z, static_cast<std::uint8_t>(level)); break;
                     case VoxelType::u16: put(volume, b, a, z, static_cast<std::uint16_t>(level)); break;
                     case VoxelType::i16: put(volume, b, a, z, static_cast<std::int16_t>(-level)); break;
-                    case VoxelType::f16: break;  // never in a file
+                    case VoxelType::f16: break;  // not stored in files
                     case VoxelType::f32: put(volume, b, a, z, minus); break;
                     case VoxelType::phasor8: break;
                     case VoxelType::complex64: put(volume, b, a, z, std::array{minus, minus / 2}); break;

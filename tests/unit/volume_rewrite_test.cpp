@@ -1,4 +1,4 @@
-// Slices of the volume that is shown, written again where they are.
+// Slices of the displayed volume that are rewritten in place.
 #include <gtest/gtest.h>
 
 #include "compute/error.h"

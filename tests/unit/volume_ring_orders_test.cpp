@@ -1,4 +1,4 @@
-// The ring between two imaginary devices that execute what tickets allow, each in its own order, as late as they like.
+// The ring between two imaginary devices that execute what tickets allow, each in its own order and with any delay.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -11,7 +11,7 @@ namespace {
 
 struct Writing {
     std::size_t slot;
-    std::uint64_t serial, wait, signal;  // wait: before the first slice alone
+    std::uint64_t serial, wait, signal;  // wait: only before the first slice
     std::int64_t first, end;
     bool is_last;
 };
@@ -21,15 +21,15 @@ struct Reading {
     bool has_begun = false;
 };
 
-// Both queues are in order, as streams and queues of GPUs are. A volume's slices are written one at a time, so that a
-// picture can fall between any two of them.
+// Both queues are in order, like streams and queues of GPUs. Slices of a volume are written one at a time, so that a
+// picture may fall between any two.
 class Machine {
   public:
     Machine(std::size_t slots, Publishing publishing, std::size_t keeps, std::uint64_t seed)
         : ring_(slots, slices, publishing, keeps), held_(slots + keeps, std::vector<std::uint64_t>(slices, 0)),
           rolling_(publishing == Publishing::rolling), random_(seed) {}
 
-    // One thing that can happen next, at random.
+    // Performs one random possible action.
     void step() {
         switch (random_() % 10) {
             case 0: begin_volume(); break;
@@ -45,7 +45,7 @@ class Machine {
         }
     }
 
-    // Whatever was submitted can be executed to its end: nothing waits for what never comes.
+    // Executes all submitted work: nothing waits for a value that is never signalled.
     void drain() {
         if (read_) end_picture();
         for (int rounds = 0; !writings_.empty() || !readings_.empty(); ++rounds) {
@@ -88,7 +88,7 @@ class Machine {
         }
     }
 
-    // Slices were submitted, but not their signal.
+    // Submits slices, but not their signal.
     void abandon_volume() {
         if (!write_ || random_() % 4 != 0) return;
         if (handed_over_ < slices) submit_writing(handed_over_ + 1, 0);
@@ -96,7 +96,7 @@ class Machine {
         write_.reset();
     }
 
-    // All of the newest volume, at once.
+    // Rewrites all slices of the newest volume at once.
     void rewrite() {
         if (write_) return;
         write_ = ring_.acquire_rewrite(newest_);
@@ -119,7 +119,7 @@ class Machine {
         }
     }
 
-    // What is held is there as long as it is.
+    // Held volumes stay available until they are released.
     void hold_or_release() {
         if (random_() % 8 != 0) return;
         if (!holds_)
@@ -130,7 +130,7 @@ class Machine {
         kept_ = ring_.kept();
     }
 
-    // Of the newest volume, or one that is held.
+    // Begins a picture of the newest volume, or of a held one.
     void begin_picture() {
         if (read_) return;
         if (holds_ && !kept_.empty() && random_() % 2 == 0) {
@@ -180,7 +180,7 @@ class Machine {
             << "slice " << work.first << " of slot " << work.slot << " is written while it is read";
     }
 
-    // Two steps, so that writing can fall between them.
+    // Takes two steps, so that writes may fall between them.
     void execute_reading() {
         if (readings_.empty()) return;
         Reading& reading = readings_.front();
@@ -217,8 +217,8 @@ class Machine {
     std::uint64_t written_submitted_ = 0, read_submitted_ = 0;
     std::uint64_t written_value_ = 0, read_value_ = 0;
     bool holds_ = false;
-    std::vector<KeptVolume> kept_;  // when it began to hold
-    std::int64_t newest_ = -1;      // published
+    std::vector<KeptVolume> kept_;  // as of the last hold() or release()
+    std::int64_t newest_ = -1;      // the newest published volume
     std::int64_t volumes_ = 0, dropped_ = 0, pictures_ = 0;
 };
 

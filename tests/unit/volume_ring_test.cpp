@@ -1,4 +1,4 @@
-// What the ring hands out, counts and refuses, without a device; with two imaginary ones: volume_ring_orders_test.
+// Tickets, counts and refusals of the ring without a device. volume_ring_orders_test uses two imaginary devices.
 #include "engine/live/volume_ring.h"
 
 #include <gmock/gmock.h>
@@ -175,7 +175,7 @@ TEST(VolumeRing, OnlyTheNewestIsWrittenAgain) {
     EXPECT_TRUE(ring.acquire_rewrite(1));
 }
 
-// What has ended is not written by: not after it was given up, not as a ticket of another kind.
+// Ended tickets are refused: after being abandoned, or as a ticket of another kind.
 TEST(VolumeRing, TicketsThatHaveEndedAreRefused) {
     VolumeRing ring(3, slices, Publishing::whole);
     publish(ring, 0);
@@ -216,7 +216,7 @@ TEST(VolumeRing, CountsWhatIsHandedOver) {
     EXPECT_EQ(ring.statistics().published, 1);
 }
 
-// A volume is late where it is replaced and no picture of it was submitted, also where one was begun.
+// A volume is late if it is replaced before a picture of it is submitted, even if one was begun.
 TEST(VolumeRing, APictureThatIsGivenUpShowsNothing) {
     VolumeRing ring(4, slices, Publishing::rolling);
     const auto late_after = [&](const auto& meanwhile) {
@@ -237,7 +237,7 @@ TEST(VolumeRing, APictureThatIsGivenUpShowsNothing) {
     EXPECT_EQ(ring.statistics().shown, 1);
 }
 
-// Looked at later, in a picture that is made or one that is given up, it stays what it was counted as.
+// A late volume stays late, even if it is read later, in a submitted or an abandoned picture.
 TEST(VolumeRing, AVolumeThatPassedByUnseenStaysLate) {
     VolumeRing ring(4, slices, Publishing::whole, 3);
     for (std::int64_t volume = 0; volume < 3; ++volume) publish(ring, volume);
@@ -268,7 +268,7 @@ TEST(VolumeRing, WhatIsCopiedToTheHostIsNotShown) {
     EXPECT_THROW(ring.copied(copy), Error);
 }
 
-// Frames in flight + 2: with two pictures under way nothing is dropped, however slow they are.
+// Frames in flight + 2: with two pending pictures nothing is dropped, however slow they are.
 TEST(VolumeRing, FourSlotsDropNothing) {
     VolumeRing ring(4, slices, Publishing::whole);
     publish(ring, 0);
@@ -316,7 +316,7 @@ std::vector<std::int64_t> numbers(const std::vector<KeptVolume>& volumes) {
     return list;
 }
 
-// What a picture of each kept volume would show: its own stamp, out of a slot of its own.
+// Checks that each kept volume can be read: with its own stamp and from its own slot.
 void expect_all_readable(VolumeRing& ring, const std::vector<KeptVolume>& volumes) {
     std::set<std::size_t> slots;
     for (const KeptVolume& volume : volumes) {
@@ -354,7 +354,7 @@ TEST(VolumeRing, WhatIsHeldStaysWhileVolumesArrive) {
     for (std::int64_t volume = 0; volume < 5; ++volume) publish(ring, volume);
     const std::vector<KeptVolume> held = ring.kept();
     ring.hold();
-    ring.hold();  // by another one besides
+    ring.hold();  // a second holder
     for (std::int64_t volume = 5; volume < 30; ++volume) {
         publish(ring, volume);
         EXPECT_EQ(numbers(ring.kept()), (std::vector<std::int64_t>{2, 3, 4}));

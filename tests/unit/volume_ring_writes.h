@@ -1,4 +1,4 @@
-// What tests of the ring share: volumes of eight slices, written without a device.
+// Shared by tests of the ring: volumes of eight slices, written without a device.
 #pragma once
 
 #include "engine/live/volume_ring.h"
@@ -11,7 +11,7 @@ inline VolumeStamp stamp(std::int64_t volume) {
     return {.volume = volume, .time_s = 0.1 * static_cast<double>(volume)};
 }
 
-// Writes and publishes a volume without a device.
+// Writes and publishes one volume without a device.
 inline WriteTicket publish(VolumeRing& ring, std::int64_t volume) {
     WriteTicket ticket = ring.acquire_write(stamp(volume)).value();
     ring.hand_over(ticket, slices);

@@ -1,7 +1,7 @@
-"""Writes files in the formats of other programs with writers that are not ours: pydicom, SciPy, h5py, tifffile, zipfile
-and struct. foreign_files_test.cpp knows what they hold: voxel (B-scan b, A-scan a, depth z) is 1000 b + 20 a + z.
+"""Writes files in the formats of other programs with independent libraries: pydicom, SciPy, h5py, tifffile, zipfile and
+struct. foreign_files_test.cpp expects this content: voxel (B-scan b, A-scan a, depth z) is 1000 b + 20 a + z.
 
-Exit code 77: a writer is missing.
+Exit status 77: a writer is missing.
 """
 import io
 import struct
@@ -44,7 +44,7 @@ def dicom(pixels, syntax, series="1.2.3.4", number=1):
     ds.SamplesPerPixel, ds.PhotometricInterpretation = 1, "MONOCHROME2"
     ds.BitsAllocated = ds.BitsStored = 16
     ds.HighBit, ds.PixelRepresentation = 15, 0
-    # An icon, whose size and voxels must not be taken for the picture's.
+    # An icon, whose size and voxels must not be mistaken for the picture's.
     icon = Dataset()
     icon.Rows, icon.Columns, icon.BitsAllocated, icon.PixelData = 2, 2, 8, b"\1\2\3\4"
     icon["PixelData"].VR = "OB"
@@ -56,7 +56,7 @@ def dicom(pixels, syntax, series="1.2.3.4", number=1):
 
 def place(ds, i, time=1):
     ds.PixelSpacing, ds.SliceThickness = [0.003, 0.012], 0.5
-    ds.ImageOrientationPatient = [0, 1, 0, 0, 0, 1]  # slices lie along x
+    ds.ImageOrientationPatient = [0, 1, 0, 0, 0, 1]  # slices are along x
     ds.ImagePositionPatient = [10 + 0.025 * i, 0, 0]
     ds.AcquisitionNumber = time
     ds.InstanceNumber = 50 - i
@@ -65,7 +65,7 @@ def place(ds, i, time=1):
 def dicom_files(folder):
     series = folder / "dicom"
     series.mkdir()
-    for i in range(B):  # neither names nor instance numbers are in the order of the positions
+    for i in range(B):  # names and instance numbers are not in the order of positions
         ds = dicom(PICTURES[i], [ExplicitVRLittleEndian, ImplicitVRLittleEndian, ExplicitVRBigEndian][i])
         place(ds, i)
         ds.RescaleSlope, ds.RescaleIntercept = 2, -100
@@ -105,13 +105,13 @@ def dicom_files(folder):
     groups = []
     for i in range(B):
         group, position = Dataset(), Dataset()
-        position.ImagePositionPatient = [0, 0, -0.025 * i]  # the last frame lies lowest
+        position.ImagePositionPatient = [0, 0, -0.025 * i]  # the last frame has the lowest position
         group.PlanePositionSequence = Sequence([position])
         groups.append(group)
     frames.PerFrameFunctionalGroupsSequence = Sequence(groups)
     frames.save_as(folder / "frames.dcm")
 
-    bits = dicom(PICTURES[0] << 3 | 0x8005, ExplicitVRLittleEndian)  # 12 bits in the middle, others around them
+    bits = dicom(PICTURES[0] << 3 | 0x8005, ExplicitVRLittleEndian)  # 12 bits in the middle of 16, with other bits around them
     bits.BitsStored, bits.HighBit = 12, 14
     bits.save_as(folder / "bits.dcm")
 
@@ -140,7 +140,7 @@ def thorlabs_header(names):
 
 
 def spectrum(i, line):
-    """Counts of B-scan i, line `line` (the reference first, the flyback last)."""
+    """Returns the counts of line `line` of B-scan i (reference lines first, flyback last)."""
     samples = np.arange(SAMPLES)
     return (1000 + 10 * samples if line < REFERENCES else 1000 + 100 * i + 10 * line + samples).astype("<u2")
 
@@ -239,7 +239,7 @@ def matlab_files(folder):
     packed = (folder / "seven.mat").read_bytes()
     (folder / "short.mat").write_bytes(packed[:-30])
     damaged = bytearray((folder / "times.mat").read_bytes())
-    damaged[-3] ^= 0xFF  # the check sum
+    damaged[-3] ^= 0xFF  # the checksum
     (folder / "damaged.mat").write_bytes(damaged)
     endless = bytearray((folder / "five.mat").read_bytes())
     place = endless.find(struct.pack("<iii", Z, A, B))
@@ -259,7 +259,7 @@ def png(picture):
 
 
 def picture_folders(folder):
-    deep = PICTURES + 300  # 16 bits in each
+    deep = PICTURES + 300  # 16 bits each
     for name, kind in ("png16", deep), ("png8", PICTURES // 16):
         (folder / name).mkdir()
         for i, number in enumerate((2, 9, 10)):

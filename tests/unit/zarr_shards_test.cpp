@@ -1,4 +1,4 @@
-// Shards of Zarr whose index lies; what zarr-python writes is read in volume_formats_test.cpp.
+// Zarr shards with invalid indexes. volume_formats_test.cpp reads files of zarr-python.
 #include "engine/io/volume_file.h"
 #include "temporary_folder.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Two chunks of one voxel in a shard whose index has no check sum: every lie of the index is its own.
+// Two chunks of one voxel in a shard whose index has no checksum, so that each fault of the index is tested by itself.
 TEST(ZarrShardsTest, LiesOfTheIndexAreRefused) {
     TemporaryFolder folder;
     const auto written = [&](const std::string& chunk, const std::string& index_codecs, const std::string& file) {
