@@ -1,4 +1,4 @@
-// Angiography on the CPU, held to what is true of known statistics.
+// Angiography on the CPU, compared with known statistics.
 #include "tests/oracle/angiography_truths.h"
 
 namespace echolux {

@@ -1,5 +1,5 @@
-// What angiography must say of scenes whose statistics are known (docs/algorithms.md 5.2), for either backend: who
-// includes this instantiates Angiography.
+// Requirements for angiography on scenes of known statistics (docs/algorithms.md 5.2), for either backend. Includers
+// instantiate Angiography.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class Angiography : public testing::TestWithParam<FlowMachine> {
   protected:
     static constexpr std::int64_t bins = 64, a_scans = 150;
 
-    // Repeats of one B-scan, field(repeat, a, z), and its flow; noise_db is the mean power of the noise.
+    // Reconstructs the flow of repeats of one B-scan, field(repeat, a, z). `noise_db` is the mean power of the noise.
     FlowVolumes run(FlowMethod method, std::int64_t repeats, double noise_db,
                     const std::function<std::complex<double>(std::int64_t, std::int64_t, std::int64_t)>& field,
                     const std::function<void(ReconstructionSpec&)>& choose = {}) const {
@@ -40,7 +40,7 @@ class Angiography : public testing::TestWithParam<FlowMachine> {
             }
         }
         ReconstructionSpec spec = repeats_spec(fields, method, repeats);
-        spec.recipe.noise_floor_db = noise_db + 10 * std::log10(std::log(2.0));  // the floor is a median
+        spec.recipe.noise_floor_db = noise_db + 10 * std::log10(std::log(2.0));  // the noise floor is a median
         spec.flow.window_depth = 5;
         if (choose) choose(spec);
         return flow_of(GetParam(), spec, bytes_of_lines(spectra_of(fields)));
@@ -56,8 +56,8 @@ class Angiography : public testing::TestWithParam<FlowMachine> {
 
     static void show_all(ReconstructionSpec& spec) { spec.flow.threshold_db = -100; }
 
-    // Speckle of mean power 1 that stands still in the upper half and is new in every repeat in the lower one, with
-    // noise 30 dB below; `bulk_rms` turns every line as a whole.
+    // Speckle of mean power 1: still in the upper half, new in every repeat in the lower half, with noise 30 dB below.
+    // `bulk_rms` is the random phase of whole lines.
     struct Scene {
         double still, flow;
     };
@@ -78,7 +78,7 @@ class Angiography : public testing::TestWithParam<FlowMachine> {
     }
 };
 
-// E[D] = 1 - pi/4; the population variance of M amplitudes is (1 - 1/M) of 1 - pi/4; noise is 30 dB below.
+// E[D] = 1 - pi/4. The population variance of M amplitudes is (1 - 1/M) (1 - pi/4). Noise is 30 dB below.
 TEST_P(Angiography, IndependentSpeckleHasItsAnalyticValues) {
     constexpr double rayleigh = 1 - std::numbers::pi / 4;
     ComplexNormal normal(9);
@@ -89,7 +89,7 @@ TEST_P(Angiography, IndependentSpeckleHasItsAnalyticValues) {
         EXPECT_NEAR(mean(run(FlowMethod::speckle_variance, repeats, -30, speckle, show_all), 1, bins) / 1000,
                     share * rayleigh, 0.005);
         EXPECT_NEAR(mean(run(FlowMethod::omag, repeats, -30, speckle, show_all), 1, bins) / std::sqrt(1000),
-                    std::sqrt(std::numbers::pi / 2), 0.05);  // bulk motion is found in nothing but chance
+                    std::sqrt(std::numbers::pi / 2), 0.05);  // only chance bulk motion
     }
 }
 
@@ -105,13 +105,13 @@ TEST_P(Angiography, IdenticalRepeatsShowNothing) {
         for (std::int64_t a = 0; a < a_scans; ++a) {
             for (std::int64_t z = 0; z < bins; ++z) most = std::max(most, volumes.value(a, z));
         }
-        // Roots of what is left of differences of floats; omag counts in the noise's amplitude, -60 dB.
+        // Limits are roots of the rounding of float differences; omag is in units of the noise amplitude, -60 dB.
         const double least = method == FlowMethod::cdv ? 1e-3 : method == FlowMethod::omag ? 1e-3 : 2e-6;
         EXPECT_LE(most, least) << name_of(method);
     }
 }
 
-// Of a float64 model: still tissue at 30 dB, and blood that is new in every repeat.
+// Values of a float64 model: still tissue at 30 dB, and blood that is new in every repeat.
 TEST_P(Angiography, FlowStandsOutFromTissue) {
     struct Expected {
         FlowMethod method;
@@ -131,7 +131,7 @@ TEST_P(Angiography, FlowStandsOutFromTissue) {
     }
 }
 
-// 0.6 rad rms of every line: gone where phases count, never noticed where they do not.
+// 0.6 rad rms per line: removed by methods that use phases, without effect on the others.
 TEST_P(Angiography, BulkMotionDoesNotShow) {
     for (const FlowMethod method : angiography_methods()) {
         const Scene calm = scene(method), moving = scene(method, 0.6);
@@ -143,8 +143,8 @@ TEST_P(Angiography, BulkMotionDoesNotShow) {
     EXPECT_GE(omag.flow / omag.still, 26);
 }
 
-// Noise repeats like flow, so the mask must keep it out: still speckle of 0 to 30 dB, and at most one voxel in a
-// hundred above half of what blood would show.
+// Noise changes between repeats like flow, so the mask must exclude it. For still speckle of 0 to 30 dB, at most one
+// voxel in a hundred may exceed half the value of blood.
 TEST_P(Angiography, StillSceneOfAnyBrightnessStaysDark) {
     struct Limit {
         FlowMethod method;
@@ -172,11 +172,11 @@ TEST_P(Angiography, StillSceneOfAnyBrightnessStaysDark) {
         const double masked = share_above(10), unmasked = share_above(-100);
         RecordProperty(name_of(limit.method), std::to_string(masked) + " of " + std::to_string(unmasked));
         EXPECT_LE(masked, 0.01) << name_of(limit.method);
-        EXPECT_GT(unmasked, 0.03) << name_of(limit.method);  // or there was nothing to mask
+        EXPECT_GT(unmasked, 0.03) << name_of(limit.method);  // otherwise there was nothing to mask
     }
 }
 
-// Narrow bands see the same decorrelation of blood, and less of its chance.
+// Narrow bands show the same decorrelation of blood with less scatter.
 TEST_P(Angiography, SplitSpectrumScattersLess) {
     const auto found = [&](std::int64_t bands) {
         ComplexNormal normal(14);
@@ -195,7 +195,7 @@ TEST_P(Angiography, SplitSpectrumScattersLess) {
     const auto [whole, whole_scatter] = found(1);
     const auto [split, split_scatter] = found(4);
     EXPECT_NEAR(split, whole, 0.01);
-    EXPECT_NEAR(split_scatter / whole_scatter, 0.5, 0.12);  // four bands, nearly independent
+    EXPECT_NEAR(split_scatter / whole_scatter, 0.5, 0.12);  // four nearly independent bands
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Angiography);

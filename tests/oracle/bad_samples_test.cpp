@@ -1,4 +1,4 @@
-// Whatever samples an instrument sends, no method lets out what is no number, and nothing stays nothing.
+// Arbitrary samples: no method outputs NaN or infinity, and zero input gives zero output.
 #include <gtest/gtest.h>
 
 #include <algorithm>

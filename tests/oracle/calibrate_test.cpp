@@ -1,4 +1,4 @@
-// The parts of calibration: fits and minima with known answers, peaks in closed form, spectra counted by hand,
+// Components of the calibration: fits and minima with known answers, peaks in closed form, spectra counted by hand,
 // entropies.
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ TEST(LeastValue, IsFoundAlongALineAmongSideMinima) {
         for (const double x : places) values.push_back(std::cos(x) + 0.01 * (x - 20) * (x - 20));
         return values;
     };
-    EXPECT_NEAR(min_along(f, 0, 40), 21.95, 0.01);  // the deepest of many
+    EXPECT_NEAR(min_along(f, 0, 40), 21.95, 0.01);  // the deepest of many minima
 }
 
 TEST(LeastValue, IsFoundInAnObliqueValley) {
@@ -82,7 +82,7 @@ TEST(SpectrumSurvey, CountsLinesOfFramesWithHeaders) {
     geometry.samples = 3;
     geometry.a_scans = 2;
     geometry.b_scans = 2;
-    const std::vector<std::uint16_t> bytes{9, 1, 2, 3, 3, 2, 4095, 9, 5, 5, 5, 7, 7, 4095};  // 9: headers of a frame
+    const std::vector<std::uint16_t> bytes{9, 1, 2, 3, 3, 2, 4095, 9, 5, 5, 5, 7, 7, 4095};  // 9: frame headers
     Block block = block_of(bytes_of_lines(bytes), 0, 2);
     block.frames = {2, 14};
     ASSERT_EQ(lines_of(block, geometry), 4);
@@ -136,7 +136,7 @@ TEST(WindowedSpectra, AreTheLinesUnderTheWindow) {
     for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(double{found[i]}, expected[i], 1e-3) << i;
 }
 
-// Direct sums in double over 4 lines of a length that nothing divides, one of them empty.
+// Compared with direct sums in double over 4 lines of a prime length, one of them empty.
 TEST(DepthEntropy, IsThatOfTheDirectSums) {
     constexpr std::int64_t points = 53, lines = 4, trials = 3;
     std::mt19937 random(2);

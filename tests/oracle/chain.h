@@ -1,5 +1,4 @@
-// How tests run the whole chain through its public face: a plan that changes nothing but what a test asks for, and
-// voxels out.
+// Runs the whole chain through its public interface, with a plan that changes only what a test specifies.
 #pragma once
 
 #include <complex>
@@ -12,7 +11,7 @@
 
 namespace echolux {
 
-// `lines` f32 spectra that are already linear in k go through the bare transform: complex A / samples comes out.
+// A plan for `lines` f32 spectra that are linear in k: the bare transform, which returns complex A / samples.
 inline ReconstructionSpec plain_spec(std::int64_t samples, std::int64_t lines) {
     ReconstructionSpec spec;
     spec.format.sample_format = SampleFormat::f32;
@@ -48,7 +47,7 @@ Place place_of(std::vector<Voxel>& voxels, const VolumeGrid& grid) {
     return packed_place(voxels.data(), grid);
 }
 
-// One volume given as one block.
+// Reconstructs one volume from one block.
 template <class Voxel>
 std::vector<Voxel> reconstructed(ReconstructionSpec spec, std::span<const std::byte> spectra) {
     spec.block_b_scans = spec.geometry.b_scans;
@@ -64,7 +63,7 @@ std::vector<Voxel> reconstructed(const ReconstructionSpec& spec, const std::vect
     return reconstructed<Voxel>(spec, bytes_of_lines(lines));
 }
 
-// Amplitudes of complex voxels, in double.
+// Amplitudes of complex voxels in double.
 inline std::vector<double> amplitudes(const std::vector<std::complex<float>>& field) {
     std::vector<double> values;
     values.reserve(field.size());

@@ -1,6 +1,6 @@
-// The whole chain, in every format, background, interpolation, window, average and method, against double precision
-// NumPy and SciPy (generate_vectors.py holds the table of cases): relative l2 at most 1e-6, dB within 1e-3 above the
-// noise floor.
+// The whole chain with every format, background, interpolation, window, average and method, compared with double
+// precision NumPy and SciPy (generate_vectors.py contains the table of cases): relative l2 at most 1e-6, dB within 1e-3
+// above the noise floor.
 #include <gtest/gtest.h>
 
 #include <algorithm>

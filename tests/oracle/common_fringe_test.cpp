@@ -1,4 +1,4 @@
-// What all A-scans have in common: everything for a mirror, next to nothing for speckle.
+// The part that all A-scans have in common: everything for a mirror, almost nothing for speckle.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,6 @@
-// Compressive sensing (docs/algorithms.md 9): scenes of reflectors in closed form, seen by a part of the samples,
-// against the least-squares profile of all samples, found by conjugate gradients over explicit sums in double.
+// Compressive sensing (docs/algorithms.md 9): scenes of reflectors in closed form, reconstructed from part of the
+// samples, compared with the least squares profile of all samples, which is found by conjugate gradients over explicit
+// sums in double.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,8 +44,8 @@ TEST_F(Compressive, ThirtyPercentOfTheSamplesShowWhatAllShow) {
     EXPECT_LE(guess_db, 30) << "the scene would be too easy";
 }
 
-// The published differences are those of mirrors; many reflectors, and mirrors that dispersion blurs, differ by what
-// the kernel does to their spectrum.
+// The published differences are for mirrors. For many reflectors, and mirrors blurred by dispersion, the difference is
+// the kernel's effect on their spectrum.
 TEST_F(Compressive, TheFastTransformFindsWhatTheExactOneFinds) {
     const std::vector<double> depths{43.0, 162.2, 300.5, 458.3, 593.1, 727.6};
     const std::vector<float> lines = mirrors(depths);
@@ -121,8 +122,8 @@ TEST_F(Compressive, AMonotoneSearchNeverGetsWorse) {
     }
 }
 
-// |A|^2 from explicit sums: the greatest eigenvalue of A A^T, whose element (p, q) is the sum over m of
-// w[m] cos(theta_p - theta_q + 2 pi m (x_p - x_q) / N) / N; by power iteration, which comes from below.
+// Largest eigenvalue of A A^T from explicit sums. Its element (p, q) is the sum over m of w[m] cos(theta_p - theta_q +
+// 2 pi m (x_p - x_q) / N) / N. Power iteration converges from below.
 double curvature_of(const SensingTables& tables) {
     const auto sensed = static_cast<std::size_t>(tables.points.size());
     const auto length = static_cast<double>(tables.length);
@@ -168,7 +169,7 @@ TEST_F(Compressive, CurvatureIsBelowItsBound) {
             spec.compressive.min_step = 0.1;
             const int tries = enough_tries(tables, spec.compressive);
             EXPECT_GE(0.1 * std::pow(2, tries - 1), found) << a2;
-            spec.compressive.min_step = 1000;  // a search begins with 1 all the same
+            spec.compressive.min_step = 1000;  // searches still begin with 1
             EXPECT_GE(std::pow(2, enough_tries(tables, spec.compressive) - 1), found) << a2;
             spec.compressive.step = StepRule::clamped;
             EXPECT_EQ(enough_tries(tables, spec.compressive), 1);
@@ -185,8 +186,8 @@ TEST_F(Compressive, SamplesThatShareAPointMakeAsManyTriesAsThereAre) {
     EXPECT_EQ(enough_tries(tables, recipe), SearchRules<double>::max_tries);
 }
 
-// With no more tries than the bound allows a search never gets worse, where the samples lie nineteen times as dense at
-// one end as at the other.
+// Within the bound on tries, a search never gets worse, even if samples are nineteen times denser at one end than at
+// the other.
 TEST_F(Compressive, TheBoundSufficesForAStrongChirp) {
     ReconstructionSpec spec = spec_for(1);
     spec.calibration.wavelengths_nm = chirped_wavelengths_nm(n);
@@ -244,14 +245,14 @@ TEST_F(Compressive, DispersionIsPartOfTheModel) {
     const Field bins = reconstructed<std::complex<float>>(spec, line);
     const auto peak = std::ranges::max_element(bins, {}, [](const auto& bin) { return std::norm(bin); });
     EXPECT_EQ(peak - bins.begin(), 300);
-    EXPECT_NEAR(std::abs(*peak), 400, 20);  // half its amplitude, a little less for tau
+    EXPECT_NEAR(std::abs(*peak), 400, 20);  // half of its amplitude, slightly less because of tau
     EXPECT_NEAR(std::arg(*peak), 0.4, 0.02);
     double rest = 0;
     for (std::size_t m = 0; m < bins.size(); ++m) rest += m == 300 ? 0 : double{std::norm(bins[m])};
     EXPECT_LE(rest, 1e-3 * std::norm(*peak));
 }
 
-// It leaves none of its own: levels would not be comparable.
+// The search itself leaves no noise, which would make levels incomparable, so the floor is that of one transform.
 TEST_F(Compressive, CountsFromTheNoiseOfOneTransform) {
     ReconstructionSpec spec = spec_for(2);
     spec.recipe.quantity = Quantity::db;
@@ -265,7 +266,7 @@ TEST_F(Compressive, CountsFromTheNoiseOfOneTransform) {
     const double floor_db = measured_noise_floor_db(spec, block);
     spec.recipe.method = Method::plain;
     EXPECT_EQ(floor_db, measured_noise_floor_db(spec, block));
-    EXPECT_NEAR(floor_db, 20 * std::log10(2 / std::sqrt(double{n})) - 1.6, 2);  // its median
+    EXPECT_NEAR(floor_db, 20 * std::log10(2 / std::sqrt(double{n})) - 1.6, 2);  // the median
 }
 
 TEST_F(Compressive, MasksTakeTheShareThatIsWanted) {

@@ -1,4 +1,4 @@
-// Dispersion-encoded full range (docs/algorithms.md 8) on the CPU, on scenes whose true profile is known.
+// Dispersion-encoded full range (docs/algorithms.md 8) on the CPU, on scenes of known profile.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ TEST(SearchForFullRange, GammaIsWhatTheSourceAndTheDispersionMakeIt) {
     for (const auto& [a2, gamma] : {std::pair{5.0, 0.556}, {20.0, 0.280}, {80.0, 0.140}, {320.0, 0.070}}) {
         EXPECT_NEAR(defr_tables(spec_of(a2, 0, 10)).gamma, gamma, 0.001) << a2;
     }
-    // A Gaussian source of FWHM w in kappa, in closed form.
+    // Closed form for a Gaussian source of FWHM w in kappa.
     const double w = 0.3, a2 = 100;
     ReconstructionSpec spec = spec_of(a2, 0, 10);
     spec.recipe.window = Window::rect;

@@ -1,5 +1,5 @@
-// Dispersion found in profiles of known dispersion (docs/algorithms.md 3.11): alone, beside others, under fixed lines;
-// how sure the search says it is, and what it refuses.
+// Search for a known dispersion (docs/algorithms.md 3.11): of single reflectors, with neighbours, and under fixed
+// lines; its reported certainty, and its refusals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class DispersionSearched : public testing::Test {
         return theta;
     }
 
-    // Lines of reflectors (depth in um, amplitude) with the dispersion.
+    // Lines with reflectors (depth in um, amplitude) and the dispersion.
     std::vector<float> lines(const std::vector<std::pair<double, double>>& reflectors, double noise, int count) const {
         return lines(reflectors, theta_of(a2, a3), noise, count);
     }
@@ -65,8 +65,8 @@ class DispersionSearched : public testing::Test {
     }
 };
 
-// One reflector as bright as its neighbours behind and before it, which lie in glass of their own; their blur comes
-// near to its own, and the fringes of other lines are not even of the right sign.
+// One reflector between two others of equal brightness with other dispersions, whose blur comes close to it. The
+// fringes of other lines even have the wrong sign of dispersion.
 class DispersionOfARegion : public DispersionSearched {
   protected:
     static constexpr int count = 12;
@@ -98,7 +98,7 @@ TEST_F(DispersionOfARegion, IsThatOfItsReflector) {
         << "the others have to matter where they are not left out";
 }
 
-// The region is where the reflector stands in the picture, which may be partly compensated.
+// The region is given in picture coordinates; the picture may be partly compensated.
 TEST_F(DispersionOfARegion, IsFoundFromWhateverThePlanHas) {
     ReconstructionSpec spec = hann_spec(count);
     spec.recipe.dispersion = true;
@@ -122,9 +122,9 @@ TEST_F(DispersionOfARegion, LiesWithinTheBScan) {
     EXPECT_THROW(found(spectra, count, search), Error);
 }
 
-// Lines of 40 dB: the window's sum squared over the sum of its squares is 2048 / 1.5, the peak half the fringe. One of
-// them says no more than 0.10 and 0.28 rad (over 60 noises in a float64 model; the fit of its phase 0.11 and 0.26), so
-// that four are pooled: 0.05 and 0.14.
+// Lines of 40 dB: the square of the window's sum over the sum of its squares is 2048 / 1.5, and the peak is half of the
+// fringe. One line determines a2 and a3 within 0.10 and 0.28 rad (60 noises in a float64 model; a fit of its phase 0.11
+// and 0.26), so four are pooled: 0.05 and 0.14.
 TEST_F(DispersionSearched, IsThatOfAMirror) {
     constexpr int noises = 6, count = 4;
     double a2_square = 0, a3_square = 0;
@@ -145,7 +145,7 @@ TEST_F(DispersionSearched, IsThatOfLayers) {
     EXPECT_NEAR(result.a3_rad, a3, 0.3);
 }
 
-// Of every A-scan as bright at one depth, without dispersion, while its phase drifts.
+// A line of constant depth and brightness in every A-scan, without dispersion and with drifting phase.
 class FixedLine : public DispersionSearched {
   protected:
     static constexpr int count = 64;
@@ -172,7 +172,7 @@ TEST_F(FixedLine, HasNoSay) {
     EXPECT_EQ(doubt_about(result, 80), "");
 }
 
-// Then it is the mirror.
+// In this case it is the mirror.
 TEST_F(FixedLine, CountsWhereNothingElseIsSharp) {
     const DispersionFound result = found(under_a_fixed_line(lines({}, {}, 0.05, count), 1), count);
     EXPECT_EQ(result.fixed_lines, 0);
@@ -206,7 +206,7 @@ TEST_F(DispersionSearched, IsSharpOnlyWhereNothingSpeaksAgainstIt) {
     EXPECT_FALSE(is_sharp(changed([](auto& to) { to.entropy_blurred = to.entropy; }), 80)) << "noise";
 }
 
-// Over many noises the standard error is what the answers scatter by: not a third of it, nor three times as much.
+// Over many noises, the standard error is within a factor of 3 of the scatter of the results.
 TEST_F(DispersionSearched, SaysHowSureItIs) {
     constexpr int noises = 8, count = 16;
     double square = 0, error = 0;
@@ -221,7 +221,7 @@ TEST_F(DispersionSearched, SaysHowSureItIs) {
     EXPECT_FALSE(found(lines({{200, 1}}, theta_of(a2, a3), 0.1, 2), 2).a2_error_rad) << "two lines have no quarters";
 }
 
-// A k map that is wrong by a parabola leaves a phase that grows with depth.
+// A parabolic error of the k map leaves a phase that grows with depth.
 TEST_F(DispersionSearched, AWrongKMapIsNoDispersion) {
     const auto spectra = lines({{200, 1}, {300, 0.5}, {600, 1}}, theta_of(0, 0), 0.05, 16);
     ReconstructionSpec spec = hann_spec(16);

@@ -1,5 +1,5 @@
-// Dispersion compensation (docs/algorithms.md 3.10): what a phase does to a mirror's peak, and that the right
-// correction undoes it. Widths are those of |A|^2.
+// Dispersion compensation (docs/algorithms.md 3.10): the effect of a phase on a mirror's peak, and its removal by the
+// right correction. Widths are those of |A|^2.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ class Dispersion : public testing::Test {
         return spec;
     }
 
-    // Peak of |A|^2 in bins without zero padding.
+    // Peak of |A|^2, in bins without zero padding.
     Peak power_peak(const ReconstructionSpec& spec, const std::vector<float>& spectrum) const {
         std::vector<double> power;
         for (const double a : amplitudes(reconstructed<std::complex<float>>(spec, spectrum))) {
@@ -112,10 +112,10 @@ TEST_F(Dispersion, ResidualQuadraticPhaseWidensAsTabled) {
     }
 }
 
-// A Gaussian so narrow that its ends do not matter: width and height follow in closed form.
+// A Gaussian narrow enough that its ends do not matter: width and height have closed forms.
 TEST_F(Dispersion, GaussianBroadensByTheFormula) {
     constexpr std::size_t n = ClosedFormInstrument::samples;
-    constexpr double width = 0.4;  // FWHM of the power spectrum in units of the half band
+    constexpr double width = 0.4;  // FWHM of the power spectrum, in units of the half band
     for (const double a2 : {10.0, 40.0, 100.0}) {
         std::vector<float> sharp, dispersed;
         for (std::size_t j = 0; j < n; ++j) {

@@ -1,8 +1,10 @@
-"""The sums of the NUFFT by FINUFFT: finufft_peer.py FOLDER, for finufft_test.cpp.
+"""Computes the sums of the NUFFT by FINUFFT for finufft_test.cpp.
 
-Reads points.f64 (on a uniform grid of as many points), strengths.f64 [points] and profile.f64 [modes] (real, imaginary);
-writes type1.f64: modes 0 .. of sum c exp(-2 pi i m x / N), and type2.f64: Re sum over m of f exp(2 pi i m x / N). Exit code
-77: FINUFFT is missing."""
+usage: finufft_peer.py FOLDER
+
+Reads points.f64 (on a uniform grid of as many points), strengths.f64 [points] and profile.f64 [modes] (real,
+imaginary). Writes type1.f64, modes 0 .. of sum c exp(-2 pi i m x / N), and type2.f64, Re sum over m of f exp(2 pi i m x
+/ N). Exit status 77: FINUFFT is missing."""
 import sys
 from pathlib import Path
 

@@ -1,5 +1,6 @@
-// Both types of the NUFFT, by every kernel, against FINUFFT (A. Barnett, J. Magland, L. af Klinteberg, SIAM J. Sci.
-// Comput. 41, C479 (2019)), which shares no code with it: the published errors of the kernels, and where floats end.
+// Both types of the NUFFT with every kernel, compared with FINUFFT (A. Barnett, J. Magland, L. af Klinteberg, SIAM J.
+// Sci. Comput. 41, C479 (2019)), which shares no code with it. Limits are the published errors of the kernels and the
+// precision of floats.
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
@@ -47,7 +48,7 @@ double relative_l2(const std::vector<Found>& found, const std::vector<Truth>& tr
 
 class Finufft : public testing::Test {
   protected:
-    // Noise at the samples of the instrument, noise in depth, and what FINUFFT makes of both.
+    // Creates noise at the samples of the instrument and noise in depth, and transforms both by FINUFFT.
     void SetUp() override {
         const std::filesystem::path folder =
             std::filesystem::path(testing::TempDir()) / ("finufft-" + std::to_string(getpid()));
@@ -63,7 +64,7 @@ class Finufft : public testing::Test {
             const double share = (points[left] - points[right]) / static_cast<double>(right - left);
             strengths.push_back(share * double{samples.back()} / double{n});
         }
-        std::vector<std::complex<double>> both_sides;  // a bin stands for its mirror image too
+        std::vector<std::complex<double>> both_sides;  // a bin also represents its mirror image
         for (std::int64_t m = 0; m < modes; ++m) {
             profile.emplace_back(value(random), m == 0 ? 0.0f : value(random));
             both_sides.push_back((m == 0 ? 1.0 : 2.0) / std::sqrt(double{n}) * std::complex<double>(profile.back()));
@@ -115,7 +116,7 @@ class Finufft : public testing::Test {
 struct Case {
     double oversampling;
     std::int64_t width;
-    std::array<double, 3> published;  // of the three kernels
+    std::array<double, 3> published;  // by kernel
 };
 
 TEST_F(Finufft, FindsTheSameByBothTypesAndEveryKernel) {
@@ -123,7 +124,7 @@ TEST_F(Finufft, FindsTheSameByBothTypesAndEveryKernel) {
     for (const Case& c : {Case{1.25, 5, {1.8e-2, 1.1e-3, 1.8e-3}}, Case{1.5, 6, {2.2e-3, 3.5e-5, 4.9e-5}},
                           Case{2, 3, {2.2e-2, 4.2e-3, 6.8e-3}}, Case{2, 6, {7.0e-4, 4.8e-6, 7.2e-6}},
                           Case{2, 10, {6.1e-6, 6.3e-10, 1.5e-9}}}) {
-        const double floor = c.oversampling >= 2 ? 4e-7 : c.oversampling >= 1.5 ? 8e-7 : 6e-6;  // of float
+        const double floor = c.oversampling >= 2 ? 4e-7 : c.oversampling >= 1.5 ? 8e-7 : 6e-6;  // rounding of float
         for (std::size_t i = 0; i < kernels.size(); ++i) {
             const NufftRecipe nufft{kernels[i], c.oversampling, c.width};
             const double limit = std::max(1.5 * c.published[i], floor);

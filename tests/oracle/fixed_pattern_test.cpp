@@ -1,5 +1,5 @@
 // Fixed lines in depth (docs/algorithms.md 2.2, Moon 2010): 512 lines of speckle over 256 depths, three fixed lines,
-// and one specular depth that is bright in 200 lines only, which a mean mistakes for a fixed line.
+// and one specular depth that is bright in 200 lines only and that a mean mistakes for a fixed line.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -67,7 +67,7 @@ class FixedLines : public testing::Test {
     const std::vector<Complex> field = scene();
     const std::vector<float> spectra = spectra_of(field);
 
-    // What the mode took away from the first line, against the truth.
+    // Error of the pattern that the mode subtracted from the first line.
     Errors errors_of(FixedPattern mode) const {
         ReconstructionSpec spec = plain_spec(samples, lines);
         spec.recipe.fixed_pattern = mode;
@@ -118,7 +118,7 @@ TEST_F(FixedLines, WithoutAModeNothingIsTaken) {
     EXPECT_NEAR(errors_of(FixedPattern::none).rms, std::sqrt((9.0 + 4 + 2.2472) / depths), 1e-4);
 }
 
-// Every line the same: nothing but the pattern is there, and nothing may be left.
+// Identical lines contain only the pattern, so nothing remains.
 TEST_F(FixedLines, IdenticalLinesVanish) {
     std::vector<float> same;
     for (std::size_t l = 0; l < 16; ++l) same.insert(same.end(), spectra.begin(), spectra.begin() + samples);

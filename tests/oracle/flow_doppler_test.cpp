@@ -1,4 +1,4 @@
-// Doppler on the CPU, held to what is true of known motions.
+// Doppler on the CPU, compared with known motions.
 #include "tests/oracle/flow_doppler_truths.h"
 
 namespace echolux {

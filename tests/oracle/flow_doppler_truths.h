@@ -1,5 +1,5 @@
-// What Doppler must say of motions that are known (docs/algorithms.md 5.1), for either backend: who includes this
-// instantiates Doppler.
+// Requirements for Doppler on known motions (docs/algorithms.md 5.1), for either backend. Includers instantiate
+// Doppler.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
         return run(spec, spectra_of(fields));
     }
 
-    // The instrument at 70 kHz, looking at `b_scans` reflectors.
+    // The instrument at 70 kHz, with `b_scans` reflectors.
     ReconstructionSpec instrument_spec(std::int64_t b_scans) const {
         ReconstructionSpec spec = plain_spec(ClosedFormInstrument::samples, lines);
         spec.geometry.b_scans = b_scans;
@@ -48,11 +48,11 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
         return spec;
     }
 
-    // The reflector of each B-scan moves with its velocity, away from zero delay where positive.
+    // The reflector of each B-scan moves with its velocity; positive is away from zero delay.
     std::vector<float> moving(const ReconstructionSpec& spec, const std::vector<double>& velocities_mm_s,
                               double noise_rms) const {
         std::mt19937 random(5);
-        std::normal_distribution<double> noise;  // of 1, since none of 0 is allowed
+        std::normal_distribution<double> noise;  // standard deviation 1, because 0 is not allowed
         std::vector<float> spectra;
         for (const double velocity : velocities_mm_s) {
             for (std::int64_t line = 0; line < lines; ++line) {
@@ -70,10 +70,10 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
     std::int64_t bin() const { return std::lround(instrument.bin_of(depth_um)); }
 
     struct Regression {
-        double slope, intercept;  // the latter over v_max
+        double slope, intercept;  // the intercept is relative to v_max
     };
 
-    // Of measured on true velocities over +-0.9 v_max, `each` of one kind.
+    // Regression of measured on true velocities over +-0.9 v_max, with `each` repetitions.
     Regression regression(int each, double noise_rms) const {
         constexpr int steps = 19;
         ReconstructionSpec spec = instrument_spec(std::int64_t{steps} * each);
@@ -92,7 +92,7 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
         return {xy / xx, y / static_cast<double>(truth.size()) / v_max};
     }
 
-    // Noise of the samples for this signal-to-noise ratio at the reflector's bin.
+    // Sample noise that gives this signal-to-noise ratio at the reflector's bin.
     double noise_for(double snr_db) const {
         ReconstructionSpec spec = instrument_spec(1);
         const double signal = double{run(spec, moving(spec, {0.0}, 0)).structure[static_cast<std::size_t>(bin())]};
@@ -132,7 +132,7 @@ TEST_P(Doppler, WrapsBeyondTheNyquistVelocity) {
     EXPECT_NEAR(std::arg(volumes.phasor(4, bin(), 1)), 0.95 * pi, 0.01);
 }
 
-// On the far side of zero delay, which is what a flipped scan shows, the same bin moves the other way.
+// Beyond zero delay, as in a flipped scan, the same bin moves in the opposite direction.
 TEST_P(Doppler, TellsDirections) {
     ReconstructionSpec spec = instrument_spec(1);
     const double velocity = planned_flow_grid(spec)->v_max / 3;
@@ -145,7 +145,7 @@ TEST_P(Doppler, TellsDirections) {
     EXPECT_NEAR(std::arg(run(spec, away).phasor(4, row)), pi / 3, 0.02);
 }
 
-// sigma = 1 / sqrt(SNR) of single pairs.
+// sigma = 1 / sqrt(SNR) for single pairs.
 TEST_P(Doppler, ScattersAsTheNoiseSays) {
     constexpr std::int64_t bins = 64, many = 400;
     for (const double snr_db : {10.0, 15.0, 20.0, 30.0, 40.0}) {
@@ -166,7 +166,7 @@ TEST_P(Doppler, ScattersAsTheNoiseSays) {
     }
 }
 
-// Near v_max single phases wrap, their sums do not: the angle of the mean, not the mean of angles.
+// Near v_max, single phases wrap but their sums do not: the result is the angle of the mean, not the mean of angles.
 TEST_P(Doppler, AveragesPhasorsNotAngles) {
     constexpr std::int64_t bins = 64, many = 100;
     ComplexNormal normal(4);
@@ -183,7 +183,7 @@ TEST_P(Doppler, AveragesPhasorsNotAngles) {
     for (std::int64_t a = 8; a < many - 9; ++a) EXPECT_NEAR(std::arg(volumes.phasor(a, 32)), 0.97 * pi, 0.03);
 }
 
-// A vessel whose middle is beyond v_max: whatever is interpolated between neighbours along the seam stays fast.
+// A vessel whose centre exceeds v_max: interpolation between neighbours across the seam stays fast.
 TEST_P(Doppler, SeamHoldsNoSlowVoxel) {
     constexpr std::int64_t bins = 64, many = 40;
     Fields fields(many, bins);
@@ -220,10 +220,10 @@ TEST_P(Doppler, BulkMotionIsRemoved) {
     RecordProperty("after", std::to_string(MovingTissue::rms(after)));
     EXPECT_GT(before, 0.2);
     EXPECT_LE(MovingTissue::rms(after), 0.02);
-    EXPECT_NEAR(std::arg(after.phasor(60, 112)), 1.5 + 0.03 * 12, 0.05);  // the vessel stays as it is
+    EXPECT_NEAR(std::arg(after.phasor(60, 112)), 1.5 + 0.03 * 12, 0.05);  // the vessel is unchanged
 }
 
-// Where less than half of the tissue stands still nobody knows what the tissue did: nothing is removed.
+// If less than half of the tissue is still, its motion is unknown and nothing is removed.
 TEST_P(Doppler, BulkMotionOfMostlyMovingLinesIsLeftAlone) {
     const MovingTissue tissue(0.7);
     ReconstructionSpec spec = field_spec(tissue.fields, FlowMethod::doppler);
@@ -235,7 +235,7 @@ TEST_P(Doppler, BulkMotionOfMostlyMovingLinesIsLeftAlone) {
 
 // ---- unwrapping -----------------------------------------------------------------------------------------------------
 
-// A parabola of 3 pi, whose steps from bin to bin stay below pi, comes back as velocities in mm/s, with both signs.
+// A parabola of 3 pi with steps below pi per bin is recovered as velocities in mm/s, with both signs.
 TEST_P(Doppler, UnwrapsAParabolaOfThreePi) {
     constexpr std::int64_t bins = 128, many = 12;
     for (const double sign : {1.0, -1.0}) {
@@ -260,13 +260,13 @@ TEST_P(Doppler, UnwrapsAParabolaOfThreePi) {
     }
 }
 
-// Behind a gap in the mask turns are counted anew, from what the line before has there.
+// Behind a gap in the mask, turns are counted from the previous line at the same depth.
 TEST_P(Doppler, RunsBeginBesideTheLineBefore) {
     constexpr std::int64_t bins = 128, many = 12;
     Fields fields(many, bins);
     for (std::int64_t a = 0; a < many; ++a) {
         for (std::int64_t z = 10; z < 120; ++z) {
-            const double amplitude = a >= 6 && z < 60 ? 1e-4 : 1;  // the foot of the ramp vanishes
+            const double amplitude = a >= 6 && z < 60 ? 1e-4 : 1;  // masks the foot of the ramp
             const double phase = 1.4 * pi * static_cast<double>(z - 10) / 50;
             fields.at(a, z) = std::polar(amplitude, phase * static_cast<double>(a));
         }
@@ -301,7 +301,7 @@ TEST_P(Doppler, StatesItsNyquistVelocity) {
     spec.geometry.flyback_frames = 3;  // after all repeats
     EXPECT_NEAR(planned_flow_grid(spec)->v_max, of_lines / 10, 1e-9);
     spec.geometry.a_scans = 3;
-    spec.geometry.a_repeats = 2;  // these are nearer in time
+    spec.geometry.a_repeats = 2;  // closer in time than B-scan repeats
     EXPECT_NEAR(planned_flow_grid(spec)->v_max, of_lines, 1e-9);
     spec.geometry.line_rate_hz = 0;
     EXPECT_EQ(planned_flow_grid(spec)->v_max, 0);
@@ -310,7 +310,7 @@ TEST_P(Doppler, StatesItsNyquistVelocity) {
     EXPECT_EQ(planned_flow_grid(spec)->v_max, 0);
 }
 
-// Phases of lines, of repeated lines and of repeated B-scans are those of their own intervals.
+// Phases of lines, repeated lines and repeated B-scans belong to their own intervals.
 TEST_P(Doppler, ComparesTheRightLines) {
     constexpr std::int64_t bins = 32;
     Fields fields(24, bins);
@@ -328,7 +328,7 @@ TEST_P(Doppler, ComparesTheRightLines) {
     expect_phase(spec, 0.3);
     spec.geometry.a_scans = 6;
     spec.geometry.a_repeats = 4;
-    for (std::int64_t line = 0; line < 24; ++line) {  // between positions the phase jumps
+    for (std::int64_t line = 0; line < 24; ++line) {  // the phase jumps between positions
         const double phase = 0.3 * static_cast<double>(line % 4) + 2.1 * static_cast<double>(line / 4);
         for (std::int64_t z = 1; z < bins; ++z) fields.at(line, z) = std::polar(1.0, phase);
     }
@@ -341,7 +341,7 @@ TEST_P(Doppler, ComparesTheRightLines) {
     expect_phase(spec, 0.7);
 }
 
-// What moves is as bright as it is, what stands still as dark as the noise.
+// Moving voxels keep their brightness; still ones are as dark as the noise.
 TEST_P(Doppler, PowerDopplerShowsWhatChanges) {
     constexpr std::int64_t bins = 64, many = 200;
     ComplexNormal normal(8);
@@ -359,7 +359,7 @@ TEST_P(Doppler, PowerDopplerShowsWhatChanges) {
         still += volumes.value(a, 16) / 160;
         moves += volumes.value(a, 48) / 160;
     }
-    EXPECT_NEAR(still, 0.3, 0.3);  // noise, but for what falls below 0 dB
+    EXPECT_NEAR(still, 0.3, 0.3);  // noise, except for values below 0 dB
     EXPECT_NEAR(moves, 40, 0.5);
 }
 

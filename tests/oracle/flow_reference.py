@@ -1,4 +1,4 @@
-"""Flow and scan order in double precision, written with NumPy only: the oracle of flow_vectors_test.cpp.
+"""Flow and scan order in double precision, written with NumPy only: the reference for flow_vectors_test.cpp.
 
 It follows the formulas of docs/algorithms.md, not the C++ code. Bins are [b_scan, b_repeat, a_scan, a_repeat, depth].
 """
@@ -8,7 +8,7 @@ DOPPLER = ("doppler", "power_doppler")
 
 
 def looks_of(bins, method):
-    """[b_scan, a_scan, series, look, depth]; neighbouring lines are looks of all A-scans but the last."""
+    """Returns [b_scan, a_scan, series, look, depth]. Neighbouring lines are looks of all A-scans except the last."""
     across_b = bins.swapaxes(1, 2).swapaxes(2, 3)  # b, a, a_repeat, b_repeat, z
     across_a = bins.swapaxes(1, 2)                 # b, a, b_repeat, a_repeat, z
     a_repeats, b_repeats = bins.shape[3], bins.shape[1]
@@ -21,7 +21,8 @@ def looks_of(bins, method):
 
 
 def bulk_directions(earlier, later, least_power):
-    """Along depth, of every pair: the amplitude-weighted mean phase step, then three passes without what is apart."""
+    """Returns the bulk direction of every pair along depth: the amplitude-weighted mean phase step, refined by three
+    passes without outliers."""
     step = later * earlier.conj()
     tissue = (abs(earlier) ** 2 + abs(later) ** 2) / 2 >= least_power
     kept = tissue
@@ -34,7 +35,7 @@ def bulk_directions(earlier, later, least_power):
 
 
 def windowed_mean(x, width, axis):
-    """Over [i - width // 2, i - width // 2 + width), as far as it exists."""
+    """Mean over [i - width // 2, i - width // 2 + width), clipped at the ends."""
     x = np.moveaxis(x, axis, 0)
     means = [x[max(0, i - width // 2):i - width // 2 + width].mean(0) for i in range(len(x))]
     return np.moveaxis(np.array(means), 0, axis)
@@ -56,7 +57,7 @@ def kasai(looks, flow, least_power):
 
 
 def correlation(a, b, reach):
-    """1 - Pearson of amplitudes over the window around each [b, position, series, pair, depth]."""
+    """1 - Pearson correlation of amplitudes over the window around each [b, position, series, pair, depth]."""
     out = np.zeros(a.shape)
     for p in range(a.shape[1]):
         for z in range(a.shape[-1]):
@@ -68,14 +69,14 @@ def correlation(a, b, reach):
 
 
 def sub_band(bins, band, bands, transform, zero_padding):
-    """The bins that a Gaussian band of the spectrum would have given, of what was kept in depth."""
+    """Returns the bins of a Gaussian sub-band of the spectrum, computed from the bins kept in depth."""
     padded = np.zeros(bins.shape[:-1] + (transform,), complex)
     padded[..., :bins.shape[-1]] = bins
     spectrum = np.fft.ifft(padded)
     place = np.arange(transform) * zero_padding / transform  # 0..1 along the recorded spectrum
     sigma = 1 / (bands * np.sqrt(8 * np.log(2)))
     centre = (band + 0.5) / bands
-    distance = (place - centre + zero_padding / 2) % zero_padding - zero_padding / 2  # a transform repeats itself
+    distance = (place - centre + zero_padding / 2) % zero_padding - zero_padding / 2  # transforms are periodic
     return np.fft.fft(spectrum * np.exp(-(distance / sigma) ** 2 / 2))[..., :bins.shape[-1]]
 
 
@@ -109,7 +110,8 @@ def angiogram(looks, method, flow, noise_power, least_power, transform, zero_pad
 
 
 def along_fast_axis(x, geometry, curve):
-    """Evenly spaced A-scans of [frame, line, z], linear between recorded lines; every second frame runs backwards."""
+    """Resamples [frame, line, z] to evenly spaced A-scans, linearly between recorded lines; every second frame runs
+    backwards."""
     x = np.concatenate([x, np.repeat(x[:, -1:], geometry["a_scans"] - x.shape[1], 1)], 1)
     if geometry.get("bidirectional", False):
         x = np.array([frame[::-1] if f % 2 else frame for f, frame in enumerate(x)])
@@ -132,7 +134,8 @@ def fast_axis_curve(geometry, calibration):
 
 
 def unwrapped(phase, known):
-    """[a, z]: Itoh along each run of known bins; a run begins beside the line before where that is known."""
+    """[a, z]: Itoh unwrapping along each run of known bins. A run begins relative to the previous line if that is
+    known."""
     out = np.full(phase.shape, np.nan)
     for a in range(len(phase)):
         z = 0
@@ -152,9 +155,9 @@ def unwrapped(phase, known):
 
 
 def computed(bins, geometry, flow, calibration, noise_floor_db, transform, zero_padding):
-    """Mean product (or none), value (or none) and mean power of each output voxel, [b, a, z]."""
+    """Mean product (or None), value (or None) and mean power of each output voxel, [b, a, z]."""
     method = flow["method"]
-    noise_power = 10 ** (noise_floor_db / 10) / np.log(2)  # the floor is a median, this the mean
+    noise_power = 10 ** (noise_floor_db / 10) / np.log(2)  # from the median (floor) to the mean
     least_power = noise_power * 10 ** (flow.get("threshold_db", 10) / 10)
     looks = looks_of(bins, method)
     curve = fast_axis_curve(geometry, calibration)
@@ -171,7 +174,7 @@ def computed(bins, geometry, flow, calibration, noise_floor_db, transform, zero_
 
 
 def structure_power(bins, geometry, calibration, average):
-    """Power of the output A-scans, repeats joined."""
+    """Power of the output A-scans, with repeats averaged."""
     lines = bins.mean(3) if average == "complex" else bins[:, :, :, 0]
     if average == "power":
         lines = (abs(bins) ** 2).mean(3)

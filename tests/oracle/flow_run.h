@@ -1,4 +1,4 @@
-// How tests of flow run a plan on either backend: bins of their own choice in, structure and flow out.
+// Runs a plan for flow on either backend: arbitrary bins in, structure and flow out.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ inline double number_of_half(std::uint16_t half) {
     return half >> 15 ? -size : size;
 }
 
-// A voxel of phasor8; its length is 0 where nothing is known.
+// Decodes a phasor8 voxel; its length is 0 where flow is unknown.
 inline std::complex<double> phasor_of(std::uint16_t code) {
     const auto part = [](int byte) { return (byte < 128 ? byte : byte - 256) / 127.0; };
     return {part(code & 255), part(code >> 8)};
@@ -54,7 +54,7 @@ struct FlowVolumes {
     }
 };
 
-// One volume, `block_b_scans` positions at a time (0: all at once). The structure is f32.
+// Reconstructs one volume, `block_b_scans` positions at a time (0: all at once), with an f32 structure.
 inline FlowVolumes flow_of(const FlowMachine& machine, ReconstructionSpec spec, std::span<const std::byte> spectra,
                            std::int64_t block_b_scans = 0) {
     spec.block_b_scans = block_b_scans == 0 ? spec.geometry.b_scans : block_b_scans;
@@ -79,7 +79,7 @@ inline FlowVolumes flow_of(const FlowMachine& machine, ReconstructionSpec spec, 
     return volumes;
 }
 
-// Bins of acquired lines, [line][bin], in the order of time. Bin 0, which is real, stays empty.
+// Bins of acquired lines in time order, [line][bin]. Bin 0, which is real, stays empty.
 struct Fields {
     std::int64_t bins;
     std::vector<std::complex<double>> values;
@@ -91,7 +91,7 @@ struct Fields {
     std::int64_t lines() const { return std::ssize(values) / bins; }
 };
 
-// Spectra of 2 bins samples, linear in k, whose scaled depth bins are the fields: the sum that the transform undoes.
+// Spectra with 2 x bins samples, linear in k, whose scaled depth bins are the fields: the inverse sum of the transform.
 inline std::vector<float> spectra_of(const Fields& fields) {
     const std::int64_t samples = 2 * fields.bins;
     std::vector<double> cosine(static_cast<std::size_t>(samples)), sine(cosine.size());
@@ -114,7 +114,7 @@ inline std::vector<float> spectra_of(const Fields& fields) {
     return spectra;
 }
 
-// A plan whose scaled bins are those fields, without noise floor: nothing is masked but by the test's own choice.
+// A plan whose scaled bins are those fields, without a noise floor, so that only the test decides what is masked.
 inline ReconstructionSpec field_spec(const Fields& fields, FlowMethod method) {
     ReconstructionSpec spec = plain_spec(2 * fields.bins, fields.lines());
     spec.geometry.line_rate_hz = 70'000;
@@ -126,7 +126,7 @@ inline ReconstructionSpec field_spec(const Fields& fields, FlowMethod method) {
     return spec;
 }
 
-// As b_repeats of one B-scan.
+// Treats the lines as b_repeats of one B-scan.
 inline ReconstructionSpec repeats_spec(const Fields& fields, FlowMethod method, std::int64_t repeats) {
     ReconstructionSpec spec = field_spec(fields, method);
     spec.geometry.a_scans = fields.lines() / repeats;

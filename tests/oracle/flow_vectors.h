@@ -1,4 +1,4 @@
-// Flow and scan order against double precision NumPy, for either backend: who includes this instantiates FlowVector.
+// Flow and scan order compared with double precision NumPy, for either backend. Includers instantiate FlowVector.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ class FlowVector : public testing::TestWithParam<std::tuple<FlowMachine, std::st
 
     FlowVolumes found() const { return flow_of(std::get<0>(GetParam()), expected.spec, expected.spectra); }
 
-    // Codes of 8 bits turn a direction by up to 0.5 sqrt(2) / 127.
+    // 8-bit codes change a direction by up to 0.5 sqrt(2) / 127.
     static constexpr double max_turn = 0.0057;
 
     void expect_phasor(std::uint16_t code, std::complex<double> wanted, std::size_t voxel) const {
@@ -26,8 +26,8 @@ class FlowVector : public testing::TestWithParam<std::tuple<FlowMachine, std::st
         ASSERT_LE(std::abs(std::arg(phasor * std::conj(wanted))), max_turn) << voxel;
     }
 
-    // A half has eleven bits; what is left of differences of floats is absolute, and in dB counts a hundredfold where
-    // nearly nothing has changed.
+    // A half has eleven significant bits. The rounding of float differences is absolute; for power Doppler in dB it
+    // counts a hundredfold where almost nothing has changed.
     void expect_value(std::uint16_t code, double wanted, std::size_t voxel) const {
         const double rest = expected.spec.flow.method == FlowMethod::power_doppler ? 1e-3 : 2e-5;
         ASSERT_NEAR(number_of_half(code), wanted, 6e-4 * std::abs(wanted) + rest) << voxel;

@@ -1,4 +1,5 @@
-// Flow and scan order of the CPU against double precision NumPy (generate_flow_vectors.py holds the table of cases).
+// Flow and scan order on the CPU compared with double precision NumPy (generate_flow_vectors.py contains the table of
+// cases).
 #include "tests/oracle/flow_vectors.h"
 
 namespace echolux {

@@ -1,5 +1,5 @@
-// Scenes of full range whose true profile is known in closed form: sums of cosines with a dispersion, and the
-// single-sided sums of exponentials that stand behind them.
+// Full-range scenes with profiles in closed form: sums of cosines with dispersion, and the corresponding single-sided
+// sums of exponentials.
 #pragma once
 
 #include <algorithm>
@@ -47,8 +47,8 @@ inline std::vector<float> spectrum_of(const std::vector<Reflector>& scene, doubl
     return spectrum;
 }
 
-// Zero delay in the middle, divided by the sum of the window. A transform of windowed exponentials in closed form: the
-// Hann window is three of them.
+// True profile with zero delay in the middle, divided by the sum of the window. It is the transform of windowed
+// exponentials in closed form: a Hann window is a sum of three exponentials.
 inline Profile truth_of(const std::vector<Reflector>& scene) {
     const auto dirichlet = [](double cycles) {  // sum over j of exp(2 pi i cycles j)
         if (std::abs(cycles - std::nearbyint(cycles)) < 1e-12) return std::complex<double>(n);
@@ -85,7 +85,7 @@ inline double energy(const Profile& profile) {
     return sum;
 }
 
-// Energy of the truth over that of the error.
+// Ratio of the energies of truth and error.
 inline double suppression_db(const Profile& measured, const Profile& truth) {
     Profile error = measured;
     for (std::size_t i = 0; i < error.size(); ++i) error[i] -= truth[i];

@@ -1,5 +1,5 @@
-// What a search for full range must find, on either backend, in scenes whose true profile is known. Who includes this
-// instantiates FullRange.
+// Requirements for the full-range search on scenes of known profile, for either backend. Includers instantiate
+// FullRange.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace echolux {
 
-// A way of searching under test.
+// A search under test.
 struct FullRangeMachine {
     std::string name;
     std::unique_ptr<Reconstructor> (*plan)(const ReconstructionSpec&);
@@ -27,7 +27,7 @@ class FullRange : public testing::TestWithParam<FullRangeMachine> {
     static constexpr std::int64_t n = full_range::n;
     using Profile = full_range::Profile;
 
-    // `spectra`: one or more, one after the other.
+    // `spectra` contains one or more spectra in sequence.
     Profile found(ReconstructionSpec spec, const std::vector<float>& spectra) const {
         spec.geometry.a_scans = std::ssize(spectra) / n;
         const auto reconstructor = GetParam().plan(spec);
@@ -37,7 +37,7 @@ class FullRange : public testing::TestWithParam<FullRangeMachine> {
         return {bins.begin(), bins.end()};
     }
 
-    // How far the false images of each scene lie below it, the median.
+    // Median suppression of the scenes' false images.
     double median_suppression_db(std::int64_t iterations,
                                  const std::vector<std::vector<full_range::Reflector>>& scenes) const {
         std::vector<float> spectra;
@@ -132,7 +132,7 @@ TEST_P(FullRange, SingleAndDoublePrecisionAgree) {
     }
 }
 
-// Both outputs of a search differ by the transform of what is left.
+// The two outputs of a search differ by the transform of the residual.
 TEST_P(FullRange, WhatItLeavesNeverGrows) {
     std::mt19937 random(3);
     std::normal_distribution<float> noise;

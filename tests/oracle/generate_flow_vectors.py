@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the test vectors of flow and scan order: generate_flow_vectors.py FOLDER.
+"""Writes the test vectors of flow and scan order.
 
-One folder a case: settings.txt (section.field value), spectra.raw in f32, and what flow_reference.py makes of their
-bins. CASES is the only table of cases, for both backends.
+usage: generate_flow_vectors.py FOLDER
+
+One folder per case: settings.txt (section.field value), spectra.raw in f32, and the results of flow_reference.py for
+their bins. CASES is the only table of cases for both backends.
 """
 import pathlib
 import sys
@@ -58,7 +60,7 @@ CASES = {
     "correlation": {"flow.method": "correlation", **BM},
     "correlation_wide": {"flow.method": "correlation", "flow.correlation_reach": 4, **BOTH},
     "phase_variance": {"flow.method": "phase_variance", **BM},
-    # scan order alone
+    # scan order only
     "bidirectional": {"geometry.bidirectional": True},
     "bidirectional_repeats": {"geometry.bidirectional": True, "geometry.b_repeats": 3, "recipe.average": "power"},
     "bidirectional_repeats_apart": {"geometry.bidirectional": True, "geometry.b_repeats": 3},
@@ -71,7 +73,7 @@ CASES = {
 
 
 def fields(shape, rng):
-    """Bins of speckle that stands still but for a vessel, bulk motion from line to line, and noise, 20 dB below."""
+    """Bins of speckle that is still except for a vessel, with bulk motion from line to line and noise 20 dB below."""
     b_scans, b_repeats, a_scans, a_repeats, depth = shape
     complex_normal = lambda s: (rng.standard_normal(s) + 1j * rng.standard_normal(s)) / np.sqrt(2)
     speckle = complex_normal((b_scans, 1, 1, 1, depth)) * np.exp(1j * rng.uniform(-0.3, 0.3, (b_scans, 1, a_scans, 1, 1)))

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the test vectors of chain_test.cpp: generate_vectors.py FOLDER.
+"""Writes the test vectors of chain_test.cpp.
 
-One folder a case: settings.txt (section.field value), spectra.raw as an instrument would store them, one .f64 file for
-each calibration vector, and what reference.py makes of them. CASES and SEARCHES are the only tables of cases.
+usage: generate_vectors.py FOLDER
+
+One folder per case: settings.txt (section.field value), spectra.raw as stored by an instrument, one .f64 file per
+calibration vector, and the results of reference.py. CASES and SEARCHES are the only tables of cases.
 """
 import pathlib
 import sys
@@ -115,7 +117,7 @@ CASES = {
     "nudft_f32": {**EXACT, "format.sample_format": "f32"},
     "nudft_median_pattern": {**EXACT, "recipe.fixed_pattern": "median"},
     "nudft_average": {**EXACT, **REPEATS, "recipe.average": "power"},
-    # the fast transform, with a kernel as good as floats are
+    # the fast transform, with a kernel as accurate as float
     "nufft": {**FAST},
     "nufft_real": {**FAST, "recipe.dispersion": False},
     "nufft_gaussian_kernel": {**FAST, "nufft.kernel": "gaussian", "nufft.oversampling": 4, "nufft.width": 12},
@@ -147,7 +149,7 @@ CASES = {
     "noise_floor_power": {"recipe.noise_floor": "power", "calibration.noise_floor": NOISE_FLOOR},
     "average_complex": {**REPEATS, "recipe.average": "complex"},
 }
-# Methods that decide: a last bit may change much, so backends are not compared by these.
+# Methods with decisions: the last bit may change much, so these cases do not compare backends.
 SEARCHES = {
     "defr": {**SEARCH, "recipe.method": "defr", "defr.iterations": 6},
     "defr_peaks_alone": {**SEARCH, "recipe.method": "defr", "defr.iterations": 3, "defr.residual": False, "defr.delta": 0.3},
@@ -164,7 +166,7 @@ DEFAULTS = {
 
 
 def spectra(shape, top, rng):
-    """Counts up to about `top`: reflectors that move from line to line, dispersed, on the warped k axis, with noise."""
+    """Counts up to about `top`: dispersed reflectors that move from line to line, on the warped k axis, with noise."""
     n = shape[-1]
     k = np.interp(np.arange(n), K_POSITIONS * (n - 1) / (SAMPLES - 1), np.arange(SAMPLES) * (n - 1) / (SAMPLES - 1))
     edge = 2 * k / (n - 1) - 1
@@ -179,7 +181,8 @@ def spectra(shape, top, rng):
 
 
 def packed12(values, order):
-    """Two samples in three bytes, bit by bit: the lowest (little) or the highest (big) bit of each sample first."""
+    """Packs two samples into three bytes bit by bit, starting with the lowest (little) or highest (big) bit of each
+    sample."""
     bits = (values[..., None] >> np.arange(12)) & 1
     if order == "big":
         bits = bits[..., ::-1]
@@ -187,7 +190,7 @@ def packed12(values, order):
 
 
 def stored_lines(values, form, rng):
-    """values: [..., channels, samples] as they are after shift and mask -> bytes [..., line_bytes]."""
+    """Stores values [..., channels, samples], given after shift and mask, as bytes [..., line_bytes]."""
     kind, shift, bits = form["sample_format"], form.get("shift", 0), form.get("bits", 0)
     if form.get("channel_layout", "interleaved") == "interleaved":
         values = np.swapaxes(values, -1, -2)

@@ -14,7 +14,7 @@ double wavelength_at(double u) {
     return centre_nm + span_nm / 2 * u + 2.5 * (u * u - 1) - 0.8 * (u * u * u - u);
 }
 
-// u in -1..1 with wavelength_at(u) = nm.
+// Returns the u in -1..1 with wavelength_at(u) = nm.
 double inverse_wavelength(double nm) {
     double low = -1, high = 1;
     for (int step = 0; step < 60; ++step) {

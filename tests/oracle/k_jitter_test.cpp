@@ -1,5 +1,5 @@
-// Sweeps whose k maps differ from one to the next (docs/algorithms.md 7.1), against fringes in closed form: one mirror,
-// recorded with a random offset and stretch of each sweep, has one complex depth profile.
+// Sweeps with individual k maps (docs/algorithms.md 7.1), compared with fringes in closed form: one mirror, recorded
+// with a random offset and stretch per sweep, has one complex depth profile.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -46,7 +46,7 @@ class KJitterTest : public testing::Test, protected SampledNoise {
         return rows;
     }
 
-    // Of both volumes; each row of the file belongs to so many lines.
+    // Spectra of both volumes; each row of the file applies to `lines_a_row` lines.
     std::vector<float> spectra(const std::vector<double>& rows, std::int64_t lines_a_row,
                                const std::vector<double>& nominal_k) const {
         const double k_min = instrument.uniform_k.front(), step = instrument.uniform_k[1] - k_min;
@@ -60,7 +60,7 @@ class KJitterTest : public testing::Test, protected SampledNoise {
         return lines;
     }
 
-    // Both volumes, in blocks.
+    // Reconstructs both volumes in blocks.
     static Field both_volumes(ReconstructionSpec spec, const std::vector<float>& lines, std::int64_t block_b_scans) {
         spec.block_b_scans = block_b_scans;
         const ScanGeometry& geometry = spec.geometry;
@@ -83,7 +83,7 @@ class KJitterTest : public testing::Test, protected SampledNoise {
         return all;
     }
 
-    // Greatest angle between any A-scan and their mean, at the mirror and the bins on either side of it.
+    // Largest angle between an A-scan and the mean, at the mirror's bin and its two neighbours.
     double phase_spread(const Field& field) const {
         const std::size_t depth = n / 2, lines = field.size() / depth;
         const auto peak = static_cast<std::size_t>(std::lround(instrument.bin_of(mirror_um)));
@@ -168,7 +168,7 @@ TEST_F(KJitterTest, NeedsNoKMap) {
     expect_one_mirror(both_volumes(spec, spectra(spec.calibration.k_jitter, 8, instrument.uniform_k), 3));
 }
 
-// Window and dispersion belong to places on the k axis: a dispersed mirror is as sharp in every line.
+// Window and dispersion belong to positions on the k axis, so a dispersed mirror is equally sharp in every line.
 TEST_F(KJitterTest, MovesNeitherWindowNorDispersion) {
     constexpr double a2 = 60;
     const double k_min = instrument.uniform_k.front(), span = instrument.uniform_k.back() - k_min;
@@ -207,8 +207,8 @@ TEST_F(KJitterTest, BlocksAndThreadsChangeNoBit) {
     }
 }
 
-// What a GPU does: every point of the grid gathers the samples near it. Maps that rise and fall, and rows as wild as
-// can be.
+// Gathering, as on a GPU: every grid point sums the samples near it. Includes rising and falling maps and the most
+// extreme rows.
 TEST_F(KJitterTest, GatheringIsScattering) {
     for (const bool falls : {false, true}) {
         for (const auto& [oversampling, width] : {std::pair{2.0, 6}, {1.25, 3}, {2.0, 2}, {3.0, 12}}) {

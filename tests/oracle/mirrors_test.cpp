@@ -1,5 +1,5 @@
-// Calibration from two mirrors (docs/algorithms.md 2.4) against an instrument in closed form, and against the published
-// calibration of a real one (folder named by ECHOLUX_DATA).
+// Calibration from two mirrors (docs/algorithms.md 2.4), compared with an instrument in closed form and with the
+// published calibration of a real one (in the folder ECHOLUX_DATA).
 #include "compute/calibrate/mirrors.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class Mirrors : public testing::Test {
         return phase;
     }
 
-    // A mirror before (-1) or behind (1) zero delay; noise relative to the fringe's peak.
+    // A mirror before (-1) or behind (1) zero delay. `noise` is relative to the fringe's peak.
     std::vector<double> mirror(double depth_um, double side, double noise, unsigned seed) const {
         std::mt19937 random(seed);
         std::normal_distribution<double> normal(0, 1);
@@ -66,7 +66,7 @@ class Mirrors : public testing::Test {
         return mirrors;
     }
 
-    // Root mean square, and greatest, error of the map in pixels, over the central 76 %, after the best straight line.
+    // Error of the map in pixels over the central 76 %, after subtracting the best straight line.
     struct MapError {
         double rms = 0;
         double greatest = 0;
@@ -76,7 +76,7 @@ class Mirrors : public testing::Test {
     }
 
   public:
-    // Where both maps put the same pixel, in grid points; a straight line between the two is no error.
+    // Compares the grid points of each pixel in both maps; a linear relation is not an error.
     static MapError error_against(std::vector<double> found, std::vector<double> truth) {
         const auto n = static_cast<std::int64_t>(found.size());
         std::vector<double> point(found.size());
@@ -144,7 +144,7 @@ TEST_F(Mirrors, BothMirrorsBecomeAsNarrowAsTheSourceAllows) {
     EXPECT_NEAR(found.a2_of_each_rad[0], -found.a2_of_each_rad[1], 0.05);
 }
 
-// The wrong side makes both recorded mirrors narrow all the same: a third depth shows it.
+// The wrong side also makes both recorded mirrors narrow, but a third depth reveals it.
 TEST_F(Mirrors, AThirdDepthShowsThatSidesWereStatedWrongly) {
     const std::vector<double> third = mirror(900, 1, 0, 3);
     MirrorPair mirrors = pair(MirrorSides::same, 0);
@@ -168,7 +168,7 @@ TEST_F(Mirrors, DisplacementGivesTheScale) {
     EXPECT_NEAR(calibrated_by_mirrors(mirrors).depth_pitch_um, pitch, 1e-3 * pitch);
 }
 
-// Where k is taken to rise instead, the other image of the object is looked at: the same widths.
+// Assuming that k rises selects the mirror image of the object: the widths are the same.
 TEST_F(Mirrors, DirectionOfKOnlyTurnsTheSigns) {
     MirrorPair mirrors = pair(MirrorSides::same, 0);
     const MirrorCalibration falls = calibrated_by_mirrors(mirrors);
@@ -236,7 +236,7 @@ class RecordedMirrors : public testing::Test {
         return mirrors;
     }
 
-    // FWHM of |A|, 16 times padded: a direct sum around the peak, a natural spline and nothing else.
+    // FWHM of |A| with 16-fold padding, computed independently by a natural spline and a direct sum around the peak.
     double fwhm(const std::vector<double>& fringe, const std::vector<double>& positions,
                 const std::vector<double>& theta, double sign) const {
         std::vector<double> pixel(n);
@@ -267,7 +267,7 @@ TEST_F(RecordedMirrors, AgreeWithThePublishedPositions) {
     EXPECT_LT(error.rms, 0.05);
 }
 
-// Whatever is given for a mirror, background or side: without two mirrors there is no map.
+// Without two mirrors there is no map, whichever spectra are passed as mirrors, background or side.
 TEST_F(RecordedMirrors, DarknessAndLightWithoutAMirrorAreRefused) {
     const std::vector<std::string> without{"dark_not", "dark_ref", "dark_sample1", "dark_sample2"};
     std::vector<std::string> all = without;

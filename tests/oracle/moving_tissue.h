@@ -10,8 +10,8 @@
 
 namespace echolux {
 
-// Speckle of 20 dB that stands still but for a vessel in a tenth of the depth, and moves as a whole by 0.6 rad rms from
-// line to line.
+// Speckle of 20 dB that is still except for a vessel in a tenth of the depth, and that moves as a whole by 0.6 rad rms
+// from line to line.
 class MovingTissue {
   public:
     static constexpr std::int64_t bins = 256, lines = 120, vessel_begin = 100, vessel_end = 125;

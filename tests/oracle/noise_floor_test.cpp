@@ -1,5 +1,5 @@
-// The mean A-scan noise floor (docs/algorithms.md 2.3) on noise alone, where Rayleigh statistics say what is left, and
-// the level that display dB count from.
+// The noise floor of the mean A-scan (docs/algorithms.md 2.3) on pure noise, for which Rayleigh statistics give the
+// remainder, and the reference level of display dB.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -50,7 +50,7 @@ TEST_F(NoiseOnly, RayleighLeavesAFifth) {
     EXPECT_NEAR(ratio, 0.21, 0.005);
 }
 
-// Added up block by block, whatever the plan says of depth and levels: eta = sqrt(pi) / 2 of the root mean power.
+// Sums all blocks, independent of the plan's depth range and levels: eta = sqrt(pi) / 2 of the root mean power.
 TEST_F(NoiseOnly, ProfileIsTheMeanOfAllBlocks) {
     ReconstructionSpec scan = spec;
     scan.geometry.a_scans = lines / 4;
@@ -77,7 +77,7 @@ TEST_F(NoiseOnly, ProfileIsTheMeanOfAllBlocks) {
     EXPECT_NEAR(ratio, std::sqrt(std::acos(-1.0)) / 2, 0.003);
 }
 
-// E[max(P - eta^2, 0)] of exponential P with eta^2 = pi/4 mean: mean exp(-pi/4).
+// E[max(P - eta^2, 0)] = mean exp(-pi/4) for exponential P with eta^2 = pi/4 mean.
 TEST_F(NoiseOnly, PowerLeavesTheTailOfTheExponential) {
     spec.calibration.noise_floor = mean_profile();
     spec.recipe.noise_floor = NoiseFloor::power;
@@ -99,8 +99,8 @@ TEST_F(NoiseOnly, FloorOfZeroChangesNothing) {
     }
 }
 
-// The median of an exponential distribution is ln 2 of its mean; the least of 15 such medians, each good to 0.035 dB,
-// lies a little lower.
+// The median of an exponential distribution is ln 2 of its mean. The min. of 15 such medians, each accurate to 0.035
+// dB, is slightly lower.
 TEST_F(NoiseOnly, MeasuredLevelIsTheMedian) {
     spec.recipe.quantity = Quantity::db;
     spec.block_b_scans = 1;

@@ -1,5 +1,5 @@
-// The exact transform (docs/algorithms.md 4) against sums over the true wavenumbers of the samples, and what it is for:
-// deep mirrors without loss and artefacts, and any zoom. The whole chain against NumPy is in chain_test.cpp.
+// The exact transform (docs/algorithms.md 4) compared with sums over the true wavenumbers of the samples, and its
+// benefits: deep mirrors without loss and artefacts, and any zoom. chain_test.cpp compares the whole chain with NumPy.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class ExactTransform : public testing::Test {
         return instrument.fringe(instrument.pixel_k, share_of_range * instrument.depth_limit_um);
     }
 
-    // Depth bins [begin, end) of a transform of `zero_padding` n points: a sum over the samples' true k.
+    // Depth bins [begin, end) of a transform of `zero_padding` x n points, as sums over the samples' true k.
     std::vector<std::complex<double>> direct_sum(const std::vector<float>& line, std::int64_t zero_padding,
                                                  std::int64_t begin, std::int64_t end) const {
         const std::vector<double>& k = instrument.pixel_k;
@@ -63,7 +63,7 @@ class ExactTransform : public testing::Test {
                 const double turns = static_cast<double>(z) / static_cast<double>(zero_padding * n) * u * last;
                 sum += window * share * double{line[p]} * std::polar(1.0, -2 * std::numbers::pi * turns);
             }
-            bins.push_back(sum / (last / 2));  // by the sum of the window on the grid
+            bins.push_back(sum / (last / 2));  // the sum of the window on the grid
         }
         return bins;
     }
@@ -90,7 +90,7 @@ TEST_F(ExactTransform, ZoomIsTheSumOnAFinerGrid) {
     EXPECT_LE(relative_l2(zoomed, direct_sum(line, 4, 4 * (mirror_bin - 8), 4 * (mirror_bin + 9))), 1e-6);
 }
 
-// Samples that are uniform in k: nothing is left of the difference between the two transforms.
+// For samples uniform in k, both transforms are identical.
 TEST_F(ExactTransform, OfAUniformSpectrumIsTheFourierTransform) {
     const std::vector<float> line = instrument.fringe(instrument.uniform_k, 0.4 * instrument.depth_limit_um);
     ReconstructionSpec spec = spec_for(Resample::none, 2);
@@ -102,7 +102,7 @@ TEST_F(ExactTransform, OfAUniformSpectrumIsTheFourierTransform) {
     EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(spec, line), fourier), 1e-6);
 }
 
-// Loss of the peak and greatest artefact farther than 30 bins from it, in dB.
+// Loss of the peak, and largest artefact more than 30 bins away from it, in dB.
 struct Quality {
     double loss_db, artefact_db;
 };

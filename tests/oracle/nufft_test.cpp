@@ -1,5 +1,5 @@
-// The fast transform of samples where they lie (docs/algorithms.md 7) against sums over their true wavenumbers in
-// double, for each kernel, oversampling and width of the published table of errors.
+// The fast transform of nonuniform samples (docs/algorithms.md 7) compared with sums over their true wavenumbers in
+// double, for each kernel, oversampling and width of the published error table.
 #include "tests/oracle/nufft_truths.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using std::numbers::pi;
 
 class FastTransform : public testing::Test, protected SampledNoise {};
 
-// Through a real grid, and with dispersion through a complex one of one side of zero delay.
+// Uses a real grid, and with dispersion a complex grid of one side of zero delay.
 TEST_F(FastTransform, IsAsAccurateAsItsKernel) {
     for (const double a2 : {0.0, 40.0}) {
         const auto expected = direct_sum(a2);
@@ -35,7 +35,7 @@ TEST_F(FastTransform, IsAsAccurateAsItsKernel) {
     }
 }
 
-// A grid of ten points, which a kernel over twelve goes around.
+// A kernel of width 12 wraps around a grid of ten points.
 TEST_F(FastTransform, GoesAroundAGridThatIsNarrowerThanItsKernel) {
     constexpr std::int64_t samples = 16;
     ReconstructionSpec spec = plain_spec(samples, 1);
@@ -52,7 +52,7 @@ TEST_F(FastTransform, GoesAroundAGridThatIsNarrowerThanItsKernel) {
     EXPECT_LE(relative_l2(fast, {exact.begin(), exact.end()}), floor_of_float(1.25));
 }
 
-// At any depth, the dispersion compensated for, against the matrix: the strongest difference in any bin.
+// Largest difference from the matrix in any bin, for several depths with compensated dispersion.
 TEST_F(FastTransform, AMirrorsImagesAreWeak) {
     struct Limit {
         std::int64_t width;
@@ -130,13 +130,13 @@ TEST(SpreadingKernels, HaveTheTransformThatTheyClaim) {
                 const double d = -3 + 6 * (i + 0.5) / steps;
                 sum += kernel.at(d) * std::cos(2 * pi * d * cycles) * 6 / steps;
             }
-            // The Gaussian's is that of one without ends.
+            // The Gaussian's formula assumes infinite support.
             EXPECT_NEAR(kernel.transform(cycles) / sum, 1, which == GridKernel::gaussian ? 2e-3 : 1e-6);
         }
     }
 }
 
-// beta of Kaiser-Bessel, and a transform that can be divided by at every depth.
+// beta of Kaiser-Bessel exists, and the transform can be divided by at every depth.
 TEST(SpreadingKernels, ExistWhereverTheirSettingsMayBe) {
     for (const GridKernel which : {GridKernel::gaussian, GridKernel::kaiser_bessel, GridKernel::exponential}) {
         for (const double oversampling : {1.25, 1.3, 1.5, 2.0, 3.1, 4.0}) {

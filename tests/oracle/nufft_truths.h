@@ -1,5 +1,5 @@
-// What the fast transform of samples where they lie is held against: sums over their true wavenumbers in double, and
-// the published errors of each kernel (docs/algorithms.md 7).
+// Reference for the fast transform of nonuniform samples: sums over their true wavenumbers in double, and the published
+// errors of each kernel (docs/algorithms.md 7).
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,8 @@ struct SampledNoise {
         return spec;
     }
 
-    // Over the true k of the samples, each with its share of the grid and its phase; by the length of the grid.
+    // Sum over the true k of the samples, each with its share of the grid and its phase, divided by the length of the
+    // grid.
     std::vector<std::complex<double>> direct_sum(double a2 = 0) const {
         using std::numbers::pi;
         const std::vector<double>& k = instrument.pixel_k;

@@ -21,7 +21,7 @@ double log_value(std::span<const double> profile, double at) {
     return value;
 }
 
-// Where the profile falls through `level`, walking from `top` by `direction`.
+// Returns the position at which the profile falls through `level`, searching from `top` in `direction`.
 double crossing(std::span<const double> profile, double top, double level, double direction) {
     double inside = top;
     while (inside + direction > 1 && inside + direction < static_cast<double>(profile.size()) - 2 &&

@@ -1,5 +1,5 @@
-// A real instrument (folder named by ECHOLUX_DATA): its mirrors, the sign of its dispersion, its volume, and shaping of
-// its source. The expected figures are an independent NumPy and SciPy reconstruction's.
+// A real instrument (folder ECHOLUX_DATA): its mirrors, the sign of its dispersion, its volume, and the shaping of its
+// source. Expected values are from an independent NumPy and SciPy reconstruction.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class Recorded : public testing::Test {
         ASSERT_TRUE(std::filesystem::exists(folder)) << folder;
     }
 
-    // One number a line, after a line of explanation.
+    // Reads one number per line, after a heading.
     std::vector<double> column(const std::string& name) const {
         std::ifstream file(folder / (name + ".csv"));
         std::string heading;
@@ -87,7 +87,7 @@ TEST_F(RecordedMirror, CorrectionNarrowsOneSideAndWidensTheOther) {
     EXPECT_NEAR(peak("mirror2", Resample::spline, Correction::opposite).fwhm, 2.96, 0.03);
 }
 
-// What was reflected on either side of zero delay, added: a recording of full range whose dispersion is weak.
+// Sum of the fringes from both sides of zero delay: a full-range recording with weak dispersion.
 class RecordedFullRange : public Recorded {
   protected:
     ReconstructionSpec spec() const {
@@ -104,7 +104,7 @@ class RecordedFullRange : public Recorded {
         return spec;
     }
 
-    // The light of either arm alone is taken away, and the dark level that goes with it given back.
+    // Subtracts the light of each arm alone, and adds back the dark level that was subtracted twice.
     std::vector<double> fringes_of(const std::string& mirror, const std::string& sample_alone) const {
         std::vector<double> fringes = column(mirror);
         const std::vector<double> reference = column("dark_ref"), sample = column(sample_alone),
@@ -123,7 +123,7 @@ class RecordedFullRange : public Recorded {
         return amplitudes(reconstructed<std::complex<float>>(searching, both));
     }
 
-    // How far the image at -bin lies below that at bin.
+    // Level of the image at -bin relative to the one at bin.
     static double suppression_db(const std::vector<double>& profile, std::ptrdiff_t bin) {
         const auto highest = [&](std::ptrdiff_t around) {
             const auto middle = profile.begin() + n / 2 + around;
@@ -188,7 +188,7 @@ TEST_F(RecordedVolume, LevelsAndSurfaceAreThoseOfNumPy) {
 
 class RecordedSource : public Recorded {
   protected:
-    // FWHM of a mirror made of the recorded light, shaped to a Hann spectrum.
+    // FWHM of a mirror composed of the recorded light, shaped to a Hann spectrum.
     double shaped_fwhm(bool dark_known) const {
         const std::vector<double> reference = column("dark_ref"), dark = column("dark_not");
         ReconstructionSpec spec = plain_spec(n, 1);
@@ -206,7 +206,7 @@ class RecordedSource : public Recorded {
     }
 };
 
-// 2.002 bins: the amplitude's FWHM of a Hann spectrum.
+// The amplitude of a Hann spectrum has a FWHM of 2.002 bins.
 TEST_F(RecordedSource, ShapingReachesTheTargetWithoutTheDarkLevel) {
     EXPECT_NEAR(shaped_fwhm(true), 2.002, 0.02);
     EXPECT_NEAR(shaped_fwhm(false), 2.17, 0.02);

@@ -1,6 +1,6 @@
-"""The reconstruction chain in double precision, written with NumPy and SciPy only: the oracle of tests/oracle.
+"""The reconstruction chain in double precision, written with NumPy and SciPy only: the reference for tests/oracle.
 
-It follows the formulas, not the C++ code, and shares nothing with it. Arrays are [..., line, sample]; depth is last.
+It follows the formulas and shares no code with the C++ implementation. Arrays are [..., line, sample]; depth is last.
 """
 import numpy as np
 from scipy import signal
@@ -16,7 +16,8 @@ WINDOWS = {
     "gaussian": lambda n, r: signal.windows.gaussian(n, r.get("gaussian_sigma", 0.15) * (n - 1)),
 }
 
-# An f32 transform has 1e-3 dB down to here below its greatest bin: matters where zero delay is left in.
+# An f32 transform is accurate to 1e-3 dB down to this level below its largest bin. Matters if zero delay is not
+# cropped.
 F32_RANGE_DB = 60
 SPEED_OF_LIGHT_NM_PER_FS = 299.792458
 
@@ -52,7 +53,7 @@ def without_background(x, recipe, calibration):
 
 
 def upsampled(x, factor, pad):
-    """Zero padding in the conjugate domain; returns the line and the samples padded on its left."""
+    """Zero padding in the conjugate domain. Returns the line and the number of samples padded on its left."""
     n = x.shape[-1]
     left = 0
     if pad:
@@ -132,7 +133,7 @@ def resampled(x, recipe, calibration):
 
 
 def dispersion(n, recipe, calibration):
-    """theta on the uniform k grid."""
+    """Returns theta on the uniform k grid."""
     if not recipe.get("dispersion", True):
         return np.zeros(n)
     edge = np.linspace(-1, 1, n)
@@ -161,7 +162,7 @@ def smoothed(x, width):
 
 
 def spectral_weight(n, recipe, calibration):
-    """What a spectrum is multiplied by, without dispersion, and the sum that the field is divided by."""
+    """Returns the factor of a spectrum without dispersion, and the sum by which the field is divided."""
     if recipe.get("shaping", "none") == "none":
         window = WINDOWS[recipe.get("window", "hann")](n, recipe)
         return window, window.sum()
@@ -173,7 +174,8 @@ def spectral_weight(n, recipe, calibration):
 
 
 def grid_points(n, calibration):
-    """Where each sample lies on the uniform k grid: the k map read backwards, straight on beyond its ends."""
+    """Returns the position of each sample on the uniform k grid: the inverse k map, extrapolated linearly beyond its
+    ends."""
     if "wavelengths_nm" in calibration:
         k = 2 * np.pi / calibration["wavelengths_nm"]
         return (n - 1) * (k - k.min()) / (k.max() - k.min())
@@ -193,7 +195,7 @@ def cosines(*a):
     return lambda u, r: sum((-1) ** i * c * np.cos(2 * np.pi * i * u) for i, c in enumerate(a))
 
 
-# At any u in 0..1 along the spectrum; exact_transform() compares them with SciPy's.
+# Windows at any u in 0..1 along the spectrum; exact_transform() compares them with SciPy's.
 WINDOWS_AT = {
     "rect": lambda u, r: np.ones(u.shape),
     "hann": cosines(0.5, 0.5),
@@ -221,7 +223,7 @@ def exact_transform(s, recipe, calibration):
     if recipe.get("shaping", "none") == "none":
         weight = window_at(u, recipe)
     else:
-        on_grid, _ = spectral_weight(n, recipe, calibration)  # for its factor, which the grid decides
+        on_grid, _ = spectral_weight(n, recipe, calibration)  # only for its scale, which the grid determines
         light = smoothed(calibration["background"] - calibration["dark"], recipe.get("shaping_smooth", 15))
         source = CubicSpline(np.arange(n), light, bc_type="natural")(positions(n, calibration))
         floor = recipe.get("shaping_floor", 0.05) * source.max()
@@ -239,8 +241,8 @@ def exact_transform(s, recipe, calibration):
 
 
 def full_range(s, recipe, calibration):
-    """Both sides of zero delay, told apart by their dispersion (docs/algorithms.md 8): s on the k grid, windowed. The
-    source is not known: gamma is that of the window."""
+    """Separates both sides of zero delay by their dispersion (docs/algorithms.md 8). `s` is windowed and on the k grid.
+    The source is unknown, so gamma is that of the window."""
     n = s.shape[-1]
     phase = np.exp(1j * dispersion(n, recipe, calibration))
     weight, _ = spectral_weight(n, recipe, calibration)
@@ -260,8 +262,8 @@ def full_range(s, recipe, calibration):
 
 
 def sparse(s, recipe, calibration):
-    """The sparsest profile by SpaRSA with clamped steps (docs/algorithms.md 9), through the matrix itself; what it has
-    of the objective at the end is checked never to be worse than nothing at all."""
+    """Finds the sparsest profile by SpaRSA with clamped steps (docs/algorithms.md 9), using the matrix itself. Checks
+    that the final objective is never worse than that of an empty profile."""
     n = s.shape[-1]
     wanted, used = recipe["compressive"], calibration["mask"] == 1
     x = grid_points(n, calibration)
@@ -307,9 +309,10 @@ def fixed_pattern(a, recipe):
 
 
 def reconstruct(x, geometry, recipe, calibration):
-    """x: [b_scans, b_repeats, a_scans, a_repeats, samples] -> complex field or None, power, noise floor in dB.
+    """Reconstructs x, [b_scans, b_repeats, a_scans, a_repeats, samples]. Returns the complex field or None, the power,
+    and the noise floor in dB.
 
-    Both are [b_scan, a_scan, depth].
+    Field and power are [b_scan, a_scan, depth].
     """
     b, rb, a, ra, n = x.shape
     s = without_background(x.reshape(b * rb, a * ra, n).astype(float), recipe, calibration)
@@ -326,7 +329,7 @@ def reconstruct(x, geometry, recipe, calibration):
         length = n * recipe.get("zero_padding", 1)
         field = np.fft.fft(s, length)[..., : length // 2] / scale
     greatest_db = 20 * np.log10(abs(field).max())
-    padding = recipe.get("zero_padding", 1)  # the depth range counts bins without it
+    padding = recipe.get("zero_padding", 1)  # the depth range is in bins without zero padding
     field = field[..., recipe.get("depth_begin", 0) * padding : recipe.get("depth_end", 0) * padding or None]
     field = fixed_pattern(field, recipe)
     field, power = averaged(field.reshape(b, rb, a, ra, -1), geometry, recipe)
@@ -354,6 +357,6 @@ def averaged(field, geometry, recipe):
 
 
 def noise_floor_db(power):
-    """The quietest of sixteen bands of depth (zero delay, the first band, left out): its median."""
+    """Returns the median of the quietest of sixteen depth bands, without the first, which contains zero delay."""
     bands = np.array_split(power, 16, axis=-1)[1:]
     return 10 * np.log10(max(min(np.median(band) for band in bands), 1e-30))

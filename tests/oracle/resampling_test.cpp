@@ -1,5 +1,5 @@
-// Resampling to uniform k against the responses and the table of docs/algorithms.md 3.1: loss and artefacts of a mirror
-// at five depths, and where it is found.
+// Resampling to uniform k compared with the responses and the table of docs/algorithms.md 3.1: loss, artefacts and
+// position of a mirror at five depths.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Method {
     std::array<double, 5> artefact_db;
 };
 
-const std::array<double, 5> depths{0.05, 0.2, 0.4, 0.6, 0.7};  // of z_max
+const std::array<double, 5> depths{0.05, 0.2, 0.4, 0.6, 0.7};  // relative to z_max
 
 const Method methods[] = {
     {"nearest", Resample::nearest, 1, {0, -.15, -.60, -1.33, -1.84}, {-42.2, -32.5, -26.7, -22.7, -21.2}},
@@ -93,8 +93,7 @@ TEST_P(Resampling, MirrorIsFoundAtItsDepth) {
 INSTANTIATE_TEST_SUITE_P(Methods, Resampling, testing::ValuesIn(methods),
                          [](const auto& test) { return test.param.name; });
 
-// The same map, given as wavelengths: what the program makes of them must lead to the same depth and the same
-// sharpness.
+// The same map given as wavelengths must lead to the same depth and sharpness.
 TEST(ResamplingFromWavelengths, AgreesWithThePositions) {
     const ClosedFormInstrument instrument;
     const double depth_um = 0.4 * instrument.depth_limit_um;

@@ -1,5 +1,5 @@
 // Roll-off of simulated mirrors in closed form (docs/algorithms.md 0.1): samples of finite width lose 0.224, 0.912 and
-// 3.922 dB at 0.25, 0.5 and 1 of the range, and white noise has a power that the window alone decides.
+// 3.922 dB at 0.25, 0.5 and 1 of the range, and the power of white noise depends on the window alone.
 #include "compute/calibrate/roll_off.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using std::numbers::pi;
 constexpr std::int64_t samples = 1024, lines = 200;
 constexpr double amplitude = 1000;
 
-// Amplitude of a fringe, without sin(x) / x and with it.
+// Amplitude of a fringe, with or without the factor sin(x) / x.
 double spectrometer(double share, double resolution, bool has_wide_samples) {
     const double zeta = pi / 2 * share;
     const double gauss = std::exp(-resolution * resolution * zeta * zeta / (4 * std::numbers::ln2));
@@ -34,7 +34,7 @@ class RollOff : public testing::Test {
     double resolution = 0;
     bool has_wide_samples = true;
 
-    // Spectra linear in k of a mirror at that share of the range.
+    // Reads a mirror at that share of the range, from spectra linear in k.
     MirrorReading reading(double share) const {
         std::mt19937 random(7);
         std::normal_distribution<double> noise(0, 1);
@@ -70,7 +70,7 @@ TEST_F(RollOff, OneMirrorIsReadAsItIs) {
     noise_rms = 20;
     const MirrorReading found = reading(0.25);
     const double level = 20 * std::log10(amplitude / 2 * spectrometer(0.25, 0, true));
-    const double noise = 10 * std::log10(1.5 * noise_rms * noise_rms / samples);  // 1.5: bandwidth of the window
+    const double noise = 10 * std::log10(1.5 * noise_rms * noise_rms / samples);  // 1.5: noise bandwidth of the window
     EXPECT_NEAR(found.level_db, level, 0.01);
     EXPECT_NEAR(found.snr_db, level - noise, 0.1);
     EXPECT_NEAR(found.fwhm_bins, 2.0, 0.01) << "the half amplitude of a Hann window";
@@ -93,14 +93,14 @@ TEST_F(RollOff, OfASpectrometer) {
     resolution = 1.3;
     const FallOff found = fall_off({0.1, 0.3, 0.5, 0.8});
     EXPECT_NEAR(found.resolution, resolution, 0.005);
-    double share = 0;  // by small steps, until 6 dB are lost
+    double share = 0;  // increased in small steps until 6 dB are lost
     while (20 * std::log10(spectrometer(share, resolution, true)) > -6) share += 1e-5;
     ASSERT_TRUE(found.share_at_loss(6).has_value());
     EXPECT_NEAR(*found.share_at_loss(6), share, 0.002);
     EXPECT_NEAR(found.at_zero_db, 20 * std::log10(amplitude / 2), 0.02);
 }
 
-// A swept source has no pixels: its fall-off is the coherence of its line.
+// A swept source has no pixels: its fall-off is that of its coherence.
 TEST_F(RollOff, OfASweptSource) {
     has_wide_samples = false;
     resolution = 0.4;
@@ -118,7 +118,7 @@ TEST_F(RollOff, NoiseAloneIsNoMirror) {
     EXPECT_FALSE(mirror_reading(std::vector<double>(2048, 0.0), 1).has_value());
 }
 
-// A profile of Hann-shaped peaks over flat noise, at these bins with these heights.
+// A profile of Hann-shaped peaks (bin, height) over flat noise.
 std::vector<double> profile_of(const std::vector<std::pair<double, double>>& peaks) {
     std::vector<double> profile(512 * points_per_bin, 1e-3);
     for (std::size_t i = 0; i < profile.size(); ++i) {

@@ -1,5 +1,5 @@
-// Scenes for compressive sensing: reflectors in closed form as the model instrument sees them, a plan for them, and the
-// least-squares profile of all their samples, found by conjugate gradients over explicit sums in double.
+// Scenes for compressive sensing: reflectors in closed form as seen by the model instrument, a plan for them, and the
+// least squares profile of all their samples, found by conjugate gradients over explicit sums in double.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct SensedScene {
 
     const ClosedFormInstrument instrument;
 
-    // Where the pixels lie on the uniform grid.
+    // Positions of the pixels on the uniform grid.
     std::vector<double> points() const {
         std::vector<double> x;
         const double first = instrument.uniform_k.front(), span = instrument.uniform_k.back() - first;
@@ -41,7 +41,7 @@ struct SensedScene {
         return spec;
     }
 
-    // Of pixels over a quadratic chirp whose one end is nineteen times as dense in k as the other.
+    // Wavelengths of a quadratic chirp that is nineteen times denser in k at one end than at the other.
     static std::vector<double> chirped_wavelengths_nm(std::int64_t pixels) {
         std::vector<double> wavelengths;
         for (std::int64_t p = 0; p < pixels; ++p) {
@@ -51,8 +51,8 @@ struct SensedScene {
         return wavelengths;
     }
 
-    // 20 reflectors over 30 dB behind a Gaussian source, amplitude 800, noise of 2 counts; none so deep that
-    // neighbouring pixels see more than half a fringe.
+    // 20 reflectors over 30 dB with a Gaussian source, amplitude 800 and noise of 2 counts. Depths are limited so that
+    // neighbouring pixels differ by at most half a fringe.
     std::vector<float> scene(unsigned seed) const {
         std::mt19937 random(seed);
         std::uniform_real_distribution<double> bin(20, 768), level_db(-30, 0), phase(0, 2 * pi);
@@ -76,7 +76,7 @@ struct SensedScene {
         return all;
     }
 
-    // One mirror a line.
+    // Returns one line per mirror.
     std::vector<float> mirrors(const std::vector<double>& depths) const {
         const std::vector<double> x = points();
         std::vector<float> lines;
@@ -90,7 +90,7 @@ struct SensedScene {
     }
 };
 
-// Sums over modes or samples, scaled as methods/compressive.h says; nothing of the program is used.
+// Sums over modes or samples, scaled as in methods/compressive.h, computed without the program's code.
 struct ExplicitSums {
     using Profile = SensedScene::Profile;
     static constexpr std::int64_t n = SensedScene::n;
@@ -124,7 +124,7 @@ struct ExplicitSums {
         return profile;
     }
 
-    // The least-squares profile.
+    // Returns the least squares profile.
     Profile solved(const std::vector<double>& samples) const {
         const auto product = [](const Profile& a, const Profile& b) {
             double sum = 0;
@@ -151,7 +151,7 @@ struct ExplicitSums {
     std::vector<std::complex<double>> factors;
 };
 
-// Of amplitudes, in x as methods/compressive.h scales it: bins / sqrt(n), for a window whose sum is n.
+// PSNR of amplitudes, in x as scaled by methods/compressive.h: bins / sqrt(n), for a window whose sum is n.
 inline double psnr_db(const std::complex<float>* bins, const SensedScene::Profile& truth) {
     double most = 0, error = 0;
     for (std::size_t m = 0; m < truth.size(); ++m) {

@@ -1,5 +1,4 @@
-// Several devices for tests: reconstructors that may be lost in the midst of a volume, put together as live display
-// does.
+// Several devices for tests: reconstructors that can be lost within a volume, combined as for live display.
 #pragma once
 
 #include <functional>
@@ -13,7 +12,7 @@
 
 namespace echolux::test {
 
-// Does what another does, until it is told to fail: then every call throws, as those of a GPU do that is lost.
+// Forwards to another reconstructor until it is lost; then every call throws, like those of a lost GPU.
 class LosableDevice : public Reconstructor {
   public:
     LosableDevice(std::unique_ptr<Reconstructor> device, std::shared_ptr<const bool> is_lost)
@@ -45,7 +44,7 @@ class LosableDevice : public Reconstructor {
 
 using MakeReconstructor = std::function<ChosenReconstructor(const ReconstructionSpec&, const BackendChoice&)>;
 
-// One for each of `devices`, the last of which is lost when `is_lost` becomes true.
+// Makes a reconstructor for each of `devices`. The last one is lost when `is_lost` becomes true.
 inline MakeReconstructor several(const std::vector<BackendChoice>& devices,
                                  const std::shared_ptr<bool>& is_lost = std::make_shared<bool>(false)) {
     return [devices, is_lost](const ReconstructionSpec& spec, const BackendChoice&) -> ChosenReconstructor {

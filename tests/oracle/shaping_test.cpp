@@ -1,5 +1,5 @@
-// Spectral shaping (docs/algorithms.md 3.9): whatever the source looks like, a mirror's peak becomes that of the target
-// spectrum. The source here has two humps of different height and a dip between them, and stands on a dark level.
+// Spectral shaping (docs/algorithms.md 3.9): a mirror's peak becomes that of the target spectrum for any source. The
+// source here has two humps of different heights, a dip between them, and a dark level.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class SpectralShaping : public testing::TestWithParam<Shaping> {
 
     std::vector<double> shaped_profile(bool dark_known) {
         spec.recipe.shaping = GetParam();
-        spec.recipe.window = Window::hann;  // the target replaces it
+        spec.recipe.window = Window::hann;  // replaced by the target
         spec.recipe.background = Background::stored;
         std::vector<float> line;
         for (std::size_t j = 0; j < n; ++j) {
@@ -67,7 +67,7 @@ class SpectralShaping : public testing::TestWithParam<Shaping> {
     }
 };
 
-// From the first minimum beside the peak on.
+// Returns the highest value beyond the first minimum next to the peak.
 double highest_side_lobe(const std::vector<double>& profile) {
     auto i = static_cast<std::size_t>(4 * mirror_bin);
     while (profile[i + 1] < profile[i]) ++i;

@@ -1,5 +1,5 @@
-// What reaches the transform after up-sampling and interpolation (docs/algorithms.md 2.5, 3.4): the points of the k
-// grid are recovered from the complex depth profile by an inverse transform in double.
+// Input of the transform after up-sampling and interpolation (docs/algorithms.md 2.5, 3.4): the points of the k grid
+// are recovered from the complex depth profile by an inverse transform in double.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ using std::numbers::pi;
 
 constexpr std::size_t n = 256;
 
-// The chain's points of the k grid for one line. With zero_padding 2 the one-sided profile lacks only the bin at n, and
-// that follows from the zeros behind the line.
+// Returns the chain's points of the k grid for one line. With zero_padding 2, the one-sided profile lacks only the bin
+// at n, which follows from the zeros behind the line.
 std::vector<double> points_of(ReconstructionSpec spec, const std::vector<float>& line) {
     spec.recipe.zero_padding = 2;
     const auto field = reconstructed<std::complex<float>>(spec, line);
@@ -28,7 +28,7 @@ std::vector<double> points_of(ReconstructionSpec spec, const std::vector<float>&
             const double angle = pi * static_cast<double>(b * j % (2 * n)) / n;
             value += 2 * (std::complex<double>(field[b]) * std::polar(1.0, angle)).real();
         }
-        sums.push_back(value / 2);  // n points of a scale 1 / n, divided by 2 n
+        sums.push_back(value / 2);  // n points of scale 1 / n, divided by 2 n
     }
     double last_bin = 0;
     for (std::size_t j = n; j < 2 * n; ++j) last_bin += (j % 2 == 0 ? -1 : 1) * sums[j] / n;
@@ -68,7 +68,7 @@ TEST(Upsampling, ImpulseBecomesADirichletKernel) {
     std::vector<float> impulse(n, 0.0f);
     impulse[100] = 1;
     for (const std::int64_t factor : {2, 4}) {
-        // nearest at multiples of 1 / factor reads the up-sampled line itself
+        // nearest at multiples of 1 / factor returns the up-sampled line itself
         const double step = 1 / static_cast<double>(factor);
         const auto at = positions(90, 90 + static_cast<double>(n - 1) * step);
         const std::vector<double> points = points_of(spec_at(at, Resample::nearest, factor), impulse);

@@ -1,5 +1,4 @@
-// Recipes whose bits may not depend on how a scan is cut into blocks, for whichever backend: one of each way through
-// it.
+// A recipe for each path through either backend. Their bits must not depend on the division of a scan into blocks.
 #pragma once
 
 #include <ostream>
@@ -19,7 +18,7 @@ inline std::ostream& operator<<(std::ostream& out, const Variant& one) {
     return out << one.name;
 }
 
-// `more` are those that a test has beside these.
+// Returns these variants and those in `more`.
 inline std::vector<Variant> variants_and(const std::vector<Variant>& more) {
     std::vector<Variant> all{
         {"codes", [](ReconstructionSpec& p) { p.recipe.voxel = VoxelType::u8; }},

@@ -10,13 +10,13 @@
 namespace echolux {
 namespace {
 
-// Where the build put them, or where they lie on a machine that they were carried to.
+// The build's folder of vectors, or the one named by ECHOLUX_VECTORS on another machine.
 std::filesystem::path folder() {
     const char* carried = std::getenv("ECHOLUX_VECTORS");
     return carried != nullptr && *carried != '\0' ? carried : ECHOLUX_VECTORS;
 }
 
-// None where there is no such file.
+// Empty if the file does not exist.
 template <class T>
 std::vector<T> values_in(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary | std::ios::ate);
@@ -62,7 +62,7 @@ std::vector<std::string> names_in(const std::filesystem::path& list) {
     return {std::istream_iterator<std::string>(file), {}};
 }
 
-// The plan; `expected` gets the lines of the section of that name.
+// Reads the plan; `expected` receives the lines of the section of that name.
 ReconstructionSpec read_spec(const std::filesystem::path& path, std::map<std::string, double>& expected) {
     ReconstructionSpec spec;
     std::ifstream settings(path / "settings.txt");

@@ -1,4 +1,4 @@
-// The cases that generate_vectors.py wrote: settings, raw spectra, and what double precision makes of them.
+// The cases written by generate_vectors.py: settings, raw spectra, and results in double precision.
 #pragma once
 
 #include <complex>
@@ -13,25 +13,25 @@ namespace echolux {
 struct VectorCase {
     ReconstructionSpec spec;
     std::vector<std::byte> spectra;
-    std::vector<std::complex<double>> field;  // empty where lines are joined by magnitude or power
+    std::vector<std::complex<double>> field;  // empty if lines are averaged by magnitude or power
     std::vector<double> power;
     double noise_floor_db = 0;
 };
 
-// What generate_flow_vectors.py wrote.
+// The cases written by generate_flow_vectors.py.
 struct FlowVectorCase {
     ReconstructionSpec spec;
     std::vector<std::byte> spectra;
     std::vector<double> power;                  // of the structure
-    std::vector<double> margin;                 // mean power over what flow needs: below 1 it is masked
-    std::vector<std::complex<double>> phasors;  // of any length; empty where flow has values
+    std::vector<double> margin;                 // mean power over the threshold of flow; masked below 1
+    std::vector<std::complex<double>> phasors;  // of any length; empty if the flow has values
     std::vector<double> values;
 };
 
-// In the order of the generator's table; empty where there was no NumPy.
+// In the order of the generator's table; empty if NumPy was missing.
 std::vector<std::string> vector_case_names();
 
-// The same of methods that search: full range and compressive sensing.
+// As above, for methods that search: full range and compressive sensing.
 std::vector<std::string> search_case_names();
 
 VectorCase read_vector_case(const std::string& name);

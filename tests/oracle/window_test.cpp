@@ -1,5 +1,5 @@
-// The windows of docs/algorithms.md 3.8. An impulse at sample p comes out of the chain as w[p] / sum(w), so a line an
-// impulse shows the whole window; its spectrum is then summed up directly at 64 points a bin.
+// The windows of docs/algorithms.md 3.8. An impulse at sample p leaves the chain as w[p] / sum(w), so lines with one
+// impulse each show the whole window. Its spectrum is then computed by direct sums at 64 points per bin.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ const Figures figures[] = {
     {"gaussian", Window::gaussian, .3757, 1.884, 1.772, -64.2},
 };
 
-// w / sum(w) as the chain applies it.
+// w / sum(w), as applied by the chain.
 std::vector<double> applied_window(Window window) {
     ReconstructionSpec spec = plain_spec(n, n);
     spec.recipe.window = window;
@@ -79,7 +79,7 @@ TEST_P(WindowFigures, AreThoseOfTheTable) {
     const double greatest = *std::max_element(weights.begin(), weights.end());
     const double squares = std::inner_product(weights.begin(), weights.end(), weights.begin(), 0.0);
     EXPECT_NEAR(std::accumulate(weights.begin(), weights.end(), 0.0), 1, 1e-6);
-    EXPECT_NEAR(1 / (n * greatest), GetParam().coherent_gain, 1.0 / n);  // the table's is that of n to infinity
+    EXPECT_NEAR(1 / (n * greatest), GetParam().coherent_gain, 1.0 / n);  // the table assumes an infinite n
     EXPECT_NEAR(n * squares, GetParam().noise_bandwidth_bins, 1e-3);
 
     const std::vector<double> spectrum = spectrum_around_zero(weights);

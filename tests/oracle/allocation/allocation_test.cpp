@@ -1,5 +1,5 @@
-// `submit` allocates nothing: every operator new of the program is counted while blocks are submitted, in each branch
-// of the chain that has memory of its own.
+// submit() allocates nothing: every operator new of the program is counted while blocks are submitted, for each branch
+// of the chain that has its own memory.
 #include <gtest/gtest.h>
 
 #include "compute/parallel_for.h"
@@ -37,7 +37,7 @@ class SubmitAllocatesNothing : public testing::TestWithParam<int> {
 
     void SetUp() override {
         set_thread_count(GetParam());
-        parallel_for(0, 2, [](std::int64_t) {});  // the process's first loop starts its threads
+        parallel_for(0, 2, [](std::int64_t) {});  // the first loop of a process starts its threads
         spec.geometry.b_scans = 4;
         spec.recipe.background = Background::frame_mean;
         spec.recipe.resample = Resample::lagrange3;
@@ -118,7 +118,7 @@ TEST_P(SubmitAllocatesNothing, WithFlow) {
 
 TEST(CountedAllocations, AreCounted) {
     const std::int64_t before = allocations();
-    ::operator delete(::operator new(4));  // unlike a new expression, not to be optimised away
+    ::operator delete(::operator new(4));  // unlike a new expression, never optimised away
     EXPECT_EQ(allocations() - before, 1);
 }
 

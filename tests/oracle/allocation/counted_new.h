@@ -1,11 +1,11 @@
-// Replaces operator new of the whole program by one that counts.
+// Replaces the program's operator new by one that counts.
 #pragma once
 
 #include <cstdint>
 
 namespace echolux {
 
-// Calls of operator new so far, on any thread.
+// Returns the number of calls of operator new to date, on all threads.
 std::int64_t allocations();
 
 }  // namespace echolux
