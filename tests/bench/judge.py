@@ -3,7 +3,8 @@
 
 Prints one line per target; exit status 1 if one is missed.
 
-usage: judge.py BENCH.json"""
+usage: judge.py BENCH.json
+"""
 import json
 import sys
 from pathlib import Path

@@ -23,8 +23,8 @@ struct Registration {
 // Writes the file `name` to an in-memory folder of this process. It is rewritten for each input.
 std::filesystem::path file_with(const std::string& name, Bytes bytes);
 
-// Unpacks several files from the input into a folder of that name. Each file is a line "NAME SIZE" followed by its
-// bytes. Unpacking ends at a name with other characters than lower-case letters, digits, dots and slashes.
+// Unpacks several files from the input into a folder of that name. Each file is stored as "NAME SIZE" on one line and
+// then its bytes. Unpacking ends at a name with other characters than lower-case letters, digits, dots and slashes.
 std::filesystem::path folder_with(const std::string& name, Bytes bytes);
 
 // Reads everything a reader offers if it is small: header, levels, slices, boxes.

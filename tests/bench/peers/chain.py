@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The standard chain in array code, to compare with `echolux bench`: NumPy, CuPy, PyTorch eager and torch.compile, and
-the `echolux` module on arrays of each.
+"""Runs the standard chain in array code, for comparison with `echolux bench`.
 
-From u16 counts on the device to u8 dB on the device: background, Lagrange-3 resampling, window x dispersion, transform,
-power of the first half, dB, codes. Each version is written as its users would write it: tables are computed once, lines
-are processed in batches, and the best of several batch sizes counts. Each version is first checked against the same
-formulas in NumPy float64. Libraries that are not installed or find no GPU are skipped with the reason. Prints JSON;
-A-scans/s are medians over repetitions after warm-up.
+Versions: NumPy, CuPy, PyTorch eager, torch.compile, and the `echolux` module on arrays of each. From u16 counts on the
+device to u8 dB on the device: background, Lagrange-3 resampling, window x dispersion, transform, power of the first
+half, dB, codes. Each version is written as its users would write it: tables are computed once, lines are processed in
+batches, and the best of several batch sizes counts. Each version is first checked against the same formulas in NumPy
+float64. Libraries that are not installed or find no GPU are skipped with the reason. Prints JSON; A-scans/s are medians
+over repetitions after warm-up.
 
 usage: chain.py [--samples 2048] [--a-scans 512] [--b-scans 512] [--seconds 1] [--only NAME,NAME]
 """
