@@ -15,14 +15,15 @@ option(ECHOLUX_MOVIES "Movies by the FFmpeg of whoever runs the program, opened 
 option(ECHOLUX_GENICAM "Cameras through Aravis (GigE Vision, USB3 Vision)" ON)
 option(ECHOLUX_NET "The window in a browser, and control by other programs (Boost, OpenSSL)" ON)
 option(ECHOLUX_PYTHON_MODULE "The module for Python (python3-dev, nanobind from PyPI)" ON)
-option(ECHOLUX_UNITY "Compile several files of a room at once: half the time for the whole, more after a small change" ON)
+option(ECHOLUX_UNITY "Compile several sources of a folder as one: a third of the time for a whole build" ON)
 option(ECHOLUX_OPENIGTLINK "For tests: the receiver of OpenIGTLink's own library, of Debian (libopenigtlink-dev)" ON)
 option(ECHOLUX_FUZZ "Nothing but the fuzz targets (preset fuzz)" OFF)
 option(ECHOLUX_HARDEN "What stops a memory error from being of use to anybody; off with sanitizers, which find more" ON)
 option(ECHOLUX_COVERAGE "Count executed lines" OFF)
 set(ECHOLUX_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
 set(ECHOLUX_HOT_FLAGS "" CACHE STRING "Compiler flags of what works on every sample and voxel, after those of the build type")
-set(ECHOLUX_COLD_FLAGS "" CACHE STRING "Compiler flags of what need not be fast: tests, the command line")
+set(ECHOLUX_COLD_FLAGS "" CACHE STRING "Compiler flags of code that works neither on samples nor on voxels")
+set(ECHOLUX_UNITY_SIZE 24 CACHE STRING "Sources compiled as one, at most")
 set(ECHOLUX_MARCH "auto" CACHE STRING "Instruction set; auto: x86-64-v3 where this machine has it, else the baseline")
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -98,9 +99,9 @@ endif()
 set(ECHOLUX_COMMON_HEADERS <algorithm> <array> <chrono> <cmath> <complex> <cstdint> <filesystem> <functional> <map>
     <memory> <mutex> <numeric> <optional> <span> <string> <string_view> <thread> <utility> <variant> <vector> <fmt/format.h>)
 
-# echolux_room(NAME): the library echolux_NAME from every source below the current folder, but of folders with a
-# CMakeLists.txt of their own: those are parts. A new file joins by being there.
-# Headers of the standard library are compiled once for all of them: they take most of the time of a usual file.
+# echolux_room(NAME): adds the library echolux_NAME from every source below the current folder, except folders with a
+# CMakeLists.txt of their own (see echolux_part). Standard headers are precompiled. Sources are compiled for a short build;
+# echolux_hot() marks those that must be fast.
 function(echolux_room name)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
     file(GLOB_RECURSE parts CONFIGURE_DEPENDS CMakeLists.txt)
@@ -113,6 +114,7 @@ function(echolux_room name)
     endforeach()
     add_library(echolux_${name} STATIC ${sources})
     target_link_libraries(echolux_${name} PUBLIC echolux_flags)
+    target_compile_options(echolux_${name} PRIVATE ${ECHOLUX_COLD_FLAGS})
     target_precompile_headers(echolux_${name} PRIVATE ${ECHOLUX_COMMON_HEADERS})
 endfunction()
 
@@ -133,9 +135,10 @@ function(echolux_join room)
     target_link_libraries(echolux_${room} PRIVATE ${ARGN})
 endfunction()
 
-# echolux_together(TARGET APART...): compiles the files of each folder eight at a time, but those APART alone, whose
-# anonymous namespaces share a name with a file beside them. Not for rooms that compute results: seeing more at once the
-# compiler inlines more and contracts other pairs of a product and a sum, which changes last bits.
+# echolux_together(TARGET APART...): compiles up to ECHOLUX_UNITY_SIZE sources of a folder as one, which shares the cost of
+# headers and templates. Sources with options of their own and those listed in APART (their anonymous namespaces share a
+# name with a neighbour) are compiled separately. Not for numerical code: with more code in view the compiler inlines
+# more and contracts other pairs of a product and a sum, which changes last bits.
 function(echolux_together target)
     if(NOT ECHOLUX_UNITY)
         return()
@@ -149,15 +152,22 @@ function(echolux_together target)
     foreach(source IN LISTS sources)
         cmake_path(GET source PARENT_PATH folder)
         string(MAKE_C_IDENTIFIER ${folder} folder)
-        math(EXPR group "0${n_${folder}} / 8")
+        math(EXPR group "0${n_${folder}} / ${ECHOLUX_UNITY_SIZE}")
         math(EXPR n_${folder} "0${n_${folder}} + 1")
         set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${group})
     endforeach()
 endfunction()
 
-# echolux_hot(TARGET): what works on every sample and voxel.
+# echolux_hot(TARGET [REGEX]): optimises the sources whose path matches REGEX, which work on every sample or voxel. Without
+# REGEX the whole target is hot.
 function(echolux_hot target)
-    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${ECHOLUX_HOT_FLAGS}>")
+    if(ARGC GREATER 1)
+        get_target_property(sources ${target} SOURCES)
+        list(FILTER sources INCLUDE REGEX "${ARGV1}")
+        set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -O2 ${ECHOLUX_HOT_FLAGS})
+    else()
+        target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-O2;${ECHOLUX_HOT_FLAGS}>")
+    endif()
 endfunction()
 
 # echolux_sanitized(PROGRAM): what a program needs besides flags when sanitizers watch it.
@@ -167,15 +177,16 @@ function(echolux_sanitized program)
     endif()
 endfunction()
 
-# echolux_cold(PROGRAM HEADERS...): its own sources need not be fast, but soon compiled. With -Og g++ 12 warns of uninitialized values
-# where -O3 sees that there are none; the preset turns that one warning off for these alone, the others keep it.
+# echolux_cold(PROGRAM HEADERS...): compiles a program's own sources for a short build, with more precompiled headers.
 function(echolux_cold program)
-    target_compile_options(${program} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${ECHOLUX_COLD_FLAGS}>")
+    target_compile_options(${program} PRIVATE ${ECHOLUX_COLD_FLAGS})
     target_precompile_headers(${program} PRIVATE ${ECHOLUX_COMMON_HEADERS} ${ARGN})
 endfunction()
 
-# echolux_test(KIND LIBRARIES...): one program KIND_tests from the folder's sources; ctest runs each case, labelled KIND.
-# Cases whose names contain "Slow" also get the label slow. Sanitizers make everything slower.
+# echolux_test(KIND LIBRARIES...): one program KIND_tests from the folder's sources, labelled KIND. ctest runs a process per
+# suite (cmake/GtestSuites.cmake). Properties of the folder that it reads, as regular expressions or lists: TESTS_ALONE
+# (cases that need a process of their own), TESTS_LIVE (suites for the thread sanitizer), TESTS_COSTS, TESTS_PROPERTIES.
+# Cases whose names contain "Slow" also get the label slow.
 function(echolux_test kind)
     file(GLOB sources CONFIGURE_DEPENDS *.cpp)
     if(NOT sources)
@@ -188,18 +199,19 @@ function(echolux_test kind)
         add_dependencies(${kind}_tests echolux-reader)
         file(CREATE_LINK ${CMAKE_BINARY_DIR}/echolux-reader ${CMAKE_CURRENT_BINARY_DIR}/echolux-reader SYMBOLIC)
     endif()
-    target_link_libraries(${kind}_tests PRIVATE ${ARGN} GTest::gtest GTest::gmock GTest::gtest_main echolux_flags)
+    target_link_libraries(${kind}_tests PRIVATE ${ARGN} echolux_test_main GTest::gtest GTest::gmock echolux_flags)
     target_compile_definitions(${kind}_tests PRIVATE
         ECHOLUX_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}" ECHOLUX_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-    gtest_discover_tests(${kind}_tests TEST_LIST cases DISCOVERY_TIMEOUT 60
-        PROPERTIES LABELS ${kind} TIMEOUT ${ECHOLUX_TEST_TIMEOUT})
-    set(label_slow ${CMAKE_CURRENT_BINARY_DIR}/label_slow.cmake)  # read by ctest, which is the first to know the cases
-    file(CONFIGURE OUTPUT ${label_slow} @ONLY CONTENT [[
-foreach(case IN LISTS cases)
-    if(case MATCHES "Slow")
-        set_tests_properties(${case} PROPERTIES LABELS "@kind@;slow")
-    endif()
-endforeach()
-]])
-    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${label_slow})
+    set(suites ${CMAKE_CURRENT_BINARY_DIR}/${kind}_suites.cmake)
+    file(GENERATE OUTPUT ${suites} CONTENT "set(kind ${kind})
+set(program \"$<TARGET_FILE:${kind}_tests>\")
+set(list \"${CMAKE_CURRENT_BINARY_DIR}/${kind}_cases.txt\")
+set(timeout ${ECHOLUX_TEST_TIMEOUT})
+set(alone [[${TESTS_ALONE}]])
+set(live [[${TESTS_LIVE}]])
+set(costs [[${TESTS_COSTS}]])
+set(properties [[${TESTS_PROPERTIES}]])
+include([[${PROJECT_SOURCE_DIR}/cmake/GtestSuites.cmake]])
+")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${suites})
 endfunction()

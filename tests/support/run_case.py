@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""Runs test cases of unittest for ctest: run_case.py NAME, a module, module.Suite or module.Suite.test_case.
+
+Ends with 0 if all passed, 1 if one failed, 77 if all were skipped. Prints a SKIP line with the reason of each skip, and
+the processor time of each case with its child processes, in the form that tests/support/summary.py reads."""
+import resource
+import sys
+import unittest
+
+
+def processor_seconds():
+    return sum(usage.ru_utime + usage.ru_stime
+               for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+
+class TimedResult(unittest.TextTestResult):
+    def startTest(self, test):
+        super().startTest(test)
+        self.start = processor_seconds()
+
+    def stopTest(self, test):
+        name = ".".join(test.id().split(".")[-2:])
+        print(f"[ CPU      ] {processor_seconds() - self.start:.3f} s {name}", flush=True)
+        super().stopTest(test)
+
+
+suite = unittest.defaultTestLoader.loadTestsFromName(sys.argv[1])
+result = unittest.TextTestRunner(verbosity=2, resultclass=TimedResult).run(suite)
+for _, reason in result.skipped:
+    print(f"SKIP: {reason}")
+if not result.wasSuccessful() or not result.testsRun:
+    sys.exit(1)
+sys.exit(77 if len(result.skipped) >= result.testsRun else 0)
