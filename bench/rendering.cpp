@@ -13,6 +13,7 @@
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 #include "compute/peaks.h"
+#include "compute/plan/describe.h"
 #include "render/renderer.h"
 
 namespace echolux {

@@ -158,16 +158,27 @@ function(echolux_together target)
     endforeach()
 endfunction()
 
-# echolux_hot(TARGET [REGEX]): optimises the sources whose path matches REGEX, which work on every sample or voxel. Without
-# REGEX the whole target is hot.
+# echolux_hot(TARGET [REGEX]): optimises the sources whose path matches REGEX, which work on every sample or voxel. They
+# become objects of their own with the target's libraries, because precompiled headers fit one set of flags. Without REGEX
+# the whole target is hot.
 function(echolux_hot target)
-    if(ARGC GREATER 1)
-        get_target_property(sources ${target} SOURCES)
-        list(FILTER sources INCLUDE REGEX "${ARGV1}")
-        set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -O2 ${ECHOLUX_HOT_FLAGS})
-    else()
-        target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-O2;${ECHOLUX_HOT_FLAGS}>")
+    set(flags "$<$<COMPILE_LANGUAGE:CXX>:-O2;${ECHOLUX_HOT_FLAGS}>")
+    if(ARGC EQUAL 1)
+        target_compile_options(${target} PRIVATE ${flags})
+        return()
     endif()
+    get_target_property(sources ${target} SOURCES)
+    set(hot ${sources})
+    list(FILTER hot INCLUDE REGEX "${ARGV1}")
+    list(FILTER sources EXCLUDE REGEX "${ARGV1}")
+    set_target_properties(${target} PROPERTIES SOURCES "${sources}")
+    add_library(${target}_hot OBJECT ${hot})
+    get_target_property(libraries ${target} LINK_LIBRARIES)
+    target_link_libraries(${target}_hot PRIVATE ${libraries})
+    target_compile_definitions(${target}_hot PRIVATE $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
+    target_compile_options(${target}_hot PRIVATE ${flags})
+    target_precompile_headers(${target}_hot PRIVATE ${ECHOLUX_COMMON_HEADERS})
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_hot>)
 endfunction()
 
 # echolux_sanitized(PROGRAM): what a program needs besides flags when sanitizers watch it.

@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 
-#include "compute/repeat_report.h"
 #include "compute/types.h"
 
 namespace echolux {
@@ -80,6 +79,14 @@ struct Peaks {
 constexpr std::int64_t peaks_of(std::int64_t depth, std::int64_t depths) {
     return (depth + depths - 1) / depths;
 }
+
+struct RepeatReport;
+
+// Destination of the reports on aligned repeats: [B-scan positions][b_repeats] in host memory.
+struct RepeatReports {
+    RepeatReport* data = nullptr;
+    std::int64_t first_b_scan = 0;
+};
 
 // Targets of the volumes of one time point.
 struct Places {

@@ -20,10 +20,4 @@ struct RepeatReport {
     bool is_used() const { return reason == Reason::ok; }
 };
 
-// Target for reports: [B-scan positions][b_repeats] in host memory.
-struct RepeatReports {
-    RepeatReport* data = nullptr;
-    std::int64_t first_b_scan = 0;
-};
-
 }  // namespace echolux

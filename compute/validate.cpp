@@ -13,6 +13,7 @@
 #include "compute/methods/k_jitter.h"
 #include "compute/methods/nudft.h"
 #include "compute/plan/choices.h"
+#include "compute/plan/describe.h"
 #include "compute/plan/require.h"
 #include "compute/plan/tables.h"
 #include "compute/plan/wavelength_unit.h"

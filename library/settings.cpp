@@ -1,6 +1,7 @@
 // Settings of a scan or view by key: texts and numbers in, descriptions out.
 #include <cmath>
 
+#include "compute/plan/describe.h"
 #include "library/call.h"
 
 using namespace echolux;

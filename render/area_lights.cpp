@@ -1,4 +1,5 @@
 #include "render/area_lights.h"
+#include "compute/plan/describe.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 namespace {

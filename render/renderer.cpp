@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "render/renderer_parts.h"
 #include "render/section.h"
 #include "render/slots/flow_texture.h"

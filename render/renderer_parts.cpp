@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "render/channel_curve.h"
 #include "render/section.h"
 #include "render/slots/flow_texture.h"

@@ -1,4 +1,5 @@
 #include "app/figure/figure_style.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 

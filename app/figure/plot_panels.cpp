@@ -5,6 +5,7 @@
 
 #include "app/figure/figure_format.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/version.h"
 
 namespace echolux {

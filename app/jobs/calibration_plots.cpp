@@ -9,6 +9,7 @@
 #include "app/figure/plot_panels.h"
 #include "compute/calibrate/depth_peak.h"
 #include "compute/calibrate/probe.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 namespace {

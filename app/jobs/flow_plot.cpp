@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/figure/plot_panels.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 namespace {

@@ -8,6 +8,8 @@
 #include "app/open/files_read.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
+#include "compute/plan/describe.h"
+#include "compute/repeat_report.h"
 #include "engine/acquire/scan_player.h"
 #include "engine/analysis/flow_values.h"
 #include "engine/io/atomic_file.h"

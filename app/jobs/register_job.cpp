@@ -16,6 +16,7 @@
 #include "app/open/said_of.h"
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/io/output_file.h"
 #include "engine/io/own_files.h"
 #include "engine/registration/crosses.h"

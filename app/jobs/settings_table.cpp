@@ -19,6 +19,7 @@
 #include "app/figure/figure_style.h"
 #include "app/session/tissue_settings.h"
 #include "app/session/window_settings.h"
+#include "compute/plan/describe.h"
 #include "render/view/view.h"
 #endif
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compute/plan/describe.h"
 #include "engine/scan/settings.h"
 
 namespace echolux {

@@ -6,6 +6,7 @@
 #include "compute/calibrate/calibrate.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/session/settings_book.h"
+#include "compute/plan/describe.h"
 #include "engine/acquire/source.h"
 #include "engine/live/session.h"
 

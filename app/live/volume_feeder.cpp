@@ -9,6 +9,7 @@
 #include "app/open/scan_poses.h"
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/memory_budget.h"
 
 namespace echolux {

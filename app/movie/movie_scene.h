@@ -12,6 +12,7 @@
 #include "app/movie/movie_job.h"
 #include "app/movie/movie_plan.h"
 #include "app/movie/movie_volumes.h"
+#include "compute/plan/describe.h"
 #include "engine/io/volume_file.h"
 #include "engine/progress.h"
 #include "render/renderer.h"

@@ -9,6 +9,7 @@
 #include "app/transfer/transfer_file.h"
 #include "assets/assets.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/io/file_hash.h"
 #include "engine/io/header_text.h"
 #include "engine/io/lower_case.h"

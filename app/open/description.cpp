@@ -12,6 +12,7 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
+#include "compute/plan/describe.h"
 #include "compute/plan/tables.h"
 #include "engine/io/picture_file.h"
 #include "engine/io/volume_file.h"

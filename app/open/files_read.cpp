@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/io/header_text.h"
 #include "engine/io/lower_case.h"
 #include "engine/scan/file_settings.h"

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/plan/describe.h"
 #include "engine/io/volume_file.h"
 #include "engine/offline/reconstruction.h"
 #include "engine/progress.h"

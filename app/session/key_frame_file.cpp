@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/scan/settings.h"
 
 namespace echolux {

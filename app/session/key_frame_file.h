@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "compute/plan/describe.h"
 #include "render/key_frames.h"
 
 namespace echolux {

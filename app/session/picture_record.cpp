@@ -7,6 +7,7 @@
 #include "app/session/session_text.h"
 #include "app/session/tissue_settings.h"
 #include "app/transfer/transfer_text.h"
+#include "compute/plan/describe.h"
 #include "engine/io/file_hash.h"
 #include "engine/scan/raw_bytes.h"
 #include "engine/scan/scan.h"

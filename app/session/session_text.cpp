@@ -6,6 +6,7 @@
 #include "app/session/tissue_settings.h"
 #include "app/transfer/transfer_text.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "render/view/view.h"
 
 namespace echolux {

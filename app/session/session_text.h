@@ -11,6 +11,7 @@
 
 #include "app/session/picture_record.h"
 #include "app/session/window_settings.h"
+#include "compute/plan/describe.h"
 #include "engine/acquire/source.h"
 #include "engine/scan/settings.h"
 

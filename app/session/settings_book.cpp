@@ -9,6 +9,7 @@
 #include "app/transfer/transfer_file.h"
 #include "app/transfer/transfer_text.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 namespace {

@@ -1,4 +1,5 @@
 #include "app/session/time_line.h"
+#include "compute/plan/describe.h"
 
 #include <fmt/format.h>
 

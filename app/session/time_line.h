@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/session/key_frame_file.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 

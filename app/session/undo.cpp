@@ -1,4 +1,5 @@
 #include "app/session/undo.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 

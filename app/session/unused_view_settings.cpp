@@ -1,4 +1,5 @@
 #include "app/session/unused_view_settings.h"
+#include "compute/plan/describe.h"
 
 #include <fmt/format.h>
 

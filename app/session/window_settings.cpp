@@ -1,4 +1,5 @@
 #include "app/session/window_settings.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 

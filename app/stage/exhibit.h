@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/stage/timeline.h"
+#include "compute/plan/describe.h"
 #include "compute/types.h"
 #include "engine/interval.h"
 #include "engine/io/volume_file.h"

@@ -5,6 +5,7 @@
 
 #include "app/stage/series_voxels.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 namespace {

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "app/stage/exhibit.h"
+#include "compute/plan/describe.h"
 #include "engine/offline/series.h"
 #include "engine/offline/steps_ahead.h"
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 
+#include "compute/plan/describe.h"
 #include "compute/types.h"
 #include "render/view/view.h"
 

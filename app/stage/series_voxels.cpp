@@ -1,4 +1,5 @@
 #include "app/stage/series_voxels.h"
+#include "compute/plan/describe.h"
 
 #include <algorithm>
 #include <vector>

@@ -6,6 +6,7 @@
 #include <future>
 
 #include "app/stage/exhibit.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 

@@ -4,6 +4,7 @@
 
 #include "app/transfer/transfer_points.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 namespace {

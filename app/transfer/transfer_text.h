@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compute/plan/describe.h"
+#include "compute/plan/described.h"
 #include "render/view/curve.h"
 
 namespace echolux {

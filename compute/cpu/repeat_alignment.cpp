@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compute/indexing.h"
+#include "compute/repeat_report.h"
 
 namespace echolux::cpu {
 namespace {

@@ -14,6 +14,7 @@
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/peaks.h"
+#include "compute/repeat_report.h"
 
 namespace echolux::cpu {
 namespace {

@@ -18,6 +18,7 @@
 #include "compute/cpu/voxels.h"
 #include "compute/plan/scan_order.h"
 #include "compute/reconstructor.h"
+#include "compute/repeat_report.h"
 #include "compute/stages.h"
 
 namespace echolux::cpu {

@@ -4,6 +4,7 @@
 #include "compute/cuda/launch.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/window_mean.cuh"
+#include "compute/repeat_report.h"
 
 namespace echolux::cuda {
 namespace {

@@ -1,6 +1,7 @@
 #include "compute/cuda/flow.h"
 
 #include "compute/cuda/flow_work.h"
+#include "compute/repeat_report.h"
 
 namespace echolux::cuda {
 

@@ -13,6 +13,7 @@
 #include "compute/cuda/target.h"
 #include "compute/flow/flow_tables.h"
 #include "compute/plan/plan_tables.h"
+#include "compute/repeat_report.h"
 
 namespace echolux::cuda {
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <type_traits>
 
+
 namespace echolux::cuda {
 
 // Max that ignores NaN.

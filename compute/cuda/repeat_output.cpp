@@ -1,4 +1,5 @@
 #include "compute/cuda/repeat_output.h"
+#include "compute/repeat_report.h"
 
 #include <algorithm>
 #include <cstring>

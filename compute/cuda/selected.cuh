@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 
+
 namespace echolux::cuda {
 
 // Maps floats to unsigned integers with the same order.

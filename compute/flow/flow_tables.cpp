@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "compute/indexing.h"
+#include "compute/plan/describe.h"
 #include "compute/plan/require.h"
 #include "compute/plan/tables.h"
 #include "compute/reconstructor.h"

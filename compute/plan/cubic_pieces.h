@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compute/host_device.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 

@@ -15,6 +15,8 @@
 #include <variant>
 #include <vector>
 
+#include "compute/plan/described.h"
+
 namespace echolux {
 
 // The part that must be rebuilt when the field changes.
@@ -88,10 +90,6 @@ struct Field : FieldText {
         return std::move(*this);
     }
 };
-
-// Returns the fields of S in declaration order. Defined by specialization.
-template <class S>
-const std::vector<Field<S>>& describe();
 
 // Returns `value` converted to the type of `like` and checked against range and choices. Conversions: a real number
 // without fraction to an integer, an integer to a real, a single number to a list. Throws Error{bad_setting} naming

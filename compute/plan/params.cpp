@@ -1,5 +1,6 @@
 // Descriptions of all parameters of a scan, its calibration and its recipe.
 #include "compute/plan/params.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compute/plan/describe.h"
 #include "compute/plan/params.h"
 
 namespace echolux {

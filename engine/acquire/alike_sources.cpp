@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "compute/plan/same_spec.h"
 
 namespace echolux {

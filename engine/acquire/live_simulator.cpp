@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/acquire/source_kinds.h"
 #include "engine/acquire/stored_volumes.h"
 #include "engine/simulate/instrument.h"

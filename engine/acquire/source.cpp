@@ -11,6 +11,7 @@
 
 #include "assets/assets.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/acquire/interleaved_source.h"
 #include "engine/acquire/joined_source.h"
 #include "engine/acquire/placed_source.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "compute/place.h"
-#include "compute/plan/describe.h"
+#include "compute/plan/described.h"
 #include "engine/progress.h"
 #include "engine/scan/scan.h"
 

@@ -10,6 +10,7 @@
 #include "compute/calibrate/probe.h"
 #include "compute/calibrate/roll_off.h"
 #include "compute/indexing.h"
+#include "compute/plan/describe.h"
 #include "compute/plan/tables.h"
 #include "compute/reconstructor.h"
 #include "compute/steps/line_format.h"

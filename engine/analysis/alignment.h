@@ -10,7 +10,7 @@
 
 #include "compute/calibrate/spectrum_survey.h"
 #include "compute/place.h"
-#include "compute/plan/describe.h"
+#include "compute/plan/described.h"
 #include "compute/plan/params.h"
 
 namespace echolux {

@@ -11,6 +11,7 @@
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"
+#include "compute/plan/describe.h"
 #include "compute/steps/attenuation.h"
 #include "engine/analysis/intensity.h"
 #include "engine/memory_budget.h"

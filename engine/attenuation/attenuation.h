@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "compute/plan/describe.h"
+#include "compute/plan/described.h"
 #include "engine/io/volume_file.h"
 #include "engine/progress.h"
 

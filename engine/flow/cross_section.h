@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/plan/describe.h"
+#include "compute/plan/described.h"
 #include "engine/flow/mean_velocity.h"
 #include "engine/flow/plane_unwrap.h"
 

@@ -1,4 +1,5 @@
 // Describes the settings of the cross-section and names the reasons for missing flow.
+#include "compute/plan/describe.h"
 #include "engine/flow/cross_section.h"
 
 namespace echolux {

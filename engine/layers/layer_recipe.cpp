@@ -10,6 +10,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/scan/settings.h"
 
 namespace echolux {

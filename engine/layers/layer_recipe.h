@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "assets/assets.h"
-#include "compute/plan/describe.h"
+#include "compute/plan/described.h"
 
 namespace echolux {
 

@@ -11,6 +11,7 @@
 #include "compute/backend.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
+#include "compute/repeat_report.h"
 #include "engine/block_pool.h"
 #include "engine/gpu_recovery.h"
 #include "engine/io/volume_file.h"

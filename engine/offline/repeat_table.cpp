@@ -6,6 +6,7 @@
 #include <map>
 
 #include "compute/counted.h"
+#include "compute/repeat_report.h"
 #include "compute/steps/decorrelation.h"
 #include "engine/io/own_files.h"
 

@@ -13,6 +13,7 @@
 #include "compute/counted.h"
 #include "compute/device_memory.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/analysis/intensity.h"
 #include "engine/memory_budget.h"
 #include "engine/registration/crosses.h"

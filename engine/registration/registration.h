@@ -13,7 +13,7 @@
 
 #include "compute/block_memory.h"
 #include "compute/chosen_processor.h"
-#include "compute/plan/describe.h"
+#include "compute/plan/described.h"
 #include "compute/registration.h"
 #include "engine/io/volume_file.h"
 #include "engine/progress.h"

@@ -1,5 +1,6 @@
 #include "engine/scan/provenance.h"
 
+#include "compute/plan/describe.h"
 #include "engine/io/file_hash.h"
 #include "engine/scan/settings.h"
 #include "engine/version.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/io/regular_file.h"
 #include "engine/scan/toml_text.h"
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "compute/plan/choices.h"
+#include "compute/plan/describe.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
 

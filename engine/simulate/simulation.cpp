@@ -1,4 +1,5 @@
 // Describes the parameters of the simulated instrument and its scenes.
+#include "compute/plan/describe.h"
 #include "engine/simulate/scene_file.h"
 #include "engine/simulate/simulator.h"
 

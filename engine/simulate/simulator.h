@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/plan/describe.h"
+#include "compute/plan/described.h"
 #include "compute/plan/params.h"
 #include "engine/progress.h"
 

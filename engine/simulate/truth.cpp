@@ -6,6 +6,7 @@
 #include <span>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/io/output_file.h"
 #include "engine/io/regular_file.h"
 #include "engine/scan/section_toml.h"

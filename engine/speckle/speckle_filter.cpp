@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compute/chosen_processor.h"
-#include "compute/plan/describe.h"
+#include "compute/plan/described.h"
 #include "compute/speckle.h"
 #include "engine/analysis/intensity.h"
 #include "engine/progress.h"

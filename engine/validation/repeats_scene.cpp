@@ -8,6 +8,7 @@
 #include <random>
 
 #include "compute/reconstructor.h"
+#include "compute/repeat_report.h"
 #include "compute/stages.h"
 #include "engine/analysis/flow_values.h"
 

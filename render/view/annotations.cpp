@@ -4,6 +4,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 namespace {

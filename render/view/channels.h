@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/plan/describe.h"
+#include "compute/plan/described.h"
 #include "compute/types.h"
 #include "render/view/curve.h"
 

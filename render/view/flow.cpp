@@ -2,6 +2,7 @@
 
 #include "assets/assets.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "render/colour_maps.h"
 
 namespace echolux {

@@ -1,4 +1,5 @@
 #include "render/view/modes.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 

@@ -1,6 +1,7 @@
 #include "render/view/sampling.h"
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 

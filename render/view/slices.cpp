@@ -1,6 +1,7 @@
 #include "render/view/slices.h"
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "render/view/planes.h"
 
 namespace echolux {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/plan/describe.h"
+#include "compute/plan/described.h"
 
 namespace echolux {
 

@@ -1,6 +1,7 @@
 #include "render/view/studio.h"
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 namespace {

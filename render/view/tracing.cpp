@@ -4,6 +4,7 @@
 #include <span>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/plan/describe.h"
+#include "compute/plan/described.h"
 
 namespace echolux {
 

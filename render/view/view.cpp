@@ -6,6 +6,7 @@
 #include <span>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "render/view/background.h"
 
 namespace echolux {

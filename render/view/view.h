@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compute/plan/describe.h"
 #include "render/view/annotations.h"
 #include "render/view/channels.h"
 #include "render/view/curve.h"

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "controlled_test.h"
 #include "listener.h"
 #include "ui/control/methods.h"

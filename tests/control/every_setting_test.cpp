@@ -7,6 +7,7 @@
 #include <set>
 
 #include "app/jobs/settings_table.h"
+#include "compute/plan/describe.h"
 #include "controlled_test.h"
 #include "engine/io/png_file.h"
 #include "listener.h"

@@ -8,6 +8,7 @@
 #include "../igtl/igtl_case.h"
 #include "app/jobs/settings_table.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "ui/control/igtl_request.h"
 #include "workspace_fixture.h"
 

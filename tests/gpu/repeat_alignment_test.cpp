@@ -5,6 +5,7 @@
 #include <numbers>
 #include <string>
 
+#include "compute/repeat_report.h"
 #include "engine/validation/repeats_scene.h"
 #include "tests/gpu/flow_scan.h"
 

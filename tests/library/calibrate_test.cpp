@@ -3,6 +3,7 @@
 #include <limits>
 #include <numbers>
 
+#include "compute/plan/describe.h"
 #include "fringes.h"
 
 namespace echolux::test {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "compute/plan/describe.h"
 #include "fringes.h"
 
 namespace echolux::test {

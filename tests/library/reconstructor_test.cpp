@@ -4,6 +4,7 @@
 #include <limits>
 #include <thread>
 
+#include "compute/plan/describe.h"
 #include "fringes.h"
 #include "temporary_folder.h"
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 
+#include "compute/plan/describe.h"
 #include "tests/oracle/flow_run.h"
 
 namespace echolux {

@@ -1,4 +1,5 @@
 #include "tests/oracle/vectors.h"
+#include "compute/plan/describe.h"
 
 #include <cstdlib>
 #include <filesystem>

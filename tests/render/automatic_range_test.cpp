@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "compute/plan/describe.h"
 #include "render/slots/voxel_source.h"
 
 namespace echolux {

@@ -8,6 +8,7 @@
 
 #include "../unit/temporary_folder.h"
 #include "app/session/key_frame_file.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 namespace {

@@ -4,6 +4,7 @@
 #include <glm/geometric.hpp>
 #include <numbers>
 
+#include "compute/plan/describe.h"
 #include "render/annotations/annotations.h"
 #include "render/area_lights.h"
 #include "rendering.h"

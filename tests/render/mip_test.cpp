@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/plan/describe.h"
 #include "rendering.h"
 
 namespace echolux::test {

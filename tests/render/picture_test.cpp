@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "compute/plan/params.h"
 #include "rendering.h"
 

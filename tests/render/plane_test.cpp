@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "two_axes.h"
 
 namespace echolux::test {

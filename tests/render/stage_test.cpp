@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "compute/plan/describe.h"
 #include "on_stage.h"
 
 namespace echolux::test {

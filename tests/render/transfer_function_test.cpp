@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "render/colour_maps.h"
 #include "rendering.h"
 

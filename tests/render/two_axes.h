@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "compute/plan/describe.h"
 #include "render/plane_table.h"
 #include "render/transfer_function.h"
 #include "rendering.h"

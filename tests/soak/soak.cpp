@@ -24,6 +24,7 @@
 #include "app/live/live_source.h"
 #include "app/live/picture_loop.h"
 #include "app/live/volume_path.h"
+#include "compute/plan/describe.h"
 #include "engine/live/session.h"
 #include "troubled_source.h"
 #include "usage.h"

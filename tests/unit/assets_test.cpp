@@ -8,6 +8,7 @@
 
 #include "assets/table.h"
 #include "bench/published_figures.h"
+#include "compute/plan/describe.h"
 #include "temporary_folder.h"
 
 namespace echolux {

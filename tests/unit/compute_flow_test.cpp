@@ -9,6 +9,7 @@
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 #include "compute/plan/choices.h"
+#include "compute/plan/describe.h"
 #include "tests/oracle/flow_run.h"
 
 namespace echolux {

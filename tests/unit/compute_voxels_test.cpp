@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "compute/calibrate/calibrate.h"
+#include "compute/plan/describe.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {

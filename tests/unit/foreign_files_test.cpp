@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "compute/plan/describe.h"
 #include "engine/io/volume_file.h"
 #include "engine/offline/series.h"
 #include "engine/scan/scan.h"

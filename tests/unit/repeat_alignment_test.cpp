@@ -11,6 +11,7 @@
 #include "compute/flow/flow_tables.h"
 #include "compute/parallel_for.h"
 #include "compute/reconstructor.h"
+#include "compute/repeat_report.h"
 #include "compute/steps/decorrelation.h"
 #include "compute/steps/repeat_alignment.h"
 #include "engine/offline/repeat_table.h"

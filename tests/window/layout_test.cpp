@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "compute/plan/describe.h"
 #include "ui/window/input.h"
 
 namespace echolux {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <random>
 
+#include "compute/plan/describe.h"
 #include "workspace_fixture.h"
 
 namespace echolux::test {

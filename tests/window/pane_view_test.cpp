@@ -1,6 +1,7 @@
 // Positions in panes, compared with the orientation of files and pictures: depth down, A-scans to the right, B-scans up
 // in the en face view.
 #include "app/stage/pane_view.h"
+#include "compute/plan/describe.h"
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "app/picture_of.h"
+#include "compute/plan/describe.h"
 #include "engine/io/png_file.h"
 #include "ui/panels/curve_editing.h"
 #include "ui/panels/plane_editing.h"

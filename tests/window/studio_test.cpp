@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "app/session/time_line.h"
+#include "compute/plan/describe.h"
 #include "render/area_lights.h"
 #include "window_run.h"
 

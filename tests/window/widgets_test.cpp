@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "compute/plan/describe.h"
 #include "engine/scan/scan.h"
 #include "ui/panels/curve_editing.h"
 #include "ui/panels/measuring.h"

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "compute/plan/describe.h"
 #include "engine/io/calibration_file.h"
 #include "engine/simulate/spectrometer.h"
 #include "ui/workspace/calibrating.h"

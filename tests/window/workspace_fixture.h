@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/stage/live_session.h"
+#include "compute/plan/describe.h"
 #include "engine/io/volume_file.h"
 #include "own_home.h"
 #include "temporary_folder.h"

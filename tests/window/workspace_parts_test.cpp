@@ -7,6 +7,7 @@
 #include "app/session/settings_book.h"
 #include "app/session/text_writer.h"
 #include "app/session/undo.h"
+#include "compute/plan/describe.h"
 #include "temporary_folder.h"
 #include "ui/workspace/actions.h"
 #include "ui/workspace/notices.h"

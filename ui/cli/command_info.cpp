@@ -18,6 +18,7 @@
 #include "app/transfer/preset_list.h"
 #include "assets/assets.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/acquire/source.h"
 #include "engine/scan/recipes.h"
 #include "ui/cli/commands.h"

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "app/jobs/settings_table.h"
+#include "compute/plan/describe.h"
 #include "engine/io/named_file.h"
 #include "engine/scan/recipes.h"
 #include "ui/cli/parse_text.h"

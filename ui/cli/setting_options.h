@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compute/backend.h"
+#include "compute/plan/describe.h"
 #include "engine/scan/settings.h"
 
 namespace CLI {

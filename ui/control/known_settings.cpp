@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/io/allowed_folders.h"
 #include "engine/scan/file_settings.h"
 

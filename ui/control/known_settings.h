@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/jobs/settings_table.h"
+#include "compute/plan/describe.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux {

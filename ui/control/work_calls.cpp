@@ -9,6 +9,7 @@
 #include "app/open/file_kind.h"
 #include "app/stage/kept_time.h"
 #include "app/stage/live_session.h"
+#include "compute/plan/describe.h"
 #include "render/camera.h"
 #include "ui/control/control_parts.h"
 #include "ui/workspace/calibrating.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compute/counted.h"
+#include "compute/plan/describe.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/plot.h"
 #include "ui/panels/value_text.h"

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "compute/plan/describe.h"
 #include "ui/panels/number_scale.h"
 #include "ui/panels/panel.h"
 

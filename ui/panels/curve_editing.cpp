@@ -1,4 +1,5 @@
 #include "ui/panels/curve_editing.h"
+#include "compute/plan/describe.h"
 
 #include <algorithm>
 #include <cmath>

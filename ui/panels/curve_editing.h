@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "compute/plan/describe.h"
 #include "render/stats.h"
 #include "render/transfer_function.h"
 #include "ui/panels/number_scale.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/plan/describe.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/icons.h"
 #include "ui/panels/value_text.h"

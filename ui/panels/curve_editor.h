@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "compute/plan/describe.h"
 #include "ui/panels/curve_picture.h"
 #include "ui/panels/panel.h"
 

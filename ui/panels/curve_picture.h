@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/plan/describe.h"
 #include "ui/panels/curve_editing.h"
 #include "ui/panels/panel.h"
 

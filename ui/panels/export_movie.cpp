@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/movie/movie_plan.h"
+#include "compute/plan/describe.h"
 #include "ui/panels/widgets.h"
 
 namespace echolux {

@@ -1,4 +1,5 @@
 // Panel that saves pictures, figures, tables, movies, volumes, sessions and user presets.
+#include "compute/plan/describe.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/export_movie.h"
 #include "ui/panels/panel_list.h"

@@ -2,6 +2,7 @@
 // Filters affect only the display; files and recordings stay unchanged.
 #include <fmt/format.h>
 
+#include "compute/plan/describe.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/widgets.h"
 #include "ui/workspace/filtering.h"

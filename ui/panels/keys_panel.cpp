@@ -9,6 +9,7 @@
 
 #include "app/session/time_line.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/regular_file.h"
 #include "ui/panels/controls.h"

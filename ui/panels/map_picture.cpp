@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/plan/describe.h"
 #include "render/colour_maps.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/plan/describe.h"
 #include "render/transfer_function.h"
 #include "ui/panels/panel.h"
 

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "compute/plan/describe.h"
 #include "render/annotations/quantities.h"
 #include "ui/panels/icons.h"
 #include "ui/panels/measuring.h"

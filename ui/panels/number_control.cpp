@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "compute/plan/describe.h"
 #include "ui/panels/value_text.h"
 
 namespace echolux {

@@ -1,4 +1,5 @@
 #include "ui/panels/number_scale.h"
+#include "compute/plan/describe.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/stage/exhibit.h"
+#include "compute/plan/describe.h"
 #include "render/slots/volume_texture.h"
 #include "ui/panels/channel_rows.h"
 #include "ui/panels/panel_list.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/plan/describe.h"
+#include "compute/plan/described.h"
 #include "engine/simulate/scene_file.h"
 #include "ui/panels/measuring.h"
 #include "ui/panels/volume_facts.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/plan/describe.h"
 #include "render/camera.h"
 
 namespace echolux {

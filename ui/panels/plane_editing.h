@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "compute/plan/describe.h"
 #include "render/transfer_function.h"
 
 namespace echolux {

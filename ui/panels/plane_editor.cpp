@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "compute/plan/describe.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/curve_editing.h"
 #include "ui/panels/icons.h"

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 
+#include "compute/plan/describe.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/icons.h"
 #include "ui/panels/volume_facts.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/plan/describe.h"
 #include "ui/panels/value_text.h"
 
 namespace echolux {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "compute/plan/describe.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/value_text.h"
 

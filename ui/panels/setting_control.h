@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "compute/plan/describe.h"
 #include "ui/panels/widgets.h"
 
 namespace echolux {

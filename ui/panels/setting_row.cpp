@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compute/plan/describe.h"
 #include "ui/panels/setting_control.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/volume_facts.h"

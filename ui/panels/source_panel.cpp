@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compute/counted.h"
+#include "compute/plan/describe.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/recording_row.h"
 #include "ui/panels/value_text.h"

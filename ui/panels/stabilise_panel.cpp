@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "compute/plan/describe.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/plot.h"
 #include "ui/panels/widgets.h"

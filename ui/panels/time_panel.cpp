@@ -6,6 +6,7 @@
 
 #include "app/stage/kept_time.h"
 #include "app/stage/live_session.h"
+#include "compute/plan/describe.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/icons.h"
 #include "ui/panels/panel_list.h"

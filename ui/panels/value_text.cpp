@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "app/stage/exhibit.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 namespace {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compute/plan/describe.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/widgets.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute/plan/describe.h"
 #include "render/camera.h"
 #include "ui/panels/panel.h"
 

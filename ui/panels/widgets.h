@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compute/plan/describe.h"
 #include "ui/panels/panel.h"
 
 namespace echolux {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <glm/trigonometric.hpp>
 
+#include "compute/plan/describe.h"
 #include "render/camera_motion.h"
 
 namespace echolux {

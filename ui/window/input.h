@@ -6,6 +6,7 @@
 #include <glm/vec3.hpp>
 #include <optional>
 
+#include "compute/plan/describe.h"
 #include "render/transfer_function.h"
 #include "render/view/view.h"
 

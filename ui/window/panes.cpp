@@ -6,6 +6,7 @@
 
 #include "app/stage/exhibit.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/theme.h"

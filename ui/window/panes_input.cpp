@@ -6,6 +6,7 @@
 #include "app/stage/exhibit.h"
 #include "app/stage/live_session.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "render/annotations/quantities.h"
 #include "render/camera.h"
 #include "render/camera_motion.h"

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "compute/counted.h"
+#include "compute/plan/describe.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/theme.h"
 #include "ui/workspace/raw_proposal.h"

@@ -9,6 +9,7 @@
 #include "app/stage/exhibit.h"
 #include "app/stage/live_session.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "ui/window/theme.h"
 #include "ui/window/window_parts.h"
 #include "ui/workspace/layering.h"

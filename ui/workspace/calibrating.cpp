@@ -13,6 +13,7 @@
 #include "app/stage/pane_view.h"
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/io/calibration_file.h"
 #include "ui/workspace/workspace.h"
 

@@ -17,6 +17,7 @@
 #include "app/jobs/jobs.h"
 #include "compute/calibrate/mirrors.h"
 #include "compute/calibrate/spectrum_survey.h"
+#include "compute/plan/describe.h"
 #include "engine/analysis/alignment_watch.h"
 #include "engine/scan/settings.h"
 

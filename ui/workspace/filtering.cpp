@@ -8,6 +8,7 @@
 #include "app/open/open_volume.h"
 #include "app/session/session_text.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/scan/section_toml.h"
 #include "ui/workspace/changing.h"
 #include "ui/workspace/workspace.h"

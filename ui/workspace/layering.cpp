@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/lower_case.h"
 #include "engine/layers/find_surfaces.h"

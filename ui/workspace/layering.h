@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compute/plan/describe.h"
 #include "compute/types.h"
 #include "engine/layers/edit_surface.h"
 

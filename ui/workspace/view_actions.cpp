@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compute/plan/describe.h"
 #include "ui/workspace/standard_actions.h"
 
 namespace echolux {

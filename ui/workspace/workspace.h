@@ -22,6 +22,7 @@
 #include "app/session/window_settings.h"
 #include "app/stage/stage.h"
 #include "compute/backend.h"
+#include "compute/plan/describe.h"
 #include "engine/acquire/source.h"
 #include "engine/live/recorder.h"
 #include "engine/scan/scan.h"

@@ -10,6 +10,7 @@
 #include "app/stage/open_exhibit.h"
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/acquire/source_kinds.h"
 #include "engine/io/lower_case.h"
 #include "engine/io/picture_file.h"

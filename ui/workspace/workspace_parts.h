@@ -17,6 +17,7 @@
 #include "app/session/session_text.h"
 #include "app/session/settings_book.h"
 #include "app/stage/live_session.h"
+#include "compute/plan/describe.h"
 #include "ui/workspace/calibrating.h"
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/layering.h"

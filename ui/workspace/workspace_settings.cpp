@@ -5,6 +5,7 @@
 #include "app/open/height_maps.h"
 #include "app/transfer/transfer_text.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/scan/unused_settings.h"
 #include "ui/workspace/workspace_parts.h"
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "compute/steps/line_format.h"
 #include "engine/acquire/source_kinds.h"
 #include "fake_gige_camera.h"
