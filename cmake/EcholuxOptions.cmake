@@ -30,9 +30,11 @@ if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE Release)
 endif()
 
+# ccache, where it is installed, also serves other checkouts, and sources with precompiled headers.
 find_program(ECHOLUX_CCACHE ccache)
 if(ECHOLUX_CCACHE)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${ECHOLUX_CCACHE})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${ECHOLUX_CCACHE})
 endif()
 
 if(ECHOLUX_MARCH STREQUAL "auto")
@@ -145,6 +147,7 @@ function(echolux_together target)
     endif()
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     get_target_property(sources ${target} SOURCES)
+    list(FILTER sources EXCLUDE REGEX "^\\$<")  # objects of another target
     foreach(file IN LISTS ARGN)
         cmake_path(ABSOLUTE_PATH file NORMALIZE)
         list(REMOVE_ITEM sources ${file})
