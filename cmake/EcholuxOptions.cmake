@@ -138,26 +138,29 @@ function(echolux_join room)
 endfunction()
 
 # echolux_together(TARGET APART...): compiles up to ECHOLUX_UNITY_SIZE sources of a folder as one, which shares the cost of
-# headers and templates. Sources with options of their own and those listed in APART (their anonymous namespaces share a
-# name with a neighbour) are compiled separately. Not for numerical code: with more code in view the compiler inlines
-# more and contracts other pairs of a product and a sum, which changes last bits.
+# headers and templates. cmake/unity_groups.py keeps sources apart whose anonymous namespaces share a name; APART lists
+# what it cannot see. Not for numerical code: with more code in view the compiler inlines more and contracts other pairs
+# of a product and a sum, which changes last bits.
+find_program(ECHOLUX_PYTHON3 python3)
 function(echolux_together target)
-    if(NOT ECHOLUX_UNITY)
+    if(NOT ECHOLUX_UNITY OR NOT ECHOLUX_PYTHON3)
         return()
     endif()
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     get_target_property(sources ${target} SOURCES)
-    list(FILTER sources EXCLUDE REGEX "^\\$<")  # objects of another target
+    list(FILTER sources INCLUDE REGEX "\\.cpp$")
     foreach(file IN LISTS ARGN)
         cmake_path(ABSOLUTE_PATH file NORMALIZE)
         list(REMOVE_ITEM sources ${file})
     endforeach()
-    foreach(source IN LISTS sources)
-        cmake_path(GET source PARENT_PATH folder)
-        string(MAKE_C_IDENTIFIER ${folder} folder)
-        math(EXPR group "0${n_${folder}} / ${ECHOLUX_UNITY_SIZE}")
-        math(EXPR n_${folder} "0${n_${folder}} + 1")
-        set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${group})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/unity_groups.py)
+    execute_process(COMMAND ${ECHOLUX_PYTHON3} -B ${PROJECT_SOURCE_DIR}/cmake/unity_groups.py ${PROJECT_SOURCE_DIR} ${ECHOLUX_UNITY_SIZE}
+        ${sources}
+        OUTPUT_VARIABLE groups COMMAND_ERROR_IS_FATAL ANY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    string(REGEX MATCHALL "[^\n]+" groups "${groups}")
+    foreach(line IN LISTS groups)
+        string(REGEX MATCH "^(.*)!(.*)$" line "${line}")
+        set_source_files_properties(${CMAKE_MATCH_1} PROPERTIES UNITY_GROUP ${CMAKE_MATCH_2})
     endforeach()
 endfunction()
 
