@@ -2,7 +2,7 @@
 """Groups sources to be compiled as one: unity_groups.py ROOT SIZE SOURCE... prints SOURCE!GROUP lines for CMake.
 
 Sources of one folder share a group of up to SIZE unless a name of one's anonymous namespace would clash with the other:
-both declare it, one declares a constant or type that the other calls as a function, or one declares a type with the name
+both declare it, one calls as a function what only the other declares, or one declares a type with the name
 of a type in a header (below ROOT) of the other. A source without a neighbour is not printed."""
 import os
 import re
@@ -85,7 +85,8 @@ class Source:
                 self.read_headers(header.includes, os.path.dirname(path), root, seen)
 
     def clashes(self, other):
-        return bool(self.names & other.names or self.others & other.calls or other.others & self.calls
+        return bool(self.names & other.names or self.names & (other.calls - other.functions)
+                    or other.names & (self.calls - self.functions)
                     or self.types & other.header_types or other.types & self.header_types
                     or self.macros & other.macros)
 

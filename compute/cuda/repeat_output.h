@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "compute/cuda/memory.h"
+#include "compute/place.h"
 #include "compute/repeat_report.h"
 
 namespace echolux::cuda {
