@@ -3,7 +3,7 @@
 #
 # Given: kind, program, list (a file), timeout, properties (of every test), and optionally alone (a regex of Suite.Case:
 # such cases get a process each), live (a regex of suites that several threads work on), costs (pairs of suite and
-# seconds: dear suites start first).
+# seconds: dear suites start first), validated (a regex of suites; the others run without the Vulkan validation layer).
 # Made: KIND.SUITE; KIND.SUITE.slow, labelled slow, for the cases with "Slow" in their names; KIND.SUITE.CASE for those alone.
 if(NOT EXISTS "${list}" OR "${program}" IS_NEWER_THAN "${list}")
     if(NOT EXISTS "${program}")
@@ -20,6 +20,9 @@ endif()
 function(add_cases name filter labels)
     add_test(${name} "${program}" "--gtest_filter=${filter}")
     set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout} ${properties})
+    if(validated AND NOT suite MATCHES "${validated}")
+        set_tests_properties(${name} PROPERTIES ENVIRONMENT ECHOLUX_TEST_VALIDATION=0)
+    endif()
     list(FIND costs "${name}" at)
     if(at GREATER_EQUAL 0)
         math(EXPR at "${at} + 1")

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-
 namespace echolux::cuda {
 
 // Throws Error{device} naming the failed action, or Error{out_of_memory} if an allocation failed.

@@ -5,7 +5,6 @@
 #include <bit>
 #include <type_traits>
 
-
 namespace echolux::cuda {
 
 // Max that ignores NaN.

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdint>
 
-
 namespace echolux::cuda {
 
 // Maps floats to unsigned integers with the same order.

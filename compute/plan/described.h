@@ -1,5 +1,5 @@
-// Declares describe<S>(), which compute/plan/describe.h explains, for headers of parameter structs. Code that only reads a
-// struct need not see how it is described.
+// Declares describe<S>(), which compute/plan/describe.h explains, for headers of parameter structs. Code that only
+// reads a struct need not see how it is described.
 #pragma once
 
 #include <vector>

@@ -19,7 +19,8 @@ import tifffile
 
 PROGRAM = os.environ.get("ECHOLUX_PROGRAM", "echolux")
 LAYERS = Path("/usr/share/vulkan/explicit_layer.d")
-VALIDATION = {"ECHOLUX_VALIDATION": "1"} if any(LAYERS.glob("*khronos_validation*")) else {}
+VALIDATES = "ECHOLUX_VALIDATE_ALL" in os.environ or os.environ.get("ECHOLUX_TEST_VALIDATION") != "0"
+VALIDATION = {"ECHOLUX_VALIDATION": "1"} if VALIDATES and any(LAYERS.glob("*khronos_validation*")) else {}
 NO_VULKAN = {"VK_DRIVER_FILES": "/nonexistent.json", "VK_ICD_FILENAMES": "/nonexistent.json"}
 
 

@@ -13,6 +13,7 @@
 
 #include "app/stage/open_exhibit.h"
 #include "rendering.h"
+#include "tests/support/validation.h"
 #include "tests/unit/await.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -36,7 +37,7 @@ class OnStage : public Rendering {
     void make_stage(const VolumeLimits& limits) {
         stage_.reset();
         DeviceChoice device;
-        device.validation = true;
+        device.validation = validates();
         device.volume_limits = limits;
         device.loses = [this] { return lost_.load(); };
         device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };

@@ -1,4 +1,5 @@
 #include "rendering.h"
+#include "tests/support/validation.h"
 
 #include <cmath>
 #include <cstring>
@@ -11,7 +12,7 @@ void Rendering::SetUp() {
 
 std::unique_ptr<Renderer> Rendering::renderer_with(const VolumeLimits& limits) {
     DeviceChoice choice;
-    choice.validation = true;
+    choice.validation = validates();
     choice.on_message = [this](const std::string& text) { messages_.push_back(text); };
     choice.volume_limits = limits;
     return std::make_unique<Renderer>(choice);

@@ -1,5 +1,5 @@
-// main() of every GoogleTest program: prints the processor time of each case, which unlike its duration does not depend on
-// what else the machine does. `./dev test` reads these lines (tests/support/summary.py).
+// main() of every GoogleTest program: prints the processor time of each case, which unlike its duration does not depend
+// on what else the machine does. `./dev test` reads these lines (tests/support/summary.py).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -7,11 +7,12 @@
 
 #include "app/stage/exhibit.h"
 #include "engine/io/volume_file.h"
+#include "tests/support/validation.h"
 
 namespace echolux::test {
 
 void WindowRun::open_window(std::int64_t width, std::int64_t height, double scale) {
-    options_.device.validation = true;
+    options_.device.validation = validates();
     options_.device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
     options_.backend.backend = Backend::cpu;
     native_ = open_offscreen_window(width, height, scale);

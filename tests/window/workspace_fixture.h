@@ -19,6 +19,7 @@
 #include "engine/io/volume_file.h"
 #include "own_home.h"
 #include "temporary_folder.h"
+#include "tests/support/validation.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux::test {
@@ -37,7 +38,7 @@ class WorkspaceTest : public testing::Test {
 
     std::unique_ptr<Workspace> make(const std::string& state, const std::vector<std::string>& assignments = {}) {
         WorkspaceOptions options;
-        options.device.validation = true;
+        options.device.validation = validates();
         options.device.on_message = [this](const std::string& text) {
             const std::scoped_lock lock(mutex_);
             messages_.push_back(text);
