@@ -24,10 +24,15 @@ class TimedResult(unittest.TextTestResult):
         super().stopTest(test)
 
 
-suite = unittest.defaultTestLoader.loadTestsFromName(sys.argv[1])
-result = unittest.TextTestRunner(verbosity=2, resultclass=TimedResult).run(suite)
-for _, reason in result.skipped:
-    print(f"SKIP: {reason}")
-if not result.wasSuccessful() or not result.testsRun:
-    sys.exit(1)
-sys.exit(77 if len(result.skipped) >= result.testsRun else 0)
+def main():
+    suite = unittest.defaultTestLoader.loadTestsFromName(sys.argv[1])
+    result = unittest.TextTestRunner(verbosity=2, resultclass=TimedResult).run(suite)
+    for _, reason in result.skipped:
+        print(f"SKIP: {reason}")
+    if not result.wasSuccessful() or not result.testsRun + len(result.skipped):
+        return 1
+    return 77 if len(result.skipped) >= result.testsRun else 0
+
+
+if __name__ == "__main__":  # processes that multiprocessing starts import this file again
+    sys.exit(main())
