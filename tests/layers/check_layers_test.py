@@ -119,7 +119,7 @@ class EachRule(unittest.TestCase):
         self.assertEqual(self.found("compute/tables.cpp", '#include "compute/tables.h"\n'), [])
 
     def test_long_file(self):
-        self.expect("engine/x.cpp", "// X.\n" + "int x;\n" * 400, "401 lines")
+        self.expect("engine/x.cpp", "// X.\n" + "int x;\n" * 1200, "1201 lines")
 
 
 if __name__ == "__main__":
