@@ -13,7 +13,7 @@
 #include "compute/parallel_for.h"
 #include "compute/speckle.h"
 #include "compute/volume_on_gpu.h"
-#include "engine/layers/boundary_costs.h"
+#include "engine/layers/boundary_search.h"
 #include "engine/layers/find_surfaces.h"
 #include "engine/registration/registration.h"
 #include "engine/simulate/counter_random.h"

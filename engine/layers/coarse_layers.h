@@ -8,8 +8,8 @@
 
 #include "compute/layers.h"
 #include "engine/analysis/intensity.h"
-#include "engine/layers/lateral.h"
 #include "engine/layers/layer_recipe.h"
+#include "engine/layers/map_smoothing.h"
 
 namespace echolux {
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -61,5 +62,54 @@ class DepthScale {
 // spacing is unknown; NaN if one of them is missing.
 std::vector<float> thickness_between(const Surfaces& surfaces, std::size_t upper, std::size_t lower,
                                      const VolumeGrid& grid);
+
+// Manual editing of surfaces: when a point is dragged, the surface around it follows smoothly. A surface never crosses
+// its neighbours above and below, but stops at them.
+
+// Distance over which the surface follows the dragged point; 0: only the point itself.
+struct DragReach {
+    std::int64_t a_scans = 16, b_scans = 2;
+};
+
+// Returns the share of the drag at a distance from the dragged point: 1 at the point, 0 beyond the reach, a raised
+// cosine in between.
+double drag_share(std::int64_t distance, std::int64_t reach);
+
+// A manual change of one surface in one A-scan.
+struct PlaceEdit {
+    std::size_t line = 0;  // A-scan
+    float row_before = 0, row = 0;
+    float quality_before = 0;
+    Reason reason_before = Reason::ok;
+};
+
+// Returns the changes of dragging `surface` to `row` in one A-scan. Empty if the surface has no position in that
+// A-scan. Missing positions stay missing. Throws Error{bad_setting} if the surface or A-scan does not exist.
+std::vector<PlaceEdit> dragged(const Surfaces& surfaces, std::size_t surface, std::int64_t a_scan, std::int64_t b_scan,
+                               float row, std::int64_t depth, const DragReach& reach);
+
+// apply() sets the edited positions with reason ok and quality 0, because nothing was searched. take_back() restores
+// the previous state.
+void apply(Surfaces& surfaces, std::size_t surface, const std::vector<PlaceEdit>& edits);
+void take_back(Surfaces& surfaces, std::size_t surface, const std::vector<PlaceEdit>& edits);
+
+// Surfaces in files. In a volume file of any format, slices are surfaces, rows are B-scans and columns are A-scans.
+// Values are depths in um from zero delay, or rows if the unit is "rows"; NaN without a surface. Names are stored as
+// text. A CSV table has one line per position, with quality and reason.
+
+// Converts surfaces to a volume of depths. `volume` is the searched volume; its spacing and provenance are copied.
+Volume volume_of(const Surfaces& surfaces, const Volume& volume);
+
+// Returns CSV: b_scan,a_scan,surface,depth_um,quality,reason. Depth cells are empty without a surface. The column is
+// depth_row if the spacing is unknown.
+std::string csv_of(const Surfaces& surfaces, const VolumeGrid& grid);
+
+// Returns whether the file at `path` is such a table, by its heading.
+bool is_own_surface_table(const std::filesystem::path& path);
+
+// Reads surfaces of a volume of this grid, as volume_of() or a program with the same format wrote them. Crossing
+// surfaces are put in order and counted as moved. Throws Error{bad_file} if the size differs or if depths are in um and
+// the spacing is unknown, and as read_volume() does.
+Surfaces read_surfaces(const std::filesystem::path& path, const VolumeGrid& grid);
 
 }  // namespace echolux

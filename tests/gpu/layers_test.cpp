@@ -6,7 +6,6 @@
 
 #include "compute/device_memory.h"
 #include "compute/error.h"
-#include "engine/layers/boundary_costs.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/find_surfaces.h"
 #include "engine/validation/tissue_scene.h"

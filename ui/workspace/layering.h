@@ -13,7 +13,7 @@
 
 #include "compute/plan/describe.h"
 #include "compute/types.h"
-#include "engine/layers/edit_surface.h"
+#include "engine/layers/surfaces.h"
 
 namespace echolux {
 

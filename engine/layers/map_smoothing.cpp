@@ -1,4 +1,4 @@
-#include "engine/layers/lateral.h"
+#include "engine/layers/map_smoothing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,7 @@
 #include "compute/steps/surfaces.h"
 
 namespace echolux {
+
 namespace {
 
 // Smooths one row of a map. `weights` are those of half_gaussian().
@@ -123,6 +124,17 @@ void fill_unknown(std::vector<float>& map, std::vector<std::uint8_t> is_known, c
             }
         }
     }
+}
+
+std::vector<float> without_outliers(const std::vector<float>& map, const MapSize& size, std::int64_t reach,
+                                    double limit) {
+    std::vector<float> out(map.size());
+    const RobustSurface surface{map.data(), size.a_scans, size.b_scans, reach, limit};
+    parallel_for(0, size.b_scans, [&](std::int64_t b) {
+        for (std::int64_t a = 0; a < size.a_scans; ++a)
+            out[static_cast<std::size_t>(b * size.a_scans + a)] = surface.without_outlier(b, a);
+    });
+    return out;
 }
 
 }  // namespace echolux
