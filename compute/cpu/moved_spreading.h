@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "compute/methods/moved_samples.h"
+#include "compute/methods/k_jitter.h"
 
 namespace echolux::cpu {
 

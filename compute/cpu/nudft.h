@@ -8,7 +8,7 @@
 
 #include "compute/cpu/line_method.h"
 #include "compute/cpu/subtraction.h"
-#include "compute/methods/nudft.h"
+#include "compute/methods/nonuniform.h"
 
 namespace echolux::cpu {
 

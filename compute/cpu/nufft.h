@@ -8,8 +8,8 @@
 #include "compute/cpu/line_method.h"
 #include "compute/cpu/subtraction.h"
 #include "compute/fft/fft.h"
-#include "compute/methods/moved_samples.h"
-#include "compute/methods/nufft.h"
+#include "compute/methods/k_jitter.h"
+#include "compute/methods/nonuniform.h"
 
 namespace echolux::cpu {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "compute/indexing.h"
-#include "compute/methods/spread_samples.h"
+#include "compute/methods/nonuniform.h"
 
 namespace echolux::cpu {
 

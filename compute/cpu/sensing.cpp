@@ -5,7 +5,7 @@
 
 #include "compute/cpu/sample_spreading.h"
 #include "compute/fft/fft.h"
-#include "compute/methods/nufft.h"
+#include "compute/methods/nonuniform.h"
 #include "compute/parallel_for.h"
 #include "compute/steps/sparse.h"
 

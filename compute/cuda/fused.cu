@@ -3,8 +3,7 @@
 
 #include "compute/cuda/fused_launch.cuh"
 #include "compute/cuda/half_tables.h"
-#include "compute/methods/nudft.h"
-#include "compute/methods/nufft.h"
+#include "compute/methods/nonuniform.h"
 #include "compute/plan/choices.h"
 
 namespace echolux::cuda {

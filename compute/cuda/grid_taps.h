@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/methods/nufft.h"
+#include "compute/methods/nonuniform.h"
 
 namespace echolux::cuda {
 

@@ -6,7 +6,7 @@
 
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
-#include "compute/methods/samples_by_place.h"
+#include "compute/methods/k_jitter.h"
 
 namespace echolux::cuda {
 

@@ -9,7 +9,7 @@
 #include "compute/cuda/matrix_product.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/subtraction.h"
-#include "compute/methods/nudft.h"
+#include "compute/methods/nonuniform.h"
 #include "compute/plan/params.h"
 
 namespace echolux::cuda {

@@ -6,7 +6,7 @@
 #include "compute/cuda/grid_value.cuh"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/sensing.h"
-#include "compute/methods/nufft.h"
+#include "compute/methods/nonuniform.h"
 
 namespace echolux::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/methods/spread_samples.h"
+#include "compute/methods/nonuniform.h"
 #include "compute/plan/params.h"
 
 namespace echolux {

@@ -6,7 +6,7 @@
 
 #include "compute/cpu/moved_spreading.h"
 #include "compute/error.h"
-#include "compute/methods/samples_by_place.h"
+#include "compute/methods/k_jitter.h"
 #include "compute/parallel_for.h"
 #include "tests/oracle/nufft_truths.h"
 

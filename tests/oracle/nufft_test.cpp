@@ -5,8 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "compute/error.h"
-#include "compute/methods/nufft.h"
-#include "compute/methods/spreading_kernel.h"
+#include "compute/methods/nonuniform.h"
 
 namespace echolux {
 namespace {
