@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "compute/backend.h"
-#include "compute/steps/coarse_layers.h"
 #include "compute/steps/layers.h"
-#include "compute/steps/surfaces.h"
 
 namespace echolux {
 

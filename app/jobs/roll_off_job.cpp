@@ -17,7 +17,7 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/tables.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/calibration_file.h"
 #include "engine/io/own_files.h"

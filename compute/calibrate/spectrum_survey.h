@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compute/place.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 
 namespace echolux {
 

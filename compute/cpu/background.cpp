@@ -5,7 +5,7 @@
 
 #include "compute/cpu/median.h"
 #include "compute/parallel_for.h"
-#include "compute/steps/background.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cpu {
 namespace {

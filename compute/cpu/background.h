@@ -7,7 +7,7 @@
 
 #include "compute/place.h"
 #include "compute/plan/params.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cpu {
 

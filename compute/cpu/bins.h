@@ -4,8 +4,8 @@
 #include <complex>
 #include <cstdint>
 
-#include "compute/steps/phasor.h"
-#include "compute/steps/repeats.h"
+#include "compute/steps/angiography.h"
+#include "compute/steps/depth.h"
 
 namespace echolux::cpu {
 

@@ -12,7 +12,7 @@
 #include "compute/cpu/step_planes.h"
 #include "compute/flow/flow_tables.h"
 #include "compute/plan/scan_order.h"
-#include "compute/steps/decorrelation.h"
+#include "compute/steps/angiography.h"
 #include "compute/steps/flow.h"
 
 namespace echolux::cpu {

@@ -11,7 +11,7 @@
 
 #include "compute/cpu/four.h"
 #include "compute/indexing.h"
-#include "compute/steps/resample.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cpu {
 namespace {

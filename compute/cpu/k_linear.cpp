@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/steps/resample.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cpu {
 namespace {

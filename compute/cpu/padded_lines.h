@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "compute/steps/phasor.h"
+#include "compute/steps/depth.h"
 
 namespace echolux::cpu {
 

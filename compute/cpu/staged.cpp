@@ -8,7 +8,7 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cpu {
 namespace {

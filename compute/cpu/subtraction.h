@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compute/cpu/line_method.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cpu {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cuda {
 

@@ -7,7 +7,7 @@
 #include "compute/cuda/launch.h"
 #include "compute/cuda/line_words.h"
 #include "compute/cuda/selected.cuh"
-#include "compute/steps/background.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cuda {
 

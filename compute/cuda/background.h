@@ -9,7 +9,7 @@
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
 #include "compute/plan/params.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cuda {
 

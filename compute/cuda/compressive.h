@@ -12,7 +12,7 @@
 #include "compute/cuda/sparse_search.h"
 #include "compute/cuda/sparse_search_on_chip.h"
 #include "compute/cuda/subtraction.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cuda {
 

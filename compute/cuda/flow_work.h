@@ -11,9 +11,8 @@
 #include "compute/plan/scan_order.h"
 #include "compute/repeat_report.h"
 #include "compute/steps/angiography.h"
-#include "compute/steps/decorrelation.h"
+#include "compute/steps/depth.h"
 #include "compute/steps/flow.h"
-#include "compute/steps/phasor.h"
 
 namespace echolux::cuda {
 

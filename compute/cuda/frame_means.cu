@@ -13,7 +13,7 @@
 #include "compute/cuda/gpu_index.h"
 #include "compute/cuda/memory.h"
 #include "compute/error.h"
-#include "compute/steps/background.h"
+#include "compute/steps/sample.h"
 
 namespace echolux {
 namespace {

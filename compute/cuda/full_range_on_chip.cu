@@ -8,7 +8,7 @@
 #include "compute/cuda/line_transform.cuh"
 #include "compute/cuda/over_block.cuh"
 #include "compute/cuda/transform_size.h"
-#include "compute/steps/full_range.h"
+#include "compute/steps/sparse.h"
 
 namespace echolux::cuda {
 namespace {

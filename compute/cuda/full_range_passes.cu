@@ -6,7 +6,7 @@
 #include "compute/cuda/fft.h"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/over_block.cuh"
-#include "compute/steps/full_range.h"
+#include "compute/steps/sparse.h"
 
 namespace echolux::cuda {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "compute/cuda/grid_value.cuh"
 #include "compute/cuda/launch.h"
-#include "compute/steps/resample.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cuda {
 namespace {

@@ -13,7 +13,7 @@
 #include "compute/cuda/subtraction.h"
 #include "compute/cuda/upsampling.h"
 #include "compute/plan/plan_tables.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cuda {
 

@@ -7,7 +7,7 @@
 
 #include "compute/cuda/line_method.h"
 #include "compute/plan/plan_tables.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cuda {
 

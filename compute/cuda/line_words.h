@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cuda {
 

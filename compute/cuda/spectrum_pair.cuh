@@ -10,7 +10,6 @@
 #include <type_traits>
 
 #include "compute/cuda/line_method.h"
-#include "compute/steps/line_format.h"
 #include "compute/steps/sample.h"
 
 namespace echolux::cuda {

@@ -4,7 +4,7 @@
 
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cuda {
 

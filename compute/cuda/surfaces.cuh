@@ -7,8 +7,7 @@
 
 #include "compute/cuda/boundaries.cuh"
 #include "compute/cuda/launch.h"
-#include "compute/steps/coarse_layers.h"
-#include "compute/steps/surfaces.h"
+#include "compute/steps/layers.h"
 
 namespace echolux::cuda {
 

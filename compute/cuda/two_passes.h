@@ -14,7 +14,7 @@
 #include "compute/cuda/memory.h"
 #include "compute/cuda/mixed_radix.h"
 #include "compute/plan/plan_tables.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cuda {
 

@@ -13,7 +13,7 @@
 #include "compute/plan/describe.h"
 #include "compute/plan/tables.h"
 #include "compute/reconstructor.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 
 namespace echolux {
 namespace {

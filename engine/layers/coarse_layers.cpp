@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compute/parallel_for.h"
-#include "compute/steps/coarse_layers.h"
+#include "compute/steps/layers.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/map_smoothing.h"
 

@@ -11,7 +11,7 @@
 #include "compute/error.h"
 #include "compute/layers.h"
 #include "compute/parallel_for.h"
-#include "compute/steps/coarse_layers.h"
+#include "compute/steps/layers.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/coarse_layers.h"
 #include "engine/layers/map_smoothing.h"

@@ -4,8 +4,7 @@
 #include <cmath>
 
 #include "compute/parallel_for.h"
-#include "compute/steps/coarse_layers.h"
-#include "compute/steps/surfaces.h"
+#include "compute/steps/layers.h"
 
 namespace echolux {
 
