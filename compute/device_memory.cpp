@@ -7,7 +7,6 @@
 #include "compute/error.h"
 
 namespace echolux {
-
 namespace {
 
 [[noreturn]] void refuse() {

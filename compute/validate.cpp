@@ -14,9 +14,7 @@
 #include "compute/methods/nonuniform.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
-#include "compute/plan/require.h"
 #include "compute/plan/tables.h"
-#include "compute/plan/wavelength_unit.h"
 #include "compute/reconstructor.h"
 
 namespace echolux {

@@ -14,8 +14,8 @@
 #include "compute/calibrate/probe.h"
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
-#include "compute/plan/wavelength_unit.h"
 #include "engine/io/calibration_file.h"
 
 namespace echolux {

@@ -13,7 +13,6 @@
 #include "engine/simulate/truth.h"
 
 namespace echolux {
-
 namespace {
 
 // Written on the voxels of the scan's flow, where repeats are combined to one position.

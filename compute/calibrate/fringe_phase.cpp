@@ -9,7 +9,7 @@
 
 #include "compute/fft/fft.h"
 #include "compute/indexing.h"
-#include "compute/plan/require.h"
+#include "compute/plan/choices.h"
 
 namespace echolux {
 namespace {

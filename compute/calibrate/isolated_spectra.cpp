@@ -10,7 +10,7 @@
 #include "compute/fft/fft.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
-#include "compute/plan/require.h"
+#include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
 
 namespace echolux {

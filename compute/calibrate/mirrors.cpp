@@ -11,8 +11,8 @@
 #include "compute/calibrate/polynomial_fit.h"
 #include "compute/calibrate/probe.h"
 #include "compute/indexing.h"
-#include "compute/plan/cubic_spline.h"
-#include "compute/plan/require.h"
+#include "compute/plan/choices.h"
+#include "compute/plan/cubic.h"
 
 namespace echolux {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "compute/plan/require.h"
+#include "compute/plan/choices.h"
 
 namespace echolux {
 namespace {

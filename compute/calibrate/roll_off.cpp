@@ -8,7 +8,7 @@
 #include "compute/calibrate/depth_peak.h"
 #include "compute/calibrate/probe.h"
 #include "compute/indexing.h"
-#include "compute/plan/require.h"
+#include "compute/plan/choices.h"
 
 namespace echolux {
 namespace {

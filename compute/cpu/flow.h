@@ -11,7 +11,7 @@
 #include "compute/cpu/bins.h"
 #include "compute/cpu/step_planes.h"
 #include "compute/flow/flow_tables.h"
-#include "compute/plan/scan_order.h"
+#include "compute/plan/plan_tables.h"
 #include "compute/steps/angiography.h"
 #include "compute/steps/flow.h"
 

@@ -16,7 +16,7 @@
 #include "compute/cpu/line_methods.h"
 #include "compute/cpu/repeat_alignment.h"
 #include "compute/cpu/voxels.h"
-#include "compute/plan/scan_order.h"
+#include "compute/plan/plan_tables.h"
 #include "compute/reconstructor.h"
 #include "compute/repeat_report.h"
 #include "compute/stages.h"

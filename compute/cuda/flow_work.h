@@ -8,7 +8,7 @@
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/target.h"
 #include "compute/flow/flow_tables.h"
-#include "compute/plan/scan_order.h"
+#include "compute/plan/plan_tables.h"
 #include "compute/repeat_report.h"
 #include "compute/steps/angiography.h"
 #include "compute/steps/depth.h"

@@ -3,7 +3,7 @@
 
 #include <vector_types.h>
 
-#include "compute/plan/lagrange_cubic.h"
+#include "compute/plan/cubic.h"
 
 namespace echolux::cuda {
 

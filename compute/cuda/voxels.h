@@ -8,7 +8,6 @@
 #include "compute/cuda/memory.h"
 #include "compute/cuda/target.h"
 #include "compute/plan/plan_tables.h"
-#include "compute/plan/scan_order.h"
 
 namespace echolux::cuda {
 

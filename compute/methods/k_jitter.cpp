@@ -9,12 +9,11 @@
 #include "compute/counted.h"
 #include "compute/indexing.h"
 #include "compute/methods/nonuniform.h"
-#include "compute/plan/cubic_spline.h"
-#include "compute/plan/require.h"
+#include "compute/plan/choices.h"
+#include "compute/plan/cubic.h"
 #include "compute/plan/tables.h"
 
 namespace echolux {
-
 namespace {
 
 // Returns the number of lines per row, or 0 if the number of rows does not match A-scans or B-scans. Computed in

@@ -11,7 +11,7 @@
 
 #include "compute/host_device.h"
 #include "compute/methods/nonuniform.h"
-#include "compute/plan/cubic_pieces.h"
+#include "compute/plan/cubic.h"
 #include "compute/plan/params.h"
 
 namespace echolux {

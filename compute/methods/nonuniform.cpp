@@ -10,7 +10,6 @@
 #include "compute/plan/tables.h"
 
 namespace echolux {
-
 namespace {
 
 using std::numbers::pi;

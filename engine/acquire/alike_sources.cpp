@@ -6,7 +6,7 @@
 
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "compute/plan/same_spec.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 namespace {

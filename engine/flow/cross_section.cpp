@@ -13,7 +13,6 @@
 #include "engine/flow/plane_masks.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr double degrees = 180 / std::numbers::pi;

@@ -12,7 +12,6 @@
 #include "engine/layers/map_smoothing.h"
 
 namespace echolux {
-
 namespace {
 
 // Smoothing of a layer's brightness, in A-scans and B-scans.

@@ -17,7 +17,6 @@
 #include "engine/layers/map_smoothing.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr std::int64_t reach = 4;  // nodes on either side, covering a vessel's width

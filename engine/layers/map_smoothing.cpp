@@ -7,7 +7,6 @@
 #include "compute/steps/layers.h"
 
 namespace echolux {
-
 namespace {
 
 // Smooths one row of a map. `weights` are those of half_gaussian().

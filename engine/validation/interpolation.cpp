@@ -6,7 +6,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "compute/plan/cubic_spline.h"
+#include "compute/plan/cubic.h"
 #include "engine/validation/validation_run.h"
 
 namespace echolux {

@@ -1,16 +1,47 @@
-// A smooth function as cubic pieces of equal length, each through four of its values, for functions evaluated for every
-// sample of every line: one look-up and three multiplications. The error is h^4/1944 times the fourth derivative for
-// pieces of length h. The function stays continuous between pieces.
+// Natural cubic spline through points (x, y), in double precision. Used to build tables, not to process spectra.
 #pragma once
 
 #include <cstdint>
 #include <iterator>
+#include <span>
 #include <vector>
 
 #include "compute/host_device.h"
-#include "compute/plan/describe.h"
 
 namespace echolux {
+
+// Owns copies of its knots.
+class CubicSpline {
+  public:
+    // x must be strictly ascending and have at least two points.
+    CubicSpline(std::span<const double> x, std::span<const double> y);
+
+    double operator()(double x) const;  // extrapolates the end pieces
+
+  private:
+    std::vector<double> x_;
+    std::vector<double> y_;
+    std::vector<double> curvature_;  // second derivative at the knots
+};
+
+// Weights of the cubic through four samples, for a point between the middle two (docs/algorithms.md 3.4). Used in
+// double precision for tables, and in kernels that compute their own weights.
+
+// Computes the weights of samples i - 1 .. i + 2 at position i + t.
+template <class Real>
+struct LagrangeCubic {
+    ECHOLUX_HD void operator()(Real t, Real (&weights)[4]) const {
+        const Real sixth = t * (t - 1) * (Real{1} / 6);
+        weights[0] = sixth * (2 - t);
+        weights[3] = sixth * (t + 1);
+        weights[2] = t - 2 * weights[3] + weights[0];
+        weights[1] = 1 - t - 2 * weights[0] + weights[3];
+    }
+};
+
+// A smooth function as cubic pieces of equal length, each through four of its values, for functions evaluated for every
+// sample of every line: one look-up and three multiplications. The error is h^4/1944 times the fourth derivative for
+// pieces of length h. The function stays continuous between pieces.
 
 // Non-owning view of the pieces in host or GPU memory.
 template <class Value>

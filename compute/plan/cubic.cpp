@@ -1,4 +1,4 @@
-#include "compute/plan/cubic_spline.h"
+#include "compute/plan/cubic.h"
 
 #include <algorithm>
 #include <cstddef>
