@@ -11,7 +11,7 @@
 #include "app/figure/plot_panels.h"
 #include "app/jobs/calibration_plots.h"
 #include "app/open/files_read.h"
-#include "compute/calibrate/probe.h"
+#include "compute/calibrate/calibrate.h"
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"

@@ -6,8 +6,7 @@
 #include <iterator>
 #include <numeric>
 
-#include "compute/calibrate/depth_peak.h"
-#include "compute/calibrate/probe.h"
+#include "compute/calibrate/calibrate.h"
 #include "compute/calibrate/roll_off.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"

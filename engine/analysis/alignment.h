@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "compute/calibrate/spectrum_survey.h"
+#include "compute/calibrate/recording_statistics.h"
 #include "compute/place.h"
 #include "compute/plan/described.h"
 #include "compute/plan/params.h"

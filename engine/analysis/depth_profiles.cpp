@@ -7,7 +7,7 @@
 #include <limits>
 #include <span>
 
-#include "compute/calibrate/depth_peak.h"
+#include "compute/calibrate/roll_off.h"
 #include "compute/error.h"
 #include "engine/analysis/figures.h"
 #include "engine/io/voxel_value.h"

@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-#include "compute/calibrate/polynomial_fit.h"
+#include "compute/calibrate/fitting.h"
 #include "compute/counted.h"
 #include "compute/device_memory.h"
 #include "compute/error.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/calibrate/depth_peak.h"
+#include "compute/calibrate/roll_off.h"
 #include "engine/validation/validation_run.h"
 
 namespace echolux {

@@ -10,10 +10,9 @@
 #include <numeric>
 #include <span>
 
-#include "compute/calibrate/depth_peak.h"
-#include "compute/calibrate/probe.h"
+#include "compute/calibrate/calibrate.h"
+#include "compute/calibrate/recording_statistics.h"
 #include "compute/calibrate/roll_off.h"
-#include "compute/calibrate/spectrum_survey.h"
 #include "compute/error.h"
 #include "compute/methods/defr.h"
 #include "compute/plan/choices.h"
