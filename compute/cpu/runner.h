@@ -13,7 +13,7 @@
 
 #include "compute/cpu/background.h"
 #include "compute/cpu/flow.h"
-#include "compute/cpu/line_methods.h"
+#include "compute/cpu/line_method.h"
 #include "compute/cpu/repeat_alignment.h"
 #include "compute/cpu/voxels.h"
 #include "compute/plan/plan_tables.h"

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "compute/cpu/moved_spreading.h"
+#include "compute/cpu/nonuniform.h"
 #include "compute/error.h"
 #include "compute/methods/k_jitter.h"
 #include "compute/parallel_for.h"

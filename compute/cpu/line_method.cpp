@@ -1,10 +1,9 @@
-#include "compute/cpu/line_methods.h"
+#include "compute/cpu/line_method.h"
 
 #include "compute/cpu/compressive.h"
 #include "compute/cpu/defr.h"
-#include "compute/cpu/nudft.h"
-#include "compute/cpu/nufft.h"
-#include "compute/cpu/plain.h"
+#include "compute/cpu/k_linear.h"
+#include "compute/cpu/nonuniform.h"
 
 namespace echolux::cpu {
 
