@@ -9,10 +9,9 @@
 
 #include "bench/papers.h"
 #include "bench/rates.h"
-#include "compute/layers.h"
 #include "compute/parallel_for.h"
 #include "compute/speckle.h"
-#include "compute/volume_on_gpu.h"
+#include "compute/tissue_on_gpu.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/find_surfaces.h"
 #include "engine/registration/registration.h"

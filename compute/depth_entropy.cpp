@@ -7,7 +7,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "compute/chosen_processor.h"
+#include "compute/backend.h"
 #include "compute/error.h"
 #include "compute/fft/fft.h"
 #include "compute/indexing.h"

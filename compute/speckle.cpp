@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compute/device_memory.h"
+#include "compute/block_memory.h"
 #include "compute/error.h"
 #ifdef ECHOLUX_CUDA
 #include "compute/cuda/speckle.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/live/processed_volumes.h"
-#include "compute/device_work.h"
+#include "compute/reconstructor.h"
 #include "engine/igtl/link_stats.h"
 #include "engine/live/latency.h"
 #include "engine/live/session.h"

@@ -1,6 +1,7 @@
 #include "compute/calibrate/dispersion_search.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,6 +1,7 @@
 #include "compute/cpu/runner.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -14,9 +15,9 @@
 #include "compute/fft/fft.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
-#include "compute/peaks.h"
+#include "compute/place.h"
+#include "compute/reconstructor.h"
 #include "compute/repeat_report.h"
-#include "compute/stages.h"
 #include "compute/steps/sample.h"
 
 namespace echolux::cpu {

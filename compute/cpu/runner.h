@@ -19,7 +19,6 @@
 #include "compute/plan/plan_tables.h"
 #include "compute/reconstructor.h"
 #include "compute/repeat_report.h"
-#include "compute/stages.h"
 
 namespace echolux::cpu {
 

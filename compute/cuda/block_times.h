@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "compute/cuda/memory.h"
-#include "compute/device_work.h"
+#include "compute/reconstructor.h"
 
 namespace echolux::cuda {
 

@@ -1,10 +1,10 @@
-// GPU search for boundaries between layers, see compute/layers.h.
+// GPU search for boundaries between layers, see compute/tissue_on_gpu.h.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "compute/layers.h"
+#include "compute/tissue_on_gpu.h"
 
 namespace echolux::cuda {
 

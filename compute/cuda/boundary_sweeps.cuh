@@ -9,7 +9,7 @@
 
 #include "compute/cuda/boundaries.cuh"
 #include "compute/cuda/memory.h"
-#include "compute/layers.h"
+#include "compute/tissue_on_gpu.h"
 
 namespace echolux::cuda {
 

@@ -1,5 +1,5 @@
 // Implementation of device_memory.h with the CUDA runtime.
-#include "compute/device_memory.h"
+#include "compute/block_memory.h"
 
 #include <cuda_runtime.h>
 

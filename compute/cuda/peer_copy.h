@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "compute/backend.h"
 #include "compute/cuda/memory.h"
-#include "compute/peer_path.h"
 
 namespace echolux::cuda {
 

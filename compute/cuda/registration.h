@@ -1,9 +1,9 @@
-// Registration on a GPU, see compute/registration.h.
+// Registration on a GPU, see compute/tissue_on_gpu.h.
 #pragma once
 
 #include <memory>
 
-#include "compute/registration.h"
+#include "compute/tissue_on_gpu.h"
 
 namespace echolux::cuda {
 

@@ -6,7 +6,7 @@
 
 #include "compute/cuda/launch.h"
 #include "compute/cuda/registration_features.cuh"
-#include "compute/registration.h"
+#include "compute/tissue_on_gpu.h"
 
 namespace echolux::cuda {
 

@@ -8,7 +8,7 @@
 #include "compute/cuda/fused_passes.h"
 #include "compute/cuda/separate_passes.h"
 #include "compute/error.h"
-#include "compute/peaks.h"
+#include "compute/place.h"
 
 namespace echolux::cuda {
 namespace {

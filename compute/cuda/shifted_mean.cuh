@@ -8,7 +8,7 @@
 
 #include "compute/cuda/registration_mean.cuh"
 #include "compute/cuda/registration_memory.cuh"
-#include "compute/registration.h"
+#include "compute/tissue_on_gpu.h"
 
 namespace echolux::cuda {
 

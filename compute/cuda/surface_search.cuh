@@ -9,7 +9,7 @@
 
 #include "compute/cuda/boundary_sweeps.cuh"
 #include "compute/cuda/surfaces.cuh"
-#include "compute/layers.h"
+#include "compute/tissue_on_gpu.h"
 
 namespace echolux::cuda {
 

@@ -18,7 +18,7 @@
 #include "compute/cuda/peaks.cuh"
 #include "compute/cuda/voxel_output.h"
 #include "compute/error.h"
-#include "compute/peaks.h"
+#include "compute/place.h"
 
 namespace echolux::cuda {
 namespace {

@@ -1,9 +1,9 @@
-// Postprocessing of volumes between reconstruction and display, see compute/volume_on_gpu.h.
+// Postprocessing of volumes between reconstruction and display, see compute/tissue_on_gpu.h.
 #pragma once
 
 #include <memory>
 
-#include "compute/volume_on_gpu.h"
+#include "compute/tissue_on_gpu.h"
 
 namespace echolux::cuda {
 

@@ -1,6 +1,7 @@
 #include "compute/methods/k_jitter.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>

@@ -1,6 +1,7 @@
 #include "compute/plan/choices.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 
 namespace echolux {

@@ -1,6 +1,7 @@
 #include "compute/plan/plan_tables.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>

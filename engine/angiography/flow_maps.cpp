@@ -1,6 +1,7 @@
 #include "engine/angiography/flow_maps.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,6 +1,7 @@
 #include "engine/attenuation/attenuation.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>

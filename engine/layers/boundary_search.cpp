@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
-#include "compute/layers.h"
 #include "compute/parallel_for.h"
+#include "compute/tissue_on_gpu.h"
 #include "engine/layers/map_smoothing.h"
 
 namespace echolux {

@@ -1,11 +1,11 @@
-// CPU implementation of the boundary search, the reference for compute/layers.h.
+// CPU implementation of the boundary search, the reference for compute/tissue_on_gpu.h.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "compute/layers.h"
+#include "compute/tissue_on_gpu.h"
 #include "engine/analysis/intensity.h"
 #include "engine/layers/coarse_layers.h"
 

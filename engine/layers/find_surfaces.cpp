@@ -1,6 +1,7 @@
 #include "engine/layers/find_surfaces.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -9,9 +10,9 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "compute/layers.h"
 #include "compute/parallel_for.h"
 #include "compute/steps/layers.h"
+#include "compute/tissue_on_gpu.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/coarse_layers.h"
 #include "engine/layers/map_smoothing.h"

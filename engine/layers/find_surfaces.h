@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "compute/chosen_processor.h"
+#include "compute/backend.h"
 #include "engine/analysis/intensity.h"
 #include "engine/layers/layer_recipe.h"
 #include "engine/layers/surfaces.h"

@@ -1,6 +1,7 @@
 #include "engine/layers/surfaces.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/chosen_processor.h"
+#include "compute/backend.h"
 #include "compute/reason.h"
 #include "engine/io/volume_file.h"
 

@@ -1,4 +1,4 @@
-// Registration of volumes in GPU memory, on top of compute/registration.h.
+// Registration of volumes in GPU memory, on top of compute/tissue_on_gpu.h.
 #pragma once
 
 #include <memory>

@@ -9,9 +9,9 @@
 #include <limits>
 #include <utility>
 
+#include "compute/block_memory.h"
 #include "compute/calibrate/fitting.h"
 #include "compute/counted.h"
-#include "compute/device_memory.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "engine/analysis/intensity.h"

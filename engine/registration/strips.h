@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "compute/registration.h"
+#include "compute/tissue_on_gpu.h"
 #include "engine/registration/registration.h"
 
 namespace echolux {

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "compute/error_name.h"
+#include "compute/error.h"
 #include "engine/io/json_text.h"
 
 namespace echolux {

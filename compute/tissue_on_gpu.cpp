@@ -1,8 +1,8 @@
-#include "compute/layers.h"
+#include "compute/tissue_on_gpu.h"
 
 #include "compute/error.h"
 #ifdef ECHOLUX_CUDA
-#include "compute/cuda/boundaries.h"
+#include "compute/cuda/entry.h"
 #endif
 
 namespace echolux {
@@ -19,15 +19,39 @@ std::unique_ptr<SurfaceSearchOnGpu> surface_search_on_gpu(const float* intensity
     return cuda::surface_search(intensity, tables, choice);
 }
 
+std::shared_ptr<RegistrationOnGpu> registration_on_gpu(const BackendChoice& choice) {
+    return cuda::registration(choice);
+}
+
+std::unique_ptr<VolumeOnGpu> volume_on_gpu(const VolumeOnGpuWanted& wanted, const BackendChoice& choice) {
+    return cuda::volume_on_gpu(wanted, choice);
+}
+
 #else
 
-std::unique_ptr<BoundarySearch> boundary_search_on_gpu(const std::vector<float>&, const LayerTables&,
-                                                       const BackendChoice&) {
+namespace {
+
+[[noreturn]] void refuse() {
     throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // unreachable: no GPU is found
 }
 
+}  // namespace
+
+std::unique_ptr<BoundarySearch> boundary_search_on_gpu(const std::vector<float>&, const LayerTables&,
+                                                       const BackendChoice&) {
+    refuse();
+}
+
 std::unique_ptr<SurfaceSearchOnGpu> surface_search_on_gpu(const float*, const SurfaceTables&, const BackendChoice&) {
-    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");
+    refuse();
+}
+
+std::shared_ptr<RegistrationOnGpu> registration_on_gpu(const BackendChoice&) {
+    refuse();
+}
+
+std::unique_ptr<VolumeOnGpu> volume_on_gpu(const VolumeOnGpuWanted&, const BackendChoice&) {
+    refuse();
 }
 
 #endif

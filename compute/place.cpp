@@ -1,4 +1,4 @@
-#include "compute/peaks.h"
+#include "compute/place.h"
 
 #include <fmt/format.h>
 
