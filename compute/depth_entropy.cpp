@@ -13,7 +13,7 @@
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #ifdef ECHOLUX_CUDA
-#include "compute/cuda/depth_entropy.h"
+#include "compute/cuda/entry.h"
 #endif
 
 namespace echolux {

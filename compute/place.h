@@ -101,7 +101,7 @@ struct Places {
 };
 
 // Computes Places::peaks on the host: the max of each few voxels of a line. On a GPU, the kernels that hold the codes
-// compute it (compute/cuda/peaks.cuh).
+// compute it (compute/cuda/voxels.cuh).
 
 // Checks peak settings. Throws Error{bad_setting} for complex voxels and for sizes other than 4 or 8.
 void check_peaks(const Peaks& peaks, VoxelType type);

@@ -7,7 +7,7 @@
 #include "compute/block_memory.h"
 #include "compute/error.h"
 #ifdef ECHOLUX_CUDA
-#include "compute/cuda/speckle.h"
+#include "compute/cuda/entry.h"
 #endif
 
 namespace echolux {

@@ -65,7 +65,7 @@ POSIX_PLACES = [
     "engine/net/tcp.cpp",
     "render/vk/handle.cpp",
     "compute/block_memory.cpp",
-    "compute/cuda/toolkit_library.cpp",
+    "compute/cuda/toolkit.cpp",
     "compute/sharing.cpp",
     "ui/cli/",
 ]
