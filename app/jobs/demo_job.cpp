@@ -16,7 +16,6 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/own_files.h"
 #include "engine/offline/reconstruction.h"
-#include "engine/simulate/simulated_files.h"
 #include "engine/simulate/simulator.h"
 #include "engine/simulate/truth.h"
 #include "render/renderer.h"

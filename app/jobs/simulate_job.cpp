@@ -8,7 +8,6 @@
 #include "engine/offline/reconstruction.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
-#include "engine/simulate/simulated_files.h"
 #include "engine/simulate/simulator.h"
 #include "engine/simulate/truth.h"
 

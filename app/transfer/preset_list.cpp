@@ -6,7 +6,7 @@
 #include "assets/assets.h"
 #include "compute/error.h"
 #include "engine/layers/layer_recipe.h"
-#include "engine/simulate/scene_file.h"
+#include "engine/simulate/scene.h"
 #include "render/colour_maps.h"
 
 namespace echolux {

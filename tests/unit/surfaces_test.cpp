@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "compute/error.h"
-#include "engine/layers/slab.h"
 #include "engine/layers/surfaces.h"
 #include "temporary_folder.h"
 

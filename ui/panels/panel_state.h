@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "compute/plan/described.h"
-#include "engine/simulate/scene_file.h"
+#include "engine/simulate/scene.h"
 #include "ui/panels/measuring.h"
 #include "ui/panels/volume_facts.h"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/simulate/scene_section.h"
+#include "engine/simulate/scene.h"
 
 namespace echolux {
 
