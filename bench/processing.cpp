@@ -18,7 +18,7 @@
 #include "engine/simulate/counter_random.h"
 #include "engine/speckle/filter_volume.h"
 #include "engine/speckle/speckle_filter.h"
-#include "engine/validation/tissue_scene.h"
+#include "engine/validation/scenes.h"
 
 namespace echolux {
 namespace {

@@ -18,10 +18,8 @@
 #include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
 #include "engine/scan/scan.h"
-#include "engine/validation/interpolation.h"
 #include "engine/validation/model_instrument.h"
-#include "engine/validation/point_response.h"
-#include "engine/validation/resampling_methods.h"
+#include "engine/validation/resampling.h"
 #include "engine/validation/topics.h"
 
 namespace echolux {

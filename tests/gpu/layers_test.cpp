@@ -8,7 +8,7 @@
 #include "compute/error.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/find_surfaces.h"
-#include "engine/validation/tissue_scene.h"
+#include "engine/validation/scenes.h"
 #include "tests/gpu/gpu_run.h"
 
 namespace echolux {

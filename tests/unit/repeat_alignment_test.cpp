@@ -15,7 +15,7 @@
 #include "compute/steps/angiography.h"
 #include "compute/steps/repeat_alignment.h"
 #include "engine/offline/repeat_table.h"
-#include "engine/validation/repeats_scene.h"
+#include "engine/validation/scenes.h"
 
 namespace echolux {
 namespace {

@@ -18,7 +18,7 @@
 #include "compute/calibrate/mirrors.h"
 #include "compute/calibrate/recording_statistics.h"
 #include "compute/plan/describe.h"
-#include "engine/analysis/alignment_watch.h"
+#include "engine/analysis/alignment.h"
 #include "engine/scan/settings.h"
 
 namespace echolux {

@@ -1,4 +1,4 @@
-#include "engine/validation/validation_run.h"
+#include "engine/validation/topics.h"
 
 #include <cmath>
 #include <cstring>
