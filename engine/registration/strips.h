@@ -61,4 +61,14 @@ std::vector<RowShift> judged(const std::vector<StripPlace>& places, const std::v
 
 inline constexpr double max_apart_on_a_path = 2;
 
+// Registration of volumes in GPU memory, on top of compute/tissue_on_gpu.h.
+
+// GPU counterparts of tissue_band() and row_features().
+Interval tissue_band_on_gpu(RegistrationOnGpu& gpu, const PowerOnGpu& volume, std::int64_t margin);
+std::shared_ptr<FeaturesOnGpu> features_on_gpu(RegistrationOnGpu& gpu, const PowerOnGpu& volume, Interval band);
+
+// Returns the strip correlations of two volumes. Keeps references to the arguments.
+std::unique_ptr<StripPairs> pairs_on_gpu(RegistrationOnGpu& gpu, const FeaturesOnGpu& reference,
+                                         const FeaturesOnGpu& moving);
+
 }  // namespace echolux

@@ -1,4 +1,4 @@
-#include "engine/progress_words.h"
+#include "engine/progress.h"
 
 #include <fmt/format.h>
 
