@@ -1,6 +1,5 @@
-// The expensive part of the search for surfaces between layers, as a GPU implements it: the cost of each boundary
-// around its current position, and its position after sweeps have smoothed it. The CPU reference implementation is in
-// engine/layers.
+// Interfaces of the GPU for tissue: search for surfaces, registration, and processing of volumes on their way to a
+// display. The functions that create them throw Error{device} without a GPU.
 #pragma once
 
 #include <array>
@@ -20,6 +19,10 @@
 #include "compute/types.h"
 
 namespace echolux {
+
+// The expensive part of the search for surfaces between layers: the cost of each boundary
+// around its current position, and its position after sweeps have smoothed it. The CPU reference implementation is in
+// engine/layers.
 
 // Result of a sweep for one boundary, [A-scan] each.
 struct SweptBoundary {

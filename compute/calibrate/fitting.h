@@ -1,5 +1,4 @@
-// Polynomial fit by weighted least squares, in Chebyshev polynomials so that orders up to about ten stay well
-// conditioned.
+// Least squares and minimization for calibrations.
 #pragma once
 
 #include <array>
@@ -9,6 +8,9 @@
 #include <vector>
 
 namespace echolux {
+
+// Polynomial fit by weighted least squares, in Chebyshev polynomials so that orders up to about ten stay well
+// conditioned.
 
 // A fitted polynomial on -1..1.
 class PolynomialFit {

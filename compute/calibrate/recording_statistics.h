@@ -1,5 +1,4 @@
-// Statistics of many raw lines: mean, min and max count of each sample, and the number of samples at full scale.
-// Backgrounds, dark spectra and mirror spectra are means of such surveys.
+// Statistics of whole recordings: counts of each sample, and mean power of each depth bin.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +12,9 @@
 #include "compute/steps/sample.h"
 
 namespace echolux {
+
+// Statistics of many raw lines: mean, min and max count of each sample, and the number of samples at full scale.
+// Backgrounds, dark spectra and mirror spectra are means of such surveys.
 
 // Returns the largest count of a sample, or nothing for floating-point samples.
 std::optional<double> full_scale(const RawFormat& format);

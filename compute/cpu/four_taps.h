@@ -1,4 +1,4 @@
-// Four floats in one vector register, loaded from and stored to unaligned memory.
+// Interpolation with four taps per point of the k grid, in vector registers.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,8 @@
 #endif
 
 namespace echolux::cpu {
+
+// Four floats in one vector register, loaded from and stored to unaligned memory.
 
 using Four = float __attribute__((vector_size(16)));
 

@@ -1,4 +1,4 @@
-// Variants of the fused kernel for lengths known only at run time.
+// Variants of the fused kernel for lengths that are products of small numbers, known at run time or at compile time.
 #include "compute/cuda/fused_kernel.cuh"
 
 namespace echolux::cuda {

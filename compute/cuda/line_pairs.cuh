@@ -1,6 +1,4 @@
-// First step of all kernels with two or four lines on chip: reads the lines side by side into shared memory, with or
-// without subtraction of their background. Formats of fast instruments are read by whole words, all of which are loaded
-// before the first is used. Other formats are read sample by sample.
+// Neighbouring lines side by side in shared memory: the first step of all kernels with two or four lines on chip.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -14,6 +12,10 @@
 #include "compute/steps/sample.h"
 
 namespace echolux::cuda {
+
+// First step of all kernels with two or four lines on chip: reads the lines side by side into shared memory, with or
+// without subtraction of their background. Formats of fast instruments are read by whole words, all of which are loaded
+// before the first is used. Other formats are read sample by sample.
 
 // The same sample of four lines as recorded.
 struct PackedQuad {

@@ -1,4 +1,4 @@
-// The single NUFFT kernel in floats.
+// The single NUFFT kernel in floats, in half precision, and for grids whose points are a product of small numbers.
 #include "compute/cuda/line_pairs.h"
 #include "compute/cuda/nufft_on_chip.cuh"
 #include "compute/cuda/transform.cuh"
@@ -32,8 +32,6 @@ void launch_nufft(const NufftWork& work, std::int64_t points, bool real, cudaStr
         });
     });
 }
-
-// The single NUFFT kernel in half precision.
 
 void launch_nufft_halves(const NufftWork& work, std::int64_t points, bool real, cudaStream_t stream) {
     with_transform_size(points, [&](auto size) {

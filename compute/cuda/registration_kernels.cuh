@@ -1,5 +1,5 @@
-// Kernels that compute features of B-scans (docs/tissue.md), one thread per sample, for several B-scans at a time.
-// Planes are [row][a_scan][depth] of the compared depth range. Beyond their ends the end value repeats.
+// Kernels of registration (docs/tissue.md): features of B-scans, their correlations, and means of registered
+// volumes.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,9 @@
 #include "compute/tissue_on_gpu.h"
 
 namespace echolux::cuda {
+
+// Kernels that compute features of B-scans (docs/tissue.md), one thread per sample, for several B-scans at a time.
+// Planes are [row][a_scan][depth] of the compared depth range. Beyond their ends the end value repeats.
 
 // Dimensions of a set of planes.
 struct FeaturePlanes {

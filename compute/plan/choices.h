@@ -1,4 +1,4 @@
-// Effective settings of a spec: resolved defaults and properties derived from them.
+// Effective settings of a spec, and checks of its values.
 #pragma once
 
 #include <array>
@@ -15,6 +15,8 @@
 #include "compute/types.h"
 
 namespace echolux {
+
+// Effective settings of a spec: resolved defaults and properties derived from them.
 
 // Returns recipe.background with `automatic` resolved.
 Background chosen_background(const Recipe& recipe, const Calibration& calibration);

@@ -1,4 +1,4 @@
-// Natural cubic spline through points (x, y), in double precision. Used to build tables, not to process spectra.
+// Cubic interpolation: a spline for tables, the weights of four samples, and tabulated functions.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,8 @@
 #include "compute/host_device.h"
 
 namespace echolux {
+
+// Natural cubic spline through points (x, y), in double precision. Used to build tables, not to process spectra.
 
 // Owns copies of its knots.
 class CubicSpline {

@@ -1,5 +1,4 @@
-// Plan data for runners besides the geometry: the tables from raw lines to depth bins, and from bins to voxels. Built
-// once on the host so that all backends use the same numbers.
+// Data of a plan for runners: tables, voxel settings, and the order in which a scan records its A-scans.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +11,9 @@
 #include "compute/plan/tables.h"
 
 namespace echolux {
+
+// Plan data for runners besides the geometry: the tables from raw lines to depth bins, and from bins to voxels. Built
+// once on the host so that all backends use the same numbers.
 
 // Tables from a raw line to depth bins by a single transform.
 struct PlainTables {

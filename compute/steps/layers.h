@@ -1,6 +1,5 @@
-// Single steps of the search for layer boundaries (docs/layers.md). Intensities in a layer are exponentially
-// distributed around its mean, so a voxel of intensity I in a layer of mean p costs I / p + ln p. Neighbouring A-scans
-// are coupled as in semi-global matching (Hirschmueller, IEEE TPAMI 30, 2008).
+// Steps of the search for surfaces between layers (docs/layers.md), shared by CPU and GPU: blocks and coarse
+// positions, costs and sweeps of boundaries, and the processing of the result.
 #pragma once
 
 #include <bit>
@@ -11,6 +10,10 @@
 #include "compute/reason.h"
 
 namespace echolux {
+
+// Single steps of the search for layer boundaries (docs/layers.md). Intensities in a layer are exponentially
+// distributed around its mean, so a voxel of intensity I in a layer of mean p costs I / p + ln p. Neighbouring A-scans
+// are coupled as in semi-global matching (Hirschmueller, IEEE TPAMI 30, 2008).
 
 // Candidates ("labels") of a boundary in one A-scan: rows around its coarse position.
 inline constexpr int boundary_reach = 10;  // rows on either side

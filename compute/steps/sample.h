@@ -1,5 +1,4 @@
-// Reads one recorded sample (docs/algorithms.md 2.1): format, byte order, shift, mask, channel stride. A float sample
-// that is NaN, or so large that its power would overflow, counts as zero, so that no NaN enters a mean.
+// Steps from a recorded sample to a point of the k grid: read, subtract the background, interpolate.
 #pragma once
 
 #include <cmath>
@@ -12,6 +11,9 @@
 #include "compute/plan/params.h"
 
 namespace echolux {
+
+// Reads one recorded sample (docs/algorithms.md 2.1): format, byte order, shift, mask, channel stride. A float sample
+// that is NaN, or so large that its power would overflow, counts as zero, so that no NaN enters a mean.
 
 // Integer or float type with the size of a stored sample.
 template <SampleFormat format>

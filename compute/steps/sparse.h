@@ -1,6 +1,4 @@
-// Steps of a sparse search (docs/algorithms.md 9) for one depth bin, and the scalar rules of one A-scan. They are
-// shared by a CPU thread, a GPU block and a line of a batch. SpaRSA: S. J. Wright, R. D. Nowak, M. A. T. Figueiredo,
-// IEEE Trans. Signal Process. 57, 2479 (2009).
+// Steps of the two iterative methods: compressive sensing and dispersion-encoded full range.
 #pragma once
 
 #include <cmath>
@@ -11,6 +9,10 @@
 #include "compute/steps/depth.h"
 
 namespace echolux {
+
+// Steps of a sparse search (docs/algorithms.md 9) for one depth bin, and the scalar rules of one A-scan. They are
+// shared by a CPU thread, a GPU block and a line of a batch. SpaRSA: S. J. Wright, R. D. Nowak, M. A. T. Figueiredo,
+// IEEE Trans. Signal Process. 57, 2479 (2009).
 
 // Square root. GPUs have special function units for this and for quotient(), accurate to two units in the last place.
 ECHOLUX_HD inline float length_of(float power) {

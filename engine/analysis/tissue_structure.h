@@ -1,4 +1,4 @@
-// Steps of intensity along an A-scan, to locate boundaries.
+// Structure of simulated and recorded tissue: its surface, a volume flattened to it, layers and vessels.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,8 @@
 #include "engine/io/volume_file.h"
 
 namespace echolux {
+
+// Steps of intensity along an A-scan, to locate boundaries.
 
 // The step at z is the mean of the `half_width` rows from z on minus that of the rows before z; the edge is at z - 0.5.
 class AxialSteps {

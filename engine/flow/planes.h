@@ -1,4 +1,4 @@
-// Planes of a volume perpendicular to one of its axes.
+// Planes of a volume perpendicular to one of its axes: phases unwrapped in them, and masks of vessels.
 #pragma once
 
 #include <array>
@@ -9,6 +9,8 @@
 #include "compute/types.h"
 
 namespace echolux {
+
+// Planes of a volume perpendicular to one of its axes.
 
 // Axes in memory order: 0 depth, 1 A-scans, 2 B-scans.
 struct GridPlanes {

@@ -1,4 +1,4 @@
-// Parameters and tables of RowFeatures that are shared by all processors.
+// Features of B-scans on the CPU, and their correlations.
 #pragma once
 
 #include <complex>
@@ -11,6 +11,8 @@
 #include "engine/registration/registration.h"
 
 namespace echolux {
+
+// Parameters and tables of RowFeatures that are shared by all processors.
 
 inline constexpr std::int64_t coarse_times = 4;  // fine samples per coarse sample, in depth and A-scans
 inline constexpr int slow_means = 3;             // number of running means that approximate the Gaussian of the

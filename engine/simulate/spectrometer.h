@@ -1,5 +1,4 @@
-// Spectrometer of the simulated instrument: wavelength and source power of each sample, and the effects of dispersion
-// and pixel width on a fringe (docs/algorithms.md 0 and 0.1). All values are double.
+// The detection of the simulated instrument: spectrometer, camera, and the sum of spectra of many reflectors.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +8,9 @@
 #include "engine/simulate/simulator.h"
 
 namespace echolux {
+
+// Spectrometer of the simulated instrument: wavelength and source power of each sample, and the effects of dispersion
+// and pixel width on a fringe (docs/algorithms.md 0 and 0.1). All values are double.
 
 // All vectors have one value per sample.
 struct Spectrometer {

@@ -1,4 +1,4 @@
-// Validates angiography of repeats with tissue motion, by the contrast of vessels to static tissue.
+// Validations of flow: angiograms of repeats and Doppler velocities.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +13,9 @@
 #include "engine/validation/topics.h"
 
 namespace echolux {
+
+// Validates angiography of repeats with tissue motion, by the contrast of vessels to static tissue.
+
 namespace {
 
 // Returns the flow recipe of one method.

@@ -1,5 +1,4 @@
-// Resampling methods that a validation compares, and the closed-form response of each to a fringe (docs/algorithms.md
-// 3.1).
+// Resampling methods of a validation, and the response of each to a fringe.
 #pragma once
 
 #include <array>
@@ -12,6 +11,9 @@
 #include "engine/validation/model_instrument.h"
 
 namespace echolux {
+
+// Resampling methods that a validation compares, and the closed-form response of each to a fringe (docs/algorithms.md
+// 3.1).
 
 inline constexpr std::array published_depths{0.05, 0.2, 0.4, 0.6, 0.7};  // relative to the depth range
 

@@ -1,5 +1,4 @@
-// Layered tissue that is painted instead of simulated: speckle from a random field around exactly known boundaries. It
-// is fast enough to test searches and filters on many scenes.
+// Scenes with known truth that validations and tests paint or compute instead of simulating them.
 #pragma once
 
 #include <complex>
@@ -12,6 +11,9 @@
 #include "engine/analysis/intensity.h"
 
 namespace echolux {
+
+// Layered tissue that is painted instead of simulated: speckle from a random field around exactly known boundaries. It
+// is fast enough to test searches and filters on many scenes.
 
 struct LayeredScene {
     Size3 size{};

@@ -1,5 +1,4 @@
-// Validates compressive sensing (docs/algorithms.md 9): compares the result of a third of the samples with the
-// least squares profile of all samples, found by conjugate gradients over explicit sums in double precision.
+// Validations of the iterative methods: compressive sensing and dispersion-encoded full range.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +14,10 @@
 #include "engine/validation/topics.h"
 
 namespace echolux {
+
+// Validates compressive sensing (docs/algorithms.md 9): compares the result of a third of the samples with the
+// least squares profile of all samples, found by conjugate gradients over explicit sums in double precision.
+
 namespace {
 
 using std::numbers::pi;

@@ -1,5 +1,4 @@
-// Validates surfaces between layers against painted boundaries, by the mean absolute error in voxels as in
-// publications.
+// Validations of tissue analysis: surfaces between layers, and speckle filters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +12,10 @@
 #include "engine/validation/topics.h"
 
 namespace echolux {
+
+// Validates surfaces between layers against painted boundaries, by the mean absolute error in voxels as in
+// publications.
+
 namespace {
 
 struct MeanErrors {

@@ -1,4 +1,4 @@
-// The parts of a validation, each in a file of the same name. They throw what ValidationRun throws.
+// The parts of a validation. They throw what ValidationRun throws.
 #pragma once
 
 #include <complex>
