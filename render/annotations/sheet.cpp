@@ -5,6 +5,7 @@
 #include <glm/geometric.hpp>
 
 namespace echolux {
+
 namespace {
 
 constexpr double line_per_em = 0.09;
@@ -115,6 +116,23 @@ glm::dvec2 Sheet::size_of(const std::string& text) const {
 
 void Sheet::label(std::string text, const glm::dvec2& at, const glm::dvec2& anchor, const glm::vec3& colour) {
     labels_.push_back({std::move(text), at, anchor, colour, em_});
+}
+
+// ---- Typesetter
+
+namespace {
+
+#ifdef ECHOLUX_TEXT
+constexpr bool has_text = true;
+#else
+constexpr bool has_text = false;
+#endif
+
+}  // namespace
+
+std::unique_ptr<Typesetter> make_typesetter() {
+    if constexpr (has_text) return make_inter_typesetter();
+    return nullptr;
 }
 
 }  // namespace echolux

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compute/plan/describe.h"
-#include "render/stats.h"
+#include "render/picture.h"
 #include "render/transfer_function.h"
 #include "ui/panels/number_scale.h"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "app/stage/exhibit.h"
-#include "render/colour_maps.h"
 #include "render/slots/volume_texture.h"
+#include "render/view/curve.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "compute/plan/describe.h"
-#include "render/colour_maps.h"
+#include "render/view/curve.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 

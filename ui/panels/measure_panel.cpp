@@ -4,7 +4,7 @@
 #include <array>
 
 #include "compute/plan/describe.h"
-#include "render/annotations/quantities.h"
+#include "render/annotations/annotations.h"
 #include "ui/panels/icons.h"
 #include "ui/panels/measuring.h"
 #include "ui/panels/panel_list.h"

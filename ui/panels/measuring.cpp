@@ -9,7 +9,7 @@
 
 #include "app/stage/exhibit.h"
 #include "compute/error.h"
-#include "render/annotations/quantities.h"
+#include "render/annotations/annotations.h"
 
 namespace echolux {
 namespace {

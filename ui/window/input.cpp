@@ -5,7 +5,7 @@
 #include <glm/trigonometric.hpp>
 
 #include "compute/plan/describe.h"
-#include "render/camera_motion.h"
+#include "render/camera.h"
 
 namespace echolux {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "render/area_lights.h"
-#include "render/region.h"
+#include "render/picture.h"
 #include "ui/panels/panel.h"
 
 namespace echolux {

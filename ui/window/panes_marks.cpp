@@ -5,9 +5,9 @@
 
 #include "app/stage/exhibit.h"
 #include "app/stage/patient_sides.h"
-#include "render/annotations/quantities.h"
+#include "render/annotations/annotations.h"
 #include "render/camera.h"
-#include "render/colour_maps.h"
+#include "render/view/curve.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/volume_facts.h"
 #include "ui/window/panes.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "render/region.h"
+#include "render/picture.h"
 #include "ui/panels/panel.h"
 #include "ui/window/scene_drawing.h"
 

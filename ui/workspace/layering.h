@@ -19,8 +19,8 @@ namespace echolux {
 
 class Exhibit;
 class Workspace;
-struct Cut;         // render/view/cut.h
-struct HeightMaps;  // render/heights.h
+struct Cut;         // render/view/view.h
+struct HeightMaps;  // render/scan_geometry.h
 struct View;
 
 // Key of surfaces in the undo history. Its value is the number of a state.
