@@ -17,8 +17,8 @@
 #include "app/stage/exhibit.h"
 #include "ui/control/control.h"
 #include "ui/control/known_settings.h"
+#include "ui/control/message.h"
 #include "ui/control/methods.h"
-#include "ui/control/reply.h"
 
 namespace echolux {
 

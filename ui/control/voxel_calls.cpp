@@ -8,8 +8,8 @@
 
 #include "app/stage/pane_view.h"
 #include "engine/io/png_bytes.h"
-#include "ui/control/base64.h"
 #include "ui/control/control_parts.h"
+#include "ui/control/message.h"
 
 namespace echolux {
 namespace {

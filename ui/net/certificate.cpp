@@ -11,10 +11,10 @@
 
 #include "compute/error.h"
 #include "engine/io/regular_file.h"
-#include "ui/net/private_file.h"
-#include "ui/net/released.h"
+#include "ui/net/access.h"
 
 namespace echolux {
+
 namespace {
 
 using Bio = Released<BIO, BIO_free>;

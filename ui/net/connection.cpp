@@ -1,9 +1,11 @@
-#include "ui/net/inbox.h"
+#include "ui/net/connection.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace echolux {
+
+// ---- Inbox
 
 void Inbox::put(Incoming arrival) {
     const std::lock_guard lock(mutex_);
