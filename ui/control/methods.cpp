@@ -71,6 +71,11 @@ std::vector<std::string> texts_of(const Json& value) {
     return value.get<std::vector<std::string>>();
 }
 
+std::vector<std::string> texts_of(const nlohmann::json& params, const char* name) {
+    const auto found = params.find(name);
+    return found == params.end() ? std::vector<std::string>() : texts_of(*found);
+}
+
 std::string_view name_of(ParameterType type) {
     switch (type) {
         case Type::text: return "string";

@@ -656,8 +656,8 @@ using Headers = std::map<http::field, std::string>;
 constexpr std::size_t form_bytes = 4096, part_bytes = 1 << 16;
 constexpr double upload_pause_s = 30;  // maximum pause between parts
 // Limits for reading after the last response, see linger().
-constexpr double lingers_s = 2;
-constexpr std::size_t lingers_bytes = 1 << 20;
+constexpr double web_lingers_s = 2;
+constexpr std::size_t web_lingers_bytes = 1 << 20;
 
 // Pages may only load their own files.
 constexpr const char* policy =
@@ -865,9 +865,9 @@ class WebSession : public Unauthenticated, public std::enable_shared_from_this<W
     void linger() {
         error_code ignored;
         stream_.plain().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-        stream_.plain().expires_after(in_time(lingers_s));
+        stream_.plain().expires_after(in_time(web_lingers_s));
         waste_.resize(part_bytes);
-        read_waste(lingers_bytes);
+        read_waste(web_lingers_bytes);
     }
 
     void read_waste(std::size_t most) {
