@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compute/plan/describe.h"
-#include "ui/window/input.h"
+#include "ui/window/panes.h"
 
 namespace echolux {
 namespace {

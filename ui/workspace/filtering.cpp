@@ -10,10 +10,10 @@
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "engine/scan/section_toml.h"
-#include "ui/workspace/changing.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux {
+
 namespace {
 
 // Do not start a job while the volume is changing or loading.

@@ -22,7 +22,7 @@
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/layering.h"
 #include "ui/workspace/raw_proposal.h"
-#include "ui/workspace/state_folder.h"
+#include "ui/workspace/user_folders.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux {

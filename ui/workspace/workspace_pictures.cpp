@@ -11,7 +11,7 @@
 #include "app/session/key_frame_file.h"
 #include "compute/error.h"
 #include "engine/io/picture_file.h"
-#include "ui/workspace/changing.h"
+#include "ui/workspace/filtering.h"
 #include "ui/workspace/workspace_parts.h"
 
 namespace echolux {

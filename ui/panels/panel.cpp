@@ -1,5 +1,5 @@
 // List of all panels in their order from top to bottom.
-#include "ui/panels/panel_list.h"
+#include "ui/panels/panel.h"
 
 namespace echolux {
 
