@@ -12,7 +12,6 @@
 #include "render/view/view.h"
 
 namespace echolux {
-
 namespace {
 
 const glm::dvec3 along_depth{1, 0, 0};

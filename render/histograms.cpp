@@ -14,7 +14,6 @@
 #include "shaders/spirv.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr std::array binding_types{vk::DescriptorType::eSampledImage, vk::DescriptorType::eStorageBuffer};

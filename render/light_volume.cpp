@@ -7,7 +7,6 @@
 #include "shaders/spirv.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr std::int64_t voxels_per_cell = 4;  // along each axis

@@ -10,7 +10,6 @@
 #include "render/camera.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr double finest_step = 0.05;  // in voxels

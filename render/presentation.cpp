@@ -13,7 +13,6 @@
 #include "shaders/spirv.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr vk::ImageSubresourceRange whole_range{vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1};

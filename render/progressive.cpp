@@ -7,7 +7,6 @@
 #include "render/camera.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr double rest_s = 0.08;       // time without a change before the full picture starts

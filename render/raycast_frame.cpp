@@ -24,7 +24,6 @@
 #include "shaders/shared/bricks.h"
 
 namespace echolux {
-
 namespace {
 
 // Placeholder for unused planes, in texture coordinates: too far away for any ray to hit or for anything to be beyond

@@ -14,7 +14,6 @@
 #include "shaders/shared/raycast.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr std::size_t max_kept = 5;  // one per pane, and one for pictures outside the panes

@@ -11,7 +11,6 @@
 #include "render/view/curve.h"
 
 namespace echolux {
-
 namespace {
 
 ValueRange span_of(const TransferCurve& curve) {

@@ -12,7 +12,6 @@
 #include "shaders/spirv.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr std::array binding_types{vk::DescriptorType::eStorageBuffer, vk::DescriptorType::eStorageBuffer,

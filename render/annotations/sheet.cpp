@@ -5,7 +5,6 @@
 #include <glm/geometric.hpp>
 
 namespace echolux {
-
 namespace {
 
 constexpr double line_per_em = 0.09;

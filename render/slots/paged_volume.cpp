@@ -15,7 +15,6 @@
 #include "shaders/shared/raycast.h"
 
 namespace echolux {
-
 namespace {
 
 // Max size of the staging buffer.

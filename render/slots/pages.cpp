@@ -13,7 +13,6 @@
 #include "compute/parallel_for.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr std::int64_t max_slots = 255;       // per axis: the page table stores each index in eight bits

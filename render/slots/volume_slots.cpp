@@ -9,7 +9,6 @@
 #include "render/slots/volume_texture.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr std::int64_t max_kept = 200;  // each slot takes several of the few thousand allocations that a device allows

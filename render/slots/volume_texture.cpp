@@ -24,7 +24,6 @@
 #include "shaders/spirv.h"
 
 namespace echolux {
-
 namespace {
 
 std::string described(const VolumeGrid& grid) {

@@ -9,7 +9,6 @@
 #include "compute/empty_value.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr std::int64_t max_counted = 1 << 20;  // max number of voxels read for the percentiles

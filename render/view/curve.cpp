@@ -22,7 +22,6 @@
 #include "compute/plan/describe.h"
 
 namespace echolux {
-
 namespace {
 
 // A text field that accepts the given names only.

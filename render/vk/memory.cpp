@@ -8,7 +8,6 @@
 #include "compute/error.h"
 
 namespace echolux::gpu {
-
 namespace {
 
 using Property = vk::MemoryPropertyFlagBits;

@@ -7,7 +7,6 @@
 #include "compute/error.h"
 
 namespace echolux::gpu {
-
 namespace {
 
 vk::raii::DescriptorSetLayout made_set_layout(const Device& device, std::span<const vk::DescriptorType> types,

@@ -3,7 +3,6 @@
 #include <exception>
 
 namespace echolux::gpu {
-
 namespace {
 
 constexpr std::uint32_t submissions_under_way = 32;  // enough for several frames of a window with several panes

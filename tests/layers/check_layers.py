@@ -80,7 +80,7 @@ ONE_PLACE = [
     (re.compile(r"\bifstream(\s+\w+)?\((?!\))|\bifstream\s+\w+\{"),
      "files are opened by regular_stream() or open_file() of engine/io/regular_file.h",
      {"engine/io/regular_file.cpp", "engine/io/regular_file.h", "engine/reader/cage.cpp", "engine/memory_budget.cpp", "render/view/curve.cpp", "bench/run.cpp",
-      "ui/cli/standard_streams.cpp", "ui/workspace/user_folders.cpp", "ui/workspace/user_folders.cpp"}),
+      "ui/cli/standard_streams.cpp", "ui/workspace/user_folders.cpp"}),
 ]
 
 MAX_LINES = 1200

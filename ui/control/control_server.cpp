@@ -18,7 +18,6 @@
 #include "ui/net/net_server.h"
 
 namespace echolux {
-
 namespace {
 
 ControlOptions options_of(const ControlServerOptions& options) {

@@ -1,5 +1,5 @@
-// Control of a window over TCP with one JSON message per line: combines the network server, tokens and Control. The
-// window's loop calls update() once per turn.
+// Servers that let other programs control a window: JSON messages over TCP, and OpenIGTLink for programs such as 3D
+// Slicer. The window's loop calls update() once per turn.
 #pragma once
 
 #include <filesystem>
@@ -22,6 +22,9 @@ struct ControlServerOptions {
     std::function<Image()> window_picture{};
     std::function<void()> wake{};  // interrupts the wait of the window's loop; called from any thread
 };
+
+// ---- Control of a window over TCP with one JSON message per line: combines the network server, tokens and Control.
+// The window's loop calls update() once per turn.
 
 class ControlServer {
   public:

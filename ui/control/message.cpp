@@ -11,7 +11,6 @@
 #include "engine/io/json_text.h"
 
 namespace echolux {
-
 namespace {
 
 using Json = nlohmann::json;

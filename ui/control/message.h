@@ -1,5 +1,6 @@
-// JSON-RPC 2.0 messages (jsonrpc.org/specification): single requests and batches. Parses text from any client without
-// knowing the methods. Errors are returned as data, so that every request receives a response.
+// JSON-RPC 2.0 messages (jsonrpc.org/specification): single requests and batches, from text or OpenIGTLink, and their
+// responses. Parses text from any client without knowing the methods. Errors are returned as data, so that every
+// request receives a response.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,6 @@
 #include "ui/control/message.h"
 
 namespace echolux {
-
 namespace {
 
 using Json = nlohmann::json;

@@ -19,7 +19,6 @@
 #include "engine/io/regular_file.h"
 
 namespace echolux {
-
 namespace {
 
 // In characters.

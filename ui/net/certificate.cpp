@@ -14,7 +14,6 @@
 #include "ui/net/access.h"
 
 namespace echolux {
-
 namespace {
 
 using Bio = Released<BIO, BIO_free>;

@@ -1,5 +1,5 @@
-// A connected client: a page with a WebSocket, or a program that writes lines. All functions are thread-safe and return
-// immediately. Messages sent after the end of the connection are dropped.
+// Connections as seen by the thread that answers: a connected client, which is a page with a WebSocket or a program
+// that writes lines, and the queue of messages from all of them.
 #pragma once
 
 #include <chrono>
@@ -15,6 +15,9 @@
 namespace echolux {
 
 using SharedBytes = std::shared_ptr<const std::vector<std::byte>>;  // shared by all recipients without copies
+
+// ---- A connected client: a page with a WebSocket, or a program that writes lines. All functions are thread-safe and
+// return immediately. Messages sent after the end of the connection are dropped.
 
 class Connection {
   public:

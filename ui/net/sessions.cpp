@@ -31,7 +31,6 @@
 #include "ui/net/web_request.h"
 
 namespace echolux::net {
-
 namespace {
 
 // Increments the count until the returned handle is released. The count is shared because handles may outlive the hub.

@@ -1,4 +1,5 @@
-// State shared by the sessions of one server. Used on the network's thread.
+// Sessions of the network server: one per connection of a page, a WebSocket or a program that writes lines, with the
+// state that they share. Used on the network's thread, except for the outbox of a connection.
 #pragma once
 
 #include <atomic>

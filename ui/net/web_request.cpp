@@ -9,7 +9,6 @@
 #include "compute/error.h"
 
 namespace echolux {
-
 namespace {
 
 int digit_of(char c) {

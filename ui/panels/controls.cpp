@@ -10,7 +10,6 @@
 #include "ui/panels/widgets.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr double fine = 0.1;  // speed of a drag with Shift

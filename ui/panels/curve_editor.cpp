@@ -14,7 +14,6 @@
 #include "ui/panels/widgets.h"
 
 namespace echolux {
-
 namespace {
 
 // Values of view.low and view.high that select automatic limits.

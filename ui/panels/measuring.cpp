@@ -20,7 +20,6 @@
 #include "ui/panels/widgets.h"
 
 namespace echolux {
-
 namespace {
 
 // Unused coordinates are omitted at the end of the line.

@@ -141,7 +141,7 @@ std::vector<std::unique_ptr<Panel>> make_panels();
 // Creates the view that replaces the panes during alignment with a mirror in the sample arm.
 std::unique_ptr<Panel> make_alignment_view();
 
-// ---- Factories of the panels, one panel per source file. panels.cpp lists them in order.
+// ---- Factories of the panels. panel.cpp lists them in order.
 
 // Panel with constant id, title and side.
 class NamedPanel : public Panel {
@@ -173,7 +173,7 @@ std::unique_ptr<Panel> make_export_panel();
 std::unique_ptr<Panel> make_time_panel();
 std::unique_ptr<Panel> make_keys_panel();
 
-// ---- Colours of layer surfaces for Dear ImGui.
+// ---- Colours of layer surfaces
 
 inline ImVec4 drawn_colour_of_surface(std::size_t number) {
     const Colour& colour = colour_of_surface(number);

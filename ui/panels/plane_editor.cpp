@@ -12,7 +12,6 @@
 #include "ui/panels/widgets.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr float plane_height = 170;  // at scale 1

@@ -10,7 +10,6 @@
 #include "ui/panels/widgets.h"
 
 namespace echolux {
-
 namespace {
 
 // A plot while it is drawn: its position on the screen and the visible range of its axes.
@@ -242,10 +241,10 @@ class Column {
 };
 
 // Indices [from, to] of the points within a range, extended by one point on either side.
-struct Shown {
+struct ShownPoints {
     std::int64_t from, to;
 
-    Shown(const PlotCurve& curve, const PlotRange& range) {
+    ShownPoints(const PlotCurve& curve, const PlotRange& range) {
         const auto last = static_cast<double>(std::ssize(curve.values) - 1);
         const auto index_at = [&](double x) { return std::floor((x - curve.first) / curve.step); };
         from = static_cast<std::int64_t>(std::clamp(index_at(range.low), 0.0, last + 1));
@@ -269,7 +268,7 @@ std::vector<PlotPoint> points_of(const PlotCurve& curve, const PlotRange& shown,
     std::vector<PlotPoint> points;
     Column column;
     double number = 0;
-    const auto [from, to] = Shown(curve, shown);
+    const auto [from, to] = ShownPoints(curve, shown);
     for (std::int64_t i = from; i <= to; ++i) {
         const auto value = static_cast<double>(curve.values[static_cast<std::size_t>(i)]);
         if (!std::isfinite(value)) continue;
@@ -285,7 +284,7 @@ std::vector<PlotPoint> points_of(const PlotCurve& curve, const PlotRange& shown,
 std::vector<PlotSpan> spans_between(const PlotCurve& low, const PlotCurve& high, const PlotRange& shown,
                                     double columns) {
     std::vector<PlotSpan> spans;
-    const auto [from, to] = Shown(low, shown);
+    const auto [from, to] = ShownPoints(low, shown);
     for (std::int64_t i = from; i <= to; ++i) {
         const double column = std::floor(shown.share(low.first + static_cast<double>(i) * low.step) * columns);
         const auto least = static_cast<double>(low.values[static_cast<std::size_t>(i)]);

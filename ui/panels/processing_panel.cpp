@@ -1,5 +1,5 @@
-// Panel for the reconstruction from spectra to voxels: background, k linearization, dispersion, window, depth and
-// levels. Settings without effect are omitted.
+// Panels for the processing of spectra and volumes: reconstruction, speckle filters, motion correction, and flow.
+// Settings without effect are omitted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +19,8 @@
 #include "ui/workspace/filtering.h"
 
 namespace echolux {
+
+// ---- Reconstruction from spectra to voxels: background, k linearization, dispersion, window, depth and levels
 
 namespace {
 

@@ -1,4 +1,4 @@
-// Panel with statistics: session rates, waiting times, dropped data with reasons, and frame rate.
+// Panels that report: statistics of the session, and the log of notices.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +15,8 @@
 #include "ui/panels/widgets.h"
 
 namespace echolux {
+
+// ---- Statistics of the session: rates, waiting times, dropped data with reasons, and frame rate
 
 namespace {
 

@@ -1,4 +1,5 @@
-// Panel for the transfer function: curve, range of values and opacity.
+// Panels of what is displayed with which colours: the transfer function of the volume, and the layers of the picture
+// with their channels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -107,7 +108,7 @@ void draw_add_channel(const PanelContext& context) {
         .chosen = [&work, place](const auto& path) { work.change(channel_setting(place, "file"), path.string()); }};
 }
 
-// ---- The panel
+// ---- Panel for the transfer function: curve, range of values and opacity
 
 class TransferPanel : public NamedPanel {
   public:

@@ -16,7 +16,6 @@
 #include "ui/panels/volume_facts.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr double rest_before_help_s = 0.45;

@@ -11,7 +11,6 @@
 #include "engine/io/png_bytes.h"
 
 namespace echolux {
-
 namespace {
 
 double now_s() {

@@ -11,7 +11,6 @@
 #include "ui/control/message.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr double answers_within_s = 10;  // time limit for the controlling user to answer a request for control

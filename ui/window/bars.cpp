@@ -18,7 +18,6 @@
 #include "ui/window/theme.h"
 
 namespace echolux {
-
 namespace {
 
 struct Menu {

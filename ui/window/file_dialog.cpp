@@ -17,7 +17,6 @@
 #include "ui/workspace/user_folders.h"
 
 namespace echolux {
-
 namespace {
 
 namespace fs = std::filesystem;

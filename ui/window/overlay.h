@@ -1,4 +1,5 @@
-// Sheet above the window that Esc closes, such as palette, key map and dialogs. The window behind it keeps running.
+// Sheets above the window that Esc closes: about, key map, command palette, tour, and the dialog for raw files; the
+// file dialog is another one. The window behind them keeps running.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +45,7 @@ class Overlay {
     PanelState* sheet_state_ = nullptr;  // valid between begin_sheet() and end_sheet()
 };
 
-// ---- Overlays: about, key map, command palette and tour.
+// ---- About, key map, command palette and tour
 
 // Shows name, version, devices and licences.
 class About : public Overlay {

@@ -24,7 +24,6 @@
 #include "ui/workspace/layering.h"
 
 namespace echolux {
-
 namespace {
 
 constexpr double cross_fade_s = 0.1;

@@ -14,7 +14,6 @@
 #include "ui/window/theme.h"
 
 namespace echolux {
-
 namespace {
 
 // Returns the opaque colour that results on the background of the page.

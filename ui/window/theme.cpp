@@ -10,7 +10,6 @@
 #endif
 
 namespace echolux {
-
 namespace {
 
 // First and last character of each range.

@@ -667,9 +667,9 @@ void MainWindow::Parts::add_actions() {
 void MainWindow::Parts::add_measure_actions() {
     using Kind = MeasureTool::Kind;
     const auto is_open = [this] { return work.stage().exhibit() != nullptr; };
-    const auto add_tool = [&](const char* id, const char* title, const char* key, Kind kind) {
+    const auto add_tool = [&](const char* id, const char* name, const char* key, Kind kind) {
         add(work.actions(), {id,
-                             title,
+                             name,
                              "Measure",
                              {key},
                              [this, kind] {

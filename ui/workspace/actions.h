@@ -1,4 +1,5 @@
-// Everything that users can make the program do, by name. Menus, keys, the command palette and tests run actions.
+// Everything that users can make the program do, by name, and how typed words find it. Menus, keys, the command palette
+// and tests run actions.
 #pragma once
 
 #include <functional>

@@ -13,7 +13,6 @@
 #include "ui/workspace/workspace.h"
 
 namespace echolux {
-
 namespace {
 
 // Do not start a job while the volume is changing or loading.

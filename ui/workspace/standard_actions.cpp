@@ -16,7 +16,6 @@
 #include "ui/workspace/workspace.h"
 
 namespace echolux {
-
 namespace {
 
 // Returns the live source (instrument or simulator), or nullptr.

@@ -10,7 +10,6 @@
 #include "engine/io/atomic_file.h"
 
 namespace echolux {
-
 namespace {
 
 namespace fs = std::filesystem;

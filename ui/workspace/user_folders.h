@@ -1,5 +1,5 @@
-// The user's folders for pictures, videos and documents, as defined by xdg-user-dirs. Files with generated names go
-// there instead of to the current folder.
+// Folders of the user: those for pictures, videos and documents, as defined by xdg-user-dirs, where files with
+// generated names go, and the one with the state of the program.
 #pragma once
 
 #include <filesystem>

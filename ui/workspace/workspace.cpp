@@ -26,8 +26,8 @@
 #include "app/transfer/transfer_text.h"
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "compute/plan/describe.h"
 #include "engine/acquire/source_kinds.h"
+#include "engine/io/allowed_folders.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/lower_case.h"
 #include "engine/io/picture_file.h"
@@ -51,7 +51,7 @@ struct Opening {
     Values view_values{};
 };
 
-// Members that the threads of jobs may use. They outlive the jobs in WorkspaceState.
+// State of the workspace alone. Jobs may use it, so it outlives those in WorkspaceState.
 struct WorkspaceMembers {
     explicit WorkspaceMembers(WorkspaceState& state) : exporting(state, filtering) {}
 
@@ -64,9 +64,9 @@ struct WorkspaceMembers {
     bool was_opened = false;            // whether anything was opened in this run
     std::filesystem::path asked_about;  // foreign session that needs a confirmation to open an instrument
     std::chrono::steady_clock::time_point asked_at;
-    std::filesystem::path session_file;     // of the last save or restore
-    std::shared_ptr<RawProposal> proposal;  // jobs hold weak references
-    std::uint64_t previewing = 0;           // id of the job
+    std::filesystem::path session_file;                // of the last save or restore
+    std::shared_ptr<Workspace::RawProposal> proposal;  // jobs hold weak references
+    std::uint64_t previewing = 0;                      // id of the job
 
     Values wanted_heights;                 // applied once a volume is available
     std::uint64_t finding_heights = 0;     // id of the job
@@ -86,7 +86,7 @@ struct WorkspaceMembers {
     Exporting exporting;
 };
 
-// The order of the bases ends the jobs before the members are destroyed.
+// The bases are destroyed in reverse order: jobs end first.
 struct Workspace::Parts : WorkspaceMembers, WorkspaceState {
     explicit Parts(const WorkspaceOptions& wanted)
         : WorkspaceMembers(*static_cast<WorkspaceState*>(this)), WorkspaceState(wanted) {}
@@ -345,8 +345,8 @@ bool Workspace::Parts::take(const Values& wanted, const std::string& title, std:
 
 void Workspace::Parts::take_or_throw(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
                                      const std::function<void()>& fails) {
-    if (const auto state = wanted.find(std::string(surfaces_key)); state != wanted.end()) {
-        if (!layering.go_to(std::get<std::int64_t>(state->second)))
+    if (const auto step = wanted.find(std::string(surfaces_key)); step != wanted.end()) {
+        if (!layering.go_to(std::get<std::int64_t>(step->second)))
             notices.note("layers", "surfaces of so many steps ago are no longer kept");
         // The surfaces of this step may lack a name that the cut uses.
         if (!layering.renew_heights(stage.exhibit(), book.view())) take(Layering::no_cut(), "view", std::nullopt);
@@ -1106,7 +1106,7 @@ void Workspace::Parts::begin_recording(RecordingWanted wanted) {
 }
 
 bool Workspace::Parts::is_under_way(std::uint64_t job) const {
-    return std::ranges::any_of(jobs.states(), [job](const JobState& state) { return state.id == job; });
+    return std::ranges::any_of(jobs.states(), [job](const JobState& one) { return one.id == job; });
 }
 
 bool Workspace::Parts::is_recording() const {
