@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "compute/error.h"
-#include "compute/error_name.h"
 #include "engine/io/json_text.h"
 
 namespace echolux {

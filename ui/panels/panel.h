@@ -16,7 +16,7 @@
 
 #include "app/figure/surface_colours.h"
 #include "compute/plan/described.h"
-#include "engine/simulate/scene_file.h"
+#include "engine/simulate/scene.h"
 #include "ui/panels/measuring.h"
 #include "ui/panels/volume_facts.h"
 #include "ui/workspace/workspace.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/simulate/scene_section.h"
+#include "engine/simulate/scene.h"
 #include "ui/panels/panel.h"
 
 namespace echolux {
