@@ -1,4 +1,4 @@
-// Transfer functions in files: our own TOML (docs/rendering.md shows one) in and out, ParaView's JSON in.
+// Transfer functions in files: our own TOML (docs/transfer-functions.md) in and out, ParaView's JSON in.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 // Whether the dispersion of a plan is that of its spectra. A real spectrum shows each reflector on both sides of zero
 // delay: under the right dispersion one of the two is sharp and the other twice as blurred, under half of it, or twice
-// as much, neither is as sharp (docs/algorithms.md 8).
+// as much, neither is as sharp (docs/transforms.md 8).
 #include <algorithm>
 #include <cmath>
 #include <complex>

@@ -1,5 +1,5 @@
 // Sparse reconstruction by separable approximation (SpaRSA; S. J. Wright, R. D. Nowak, M. A. T. Figueiredo, IEEE Trans.
-// Signal Process. 57, 2479 (2009); docs/algorithms.md 9): the least of |A x - y|^2 / 2 + tau * sum of amplitudes, by
+// Signal Process. 57, 2479 (2009); docs/transforms.md 9): the least of |A x - y|^2 / 2 + tau * sum of amplitudes, by
 // a set number of steps. Plain Barzilai-Borwein steps may run away, so that their curvature is bounded from below.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Dispersion-encoded full range on the GPU (docs/algorithms.md 8): spectra on the k grid behind the window, then the
+// Dispersion-encoded full range on the GPU (docs/transforms.md 8): spectra on the k grid behind the window, then the
 // search for the true images. Where a block of threads can transform an A-scan by itself all iterations stay on the
 // chip (full_range_on_chip.cu); other lengths, and double precision, go through memory between the transforms of cuFFT
 // (full_range_passes.cu).

@@ -1,4 +1,4 @@
-// The NUFFT of lines whose samples lie elsewhere each (calibration.k_jitter, docs/algorithms.md 7.1) on the GPU:
+// The NUFFT of lines whose samples lie elsewhere each (calibration.k_jitter, docs/transforms.md 7.1) on the GPU:
 // samples are weighed where they lie, then every point of the finer grid gathers those near it, in the order of their
 // places, so that bits do not depend on threads. Places are computed in double, as on the CPU: in float a sample of
 // 8192 would be off by a thousandth of a point.

@@ -1,4 +1,4 @@
-// The fast transform of samples where they lie (docs/algorithms.md 7), on the GPU. Where a block of threads can hold
+// The fast transform of samples where they lie (docs/transforms.md 7), on the GPU. Where a block of threads can hold
 // the finer grid of two lines, one kernel goes from raw samples to depth bins or byte codes; for other grids, and to
 // measure it against, samples are spread by one kernel, transformed with cuFFT and corrected by another.
 #pragma once

@@ -1,5 +1,5 @@
 // The search of compressive sensing for many A-scans at a time, each with scalars of its own, which stay on the device
-// (docs/algorithms.md 9): for transforms that one block of threads cannot hold.
+// (docs/transforms.md 9): for transforms that one block of threads cannot hold.
 #pragma once
 
 #include <cuda_runtime.h>

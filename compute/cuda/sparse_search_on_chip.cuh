@@ -1,4 +1,4 @@
-// One kernel for the whole search of an A-scan (docs/algorithms.md 9): a block of threads keeps profile and gradient in
+// One kernel for the whole search of an A-scan (docs/transforms.md 9): a block of threads keeps profile and gradient in
 // registers, residual and finer grid in shared memory, from the samples to the profile found. The grid is transformed
 // as by line_transform.cuh: a real one as a complex line of half its length, taken apart by symmetry (J. W. Cooley, P.
 // A. W. Lewis, P. D. Welch, J. Sound Vib. 12, 315 (1970)); a complex one, which has the bins of one side only, as it

@@ -1,4 +1,4 @@
-// Compressive sensing (docs/algorithms.md 9; D. Xu, Y. Huang, J. U. Kang, Opt. Express 22, 14871 (2014)): of all depth
+// Compressive sensing (docs/transforms.md 9; D. Xu, Y. Huang, J. U. Kang, Opt. Express 22, 14871 (2014)): of all depth
 // profiles that explain the samples used, the one with the least sum of amplitudes. Here: which samples, and the tables
 // between depth profiles and these samples.
 #pragma once

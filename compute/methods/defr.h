@@ -1,4 +1,4 @@
-// Dispersion-encoded full range (docs/algorithms.md 8; B. Hofer et al., Opt. Express 17, 7 (2009) and 18, 4898 (2010)):
+// Dispersion-encoded full range (docs/transforms.md 8; B. Hofer et al., Opt. Express 17, 7 (2009) and 18, 4898 (2010)):
 // a real spectrum shows each reflector on both sides of zero delay, but only one of the two is sharp once the
 // dispersion is compensated for. The sharp ones are found and their false images taken away, again and again.
 #pragma once

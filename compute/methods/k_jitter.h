@@ -1,4 +1,4 @@
-// Swept sources whose k map differs a little from sweep to sweep (calibration.k_jitter, docs/algorithms.md 7.1): of
+// Swept sources whose k map differs a little from sweep to sweep (calibration.k_jitter, docs/transforms.md 7.1): of
 // each A-scan, or of each acquired B-scan, how far and how much wider its samples lie on the k grid.
 #pragma once
 

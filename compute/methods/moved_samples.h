@@ -1,6 +1,6 @@
 // What the NUFFT needs where the samples of each line lie elsewhere on the k axis: nothing of a sample's weights can be
 // computed before its line is known, so kernel and spectral weight become functions that are quick to evaluate
-// (docs/algorithms.md 7.1).
+// (docs/transforms.md 7.1).
 #pragma once
 
 #include <cmath>

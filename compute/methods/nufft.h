@@ -1,4 +1,4 @@
-// The fast transform of a spectrum where it was sampled (docs/algorithms.md 7; A. Dutt, V. Rokhlin, SIAM J. Sci.
+// The fast transform of a spectrum where it was sampled (docs/transforms.md 7; A. Dutt, V. Rokhlin, SIAM J. Sci.
 // Comput. 14, 1368 (1993)): samples are spread over a finer uniform grid by a short kernel, transformed, and what the
 // kernel did to each depth is divided out.
 #pragma once

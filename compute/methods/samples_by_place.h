@@ -1,5 +1,5 @@
 // The samples of a spectrum in the order of their places on the k axis, so that those near a point are found without
-// looking at all: what gathers instead of scattering where each line's samples lie elsewhere (docs/algorithms.md 7.1).
+// looking at all: what gathers instead of scattering where each line's samples lie elsewhere (docs/transforms.md 7.1).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The kernels of the NUFFT (docs/algorithms.md 7): how a sample between the points of a uniform grid is given to
+// The kernels of the NUFFT (docs/transforms.md 7): how a sample between the points of a uniform grid is given to
 // those around it. Gaussian (L. Greengard, J.-Y. Lee, SIAM Rev. 46, 443 (2004)), Kaiser-Bessel (J. I. Jackson et al.,
 // IEEE Trans. Med. Imaging 10, 473 (1991); P. J. Beatty et al., ibid. 24, 799 (2005)), exponential of a semicircle (A.
 // Barnett, J. Magland, L. af Klinteberg, SIAM J. Sci. Comput. 41, C479 (2019)).

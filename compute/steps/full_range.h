@@ -1,4 +1,4 @@
-// The steps of an iteration of dispersion-encoded full range (docs/algorithms.md 8), one bin or point at a time.
+// The steps of an iteration of dispersion-encoded full range (docs/transforms.md 8), one bin or point at a time.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The steps of a sparse search (docs/algorithms.md 9), one depth bin at a time, and the rules that an A-scan follows:
+// The steps of a sparse search (docs/transforms.md 9), one depth bin at a time, and the rules that an A-scan follows:
 // its scalars, the same for a thread of the CPU, a block of a GPU and a line of a batch. SpaRSA: S. J. Wright, R. D.
 // Nowak, M. A. T. Figueiredo, IEEE Trans. Signal Process. 57, 2479 (2009).
 #pragma once

@@ -1,4 +1,4 @@
-// How far dispersion-encoded full range brings false images down, iteration by iteration (docs/algorithms.md 8).
+// How far dispersion-encoded full range brings false images down, iteration by iteration (docs/transforms.md 8).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The fast transform of samples where they lie against the sum that it approximates (docs/algorithms.md 7).
+// The fast transform of samples where they lie against the sum that it approximates (docs/transforms.md 7).
 #include <fmt/format.h>
 
 #include <algorithm>

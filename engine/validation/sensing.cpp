@@ -1,4 +1,4 @@
-// Compressive sensing (docs/algorithms.md 9): what a third of the samples gives, against the least-squares profile of
+// Compressive sensing (docs/transforms.md 9): what a third of the samples gives, against the least-squares profile of
 // all samples, found by conjugate gradients over explicit sums in double.
 #include <algorithm>
 #include <cmath>

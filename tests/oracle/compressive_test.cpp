@@ -1,4 +1,4 @@
-// Compressive sensing (docs/algorithms.md 9): scenes of reflectors in closed form, seen by a part of the samples,
+// Compressive sensing (docs/transforms.md 9): scenes of reflectors in closed form, seen by a part of the samples,
 // against the least-squares profile of all samples, found by conjugate gradients over explicit sums in double.
 #include <gtest/gtest.h>
 

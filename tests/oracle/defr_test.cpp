@@ -1,4 +1,4 @@
-// Dispersion-encoded full range (docs/algorithms.md 8) on the CPU, on scenes whose true profile is known.
+// Dispersion-encoded full range (docs/transforms.md 8) on the CPU, on scenes whose true profile is known.
 #include <gtest/gtest.h>
 
 #include <algorithm>

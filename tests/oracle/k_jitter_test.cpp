@@ -1,4 +1,4 @@
-// Sweeps whose k maps differ from one to the next (docs/algorithms.md 7.1), against fringes in closed form: one mirror,
+// Sweeps whose k maps differ from one to the next (docs/transforms.md 7.1), against fringes in closed form: one mirror,
 // recorded with a random offset and stretch of each sweep, has one complex depth profile.
 #include <gtest/gtest.h>
 

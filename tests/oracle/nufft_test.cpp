@@ -1,4 +1,4 @@
-// The fast transform of samples where they lie (docs/algorithms.md 7) against sums over their true wavenumbers in
+// The fast transform of samples where they lie (docs/transforms.md 7) against sums over their true wavenumbers in
 // double, for each kernel, oversampling and width of the published table of errors.
 #include "tests/oracle/nufft_truths.h"
 

@@ -1,5 +1,5 @@
 // What the fast transform of samples where they lie is held against: sums over their true wavenumbers in double, and
-// the published errors of each kernel (docs/algorithms.md 7).
+// the published errors of each kernel (docs/transforms.md 7).
 #pragma once
 
 #include <algorithm>

@@ -239,7 +239,7 @@ def exact_transform(s, recipe, calibration):
 
 
 def full_range(s, recipe, calibration):
-    """Both sides of zero delay, told apart by their dispersion (docs/algorithms.md 8): s on the k grid, windowed. The
+    """Both sides of zero delay, told apart by their dispersion (docs/transforms.md 8): s on the k grid, windowed. The
     source is not known: gamma is that of the window."""
     n = s.shape[-1]
     phase = np.exp(1j * dispersion(n, recipe, calibration))
@@ -260,7 +260,7 @@ def full_range(s, recipe, calibration):
 
 
 def sparse(s, recipe, calibration):
-    """The sparsest profile by SpaRSA with clamped steps (docs/algorithms.md 9), through the matrix itself; what it has
+    """The sparsest profile by SpaRSA with clamped steps (docs/transforms.md 9), through the matrix itself; what it has
     of the objective at the end is checked never to be worse than nothing at all."""
     n = s.shape[-1]
     wanted, used = recipe["compressive"], calibration["mask"] == 1
