@@ -11,7 +11,7 @@ namespace echolux {
 std::vector<std::vector<std::string>> shipped_table(std::string_view path);
 
 // A published error of the fast transform of samples where they lie: relative l2, of three kernels
-// (docs/algorithms.md 7).
+// (docs/transforms.md 7).
 struct PublishedNufftError {
     double oversampling = 0;
     long width = 0;              // points of the grid
