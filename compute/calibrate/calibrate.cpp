@@ -192,7 +192,7 @@ double empty_share(const ReconstructionSpec& given, const Block& block) {
 
 // Tests whether the dispersion of a plan matches its spectra. A real spectrum shows each reflector on both sides of
 // zero delay. With the correct dispersion one image is sharp and the other is blurred twice as much; with half or twice
-// the dispersion, neither is as sharp (docs/algorithms.md 8).
+// the dispersion, neither is as sharp (docs/transforms.md 8).
 
 namespace {
 

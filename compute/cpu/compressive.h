@@ -38,7 +38,7 @@ std::unique_ptr<Sensing> sensing_by_matrix(const SensingMatrix& matrix);
 std::unique_ptr<Sensing> sensing_by_grid(const SensingTables& tables);
 
 // Sparse reconstruction by separable approximation (SpaRSA; S. J. Wright, R. D. Nowak, M. A. T. Figueiredo, IEEE Trans.
-// Signal Process. 57, 2479 (2009); docs/algorithms.md 9). Minimizes |A x - y|^2 / 2 + tau * sum of amplitudes in a
+// Signal Process. 57, 2479 (2009); docs/transforms.md 9). Minimizes |A x - y|^2 / 2 + tau * sum of amplitudes in a
 // fixed number of steps. Plain Barzilai-Borwein steps may diverge, so their curvature is bounded from below.
 
 // Searches one A-scan at a time. Owns the sensing operator and the buffers of one thread.

@@ -63,7 +63,7 @@ std::unique_ptr<SensingOnDevice> sensing_by_grid(const SensingTables& tables, st
 // whole product, so large blocks are preferable. Throws Error{device, out_of_memory}.
 std::unique_ptr<SensingOnDevice> sensing_by_matrix(const SensingTables& tables, std::int64_t scan_lines);
 
-// Sparse search of compressive sensing for many A-scans at a time (docs/algorithms.md 9). The scalars of each A-scan
+// Sparse search of compressive sensing for many A-scans at a time (docs/transforms.md 9). The scalars of each A-scan
 // stay on the device. For transforms that do not fit into one thread block.
 
 struct SearchWork;

@@ -1,4 +1,4 @@
-// NUFFT on the GPU (docs/algorithms.md 7). If a thread block can hold the finer grid of two lines, a single kernel
+// NUFFT on the GPU (docs/transforms.md 7). If a thread block can hold the finer grid of two lines, a single kernel
 // converts raw samples to depth bins or byte codes. Other grids, and comparisons, use separate kernels for spreading
 // and correction with cuFFT between them.
 #pragma once
@@ -37,7 +37,7 @@ struct GridTaps {
 // Builds the taps.
 GridTaps grid_taps(const NufftTables& tables);
 
-// GPU implementation of the NUFFT for lines with individual sample positions (calibration.k_jitter, docs/algorithms.md
+// GPU implementation of the NUFFT for lines with individual sample positions (calibration.k_jitter, docs/transforms.md
 // 7.1). Samples are weighted at their positions, then every point of the finer grid gathers its neighbours in order of
 // position, so the bits do not depend on threads. Positions are computed in double, as on the CPU: in float, a sample
 // of 8192 would be off by 1e-3 points.

@@ -1,4 +1,4 @@
-// Swept sources whose k map varies from sweep to sweep (calibration.k_jitter, docs/algorithms.md 7.1): the offset and
+// Swept sources whose k map varies from sweep to sweep (calibration.k_jitter, docs/transforms.md 7.1): the offset and
 // stretch of the samples on the k grid, per A-scan or per acquired B-scan.
 #pragma once
 
@@ -57,7 +57,7 @@ class KJitter {
 void check_k_jitter(const std::vector<double>& k_jitter, const ScanGeometry& geometry, const std::string& where);
 
 // NUFFT tables for lines whose samples move on the k axis. Sample weights cannot be precomputed before the line is
-// known, so the kernel and the spectral weight become functions that are fast to evaluate (docs/algorithms.md 7.1).
+// known, so the kernel and the spectral weight become functions that are fast to evaluate (docs/transforms.md 7.1).
 
 // Spreads the samples of a moved line to the finer grid.
 struct MovedSpreading {
@@ -105,7 +105,7 @@ struct MovedSamples {
 MovedSamples moved_samples(const ReconstructionSpec& spec, const NufftTables& tables);
 
 // The samples of a spectrum sorted by their position on the k axis, so that those near a point are found without a
-// search over all samples. Used to gather rather than scatter if samples move from line to line (docs/algorithms.md
+// search over all samples. Used to gather rather than scatter if samples move from line to line (docs/transforms.md
 // 7.1).
 
 // Non-owning view of the tables in host or GPU memory.

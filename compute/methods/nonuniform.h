@@ -1,4 +1,4 @@
-// Fast transform at the recorded sample positions (docs/algorithms.md 7; A. Dutt, V. Rokhlin, SIAM J. Sci. Comput. 14,
+// Fast transform at the recorded sample positions (docs/transforms.md 7; A. Dutt, V. Rokhlin, SIAM J. Sci. Comput. 14,
 // 1368 (1993)): a short kernel spreads samples over a finer uniform grid, an FFT transforms the grid, and dividing by
 // the kernel's transform removes its effect on each depth.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace echolux {
 
-// Spreading kernels of the NUFFT (docs/algorithms.md 7), which distribute a sample over the neighbouring points of a
+// Spreading kernels of the NUFFT (docs/transforms.md 7), which distribute a sample over the neighbouring points of a
 // uniform grid. Gaussian: L. Greengard, J.-Y. Lee, SIAM Rev. 46, 443 (2004). Kaiser-Bessel: J. I. Jackson et al., IEEE
 // Trans. Med. Imaging 10, 473 (1991); P. J. Beatty et al., ibid. 24, 799 (2005). Exponential of a semicircle: A.
 // Barnett, J. Magland, L. af Klinteberg, SIAM J. Sci. Comput. 41, C479 (2019).

@@ -329,7 +329,7 @@ CheckTable validated_axial_response(ValidationRun& run, AxialTable& axial) {
     return table;
 }
 
-// Validates the NUFFT against the sum that it approximates (docs/algorithms.md 7).
+// Validates the NUFFT against the sum that it approximates (docs/transforms.md 7).
 
 namespace {
 

@@ -9,7 +9,6 @@
 
 #include "compute/reconstructor.h"
 #include "compute/repeat_report.h"
-#include "compute/reconstructor.h"
 #include "engine/analysis/intensity.h"
 
 namespace echolux {

@@ -1,4 +1,4 @@
-// Sweeps with individual k maps (docs/algorithms.md 7.1), compared with fringes in closed form: one mirror, recorded
+// Sweeps with individual k maps (docs/transforms.md 7.1), compared with fringes in closed form: one mirror, recorded
 // with a random offset and stretch per sweep, has one complex depth profile.
 #include <gtest/gtest.h>
 

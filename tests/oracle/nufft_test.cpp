@@ -1,4 +1,4 @@
-// The fast transform of nonuniform samples (docs/algorithms.md 7) compared with sums over their true wavenumbers in
+// The fast transform of nonuniform samples (docs/transforms.md 7) compared with sums over their true wavenumbers in
 // double, for each kernel, oversampling and width of the published error table.
 #include "tests/oracle/nufft_truths.h"
 
