@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "render/denoiser.h"
 #include "render/renderer.h"
 #include "tests/unit/await.h"
 #include "traced.h"
