@@ -1,4 +1,5 @@
 // Variants of the fused kernel for lengths that are products of small numbers, known at run time or at compile time.
+#include "compute/cuda/fused.h"
 #include "compute/cuda/fused_kernel.cuh"
 
 namespace echolux::cuda {
