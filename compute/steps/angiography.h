@@ -78,7 +78,7 @@ struct Omag {
     ECHOLUX_HD void first(Phasor) {}
     ECHOLUX_HD void next(Phasor earlier, Phasor later, Phasor bulk) {
         const Phasor turned = phase_difference(later, bulk);
-        sum += std::sqrt(power_of({turned.re - earlier.re, turned.im - earlier.im}));
+        sum += std::sqrt(power_of(Phasor{turned.re - earlier.re, turned.im - earlier.im}));
         pairs += 1;
     }
     ECHOLUX_HD float value() const { return sum / pairs; }
