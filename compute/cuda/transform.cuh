@@ -304,6 +304,8 @@ ECHOLUX_HD inline void transform_coprime(Point (&v)[a * b]) {
     }
 }
 
+#ifdef __CUDACC__  // the rest exchanges points between threads, on the device only
+
 // Discrete Fourier transform of a line, or of two side by side, by a group of threads. Each thread holds sixteen points
 // in registers: thread t of T has points t, t + T, t + 2 T ... before and after. The stages have radix 16, then the
 // remaining radix, in Stockham order, so bins are in natural order. Between stages, points are exchanged through shared
@@ -636,5 +638,7 @@ __device__ inline void with_mirrored_bins(Point* exchange, const Point (&v)[16],
         if (k >= first && k < end) use(i, k, exchange[padded(mirrored(k))]);
     }
 }
+
+#endif  // __CUDACC__
 
 }  // namespace echolux::cuda
