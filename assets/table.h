@@ -10,7 +10,7 @@ namespace echolux {
 // Returns the cells of a shipped file, without surrounding spaces. `path` is that of the file.
 std::vector<std::vector<std::string>> shipped_table(std::string_view path);
 
-// Published errors of the nonuniform FFT: relative l2 error of three kernels (docs/algorithms.md 7).
+// Published errors of the nonuniform FFT: relative l2 error of three kernels (docs/transforms.md 7).
 struct PublishedNufftError {
     double oversampling = 0;
     long width = 0;              // in grid points

@@ -14,7 +14,7 @@
 #include "bench/live_gpus.h"
 #include "bench/memory_source.h"
 #include "bench/run.h"
-#include "compute/device_memory.h"
+#include "compute/block_memory.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 

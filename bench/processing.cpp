@@ -9,17 +9,16 @@
 
 #include "bench/papers.h"
 #include "bench/rates.h"
-#include "compute/layers.h"
 #include "compute/parallel_for.h"
 #include "compute/speckle.h"
-#include "compute/volume_on_gpu.h"
-#include "engine/layers/boundary_costs.h"
+#include "compute/tissue_on_gpu.h"
+#include "engine/layers/boundary_search.h"
 #include "engine/layers/find_surfaces.h"
 #include "engine/registration/registration.h"
 #include "engine/simulate/counter_random.h"
 #include "engine/speckle/filter_volume.h"
 #include "engine/speckle/speckle_filter.h"
-#include "engine/validation/tissue_scene.h"
+#include "engine/validation/scenes.h"
 
 namespace echolux {
 namespace {

@@ -3,7 +3,6 @@
 #include "assets/table.h"
 
 namespace echolux {
-
 namespace {
 
 std::vector<PublishedFigure> figures_of(const char* file) {

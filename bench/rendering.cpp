@@ -12,7 +12,7 @@
 #include "bench/volume.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
-#include "compute/peaks.h"
+#include "compute/place.h"
 #include "compute/plan/describe.h"
 #include "render/renderer.h"
 

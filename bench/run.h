@@ -12,7 +12,6 @@
 #include "compute/backend.h"
 #include "compute/block_memory.h"
 #include "compute/ceilings.h"
-#include "compute/device_memory.h"
 #include "engine/progress.h"
 
 namespace echolux {

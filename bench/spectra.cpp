@@ -11,7 +11,7 @@
 #include <span>
 
 #include "compute/backend.h"
-#include "compute/device_memory.h"
+#include "compute/block_memory.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 

@@ -20,7 +20,7 @@ echolux_carried(echolux-reader)
 if(TARGET echolux_library)  # its libraries are in the same folder, and so are their dependencies
     target_link_options(echolux_library PRIVATE -Wl,--disable-new-dtags)
 endif()
-install(FILES README.md LICENSE CHANGELOG.md CITATION.cff CONTRIBUTING.md DESTINATION .)
+install(FILES README.md LICENSE CHANGELOG.md CITATION.cff CONTRIBUTING.md CODE_OF_CONDUCT.md DESTINATION .)
 install(DIRECTORY docs DESTINATION . FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.webp")
 install(DIRECTORY plugins DESTINATION . FILES_MATCHING PATTERN "*.h" PATTERN "*.c")  # for plugin authors
 

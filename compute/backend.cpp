@@ -8,8 +8,9 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/reconstructor.h"
 #include "compute/several_devices.h"
-#include "compute/stages.h"
+
 #ifdef ECHOLUX_CUDA
 #include "compute/cuda/entry.h"
 #endif
@@ -194,6 +195,27 @@ ChosenReconstructor choose_reconstructor(const ReconstructionSpec& spec, const B
 
 std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionSpec& spec, const BackendChoice& choice) {
     return choose_reconstructor(spec, choice).reconstructor;
+}
+
+ProcessorUsed on_gpu_or_cpu(const BackendChoice& choice, const std::function<void()>& on_gpu,
+                            const std::function<void()>& on_cpu) {
+    require_backend(choice);
+    ProcessorUsed used;
+    if (insists_on_gpu(choice)) {
+        on_gpu();
+        return {Backend::cuda};
+    }
+    if (choice.backend == Backend::automatic && !surveyed_gpus().usable.empty()) {
+        try {
+            on_gpu();
+            return {Backend::cuda};
+        } catch (const Error& refusal) {
+            if (refusal.code() != ErrorCode::device && refusal.code() != ErrorCode::out_of_memory) throw;
+            used.refusal = refusal.line() + ": the CPU does it instead";
+        }
+    }
+    on_cpu();
+    return used;
 }
 
 }  // namespace echolux

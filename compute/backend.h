@@ -7,13 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "compute/peer_path.h"
 #include "compute/place.h"
 #include "compute/reconstructor.h"
 
 namespace echolux {
 
-struct Stages;  // compute/stages.h
+// How the voxels of one GPU reach a target on another. Kernels write directly to targets on the same GPU.
+
+enum class PeerPath {
+    automatic,    // GPU to GPU, or through pinned memory if they have no peer access
+    copied,       // GPU to GPU, even if the target is on the same GPU: for tests, and for a GPU listed twice
+    through_host  // always through pinned memory
+};
+
+struct Stages;  // compute/reconstructor.h
 
 // How a GPU accesses spectra in pinned host memory.
 enum class SpectraPath {
@@ -97,5 +104,18 @@ std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionSpec& spec
 // Applies the rule of Backend::automatic to any survey and any planning function. For tests.
 ChosenReconstructor gpu_or_cpu(const ReconstructionSpec& spec, const GpuSurvey& survey,
                                const std::function<std::unique_ptr<Reconstructor>()>& plan_on_gpu);
+
+// Runs work on the GPU or the CPU, as BackendChoice requires.
+
+// The processor that did the work.
+struct ProcessorUsed {
+    Backend processor = Backend::cpu;  // or cuda
+    std::string refusal{};             // one line if the CPU replaced a GPU or a slower path was used; otherwise empty
+};
+
+// Runs the work. Backend::automatic uses a GPU if there is one, and falls back to the CPU if the GPU refuses or fails
+// (Error{device, out_of_memory}). Throws what the work throws, and Error{device} if CUDA is required but unavailable.
+ProcessorUsed on_gpu_or_cpu(const BackendChoice& choice, const std::function<void()>& on_gpu,
+                            const std::function<void()>& on_cpu);
 
 }  // namespace echolux

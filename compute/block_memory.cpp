@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <cstring>
 
 #include "compute/backend.h"
 #include "compute/counted.h"
 #include "compute/error.h"
+
 #ifdef ECHOLUX_CUDA
 #include "compute/cuda/entry.h"
 #endif
@@ -56,5 +58,34 @@ BlockMemory block_memory(std::int64_t bytes, MemoryKind wanted) {
     if (!memory) memory = pageable(rounded);
     return {memory.get(), bytes, kind, memory};
 }
+
+// GPU memory in builds without CUDA; otherwise compute/cuda/memory.cpp.
+#ifndef ECHOLUX_CUDA
+
+namespace {
+
+[[noreturn]] void refuse() {
+    throw Error(ErrorCode::device, "this build has no CUDA backend", "device memory", "build with nvcc on the PATH");
+}
+
+}  // namespace
+
+BlockMemory device_memory(std::int64_t, const DeviceId&) {
+    refuse();
+}
+
+std::shared_ptr<void> device_stream(const DeviceId&) {
+    refuse();
+}
+
+std::int64_t free_device_memory(const DeviceId&) {
+    refuse();
+}
+
+void copy_memory(std::byte* to, const std::byte* from, std::int64_t bytes) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
+
+#endif
 
 }  // namespace echolux

@@ -21,4 +21,18 @@ struct BlockMemory {
 // refused. Throws Error{out_of_memory}.
 BlockMemory block_memory(std::int64_t bytes, MemoryKind wanted = MemoryKind::pinned);
 
+// GPU memory for callers that store spectra or voxels there: benchmarks, and programs that already use the GPU.
+
+// Allocates zeroed memory. An all-zero `gpu` selects the first one. Throws Error{device, out_of_memory}.
+BlockMemory device_memory(std::int64_t bytes, const DeviceId& gpu = {});
+
+// Creates a CUDA stream for use as CallerOrder::handle. Throws Error{device}.
+std::shared_ptr<void> device_stream(const DeviceId& gpu = {});
+
+// Returns the free memory of a GPU in bytes. Throws Error{device}.
+std::int64_t free_device_memory(const DeviceId& gpu = {});
+
+// Copies between host or device memory in any direction. Blocks until complete. Throws Error{device}.
+void copy_memory(std::byte* to, const std::byte* from, std::int64_t bytes);
+
 }  // namespace echolux

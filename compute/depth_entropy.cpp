@@ -7,13 +7,13 @@
 #include <numbers>
 #include <numeric>
 
-#include "compute/chosen_processor.h"
+#include "compute/backend.h"
 #include "compute/error.h"
 #include "compute/fft/fft.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #ifdef ECHOLUX_CUDA
-#include "compute/cuda/depth_entropy.h"
+#include "compute/cuda/entry.h"
 #endif
 
 namespace echolux {

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace echolux {
 
@@ -35,5 +36,19 @@ class Error : public std::runtime_error {
     std::string where_;
     std::string remedy_;
 };
+
+// Names of error codes for programs: "bad_setting".
+
+constexpr std::string_view name_of(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::bad_setting: return "bad_setting";
+        case ErrorCode::bad_file: return "bad_file";
+        case ErrorCode::output: return "output";
+        case ErrorCode::out_of_memory: return "out_of_memory";
+        case ErrorCode::device: return "device";
+        case ErrorCode::cancelled: return "cancelled";
+    }
+    return "";
+}
 
 }  // namespace echolux

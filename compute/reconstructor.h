@@ -1,19 +1,44 @@
 // Public interface of compute: plan once, then submit blocks of spectra, whose voxels are written to a target.
 #pragma once
 
+#include <complex>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "compute/device_work.h"
 #include "compute/error.h"
 #include "compute/place.h"
 #include "compute/plan/params.h"
 #include "compute/types.h"
 
 namespace echolux {
+
+// Share of one device in the work of several, and where its time was spent.
+
+// Counters of one device. Values accumulate over the life of a reconstructor.
+struct DeviceWork {
+    DeviceId id{};
+    std::string name{};     // "NVIDIA H200"
+    std::string way{};      // current transfer path of its voxels; empty before the first block
+    std::string failure{};  // why it is excluded; empty if it works
+    std::int64_t blocks = 0;
+    std::int64_t bytes = 0;         // spectra of these blocks
+    std::int64_t copied_bytes = 0;  // voxels copied to another device
+
+    // Seconds on the device's streams, which overlap, of completed blocks: spectra on the link, waiting for a target,
+    // kernels, and voxels on their way to another device.
+    double link_s = 0;
+    double waiting_s = 0;
+    double kernels_s = 0;
+    double copy_s = 0;
+};
+
+// Returns "NVIDIA H200 is left out: ..." for each excluded device, or an empty string.
+std::string left_out(const std::vector<DeviceWork>& devices);
 
 enum class Backend { automatic, cpu, cuda };
 
@@ -94,5 +119,52 @@ inline Place packed_place(void* voxels, const VolumeGrid& grid, std::int64_t fir
 
 // Validates the spec, builds the tables and allocates. Throws Error{bad_setting, out_of_memory}.
 std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec);
+
+// Callbacks of a caller that can inspect and modify data in the pipeline: spectra, depth bins, voxels. They need host
+// memory, so they require the CPU backend. They run between the steps of a block on the thread that submits it. Their
+// exceptions propagate from submit() or prime().
+
+// Lines of a block as recorded, [b_scans][b_repeats][a_scans][a_repeats]. Reversed B-scans are not reordered.
+struct StagedLines {
+    std::int64_t volume = 0;
+    std::int64_t first_b_scan = 0;
+    std::int64_t b_scans = 0;
+};
+
+// [lines][samples], counts of the selected channel before any subtraction.
+struct StagedSpectra {
+    StagedLines lines;
+    float* counts = nullptr;
+};
+
+// [lines][depth], complex depth bins after removal of the fixed pattern, before repeats are averaged and flow is
+// computed. Multiply by `scale` for counts.
+struct StagedBins {
+    StagedLines lines;
+    std::complex<float>* bins = nullptr;
+    std::int64_t depth = 0;
+    double scale = 1;
+};
+
+// Structure voxels in the caller's target: B-scans [first_b_scan, first_b_scan + b_scans) of the volume.
+struct StagedVoxels {
+    std::int64_t volume = 0;
+    std::int64_t first_b_scan = 0;
+    std::int64_t b_scans = 0;
+    std::byte* voxels = nullptr;  // first B-scan
+    std::int64_t a_scan_bytes = 0;
+    std::int64_t b_scan_bytes = 0;
+};
+
+// Each may be empty.
+struct Stages {
+    std::function<void(const StagedSpectra&)> spectra;
+    std::function<void(const StagedBins&)> bins;
+    std::function<void(const StagedVoxels&, const VolumeGrid&)> voxels;
+};
+
+// Like plan_on_cpu(spec), with callbacks. Spectra passed to a callback continue as f32; the results are bit-identical
+// if it changes nothing.
+std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec, std::shared_ptr<const Stages> stages);
 
 }  // namespace echolux

@@ -9,6 +9,7 @@
 
 #include "compute/error.h"
 #include "compute/plan/choices.h"
+#include "compute/reconstructor.h"
 
 namespace echolux {
 namespace {
@@ -148,6 +149,16 @@ std::unique_ptr<Reconstructor> over_devices(const ReconstructionSpec& spec,
                                             std::vector<std::unique_ptr<Reconstructor>> devices) {
     if (devices.size() == 1) return std::move(devices.front());
     return std::make_unique<SeveralDevices>(spec, std::move(devices));
+}
+
+std::string left_out(const std::vector<DeviceWork>& devices) {
+    std::string line;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        if (devices[i].failure.empty()) continue;
+        line += (line.empty() ? "" : "; ") + devices[i].name + " (device " + std::to_string(i + 1) + " of " +
+                std::to_string(devices.size()) + ") is left out: " + devices[i].failure;
+    }
+    return line;
 }
 
 }  // namespace echolux

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "compute/device_memory.h"
+#include "compute/block_memory.h"
 #include "compute/error.h"
 #ifdef ECHOLUX_CUDA
-#include "compute/cuda/speckle.h"
+#include "compute/cuda/entry.h"
 #endif
 
 namespace echolux {

@@ -11,12 +11,10 @@
 #include "compute/flow/flow_tables.h"
 #include "compute/methods/compressive.h"
 #include "compute/methods/k_jitter.h"
-#include "compute/methods/nudft.h"
+#include "compute/methods/nonuniform.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
-#include "compute/plan/require.h"
 #include "compute/plan/tables.h"
-#include "compute/plan/wavelength_unit.h"
 #include "compute/reconstructor.h"
 
 namespace echolux {

@@ -4,9 +4,8 @@
 #include "app/jobs/calibrate_job.h"
 #include "compute/calibrate/calibrate.h"
 #include "compute/calibrate/dispersion_search.h"
-#include "compute/calibrate/mean_profile.h"
 #include "compute/calibrate/mirrors.h"
-#include "compute/calibrate/spectrum_survey.h"
+#include "compute/calibrate/recording_statistics.h"
 #include "library/call.h"
 #include "library/convert.h"
 

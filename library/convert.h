@@ -5,7 +5,7 @@
 #include <string>
 
 #include "compute/backend.h"
-#include "compute/stages.h"
+#include "compute/reconstructor.h"
 #include "echolux/echolux.h"
 #include "engine/progress.h"
 #include "library/handles.h"

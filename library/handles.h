@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "compute/stages.h"
+#include "compute/reconstructor.h"
 #include "echolux/echolux.h"
 #include "engine/io/volume_file.h"
 #include "engine/scan/scan.h"

@@ -1,5 +1,5 @@
 // Adapts the caller's callbacks to stages of the pipeline.
-#include "compute/stages.h"
+#include "compute/reconstructor.h"
 
 #include <array>
 

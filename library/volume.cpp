@@ -2,7 +2,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "engine/analysis/flow_values.h"
+#include "engine/analysis/intensity.h"
 #include "engine/memory_budget.h"
 #include "engine/offline/recoder.h"
 #include "library/call.h"

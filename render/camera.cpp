@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <glm/geometric.hpp>
+#include <glm/gtc/quaternion.hpp>
 #include <glm/trigonometric.hpp>
 #include <numbers>
+#include <utility>
+
+#include "render/view/view.h"
 
 namespace echolux {
 namespace {
@@ -142,6 +147,238 @@ std::optional<Camera::Line> Camera::project_line(const glm::dvec3& from, const g
 bool Camera::faces(int axis, int sign) const {
     if (perspective_) return sign * eye()[axis] > 0.5 * extent_[axis];
     return sign * orientation_.towards[axis] > 1e-9;
+}
+
+// ---- Camera motion
+
+namespace {
+
+// Rotates the eye. (depth, A-scans, B-scans) is left-handed: a positive angle is clockwise as seen against the axis.
+View turned(View view, const glm::dquat& turn) {
+    Orientation orientation = orientation_of(view);
+    for (glm::dvec3* axis : {&orientation.right, &orientation.up, &orientation.towards}) *axis = turn * *axis;
+    const Angles angles = angles_of(orientation, angles_of(view).azimuth_deg);
+    view.look = Look::free;
+    view.azimuth_deg = angles.azimuth_deg;
+    view.elevation_deg = angles.elevation_deg;
+    view.roll_deg = angles.roll_deg;
+    return view;
+}
+
+// Returns a view with the same picture but without `fit`, which would change the size with every motion.
+View settled(View view, const glm::dvec3& extent) {
+    if (!view.fit) return view;
+    const double fitting = Camera(view, extent).length_per_pixel();
+    view.fit = false;
+    if (fitting > 0)  // zero if the eye is at the target
+        view.zoom = std::clamp(view.zoom * Camera(view, extent).length_per_pixel() / fitting, 0.01, 100.0);
+    return view;
+}
+
+void shift_target(View& view, const glm::dvec3& by) {
+    for (int axis = 0; axis < 3; ++axis) view.target_um[static_cast<std::size_t>(axis)] += by[axis];
+}
+
+}  // namespace
+
+View orbited(View view, const glm::dvec2& pixels) {
+    const double length = glm::length(pixels);
+    if (length == 0) return view;
+    const double radius = 0.5 * static_cast<double>(std::min(view.width, view.height));
+    const Orientation now = orientation_of(view);
+    // The volume follows the pointer, so the eye moves in the opposite direction.
+    const glm::dvec3 axis = (pixels.x * now.up + pixels.y * now.right) / length;
+    return turned(std::move(view), glm::angleAxis(length / radius, axis));
+}
+
+View panned(View view, const glm::dvec2& pixels, const glm::dvec3& extent) {
+    view = settled(std::move(view), extent);
+    const Camera camera(view, extent);
+    const auto& [right, up, towards] = camera.orientation();
+    shift_target(view, (-pixels.x * right + pixels.y * up) * camera.length_per_pixel());
+    return view;
+}
+
+View dollied(View view, double factor, const glm::dvec2& at, const glm::dvec3& extent) {
+    view = settled(std::move(view), extent);
+    const Camera before(view, extent);
+    if (view.projection != Projection::orthographic) {
+        view.distance = std::clamp(view.distance / factor, 0.0, 100.0);
+    } else {
+        view.zoom = std::clamp(view.zoom * factor, 0.01, 100.0);
+    }
+    const double nearer = before.length_per_pixel() - Camera(view, extent).length_per_pixel();
+    shift_target(view, (at.x * before.orientation().right - at.y * before.orientation().up) * nearer);
+    return view;
+}
+
+View looked(View view, double right_deg, double up_deg, const glm::dvec3& extent) {
+    view = settled(std::move(view), extent);
+    const glm::dvec3 eye = Camera(view, extent).eye();
+    const Orientation now = orientation_of(view);
+    const glm::dquat turn =
+        glm::angleAxis(glm::radians(right_deg), now.up) * glm::angleAxis(glm::radians(-up_deg), now.right);
+    view = turned(std::move(view), turn);
+    shift_target(view, eye - Camera(view, extent).eye());
+    return view;
+}
+
+View moved(View view, const glm::dvec3& right_up_forward, const glm::dvec3& extent) {
+    view = settled(std::move(view), extent);
+    const auto [right, up, towards] = orientation_of(view);
+    shift_target(view, right_up_forward.x * right + right_up_forward.y * up - right_up_forward.z * towards);
+    return view;
+}
+
+View fitted(View view, const glm::dvec3& extent) {
+    view.target_um = {0, 0, 0};
+    view.distance = 1;
+    view.zoom = 1;
+    view.fit = true;
+    return settled(std::move(view), extent);
+}
+
+// ---- Section
+
+namespace {
+
+// Thin enough for a single sample per ray, at its centre.
+constexpr double thinnest_slab = 1.0 / 64;  // in smallest voxel edges
+
+struct Facing {
+    Plane plane;
+    glm::dvec3 to_eye;
+};
+
+// Returns the plane of the section and the direction from it to the eye.
+Facing facing(const View& view) {
+    const double at = view.plane_offset_um;
+    if (view.show == Shown::en_face || view.plane == SlicePlane::en_face) return {{{1, 0, 0}, at}, {-1, 0, 0}};
+    if (view.plane == SlicePlane::b_scan) return {{{0, 0, 1}, at}, {0, 0, -1}};
+    if (view.plane == SlicePlane::side) return {{{0, 1, 0}, at}, {0, 1, 0}};
+    const std::vector<double>& n = view.plane_normal;
+    const Plane plane = planes_of({n[0], n[1], n[2], at}).front();
+    return {plane, -plane.normal};
+}
+
+// Points the camera against the plane's normal. The target stays within the plane.
+void look_from(View& view, const glm::dvec3& to_eye) {
+    constexpr double upright = 1 - 1e-12;
+    view.projection = Projection::orthographic;
+    view.elevation_deg = glm::degrees(std::asin(std::clamp(-to_eye.x, -1.0, 1.0)));
+    view.azimuth_deg = std::abs(to_eye.x) < upright ? glm::degrees(std::atan2(to_eye.y, -to_eye.z)) : 0;
+    view.look = Look::free;
+    view.fit = false;
+    view.distance = 1;
+    view.near_um = 0;
+    const glm::dvec3 target(view.target_um[0], view.target_um[1], view.target_um[2]);
+    const glm::dvec3 in_plane = target - glm::dot(target, to_eye) * to_eye;
+    view.target_um = {in_plane.x, in_plane.y, in_plane.z};
+}
+
+// Returns the zoom at which the outline of the volume fills the picture.
+double filling_zoom(View view, const glm::dvec3& extent) {
+    view.zoom = 1;
+    view.target_um = {0, 0, 0};
+    const Camera camera(view, extent);
+    glm::dvec2 half(0);
+    for (int corner = 0; corner < 8; ++corner) {
+        const glm::dvec3 sides((corner & 1) - 0.5, (corner >> 1 & 1) - 0.5, (corner >> 2 & 1) - 0.5);
+        half = glm::max(half, glm::abs(camera.project(sides * extent)));
+    }
+    return std::min(0.5 * static_cast<double>(view.width) / half.x, 0.5 * static_cast<double>(view.height) / half.y);
+}
+
+// Adds the two planes that bound the slab.
+void cut_to_slab(View& view, const Plane& plane, double thickness) {
+    const glm::dvec3& n = plane.normal;
+    const double above = plane.offset + 0.5 * thickness;
+    const double below = plane.offset - 0.5 * thickness;
+    view.clip_planes.insert(view.clip_planes.end(), {n.x, n.y, n.z, above, -n.x, -n.y, -n.z, -below});
+}
+
+}  // namespace
+
+View section_view(const View& wanted, const VolumeGrid& grid) {
+    if (wanted.show == Shown::volume) return wanted;
+    View view = wanted;
+    const auto [plane, to_eye] = facing(view);
+    const glm::dvec3 extent = volume_extent(grid);
+    if (view.mode == ViewMode::composite || view.mode == ViewMode::traced) view.mode = ViewMode::average;
+    look_from(view, to_eye);
+    view.zoom *= filling_zoom(view, extent);
+    if (view.show == Shown::slice) {
+        const double smallest = std::ranges::min(voxel_edges(grid));
+        cut_to_slab(view, plane, std::max(view.slab_um, thinnest_slab * smallest));
+    }
+    return view;
+}
+
+// ---- Stereo
+
+namespace {
+
+constexpr std::size_t rgba_channels = 4;
+
+// Interleaves the rows of both eyes.
+std::vector<std::byte> side_by_side(std::size_t bytes_per_row, const std::vector<std::vector<std::byte>>& eyes) {
+    std::vector<std::byte> rows;
+    rows.reserve(eyes.size() * eyes.front().size());
+    for (std::size_t begin = 0; begin < eyes.front().size(); begin += bytes_per_row) {
+        for (const auto& eye : eyes) {
+            const auto row = std::span(eye).subspan(begin, bytes_per_row);
+            rows.insert(rows.end(), row.begin(), row.end());
+        }
+    }
+    return rows;
+}
+
+// Rec. 601 weights, for non-linear display codes.
+template <class Code>
+Code luminance_of(const Code* rgb) {
+    return static_cast<Code>(std::lround(0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2]));
+}
+
+// Overwrites `left` with the anaglyph.
+template <class Code>
+void put_beside(std::span<std::byte> left, std::span<const std::byte> right) {
+    constexpr std::size_t bytes = rgba_channels * sizeof(Code);
+    for (std::size_t at = 0; at < left.size(); at += bytes) {
+        Code of_left[rgba_channels], of_right[rgba_channels];
+        std::memcpy(of_left, left.data() + at, bytes);
+        std::memcpy(of_right, right.data() + at, bytes);
+        const Code both[rgba_channels]{luminance_of(of_left), of_right[1], of_right[2],
+                                       std::max(of_left[3], of_right[3])};
+        std::memcpy(left.data() + at, both, bytes);
+    }
+}
+
+std::vector<std::byte> anaglyph(PictureBits bits, std::vector<std::vector<std::byte>> eyes) {
+    if (bits == PictureBits::sixteen)
+        put_beside<std::uint16_t>(eyes[0], eyes[1]);
+    else
+        put_beside<std::uint8_t>(eyes[0], eyes[1]);
+    return std::move(eyes[0]);
+}
+
+}  // namespace
+
+std::vector<View> eyes_of(const View& view) {
+    if (view.stereo == Stereo::off) return {view};
+    View left = view;
+    left.stereo = Stereo::off;
+    if (view.stereo == Stereo::side_by_side) left.width /= 2;
+    View right = left;
+    left.eye = -0.5;
+    right.eye = 0.5;
+    return {left, right};
+}
+
+std::vector<std::byte> joined(const View& view, PictureBits bits, std::vector<std::vector<std::byte>> eyes) {
+    if (view.stereo == Stereo::off) return std::move(eyes.front());
+    if (view.stereo == Stereo::anaglyph) return anaglyph(bits, std::move(eyes));
+    return side_by_side(rgba_channels * static_cast<std::size_t>(bits) / 8 * static_cast<std::size_t>(view.width / 2),
+                        eyes);
 }
 
 }  // namespace echolux

@@ -1,4 +1,5 @@
-// Camera: position of the eye and the rays of pixels, in physical proportions.
+// Camera: position of the eye and the rays of pixels, in physical proportions; and the views derived by moving it, by
+// facing a section, and for each eye of a stereo picture.
 //
 // Coordinates are lengths along (depth, A-scans, B-scans) from the volume's centre. At azimuth 0 and elevation 0, depth
 // points DOWN in the picture (the tissue's surface is at the top), A-scans point right, B-scans away from the eye. The
@@ -7,11 +8,16 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <glm/vec2.hpp>
 #include <glm/vec3.hpp>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "compute/types.h"
+#include "render/picture.h"
 #include "render/view/view.h"
 
 namespace echolux {
@@ -91,5 +97,48 @@ class Camera {
     bool perspective_ = true;  // all rays start at the eye
     bool around_ = false;      // panorama
 };
+
+// ---- Interactive camera motion: pure functions from a view to the next one, for any front end. Motions are in pixels
+// right and down, positions are relative to the picture's centre. A named direction becomes angles, and all functions
+// but orbited() end `fit` at the current size. `extent` is the result of volume_extent().
+
+// Trackball: the volume follows the pointer as if it were inside a ball that fits into the picture. There are no poles,
+// and moving back by (-x, -y) restores the view.
+View orbited(View view, const glm::dvec2& pixels);
+
+// Points at the target's depth follow the pointer.
+View panned(View view, const glm::dvec2& pixels, const glm::dvec3& extent);
+
+// Moves closer (perspective) or enlarges (orthographic) by a factor. The point under the pointer at the target's depth
+// stays in place. Limited to the ranges of `distance` and `zoom`.
+View dollied(View view, double factor, const glm::dvec2& at, const glm::dvec3& extent);
+
+// Fly mode: the eye stays in place and turns to the right and up.
+View looked(View view, double right_deg, double up_deg, const glm::dvec3& extent);
+
+// Fly mode: the eye moves by lengths to the right, up and forward, with the same orientation.
+View moved(View view, const glm::dvec3& right_up_forward, const glm::dvec3& extent);
+
+// Centres the whole volume and fits it into the picture, from the current direction.
+View fitted(View view, const glm::dvec3& extent);
+
+// ---- Sections and en face projections as views of the ray caster: an orthographic camera that faces the plane, and
+// clipping to a slab.
+
+// Returns the view that implements view.show; unchanged for the volume. Call it once when a view arrives: everything
+// from pages to annotations must use its result. The section fills the picture at zoom 1; target_um moves within its
+// plane and roll_deg rotates it.
+View section_view(const View& view, const VolumeGrid& grid);
+
+// ---- Stereo pictures: the views of both eyes, and their combination. The eyes have parallel axes and off-centre
+// projections, so that both pictures coincide at the target's depth without keystone distortion (L. Hodges, D.
+// McAllister, "Stereo computer graphics", IEEE Computer Graphics and Applications 1985).
+
+// Returns the views of the eyes, left first; only the view itself if the picture is not in stereo.
+std::vector<View> eyes_of(const View& view);
+
+// Combines the same rows of each eye's picture, RGBA with straight alpha. Anaglyphs use the left eye's luminance for
+// red and the right eye's green and blue, with the larger opacity of the two.
+std::vector<std::byte> joined(const View& view, PictureBits bits, std::vector<std::vector<std::byte>> eyes);
 
 }  // namespace echolux

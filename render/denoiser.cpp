@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "render/frame/parts.h"
+#include "render/raycast_frame.h"
 #include "shaders/spirv.h"
 
 namespace echolux {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "render/accumulation_buffer.h"
+#include "render/raycaster.h"
 #include "render/view/view.h"
 #include "render/vk/image.h"
 #include "render/vk/memory.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
-#include "render/print.h"
 #include "shaders/spirv.h"
 
 namespace echolux {
@@ -155,6 +155,181 @@ void LightVolume::record(const vk::raii::CommandBuffer& commands, const gpu::Bin
     gpu::record_dispatch(commands, bindings, passes.light, groups);
     gpu::record_order(commands);
     made_of_ = std::move(print);
+}
+
+// ---- Majorants
+
+namespace {
+
+gpu::DeviceImage brick_texture(const gpu::Device& device, vk::Extent3D bricks, vk::Format format) {
+    return {device,
+            {.type = vk::ImageType::e3D,
+             .format = format,
+             .extent = bricks,
+             .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eStorage},
+            "majorants"};
+}
+
+// Everything that the ranges depend on: not the transfer function.
+std::vector<std::byte> ranges_print(const LightSources& sources) {
+    Print print;
+    print.add(&sources.scene.volume);
+    print.add(sources.scene.serials);
+    print.add(sources.frame.trace.known.y);
+    return std::move(print).bytes();
+}
+
+std::vector<std::byte> majorants_print(const LightSources& sources) {
+    Print print;
+    print.add(&sources.scene.volume);
+    print.add(sources.scene.flow);
+    print.add(sources.scene.serials);
+    print.add(sources.frame.lookup);
+    print.add(sources.frame.flow);
+    print.add(sources.frame.trace.known);
+    print.add(sources.constants[shared::constant_flow]);
+    print.add(sources.constants[shared::constant_isosurface]);
+    for (const float extinction : sources.extinctions) print.add(extinction);
+    add_channels(print, sources);
+    return std::move(print).bytes();
+}
+
+// Constants of the path tracer that affect the majorants.
+RaycastConstants majorant_constants(const LightSources& sources) {
+    RaycastConstants constants{};
+    for (const int i :
+         {shared::constant_flow, shared::constant_paged, shared::constant_channels, shared::constant_isosurface}) {
+        constants[static_cast<std::size_t>(i)] = sources.constants[static_cast<std::size_t>(i)];
+    }
+    return constants;
+}
+
+// Returns the number of slabs of bricks that a submission may read, short enough also on software Vulkan.
+std::uint32_t slabs_at_once(vk::Extent3D bricks, int edge) {
+    constexpr double voxels = 1 << 24;
+    const double of_slab = double(bricks.width) * bricks.height * edge * edge * edge;
+    return static_cast<std::uint32_t>(std::max(1.0, voxels / of_slab));
+}
+
+std::uint32_t divided(std::uint32_t count, int by) {
+    return (count + static_cast<std::uint32_t>(by) - 1) / static_cast<std::uint32_t>(by);
+}
+
+// Writes one level per power of two; `levels` holds peak_levels tables.
+template <class Better>
+void write_extremes(std::span<const float> extinctions, std::span<std::byte> levels, const Better& better) {
+    std::vector<float> level(extinctions.begin(), extinctions.end());
+    for (std::size_t i = 0, width = 1; i < std::size_t{shared::peak_levels}; ++i, width *= 2) {
+        std::memcpy(levels.data() + i * level.size() * sizeof(float), level.data(), level.size() * sizeof(float));
+        for (std::size_t j = 0; j + width < level.size(); ++j) level[j] = better(level[j], level[j + width]);
+    }
+}
+
+}  // namespace
+
+void write_extinction_peaks(std::span<const float> extinctions, std::span<std::byte> peaks) {
+    write_extremes(extinctions, peaks, [](float a, float b) { return std::max(a, b); });
+}
+
+void write_extinction_dips(std::span<const float> extinctions, std::span<std::byte> dips) {
+    write_extremes(extinctions, dips, [](float a, float b) { return std::min(a, b); });
+}
+
+Majorants::Bricked::Bricked(const gpu::Device& device, vk::Extent3D bricks)
+    : ranges(brick_texture(device, bricks, vk::Format::eR32G32Sfloat)),
+      majorants(brick_texture(device, bricks, vk::Format::eR32G32Sfloat)) {}
+
+Majorants::Majorants(const gpu::Device& device, gpu::Queue& queue)
+    : device_(device), queue_(queue),
+      peaks_(device, 2 * extinction_peaks_bytes, vk::BufferUsageFlagBits::eStorageBuffer) {}
+
+// The first use of the images may also be missing.
+void Majorants::forget() {
+    ranges_of_.clear();
+    made_of_.clear();
+    if (bricked_) bricked_->are_fresh = true;
+}
+
+void Majorants::bind(gpu::Bindings& bindings, const LightSources& sources) {
+    const Bricks& bricks = sources.scene.volume.bricks();
+    const vk::Extent3D extent = bricks.ranges().shape().extent;
+    if (!bricked_ || bricked_->majorants.shape().extent != extent) {
+        queue_.wait_for_all();
+        forget();
+        bricked_.reset();
+        bricked_.emplace(device_, extent);
+    }
+    // Paged volumes use the ranges of their bricks, which include neighbours.
+    const gpu::DeviceImage& ranges = sources.scene.pages != nullptr ? bricks.ranges() : bricked_->ranges;
+    bindings.set_image(shared::binding_majorant_ranges, ranges.view());
+    bindings.set_image(shared::binding_majorant_ranges_target, bricked_->ranges.view());
+    bindings.set_image(shared::binding_majorants, bricked_->majorants.view());
+    bindings.set_image(shared::binding_majorants_target, bricked_->majorants.view());
+    bindings.set_buffer(shared::binding_extinction_peaks, peaks_.handle());
+    pipelines(bindings, majorant_constants(sources));
+}
+
+const Majorants::Pipelines& Majorants::pipelines(const gpu::Bindings& bindings, const RaycastConstants& constants) {
+    const auto found = pipelines_.find(constants);
+    if (found != pipelines_.end()) return found->second;
+    const auto made = [&](std::span<const std::uint32_t> spirv) {
+        return gpu::compute_pipeline(device_, bindings, spirv, constants);
+    };
+    return pipelines_.emplace(constants, Pipelines{made(spirv::majorant_ranges), made(spirv::majorants)}).first->second;
+}
+
+void Majorants::record_ranges(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings,
+                              const vk::raii::Pipeline& pass, const Slabs& slabs) const {
+    const vk::Extent3D bricks = bricked_->ranges.shape().extent;
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pass);
+    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
+    commands.dispatchBase(0, 0, slabs.first, bricks.width, bricks.height, slabs.end - slabs.first);
+    gpu::record_order(commands);
+}
+
+void Majorants::record_majorants(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings,
+                                 const vk::raii::Pipeline& pass, vk::Buffer table, vk::DeviceSize offset) const {
+    constexpr int group = shared::majorant_cell * shared::majorant_cell;
+    const vk::Extent3D bricks = bricked_->majorants.shape().extent;
+    peaks_.record_copy_from(commands, table, offset);
+    gpu::record_order(commands);
+    gpu::record_dispatch(commands, bindings, pass,
+                         {divided(bricks.width, group), divided(bricks.height, group), divided(bricks.depth, group)});
+    gpu::record_order(commands);
+}
+
+std::vector<gpu::Recording> Majorants::steps(const gpu::Bindings& bindings, const LightSources& sources,
+                                             vk::Buffer table, vk::DeviceSize offset) {
+    std::vector<gpu::Recording> steps;
+    if (std::exchange(bricked_->are_fresh, false)) {
+        steps.emplace_back([this](const vk::raii::CommandBuffer& commands) {
+            bricked_->ranges.record_first_use(commands);
+            bricked_->majorants.record_first_use(commands);
+        });
+    }
+    const bool is_stale = sources.frame.trace.known.y == float{shared::fault_stale};
+    if (is_stale && !made_of_.empty()) return steps;
+    const Pipelines& passes = pipelines(bindings, majorant_constants(sources));
+    std::vector<std::byte> of_ranges = ranges_print(sources);
+    std::vector<std::byte> print = majorants_print(sources);
+    if (of_ranges != ranges_of_ && sources.scene.pages == nullptr) {
+        const vk::Extent3D bricks = bricked_->ranges.shape().extent;
+        const std::uint32_t at_once = slabs_at_once(bricks, sources.scene.volume.bricks().edge());
+        for (std::uint32_t first = 0; first < bricks.depth; first += at_once) {
+            const Slabs slabs{first, std::min(first + at_once, bricks.depth)};
+            steps.emplace_back([this, &bindings, &passes, slabs](const vk::raii::CommandBuffer& commands) {
+                record_ranges(commands, bindings, passes.ranges, slabs);
+            });
+        }
+    } else if (print == made_of_) {
+        return steps;
+    }
+    steps.emplace_back([this, &bindings, &passes, table, offset](const vk::raii::CommandBuffer& commands) {
+        record_majorants(commands, bindings, passes.majorants, table, offset);
+    });
+    ranges_of_ = std::move(of_ranges);
+    made_of_ = std::move(print);
+    return steps;
 }
 
 }  // namespace echolux

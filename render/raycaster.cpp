@@ -1,22 +1,55 @@
 #include "render/raycaster.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <glm/geometric.hpp>
 #include <numbers>
+#include <span>
+#include <utility>
 
+#include "compute/error.h"
 #include "render/annotations/annotations.h"
-#include "render/blue_noise.h"
 #include "render/camera.h"
-#include "render/frame/parts.h"
+#include "render/denoiser.h"
 #include "render/picture.h"
-#include "render/raycast_checks.h"
-#include "render/raycast_constants.h"
 #include "render/raycast_frame.h"
+#include "render/scan_geometry.h"
+#include "render/shader_tables.h"
+#include "render/vk/pipeline.h"
 #include "shaders/spirv.h"
 
 namespace echolux {
+
+// ---- Checks of a scene before rendering
+
+namespace {
+
+// Curves over the distance to a surface need a surface.
+void check_second_axis(const Shot& shot) {
+    const TransferCurve& curve = curve_of(shot.view, shot.scene.grid());
+    if (!curve.plane || curve.plane->second != SecondAxis::distance || !shot.view.top_from.empty()) return;
+    throw Error(ErrorCode::bad_setting, "the transfer function goes by the distance to a surface, and there is none",
+                "view.top_from", "name a surface, for example \"surface\", and let heights cut");
+}
+
+}  // namespace
+
+// Throws Error{bad_setting} that names the unsuitable key.
+static void check_scene(const Shot& shot) {
+    if (shot.view.mode == ViewMode::traced && shot.scene.field != nullptr) {
+        throw Error(ErrorCode::bad_setting, "B-scans that are planes in space are not traced", "view.mode",
+                    "choose another mode, for example composite");
+    }
+    check_second_axis(shot);
+    if (!has_height_maps(shot.view) || shot.scene.heights != nullptr) return;
+    throw Error(ErrorCode::bad_setting, "no heights were set", "view.top_from, view.bottom_from",
+                "set the maps before the picture is made, or give constant depths");
+}
+
+// ---- Raycaster
+
 namespace {
 
 constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = [] {
@@ -398,6 +431,192 @@ CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {
     frame.timed = &pace_of(shot);
     const gpu::DeviceImage& image = shot.pass.accumulation != nullptr ? shot.pass.accumulation->mean : *frame.picture;
     return {&image, frame.value, &frame.stopwatch};
+}
+
+// ---- Resource bindings of a picture: volumes, bricks, tables, light, and placeholders for unused ones.
+
+void Raycaster::bind_no_light(gpu::Bindings& bindings) {
+    bindings.set_image(shared::binding_light_volume, absent_.cube.view(), *sampler_);
+    bindings.set_image(shared::binding_cells, absent_.cube.view(), *sampler_);
+    bindings.set_image(shared::binding_cells_target, absent_.cube.view());
+    bindings.set_image(shared::binding_light_target, absent_.cube.view());
+}
+
+void Raycaster::bind_no_majorants(gpu::Bindings& bindings) {
+    for (const int binding : {shared::binding_majorants, shared::binding_majorants_target,
+                              shared::binding_majorant_ranges, shared::binding_majorant_ranges_target}) {
+        bindings.set_image(static_cast<std::uint32_t>(binding), absent_.cube.view());
+    }
+    bindings.set_buffer(shared::binding_extinction_peaks, entries_.handle());
+}
+
+void Raycaster::bind_features(gpu::Bindings& bindings, const PathFeatures* features) {
+    const auto bind = [&](std::uint32_t binding, const gpu::DeviceImage PathFeatures::*image) {
+        bindings.set_image(binding, (features != nullptr ? features->*image : absent_.floats).view());
+    };
+    bind(shared::binding_path_albedo, &PathFeatures::albedo);
+    bind(shared::binding_path_normals, &PathFeatures::normals);
+    bind(shared::binding_path_squares, &PathFeatures::squares);
+    bind(shared::binding_path_drawn, &PathFeatures::drawn);
+}
+
+void Raycaster::bind_absent(Frame& frame) {
+    gpu::Bindings& bindings = frame.bindings;
+    bindings.set_image(shared::binding_noise, noise_.view());
+    bind_no_light(bindings);
+    bind_no_majorants(bindings);
+    bindings.set_buffer(shared::binding_sky, entries_.handle());
+}
+
+void Raycaster::bind_flow(gpu::Bindings& bindings, const VolumeTexture* flow, std::uint32_t texture,
+                          std::uint32_t bricks) {
+    bindings.set_image(texture, (flow != nullptr ? flow->image() : absent_.cube).view(), *sampler_);
+    bindings.set_image(bricks, (flow != nullptr ? flow->bricks().ranges() : absent_.cube).view());
+}
+
+const gpu::DeviceImage& Raycaster::flow_colours_of(const Shot& shot) {
+    const std::string name = shot.scene.flow != nullptr ? shot.view.flow_colour_map : FlowOverlay{}.flow_colour_map;
+    const auto found = flow_colours_.find(name);
+    return found != flow_colours_.end()
+               ? found->second
+               : flow_colours_.emplace(name, flow_colours(device_, queue_, name)).first->second;
+}
+
+// Each frame has its own staging buffer, because earlier pictures may be in flight.
+void Raycaster::stage_channels(Frame& frame, const Shot& shot) {
+    frame.channel_tables = channel_tables(shot);
+    if (frame.channel_tables.empty()) return;
+    if (!frame.channel_staging)
+        frame.channel_staging.emplace(device_, channel_tables_bytes, vk::BufferUsageFlagBits::eTransferSrc);
+    if (!channel_entries_)
+        channel_entries_.emplace(device_, channel_tables_bytes, vk::BufferUsageFlagBits::eStorageBuffer);
+    std::ranges::copy(frame.channel_tables, frame.channel_staging->bytes().begin());
+}
+
+void Raycaster::bind_channels(gpu::Bindings& bindings, const Scene& scene) {
+    for (std::uint32_t c = 0; c < shared::max_channels; ++c) {
+        const VolumeTexture* channel = c < scene.channels.size() ? scene.channels[c].texture : nullptr;
+        bind_flow(bindings, channel, shared::binding_channel_volumes + c, shared::binding_channel_bricks + c);
+    }
+    bindings.set_buffer(shared::binding_channel_entries,
+                        channel_entries_ ? channel_entries_->handle() : entries_.handle());
+}
+
+void Raycaster::bind(Frame& frame, const Shot& shot) {
+    const Scene& scene = shot.scene;
+    const VolumeTexture& behind = scene.previous != nullptr ? *scene.previous : scene.volume;
+    gpu::Bindings& bindings = frame.bindings;
+    bindings.set_image(shared::binding_volume, scene.volume.image().view(), *sampler_);
+    bindings.set_image(shared::binding_bricks, scene.volume.bricks().ranges().view());
+    bindings.set_image(shared::binding_classes, scene.volume.bricks().classes().view());
+    bindings.set_image(shared::binding_flow_colours, flow_colours_of(shot).view());
+    const VolumeTexture* flow_behind = scene.previous_flow != nullptr ? scene.previous_flow : scene.flow;
+    bind_flow(bindings, scene.flow, shared::binding_flow, shared::binding_flow_bricks);
+    bind_flow(bindings, flow_behind, shared::binding_previous_flow, shared::binding_previous_flow_bricks);
+    bind_channels(bindings, scene);
+    bindings.set_image(shared::binding_heights, (scene.heights != nullptr ? *scene.heights : absent_.plane).view(),
+                       *sampler_);
+    bindings.set_image(shared::binding_previous, behind.image().view(), *sampler_);
+    bindings.set_image(shared::binding_previous_bricks, behind.bricks().ranges().view());
+    bindings.set_image(shared::binding_previous_classes, behind.bricks().classes().view());
+    bindings.set_image(shared::binding_pages,
+                       scene.pages != nullptr ? scene.pages->table().view() : absent_.cube.view());
+    bindings.set_buffer(shared::binding_curve_tables,
+                        frame.tables != nullptr ? frame.tables->buffer.handle() : entries_.handle());
+    frame.classes.bind(scene.volume.bricks(), limits_.view());
+    frame.previous_classes.bind(behind.bricks(), limits_.view());
+    if (has_cells(frame.constants)) {
+        light_volume_.bind(bindings, light_sources(frame, shot));
+    } else {
+        bind_no_light(bindings);  // earlier bindings may refer to freed resources
+    }
+    if ((frame.constants[shared::constant_studio] & shared::studio_sky) != 0)
+        sky_.bind(bindings, shot.view.sky_read);
+    else
+        bindings.set_buffer(shared::binding_sky, entries_.handle());  // earlier bindings may refer to freed resources
+    if (is_traced(shot)) {
+        majorants_.bind(bindings, light_sources(frame, shot));
+    } else {
+        bind_no_majorants(bindings);
+    }
+}
+
+LightSources Raycaster::light_sources(const Frame& frame, const Shot& shot) const {
+    return {shot.scene, shot.view, frame.facts, frame.extinctions, frame.constants, frame.channel_tables};
+}
+
+// ---- Raycast programs
+
+namespace {
+
+constexpr std::size_t max_programs = 32;
+
+}  // namespace
+
+const vk::raii::Pipeline& RaycastPrograms::of(const RaycastConstants& constants, const gpu::Bindings& bindings) {
+    const auto found = programs_.find(constants);
+    if (found != programs_.end()) {
+        found->second.used = ++used_;
+        return found->second.pipeline;
+    }
+    if (programs_.size() >= max_programs) {
+        queue_.wait_for_all();  // pending work may use it; compiling takes longer anyway
+        programs_.erase(std::ranges::min_element(programs_, {}, [](const auto& entry) { return entry.second.used; }));
+    }
+    return programs_.emplace(constants, Program{made(constants, bindings), ++used_}).first->second.pipeline;
+}
+
+vk::raii::Pipeline RaycastPrograms::made(const RaycastConstants& constants, const gpu::Bindings& bindings) const {
+    const bool is_traced = constants[shared::constant_mode] == shared::mode_traced;
+    using Words = std::span<const std::uint32_t>;
+    if (device_.is_software()) {
+        // Software Vulkan compiles specialised code much faster, see render/vk/pipeline.h.
+        const Words as_written = is_traced ? Words(spirv::trace_as_written) : Words(spirv::raycast_as_written);
+        return gpu::compute_pipeline(device_, bindings, gpu::specialized(as_written, constants), {});
+    }
+    const Words shader = is_traced ? Words(spirv::trace) : Words(spirv::raycast);
+    return gpu::compute_pipeline(device_, bindings, shader, constants);
+}
+
+// ---- Accumulation buffer
+
+namespace {
+
+gpu::DeviceImage means(const gpu::Device& device, vk::Extent3D rays, vk::Format format) {
+    return {device,
+            {.type = vk::ImageType::e2D,
+             .format = format,
+             .extent = rays,
+             .usage = vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled |
+                      vk::ImageUsageFlagBits::eTransferSrc},
+            fmt::format("passes of a picture of {} x {} rays", rays.width, rays.height)};
+}
+
+}  // namespace
+
+PathFeatures::PathFeatures(const gpu::Device& device, vk::Extent3D rays)
+    : albedo(means(device, rays, vk::Format::eR32G32B32A32Sfloat)),
+      normals(means(device, rays, vk::Format::eR32G32B32A32Sfloat)),
+      squares(means(device, rays, vk::Format::eR32G32Sfloat)),
+      drawn(means(device, rays, vk::Format::eR32G32B32A32Sfloat)) {}
+
+AccumulationBuffer::AccumulationBuffer(const gpu::Device& device, std::int64_t columns, std::int64_t rows)
+    : mean(means(device, {static_cast<std::uint32_t>(columns), static_cast<std::uint32_t>(rows), 1},
+                 vk::Format::eR32G32B32A32Sfloat)) {}
+
+AccumulationBuffer::~AccumulationBuffer() = default;
+
+void AccumulationBuffer::prepare_features(const gpu::Device& device) {
+    if (features) return;
+    features.emplace(device, mean.shape().extent);
+    is_fresh = true;
+}
+
+void AccumulationBuffer::record_first_use(const vk::raii::CommandBuffer& commands) const {
+    mean.record_first_use(commands);
+    if (!features) return;
+    for (const gpu::DeviceImage* image : {&features->albedo, &features->normals, &features->squares, &features->drawn})
+        image->record_first_use(commands);
 }
 
 }  // namespace echolux

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,27 +12,122 @@
 #include <utility>
 #include <vector>
 
-#include "render/accumulation_buffer.h"
 #include "render/annotations/annotator.h"
 #include "render/bricks.h"
-#include "render/curve_tables.h"
-#include "render/light_volume.h"
-#include "render/majorants.h"
-#include "render/pace.h"
-#include "render/raycast_programs.h"
-#include "render/region.h"
-#include "render/scene.h"
-#include "render/sky_light.h"
-#include "render/stats.h"
-#include "render/surface_albedo.h"
+#include "render/light_volume.h"  // RaycastConstants
+#include "render/picture.h"
+#include "render/shader_tables.h"
 #include "render/view/view.h"
+#include "render/vk/image.h"
 #include "render/vk/memory.h"
 #include "render/vk/pipeline.h"
 #include "render/vk/queue.h"
-#include "render/vk/timestamps.h"
 #include "shaders/shared/raycast.h"
 
 namespace echolux {
+
+// ---- Accumulation of jittered passes: the running mean of all passes as floats, and the description of a pass.
+
+struct FilteredLight;
+
+// Features of light paths for the denoiser, as means over the paths of each pixel.
+struct PathFeatures {
+    // Throws Error{out_of_memory}.
+    PathFeatures(const gpu::Device& device, vk::Extent3D rays);
+
+    gpu::DeviceImage albedo;   // of the first scattering; alpha: its depth
+    gpu::DeviceImage normals;  // at the first scattering, weighted by trust; alpha: sum of squares of all features
+    gpu::DeviceImage squares;  // R: squared luminance, G: luminance with alternating sign
+    gpu::DeviceImage drawn;    // lines and slices: premultiplied linear display colours
+};
+
+// Premultiplied colour and opacity, one element per ray.
+struct AccumulationBuffer {
+    // Throws Error{out_of_memory}.
+    AccumulationBuffer(const gpu::Device& device, std::int64_t columns, std::int64_t rows);
+    ~AccumulationBuffer();
+
+    std::int64_t columns() const { return mean.shape().extent.width; }
+    std::int64_t rows() const { return mean.shape().extent.height; }
+
+    // Allocates the features. Must precede the first path. Throws Error{out_of_memory}.
+    void prepare_features(const gpu::Device& device);
+
+    void record_first_use(const vk::raii::CommandBuffer& commands) const;
+
+    gpu::DeviceImage mean;
+    std::optional<PathFeatures> features;     // only with traced passes
+    std::unique_ptr<FilteredLight> filtered;  // only if denoised
+    bool is_fresh = true;                     // not used by the device yet
+};
+
+struct Pass {
+    AccumulationBuffer* accumulation = nullptr;  // null: single pass directly to a picture
+    std::int64_t number = 0;                     // pass 0 is centred in pixels and steps, the others are jittered
+    double pitch = 1;                            // in pixels, between rays
+};
+
+// A range of workgroup rows in order of execution, which differs from the order in the picture.
+struct GroupRows {
+    std::int64_t first = 0;
+    std::int64_t end = INT64_MAX;  // clamped to the number of rows
+};
+
+// ---- Measured speed of a variant of the ray caster, for predicting the time of a picture. Assumes a slow device until
+// the first picture has finished.
+
+class Pace {
+  public:
+    // `work` is the number of rays times the max number of samples per ray.
+    double seconds(double work) const { return work * seconds_per_sample_; }
+    bool is_known() const { return known_; }
+
+    // Records a measurement. If it was faster than the estimate, the estimate keeps the fraction `kept`: paths in one
+    // part of a picture predict little about the next part.
+    void learn(double work, std::optional<double> seconds, double kept) {
+        if (!seconds || !(work > 0)) return;
+        last_ = std::max(*seconds / work, min_seconds);
+        seconds_per_sample_ = std::max(last_, kept * seconds_per_sample_);
+        known_ = true;
+    }
+
+    // Prepares for pictures that may take up to `factor` times as long as the last one. Repeated doubts do not
+    // multiply, or a continuously turning view would end up being cast row by row.
+    void doubt(double factor) { seconds_per_sample_ = std::max(seconds_per_sample_, std::min(factor * last_, slow)); }
+
+  private:
+    static constexpr double min_seconds = 1e-15;
+    static constexpr double slow = 1e-8;  // software Vulkan on one core
+
+    double seconds_per_sample_ = slow;
+    double last_ = slow;
+    bool known_ = false;
+};
+
+// ---- Variants of the ray caster's shader, compiled for the first picture that needs them. Each takes 0.5 MB in
+// software drivers, and a window can request many combinations. A new one evicts the one unused for longest.
+
+class RaycastPrograms {
+  public:
+    RaycastPrograms(const gpu::Device& device, gpu::Queue& queue) : device_(device), queue_(queue) {}
+
+    // Returns the program for these constants. `bindings` must have the layout of the pictures. Valid until many other
+    // programs have been requested.
+    const vk::raii::Pipeline& of(const RaycastConstants& constants, const gpu::Bindings& bindings);
+
+  private:
+    vk::raii::Pipeline made(const RaycastConstants& constants, const gpu::Bindings& bindings) const;
+
+    struct Program {
+        vk::raii::Pipeline pipeline;
+        std::uint64_t used;  // time of last use, counted in requests
+    };
+
+    const gpu::Device& device_;
+    gpu::Queue& queue_;
+    std::map<RaycastConstants, Program> programs_;
+    std::uint64_t used_ = 0;
+};
 
 // Output of rays: RGBA8 with straight alpha, RayMeasures, or mean PathCounts.
 enum class RayOutput { colour, measures, counts };

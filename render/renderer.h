@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,13 +12,10 @@
 #include "compute/types.h"
 #include "render/annotations/annotations.h"
 #include "render/device_choice.h"
-#include "render/heights.h"
 #include "render/picture.h"
-#include "render/probe.h"
-#include "render/scan_planes.h"
+#include "render/scan_geometry.h"
 #include "render/slots/live_slots.h"
 #include "render/slots/voxel_source.h"
-#include "render/stats.h"
 #include "render/transfer_function.h"
 #include "render/view/view.h"
 
@@ -38,6 +36,10 @@ class Subject {
     const ShownSlots* slots_ = nullptr;
 };
 
+namespace gpu {
+struct SharedDevice;  // render/vk/read_back.h
+}
+
 // A volume on the device, as one texture or in pages, shown or not.
 struct PreparedVolume;
 
@@ -48,8 +50,6 @@ ValueRange fixed_range(const PreparedVolume& prepared);
 // thread-safe are called by the drawing thread; another thread may write to slots.
 class Renderer {
   public:
-    struct Parts;  // internal
-
     // Throws Error{device} without a loader, driver or suitable device, listing each device and the reason for its
     // refusal.
     explicit Renderer(const DeviceChoice& choice = {});
@@ -209,8 +209,13 @@ class Renderer {
     std::int64_t bytes_read_back() const;
     std::int64_t statistics_read_back() const;
 
-    // Internal.
-    Parts& parts() const { return *parts_; }
+    // Returns the number of removed fireflies in the traced picture of a pane. Waits for it.
+    std::int64_t fireflies(std::size_t pane = 0);
+
+    // Returns the device for the screen, which shares it.
+    gpu::SharedDevice shared_device() const;
+
+    struct Parts;  // defined in renderer.cpp
 
   private:
     std::unique_ptr<Parts> parts_;

@@ -7,9 +7,8 @@
 #include <cmath>
 #include <span>
 
-#include "render/frame/parts.h"
 #include "render/picture.h"
-#include "render/raycast_constants.h"
+#include "render/raycast_frame.h"
 #include "shaders/shared/resolve.h"
 #include "shaders/spirv.h"
 

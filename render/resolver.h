@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "render/accumulation_buffer.h"
 #include "render/annotations/annotator.h"
 #include "render/raycaster.h"
 #include "render/vk/pipeline.h"

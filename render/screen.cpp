@@ -4,11 +4,10 @@
 
 #include "compute/error.h"
 #include "render/picture.h"
-#include "render/present/interface_painter.h"
-#include "render/present/pane_copies.h"
-#include "render/present/swapchain.h"
-#include "render/renderer_parts.h"
-#include "render/vk/timestamps.h"
+#include "render/presentation.h"
+#include "render/renderer.h"
+#include "render/vk/queue.h"
+#include "render/vk/read_back.h"
 
 namespace echolux {
 namespace {
@@ -45,19 +44,18 @@ struct Screen::Parts {
         std::uint64_t value = 0;
     };
 
-    Parts(Renderer::Parts& rendering, std::int64_t pixels_across, std::int64_t pixels_down)
-        : renderer(rendering), width(pixels_across), height(pixels_down),
-          canvas(made_canvas(drawing(renderer.device), width, height)),
-          painter(renderer.device, renderer.queue, format) {
-        for (std::size_t i = 0; i < pictures_under_way; ++i) frames.push_back(std::make_unique<Frame>(renderer.device));
-        if (renderer.device.surface()) window.emplace(renderer.device, renderer.queue);
+    Parts(const gpu::SharedDevice& of_renderer, std::int64_t pixels_across, std::int64_t pixels_down)
+        : shared(of_renderer), width(pixels_across), height(pixels_down),
+          canvas(made_canvas(drawing(shared.device), width, height)), painter(shared.device, shared.queue, format) {
+        for (std::size_t i = 0; i < pictures_under_way; ++i) frames.push_back(std::make_unique<Frame>(shared.device));
+        if (shared.device.surface()) window.emplace(shared.device, shared.queue);
         first_use();
     }
 
-    ~Parts() { renderer.queue.settle(); }
+    ~Parts() { shared.queue.settle(); }
 
     void first_use() {
-        renderer.queue.run([&](const vk::raii::CommandBuffer& commands) {
+        shared.queue.run([&](const vk::raii::CommandBuffer& commands) {
             canvas.record_first_use(commands);
             canvas.record_clear(commands);
         });
@@ -65,8 +63,8 @@ struct Screen::Parts {
 
     void resize(std::int64_t new_width, std::int64_t new_height) {
         if (new_width == width && new_height == height) return;
-        gpu::DeviceImage larger = made_canvas(renderer.device, new_width, new_height);
-        renderer.queue.wait_for_all();  // pending pictures use the old canvas
+        gpu::DeviceImage larger = made_canvas(shared.device, new_width, new_height);
+        shared.queue.wait_for_all();  // pending pictures use the old canvas
         canvas = std::move(larger);
         width = new_width;
         height = new_height;
@@ -94,7 +92,7 @@ struct Screen::Parts {
     // Returns the next frame, after its previous work has finished.
     Frame& free_frame() {
         Frame& frame = *frames[turn];
-        renderer.queue.wait(frame.value);
+        shared.queue.wait(frame.value);
         if (frame.value > 0) interface_s = frame.stopwatch.seconds();
         return frame;
     }
@@ -114,15 +112,15 @@ struct Screen::Parts {
             gpu::record_order(commands);
             window->record_copy(commands, *shown, canvas);
         };
-        frame.value = renderer.queue.submit(record, chain);
-        renderer.device.check("showing a picture");
+        frame.value = shared.queue.submit(record, chain);
+        shared.device.check("showing a picture");
     }
 
     bool show(std::span<const ScreenPane> panes, const InterfaceMesh& interface,
               const std::array<float, 3>& background) {
         if (width < 1 || height < 1) return false;
         Frame& frame = free_frame();
-        frame.interface.fill(renderer.device, interface);
+        frame.interface.fill(shared.device, interface);
         std::optional<WindowPicture> shown;
         if (window) {
             shown = window->acquire(turn, canvas_extent());
@@ -141,7 +139,7 @@ struct Screen::Parts {
 
     vk::Extent2D canvas_extent() const { return {canvas.shape().extent.width, canvas.shape().extent.height}; }
 
-    Renderer::Parts& renderer;
+    gpu::SharedDevice shared;
     std::int64_t width, height;
     gpu::DeviceImage canvas;
     InterfacePainter painter;
@@ -153,7 +151,7 @@ struct Screen::Parts {
 
 Screen::Screen(Renderer& renderer, std::int64_t width, std::int64_t height)
     : parts_(gpu::reporting("making the screen",
-                            [&] { return std::make_unique<Parts>(renderer.parts(), width, height); })) {}
+                            [&] { return std::make_unique<Parts>(renderer.shared_device(), width, height); })) {}
 
 Screen::~Screen() = default;
 
@@ -183,7 +181,8 @@ bool Screen::show(std::span<const ScreenPane> panes, const InterfaceMesh& interf
 }
 
 Image Screen::read() {
-    return gpu::reporting("reading the screen", [&] { return parts_->renderer.read(parts_->canvas); });
+    return gpu::reporting("reading the screen",
+                          [&] { return gpu::image_of(parts_->shared.read_back, parts_->canvas); });
 }
 
 std::optional<double> Screen::interface_seconds() const {

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "render/region.h"
+#include "render/picture.h"
 #include "render/renderer.h"
 
 namespace echolux {

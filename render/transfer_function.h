@@ -10,6 +10,7 @@
 #include "compute/plan/describe.h"
 #include "compute/types.h"
 #include "render/view/view.h"
+#include "shaders/shared/second.h"
 
 namespace echolux {
 
@@ -53,5 +54,27 @@ struct TransferTable {
     std::vector<std::array<std::uint8_t, 4>> colours;  // RGBA, opaque
 };
 TransferTable transfer_table(const TransferFunction& function, int entries);
+
+// ---- Tables of transfer functions over two axes, computed from the curve and its widgets. The largest extinction
+// counts; colours are averaged with the extinctions as weights, so the order of widgets does not matter.
+
+struct PlaneEntry {
+    float extinction;
+    std::array<std::uint8_t, 4> colour;
+};
+
+struct PlaneTable {
+    std::vector<PlaneEntry> entries;  // second_rows rows, one entry per value
+    std::vector<float> largest;       // max extinction per value
+};
+
+// Returns colour and extinction at a point of the plane. The function must have one.
+TransferNode seen_at(const TransferFunction& function, const PlanePoint& at);
+
+// Returns the table for `values` evenly spaced values over the function's range.
+PlaneTable plane_table(const TransferFunction& function, int values);
+
+// Returns true if the table affects pictures in this mode.
+bool uses_plane(const TransferCurve& curve, ViewMode mode);
 
 }  // namespace echolux

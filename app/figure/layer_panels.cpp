@@ -6,7 +6,7 @@
 #include <glm/vec3.hpp>
 
 #include "app/figure/surface_colours.h"
-#include "render/colour_maps.h"
+#include "render/view/curve.h"
 
 namespace echolux {
 namespace {

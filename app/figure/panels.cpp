@@ -5,8 +5,8 @@
 #include <span>
 
 #include "app/figure/figure_page.h"
-#include "render/annotations/quantities.h"
-#include "render/colour_maps.h"
+#include "render/annotations/annotations.h"
+#include "render/view/curve.h"
 
 namespace echolux {
 namespace {

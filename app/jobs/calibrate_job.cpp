@@ -11,11 +11,11 @@
 #include "app/figure/plot_panels.h"
 #include "app/jobs/calibration_plots.h"
 #include "app/open/files_read.h"
-#include "compute/calibrate/probe.h"
+#include "compute/calibrate/calibrate.h"
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
-#include "compute/plan/wavelength_unit.h"
 #include "engine/io/calibration_file.h"
 
 namespace echolux {

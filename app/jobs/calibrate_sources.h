@@ -6,8 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "compute/calibrate/mean_profile.h"
-#include "compute/calibrate/spectrum_survey.h"
+#include "compute/calibrate/recording_statistics.h"
 #include "engine/progress.h"
 #include "engine/scan/scan.h"
 

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "app/figure/plot_panels.h"
-#include "compute/calibrate/depth_peak.h"
-#include "compute/calibrate/probe.h"
+#include "compute/calibrate/calibrate.h"
+#include "compute/calibrate/roll_off.h"
 #include "compute/plan/describe.h"
 
 namespace echolux {

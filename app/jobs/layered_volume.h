@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/layers/layer_recipe.h"
-#include "engine/layers/slab.h"
+#include "engine/layers/surfaces.h"
 #include "engine/progress.h"
 
 namespace echolux {

@@ -11,7 +11,7 @@
 #include "compute/plan/describe.h"
 #include "compute/repeat_report.h"
 #include "engine/acquire/scan_player.h"
-#include "engine/analysis/flow_values.h"
+#include "engine/analysis/intensity.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/lower_case.h"
 #include "engine/io/own_files.h"

@@ -21,7 +21,7 @@
 #include "engine/io/file_hash.h"
 #include "engine/io/own_files.h"
 #include "engine/io/picture_file.h"
-#include "render/probe.h"
+#include "render/picture.h"
 
 namespace echolux {
 namespace {

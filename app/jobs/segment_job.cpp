@@ -16,7 +16,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/lower_case.h"
 #include "engine/io/own_files.h"
-#include "engine/layers/surface_files.h"
+#include "engine/layers/surfaces.h"
 #include "engine/scan/section_toml.h"
 #include "engine/version.h"
 

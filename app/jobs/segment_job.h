@@ -11,7 +11,7 @@
 #include "app/open/open_volume.h"
 #include "engine/angiography/flow_maps.h"
 #include "engine/layers/layer_recipe.h"
-#include "engine/layers/slab.h"
+#include "engine/layers/surfaces.h"
 #include "engine/progress.h"
 
 namespace echolux {

@@ -8,12 +8,10 @@
 #include "engine/offline/reconstruction.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
-#include "engine/simulate/simulated_files.h"
 #include "engine/simulate/simulator.h"
 #include "engine/simulate/truth.h"
 
 namespace echolux {
-
 namespace {
 
 // Written on the voxels of the scan's flow, where repeats are combined to one position.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/live/processed_volumes.h"
-#include "compute/device_work.h"
-#include "engine/igtl/link_stats.h"
+#include "compute/reconstructor.h"
+#include "engine/igtl/link.h"
 #include "engine/live/latency.h"
 #include "engine/live/session.h"
 #include "engine/live/tissue_work.h"

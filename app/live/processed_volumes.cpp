@@ -9,7 +9,6 @@
 #include "engine/io/atomic_file.h"
 
 namespace echolux {
-
 namespace {
 
 std::string volume_name(std::int64_t number) {

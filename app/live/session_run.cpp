@@ -13,7 +13,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/own_files.h"
 #include "engine/live/recording_names.h"
-#include "engine/progress_words.h"
+#include "engine/progress.h"
 
 namespace echolux {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "compute/block_memory.h"
-#include "compute/volume_on_gpu.h"
+#include "compute/tissue_on_gpu.h"
 #include "engine/live/tissue_work.h"
 
 namespace echolux {

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "app/seconds_since.h"
-#include "compute/device_memory.h"
+#include "compute/block_memory.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
-#include "compute/peaks.h"
+#include "compute/place.h"
 #include "compute/reconstructor.h"
 #include "engine/memory_budget.h"
 

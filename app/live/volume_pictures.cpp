@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "compute/error.h"
-#include "render/heights.h"
+#include "render/scan_geometry.h"
 
 namespace echolux {
 namespace {

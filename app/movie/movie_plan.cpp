@@ -12,7 +12,6 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "render/camera.h"
-#include "render/stereo.h"
 
 namespace echolux {
 namespace {

@@ -15,7 +15,7 @@
 #include "engine/io/lower_case.h"
 #include "engine/io/volume_file.h"
 #include "engine/scan/settings.h"
-#include "render/view/presets.h"
+#include "render/view/curve.h"
 
 namespace echolux {
 namespace {

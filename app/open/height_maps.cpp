@@ -3,8 +3,7 @@
 #include <map>
 
 #include "compute/error.h"
-#include "engine/analysis/flatten.h"
-#include "engine/analysis/tissue_surface.h"
+#include "engine/analysis/tissue_structure.h"
 #include "engine/io/height_file.h"
 
 namespace echolux {

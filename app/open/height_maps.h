@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/io/volume_file.h"
-#include "render/heights.h"
+#include "render/scan_geometry.h"
 
 namespace echolux {
 

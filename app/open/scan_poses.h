@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compute/plan/params.h"
-#include "render/scan_planes.h"
+#include "render/scan_geometry.h"
 
 namespace echolux {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/device_work.h"
+#include "compute/reconstructor.h"
 #include "engine/live/session.h"
 #include "engine/live/tissue_work.h"
 #include "engine/live/volume_ring.h"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "render/camera.h"
-#include "render/section.h"
 
 namespace echolux {
 namespace {

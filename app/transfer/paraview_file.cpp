@@ -10,7 +10,7 @@
 #include "compute/error.h"
 #include "engine/io/json_text.h"
 #include "engine/io/regular_file.h"
-#include "render/view/presets.h"
+#include "render/view/curve.h"
 
 namespace echolux {
 namespace {

@@ -6,8 +6,8 @@
 #include "assets/assets.h"
 #include "compute/error.h"
 #include "engine/layers/layer_recipe.h"
-#include "engine/simulate/scene_file.h"
-#include "render/colour_maps.h"
+#include "engine/simulate/scene.h"
+#include "render/view/curve.h"
 
 namespace echolux {
 namespace {

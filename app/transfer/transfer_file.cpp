@@ -12,7 +12,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/lower_case.h"
 #include "engine/scan/settings.h"
-#include "render/view/presets.h"
+#include "render/view/curve.h"
 
 namespace echolux {
 namespace {

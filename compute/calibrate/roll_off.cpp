@@ -4,13 +4,53 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
-#include "compute/calibrate/depth_peak.h"
-#include "compute/calibrate/probe.h"
+#include "compute/calibrate/calibrate.h"
 #include "compute/indexing.h"
-#include "compute/plan/require.h"
+#include "compute/plan/choices.h"
+#include "compute/plan/tables.h"
 
 namespace echolux {
+namespace {
+
+// Returns the distance from `top` to where the profile falls below `level`, in direction `step`. Negative if it never
+// does.
+double distance_to(std::span<const double> profile, std::int64_t top, double level, std::int64_t step) {
+    for (std::int64_t i = top; i + step >= 0 && i + step < std::ssize(profile); i += step) {
+        const double inside = profile[index(i)], outside = profile[index(i + step)];
+        if (outside < level) return static_cast<double>(std::abs(i - top)) + (inside - level) / (inside - outside);
+    }
+    return -1;
+}
+
+}  // namespace
+
+DepthPeak strongest_peak(std::span<const double> profile, std::int64_t begin, std::int64_t end) {
+    begin = std::clamp<std::int64_t>(begin, 0, std::ssize(profile));
+    end = std::clamp<std::int64_t>(end, begin, std::ssize(profile));
+    DepthPeak peak{static_cast<double>(begin), 0, 0};
+    if (begin == end) return peak;
+    const std::int64_t top = std::max_element(profile.begin() + begin, profile.begin() + end) - profile.begin();
+    peak.bin = static_cast<double>(top);
+    peak.height = profile[index(top)];
+    if (peak.height <= 0) return peak;
+
+    const bool has_neighbours = top > 0 && top + 1 < std::ssize(profile);
+    if (has_neighbours && profile[index(top - 1)] > 0 && profile[index(top + 1)] > 0) {
+        const double left = std::log(profile[index(top - 1)] / peak.height);
+        const double right = std::log(profile[index(top + 1)] / peak.height);
+        const double bend = left + right;
+        const double shift = bend < 0 ? std::clamp((left - right) / (2 * bend), -1.0, 1.0) : 0;
+        peak.bin += shift;
+        peak.height *= std::exp((right - left) / 2 * shift + bend / 2 * shift * shift);
+    }
+    const double below = distance_to(profile, top, peak.height / 2, -1);
+    const double above = distance_to(profile, top, peak.height / 2, 1);
+    if (below >= 0 && above >= 0) peak.fwhm = below + above;
+    return peak;
+}
+
 namespace {
 
 constexpr double min_peak_db = 13;  // one line of noise exceeds this with a probability of 1e-6
@@ -212,6 +252,67 @@ std::vector<Outlier> fall_off_outliers(std::span<const double> shares, std::span
         kept_levels.erase(kept_levels.begin() + at);
     }
     return outliers;
+}
+
+namespace {
+
+// Returns a plan with independent lines, in air, finely sampled in depth. The mean of a mirror's lines is never
+// subtracted, because it is the mirror signal.
+ReconstructionSpec for_mirrors(ReconstructionSpec plan, const std::vector<double>& background) {
+    if (!background.empty()) plan.calibration.background = background;
+    plan.calibration.fast_axis.clear();
+    plan.calibration.k_jitter.clear();
+    plan.geometry.fast_axis = FastAxis::uniform;
+    plan.geometry.refractive_index = 1;
+    Recipe& recipe = plan.recipe;
+    recipe.method = Method::plain;
+    recipe.background = plan.calibration.background.empty() ? Background::none : Background::stored;
+    recipe.fixed_pattern = FixedPattern::none;
+    recipe.average = Average::none;
+    recipe.zero_padding = points_per_bin;
+    return plan;
+}
+
+// Inverts the sign of all dispersion.
+ReconstructionSpec turned(ReconstructionSpec plan) {
+    for (double& phase : plan.calibration.dispersion_rad) phase = -phase;
+    Recipe& recipe = plan.recipe;
+    for (double* coefficient : {&recipe.a2_rad, &recipe.a3_rad, &recipe.gdd_fs2, &recipe.tod_fs3}) {
+        *coefficient = -*coefficient;
+    }
+    return plan;
+}
+
+// Returns whether the plan compensates any dispersion.
+bool disperses(const ReconstructionSpec& plan) {
+    if (!plan.recipe.dispersion) return false;
+    const std::vector<double> theta =
+        dispersion_phase(plan.recipe, plan.calibration, k_grid(plan.calibration, plan.geometry.samples));
+    return std::ranges::any_of(theta, [](double phase) { return phase != 0; });
+}
+
+}  // namespace
+
+MirrorAtDepth mirror_at_depth(const ReconstructionSpec& given, const std::vector<double>& background,
+                              const std::string& name, const DepthWindow& window,
+                              const std::function<MeanProfile(const ReconstructionSpec&)>& profile_of) {
+    constexpr double higher_db = 0.1;
+    const auto seen_by = [&](const ReconstructionSpec& spec) {
+        const MeanProfile profile = profile_of(spec);
+        MirrorAtDepth seen;
+        seen.amplitude = profile.root_mean_power();
+        seen.lines = profile.lines();
+        seen.bins = profile.grid().depth / points_per_bin;
+        seen.bin_um = profile.grid().spacing_um[0] * points_per_bin;
+        seen.reading = required_mirror(seen.amplitude, seen.lines, name, window);
+        return seen;
+    };
+    const ReconstructionSpec spec = for_mirrors(given, background);
+    MirrorAtDepth mirror = seen_by(spec);
+    if (!disperses(spec)) return mirror;
+    MirrorAtDepth opposite = seen_by(turned(spec));
+    opposite.is_opposite = true;
+    return opposite.reading.level_db > mirror.reading.level_db + higher_db ? opposite : mirror;
 }
 
 }  // namespace echolux

@@ -4,10 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "compute/calibrate/recording_statistics.h"
 
 namespace echolux {
 
@@ -72,5 +75,41 @@ struct Outlier {
 // Returns the levels that deviate from the roll-off through the others by at least 2 dB and five times the others' rms.
 // Worst first, at most a quarter of the levels, and none if there are fewer than four.
 std::vector<Outlier> fall_off_outliers(std::span<const double> shares, std::span<const double> levels_db);
+
+// The strongest peak of a depth profile, with sub-bin precision.
+
+// Resolution of the profiles in which mirrors are measured.
+inline constexpr std::int64_t points_per_bin = 4;
+
+// A peak of a depth profile. Positions and widths are in points of the profile.
+struct DepthPeak {
+    double bin = 0;     // vertex of a parabola through the logarithm of the three highest bins
+    double height = 0;  // at the vertex
+    double fwhm = 0;    // width at half height in bins; 0 if the profile does not cross it on both sides
+};
+
+// Returns the peak of profile[begin, end), values >= 0. If all are zero or the range is empty, the peak is at `begin`
+// with height 0.
+DepthPeak strongest_peak(std::span<const double> profile, std::int64_t begin, std::int64_t end);
+
+// Measures a mirror at one depth with the calibration and recipe of a scan.
+
+// Measurement of a mirror at one depth.
+struct MirrorAtDepth {
+    MirrorReading reading;          // bins without zero padding
+    bool is_opposite = false;       // the mirror is beyond zero delay: sharpest with inverted dispersion
+    std::int64_t lines = 0;         // number of averaged lines
+    std::int64_t bins = 0;          // size of the one-sided range
+    double bin_um = 0;              // in air; 0: unknown
+    std::vector<double> amplitude;  // root mean power over depth, points_per_bin points per bin
+};
+
+// Measures a mirror with both signs of the dispersion and returns the higher peak, because a mirror beyond zero delay
+// shows inverted dispersion. `profile_of` computes the mean profile of the mirror's lines for a spec: `given` with
+// independent lines, in air, finely sampled in depth. An empty `background` selects that of the spec. Throws
+// Error{bad_file} naming `name` if there is no mirror peak.
+MirrorAtDepth mirror_at_depth(const ReconstructionSpec& given, const std::vector<double>& background,
+                              const std::string& name, const DepthWindow& window,
+                              const std::function<MeanProfile(const ReconstructionSpec&)>& profile_of);
 
 }  // namespace echolux

@@ -1,13 +1,25 @@
 #include "compute/cpu/background.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <type_traits>
 
-#include "compute/cpu/median.h"
 #include "compute/parallel_for.h"
-#include "compute/steps/background.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cpu {
+
+// Median as defined by NumPy: the mean of the middle two for an even count.
+
+// Returns the median. Reorders `values`.
+inline double median_of(float* values, std::int64_t count) {
+    float* middle = values + count / 2;
+    std::nth_element(values, middle, values + count);
+    if (count % 2 == 1) return static_cast<double>(*middle);
+    return (static_cast<double>(*middle) + static_cast<double>(*std::max_element(values, middle))) / 2;
+}
+
 namespace {
 
 // Groups of lines are summed in registers before they are added to memory.
@@ -116,6 +128,59 @@ void FrameBackground::blend(const Block& block, std::int64_t frames) {
             found[p] = running;
         }
     }
+}
+
+namespace {
+
+// One depth bin over the lines of a B-scan.
+struct Column {
+    std::complex<float>* first;
+    std::int64_t stride;
+
+    std::complex<float>& operator[](std::int64_t line) const { return first[line * stride]; }
+};
+
+// Median of real and imaginary parts separately. `column` is scratch memory for `lines` floats.
+std::complex<float> median_pattern(const Column& bins, std::int64_t lines, float* column) {
+    for (std::int64_t l = 0; l < lines; ++l) column[l] = bins[l].real();
+    const double re = median_of(column, lines);
+    for (std::int64_t l = 0; l < lines; ++l) column[l] = bins[l].imag();
+    return {static_cast<float>(re), static_cast<float>(median_of(column, lines))};
+}
+
+std::complex<double> mean_of(const Column& bins, std::int64_t begin, std::int64_t end) {
+    std::complex<double> sum;
+    for (std::int64_t l = begin; l < end; ++l) sum += std::complex<double>(bins[l]);
+    return sum / static_cast<double>(end - begin);
+}
+
+// Returns the mean of the segment with the smallest variance.
+std::complex<float> min_variant_mean(const Column& bins, std::int64_t lines, std::int64_t segments) {
+    std::complex<double> best;
+    double min = std::numeric_limits<double>::infinity();
+    for (std::int64_t s = 0; s < segments; ++s) {
+        const std::int64_t begin = lines * s / segments;
+        const std::int64_t end = lines * (s + 1) / segments;
+        const std::complex<double> mean = mean_of(bins, begin, end);
+        double variance = 0;
+        for (std::int64_t l = begin; l < end; ++l) variance += std::norm(std::complex<double>(bins[l]) - mean);
+        variance /= static_cast<double>(end - begin);
+        if (variance < min) {
+            min = variance;
+            best = mean;
+        }
+    }
+    return std::complex<float>(best);
+}
+
+}  // namespace
+
+void remove_fixed_pattern(FixedPattern mode, std::int64_t segments, std::complex<float>* b_scan, std::int64_t lines,
+                          std::int64_t depth, std::int64_t z, float* column) {
+    const Column bins{b_scan + z, depth};
+    const std::complex<float> pattern =
+        mode == FixedPattern::median ? median_pattern(bins, lines, column) : min_variant_mean(bins, lines, segments);
+    for (std::int64_t l = 0; l < lines; ++l) bins[l] -= pattern;
 }
 
 }  // namespace echolux::cpu

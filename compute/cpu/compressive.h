@@ -8,10 +8,66 @@
 
 #include "compute/cpu/k_linear.h"
 #include "compute/cpu/line_method.h"
-#include "compute/cpu/sparse_search.h"
-#include "compute/cpu/subtraction.h"
+#include "compute/methods/compressive.h"
+#include "compute/steps/sparse.h"
 
 namespace echolux::cpu {
+
+// Maps depth profiles to the samples that a spec uses and back on the CPU: the matrix A of compressive sensing and its
+// adjoint, scaled as in methods/compressive.h.
+
+// Applies A and its adjoint. `profile` has [modes], `samples` [sensed] elements.
+class Sensing {
+  public:
+    virtual ~Sensing() = default;
+
+    virtual void to_samples(const std::complex<float>* profile, float* samples) = 0;
+    virtual void to_depth(const float* samples, std::complex<float>* profile) = 0;
+};
+
+// The explicit matrix of an exact transform, shared by all threads.
+struct SensingMatrix {
+    explicit SensingMatrix(const SensingTables& tables);
+
+    std::int64_t modes;
+    std::vector<std::complex<float>> elements;  // [sensed][modes]: conj(turn) exp(-2 pi i m x / N) / sqrt(N)
+};
+
+// Return implementations that refer to their argument, which must outlive them.
+std::unique_ptr<Sensing> sensing_by_matrix(const SensingMatrix& matrix);
+std::unique_ptr<Sensing> sensing_by_grid(const SensingTables& tables);
+
+// Sparse reconstruction by separable approximation (SpaRSA; S. J. Wright, R. D. Nowak, M. A. T. Figueiredo, IEEE Trans.
+// Signal Process. 57, 2479 (2009); docs/transforms.md 9). Minimizes |A x - y|^2 / 2 + tau * sum of amplitudes in a
+// fixed number of steps. Plain Barzilai-Borwein steps may diverge, so their curvature is bounded from below.
+
+// Searches one A-scan at a time. Owns the sensing operator and the buffers of one thread.
+class SparseSearch {
+  public:
+    SparseSearch(std::unique_ptr<Sensing> sensing, const CompressiveRecipe& recipe, std::int64_t samples,
+                 std::int64_t modes);
+
+    // Returns the depth profile [modes] of the used samples. Valid until the next call.
+    const std::vector<std::complex<float>>& run(const float* samples);
+
+    // Returns the objective after each iteration of the last run, with the tau of that iteration.
+    const std::vector<double>& objectives() const { return objectives_; }
+
+    // Returns the max number of trials of an iteration in the last run.
+    int max_tries() const { return max_tries_; }
+
+  private:
+    void begin();
+    StepSums<double> tried();
+
+    std::unique_ptr<Sensing> sensing_;
+    CompressiveRecipe recipe_;
+    SearchRules<double> rules_;
+    std::vector<std::complex<float>> profile_, gradient_, next_, step_;
+    std::vector<float> residual_, change_;
+    std::vector<double> objectives_;
+    int max_tries_ = 0;
+};
 
 // Tables shared by the threads of a plan.
 struct CompressiveTables {

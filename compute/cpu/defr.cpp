@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compute/indexing.h"
-#include "compute/steps/full_range.h"
+#include "compute/steps/sparse.h"
 
 namespace echolux::cpu {
 

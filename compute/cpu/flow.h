@@ -2,20 +2,104 @@
 // slow-axis position. Each worker thread owns one object with its buffers.
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "compute/cpu/angiography.h"
-#include "compute/cpu/bins.h"
-#include "compute/cpu/step_planes.h"
 #include "compute/flow/flow_tables.h"
-#include "compute/plan/scan_order.h"
-#include "compute/steps/decorrelation.h"
+#include "compute/plan/plan_tables.h"
+#include "compute/steps/angiography.h"
+#include "compute/steps/depth.h"
 #include "compute/steps/flow.h"
 
 namespace echolux::cpu {
+
+// Complex depth bins of one slow-axis position as recorded: [b_repeats][a_scans][a_repeats][depth].
+
+// Non-owning view of the bins of one position.
+struct PositionBins {
+    const std::complex<float>* first;
+    std::int64_t depth;
+    Repeats repeats;           // repeats to compare
+    const Phasor* bulk;        // [a_scans][bulk_stride], directions of the bulk steps; null: none are removed
+    std::int64_t bulk_stride;  // max pairs of repeats
+
+    const float* line(std::int64_t i) const { return reinterpret_cast<const float*>(first + i * depth); }
+};
+
+// Returns bin z of a line.
+inline Phasor bin(const float* line, std::int64_t z) {
+    return {line[2 * z], line[2 * z + 1]};
+}
+
+// Phase steps of whole lines, one array per component so that loops over depth vectorize.
+
+// Products and powers of phase steps over depth.
+struct StepPlanes {
+    explicit StepPlanes(std::int64_t depth);
+
+    void clear();
+
+    // Adds the step of each bin between two lines.
+    void add(const float* earlier, const float* later, Phasor bulk);
+
+    void add(const StepPlanes& other, float weight);
+
+    // Stores the sums of `other` over a depth window, each times its share.
+    void sum_along_depth(const StepPlanes& other, std::int64_t width, const std::vector<float>& shares);
+
+    PhaseStep at(std::size_t z) const { return {{re[z], im[z]}, power[z]}; }
+
+    std::vector<float> re, im, power;  // [depth]
+};
+
+// Sums over the pairs of repeats at A-scan positions, cached for neighbours whose windows include the same position.
+class PositionSteps {
+  public:
+    // Keeps `kept` consecutive positions.
+    PositionSteps(std::int64_t depth, std::int64_t kept);
+
+    void begin(const PositionBins& bins);
+    const StepPlanes& of(std::int64_t position);
+
+  private:
+    PositionBins bins_{};
+    std::vector<StepPlanes> steps_;
+    std::vector<std::int64_t> held_;  // position in each slot; -1: empty
+};
+
+// Angiography on the CPU, one A-scan at a time (docs/algorithms.md 5.2).
+
+// Computes angiograms of A-scan positions. Owns the buffers of one thread.
+class AngiogramLine {
+  public:
+    explicit AngiogramLine(const FlowTables& tables);
+
+    // Returns the angiogram of a recorded A-scan position, [depth]. Valid until the next call.
+    std::span<const Angiogram> of(const PositionBins& bins, std::int64_t position);
+
+  private:
+    template <class Method>
+    void each_voxel(const PositionBins& bins, std::int64_t position);
+    void add_power(const PositionBins& bins, std::int64_t position);
+    // Decorrelation averaged over sub-bands (split-spectrum angiography).
+    void split_spectrum(const PositionBins& bins, std::int64_t position);
+    // Amplitudes of a line in sub-band `band`, [depth].
+    void band_amplitudes(const float* line, std::int64_t band, std::vector<float>& amplitudes) const;
+    void differential_variance(const PositionBins& bins, std::int64_t position);
+    void correlation(const PositionBins& bins, std::int64_t position);
+
+    const FlowTables& tables_;
+    std::vector<Angiogram> found_;
+    std::vector<float> earlier_, later_;  // amplitudes in one sub-band
+    std::vector<Decorrelation> decorrelation_;
+    StepPlanes steps_, over_depth_;  // steps of one pair of repeats
+    std::vector<float> shares_;
+    std::vector<ComplexDifferentialVariance> variance_;
+    std::vector<CorrelationSums> columns_;  // sums of one pair over positions
+};
 
 // Computes flow of output A-scans. Owns the buffers of one thread; the tables must outlive it.
 class FlowLine {

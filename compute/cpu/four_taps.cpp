@@ -1,17 +1,16 @@
 #include "compute/cpu/four_taps.h"
 
+#include <algorithm>
+
+#include "compute/indexing.h"
+#include "compute/steps/sample.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // false positive in GCC 12's own header, in _mm512_undefined_ps
 #endif
 #endif
-
-#include <algorithm>
-
-#include "compute/cpu/four.h"
-#include "compute/indexing.h"
-#include "compute/steps/resample.h"
 
 namespace echolux::cpu {
 namespace {

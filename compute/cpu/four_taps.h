@@ -1,13 +1,42 @@
-// Resampled<4> along a line, vectorized over sixteen points with AVX-512, eight with AVX2, otherwise four. All versions
-// return the same bits: (w0 x0 + w1 x1) + (w2 x2 + w3 x3).
+// Interpolation with four taps per point of the k grid, in vector registers.
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "compute/plan/tables.h"
 
+// Put before functions with a simple loop: compiles an additional AVX-512 version, including all callees, selected at
+// program start.
+#if defined(__x86_64__) && defined(__gnu_linux__)
+#define ECHOLUX_WIDER __attribute__((flatten, target_clones("arch=x86-64-v4", "default")))
+#else
+#define ECHOLUX_WIDER
+#endif
+
 namespace echolux::cpu {
+
+// Four floats in one vector register, loaded from and stored to unaligned memory.
+
+using Four = float __attribute__((vector_size(16)));
+
+inline Four load(const float* from) {
+    Four value;
+    std::memcpy(&value, from, sizeof(value));
+    return value;
+}
+
+inline void store(Four value, float* to) {
+    std::memcpy(to, &value, sizeof(value));
+}
+
+}  // namespace echolux::cpu
+
+namespace echolux::cpu {
+
+// Resampled<4> along a line, vectorized over sixteen points with AVX-512, eight with AVX2, otherwise four. All versions
+// return the same bits: (w0 x0 + w1 x1) + (w2 x2 + w3 x3).
 
 // Interpolation with four taps per point. The table must outlive it.
 class FourTaps {

@@ -5,9 +5,12 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 
 #include "compute/cpu/background.h"
+#include "compute/plan/plan_tables.h"
 
 namespace echolux::cpu {
 
@@ -29,5 +32,13 @@ class LineMethod {
     // Returns the kept depth bins of each line, unscaled. Valid until the next call.
     virtual std::span<const std::complex<float>* const> reconstruct(std::span<const RawLine> lines) = 0;
 };
+
+// Creates the method of a spec. The only place of the CPU backend that knows all methods.
+
+// Creates one method per thread. Owns the tables that they share. `plain` must outlive it.
+using LineMethodMaker = std::function<std::unique_ptr<LineMethod>()>;
+
+LineMethodMaker line_methods(const ReconstructionSpec& spec, const PlainTables& plain, const LineFormat& format,
+                             DepthRange kept);
 
 }  // namespace echolux::cpu

@@ -13,13 +13,12 @@
 
 #include "compute/cpu/background.h"
 #include "compute/cpu/flow.h"
-#include "compute/cpu/line_methods.h"
+#include "compute/cpu/line_method.h"
 #include "compute/cpu/repeat_alignment.h"
 #include "compute/cpu/voxels.h"
-#include "compute/plan/scan_order.h"
+#include "compute/plan/plan_tables.h"
 #include "compute/reconstructor.h"
 #include "compute/repeat_report.h"
-#include "compute/stages.h"
 
 namespace echolux::cpu {
 

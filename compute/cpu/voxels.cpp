@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "compute/cpu/four.h"
+#include "compute/cpu/four_taps.h"
 #include "compute/steps/depth.h"
 
 namespace echolux::cpu {

@@ -1,7 +1,7 @@
 // Angiography on the GPU (docs/algorithms.md, Flow): one thread block per output line, one thread per depth bin. An
 // estimate computes the angiogram of one recorded A-scan position and bin. It may read bins repeatedly, because they
 // are cached.
-#include "compute/cuda/flow_work.h"
+#include "compute/cuda/flow.h"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/memory.h"
 

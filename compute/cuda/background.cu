@@ -1,15 +1,55 @@
 // Kernels for frame backgrounds: exact sums, medians by counting, and the running mean in frame order.
+#include "compute/cuda/background.h"
+
+#include <bit>
+#include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
-#include "compute/cuda/aligned_reader.h"
-#include "compute/cuda/background.h"
 #include "compute/cuda/launch.h"
-#include "compute/cuda/line_words.h"
-#include "compute/cuda/selected.cuh"
-#include "compute/steps/background.h"
+#include "compute/cuda/line_pairs.h"
+#include "compute/cuda/memory.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cuda {
+
+// Medians on the GPU without moving values: finds the element of a rank bit by bit, by counting smaller ones.
+
+// Maps floats to unsigned integers with the same order.
+__device__ inline std::uint32_t key_of(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+__device__ inline float value_of(std::uint32_t key) {
+    return std::bit_cast<float>(key & 0x80000000u ? key & 0x7fffffffu : ~key);
+}
+
+// Returns the median of value(0) .. value(count - 1) as defined by NumPy: the mean of the middle two for an even count.
+template <class Value>
+__device__ double median_of(const Value& value, std::int64_t count) {
+    const std::int64_t rank = count / 2;
+    std::uint32_t middle = 0;
+    for (int bit = 31; bit >= 0; --bit) {
+        const std::uint32_t candidate = middle | 1u << bit;
+        std::int64_t less = 0;
+        for (std::int64_t i = 0; i < count; ++i) less += key_of(value(i)) < candidate;
+        if (less <= rank) middle = candidate;
+    }
+    if (count % 2 == 1) return static_cast<double>(value_of(middle));
+    // Rank - 1: the largest smaller value, unless there are too few of them.
+    std::int64_t less = 0;
+    std::uint32_t greatest = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const std::uint32_t key = key_of(value(i));
+        if (key >= middle) continue;
+        ++less;
+        greatest = key > greatest ? key : greatest;
+    }
+    const std::uint32_t lower = less == rank ? greatest : middle;
+    return (static_cast<double>(value_of(middle)) + static_cast<double>(value_of(lower))) / 2;
+}
 
 // Background of each sample of each frame, in double and in the form that kernels subtract.
 struct FoundBackground {
@@ -243,6 +283,89 @@ void FrameBackground::blend(cudaStream_t stream, std::int64_t frames, bool volum
         running_->mean.as<double>(), found(), lines_.samples(), frames, running_alpha_, volume_starts);
     checked_launch("blend the running background");
     checked(cudaEventRecord(running_->changed, stream), "pass on the running background");
+}
+
+// Kernels for fixed patterns: each thread processes all lines of one depth bin of a B-scan.
+
+namespace {
+
+// One depth bin over the lines of a B-scan.
+struct Column {
+    float2* first;
+    std::int64_t stride;
+    std::int64_t lines;
+
+    __device__ float2& operator[](std::int64_t line) const { return first[line * stride]; }
+};
+
+struct MedianPattern {
+    __device__ float2 operator()(const Column& bins) const {
+        const double re = median_of([&](std::int64_t l) { return bins[l].x; }, bins.lines);
+        const double im = median_of([&](std::int64_t l) { return bins[l].y; }, bins.lines);
+        return {static_cast<float>(re), static_cast<float>(im)};
+    }
+};
+
+// The mean of the segment with the smallest variance.
+struct LeastVariantMean {
+    std::int64_t segments;
+
+    __device__ float2 operator()(const Column& bins) const {
+        double least = std::numeric_limits<double>::infinity();
+        double2 best{};
+        for (std::int64_t s = 0; s < segments; ++s) {
+            const std::int64_t begin = bins.lines * s / segments, end = bins.lines * (s + 1) / segments;
+            const auto count = static_cast<double>(end - begin);
+            double2 mean{};
+            for (std::int64_t l = begin; l < end; ++l) {
+                mean.x += static_cast<double>(bins[l].x);
+                mean.y += static_cast<double>(bins[l].y);
+            }
+            mean.x /= count;
+            mean.y /= count;
+            double variance = 0;
+            for (std::int64_t l = begin; l < end; ++l) {
+                const double re = static_cast<double>(bins[l].x) - mean.x, im = static_cast<double>(bins[l].y) - mean.y;
+                variance += re * re + im * im;
+            }
+            variance /= count;
+            if (variance < least) {
+                least = variance;
+                best = mean;
+            }
+        }
+        return {static_cast<float>(best.x), static_cast<float>(best.y)};
+    }
+};
+
+template <class Pattern>
+__global__ void subtract_pattern(Pattern pattern_of, DeviceBins bins, std::int64_t columns, std::int64_t lines,
+                                 std::int64_t depth) {
+    const std::int64_t i = element();
+    if (i >= columns) return;
+    const std::int64_t frame = i / depth, z = i % depth;
+    const Column column{bins.first + frame * lines * bins.stride + z, bins.stride, lines};
+    const float2 pattern = pattern_of(column);
+    for (std::int64_t l = 0; l < lines; ++l) {
+        column[l].x -= pattern.x;
+        column[l].y -= pattern.y;
+    }
+}
+
+}  // namespace
+
+void remove_fixed_pattern(cudaStream_t stream, FixedPattern mode, std::int64_t segments, const DeviceBins& bins,
+                          std::int64_t frames, std::int64_t lines, std::int64_t depth) {
+    const std::int64_t columns = frames * depth;
+    const auto remove = [&](auto pattern) {
+        subtract_pattern<<<blocks_for(columns), threads_of_a_range, 0, stream>>>(pattern, bins, columns, lines, depth);
+    };
+    if (mode == FixedPattern::median) {
+        remove(MedianPattern{});
+    } else {
+        remove(LeastVariantMean{segments});
+    }
+    checked_launch("remove the fixed pattern");
 }
 
 }  // namespace echolux::cuda

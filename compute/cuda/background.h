@@ -9,7 +9,7 @@
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
 #include "compute/plan/params.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cuda {
 
@@ -59,5 +59,11 @@ class FrameBackground {
     DeviceBuffer rest_;   // same shape
     DeviceBuffer found_;  // double [frames][samples] if each frame has its own; int64 during summation
 };
+
+// Removes fixed lines in depth from whole B-scans of depth bins on the GPU (docs/algorithms.md 2.2 d and e; Moon 2010).
+
+// Enqueues the removal from bins of [frames][lines].
+void remove_fixed_pattern(cudaStream_t stream, FixedPattern mode, std::int64_t segments, const DeviceBins& bins,
+                          std::int64_t frames, std::int64_t lines, std::int64_t depth);
 
 }  // namespace echolux::cuda

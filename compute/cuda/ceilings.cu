@@ -1,16 +1,14 @@
 // Limits of a GPU, see compute/ceilings.h. Timed on one stream, with repetitions long enough to make launch and
 // synchronization negligible.
-#include "compute/ceilings.h"
-
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
-#include "compute/cuda/fft.h"
-#include "compute/cuda/gpu_index.h"
+#include "compute/ceilings.h"
 #include "compute/cuda/memory.h"
+#include "compute/cuda/toolkit.h"
 
 namespace echolux {
 namespace {
@@ -183,3 +181,24 @@ void measure_gpu_ceilings(const DeviceId& gpu, std::span<const std::int64_t> len
 }
 
 }  // namespace echolux
+
+namespace echolux::cuda {
+
+// An empty kernel that tests whether a GPU can run the code of this build.
+
+namespace {
+
+__global__ void nothing() {}
+
+}  // namespace
+
+cudaError_t run_trivial_kernel() {
+    cudaFuncAttributes facts{};
+    cudaError_t result = cudaFuncGetAttributes(&facts, nothing);
+    if (result != cudaSuccess) return result;
+    nothing<<<1, 1>>>();
+    result = cudaGetLastError();
+    return result == cudaSuccess ? cudaDeviceSynchronize() : result;
+}
+
+}  // namespace echolux::cuda

@@ -3,8 +3,7 @@
 #include <complex>
 #include <vector>
 
-#include "compute/cuda/half_tables.h"
-#include "compute/cuda/transform_size.h"
+#include "compute/cuda/transform.h"
 
 namespace echolux::cuda {
 namespace {

@@ -1,7 +1,7 @@
-// Dispersion-encoded full range on the GPU (docs/algorithms.md 8): resamples and windows spectra, then searches the
+// Dispersion-encoded full range on the GPU (docs/transforms.md 8): resamples and windows spectra, then searches the
 // true images. If a thread block can transform an A-scan by itself, all iterations stay on chip
-// (full_range_on_chip.cu). Other lengths and double precision pass through memory between cuFFT transforms
-// (full_range_passes.cu).
+// (one kernel). Other lengths and double precision pass through memory between cuFFT transforms
+// (several kernels).
 #pragma once
 
 #include <cstdint>

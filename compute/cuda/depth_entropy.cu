@@ -2,16 +2,15 @@
 // and reduced to two numbers per line, which the host adds in line order, so the sums do not depend on the number of
 // concurrent trials. A trial of 512 lines of 512 points takes a few microseconds, so launch overhead dominates the cost
 // of a search.
-#include "compute/cuda/depth_entropy.h"
+#include "compute/cuda/entry.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "compute/cuda/fft.h"
-#include "compute/cuda/gpu_index.h"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/over_block.cuh"
+#include "compute/cuda/toolkit.h"
 
 namespace echolux::cuda {
 namespace {

@@ -7,10 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "compute/cuda/gpu_index.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/runner.h"
-#include "compute/cuda/trivial_kernel.h"
 #include "compute/error.h"
 
 namespace echolux::cuda {

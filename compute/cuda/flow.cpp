@@ -1,6 +1,5 @@
 #include "compute/cuda/flow.h"
 
-#include "compute/cuda/flow_work.h"
 #include "compute/repeat_report.h"
 
 namespace echolux::cuda {

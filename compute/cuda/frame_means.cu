@@ -10,10 +10,9 @@
 
 #include "compute/ceilings.h"
 #include "compute/cuda/background.h"
-#include "compute/cuda/gpu_index.h"
 #include "compute/cuda/memory.h"
 #include "compute/error.h"
-#include "compute/steps/background.h"
+#include "compute/steps/sample.h"
 
 namespace echolux {
 namespace {

@@ -1,10 +1,9 @@
 // Host side of the fused kernel: checks recipes, prepares the tables in its layout, and sets up launches.
 #include "compute/cuda/fused.h"
 
-#include "compute/cuda/fused_launch.cuh"
-#include "compute/cuda/half_tables.h"
-#include "compute/methods/nudft.h"
-#include "compute/methods/nufft.h"
+#include "compute/cuda/fused_kernel.cuh"
+#include "compute/cuda/transform.h"
+#include "compute/methods/nonuniform.h"
 #include "compute/plan/choices.h"
 
 namespace echolux::cuda {

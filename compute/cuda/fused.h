@@ -1,6 +1,6 @@
 // The fast path: a single kernel from raw samples to voxels (fused_kernel.cuh) for recipes with independent A-scans, or
 // to depth bins, or to both. Supports transforms that fit into shared memory: powers of two with one kernel each, other
-// products of small numbers with a common kernel (fused_mixed.h). Everything else uses separate passes.
+// products of small numbers with a common kernel (fused_mixed.cu). Everything else uses separate passes.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,17 +9,26 @@
 #include <cstdint>
 #include <optional>
 
-#include "compute/cuda/fused_mixed.h"
 #include "compute/cuda/k_points.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/target.h"
+#include "compute/cuda/transform.h"
 #include "compute/plan/params.h"
 #include "compute/plan/plan_tables.h"
 
 namespace echolux::cuda {
 
 struct FusedWork;
+
+enum class FusedOutput { byte_voxels, any_voxels, bins, byte_voxels_and_bins, byte_voxels_and_half_bins };
+
+// Enqueues the kernel for any supported length.
+void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, FusedOutput output, cudaStream_t stream);
+
+// Variants for lengths known at compile time. For byte voxels, with or without bins, and cubic taps.
+std::optional<MixedShape> known_shape(std::int64_t transform, std::int64_t samples);
+void launch_fused_known(const FusedWork& work, const MixedShape& shape, FusedOutput output, cudaStream_t stream);
 
 // Lines of whole acquired B-scans.
 struct FusedLinesIn : RawLines {

@@ -1,5 +1,5 @@
 // Variants of the fused kernel that store depth bins, alone or with byte voxels.
-#include "compute/cuda/fused_launch.cuh"
+#include "compute/cuda/fused_kernel.cuh"
 
 namespace echolux::cuda {
 
@@ -9,6 +9,10 @@ void launch_fused_bins(const FusedWork& work, std::int64_t transform, cudaStream
 
 void launch_fused_bytes_and_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
     launch_fused_lines<VoxelAndBin<ByteVoxel, KeptBin>>(work, transform, stream);
+}
+
+void launch_fused_bytes_and_half_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
+    launch_fused_lines<VoxelAndBin<ByteVoxel, KeptHalfBin>>(work, transform, stream);
 }
 
 }  // namespace echolux::cuda

@@ -1,23 +1,208 @@
 // A single kernel from raw samples to voxels, to depth bins, or to both: subtract, resample, weight, transform, power,
 // quantity, code, store. A group of threads processes two or four neighbouring lines of a B-scan together
-// (line_forms.cuh).
+// (line forms below).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-#include "compute/cuda/k_point_taps.cuh"
+#include "compute/cuda/k_points.cuh"
 #include "compute/cuda/k_points.h"
-#include "compute/cuda/line_forms.cuh"
 #include "compute/cuda/line_method.h"
-#include "compute/cuda/line_words.h"
-#include "compute/cuda/peaks.cuh"
-#include "compute/cuda/spectrum_pair.cuh"
+#include "compute/cuda/line_pairs.cuh"
+#include "compute/cuda/line_pairs.h"
+#include "compute/cuda/memory.h"
+#include "compute/cuda/point_values.cuh"
 #include "compute/cuda/target.h"
-#include "compute/cuda/voxel_value.cuh"
+#include "compute/cuda/transform.cuh"
+#include "compute/cuda/transform.h"
+#include "compute/cuda/voxels.cuh"
+#include "compute/plan/tables.h"
 
 namespace echolux::cuda {
+
+// How neighbouring lines pass through the transform of transform.cuh: two side by side in floats; four in halves;
+// or, for real weights of the k grid, four as two complex lines side by side, each with one line as real and another as
+// imaginary part. Every table access serves all of them.
+
+// For transforms side by side. Calls use(bin, point) for the bins on one side of zero delay.
+template <class Size, class Point, class Factor, class Use>
+__device__ inline void last_stage_side_by_side(const Point* exchange, const Factor* twiddles, int t, const Use& use) {
+    constexpr int radix = Size::last_radix;
+#pragma unroll
+    for (int i = 0; i < 16 / radix; ++i) {
+        const int k = t + i * Size::threads;
+        Point v[radix];
+        last_butterfly<Size>(exchange, v, twiddles, k);
+#pragma unroll
+        for (int m = 0; m < radix / 2; ++m) use(k + m * (Size::n / radix), v[m]);
+    }
+}
+
+// Interpolates both lines from four of their samples and subtracts their background.
+__device__ inline float2 interpolated(const float2 (&x)[4], const float (&w)[4], float minus_background) {
+    return {fmaf(w[3], x[3].x, fmaf(w[2], x[2].x, fmaf(w[1], x[1].x, fmaf(w[0], x[0].x, minus_background)))),
+            fmaf(w[3], x[3].y, fmaf(w[2], x[2].y, fmaf(w[1], x[1].y, fmaf(w[0], x[0].y, minus_background))))};
+}
+
+// Two lines in floats, each with its own complex transform.
+struct SideBySide {
+    static constexpr int lines = 2;
+    using Point = ComplexPair;
+    using Factor = float2;
+    template <class Word>
+    using Words = AsRecorded<Word>;
+
+    template <class Size>
+    static constexpr int min_blocks(int block) {  // per multiprocessor
+        return block > 128 ? 512 / block : 5;
+    }
+
+    // Returns point j of the k grid, resampled and weighted. `base` belongs to the point.
+    template <class Taps>
+    __device__ static Point resampled(float4 point, const std::uint16_t* base, const Taps& taps, int j,
+                                      const float2* spectra) {
+        const float2* first = spectra + __ldg(base);
+        const float2 x[] = {first[0], first[1], first[2], first[3]};
+        float w[4];
+        taps(j, point.x, w);
+        const float2 value = interpolated(x, w, point.y);
+        return {{value.x * point.z, value.x * point.w}, {value.y * point.z, value.y * point.w}};
+    }
+
+    // Runs the last stage and calls use(line, bin, value) for the bins on one side of zero delay.
+    template <class Size, class Use>
+    __device__ static void last_stage(const Point* exchange, const Factor* twiddles, int t, const Use& use) {
+        last_stage_side_by_side<Size>(exchange, twiddles, t, [&](int bin, const Point& point) {
+            use(0, bin, point.a);
+            use(1, bin, point.b);
+        });
+    }
+};
+
+// Four lines in half precision.
+struct Halves {
+    static constexpr int lines = 4;
+    using Point = HalfPairs;
+    using Factor = HalfFactor;
+    template <class Word>
+    using Words = HalvesLessWhole<Word>;
+
+    template <class Size>
+    static constexpr int min_blocks(int block) {
+        return block > 128 ? 640 / block : 5;
+    }
+
+    // The table entry is a HalfPoint, which includes taps and base.
+    template <class Taps>
+    __device__ static Point resampled(float4 entry, const std::uint16_t*, const Taps&, int, const HalfQuad* spectra) {
+        const auto& point = reinterpret_cast<const HalfPoint&>(entry);
+        const HalfQuad* x = spectra + point.base;
+        const HalfQuad x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
+        const auto weighed = [&](__half2 s0, __half2 s1, __half2 s2, __half2 s3) -> HalfPair {
+            __half2 value = __hfma2(__low2half2(point.taps[0]), s0, __half2half2(point.minus_rest));
+            value = __hfma2(__high2half2(point.taps[0]), s1, value);
+            value = __hfma2(__low2half2(point.taps[1]), s2, value);
+            value = __hfma2(__high2half2(point.taps[1]), s3, value);
+            return {__hmul2(value, __low2half2(point.weight)), __hmul2(value, __high2half2(point.weight))};
+        };
+        return {weighed(x0.ab, x1.ab, x2.ab, x3.ab), weighed(x0.cd, x1.cd, x2.cd, x3.cd)};
+    }
+
+    template <class Size, class Use>
+    __device__ static void last_stage(const Point* exchange, const Factor* twiddles, int t, const Use& use) {
+        last_stage_side_by_side<Size>(exchange, twiddles, t, [&](int bin, const Point& point) {
+            use(0, bin, first_of(point.ab));
+            use(1, bin, second_of(point.ab));
+            use(2, bin, first_of(point.cd));
+            use(3, bin, second_of(point.cd));
+        });
+    }
+
+  private:
+    __device__ static float2 first_of(HalfPair pair) { return {__low2float(pair.re), __low2float(pair.im)}; }
+    __device__ static float2 second_of(HalfPair pair) { return {__high2float(pair.re), __high2float(pair.im)}; }
+};
+
+// Four lines as two complex transforms, for real weights. Separating the lines uses the symmetry of real spectra.
+struct TwoInOne {
+    static constexpr int lines = 4;
+    using Point = ComplexPair;  // a + i b and c + i d
+    using Factor = float2;
+    template <class Word>
+    using Words = PackedAsRecorded<Word>;
+
+    template <class Size>
+    static constexpr int min_blocks(int block) {
+        return block > 128 ? 640 / block : 5;
+    }
+
+    template <class Taps>
+    __device__ static Point resampled(float4 point, const std::uint16_t*, const Taps& taps, int j,
+                                      const PackedQuad* spectra) {
+        const PackedQuad* x = spectra + __float_as_int(point.w);
+        const PackedQuad x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
+        const float2 ab[] = {numbers(x0.ab), numbers(x1.ab), numbers(x2.ab), numbers(x3.ab)};
+        const float2 cd[] = {numbers(x0.cd), numbers(x1.cd), numbers(x2.cd), numbers(x3.cd)};
+        float w[4];
+        taps(j, point.x, w);
+        return {interpolated(ab, w, point.y) * point.z, interpolated(cd, w, point.y) * point.z};
+    }
+
+    // Butterflies of sixteen points leave too few registers for both transforms at once.
+    template <class Size, class Use>
+    __device__ static void last_stage(const Point* exchange, const float2* twiddles, int t, const Use& use) {
+        if constexpr (Size::last_radix == 16) {
+            const auto* parts = reinterpret_cast<const float2*>(exchange);
+            last_stage_of<Size, float2>(SecondPoints{parts}, twiddles, t,
+                                        [&](int bin, float2 z, float2 mirror) { both(use, 0, bin, z, mirror); });
+            last_stage_of<Size, float2>(SecondPoints{parts + 1}, twiddles, t,
+                                        [&](int bin, float2 z, float2 mirror) { both(use, 2, bin, z, mirror); });
+        } else {
+            last_stage_of<Size, Point>(exchange, twiddles, t, [&](int bin, Point z, Point mirror) {
+                both(use, 0, bin, z.a, mirror.a);
+                both(use, 2, bin, z.b, mirror.b);
+            });
+        }
+    }
+
+  private:
+    // Every second point.
+    struct SecondPoints {
+        const float2* first;
+
+        __device__ SecondPoints operator+(int i) const { return {first + 2 * i}; }
+        __device__ float2 operator[](int i) const { return first[2 * i]; }
+    };
+
+    // A bin of either line needs the transform's bins k and n - k, so each thread processes both butterflies.
+    template <class Size, class Value, class Points, class Use>
+    __device__ static void last_stage_of(Points exchange, const float2* twiddles, int t, const Use& use) {
+        constexpr int radix = Size::last_radix, step = Size::n / radix;
+#pragma unroll
+        for (int i = 0; i < (radix == 16 ? 1 : 8 / radix); ++i) {
+            const int k = t + i * Size::threads, other = k == 0 ? step / 2 : step - k;
+            if (k >= step / 2) return;
+            Value u[radix], v[radix];
+            last_butterfly<Size>(exchange, u, twiddles, k);
+            last_butterfly<Size>(exchange, v, twiddles, other);
+#pragma unroll
+            for (int m = 0; m < radix / 2; ++m) {
+                use(k + m * step, u[m], k == 0 ? u[(radix - m) % radix] : v[radix - 1 - m]);
+                use(other + m * step, v[m], k == 0 ? v[radix - 1 - m] : u[radix - 1 - m]);
+            }
+        }
+    }
+
+    // Separates the real-part line and the imaginary-part line.
+    template <class Use>
+    __device__ static void both(const Use& use, int line, int bin, float2 z, float2 mirror) {
+        use(line, bin, float2{z.x + mirror.x, z.y - mirror.y});
+        use(line + 1, bin, float2{z.y + mirror.y, mirror.x - z.x});
+    }
+};
 
 // Arguments of the fused kernel. Passed by value as a grid constant.
 struct FusedWork {
@@ -285,6 +470,127 @@ __global__ void __launch_bounds__(FusedSize<log2_n>::block,
     if constexpr (!Voxel::has_voxels) return;
     __syncthreads();
     own.store(work, rows, row_bytes, t, threads);
+}
+
+// Launches the variant of the fused kernel for a length, a format and an output. Variants are compiled in several files
+// to build in parallel.
+
+// `voxel_bytes` is 0 without rows of voxels.
+template <class Form>
+int shared_bytes(std::int64_t transform, std::int64_t voxel_bytes) {
+    std::int64_t bytes = 0;
+    with_transform_size(transform, [&](auto size) {
+        using Size = FusedSize<size.log2_n>;
+        constexpr auto exchange = Size::exchange_points * static_cast<std::int64_t>(sizeof(typename Form::Point));
+        bytes = Size::groups * (exchange + Form::lines * (Size::n / 2) * voxel_bytes);
+    });
+    return static_cast<int>(bytes);
+}
+
+template <class Source, class Taps, class Form, class Voxel>
+void launch_fused(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
+    const int shared = shared_bytes<Form>(transform, Voxel::has_voxels ? work.voxel_bytes : 0);
+    with_transform_size(transform, [&](auto size) {
+        using Size = FusedSize<size.log2_n>;
+        const auto kernel = fused<Size::log2_n, Source, Taps, Form, Voxel>;
+        checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
+                "ask for shared memory");
+        const std::uint32_t blocks = (work.groups<Form::lines>() + Size::groups - 1) / Size::groups;
+        kernel<<<blocks, Size::block, static_cast<std::size_t>(shared), stream>>>(work);
+        checked_launch("reconstruct in one kernel");
+    });
+}
+
+// Dispatches on the word format.
+template <class Taps, class Form, class Voxel>
+void launch_fused_words(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
+    if (work.words == LineWords::u16) {
+        launch_fused<typename Form::template Words<U16Words>, Taps, Form, Voxel>(work, transform, stream);
+    } else {
+        launch_fused<typename Form::template Words<Packed12Words>, Taps, Form, Voxel>(work, transform, stream);
+    }
+}
+
+template <class Voxel>
+void launch_fused_lines(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
+    if (work.points.form == LineForm::subtracted) {
+        launch_fused<BySamples, EitherTaps, SideBySide, Voxel>(work, transform, stream);
+    } else if (work.points.taps == nullptr) {
+        launch_fused_words<CubicTaps, SideBySide, Voxel>(work, transform, stream);
+    } else {
+        launch_fused_words<TabledTaps, SideBySide, Voxel>(work, transform, stream);
+    }
+}
+
+// Defined in fused_bins.cu and fused_packed.cu.
+void launch_fused_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream);
+void launch_fused_bytes_and_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream);
+void launch_fused_bytes_and_half_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream);
+void launch_fused_two_in_one(const FusedWork& work, bool bytes, std::int64_t transform, cudaStream_t stream);
+void launch_fused_halves(const FusedWork& work, bool bytes, std::int64_t transform, cudaStream_t stream);
+
+// The fused kernel for lengths that are products of small numbers: the same steps with the transform
+// of transform.cuh for them. Spectra and points have separate shared memory, so each thread only holds the operands of
+// a butterfly. Voxels replace the spectra.
+
+inline LineReading reading_of(const FusedWork& work) {
+    if (work.words == LineWords::none) return LineReading::by_samples;
+    const bool u16 = work.words == LineWords::u16;
+    if (work.points.form == LineForm::as_recorded)
+        return u16 ? LineReading::u16_as_recorded : LineReading::packed12_as_recorded;
+    return u16 ? LineReading::u16_words : LineReading::packed12_words;
+}
+
+// Shared memory: `groups` exchange buffers, then for each group the spectra of two lines or the rows of their voxels.
+template <class Length, class Taps, class Voxel>
+__global__ void __launch_bounds__(Length::max_block, Length::min_blocks)
+    fused_mixed(const __grid_constant__ FusedWork work, const __grid_constant__ MixedShape shape, LineReading reading) {
+    using Form = SideBySide;
+    using Point = Form::Point;
+    extern __shared__ float4 shared[];
+    const MixedRadix& length = shape.length;
+    const int threads = Length::threads(shape);
+    const int group = threadIdx.x / threads, t = threadIdx.x - group * threads;
+    const NeighbourLines<2> own(work, blockIdx.x * shape.groups + group);
+    Point* all = reinterpret_cast<Point*>(shared);
+    Point* exchange = all + group * length.exchange_points;
+    std::byte* rows =
+        reinterpret_cast<std::byte*>(all + shape.groups * length.exchange_points) + group * shape.row_bytes * 2;
+    auto* spectra = reinterpret_cast<float2*>(rows);
+
+    read_lines(reading, own.spectra(work, t, threads), spectra);
+    __syncthreads();
+    const float4* points = own.points(work);
+    const Taps taps(work.points.taps);
+    first_stage(Length::first_stage(length), exchange, t, threads, [&](auto& v, int u, int step) {
+        resample_lines<Form>(work.points, points, taps, spectra, v, u, step);
+    });
+    __syncthreads();
+    Length::middle_stages(length, [&](const auto& stage) {
+        middle_stage(stage, exchange, work.twiddles, t, threads);
+        __syncthreads();
+    });
+    typename Voxel::Row bins[2];
+    own.template rows<Voxel>(work, rows, shape.row_bytes, Length::n(length) / 2, bins);
+    last_stage(Length::last_stage(length), Length::n(length), exchange, work.twiddles, t, threads,
+               [&](int bin, const Point& value) {
+                   Voxel::store(work, value.a, bins[0], bin);
+                   Voxel::store(work, value.b, bins[1], bin);
+               });
+    if constexpr (!Voxel::has_voxels) return;
+    __syncthreads();
+    own.store(work, rows, shape.row_bytes, t, threads);
+}
+
+template <class Length, class Taps, class Voxel>
+void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, cudaStream_t stream) {
+    const auto kernel = fused_mixed<Length, Taps, Voxel>;
+    checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared_bytes()),
+            "ask for shared memory");
+    const auto groups = static_cast<std::uint32_t>(shape.groups);
+    kernel<<<(work.groups<2>() + groups - 1) / groups, static_cast<unsigned>(shape.groups * shape.threads),
+             static_cast<std::size_t>(shape.shared_bytes()), stream>>>(work, shape, reading_of(work));
+    checked_launch("reconstruct in one kernel");
 }
 
 }  // namespace echolux::cuda

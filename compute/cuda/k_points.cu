@@ -6,9 +6,9 @@
 #include <complex>
 #include <vector>
 
-#include "compute/cuda/butterflies.cuh"
-#include "compute/cuda/k_point_taps.cuh"
+#include "compute/cuda/k_points.cuh"
 #include "compute/cuda/launch.h"
+#include "compute/cuda/transform.cuh"
 #include "compute/indexing.h"
 
 namespace echolux::cuda {

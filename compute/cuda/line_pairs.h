@@ -1,13 +1,80 @@
-// Pairs of lines that one thread block processes together, so that each table access serves both. Both lines share a
-// row of the background, so a B-scan with an odd number of lines ends with a single line.
+// Raw lines as kernels read them: in words, in aligned samples, in pairs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "compute/cuda/line_method.h"
 #include "compute/host_device.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cuda {
+
+// Identifies lines that kernels read by whole words rather than sample by sample: little-endian, one channel, without
+// shift and mask, as streamed by fast instruments.
+
+enum class LineWords { none, u16, packed12 };
+
+// Considers the format only.
+inline LineWords format_words(const LineFormat& format) {
+    LineWords words = LineWords::none;
+    format.with_reader([&](const auto& read) {
+        using Read = std::remove_cvref_t<decltype(read)>;
+        if (read.shift != 0 || read.mask != 0xffffffffu) return;
+        if constexpr (std::is_same_v<Read, ReadSample<SampleFormat::u16, ByteOrder::little, UnitStride>>) {
+            words = LineWords::u16;
+        } else if constexpr (std::is_same_v<Read, ReadSample<SampleFormat::packed12, ByteOrder::little, UnitStride>>) {
+            words = LineWords::packed12;
+        }
+    });
+    return words;
+}
+
+// Returns whether every line is aligned to `bytes` bytes.
+inline bool lie_at(const LineFormat& format, const std::byte* raw, std::uint64_t bytes) {
+    return (reinterpret_cast<std::uintptr_t>(raw) | static_cast<std::uint64_t>(format.line_bytes())) % bytes == 0;
+}
+
+// Returns how lines can be read in 32-bit words. Requires aligned lines with a whole number of words.
+inline LineWords line_words(const LineFormat& format, const std::byte* raw) {
+    const LineWords words = format_words(format);
+    const int samples_together = words == LineWords::packed12 ? 8 : 2;
+    return lie_at(format, raw, 4) && format.samples() % samples_together == 0 ? words : LineWords::none;
+}
+
+// Sample readers for kernels. Lines usually start at multiples of four bytes. Stating this alignment lets the compiler
+// load whole samples rather than single bytes.
+
+template <class Read, int bytes = 4>
+struct AlignedReader {
+    Read read;
+
+    // Compiled for both sides, so that the host can deduce the return type.
+    ECHOLUX_HD auto operator()(const std::byte* line, std::int64_t p) const {
+        return read(static_cast<const std::byte*>(__builtin_assume_aligned(line, bytes)), p);
+    }
+};
+
+// Calls use(read) with the reader that matches the format and the alignment of the lines.
+template <class Use>
+void with_reader(const LineFormat& format, const std::byte* raw, const Use& use) {
+    const bool aligned = reinterpret_cast<std::uintptr_t>(raw) % 4 == 0 && format.line_bytes() % 4 == 0;
+    format.with_reader([&](const auto& read) {
+        if (aligned) {
+            use(AlignedReader<std::remove_cvref_t<decltype(read)>>{read});
+        } else {
+            use(read);
+        }
+    });
+}
+
+// Return type of a reader.
+template <class Read>
+using SampleOf = std::remove_cvref_t<decltype(std::declval<Read>()(nullptr, 0))>;
+
+// Pairs of lines that one thread block processes together, so that each table access serves both. Both lines share a
+// row of the background, so a B-scan with an odd number of lines ends with a single line.
 
 // Maps pair indices to lines. Passed to kernels by value.
 class LinePairs {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "compute/backend.h"
 namespace echolux::cuda {
 
 // Throws Error{device} naming the failed action, or Error{out_of_memory} if an allocation failed.
@@ -138,5 +139,22 @@ class Event {
   private:
     cudaEvent_t event_ = nullptr;
 };
+
+// Maps UUIDs to GPUs, for reconstruction, memory, textures and ceilings.
+
+// A usable GPU and its CUDA device number.
+struct NumberedGpu {
+    int index = 0;  // device number in the CUDA runtime
+    Gpu gpu;
+};
+
+// Returns a usable GPU of surveyed_gpus(). An all-zero `id` selects the first one. Throws Error{device} if it is not
+// usable.
+const NumberedGpu& usable_gpu(const DeviceId& id);
+
+// Tests whether the current device can run the code of this build.
+
+// Runs an empty kernel and waits for it. Returns cudaErrorNoKernelImageForDevice if there is no code for the device.
+cudaError_t run_trivial_kernel();
 
 }  // namespace echolux::cuda

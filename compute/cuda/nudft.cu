@@ -1,20 +1,32 @@
 // Converts spectra to operands, several samples at a time. The scales do not depend on the spectra.
+#include "compute/cuda/nudft.h"
+
 #include <cuda_fp16.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <type_traits>
 #include <vector>
 
-#include "compute/cuda/half_tables.h"
 #include "compute/cuda/launch.h"
-#include "compute/cuda/nudft.h"
-#include "compute/cuda/tf32.h"
+#include "compute/cuda/transform.h"
+#include "compute/host_device.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/steps/sample.h"
 
 namespace echolux::cuda {
+
+// Rounding of floats for the tensor cores.
+
+// Rounds to ten bits of mantissa, to nearest, ties to even: the precision that tensor cores use.
+ECHOLUX_HD inline float rounded_to_tf32(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return std::bit_cast<float>((bits + 0xfffu + ((bits >> 13) & 1u)) & ~0x1fffu);
+}
+
 namespace {
 
 // ---- operands -------------------------------------------------------------------------------------------------------

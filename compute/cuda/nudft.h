@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "compute/cuda/k_linear.h"
 #include "compute/cuda/line_method.h"
-#include "compute/cuda/matrix_product.h"
 #include "compute/cuda/memory.h"
-#include "compute/cuda/subtraction.h"
-#include "compute/methods/nudft.h"
+#include "compute/cuda/toolkit.h"
+#include "compute/methods/nonuniform.h"
 #include "compute/plan/params.h"
 
 namespace echolux::cuda {

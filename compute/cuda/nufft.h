@@ -1,20 +1,97 @@
-// NUFFT on the GPU (docs/algorithms.md 7). If a thread block can hold the finer grid of two lines, a single kernel
+// NUFFT on the GPU (docs/transforms.md 7). If a thread block can hold the finer grid of two lines, a single kernel
 // converts raw samples to depth bins or byte codes. Other grids, and comparisons, use separate kernels for spreading
 // and correction with cuFFT between them.
 #pragma once
 
-#include <optional>
+#include <vector_types.h>
 
-#include "compute/cuda/fft.h"
-#include "compute/cuda/fused_mixed.h"
-#include "compute/cuda/grid_taps.h"
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "compute/cuda/k_linear.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
-#include "compute/cuda/moved_lines.h"
-#include "compute/cuda/subtraction.h"
+#include "compute/cuda/toolkit.h"
+#include "compute/cuda/transform.h"
+#include "compute/methods/k_jitter.h"
+#include "compute/methods/nonuniform.h"
 #include "compute/plan/params.h"
 
 namespace echolux::cuda {
+
+// Spreading to the finer grid of a NUFFT in the layout for GPUs: each point gathers the same number of neighbouring
+// real samples with complex weights. If the sample weights are real, the grid is real and two of its points form one
+// complex point of a transform of half the length (transform.h).
+
+// Point j of the transform is the sum over m < taps of weights[m * points + j] * sample[base[j] + m], where samples
+// repeat from the first after the last. Bin z of the transform is depth bin z, regardless of the tables' `middle`.
+struct GridTaps {
+    std::int64_t points = 0;  // length of the transform
+    std::int64_t taps = 1;
+    std::int64_t repeated = 0;       // samples read beyond the last
+    std::vector<std::int32_t> base;  // [points]
+    std::vector<float2> weights;     // [taps][points]
+};
+
+// Builds the taps.
+GridTaps grid_taps(const NufftTables& tables);
+
+// GPU implementation of the NUFFT for lines with individual sample positions (calibration.k_jitter, docs/transforms.md
+// 7.1). Samples are weighted at their positions, then every point of the finer grid gathers its neighbours in order of
+// position, so the bits do not depend on threads. Positions are computed in double, as on the CPU: in float, a sample
+// of 8192 would be off by 1e-3 points.
+
+// A complex function as pieces of its real and imaginary part.
+struct ComplexPiecesView {
+    CubicPiecesView<float> real, imaginary;
+};
+
+// Owns the coefficients on the device.
+class ComplexPieces {
+  public:
+    // Uploads to the current device. Throws Error{device, out_of_memory}.
+    explicit ComplexPieces(const CubicPieces<std::complex<float>>& pieces);
+
+    ComplexPiecesView view() const { return view_; }
+
+  private:
+    DeviceBuffer real_, imaginary_;
+    ComplexPiecesView view_;
+};
+
+// Tables on the device, shared by all workers.
+class MovedLines {
+  public:
+    // Uploads to the current device. `real`: all weights are real. Throws Error{device, out_of_memory}.
+    MovedLines(const MovedSamples& samples, bool real);
+
+    // Returns the buffer size between the two kernels, per line.
+    std::int64_t weighed_bytes() const;
+
+    // Enqueues `spectra`, float [lines][samples], to `grids`, [lines][grid]. Both buffers are float or complex.
+    void enqueue(cudaStream_t stream, const RawLines& lines, const float* spectra, std::byte* weighed,
+                 std::byte* grids) const;
+
+  private:
+    template <class Value>
+    void enqueue(cudaStream_t stream, const RawLines& lines, const float* spectra, Value* weighed, Value* grids) const;
+
+    bool real_;
+    MovedSpreading spreading_;  // points to device memory, like all other views
+    KJitterView jitter_;
+    SamplesByPlaceView by_place_;
+    ComplexPieces weight_;
+    ComplexPieces turn_;
+    double cycles_a_point_;
+    DeviceBuffer kernel_;
+    DeviceBuffer rows_;
+    DeviceBuffer sorted_points_;
+    DeviceBuffer sorted_samples_;
+    DeviceBuffer first_at_;
+    DeviceBuffer points_;  // double [samples]
+    DeviceBuffer shares_;  // float [samples]
+};
 
 struct NufftWork;
 

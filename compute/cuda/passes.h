@@ -4,10 +4,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
+#include "compute/cuda/flow.h"
+#include "compute/cuda/fused.h"
 #include "compute/cuda/line_method.h"
+#include "compute/cuda/memory.h"
 #include "compute/cuda/target.h"
+#include "compute/cuda/voxels.h"
+#include "compute/plan/plan_tables.h"
 #include "compute/repeat_report.h"
 
 namespace echolux::cuda {
@@ -39,6 +45,89 @@ class Passes {
   public:
     virtual ~Passes() = default;
     virtual void enqueue(const RawPositions& positions, const BlockTargets& targets) = 0;
+};
+
+// Converts raw lines to voxels in separate passes on a worker's stream, for any method and recipe. Work buffers are
+// bounded: lines are processed in pieces and, if whole B-scans of depth bins are needed, a few positions at a time.
+
+// The path of a block through a method, the voxel stage and, if requested, flow.
+class SeparatePasses : public Passes {
+  public:
+    // The stages must outlive this object; `flow` may be null. Throws Error{out_of_memory}.
+    SeparatePasses(const ReconstructionSpec& spec, const BlockShape& shape, const VoxelStage& voxels,
+                   const FlowStage* flow, std::int64_t depth, std::unique_ptr<LineMethod> method, cudaStream_t stream);
+
+    void enqueue(const RawPositions& positions, const BlockTargets& targets) override;
+
+  private:
+    void some_positions(const RawPositions& positions, const BlockTargets& targets);
+    void line_by_line(const RawPositions& positions, const DeviceTarget& target);
+    DeviceBins all_bins(const RawPositions& positions);
+    void store(const DeviceBins& bins, std::int64_t first_output, std::int64_t outputs, std::int64_t first_frame,
+               const DeviceTarget& target);
+
+    Recipe recipe_;
+    BlockShape shape_;
+    const VoxelStage& voxels_;
+    std::int64_t depth_;
+    std::unique_ptr<LineMethod> method_;
+    cudaStream_t stream_;
+    std::int64_t line_bytes_;
+    std::int64_t frames_of_a_position_;
+    std::int64_t lines_of_a_position_;
+    std::int64_t positions_at_once_;
+    bool needs_whole_;     // whole B-scans of bins are needed
+    DeviceBuffer bins_;    // complex [lines][depth] of whole B-scans, if the method processes fewer lines at once
+    DeviceBuffer values_;  // float [output lines][depth], if codes span the range of each B-scan
+    std::optional<FlowPass> flow_;
+};
+
+// Converts raw lines to voxels in a single kernel. With flow, this kernel also stores the depth bins, for few enough
+// slow-axis positions at a time that they stay in the GPU's cache until the flow kernel has read them. FusedLines uses
+// the same kernel as a method that only produces bins.
+
+// The path of a block through the fused kernel and, with flow, the flow kernels.
+class FusedPasses : public Passes {
+  public:
+    // The kernel and the stage, which may be null, must outlive this object. Throws Error{out_of_memory}.
+    FusedPasses(const ReconstructionSpec& spec, const BlockShape& shape, const FusedKernel& kernel,
+                const FlowStage* flow, cudaStream_t stream);
+
+    void enqueue(const RawPositions& positions, const BlockTargets& targets) override;
+
+  private:
+    template <class Bin>
+    void with_flow(const RawPositions& positions, const KPoints& points, const BlockTargets& targets);
+
+    std::int64_t lines_of_a_position_;
+    std::int64_t line_bytes_;
+    std::int64_t frames_of_a_position_;
+    std::int64_t outputs_of_a_position_;
+    std::int64_t positions_at_once_;  // with flow
+    const FusedKernel& kernel_;
+    KPointRows points_;
+    cudaStream_t stream_;
+    DeviceBuffer bins_;
+    bool keeps_half_bins_ = false;
+    std::optional<FlowPass> flow_;
+};
+
+// The fused kernel as a method that produces bins.
+class FusedLines : public LineMethod {
+  public:
+    // Processes lines of whole acquired B-scans. The kernel must outlive this object. Throws Error{out_of_memory}.
+    FusedLines(const FusedKernel& kernel, std::int64_t frame_lines, std::int64_t max_lines, cudaStream_t stream);
+
+    std::int64_t lines_at_once() const override { return lines_at_once_; }
+    DeviceBins enqueue(const RawLines& lines) override;
+
+  private:
+    const FusedKernel& kernel_;
+    KPointRows points_;
+    std::int64_t frame_lines_;
+    std::int64_t lines_at_once_;
+    cudaStream_t stream_;
+    DeviceBuffer bins_;
 };
 
 }  // namespace echolux::cuda

@@ -2,7 +2,7 @@
 // a slow-axis position. Most kernels process the slots of a list in GPU memory, which may be empty.
 #pragma once
 
-#include "compute/cuda/flow_work.h"
+#include "compute/cuda/flow.h"
 #include "compute/cuda/repeat_alignment.h"
 #include "compute/steps/repeat_alignment.h"
 

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "compute/cuda/fused_passes.h"
-#include "compute/cuda/separate_passes.h"
+#include "compute/cuda/passes.h"
 #include "compute/error.h"
-#include "compute/peaks.h"
+#include "compute/place.h"
 
 namespace echolux::cuda {
 namespace {

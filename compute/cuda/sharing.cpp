@@ -18,9 +18,8 @@
 #include <thread>
 #include <utility>
 
-#include "compute/cuda/gpu_index.h"
 #include "compute/cuda/memory.h"
-#include "compute/cuda/slot.h"
+#include "compute/cuda/transfers.h"
 #include "compute/error.h"
 
 namespace echolux::cuda {

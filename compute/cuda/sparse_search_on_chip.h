@@ -1,4 +1,4 @@
-// Compressive sensing of an A-scan in a single kernel (sparse_search_on_chip.cuh), for grids that fit into shared
+// Compressive sensing of an A-scan in a single kernel, for grids that fit into shared
 // memory: k grids of 1024, 2048 or 4096 points, with or without two-fold oversampling.
 #pragma once
 

@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "compute/cuda/aligned_reader.h"
-#include "compute/cuda/byte_codes.cuh"
-#include "compute/cuda/k_point_taps.cuh"
-#include "compute/cuda/line_words.h"
-#include "compute/cuda/mixed_radix.cuh"
-#include "compute/cuda/paired_lines.cuh"
+#include "compute/cuda/k_points.cuh"
+#include "compute/cuda/line_pairs.cuh"
+#include "compute/cuda/line_pairs.h"
+#include "compute/cuda/transform.cuh"
+#include "compute/cuda/voxels.cuh"
 
 namespace echolux::cuda {
 

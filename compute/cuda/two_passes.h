@@ -12,9 +12,9 @@
 #include "compute/cuda/k_points.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
-#include "compute/cuda/mixed_radix.h"
+#include "compute/cuda/transform.h"
 #include "compute/plan/plan_tables.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 
 namespace echolux::cuda {
 

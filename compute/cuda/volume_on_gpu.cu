@@ -1,6 +1,6 @@
 // Converts codes to power and back on a GPU, and writes codes and their peaks to a display's textures. The bright power
 // that determines the margin is selected bit by bit: only three histograms of 2048 bins are copied to the host.
-#include "compute/cuda/volume_on_gpu.h"
+#include "compute/cuda/entry.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,14 +11,13 @@
 #include <type_traits>
 #include <utility>
 
-#include "compute/cuda/device_filter.h"
-#include "compute/cuda/gpu_index.h"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/memory.h"
-#include "compute/cuda/peaks.cuh"
-#include "compute/cuda/voxel_output.h"
+#include "compute/cuda/speckle.h"
+#include "compute/cuda/transfers.h"
+#include "compute/cuda/voxels.cuh"
 #include "compute/error.h"
-#include "compute/peaks.h"
+#include "compute/place.h"
 
 namespace echolux::cuda {
 namespace {

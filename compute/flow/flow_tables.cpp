@@ -7,8 +7,8 @@
 #include <numbers>
 
 #include "compute/indexing.h"
+#include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
-#include "compute/plan/require.h"
 #include "compute/plan/tables.h"
 #include "compute/reconstructor.h"
 

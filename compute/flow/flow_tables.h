@@ -7,8 +7,8 @@
 
 #include "compute/plan/choices.h"
 #include "compute/plan/params.h"
-#include "compute/steps/phasor.h"
-#include "compute/steps/repeats.h"
+#include "compute/steps/angiography.h"
+#include "compute/steps/depth.h"
 
 namespace echolux {
 

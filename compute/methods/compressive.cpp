@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "compute/indexing.h"
-#include "compute/methods/nufft.h"
+#include "compute/methods/nonuniform.h"
 #include "compute/plan/tables.h"
 #include "compute/steps/sparse.h"
 

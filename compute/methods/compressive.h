@@ -1,4 +1,4 @@
-// Compressive sensing (docs/algorithms.md 9; D. Xu, Y. Huang, J. U. Kang, Opt. Express 22, 14871 (2014)): of all depth
+// Compressive sensing (docs/transforms.md 9; D. Xu, Y. Huang, J. U. Kang, Opt. Express 22, 14871 (2014)): of all depth
 // profiles that explain a subset of the samples, find the one with the smallest sum of amplitudes. This file selects
 // the samples and builds the tables that map depth profiles to them and back.
 #pragma once
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/methods/spread_samples.h"
+#include "compute/methods/nonuniform.h"
 #include "compute/plan/params.h"
 
 namespace echolux {

@@ -1,4 +1,4 @@
-// Dispersion-encoded full range (docs/algorithms.md 8; B. Hofer et al., Opt. Express 17, 7 (2009) and 18, 4898 (2010)).
+// Dispersion-encoded full range (docs/transforms.md 8; B. Hofer et al., Opt. Express 17, 7 (2009) and 18, 4898 (2010)).
 // A real spectrum shows each reflector on both sides of zero delay, but after dispersion compensation only the true
 // image is sharp. The method repeatedly finds the sharp images and subtracts their blurred mirror images.
 #pragma once

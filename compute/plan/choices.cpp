@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "compute/plan/require.h"
-#include "compute/plan/wavelength_unit.h"
+#include <algorithm>
 
 namespace echolux {
 
@@ -66,6 +65,16 @@ bool needs_frame_range(const Recipe& recipe) {
 DepthRange kept_depth(const Recipe& recipe, std::int64_t bins) {
     const std::int64_t end = recipe.depth_end * recipe.zero_padding;
     return {recipe.depth_begin * recipe.zero_padding, end == 0 ? bins : end};
+}
+
+std::optional<WavelengthUnit> wavelength_unit_of(std::span<const double> wavelengths) {
+    const auto found = std::ranges::find_if(wavelength_units, [&](const WavelengthUnit& unit) {
+        return std::ranges::all_of(wavelengths, [&](double wavelength) {
+            return wavelength * unit.nm >= min_wavelength_nm && wavelength * unit.nm <= max_wavelength_nm;
+        });
+    });
+    if (wavelengths.empty() || found == wavelength_units.end()) return std::nullopt;
+    return *found;
 }
 
 }  // namespace echolux

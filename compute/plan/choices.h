@@ -1,14 +1,22 @@
-// Effective settings of a spec: resolved defaults and properties derived from them.
+// Effective settings of a spec, and checks of its values.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "compute/error.h"
 #include "compute/plan/params.h"
 #include "compute/types.h"
 
 namespace echolux {
+
+// Effective settings of a spec: resolved defaults and properties derived from them.
 
 // Returns recipe.background with `automatic` resolved.
 Background chosen_background(const Recipe& recipe, const Calibration& calibration);
@@ -47,5 +55,26 @@ void check_k_positions(const std::vector<double>& positions, std::int64_t sample
 // Checks that wavelengths are strictly monotone and in the range that OCT uses. Throws Error{bad_setting} naming
 // `where`.
 void check_wavelengths(const std::vector<double>& wavelengths_nm, const std::string& where);
+
+// Detects the unit of wavelengths. OCT uses light of 0.1 to 20 um, so nanometres, micrometres and metres differ by
+// their magnitude.
+
+// A unit and its length in nm.
+struct WavelengthUnit {
+    std::string_view name;  // "um"
+    double nm = 1;
+};
+
+inline constexpr double min_wavelength_nm = 100, max_wavelength_nm = 20'000;
+inline constexpr std::array<WavelengthUnit, 3> wavelength_units{{{"nm", 1}, {"um", 1e3}, {"m", 1e9}}};
+
+// Returns the unit in which all wavelengths are in the range of OCT, if any.
+std::optional<WavelengthUnit> wavelength_unit_of(std::span<const double> wavelengths);
+
+// Throws Error{bad_setting} unless a condition holds. The error names the key and a remedy.
+
+inline void require(bool condition, std::string what, std::string key, std::string remedy) {
+    if (!condition) throw Error(ErrorCode::bad_setting, std::move(what), std::move(key), std::move(remedy));
+}
 
 }  // namespace echolux

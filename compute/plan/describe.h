@@ -4,6 +4,7 @@
 // Each parameter struct S has a specialization of describe<S>(). The default of a field is its value in S{}.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -121,6 +122,12 @@ Value value_of(const S& object, std::string_view name) {
         if (field.name == name) return field.get(object);
     }
     return {};
+}
+
+// Compares all fields of two objects.
+template <class S>
+bool has_same_settings(const S& a, const S& b) {
+    return std::ranges::all_of(describe<S>(), [&](const Field<S>& field) { return field.get(a) == field.get(b); });
 }
 
 // Appends the fields of base class Part as fields of S, for structs composed of several parts.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/plan/describe.h"
 #include "compute/plan/described.h"
 #include "compute/types.h"
 
@@ -233,5 +234,13 @@ struct ReconstructionSpec {
     CompressiveRecipe compressive;
     std::int64_t block_b_scans = 1;  // max B-scan positions per block
 };
+
+// Compare specs to decide whether one plan serves both. New parameters are compared automatically, by their
+// descriptions.
+bool is_same_calibration(const Calibration& a, const Calibration& b);
+
+// Returns whether one plan serves both specs. The number of volumes is ignored, unless every line of all volumes has
+// its own calibration.
+bool is_same_plan(const ReconstructionSpec& a, const ReconstructionSpec& b);
 
 }  // namespace echolux

@@ -1,5 +1,4 @@
-// Steps after the transform (docs/algorithms.md 2.3, 3.13): power, noise floor, quantity, codes. Fused multiply-adds
-// for power, dB and codes are explicit so that all kernels return the same bits for a bin.
+// Steps after the transform, on powers and on complex bins.
 #pragma once
 
 #include <bit>
@@ -9,6 +8,9 @@
 #include "compute/host_device.h"
 
 namespace echolux {
+
+// Steps after the transform (docs/algorithms.md 2.3, 3.13): power, noise floor, quantity, codes. Fused multiply-adds
+// for power, dB and codes are explicit so that all kernels return the same bits for a bin.
 
 // Smallest power distinguished from zero: -200 dB. Zero and NaN map to it.
 inline constexpr float min_power = 1e-20f;
@@ -133,5 +135,43 @@ struct Half {
         return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(sum) - 0x3f000000u));
     }
 };
+
+// A complex number for host and device code, with the few operations that flow needs.
+
+// Complex number with float parts.
+struct Phasor {
+    float re = 0;
+    float im = 0;
+};
+
+// Returns |a|^2.
+ECHOLUX_HD inline float power_of(Phasor a) {
+    return Power{}(a.re, a.im);
+}
+
+// Returns a conj(b), whose phase is that of a minus that of b.
+ECHOLUX_HD inline Phasor phase_difference(Phasor a, Phasor b) {
+    return {multiply_add(a.re, b.re, a.im * b.im), multiply_add(a.im, b.re, -(a.re * b.im))};
+}
+
+// Returns 1 / |a|. For zero it returns a finite number, so that the product with zero is zero. The GPU uses its special
+// function unit. Both backends are accurate to two units in the last place.
+ECHOLUX_HD inline float inverse_length(Phasor a) {
+    const float power = power_of(a);
+#ifdef __CUDA_ARCH__
+    constexpr float min_normal = 1.17549435e-38f;
+    float inverse;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(power > min_normal ? power : min_normal));
+    return inverse;
+#else
+    return power > 0 ? 1 / std::sqrt(power) : 0.0f;
+#endif
+}
+
+// Returns a scaled to length 1. Zero stays zero.
+ECHOLUX_HD inline Phasor direction_of(Phasor a) {
+    const float share = inverse_length(a);
+    return {a.re * share, a.im * share};
+}
 
 }  // namespace echolux

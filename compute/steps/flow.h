@@ -8,7 +8,6 @@
 #include <numbers>
 
 #include "compute/steps/depth.h"
-#include "compute/steps/phasor.h"
 
 namespace echolux {
 

@@ -7,8 +7,8 @@
 #include <numbers>
 
 #include "compute/host_device.h"
+#include "compute/steps/depth.h"
 #include "compute/steps/flow.h"
-#include "compute/steps/phasor.h"
 #include "compute/steps/registration.h"
 
 namespace echolux {

@@ -1,15 +1,18 @@
-// Steps of a sparse search (docs/algorithms.md 9) for one depth bin, and the scalar rules of one A-scan. They are
-// shared by a CPU thread, a GPU block and a line of a batch. SpaRSA: S. J. Wright, R. D. Nowak, M. A. T. Figueiredo,
-// IEEE Trans. Signal Process. 57, 2479 (2009).
+// Steps of the two iterative methods: compressive sensing and dispersion-encoded full range.
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 
 #include "compute/host_device.h"
 #include "compute/plan/params.h"
-#include "compute/steps/phasor.h"
+#include "compute/steps/depth.h"
 
 namespace echolux {
+
+// Steps of a sparse search (docs/transforms.md 9) for one depth bin, and the scalar rules of one A-scan. They are
+// shared by a CPU thread, a GPU block and a line of a batch. SpaRSA: S. J. Wright, R. D. Nowak, M. A. T. Figueiredo,
+// IEEE Trans. Signal Process. 57, 2479 (2009).
 
 // Square root. GPUs have special function units for this and for quotient(), accurate to two units in the last place.
 ECHOLUX_HD inline float length_of(float power) {
@@ -156,5 +159,41 @@ class SearchRules {
     Real left_ = 0, amplitudes_ = 0;  // values of the current profile
     Real values_[memory] = {};        // past objectives, most recent first
 };
+
+// Steps of one iteration of dispersion-encoded full range (docs/transforms.md 8), for a single bin or point.
+
+// Returns the power of a bin. The fused multiply-add is explicit so that the search for the strongest bin and the later
+// comparison with it see the same bits.
+template <class Real>
+ECHOLUX_HD Real power_of_bin(Real re, Real im) {
+#ifdef __CUDA_ARCH__
+    return fma(re, re, im * im);
+#else
+    return re * re + im * im;
+#endif
+}
+
+// Returns whether a bin of the given power belongs to a peak, relative to the power of the strongest bin.
+template <class Real>
+struct PeakDetector {
+    Real least;  // threshold^2 * strongest
+
+    ECHOLUX_HD PeakDetector(Real threshold, Real strongest) : least(threshold * threshold * strongest) {}
+    ECHOLUX_HD bool operator()(Real power) const { return power >= least; }
+};
+
+// Returns the contribution of peaks to a real spectrum, including both images of each peak: 2 Re(peaks * exp(i theta)),
+// where `peaks` is their inverse transform.
+template <class Real>
+ECHOLUX_HD Real shown_by(Real peaks_re, Real peaks_im, Real rotation_re, Real rotation_im) {
+    return 2 * (peaks_re * rotation_re - peaks_im * rotation_im);
+}
+
+// Returns the transform index of output bin z. Output bins are counted from the far end of negative delays, and the
+// transform has n points.
+ECHOLUX_HD inline std::int64_t bin_of_transform(std::int64_t z, std::int64_t n) {
+    const std::int64_t shifted = z - n / 2;
+    return shifted < 0 ? shifted + n : shifted;
+}
 
 }  // namespace echolux

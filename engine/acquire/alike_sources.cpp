@@ -6,7 +6,6 @@
 
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "compute/plan/same_spec.h"
 
 namespace echolux {
 namespace {

@@ -6,7 +6,6 @@
 #include "engine/acquire/alike_sources.h"
 
 namespace echolux {
-
 namespace {
 
 // A combined volume has the B-scans of all parts, at the sum of their line rates.

@@ -11,7 +11,7 @@
 #include "engine/acquire/source_kinds.h"
 #include "engine/acquire/stored_volumes.h"
 #include "engine/simulate/instrument.h"
-#include "engine/simulate/scene_file.h"
+#include "engine/simulate/scene.h"
 #include "engine/simulate/truth.h"
 
 namespace echolux {

@@ -11,7 +11,6 @@
 #include "engine/memory_budget.h"
 
 namespace echolux {
-
 namespace {
 
 // Sleeps as long as the work took, to leave half of the processor time to the display.

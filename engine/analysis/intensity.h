@@ -24,4 +24,10 @@ std::vector<float> gaussian_weights(double sigma);
 // values extend beyond the ends.
 void smooth(std::vector<float>& values, const Size3& size, const std::array<double, 3>& sigma);
 
+// Converts flow codes to numbers that any program can read.
+
+// Returns f32: phasors as axial velocities in mm/s, or as phases in rad if v_max is unknown; half floats unchanged. 0
+// where the flow is unknown.
+Volume flow_values(const Volume& codes);
+
 }  // namespace echolux

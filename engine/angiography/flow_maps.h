@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/layers/slab.h"
+#include "engine/layers/surfaces.h"
 
 namespace echolux {
 

@@ -3,16 +3,310 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
+#include <optional>
+#include <vector>
 
 #include "compute/error.h"
-#include "engine/flow/grid_planes.h"
+#include "compute/plan/describe.h"
 #include "engine/flow/line_fit.h"
-#include "engine/flow/lumen.h"
-#include "engine/flow/plane_masks.h"
+#include "engine/flow/planes.h"
 
 namespace echolux {
+
+// Describes the settings of the cross-section and names the reasons for missing flow.
+
+template <>
+const std::vector<Field<CrossSectionRecipe>>& describe<CrossSectionRecipe>() {
+    using R = CrossSectionRecipe;
+    constexpr Effect effect = Effect::view;
+    static const std::vector<Field<R>> fields{
+        number("significance", &R::significance, 0.5, 100, "", effect,
+               "standard deviations of noise that a velocity exceeds where it belongs to the lumen"),
+        number("reach_um", &R::reach_um, 0.1, 1e4, "um", effect, "how far from the point the vessel is searched"),
+        number("course_um", &R::course_um, 1, 1e5, "um", effect,
+               "length, either way from the point, over which the course of the vessel is fitted"),
+        number("thickness_um", &R::thickness_um, 0, 1e5, "um", effect,
+               "length of the vessel over which flow is averaged; 0: a single plane"),
+        number("margin_um", &R::margin_um, 0, 1000, "um", effect,
+               "flow is summed over the lumen and so much around it: what the beam blurs"),
+        number("min_tilt_deg", &R::min_tilt_deg, 0.1, 45, "deg", effect,
+               "a vessel that is less tilted out of the plane at right angles to the beam has no value"),
+        number("angle_error_deg", &R::angle_error_deg, 0, 45, "deg", effect,
+               "what the course is uncertain by besides its fit: refraction, spacings"),
+        number("min_snr_db", &R::min_snr_db, -20, 60, "dB", effect,
+               "mean signal-to-noise ratio of the lumen, where the structure is given, below which there is no value"),
+        number("heart_min_hz", &R::heart_min_hz, 0.01, 100, "Hz", effect, "minimum heart rate searched"),
+        number("heart_max_hz", &R::heart_max_hz, 0.01, 100, "Hz", effect, "maximum heart rate searched"),
+    };
+    return fields;
+}
+
+const char* name_of(FlowReason reason) {
+    switch (reason) {
+        case FlowReason::ok: return "ok";
+        case FlowReason::no_signal: return "no_signal";
+        case FlowReason::angle: return "angle";
+        case FlowReason::wrapped: return "wrapped";
+        case FlowReason::out_of_range: return "out_of_range";
+        case FlowReason::too_few: return "too_few";
+    }
+    return "";
+}
+
+// Finds a vessel: the connected moving voxels around a point.
+
+namespace {
+
+struct Lumen {
+    std::vector<std::uint8_t> inside;  // 1 inside, over the whole volume
+    VoxelPlace start;                  // the given point or the moving voxel nearest to it
+};
+
+constexpr double least_of_v_max = 0.005;   // min speed that counts as moving, even without noise
+constexpr double least_of_fastest = 0.01;  // relative to the fastest voxel of the volume
+constexpr double rim = 0.1;                // relative to the fastest voxel nearby; slower voxels are blur of the beam
+                                           // and windows
+
+using Voxel3 = std::array<std::int64_t, 3>;  // depth, A-scan, B-scan
+
+// The search volume and the speed above which voxels move.
+struct LumenSearch {
+    const VolumeGrid& grid;
+    const std::vector<float>& speed;
+    // mm/s; faster voxels move
+    float least;
+
+    Voxel3 size() const { return {grid.depth, grid.a_scans, grid.b_scans}; }
+    std::size_t index(const Voxel3& v) const {
+        return static_cast<std::size_t>((v[2] * grid.a_scans + v[1]) * grid.depth + v[0]);
+    }
+    bool moves(const Voxel3& v) const { return std::abs(speed[index(v)]) > least; }
+};
+
+Voxel3 voxel_of(std::int64_t index, const VolumeGrid& grid) {
+    return {index % grid.depth, index / grid.depth % grid.a_scans, index / grid.depth / grid.a_scans};
+}
+
+// Calls use(voxel, distance in um) for the voxels within `reach_um` of the point along each axis.
+template <class Use>
+void each_near(const LumenSearch& search, const Voxel3& point, double reach_um, const Use& use) {
+    Voxel3 low{}, high{};
+    for (std::size_t k = 0; k < 3; ++k) {
+        const auto steps = static_cast<std::int64_t>(reach_um / search.grid.spacing_um[k]);
+        low[k] = std::max<std::int64_t>(0, point[k] - steps);
+        high[k] = std::min(search.size()[k] - 1, point[k] + steps);
+    }
+    for (std::int64_t b = low[2]; b <= high[2]; ++b) {
+        for (std::int64_t a = low[1]; a <= high[1]; ++a) {
+            for (std::int64_t z = low[0]; z <= high[0]; ++z) {
+                const Voxel3 here{z, a, b};
+                double square = 0;
+                for (std::size_t k = 0; k < 3; ++k)
+                    square += std::pow(static_cast<double>(here[k] - point[k]) * search.grid.spacing_um[k], 2);
+                use(here, std::sqrt(square));
+            }
+        }
+    }
+}
+
+// Returns the moving voxel nearest to the point.
+std::optional<Voxel3> nearest(const LumenSearch& search, const Voxel3& point, double reach_um) {
+    std::optional<Voxel3> best;
+    double best_um = reach_um;
+    each_near(search, point, reach_um, [&](const Voxel3& here, double um) {
+        if (um >= best_um || !search.moves(here)) return;
+        best = here;
+        best_um = um;
+    });
+    return best;
+}
+
+// Returns the largest speed within `reach_um` of the point, in mm/s.
+float fastest_near(const LumenSearch& search, const Voxel3& point, double reach_um) {
+    float fastest = 0;
+    each_near(search, point, reach_um, [&](const Voxel3& here, double) {
+        fastest = std::max(fastest, std::abs(search.speed[search.index(here)]));
+    });
+    return fastest;
+}
+
+// Returns the fastest voxel of the middle B-scan, from where the vessel can be followed both ways.
+Voxel3 fastest(const LumenSearch& search) {
+    const std::int64_t plane = search.grid.depth * search.grid.a_scans;
+    const std::int64_t middle = search.grid.b_scans / 2;
+    const auto first = search.speed.begin() + middle * plane;
+    const auto slower = [](float a, float b) { return std::abs(a) < std::abs(b); };
+    const auto found = std::max_element(first, first + plane, slower);
+    return voxel_of(found - search.speed.begin(), search.grid);
+}
+
+// Returns the voxel at a position. Throws Error{bad_setting} with the name of the setting if it is outside the volume.
+std::array<std::int64_t, 3> voxel_at(const VolumeGrid& grid, const VoxelPlace& place, const char* setting) {
+    const std::array<std::int64_t, 3> voxel{std::llround(place.row), std::llround(place.a_scan),
+                                            std::llround(place.b_scan)};
+    const std::array<std::int64_t, 3> size{grid.depth, grid.a_scans, grid.b_scans};
+    for (std::size_t k = 0; k < 3; ++k) {
+        if (voxel[k] >= 0 && voxel[k] < size[k]) continue;
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("the point {},{},{} lies outside of the volume of {} x {} x {}", place.a_scan,
+                                place.b_scan, place.row, grid.a_scans, grid.b_scans, grid.depth),
+                    setting, "A-scan, B-scan and depth row are counted from 0");
+    }
+    return voxel;
+}
+
+// Returns the connected voxels that move faster than noise, within recipe.course_um of the point along each axis.
+// Without a point, starts at the fastest voxel of the middle B-scan. Throws Error{bad_setting} if the point is outside
+// the volume or nothing moves near it.
+Lumen lumen_around(const VolumeGrid& grid, const MeanVelocity& mean, const CrossSectionRecipe& recipe,
+                   const std::optional<VoxelPlace>& point) {
+    float most = 0;
+    for (const float one : mean.mm_s) most = std::max(most, std::abs(one));
+    const double least = std::max({recipe.significance * mean.noise_mm_s, least_of_v_max * v_max_of(grid),
+                                   least_of_fastest * static_cast<double>(most)});
+    LumenSearch search{grid, mean.mm_s, static_cast<float>(std::max(least, 1e-9))};
+    Voxel3 start = point ? voxel_at(grid, *point, "through") : fastest(search);
+    const std::optional<Voxel3> found = nearest(search, start, point ? recipe.reach_um : 1);
+    if (!found) {
+        throw Error(ErrorCode::bad_setting,
+                    point ? fmt::format("nothing within {:g} um of the point moves faster than noise ({:.2g} mm/s)",
+                                        recipe.reach_um, least)
+                          : std::string("nothing in the middle B-scan moves faster than noise"),
+                    "through", "look at the velocities with `render`, and give a point within a vessel");
+    }
+    start = *found;
+    search.least = std::max(search.least, static_cast<float>(rim) * fastest_near(search, start, recipe.reach_um));
+    Lumen lumen{std::vector<std::uint8_t>(mean.mm_s.size()),
+                {static_cast<double>(start[1]), static_cast<double>(start[2]), static_cast<double>(start[0])}};
+    std::vector<Voxel3> open{start};
+    lumen.inside[search.index(start)] = 1;
+    while (!open.empty()) {
+        const Voxel3 here = open.back();
+        open.pop_back();
+        for (std::size_t k = 0; k < 3; ++k) {
+            for (const std::int64_t step : {-1, 1}) {
+                Voxel3 next = here;
+                next[k] += step;
+                if (next[k] < 0 || next[k] >= search.size()[k]) continue;
+                if (static_cast<double>(std::abs(next[k] - start[k])) * grid.spacing_um[k] > recipe.course_um) continue;
+                auto& mark = lumen.inside[search.index(next)];
+                if (mark != 0 || !search.moves(next)) continue;
+                mark = 1;
+                open.push_back(next);
+            }
+        }
+    }
+    return lumen;
+}
+
+}  // namespace
+
+// Quantities of a vessel other than the flow through its sections.
+
+// Returns the centres of whole planes in the direction of flow, in um.
+std::vector<std::array<double, 3>> VesselFlow::centres() const {
+    const GridPlanes planes(grid_, course_.across);
+    std::vector<std::array<double, 3>> all;
+    for (std::size_t k = 0; k < planes_.size(); ++k) {
+        if (planes_[k].is_cut) continue;
+        std::array<double, 3> centre{};
+        centre.at(static_cast<std::size_t>(course_.across)) =
+            static_cast<double>(planes_[k].number) * planes.spacing(course_.across);
+        centre.at(static_cast<std::size_t>(planes.in[0])) = planes_[k].column * planes.spacing(planes.in[0]);
+        centre.at(static_cast<std::size_t>(planes.in[1])) = planes_[k].row * planes.spacing(planes.in[1]);
+        all.push_back(centre);
+    }
+    if (course_.direction.at(static_cast<std::size_t>(course_.across)) < 0) std::ranges::reverse(all);
+    return all;
+}
+
+std::vector<std::array<double, 3>> VesselFlow::course_points() const {
+    constexpr std::int64_t reach = 2;  // planes on either side; fewer near the ends so that these stay in place
+    const std::vector<std::array<double, 3>> raw = centres();
+    std::vector<std::array<double, 3>> smooth;
+    for (std::int64_t i = 0; i < std::ssize(raw); ++i) {
+        const std::int64_t half = std::min({reach, i, std::ssize(raw) - 1 - i});
+        std::array<double, 3> mean{};
+        for (std::int64_t k = i - half; k <= i + half; ++k) {
+            for (std::size_t c = 0; c < 3; ++c)
+                mean[c] += raw[static_cast<std::size_t>(k)][c] / static_cast<double>(2 * half + 1);
+        }
+        smooth.push_back(mean);
+    }
+    return smooth;
+}
+
+std::vector<double> VesselFlow::arrows(std::int64_t count) const {
+    constexpr double shaft = 0.7;  // length relative to the distance between arrows
+    const std::vector<std::array<double, 3>> along = centres();
+    std::vector<double> all;
+    if (along.size() < 2) return all;
+    const double step = static_cast<double>(along.size() - 1) / static_cast<double>(count);
+    for (std::int64_t i = 0; i < count; ++i) {
+        for (const double part : {0.0, shaft}) {
+            const auto at = static_cast<std::size_t>(std::lround((static_cast<double>(i) + part) * step));
+            all.insert(all.end(), along[at].begin(), along[at].end());
+        }
+    }
+    return all;
+}
+
+double VesselFlow::en_face_ul_s(const MeanVelocity& mean) const {
+    const GridPlanes planes(grid_, 0);
+    const std::array<double, 3> at = in_um(place_, grid_);
+    std::vector<double> flows;
+    for (std::int64_t row = 0; row < grid_.depth; ++row) {
+        const LumenMask lumen = mask_in(inside_, planes, row);
+        if (lumen.area() == 0 || lumen.touches_edge()) continue;
+        bool is_whole = true;
+        double sum = 0;
+        const LumenMask counted =
+            widened(lumen, recipe_.margin_um / grid_.spacing_um[1], recipe_.margin_um / grid_.spacing_um[2]);
+        std::vector<float> velocities = values_in(mean.mm_s, planes, row);
+        unwrap_plane(velocities, lumen, from_rim(lumen), v_max_of(grid_));
+        for (std::int64_t j = 0; j < lumen.height; ++j) {
+            for (std::int64_t i = 0; i < lumen.width; ++i) {
+                if (!counted.at(i, j)) continue;
+                sum += static_cast<double>(velocities[static_cast<std::size_t>(j * lumen.width + i)]);
+                const double from_um =
+                    std::max(std::abs(static_cast<double>(i) * grid_.spacing_um[1] - at[1]) + grid_.spacing_um[1],
+                             std::abs(static_cast<double>(j) * grid_.spacing_um[2] - at[2]) + grid_.spacing_um[2]);
+                if (lumen.at(i, j) && from_um > recipe_.course_um) is_whole = false;
+            }
+        }
+        constexpr double um2_of_mm2 = 1e6;
+        if (is_whole) flows.push_back(std::abs(sum) * planes.pixel_um2() / um2_of_mm2);
+    }
+    // The lumen may seem to end in the volume only because the vessel becomes level there. Planes then disagree.
+    constexpr std::size_t enough = 5;
+    constexpr double alike = 0.15;  // max interquartile range relative to the median
+    if (flows.size() < enough) return std::numeric_limits<double>::quiet_NaN();
+    std::ranges::sort(flows);
+    const double median = flows[flows.size() / 2];
+    const bool agree = flows[3 * flows.size() / 4] - flows[flows.size() / 4] < alike * median;
+    return agree ? median : std::numeric_limits<double>::quiet_NaN();
+}
+
+double VesselFlow::mean_within(const std::vector<float>& power) const {
+    const GridPlanes planes(grid_, course_.across);
+    double sum = 0, count = 0;
+    for (const Plane& plane : planes_) {
+        for (std::int64_t j = 0; j < plane.lumen.height; ++j) {
+            for (std::int64_t i = 0; i < plane.lumen.width; ++i) {
+                if (!plane.lumen.at(i, j)) continue;
+                const auto here = static_cast<double>(power[planes.voxel(plane.number, i, j)]);
+                if (!std::isfinite(here)) continue;
+                sum += here;
+                count += 1;
+            }
+        }
+    }
+    return count == 0 ? 0 : sum / count;
+}
 
 namespace {
 

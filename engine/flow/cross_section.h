@@ -14,11 +14,11 @@
 
 #include "compute/plan/described.h"
 #include "engine/flow/mean_velocity.h"
-#include "engine/flow/plane_unwrap.h"
+#include "engine/flow/planes.h"
 
 namespace echolux {
 
-// Section [cross_section] of the settings. Fields are described in cross_section_recipe.cpp.
+// Section [cross_section] of the settings. Fields are described in cross_section.cpp.
 struct CrossSectionRecipe {
     double significance = 3;
     double reach_um = 30;

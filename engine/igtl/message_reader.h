@@ -2,8 +2,12 @@
 // kept in memory, up to the size limit of requests.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,5 +46,35 @@ class MessageReader {
     std::vector<std::byte> message_;  // header, then body
     std::uint64_t skips_ = 0;         // remaining bytes of an unsupported message
 };
+
+// Big-endian numbers, as in OpenIGTLink.
+
+// Converts between native and big-endian order.
+template <class T>
+T swapped(T value) {
+    std::array<std::byte, sizeof(T)> bytes = std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
+    if constexpr (std::endian::native == std::endian::little) std::ranges::reverse(bytes);
+    return std::bit_cast<T>(bytes);
+}
+
+// `bytes` must contain the whole number at offset `at`.
+template <class T>
+T number_at(std::span<const std::byte> bytes, std::size_t at) {
+    T value;
+    std::memcpy(&value, bytes.subspan(at, sizeof value).data(), sizeof value);
+    return swapped(value);
+}
+
+// Returns the text of a fixed-size field, up to its first zero.
+inline std::string text_at(std::span<const std::byte> bytes, std::size_t at, std::size_t room) {
+    const std::span<const std::byte> field = bytes.subspan(at, room);
+    const std::string text(reinterpret_cast<const char*>(field.data()), field.size());
+    return text.substr(0, text.find('\0'));
+}
+
+// CRC-64 of ECMA-182, not reflected, with initial value 0: the checksum of message bodies in OpenIGTLink.
+
+// Returns the checksum. `crc` is that of the preceding bytes.
+std::uint64_t crc64(std::span<const std::byte> bytes, std::uint64_t crc = 0);
 
 }  // namespace echolux::igtl

@@ -1,13 +1,14 @@
 #include "engine/igtl/messages.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "compute/error.h"
-#include "engine/igtl/big_endian.h"
-#include "engine/igtl/crc64.h"
+#include "engine/igtl/message_reader.h"
 #include "engine/io/volume_transpose.h"
 
 namespace echolux::igtl {
@@ -220,6 +221,31 @@ Bytes answer_to(const Request& request, double unix_s, std::string_view text) {
     packer.put(static_cast<std::uint32_t>(text.size()));
     packer.put_text(text);
     return packer.message("RTS_COMMAND", stamp, request.version >= 2 ? 2 : 1);
+}
+
+double UnixTimes::of(double time_s, double now_s) {
+    constexpr double longest_halt_s = 1;
+    const double begin_s = now_s - time_s;
+    const bool goes_on = begin_s_ && time_s >= last_s_ && begin_s - *begin_s_ < longest_halt_s;
+    begin_s_ = goes_on ? std::min(*begin_s_, begin_s) : begin_s;
+    last_s_ = time_s;
+    return *begin_s_ + time_s;
+}
+
+double unix_now() {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string note_of(const VolumeGrid& grid, std::optional<std::int64_t> volume, std::optional<double> time_s) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::object();
+    if (volume) json["volume"] = *volume;
+    if (time_s) json["time_s"] = *time_s;
+    json["quantity"] = grid.quantity;
+    json["unit"] = grid.unit;
+    json["scale"] = grid.scale;
+    json["offset"] = grid.offset;
+    json["spacing_um"] = {grid.spacing_um[2], grid.spacing_um[1], grid.spacing_um[0]};
+    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace echolux::igtl

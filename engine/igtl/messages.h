@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,5 +64,26 @@ Bytes capability(const Stamp& stamp);
 
 // Returns the answer to a request: a STRING to a STRING, an RTS_COMMAND with the same number and name to a COMMAND.
 Bytes answer_to(const Request& request, double unix_s, std::string_view text);
+
+// Data sent with the voxels of a volume: acquisition time since 1970, and the meaning of voxel values.
+
+// Converts seconds since a source's start to seconds since 1970. Intervals follow the source's clock. The start is
+// estimated from the volume with the shortest delay after its acquisition.
+class UnixTimes {
+  public:
+    // `now_s` is the time since 1970. A source that restarted, or paused for more than a second, is synchronised again.
+    double of(double time_s, double now_s);
+
+  private:
+    std::optional<double> begin_s_;
+    double last_s_ = 0;
+};
+
+// Returns the current time in seconds since 1970.
+double unix_now();
+
+// Returns JSON with `volume` and `time_s` if known, `quantity`, `unit`, `scale`, `offset`, and `spacing_um` with 0 for
+// unknown spacings.
+std::string note_of(const VolumeGrid& grid, std::optional<std::int64_t> volume, std::optional<double> time_s);
 
 }  // namespace echolux::igtl

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "compute/error.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 #include "engine/io/raw_frames.h"
 #include "engine/io/raw_likeness.h"
 #include "engine/io/regular_file.h"

@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "compute/layers.h"
+#include "compute/tissue_on_gpu.h"
 #include "engine/analysis/intensity.h"
-#include "engine/layers/lateral.h"
 #include "engine/layers/layer_recipe.h"
+#include "engine/layers/map_smoothing.h"
 
 namespace echolux {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "compute/chosen_processor.h"
+#include "compute/backend.h"
 #include "engine/analysis/intensity.h"
 #include "engine/layers/layer_recipe.h"
 #include "engine/layers/surfaces.h"
@@ -41,5 +41,15 @@ Surfaces find_surfaces_on_gpu(const float* intensity, const Size3& size, const S
 // Error{bad_setting} for all others.
 Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress& progress,
                        const BackendChoice& processor = {.backend = Backend::cpu});
+
+// Bridges surfaces across vessels. Blood is as bright as the nerve fibres above it. Where a vessel crosses the lower
+// end of a layer, there is no edge, and the search finds the vessel's far wall instead. The boundary is then continued
+// straight.
+
+// A surface of second order is fitted to the boundary within a vessel's width. Parts narrower than a vessel that leave
+// this surface towards the dark side (polarity as in WantedBoundary) are moved onto it and marked `ambiguous`.
+// `spacing_um` is that of A-scans and B-scans; does nothing if one is unknown.
+void bridge_vessels(Surface& surface, std::int64_t a_scans, std::int64_t b_scans, int polarity, double vessel_um,
+                    const std::array<double, 2>& spacing_um);
 
 }  // namespace echolux

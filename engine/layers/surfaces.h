@@ -2,11 +2,14 @@
 // missing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "compute/chosen_processor.h"
+#include "compute/backend.h"
 #include "compute/reason.h"
 #include "engine/io/volume_file.h"
 
@@ -61,5 +64,89 @@ class DepthScale {
 // spacing is unknown; NaN if one of them is missing.
 std::vector<float> thickness_between(const Surfaces& surfaces, std::size_t upper, std::size_t lower,
                                      const VolumeGrid& grid);
+
+// Manual editing of surfaces: when a point is dragged, the surface around it follows smoothly. A surface never crosses
+// its neighbours above and below, but stops at them.
+
+// Distance over which the surface follows the dragged point; 0: only the point itself.
+struct DragReach {
+    std::int64_t a_scans = 16, b_scans = 2;
+};
+
+// Returns the share of the drag at a distance from the dragged point: 1 at the point, 0 beyond the reach, a raised
+// cosine in between.
+double drag_share(std::int64_t distance, std::int64_t reach);
+
+// A manual change of one surface in one A-scan.
+struct PlaceEdit {
+    std::size_t line = 0;  // A-scan
+    float row_before = 0, row = 0;
+    float quality_before = 0;
+    Reason reason_before = Reason::ok;
+};
+
+// Returns the changes of dragging `surface` to `row` in one A-scan. Empty if the surface has no position in that
+// A-scan. Missing positions stay missing. Throws Error{bad_setting} if the surface or A-scan does not exist.
+std::vector<PlaceEdit> dragged(const Surfaces& surfaces, std::size_t surface, std::int64_t a_scan, std::int64_t b_scan,
+                               float row, std::int64_t depth, const DragReach& reach);
+
+// apply() sets the edited positions with reason ok and quality 0, because nothing was searched. take_back() restores
+// the previous state.
+void apply(Surfaces& surfaces, std::size_t surface, const std::vector<PlaceEdit>& edits);
+void take_back(Surfaces& surfaces, std::size_t surface, const std::vector<PlaceEdit>& edits);
+
+// Surfaces in files. In a volume file of any format, slices are surfaces, rows are B-scans and columns are A-scans.
+// Values are depths in um from zero delay, or rows if the unit is "rows"; NaN without a surface. Names are stored as
+// text. A CSV table has one line per position, with quality and reason.
+
+// Converts surfaces to a volume of depths. `volume` is the searched volume; its spacing and provenance are copied.
+Volume volume_of(const Surfaces& surfaces, const Volume& volume);
+
+// Returns CSV: b_scan,a_scan,surface,depth_um,quality,reason. Depth cells are empty without a surface. The column is
+// depth_row if the spacing is unknown.
+std::string csv_of(const Surfaces& surfaces, const VolumeGrid& grid);
+
+// Returns whether the file at `path` is such a table, by its heading.
+bool is_own_surface_table(const std::filesystem::path& path);
+
+// Reads surfaces of a volume of this grid, as volume_of() or a program with the same format wrote them. Crossing
+// surfaces are put in order and counted as moved. Throws Error{bad_file} if the size differs or if depths are in um and
+// the spacing is unknown, and as read_volume() does.
+Surfaces read_surfaces(const std::filesystem::path& path, const VolumeGrid& grid);
+
+// En-face maps between two surfaces, and flattening of a volume to a surface.
+
+// mean: of intensities, converted back to dB for volumes in dB; top3: mean of the three largest.
+enum class SlabValue { mean, max, top3 };
+
+// A slab between two surfaces, each with an offset.
+struct SlabSpec {
+    std::size_t upper = 0, lower = 0;               // indices of surfaces
+    double below_upper_um = 0, below_lower_um = 0;  // in rows if the spacing is unknown; negative: above the surface
+    SlabValue value = SlabValue::mean;
+};
+
+// Returns the rows of A-scan `line` whose voxel centres are between the surfaces; nullopt if a surface is missing or
+// there are none.
+struct RowRange {
+    std::int64_t begin = 0, end = 0;
+};
+std::optional<RowRange> rows_between(const Surfaces& surfaces, const SlabSpec& slab, const VolumeGrid& grid,
+                                     std::size_t line);
+
+// Returns [b_scan][a_scan] of the voxels whose centres are between the surfaces; NaN if a surface is missing or there
+// are none. Throws Error{bad_setting} for complex voxels.
+std::vector<float> en_face_between(const Volume& volume, const Surfaces& surfaces, const SlabSpec& slab);
+
+// Returns the map as a single slice: columns are A-scans, rows are B-scans.
+Volume volume_of_map(const std::vector<float>& map, const Volume& volume, const char* quantity, const char* unit);
+
+// Returns the row of a surface in a flattened volume: the rounded mean of its known rows.
+double flat_row_of(const Surface& surface);
+
+// Shifts A-scans in depth so that the surface is at flat_row_of(); `back` reverses this. Interpolates between rows by
+// cubic convolution (R. Keys, IEEE TASSP 29, 1153, 1981); end voxels extend beyond the ends. A-scans without the
+// surface become empty: NaN, or the smallest code of integer types. Throws Error{bad_setting} for complex voxels.
+void flatten_to(Volume& volume, const Surface& surface, bool back = false);
 
 }  // namespace echolux

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "compute/plan/same_spec.h"
+#include "compute/plan/describe.h"
 #include "compute/validate.h"
 #include "engine/acquire/block_size.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "compute/backend.h"
-#include "compute/volume_on_gpu.h"
+#include "compute/tissue_on_gpu.h"
 #include "engine/live/block_sink.h"
 #include "engine/registration/registration.h"
 #include "engine/speckle/speckle_filter.h"

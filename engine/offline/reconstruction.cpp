@@ -13,7 +13,7 @@
 #include "compute/error.h"
 #include "compute/methods/defr.h"
 #include "compute/plan/choices.h"
-#include "compute/plan/same_spec.h"
+#include "compute/plan/describe.h"
 #include "engine/memory_budget.h"
 #include "engine/offline/block_stream.h"
 #include "engine/scan/provenance.h"

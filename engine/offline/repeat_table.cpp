@@ -7,7 +7,7 @@
 
 #include "compute/counted.h"
 #include "compute/repeat_report.h"
-#include "compute/steps/decorrelation.h"
+#include "compute/steps/angiography.h"
 #include "engine/io/own_files.h"
 
 namespace echolux {

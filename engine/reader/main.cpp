@@ -3,11 +3,41 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 
-#include "engine/reader/readers.h"
+#include "engine/io/contained/wire.h"
+#include "engine/io/foreign/gdcm/dicom_frames.h"
+#include "engine/io/hdf5/hdf5_reader.h"
+#include "engine/io/tiff/tiff_reader.h"
+#include "engine/parts.h"
 #include "engine/reader/serve.h"
 #include "engine/version.h"
+
+namespace echolux {
+
+// The kinds of files that are read in a separate process.
+
+namespace {
+
+// Opens the reader for order.kind. Throws Error{bad_file, bad_setting (not part of this build)}.
+std::unique_ptr<ImageReader> reader_of_kind(const OpenOrder& order) {
+    if (order.kind == "hdf5") {
+        if constexpr (has(Part::hdf5)) return read_hdf5(reader_file, order.path, order.part);
+        refuse_missing(Part::hdf5, order.path);
+    }
+    if (order.kind == "tiff") {
+        if constexpr (has(Part::tiff)) return read_tiff(reader_file, order.path);
+        refuse_missing(Part::tiff, order.path);
+    }
+    if constexpr (has(Part::gdcm))
+        return read_dicom_frames(reader_file, order.path, PackedFrames::of(order.numbers, order.part));
+    refuse_missing(Part::gdcm, order.path);
+}
+
+}  // namespace
+
+}  // namespace echolux
 
 int main(int count, char** arguments) {
     const bool fits = count == 3 && std::strcmp(arguments[1], echolux::version) == 0 &&

@@ -11,7 +11,7 @@
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 #include "compute/plan/params.h"
-#include "engine/registration/correlation.h"
+#include "engine/registration/features.h"
 #include "engine/scan/settings.h"
 
 namespace echolux {

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "compute/backend.h"
 #include "compute/block_memory.h"
-#include "compute/chosen_processor.h"
 #include "compute/plan/described.h"
-#include "compute/registration.h"
+#include "compute/tissue_on_gpu.h"
 #include "engine/io/volume_file.h"
 #include "engine/progress.h"
 

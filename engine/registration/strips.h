@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "compute/registration.h"
+#include "compute/tissue_on_gpu.h"
 #include "engine/registration/registration.h"
 
 namespace echolux {
@@ -60,5 +60,15 @@ std::vector<RowShift> judged(const std::vector<StripPlace>& places, const std::v
                              double chance, double max_apart, const RegistrationSettings& settings);
 
 inline constexpr double max_apart_on_a_path = 2;
+
+// Registration of volumes in GPU memory, on top of compute/tissue_on_gpu.h.
+
+// GPU counterparts of tissue_band() and row_features().
+Interval tissue_band_on_gpu(RegistrationOnGpu& gpu, const PowerOnGpu& volume, std::int64_t margin);
+std::shared_ptr<FeaturesOnGpu> features_on_gpu(RegistrationOnGpu& gpu, const PowerOnGpu& volume, Interval band);
+
+// Returns the strip correlations of two volumes. Keeps references to the arguments.
+std::unique_ptr<StripPairs> pairs_on_gpu(RegistrationOnGpu& gpu, const FeaturesOnGpu& reference,
+                                         const FeaturesOnGpu& moving);
 
 }  // namespace echolux

@@ -14,7 +14,6 @@
 #include "compute/methods/k_jitter.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
-#include "compute/plan/wavelength_unit.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/calibration_file.h"
 #include "engine/io/lower_case.h"

@@ -14,7 +14,7 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/choices.h"
-#include "compute/plan/cubic_spline.h"
+#include "compute/plan/cubic.h"
 #include "engine/io/calibration_file.h"
 #include "engine/io/regular_file.h"
 #include "engine/scan/scan.h"

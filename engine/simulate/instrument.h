@@ -9,10 +9,9 @@
 #include "engine/progress.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/scan_pattern.h"
-#include "engine/simulate/blood.h"
-#include "engine/simulate/camera.h"
 #include "engine/simulate/motion.h"
-#include "engine/simulate/tissue.h"
+#include "engine/simulate/sample_arm.h"
+#include "engine/simulate/spectrometer.h"
 
 namespace echolux {
 

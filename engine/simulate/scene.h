@@ -5,15 +5,78 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "assets/assets.h"
+#include "compute/plan/described.h"
 #include "engine/scan/scan_pattern.h"
 #include "engine/simulate/motion.h"
-#include "engine/simulate/scene_file.h"
 #include "engine/simulate/simulator.h"
 
 namespace echolux {
+
+// Scenes as files, shipped in assets/scenes or written by a user: texts, and numbers for each boundary, layer and tube.
+// A list has one number per item, or one number for all; `depth` sets the number of items. Lengths are relative to the
+// depth range or the field, as describe() states for each, so that a scene fits every instrument.
+
+// Texts and defaults of a scene, section [scene].
+struct SceneWords {
+    std::string title, text;
+    double refractive_index = 1.38;
+    double spacing_a_um = 8;
+    bool relief = false;
+    bool pulsating = false;
+    bool mirrors = false;
+    std::string live;
+};
+
+// Section [boundaries]; depths as a fraction of the depth range.
+struct BoundaryLists {
+    std::vector<double> depth{}, tilt{0.0}, bow{0.0}, wave{0.0}, pit{0.0}, pit_radius{1.0};
+};
+
+// Section [layers], from the top.
+struct LayerLists {
+    std::vector<double> brightness{}, attenuation_per_mm{0.0};
+};
+
+// Section [tubes].
+struct TubeLists {
+    std::vector<double> depth{}, x{0.0}, swing{0.0}, period{1.0}, phase_rad{0.0}, descent{0.0}, bow{0.0};
+    bool tilted = false;
+    std::vector<double> radius{0.0}, radius_of_width{0.0}, radius_um{0.0}, wall_um{0.0};
+    std::vector<double> brightness{0.0}, wall_brightness{0.0}, attenuation_per_mm{0.0}, speed{0.0}, flow{0.0};
+};
+
+struct SceneFile {
+    SceneWords scene;
+    BoundaryLists boundaries;
+    LayerLists layers;
+    TubeLists tubes;
+};
+
+// Parses a scene. Throws Error{bad_file, bad_setting} that names file and key.
+SceneFile scene_of(const Asset& asset);
+
+// Returns the user's scene of that name, or the shipped one. Throws as scene_of() does, and Error{bad_setting} if the
+// name is unknown.
+SceneFile scene_named(std::string_view name);
+
+// Entry of a list of scenes.
+struct ShownScene {
+    std::string name;  // as in sim:NAME
+    std::string title, text;
+};
+
+// Returns all readable scenes. `echolux info --presets` reports the errors of the others.
+std::vector<ShownScene> shown_scenes();
+
+// Returns the value of item `i`; a list of one number applies to all.
+inline double of_each(const std::vector<double>& list, std::size_t i) {
+    return list.size() == 1 ? list.front() : list.at(i);
+}
 
 // A surface as height over the scene. u and v range from -1/2 to 1/2 across the scene.
 struct Boundary {
@@ -113,5 +176,24 @@ class Scenery {
     double form_width_um_ = 0;
     double form_length_um_ = 0;
 };
+
+// A section through the centre of a simulated scene, for a small drawing of it. Lengths are relative to the field's
+// width and to the displayed depth, from the upper left corner.
+
+struct SceneSection {
+    struct Tube {
+        double x, z, radius_x, radius_z;
+        bool flows_away;  // away from zero delay
+    };
+
+    std::vector<std::vector<double>> boundaries;  // from the top; depth per column
+    std::vector<double> brightness;               // brightness of the layers in between, relative to the brightest
+    std::vector<Tube> tubes;
+    std::vector<double> reflectors;  // depths
+};
+
+// Returns the section at y = 1/2 with the simulator's default settings, sampled in `columns`. Throws Error{bad_file,
+// bad_setting}.
+SceneSection scene_section(const std::string& scene, std::size_t columns);
 
 }  // namespace echolux

@@ -7,12 +7,15 @@
 #include <string>
 
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/output_file.h"
+#include "engine/io/own_files.h"
 #include "engine/scan/frame_header.h"
 #include "engine/scan/scan.h"
+#include "engine/scan/scan_heading.h"
 #include "engine/simulate/instrument.h"
-#include "engine/simulate/simulated_files.h"
+#include "engine/simulate/scene.h"
 #include "engine/simulate/truth.h"
 
 namespace echolux {
@@ -90,6 +93,168 @@ void simulate(const Simulation& simulation, const std::filesystem::path& scan_to
     spectra.commit();
     write_scan_toml(scan);
     progress.end();
+}
+
+// Describes the parameters of the simulated instrument and its scenes.
+
+namespace {
+
+// The choices are the shipped and the user's scenes, so this field cannot be a constant.
+Field<Simulation> scene_field() {
+    static const std::vector<std::string> names = asset_names(scene_files);
+    Field<Simulation> field = text("scene", &Simulation::scene, Effect::file, "what is simulated");
+    field.choices.assign(names.begin(), names.end());
+    return field;
+}
+
+}  // namespace
+
+template <>
+const std::vector<Field<Simulation>>& describe<Simulation>() {
+    using S = Simulation;
+    constexpr Effect effect = Effect::file;
+    constexpr std::int64_t max_lines = std::int64_t{1} << 20;
+    static const std::vector<Field<S>> fields{
+        scene_field(),
+        integer("seed", &S::seed, 0, std::int64_t{1} << 52, "", effect, "seed of the scatterers and the noise"),
+
+        integer("samples", &S::samples, 128, 1 << 14, "", effect, "samples of one spectrum; sets the depth range"),
+        integer("a_scans", &S::a_scans, 1, max_lines, "", effect, "A-scan positions in a B-scan"),
+        integer("b_scans", &S::b_scans, 1, max_lines, "", effect,
+                "B-scan positions in a volume, crosses included; the protocols cross and four_slices have 2 and 4"),
+        integer("volumes", &S::volumes, 1, max_lines, "", effect, "volumes, one after the other without a pause"),
+        integer("a_repeats", &S::a_repeats, 1, 4096, "", effect, "lines at each A-scan position"),
+        integer("b_repeats", &S::b_repeats, 1, 4096, "", effect, "B-scans at each position"),
+        choice("protocol", &S::protocol, {"raster", "cross", "four_slices", "raster_cross", "raster_y"}, effect,
+               "arrangement of the B-scans of a volume: side by side; two at right angles; three side by side, one "
+               "across; a raster after a few B-scans across it; a raster whose B-scans run along y"),
+        integer("crosses", &S::crosses, 1, 64, "B-scans", effect,
+                "protocol raster_cross: how many B-scans run across the raster, before it"),
+        integer("flyback_lines", &S::flyback_lines, 0, max_lines, "", effect,
+                "lines after each acquired B-scan while the beam returns"),
+        integer("flyback_frames", &S::flyback_frames, 0, max_lines, "", effect,
+                "acquired B-scans after those of each volume while the beam returns"),
+        flag("bidirectional", &S::bidirectional, effect, "every second acquired B-scan is scanned backwards"),
+        choice("fast_axis", &S::fast_axis, {"uniform", "sinusoidal"}, effect,
+               "how the beam moves along a B-scan: evenly, or as a sine (resonant scanner)"),
+        number("sinusoidal_part", &S::sinusoidal_part, 0.01, 1, "", effect,
+               "fraction of half a period of the sine that the lines of a B-scan cover"),
+        number("spacing_a_um", &S::spacing_a_um, 0, 1e4, "um", effect, "distance between A-scans; 0: the scene's own"),
+        number("spacing_b_um", &S::spacing_b_um, 0, 1e4, "um", effect,
+               "distance between parallel B-scans; 0: the scene's own"),
+        number("line_rate_hz", &S::line_rate_hz, 1, 1e8, "Hz", effect, "lines per second, including the flyback"),
+        number("refractive_index", &S::refractive_index, 0, 3, "", effect,
+               "refractive index below zero delay; 0: the scene's own"),
+
+        number("centre_nm", &S::centre_nm, 300, 3000, "nm", effect, "centre wavelength"),
+        number("bandwidth_nm", &S::bandwidth_nm, 1, 500, "nm", effect, "FWHM of the source's power spectrum"),
+        number("span_nm", &S::span_nm, 1, 1000, "nm", effect, "wavelength range from the first to the last sample"),
+        number("curve2_nm", &S::curve2_nm, -100, 100, "nm", effect,
+               "quadratic part of the wavelength map: times (u^2 - 1), u = -1..1 along the samples"),
+        number("curve3_nm", &S::curve3_nm, -100, 100, "nm", effect,
+               "cubic part of the wavelength map: times (u^3 - u)"),
+        number("a2_rad", &S::a2_rad, -1e4, 1e4, "rad", effect,
+               "quadratic dispersion of the sample arm, phase at the band edge"),
+        number("a3_rad", &S::a3_rad, -1e4, 1e4, "rad", effect,
+               "cubic dispersion of the sample arm, phase at the band edge"),
+        flag("roll_off", &S::roll_off, effect, "pixels of full width: fringes fade as sinc(z / 2 z_max)"),
+
+        integer("adc_bits", &S::adc_bits, 6, 16, "bits", effect, "resolution of the camera; samples are stored as u16"),
+        number("dark_counts", &S::dark_counts, 0, 60'000, "counts", effect, "counts without light"),
+        number("reference_level", &S::reference_level, 0.001, 1, "", effect,
+               "the reference arm's peak above dark, as a fraction of full scale"),
+        number("full_well_electrons", &S::full_well_electrons, 0, 1e12, "electrons", effect,
+               "electrons at full scale, they set the shot noise; 0: no shot noise"),
+        number("read_noise_electrons", &S::read_noise_electrons, 0, 1e9, "electrons", effect,
+               "receiver noise, rms; 0 electrons at full scale: taken as counts"),
+
+        number("beam_radius_um", &S::beam_radius_um, 0.5, 1000, "um", effect,
+               "w0: A-scans dx apart correlate as exp(-dx^2 / w0^2)"),
+        flag("confocal", &S::confocal, effect, "sensitivity falls off away from a focus at 40 % of the depth range"),
+        number("brightness", &S::brightness, 0, 1, "", effect,
+               "rms fringe amplitude of one resolution cell of the brightest tissue, relative to the reference level"),
+        integer("scatterers_per_cell", &S::scatterers_per_cell, 1, 1000, "", effect,
+                "scatterers in a resolution cell; speckle is fully developed from 10 on"),
+
+        numbers("mirror_um", &S::mirror_um, 0, 1e5, "um", effect, "scene mirror: depths of the reflectors"),
+        numbers("mirror_amplitude", &S::mirror_amplitude, 0, 1, "", effect,
+                "scene mirror: fringe amplitudes relative to the reference level"),
+        choice("relief", &S::relief, {"flat", "tilted", "curved"}, effect, "scene layers: form of the boundaries"),
+        number("flow_mm_s", &S::flow_mm_s, -1000, 1000, "mm/s", effect,
+               "scenes vessel and retina: mean over time of the speed on the axis of the widest vessel"),
+        number("flow_ul_s", &S::flow_ul_s, -1000, 1000, "uL/s", effect,
+               "scene capillary: steady flow; positive flows to greater depth"),
+        number("tilt_deg", &S::tilt_deg, 0, 60, "deg", effect,
+               "scene capillary: descent of the tube along the slow axis; the Doppler angle is 90 deg less this"),
+        number("heart_rate_hz", &S::heart_rate_hz, 0, 100, "Hz", effect,
+               "heart beats per second: of the blood in the scenes vessel and retina, and of motion"),
+        number("pulsation", &S::pulsation, 0, 1, "", effect,
+               "scenes vessel and retina: speed = mean * (1 + pulsation * sin(2 pi heart_rate t))"),
+
+        number("motion_axial_um", &S::motion_axial_um, 0, 1000, "um", effect,
+               "amplitude of axial tissue motion (drift, heartbeat and tremor); 0: none"),
+        number("motion_lateral_um", &S::motion_lateral_um, 0, 1000, "um", effect,
+               "amplitude of lateral tissue motion along both axes; saccades are twice as long on average; 0: none"),
+        number("motion_saccade_rate_hz", &S::motion_saccade_rate_hz, 0, 100, "Hz", effect,
+               "saccades per second on average; every second one returns"),
+        integer("motion_seed", &S::motion_seed, 0, std::int64_t{1} << 52, "", effect, "seed of the motion"),
+        text("motion_file", &S::motion_file, effect,
+             "file: CSV t_s, x_um, y_um, z_um of motion, added to what the other settings give; held before the first "
+             "and after the last line")
+            .file({".csv"}),
+        number("renewal_s", &S::renewal_s, 0, 1e6, "s", effect,
+               "time in which the correlation of the field of tissue falls to 1/e; 0: speckle is static"),
+    };
+    return fields;
+}
+
+Simulation with_scene_defaults(Simulation simulation) {
+    const SceneWords scene = scene_named(simulation.scene).scene;
+    if (simulation.spacing_a_um == 0) simulation.spacing_a_um = scene.spacing_a_um;
+    if (simulation.protocol == Protocol::cross) simulation.b_scans = 2;
+    if (simulation.protocol == Protocol::four_slices) simulation.b_scans = 4;
+    if (simulation.spacing_b_um == 0) {
+        const double field_um = simulation.spacing_a_um * static_cast<double>(simulation.a_scans);
+        simulation.spacing_b_um = simulation.protocol == Protocol::four_slices ? field_um / 4 : 8;
+    }
+    if (simulation.refractive_index == 0) simulation.refractive_index = scene.refractive_index;
+    return simulation;
+}
+
+ScanGeometry scan_geometry(const Simulation& s) {
+    return {.samples = s.samples,
+            .a_scans = s.a_scans,
+            .b_scans = s.b_scans,
+            .volumes = s.volumes,
+            .a_repeats = s.a_repeats,
+            .b_repeats = s.b_repeats,
+            .spacing_a_um = s.spacing_a_um,
+            .spacing_b_um = s.spacing_b_um,
+            .refractive_index = s.refractive_index,
+            .line_rate_hz = s.line_rate_hz,
+            .protocol = s.protocol,
+            .crosses = s.crosses,
+            .flyback_lines = s.flyback_lines,
+            .flyback_frames = s.flyback_frames,
+            .bidirectional = s.bidirectional,
+            .fast_axis = s.fast_axis,
+            .sinusoidal_part = s.sinusoidal_part};
+}
+
+bool is_own_simulation(const std::filesystem::path& scan_toml) {
+    std::error_code problem;
+    return begins_with(scan_toml, scan_toml_heading) && !holds_near_an_end(scan_toml, "[recording]") &&
+           std::filesystem::exists(scan_toml.parent_path() / "truth" / "truth.toml", problem);
+}
+
+std::vector<Output> outputs_of_simulation(const std::filesystem::path& scan_toml) {
+    const std::filesystem::path folder = scan_toml.parent_path();
+    const auto goes_with_it = [is_own = is_own_simulation(scan_toml)](const std::filesystem::path&) { return is_own; };
+    std::vector<Output> outputs{{scan_toml, goes_with_it, {".toml"}}, {folder / "truth", goes_with_it}};
+    for (const char* ending : companion_endings) {
+        outputs.push_back({folder / (scan_toml.stem().string() + ending), goes_with_it});
+    }
+    return outputs;
 }
 
 }  // namespace echolux

@@ -3,6 +3,7 @@
 // docs/simulator.md.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "compute/plan/described.h"
 #include "compute/plan/params.h"
+#include "engine/io/output_rule.h"
 #include "engine/progress.h"
 
 namespace echolux {
@@ -19,7 +21,7 @@ enum class Relief { flat, tilted, curved };  // shape of the boundaries in the s
 // Section [simulation] of the settings; described in simulation.cpp. Some values of 0 mean "as in the scene", see
 // with_scene_defaults().
 struct Simulation {
-    std::string scene = "vessel";  // see scene_file.h
+    std::string scene = "vessel";  // see scene.h
     std::int64_t seed = 1;
 
     // Scan
@@ -94,5 +96,17 @@ ScanGeometry scan_geometry(const Simulation& simulation);
 // Simulation gives the same bytes for any number of threads. Throws Error{bad_setting, output, cancelled}; then no
 // partial file is left under a final name.
 void simulate(const Simulation& simulation, const std::filesystem::path& scan_toml, Progress& progress);
+
+// File names of a simulated scan, and a check whether a scan is simulated.
+
+// Endings of the files next to NAME.toml: spectra, background, dark, wavelengths.
+inline constexpr std::array companion_endings{".raw", ".background.f32", ".dark.f32", ".wavelengths.f64"};
+
+// Returns whether simulate() wrote the scan. Recordings and scans from elsewhere return false.
+bool is_own_simulation(const std::filesystem::path& scan_toml);
+
+// Returns everything that simulate() writes. The files next to the TOML file and the folder truth/ belong to it and may
+// be replaced together with it.
+std::vector<Output> outputs_of_simulation(const std::filesystem::path& scan_toml);
 
 }  // namespace echolux

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/chosen_processor.h"
+#include "compute/backend.h"
 #include "compute/plan/described.h"
 #include "compute/speckle.h"
 #include "engine/analysis/intensity.h"

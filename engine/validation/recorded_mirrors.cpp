@@ -10,19 +10,16 @@
 #include <numeric>
 #include <span>
 
-#include "compute/calibrate/depth_peak.h"
-#include "compute/calibrate/probe.h"
+#include "compute/calibrate/calibrate.h"
+#include "compute/calibrate/recording_statistics.h"
 #include "compute/calibrate/roll_off.h"
-#include "compute/calibrate/spectrum_survey.h"
 #include "compute/error.h"
 #include "compute/methods/defr.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
 #include "engine/scan/scan.h"
-#include "engine/validation/interpolation.h"
 #include "engine/validation/model_instrument.h"
-#include "engine/validation/point_response.h"
-#include "engine/validation/resampling_methods.h"
+#include "engine/validation/resampling.h"
 #include "engine/validation/topics.h"
 
 namespace echolux {

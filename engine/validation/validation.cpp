@@ -1,8 +1,133 @@
 #include "engine/validation/validation.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "compute/counted.h"
 #include "engine/validation/topics.h"
+#include "engine/version.h"
 
 namespace echolux {
+namespace {
+
+// Returns a value with the number of digits that its unit deserves.
+std::string spelled_number(double value, const std::string& unit) {
+    if (unit == "dB") return fmt::format("{:.2f}", std::round(value * 100) / 100 + 0.0);  // + 0.0 avoids -0.00
+    if (unit == "bins") return fmt::format("{:.3f}", value);
+    return std::abs(value) >= 0.5 ? fmt::format("{:.4f}", value) : fmt::format("{:.2g}", value + 0.0);
+}
+
+std::string with_unit(double value, const std::string& unit) {
+    return spelled_number(value, unit) + (unit.empty() ? "" : " " + unit);
+}
+
+// Returns the bound as shown in the table.
+std::string spelled_bound(const Check& check) {
+    switch (check.bound) {
+        case Bound::near: return fmt::format("± {:.2g}", check.limit);
+        case Bound::at_least: return "≥ " + spelled_number(check.limit, check.unit);
+        case Bound::at_most: return "≤ " + spelled_number(check.limit, check.unit);
+        case Bound::none: return "reported";
+    }
+    return {};
+}
+
+std::string row(const Check& check) {
+    return fmt::format("| {} | {} | {} | {} | {} |\n", check.what, with_unit(check.found, check.unit),
+                       check.expected ? spelled_number(*check.expected, check.unit) : "", spelled_bound(check),
+                       check.passed() ? "passed" : "**FAILED**");
+}
+
+std::string text_of(const CheckTable& table) {
+    std::string text = fmt::format("\n## {}\n\n{}\n\n| what | ours | expected | bound | |\n|---|---|---|---|---|\n",
+                                   table.title, table.basis);
+    for (const Check& check : table.checks) text += row(check);
+    return text;
+}
+
+std::string text_of(const AxialTable& table) {
+    std::string text = "| resampling |", line = "|---|";
+    for (const std::string& mirror : table.mirrors) {
+        text += fmt::format(" {}: FWHM, side lobes |", mirror);
+        line += "---|";
+    }
+    text += "\n" + line + "\n";
+    for (const AxialTable::Row& row : table.rows) {
+        text += fmt::format("| {} |", row.method);
+        for (const AxialCell& cell : row.cells) {
+            text += fmt::format(" {:.2f} bins, {:.1f} dB |", cell.fwhm_bins, cell.side_lobe_db);
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace
+
+bool Check::passed() const {
+    switch (bound) {
+        case Bound::near: return std::abs(found - expected.value_or(NAN)) <= limit;
+        case Bound::at_least: return found >= limit;
+        case Bound::at_most: return found <= limit;
+        case Bound::none: return std::isfinite(found);
+    }
+    return false;
+}
+
+Check near(std::string what, std::string unit, double found, double expected, double distance) {
+    return {std::move(what), std::move(unit), found, expected, Bound::near, distance};
+}
+
+Check at_least(std::string what, std::string unit, double found, double limit, std::optional<double> expected) {
+    return {std::move(what), std::move(unit), found, expected, Bound::at_least, limit};
+}
+
+Check at_most(std::string what, std::string unit, double found, double limit, std::optional<double> expected) {
+    return {std::move(what), std::move(unit), found, expected, Bound::at_most, limit};
+}
+
+Check about(std::string what, double found_db, double expected_db, double demanded_db) {
+    return at_least(std::move(what), "dB", found_db, std::max(expected_db - 3, demanded_db), expected_db);
+}
+
+Check reported(std::string what, std::string unit, double found, std::optional<double> expected) {
+    return {std::move(what), std::move(unit), found, expected, Bound::none, 0};
+}
+
+std::vector<const Check*> ValidationReport::failures() const {
+    std::vector<const Check*> failed;
+    for (const CheckTable& table : tables) {
+        for (const Check& check : table.checks) {
+            if (!check.passed()) failed.push_back(&check);
+        }
+    }
+    return failed;
+}
+
+std::string markdown_of(const ValidationReport& report) {
+    std::size_t all = 0;
+    for (const CheckTable& table : report.tables) all += table.checks.size();
+    std::string text = fmt::format(
+        "# Validation\n\n"
+        "Written by the {}validation of Echolux, version {}, on {}: {}, {} failed.\n\n"
+        "Expected values are closed forms, sums in double precision over the true wavenumber of every sample, or "
+        "published\n"
+        "figures; except for recorded mirrors, they use no Fourier transform, interpolation or table of the program.\n"
+        "[Algorithms](algorithms.md) explains the methods and the model instrument.\n\n"
+        "## Width and side lobes\n\n"
+        "FWHM of the amplitude, and the highest amplitude beyond the main lobe, without zero delay; Hann window, or "
+        "that of\n"
+        "the mirror's scan.\n\n"
+        "<!-- axial:begin -->\n{}<!-- axial:end -->\n",
+        report.quick ? "quick " : "", version, report.backend, counted(all, "checks"), report.failures().size(),
+        text_of(report.axial));
+    for (const CheckTable& table : report.tables) text += text_of(table);
+    return text;
+}
+
 namespace {
 
 void append(std::vector<CheckTable>& tables, std::vector<CheckTable> more) {

@@ -2,15 +2,18 @@
 // returns to the host.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "render/annotations/sheet.h"
-#include "render/annotations/typesetter.h"
-#include "render/region.h"
+#include "render/picture.h"
 #include "render/vk/image.h"
 #include "render/vk/memory.h"
 #include "render/vk/pipeline.h"
+#include "shaders/shared/annotate.h"
 
 namespace echolux {
 
@@ -51,5 +54,16 @@ class Annotator {
     vk::raii::Pipeline on_floats_;
     std::unique_ptr<Typesetter> typesetter_ = make_typesetter();  // null in builds without text
 };
+
+// ---- Assignment of shapes to the tiles of a picture, so that the device tests few shapes per pixel and skips empty
+// tiles.
+
+struct Tiles {
+    std::vector<shared::uvec4> tiles;  // left and top in tiles of the region; first and end index in `list`
+    std::vector<std::uint32_t> list;   // indices of shapes, in drawing order within each tile
+};
+
+// Returns the tiles of a region that contain shapes.
+Tiles tiles_of(std::span<const shared::Shape> shapes, const Region& region);
 
 }  // namespace echolux

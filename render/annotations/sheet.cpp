@@ -117,4 +117,21 @@ void Sheet::label(std::string text, const glm::dvec2& at, const glm::dvec2& anch
     labels_.push_back({std::move(text), at, anchor, colour, em_});
 }
 
+// ---- Typesetter
+
+namespace {
+
+#ifdef ECHOLUX_TEXT
+constexpr bool has_text = true;
+#else
+constexpr bool has_text = false;
+#endif
+
+}  // namespace
+
+std::unique_ptr<Typesetter> make_typesetter() {
+    if constexpr (has_text) return make_inter_typesetter();
+    return nullptr;
+}
+
 }  // namespace echolux

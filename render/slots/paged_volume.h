@@ -1,24 +1,22 @@
 // A volume too large for one texture: a pool of pages that follows the needs of the pictures, and a coarse level that
-// replaces missing pages. See page_layout.h.
+// replaces missing pages. See pages.h.
 //
 // Shaders sample the pool's texture through a page table. Its entry for a page holds a slot and whether the slot
 // contains the page itself or the coarse page that covers it.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "render/device_choice.h"
 #include "render/picture.h"
-#include "render/slots/page_layout.h"
-#include "render/slots/page_needs.h"
-#include "render/slots/page_pool.h"
-#include "render/slots/page_survey.h"
+#include "render/slots/pages.h"
 #include "render/slots/volume_texture.h"
-#include "render/slots/voxel_codes.h"
 #include "render/slots/voxel_source.h"
 #include "render/view/view.h"
 #include "render/vk/memory.h"
@@ -95,5 +93,17 @@ class PagedVolume {
 
 // Returns the limits of the device for pages of a volume of this type.
 TextureRoom room_for_pages(const gpu::Device& device, const VolumeGrid& grid, const VolumeLimits& limits);
+
+// ---- Selects the pages of a large volume that a picture needs: those inside the picture with visible values.
+
+// Returns the range of texture values of each page and its surroundings. Interpolated values and gradients of visible
+// voxels are then exact as soon as all pages with visible values are loaded. `bricks` are those of the survey, with
+// edges of `brick_edge` voxels.
+std::vector<ValueBounds> page_bounds(const PageLayout& layout, std::span<const ValueBounds> bricks, int brick_edge);
+
+// Returns the numbers of the needed pages, nearest to the eye first. `view` must have been checked; `bounds` are the
+// result of page_bounds().
+std::vector<std::int64_t> pages_needed(const View& view, const VolumeTexture& volume, const PageLayout& layout,
+                                       std::span<const ValueBounds> bounds);
 
 }  // namespace echolux

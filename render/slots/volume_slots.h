@@ -11,12 +11,103 @@
 #include <optional>
 #include <vector>
 
+#include "compute/place.h"
+#include "compute/sharing.h"
+#include "render/bricks.h"
 #include "render/slots/live_slots.h"
-#include "render/slots/slot_peaks.h"
-#include "render/slots/slot_texture.h"
+#include "render/slots/volume_texture.h"
+#include "render/vk/memory.h"
 #include "render/vk/queue.h"
 
 namespace echolux {
+
+// ---- A texture of a live ring and the memory that its writer fills: the texture itself, written by another API on the
+// same GPU; a shared buffer, copied to the texture on the device; or host memory, uploaded by pictures.
+
+// An exported image. Owns the handle until the receiver takes it.
+struct HandedOver {
+    ExportedImage facts;
+    gpu::Handle handle;
+
+    // Passes ownership of the handle to the caller.
+    ExportedImage take() {
+        facts.handle = handle.release();
+        return facts;
+    }
+};
+
+class SlotTexture {
+  public:
+    // Throws Error{device} if the device cannot export such memory, Error{bad_setting, out_of_memory}.
+    SlotTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range, SlotKind kind);
+
+    const VolumeTexture& texture() const { return texture_; }
+
+    std::int64_t bytes() const;  // total of device and host memory
+
+    void set_range(const ValueRange& range) { texture_.set_range(range, range); }
+
+    // Returns the shared texture or buffer for another API. Not for uploads.
+    HandedOver exported(const gpu::Device& device) const;
+
+    // Host memory for the voxels. Only for uploads. store() follows the writing of slices [first, end) and converts
+    // them to the texture's format.
+    Place place() const;
+    void store(std::int64_t first, std::int64_t end) const;
+
+    // Recorded once, before any other use.
+    void record_first_use(const vk::raii::CommandBuffer& commands) const;
+
+    // record_fetch() comes before the texture is read and copies the new slices [first, end), record_return() comes
+    // after the reads.
+    void record_fetch(const vk::raii::CommandBuffer& commands, std::int64_t first, std::int64_t end) const;
+    void record_return(const vk::raii::CommandBuffer& commands) const;
+
+  private:
+    SlotKind kind_;
+    VolumeTexture texture_;
+    std::optional<gpu::ExportedBuffer> buffer_;  // SlotKind::buffer only
+    std::optional<gpu::HostBuffer> staging_;     // SlotKind::upload only, in the texture's format
+    std::unique_ptr<std::byte[]> codes_;         // 8-bit codes, for a texture of 16 bits
+};
+
+// ---- Peaks of a slot's voxels (Places::peaks): maxima of a few successive voxels along depth, stored by the writer of
+// the voxels. Bricks are computed from them, so no picture reads a whole volume to find empty regions.
+//
+// The peaks are always in a device buffer, written by another API or filled from host memory, because shaders never
+// read host memory.
+
+class SlotPeaks {
+  public:
+    // Peaks for a slot's voxels. `bricks` must outlive this object. Throws Error{device} if the device cannot export
+    // such memory, Error{out_of_memory}.
+    SlotPeaks(const gpu::Device& device, const VolumeGrid& grid, const Bricks& bricks, SlotKind kind);
+
+    // Returns the shared buffer for another API. Not for uploads.
+    HandedOver exported(const gpu::Device& device) const;
+
+    // Returns the host memory that the writer fills. Only for uploads.
+    Peaks peaks() const;
+    std::int64_t depths() const { return depths_; }
+    // Size of device and host memory.
+    std::int64_t bytes() const { return grid_.bytes() * (staging_ ? 2 : 1); }
+
+    const BrickPeaks& for_bricks() const { return *for_bricks_; }
+
+    // record_fetch() comes before the bricks are built from the new slices [first, end), record_return() after it.
+    void record_fetch(const vk::raii::CommandBuffer& commands, std::int64_t first, std::int64_t end) const;
+    void record_return(const vk::raii::CommandBuffer& commands) const;
+
+  private:
+    vk::Buffer buffer() const { return shared_ ? shared_->handle() : own_->handle(); }
+
+    VolumeGrid grid_;  // of the peaks
+    std::int64_t depths_;
+    std::optional<gpu::ExportedBuffer> shared_;
+    std::optional<gpu::HostBuffer> staging_;
+    std::optional<gpu::DeviceBuffer> own_;
+    std::optional<BrickPeaks> for_bricks_;
+};
 
 class VolumeSlots {
   public:

@@ -1,13 +1,20 @@
 // Fields of the canvas, and the combination of all parts.
 #include "render/view/view.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <deque>
+#include <glm/geometric.hpp>
 #include <span>
 
+#include "assets/assets.h"
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "render/view/background.h"
+#include "render/view/curve.h"
 
 namespace echolux {
 
@@ -140,6 +147,787 @@ void check_view(const View& view) {
     if (view.stereo != Stereo::off && view.show != Shown::volume) {
         throw Error(ErrorCode::bad_setting, "a section is flat for two eyes too", "view.stereo",
                     "show the volume (view.show), or choose view.stereo = off");
+    }
+}
+
+// ---- Pose
+
+template <>
+const std::vector<Field<Pose>>& describe<Pose>() {
+    constexpr Effect view = Effect::view;
+    static const std::vector<Field<Pose>> fields{
+        choice<Pose>("look", &Pose::look, {"free", "front", "back", "left", "right", "top", "bottom", "oblique"}, view,
+                     "named direction that replaces the angles; front: A-scans to the right, depth down; top: en face; "
+                     "free: from the angles"),
+        number<Pose>("azimuth_deg", &Pose::azimuth_deg, -3600, 3600, "deg", view,
+                     "azimuth of the eye, to the right; 0: A-scans to the right, B-scans away from the eye")
+            .soft(-180, 180),
+        number<Pose>("elevation_deg", &Pose::elevation_deg, -3600, 3600, "deg", view,
+                     "elevation of the eye; 0: depth points down, 90: en face")
+            .soft(-90, 90),
+        number<Pose>("roll_deg", &Pose::roll_deg, -3600, 3600, "deg", view, "clockwise rotation of the picture")
+            .soft(-180, 180),
+        flag<Pose>("fit", &Pose::fit, view,
+                   "zoom 1 fits the volume in its present orientation, instead of in every orientation"),
+        number<Pose>("zoom", &Pose::zoom, 0.01, 100, "", view,
+                     "magnification; 1: the whole volume fits in every orientation (see fit)")
+            .soft(0.1, 20),
+        number<Pose>("distance", &Pose::distance, 0, 100, "", view,
+                     "distance of the eye from the target; 1: the whole volume is in sight, 0: the eye is at the "
+                     "target; no magnification in orthographic views")
+            .soft(0, 3),
+        numbers<Pose>("target_um", &Pose::target_um, -1e9, 1e9, "um", view,
+                      "point that the eye looks at: depth, A-scans, B-scans from the middle of the volume"),
+        choice<Pose>("projection", &Pose::projection, {"perspective", "orthographic", "panorama"}, view,
+                     "perspective; orthographic, which keeps lengths comparable; panorama: all around the eye, 360 by "
+                     "180 degrees (equirectangular), e.g. of twice its height from distance 0"),
+        number<Pose>("fov_deg", &Pose::fov_deg, 1, 120, "deg", view,
+                     "field of view along the shorter side of the picture at zoom 1, in perspective"),
+        number<Pose>("near_um", &Pose::near_um, 0, 1e9, "um", view,
+                     "distance from the eye within which nothing is shown, e.g. inside the volume"),
+        number<Pose>(
+            "eyes_apart", &Pose::eyes_apart, 0, 1, "", view,
+            "how far the eyes of a stereo picture are apart, as a part of their distance from the target: 1/30 "
+            "is easy to look at; what lies at the target is seen in the plane of the picture")
+            .soft(0, 0.1),
+    };
+    return fields;
+}
+
+void check_part(const Pose& pose) {
+    if (pose.target_um.size() != 3) {
+        throw Error(ErrorCode::bad_setting, "a place has three numbers", "view.target_um", "e.g. [0, 0, 0]");
+    }
+}
+
+// Azimuth, elevation, roll in degrees.
+Angles angles_of(const Pose& pose) {
+    switch (pose.look) {
+        case Look::free: break;
+        case Look::front: return {0, 0, 0};
+        case Look::back: return {180, 0, 0};
+        case Look::left: return {-90, 0, 0};
+        case Look::right: return {90, 0, 0};
+        case Look::top: return {0, 90, 0};
+        case Look::bottom: return {0, -90, 0};
+        case Look::oblique: return {35, 25, 0};
+    }
+    return {pose.azimuth_deg, pose.elevation_deg, pose.roll_deg};
+}
+
+// ---- Modes
+
+template <>
+const std::vector<Field<Modes>>& describe<Modes>() {
+    constexpr Effect view = Effect::view;
+    static const std::vector<Field<Modes>> fields{
+        number<Modes>("attenuation", &Modes::attenuation, 0, 1000, "", view,
+                      "attenuated-mip: attenuation of what lies behind, as the optical depth of a volume filled with "
+                      "the value high; 0: mip")
+            .soft(0, 40),
+        number<Modes>("mida_balance", &Modes::mida_balance, -1, 1, "", view,
+                      "mida: -1: composite, 0: half way between, 1: mip"),
+        number<Modes>("point_size", &Modes::point_size, 0.1, 0.99, "voxels", view,
+                      "points: diameter of the balls, scaled as the voxels are"),
+    };
+    return fields;
+}
+
+void check_part(const Modes&) {}
+
+// ---- Light
+
+template <>
+const std::vector<Field<Light>>& describe<Light>() {
+    constexpr Effect view = Effect::view;
+    static const std::vector<Field<Light>> fields{
+        flag<Light>("lighting", &Light::lighting, view, "shading by the gradient"),
+        number<Light>("lighting_strength", &Light::lighting_strength, 0, 1, "", view,
+                      "strength of the shading; 0: flat colours"),
+        choice<Light>(
+            "lamp", &Light::lamp, {"headlight", "free"}, view,
+            "headlight: at the eye; free: far away, in the direction of lamp_azimuth_deg and lamp_elevation_deg"),
+        number<Light>("lamp_azimuth_deg", &Light::lamp_azimuth_deg, -3600, 3600, "deg", view,
+                      "direction of the free lamp, to the right of the eye")
+            .soft(-180, 180),
+        number<Light>("lamp_elevation_deg", &Light::lamp_elevation_deg, -3600, 3600, "deg", view,
+                      "direction of the free lamp, above the eye")
+            .soft(-90, 90),
+        number<Light>(
+            "gradient_radius", &Light::gradient_radius, 0.25, 16, "voxels", view,
+            "distance to either side over which the gradient is taken; larger is smoother and loses fine detail"),
+        number<Light>("ambient_occlusion", &Light::ambient_occlusion, 0, 1, "", view,
+                      "ambient occlusion: how strongly pits and gaps are darkened"),
+        number<Light>("shadows", &Light::shadows, 0, 1, "", view,
+                      "darkness of the free lamp's soft shadows; those of a headlight are never visible"),
+    };
+    return fields;
+}
+
+// Shadows of a headlight are never visible from the eye.
+void check_part(const Light& light) {
+    if (light.shadows == 0 || light.lamp == Lamp::free) return;
+    throw Error(ErrorCode::bad_setting, "the shadows of a headlight are hidden behind what casts them", "view.shadows",
+                "set view.lamp = \"free\", or leave the shadows out");
+}
+
+// ---- Cut
+
+namespace {
+
+constexpr std::size_t max_planes = 6;
+
+// Requires three numbers per corner and a box that is not empty.
+void check_box(const Cut& cut) {
+    constexpr const char* keys = "view.clip_low, view.clip_high";
+    if (cut.clip_low.size() != 3 || cut.clip_high.size() != 3) {
+        throw Error(ErrorCode::bad_setting, "a corner of the clip box has three numbers", keys, "e.g. [0, 0.25, 0.5]");
+    }
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        if (cut.clip_low[axis] < cut.clip_high[axis]) continue;
+        throw Error(ErrorCode::bad_setting, "the clip box is empty: clip_low is not below clip_high", keys,
+                    "exchange them");
+    }
+}
+
+}  // namespace
+
+template <>
+const std::vector<Field<Cut>>& describe<Cut>() {
+    constexpr Effect view = Effect::view;
+    static const std::vector<Field<Cut>> fields{
+        numbers<Cut>("clip_low", &Cut::clip_low, 0, 1, "", view,
+                     "start of the clip box, as fractions along depth, A-scans, B-scans"),
+        numbers<Cut>("clip_high", &Cut::clip_high, 0, 1, "", view, "end of the clip box"),
+        numbers<Cut>(
+            "clip_planes", &Cut::clip_planes, -1e9, 1e9, "", view,
+            "up to six planes beyond which nothing is shown, four numbers each: a normal along depth, A-scans, "
+            "B-scans, and an offset along it in um from the middle of the volume"),
+        text<Cut>("top_from", &Cut::top_from, view,
+                  "what top_um counts from: \"\" zero delay, surface (found in the volume), or a height map (.csv or a "
+                  "volume file)")
+            .file(),
+        number<Cut>("top_um", &Cut::top_um, above_all_um, below_all_um, "um", view,
+                    "depth above which nothing is shown; all (-1e9): no limit, or no offset from what top_from names")
+            .special(-1e9, "all"),
+        text<Cut>("bottom_from", &Cut::bottom_from, view, "what bottom_um counts from, as for top_from").file(),
+        number<Cut>("bottom_um", &Cut::bottom_um, above_all_um, below_all_um, "um", view,
+                    "depth below which nothing is shown; all (1e9): no limit, or no offset")
+            .special(1e9, "all"),
+        flag<Cut>("heights_cut", &Cut::heights_cut, view,
+                  "top and bottom cut the volume; false: they stay as they are set, and all of it is seen"),
+        text<Cut>("flatten", &Cut::flatten, view,
+                  "A-scans are shifted so that this lies flat: surface, or a height map; \"\": as recorded")
+            .file(),
+    };
+    return fields;
+}
+
+void check_part(const Cut& cut) {
+    check_box(cut);
+    check_planes(cut.clip_planes, max_planes, "view.clip_planes");
+    if (cut.top_from == cut.bottom_from && cut.top_um >= cut.bottom_um) {
+        throw Error(ErrorCode::bad_setting, "the top is not above the bottom", "view.top_um, view.bottom_um",
+                    "exchange them, or leave one out");
+    }
+}
+
+// ---- Planes
+
+namespace {
+
+constexpr std::size_t numbers_each = 4;
+
+}  // namespace
+
+glm::dvec4 Plane::in_texture(const glm::dvec3& extent) const {
+    return {normal * extent, offset + 0.5 * glm::dot(normal, extent)};
+}
+
+std::vector<Plane> planes_of(const std::vector<double>& numbers) {
+    std::vector<Plane> planes;
+    for (std::size_t i = 0; i + numbers_each <= numbers.size(); i += numbers_each) {
+        const glm::dvec3 normal(numbers[i], numbers[i + 1], numbers[i + 2]);
+        planes.push_back({glm::normalize(normal), numbers[i + 3]});
+    }
+    return planes;
+}
+
+void check_planes(const std::vector<double>& numbers, std::size_t most, const std::string& key) {
+    if (numbers.size() % numbers_each != 0) {
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("a plane has four numbers, got {}, not a multiple of four", numbers.size()), key,
+                    "give a normal (depth, A-scans, B-scans) and an offset in um, e.g. [0, 0, 1, 200]");
+    }
+    if (numbers.size() > most * numbers_each) {
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("{} are too many, at most {} are possible",
+                                counted(numbers.size() / numbers_each, "planes"), most),
+                    key, "leave some out");
+    }
+    for (std::size_t i = 0; i < numbers.size(); i += numbers_each) {
+        if (glm::length(glm::dvec3(numbers[i], numbers[i + 1], numbers[i + 2])) > 0) continue;
+        throw Error(ErrorCode::bad_setting, "a plane's normal cannot be zero", key,
+                    "e.g. [1, 0, 0, 0] for a plane across the depth");
+    }
+}
+
+// ---- Slices
+
+namespace {
+
+constexpr std::size_t max_slices = 4;
+
+}  // namespace
+
+template <>
+const std::vector<Field<Slices>>& describe<Slices>() {
+    constexpr Effect view = Effect::view;
+    constexpr double far = 1e9;
+    static const std::vector<Field<Slices>> fields{
+        numbers<Slices>("slices", &Slices::slices, -far, far, "", view,
+                        "up to four opaque planes inside the volume, four numbers each: a normal along depth, A-scans, "
+                        "B-scans, and an offset along it in um from the middle of the volume"),
+        flag<Slices>("slices_cut", &Slices::slices_cut, view,
+                     "slices are clipped as the volume is; false: they extend through all of it"),
+        number<Slices>("planes_opacity", &Slices::planes_opacity, 0, 1, "", view,
+                       "opacity of B-scans shown as planes in space (protocols cross and four_slices)"),
+        choice<Slices>("slice_colours", &Slices::slice_colours, {"gray", "curve"}, view,
+                       "colours of slices, planes and sections: gray from low to high, or those of the volume"),
+        choice<Slices>(
+            "show", &Slices::show, {"volume", "slice", "en-face"}, view,
+            "volume: all of it in space; slice: a section, or a slab of it; en-face: from above, between top "
+            "and bottom. Sections show the mean where mode is composite"),
+        choice<Slices>("plane", &Slices::plane, {"b-scan", "en-face", "side", "oblique"}, view,
+                       "plane of the section: across the B-scans, the depth, the A-scans, or along plane_normal"),
+        numbers<Slices>("plane_normal", &Slices::plane_normal, -far, far, "", view,
+                        "normal of an oblique section along depth, A-scans, B-scans, pointing away from the eye"),
+        number<Slices>("plane_offset_um", &Slices::plane_offset_um, -far, far, "um", view,
+                       "position of the section along its normal, from the middle of the volume"),
+        number<Slices>("slab_um", &Slices::slab_um, 0, far, "um", view, "thickness of the section; 0: one sample")
+            .special(0, "one sample"),
+    };
+    return fields;
+}
+
+void check_part(const Slices& slices) {
+    check_planes(slices.slices, max_slices, "view.slices");
+    if (slices.plane_normal.size() != 3) {
+        throw Error(ErrorCode::bad_setting, "a normal has three numbers", "view.plane_normal", "e.g. [0, 1, 1]");
+    }
+    std::vector<double> plane = slices.plane_normal;
+    plane.push_back(slices.plane_offset_um);
+    check_planes(plane, 1, "view.plane_normal");
+}
+
+// ---- Flow
+
+template <>
+const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>() {
+    constexpr Effect view = Effect::view;
+    constexpr double max = 1e9;
+    static const std::vector<std::string> maps = asset_names(colour_map_files, "flow");
+    static const Field<FlowOverlay> flow_maps = [] {
+        Field<FlowOverlay> field = text<FlowOverlay>(
+            "flow_colour_map", &FlowOverlay::flow_colour_map, view,
+            "colour map of flow: its middle stands for rest, its upper end for flow away from zero delay");
+        field.choices.assign(maps.begin(), maps.end());
+        return field;
+    }();
+    static const std::vector<Field<FlowOverlay>> fields{
+        choice<FlowOverlay>("flow_shown", &FlowOverlay::flow_shown, {"overlay", "under", "alone", "hidden"}, view,
+                            "overlay: in colour over the structure; under: where the structure is dark; alone: in "
+                            "place of the structure; hidden: the structure alone"),
+        number<FlowOverlay>("flow_threshold", &FlowOverlay::flow_threshold, -1, max, "speed", view,
+                            "slower flow is not shown, in the unit of the flow (mm/s); -1: a tenth of the speed that "
+                            "nearly all of the flow stays below, whatever the range is set to")
+            .special(-1, "auto"),
+        number<FlowOverlay>("flow_range", &FlowOverlay::flow_range, 0, max, "speed", view,
+                            "speed at the ends of the colours, in the unit of the flow; 0: a round number that 99.5 % "
+                            "of the flow stays below")
+            .special(0, "auto"),
+        flow_maps,
+        number<FlowOverlay>("flow_opacity", &FlowOverlay::flow_opacity, 0, 1, "", view,
+                            "opacity of flow over the structure"),
+        number<FlowOverlay>("flow_v_max", &FlowOverlay::flow_v_max, 0, max, "mm/s", view,
+                            "axial velocity at a phase of pi, where flow is stored as phasors; 0: that of the file, "
+                            "else velocities are in rad")
+            .special(0, "auto")
+            .soft(0, 50),
+    };
+    return fields;
+}
+
+void check_part(const FlowOverlay& flow) {
+    if (flow.flow_colour_map != "flow") colour_map(flow.flow_colour_map);
+    if (flow.flow_range == 0 || flow.flow_threshold < flow.flow_range) return;
+    throw Error(ErrorCode::bad_setting, "the threshold hides the whole range", "view.flow_threshold, view.flow_range",
+                "lower the one or raise the other");
+}
+
+// ---- Channels
+
+template <>
+const std::vector<Field<TissueLabel>>& describe<TissueLabel>() {
+    constexpr Effect view = Effect::view;
+    static const std::vector<Field<TissueLabel>> fields{
+        integer<TissueLabel>("id", &TissueLabel::id, 1, max_label, "", view, "number of the label's voxels"),
+        text<TissueLabel>("name", &TissueLabel::name, view, "name in the legend"),
+        numbers<TissueLabel>("colour", &TissueLabel::colour, 0, 1, "", view, "red, green, blue"),
+        number<TissueLabel>("extinction", &TissueLabel::extinction, 0, 1e6, "", view,
+                            "how dense it is, per depth of the volume; 0: not seen"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<Channel>>& describe<Channel>() {
+    constexpr Effect view = Effect::view;
+    static const std::vector<std::string> maps = asset_names(colour_map_files, "preset");
+    static const Field<Channel> colours = [] {
+        Field<Channel> field = text<Channel>("colour_map", &Channel::colour_map, view,
+                                             "colour map that replaces the colours of the channel's curve");
+        field.choices.assign(maps.begin(), maps.end());
+        return field;
+    }();
+    static const std::vector<Field<Channel>> fields{
+        text<Channel>("file", &Channel::file, view,
+                      "volume of the same voxels that is seen together with the volume; \"\": none")
+            .file(),
+        flag<Channel>("shown", &Channel::shown, view, "the channel is seen"),
+        text<Channel>("curve", &Channel::curve, view,
+                      "a preset, or a file of a transfer function; labels, or a file of labels: voxels are numbers of "
+                      "labels")
+            .file({".toml", ".json"}),
+        colours,
+        number<Channel>("low", &Channel::low, lowest_value, highest_value, "value", view,
+                        "value where the channel's curve begins; auto (-1e12): as view.low")
+            .special(-1e12, "auto"),
+        number<Channel>("high", &Channel::high, lowest_value, highest_value, "value", view,
+                        "value where the channel's curve ends; auto (1e12): as view.high")
+            .special(1e12, "auto"),
+        number<Channel>("opacity", &Channel::opacity, 0, 1000, "", view,
+                        "factor on the channel's extinction; below 1 on its opacity in sections and projections too")
+            .soft(0.01, 100),
+        choice<Channel>("mode", &Channel::mode, {"view", "mip"}, view,
+                        "view: as view.mode shows the volume; mip: its maximum along each ray, over the picture"),
+        choice<Channel>("blend", &Channel::blend, {"add", "over"}, view,
+                        "add: extinctions add up, in any order; over: it takes the place of the channels before it"),
+    };
+    return fields;
+}
+
+std::string channel_key(std::size_t place, std::string_view name) {
+    return fmt::format("channel_{}_{}", place + 2, name);
+}
+
+template <>
+const std::vector<Field<Channels>>& describe<Channels>() {
+    static std::deque<std::string> names;  // owns the names that fields point to
+    static const std::vector<Field<Channels>> fields = [] {
+        std::vector<Field<Channels>> all{
+            flag<Channels>("channel_1_shown", &Channels::channel_1_shown, Effect::view,
+                           "the volume itself, the first channel, is seen; false: the others alone")};
+        for (std::size_t i = 0; i + 1 < max_channels; ++i) {
+            for (const Field<Channel>& field : describe<Channel>()) {
+                Field<Channels> numbered{field, {}, {}};
+                numbered.name = names.emplace_back(channel_key(i, field.name));
+                numbered.get = [i, get = field.get](const Channels& of) { return get(of.channels[i]); };
+                numbered.set = [i, set = field.set](Channels& of, const Value& value) { set(of.channels[i], value); };
+                all.push_back(std::move(numbered));
+            }
+        }
+        return all;
+    }();
+    return fields;
+}
+
+namespace {
+
+// Hues at multiples of the golden ratio, so that successive labels differ strongly.
+std::vector<double> colour_of_label(std::int64_t id) {
+    const double turn = 6 * std::fmod(0.08 + 0.61803398875 * static_cast<double>(id), 1.0);
+    const auto part = [turn](double at) {
+        const double off = std::abs(std::fmod(turn + at, 6.0) - 3);
+        return 0.35 + 0.6 * std::clamp(off - 1, 0.0, 1.0);
+    };
+    return {part(0), part(4), part(2)};
+}
+
+// For error messages.
+std::string size_of(const VolumeGrid& grid) {
+    return fmt::format("{} x {} x {} voxels", grid.depth, grid.a_scans, grid.b_scans);
+}
+
+// An unknown spacing (0) matches any other.
+bool is_as_far_apart(double a, double b) {
+    constexpr double tolerance = 1e-3;                                         // relative: files round
+    return a <= 0 || b <= 0 || std::abs(a - b) <= tolerance * std::max(a, b);  // relative: files contain rounded values
+}
+
+// The curve of a channel must be a preset or have been read from its file.
+void check_curve(const Channel& channel, const std::string& key) {
+    const bool is_known = channel.own_curve || channel.labels || is_shipped_preset(channel.curve);
+    if (is_known || channel.file.empty()) return;
+    throw Error(ErrorCode::bad_setting, fmt::format("\"{}\" is not a preset, and no file was read", channel.curve), key,
+                "name a preset, \"labels\", or a file of a transfer function or of labels");
+}
+
+}  // namespace
+
+bool names_file(const Channel& channel) {
+    return channel.curve.find_first_of("/.") != std::string::npos;
+}
+
+std::vector<TissueLabel> labels_of(const Channel& channel) {
+    if (channel.labels && !channel.labels->empty()) return *channel.labels;
+    std::vector<TissueLabel> all;
+    for (std::int64_t id = 1; id <= max_label; ++id) {
+        all.push_back({.id = id, .name = fmt::format("{}", id), .colour = colour_of_label(id)});
+    }
+    return all;
+}
+
+const Channel* in_place_of_volume(const Channels& channels) {
+    if (channels.channel_1_shown) return nullptr;
+    const auto found = std::ranges::find_if(
+        channels.channels, [](const Channel& channel) { return channel.is_seen() && !channel.labels; });
+    return found == channels.channels.end() ? nullptr : &*found;
+}
+
+bool has_same_voxels(const Channels& a, const Channels& b) {
+    return std::ranges::equal(a.channels, b.channels, [](const Channel& one, const Channel& other) {
+        return one.volume == other.volume && one.own_curve == other.own_curve && one.labels == other.labels;
+    });
+}
+
+void check_part(const Channels& channels) {
+    for (std::size_t i = 0; i < channels.channels.size(); ++i) {
+        const Channel& channel = channels.channels[i];
+        const auto key = [i](std::string_view name) { return "view." + channel_key(i, name); };
+        if (!channel.file.empty() && !channel.volume) {
+            throw Error(ErrorCode::bad_setting, "the file has not been read", key("file"),
+                        "read it with load_channels");
+        }
+        if (channel.colour_map != "preset") colour_map(channel.colour_map);
+        check_curve(channel, key("curve"));
+        if (channel.low < channel.high) continue;
+        throw Error(ErrorCode::bad_setting, "low is not below high", key("low") + ", " + key("high"),
+                    "exchange them, or leave one out for automatic");
+    }
+}
+
+void check_channels(const Channels& channels, const VolumeGrid& grid, const std::string& name) {
+    for (std::size_t i = 0; i < channels.channels.size(); ++i) {
+        const Channel& channel = channels.channels[i];
+        if (!channel.volume) continue;
+        const VolumeGrid& own = channel.volume->grid;
+        const std::string where = fmt::format("{} (view.{})", channel.file, channel_key(i, "file"));
+        if (own.depth != grid.depth || own.a_scans != grid.a_scans || own.b_scans != grid.b_scans) {
+            throw Error(ErrorCode::bad_setting,
+                        fmt::format("its {} do not fit the {} of {}", size_of(own), size_of(grid), name), where,
+                        "make both from the same scan, with the same depth range");
+        }
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            if (is_as_far_apart(own.spacing_um[axis], grid.spacing_um[axis])) continue;
+            throw Error(ErrorCode::bad_setting,
+                        fmt::format("its voxels are {:g} um apart, those of {} {:g} um", own.spacing_um[axis], name,
+                                    grid.spacing_um[axis]),
+                        where, "make both from the same scan, or correct the spacing of one");
+        }
+    }
+}
+
+// ---- Annotations
+
+namespace {
+
+// Throws Error{bad_setting} unless the length of `numbers` is a multiple of `size`.
+void check_groups(const std::vector<double>& numbers, std::size_t size, const char* key, const char* remedy) {
+    if (numbers.size() % size == 0) return;
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("{}, not a multiple of {}", counted(numbers.size(), "numbers"), size), key, remedy);
+}
+
+// Requires positive speeds, and a pulse with ascending times and speeds of 0 or more.
+void check_streaks(const Annotations& annotations) {
+    const std::vector<double>&streaks = annotations.flow_streaks, &pulse = annotations.streak_pulse;
+    check_groups(streaks, 5, "view.flow_streaks", "five numbers for each point: vessel, depth, A-scan, B-scan, mm/s");
+    check_groups(pulse, 2, "view.streak_pulse", "two numbers for each moment: seconds, speed over its mean");
+    for (std::size_t i = 4; i < streaks.size(); i += 5) {
+        if (streaks[i] > 0) continue;
+        throw Error(ErrorCode::bad_setting, fmt::format("blood that moves at {:g} mm/s has no streaks", streaks[i]),
+                    "view.flow_streaks", "give points in the direction of flow, with speeds above 0");
+    }
+    for (std::size_t i = 0; i < pulse.size(); i += 2) {
+        if ((i == 0 || pulse[i] > pulse[i - 2]) && pulse[i + 1] >= 0) continue;
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("{:g} s, {:g} is out of order or runs back", pulse[i], pulse[i + 1]),
+                    "view.streak_pulse", "give ascending times, and speeds of 0 and more");
+    }
+}
+
+}  // namespace
+
+template <>
+const std::vector<Field<Annotations>>& describe<Annotations>() {
+    using A = Annotations;
+    constexpr Effect view = Effect::view;
+    static const std::vector<Field<A>> fields{
+        flag<A>("box", &A::box, view, "box along the edges of the volume"),
+        flag<A>("scale_bar", &A::scale_bar, view,
+                "scale bar of a round length; in perspective it is true at the target's distance"),
+        flag<A>("axes", &A::axes, view, "directions of depth, A-scans and B-scans"),
+        flag<A>("colour_bar", &A::colour_bar, view, "colour bar with values"),
+        flag<A>("depth_ruler", &A::depth_ruler, view, "depth ruler along an edge of the volume"),
+        flag<A>("time_stamp", &A::time_stamp, view, "time_s in the upper left corner"),
+        number<A>("time_s", &A::time_s, -1e12, 1e12, "s", view, "time shown by the time stamp").soft(0, 60),
+        number<A>("time_rate", &A::time_rate, 0, 1e9, "", view,
+                  "speed shown after the time stamp: 0.4 reads 0.4x; 0: none"),
+        text<A>("text", &A::text, view, "text over the picture (UTF-8)"),
+        numbers<A>(
+            "text_at", &A::text_at, 0, 1, "", view,
+            "position of the text, as fractions of the picture from its left and top; 0.5, 0: centred at the top"),
+        numbers<A>("distances", &A::distances, -1e9, 1e9, "um", view,
+                   "distances to measure and draw, six numbers each: start and end along depth, A-scans, B-scans from "
+                   "the middle of the first voxel"),
+        numbers<A>(
+            "angles", &A::angles, -1e9, 1e9, "um", view,
+            "angles to measure and draw, nine numbers each: a point on one leg, the vertex, a point on the other leg"),
+        numbers<A>(
+            "flow_arrows", &A::flow_arrows, -1e9, 1e9, "um", view,
+            "arrows along vessels in the direction of their flow, six numbers each as of distances: from and to"),
+        numbers<A>("flow_streaks", &A::flow_streaks, -1e9, 1e9, "", view,
+                   "courses of vessels along which streaks move with the blood, five numbers for each point: the "
+                   "vessel's number, depth, A-scan and B-scan in um as of distances, and the speed in mm/s"),
+        numbers<A>("streak_pulse", &A::streak_pulse, -1e9, 1e9, "", view,
+                   "how fast blood is over time, two numbers for each moment: seconds, and the speed over its mean; "
+                   "from the last on it begins again; []: always as fast"),
+        number<A>("streak_time_s", &A::streak_time_s, -1e9, 1e9, "s", view,
+                  "moment at which streaks are seen; movies and what is shown of a series or live go on from there")
+            .soft(0, 10),
+        number<A>("streak_pace", &A::streak_pace, 0, 10, "", view,
+                  "how fast streaks move over how fast blood does; 0: they stand still")
+            .soft(0, 1),
+        number<A>("streak_s", &A::streak_s, 0, 10, "s", view,
+                  "length of streaks: the way that blood goes in this time; 0: such that a vessel has six")
+            .special(0, "auto")
+            .soft(0, 0.1),
+        number<A>("text_size", &A::text_size, 0.005, 0.2, "", view,
+                  "height of the text as a fraction of the picture's shorter side")
+            .soft(0.01, 0.1),
+        numbers<A>("text_colour", &A::text_colour, 0, 1, "", view,
+                   "colour of text and lines: red, green, blue; []: black or white, whichever suits the background"),
+    };
+    return fields;
+}
+
+// Lists of points are flat, so their lengths are checked here.
+void check_part(const Annotations& annotations) {
+    check_groups(annotations.distances, 6, "view.distances", "six numbers for each distance: from and to");
+    check_groups(annotations.angles, 9, "view.angles", "nine numbers for each angle: leg, vertex, leg");
+    check_groups(annotations.flow_arrows, 6, "view.flow_arrows", "six numbers for each arrow: from and to");
+    check_streaks(annotations);
+    if (annotations.text_at.size() != 2) {
+        throw Error(ErrorCode::bad_setting, "a position in the picture has two numbers", "view.text_at",
+                    "e.g. [0.5, 0]");
+    }
+    if (annotations.text_colour.size() != 3 && !annotations.text_colour.empty()) {
+        throw Error(ErrorCode::bad_setting, "a colour has three numbers", "view.text_colour",
+                    "e.g. [1, 1, 1], or [] for automatic");
+    }
+}
+
+// ---- Sampling
+
+template <>
+const std::vector<Field<Sampling>>& describe<Sampling>() {
+    constexpr Effect view = Effect::view;
+    static const std::vector<Field<Sampling>> fields{
+        number<Sampling>("step", &Sampling::step, 0.05, 10, "voxels", view,
+                         "step along a ray in units of the smallest voxel edge; smaller is finer and slower")
+            .soft(0.1, 4),
+        flag<Sampling>("skip_empty", &Sampling::skip_empty, view, "skip empty space; does not change the picture"),
+        flag<Sampling>("end_early", &Sampling::end_early, view, "end a ray where less than 0.2 % of the light passes"),
+        flag<Sampling>("adaptive", &Sampling::adaptive, view, "take longer steps where little is visible"),
+        integer<Sampling>(
+            "samples", &Sampling::samples, 1, 4096, "rays", view,
+            "rays per pixel of a saved picture, spread over pixel and step; 16 remove jagged edges and rings")
+            .soft(1, 64),
+        integer<Sampling>("rest_samples", &Sampling::rest_samples, 1, 4096, "rays", view,
+                          "rays per pixel of a picture in a window once nothing has moved for a while")
+            .soft(1, 256),
+        number<Sampling>("frame_ms", &Sampling::frame_ms, 0.1, 1000, "ms", view,
+                         "time that a picture in a window may take while it moves; pictures get coarser to keep it")
+            .soft(5, 200),
+    };
+    return fields;
+}
+
+void check_part(const Sampling&) {}
+
+// ---- Tracing
+
+template <>
+const std::vector<Field<Tracing>>& describe<Tracing>() {
+    constexpr Effect view = Effect::view;
+    static const std::vector<Field<Tracing>> fields{
+        integer<Tracing>("paths", &Tracing::paths, 1, 1'000'000, "paths", view,
+                         "paths of light per pixel of a traced picture at most; four times as many halve its noise")
+            .soft(16, 4096),
+        integer<Tracing>("bounces", &Tracing::bounces, 0, 65536, "", view,
+                         "how often light is scattered in a traced picture at most; fewer are faster and darker; 0: "
+                         "without a limit")
+            .soft(1, 64),
+        number<Tracing>("scattering", &Tracing::scattering, 0, 1, "", view,
+                        "share of the light that white tissue scatters instead of absorbing it, in a traced picture"),
+        number<Tracing>("anisotropy", &Tracing::anisotropy, -0.99, 0.99, "", view,
+                        "mean cosine of the angle of scattering in a traced picture; 0: to all sides, towards 1: "
+                        "forwards"),
+        number<Tracing>("roughness", &Tracing::roughness, 0.05, 1, "", view,
+                        "roughness of surfaces in a traced picture; 0.05: polished, 1: dull"),
+        number<Tracing>("sky", &Tracing::sky, 0, 1000, "", view,
+                        "brightness of the light from all sides in a traced picture; a white surface under a sky of 1 "
+                        "is white")
+            .soft(0, 4),
+        number<Tracing>("lamp_brightness", &Tracing::lamp_brightness, 0, 1000, "", view,
+                        "brightness of the lamp in a traced picture: that of a white surface which faces it")
+            .soft(0, 10),
+        number<Tracing>("lamp_size_deg", &Tracing::lamp_size_deg, 0, 90, "deg", view,
+                        "half of the angle that the lamp of a traced picture fills; larger lamps cast softer shadows")
+            .soft(0, 45),
+        number<Tracing>("exposure_ev", &Tracing::exposure_ev, -20, 20, "EV", view,
+                        "exposure of a traced picture; one more doubles the light")
+            .soft(-4, 4),
+        choice<Tracing>("tone", &Tracing::tone, {"linear", "reinhard", "filmic"}, view,
+                        "tone curve of a traced picture; linear: light above white is cut off; reinhard, filmic: it is "
+                        "compressed up to the white point"),
+        number<Tracing>("white_point", &Tracing::white_point, 1, 1000, "", view,
+                        "light that the tone curve shows as white")
+            .soft(1, 16),
+        integer<Tracing>("seed", &Tracing::seed, 0, 4294967295, "", view,
+                         "seed of the random paths of a traced picture; the same seed gives the same picture"),
+        flag<Tracing>("denoise", &Tracing::denoise, view,
+                      "smooth noise away in traced pictures of fewer than 1024 paths, but no edges"),
+        number<Tracing>(
+            "noise_target", &Tracing::noise_target, 0, 255, "", view,
+            "noise at which a traced picture is finished before all its paths, in steps of 8 bits; 0: never")
+            .soft(0.5, 8),
+        number<Tracing>("aperture_um", &Tracing::aperture_um, 0, 1e9, "um", view,
+                        "diameter of the lens through which a traced picture is seen; larger ones blur what is out of "
+                        "focus; 0: all is sharp")
+            .soft(0, 2000),
+        number<Tracing>("focus_um", &Tracing::focus_um, -1e9, 1e9, "um", view,
+                        "how far behind the target the lens of a traced picture is focused; negative: before it")
+            .soft(-2000, 2000),
+        flag<Tracing>(
+            "isosurface", &Tracing::isosurface, view,
+            "in a traced picture, what reaches view.isovalue is a solid that no light passes, in the body that "
+            "the curve shows; view.opacity = 0: without the body"),
+        choice<Tracing>("lights", &Tracing::lights,
+                        {"lamp", "headlight", "three-point", "dissection-microscope", "own"}, view,
+                        "what lights a traced picture beside the sky: lamp: as view.lamp says; headlight: a disc about "
+                        "the eye; three-point: key, fill and back light; dissection-microscope: two goosenecks and a "
+                        "disc about the eye; own: view.area_lights, if any. All but lamp turn with the eye"),
+        numbers<Tracing>(
+            "area_lights", &Tracing::area_lights, -1e6, 1e6, "", view,
+            "up to six lights of a traced picture, eight numbers each: degrees to the right of the eye and "
+            "above it; distance from the middle of the volume, width and height in halves of the volume's diagonal "
+            "(height 0: a disc); red, green, blue: as bright as a white surface in the middle that faces "
+            "it, times view.lamp_brightness"),
+    };
+    return fields;
+}
+
+// Lights outside the volume only, with a minimal size: sampling them requires a finite distance and area.
+void check_part(const Tracing& tracing) {
+    constexpr const char* key = "view.area_lights";
+    constexpr double max_distance = 1e6, min_size = 0.001;
+    const std::vector<double>& numbers = tracing.area_lights;
+    if (numbers.size() % area_light_numbers != 0 || numbers.size() > max_area_lights * area_light_numbers) {
+        throw Error(ErrorCode::bad_setting, "up to six lights have eight numbers each", key,
+                    "give direction (2), distance, width, height, and red, green, blue");
+    }
+    for (std::size_t i = 0; i < numbers.size(); i += area_light_numbers) {
+        const double distance = numbers[i + 2], width = numbers[i + 3], height = numbers[i + 4];
+        if (!(distance > 1 && distance <= max_distance)) {
+            throw Error(ErrorCode::bad_setting, "a light stands inside the volume, or too far away", key,
+                        "set its distance above 1, half of the volume's diagonal, and at most to 1e6");
+        }
+        if (!(width >= min_size) || (height != 0 && !(height >= min_size))) {
+            throw Error(ErrorCode::bad_setting, "a light has no size", key,
+                        "set its width, and a height other than 0, to 0.001 or more");
+        }
+        const auto colour = std::span(numbers).subspan(i + 5, 3);
+        if (std::ranges::any_of(colour, [](double part) { return part < 0; })) {
+            throw Error(ErrorCode::bad_setting, "a light takes light away", key, "set its colours to 0 or more");
+        }
+    }
+}
+
+// ---- Studio
+
+namespace {
+
+// Colours are lists of three numbers; some may be empty for "none".
+void check_colour(const std::vector<double>& colour, bool may_be_empty, const char* key) {
+    if (colour.size() == 3 || (may_be_empty && colour.empty())) return;
+    throw Error(ErrorCode::bad_setting, "a colour has three numbers", key,
+                may_be_empty ? "e.g. [0, 0, 0], or [] for none" : "e.g. [0, 0, 0]");
+}
+
+}  // namespace
+
+template <>
+const std::vector<Field<Studio>>& describe<Studio>() {
+    using S = Studio;
+    constexpr Effect view = Effect::view;
+    static const std::vector<Field<S>> fields{
+        text<S>(
+            "sky_picture", &S::sky_picture, view,
+            "PNG file of a picture all around (equirectangular) that is the sky of a traced picture, view.sky times "
+            "as bright; in its middle is what one sees from the volume along the B-scans")
+            .file({".png"}),
+        number<S>("sky_turn_deg", &S::sky_turn_deg, -3600, 3600, "deg", view,
+                  "how far the picture of the sky is turned to the right about the volume")
+            .soft(-180, 180),
+        numbers<S>("background_lower_colour", &S::background_lower_colour, 0, 1, "", view,
+                   "colour of the background at the lower edge, from view.background above; []: the same"),
+        number<S>("ground_shadow", &S::ground_shadow, 0, 1, "", view,
+                  "darkness of the shadow that the volume throws on the ground below it; 0: there is no ground"),
+        number<S>("ground_gap_um", &S::ground_gap_um, 0, 1e9, "um", view,
+                  "distance of the ground below the volume, or below what clip_high leaves of its depth")
+            .soft(0, 1000),
+        choice<S>("caps", &S::caps, {"off", "gray", "curve"}, view,
+                  "what is shown of cut faces; off: the volume behind them; gray, curve: a section in gray or in the "
+                  "colours of the curve"),
+        number<S>(
+            "outline", &S::outline, 0, 1, "", view,
+            "strength of outlines where surfaces turn away from the eye; they need view.lighting, and are not traced"),
+        number<S>("outline_sharpness", &S::outline_sharpness, 0.5, 64, "", view, "thinness of the outlines")
+            .soft(1, 16),
+        numbers<S>("outline_colour", &S::outline_colour, 0, 1, "", view, "colour of the outlines: red, green, blue"),
+        text<S>("title", &S::title, view, "title above the picture, or in its frame (UTF-8)"),
+        number<S>("picture_frame", &S::picture_frame, 0, 0.2, "", view,
+                  "width of a frame around the picture, in the colour of text, as a fraction of its shorter side; 0: "
+                  "none"),
+        number<S>(
+            "shutter", &S::shutter, 0, 1, "", view,
+            "part of the time between two pictures of a movie during which each is exposed, so that what moves is "
+            "blurred; 0.5 is usual, 0: nothing is"),
+        integer<S>("shutter_pictures", &S::shutter_pictures, 2, 256, "", view,
+                   "pictures that are drawn while the shutter is open; traced ones share the paths of one")
+            .soft(4, 64),
+    };
+    return fields;
+}
+
+void check_part(const Studio& studio) {
+    check_colour(studio.background_lower_colour, true, "view.background_lower_colour");
+    check_colour(studio.outline_colour, false, "view.outline_colour");
+    if (!studio.sky_picture.empty() && !studio.sky_read) {
+        throw Error(ErrorCode::bad_setting, "the file has not been read", "view.sky_picture",
+                    "read it with load_transfer");
     }
 }
 

@@ -2,13 +2,12 @@
 // layout, because shaders write them and copies read them. The general layout costs compute nothing.
 #pragma once
 
+#include <array>
 #include <vulkan/vulkan_raii.hpp>
 
-#include <array>
-
 #include "render/vk/device.h"
-#include "render/vk/handle.h"
-#include "render/vk/timeline.h"
+#include "render/vk/memory.h"
+#include "render/vk/queue.h"
 
 namespace echolux::gpu {
 

@@ -1,6 +1,7 @@
 #include "render/vk/memory.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <optional>
 
@@ -113,6 +114,12 @@ void ExportedBuffer::record_acquire(const vk::raii::CommandBuffer& commands) con
 void ExportedBuffer::record_release(const vk::raii::CommandBuffer& commands) const {
     const vk::BufferMemoryBarrier2 barrier = ownership(device_.queue_family(), VK_QUEUE_FAMILY_EXTERNAL);
     commands.pipelineBarrier2({.bufferMemoryBarrierCount = 1, .pBufferMemoryBarriers = &barrier});
+}
+
+// ---- Handle
+
+Handle::~Handle() {
+    if (descriptor_ >= 0) close(descriptor_);
 }
 
 }  // namespace echolux::gpu

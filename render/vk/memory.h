@@ -2,15 +2,33 @@
 // the same GPU. There is no suballocator because volumes and pictures are few and large.
 #pragma once
 
-#include <vulkan/vulkan_raii.hpp>
-
 #include <cstddef>
 #include <span>
+#include <utility>
+#include <vulkan/vulkan_raii.hpp>
 
 #include "render/vk/device.h"
-#include "render/vk/handle.h"
 
 namespace echolux::gpu {
+
+// ---- Owner of a file descriptor through which another API imports memory or a semaphore of the Vulkan driver.
+
+class Handle {
+  public:
+    explicit Handle(int descriptor = -1) : descriptor_(descriptor) {}
+    ~Handle();
+    Handle(Handle&& other) noexcept : descriptor_(other.release()) {}
+    Handle& operator=(Handle&& other) noexcept {
+        std::swap(descriptor_, other.descriptor_);
+        return *this;
+    }
+
+    // Passes ownership to the caller, who must close the descriptor.
+    int release() { return std::exchange(descriptor_, -1); }
+
+  private:
+    int descriptor_;
+};
 
 constexpr auto exported_memory = vk::ExternalMemoryHandleTypeFlagBits::eOpaqueFd;
 

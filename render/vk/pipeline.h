@@ -1,10 +1,10 @@
 // Compute pipelines and their bindings: SPIR-V, one descriptor set, push constants and specialization constants.
 #pragma once
 
-#include <vulkan/vulkan_raii.hpp>
-
 #include <cstdint>
 #include <span>
+#include <vector>
+#include <vulkan/vulkan_raii.hpp>
 
 #include "render/vk/device.h"
 
@@ -42,5 +42,25 @@ vk::raii::Pipeline compute_pipeline(const Device& device, const Bindings& bindin
 // Binds pipeline and descriptor set, then dispatches `groups` workgroups.
 void record_dispatch(const vk::raii::CommandBuffer& commands, const Bindings& bindings,
                      const vk::raii::Pipeline& pipeline, vk::Extent3D groups);
+
+// ---- Graphics pipelines that draw triangles into one picture with dynamic rendering and straight-alpha blending.
+// Viewport and scissor are dynamic state.
+
+struct TriangleShaders {
+    std::span<const std::uint32_t> vertex, fragment;  // SPIR-V
+};
+
+// Returns a pipeline for vertices in binding 0 with the given attributes and a stride of `vertex_bytes`. `target` is
+// the format of the picture. Throws Error{device, out_of_memory}.
+vk::raii::Pipeline triangle_pipeline(const Device& device, const Bindings& bindings, const TriangleShaders& shaders,
+                                     std::span<const vk::VertexInputAttributeDescription> attributes,
+                                     std::uint32_t vertex_bytes, vk::Format target);
+
+// ---- Shaders with their specialization constants folded in and unreachable code removed. GPU drivers do this quickly
+// themselves. Software Vulkan takes ten times as long to compile a complete large shader as the remaining part.
+
+// Returns `spirv` with specialization constant i frozen to constants[i]; booleans are 0 or 1. Expects unoptimised
+// SPIR-V: optimising it takes longer than it saves. Throws Error{device} for invalid SPIR-V.
+std::vector<std::uint32_t> specialized(std::span<const std::uint32_t> spirv, std::span<const std::int32_t> constants);
 
 }  // namespace echolux::gpu

@@ -1,5 +1,7 @@
 #include "render/vk/queue.h"
 
+#include <exception>
+
 namespace echolux::gpu {
 namespace {
 
@@ -151,6 +153,132 @@ void Queue::wait(std::uint64_t value) {
 void Queue::set_watch(std::function<void()> watch) {
     const std::scoped_lock lock(watching_);
     watch_ = std::move(watch);
+}
+
+// ---- Timeline
+
+namespace {
+
+constexpr auto handle_type = vk::ExternalSemaphoreHandleTypeFlagBits::eOpaqueFd;
+
+// Timelines start at 0.
+vk::raii::Semaphore made_semaphore(const Device& device, Sharing sharing) {
+    const vk::ExportSemaphoreCreateInfo exported{.handleTypes = handle_type};
+    const vk::SemaphoreTypeCreateInfo type{.pNext = sharing == Sharing::exported ? &exported : nullptr,
+                                           .semaphoreType = vk::SemaphoreType::eTimeline};
+    return {device.logical(), vk::SemaphoreCreateInfo{.pNext = &type}};
+}
+
+}  // namespace
+
+Timeline::Timeline(const Device& device, Sharing sharing)
+    : device_(device), semaphore_(made_semaphore(device, sharing)) {}
+
+std::uint64_t Timeline::value() const {
+    device_.check("asking a timeline");
+    return reporting("asking a timeline", [&] { return semaphore_.getCounterValue(); });
+}
+
+std::uint64_t Timeline::known_value() const noexcept {
+    try {
+        return semaphore_.getCounterValue();
+    } catch (const std::exception&) {  // the device is lost
+        return signalled_;
+    }
+}
+
+void Timeline::signal(std::uint64_t value) const {
+    const std::scoped_lock lock(signalling_);
+    if (known_value() >= value) return;
+    reporting("signalling a timeline", [&] {
+        insisting([&] { device_.logical().signalSemaphore({.semaphore = *semaphore_, .value = value}); });
+    });
+    signalled_ = value;
+}
+
+bool Timeline::give_up(std::uint64_t value) const noexcept {
+    try {
+        signal(value);
+        return true;
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+bool Timeline::wait(std::uint64_t value, std::chrono::nanoseconds longest) const {
+    // On a lost device the wait only polls, so that check() below can report the loss.
+    if (device_.is_lost()) longest = {};
+    return reporting("waiting for the graphics device", [&] {
+        const vk::Semaphore semaphore = *semaphore_;
+        const vk::SemaphoreWaitInfo until{.semaphoreCount = 1, .pSemaphores = &semaphore, .pValues = &value};
+        const vk::Result result = insisting(
+            [&] { return device_.logical().waitSemaphores(until, static_cast<std::uint64_t>(longest.count())); });
+        if (result != vk::Result::eSuccess) device_.check("waiting for the graphics device");
+        return result == vk::Result::eSuccess;
+    });
+}
+
+Handle Timeline::exported() const {
+    return reporting("exporting a timeline", [&] {
+        return Handle(device_.logical().getSemaphoreFdKHR({.semaphore = *semaphore_, .handleType = handle_type}));
+    });
+}
+
+// ---- Timestamps
+
+namespace {
+
+constexpr std::uint32_t start = 0, stop = 1, marks = 2;
+
+void record_mark(const vk::raii::CommandBuffer& commands, vk::QueryPool pool, std::uint32_t mark) {
+    commands.writeTimestamp2(vk::PipelineStageFlagBits2::eAllCommands, pool, mark);
+}
+
+}  // namespace
+
+// timestampPeriod is in ns per tick.
+Stopwatch::Stopwatch(const Device& device)
+    : valid_bits_(device.physical().getQueueFamilyProperties()[device.queue_family()].timestampValidBits),
+      tick_s_(1e-9 * static_cast<double>(device.physical().getProperties().limits.timestampPeriod)),
+      pool_(device.logical(), vk::QueryPoolCreateInfo{.queryType = vk::QueryType::eTimestamp, .queryCount = marks}) {}
+
+void Stopwatch::record_start(const vk::raii::CommandBuffer& commands) const {
+    if (valid_bits_ == 0) return;
+    commands.resetQueryPool(*pool_, 0, marks);
+    record_mark(commands, *pool_, start);
+}
+
+void Stopwatch::record_stop(const vk::raii::CommandBuffer& commands) const {
+    if (valid_bits_ > 0) record_mark(commands, *pool_, stop);
+}
+
+Chain Stopwatch::around(const Chain& chain, bool begins, bool ends) const {
+    Chain part;
+    if (begins) {
+        part.waits = chain.waits;
+        part.before = [this, before = chain.before](const vk::raii::CommandBuffer& commands) {
+            record_start(commands);
+            if (before) before(commands);
+        };
+    }
+    if (ends) {
+        part.signals = chain.signals;
+        part.after = [this, after = chain.after](const vk::raii::CommandBuffer& commands) {
+            record_stop(commands);
+            if (after) after(commands);
+        };
+    }
+    return part;
+}
+
+std::optional<double> Stopwatch::seconds() const {
+    if (valid_bits_ == 0) return {};
+    const auto [result, ticks] = pool_.getResults<std::uint64_t>(0, marks, marks * sizeof(std::uint64_t),
+                                                                 sizeof(std::uint64_t), vk::QueryResultFlagBits::e64);
+    if (result != vk::Result::eSuccess) return {};
+    // Timestamps wrap around at 2^valid_bits.
+    const std::uint64_t valid = valid_bits_ == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << valid_bits_) - 1;
+    return static_cast<double>((ticks[stop] - ticks[start]) & valid) * tick_s_;
 }
 
 }  // namespace echolux::gpu

@@ -1,6 +1,7 @@
 #include "render/vk/read_back.h"
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <utility>
 
@@ -80,6 +81,14 @@ std::span<const std::byte> ReadBack::pixels(const DeviceImage& image, const Chai
 std::span<const std::byte> ReadBack::statistics(const HostBuffer& buffer) {
     statistics_read_ += std::ssize(buffer.bytes());
     return buffer.bytes();
+}
+
+Image image_of(ReadBack& read_back, const DeviceImage& picture) {
+    const std::span<const std::byte> pixels = read_back.pixels(picture);
+    const vk::Extent3D extent = picture.shape().extent;
+    Image image{extent.width, extent.height, std::vector<std::uint8_t>(pixels.size())};
+    std::memcpy(image.pixels.data(), pixels.data(), pixels.size());
+    return image;
 }
 
 }  // namespace echolux::gpu

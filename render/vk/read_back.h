@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "render/picture.h"
 #include "render/vk/image.h"
 #include "render/vk/memory.h"
 #include "render/vk/queue.h"
@@ -63,6 +64,16 @@ class ReadBack {
     ComingPixels last_;  // last result of pixels()
     std::atomic<std::int64_t> bytes_read_ = 0;
     std::int64_t statistics_read_ = 0;
+};
+
+// Copies a picture of 8 bits per channel to the host and waits for it.
+Image image_of(ReadBack& read_back, const DeviceImage& picture);
+
+// Device of a renderer, for a screen that shares it. Must not outlive the renderer.
+struct SharedDevice {
+    Device& device;
+    Queue& queue;
+    ReadBack& read_back;
 };
 
 }  // namespace echolux::gpu

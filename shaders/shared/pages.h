@@ -1,4 +1,4 @@
-// Interface between C++ and the shaders for paged volumes, see render/slots/page_layout.h.
+// Interface between C++ and the shaders for paged volumes, see render/slots/pages.h.
 #ifndef ECHOLUX_SHADERS_SHARED_PAGES_H
 #define ECHOLUX_SHADERS_SHARED_PAGES_H
 

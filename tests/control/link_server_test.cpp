@@ -1,6 +1,6 @@
 // A window and an OpenIGTLink program: the shown volume is sent, requests are answered like those of the control
 // interface, and programs without the right to steer are refused. Also tests parsing of COMMAND and STRING.
-#include "ui/control/link_server.h"
+#include "ui/control/control_server.h"
 
 #include <array>
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 #include "app/jobs/settings_table.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "ui/control/igtl_request.h"
+#include "ui/control/message.h"
 #include "workspace_fixture.h"
 
 namespace echolux::test {

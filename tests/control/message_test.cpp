@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "compute/error.h"
-#include "ui/control/base64.h"
 #include "ui/control/methods.h"
 
 namespace echolux::test {

@@ -5,7 +5,6 @@
 #include "compute/error.h"
 #include "engine/igtl/message_reader.h"
 #include "fuzz_target.h"
-#include "ui/control/igtl_request.h"
 #include "ui/control/message.h"
 
 namespace echolux::fuzz {

@@ -3,7 +3,7 @@
 #include <boost/beast/http.hpp>
 
 #include "fuzz_target.h"
-#include "ui/net/line_token.h"
+#include "ui/net/access.h"
 #include "ui/net/request_facts.h"
 #include "ui/web/page_message.h"
 

@@ -1,5 +1,5 @@
 // Building blocks of the fused kernel's transform, tested on the host without a GPU.
-#include "compute/cuda/butterflies.cuh"
+#include "compute/cuda/transform.cuh"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <numbers>
 #include <random>
 
-#include "compute/cuda/twiddles.h"
+#include "compute/cuda/transform.h"
 
 namespace echolux::cuda {
 namespace {

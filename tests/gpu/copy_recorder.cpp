@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "compute/cuda/toolkit_library.h"
+#include "compute/cuda/toolkit.h"
 #include "compute/error.h"
 
 namespace echolux {

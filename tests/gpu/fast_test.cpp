@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "compute/cuda/half_tables.h"
+#include "compute/cuda/transform.h"
 #include "tests/gpu/fast_run.h"
 
 namespace echolux {

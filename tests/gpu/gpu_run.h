@@ -16,7 +16,6 @@
 
 #include "compute/backend.h"
 #include "compute/block_memory.h"
-#include "compute/device_memory.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {

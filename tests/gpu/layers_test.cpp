@@ -1,15 +1,14 @@
 // Layer boundaries on the GPU: labels, qualities and surfaces equal the CPU's to the last bit, for volumes that fill no
 // warp, single B-scans and A-scans, and volumes with voxels that were never recorded.
-#include "compute/layers.h"
+#include "compute/tissue_on_gpu.h"
 
 #include <limits>
 
-#include "compute/device_memory.h"
+#include "compute/block_memory.h"
 #include "compute/error.h"
-#include "engine/layers/boundary_costs.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/find_surfaces.h"
-#include "engine/validation/tissue_scene.h"
+#include "engine/validation/scenes.h"
 #include "tests/gpu/gpu_run.h"
 
 namespace echolux {

@@ -1,5 +1,5 @@
 // The choice of lines that are read by whole words, tested on the host without a GPU.
-#include "compute/cuda/line_words.h"
+#include "compute/cuda/line_pairs.h"
 
 #include <gtest/gtest.h>
 

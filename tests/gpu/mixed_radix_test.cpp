@@ -1,5 +1,5 @@
 // The stages of lengths that are products of small primes, tested on the host without a GPU.
-#include "compute/cuda/mixed_radix.h"
+#include "compute/cuda/transform.h"
 
 #include <gtest/gtest.h>
 

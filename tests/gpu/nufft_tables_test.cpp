@@ -1,9 +1,9 @@
 // Tables of the fast transform that only the GPU uses, and the pairing of lines, tested on the host without a GPU.
 #include <gtest/gtest.h>
 
-#include "compute/cuda/grid_taps.h"
-#include "compute/cuda/half_length.h"
 #include "compute/cuda/line_pairs.h"
+#include "compute/cuda/nufft.h"
+#include "compute/cuda/transform.h"
 #include "tests/oracle/nufft_truths.h"
 
 namespace echolux {

@@ -1,6 +1,6 @@
 // Peaks that kernels store with their voxels, for each path from bins to voxels: they equal the maxima of the voxels of
 // the same run, computed on the host.
-#include "compute/peaks.h"
+#include "compute/place.h"
 
 #include "compute/error.h"
 #include "tests/gpu/gpu_run.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "compute/device_memory.h"
+#include "compute/block_memory.h"
 #include "compute/error.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/unit/moving_speckle.h"

@@ -3,7 +3,7 @@
 
 #include <cuda_runtime.h>
 
-#include "compute/cuda/slot.h"
+#include "compute/cuda/transfers.h"
 #include "sharing.h"
 
 namespace echolux::test {

@@ -1,9 +1,9 @@
 // Volumes between reconstruction and display on a GPU compared with the same work on the CPU: conversion of codes to
 // power, filters with a margin computed on the GPU, conversion back to codes, and the writing of peaks and flow.
-#include "compute/volume_on_gpu.h"
+#include "compute/tissue_on_gpu.h"
 
 #include "app/live/tissue_on_gpu.h"
-#include "compute/peaks.h"
+#include "compute/place.h"
 #include "engine/live/tissue_work.h"
 #include "engine/speckle/filter_volume.h"
 #include "tests/gpu/gpu_run.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "compute/error.h"
-#include "engine/igtl/crc64.h"
+#include "engine/igtl/message_reader.h"
 #include "igtl_case.h"
 
 namespace echolux::test {

@@ -63,9 +63,9 @@ POSIX_PLACES = [
     "engine/acquire/plugin.cpp",
     "engine/acquire/shared_ring.cpp",
     "engine/net/tcp.cpp",
-    "render/vk/handle.cpp",
+    "render/vk/memory.cpp",
     "compute/block_memory.cpp",
-    "compute/cuda/toolkit_library.cpp",
+    "compute/cuda/toolkit.cpp",
     "compute/sharing.cpp",
     "ui/cli/",
 ]
@@ -76,11 +76,11 @@ ONE_PLACE = [
     (re.compile(r"json::parse\(", re.IGNORECASE), "JSON of others is read by parsed_json() of engine/io/json_text.h",
      {"engine/io/json_text.cpp", "ui/cli/session_options.cpp"}),
     (re.compile(r"toml::parse(_file)?\("), "TOML is read by parsed_toml() of engine/scan/toml_text.h",
-     {"engine/scan/toml_text.cpp", "render/view/presets.cpp"}),
+     {"engine/scan/toml_text.cpp", "render/view/curve.cpp"}),
     (re.compile(r"\bifstream(\s+\w+)?\((?!\))|\bifstream\s+\w+\{"),
      "files are opened by regular_stream() or open_file() of engine/io/regular_file.h",
-     {"engine/io/regular_file.cpp", "engine/io/regular_file.h", "engine/reader/cage.cpp", "engine/memory_budget.cpp", "render/colour_maps.cpp", "bench/run.cpp",
-      "ui/cli/standard_streams.cpp", "ui/workspace/state_folder.cpp", "ui/workspace/user_folders.cpp"}),
+     {"engine/io/regular_file.cpp", "engine/io/regular_file.h", "engine/reader/cage.cpp", "engine/memory_budget.cpp", "render/view/curve.cpp", "bench/run.cpp",
+      "ui/cli/standard_streams.cpp", "ui/workspace/user_folders.cpp"}),
 ]
 
 MAX_LINES = 1200

@@ -8,12 +8,11 @@
 #include <numeric>
 #include <random>
 
-#include "compute/calibrate/depth_peak.h"
+#include "compute/calibrate/calibrate.h"
 #include "compute/calibrate/dispersion_search.h"
-#include "compute/calibrate/least_value.h"
-#include "compute/calibrate/polynomial_fit.h"
-#include "compute/calibrate/probe.h"
-#include "compute/calibrate/spectrum_survey.h"
+#include "compute/calibrate/fitting.h"
+#include "compute/calibrate/recording_statistics.h"
+#include "compute/calibrate/roll_off.h"
 #include "compute/error.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"

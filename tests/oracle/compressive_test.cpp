@@ -1,4 +1,4 @@
-// Compressive sensing (docs/algorithms.md 9): scenes of reflectors in closed form, reconstructed from part of the
+// Compressive sensing (docs/transforms.md 9): scenes of reflectors in closed form, reconstructed from part of the
 // samples, compared with the least squares profile of all samples, which is found by conjugate gradients over explicit
 // sums in double.
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Dispersion-encoded full range (docs/algorithms.md 8) on the CPU, on scenes of known profile.
+// Dispersion-encoded full range (docs/transforms.md 8) on the CPU, on scenes of known profile.
 #include <gtest/gtest.h>
 
 #include <algorithm>

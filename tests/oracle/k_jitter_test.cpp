@@ -1,12 +1,12 @@
-// Sweeps with individual k maps (docs/algorithms.md 7.1), compared with fringes in closed form: one mirror, recorded
+// Sweeps with individual k maps (docs/transforms.md 7.1), compared with fringes in closed form: one mirror, recorded
 // with a random offset and stretch per sweep, has one complex depth profile.
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "compute/cpu/moved_spreading.h"
+#include "compute/cpu/nonuniform.h"
 #include "compute/error.h"
-#include "compute/methods/samples_by_place.h"
+#include "compute/methods/k_jitter.h"
 #include "compute/parallel_for.h"
 #include "tests/oracle/nufft_truths.h"
 

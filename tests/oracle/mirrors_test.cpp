@@ -13,7 +13,7 @@
 #include <random>
 
 #include "compute/error.h"
-#include "compute/plan/cubic_spline.h"
+#include "compute/plan/cubic.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
 #include "tests/oracle/peak.h"

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "compute/calibrate/calibrate.h"
-#include "compute/calibrate/mean_profile.h"
+#include "compute/calibrate/recording_statistics.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {

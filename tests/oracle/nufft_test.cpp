@@ -1,12 +1,11 @@
-// The fast transform of nonuniform samples (docs/algorithms.md 7) compared with sums over their true wavenumbers in
+// The fast transform of nonuniform samples (docs/transforms.md 7) compared with sums over their true wavenumbers in
 // double, for each kernel, oversampling and width of the published error table.
 #include "tests/oracle/nufft_truths.h"
 
 #include <gtest/gtest.h>
 
 #include "compute/error.h"
-#include "compute/methods/nufft.h"
-#include "compute/methods/spreading_kernel.h"
+#include "compute/methods/nonuniform.h"
 
 namespace echolux {
 namespace {

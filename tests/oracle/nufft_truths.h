@@ -1,5 +1,5 @@
 // Reference for the fast transform of nonuniform samples: sums over their true wavenumbers in double, and the published
-// errors of each kernel (docs/algorithms.md 7).
+// errors of each kernel (docs/transforms.md 7).
 #pragma once
 
 #include <algorithm>

@@ -241,7 +241,7 @@ def exact_transform(s, recipe, calibration):
 
 
 def full_range(s, recipe, calibration):
-    """Separates both sides of zero delay by their dispersion (docs/algorithms.md 8). `s` is windowed and on the k grid.
+    """Separates both sides of zero delay by their dispersion (docs/transforms.md 8). `s` is windowed and on the k grid.
     The source is unknown, so gamma is that of the window."""
     n = s.shape[-1]
     phase = np.exp(1j * dispersion(n, recipe, calibration))
@@ -262,7 +262,7 @@ def full_range(s, recipe, calibration):
 
 
 def sparse(s, recipe, calibration):
-    """Finds the sparsest profile by SpaRSA with clamped steps (docs/algorithms.md 9), using the matrix itself. Checks
+    """Finds the sparsest profile by SpaRSA with clamped steps (docs/transforms.md 9), using the matrix itself. Checks
     that the final objective is never worse than that of an empty profile."""
     n = s.shape[-1]
     wanted, used = recipe["compressive"], calibration["mask"] == 1

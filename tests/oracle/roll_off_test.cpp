@@ -8,8 +8,7 @@
 #include <numbers>
 #include <random>
 
-#include "compute/calibrate/depth_peak.h"
-#include "compute/calibrate/mean_profile.h"
+#include "compute/calibrate/recording_statistics.h"
 #include "compute/error.h"
 #include "tests/oracle/chain.h"
 

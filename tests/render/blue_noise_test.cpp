@@ -1,5 +1,5 @@
 // Properties of blue noise: each level occurs once, and low frequencies have little power.
-#include "render/blue_noise.h"
+#include "render/shader_tables.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <glm/geometric.hpp>
 
-#include "render/camera_motion.h"
 #include "rendering.h"
 
 namespace echolux::test {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "render/resolver.h"
-#include "render/slots/upload.h"
+#include "render/slots/volume_texture.h"
 #include "render/vk/read_back.h"
 #include "rendering.h"
 

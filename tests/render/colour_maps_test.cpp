@@ -1,6 +1,6 @@
 // Colour maps compared with Matplotlib's (colour_maps.txt, created by colour_maps.py), and checked for perceptual
 // quality.
-#include "render/colour_maps.h"
+#include "render/view/curve.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "render/raycaster.h"
-#include "render/slots/upload.h"
+#include "render/slots/volume_texture.h"
 #include "rendering.h"
 
 namespace echolux::test {

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "render/renderer_parts.h"
+#include "render/denoiser.h"
+#include "render/renderer.h"
 #include "tests/unit/await.h"
 #include "traced.h"
 
@@ -48,7 +49,7 @@ class Fireflies : public Traced {
             renderer().wait(shown.drawing);
         }
         EXPECT_EQ(shown.passes, view_.paths);
-        return renderer().parts().pane(0).fireflies();
+        return renderer().fireflies();
     }
 
     // Light of each path of each pixel, computed from the change of the mean.

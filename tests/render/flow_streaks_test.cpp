@@ -7,8 +7,7 @@
 
 #include "compute/error.h"
 #include "render/annotations/annotations.h"
-#include "render/annotations/streaks.h"
-#include "render/colour_maps.h"
+#include "render/view/curve.h"
 #include "rendering.h"
 
 namespace echolux::test {

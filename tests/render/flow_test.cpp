@@ -4,7 +4,7 @@
 #include <numbers>
 
 #include "compute/error.h"
-#include "render/colour_maps.h"
+#include "render/view/curve.h"
 #include "rendering.h"
 
 namespace echolux::test {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "render/histogram_counter.h"
+#include "render/histograms.h"
 #include "rendering.h"
 #include "tests/unit/await.h"
 

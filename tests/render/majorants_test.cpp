@@ -2,9 +2,9 @@
 // can fail.
 #include <cstring>
 
-#include "render/probe.h"
+#include "render/picture.h"
 #include "render/raycaster.h"
-#include "render/slots/upload.h"
+#include "render/slots/volume_texture.h"
 #include "render/vk/read_back.h"
 #include "rendering.h"
 

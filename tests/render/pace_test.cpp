@@ -1,5 +1,5 @@
 // How much of a picture fits into a submission: learned, doubted and forgotten.
-#include "render/pace.h"
+#include "render/raycaster.h"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,8 @@
 #include <numeric>
 
 #include "compute/error.h"
-#include "render/slots/page_need.h"
-#include "render/slots/page_pool.h"
-#include "render/slots/page_survey.h"
+#include "render/slots/paged_volume.h"
+#include "render/slots/pages.h"
 #include "rendering.h"
 
 namespace echolux::test {

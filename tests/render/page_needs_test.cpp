@@ -1,5 +1,5 @@
 // Priority of pages when panes share a pool, and removal of panes.
-#include "render/slots/page_needs.h"
+#include "render/slots/pages.h"
 
 #include <gmock/gmock.h>
 

@@ -6,7 +6,7 @@
 
 #include "compute/error.h"
 #include "render/camera.h"
-#include "render/colour_maps.h"
+#include "render/view/curve.h"
 #include "rendering.h"
 
 namespace echolux::test {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "render/annotations/quantities.h"
+#include "render/annotations/annotations.h"
 
 namespace echolux::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <atomic>
 
 #include "compute/error.h"
-#include "render/present/pane_copies.h"
+#include "render/presentation.h"
 #include "rendering.h"
 
 namespace echolux::test {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "compute/peaks.h"
+#include "compute/place.h"
 #include "rendering.h"
 
 namespace echolux::test {

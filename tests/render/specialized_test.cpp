@@ -1,5 +1,5 @@
 // Specialised shaders with constants inserted. All other tests of this folder check that pictures keep the same bits.
-#include "render/vk/specialized.h"
+#include "render/vk/pipeline.h"
 
 #include <gtest/gtest.h>
 

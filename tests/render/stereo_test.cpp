@@ -1,5 +1,5 @@
 // Stereo pictures: positions of points, and each eye's part equals the picture of that eye.
-#include "render/stereo.h"
+#include "render/camera.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,6 @@
 #include <glm/geometric.hpp>
 
 #include "compute/error.h"
-#include "render/camera.h"
 #include "rendering.h"
 
 namespace echolux::test {

@@ -5,7 +5,7 @@
 #include <glm/gtc/constants.hpp>
 #include <numbers>
 
-#include "render/surface_albedo.h"
+#include "render/shader_tables.h"
 #include "shaders/shared/phase.h"
 #include "shaders/shared/philox.h"
 

@@ -7,7 +7,7 @@
 
 #include "../unit/temporary_folder.h"
 #include "assets/assets.h"
-#include "render/view/presets.h"
+#include "render/view/curve.h"
 #include "rendering.h"
 
 namespace echolux {

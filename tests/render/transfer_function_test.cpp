@@ -7,7 +7,7 @@
 
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "render/colour_maps.h"
+#include "render/view/curve.h"
 #include "rendering.h"
 
 namespace echolux::test {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "compute/plan/describe.h"
-#include "render/plane_table.h"
 #include "render/transfer_function.h"
 #include "rendering.h"
 

@@ -1,7 +1,7 @@
 // Text as glyphs: kerned, with the special characters of OCT, and omitted if it would be unreadable.
 #include <gtest/gtest.h>
 
-#include "render/annotations/typesetter.h"
+#include "render/annotations/sheet.h"
 
 namespace echolux::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compute/error.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 #include "engine/acquire/image_plan.h"
 #include "engine/acquire/pixel_format.h"
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "compute/error.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 #include "engine/acquire/source_kinds.h"
 #include "hostile_plugin.h"
 #include "temporary_folder.h"

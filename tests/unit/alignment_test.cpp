@@ -8,7 +8,6 @@
 #include <numbers>
 #include <random>
 
-#include "engine/analysis/alignment_watch.h"
 #include "engine/simulate/instrument.h"
 
 namespace echolux {

@@ -8,8 +8,7 @@
 #include <span>
 
 #include "compute/error.h"
-#include "engine/analysis/layers.h"
-#include "engine/analysis/vessels.h"
+#include "engine/analysis/tissue_structure.h"
 
 namespace echolux {
 namespace {

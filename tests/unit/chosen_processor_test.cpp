@@ -1,5 +1,5 @@
 // Work that both processors support: it runs on the requested one, and on the CPU without a GPU.
-#include "compute/chosen_processor.h"
+#include "compute/backend.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <numbers>
 
-#include "engine/analysis/flow_values.h"
 #include "engine/analysis/intensity.h"
 #include "engine/flow/cross_section.h"
 #include "engine/flow/heart_rate.h"

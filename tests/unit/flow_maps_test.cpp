@@ -7,7 +7,7 @@
 
 #include "compute/error.h"
 #include "engine/angiography/flow_maps.h"
-#include "engine/validation/repeats_scene.h"
+#include "engine/validation/scenes.h"
 
 namespace echolux {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/layers/find_surfaces.h"
-#include "engine/validation/tissue_scene.h"
+#include "engine/validation/scenes.h"
 
 namespace echolux {
 

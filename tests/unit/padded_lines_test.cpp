@@ -1,5 +1,5 @@
 // Sums over depth at lags, compared with plain sums in double precision.
-#include "compute/cpu/padded_lines.h"
+#include "compute/cpu/repeat_alignment.h"
 
 #include <gtest/gtest.h>
 

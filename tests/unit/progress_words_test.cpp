@@ -1,5 +1,5 @@
 // Progress messages: no rate or remaining time before they are known, and no minute of sixty seconds.
-#include "engine/progress_words.h"
+#include "engine/progress.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <span>
 
-#include "compute/calibrate/polynomial_fit.h"
+#include "compute/calibrate/fitting.h"
 #include "engine/registration/crosses.h"
 #include "moving_eyes.h"
 #include "temporary_folder.h"

@@ -12,7 +12,7 @@
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 #include "engine/analysis/intensity.h"
-#include "engine/registration/correlation.h"
+#include "engine/registration/features.h"
 #include "engine/registration/registration.h"
 #include "tests/unit/moving_speckle.h"
 

@@ -12,10 +12,10 @@
 #include "compute/parallel_for.h"
 #include "compute/reconstructor.h"
 #include "compute/repeat_report.h"
-#include "compute/steps/decorrelation.h"
+#include "compute/steps/angiography.h"
 #include "compute/steps/repeat_alignment.h"
 #include "engine/offline/repeat_table.h"
-#include "engine/validation/repeats_scene.h"
+#include "engine/validation/scenes.h"
 
 namespace echolux {
 namespace {

@@ -1,9 +1,8 @@
 // Scenes in files: the shipped ones, and the errors for a user's own.
-#include "engine/simulate/scene_file.h"
+#include "engine/simulate/scene.h"
 
 #include <gmock/gmock.h>
 
-#include "engine/simulate/scene.h"
 #include "temporary_folder.h"
 
 namespace echolux {

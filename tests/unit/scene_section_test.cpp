@@ -1,12 +1,11 @@
 // Sections of scenes for small drawings, compared with the scene files.
-#include "engine/simulate/scene_section.h"
+#include "engine/simulate/scene.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "compute/error.h"
-#include "engine/simulate/scene_file.h"
 
 namespace echolux::test {
 namespace {

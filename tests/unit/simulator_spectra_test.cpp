@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/simulate/counter_random.h"
-#include "engine/simulate/spectrum_sum.h"
+#include "engine/simulate/spectrometer.h"
 #include "simulator_recording.h"
 
 namespace echolux {

@@ -11,7 +11,7 @@
 #include "compute/parallel_for.h"
 #include "compute/steps/speckle.h"
 #include "engine/speckle/filter_volume.h"
-#include "engine/validation/tissue_scene.h"
+#include "engine/validation/scenes.h"
 
 namespace echolux {
 namespace {

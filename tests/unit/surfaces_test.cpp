@@ -6,8 +6,7 @@
 #include <limits>
 
 #include "compute/error.h"
-#include "engine/layers/slab.h"
-#include "engine/layers/surface_files.h"
+#include "engine/layers/surfaces.h"
 #include "temporary_folder.h"
 
 namespace echolux {

@@ -1,5 +1,5 @@
 // The tissue surface compared with the simulator's truth, flattening, and height maps from files.
-#include "engine/analysis/tissue_surface.h"
+#include "engine/analysis/tissue_structure.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,6 @@
 #include <fstream>
 
 #include "compute/error.h"
-#include "engine/analysis/flatten.h"
 #include "engine/io/height_file.h"
 #include "engine/offline/reconstruction.h"
 #include "engine/simulate/simulator.h"

@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "engine/layers/vessel_bridges.h"
+#include "engine/layers/find_surfaces.h"
 
 namespace echolux {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "engine/flow/plane_masks.h"
+#include "engine/flow/planes.h"
 
 namespace echolux {
 namespace {

@@ -9,9 +9,6 @@
 #include "compute/error.h"
 #include "temporary_folder.h"
 #include "ui/net/access.h"
-#include "ui/net/line_token.h"
-#include "ui/net/rate.h"
-#include "ui/net/upload.h"
 #include "ui/net/web_request.h"
 
 namespace echolux::test {

@@ -10,8 +10,8 @@
 #include "engine/io/png_file.h"
 #include "engine/io/video_stream.h"
 #include "temporary_folder.h"
-#include "ui/web/link_quality.h"
 #include "ui/web/page_message.h"
+#include "ui/web/picture_stream.h"
 
 #include <fstream>
 

@@ -7,8 +7,6 @@
 #include <cstring>
 #include <thread>
 
-#include "ui/web/frame_header.h"
-
 namespace echolux::test {
 namespace {
 

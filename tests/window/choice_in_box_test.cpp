@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ui/panels/setting_control.h"
+#include "ui/panels/widgets.h"
 #include "ui/window/theme.h"
 
 namespace echolux::test {

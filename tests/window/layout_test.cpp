@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compute/plan/describe.h"
-#include "ui/window/input.h"
+#include "ui/window/panes.h"
 
 namespace echolux {
 namespace {
@@ -24,13 +24,13 @@ struct Size {
     double scale;
 };
 
-class Layout : public testing::TestWithParam<Size> {};
+class WindowLayout : public testing::TestWithParam<Size> {};
 
-INSTANTIATE_TEST_SUITE_P(Sizes, Layout,
+INSTANTIATE_TEST_SUITE_P(Sizes, WindowLayout,
                          testing::Values(Size{1024, 700, 1}, Size{1280, 800, 1}, Size{1920, 1080, 1.25},
                                          Size{3840, 2160, 2}, Size{2048, 1400, 2}, Size{640, 400, 1}));
 
-TEST_P(Layout, PartsLieBesideEachOther) {
+TEST_P(WindowLayout, PartsLieBesideEachOther) {
     const auto [width, height, scale] = GetParam();
     const WindowPlan plan = plan_window(WindowSettings{}, {width, height, scale, true, 90});
     const std::vector<Region> parts{plan.top, plan.left, plan.right, plan.centre, plan.bottom, plan.status};
@@ -40,7 +40,7 @@ TEST_P(Layout, PartsLieBesideEachOther) {
     }
 }
 
-TEST_P(Layout, PanesFillTheMiddle) {
+TEST_P(WindowLayout, PanesFillTheMiddle) {
     const auto [width, height, scale] = GetParam();
     const WindowPlan plan = plan_window(WindowSettings{}, {width, height, scale, true, 90});
     for (const PaneLayout layout : {PaneLayout::volume, PaneLayout::volume_and_sections, PaneLayout::sections}) {

@@ -8,8 +8,8 @@
 #include "app/picture_of.h"
 #include "compute/plan/describe.h"
 #include "engine/io/png_file.h"
-#include "ui/panels/curve_editing.h"
-#include "ui/panels/plane_editing.h"
+#include "ui/panels/curve_editor.h"
+#include "ui/panels/plane_editor.h"
 #include "window_run.h"
 
 namespace echolux::test {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ui/panels/plot_geometry.h"
+#include "ui/panels/plot.h"
 
 namespace echolux {
 namespace {

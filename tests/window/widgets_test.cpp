@@ -5,9 +5,9 @@
 
 #include "compute/plan/describe.h"
 #include "engine/scan/scan.h"
-#include "ui/panels/curve_editing.h"
+#include "ui/panels/controls.h"
+#include "ui/panels/curve_editor.h"
 #include "ui/panels/measuring.h"
-#include "ui/panels/number_scale.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/volume_facts.h"
 #include "ui/workspace/workspace.h"

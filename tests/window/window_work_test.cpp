@@ -8,7 +8,7 @@
 #include "app/stage/live_session.h"
 #include "app/stage/patient_sides.h"
 #include "ui/window/panes.h"
-#include "ui/workspace/word_match.h"
+#include "ui/workspace/actions.h"
 #include "window_run.h"
 
 namespace echolux::test {

@@ -29,10 +29,9 @@
 #include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 #include "ui/control/control.h"
-#include "ui/control/link_server.h"
+#include "ui/control/control_server.h"
 #include "ui/net/net_server.h"
 #include "ui/web/serving.h"
-#include "ui/web/web_pages.h"
 #include "ui/window/window.h"
 
 namespace echolux {

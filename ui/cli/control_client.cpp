@@ -9,7 +9,6 @@
 
 #include "app/seconds_since.h"
 #include "compute/error.h"
-#include "compute/error_name.h"
 #include "engine/io/json_text.h"
 
 namespace echolux {

@@ -11,7 +11,6 @@
 #include "ui/window/window.h"
 #ifdef ECHOLUX_NET
 #include "ui/control/control_server.h"
-#include "ui/control/link_server.h"
 #endif
 
 namespace echolux {

@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "ui/cli/telling.h"
-#include "ui/control/link_server.h"
+#include "ui/control/control_server.h"
 
 namespace echolux {
 

@@ -7,7 +7,6 @@
 #include <system_error>
 
 #include "compute/error.h"
-#include "compute/error_name.h"
 #include "ui/cli/option_words.h"
 
 namespace echolux {

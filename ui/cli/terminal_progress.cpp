@@ -12,7 +12,7 @@
 
 #include "compute/error.h"
 #include "engine/io/unfinished_files.h"
-#include "engine/progress_words.h"
+#include "engine/progress.h"
 #include "ui/cli/option_words.h"
 #include "ui/cli/telling.h"
 

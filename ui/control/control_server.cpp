@@ -1,10 +1,20 @@
 #include "ui/control/control_server.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <mutex>
 #include <utility>
+#include <vector>
 
+#include "app/stage/exhibit.h"
+#include "app/stage/pane_view.h"
+#include "compute/error.h"
 #include "engine/io/allowed_folders.h"
+#include "ui/control/control.h"
+#include "ui/control/message.h"
 #include "ui/net/net_server.h"
 
 namespace echolux {
@@ -83,6 +93,165 @@ void ControlServer::update() {
 double ControlServer::patience_s() const {
     constexpr double asked = 0.004;
     return parts_->is_asked ? asked : parts_->control.patience_s();
+}
+
+// ---- Link server
+
+namespace {
+
+using igtl::Peer;
+
+constexpr double patience_s_alone = 0.25, patience_s_connected = 0.01;
+constexpr std::size_t max_string = 65535;
+
+// Connection for one request. The first text sent is the response; later texts are notifications.
+class RequestConnection : public Connection {
+  public:
+    RequestConnection(std::shared_ptr<Peer> from, igtl::Request request, std::shared_ptr<void> waiting, bool may_steer)
+        : peer_(std::move(from)), request_(std::move(request)), waiting_(std::move(waiting)), may_steer_(may_steer) {}
+
+    std::uint64_t id() const override { return peer_->id(); }
+    bool may_steer() const override { return may_steer_; }
+    bool is_page() const override { return false; }
+    const std::string& peer() const override { return peer_->address(); }
+
+    void send_text(std::string text) override {
+        const bool is_answer = !std::exchange(is_answered_, true);
+        waiting_.reset();
+        if (text.size() > max_string && (!is_answer || request_.kind == igtl::Request::Kind::string)) {
+            text = line_of(error_answer(nullptr, {Error(ErrorCode::bad_setting, "is longer than a STRING may be",
+                                                        "answer", "ask for less, or by COMMAND")}));
+        }
+        peer_->send(is_answer ? igtl::answer_to(request_, igtl::unix_now(), text)
+                              : igtl::string({"Echolux_news", igtl::unix_now()}, text));
+    }
+    void send_binary(SharedBytes) override {}
+    // Notifications omit voxels, because the volume is also sent as an image.
+    void send_both(std::string text, SharedBytes bytes) override {
+        send_text(is_answered_ ? std::move(text) : with_data(text, *bytes));
+    }
+
+    std::size_t waiting_bytes() const override { return peer_->waiting_bytes(); }
+    void close(const std::string&) override { peer_->close(); }
+    bool is_open() const override { return peer_->is_open(); }
+
+  private:
+    std::shared_ptr<Peer> peer_;
+    igtl::Request request_;
+    std::shared_ptr<void> waiting_;
+    bool may_steer_, is_answered_ = false;
+};
+
+}  // namespace
+
+struct LinkServer::Parts {
+    struct Arrival {
+        std::shared_ptr<Peer> from;
+        igtl::Request request;
+        std::shared_ptr<void> waiting;
+    };
+
+    Parts(Workspace& workspace, const igtl::LinkWanted& wanted)
+        : work(workspace), control(workspace, {.folders = nullptr, .may_shut_down = false}),
+          link(wanted,
+               [this](const std::shared_ptr<Peer>& from, const igtl::Request& request, std::shared_ptr<void> waiting) {
+                   const std::scoped_lock lock(mutex);
+                   arrivals.push_back({from, request, std::move(waiting)});
+               }) {}
+
+    void take_requests();
+    void offer_volume();
+
+    Workspace& work;
+    Control control;
+    std::map<std::uint64_t, std::shared_ptr<Peer>> peers;  // peers that have sent requests, by id
+    std::string offered;                                   // identifies the volume that was last offered
+    std::mutex mutex;                                      // protects arrivals
+    std::vector<Arrival> arrivals;
+    igtl::Link link;  // last member: stops its threads before the others are destroyed
+};
+
+// Moves requests from the network threads to Control, and forgets closed peers.
+void LinkServer::Parts::take_requests() {
+    std::vector<Arrival> came;
+    {
+        const std::scoped_lock lock(mutex);
+        came.swap(arrivals);
+    }
+    for (Arrival& one : came) {
+        peers[one.from->id()] = one.from;
+        const std::uint32_t id = one.request.id;
+        const auto line =
+            std::make_shared<RequestConnection>(one.from, one.request, std::move(one.waiting), link.wanted().may_steer);
+        try {
+            control.handle(line, rpc_of(one.request));
+        } catch (const Error& error) {
+            line->send_text(line_of(error_answer(id, {error})));
+        }
+    }
+    std::erase_if(peers, [this](const auto& entry) {
+        if (!entry.second->is_open()) control.gone(entry.first);
+        return !entry.second->is_open();
+    });
+}
+
+// Offers the current volume for sending when it is new or when a new peer has connected. Voxels are read back only if a
+// peer can receive them now.
+void LinkServer::Parts::offer_volume() {
+    Exhibit* exhibit = work.stage().exhibit();
+    const std::optional<VolumeGrid> grid = exhibit == nullptr ? std::nullopt : exhibit->grid();
+    if (!grid) return;
+    link.look_at(voxel_index(work.cross_um()[2], *grid, 2));
+    if (!link.is_hungry()) return;
+    const std::optional<VolumeStamp> stamp = exhibit->stamp();
+    std::string now = fmt::format("{} {} {} {}", link.audience(), static_cast<const void*>(exhibit), exhibit->news(),
+                                  stamp ? stamp->volume : -1);
+    if (now == offered) return;
+    try {
+        igtl::check_image(*grid);
+        const VolumeToCome coming = exhibit->begin_reading();
+        if (!coming) return;
+        igtl::OfferedVolume volume{.grid = *grid, .orientation = exhibit->orientation()};
+        if (stamp) {
+            volume.number = stamp->volume;
+            volume.time_s = stamp->time_s;
+        }
+        volume.voxels = [coming, expected = *grid] {
+            const std::shared_ptr<const Volume> read = coming();
+            if (read->grid != expected) throw Error(ErrorCode::cancelled, "has changed meanwhile", "OpenIGTLink");
+            return igtl::SharedBytes(read, &read->voxels);
+        };
+        link.offer(std::move(volume));
+        offered = std::move(now);
+    } catch (const Error& error) {  // unsupported voxels, or a lost device that will be restored
+        link.tell(error);
+    }
+}
+
+LinkServer::LinkServer(Workspace& work, const igtl::LinkWanted& wanted)
+    : parts_(std::make_unique<Parts>(work, wanted)) {}
+LinkServer::~LinkServer() = default;
+
+std::string LinkServer::place() const {
+    return parts_->link.place();
+}
+
+std::uint16_t LinkServer::port() const {
+    return parts_->link.port();
+}
+
+igtl::LinkStats LinkServer::stats() const {
+    return parts_->link.stats();
+}
+
+void LinkServer::update() {
+    parts_->take_requests();
+    parts_->control.update();
+    parts_->offer_volume();
+}
+
+double LinkServer::patience_s() const {
+    return parts_->link.stats().connected > 0 ? patience_s_connected : patience_s_alone;
 }
 
 }  // namespace echolux

@@ -1,24 +1,59 @@
-// Responses about the current state and the statistics.
-#include <algorithm>
+#include "ui/control/facts.h"
+
+#include <cstdlib>
+#include <optional>
 
 #include "app/live/live_report.h"
 #include "app/stage/kept_time.h"
 #include "app/stage/live_session.h"
+#include "compute/error.h"
 #include "engine/version.h"
-#include "ui/control/control_parts.h"
 
 namespace echolux {
+namespace {
 
-void Control::Parts::state(Call& call) {
-    call.reply.result(state_object(&call.reply.connection()));
+using Json = nlohmann::ordered_json;
+
+const char* name_of(VoxelType type) {
+    switch (type) {
+        case VoxelType::u8: return "u8";
+        case VoxelType::u16: return "u16";
+        case VoxelType::i16: return "i16";
+        case VoxelType::f16: return "f16";
+        case VoxelType::f32: return "f32";
+        case VoxelType::complex64: return "complex64";
+        case VoxelType::phasor8: return "phasor8";
+    }
+    return "";
 }
 
-void Control::Parts::statistics(Call& call) {
-    call.reply.result(statistics_object());
+// Number of the volume in its source, if known.
+std::optional<std::int64_t> number_of(const Volume& volume) {
+    const auto found = volume.provenance.find("volume");
+    if (found == volume.provenance.end()) return {};
+    return std::atoll(found->second.c_str());
 }
 
-// `of` is the client that asks; without one (notifications), its rights are omitted.
-Control::Parts::Json Control::Parts::state_object(const Connection* of) const {
+}  // namespace
+
+Exhibit& shown(Workspace& work) {
+    if (Exhibit* exhibit = work.stage().exhibit()) return *exhibit;
+    throw Error(ErrorCode::bad_setting, "nothing is open", "", "`open` a file or a source first");
+}
+
+Json grid_object(const VolumeGrid& grid) {
+    return {{"type", name_of(grid.type)},
+            {"shape", {grid.b_scans, grid.a_scans, grid.depth}},
+            {"spacing_um", {grid.spacing_um[2], grid.spacing_um[1], grid.spacing_um[0]}},
+            {"first_depth_um", grid.first_depth_um},
+            {"scale", grid.scale},
+            {"offset", grid.offset},
+            {"unit", grid.unit},
+            {"quantity", grid.quantity},
+            {"byte_order", "little"}};
+}
+
+Json state_object(Workspace& work, const Connection* of) {
     Json json{{"program", "echolux"}, {"version", version}};
     if (of != nullptr) json["may_steer"] = of->may_steer();
     Exhibit* exhibit = work.stage().exhibit();
@@ -59,8 +94,7 @@ Control::Parts::Json Control::Parts::state_object(const Connection* of) const {
     return json;
 }
 
-// Same keys as `echolux live --json`, without those that describe a complete run.
-Control::Parts::Json Control::Parts::statistics_object() const {
+Json statistics_object(Workspace& work) {
     Json json = Json::object();
     if (const LiveSession* live = work.live()) {
         LiveReport report;
@@ -82,6 +116,30 @@ Control::Parts::Json Control::Parts::statistics_object() const {
         json["device"] = work.stage().renderer().device_name();
     }
     return json;
+}
+
+bool begin_reading(Workspace& work, const std::function<ResponseContent(const Volume&)>& part,
+                   const std::shared_ptr<ResponseContent>& result) {
+    Exhibit& exhibit = shown(work);
+    const VolumeToCome coming = exhibit.begin_reading();
+    if (!coming) return false;
+    work.jobs().start(
+        "sending voxels",
+        [coming, part, result, stamp = exhibit.stamp()](Progress& progress) {
+            progress.begin("read", 0, "");
+            const std::shared_ptr<const Volume> volume = coming();
+            ResponseContent packed = part(*volume);
+            const std::optional<std::int64_t> number = number_of(*volume);
+            if (number) packed.json["volume"] = *number;
+            if (stamp && stamp->volume == number.value_or(stamp->volume)) {
+                packed.json["volume"] = stamp->volume;
+                packed.json["time_s"] = stamp->time_s;
+            }
+            return
+                [done = std::make_shared<ResponseContent>(std::move(packed)), result] { *result = std::move(*done); };
+        },
+        [](const Error&) {});
+    return true;
 }
 
 }  // namespace echolux

@@ -9,7 +9,6 @@
 #include "app/live/live_report.h"
 #include "engine/io/allowed_folders.h"
 #include "engine/version.h"
-#include "ui/control/igtl_request.h"
 #include "ui/control/known_settings.h"
 #include "ui/control/message.h"
 #include "ui/control/methods.h"

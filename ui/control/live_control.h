@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-// Returns the response to an OpenIGTLink request (ui/control/igtl_request.h), or an empty text for a notification.
+// Returns the response to an OpenIGTLink request (ui/control/message.h), or an empty text for a notification.
 // Errors are part of the response; nothing is thrown.
 std::string live_answer(LiveSteering& session, const igtl::Request& request, bool may_steer);
 

@@ -70,6 +70,11 @@ std::vector<std::string> texts_of(const Json& value) {
     return value.get<std::vector<std::string>>();
 }
 
+std::vector<std::string> texts_of(const nlohmann::json& params, const char* name) {
+    const auto found = params.find(name);
+    return found == params.end() ? std::vector<std::string>() : texts_of(*found);
+}
+
 std::string_view name_of(ParameterType type) {
     switch (type) {
         case Type::text: return "string";
@@ -152,6 +157,204 @@ std::string methods_reference() {
         text += fmt::format("{}Result: {}.\n\n", method.parameters.empty() ? "" : "\n", method.answer);
     }
     return text;
+}
+
+// ---- Table of methods: data only. methods.cpp checks requests against it.
+
+namespace {
+
+using Type = ParameterType;
+
+std::vector<std::string_view> topics() {
+    return {control_topics.begin(), control_topics.end()};
+}
+
+// Shared by all methods that return bytes.
+const ControlParameter encoding{
+    "encoding",
+    Type::text,
+    false,
+    "binary: the bytes follow the response; base64: they are in its `data` field; default: binary",
+    {"binary", "base64"}};
+
+std::vector<ControlMethod> made_methods() {
+    return {
+        {RpcMethod::describe,
+         "describe",
+         Who::watch,
+         "list settings with unit, range, default and value; methods; actions; topics",
+         {{"what", Type::text, false, "only these", {"settings", "methods", "actions", "topics"}},
+          {"keys", Type::texts, false, "only these settings, or sections of them"}},
+         "`program`, `version`, `settings`, `methods`, `actions`, `topics`"},
+        {RpcMethod::get,
+         "get",
+         Who::watch,
+         "values of settings",
+         {{"keys", Type::texts, false, "settings, or sections of them; default: all"}},
+         "`values`"},
+        {RpcMethod::set,
+         "set",
+         Who::steer,
+         "change settings: all of them or, if one is refused, none. What arrives between two pictures is applied "
+         "together, the newest value of each counts",
+         {{"values", Type::values, true, "by key; null: the default"}},
+         "`values` that hold now, of these keys"},
+        {RpcMethod::state,
+         "state",
+         Who::watch,
+         "current state: what is open, running and recording",
+         {},
+         "`program`, `version`, `may_steer`, `is_open`, `name`, `way`, `grid`, `time_point`, `time_points`, "
+         "`max_time_points` and `ago_s` (live sources that keep volumes), `plays`, `is_live`, `is_running`, "
+         "`is_recording`, `cross_um`, `jobs`, `troubles`"},
+        {RpcMethod::statistics,
+         "statistics",
+         Who::watch,
+         "counts, rates and delays of what is open, as `echolux live --json` reports them",
+         {},
+         "see [live](live.md)"},
+        {RpcMethod::open,
+         "open",
+         Who::steer,
+         "open a file or a live source; responds when it has been opened",
+         {{"file", Type::file, false, "volume, folder of volumes, scan, session, or a picture saved by Echolux"},
+          {"source", Type::text, false, "a live source in place of a file, as `echolux view --source` takes it"},
+          {"scan", Type::file, false, "TOML that describes what the source sends"},
+          {"values", Type::values, false, "settings of what is opened, over those that were set before"}},
+         "as `state`"},
+        {RpcMethod::close, "close", Who::steer, "close what is open", {}, "`is_open`"},
+        {RpcMethod::start, "start", Who::steer, "start the live source", {}, "`is_running`"},
+        {RpcMethod::stop, "stop", Who::steer, "stop the live source", {}, "`is_running`"},
+        {RpcMethod::record,
+         "record",
+         Who::steer,
+         "record every block of the live source from the next volume on",
+         {{"file", Type::file, false, "TOML of the recording; default: a name by date in the recording folder"}},
+         "`file`"},
+        {RpcMethod::stop_recording,
+         "stop_recording",
+         Who::steer,
+         "end the recording; responds when it has been written",
+         {},
+         "`file`, `stats` as `recorder` of [live](live.md)"},
+        {RpcMethod::snapshot,
+         "snapshot",
+         Who::watch,
+         "a picture as PNG, of the view at full quality or of the whole window as it is seen",
+         {{"of", Type::text, false, "default: view", {"view", "window"}},
+          {"width", Type::whole, false, "of the view, in pixels; default: view.width"},
+          {"height", Type::whole, false, "default: view.height"},
+          encoding},
+         "`width`, `height`, `bytes`, `type`: image/png"},
+        {RpcMethod::volume,
+         "volume",
+         Who::watch,
+         "the voxels of the volume that is shown",
+         {encoding},
+         "`type`, `shape` (B-scans, A-scans, depth), `spacing_um` in this order, `first_depth_um`, `scale`, `offset`, "
+         "`unit`, `quantity`, `byte_order`, `time_s`, `volume`, `bytes`"},
+        {RpcMethod::b_scan,
+         "b_scan",
+         Who::watch,
+         "the voxels of one B-scan of the volume that is shown",
+         {{"b_scan", Type::whole, false, "zero-based; default: the one at the cross-hair"}, encoding},
+         "as `volume`, with `b_scan`; `shape` is A-scans, depth"},
+        {RpcMethod::a_scan,
+         "a_scan",
+         Who::watch,
+         "the voxels of one A-scan of the volume that is shown",
+         {{"a_scan", Type::whole, false, "zero-based; default: the one at the cross-hair"},
+          {"b_scan", Type::whole, false, "likewise"},
+          encoding},
+         "as `volume`, with `a_scan` and `b_scan`; `shape` is depth"},
+        {RpcMethod::probe,
+         "probe",
+         Who::watch,
+         "what is seen at a pixel of the view",
+         {{"x", Type::whole, true, "from the left of a picture of view.width pixels"},
+          {"y", Type::whole, true, "from its top, of view.height pixels"}},
+         "`hit`, `value`, `unit`, `voxel` and `place_um` (depth, A-scan, B-scan)"},
+        {RpcMethod::save,
+         "save",
+         Who::steer,
+         "write what is shown to a file; responds when it has been written",
+         {{"what", Type::text, true, "", {"volume", "kept", "session", "picture", "figure", "a_scan", "echoes"}},
+          {"file", Type::file, true, "its ending chooses the format"},
+          {"seconds", Type::number, false,
+           "of the volumes that are kept, only those of the last so many; default: all"},
+          {"overwrite", Type::flag, false, "replace a file that is there; default: false"}},
+         "`file`"},
+        {RpcMethod::movie,
+         "movie",
+         Who::steer,
+         "make a movie of the view; responds when it has been written",
+         {{"file", Type::file, true, ".mp4, .mkv, .webm, .mov, .gif, .webp or frame_%04d.png"},
+          {"path", Type::text, false, "turntable, time, sweep, or a file of key frames; several joined by +"},
+          {"seconds", Type::number, false, "length; default: set by the path"},
+          {"fps", Type::number, false, "pictures per second; default: 30"},
+          {"along", Type::text, false, "of a sweep", {"depth", "a-scans", "b-scans"}},
+          {"plane", Type::text, false, "of a sweep", {"slice", "clip"}},
+          {"overwrite", Type::flag, false, "replace a file that is there; default: false"}},
+         "`file`"},
+        {RpcMethod::calibrate,
+         "calibrate",
+         Who::steer,
+         "calibrate the instrument from its own spectra; responds when it is done",
+         {{"step",
+           Type::text,
+           true,
+           "take the mean of 1,000 A-scans (dark, background, mirror_1, mirror_2), apply the k map of both mirrors, or "
+           "search the dispersion",
+           {"dark", "background", "mirror_1", "mirror_2", "apply", "dispersion"}},
+          {"values", Type::values, false,
+           "for `apply`: mirrors.sides, mirrors.wavelength_rises, "
+           "mirrors.displacement_um, mirrors.centre_wavelength_nm"}},
+         "`values` of the calibration and the recipe's dispersion"},
+        {RpcMethod::go_to,
+         "go_to",
+         Who::steer,
+         "show another time point, or move the cross-hair",
+         {{"time_point", Type::whole, false, "zero-based; of a live source among those that are kept: it is paused"},
+          {"depth", Type::whole, false, "voxel at the cross-hair, zero-based"},
+          {"a_scan", Type::whole, false, "likewise"},
+          {"b_scan", Type::whole, false, "likewise"}},
+         "as `state`"},
+        {RpcMethod::action,
+         "action",
+         Who::steer,
+         "run an action, as from a menu or a shortcut; `describe` lists the names",
+         {{"name", Type::text, true, "\"edit.undo\""}},
+         "`name`, `is_on` of what is switched"},
+        {RpcMethod::subscribe,
+         "subscribe",
+         Who::watch,
+         "subscribe to changes; each arrives as a notification named after its topic",
+         {{"topics", Type::texts, true, "", topics()},
+          {"every_s", Type::number, false,
+           "shortest time between two of a topic in s; default: 0.2 of statistics, 0 of others"},
+          {"voxels", Type::flag, false,
+           "volumes with their voxels: the newest one whenever all before has been taken"}},
+         "`topics` of this connection"},
+        {RpcMethod::unsubscribe,
+         "unsubscribe",
+         Who::watch,
+         "cancel subscriptions",
+         {{"topics", Type::texts, false, "default: all", topics()}},
+         "`topics` that are left"},
+        {RpcMethod::shutdown,
+         "shutdown",
+         Who::steer,
+         "end the program in order; a recording is ended first",
+         {},
+         "`ends`"},
+    };
+}
+
+}  // namespace
+
+const std::vector<ControlMethod>& control_methods() {
+    static const std::vector<ControlMethod> methods = made_methods();
+    return methods;
 }
 
 }  // namespace echolux

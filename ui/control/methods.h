@@ -48,6 +48,7 @@ inline constexpr std::array<std::string_view, 5> control_topics{"settings", "sta
 enum class ParameterType { text, file, number, whole, flag, texts, values };
 std::string_view name_of(ParameterType type);
 std::vector<std::string> texts_of(const nlohmann::json& value);  // a single string becomes a list of one
+std::vector<std::string> texts_of(const nlohmann::json& params, const char* name);  // empty if the parameter is absent
 
 // One parameter of a method.
 struct ControlParameter {

@@ -1,12 +1,14 @@
-// Notifications for subscribers. A slow client receives fewer of them, always with current values, so no queue builds
-// up.
+#include "ui/control/subscriptions.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "ui/control/control_parts.h"
+#include "compute/error.h"
+#include "ui/control/known_settings.h"
+#include "ui/control/methods.h"
 
 namespace echolux {
 namespace {
@@ -26,41 +28,41 @@ Json object_of(const Notice& notice) {
 }  // namespace
 
 // Changes are reported from now on: current values count as known to the client.
-void Control::Parts::subscribe(Call& call) {
+void Subscriptions::subscribe(const nlohmann::json& params, const Reply& reply) {
     std::optional<double> every_s;
-    if (call.params.contains("every_s")) {
-        every_s = call.params["every_s"].get<double>();
+    if (params.contains("every_s")) {
+        every_s = params["every_s"].get<double>();
         if (!(*every_s >= 0 && *every_s <= 3600))
             throw Error(ErrorCode::bad_setting, "expected a number from 0 to 3600 s", "subscribe, every_s");
     }
-    Subscription& to = subscriptions[call.reply.connection().id()];
-    to.to = call.reply.shared_connection();
-    for (const std::string& topic : texts_of(call.params, "topics")) to.topics.insert(topic);
+    Subscription& to = by_connection_[reply.connection().id()];
+    to.to = reply.shared_connection();
+    for (const std::string& topic : texts_of(params, "topics")) to.topics.insert(topic);
     if (every_s) to.every_s = every_s;
-    to.wants_voxels = call.params.value("voxels", to.wants_voxels);
+    to.wants_voxels = params.value("voxels", to.wants_voxels);
     to.settings = settings_now();
     to.state = state_line();
-    if (!work.notices().all().empty()) {
-        const Notice& newest = work.notices().all().back();
+    if (!work_.notices().all().empty()) {
+        const Notice& newest = work_.notices().all().back();
         to.notice = {newest.number, newest.times};
     }
-    call.reply.result({{"topics", to.topics}});
+    reply.result({{"topics", to.topics}});
 }
 
-void Control::Parts::unsubscribe(Call& call) {
-    const std::vector<std::string> wanted = texts_of(call.params, "topics");
-    Subscription& to = subscriptions[call.reply.connection().id()];
+void Subscriptions::unsubscribe(const nlohmann::json& params, const Reply& reply) {
+    const std::vector<std::string> wanted = texts_of(params, "topics");
+    Subscription& to = by_connection_[reply.connection().id()];
     for (const std::string& topic : wanted) to.topics.erase(topic);
     if (wanted.empty()) to.topics.clear();
-    call.reply.result({{"topics", to.topics}});
-    if (to.topics.empty()) subscriptions.erase(call.reply.connection().id());
+    reply.result({{"topics", to.topics}});
+    if (to.topics.empty()) by_connection_.erase(reply.connection().id());
 }
 
-void Control::Parts::tell_subscribers() {
-    std::erase_if(subscriptions,
+void Subscriptions::tell_all() {
+    std::erase_if(by_connection_,
                   [](const auto& entry) { return entry.second.to == nullptr || !entry.second.to->is_open(); });
     Current current;
-    for (auto& [connection, to] : subscriptions) {
+    for (auto& [connection, to] : by_connection_) {
         try {
             send_voxels(to);
             if (to.to->waiting_bytes() < behind) tell(to, current);
@@ -73,10 +75,11 @@ void Control::Parts::tell_subscribers() {
 }
 
 // Sends the topics whose interval has passed.
-void Control::Parts::tell(Subscription& to, Current& current) {
-    using Tells = void (Parts::*)(Subscription&, Current&);
+void Subscriptions::tell(Subscription& to, Current& current) {
+    using Tells = void (Subscriptions::*)(Subscription&, Current&);
     constexpr std::array<Tells, control_topics.size()> tells{
-        &Parts::tell_settings, &Parts::tell_statistics, &Parts::tell_notices, &Parts::tell_state, &Parts::tell_volumes};
+        &Subscriptions::tell_settings, &Subscriptions::tell_statistics, &Subscriptions::tell_notices,
+        &Subscriptions::tell_state, &Subscriptions::tell_volumes};
     const Clock::time_point now = Clock::now();
     for (std::size_t i = 0; i < control_topics.size(); ++i) {
         const std::string topic(control_topics.at(i));
@@ -89,14 +92,14 @@ void Control::Parts::tell(Subscription& to, Current& current) {
     }
 }
 
-Values Control::Parts::settings_now() const {
+Values Subscriptions::settings_now() const {
     Values now;
-    for (const BoundField& field : work.fields()) now.emplace(field.key(), field.get());
+    for (const BoundField& field : work_.fields()) now.emplace(field.key(), field.get());
     return now;
 }
 
 // Sends only changed values.
-void Control::Parts::tell_settings(Subscription& to, Current& current) {
+void Subscriptions::tell_settings(Subscription& to, Current& current) {
     if (!current.settings) current.settings = settings_now();
     if (*current.settings == to.settings) return;
     Json changed = Json::object();
@@ -109,8 +112,8 @@ void Control::Parts::tell_settings(Subscription& to, Current& current) {
     to.to->send_text(line_of(notification("settings", {{"values", std::move(changed)}})));
 }
 
-void Control::Parts::tell_notices(Subscription& to, Current&) {
-    for (const Notice& notice : work.notices().all()) {
+void Subscriptions::tell_notices(Subscription& to, Current&) {
+    for (const Notice& notice : work_.notices().all()) {
         const std::pair is(notice.number, notice.times);
         if (is <= to.notice) continue;
         to.notice = is;
@@ -118,26 +121,26 @@ void Control::Parts::tell_notices(Subscription& to, Current&) {
     }
 }
 
-std::string Control::Parts::state_line() const {
-    return line_of(notification("state", state_object(nullptr)));
+std::string Subscriptions::state_line() const {
+    return line_of(notification("state", state_object(work_, nullptr)));
 }
 
-void Control::Parts::tell_state(Subscription& to, Current& current) {
+void Subscriptions::tell_state(Subscription& to, Current& current) {
     if (!current.state) current.state = state_line();
     if (*current.state == to.state) return;
     to.state = *current.state;
     to.to->send_text(to.state);
 }
 
-void Control::Parts::tell_statistics(Subscription& to, Current& current) {
-    if (!current.statistics) current.statistics = line_of(notification("statistics", statistics_object()));
+void Subscriptions::tell_statistics(Subscription& to, Current& current) {
+    if (!current.statistics) current.statistics = line_of(notification("statistics", statistics_object(work_)));
     to.to->send_text(*current.statistics);
 }
 
 // Sends the number of the volume or time point. With voxels, only the newest volume is sent, and only after the
 // previous one has left.
-void Control::Parts::tell_volumes(Subscription& to, Current&) {
-    Exhibit* exhibit = work.stage().exhibit();
+void Subscriptions::tell_volumes(Subscription& to, Current&) {
+    Exhibit* exhibit = work_.stage().exhibit();
     if (exhibit == nullptr || !exhibit->grid() || to.sending) return;
     const std::optional<VolumeStamp> stamp = exhibit->stamp();
     std::string now =
@@ -151,22 +154,22 @@ void Control::Parts::tell_volumes(Subscription& to, Current&) {
 }
 
 // Starts to read and pack the volume in a job. If none is available, the next turn tries again.
-void Control::Parts::begin_sending(Subscription& to) {
-    to.voxels = std::make_shared<Result>();
-    to.sending = new_operation();
-    const auto whole = [](const Volume& volume) -> Result {
-        return {grid_object(volume.grid), std::make_shared<const Data>(volume.voxels)};
+void Subscriptions::begin_sending(Subscription& to) {
+    to.voxels = std::make_shared<ResponseContent>();
+    to.sending = std::make_shared<Operation>(Operation{std::nullopt, folders_});
+    const auto whole = [](const Volume& volume) -> ResponseContent {
+        return {grid_object(volume.grid), std::make_shared<const std::vector<std::byte>>(volume.voxels)};
     };
-    work.perform(to.sending, [&] {
-        if (!begin_reading(whole, to.voxels)) to.volume.clear();
+    work_.perform(to.sending, [&] {
+        if (!begin_reading(work_, whole, to.voxels)) to.volume.clear();
     });
 }
 
 // Sends the voxels once the job has packed them.
-void Control::Parts::send_voxels(Subscription& to) {
+void Subscriptions::send_voxels(Subscription& to) {
     if (!to.sending || to.sending.use_count() > 1) return;
     to.sending.reset();
-    const std::shared_ptr<Result> packed = std::exchange(to.voxels, nullptr);
+    const std::shared_ptr<ResponseContent> packed = std::exchange(to.voxels, nullptr);
     if (packed->data == nullptr) return;  // the job failed, or no volume was available
     packed->json["bytes"] = packed->data->size();
     to.to->send_both(line_of(notification("volumes", std::move(packed->json))), packed->data);

@@ -8,12 +8,15 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
 #include <utility>
 
 #include "compute/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/json_text.h"
 #include "engine/io/lower_case.h"
 #include "engine/io/regular_file.h"
-#include "ui/net/private_file.h"
 
 namespace echolux {
 namespace {
@@ -144,6 +147,44 @@ bool Access::is_host_ours(std::string_view host) const {
 bool Access::is_origin_ours(std::string_view origin, std::string_view host, bool is_tls) {
     return lower_case(std::string(origin)) ==
            std::string(is_tls ? "https://" : "http://").append(lower_case(std::string(host)));
+}
+
+// ---- Line token
+
+std::string token_of_line(std::string_view line) {
+    try {
+        const nlohmann::json first = parsed_json(line, "", "");
+        if (!first.is_object()) return {};
+        const auto token = first.find("token");
+        return token != first.end() && token->is_string() ? token->get<std::string>() : std::string();
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+// ---- Private file
+
+// A new file is readable by others until its permissions are set, and a reader that opened it then could read on.
+// Therefore the file is created in a folder that only its owner can enter.
+void write_private(const std::filesystem::path& path, std::string_view text) {
+    namespace fs = std::filesystem;
+    make_folders_for(path);
+    std::random_device random;
+    const fs::path folder = path.parent_path() / fmt::format("unfinished-{:08x}{:08x}", random(), random());
+    const fs::path file = folder / "text";
+    std::error_code problem, ignored;
+    fs::create_directory(folder, problem);
+    if (!problem) fs::permissions(folder, fs::perms::owner_all, fs::perm_options::replace, problem);
+    if (!problem && !(std::ofstream(file, std::ios::binary) << text).flush())
+        problem = std::make_error_code(std::errc::io_error);
+    if (!problem)
+        fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write, fs::perm_options::replace, problem);
+    if (!problem) make_durable(file);
+    if (!problem) fs::rename(file, path, problem);
+    fs::remove_all(folder, ignored);
+    if (problem)
+        throw Error(ErrorCode::output, "cannot be written for its owner alone", path.string(),
+                    "check folder, permissions and free space");
 }
 
 }  // namespace echolux

@@ -5,6 +5,7 @@
 // this machine send requests with its cookies (DNS rebinding, cross-site WebSockets).
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -56,6 +57,42 @@ class Access {
   private:
     Secrets secrets_;
     std::vector<std::string> names_;
+};
+
+// ---- Parser of the first line that a program sends: {"token": "..."}.
+
+// Returns the token, or an empty string if the line has another form.
+std::string token_of_line(std::string_view line);
+
+// ---- Small files that only their owner may read: tokens and keys.
+
+// Writes text atomically and creates missing folders. The file is never readable by others. Throws Error{output}.
+void write_private(const std::filesystem::path& path, std::string_view text);
+
+// ---- Token bucket with a burst of one second. Times are passed by the caller.
+
+class Rate {
+  public:
+    Rate(double per_s, double now_s) : per_s_(per_s), has_(std::max(per_s, 1.0)), at_s_(now_s) {}
+
+    // Takes one token and returns the time in s to wait for it; 0 if it was available.
+    double take(double now_s) {
+        has_ = std::min(std::max(per_s_, 1.0), has_ + (now_s - at_s_) * per_s_);
+        at_s_ = now_s;
+        has_ -= 1;
+        return has_ >= 0 ? 0 : -has_ / per_s_;
+    }
+
+    // Takes one token if it is available now. Otherwise changes nothing and returns false.
+    bool try_take(double now_s) {
+        const Rate before = *this;
+        if (take(now_s) <= 0) return true;
+        *this = before;
+        return false;
+    }
+
+  private:
+    double per_s_, has_, at_s_;
 };
 
 }  // namespace echolux

@@ -11,8 +11,7 @@
 
 #include "compute/error.h"
 #include "engine/io/regular_file.h"
-#include "ui/net/private_file.h"
-#include "ui/net/released.h"
+#include "ui/net/access.h"
 
 namespace echolux {
 namespace {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,17 @@ Certificate own_certificate(const std::filesystem::path& folder, const std::vect
 
 // Returns the SHA-256 fingerprint in the form that browsers show: "AB:CD:...".
 std::string fingerprint_of(const Certificate& certificate);
+
+// ---- Smart pointers for OpenSSL objects with their release functions.
+
+template <auto release>
+struct Release {
+    template <class Object>
+    void operator()(Object* object) const {
+        release(object);
+    }
+};
+template <class Object, auto release>
+using Released = std::unique_ptr<Object, Release<release>>;
 
 }  // namespace echolux

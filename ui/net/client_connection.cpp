@@ -13,7 +13,6 @@
 
 #include "compute/error.h"
 #include "ui/net/certificate.h"
-#include "ui/net/released.h"
 
 namespace echolux {
 namespace {

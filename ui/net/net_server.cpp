@@ -15,9 +15,7 @@
 #include <utility>
 
 #include "compute/error.h"
-#include "ui/net/hub.h"
-#include "ui/net/line_session.h"
-#include "ui/net/web_session.h"
+#include "ui/net/sessions.h"
 
 namespace echolux {
 

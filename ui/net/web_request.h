@@ -1,13 +1,18 @@
-// Interpretation of HTTP requests and their authorization. Pure functions of the headers,
-// independent of the HTTP library. A refusal is one line with a remedy and without secrets.
+// Interpretation of HTTP requests and their authorization, and received files. The interpretation is pure functions of
+// the headers, independent of the HTTP library. A refusal is one line with a remedy and without secrets.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "engine/io/atomic_file.h"
 #include "ui/net/access.h"
 
 namespace echolux {
@@ -71,5 +76,26 @@ struct Verdict {
 
 // Decides about a request. `port` is the port of the server, for the name of its cookie.
 Verdict judge(const WebRequest& request, const Access& access, int port);
+
+// ---- Receives an uploaded file into the upload folder under an unused name. The file appears only when complete. For
+// use by one thread.
+
+class Upload {
+  public:
+    // `name` must come from plain_file_name(). If it is in use, the file is named "name-2.ext" and so on.
+    Upload(const std::filesystem::path& folder, const std::string& name);
+    ~Upload();
+    Upload(const Upload&) = delete;
+    Upload& operator=(const Upload&) = delete;
+
+    void write(std::span<const char> bytes);  // throws Error{output}
+    void finish();                            // throws Error{output}
+    const std::filesystem::path& path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+    std::unique_ptr<AtomicFile> file_;
+    std::ofstream stream_;
+};
 
 }  // namespace echolux

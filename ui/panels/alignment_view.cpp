@@ -12,7 +12,7 @@
 
 #include "compute/counted.h"
 #include "compute/plan/describe.h"
-#include "ui/panels/panel_list.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/plot.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"

@@ -8,12 +8,46 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "compute/plan/describe.h"
-#include "ui/panels/number_scale.h"
 #include "ui/panels/panel.h"
 
 namespace echolux {
+
+// ---- Maps a number to a position along its control: linear, logarithmic for ranges over several decades, or linear
+// around zero and logarithmic far from it. Dragging yields round numbers.
+
+class NumberScale {
+  public:
+    enum class Kind { even, decades, signed_decades };
+
+    // `range` must have low < high, and low > 0 for decades.
+    NumberScale(Kind kind, ValueRange range, bool is_whole);
+
+    double place_of(double value) const;       // 0 at range().low, 1 at range().high; may be outside 0 to 1
+    double resolution_at(double value) const;  // step of a drag at this value
+
+    // Returns the value at a position, clamped to the range and rounded to `fineness` times the resolution.
+    double value_at(double place, double fineness = 1) const;
+
+    Kind kind() const { return kind_; }
+    const ValueRange& range() const { return range_; }
+
+  private:
+    double bent(double value) const;
+    double straight(double bent) const;
+
+    Kind kind_;
+    ValueRange range_;
+    bool is_whole_;
+};
+
+// Selects the scale for a range: logarithmic if it spans more than two decades.
+NumberScale scale_for(ValueRange range, bool is_whole);
+
+// Clips `range` to the limits of the field, then widens it to include `value`.
+ValueRange fitting(const FieldText& field, ValueRange range, double value);
 
 // Number as displayed by a control.
 struct NumberShown {
@@ -69,5 +103,19 @@ std::optional<std::string> text_box(const PanelContext& context, const char* nam
 // Gives keyboard focus to this box in the next frame and selects its text.
 void begin_typing(const PanelContext& context, const char* name, const std::string& value);
 bool is_typing(const PanelContext& context, const char* name);
+
+// ---- Icons drawn as vector shapes, which are sharp at every scale and need no font.
+
+enum class Icon { first, back, play, pause, forward, last, loop, record, stop, remove, add };
+
+// Draws an icon in a square of `size` pixels around `middle`.
+void draw_icon(ImDrawList* list, Icon icon, ImVec2 middle, float size, ImU32 colour);
+
+// Square button with an icon, highlighted if `is_on`. Returns true when clicked. `name` identifies it for tests.
+bool icon_button(const PanelContext& context, std::string_view name, Icon icon, const char* help, bool is_on = false,
+                 bool is_possible = true);
+
+// Button for an action, disabled if the action is not possible. Draws nothing for an unknown action.
+void action_icon(const PanelContext& context, std::string_view action, Icon icon);
 
 }  // namespace echolux

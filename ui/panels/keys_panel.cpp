@@ -13,8 +13,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/regular_file.h"
 #include "ui/panels/controls.h"
-#include "ui/panels/icons.h"
-#include "ui/panels/panel_list.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/widgets.h"
 
 namespace echolux {

@@ -2,15 +2,113 @@
 // settings. They only keep state for drawing; PanelState is shared with the window.
 #pragma once
 
+#include <imgui.h>
+
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "ui/panels/panel_state.h"
-#include "ui/panels/style.h"
+#include "app/figure/surface_colours.h"
+#include "compute/plan/described.h"
+#include "engine/simulate/scene.h"
+#include "ui/panels/measuring.h"
+#include "ui/panels/volume_facts.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux {
+
+// ---- State of the panels between frames, shared with the window.
+
+// Rectangles of the controls in the last frame by key or action: left, top, right, bottom in pixels. Used by tests and
+// by the tour.
+struct ControlPlaces {
+    std::map<std::string, std::array<float, 4>> places;
+};
+
+// A file or folder that a panel asks for. The window opens its dialog and clears the request.
+struct FileWish {
+    enum class Kind { open, save, folder };
+    Kind kind = Kind::open;
+    std::string title;        // such as "Save the volume"
+    std::string suggested{};  // initial name or path
+    // accepted endings such as ".nrrd"; empty: any. A name without one gets that of `suggested`
+    std::vector<std::string> endings{};
+    std::function<void(const std::filesystem::path&)> chosen;  // called with the chosen path
+};
+
+// Statistics of the window's own frames.
+struct WindowPace {
+    double pictures_per_s = 0;
+    double interface_cpu_s = 0;
+    std::optional<double> interface_gpu_s;  // nullopt if the device has no timestamps
+    double pitch = 1;                       // pixels per ray in the picture of the volume
+    std::int64_t passes = 0;                // rays per pixel
+    bool is_final = false;
+};
+
+// The control that is being dragged or typed in. Only one can be active.
+struct ActiveControl {
+    unsigned int control = 0;  // ImGui id; 0: none
+    bool is_typed = false;
+    bool is_new = false;        // typing begins in this frame
+    bool goes_on = false;       // typing began before the box existed; further text is appended
+    bool has_keyboard = false;  // the box has keyboard focus
+    bool has_moved = false;
+    bool holds_low_end = false;  // the low end of a range is dragged
+    double place = 0;            // unclamped position along the control
+    double before = 0;           // value restored by Esc
+    std::string text;
+};
+
+// Time for which the pointer has rested on the control with this upper left corner.
+struct PointerRest {
+    float x = -1, y = -1;
+    double since_s = 0;
+};
+
+struct PanelState {
+    ControlPlaces controls;
+    MeasureTool measure;
+    ActiveControl active;
+    PointerRest rest;
+    VolumeFacts volume;  // updated by refresh_facts()
+    double volume_time_s = -1;
+    std::optional<FileWish> file_wish;
+    std::optional<std::filesystem::path> outside_wish;  // file or folder to show in the file manager
+    unsigned int picked = 0;                            // last clicked number, replaced by typing; 0: none
+    bool is_picked_there = false;                       // it has been drawn in this frame
+    WindowPace pace;
+    bool plays_keys = false;                          // the time line is playing, so frames follow quickly
+    std::string wanted_panel;                         // panel to scroll to; empty: none
+    bool has_sheet = false;                           // a dialog is open
+    bool is_in_sheet = false;                         // the content of the dialog is being drawn
+    std::vector<ShownScene> scenes = shown_scenes();  // scenes of the simulator
+};
+
+// ---- Fonts, colours and sizes of the interface. Owned by the window.
+
+struct Style {
+    float scale = 1;  // factor for all sizes in pixels
+    ImFont* text = nullptr;
+    ImFont* strong = nullptr;   // titles of panels, file names
+    ImFont* numbers = nullptr;  // digits of equal width
+    ImFont* large = nullptr;    // start page and alignment view
+
+    ImVec4 accent{0.31f, 0.62f, 0.95f, 1};
+    ImVec4 muted{0.58f, 0.61f, 0.66f, 1};    // units and explanations
+    ImVec4 trouble{0.96f, 0.55f, 0.36f, 1};  // pending errors
+    ImVec4 good{0.42f, 0.78f, 0.50f, 1};
+    ImVec4 recording{0.93f, 0.20f, 0.22f, 1};
+
+    // Converts a size in pixels at scale 1 to the current scale.
+    float px(float at_scale_1) const { return at_scale_1 * scale; }
+};
 
 // References passed to a panel while it is drawn.
 struct PanelContext {
@@ -42,5 +140,44 @@ std::vector<std::unique_ptr<Panel>> make_panels();
 
 // Creates the view that replaces the panes during alignment with a mirror in the sample arm.
 std::unique_ptr<Panel> make_alignment_view();
+
+// ---- Factories of the panels. panel.cpp lists them in order.
+
+// Panel with constant id, title and side.
+class NamedPanel : public Panel {
+  public:
+    NamedPanel(std::string_view id, std::string_view title, PanelSide side) : id_(id), title_(title), side_(side) {}
+
+    std::string_view id() const override { return id_; }
+    std::string_view title() const override { return title_; }
+    PanelSide side() const override { return side_; }
+
+  private:
+    std::string_view id_, title_;  // of string literals
+    PanelSide side_;
+};
+
+std::unique_ptr<Panel> make_source_panel();
+std::unique_ptr<Panel> make_processing_panel();
+std::unique_ptr<Panel> make_flow_panel();
+std::unique_ptr<Panel> make_statistics_panel();
+std::unique_ptr<Panel> make_log_panel();
+std::unique_ptr<Panel> make_overlays_panel();
+std::unique_ptr<Panel> make_stabilise_panel();
+std::unique_ptr<Panel> make_filters_panel();
+std::unique_ptr<Panel> make_surfaces_panel();
+std::unique_ptr<Panel> make_view_panel();
+std::unique_ptr<Panel> make_transfer_panel();
+std::unique_ptr<Panel> make_measure_panel();
+std::unique_ptr<Panel> make_export_panel();
+std::unique_ptr<Panel> make_time_panel();
+std::unique_ptr<Panel> make_keys_panel();
+
+// ---- Colours of layer surfaces
+
+inline ImVec4 drawn_colour_of_surface(std::size_t number) {
+    const Colour& colour = colour_of_surface(number);
+    return {static_cast<float>(colour.red), static_cast<float>(colour.green), static_cast<float>(colour.blue), 1};
+}
 
 }  // namespace echolux

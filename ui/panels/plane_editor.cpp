@@ -5,9 +5,10 @@
 #include <cmath>
 
 #include "compute/plan/describe.h"
+#include "render/camera.h"
 #include "ui/panels/controls.h"
-#include "ui/panels/curve_editing.h"
-#include "ui/panels/icons.h"
+#include "ui/panels/curve_editor.h"
+#include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 
 namespace echolux {
@@ -213,6 +214,274 @@ void PlaneEditor::draw_selected(const Edited& edited) {
         edited.set(without_widget(*edited.bare.plane, *selected_));
         selected_.reset();
     }
+}
+
+// ---- Plane picture
+
+namespace {
+
+ImU32 colour_of_widget(const TransferWidget& widget, float alpha) {
+    return ImGui::GetColorU32({static_cast<float>(widget.colour[0]), static_cast<float>(widget.colour[1]),
+                               static_cast<float>(widget.colour[2]), alpha});
+}
+
+// Merges neighbouring bins of the same shade into one rectangle to limit the number of primitives.
+void draw_counts(const PlanePicture& picture, ImDrawList* list) {
+    const PlaneHistogram& histogram = *picture.histogram;
+    const auto bins = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(histogram.counts.size()))));
+    if (bins == 0) return;
+    const double most = std::log1p(*std::ranges::max_element(histogram.counts));
+    const auto end_of = [&](const ValueRange& range, std::size_t bin) {
+        return std::lerp(range.low, range.high, static_cast<double>(bin) / static_cast<double>(bins));
+    };
+    constexpr double shades = 12;
+    for (std::size_t row = 0; row < bins; ++row) {
+        const auto shade = [&](std::size_t column) {
+            const double count = histogram.counts[row * bins + column];
+            return most > 0 ? std::ceil(shades * std::log1p(count) / most) / shades : 0;
+        };
+        const float top = picture.y_of(end_of(histogram.seconds, row + 1));
+        const float bottom = picture.y_of(end_of(histogram.seconds, row));
+        for (std::size_t first = 0, last = 0; first < bins; first = last) {
+            const double here = shade(first);
+            for (last = first + 1; last < bins && shade(last) == here; ++last) {
+            }
+            if (here <= 0) continue;
+            list->AddRectFilled({picture.x_of(end_of(histogram.values, first)), top},
+                                {picture.x_of(end_of(histogram.values, last)), bottom},
+                                ImGui::GetColorU32(ImVec4(0.62f, 0.66f, 0.74f, static_cast<float>(0.75 * here))));
+        }
+    }
+}
+
+// A parabola between the feet of the arc, within a band of its relative width.
+void draw_arc(const PlanePicture& picture, const TransferWidget& arc, ImDrawList* list, float thickness) {
+    constexpr int pieces = 48;
+    const double left = arc.points[0].value, right = arc.points[1].value, height = arc.points[0].second;
+    const auto place = [&](int piece, double beside) {
+        const double part = static_cast<double>(piece) / pieces;
+        return ImVec2(picture.x_of(std::lerp(left, right, part)),
+                      picture.y_of(height * (4 * part * (1 - part)) * (1 + beside)));
+    };
+    const double width = arc.width;
+    for (int i = 0; i < pieces; ++i) {
+        list->AddQuadFilled(place(i, -width), place(i, width), place(i + 1, width), place(i + 1, -width),
+                            colour_of_widget(arc, 0.4f));
+    }
+    for (int i = 0; i <= pieces; ++i) list->PathLineTo(place(i, 0));
+    list->PathStroke(colour_of_widget(arc, 1), 0, thickness);
+}
+
+// Draws the stroke at its width, then its centre line.
+void draw_stroke(const PlanePicture& picture, const TransferWidget& stroke, ImDrawList* list, float thickness) {
+    const float wide = static_cast<float>(2 * stroke.width) * (picture.high.y - picture.low.y);
+    const auto place = [&](const PlanePoint& point) {
+        return ImVec2(picture.x_of(point.value), picture.y_of(point.second));
+    };
+    for (const float width : {wide, thickness}) {
+        const ImU32 colour = colour_of_widget(stroke, width == wide ? 0.45f : 1);
+        for (const PlanePoint& point : stroke.points) list->PathLineTo(place(point));
+        list->PathStroke(colour, 0, width);
+    }
+    if (stroke.points.size() == 1)
+        list->AddCircleFilled(place(stroke.points[0]), 0.5f * wide, colour_of_widget(stroke, 0.45f));
+}
+
+void draw_widget(const PlanePicture& picture, const TransferWidget& widget, bool is_selected, ImDrawList* list) {
+    const Style& style = picture.context.style;
+    const float thickness = style.px(is_selected ? 2 : 1);
+    if (widget.shape == WidgetShape::box) {
+        const ImVec2 low{picture.x_of(widget.points[0].value), picture.y_of(widget.points[1].second)};
+        const ImVec2 high{picture.x_of(widget.points[1].value), picture.y_of(widget.points[0].second)};
+        list->AddRectFilled(low, high, colour_of_widget(widget, 0.4f));
+        list->AddRect(low, high, colour_of_widget(widget, 1), 0, 0, thickness);
+    } else if (widget.shape == WidgetShape::arc) {
+        draw_arc(picture, widget, list, thickness);
+    } else {
+        draw_stroke(picture, widget, list, thickness);
+    }
+    if (!is_selected) return;
+    for (const PlanePoint& handle : handles_of(widget)) {
+        const ImVec2 at{picture.x_of(handle.value), picture.y_of(handle.second)};
+        list->AddCircleFilled(at, style.px(5), IM_COL32(255, 255, 255, 255));
+        list->AddCircleFilled(at, style.px(3.6f), colour_of_widget(widget, 1));
+    }
+}
+
+}  // namespace
+
+float PlanePicture::x_of(double value) const {
+    const ValueRange& range{function.range};
+    return low.x + (high.x - low.x) * static_cast<float>((value - range.low) / (range.high - range.low));
+}
+
+float PlanePicture::y_of(double second) const {
+    const TransferPlane& plane = *function.plane;
+    return high.y - (high.y - low.y) * static_cast<float>((second - plane.from) / (plane.to - plane.from));
+}
+
+PlanePoint PlanePicture::at(ImVec2 pixel) const {
+    const TransferPlane& plane = *function.plane;
+    return {
+        std::lerp(function.range.low, function.range.high, static_cast<double>((pixel.x - low.x) / (high.x - low.x))),
+        std::lerp(plane.from, plane.to, static_cast<double>((high.y - pixel.y) / (high.y - low.y)))};
+}
+
+PlaneScale PlanePicture::scale() const {
+    const TransferPlane& plane = *function.plane;
+    return {static_cast<double>(high.x - low.x) / (function.range.high - function.range.low),
+            static_cast<double>(high.y - low.y) / (plane.to - plane.from)};
+}
+
+void draw_plane(const PlanePicture& picture, std::optional<std::size_t> selected) {
+    const Style& style = picture.context.style;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRectFilled(picture.low, picture.high, IM_COL32(14, 15, 18, 255), ImGui::GetStyle().FrameRounding);
+    const float room = style.px(6);
+    list->PushClipRect({picture.low.x - room, picture.low.y}, {picture.high.x + room, picture.high.y}, true);
+    if (picture.histogram) draw_counts(picture, list);
+    const auto& widgets = picture.function.plane->widgets;
+    for (std::size_t i = 0; i < widgets.size(); ++i) draw_widget(picture, widgets[i], selected == i, list);
+    list->PopClipRect();
+}
+
+// ---- Plane editing
+
+namespace {
+
+constexpr double closest_ends = 1e-3;  // minimum size of a widget relative to the axes
+
+double span_of(const ValueRange& range) {
+    return range.high - range.low;
+}
+
+// Default range of the second axis, derived from the value range and the voxel size.
+ValueRange usual_ends(SecondAxis second, const TransferFunction& function, const VolumeGrid& grid) {
+    const auto edges = voxel_edges(grid);
+    const double smallest = std::ranges::min(edges);
+    if (second == SecondAxis::gradient) return {0, 0.25 * span_of(function.range) / smallest};
+    if (second == SecondAxis::curvature) return {-0.5 / smallest, 0.5 / smallest};
+    return {0, volume_extent(grid).x};
+}
+
+// Moves one end of an interval and keeps a minimum length `gap`.
+void move_end(double& low, double& high, bool is_high, double to, double gap) {
+    if (is_high)
+        high = std::max(to, low + gap);
+    else
+        low = std::min(to, high - gap);
+}
+
+}  // namespace
+
+std::vector<PlanePoint> handles_of(const TransferWidget& widget) {
+    const auto& points = widget.points;
+    switch (widget.shape) {
+        case WidgetShape::box:
+            return {points[0], {points[1].value, points[0].second}, {points[0].value, points[1].second}, points[1]};
+        case WidgetShape::arc:
+            return {{points[0].value, 0},
+                    {points[1].value, 0},
+                    {0.5 * (points[0].value + points[1].value), points[0].second}};
+        case WidgetShape::stroke: break;
+    }
+    return {};
+}
+
+// Default sizes are relative to the visible range.
+TransferPlane with_widget(TransferPlane plane, WidgetShape shape, const ValueRange& values, const PlanePoint& at) {
+    const auto value = [&](double part) { return std::lerp(values.low, values.high, part); };
+    const auto second = [&](double part) { return std::lerp(plane.from, plane.to, part); };
+    TransferWidget widget{.shape = shape, .points = {}, .softness = 0.3, .colour = {1, 0.85, 0.6}, .extinction = 200};
+    if (shape == WidgetShape::box) widget.points = {{value(0.4), second(0.3)}, {value(0.7), second(0.7)}};
+    if (shape == WidgetShape::arc) {
+        widget.points = {{value(0.2), second(0.7)}, {value(0.8), second(0.7)}};
+        widget.width = 0.25;
+    }
+    if (shape == WidgetShape::stroke) {
+        widget.points = {at};
+        widget.width = 0.05;
+    }
+    plane.widgets.push_back(std::move(widget));
+    return plane;
+}
+
+TransferPlane without_widget(TransferPlane plane, std::size_t widget) {
+    plane.widgets.erase(plane.widgets.begin() + static_cast<std::ptrdiff_t>(widget));
+    return plane;
+}
+
+TransferPlane with_stroke_led_on(TransferPlane plane, std::size_t stroke, const PlanePoint& to) {
+    constexpr std::size_t most_points = 1024;
+    auto& points = plane.widgets[stroke].points;
+    if (points.size() < most_points && points.back() != to) points.push_back(to);
+    return plane;
+}
+
+TransferPlane with_handle_moved(TransferPlane plane, const WidgetHold& held, const ValueRange& values,
+                                const PlanePoint& to) {
+    TransferWidget& widget = plane.widgets[held.widget];
+    const std::size_t handle = *held.handle;
+    PlanePoint &low = widget.points[0], &high = widget.points[1];
+    const double value_gap = closest_ends * span_of(values), second_gap = closest_ends * (plane.to - plane.from);
+    if (widget.shape == WidgetShape::box) {
+        move_end(low.value, high.value, handle % 2 == 1, to.value, value_gap);
+        move_end(low.second, high.second, handle / 2 == 1, to.second, second_gap);
+    } else if (handle < 2) {
+        move_end(low.value, high.value, handle == 1, to.value, value_gap);
+    } else {
+        // An arc must not become flat.
+        const double height = std::abs(to.second) < second_gap ? std::copysign(second_gap, to.second) : to.second;
+        low.second = high.second = height;
+    }
+    return plane;
+}
+
+TransferPlane with_widget_moved(TransferPlane plane, std::size_t widget, const PlanePoint& by) {
+    const bool stands = plane.widgets[widget].shape == WidgetShape::arc;  // the feet of an arc stay on the value axis
+    for (PlanePoint& point : plane.widgets[widget].points) {
+        point = {point.value + by.value, point.second + (stands ? 0 : by.second)};
+    }
+    return plane;
+}
+
+TransferPlane with_second_axis(const TransferPlane& plane, SecondAxis second, const TransferFunction& function,
+                               const VolumeGrid& grid) {
+    const ValueRange ends = usual_ends(second, function, grid);
+    TransferPlane other{second, ends.low, ends.high, plane.widgets};
+    for (TransferWidget& widget : other.widgets) {
+        for (PlanePoint& point : widget.points) {
+            point.second = std::lerp(ends.low, ends.high, (point.second - plane.from) / (plane.to - plane.from));
+        }
+        if (widget.shape == WidgetShape::arc && widget.points[0].second == 0) {
+            widget.points[0].second = widget.points[1].second = ends.high;
+        }
+    }
+    return other;
+}
+
+TransferPlane first_plane(const TransferFunction& function, const VolumeGrid& grid) {
+    const ValueRange ends = usual_ends(SecondAxis::gradient, function, grid);
+    return {SecondAxis::gradient, ends.low, ends.high, {}};
+}
+
+// The selected widget is tested first, because its handles may overlap others.
+std::optional<WidgetHold> widget_under(const TransferFunction& function, const PlanePoint& at, const PlaneScale& scale,
+                                       double reach, std::optional<std::size_t> selected) {
+    const TransferPlane& plane = *function.plane;
+    if (selected && *selected < plane.widgets.size()) {
+        const auto handles = handles_of(plane.widgets[*selected]);
+        for (std::size_t i = 0; i < handles.size(); ++i) {
+            const double off = std::hypot((handles[i].value - at.value) * scale.per_value,
+                                          (handles[i].second - at.second) * scale.per_second);
+            if (off <= reach) return WidgetHold{*selected, i};
+        }
+    }
+    const PlaneReach whole{function.range.low, function.range.high, plane.from, plane.to};
+    for (std::size_t i = plane.widgets.size(); i-- > 0;) {
+        if (weight_at(plane.widgets[i], at, whole) > 0) return WidgetHold{i, {}};
+    }
+    return {};
 }
 
 }  // namespace echolux

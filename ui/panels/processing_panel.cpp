@@ -1,10 +1,27 @@
-// Panel for the reconstruction from spectra to voxels: background, k linearization, dispersion, window, depth and
-// levels. Settings without effect are omitted.
+// Panels for the processing of spectra and volumes: reconstruction, speckle filters, motion correction, and flow.
+// Settings without effect are omitted.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "app/stage/exhibit.h"
 #include "app/stage/live_session.h"
-#include "ui/panels/panel_list.h"
+#include "compute/plan/describe.h"
+#include "render/slots/volume_texture.h"
+#include "render/view/curve.h"
+#include "ui/panels/panel.h"
+#include "ui/panels/plot.h"
+#include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
+#include "ui/workspace/filtering.h"
 
 namespace echolux {
+
+// ---- Reconstruction from spectra to voxels: background, k linearization, dispersion, window, depth and levels
+
 namespace {
 
 bool is_instrument(Exhibit& exhibit) {
@@ -86,6 +103,340 @@ class ProcessingPanel : public NamedPanel {
 
 std::unique_ptr<Panel> make_processing_panel() {
     return std::make_unique<ProcessingPanel>();
+}
+
+// ---- Speckle filters for the displayed volume: method, strength, and whether the filtered or the raw volume is
+// displayed. Filters affect only the display; files and recordings stay unchanged.
+
+namespace {
+
+// Row for a filter width, which must be odd.
+void odd_row(const PanelContext& context, const char* key) {
+    const BoundField* field = context.work.field(key);
+    if (field == nullptr) return;
+    setting_row(context, *field, [&](const Value& value, Edit edit) {
+        return context.work.change(key, Value(std::get<std::int64_t>(value) | 1), edit);
+    });
+}
+
+// Settings of the selected method.
+void draw_method(const PanelContext& context, FilterMethod method) {
+    switch (method) {
+        case FilterMethod::nlm:
+            setting_row(context, "filter.strength");
+            odd_row(context, "filter.search_depth");
+            odd_row(context, "filter.search_a_scans");
+            odd_row(context, "filter.search_b_scans");
+            odd_row(context, "filter.patch");
+            break;
+        case FilterMethod::median: setting_row(context, "filter.median_size"); break;
+        case FilterMethod::bilateral:
+            setting_row(context, "filter.sigma");
+            setting_row(context, "filter.range_db");
+            break;
+    }
+}
+
+// One line in every state, so that the layout does not change.
+std::string state_of_live(Workspace& work) {
+    const auto done = Filtering::done_live(work);
+    if (!work.tissue().filter_display.shown) return "Shown: the raw volume.";
+    if (done == nullptr || !done->was_to_be_filtered) return "From the next volume on.";
+    if (!done->unsmooth.empty()) return "Shown as it is: " + done->unsmooth;
+    const std::int64_t skipped = Filtering::live_stats(work).skipped;
+    return skipped == 0 ? "Shown: filtered volumes." : fmt::format("Shown: filtered volumes; {} skipped.", skipped);
+}
+
+std::string state_of(Workspace& work) {
+    if (Filtering::is_live(work)) return state_of_live(work);
+    const Filtering& filtering = work.filtering();
+    const std::string obstacle = Filtering::obstacle(work);
+    const bool is_wanted = work.tissue().filter_display.shown;
+    if (is_wanted && filtering.is_filtered(work)) {
+        if (filtering.is_under_way()) return "Filtering again: shown is the one before.";
+        return filtering.has_ended_early() ? "Ended early: shown is the one before." : "Shown: the filtered volume.";
+    }
+    if (!obstacle.empty()) return obstacle;
+    if (!is_wanted) return "Shown: the raw volume.";
+    return filtering.is_under_way() ? "Filtering: shown is the raw volume." : "Ended early: shown is the raw volume.";
+}
+
+class FiltersPanel : public NamedPanel {
+  public:
+    FiltersPanel() : NamedPanel("filters", "Filters", PanelSide::right) {}
+    bool is_there(Workspace& work) const override { return work.is_open() && !work.stage().exhibit()->has_planes(); }
+
+    void draw(const PanelContext& context) override {
+        setting_row(context, "filter.shown", "show filtered");
+        setting_row(context, "filter.method");
+        draw_method(context, context.work.tissue().filter.method);
+        setting_row(context, "filter.looks");
+        setting_row(context, "filter.stored_as", "voxels hold");
+        muted_text(context, state_of(context.work));
+        if (!Filtering::is_live(context.work)) draw_job(context);
+    }
+
+  private:
+    // Buttons to cancel and restart the filter job.
+    static void draw_job(const PanelContext& context) {
+        Workspace& work = context.work;
+        Filtering& filtering = work.filtering();
+        const bool is_wanted = work.tissue().filter_display.shown;
+        const bool runs = is_wanted && filtering.is_under_way();
+        const bool ended_early = is_wanted && filtering.has_ended_early();
+        if (plain_button(context, "filter.cancel", "Cancel", "ends the filtering that is under way", runs))
+            work.jobs().cancel(filtering.filter_job());
+        ImGui::SameLine();
+        if (plain_button(context, "filter.again", "Filter again", "after it was cancelled, or failed",
+                         ended_early && Filtering::obstacle(work).empty()))
+            filtering.again();
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_filters_panel() {
+    return std::make_unique<FiltersPanel>();
+}
+
+// ---- Panel for motion correction of the displayed volume: reference, shifts of the B-scans, their quality, and
+// whether the stabilised or the raw volume is displayed.
+
+namespace {
+
+constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+
+// One line per state, for a live source.
+std::string state_of_live_motion(Workspace& work) {
+    const auto done = Filtering::done_live(work);
+    if (!work.tissue().registration_display.shown) return "Shown: the raw volume.";
+    if (done == nullptr || !done->was_to_be_stabilised) return "From the next volume on.";
+    if (!done->unsteady.empty()) return "Shown as it is: " + done->unsteady;
+    const std::int64_t skipped = Filtering::live_stats(work).skipped;
+    return skipped == 0 ? "Shown: stabilised volumes." : fmt::format("Shown: stabilised volumes; {} skipped.", skipped);
+}
+
+std::string state_of_motion(Workspace& work) {
+    if (Filtering::is_live(work)) return state_of_live_motion(work);
+    const Filtering& filtering = work.filtering();
+    const std::string obstacle = Filtering::obstacle(work);
+    const bool is_wanted = work.tissue().registration_display.shown;
+    if (is_wanted && filtering.is_stabilised(work))
+        return filtering.is_under_way() ? "Working: shown is the one before." : "Shown: the stabilised volume.";
+    if (!obstacle.empty()) return obstacle;
+    if (!is_wanted) return "Shown: the raw volume.";
+    return filtering.is_under_way() ? "Working: shown is the raw volume." : "Ended early: shown is the raw volume.";
+}
+
+class StabilisePanel : public NamedPanel {
+  public:
+    StabilisePanel() : NamedPanel("stabilise", "Stabilise", PanelSide::right) {}
+    bool is_there(Workspace& work) const override { return work.is_open() && !work.stage().exhibit()->has_planes(); }
+
+    void draw(const PanelContext& context) override {
+        Workspace& work = context.work;
+        setting_row(context, "registration.shown", "show stabilised");
+        const bool is_live = Filtering::is_live(work);
+        if (is_live)
+            setting_row(context, "registration.across_volumes", "across volumes");
+        else if (work.stage().exhibit()->timeline() != nullptr)
+            setting_row(context, "registration.reference", "compare with");
+        if (section(context, "Ranges", false)) {
+            for (const char* key : {"registration.axial_range", "registration.lateral_range", "registration.row_range"})
+                setting_row(context, key);
+            odd_strip(context);
+            setting_row(context, "registration.min_quality");
+            setting_row(context, "registration.saccade_speed");
+            if (!is_live) setting_row(context, "registration.crosses");
+        }
+        if (!is_live) draw_buttons(context);
+        muted_text(context, state_of_motion(work));
+        if (const auto done = Filtering::done_live(work)) {
+            if (!done->rows.empty()) draw_result(context, {done->rows, done->used, done});
+        } else if (const StabilisedVolume* found = work.filtering().stabilised()) {
+            draw_result(context, {found->rows, found->used, found->volume});
+        }
+    }
+
+  private:
+    struct Found {
+        const std::vector<RowShift>& rows;
+        std::int64_t used;
+        std::shared_ptr<const void> of;  // identifies the rows; changes with them
+    };
+
+    // The strip must have an odd width.
+    static void odd_strip(const PanelContext& context) {
+        const BoundField* field = context.work.field("registration.strip");
+        if (field == nullptr) return;
+        setting_row(context, *field, [&](const Value& value, Edit edit) {
+            return context.work.change("registration.strip", Value(std::get<std::int64_t>(value) | 1), edit);
+        });
+    }
+
+    static void draw_buttons(const PanelContext& context) {
+        Workspace& work = context.work;
+        Filtering& filtering = work.filtering();
+        const bool is_shown = work.tissue().registration_display.shown, is_there = filtering.stabilised() != nullptr;
+        const bool can_begin = Filtering::obstacle(work).empty() && !filtering.is_under_way() && !is_there;
+        if (plain_button(context, "registration.measure", "Measure motion",
+                         "finds the shifts; the raw volume stays in view", can_begin))
+            is_shown ? filtering.again() : filtering.measure(work);
+        ImGui::SameLine();
+        if (plain_button(context, "registration.cancel", "Cancel", "ends what is under way", filtering.is_under_way()))
+            work.jobs().cancel(filtering.stabilise_job());
+    }
+
+    // Copies the curves only when the result changes.
+    void draw_result(const PanelContext& context, const Found& found) {
+        const auto saccades = std::ranges::count_if(found.rows, &RowShift::is_saccade);
+        figure(context, "B-scans with a place", fmt::format("{} of {}", found.used, found.rows.size()));
+        figure(context, "in saccades", fmt::format("{}", saccades));
+        if (of_ != found.of) read(found);
+        const float width = ImGui::GetContentRegionAvail().x;
+        const double rows = std::max<double>(1, static_cast<double>(found.rows.size()) - 1);
+        const Style& style = context.style;
+        const Plot shifts{
+            .title = "shifts",
+            .across = {"B-scan", ""},
+            .up = {"shift", "voxels"},
+            .whole_across = {0, rows},
+            .traces = {{"depth", {z_}, style.accent}, {"A-scans", {x_}, style.good}, {"B-scans", {y_}, style.trouble}}};
+        draw_plot(context, shifts, shifts_zoom_, {width, style.px(170)});
+        note_place(context, "registration.shifts");
+        const Plot quality{.title = "quality",
+                           .across = {"B-scan", ""},
+                           .up = {"quality", ""},
+                           .whole_across = {0, rows},
+                           .up_range = PlotRange{0, 1},
+                           .traces = {{"correlation", {quality_}, style.accent}}};
+        draw_plot(context, quality, quality_zoom_, {width, style.px(120)});
+        note_place(context, "registration.quality");
+        draw_reasons(context, found);
+        muted_text(context,
+                   "Slow motion and slopes of the tissue look the same from within one volume: level, slope and "
+                   "bow of the tissue are left as they are, unless another time point is compared with.");
+    }
+
+    // Counts the B-scans without a position by reason.
+    static void draw_reasons(const PanelContext& context, const Found& found) {
+        std::map<std::string, int> without;
+        for (const RowShift& row : found.rows) {
+            if (!row.is_valid()) ++without[std::string(name_of(row.reason))];
+        }
+        for (const auto& [reason, count] : without) figure(context, reason.c_str(), std::to_string(count), "B-scans");
+    }
+
+    // B-scans without a position become gaps in the curves.
+    void read(const Found& found) {
+        of_ = found.of;
+        for (std::vector<float>* curve : {&z_, &x_, &y_, &quality_}) curve->clear();
+        for (const RowShift& row : found.rows) {
+            const bool is_there = row.is_valid();
+            z_.push_back(is_there ? static_cast<float>(row.z) : unknown);
+            x_.push_back(is_there ? static_cast<float>(row.x) : unknown);
+            y_.push_back(is_there ? static_cast<float>(row.y) : unknown);
+            quality_.push_back(static_cast<float>(row.quality));
+        }
+    }
+
+    PlotZoom shifts_zoom_, quality_zoom_;
+    std::shared_ptr<const void> of_;  // result from which the curves were copied
+    std::vector<float> z_, x_, y_, quality_;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_stabilise_panel() {
+    return std::make_unique<StabilisePanel>();
+}
+
+// ---- Panel for the computation of flow from repeated scans, and for its colours over the structure.
+
+namespace {
+
+void draw_method(const PanelContext& context) {
+    setting_rows(context,
+                 {"flow.method", "flow.window_depth", "flow.window_lines", "flow.threshold_db", "flow.bulk_motion",
+                  "flow.align", "flow.align_depth", "flow.align_lines", "flow.min_match", "flow.significance",
+                  "flow.unwrap", "flow.invert", "flow.angle_deg", "flow.sub_bands", "flow.correlation_reach"});
+}
+
+// Colour bar with its limits in the unit of the flow. Signed flow ranges from towards to away.
+void colour_bar(const PanelContext& context, const FlowScale& scale) {
+    const Style& style = context.style;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImVec2 size{ImGui::GetContentRegionAvail().x, style.px(14)};
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ColourMap map = colour_map(context.work.view().flow_colour_map);
+    constexpr int pieces = 64;
+    for (int i = 0; i < pieces; ++i) {
+        const double level = (i + 0.5) / pieces;
+        const auto colour = colour_at(map, scale.has_sign ? level : 0.5 + 0.5 * level);
+        const float x = at.x + size.x * static_cast<float>(i) / pieces;
+        list->AddRectFilled({x, at.y}, {x + size.x / pieces + 1, at.y + size.y},
+                            ImGui::GetColorU32({static_cast<float>(colour.r), static_cast<float>(colour.g),
+                                                static_cast<float>(colour.b), 1}));
+    }
+    ImGui::Dummy(size);
+    note_place(context, "flow.colour_bar");
+    const bool is_known = !std::isnan(scale.range);
+    const std::string number = is_known ? short_number(scale.range) : "", unit = is_known ? scale.unit : "";
+    const std::string high = number + (unit.empty() ? "" : " " + unit) + (scale.has_sign ? " away" : "");
+    const std::string low = (is_known ? "−" + number : "") + " towards";
+    ImGui::PushFont(style.numbers);
+    ImGui::TextColored(style.muted, "%s", scale.has_sign ? low.c_str() : "0");
+    ImGui::SameLine(ImGui::GetCursorPosX() + size.x - ImGui::CalcTextSize(high.c_str()).x);
+    ImGui::TextColored(style.muted, "%s", high.c_str());
+    ImGui::PopFont();
+}
+
+// The method may be set before the first volume arrives.
+bool computes_flow(const Workspace& work) {
+    return work.scan() != nullptr && work.scan()->flow.method != FlowMethod::none;
+}
+
+class FlowPanel : public NamedPanel {
+  public:
+    FlowPanel() : NamedPanel("flow", "Flow", PanelSide::right) {}
+
+    bool is_there(Workspace& work) const override {
+        return work.scan() != nullptr || (work.is_open() && work.stage().exhibit()->flow_grid());
+    }
+
+    // Flow is the first panel if it is displayed. This applies as soon as flow is computed, before its first volume, so
+    // that panels do not move later.
+    bool comes_first(Workspace& work) const override {
+        return computes_flow(work) || (work.is_open() && work.stage().exhibit()->flow_grid());
+    }
+
+    void draw(const PanelContext& context) override {
+        Exhibit* exhibit = context.work.stage().exhibit();
+        const View& view = context.work.view();
+        const auto scale = exhibit != nullptr ? exhibit->flow_scale(view) : std::nullopt;
+        const bool is_shown = scale || computes_flow(context.work);
+        if (is_shown) {
+            // placeholder before the first volume
+            colour_bar(context, scale.value_or(FlowScale{.range = NAN, .unit = ""}));
+            setting_rows(context, {"view.flow_shown", "view.flow_range", "view.flow_threshold", "view.flow_opacity",
+                                   "view.flow_colour_map"});
+            if (!view.flow_streaks.empty()) {
+                setting_rows(context, {"view.streak_pace", "view.streak_s"});
+                if (plain_button(context, "flow.no_streaks", "Remove streaks", "those along vessels"))
+                    context.work.change("view.flow_streaks", std::vector<double>{});
+            }
+            const auto grid = exhibit != nullptr ? exhibit->flow_grid() : std::nullopt;
+            if (grid && grid->v_max <= 0 && is_phasor(*grid)) setting_row(context, "view.flow_v_max");
+        }
+        const Scan* scan = context.work.scan();
+        if (scan != nullptr && (!is_shown || section(context, "Computing", true))) draw_method(context);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_flow_panel() {
+    return std::make_unique<FlowPanel>();
 }
 
 }  // namespace echolux

@@ -8,8 +8,7 @@
 #include "app/stage/live_session.h"
 #include "compute/plan/describe.h"
 #include "ui/panels/controls.h"
-#include "ui/panels/icons.h"
-#include "ui/panels/panel_list.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 

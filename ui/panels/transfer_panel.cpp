@@ -1,14 +1,114 @@
-// Panel for the transfer function: curve, range of values and opacity.
+// Panels of what is displayed with which colours: the transfer function of the volume, and the layers of the picture
+// with their channels.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "app/stage/exhibit.h"
 #include "app/transfer/transfer_file.h"
-#include "ui/panels/channel_rows.h"
+#include "compute/plan/describe.h"
+#include "render/slots/volume_texture.h"
 #include "ui/panels/curve_editor.h"
-#include "ui/panels/panel_list.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/plane_editor.h"
 #include "ui/panels/volume_facts.h"
 #include "ui/panels/widgets.h"
 
 namespace echolux {
+
+// ---- Rows for the channels of a view: further volumes on the same voxel grid that are displayed together.
+
 namespace {
+
+// Draws each channel with visibility, curve, range, blending and label colours, and a button to add a channel.
+void draw_channels(const PanelContext& context);
+
+// Draws only the button.
+void draw_add_channel(const PanelContext& context);
+
+std::string channel_setting(std::size_t place, std::string_view name) {
+    return "view." + channel_key(place, name);
+}
+
+// Lists at most 24 labels with their colours.
+void draw_label_colours(const PanelContext& context, const Channel& channel) {
+    constexpr std::size_t most = 24;
+    const std::vector<TissueLabel>& labels = *channel.labels;
+    for (std::size_t i = 0; i < std::min(labels.size(), most); ++i) {
+        const TissueLabel& label = labels[i];
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const float height = ImGui::GetTextLineHeight();
+        ImGui::GetWindowDrawList()->AddRectFilled(
+            at, {at.x + height, at.y + height},
+            ImGui::GetColorU32({static_cast<float>(label.colour[0]), static_cast<float>(label.colour[1]),
+                                static_cast<float>(label.colour[2]), 1}));
+        ImGui::Dummy({height, height});
+        ImGui::SameLine();
+        ImGui::TextUnformatted(label.name.empty() ? std::to_string(label.id).c_str() : label.name.c_str());
+    }
+    if (labels.size() > most) muted_text(context, fmt::format("and {} more", labels.size() - most));
+}
+
+void draw_channel(const PanelContext& context, std::size_t place) {
+    Workspace& work = context.work;
+    const Channel& channel = work.view().channels[place];
+    const std::string name = std::filesystem::path(channel.file).filename().string();
+    ImGui::PushID(static_cast<int>(place));
+    bool is_seen = channel.shown;
+    const bool is_changed = ImGui::Checkbox("##seen", &is_seen);
+    note_place(context, channel_setting(place, "shown"));
+    tooltip(context, channel.file + "\n" + channel_setting(place, "shown"));
+    ImGui::SameLine();
+    const bool is_open = section(context, name.c_str(), true);
+    // Changes are applied after the widgets, because they may remove the channel.
+    bool is_removed = false;
+    if (is_open) {
+        setting_row(context, channel_setting(place, "curve"), "curve");
+        if (!channel.labels) {
+            for (const char* row : {"low", "high", "colour_map"})
+                setting_row(context, channel_setting(place, row),
+                            row == std::string_view("colour_map") ? "colour map" : row);
+        }
+        setting_row(context, channel_setting(place, "opacity"), "opacity");
+        setting_row(context, channel_setting(place, "blend"), "blend");
+        setting_row(context, channel_setting(place, "mode"), "mode");
+        setting_row(context, channel_setting(place, "file"), "file");
+        if (channel.labels) draw_label_colours(context, channel);
+        is_removed = plain_button(context, fmt::format("channel_{}.remove", place + 2), "Remove",
+                                  "it is no longer seen together with the volume");
+    }
+    ImGui::PopID();
+    if (is_changed) work.change(channel_setting(place, "shown"), is_seen);
+    if (is_removed) work.change(channel_setting(place, "file"), std::string());
+}
+
+void draw_channels(const PanelContext& context) {
+    const auto& channels = context.work.view().channels;
+    for (std::size_t i = 0; i < channels.size(); ++i) {
+        if (channels[i].volume) draw_channel(context, i);
+    }
+    draw_add_channel(context);
+}
+
+void draw_add_channel(const PanelContext& context) {
+    const auto& channels = context.work.view().channels;
+    const auto free = std::ranges::find_if(channels, [](const Channel& channel) { return channel.file.empty(); });
+    const bool has_room = free != channels.end();
+    const auto place = static_cast<std::size_t>(free - channels.begin());
+    if (!plain_button(context, "channel.add", "Add a volume...",
+                      "a volume of the same voxels, seen together with this one", has_room)) {
+        return;
+    }
+    Workspace& work = context.work;
+    context.state.file_wish = FileWish{
+        .kind = FileWish::Kind::open,
+        .title = "Add a volume of the same voxels",
+        .chosen = [&work, place](const auto& path) { work.change(channel_setting(place, "file"), path.string()); }};
+}
+
+// ---- Panel for the transfer function: curve, range of values and opacity
 
 class TransferPanel : public NamedPanel {
   public:
@@ -93,6 +193,142 @@ class TransferPanel : public NamedPanel {
 
 std::unique_ptr<Panel> make_transfer_panel() {
     return std::make_unique<TransferPanel>();
+}
+
+// ---- Panel of displayed layers from top to bottom. Layers can be hidden, and flow can be above or below the volume.
+// Also lists the channels: volumes on the same voxel grid, each with its own curve. Present only if there is more than
+// the volume.
+
+namespace {
+
+struct Layer {
+    const char* id;    // "flow"
+    std::string name;  // such as "Flow: doppler, mm/s"
+    bool is_seen;
+    bool can_change;  // whether it can be hidden
+    const char* help;
+    std::string on, off;  // values of `key` when visible and hidden
+    const char* key;
+    bool can_move = false;  // can be swapped with the other layer
+};
+
+bool has_heights(const Cut& cut) {
+    return !cut.top_from.empty() || !cut.bottom_from.empty() || cut.top_um > above_all_um ||
+           cut.bottom_um < below_all_um;
+}
+
+bool has_channels(const View& view) {
+    return std::ranges::any_of(view.channels, [](const Channel& channel) { return channel.volume != nullptr; });
+}
+
+std::string named(const char* name, const std::string& quantity, const std::string& unit) {
+    const std::string what = quantity.empty() || unit.empty() ? quantity + unit : quantity + ", " + unit;
+    return what.empty() ? name : std::string(name) + ": " + what;
+}
+
+// Returns the layers from top to bottom.
+std::vector<Layer> layers_of(const PanelContext& context) {
+    const View& view = context.work.view();
+    Exhibit& exhibit = *context.work.stage().exhibit();
+    const std::optional<VolumeGrid> grid = exhibit.grid(), flow = exhibit.flow_grid();
+    std::vector<Layer> layers;
+    const bool is_phase = flow && is_phasor(*flow);
+    const bool can_hide_volume = flow && !is_phase && view.flow_shown != FlowShown::hidden;
+    Layer volume{"volume",
+                 grid ? named("Volume", grid->quantity, short_unit(grid->unit)) : "Volume",
+                 view.flow_shown != FlowShown::alone || !flow,
+                 can_hide_volume,
+                 is_phase ? "phases are shown over the structure only; unwrapped ones (flow.unwrap) can stand alone"
+                          : "the structure",
+                 "overlay",
+                 "alone",
+                 "view.flow_shown"};
+    if (has_channels(view)) {
+        volume.is_seen = view.channel_1_shown;
+        volume.can_change = true;
+        volume.help = "the volume itself, the first channel";
+        volume.on = "true";
+        volume.off = "false";
+        volume.key = "view.channel_1_shown";
+    }
+    if (flow) {
+        const auto scale = exhibit.flow_scale(view);
+        const bool is_under = view.flow_shown == FlowShown::under;
+        // Both are visible.
+        const bool both = is_under || view.flow_shown == FlowShown::overlay;
+        Layer moving{"flow",
+                     named("Flow", flow->quantity, scale ? scale->unit : flow->unit),
+                     view.flow_shown != FlowShown::hidden,
+                     view.flow_shown != FlowShown::alone,
+                     "speeds or an angiogram, in colours",
+                     "overlay",
+                     "hidden",
+                     "view.flow_shown",
+                     both};
+        volume.can_move = both;
+        layers.push_back(is_under ? volume : moving);
+        layers.push_back(is_under ? moving : volume);
+    } else {
+        layers.push_back(volume);
+    }
+    if (has_heights(view)) {
+        layers.push_back({"heights", "Height maps", view.heights_cut, true,
+                          "view.top_* and view.bottom_* cut the volume; the heights themselves stay as they are set",
+                          "true", "false", "view.heights_cut"});
+    }
+    return layers;
+}
+
+// Layers are switched by a boolean or a choice.
+Value value_of(const Layer& layer, bool is_seen) {
+    const std::string& text = is_seen ? layer.on : layer.off;
+    if (text == "true" || text == "false") return text == "true";
+    return text;
+}
+
+void draw_layer(const PanelContext& context, const Layer& layer, bool is_top) {
+    const std::string name = std::string("layers.") + layer.id;
+    ImGui::PushID(layer.id);
+    bool is_seen = layer.is_seen;
+    ImGui::BeginDisabled(!layer.can_change);
+    const bool is_changed = ImGui::Checkbox(layer.name.c_str(), &is_seen);
+    ImGui::EndDisabled();
+    note_place(context, name);
+    tooltip(context, std::string(layer.help) + "\n" + layer.key);
+    bool moves = false;
+    if (layer.can_move) {
+        const float width = ImGui::GetFrameHeight();
+        ImGui::SameLine(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width);
+        moves = plain_button(context, name + ".move", is_top ? "↓" : "↑",
+                             is_top ? "below the other one" : "above the other one", true, width);
+    }
+    ImGui::PopID();
+    if (is_changed) context.work.change(layer.key, value_of(layer, is_seen));
+    if (!moves) return;
+    const bool is_under = context.work.view().flow_shown == FlowShown::under;
+    context.work.change("view.flow_shown", std::string(is_under ? "overlay" : "under"));
+}
+
+class OverlaysPanel : public NamedPanel {
+  public:
+    OverlaysPanel() : NamedPanel("layers", "Shown together", PanelSide::right) {}
+
+    bool is_there(Workspace& work) const override {
+        return work.is_open() &&
+               (work.stage().exhibit()->flow_grid() || has_heights(work.view()) || has_channels(work.view()));
+    }
+
+    void draw(const PanelContext& context) override {
+        const std::vector<Layer> layers = layers_of(context);
+        for (const Layer& layer : layers) draw_layer(context, layer, &layer == layers.data());
+        draw_channels(context);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_overlays_panel() {
+    return std::make_unique<OverlaysPanel>();
 }
 
 }  // namespace echolux

@@ -4,7 +4,7 @@
 
 #include "compute/plan/describe.h"
 #include "ui/panels/controls.h"
-#include "ui/panels/panel_list.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/widgets.h"
 
 namespace echolux {

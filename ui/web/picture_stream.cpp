@@ -9,7 +9,6 @@
 
 #include "compute/error.h"
 #include "engine/io/png_bytes.h"
-#include "ui/web/frame_header.h"
 
 namespace echolux {
 namespace {

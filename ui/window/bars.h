@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "render/region.h"
+#include "render/picture.h"
 #include "ui/panels/panel.h"
 
 namespace echolux {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "render/screen.h"
-#include "ui/panels/style.h"
+#include "ui/panels/panel.h"
 #include "ui/window/native_window.h"
 
 struct ImGuiContext;

@@ -6,7 +6,7 @@
 
 #include "app/session/window_settings.h"
 #include "app/stage/pane_view.h"
-#include "render/region.h"
+#include "render/picture.h"
 
 namespace echolux {
 

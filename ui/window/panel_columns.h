@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "render/region.h"
+#include "render/picture.h"
 #include "ui/panels/panel.h"
 
 namespace echolux {

@@ -3,19 +3,75 @@
 #pragma once
 
 #include <array>
+#include <glm/vec2.hpp>
+#include <glm/vec3.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/stage/pane_view.h"
+#include "compute/plan/describe.h"
+#include "render/area_lights.h"
+#include "render/picture.h"
 #include "render/screen.h"
+#include "render/transfer_function.h"
+#include "render/view/view.h"
 #include "ui/panels/panel.h"
-#include "ui/window/input.h"
 #include "ui/window/layout.h"
-#include "ui/window/light_handles.h"
 
 namespace echolux {
+
+// ---- Actions of drags in a pane: maps buttons and modifier keys to an action, and pixels to a changed view. Pure
+// functions.
+
+enum class Drag { none, rotate, roll, pan, zoom, cross, values, surface, light };
+
+// Button and modifier keys at the start of a drag.
+struct Grip {
+    int button = 0;  // left, right, middle
+    bool shift = false, ctrl = false;
+};
+
+// Mouse bindings as in 3D Slicer (Shift + left: pan, Ctrl + left: roll) or as in ParaView (Shift + left: roll, Ctrl +
+// left: zoom).
+Drag drag_in_volume(const Grip& grip, bool as_slicer);
+
+// Mouse bindings: left: cross-hair; right: window and level; middle or Shift + left: pan; Ctrl + left: zoom.
+Drag drag_in_section(const Grip& grip);
+
+// Returns the view after a drag by `pixels`. `at` is the pointer relative to the centre of the picture.
+View dragged(const View& view, Drag drag, const glm::dvec2& pixels, const glm::dvec2& at, const glm::dvec3& extent);
+
+// Returns the zoom factor of a drag; dragging up enlarges.
+double zoom_factor(double pixels_down);
+
+// Window and level: dragging right widens the range, dragging up brightens. The size of the picture corresponds to the
+// complete range.
+ValueRange values_dragged(const ValueRange& range, const glm::dvec2& pixels, double picture_size);
+
+// ---- Handles for lights, drawn on a sphere around the volume as seen from the eye.
+
+// State at the start of a drag.
+struct HeldLight {
+    std::size_t handle = 0;
+    LightHandle before;
+    glm::dvec2 pointer{0};
+    View view;  // view at the start
+};
+
+// Returns the handles of a view; none if they are hidden.
+std::vector<LightHandle> shown_light_handles(const PanelContext& context, const View& view);
+
+void draw_light_handles(const PanelContext& context, const View& view, const Region& place);
+
+// Returns the handle under the pointer, whose position is relative to the corner of the pane.
+std::optional<HeldLight> light_under(const PanelContext& context, const View& view, const Region& place,
+                                     const glm::dvec2& pointer);
+
+// Moves a light around the volume. With `moves_away` (Shift) the distance changes instead.
+void drag_light(const PanelContext& context, const HeldLight& held, const Region& place, const glm::dvec2& pointer,
+                bool moves_away);
 
 class Panes {
   public:

@@ -1,15 +1,34 @@
 // Page displayed while nothing is open: simulator, files, recent files, available instruments and a tour.
 #pragma once
 
+#include <imgui.h>
+
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "render/region.h"
+#include "engine/simulate/scene.h"
 #include "ui/panels/panel.h"
-#include "ui/window/scene_drawing.h"
 
 namespace echolux {
+
+struct Region;  // render/picture.h
+
+// ---- Small drawings of simulated scenes: a section across the middle with layers, vessels and reflectors.
+
+class SceneDrawings {
+  public:
+    // Fills the rectangle from `low` to `high` and fades into `beside` at its left. Draws nothing if the scene cannot
+    // be read; opening it reports the error.
+    void draw(ImDrawList& list, const std::string& scene, ImVec2 low, ImVec2 high, const ImVec4& beside);
+
+  private:
+    const SceneSection* section_of(const std::string& scene);
+
+    std::map<std::string, std::optional<SceneSection>> sections_;
+};
 
 class StartPage {
   public:

@@ -1,7 +1,9 @@
 // Look of the interface: embedded fonts, dark surfaces in four levels, and one accent colour.
 #pragma once
 
-#include "ui/panels/style.h"
+#include <string>
+
+#include "ui/panels/panel.h"
 
 namespace echolux {
 
@@ -22,5 +24,15 @@ inline const ImVec4 ink{0.885f, 0.900f, 0.925f, 1};       // text
 inline ImU32 shade(const ImVec4& colour, float alpha = 1) {
     return ImGui::ColorConvertFloat4ToU32({colour.x, colour.y, colour.z, colour.w * alpha});
 }
+
+// ---- Draws key combinations as keycaps, such as "Ctrl" "K".
+
+// Draws keys that end at `right_middle` and returns their width.
+float draw_keys_right(const Style& style, ImVec2 right_middle, const std::string& keys);
+
+// Draws keys that begin at `left_middle` and returns their width.
+float draw_keys_left(const Style& style, ImVec2 left_middle, const std::string& keys);
+
+float width_of_keys(const Style& style, const std::string& keys);
 
 }  // namespace echolux

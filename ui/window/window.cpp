@@ -3,18 +3,124 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <chrono>
 #include <cmath>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "app/seconds_since.h"
 #include "app/stage/exhibit.h"
 #include "app/stage/live_session.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
+#include "ui/panels/controls.h"
+#include "ui/panels/panel.h"
+#include "ui/window/bars.h"
+#include "ui/window/file_dialog.h"
+#include "ui/window/imgui_host.h"
+#include "ui/window/layout.h"
+#include "ui/window/overlay.h"
+#include "ui/window/panel_columns.h"
+#include "ui/window/panes.h"
+#include "ui/window/start_page.h"
 #include "ui/window/theme.h"
-#include "ui/window/window_parts.h"
 #include "ui/workspace/layering.h"
 
 namespace echolux {
+
+struct MainWindow::Parts {
+    static constexpr double never = std::numeric_limits<double>::infinity();
+
+    // A lost device and the next attempt to restore it.
+    struct DeviceLoss {
+        Error error;
+        double since, tries_at;
+    };
+
+    Parts(NativeWindow& native_window, Workspace& workspace);
+
+    // ---- schedule
+    bool turn(double max_wait_s);
+    std::vector<HeardEvent> events_until_due(double max_wait_s);
+    void note(const HeardEvent& event);
+    void watch();      // detects changes without an event
+    void draw();       // draws what is due
+    void plan_next();  // schedules the next frame
+    void show(const std::vector<ScreenPane>& shown);
+    void make_screen();
+    void lose_device(const Error& error);
+    bool revive();  // true if the device is restored
+    void ask_to_close();
+    double seconds() const { return native.now_s(); }
+    PanelContext context() { return {work, host.style(), state}; }
+
+    // ---- content
+    void lay_out();  // lays out the interface as triangles, with all input up to now
+    void lay_out_once();
+    void draw_interface(const std::vector<WindowEvent>& taken);
+    void draw_middle(const PanelContext& panel_context, const Region& centre);
+    void draw_overlays(const PanelContext& panel_context);
+    void take_keys(const std::vector<WindowEvent>& taken);
+    void press(const std::string& chord);
+    void escape();
+    bool types() const;
+    bool has_sheet() const;
+    bool aligns() const;
+
+    // ---- actions
+    void add_actions();
+    void add_measure_actions();
+    void add_panel_actions();
+    void add_source_actions();
+    void grant_file_wish();
+
+    NativeWindow& native;
+    Workspace& work;
+    ImguiHost host;
+    PanelState state;
+    PanelColumns columns;
+    std::unique_ptr<Panel> alignment = make_alignment_view();
+    Panes panes;
+    TopBar top_bar;
+    StatusLine status_line;
+    StartPage start_page;
+    Tour tour;
+    CommandPalette palette;
+    KeyMap key_map;
+    About about;
+    FileDialog files;
+    RawDialog raw;
+    std::unique_ptr<Screen> screen;  // destroyed before the renderer, see revive()
+
+    bool closes = false;
+    double asked_to_close_at = -never;  // during a recording
+    std::optional<DeviceLoss> loss;     // if set, nothing is drawn
+    bool is_full_screen = false;
+    std::string title;
+
+    // Times on the clock of seconds(). The interface is laid out again when it may have changed; pictures are updated
+    // as long as they improve.
+    double layout_at = 0, pictures_at = never;
+    double shown_at = -1, laid_out_at = -1;
+    double news_at = -never;  // last change of the document by itself
+    std::uint64_t news_seen = 0;
+    double help_at = 0;  // time at which a tooltip may appear
+    const InterfaceMesh* mesh = nullptr;
+    std::vector<std::uint64_t> shown_values;     // timeline values of the displayed drawings
+    bool had_text = false;                       // a sheet or text box was open in the last frame
+    std::string watched;                         // last text of watch()
+    std::optional<std::int64_t> turns_of_input;  // turns since an event that no frame displays yet
+    double input_s = 0;                          // time of that event
+    std::deque<double> shown_lately;
+    WindowStats stats;
+};
+
 namespace {
 
 constexpr double shortest_s = 1.0 / 60;                                     // minimum interval of frames
@@ -283,6 +389,370 @@ std::optional<std::array<float, 4>> MainWindow::place_of(const std::string& key)
     const auto found = parts_->state.controls.places.find(key);
     if (found == parts_->state.controls.places.end()) return std::nullopt;
     return found->second;
+}
+
+// ---- One frame of the interface: panels, panes, overlays and key presses.
+
+namespace {
+
+constexpr double help_after_s = 0.55;  // rest of the pointer
+constexpr double blink_s = 0.4;        // text cursor
+
+// Keys that repeat while held.
+bool repeats(const std::string& key) {
+    return key == "Left" || key == "Right" || key == "Up" || key == "Down" || key == "PageUp" || key == "PageDown";
+}
+
+// Letters, digits and named keys act when pressed. Signs such as "?" act when typed, because the key that produces them
+// depends on the keyboard layout.
+bool acts_when_typed(const std::string& key) {
+    return key.size() == 1 && std::isalnum(static_cast<unsigned char>(key[0])) == 0;
+}
+
+bool is_modifier(const std::string& key) {
+    return key == "Ctrl" || key == "Shift" || key == "Alt" || key == "Super";
+}
+
+}  // namespace
+
+// Lays out the interface until all events are consumed, and displays the last frame. A click takes two frames (down and
+// up), and neither waits for rays.
+void MainWindow::Parts::lay_out() {
+    do {
+        lay_out_once();
+    } while (host.has_waiting());
+    if (const std::string wanted = window_title(work); wanted != title) native.set_title(title = wanted);
+    native.set_pointer(host.pointer());
+    state.pace.interface_cpu_s = stats.interface_cpu_s;
+    state.pace.interface_gpu_s = stats.interface_gpu_s;
+    state.pace.pictures_per_s = shown_at > laid_out_at - 0.5 ? static_cast<double>(shown_lately.size()) : 0;
+    if (const auto picture = panes.volume_picture()) {
+        state.pace.pitch = picture->pitch;
+        state.pace.passes = picture->passes;
+        state.pace.is_final = picture->is_final;
+    }
+}
+
+void MainWindow::Parts::lay_out_once() {
+    const auto begun = std::chrono::steady_clock::now();
+    const double now = seconds();
+    const WindowSettings& settings = work.window();
+    if (host.set_scale(settings.scale > 0 ? settings.scale : native.scale())) {
+        const ImguiHost::Glyphs glyphs = host.glyphs();
+        screen->set_glyphs(glyphs.width, glyphs.height, glyphs.coverage);
+    }
+    state.controls.places.clear();
+    state.plays_keys = false;
+    if (!std::exchange(state.is_picked_there, false)) state.picked = 0;
+    const std::vector<WindowEvent> taken = host.begin(native.width(), native.height(), now);
+    laid_out_at = now;
+    try {
+        draw_interface(taken);
+    } catch (...) {
+        host.give_up();
+        state.rest = {};
+        throw;
+    }
+    mesh = &host.end();
+    const bool opens_text = has_sheet() || (state.active.is_typed && !state.active.goes_on);
+    if (opens_text && !std::exchange(had_text, opens_text)) host.expect_text();
+    had_text = opens_text;
+    // A click changes the next frame.
+    if (!taken.empty()) layout_at = 0;
+    if (taken.empty() && types()) layout_at = std::min(layout_at, now + blink_s);
+    if (!taken.empty()) help_at = now + help_after_s;
+    if (now < help_at) layout_at = std::min(layout_at, help_at);
+    stats.interface_cpu_s = seconds_since(begun);
+    grant_file_wish();
+}
+
+void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
+    take_keys(taken);
+    const PanelContext panel_context = context();
+    const WindowSettings& settings = work.window();
+    const bool is_open = work.stage().exhibit() != nullptr;
+    const WindowPlan plan = plan_window(settings, {.width = native.width(),
+                                                   .height = native.height(),
+                                                   .scale = static_cast<double>(host.style().scale),
+                                                   .is_open = is_open,
+                                                   .bottom = is_open ? columns.bottom_height(panel_context) : 0,
+                                                   .aligns = aligns()});
+    state.has_sheet = palette.is_open() || files.is_open() || raw.is_open() || key_map.is_open() || about.is_open();
+    top_bar.draw(panel_context, plan.top);
+    if (is_open && work.stage().exhibit() != nullptr) {  // a menu may have closed the document
+        columns.draw_side(panel_context, PanelSide::left, plan.left);
+        columns.draw_side(panel_context, PanelSide::right, plan.right);
+        columns.draw_bottom(panel_context, plan.bottom);
+    }
+    draw_middle(panel_context, plan.centre);
+    status_line.draw(panel_context, plan.status);
+    if (!has_sheet()) draw_trouble(panel_context, plan.centre);
+    draw_overlays(panel_context);
+    if (work.stage().exhibit() != nullptr && columns.bottom_height(panel_context) != plan.bottom.height) layout_at = 0;
+}
+
+void MainWindow::Parts::draw_middle(const PanelContext& panel_context, const Region& centre) {
+    Exhibit* exhibit = work.stage().exhibit();
+    if (exhibit == nullptr) {
+        start_page.draw(panel_context, centre);
+    } else if (aligns()) {
+        panes.hide();
+        ImGui::SetNextWindowPos({static_cast<float>(centre.left), static_cast<float>(centre.top)});
+        ImGui::SetNextWindowSize({static_cast<float>(centre.width), static_cast<float>(centre.height)});
+        ImGui::Begin("alignment", nullptr,
+                     ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+                         ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                         ImGuiWindowFlags_NoNav);
+        alignment->draw(panel_context);
+        ImGui::End();
+    } else {
+        panes.draw(panel_context, centre);
+    }
+}
+
+// The alignment view needs spectra, so volumes from files keep their panes and panels.
+bool MainWindow::Parts::aligns() const {
+    Exhibit* exhibit = work.stage().exhibit();
+    return exhibit != nullptr && work.window().layout == PaneLayout::alignment && exhibit->live() != nullptr;
+}
+
+void MainWindow::Parts::draw_overlays(const PanelContext& panel_context) {
+    const ImVec2 size{static_cast<float>(native.width()), static_cast<float>(native.height())};
+    tour.draw(panel_context, size);
+    raw.draw(panel_context, size);
+    files.draw(panel_context, size);
+    key_map.draw(panel_context, size);
+    about.draw(panel_context, size);
+    palette.draw(panel_context, size);
+}
+
+bool MainWindow::Parts::has_sheet() const {
+    return palette.is_open() || files.is_open() || raw.is_open();
+}
+
+bool MainWindow::Parts::types() const {
+    return host.takes_text() || state.active.is_typed;
+}
+
+void MainWindow::Parts::take_keys(const std::vector<WindowEvent>& taken) {
+    for (const WindowEvent& event : taken) {
+        if (const auto* key = std::get_if<KeyPressed>(&event)) {
+            if (!key->down || is_modifier(key->name)) continue;
+            if (key->repeated && !repeats(key->name)) continue;
+            if (acts_when_typed(key->name) && !host.holds("Ctrl") && !host.holds("Alt")) continue;
+            press(host.chord(key->name));
+        } else if (const auto* typed = std::get_if<TextTyped>(&event)) {
+            if (typed->character < 0x21 || typed->character > 0x7E) continue;
+            const std::string sign(1, static_cast<char>(typed->character));
+            if (acts_when_typed(sign)) press(sign);
+        }
+    }
+}
+
+// Runs the action of a key combination. While text is typed or a sheet is open, only Esc, function keys and Ctrl+K act.
+void MainWindow::Parts::press(const std::string& chord) {
+    if (chord == "Esc") {
+        escape();
+        return;
+    }
+    if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;
+    const bool is_function_key =
+        chord.size() > 1 && chord[0] == 'F' && std::isdigit(static_cast<unsigned char>(chord[1])) != 0;
+    const bool is_typed_next =
+        state.picked != 0 && chord.size() == 1 && is_of_number(static_cast<unsigned char>(chord[0]));
+    if (is_typed_next) return;  // digits replace the value of the selected number
+    if ((types() || has_sheet()) && !is_function_key && chord != "Ctrl+K") return;
+    if (const Action* action = work.actions().for_key(chord)) {
+        const std::string id = action->id;
+        try {
+            work.actions().run(id);
+        } catch (const Error& error) {
+            if (error.code() == ErrorCode::device) throw;
+            work.notices().trouble("", error);
+        }
+    }
+}
+
+// Esc closes one thing at a time, the most recent first. It never stops, discards or quits.
+void MainWindow::Parts::escape() {
+    for (Overlay* overlay : std::initializer_list<Overlay*>{&palette, &about, &key_map, &files}) {
+        if (!overlay->is_open()) continue;
+        overlay->close();
+        return;
+    }
+    state.picked = 0;
+    if (raw.is_open() && !types()) return raw.close(context());
+    if (tour.is_open()) return tour.close();
+    if (types() || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;
+    if (state.measure.kind() != MeasureTool::Kind::none) {
+        state.measure.cancel();
+    } else if (!panes.leave_full_size() && is_full_screen) {
+        native.set_full_screen(is_full_screen = false);
+    }
+}
+
+// ---- Actions that need a window. Registered with those of the workspace, so that menus, keys and the palette offer
+// them, too.
+
+namespace {
+
+// Adds an action without the keys that other actions already use.
+void add(Actions& actions, Action action) {
+    std::erase_if(action.keys, [&actions](const std::string& key) { return actions.for_key(key) != nullptr; });
+    if (actions.find(action.id) == nullptr) actions.add(std::move(action));
+}
+
+}  // namespace
+
+void MainWindow::Parts::add_actions() {
+    Actions& actions = work.actions();
+    const auto is_open = [this] { return work.stage().exhibit() != nullptr; };
+
+    add(actions,
+        {"window.open", "Open…", "File", {"Ctrl+O"}, [this] {
+             files.ask(work, {FileWish::Kind::open, "Open", "", {}, [this](const auto& path) { work.open(path); }});
+         }});
+    add(actions, {"window.save_session", "Save session as…", "File", {"Ctrl+Shift+S"}, [this] {
+                      files.ask(work, {FileWish::Kind::save,
+                                       "Save the session: everything as one file",
+                                       "session.toml",
+                                       {".toml"},
+                                       [this](const auto& path) { work.save_session(path); }});
+                  }});
+    add(actions, {"window.picture",
+                  "Save picture as…",
+                  "File",
+                  {"Ctrl+Shift+P"},
+                  [this] {
+                      files.ask(work, {FileWish::Kind::save,
+                                       "Save the picture at full quality, with all settings in it",
+                                       "picture.png",
+                                       {".png"},
+                                       [this](const auto& path) { work.take_screenshot(path); }});
+                  },
+                  is_open});
+    add(actions, {"window.quit", "Quit", "File", {"Ctrl+Q"}, [this] { ask_to_close(); }});
+
+    add(actions, {"window.full_size",
+                  "Volume to full size and back",
+                  "Panes",
+                  {},
+                  [this] { panes.toggle_full_size(PaneKind::volume); },
+                  is_open});
+    add(actions, {"window.whole_sections",
+                  "Sections as a whole",
+                  "Panes",
+                  {"Shift+F"},
+                  [this] { panes.show_whole_sections(); },
+                  is_open});
+    add(actions, {"window.full_screen",
+                  "Full screen",
+                  "Window",
+                  {"F11"},
+                  [this] { native.set_full_screen(is_full_screen = !is_full_screen); },
+                  [] { return true; },
+                  [this] { return is_full_screen; }});
+
+    add_measure_actions();
+    add_panel_actions();
+    add_source_actions();
+
+    add(actions, {"window.palette", "Find a command…", "Help", {"Ctrl+K"}, [this] { palette.open(); }});
+    add(actions, {"window.keys", "Keys and mouse", "Help", {"?", "F1"}, [this] { key_map.open(); }});
+    add(actions, {"window.tour", "A short tour", "Help", {}, [this] { tour.open(); }});
+    add(actions, {"window.about", "About Echolux", "Help", {}, [this] { about.open(); }});
+}
+
+// Each action starts or ends its tool and unfolds the panel with the result.
+void MainWindow::Parts::add_measure_actions() {
+    using Kind = MeasureTool::Kind;
+    const auto is_open = [this] { return work.stage().exhibit() != nullptr; };
+    const auto add_tool = [&](const char* id, const char* name, const char* key, Kind kind) {
+        add(work.actions(), {id,
+                             name,
+                             "Measure",
+                             {key},
+                             [this, kind] {
+                                 const bool is_on = state.measure.kind() == kind;
+                                 state.measure.begin(is_on ? Kind::none : kind);
+                                 if (!is_on && !PanelColumns::is_open(work, "measure"))
+                                     PanelColumns::toggle(work, "measure");
+                             },
+                             is_open,
+                             [this, kind] { return state.measure.kind() == kind; }});
+    };
+    add_tool("measure.distance", "Measure a distance", "Shift+D", Kind::distance);
+    add_tool("measure.angle", "Measure an angle", "Shift+A", Kind::angle);
+    add_tool("measure.probe", "Probe values at places", "Shift+V", Kind::probe);
+    add_tool("measure.profile", "Profile along a line", "Shift+P", Kind::profile);
+    add(work.actions(), {"measure.clear",
+                         "Remove all measurements",
+                         "Measure",
+                         {},
+                         [this] {
+                             state.measure.forget();
+                             const std::vector<double> none;
+                             work.change_together("view.distances", {{"view.distances", none}, {"view.angles", none}});
+                         },
+                         is_open});
+}
+
+// Actions such as "Panel: Flow", which unfold a panel and show its side, or fold it. The palette never folds a panel
+// that was searched for.
+void MainWindow::Parts::add_panel_actions() {
+    for (const auto& panel : columns.panels()) {
+        if (panel->side() == PanelSide::bottom) continue;
+        const auto is_shown = [this, one = panel.get()] {
+            const WindowSettings& window = work.window();
+            return PanelColumns::is_open(work, one->id()) &&
+                   (one->side() == PanelSide::left ? window.left_panels : window.right_panels);
+        };
+        const std::string id(panel->id());
+        add(work.actions(),
+            {"panel." + id,
+             "Panel: " + std::string(panel->title()),
+             "Window",
+             {},
+             [this, one = panel.get(), is_shown] {
+                 const bool was_shown = is_shown();
+                 const bool is_left = one->side() == PanelSide::left;
+                 if (!was_shown) work.change(is_left ? "window.left_panels" : "window.right_panels", true);
+                 if (was_shown || !PanelColumns::is_open(work, one->id())) PanelColumns::toggle(work, one->id());
+             },
+             [this, one = panel.get()] { return work.stage().exhibit() != nullptr && one->is_there(work); },
+             is_shown,
+             [this, id] { state.wanted_panel = id; }});
+    }
+}
+
+void MainWindow::Parts::add_source_actions() {
+    for (const ShownScene& scene : state.scenes) {
+        const auto open = [this, name = scene.name] {
+            SourceWanted wanted;
+            wanted.name = "sim:" + name;
+            work.open_source(wanted);
+        };
+        add(work.actions(), {"source.sim." + scene.name, "Simulator: " + scene.title, "Source", {}, open});
+    }
+    add(work.actions(), {"source.plugin", "Open a plugin…", "Source", {}, [this] {
+                             files.ask(work, {FileWish::Kind::open,
+                                              "Open a plugin: the library of an instrument",
+                                              "",
+                                              {".so"},
+                                              [this](const auto& path) {
+                                                  SourceWanted wanted;
+                                                  wanted.name = "plugin:" + path.string();
+                                                  work.open_source(wanted);
+                                              }});
+                         }});
+}
+
+// Opens the dialogs and programs that panels have requested in this frame.
+void MainWindow::Parts::grant_file_wish() {
+    if (state.outside_wish) native.show_outside(*std::exchange(state.outside_wish, std::nullopt));
+    if (!state.file_wish) return;
+    files.ask(work, *std::exchange(state.file_wish, std::nullopt));
+    layout_at = 0;
 }
 
 }  // namespace echolux

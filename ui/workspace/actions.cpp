@@ -1,10 +1,13 @@
 #include "ui/workspace/actions.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <utility>
+#include <vector>
 
 #include "compute/error.h"
-#include "ui/workspace/word_match.h"
+#include "engine/io/lower_case.h"
 
 namespace echolux {
 
@@ -57,6 +60,190 @@ std::vector<const Action*> Actions::matching(std::string_view typed) const {
     std::vector<const Action*> best;
     for (const Match& match : matches) best.push_back(match.action);
     return best;
+}
+
+// ---- Word match
+
+namespace {
+
+bool is_of_word(char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 || static_cast<unsigned char>(letter) >= 0x80;
+}
+
+// Splits a text into words in lower case, with British spelling of "colour", "gray" and "centre".
+std::vector<std::string> words_in(std::string_view text) {
+    std::vector<std::string> words;
+    bool is_inside = false;
+    for (const char letter : lower_case(std::string(text))) {
+        if (!is_of_word(letter)) {
+            is_inside = false;
+            continue;
+        }
+        if (!is_inside) words.emplace_back();
+        is_inside = true;
+        words.back() += letter;
+    }
+    for (std::string& word : words) {
+        if (word.starts_with("color")) word.insert(4, "u");
+        if (word.starts_with("grey")) word[2] = 'a';
+        if (word.starts_with("center")) word.replace(0, 6, "centre");
+    }
+    return words;
+}
+
+// Returns `whole` if a word equals the typed text, `part` if a word begins with it, else 0.
+int begun(const std::string& typed, const std::vector<std::string>& words, int whole, int part) {
+    int points = 0;
+    for (const std::string& word : words) {
+        if (word == typed) return whole;
+        if (word.starts_with(typed)) points = part;
+    }
+    return points;
+}
+
+// True if the letters are initials of the words in order: "pp" for "Play or pause".
+bool are_initials(const std::string& typed, const std::vector<std::string>& words) {
+    std::size_t at = 0;
+    for (const std::string& word : words) {
+        if (at < typed.size() && word.front() == typed[at]) ++at;
+    }
+    return typed.size() > 1 && at == typed.size();
+}
+
+// Matches within words need at least three letters.
+int inside(const std::string& typed, const std::vector<std::string>& words) {
+    constexpr std::size_t enough = 3;
+    if (typed.size() < enough) return 0;
+    return std::ranges::any_of(words, [&](const std::string& word) { return word.find(typed) != std::string::npos; })
+               ? 4
+               : 0;
+}
+
+struct Words {
+    std::vector<std::string> title, id, group, others, help;
+};
+
+// The weights prefer titles and synonyms to ids, groups and help texts.
+int points_of(const std::string& typed, const Words& words) {
+    constexpr std::size_t enough_for_help = 4;
+    int points = std::max({begun(typed, words.title, 20, 14), begun(typed, words.others, 18, 10),
+                           begun(typed, words.id, 8, 6), begun(typed, words.group, 6, 5), inside(typed, words.title)});
+    if (points == 0 && are_initials(typed, words.title)) points = 3;
+    if (points == 0 && typed.size() >= enough_for_help) points = begun(typed, words.help, 2, 1);
+    return points;
+}
+
+}  // namespace
+
+int points_of(std::string_view typed, const Named& named) {
+    const Words words{words_in(named.title), words_in(named.id), words_in(named.group), words_in(named.words),
+                      words_in(named.help)};
+    int points = 1;
+    for (const std::string& one : words_in(typed)) {
+        const int of_one = points_of(one, words);
+        if (of_one == 0) return 0;
+        points += of_one;
+    }
+    return points;
+}
+
+// ---- Synonyms of actions and settings for the command palette. One line per id.
+
+namespace {
+
+struct KnownWords {
+    std::string_view id, words;
+};
+
+constexpr std::array known_words{
+    KnownWords{"source.record", "capture save acquire grab rec"},
+    KnownWords{"source.start_stop", "run acquire live go halt pause"},
+    KnownWords{"source.simulator", "demo example test phantom"},
+    KnownWords{"source.plugin", "driver instrument hardware dll so library device camera"},
+    KnownWords{"file.open_last", "recent reopen"},
+    KnownWords{"file.screenshot", "screenshot image snapshot photo png"},
+    KnownWords{"window.open", "load file import"},
+    KnownWords{"window.picture", "export png tiff"},
+    KnownWords{"window.save_session", "project state store"},
+    KnownWords{"timeline.play", "movie start stop run"},
+    KnownWords{"timeline.faster", "speed"},
+    KnownWords{"timeline.slower", "speed"},
+    KnownWords{"timeline.loop", "repeat"},
+    KnownWords{"view.choose_range", "brightness contrast window level automatic auto scale"},
+    KnownWords{"view.reset", "default"},
+    KnownWords{"view.lighting", "shading light lamp"},
+    KnownWords{"view.colour_bar", "legend scale"},
+    KnownWords{"view.scale_bar", "ruler size length"},
+    KnownWords{"view.no_clipping", "crop cut whole"},
+    KnownWords{"camera.show_all", "fit reset home zoom"},
+    KnownWords{"camera.closer", "zoom in larger"},
+    KnownWords{"camera.farther", "zoom out smaller"},
+    KnownWords{"camera.orthographic", "parallel projection"},
+    KnownWords{"measure.distance", "length ruler size caliper thickness line"},
+    KnownWords{"measure.angle", "degrees protractor"},
+    KnownWords{"measure.probe", "value voxel intensity pick"},
+    KnownWords{"measure.profile", "line plot graph section intensity"},
+    KnownWords{"measure.clear", "delete remove"},
+    KnownWords{"layout.alignment", "mirror fringe adjust spectrum align"},
+    KnownWords{"layout.sections", "slices orthogonal planes mpr"},
+    KnownWords{"layout.volume", "3d"},
+    KnownWords{"layout.volume-and-sections", "slices orthogonal mpr"},
+    KnownWords{"filter.show", "speckle denoise smooth"},
+    KnownWords{"layers.search", "segment segmentation boundaries surfaces thickness"},
+    KnownWords{"registration.find", "register align saccade shift stabilise"},
+    KnownWords{"calibrate.dispersion", "sharpen autofocus"},
+    KnownWords{"calibrate.take_background", "reference"},
+    KnownWords{"window.keys", "shortcuts help mouse"},
+    KnownWords{"window.tour", "help introduction tutorial"},
+    KnownWords{"window.full_screen", "fullscreen maximise maximize"},
+    KnownWords{"window.larger", "font size zoom"},
+    KnownWords{"window.smaller", "font size zoom"},
+    KnownWords{"panel.flow", "doppler velocity octa angiography blood speed perfusion vessels"},
+    KnownWords{"panel.transfer", "colour brightness contrast opacity curve histogram window level"},
+    KnownWords{"panel.view", "render camera light clip annotations"},
+    KnownWords{"panel.layers", "overlay visibility show hide order channels"},
+    KnownWords{"panel.surfaces", "segment segmentation retina boundaries thickness surface en face slab"},
+    KnownWords{"panel.filters", "speckle denoise smooth median bilateral nlm non-local means"},
+    KnownWords{"panel.stabilise", "motion register registration align saccade shift"},
+    KnownWords{"panel.measure", "distance angle ruler length probe profile"},
+    KnownWords{"panel.processing", "reconstruction recipe dispersion background window"},
+    KnownWords{"panel.source", "camera instrument live record acquire simulator"},
+    KnownWords{"panel.statistics", "fps rate speed performance lost"},
+    KnownWords{"panel.log", "messages errors warnings notices"},
+    KnownWords{"panel.export", "save movie figure picture video preset"},
+    KnownWords{"flow.method", "doppler velocity octa angiography blood perfusion variance decorrelation"},
+    KnownWords{"view.flow_range", "doppler velocity speed colour scale"},
+    KnownWords{"view.flow_colour_map", "doppler velocity palette lut"},
+    KnownWords{"view.flow_threshold", "doppler velocity noise hide"},
+    KnownWords{"view.colour_map", "palette lut"},
+    KnownWords{"view.preset", "colour opacity"},
+    KnownWords{"view.low", "brightness contrast window level black minimum"},
+    KnownWords{"view.high", "brightness contrast window level white maximum"},
+    KnownWords{"view.opacity", "transparency alpha density"},
+    KnownWords{"view.background", "colour"},
+    KnownWords{"window.link_levels", "brightness contrast window level"},
+    KnownWords{"window.section_low", "brightness contrast window level black"},
+    KnownWords{"window.section_high", "brightness contrast window level white"},
+    KnownWords{"window.scale", "font size dpi"},
+    KnownWords{"view.clip_low", "crop cut box"},
+    KnownWords{"view.clip_high", "crop cut box"},
+    KnownWords{"filter.shown", "speckle denoise smooth"},
+    KnownWords{"registration.shown", "stabilise motion register align"},
+    KnownWords{"view.top_from", "peel surface flatten"},
+    KnownWords{"view.slab_um", "thickness thick mip"},
+    KnownWords{"recipe.a2_rad", "dispersion"},
+    KnownWords{"recipe.average", "mean repeats"},
+};
+
+}  // namespace
+
+std::string_view search_words(std::string_view id) {
+    const auto* found = std::ranges::find(known_words, id, &KnownWords::id);
+    return found == known_words.end() ? "" : found->words;
+}
+
+std::string_view id_with_words(std::size_t index) {
+    return index < known_words.size() ? known_words[index].id : "";
 }
 
 }  // namespace echolux

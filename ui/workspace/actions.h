@@ -1,4 +1,5 @@
-// Everything that users can make the program do, by name. Menus, keys, the command palette and tests run actions.
+// Everything that users can make the program do, by name, and how typed words find it. Menus, keys, the command palette
+// and tests run actions.
 #pragma once
 
 #include <functional>
@@ -32,11 +33,31 @@ class Actions {
     // Runs the action if it is possible and returns whether it ran. Exceptions of the action pass through.
     bool run(std::string_view id) const;
 
-    // Returns the actions that match the typed text (see word_match.h), best first, possible ones before others.
+    // Returns the actions that match the typed text, best first, possible ones before others.
     std::vector<const Action*> matching(std::string_view typed) const;
 
   private:
     std::vector<Action> actions_;
 };
+
+// ---- Rates how well typed words match a named item. Each typed word must be the beginning of one of its words or
+// synonyms, or be contained in its title.
+
+struct Named {
+    std::string_view title;  // such as "Play or pause"
+    std::string_view id;     // such as "timeline.play"
+    std::string_view group;  // such as "Time"
+    std::string_view words;  // synonyms: "start stop movie"
+    std::string_view help;   // a sentence with the lowest weight
+};
+
+// Returns 0 if a typed word does not match, otherwise more for better matches. An empty text matches everything.
+int points_of(std::string_view typed, const Named& named);
+
+// Returns the synonyms of an action or setting; may be empty.
+std::string_view search_words(std::string_view id);
+
+// Returns the ids that have synonyms, for tests.
+std::string_view id_with_words(std::size_t index);  // empty after the last one
 
 }  // namespace echolux

@@ -16,9 +16,9 @@
 
 #include "app/jobs/jobs.h"
 #include "compute/calibrate/mirrors.h"
-#include "compute/calibrate/spectrum_survey.h"
+#include "compute/calibrate/recording_statistics.h"
 #include "compute/plan/describe.h"
-#include "engine/analysis/alignment_watch.h"
+#include "engine/analysis/alignment.h"
 #include "engine/scan/settings.h"
 
 namespace echolux {

@@ -10,7 +10,6 @@
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "engine/scan/section_toml.h"
-#include "ui/workspace/changing.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux {

@@ -11,7 +11,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/lower_case.h"
 #include "engine/layers/find_surfaces.h"
-#include "engine/layers/surface_files.h"
+#include "engine/layers/surfaces.h"
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/workspace.h"
 

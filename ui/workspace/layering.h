@@ -13,14 +13,14 @@
 
 #include "compute/plan/describe.h"
 #include "compute/types.h"
-#include "engine/layers/edit_surface.h"
+#include "engine/layers/surfaces.h"
 
 namespace echolux {
 
 class Exhibit;
 class Workspace;
-struct Cut;         // render/view/cut.h
-struct HeightMaps;  // render/heights.h
+struct Cut;         // render/view/view.h
+struct HeightMaps;  // render/scan_geometry.h
 struct View;
 
 // Key of surfaces in the undo history. Its value is the number of a state.

@@ -2,23 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <utility>
 
 #include "app/open/proposed_scan.h"
 #include "compute/error.h"
 #include "engine/offline/reconstruction.h"
-#include "ui/workspace/workspace_parts.h"
 
 namespace echolux {
 namespace {
 
 constexpr std::int64_t preview_edge = 384;  // size of each half of the preview in pixels
-
-struct Preview {
-    Picture picture;
-    std::string problem;
-};
 
 // Values in rows, [rows][columns].
 struct Rows {
@@ -80,8 +73,14 @@ Rows depths_of(const Scan& scan, std::int64_t b_scan, Progress& progress) {
     return rows;
 }
 
-// An error of the format is displayed in place of the preview.
-Preview preview_of(Scan scan, Progress& progress) {
+}  // namespace
+
+void Workspace::RawProposal::take(const RawGuess& guess) {
+    scan = scan_of_guess(file, guess);
+    is_stale = true;
+}
+
+RawPreview preview_of(Scan scan, Progress& progress) {
     try {
         scan.recipe.voxel = VoxelType::f32;
         const SpectraLayout layout = spectra_layout(scan.file, scan.format, scan.geometry, scan.spectra.string());
@@ -96,76 +95,6 @@ Preview preview_of(Scan scan, Progress& progress) {
         if (error.code() == ErrorCode::cancelled) throw;
         return {{}, error.line()};
     }
-}
-
-}  // namespace
-
-void Workspace::RawProposal::take(const RawGuess& guess) {
-    scan = scan_of_guess(file, guess);
-    is_stale = true;
-}
-
-void Workspace::Parts::propose(const std::filesystem::path& path, const std::vector<RawGuess>& guesses) {
-    proposal = std::make_shared<RawProposal>();
-    proposal->file = path;
-    proposal->guesses = guesses;  // most likely first, in the order of the displayed percentages
-    std::ranges::stable_sort(proposal->guesses, std::greater{}, &RawGuess::likeness);
-    bind(proposal->settings, proposal->scan);
-    proposal->take(guesses.empty() ? RawGuess{} : guesses.front());
-    if (guesses.empty()) {
-        notices.note("files", path.string() + ": no layout could be guessed; enter samples, A-scans and B-scans");
-    }
-}
-
-// Starts a preview job if the proposal changed and no preview is running.
-void Workspace::Parts::preview_proposal() {
-    if (!proposal || !proposal->is_stale) return;
-    const std::vector<JobState> under_way = jobs.states();
-    if (std::ranges::count(under_way, previewing, &JobState::id) > 0) return;
-    proposal->is_stale = false;
-    previewing = jobs.start(
-        "looking at " + proposal->file.filename().string(),
-        [asked = std::weak_ptr(proposal), scan = proposal->scan](Progress& progress) {
-            return [asked, preview = preview_of(scan, progress)] {
-                const std::shared_ptr<RawProposal> still_there = asked.lock();
-                if (!still_there) return;
-                still_there->preview = preview.picture;
-                still_there->problem = preview.problem;
-            };
-        },
-        to("files"));
-}
-
-// Never overwrites an existing description.
-void Workspace::Parts::accept_proposal() {
-    if (!proposal) return;
-    jobs.start(
-        "describing " + proposal->file.filename().string(),
-        [this, scan = proposal->scan](Progress&) {
-            std::error_code problem;
-            if (std::filesystem::exists(scan.path, problem)) {
-                throw Error(ErrorCode::output, "already exists", scan.path.string(), "open it, or rename it");
-            }
-            write_scan_toml(scan);
-            return [this, path = scan.path] {
-                proposal.reset();
-                open_path(path, {});
-            };
-        },
-        to("files"));
-}
-
-Workspace::RawProposal* Workspace::raw_proposal() {
-    return parts_->proposal.get();
-}
-
-void Workspace::accept_raw_proposal() {
-    parts_->accept_proposal();
-}
-
-void Workspace::drop_raw_proposal() {
-    parts_->jobs.cancel(parts_->previewing);
-    parts_->proposal.reset();
 }
 
 }  // namespace echolux

@@ -27,4 +27,12 @@ struct Workspace::RawProposal {
     void take(const RawGuess& guess);  // replaces the current settings
 };
 
+struct RawPreview {
+    Picture picture;
+    std::string problem;  // why it cannot be opened; otherwise empty
+};
+
+// Returns the preview of the format in `scan`. Errors of the format take its place.
+RawPreview preview_of(Scan scan, Progress& progress);
+
 }  // namespace echolux

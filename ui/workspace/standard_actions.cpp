@@ -1,8 +1,19 @@
 #include "ui/workspace/standard_actions.h"
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
 #include <utility>
 
+#include "app/stage/kept_time.h"
 #include "app/stage/live_session.h"
+#include "compute/plan/describe.h"
+#include "render/camera.h"
+#include "ui/workspace/calibrating.h"
+#include "ui/workspace/filtering.h"
+#include "ui/workspace/layering.h"
+#include "ui/workspace/workspace.h"
 
 namespace echolux {
 namespace {
@@ -135,6 +146,373 @@ void add_standard_actions(Workspace& work) {
     add_time_actions(work);
     add_view_actions(work);
     add_layout_actions(work);
+}
+
+// ---- Actions for the view: mode, light, camera, transfer function and annotations.
+
+namespace {
+
+void add_view_switch(Workspace& work, const std::string& name, const std::string& title,
+                     std::vector<std::string> keys) {
+    add_switch(work, "view." + name, title, "View", std::move(keys), "view." + name);
+}
+
+// Adds one action per choice, and two that step through the choices.
+void add_choices(Workspace& work, const std::string& name, const std::string& title, const std::string& next_key,
+                 const std::string& previous_key) {
+    const std::string key = "view." + name;
+    const BoundField& field = *work.field(key);
+    for (const std::string_view choice : field.choices) {
+        const std::string value(choice);
+        add_action(
+            work, key + "." + value, title + ": " + value, "View", {}, [&work, key, value] { work.change(key, value); },
+            [&work, key, value] { return std::get<std::string>(work.field(key)->get()) == value; });
+    }
+    const auto step = [&work, key](std::size_t steps) {
+        const BoundField& bound = *work.field(key);
+        const auto at = std::ranges::find(bound.choices, std::get<std::string>(bound.get()));
+        const std::size_t index = static_cast<std::size_t>(at - bound.choices.begin()) + steps;
+        work.change(key, std::string(bound.choices[index % bound.choices.size()]));
+    };
+    add_action(work, key + "_next", title + ": the next", "View", {next_key}, [step] { step(1); });
+    const std::size_t last = field.choices.size() - 1;
+    add_action(work, key + "_previous", title + ": the one before", "View", {previous_key},
+               [step, last] { step(last); });
+}
+
+void add_directions(Workspace& work) {
+    int digit = 1;
+    for (const char* name : {"front", "back", "left", "right", "top", "bottom", "oblique"}) {
+        add_action(work, std::string("camera.") + name, std::string("Look from: ") + name, "Camera",
+                   {std::to_string(digit++)}, [&work, look = std::string(name)] { work.change("view.look", look); });
+    }
+}
+
+// Angles of a standard view become those of the free view.
+void turn(Workspace& work, double azimuth_deg, double elevation_deg) {
+    View& view = work.view();
+    const Angles angles = angles_of(view);
+    view.look = Look::free;
+    view.azimuth_deg = std::remainder(angles.azimuth_deg + azimuth_deg, 360.0);
+    view.elevation_deg = std::clamp(angles.elevation_deg + elevation_deg, -90.0, 90.0);
+    view.roll_deg = angles.roll_deg;
+    work.view_edited(Edit::done);
+}
+
+void zoom(Workspace& work, double factor) {
+    work.change("view.zoom", std::clamp(work.view().zoom * factor, 0.05, 50.0));
+}
+
+void show_all(Workspace& work) {
+    const View whole;
+    work.change_together("view.camera", {{"view.zoom", whole.zoom},
+                                         {"view.distance", whole.distance},
+                                         {"view.target_um", whole.target_um},
+                                         {"view.near_um", whole.near_um}});
+}
+
+void reset_view(Workspace& work) {
+    std::map<std::string, Value> defaults;
+    for (const BoundField& field : work.fields()) {
+        if (field.section == "view") defaults[field.key()] = field.default_value;
+    }
+    work.change_together("view", defaults);
+}
+
+void add_camera_actions(Workspace& work) {
+    add_action(work, "camera.show_all", "Show the whole volume", "Camera", {"F", "R"}, [&work] { show_all(work); });
+    add_action(work, "camera.closer", "Closer", "Camera", {"+", "="}, [&work] { zoom(work, 1.25); });
+    add_action(work, "camera.farther", "Farther", "Camera", {"-"}, [&work] { zoom(work, 0.8); });
+    add_action(work, "camera.turn_left", "Turn to the left", "Camera", {"Alt+Left"}, [&work] { turn(work, -15, 0); });
+    add_action(work, "camera.turn_right", "Turn to the right", "Camera", {"Alt+Right"}, [&work] { turn(work, 15, 0); });
+    add_action(work, "camera.turn_up", "Turn upwards", "Camera", {"Alt+Up"}, [&work] { turn(work, 0, 15); });
+    add_action(work, "camera.turn_down", "Turn downwards", "Camera", {"Alt+Down"}, [&work] { turn(work, 0, -15); });
+    add_action(
+        work, "camera.orthographic", "Orthographic projection", "Camera", {"P"},
+        [&work] {
+            const bool is_flat = work.view().projection == Projection::orthographic;
+            work.change("view.projection", std::string(is_flat ? "perspective" : "orthographic"));
+        },
+        [&work] { return work.view().projection == Projection::orthographic; });
+    add_directions(work);
+}
+
+}  // namespace
+
+void add_view_actions(Workspace& work) {
+    add_choices(work, "mode", "Mode", "M", "Shift+M");
+    add_choices(work, "preset", "Transfer function", "T", "Shift+T");
+    add_view_switch(work, "lighting", "Light", {"L"});
+    add_view_switch(work, "box", "Box around the volume", {"B"});
+    add_view_switch(work, "axes", "Axes", {"A"});
+    add_view_switch(work, "scale_bar", "Scale bar", {"S"});
+    add_view_switch(work, "colour_bar", "Colour bar", {"C"});
+    add_view_switch(work, "depth_ruler", "Depth ruler", {"D"});
+    add_view_switch(work, "time_stamp", "Time stamp", {});
+    add_action(work, "view.choose_range", "Automatic range of values", "View", {"Shift+R"}, [&work] {
+        work.change_together("view.low", {{"view.low", lowest_value}, {"view.high", highest_value}});
+    });
+    add_action(work, "view.no_clipping", "Clear clipping", "View", {}, [&work] {
+        const View whole;
+        work.change_together("view.clip", {{"view.clip_low", whole.clip_low},
+                                           {"view.clip_high", whole.clip_high},
+                                           {"view.clip_planes", whole.clip_planes}});
+    });
+    add_action(work, "view.reset", "Reset view", "View", {"Ctrl+Shift+R"}, [&work] { reset_view(work); });
+    add_camera_actions(work);
+}
+
+// ---- Actions for playback, time points and slices.
+
+namespace {
+
+Timeline* time_of(Workspace& work) {
+    return work.is_open() ? work.stage().exhibit()->timeline() : nullptr;
+}
+
+KeptTime* kept_of(Workspace& work) {
+    return work.is_open() ? work.stage().exhibit()->kept_time() : nullptr;
+}
+
+// Effect of a key on a series, and on the kept volumes of a live source.
+struct Deed {
+    std::function<void(Timeline&)> series;
+    std::function<void(KeptTime&)> kept = {};  // empty: no effect there
+};
+struct State {
+    std::function<bool(const Timeline&)> series;
+    std::function<bool(const KeptTime&)> kept = {};
+};
+
+void add(Workspace& work, std::string id, std::string title, std::vector<std::string> keys, const Deed& deed,
+         const State& is_on = {}) {
+    const auto kept = [&work, has_meaning = static_cast<bool>(deed.kept)] {
+        return has_meaning ? kept_of(work) : nullptr;
+    };
+    Action action{.id = std::move(id),
+                  .title = std::move(title),
+                  .group = "Time",
+                  .keys = std::move(keys),
+                  .run =
+                      [&work, deed, kept] {
+                          if (Timeline* time = time_of(work))
+                              deed.series(*time);
+                          else
+                              deed.kept(*kept());
+                      },
+                  .is_possible = [&work, kept] { return time_of(work) != nullptr || kept() != nullptr; }};
+    if (is_on.series) {
+        action.is_on = [&work, is_on] {
+            if (const Timeline* time = time_of(work)) return is_on.series(*time);
+            return is_on.kept && kept_of(work) != nullptr && is_on.kept(*kept_of(work));
+        };
+    }
+    work.actions().add(std::move(action));
+}
+
+void add_step(Workspace& work, std::string id, std::string title, std::vector<std::string> keys, std::int64_t steps) {
+    add(work, std::move(id), std::move(title), std::move(keys),
+        {[steps](Timeline& time) { time.step_by(steps); }, [steps](KeptTime& kept) { kept.step_by(steps); }});
+}
+
+// Moves the cross-hair by whole voxels along depth (0), A-scans (1) or B-scans (2).
+void add_slice_step(Workspace& work, const std::string& name, const std::string& title, std::size_t axis, int steps,
+                    const std::string& key) {
+    const auto grid = [&work] { return work.is_open() ? work.stage().exhibit()->grid() : std::nullopt; };
+    work.actions().add({.id = "slice." + name,
+                        .title = title,
+                        .group = "Slices",
+                        .keys = {key},
+                        .run =
+                            [&work, grid, axis, steps] {
+                                std::array<double, 3> cross = work.cross_um();
+                                cross[axis] += steps * voxel_edges(*grid())[axis];
+                                work.set_cross_um(cross);
+                            },
+                        .is_possible = [grid] { return grid().has_value(); }});
+}
+
+void add_slice_actions(Workspace& work) {
+    add_slice_step(work, "next_b_scan", "Next B-scan", 2, 1, "Up");
+    add_slice_step(work, "previous_b_scan", "Previous B-scan", 2, -1, "Down");
+    add_slice_step(work, "b_scans_on", "Ten B-scans on", 2, 10, "Shift+Up");
+    add_slice_step(work, "b_scans_back", "Ten B-scans back", 2, -10, "Shift+Down");
+    add_slice_step(work, "deeper", "Deeper", 0, 1, "PageDown");
+    add_slice_step(work, "shallower", "Less deep", 0, -1, "PageUp");
+    add_slice_step(work, "next_a_scan", "Next A-scan", 1, 1, "Ctrl+Right");
+    add_slice_step(work, "previous_a_scan", "Previous A-scan", 1, -1, "Ctrl+Left");
+    work.actions().add({.id = "slice.centre",
+                        .title = "Cross-hair to the middle",
+                        .group = "Slices",
+                        .keys = {"Shift+X"},
+                        .run =
+                            [&work] {
+                                work.set_cross_um({0, 0, 0});
+                            },
+                        .is_possible = [&work] { return work.is_open(); }});
+}
+
+}  // namespace
+
+void add_time_actions(Workspace& work) {
+    add(work, "timeline.play", "Play or pause", {"Space"},
+        {[&work](Timeline& time) { time.plays() ? time.pause() : time.play(work.now_s()); },
+         [](KeptTime& kept) { kept.is_paused() ? kept.resume() : kept.pause(); }},
+        {[](const Timeline& time) { return time.plays(); }, [](const KeptTime& kept) { return !kept.is_paused(); }});
+    add_step(work, "timeline.next", "Next time point", {"Right"}, 1);
+    add_step(work, "timeline.previous", "Previous time point", {"Left"}, -1);
+    add_step(work, "timeline.on", "Ten time points on", {"Shift+Right"}, 10);
+    add_step(work, "timeline.back", "Ten time points back", {"Shift+Left"}, -10);
+    add(work, "timeline.first", "To the beginning", {"Home"},
+        {[](Timeline& time) { time.go_to(time.first()); }, [](KeptTime& kept) { kept.go_to(0); }});
+    add(work, "timeline.last", "To the end", {"End"},
+        {[](Timeline& time) { time.go_to(time.last()); },
+         [](KeptTime& kept) { kept.go_to(std::ssize(kept.volumes()) - 1); }});
+    add(work, "timeline.loop", "Loop", {"Shift+L"}, {[](Timeline& time) { time.set_loops(!time.loops()); }},
+        {[](const Timeline& time) { return time.loops(); }});
+    add(work, "timeline.faster", "Play twice as fast", {"]"},
+        {[&work](Timeline& time) { time.set_speed(2 * time.speed(), work.now_s()); }});
+    add(work, "timeline.slower", "Play half as fast", {"["},
+        {[&work](Timeline& time) { time.set_speed(time.speed() / 2, work.now_s()); }});
+    add(work, "timeline.true_speed", "Play as fast as it was recorded", {"Backspace"},
+        {[&work](Timeline& time) { time.set_speed(1, work.now_s()); }});
+    add(work, "timeline.begin_here", "Set start point", {"I"},
+        {[](Timeline& time) { time.set_ends(time.step(), time.last()); }});
+    add(work, "timeline.end_here", "Set end point", {"O"},
+        {[](Timeline& time) { time.set_ends(time.first(), time.step()); }});
+    add(work, "timeline.all", "Play all of it", {"Shift+I"},
+        {[](Timeline& time) { time.set_ends(0, time.steps() - 1); }});
+    work.actions().add(
+        {.id = "source.save_kept",
+         .title = "Save the last volumes",
+         .group = "Source",
+         .keys = {"Ctrl+Shift+K"},
+         .run = [&work] { work.save_kept(work.new_name(UserFolder::videos, "last-", ".nrrd")); },
+         .is_possible = [&work] { return kept_of(work) != nullptr && !kept_of(work)->volumes().empty(); }});
+    add_slice_actions(work);
+}
+
+// ---- Actions for panes and panels.
+
+namespace {
+
+void add_layout(Workspace& work, const std::string& value, const std::string& title, const std::string& key) {
+    add_action(
+        work, "layout." + value, title, "Panes", {key}, [&work, value] { work.change("window.layout", value); },
+        [&work, value] { return std::get<std::string>(work.field("window.layout")->get()) == value; });
+}
+
+// Changes the scale. The automatic value 0 counts as 1.
+void scale(Workspace& work, double factor) {
+    const double now = work.window().scale == 0 ? 1 : work.window().scale;
+    work.change("window.scale", std::clamp(now * factor, 0.5, 4.0));
+}
+
+// Hides all panels, or shows them if all are hidden.
+void show_panels(Workspace& work) {
+    const bool any = work.window().left_panels || work.window().right_panels;
+    work.change_together("window.panels", {{"window.left_panels", !any}, {"window.right_panels", !any}});
+}
+
+}  // namespace
+
+void add_layout_actions(Workspace& work) {
+    add_layout(work, "volume", "The volume alone", "Ctrl+1");
+    add_layout(work, "volume-and-sections", "The volume and sections of it", "Ctrl+2");
+    add_layout(work, "sections", "Sections alone", "Ctrl+3");
+    add_layout(work, "alignment", "Alignment: spectra and A-scans", "Ctrl+4");
+    add_switch(work, "panes.cross_hair", "Cross-hair", "Panes", {"X"}, "window.cross_hair");
+    add_switch(work, "panes.light_handles", "Handles of lights", "Panes", {"Shift+H"}, "window.light_handles");
+    add_switch(work, "window.time_line", "Time line of key frames", "Window", {"F8"}, "window.time_line");
+    add_switch(work, "window.left_panels", "Panels on the left", "Window", {"F9"}, "window.left_panels");
+    add_switch(work, "window.right_panels", "Panels on the right", "Window", {"F10"}, "window.right_panels");
+    add_action(work, "window.panels", "All panels", "Window", {"Tab"}, [&work] { show_panels(work); });
+    add_action(work, "window.larger", "Larger text and controls", "Window", {"Ctrl++", "Ctrl+="},
+               [&work] { scale(work, 1.1); });
+    add_action(work, "window.smaller", "Smaller text and controls", "Window", {"Ctrl+-"},
+               [&work] { scale(work, 1 / 1.1); });
+    add_action(work, "window.true_scale", "Text and controls as the screen says", "Window", {"Ctrl+0"},
+               [&work] { work.change("window.scale", 0.0); });
+    add_switch(work, "window.mouse_slicer", "Mouse as in 3D Slicer (off: ParaView)", "Window", {"Ctrl+M"},
+               "window.mouse_slicer");
+    add_action(work, "notices.dismiss", "Dismiss all notices", "Window", {"Ctrl+D"}, [&work] {
+        for (const Notice& notice : work.notices().all()) work.notices().dismiss(notice.number);
+    });
+}
+
+// ---- Actions for the calibration of the open instrument, such as "calibrate.take_dark".
+
+namespace {
+
+// Action that records a spectrum. Running it again while lines are recorded stops the recording.
+Action taking(Workspace& work, const char* id, std::string title, Spectrum which) {
+    Calibrating& calibrating = work.calibrating();
+    Action action{id, std::move(title), "Calibration", {}, {}, {}, {}};
+    action.run = [&calibrating, which] {
+        if (calibrating.taking() == which) return calibrating.stop_taking();
+        calibrating.take(which);
+    };
+    action.is_possible = [&work, &calibrating] { return calibrating.can_take(work); };
+    action.is_on = [&calibrating, which] { return calibrating.taking() == which; };
+    return action;
+}
+
+Action job(const char* id, std::string title, std::function<void()> run, std::function<bool()> is_possible) {
+    return {id, std::move(title), "Calibration", {}, std::move(run), std::move(is_possible), {}};
+}
+
+}  // namespace
+
+void add_calibration_actions(Workspace& work) {
+    Calibrating& calibrating = work.calibrating();
+    Actions& actions = work.actions();
+    actions.add(taking(work, "calibrate.take_dark", "Take dark (no light)", Spectrum::dark));
+    actions.add(taking(work, "calibrate.take_background", "Take background (no sample)", Spectrum::background));
+    actions.add(taking(work, "calibrate.mirror_1", "Record mirror 1", Spectrum::mirror_1));
+    actions.add(taking(work, "calibrate.mirror_2", "Record mirror 2", Spectrum::mirror_2));
+    actions.add(job(
+        "calibrate.apply", "Apply k map and dispersion of the mirrors",
+        [&work, &calibrating] {
+            try {
+                calibrating.apply(work);
+            } catch (const Error& error) {
+                work.notices().trouble("calibration", error);
+            }
+        },
+        [&work, &calibrating] { return calibrating.can_compute(work); }));
+    actions.add(job(
+        "calibrate.dispersion", "Search the dispersion of the B-scan shown",
+        [&work, &calibrating] { calibrating.search_dispersion(work); },
+        [&work, &calibrating] { return calibrating.can_search(work); }));
+}
+
+// ---- Actions for filtered and stabilised volumes and for surfaces between layers.
+
+void add_tissue_actions(Workspace& work) {
+    add_switch(work, "filter.show", "Show the filtered volume", "Tissue", {}, "filter.shown");
+    add_switch(work, "registration.show", "Show the stabilised volume", "Tissue", {}, "registration.shown");
+    Actions& actions = work.actions();
+    actions.add({"registration.find",
+                 "Measure the motion of B-scans",
+                 "Tissue",
+                 {},
+                 [&work] { work.filtering().measure(work); },
+                 [&work] { return work.filtering().can_measure(work); },
+                 {}});
+    actions.add({"layers.search",
+                 "Find layers",
+                 "Tissue",
+                 {},
+                 [&work] { work.layering().find(work); },
+                 [&work] { return work.layering().can_find(work); },
+                 {}});
+    actions.add({"layers.by_hand",
+                 "Edit surfaces by hand",
+                 "Tissue",
+                 {},
+                 [&work] { work.layering().edits = !work.layering().edits; },
+                 [&work] { return work.layering().surfaces() != nullptr; },
+                 [&work] { return work.layering().edits; }});
 }
 
 }  // namespace echolux

@@ -1,50 +1,147 @@
 #include "ui/workspace/workspace.h"
 
-#include <algorithm>
-#include <exception>
-#include <utility>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/open/file_kind.h"
+#include "app/open/height_maps.h"
+#include "app/open/proposed_scan.h"
+#include "app/stage/live_session.h"
+#include "app/stage/open_exhibit.h"
 #include "app/stage/pane_view.h"
+#include "app/transfer/transfer_file.h"
+#include "app/transfer/transfer_text.h"
+#include "compute/counted.h"
 #include "compute/error.h"
+#include "engine/acquire/source_kinds.h"
+#include "engine/io/allowed_folders.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/lower_case.h"
+#include "engine/io/picture_file.h"
+#include "engine/scan/striping.h"
+#include "engine/scan/unused_settings.h"
+#include "ui/workspace/calibrating.h"
+#include "ui/workspace/exporting.h"
+#include "ui/workspace/filtering.h"
+#include "ui/workspace/layering.h"
+#include "ui/workspace/raw_proposal.h"
 #include "ui/workspace/standard_actions.h"
-#include "ui/workspace/workspace_parts.h"
+#include "ui/workspace/user_folders.h"
+#include "ui/workspace/workspace_state.h"
 
 namespace echolux {
 
-Workspace::Parts::Parts(const WorkspaceOptions& wanted)
-    : options(wanted), state(wanted.state_folder), last_session(state.last_session()),
-      stage(wanted.device, wanted.backend) {
-    restore_window();
-    book.apply(asked_view_values(), [](const Change&) {});
-    if (state.last_ended_in_order()) return;
-    notices.note("files", "Echolux did not exit properly: the last state can be restored (session.restore_last)");
-}
+// A document to be opened, and the values of view and window with which it is displayed.
+struct Opening {
+    WhatIsOpen what;
+    SourceSettings source;
+    Values view_values{};
+};
+
+// State of the workspace alone. Jobs may use it, so it outlives those in WorkspaceState.
+struct WorkspaceMembers {
+    explicit WorkspaceMembers(WorkspaceState& state) : exporting(state, filtering) {}
+
+    UndoHistory history;
+    Actions actions;
+    bool is_cross_inside = false;  // true once it is within a volume
+
+    std::uint64_t opening = 0;          // id of the job
+    std::string opening_name;           // name of the source or file being opened
+    bool was_opened = false;            // whether anything was opened in this run
+    std::filesystem::path asked_about;  // foreign session that needs a confirmation to open an instrument
+    std::chrono::steady_clock::time_point asked_at;
+    std::filesystem::path session_file;                // of the last save or restore
+    std::shared_ptr<Workspace::RawProposal> proposal;  // jobs hold weak references
+    std::uint64_t previewing = 0;                      // id of the job
+
+    Values wanted_heights;                 // applied once a volume is available
+    std::uint64_t finding_heights = 0;     // id of the job
+    std::uint64_t starting_recording = 0;  // these two jobs use the open document
+    std::uint64_t ending_recording = 0;
+
+    std::filesystem::path recording;  // the recording that was started last
+    std::optional<KeptRecording> last_recording;
+    const std::array<std::filesystem::path, 3> own_folders{
+        user_folder(UserFolder::pictures), user_folder(UserFolder::videos), user_folder(UserFolder::documents)};
+    std::string autosaved;
+    double autosaved_s = 0;
+    Calibrating calibrating;
+    Filtering filtering;
+    Layering layering;
+    std::deque<double> losses_s;  // recent losses of the graphics device
+    Exporting exporting;
+};
+
+// The bases are destroyed in reverse order: jobs end first.
+struct Workspace::Parts : WorkspaceMembers, WorkspaceState {
+    explicit Parts(const WorkspaceOptions& wanted)
+        : WorkspaceMembers(*static_cast<WorkspaceState*>(this)), WorkspaceState(wanted) {}
+    ~Parts();
+
+    // ---- settings
+    // `fails` is called if the values were accepted, but the job that applies them fails.
+    bool take(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+              const std::function<void()>& fails = {});
+    void take_or_throw(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                       const std::function<void()>& fails = {});
+    void take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                           const std::function<void()>& fails);
+    void find_missing_heights();
+    void drop_other_channels();
+    void set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded);
+    void bring_about(const Change& change);
+
+    // ---- what is open
+    void open_path(const std::filesystem::path& path, const std::vector<std::string>& assignments);
+    void open_session(const std::filesystem::path& path);
+    void start_opening(const Opening& opening);
+    void show(const MakeExhibit& make, const Opening& opening);
+    void begin_recording(RecordingWanted wanted);
+    bool is_under_way(std::uint64_t job) const;
+    bool is_recording() const;  // or a recording is being started or stopped
+    void refuse_while_recording() const;
+    void take_over(const Opening& opening);
+    void restore(const RestoredSession& session);
+    void restore_look(const RestoredSession& session);
+    void restore_foreign(RestoredSession session, const std::filesystem::path& from);
+    bool is_agreed(const std::filesystem::path& from);
+    void use_preset(const RestoredSession& preset);
+    void use(const Values& values);
+    void close();
+    void start_source();
+    void stop_source();
+
+    // ---- raw files
+    void propose(const std::filesystem::path& path, const std::vector<RawGuess>& guesses);
+    void preview_proposal();
+    void accept_proposal();
+
+    bool has_session() const;  // whether there is a state worth remembering
+    void autosave();
+
+    void hear_session();
+    void settings_were_refused(const Scan& in_use);
+    void revive();
+    void set_cross(const std::array<double, 3>& wanted);
+};
 
 // Stores the final state of the program.
 Workspace::Parts::~Parts() {
     if (state.is_there()) attempt("files", [&] { state.end_session(has_session() ? remembered_text() : ""); });
-}
-
-bool Workspace::Parts::attempt(std::string_view place, const std::function<void()>& work) {
-    try {
-        work();
-        return true;
-    } catch (const Error& error) {
-        notices.trouble(place, error);
-        if (jobs.operation()) jobs.operation()->fail(error);
-    } catch (const std::exception& error) {  // from the standard library: out of memory, missing folder
-        notices.trouble(place, error.what());
-        if (jobs.operation()) jobs.operation()->fail(Error(ErrorCode::bad_setting, error.what(), std::string(place)));
-    }
-    return false;
-}
-
-Jobs::Failed Workspace::Parts::to(std::string_view place) {
-    return [this, at = std::string(place)](const Error& error) { notices.trouble(at, error); };
-}
-
-LiveSession* Workspace::Parts::live() const {
-    return stage.exhibit() == nullptr ? nullptr : stage.exhibit()->live();
 }
 
 void Workspace::Parts::hear_session() {
@@ -137,7 +234,7 @@ double Workspace::now_s() const {
 }
 
 bool Workspace::is_busy() const {
-    return !parts_->jobs.is_idle() || !parts_->state.is_idle() || !parts_->to_keep.empty() ||
+    return !parts_->jobs.is_idle() || !parts_->state.is_idle() || !parts_->exporting.is_idle() ||
            (parts_->proposal && parts_->proposal->is_stale) || parts_->filtering.is_under_way();
 }
 
@@ -145,10 +242,7 @@ void Workspace::update(double now_s) {
     Parts& parts = *parts_;
     parts.now_s = std::max(parts.now_s, now_s);
     parts.jobs.collect();
-    {
-        const std::scoped_lock lock(parts.told_by_jobs_mutex);
-        for (const std::string& line : std::exchange(parts.told_by_jobs, {})) parts.notices.note("export", line);
-    }
+    parts.exporting.collect();
     // A lost device must be handled by the window, whose screens use it. All other errors become notices.
     const auto watch = [&](std::string_view place, const auto& work) {
         try {
@@ -173,7 +267,7 @@ void Workspace::update(double now_s) {
     parts.hear_session();
     watch("calibration", [&] { parts.calibrating.update(*this); });
     parts.preview_proposal();
-    if (!parts.filtering.is_under_way()) watch("export", [&] { parts.draw_picture_to_keep(); });
+    if (!parts.filtering.is_under_way()) watch("export", [&] { parts.exporting.draw_picture_to_keep(); });
     parts.autosave();
     for (const Error& problem : parts.state.take_problems()) parts.notices.trouble("files", problem);
 }
@@ -201,7 +295,7 @@ bool Workspace::device_lost(const Error& error) {
 
 // Heights were stored on the lost device and are found again.
 void Workspace::Parts::revive() {
-    drop_pictures_to_keep();
+    exporting.drop_pictures_to_keep();
     stage.revive();
     Values heights{{"view.top_from", book.view().top_from}, {"view.bottom_from", book.view().bottom_from}};
     book.view().top_from.clear();
@@ -216,6 +310,891 @@ const std::array<double, 3>& Workspace::cross_um() const {
 
 void Workspace::set_cross_um(const std::array<double, 3>& cross) {
     parts_->set_cross(cross);
+}
+
+// ---- Settings: checking, applying and reverting changes
+
+namespace {
+
+constexpr std::array height_keys{"view.top_from", "view.bottom_from"};
+
+bool changes(const Values& wanted, const char* key, const SettingsBook& book) {
+    const auto found = wanted.find(key);
+    return found != wanted.end() && found->second != book.field(key)->get();
+}
+
+Values without_cut(Values wanted) {
+    for (const auto& [key, value] : Layering::no_cut()) wanted[key] = value;
+    return wanted;
+}
+
+// The window cannot flatten, because this would need a second volume on the device.
+void refuse_flattening(const Values& wanted) {
+    const auto found = wanted.find("view.flatten");
+    if (found == wanted.end() || found->second == Value(std::string())) return;
+    throw Error(ErrorCode::bad_setting, "applies to saved pictures, not to the window", "view.flatten",
+                "echolux render --flatten surface; here view.top_from and view.bottom_from count from the surface");
+}
+
+}  // namespace
+
+bool Workspace::Parts::take(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                            const std::function<void()>& fails) {
+    return attempt(section_of(title), [&] { take_or_throw(wanted, title, recorded, fails); });
+}
+
+void Workspace::Parts::take_or_throw(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                                     const std::function<void()>& fails) {
+    if (const auto step = wanted.find(std::string(surfaces_key)); step != wanted.end()) {
+        if (!layering.go_to(std::get<std::int64_t>(step->second)))
+            notices.note("layers", "surfaces of so many steps ago are no longer kept");
+        // The surfaces of this step may lack a name that the cut uses.
+        if (!layering.renew_heights(stage.exhibit(), book.view())) take(Layering::no_cut(), "view", std::nullopt);
+        return;
+    }
+    const bool moves_heights =
+        std::ranges::any_of(height_keys, [&](const char* key) { return changes(wanted, key, book); });
+    if (std::ranges::any_of(height_keys, [&](const char* key) { return wanted.contains(key); })) wanted_heights.clear();
+    refuse_flattening(wanted);
+    require_allowed_files(wanted);
+    if (moves_heights) return take_with_heights(wanted, title, recorded, fails);
+    set_values(wanted, title, recorded);
+    notices.settle(section_of(title));
+}
+
+void Workspace::Parts::set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded) {
+    Change change = book.apply(wanted, [this](const Change& made) { bring_about(made); });
+    if (!recorded) return;
+    change.title = title;
+    history.add(change, *recorded == Edit::done);
+}
+
+// Passes changed settings of the scan to the live session.
+void Workspace::Parts::bring_about(const Change& change) {
+    const auto concerns_it = [](const auto& entry) { return is_of_scan(entry.first); };
+    LiveSession* session = live();
+    if (session != nullptr && std::ranges::any_of(change.after, concerns_it)) session->change(*book.scan());
+}
+
+// Applies a cut whose heights must be searched or read first, in a job with the current volume. The last of several
+// requests wins.
+void Workspace::Parts::take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                                         const std::function<void()>& fails) {
+    jobs.cancel(finding_heights);
+    Cut cut = book.view();
+    const auto name_in = [&](const char* key, const std::string& now) {
+        const auto found = wanted.find(key);
+        return found == wanted.end() ? now : std::get<std::string>(found->second);
+    };
+    cut.top_from = name_in("view.top_from", cut.top_from);
+    cut.bottom_from = name_in("view.bottom_from", cut.bottom_from);
+    cut.flatten.clear();
+    if (!has_height_maps(cut)) {
+        set_values(wanted, title, recorded);
+        wanted_heights.clear();
+        if (stage.exhibit() != nullptr) stage.exhibit()->set_heights({});
+        return;
+    }
+    if (stage.exhibit() == nullptr) {
+        throw Error(ErrorCode::bad_setting, "there is no volume to find a surface in",
+                    "view.top_from, view.bottom_from", "open one first");
+    }
+    if (stage.exhibit()->grid()) {
+        std::optional<HeightMaps> maps;
+        try {
+            maps = layering.heights_of(cut);
+        } catch (const Error&) {  // an undo step may name surfaces of another volume
+            if (recorded) throw;
+            return take_with_heights(without_cut(wanted), title, recorded, fails);
+        }
+        if (maps) {
+            stage.exhibit()->set_heights(*maps);
+            return set_values(wanted, title, recorded);
+        }
+    }
+    const VolumeToCome coming = stage.exhibit()->begin_reading();
+    if (!coming) {
+        wanted_heights = wanted;
+        return;
+    }
+    finding_heights = jobs.start(
+        "finding heights",
+        [this, cut, shown = stage.exhibit()->life(), wanted, title, recorded, coming](Progress& progress) {
+            progress.begin("heights", 0, "");
+            Volume volume = *coming();
+            HeightMaps maps = prepared_heights(cut, volume);
+            return [this, shown, wanted, title, recorded, found = std::move(maps)] {
+                if (shown.expired()) return;
+                stage.exhibit()->set_heights(found);
+                set_values(wanted, title, recorded);
+            };
+        },
+        [this, fails](const Error& error) {
+            notices.trouble("view", error);
+            if (fails) fails();
+        });
+}
+
+// A view may use height maps only while they are on the device. If they are missing, the view uses the ends of the
+// volume until they have been found.
+void Workspace::Parts::find_missing_heights() {
+    Exhibit* exhibit = stage.exhibit();
+    if (exhibit == nullptr) return wanted_heights.clear();
+    View& view = book.view();
+    if (has_height_maps(view) && !exhibit->has_heights()) {
+        wanted_heights = {{"view.top_from", view.top_from}, {"view.bottom_from", view.bottom_from}};
+        view.top_from.clear();
+        view.bottom_from.clear();
+        book.view_edited();
+    }
+    if (!wanted_heights.empty() && exhibit->grid()) take(std::exchange(wanted_heights, {}), "view", std::nullopt);
+}
+
+// Removes channels whose voxel grid differs from that of the displayed volume, because rendering would fail.
+void Workspace::Parts::drop_other_channels() {
+    const Exhibit* exhibit = stage.exhibit();
+    const std::optional<VolumeGrid> grid = exhibit != nullptr ? exhibit->grid() : std::nullopt;
+    if (!grid || exhibit->loading()) return;  // a volume being loaded may be a coarse one
+    try {
+        check_channels(book.view(), *grid, exhibit->name());
+    } catch (const Error& error) {
+        Values none;
+        for (std::size_t i = 0; i < book.view().channels.size(); ++i)
+            none["view." + channel_key(i, "file")] = std::string();
+        take(none, "view", std::nullopt);
+        notices.trouble("view", error);
+    }
+}
+
+bool Workspace::change(std::string_view key, const Value& value, Edit edit) {
+    return parts_->take({{std::string(key), value}}, std::string(key), edit);
+}
+
+bool Workspace::change_together(const std::string& title, const std::map<std::string, Value>& values, Edit edit) {
+    return parts_->take(values, title, edit);
+}
+
+void Workspace::set(const std::string& title, const std::map<std::string, Value>& values, Edit edit) {
+    parts_->take_or_throw(values, title, edit);
+}
+
+void Workspace::end_edit() {
+    parts_->history.close();
+}
+
+bool Workspace::reset(std::string_view key) {
+    const BoundField* field = this->field(key);
+    return field != nullptr && change(key, Value(field->default_value));
+}
+
+bool Workspace::set_transfer_curve(const TransferCurve& curve, Edit edit) {
+    return parts_->attempt("view", [&] {
+        const std::string key(curve_key);
+        parts_->set_values({{key, toml_of(curve)},
+                            {"view.transfer", std::string()},
+                            {"view.low", lowest_value},
+                            {"view.high", highest_value}},
+                           key, edit);
+    });
+}
+
+void Workspace::view_edited(Edit edit) {
+    parts_->attempt("view", [&] {
+        Change change = parts_->book.view_edited();
+        change.title = "view";
+        parts_->history.add(change, edit == Edit::done);
+    });
+}
+
+void Workspace::add_to_history(const Change& change) {
+    parts_->history.add(change, true);
+}
+
+// Keeps the step if it cannot be applied, also when that becomes known later, in a job.
+void Workspace::undo() {
+    if (!can_undo()) return;
+    const Change step = parts_->history.undo();
+    const auto redo_step = [this] {
+        if (can_redo()) parts_->history.redo();
+    };
+    if (!parts_->take(step.before, step.title, std::nullopt, redo_step)) redo_step();
+}
+
+void Workspace::redo() {
+    if (!can_redo()) return;
+    const Change step = parts_->history.redo();
+    const auto undo_step = [this] {
+        if (can_undo()) parts_->history.undo();
+    };
+    if (!parts_->take(step.after, step.title, std::nullopt, undo_step)) undo_step();
+}
+
+bool Workspace::can_undo() const {
+    return parts_->history.can_undo();
+}
+
+bool Workspace::can_redo() const {
+    return parts_->history.can_redo();
+}
+
+View& Workspace::view() {
+    return parts_->book.view();
+}
+
+const WindowSettings& Workspace::window() const {
+    return parts_->book.window();
+}
+
+bool Workspace::has_effect(std::string_view key) const {
+    return scan() == nullptr || echolux::has_effect(*scan(), key);
+}
+
+const TissueSettings& Workspace::tissue() const {
+    return parts_->book.tissue();
+}
+
+const Scan* Workspace::scan() const {
+    return parts_->book.scan();
+}
+
+const std::vector<BoundField>& Workspace::fields() const {
+    return parts_->book.fields();
+}
+
+const BoundField* Workspace::field(std::string_view key) const {
+    return parts_->book.field(key);
+}
+
+// ---- Opening and closing of documents. A job does the slow part; its last step displays the result and sets the
+// settings.
+
+namespace {
+
+// Older pictures of `echolux render` contain only their view.
+std::vector<TomlEntry> entries_of_picture(const std::filesystem::path& path) {
+    const PictureTexts texts = picture_texts(path);
+    for (const char* name : {text_session, "view"}) {
+        const auto text = texts.find(name);
+        if (text != texts.end()) return toml_entries(text->second, path.string());
+    }
+    throw Error(ErrorCode::bad_file, "is a picture without stored settings", path.string(),
+                "only pictures saved by Echolux restore their view");
+}
+
+// Removes window settings of a foreign file: it may set the layout of the panes, but no folders or sizes.
+void drop_window_settings(Values& values) {
+    std::erase_if(values, [](const auto& entry) {
+        return section_of(entry.first) == "window" && entry.first != "window.layout";
+    });
+}
+
+// Returns the view that was stored in a recording.
+Values look_of(const std::filesystem::path& file) {
+    if (lower_ending(file) != ".toml") return {};
+    std::vector<TomlEntry> entries = toml_entries(file);
+    std::erase_if(entries, [](const TomlEntry& entry) {
+        return section_of(entry.name) != "view" && section_of(entry.name) != "transfer";
+    });
+    return session_of(entries, file.string()).view_values;
+}
+
+std::string name_of(const WhatIsOpen& what) {
+    return what.file.empty() ? what.source : std::filesystem::path(what.file).filename().string();
+}
+
+SeriesBudget series_budget(const WindowSettings& window) {
+    constexpr double gb = 1e9;
+    return {static_cast<std::int64_t>(gb * window.series_memory_gb),
+            static_cast<std::int64_t>(gb * window.series_gpu_gb)};
+}
+
+SourceWanted source_of(const Opening& opening) {
+    SourceWanted wanted;
+    wanted.name = opening.what.source;
+    wanted.scan = opening.what.scan;
+    wanted.assignments = lines_of(opening.what.assignments);
+    wanted.settings = opening.source;
+    return wanted;
+}
+
+// Describes the effects of opening a source on the instrument, for the confirmation.
+std::string words_of(const RestoredSession& session) {
+    std::string words = "opens " + session.open.source;
+    if (session.source.line_rate_hz > 0)
+        words += fmt::format(", sets {:g} lines per second", session.source.line_rate_hz);
+    if (session.source.exposure_us > 0)
+        words += fmt::format(", sets an exposure of {:g} us", session.source.exposure_us);
+    return words;
+}
+
+}  // namespace
+
+void Workspace::Parts::open_path(const std::filesystem::path& given, const std::vector<std::string>& assignments) {
+    std::error_code problem;
+    const std::filesystem::path path = std::filesystem::absolute(given, problem).lexically_normal();
+    if (!attempt("files", [&] { require_allowed(path); })) return;
+    jobs.cancel(opening);
+    opening_name = path.string();
+    opening = jobs.start(
+        "opening " + path.filename().string(),
+        [this, asked = path, assignments](Progress& progress) -> Jobs::LastStep {
+            std::filesystem::path file = asked;
+            progress.begin("looking at the file", 0, "");
+            switch (kind_of_file(file)) {
+                case FileKind::exhibit:
+                    return [this,
+                            what = WhatIsOpen{.file = file.string(), .assignments = assignments_for(file, assignments)},
+                            look = look_of(file)] {
+                        start_opening({what, {}, look});
+                    };
+                case FileKind::session:
+                    return [this, file, session = session_of(toml_entries(file), file.string())] {
+                        session_file = file;
+                        note_recent(file);
+                        restore_foreign(session, file);
+                    };
+                case FileKind::picture:
+                    return [this, file, session = session_of(entries_of_picture(file), file.string())] {
+                        restore_foreign(session, file);
+                    };
+                case FileKind::preset:
+                    return [this, preset = session_of(toml_entries(file), file.string())] { use_preset(preset); };
+                case FileKind::transfer:
+                    read_transfer(file);
+                    return [this, file] { take({{"view.transfer", file.string()}}, "view.transfer", Edit::done); };
+                case FileKind::spectra: return [this, file, guesses = guess_raw(file)] { propose(file, guesses); };
+            }
+            return {};
+        },
+        to("files"));
+}
+
+// Opens the session of the previous run, which needs no confirmation.
+void Workspace::Parts::open_session(const std::filesystem::path& path) {
+    attempt("files", [&] { restore(session_of(toml_entries(path), path.string())); });
+}
+
+// A new request cancels an earlier one that is still opening.
+void Workspace::Parts::start_opening(const Opening& wanted) {
+    const std::string place = wanted.what.file.empty() ? "source" : "files";
+    const auto may_be_opened = [&] {
+        refuse_while_recording();
+        require_allowed(wanted.what);
+    };
+    if (!attempt(place, may_be_opened)) return;
+    jobs.cancel(opening);
+    opening_name = wanted.what.file.empty() ? wanted.what.source : wanted.what.file;
+    const BackendChoice backend = stage.backend();
+    opening = jobs.start(
+        "opening " + name_of(wanted.what),
+        [this, wanted, backend, budget = series_budget(book.window())](Progress& progress) -> Jobs::LastStep {
+            MakeExhibit make =
+                wanted.what.file.empty()
+                    ? open_live_exhibit(source_of(wanted), backend, progress)
+                    : open_exhibit(wanted.what.file, lines_of(wanted.what.assignments), backend, budget, progress);
+            return [this, wanted, made = std::move(make)] { show(made, wanted); };
+        },
+        to(place));
+}
+
+// A recording ends only when it is stopped.
+void Workspace::Parts::refuse_while_recording() const {
+    if (!is_recording()) return;
+    throw Error(ErrorCode::bad_setting, "a recording is under way", "recording", "stop it first (Ctrl+R)");
+}
+
+void Workspace::Parts::show(const MakeExhibit& make, const Opening& wanted) {
+    refuse_while_recording();  // a recording may have started since
+    close();
+    stage.show(make);
+    take_over(wanted);
+    notices.settle("files");
+    notices.settle("source");
+    if (!wanted.what.file.empty()) note_recent(wanted.what.file);
+    if (wanted.what.file.empty()) start_source();
+}
+
+void Workspace::Parts::take_over(const Opening& wanted) {
+    open = wanted.what;
+    book.set_source(wanted.source);
+    book.set_scan(live() == nullptr ? std::nullopt : std::optional(live()->scan()));
+    if (Timeline* time = stage.exhibit()->timeline()) time->go_to(wanted.what.step);
+    set_cross({wanted.what.cross_um.at(0), wanted.what.cross_um.at(1), wanted.what.cross_um.at(2)});
+    Values values = default_view_values();
+    const WindowSettings usual;  // levels belong to the document
+    values["window.section_low"] = usual.section_low;
+    values["window.section_high"] = usual.section_high;
+    const auto add = [&](const Values& more) {
+        for (const auto& [key, value] : more) values.insert_or_assign(key, value);
+    };
+    add(wanted.view_values);
+    const bool is_asked =
+        wanted.view_values.empty() || !was_opened;  // the command line overrides a session only at the first opening
+    if (is_asked) add(asked_view_values());
+    was_opened = true;
+    use(values);
+    history = {};
+}
+
+// Returns true if the same file was opened within the last 30 s: opening it again after the question is the
+// confirmation.
+bool Workspace::Parts::is_agreed(const std::filesystem::path& from) {
+    using namespace std::chrono;
+    constexpr auto agrees_within = 30s;
+    const auto now = steady_clock::now();
+    const bool is_again = asked_about == from && now - asked_at < agrees_within;
+    asked_about = is_again ? std::filesystem::path() : from;
+    asked_at = now;
+    return is_again;
+}
+
+// Sessions and pictures may come from anyone. They may not load plugins, and may change the settings of a camera only
+// after the user's confirmation.
+void Workspace::Parts::restore_foreign(RestoredSession session, const std::filesystem::path& from) {
+    std::string& source = session.open.source;
+    drop_window_settings(session.view_values);
+    if (SourceName(source).kind == "plugin") {
+        notices.note("source",
+                     from.filename().string() +
+                         " was made with a plugin, which has to be started explicitly: echolux view --source " +
+                         source);
+        source.clear();
+    }
+    if (SourceName(source).kind == "genicam" && !is_agreed(from)) {
+        restore_look(session);
+        notices.trouble("source", from.filename().string() + " " + words_of(session) +
+                                      "; open it again within 30 s to allow that, or start it explicitly: echolux view "
+                                      "--source " +
+                                      source);
+        return;
+    }
+    restore(session);
+}
+
+void Workspace::Parts::restore(const RestoredSession& session) {
+    if (!session.open.is_nothing()) {
+        WhatIsOpen what = session.open;
+        what.assignments = text_of_lines(assignments_of(session));
+        return start_opening({std::move(what), session.source, session.view_values});
+    }
+    restore_look(session);
+}
+
+void Workspace::Parts::restore_look(const RestoredSession& session) {
+    Values values = default_view_values();
+    for (const auto& [key, value] : session.view_values) values.insert_or_assign(key, value);
+    use(values);
+}
+
+void Workspace::Parts::use_preset(const RestoredSession& preset) {
+    Values wanted = preset.view_values;
+    drop_window_settings(wanted);
+    if (book.scan() != nullptr) wanted.insert(preset.scan.begin(), preset.scan.end());
+    use(wanted);
+}
+
+// Heights depend on the displayed volume, so they are applied last.
+void Workspace::Parts::use(const Values& values) {
+    Values wanted = values;
+    Values heights;
+    if (auto node = wanted.extract("view.flatten"); !node.empty() && node.mapped() != Value(std::string())) {
+        notices.note("view", "the volume is shown as recorded, not flattened");
+    }
+    for (const char* key : {"view.top_from", "view.bottom_from"}) {
+        if (auto node = wanted.extract(key); !node.empty()) heights.insert(std::move(node));
+    }
+    if (take(wanted, "view", Edit::done)) take(heights, "view", Edit::done);
+}
+
+// Instruments take time to start and stop, while display continues. The last of several requests wins.
+void Workspace::Parts::start_source() {
+    if (live() == nullptr || live()->is_recorded()) return;
+    jobs.start(
+        "starting the source",
+        [source = stage.exhibit()->shared_live()](Progress& progress) -> Jobs::LastStep {
+            progress.begin("start", 0, "");
+            source->start();
+            return {};
+        },
+        to("source"));
+}
+
+void Workspace::Parts::stop_source() {
+    if (live() == nullptr || live()->is_recorded()) return;
+    jobs.start(
+        "stopping the source",
+        [source = stage.exhibit()->shared_live()](Progress& progress) -> Jobs::LastStep {
+            progress.begin("stop", 0, "");
+            source->stop();
+            return {};
+        },
+        to("source"));
+}
+
+void Workspace::Parts::close() {
+    stop_source();  // the job keeps the session alive until it has stopped
+    stage.clear();
+    open = {};
+    history = {};
+    cross_um = {};
+    exporting.drop_pictures_to_keep();
+    book.set_scan(std::nullopt);
+    calibrating.forget();
+    filtering.forget();
+    layering.forget();
+    for (const char* place :
+         {"source", "scan", "calibration", "recipe", "flow", "view", "filter", "layers", "registration"})
+        notices.close(place);
+}
+
+void Workspace::open(const std::filesystem::path& path, const std::vector<std::string>& assignments) {
+    parts_->open_path(path, assignments);
+}
+
+void Workspace::open_source(const SourceWanted& source) {
+    std::vector<std::string> assignments = lines_of(parts_->scan_assignments());
+    assignments.insert(assignments.end(), source.assignments.begin(), source.assignments.end());
+    WhatIsOpen what{.source = source.name, .scan = source.scan.string(), .assignments = text_of_lines(assignments)};
+    parts_->start_opening({std::move(what), source.settings});
+}
+
+std::optional<JobState> Workspace::opening(const std::string& name) const {
+    if (name != parts_->opening_name) return {};
+    const std::vector<JobState> jobs = parts_->jobs.states();
+    const auto found = std::ranges::find(jobs, parts_->opening, &JobState::id);
+    if (found == jobs.end() || found->is_cancelled) return {};
+    return *found;
+}
+
+void Workspace::close() {
+    parts_->jobs.cancel(parts_->opening);
+    parts_->attempt("source", [&] {
+        parts_->refuse_while_recording();
+        parts_->close();
+    });
+}
+
+bool Workspace::is_open() {
+    return parts_->stage.exhibit() != nullptr;
+}
+
+void Workspace::start_source() {
+    parts_->start_source();
+}
+
+void Workspace::stop_source() {
+    parts_->stop_source();
+}
+
+LiveSession* Workspace::live() {
+    return parts_->live();
+}
+
+std::vector<std::filesystem::path> Workspace::recent() const {
+    std::vector<std::filesystem::path> files = parts_->state.recent();
+    std::erase_if(files, [this](const std::filesystem::path& file) { return !parts_->is_allowed(file); });
+    return files;
+}
+
+// ---- Raw files without a description
+
+void Workspace::Parts::propose(const std::filesystem::path& path, const std::vector<RawGuess>& guesses) {
+    proposal = std::make_shared<RawProposal>();
+    proposal->file = path;
+    proposal->guesses = guesses;  // most likely first, in the order of the displayed percentages
+    std::ranges::stable_sort(proposal->guesses, std::greater{}, &RawGuess::likeness);
+    bind(proposal->settings, proposal->scan);
+    proposal->take(guesses.empty() ? RawGuess{} : guesses.front());
+    if (guesses.empty()) {
+        notices.note("files", path.string() + ": no layout could be guessed; enter samples, A-scans and B-scans");
+    }
+}
+
+// Starts a preview job if the proposal changed and no preview is running.
+void Workspace::Parts::preview_proposal() {
+    if (!proposal || !proposal->is_stale) return;
+    const std::vector<JobState> under_way = jobs.states();
+    if (std::ranges::count(under_way, previewing, &JobState::id) > 0) return;
+    proposal->is_stale = false;
+    previewing = jobs.start(
+        "looking at " + proposal->file.filename().string(),
+        [asked = std::weak_ptr(proposal), scan = proposal->scan](Progress& progress) {
+            return [asked, preview = preview_of(scan, progress)] {
+                const std::shared_ptr<RawProposal> still_there = asked.lock();
+                if (!still_there) return;
+                still_there->preview = preview.picture;
+                still_there->problem = preview.problem;
+            };
+        },
+        to("files"));
+}
+
+// Never overwrites an existing description.
+void Workspace::Parts::accept_proposal() {
+    if (!proposal) return;
+    jobs.start(
+        "describing " + proposal->file.filename().string(),
+        [this, scan = proposal->scan](Progress&) {
+            std::error_code problem;
+            if (std::filesystem::exists(scan.path, problem)) {
+                throw Error(ErrorCode::output, "already exists", scan.path.string(), "open it, or rename it");
+            }
+            write_scan_toml(scan);
+            return [this, path = scan.path] {
+                proposal.reset();
+                open_path(path, {});
+            };
+        },
+        to("files"));
+}
+
+Workspace::RawProposal* Workspace::raw_proposal() {
+    return parts_->proposal.get();
+}
+
+void Workspace::accept_raw_proposal() {
+    parts_->accept_proposal();
+}
+
+void Workspace::drop_raw_proposal() {
+    parts_->jobs.cancel(parts_->previewing);
+    parts_->proposal.reset();
+}
+
+// ---- Saving of sessions, presets and recordings
+
+namespace {
+
+std::string now_text() {
+    return fmt::format("{:%Y-%m-%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
+}
+
+std::vector<std::filesystem::path> stripe_folders(const WindowSettings& window) {
+    std::vector<std::filesystem::path> all;
+    for (const std::string& name : stripe_names(window.stripe_folders)) {
+        if (!name.empty()) all.emplace_back(name);
+    }
+    return all;
+}
+
+}  // namespace
+
+bool Workspace::Parts::has_session() const {
+    return was_opened || last_session.empty();
+}
+
+// Writes only if the state has changed.
+void Workspace::Parts::autosave() {
+    const double every_s = book.window().autosave_s;
+    if (!state.is_there() || !has_session() || every_s == 0 || now_s - autosaved_s < every_s) return;
+    autosaved_s = now_s;
+    std::string text = remembered_text();
+    if (text == autosaved) return;
+    state.keep_running_session(text);
+    autosaved = std::move(text);
+}
+
+std::filesystem::path Workspace::keeping_folder(UserFolder folder) const {
+    const std::string& wanted = window().record_folder;
+    std::error_code problem;  // the folder may be missing
+    const std::filesystem::path place = wanted.empty() ? parts_->own_folders.at(static_cast<std::size_t>(folder))
+                                                       : std::filesystem::absolute(wanted, problem);
+    return folders() != nullptr && !folders()->hold(place) ? folders()->all().front() : place;
+}
+
+std::vector<std::filesystem::path> Workspace::recording_folders() const {
+    std::vector<std::filesystem::path> all{keeping_folder(UserFolder::videos)};
+    const auto stripes = stripe_folders(window());
+    all.insert(all.end(), stripes.begin(), stripes.end());
+    return all;
+}
+
+// The name contains date and time; a number is appended if it is in use.
+std::filesystem::path Workspace::new_name(UserFolder folder, const std::string& kind, const std::string& ending) const {
+    const std::filesystem::path place = keeping_folder(folder);
+    const std::string stem = "echolux-" + kind + now_text();
+    std::filesystem::path path = place / (stem + ending);
+    std::error_code problem;
+    for (int i = 2; std::filesystem::exists(path, problem); ++i) path = place / fmt::format("{}-{}{}", stem, i, ending);
+    return path;
+}
+
+void Workspace::save_session(const std::filesystem::path& path) {
+    const bool may_be_saved = parts_->attempt("files", [&] { parts_->check_kept_name(path); });
+    if (!may_be_saved) return;
+    parts_->jobs.start(
+        "saving the session",
+        [parts = parts_.get(), path, text = parts_->session_text()](Progress& progress) {
+            progress.begin("write", 0, "");
+            write_text(path, text);
+            return [parts, path] {
+                parts->session_file = path;
+                parts->note_recent(std::filesystem::absolute(path).lexically_normal());
+                parts->notices.note("files", "session saved as " + short_path(path),
+                                    {path, KeptFile::ShownBy::echolux});
+            };
+        },
+        parts_->to("files"));
+}
+
+std::filesystem::path Workspace::session_file() const {
+    return parts_->session_file;
+}
+
+bool Workspace::has_last_session() const {
+    return !parts_->last_session.empty();
+}
+
+void Workspace::restore_last_session() {
+    if (has_last_session()) parts_->open_session(parts_->last_session);
+}
+
+// ---- presets
+
+void Workspace::save_preset(const std::string& name) {
+    parts_->attempt("files", [&] {
+        parts_->state.save_preset(name, parts_->preset_text());
+        parts_->notices.note("files", "preset \"" + name + "\" saved");
+    });
+}
+
+void Workspace::use_preset(const std::string& name) {
+    parts_->attempt("files", [&] {
+        const std::filesystem::path path = parts_->state.preset(name);
+        parts_->state.finish();
+        parts_->use_preset(session_of(toml_entries(path), path.string()));
+    });
+}
+
+std::vector<std::string> Workspace::presets() const {
+    return parts_->state.presets();
+}
+
+// ---- recordings
+
+void Workspace::start_recording(const std::filesystem::path& scan_toml) {
+    parts_->attempt("source", [&] {
+        LiveSession* live = parts_->live();
+        if (live == nullptr || live->is_recorded()) {
+            throw Error(ErrorCode::bad_setting, "there is no running source to record", "recording",
+                        "open the simulator, a camera or a replay");
+        }
+        if (parts_->is_recording()) return;
+        if (!scan_toml.empty()) check_kept_name(scan_toml);
+        const std::filesystem::path path = scan_toml.empty() ? new_name(UserFolder::videos, "", ".toml") : scan_toml;
+        RecordingWanted wanted = live->recording_of_now(path, parts_->look_text());
+        wanted.stripe_folders = stripe_folders(window());
+        for (const std::filesystem::path& folder : wanted.stripe_folders) parts_->require_allowed(folder);
+        parts_->begin_recording(std::move(wanted));
+    });
+}
+
+// Creating files may take time, so a job does it.
+void Workspace::Parts::begin_recording(RecordingWanted wanted) {
+    const std::shared_ptr<LiveSession> session = stage.exhibit()->shared_live();
+    starting_recording = jobs.start(
+        "starting the recording",
+        [this, session, wanted = std::move(wanted)](Progress& progress) {
+            progress.begin("write", 0, "");
+            session->record(wanted);
+            return [this, path = wanted.scan_toml] {
+                recording = path;
+                notices.note("source", "recording to " + short_path(path));
+            };
+        },
+        to("source"));
+}
+
+bool Workspace::Parts::is_under_way(std::uint64_t job) const {
+    return std::ranges::any_of(jobs.states(), [job](const JobState& one) { return one.id == job; });
+}
+
+bool Workspace::Parts::is_recording() const {
+    if (is_under_way(starting_recording) || is_under_way(ending_recording)) return true;
+    return live() != nullptr && live()->is_recording();
+}
+
+// Received data is still being written, so a job waits for the disk.
+void Workspace::stop_recording() {
+    Parts& parts = *parts_;
+    if (parts.live() == nullptr || !parts.live()->is_recording()) return;
+    if (parts.is_under_way(parts.ending_recording)) return;
+    const std::shared_ptr<LiveSession> live = parts.stage.exhibit()->shared_live();
+    parts.ending_recording = parts.jobs.start(
+        "ending the recording",
+        [&parts, live](Progress& progress) {
+            progress.begin("write", 0, "");
+            const RecorderStats stats = live->stop_recording();
+            return [&parts, stats] {
+                parts.last_recording = KeptRecording{parts.recording, stats};
+                const std::int64_t blocks = stats.blocks_not_in_it();
+                const std::string missing = blocks > 0 ? fmt::format(", {} are missing", blocks)
+                                            : stats.lost_b_scans > 0
+                                                ? ", " + counted(stats.lost_b_scans, "B-scans") + " never came"
+                                                : "";
+                const std::string line =
+                    fmt::format("recorded {}, {:.4g} MB{}: {}", counted(stats.blocks, "blocks"),
+                                1e-6 * static_cast<double>(stats.bytes), missing, short_path(parts.recording));
+                const bool is_there = stats.blocks > 0;
+                parts.notices.note("recording", line,
+                                   is_there ? KeptFile{parts.recording, KeptFile::ShownBy::echolux} : KeptFile{});
+            };
+        },
+        parts.to("source"));
+}
+
+const std::optional<KeptRecording>& Workspace::last_recording() const {
+    return parts_->last_recording;
+}
+
+// ---- Exports
+
+void Workspace::take_screenshot(const std::filesystem::path& path) {
+    take_picture(path, PictureBits::eight);
+}
+
+void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits) {
+    parts_->exporting.take_picture(*this, path, bits);
+}
+
+void Workspace::draw_picture(const View& view, std::function<void(Image)> receive) {
+    parts_->exporting.draw_picture(view, std::move(receive));
+}
+
+std::optional<double> Workspace::share_of_picture() const {
+    return parts_->exporting.share_of_picture();
+}
+
+void Workspace::write_beside(const std::filesystem::path& path, const std::function<void(Progress&)>& work) {
+    parts_->exporting.write_beside(path, work);
+}
+
+std::optional<VolumeSource> Workspace::time_point(std::int64_t step) const {
+    return parts_->exporting.time_point(step);
+}
+
+void Workspace::save_figure(const std::filesystem::path& path, FigureContent content, const FigureStyle& style) {
+    parts_->exporting.save_figure(path, std::move(content), style);
+}
+
+void Workspace::save_table(const std::filesystem::path& path, TableKind kind) {
+    parts_->exporting.save_table(path, kind);
+}
+
+void Workspace::make_movie(const std::filesystem::path& path, const MovieSpec& spec) {
+    parts_->exporting.make_movie(*this, path, spec);
+}
+
+void Workspace::save_volume(const std::filesystem::path& path) {
+    parts_->exporting.save_volume(path);
+}
+
+void Workspace::save_kept(const std::filesystem::path& path, double seconds) {
+    parts_->exporting.save_kept(path, seconds);
+}
+
+void Workspace::check_kept_name(const std::filesystem::path& path) const {
+    parts_->check_kept_name(path);
 }
 
 }  // namespace echolux

@@ -5,7 +5,7 @@
 
 #include "app/figure/drawing/paper.h"
 #include "app/figure/figure_page.h"
-#include "render/annotations/quantities.h"
+#include "render/annotations/annotations.h"
 
 namespace echolux {
 

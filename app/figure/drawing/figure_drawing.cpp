@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "app/figure/drawing/figure_curves.h"
-#include "render/annotations/quantities.h"
+#include "render/annotations/annotations.h"
 
 namespace echolux {
 namespace {

@@ -15,7 +15,7 @@ namespace echolux {
 
 // A file and the limits for reading it.
 struct ContainedFile {
-    std::string kind;                     // see engine/reader/readers.cpp
+    std::string kind;                     // see engine/reader/main.cpp
     std::filesystem::path path;           // for messages
     std::string part{};                   // part of the file, for kinds that have parts
     std::vector<std::int64_t> numbers{};  // further parameters of the kind

@@ -44,7 +44,7 @@ class HeidelbergVol final : public ImageReader {
         header_.size = {side(at_a_scans, "A-scans"), side(at_depth, "depth rows"), side(at_b_scans, "B-scans")};
         header_.spacing_mm = {pitch(at_a_pitch), pitch(at_depth_pitch), pitch(at_b_pitch)};
         header_.type = VoxelType::f32;
-        header_.texts["echolux_quantity"] = "reflectivity";  // displayed as its fourth root (render/presets.cpp)
+        header_.texts["echolux_quantity"] = "reflectivity";  // displayed as its fourth root (render/view/curve.cpp)
         add_texts();
         lay_out(path);
     }

@@ -1,5 +1,5 @@
-#include "render/annotations/text/inter_typesetter.h"
-
+// Typesetter for the embedded font (Inter). HarfBuzz shapes the text, including kerning, and FreeType renders it at the
+// exact size.
 #include <ft2build.h>
 #include FT_FREETYPE_H
 #include FT_GLYPH_H
@@ -13,6 +13,7 @@
 
 #include "assets/assets.h"
 #include "compute/error.h"
+#include "render/annotations/sheet.h"
 
 namespace echolux {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 #include "engine/acquire/source_kinds.h"
 #include "fake_gige_camera.h"
 #include "temporary_folder.h"

@@ -1,0 +1,263 @@
+// Interfaces of the GPU for tissue: search for surfaces, registration, and processing of volumes on their way to a
+// display. The functions that create them throw Error{device} without a GPU.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "compute/backend.h"
+#include "compute/place.h"
+#include "compute/speckle.h"
+#include "compute/steps/layers.h"
+#include "compute/steps/registration.h"
+#include "compute/types.h"
+
+namespace echolux {
+
+// The expensive part of the search for surfaces between layers: the cost of each boundary
+// around its current position, and its position after sweeps have smoothed it. The CPU reference implementation is in
+// engine/layers.
+
+// Result of a sweep for one boundary, [A-scan] each.
+struct SweptBoundary {
+    std::vector<std::int32_t> labels;  // [A-scan], label with the smallest total cost
+    std::vector<float> quality;        // cost difference in nats to the best label at least three rows away
+    // positions along A-scans alone and along B-scans alone differ by more than 2 rows
+    std::vector<std::uint8_t> is_ambiguous;
+};
+
+// [boundary][A-scan]: the row directly below the boundary.
+using BoundaryRows = std::vector<std::vector<std::int32_t>>;
+
+// Called after each boundary. May throw to cancel.
+using BoundaryDone = std::function<void()>;
+
+// Sweeps boundaries of a volume in GPU memory.
+class BoundarySearch {
+  public:
+    virtual ~BoundarySearch() = default;
+
+    // Sweeps boundaries around their current rows, from the top. `steps` has one entry per boundary. Throws
+    // Error{device}.
+    virtual std::vector<SweptBoundary> swept(const BoundaryRows& rows, std::span<const SweepStep> steps,
+                                             const BoundaryDone& done) = 0;
+};
+
+// Intensity levels that count as signal, and the mean of the noise.
+struct SignalLevels {
+    float bright = 0;         // above noise
+    double least_bright = 0;  // min bright rows per A-scan
+    float least_mean = 0;     // min mean of a layer
+    float margin = 0;         // added to intensities in contrasts
+    double floor = 0;         // mean intensity of the noise
+};
+
+// Input of a boundary search.
+struct LayerTables {
+    std::array<std::int64_t, 3> size{};    // rows, A-scans, B-scans
+    std::vector<std::uint8_t> has_signal;  // [A-scan]
+    // weights of neighbours in the mean of a layer: the centre, then each distance
+    std::vector<float> mean_weights;
+    float least_mean = 0;  // min mean of a layer
+};
+
+// Copies `intensity`, [b_scan][a_scan][depth], linear, to a GPU and returns the search. Throws Error{device,
+// out_of_memory}, and Error{device} without a GPU.
+std::unique_ptr<BoundarySearch> boundary_search_on_gpu(const std::vector<float>& intensity, const LayerTables& tables,
+                                                       const BackendChoice& choice);
+
+// Input of the complete surface search, from profiles to rows.
+struct SurfaceTables {
+    std::array<std::int64_t, 3> size{};  // rows, A-scans, B-scans
+    BlockAxis along_a{}, along_b{};      // blocks of A-scans whose mean profiles are cut
+    std::vector<ProfileBoundary> cut;    // boundaries to cut: the requested ones and others below
+    std::vector<WantedRows> wanted;
+    double floor_share = 0;          // share of bins darker than the noise
+    double most_floor = 1e30;        // upper limit of the mean noise intensity, if known
+    std::int64_t outlier_reach = 0;  // blocks
+    double outlier_bins = 0;
+    // Weights of the centre, then each distance.
+    std::vector<float> block_weights, mean_weights, contrast_weights, jitter_weights;
+};
+
+// Result of cutting the mean profiles of blocks.
+struct BlocksCut {
+    double floor = 0;                                // mean intensity of the noise
+    std::vector<std::vector<float>> bins;            // [boundary][block]
+    std::vector<std::uint8_t> is_known, has_tissue;  // [block]
+};
+
+// Surfaces, [boundary][A-scan]. See Surface.
+struct RowsFound {
+    std::vector<float> rows, quality;
+    std::vector<Reason> reasons;
+    std::int64_t moved = 0;
+};
+
+// The complete surface search on a volume in GPU memory.
+class SurfaceSearchOnGpu {
+  public:
+    virtual ~SurfaceSearchOnGpu() = default;
+
+    // Cuts the mean profiles of blocks.
+    virtual BlocksCut cut() = 0;
+
+    // Searches the surfaces. `bins` are those of the requested boundaries, known in all blocks.
+    virtual RowsFound found(const std::vector<std::vector<float>>& bins, const SignalLevels& levels,
+                            const BoundaryDone& done) = 0;
+};
+
+// Starts a search on `intensity` in host memory or in the memory of that GPU. Throws Error{device, out_of_memory}, and
+// Error{device} without a GPU.
+std::unique_ptr<SurfaceSearchOnGpu> surface_search_on_gpu(const float* intensity, const SurfaceTables& tables,
+                                                          const BackendChoice& choice);
+
+// GPU implementation of volume registration: features of B-scans, their correlations, and means of shifted volumes, all
+// for volumes in its memory. The evaluation of the correlations (paths, reasons) and the CPU reference implementation
+// are in engine/registration.
+
+// Parameters of the features.
+struct FeatureTables {
+    std::array<std::int64_t, 3> size{};        // rows, A-scans, B-scans
+    std::int64_t first_depth = 0, depths = 0;  // depth range to compare
+    std::vector<float> smoothing;              // an odd number of weights, for power along depth and A-scans
+    // background: means over slow_half samples on either side, repeated slow_times
+    std::int64_t slow_half = 0, slow_times = 0;
+    std::int64_t coarse = 1;  // samples along depth and A-scans per coarse sample
+    LogFeature feature{};
+};
+
+// Features of a volume's B-scans, fine and coarse, in GPU memory.
+class FeaturesOnGpu {
+  public:
+    virtual ~FeaturesOnGpu() = default;
+
+    // Return the norms of B-scans (root of the sum of squares), in host memory.
+    virtual const std::vector<float>& norms() const = 0;
+    virtual const std::vector<float>& coarse_norms() const = 0;
+
+    // Replaces the norms. 0 marks B-scans without signal, which are ignored.
+    virtual void set_norms(std::vector<float> norms, std::vector<float> coarse_norms) = 0;
+};
+
+// Search ranges for the strips of a volume.
+struct StripRanges {
+    std::int64_t half = 0;                    // B-scans of a strip on either side of its centre
+    std::int64_t first_y = 0, last_y = 0;     // B-scan offsets to the reference
+    std::int32_t coarse_z = 0, coarse_x = 0;  // max coarse shifts
+
+    std::int64_t offsets() const { return last_y - first_y + 1; }
+};
+
+// Requests correlations for a strip around `row`, offset by `y` B-scans in the reference, for shifts of up to `reach`
+// samples around (z, x).
+struct CorrelationsAsked {
+    static constexpr std::int32_t reach = 2, edge = 2 * reach + 1;
+
+    std::int32_t row = 0, y = 0, z = 0, x = 0;
+};
+
+using Correlations = std::array<float, CorrelationsAsked::edge * CorrelationsAsked::edge>;  // [x][z]
+
+// Where to add a B-scan of a registered volume to the mean.
+struct LandingRow {
+    double z = 0, x = 0;
+    float weight = 0;
+    std::int32_t row = 0, to = 0;  // in the volume and in the mean; rows with the same target are in order
+};
+
+// Called with the number of completed B-scans. May throw to cancel.
+using RowsDone = std::function<void(std::int64_t)>;
+
+// Weighted mean of registered volumes, in GPU memory.
+class ShiftedMeanOnGpu {
+  public:
+    virtual ~ShiftedMeanOnGpu() = default;
+
+    virtual void clear() = 0;
+
+    // Adds rows of `power`, which is in GPU memory. `rows` are ordered by target. Throws Error{device}.
+    virtual void add(const float* power, std::span<const LandingRow> rows) = 0;
+
+    // Writes the mean power to GPU or host memory, NaN where nothing was added. Throws Error{device}.
+    virtual void write(float* mean) = 0;
+};
+
+// Registration steps. Power is in the memory of one GPU, [b_scan][a_scan][depth]. Results are complete when a function
+// returns.
+class RegistrationOnGpu {
+  public:
+    virtual ~RegistrationOnGpu() = default;
+
+    // Copies `count` runs of `length` values to the host, starting `stride` values apart.
+    virtual std::vector<float> runs(const float* power, std::int64_t count, std::int64_t length,
+                                    std::int64_t stride) = 0;
+
+    // Computes the features of a volume.
+    virtual std::shared_ptr<FeaturesOnGpu> features(const float* power, const FeatureTables& tables) = 0;
+
+    // Returns the peaks of coarse correlations, [row][y]. Entries of strips that do not exist are meaningless.
+    virtual std::vector<CoarsePeak> peaks(const FeaturesOnGpu& reference, const FeaturesOnGpu& moving,
+                                          const StripRanges& ranges, const RowsDone& done) = 0;
+
+    // Returns fine correlations for each request.
+    virtual std::vector<Correlations> correlations(const FeaturesOnGpu& reference, const FeaturesOnGpu& moving,
+                                                   std::int64_t half, std::span<const CorrelationsAsked> asked) = 0;
+
+    // Creates an empty mean. `size`: rows, A-scans, B-scans.
+    virtual std::unique_ptr<ShiftedMeanOnGpu> mean(const std::array<std::int64_t, 3>& size) = 0;
+};
+
+// Throws Error{device, out_of_memory}, and Error{device} without a GPU.
+std::shared_ptr<RegistrationOnGpu> registration_on_gpu(const BackendChoice& choice);
+
+// Postprocessing of volumes in GPU memory between reconstruction and display: converts codes to linear power, filters,
+// converts back to codes and writes to the display targets. No voxels pass through the host, only up to 24 KiB of
+// histogram counts per volume.
+
+// Source B-scan of a target, moved by whole voxels along depth and A-scans. A negative `from` fills the target with 0.
+struct WholeMove {
+    std::int32_t from = -1, z = 0, x = 0;
+};
+
+// Formats of the volumes and the requested postprocessing.
+struct VolumeOnGpuWanted {
+    VolumeGrid grid;
+    std::optional<VolumeGrid> flow;       // at the same positions
+    StoredPower stored;                   // meaning of codes
+    std::vector<float> power_of_codes;    // power of each code, for integer codes
+    std::optional<SpeckleTables> filter;  // its margin is recomputed for each volume
+};
+
+// Used by one thread. Calls block until their work is complete. They throw Error{device, out_of_memory}.
+class VolumeOnGpu {
+  public:
+    virtual ~VolumeOnGpu() = default;
+
+    // Converts packed codes in GPU memory to linear power, [b_scan][a_scan][depth], and returns it in GPU memory. The
+    // caller may modify it until the next call of read() or filter().
+    virtual float* read(const std::byte* voxels) = 0;
+
+    // Replaces NaN in the power with 0.
+    virtual void clear_gaps() = 0;
+
+    // Filters the power. Throws Error{bad_setting} if no filter was requested.
+    virtual void filter() = 0;
+
+    // Moves the flow for the next write(). `moves` has one entry per B-scan.
+    virtual void move_flow(const std::byte* flow, const std::vector<WholeMove>& moves) = 0;
+
+    // Writes voxels, flow and peaks to `to`. If power was read, its codes replace `voxels`. NaN voxels stay NaN.
+    virtual void write(std::byte* voxels, const std::byte* flow, const Places& to) = 0;
+};
+
+// Throws Error{device} without a GPU or in a build without CUDA.
+std::unique_ptr<VolumeOnGpu> volume_on_gpu(const VolumeOnGpuWanted& wanted, const BackendChoice& choice);
+
+}  // namespace echolux

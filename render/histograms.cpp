@@ -1,0 +1,256 @@
+#include "render/histograms.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+#include <numeric>
+
+#include "render/camera.h"
+#include "render/light_volume.h"
+#include "render/raycast_frame.h"
+#include "render/scan_geometry.h"
+#include "shaders/spirv.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::array binding_types{vk::DescriptorType::eSampledImage, vk::DescriptorType::eStorageBuffer};
+constexpr std::size_t bytes = shared::histogram_bins * sizeof(std::uint32_t);
+constexpr std::int64_t max_groups = 1024;
+
+// Box corner or extent with a fourth number, see HistogramPart.
+glm::ivec4 packed(const Indices& indices, std::int64_t last) {
+    return {indices[0], indices[1], indices[2], last};
+}
+
+shared::HistogramPart part_of(const VoxelBox& box, std::int64_t stride, const VolumeTexture& volume,
+                              const Histogram& histogram) {
+    const double per_value = shared::histogram_bins / (histogram.high - histogram.low);
+    const std::int64_t a_scans = box.extent[1] * box.extent[2];
+    return {.first = packed(box.first, stride),
+            .extent = packed(box.extent, (a_scans + stride - 1) / stride),
+            .bins = {volume.scale() * per_value, (volume.offset() - histogram.low) * per_value},
+            .counted = shared::histogram_values};
+}
+
+// Integer codes limit the speed. Floats may exceed the expected range.
+double largest_speed(const VolumeTexture& flow) {
+    constexpr double beyond = 4;
+    if (is_phasor(flow.grid())) return std::numbers::pi;
+    const bool is_float = flow.grid().type == VoxelType::f16 || flow.grid().type == VoxelType::f32;
+    const double most =
+        is_float ? beyond * flow.range(RangeSource::fixed).high : std::abs(flow.scale()) + std::abs(flow.offset());
+    return most > 0 ? most : 1;
+}
+
+std::vector<shared::HistogramPart> parts_of(std::span<const VoxelBox> boxes, const VolumeTexture& volume,
+                                            const Histogram& histogram, bool on_processor) {
+    std::int64_t voxels = 0;
+    for (const VoxelBox& box : boxes) voxels += box.voxels();
+    std::vector<shared::HistogramPart> parts;
+    for (const VoxelBox& box : boxes) {
+        parts.push_back(part_of(box, counted_stride(voxels, box.extent[1], on_processor), volume, histogram));
+    }
+    return parts;
+}
+
+void record_copy(const vk::raii::CommandBuffer& commands, vk::Buffer from, vk::Buffer to) {
+    commands.copyBuffer(from, to, vk::BufferCopy{.size = bytes});
+    const vk::MemoryBarrier2 to_host{.srcStageMask = vk::PipelineStageFlagBits2::eCopy,
+                                     .srcAccessMask = vk::AccessFlagBits2::eTransferWrite,
+                                     .dstStageMask = vk::PipelineStageFlagBits2::eHost,
+                                     .dstAccessMask = vk::AccessFlagBits2::eHostRead};
+    commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &to_host});
+}
+
+}  // namespace
+
+std::int64_t counted_stride(std::int64_t voxels, std::int64_t a_scans, bool on_processor) {
+    const std::int64_t most = on_processor ? 1 << 18 : 1 << 22;
+    std::int64_t stride = std::max<std::int64_t>(1, (voxels + most - 1) / most);
+    while (std::gcd(stride, a_scans) != 1) ++stride;
+    return stride;
+}
+
+Histogram empty_histogram(const VolumeTexture& volume) {
+    const VolumeGrid& grid = volume.grid();
+    const auto [low, high] = volume.range();
+    if (grid.type == VoxelType::u8) return {grid.offset - 0.5 * grid.scale, grid.offset + 255.5 * grid.scale, {}, 0};
+    return {low, high > low ? high : low + 1, {}, 0};
+}
+
+HistogramCounter::HistogramCounter(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back)
+    : device_(device), queue_(queue), read_back_(read_back),
+      counts_(device, bytes, vk::BufferUsageFlagBits::eStorageBuffer | vk::BufferUsageFlagBits::eTransferSrc),
+      counted_(device, bytes, vk::BufferUsageFlagBits::eTransferDst),
+      bindings_(device, binding_types, sizeof(shared::HistogramPart)),
+      pipeline_(gpu::compute_pipeline(device, bindings_, spirv::histogram, {})) {
+    bindings_.set_buffer(shared::binding_histogram_counts, counts_.handle());
+}
+
+const std::optional<Histogram>& HistogramCounter::newest() {
+    if (!under_way_ || !queue_.is_done(under_way_->value)) return newest_;
+    newest_ = std::move(under_way_->histogram);
+    under_way_.reset();
+    const std::span<const std::byte> counted = read_back_.statistics(counted_);
+    newest_->counts.resize(shared::histogram_bins);
+    std::memcpy(newest_->counts.data(), counted.data(), bytes);
+    newest_->serial = ++counts_made_;
+    return newest_;
+}
+
+void HistogramCounter::count(const VolumeTexture& volume, std::span<const VoxelBox> boxes, const SceneSerials& serials,
+                             const gpu::Chain& chain) {
+    Histogram histogram = empty_histogram(volume);
+    const auto parts = parts_of(boxes, volume, histogram, device_.is_software());
+    submit(std::move(histogram), volume, parts, serials, chain);
+}
+
+void HistogramCounter::count_speeds(const VolumeTexture& flow, std::span<const VoxelBox> boxes,
+                                    const SceneSerials& serials, const gpu::Chain& chain) {
+    Histogram histogram{0, largest_speed(flow), {}, 0};
+    auto parts = parts_of(boxes, flow, histogram, device_.is_software());
+    for (shared::HistogramPart& part : parts) {
+        part.counted = is_phasor(flow.grid()) ? shared::histogram_phases : shared::histogram_speeds;
+        if (is_phasor(flow.grid())) part.bins = {shared::histogram_bins / histogram.high, 0};
+    }
+    submit(std::move(histogram), flow, parts, serials, chain);
+}
+
+void HistogramCounter::submit(Histogram histogram, const VolumeTexture& volume,
+                              const std::vector<shared::HistogramPart>& parts, const SceneSerials& serials,
+                              const gpu::Chain& chain) {
+    bindings_.set_image(shared::binding_histogram_voxels, volume.image().view());
+    const auto record = [&](const vk::raii::CommandBuffer& commands) {
+        commands.fillBuffer(counts_.handle(), 0, bytes, 0);
+        gpu::record_order(commands);
+        commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline_);
+        commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings_.layout(), 0, bindings_.set(), {});
+        for (const shared::HistogramPart& part : parts) {
+            commands.pushConstants<shared::HistogramPart>(bindings_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
+                                                          part);
+            commands.dispatch(static_cast<std::uint32_t>(std::min<std::int64_t>(part.extent.w, max_groups)), 1, 1);
+        }
+        gpu::record_order(commands);
+        record_copy(commands, counts_.handle(), counted_.handle());
+    };
+    const std::uint64_t value = queue_.submit(record, chain);
+    under_way_ = {std::move(histogram), value};
+    serials_ = serials;
+}
+
+// ---- Plane histogram
+
+namespace {
+
+constexpr std::array plane_binding_types{vk::DescriptorType::eCombinedImageSampler,
+                                         vk::DescriptorType::eCombinedImageSampler, vk::DescriptorType::eStorageBuffer};
+constexpr std::size_t plane_bytes = std::size_t{shared::plane_bins} * shared::plane_bins * sizeof(std::uint32_t);
+constexpr std::int64_t most_plane_groups = 1024;
+
+vk::raii::Sampler plane_sampler(const gpu::Device& device) {
+    return {device.logical(), vk::SamplerCreateInfo{.magFilter = vk::Filter::eLinear,
+                                                    .minFilter = vk::Filter::eLinear,
+                                                    .addressModeU = vk::SamplerAddressMode::eClampToEdge,
+                                                    .addressModeV = vk::SamplerAddressMode::eClampToEdge,
+                                                    .addressModeW = vk::SamplerAddressMode::eClampToEdge}};
+}
+
+std::vector<std::byte> print_of_count(const shared::PlanePart& part, const SceneSerials& serials,
+                                      const VolumeTexture& volume) {
+    Print print;
+    print.add(part);
+    print.add(serials);
+    print.add(&volume);
+    return std::move(print).bytes();
+}
+
+}  // namespace
+
+PlaneHistogramCounter::PlaneHistogramCounter(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back)
+    : device_(device), queue_(queue), read_back_(read_back),
+      counts_(device, plane_bytes, vk::BufferUsageFlagBits::eStorageBuffer | vk::BufferUsageFlagBits::eTransferSrc),
+      counted_(device, plane_bytes, vk::BufferUsageFlagBits::eTransferDst),
+      bindings_(device, plane_binding_types, sizeof(shared::PlanePart)),
+      pipeline_(gpu::compute_pipeline(device, bindings_, spirv::plane_histogram, {})), sampler_(plane_sampler(device)),
+      no_heights_(device,
+                  {.type = vk::ImageType::e2D,
+                   .format = vk::Format::eR32G32Sfloat,
+                   .extent = {1, 1, 1},
+                   .usage = vk::ImageUsageFlagBits::eSampled},
+                  "stand-in texture") {
+    queue_.run([&](const vk::raii::CommandBuffer& commands) { no_heights_.record_first_use(commands); });
+    bindings_.set_buffer(shared::binding_plane_counts, counts_.handle());
+}
+
+const std::optional<PlaneHistogram>& PlaneHistogramCounter::newest() {
+    if (!under_way_ || !queue_.is_done(under_way_->value)) return newest_;
+    newest_ = std::move(under_way_->histogram);
+    under_way_.reset();
+    const std::span<const std::byte> counted = read_back_.statistics(counted_);
+    newest_->counts.resize(plane_bytes / sizeof(std::uint32_t));
+    std::memcpy(newest_->counts.data(), counted.data(), plane_bytes);
+    newest_->serial = ++counts_made_;
+    return newest_;
+}
+
+shared::PlanePart PlaneHistogramCounter::part_of(const Shot& shot, const TransferPlane& plane) const {
+    const VolumeTexture& volume = shot.scene.volume;
+    const VolumeGrid& grid = volume.grid();
+    const shared::RaycastFrame frame = raycast_frame(shot, transfer_function(shot.view, grid, volume.range()));
+    const Histogram values = empty_histogram(volume);
+    const double per_value = shared::plane_bins / (values.high - values.low);
+    const SecondScale second = second_scale(plane, volume, grid, shared::plane_bins);
+    const std::int64_t stride = counted_stride(grid.voxels(), grid.a_scans, device_.is_software());
+    const auto counted_scans = (grid.a_scans * grid.b_scans + stride - 1) / stride;
+    return {.first = {0, 0, 0, stride},
+            .extent = {grid.depth, grid.a_scans, grid.b_scans, counted_scans},
+            .bins = glm::vec4(glm::dvec4(volume.scale() * per_value, (volume.offset() - values.low) * per_value,
+                                         second.factor, second.offset)),
+            .step = frame.gradient_step,
+            .per = frame.per_difference,
+            .depth = glm::vec4(
+                glm::dvec4(depth_in_texture(grid, 0), texture_per_um(grid), static_cast<int>(plane.second) + 1, 0))};
+}
+
+bool PlaneHistogramCounter::is_due(const Shot& shot, const TransferFunction& function,
+                                   const SceneSerials& serials) const {
+    return !under_way_ && print_of_count(part_of(shot, *function.plane), serials, shot.scene.volume) != made_of_;
+}
+
+void PlaneHistogramCounter::count(const Shot& shot, const TransferFunction& function, const SceneSerials& serials,
+                                  const gpu::Chain& chain) {
+    const TransferPlane& plane = *function.plane;
+    const Histogram values = empty_histogram(shot.scene.volume);
+    const shared::PlanePart part = part_of(shot, plane);
+    submit(shot, part, chain);
+    under_way_->histogram = {{values.low, values.high}, {plane.from, plane.to}, {}, 0};
+    made_of_ = print_of_count(part, serials, shot.scene.volume);
+}
+
+void PlaneHistogramCounter::submit(const Shot& shot, const shared::PlanePart& part, const gpu::Chain& chain) {
+    const gpu::DeviceImage& heights = shot.scene.heights != nullptr ? *shot.scene.heights : no_heights_;
+    bindings_.set_image(shared::binding_plane_voxels, shot.scene.volume.image().view(), *sampler_);
+    bindings_.set_image(shared::binding_plane_heights, heights.view(), *sampler_);
+    const auto record = [&](const vk::raii::CommandBuffer& commands) {
+        commands.fillBuffer(counts_.handle(), 0, plane_bytes, 0);
+        gpu::record_order(commands);
+        commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline_);
+        commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings_.layout(), 0, bindings_.set(), {});
+        commands.pushConstants<shared::PlanePart>(bindings_.layout(), vk::ShaderStageFlagBits::eCompute, 0, part);
+        commands.dispatch(static_cast<std::uint32_t>(std::min<std::int64_t>(part.extent.w, most_plane_groups)), 1, 1);
+        gpu::record_order(commands);
+        commands.copyBuffer(counts_.handle(), counted_.handle(), vk::BufferCopy{.size = plane_bytes});
+        const vk::MemoryBarrier2 to_host{.srcStageMask = vk::PipelineStageFlagBits2::eCopy,
+                                         .srcAccessMask = vk::AccessFlagBits2::eTransferWrite,
+                                         .dstStageMask = vk::PipelineStageFlagBits2::eHost,
+                                         .dstAccessMask = vk::AccessFlagBits2::eHostRead};
+        commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &to_host});
+    };
+    const std::uint64_t value = queue_.submit(record, chain);
+    under_way_ = {{}, value};
+}
+
+}  // namespace echolux

@@ -1,0 +1,121 @@
+// Histograms of volumes over one axis, and over two for transfer functions. Computed on the device in parallel with
+// pictures. The host does not wait; it reads back 1 KiB or 64 KiB per histogram, counted as statistics.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "render/picture.h"
+#include "render/progressive.h"
+#include "render/raycast_frame.h"
+#include "render/slots/volume_texture.h"
+#include "render/vk/memory.h"
+#include "render/vk/pipeline.h"
+#include "render/vk/queue.h"
+#include "render/vk/read_back.h"
+#include "shaders/shared/histogram.h"
+
+namespace echolux {
+
+// Returns n such that every n-th A-scan is counted in a volume of `voxels` voxels. At most 4 Mi voxels are counted (256
+// Ki on software Vulkan), which takes a GPU far less than 2 ms. The stride is coprime to `a_scans`, so that the counted
+// columns differ between B-scans.
+std::int64_t counted_stride(std::int64_t voxels, std::int64_t a_scans, bool on_processor);
+
+// Returns the bins for a volume: 256, one per code for 8-bit voxels, else over the volume's range. Values outside are
+// counted in the first or last bin. NaN is not counted, unless it was stored as one of the ends.
+Histogram empty_histogram(const VolumeTexture& volume);
+
+class HistogramCounter {
+  public:
+    HistogramCounter(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back);
+
+    // Returns the latest finished histogram. Empty before the first.
+    const std::optional<Histogram>& newest();
+
+    // Returns true if a volume with these serials should be counted now: nothing is in flight and it was not the last
+    // one.
+    bool is_due(const SceneSerials& serials) const { return !under_way_ && serials != serials_; }
+
+    // Starts counting boxes of the texture as part of `chain`. Requires is_due().
+    void count(const VolumeTexture& volume, std::span<const VoxelBox> boxes, const SceneSerials& serials,
+               const gpu::Chain& chain = {});
+
+    // Starts counting the absolute speeds of flow. For phasors: absolute phases in radians.
+    void count_speeds(const VolumeTexture& flow, std::span<const VoxelBox> boxes, const SceneSerials& serials,
+                      const gpu::Chain& chain = {});
+
+    // Discards the histogram in flight, because the next one is of another kind.
+    void forget() { under_way_.reset(); }
+
+    bool is_under_way() const { return under_way_.has_value(); }
+
+  private:
+    struct UnderWay {
+        Histogram histogram;
+        std::uint64_t value;
+    };
+
+    void submit(Histogram histogram, const VolumeTexture& volume, const std::vector<shared::HistogramPart>& parts,
+                const SceneSerials& serials, const gpu::Chain& chain);
+
+    const gpu::Device& device_;
+    gpu::Queue& queue_;
+    gpu::ReadBack& read_back_;
+    gpu::DeviceBuffer counts_;
+    gpu::HostBuffer counted_;
+    gpu::Bindings bindings_;
+    vk::raii::Pipeline pipeline_;
+    SceneSerials serials_{};
+    std::uint64_t counts_made_ = 0;
+    std::optional<UnderWay> under_way_;
+    std::optional<Histogram> newest_;
+};
+
+// ---- Two-dimensional histograms for transfer functions over two axes, computed on the device by
+// shaders/plane_histogram.comp in parallel with pictures. The host does not wait; it reads back 64 KiB, counted as
+// statistics.
+
+class PlaneHistogramCounter {
+  public:
+    PlaneHistogramCounter(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back);
+
+    // Returns the latest finished histogram. Empty before the first.
+    const std::optional<PlaneHistogram>& newest();
+
+    // Returns true if the scene should be counted now: nothing is in flight, and the scene or the second axis has
+    // changed.
+    bool is_due(const Shot& shot, const TransferFunction& function, const SceneSerials& serials) const;
+
+    // Starts counting the voxels of every counted_stride()-th A-scan as part of `chain`. Requires is_due(), a function
+    // with two axes, and a complete scene.
+    void count(const Shot& shot, const TransferFunction& function, const SceneSerials& serials,
+               const gpu::Chain& chain);
+
+  private:
+    struct UnderWay {
+        PlaneHistogram histogram;
+        std::uint64_t value;
+    };
+
+    shared::PlanePart part_of(const Shot& shot, const TransferPlane& plane) const;
+    void submit(const Shot& shot, const shared::PlanePart& part, const gpu::Chain& chain);
+
+    const gpu::Device& device_;
+    gpu::Queue& queue_;
+    gpu::ReadBack& read_back_;
+    gpu::DeviceBuffer counts_;
+    gpu::HostBuffer counted_;
+    gpu::Bindings bindings_;
+    vk::raii::Pipeline pipeline_;
+    vk::raii::Sampler sampler_;
+    gpu::DeviceImage no_heights_;
+    std::vector<std::byte> made_of_;  // print of the input of the last count
+    std::uint64_t counts_made_ = 0;
+    std::optional<UnderWay> under_way_;
+    std::optional<PlaneHistogram> newest_;
+};
+
+}  // namespace echolux

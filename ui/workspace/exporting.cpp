@@ -1,0 +1,356 @@
+#include "ui/workspace/exporting.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/figure/figure_format.h"
+#include "app/jobs/render_job.h"
+#include "app/live/kept_series.h"
+#include "app/movie/movie_job.h"
+#include "app/open/files_read.h"
+#include "app/session/key_frame_file.h"
+#include "app/stage/kept_reading.h"
+#include "compute/error.h"
+#include "engine/io/picture_file.h"
+#include "engine/io/volume_file.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::size_t picture_pane = 8;             // index among the panes of the renderer, after those of the window
+constexpr std::int64_t max_followed = 4096 * 4096;  // in pixels; limits the memory of that pane
+
+// Not fewer rays per pixel than a pane at rest.
+std::int64_t rays_of(const View& view) {
+    return std::max(view.samples, view.rest_samples);
+}
+
+// Returns the voxel at a distance from the centre of the volume along one axis.
+std::int64_t voxel_at(double centre_um, double spacing_um, std::int64_t count) {
+    const double at = centre_um / (spacing_um > 0 ? spacing_um : 1) + 0.5 * static_cast<double>(count - 1);
+    return std::clamp<std::int64_t>(std::llround(at), 0, count - 1);
+}
+
+}  // namespace
+
+void Exporting::take_picture(Workspace& work, const std::filesystem::path& path, PictureBits bits) {
+    state_.attempt("export", [&] {
+        Exhibit& shown = shown_for(path);
+        state_.check_kept_name(path);
+        check_picture_output(path);
+        const View& view = state_.book.view();
+        if (bits != PictureBits::eight && filtering_.is_under_way()) {
+            throw Error(ErrorCode::bad_setting, "the volume that settings ask for is not there yet", path.string(),
+                        "wait for its job, then save again");
+        }
+        const std::string text = state_.picture_text(filtering_.as_shown(work));
+        if (bits != PictureBits::eight || view.width * view.height > max_followed) {
+            return draw_picture_beside(path, bits, text);
+        }
+        state_.notices.note("export", "drawing the picture for " + short_path(path));
+        PictureToKeep kept{path, view, text, {}, file_shown(), std::nullopt, 0};
+        kept.view.rest_samples = rays_of(view);
+        if (const auto scale = shown.flow_scale(view)) leave_nothing_open(kept.view, *scale);
+        note_flow(kept.record, view, kept.view);
+        note_channels(kept.record, view);
+        kept.record.samples = passes_at_rest(kept.view);
+        kept.record.device = state_.stage.renderer().device_name();
+        kept.record.backend = shown.way();
+        note_range(kept.record, shown.chosen_range());
+        kept.operation = state_.jobs.operation();
+        to_keep_.push_back(std::move(kept));
+    });
+}
+
+void Exporting::draw_picture(const View& view, std::function<void(Image)> receive) {
+    state_.attempt("export", [&] {
+        shown_for("snapshot");
+        if (view.width * view.height > max_followed) {
+            throw Error(ErrorCode::bad_setting, "is larger than 4096 x 4096 pixels", "view.width, view.height",
+                        "keep it as a file, or take a smaller one");
+        }
+        PictureToKeep kept{{}, view, {}, {}, {}, std::nullopt, 0, std::move(receive), state_.jobs.operation()};
+        kept.view.rest_samples = rays_of(view);
+        to_keep_.push_back(std::move(kept));
+    });
+}
+
+std::optional<double> Exporting::share_of_picture() const {
+    if (to_keep_.empty()) return {};
+    const PictureToKeep& kept = to_keep_.front();
+    return static_cast<double>(kept.passes) / static_cast<double>(passes_at_rest(kept.view));
+}
+
+Exhibit& Exporting::shown_for(const std::filesystem::path& path) {
+    if (state_.stage.exhibit() != nullptr) return *state_.stage.exhibit();
+    throw Error(ErrorCode::bad_setting, "there is nothing to take a picture of", path.string());
+}
+
+VolumeSource Exporting::file_shown() const {
+    VolumeSource source{
+        .input = state_.open.file, .shown = {}, .settings = lines_of(state_.open.assignments), .part = {}};
+    for (const std::string& assignment : state_.book.assignments()) source.settings.push_back(assignment);
+    source.part.volume = state_.what_is_open().step;
+    if (state_.stage.exhibit() != nullptr) source.chosen = state_.stage.exhibit()->chosen_range();
+    return source;
+}
+
+// Returns the displayed volume for a job. Pictures with flow or planes need more than its voxels, so the file is opened
+// again.
+VolumeSource Exporting::volume_shown(const std::filesystem::path& path, bool voxels_suffice) {
+    Exhibit& exhibit = shown_for(path);
+    VolumeSource source = file_shown();
+    if (!voxels_suffice && (exhibit.flow_grid() || exhibit.has_planes())) {
+        if (!source.input.empty()) return source;
+        throw Error(ErrorCode::bad_setting, "such pictures cannot show flow or planes of a running source",
+                    path.string(), "save with 8 bits and at most 4096 x 4096 pixels, or record first");
+    }
+    source.shown = exhibit.begin_reading();
+    if (source.shown) return source;
+    throw Error(ErrorCode::output, "there is no volume yet", path.string(), "wait for the first");
+}
+
+void Exporting::draw_picture_beside(const std::filesystem::path& path, PictureBits bits, const std::string& session) {
+    RenderJob job;
+    static_cast<VolumeSource&>(job) = volume_shown(path, false);
+    job.output = path;
+    job.bits = bits;
+    job.view = state_.book.view();
+    job.view.samples = rays_of(job.view);
+    job.session = session;
+    job.backend = state_.stage.exhibit()->way();
+    job.device = state_.options.device;
+    job.overwrites = true;
+    start_export(path, [job](Progress& progress) { run(job, progress); });
+}
+
+void Exporting::write_beside(const std::filesystem::path& path, const std::function<void(Progress&)>& work) {
+    state_.attempt("export", [&] {
+        state_.check_kept_name(path);
+        start_export(path, work);
+    });
+}
+
+std::optional<VolumeSource> Exporting::time_point(std::int64_t step) const {
+    VolumeSource source = file_shown();
+    if (source.input.empty()) return {};
+    source.part.volume = step;
+    source.chosen.reset();
+    return source;
+}
+
+// Starts a job in which `work` writes the file.
+void Exporting::start_export(const std::filesystem::path& path, const std::function<void(Progress&)>& work) {
+    state_.require_allowed(path);
+    state_.jobs.start(
+        "saving " + path.filename().string(),
+        [this, path, work](Progress& progress) {
+            work(progress);
+            return [this, path] { note_saved(path); };
+        },
+        state_.to("export"));
+}
+
+void Exporting::note_saved(const std::filesystem::path& path, KeptFile::ShownBy by) {
+    std::error_code problem;
+    const std::filesystem::path whole = std::filesystem::absolute(path, problem);
+    const bool is_one = std::filesystem::exists(whole, problem);  // a series of pictures has no file of this name
+    state_.notices.note("export", "saved " + short_path(whole), is_one ? KeptFile{whole, by} : KeptFile{});
+}
+
+void Exporting::collect() {
+    const std::scoped_lock lock(told_by_jobs_mutex_);
+    for (const std::string& line : std::exchange(told_by_jobs_, {})) state_.notices.note("export", line);
+}
+
+// ---- small ones, pass by pass
+
+void Exporting::draw_picture_to_keep() {
+    if (to_keep_.empty() || state_.stage.exhibit() == nullptr) return;
+    const std::shared_ptr<Operation> operation = to_keep_.front().operation;
+    state_.jobs.belong(operation, [&] {
+        try {
+            follow_picture_to_keep();
+        } catch (const Error& error) {
+            if (operation) operation->fail(error);
+            throw;
+        }
+    });
+}
+
+// Draws passes until the picture is final, or at most 60 s. A changing volume is saved as soon as it is sharp.
+void Exporting::follow_picture_to_keep() {
+    constexpr double max_s = 60;
+    PictureToKeep& kept = to_keep_.front();
+    if (!kept.begun_s) kept.begun_s = state_.now_s;
+    Exhibit& exhibit = *state_.stage.exhibit();
+    const bool is_late = state_.now_s - *kept.begun_s > max_s;
+    std::optional<FollowedPicture> followed;
+    try {
+        followed = exhibit.follow(kept.view, state_.now_s, picture_pane);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::device) to_keep_.pop_front();  // the next ones may be possible
+        throw;
+    }
+    if (followed) kept.passes = followed->passes;
+    if (!followed && !is_late) return;
+    if (!followed) {
+        const std::string path = std::exchange(to_keep_.front().path, {}).string();
+        to_keep_.pop_front();
+        throw Error(ErrorCode::output, "there was no volume to take a picture of", path);
+    }
+    const bool is_sharp = followed->pitch <= 1 && followed->passes > 0;
+    if (!followed->is_final && !(is_sharp && is_changing(exhibit)) && !is_late) return;
+    const PictureToKeep done = std::move(kept);
+    to_keep_.pop_front();
+    Image image = state_.stage.renderer().read(followed->drawing);
+    if (done.receive) return done.receive(std::move(image));
+    write_picture(done, std::move(image));
+}
+
+// Called when the displayed document is closed.
+void Exporting::drop_pictures_to_keep() {
+    for (const PictureToKeep& kept : to_keep_) {
+        const Error error(ErrorCode::output, "not finished, not saved: " + kept.path.string());
+        if (kept.operation) kept.operation->fail(error);
+        if (!kept.receive) state_.notices.trouble("export", error);
+    }
+    to_keep_.clear();
+}
+
+void Exporting::write_picture(const PictureToKeep& kept, Image image) {
+    start_export(kept.path, [kept, picture = std::make_shared<const Image>(std::move(image))](Progress& progress) {
+        progress.begin("write", picture->height, "rows");
+        PictureRecord record = kept.record;
+        note_input(record, kept.source);
+        const auto writer = create_picture(kept.path, {picture->width, picture->height},
+                                           texts_of_picture(with_record(kept.session, record)));
+        writer->write(std::as_bytes(std::span(picture->pixels)));
+        writer->finish();
+    });
+}
+
+// ---- figures and tables
+
+void Exporting::save_figure(const std::filesystem::path& path, FigureContent content, const FigureStyle& style) {
+    state_.attempt("export", [&] {
+        FigureJob job;
+        static_cast<VolumeSource&>(job) = volume_shown(path, true);
+        check_figure_name(path);
+        if (!content.b_scan) content.b_scan = cross_voxel()[2];
+        job.output = path;
+        job.content = std::move(content);
+        job.style = style;
+        job.view = state_.book.view();
+        job.view.samples = rays_of(job.view);
+        job.device = state_.options.device;
+        job.overwrites = true;
+        start_export(path, [job](Progress& progress) { run(job, progress); });
+    });
+}
+
+void Exporting::save_table(const std::filesystem::path& path, Workspace::TableKind kind) {
+    state_.attempt("export", [&] {
+        TableJob job;
+        static_cast<VolumeSource&>(job) = volume_shown(path, true);
+        const std::array<std::int64_t, 3> voxel = cross_voxel();
+        job.output = path;
+        job.overwrites = true;
+        if (kind == Workspace::TableKind::a_scan)
+            job.a_scan = {voxel[1], voxel[2]};
+        else
+            job.b_scan = voxel[2];
+        start_export(path, [job](Progress& progress) { run(job, progress); });
+    });
+}
+
+// Depth row, A-scan and B-scan at the cross-hair.
+std::array<std::int64_t, 3> Exporting::cross_voxel() const {
+    const std::optional<VolumeGrid> grid =
+        state_.stage.exhibit() == nullptr ? std::nullopt : state_.stage.exhibit()->grid();
+    if (!grid) return {};
+    return {voxel_at(state_.cross_um[0], grid->spacing_um[0], grid->depth),
+            voxel_at(state_.cross_um[1], grid->spacing_um[1], grid->a_scans),
+            voxel_at(state_.cross_um[2], grid->spacing_um[2], grid->b_scans)};
+}
+
+void Exporting::make_movie(Workspace& work, const std::filesystem::path& path, const MovieSpec& spec) {
+    state_.attempt("export", [&] {
+        shown_for(path);
+        movie_codec(path, MovieCodec::automatic);  // reports an invalid name immediately
+        const bool through_time = movie_path(spec.path, spec.key_frames).goes_through_time;
+        if (!spec.key_frames.empty()) {
+            for (const KeyFrame& frame : key_frames_of(spec.key_frames, "the time line")) {
+                Values values;
+                for (const auto& [name, value] : frame.values) values.emplace("view." + name, value);
+                state_.require_allowed_files(values);
+            }
+        }
+        MovieJob job;
+        static_cast<VolumeSource&>(job) = through_time ? file_shown() : volume_shown(path, false);
+        job.spec = spec;
+        job.tissue = through_time ? work.tissue() : filtering_.as_shown(work);
+        job.view = state_.book.view();
+        job.view.samples = std::max(job.view.samples, job.view.rest_samples);  // at least as a pane at rest
+        job.output = path;
+        job.device = state_.options.device;
+        job.overwrites = true;
+        start_export(path, [this, job](Progress& progress) {
+            try {
+                run(job, progress);
+            } catch (const Error& error) {  // cancelled jobs report nothing, but here a part of the movie is kept
+                const std::scoped_lock lock(told_by_jobs_mutex_);
+                if (error.code() == ErrorCode::cancelled) told_by_jobs_.push_back("movie " + error.problem());
+                throw;
+            }
+        });
+    });
+}
+
+// ---- volumes
+
+// The format follows from the name.
+void Exporting::save_volume(const std::filesystem::path& path) {
+    state_.attempt("export", [&] {
+        Exhibit* exhibit = state_.stage.exhibit();
+        const VolumeToCome coming = exhibit == nullptr ? VolumeToCome{} : exhibit->begin_reading();
+        if (!coming) throw Error(ErrorCode::output, "there is no volume to save yet", path.string());
+        state_.check_kept_name(path);
+        check_volume_name(path, exhibit->grid()->type);
+        state_.jobs.start(
+            "saving " + path.filename().string(),
+            [this, path, coming](Progress& progress) {
+                progress.begin("read", 0, "");
+                const std::shared_ptr<const Volume> volume = coming();
+                progress.begin("write", 0, "");
+                write_volume(path, *volume);
+                return [this, path] { note_saved(path, KeptFile::ShownBy::echolux); };
+            },
+            state_.to("export"));
+    });
+}
+
+void Exporting::save_kept(const std::filesystem::path& path, double seconds) {
+    state_.attempt("export", [&] {
+        Exhibit* exhibit = state_.stage.exhibit();
+        const auto grid = exhibit == nullptr ? std::nullopt : exhibit->grid();
+        const std::shared_ptr<KeptReading> reading = grid ? exhibit->begin_reading_kept(seconds) : nullptr;
+        if (!reading) {
+            throw Error(ErrorCode::output, "no volumes are kept that could be saved", path.string(),
+                        "open a live source with `source.keep_gb` above 0");
+        }
+        state_.check_kept_name(path);
+        check_series_name(path, grid->type);
+        state_.jobs.start(
+            "saving " + path.filename().string(),
+            [this, path, reading](Progress& progress) {
+                write_kept(
+                    path, reading->series(), [&] { return reading->next(progress); }, progress);
+                return [this, path] { note_saved(path, KeptFile::ShownBy::echolux); };
+            },
+            state_.to("export"));
+    });
+}
+
+}  // namespace echolux
