@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "compute/error.h"
+#include "engine/io/file_lock.h"
 
 namespace echolux {
 namespace {
@@ -46,6 +47,7 @@ DirectFile::DirectFile(const std::filesystem::path& path, Caching caching) : pat
         throw Error(ErrorCode::output, "already exists", path_, "choose another name");
     }
     if (descriptor_ < 0) fail("cannot be created");
+    lock_file(descriptor_);
     if (caching == Caching::system) return;
     try {
         staging_ = block_memory(staging_bytes, MemoryKind::host);

@@ -8,6 +8,7 @@
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/file_lock.h"
 #include "engine/io/lower_case.h"
 
 namespace echolux {
@@ -84,6 +85,7 @@ void check_outputs(const std::vector<Output>& outputs, const FileNames& inputs, 
                         "give each a name of its own");
         }
         check_folder_for(output->path);
+        refuse_running_recording(output->path);
         if (!overwrites) refuse_what_others_made(*output);
     }
 }

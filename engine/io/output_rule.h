@@ -1,6 +1,7 @@
 // Rules for output files, checked by all commands and the window before work begins:
 // - An output must not be an input of the same work, a file that belongs to an input (its spectra, its calibration), or
 //   another output. `overwrite` does not lift this rule.
+// - A file of a running recording is never replaced. `overwrite` does not lift this rule either.
 // - An existing file is replaced only if this program made it as a result of the same kind, or if the user allows it.
 // - A missing folder is created if only the last part of its name is missing.
 #pragma once

@@ -7,6 +7,7 @@
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/file_lock.h"
 #include "engine/live/recording_calibration.h"
 #include "engine/live/recording_names.h"
 #include "engine/simulate/truth.h"
@@ -56,8 +57,10 @@ EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> file
     if (files.empty()) return;
     const Path folder = free_folder(scan_toml);
     std::error_code problem;
-    std::filesystem::create_directory(folder, problem);
-    if (problem) throw Error(ErrorCode::output, "cannot be made: " + problem.message(), folder.string());
+    if (!std::filesystem::create_directory(folder, problem)) {
+        const std::string why = problem ? problem.message() : "another program created it first";
+        throw Error(ErrorCode::output, "cannot be made: " + why, folder.string());
+    }
     try {
         folder_ = folder;
         moved_.reserve(files.size());  // noting a move must not run out of memory
@@ -76,6 +79,8 @@ EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> file
 
 // The folder is removed only after its names are flushed. Otherwise a power cut could lose the files.
 void EarlierRecording::put_back() noexcept {
+    // A new recording uses these names: leave the complete earlier one where it is.
+    if (std::ranges::any_of(moved_, [](const Moved& move) { return is_locked(move.from); })) return;
     std::erase_if(moved_, [](const Moved& move) {
         std::error_code problem;
         std::filesystem::rename(move.to, move.from, problem);
@@ -93,6 +98,7 @@ void EarlierRecording::remove() noexcept {
     for (const Moved& move : moved_) remove_moved(move.to);
     if (stripes_.are_its_own) {
         std::erase_if(stripes_.files, [](const Path& stripe) {
+            if (is_locked(stripe)) return false;  // a recording in another folder uses the name again
             std::error_code problem;
             std::filesystem::remove(stripe, problem);
             return !problem;

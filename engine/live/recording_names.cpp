@@ -7,6 +7,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "engine/io/file_lock.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
 
@@ -19,6 +20,7 @@ using Path = std::filesystem::path;
 void refuse_existing(const Path& path) {
     std::error_code unknown;
     if (!std::filesystem::exists(path, unknown)) return;
+    refuse_running_recording(path);
     throw Error(ErrorCode::output, "already exists", path.string(),
                 "choose another name, or replace it with `overwrite`");
 }
@@ -111,6 +113,7 @@ void check_recording_name(const Path& scan_toml, bool replace, const std::vector
                     "make the folder first, or mount the disk that it is on");
     }
     const std::vector<Path> stripes = stripes_of_recording(scan_toml, stripe_folders);
+    for (const Path& path : files_of_recording(scan_toml)) refuse_running_recording(path);
     if (replace) return;
     for (const Path& path : files_of_recording(scan_toml)) refuse_existing(path);
     for (const Path& path : stripes) refuse_existing(path);

@@ -12,7 +12,8 @@
 namespace echolux {
 
 // Checks the name before a source starts. Throws Error{output} if a folder is missing, because an unmounted disk must
-// not become the root disk, or if files of this name exist and may not be replaced.
+// not become the root disk, if a recording of this name is running, or if files of this name exist and may not be
+// replaced.
 void check_recording_name(const std::filesystem::path& scan_toml, bool replace,
                           const std::vector<std::filesystem::path>& stripe_folders = {});
 

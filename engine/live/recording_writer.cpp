@@ -11,6 +11,7 @@
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/direct_file.h"
+#include "engine/io/file_lock.h"
 #include "engine/live/disk_rate.h"
 #include "engine/live/disk_room.h"
 #include "engine/live/recording_calibration.h"
@@ -110,12 +111,19 @@ WrittenStats& WrittenStats::operator+=(const WrittenStats& later) {
 
 RecordingWriter::RecordingWriter(RecordingWanted wanted, RecordingTools tools)
     : tools_(std::move(tools)), scan_(recorded(wanted)), look_(wanted.look), layout_(scan_) {
-    check_recording_name(scan_.path, wanted.replace, wanted.stripe_folders);
+    {
+        const FolderTurn turn(scan_.path);  // no other recorder is between creating and locking a file
+        check_recording_name(scan_.path, wanted.replace, wanted.stripe_folders);
+    }
     refuse_own_source(wanted.played_files, scan_);
     check_can_be_written(scan_.path);
     const std::vector<DiskRoom> rooms = rooms_of(scan_, wanted.expected_bytes);
     check_room(rooms);
     if (wanted.continues.empty()) disk_rate_ = check_disk_rate(wanted, scan_, rooms, tools_);
+    // Another recorder may have started since the name was checked. After this turn, the lock of the spectra keeps
+    // others out.
+    std::optional<FolderTurn> turn(std::in_place, scan_.path);
+    check_recording_name(scan_.path, wanted.replace, wanted.stripe_folders);
     if (wanted.replace) {
         const std::vector<Path> files{scan_.path, scan_.spectra, index_path()};
         earlier_ = EarlierRecording(scan_.path, files, truth_of_recording(scan_.path));
@@ -126,11 +134,14 @@ RecordingWriter::RecordingWriter(RecordingWanted wanted, RecordingTools tools)
         remove_files();
         throw;
     }
+    turn.reset();
     raw_->reserve(std::max(wanted.expected_bytes, raw_step_bytes));
 }
 
 RecordingWriter::~RecordingWriter() {
-    if (!is_finished_ && end_.is_empty()) remove_files();
+    if (is_finished_ || !end_.is_empty()) return;
+    const FolderTurn turn(scan_.path);
+    remove_files();
 }
 
 Path RecordingWriter::index_path() const {
@@ -154,8 +165,8 @@ bool RecordingWriter::keep_names() const {
 }
 
 void RecordingWriter::create_files() {
+    raw_ = open_spectra();  // first: its creator owns the names of all other files
     copy_calibration(scan_, made_);
-    raw_ = open_spectra();
     index_ = tools_.open_index(index_path());
     made_.push_back(index_path());
     append(index_heading());
@@ -166,9 +177,8 @@ void RecordingWriter::create_files() {
     write_toml();
 }
 
+// Removes the spectra last and while locked: another recording of this name starts only after all files are gone.
 void RecordingWriter::remove_files() noexcept {
-    raw_.reset();
-    index_.reset();
     std::error_code ignored;
     const std::vector<Path> made = std::exchange(made_, {});
     for (auto path = made.rbegin(); path != made.rend(); ++path) {
@@ -179,6 +189,8 @@ void RecordingWriter::remove_files() noexcept {
         } catch (const std::exception&) {
         }
     }
+    raw_.reset();
+    index_.reset();
     earlier_.put_back();
 }
 
@@ -337,7 +349,10 @@ void RecordingWriter::close_files() {
 
 void RecordingWriter::finish(const EndOfRecording& end) {
     is_finished_ = true;
-    if (end_.is_empty()) return remove_files();
+    if (end_.is_empty()) {
+        const FolderTurn turn(scan_.path);
+        return remove_files();
+    }
     std::exception_ptr problem;
     try {
         close_files();

@@ -91,8 +91,8 @@ struct WrittenStats {
 // Writes one set of files. Use from one thread.
 class RecordingWriter {
   public:
-    // Creates the files. Throws Error{output} if they exist and may not be replaced, cannot be written, or need more
-    // space than is free, and Error{bad_setting} for impossible file sizes.
+    // Creates and locks the files. Throws Error{output} if they exist and may not be replaced, belong to a running
+    // recording, cannot be written, or need more space than is free, and Error{bad_setting} for impossible file sizes.
     RecordingWriter(RecordingWanted wanted, RecordingTools tools);
     ~RecordingWriter();  // removes the files if no block was written, and restores an earlier recording
     RecordingWriter(const RecordingWriter&) = delete;

@@ -50,6 +50,7 @@ POSIX_PLACES = [
     "engine/scan/raw_bytes.cpp",
     "engine/io/atomic_file.cpp",
     "engine/io/direct_file.cpp",
+    "engine/io/file_lock.cpp",
     "engine/io/contained/",
     "engine/io/hdf5/hdf5_reader.cpp",
     "engine/io/hdf5/hdf5_descriptor.cpp",
