@@ -108,32 +108,17 @@ std::string counted(std::int64_t count, const char* one, const char* many) {
     return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-}  // namespace
-
-Json object_of(const RingStatistics& f) {
-    return {{"published", f.published}, {"dropped", f.dropped}, {"abandoned", f.abandoned}, {"shown", f.shown},
-            {"late", f.late},           {"kept", f.kept},       {"max_kept", f.max_kept}};
+// "after 85 of 400 volumes", "after 2.5 of 60 s".
+std::string where_interrupted(const LiveReport& report) {
+    if (report.asked_volumes > 0) {
+        return fmt::format("after {} of {}", report.session.arrived.volumes,
+                           ::echolux::counted(report.asked_volumes, "volumes"));
+    }
+    return fmt::format("after {:.1f} of {:.4g} s", report.session.seconds, report.asked_seconds);
 }
 
-Json object_of(const RecorderStats& f) {
-    return {{"blocks", f.blocks},
-            {"bytes", f.bytes},
-            {"durable_blocks", f.durable_blocks},
-            {"doubtful_blocks", f.doubtful_blocks},
-            {"missing_blocks", f.missing_blocks},
-            {"lost_blocks", f.lost_blocks},
-            {"lost_b_scans", f.lost_b_scans},
-            {"interruptions", f.interruptions},
-            {"files", f.files},
-            {"refused_blocks", f.refused_blocks},
-            {"max_blocks_held", f.max_blocks_held},
-            {"syncs", f.syncs},
-            {"longest_write_s", f.longest_write_s},
-            {"longest_unsynced_s", f.longest_unsynced_s},
-            {"problem", f.problem ? Json(f.problem->line()) : Json(nullptr)}};
-}
-
-std::optional<Error> problem_of(const LiveReport& report) {
+// What went wrong, apart from an interrupt.
+std::optional<Error> trouble_of(const LiveReport& report) {
     const auto because = [&](ErrorCode code, const std::string& what, const std::string& remedy = {}) {
         return Error(code, what, report.source, remedy);
     };
@@ -169,9 +154,41 @@ std::optional<Error> problem_of(const LiveReport& report) {
         return because(ErrorCode::output,
                        counted(s.failed_volumes, "volume is", "volumes are") + " missing: reconstruction failed");
     }
-    if (report.was_cut_short)
-        return because(ErrorCode::cancelled, "interrupted before all that was asked for had come");
     return {};
+}
+
+}  // namespace
+
+Json object_of(const RingStatistics& f) {
+    return {{"published", f.published}, {"dropped", f.dropped}, {"abandoned", f.abandoned}, {"shown", f.shown},
+            {"late", f.late},           {"kept", f.kept},       {"max_kept", f.max_kept}};
+}
+
+Json object_of(const RecorderStats& f) {
+    return {{"blocks", f.blocks},
+            {"bytes", f.bytes},
+            {"durable_blocks", f.durable_blocks},
+            {"doubtful_blocks", f.doubtful_blocks},
+            {"missing_blocks", f.missing_blocks},
+            {"lost_blocks", f.lost_blocks},
+            {"lost_b_scans", f.lost_b_scans},
+            {"interruptions", f.interruptions},
+            {"files", f.files},
+            {"refused_blocks", f.refused_blocks},
+            {"max_blocks_held", f.max_blocks_held},
+            {"syncs", f.syncs},
+            {"longest_write_s", f.longest_write_s},
+            {"longest_unsynced_s", f.longest_unsynced_s},
+            {"problem", f.problem ? Json(f.problem->line()) : Json(nullptr)}};
+}
+
+std::optional<Error> problem_of(const LiveReport& report) {
+    const std::optional<Error> trouble = trouble_of(report);
+    if (!report.was_cut_short) return trouble;
+    std::string what = "interrupted " + where_interrupted(report);
+    if (report.recorder) what += "; " + counted(report.recorder->blocks, "block is", "blocks are") + " recorded";
+    if (trouble) what += "; " + trouble->line();
+    return Error(ErrorCode::cancelled, what, report.source);
 }
 
 Json object_of(const LiveReport& report) {
@@ -207,6 +224,7 @@ Json object_of(const LiveReport& report) {
         json["kept"] = {{"volumes", report.kept->volumes}, {"bytes_read_back", report.kept->bytes_read_back}};
     if (report.linked) json["igtl"] = object_of(*report.linked);
     json["cut_short"] = report.was_cut_short;
+    if (report.was_cut_short) json["asked"] = {{"volumes", report.asked_volumes}, {"seconds", report.asked_seconds}};
     json["events"] = Json::array();
     for (const SessionEvent& event : report.events) {
         json["events"].push_back({{"time_s", event.time_s}, {"trouble", event.is_trouble}, {"line", event.line}});
@@ -221,7 +239,8 @@ std::string json_of(const LiveReport& report) {
 std::string text_of(const LiveReport& report) {
     const SessionStats& s = report.session;
     const double seconds = std::max(s.seconds, 1e-9);
-    std::string text = fmt::format("{}, {:.1f} s\n", report.source, s.seconds);
+    std::string text = fmt::format("{}, {:.1f} s{}\n", report.source, s.seconds,
+                                   report.was_cut_short ? ", interrupted " + where_interrupted(report) : "");
     text += fmt::format("acquired     {}, {} ({:.0f} a second), {}; {} lost by the source\n",
                         counted(s.arrived.volumes, "volumes"), counted(s.arrived.lines, "A-scans"),
                         static_cast<double>(s.arrived.lines) / seconds, counted(s.arrived.blocks, "blocks"),

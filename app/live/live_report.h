@@ -51,12 +51,15 @@ struct LiveReport {
     std::optional<KeptReport> kept;         // if the recent volumes were to be written
     std::optional<igtl::LinkStats> linked;  // for programs that receive volumes
     std::vector<SessionEvent> events;
-    bool was_cut_short = false;  // ended by the user before the requested time or number of volumes
-    std::string failure;         // why it stopped early; empty if it did not
+    std::int64_t asked_volumes = 0;  // 0: no limit
+    double asked_seconds = 0;        // 0: no limit
+    bool was_cut_short = false;      // ended by the user before the requested time or number of volumes
+    std::string failure;             // why it stopped early; empty if it did not
 };
 
 // Returns an error if the result is incomplete: nothing arrived, blocks or volumes are missing, or a disk or device
-// failed. If the user stopped it and nothing else is wrong, returns Error{cancelled}. Otherwise std::nullopt.
+// failed. If the user ended it early, returns Error{cancelled}, which also reports everything else that is wrong.
+// Otherwise std::nullopt.
 std::optional<Error> problem_of(const LiveReport& report);
 
 // One JSON object over several lines; docs/live.md lists the keys.

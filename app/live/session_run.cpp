@@ -34,6 +34,7 @@ class LiveProgress {
             progress_.begin(job.task, std::max<std::int64_t>(0, std::llround(1000 * job.seconds)), unit_of_time);
     }
     ~LiveProgress() {
+        if (is_interrupted_) return;
         try {
             progress_.end();
         } catch (const std::exception&) {  // a destructor must not throw
@@ -43,16 +44,29 @@ class LiveProgress {
     // Returns true at the end of the job. Throws Error{cancelled}.
     bool advance(const SessionStats& stats, std::int64_t volumes) {
         const std::int64_t now = counts_volumes() ? volumes : std::llround(1000 * stats.seconds);
-        progress_.advance(now - std::exchange(done_, now));
+        advance(now - std::exchange(done_, now));
         return stats.ended || (job_.seconds > 0 && stats.seconds >= job_.seconds);
     }
 
+    // Checks for cancellation while the remaining blocks are reconstructed.
+    void wait() { advance(std::int64_t{0}); }
+
   private:
+    // Does not report interrupted work as done.
+    void advance(std::int64_t count) {
+        try {
+            progress_.advance(count);
+        } catch (const std::exception&) {
+            is_interrupted_ = job_.volumes > 0 || job_.seconds > 0;
+            throw;
+        }
+    }
     bool counts_volumes() const { return job_.volumes > 0; }
 
     const SessionJob& job_;
     Progress& progress_;
     std::int64_t done_ = 0;
+    bool is_interrupted_ = false;
 };
 
 RecordingWanted recording_of(const SessionJob& job, const Source& source) {
@@ -89,11 +103,11 @@ class Events {
 };
 
 // Returns false if it takes too long. Throws Error{cancelled} if the user does not want to wait.
-bool drained(Session& session, Progress& progress) {
+bool drained(Session& session, LiveProgress& how_far) {
     const auto until = std::chrono::steady_clock::now() + max_to_drain;
     while (!session.drain(look_around)) {
         if (std::chrono::steady_clock::now() > until) return false;
-        progress.advance(0);
+        how_far.wait();
     }
     return true;
 }
@@ -114,7 +128,7 @@ void watch(const SessionJob& job, Session& session, Progress& progress, Events& 
         std::this_thread::sleep_for(look_around);
     }
     session.stop();
-    if (!drained(session, progress))
+    if (!drained(session, how_far))
         events.note({session.stats().seconds, true, "what was acquired last is not reconstructed"});
 }
 
@@ -185,6 +199,8 @@ void run_session(const SessionJob& job, Source& source, Session& session, LiveRe
                  const HearEvent& heard, const std::function<std::optional<std::string>()>& trouble) {
     if (!job.record.empty()) session.record(recording_of(job, source));
     session.start(job.volumes);
+    report.asked_volumes = job.volumes;
+    report.asked_seconds = job.seconds;
     Events events(session, report.events, heard);
     const std::exception_ptr problem = watch_to_the_end(job, session, progress, events, trouble, report);
     if (!job.record.empty()) {

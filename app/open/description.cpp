@@ -14,10 +14,12 @@
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
 #include "compute/plan/tables.h"
+#include "engine/io/file_lock.h"
 #include "engine/io/picture_file.h"
 #include "engine/io/volume_file.h"
 #include "engine/io/voxel_value.h"
 #include "engine/scan/raw_bytes.h"
+#include "engine/scan/recording_lack.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/time_points.h"
 
@@ -118,13 +120,23 @@ void tell_of_what_the_file_holds(BoundField& field, const Scan& scan) {
     };
 }
 
+// Returns the warning that is shown first if the recording is running, was not finished or is incomplete.
+std::vector<Fact> warning_of(const Scan& scan) {
+    const bool is_running = scan.recording.was_cut() && is_being_recorded(scan.path);
+    const std::string text =
+        is_running ? "recording is still running: only the blocks on disk are shown" : lack_of(scan.recording);
+    if (text.empty()) return {};
+    return {{"warning", text, "", ""}};
+}
+
 Description described_scan(const std::filesystem::path& path, const std::vector<std::string>& assignments) {
     auto scan = std::make_shared<Scan>(open_scan(path, assignments));
     const VolumeGrid grid = planned_grid(*scan);
     Description description;
     description.kind = "scan";
     description.keeper = scan;
-    description.facts = scan_facts(*scan);
+    description.facts = warning_of(*scan);
+    for (Fact& fact : scan_facts(*scan)) description.facts.push_back(std::move(fact));
     for (Fact& fact : grid_facts(grid)) description.facts.push_back(std::move(fact));
     for (const std::string& remark : scan->remarks) description.facts.push_back({"note", remark, "", ""});
     description.missing = missing_of(*scan, grid);

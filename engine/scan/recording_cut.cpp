@@ -25,16 +25,21 @@ class WholeBlocks {
         notes_.interruptions = 0;
     }
 
-    // Returns false if this row and all later ones must be ignored.
-    bool take(const IndexRow& row) {
-        while (!doubtful_.empty() && doubtful_.front().end() <= row.durable_bytes) accept_first();
-        if (!fits(row)) return false;
-        doubtful_.push_back(row);
-        return true;
+    // After the first row that does not fit, rows are only counted, because their bytes did not reach the disk.
+    void take(const IndexRow& row) {
+        if (!has_ended_) {
+            while (!doubtful_.empty() && doubtful_.front().end() <= row.durable_bytes) accept_first();
+            has_ended_ = !fits(row);
+        }
+        if (has_ended_)
+            ++notes_.missing_blocks;
+        else
+            doubtful_.push_back(row);
     }
 
     RecordingEnd finish() {
         while (!doubtful_.empty() && is_whole(doubtful_.front())) accept_first();
+        for (const IndexRow& row : doubtful_) notes_.missing_blocks += std::max<std::int64_t>(1, row.missing);
         return end_;
     }
 
@@ -85,6 +90,7 @@ class WholeBlocks {
     RawBytes raw_;
     std::int64_t size_;
     std::deque<IndexRow> doubtful_;
+    bool has_ended_ = false;
     RecordingEnd end_;
     std::int64_t next_position_ = 0;  // B-scan position after the accepted rows
 };
@@ -93,11 +99,14 @@ class WholeBlocks {
 
 void end_at_last_whole_block(Scan& scan) {
     WholeBlocks blocks(scan);
-    read_index(scan.path.parent_path() / scan.recording.index, [&](const IndexRow& row) { return blocks.take(row); });
+    read_index(scan.path.parent_path() / scan.recording.index, [&](const IndexRow& row) {
+        blocks.take(row);
+        return true;
+    });
     const RecordingEnd end = blocks.finish();
     if (end.is_empty()) {
-        throw Error(ErrorCode::bad_file, "was cut off before its first whole block", scan.spectra.string(),
-                    "there is nothing to open");
+        throw Error(ErrorCode::bad_file, "recording was not finished: it was cut off before its first whole block",
+                    scan.spectra.string(), "there is nothing to open");
     }
     describe_end(scan, end, blocks.file_bytes());
 }

@@ -1,6 +1,7 @@
 """However the program is ended (Ctrl-C, the system, a closed terminal), it exits cleanly and soon: recordings are
 complete and no unfinished files remain."""
 import contextlib
+import json
 import os
 import pty
 import shutil
@@ -118,6 +119,35 @@ class Endings(ProgramCase):
         self.expect_soon(process, begin)
         self.assertEqual(process.returncode, 130)
         self.assertEqual(self.files(), [])
+
+    def test_of_a_job_that_is_interrupted(self):
+        """It reports its progress and the recorded blocks and exits with 130, even if the source lost blocks."""
+        process = start("record", *commands.SOURCE, "--volumes", 4000, "-o", "rec.toml", "--report", "report.json",
+                        folder=self.folder)
+        self.wait_for(process, "a recording", self.is_recorded)
+        process.send_signal(signal.SIGINT)
+        finished = Finished(process)
+        self.assertEqual(finished.code, 130, finished)
+        report = json.loads((self.folder / "report.json").read_text())
+        volumes, blocks = report["arrived"]["volumes"], report["recorder"]["blocks"]
+        self.assertTrue(report["cut_short"])
+        self.assertEqual(report["asked"]["volumes"], 4000)
+        self.assertLess(volumes, 4000)
+        self.assertIn(f"interrupted after {volumes} of 4000 volumes; {blocks} blocks are recorded",
+                      finished.error_lines[-1])
+        self.assertIn(f"interrupted after {volumes} of 4000 volumes", finished.out)
+        self.assertNotIn("done in", finished.err)
+        self.expect_whole()
+
+    def test_of_a_recorder_that_is_killed(self):
+        process = start("record", *commands.SOURCE, "-o", "rec.toml", folder=self.folder)
+        self.wait_for(process, "a recording", self.is_recorded)
+        self.assertIn("still running", self.succeed("info", "rec.toml").out.splitlines()[0])
+        process.kill()
+        Finished(process)
+        self.assertIn("recording was not finished: 0 blocks missing", self.succeed("info", "rec.toml").out.splitlines()[0])
+        told = json.loads(self.succeed("info", "rec.toml", "--json").out)
+        self.assertEqual(told["facts"]["warning"]["value"], "recording was not finished: 0 blocks missing")
 
     def test_by_ctrl_c_three_times(self):
         """Exits immediately, and still leaves no unfinished files."""

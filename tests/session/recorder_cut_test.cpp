@@ -2,6 +2,7 @@
 // to the last whole block, and every byte that opens is right.
 #include "engine/live/recorder.h"
 #include "engine/scan/recording_index.h"
+#include "engine/scan/recording_lack.h"
 #include "recording_disks.h"
 
 namespace echolux {
@@ -168,6 +169,28 @@ TEST_F(RecorderCutTest, OpensAfterKill9) {
     const std::int64_t blocks = rows_in(bytes_of(index_));
     EXPECT_GE(blocks, written) << "every block that was said to be written";
     expect_opens_with(toml_, source_, blocks);
+    EXPECT_EQ(lack_of(open_scan(toml_).recording), "recording was not finished: 0 blocks missing");
+}
+
+// Rows of the index may survive a power cut without their bytes.
+TEST_F(RecorderCutTest, CountsIndexedBlocksMissingInFile) {
+    record_without_end(6);
+    std::filesystem::resize_file(raw_, static_cast<std::uintmax_t>(source_.block(0).bytes * 2 + 10));
+    EXPECT_EQ(lack_of(open_scan(toml_).recording), "recording was not finished: 4 blocks missing");
+}
+
+TEST(RecordingNotes, SaysWhatIsMissing) {
+    RecordingNotes notes;
+    EXPECT_EQ(lack_of(notes), "") << "no recording";
+    notes.index = "scan.index.csv";
+    notes.lost_blocks = 2;
+    notes.lost_b_scans = 6;
+    EXPECT_EQ(lack_of(notes), "recording was not finished: 2 blocks missing, 6 B-scans without data");
+    notes.finished = true;
+    notes.missing_blocks = 1;
+    EXPECT_EQ(lack_of(notes), "recording is incomplete: 3 blocks missing, 6 B-scans without data");
+    notes.complete = true;
+    EXPECT_EQ(lack_of(notes), "");
 }
 
 }  // namespace

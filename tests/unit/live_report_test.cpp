@@ -63,14 +63,31 @@ TEST(LiveReport, WhatIsMissingIsTold) {
     EXPECT_THAT(line_of(failed), HasSubstr("the graphics device was lost"));
 }
 
-TEST(LiveReport, WhatWasCutShortWasInterruptedUnlessMoreIsWrong) {
+TEST(LiveReport, AnInterruptedJobIsCancelledAndReportsProgress) {
     LiveReport report = report_of_a_good_job();
+    report.asked_volumes = 400;
+    report.session.arrived.volumes = 85;
+    report.session.seconds = 2.5;
     report.was_cut_short = true;
     EXPECT_EQ(problem_of(report)->code(), ErrorCode::cancelled);
+    EXPECT_THAT(line_of(report), HasSubstr("interrupted after 85 of 400 volumes; 8 blocks are recorded"));
+    EXPECT_THAT(text_of(report), HasSubstr("2.5 s, interrupted after 85 of 400 volumes\n"));
+    EXPECT_THAT(json_of(report), HasSubstr("\"cut_short\": true"));
+    EXPECT_THAT(json_of(report), HasSubstr("\"volumes\": 400"));
+    report.asked_volumes = 0;
+    report.asked_seconds = 60;
+    EXPECT_THAT(line_of(report), HasSubstr("interrupted after 2.5 of 60 s"));
     report.recorder->blocks = 0;
     EXPECT_EQ(problem_of(report)->code(), ErrorCode::cancelled);
+}
+
+TEST(LiveReport, AnInterruptedJobAlsoReportsOtherErrors) {
+    LiveReport report = report_of_a_good_job();
+    report.asked_volumes = 400;
+    report.was_cut_short = true;
     report.recorder->missing_blocks = 4;
-    EXPECT_EQ(problem_of(report)->code(), ErrorCode::output);
+    EXPECT_EQ(problem_of(report)->code(), ErrorCode::cancelled);
+    EXPECT_THAT(line_of(report), HasSubstr("4 blocks are missing in the recording"));
 }
 
 }  // namespace
