@@ -34,7 +34,8 @@ struct CallerOrder {
 
 // Whole B-scans of raw spectra: [b_scans][b_repeats][a_scans][a_repeats] lines of line_bytes() each.
 struct Block {
-    const std::byte* data = nullptr;  // start of the block, including headers and flyback
+    // Start of the block, including headers and flyback. Null, with 0 bytes: the spectra are missing.
+    const std::byte* data = nullptr;
     std::int64_t bytes = 0;
     FrameLayout frames;
     MemoryKind memory = MemoryKind::host;

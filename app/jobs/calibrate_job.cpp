@@ -187,17 +187,34 @@ std::vector<std::string> doubts_about(const Calibration& calibration) {
         "first (`calibrate k`)"};
 }
 
+namespace {
+
+// Returns the B-scan with data nearest to the middle of the first volume.
+std::int64_t middle_b_scan(const Scan& scan) {
+    const std::int64_t middle = scan.geometry.b_scans / 2;
+    for (std::int64_t away = 0; away < scan.geometry.b_scans; ++away) {
+        for (const std::int64_t b_scan : {middle - away, middle + away}) {
+            const bool is_in = b_scan >= 0 && b_scan < scan.geometry.b_scans;
+            if (is_in && !is_missing(scan.missing, 0, b_scan)) return b_scan;
+        }
+    }
+    return middle;
+}
+
+}  // namespace
+
 DispersionOfScan run(const DispersionJob& job, Progress& progress) {
     check_outputs({own_calibration(job.output, CalibrationKind::dispersion), {job.plot, is_own_figure}},
                   files_read(job.scan, job.settings), job.overwrites);
     check_plot_name(job.plot);
     check_range(job.search.range_rad);
     const Scan scan = open_scan(job.scan, job.settings);
-    const std::int64_t b_scan = job.b_scan.value_or(scan.geometry.b_scans / 2);
+    const std::int64_t b_scan = job.b_scan.value_or(middle_b_scan(scan));
     if (b_scan < 0 || b_scan >= scan.geometry.b_scans) {
         throw Error(ErrorCode::bad_setting, fmt::format("there is no B-scan {}", b_scan), "b_scan",
                     fmt::format("they count from 0 to {}", scan.geometry.b_scans - 1));
     }
+    require_data(scan, b_scan);
     SpectraReader reader(scan);
     const RawPart part = read_part(reader, b_scan, 1);
     const ReconstructionSpec plan = scan.spec(1);

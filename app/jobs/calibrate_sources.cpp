@@ -14,10 +14,11 @@ namespace {
 template <class Take>
 void for_each_b_scan(const Scan& scan, Progress& progress, const Take& take) {
     SpectraReader reader(scan);
+    const BScanRun run = run_from(scan.missing, 0, 0, scan.geometry.b_scans);
+    if (run.is_missing && run.end == scan.geometry.b_scans) require_data(scan, 0);
     progress.begin("averaging", scan.geometry.b_scans, "B-scans");
     for (std::int64_t b = 0; b < scan.geometry.b_scans; ++b) {
-        const RawPart part = read_part(reader, b, 1);
-        take(part.block);
+        if (!is_missing(scan.missing, 0, b)) take(read_part(reader, b, 1).block);
         progress.advance(1);
     }
     progress.end();
@@ -39,6 +40,12 @@ RawPart read_part(SpectraReader& reader, std::int64_t first, std::int64_t b_scan
     part.block.first_b_scan = first;
     part.block.b_scans = b_scans;
     return part;
+}
+
+void require_data(const Scan& scan, std::int64_t b_scan) {
+    if (!is_missing(scan.missing, 0, b_scan)) return;
+    throw Error(ErrorCode::bad_file, fmt::format("B-scan {} has no data: the recording lost it", b_scan),
+                scan.path.string(), "choose another B-scan, or record it again");
 }
 
 SpectrumSurvey survey_of(const Scan& scan, Progress& progress) {

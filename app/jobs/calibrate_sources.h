@@ -26,6 +26,9 @@ struct RawPart {
 
 RawPart read_part(SpectraReader& reader, std::int64_t first, std::int64_t b_scans);
 
+// Throws Error{bad_file} if this B-scan of the first volume is missing in the recording.
+void require_data(const Scan& scan, std::int64_t b_scan);
+
 // Surveys the first volume. Throws Error{bad_file, cancelled}.
 SpectrumSurvey survey_of(const Scan& scan, Progress& progress);
 

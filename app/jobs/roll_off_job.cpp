@@ -53,6 +53,7 @@ std::vector<Lines> lines_of(const Scan& scan, MirrorPer per, Progress& progress)
     std::vector<Lines> all;
     progress.begin("reading", geometry.b_scans, "B-scans");
     for (std::int64_t b = 0; b < geometry.b_scans; ++b) {
+        require_data(scan, b);
         const RawPart part = read_part(reader, b, 1);
         LineFormat(scan.format, geometry).with_reader([&](const auto& read) {
             for (std::int64_t line = 0; line < echolux::lines_of(part.block, geometry); ++line) {

@@ -9,6 +9,7 @@
 #include "app/open/scan_poses.h"
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/missing_voxels.h"
 #include "compute/plan/describe.h"
 #include "engine/memory_budget.h"
 
@@ -352,7 +353,11 @@ void VolumeFeeder::submit(const Block& block) {
         reconstructor_->wait(under_way_.front());  // finished long ago
         under_way_.pop_front();
     }
-    under_way_.push_back(reconstructor_->submit(block, places()));
+    const Places to = places();
+    under_way_.push_back(reconstructor_->submit(block, to));
+    if (!is_missing(block) || to.structure.kind != PlaceKind::host_linear || staged_) return;
+    wait_for_blocks();  // NaN in memory that goes into textures becomes a number
+    store_missing(live_.plan.spec, live_.grid, live_.flow_grid, block, to, true);
 }
 
 void VolumeFeeder::publish(std::int64_t first, std::int64_t end) {

@@ -88,7 +88,8 @@ class Exhibit {
     virtual KeptTime* kept_time() { return nullptr; }
     // Starts copying the recent volumes of the last `seconds` (0: all). nullptr before the first volume.
     virtual std::shared_ptr<KeptReading> begin_reading_kept(double) { return nullptr; }
-    virtual std::vector<Interval> ready_steps() const { return {}; }  // can be shown at once
+    virtual std::vector<Interval> ready_steps() const { return {}; }           // can be shown at once
+    virtual std::vector<std::int64_t> incomplete_steps() const { return {}; }  // volumes with missing B-scans
 
     // Progress of a time point that is still loading, if the one shown is not the one requested.
     virtual std::optional<Loading> loading() const { return {}; }

@@ -5,6 +5,9 @@
 
 #include "app/open/scan_poses.h"
 #include "compute/error.h"
+#include "compute/missing_voxels.h"
+#include "compute/reconstructor.h"
+#include "engine/analysis/figures.h"
 #include "engine/scan/provenance.h"
 
 namespace echolux {
@@ -123,9 +126,28 @@ std::shared_ptr<KeptReading> SessionExhibit::begin_reading_kept(double seconds) 
     return kept_.read(seconds, provenance_now(plan.spec), plan.number);
 }
 
+namespace {
+
+// Stores the code for missing B-scans, for which textures contain the lowest value.
+void empty_missing_slices(Volume& volume) {
+    const std::vector<bool> is_missing = named_missing_slices(volume);
+    const Place place = packed_place(volume.voxels.data(), volume.grid);
+    for (std::size_t slice = 0; slice < is_missing.size(); ++slice) {
+        if (is_missing[slice])
+            store_missing(volume.grid, place, static_cast<std::int64_t>(slice), 1, missing_code(volume.grid.type));
+    }
+}
+
+}  // namespace
+
 VolumeToCome SessionExhibit::guarded(ComingVolume coming) {
     Volume facts{coming.volume.grid, {}, provenance_now(coming.volume.plan)};
-    facts.provenance["volume"] = std::to_string(session_->step_of(coming.volume.stamp.volume));
+    const std::int64_t step = session_->step_of(coming.volume.stamp.volume);
+    facts.provenance["volume"] = std::to_string(step);
+    const Scan& scan = session_->scan();
+    const std::int64_t slices = facts.grid.b_scans / scan.geometry.b_scans;
+    const std::string missing = missing_slices(scan.missing, {step, 0, scan.geometry.b_scans}, slices);
+    if (!missing.empty()) facts.provenance["missing_b_scans"] = missing;
     const auto reading = std::make_shared<Reading>();
     reading->voxels = std::move(coming.voxels);
     std::erase_if(readings_, [](const auto& one) { return one.expired(); });
@@ -134,7 +156,9 @@ VolumeToCome SessionExhibit::guarded(ComingVolume coming) {
         const std::scoped_lock lock(reading->mutex);
         const auto voxels = std::exchange(reading->voxels, nullptr);
         if (!voxels) throw Error(ErrorCode::device, "was closed before its volume arrived", from, "open it again");
-        return std::make_shared<const Volume>(Volume{facts.grid, voxels(), facts.provenance});
+        auto volume = std::make_shared<Volume>(Volume{facts.grid, voxels(), facts.provenance});
+        empty_missing_slices(*volume);
+        return std::shared_ptr<const Volume>(std::move(volume));
     };
 }
 

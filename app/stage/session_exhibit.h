@@ -45,6 +45,7 @@ class SessionExhibit : public Exhibit {
     KeptTime* kept_time() override { return kept_.max_volumes() > 0 ? &kept_ : nullptr; }
     std::shared_ptr<KeptReading> begin_reading_kept(double seconds) override;
     std::vector<Interval> ready_steps() const override;
+    std::vector<std::int64_t> incomplete_steps() const override { return session_->incomplete_steps(); }
     std::optional<Loading> loading() const override;
     std::optional<VolumeStamp> stamp() const override;
     std::uint64_t news() const override { return news_; }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "app/live/display_switch.h"
 #include "app/live/volume_feeder.h"
@@ -52,6 +53,9 @@ class StagedSession : public LiveSession {
 
     Timeline* timeline() { return timeline_ ? &*timeline_ : nullptr; }  // for scans of several volumes
     std::int64_t step_of(std::int64_t volume) const;                    // within the scan; unchanged for live sources
+    std::vector<std::int64_t> incomplete_steps() const {                // volumes of the scan with missing B-scans
+        return player_ == nullptr ? std::vector<std::int64_t>() : incomplete_volumes(player_->scan().missing);
+    }
 
     // ---- LiveSession
 

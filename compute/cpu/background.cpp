@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
+#include "compute/missing_voxels.h"
 #include "compute/parallel_for.h"
 #include "compute/steps/sample.h"
 
@@ -73,6 +75,10 @@ void FrameBackground::split(const double* background, std::int64_t count) {
 
 void FrameBackground::find(const Block& block) {
     if (!found_for_each_frame(mode_)) return;
+    if (is_missing(block)) {
+        is_open_ |= block.first_b_scan == 0;
+        return;
+    }
     const std::int64_t frames = block.b_scans * frames_per_b_scan_;
     const std::int64_t samples = lines_.samples();
     parallel_for(0, frames, [&](std::int64_t f) {
@@ -119,8 +125,9 @@ void FrameBackground::find_median(const std::byte* frame, double* median, float*
 // Processes frames in order. Restarts with each volume, so that volumes are independent.
 void FrameBackground::blend(const Block& block, std::int64_t frames) {
     const std::int64_t samples = lines_.samples();
+    const bool begins = std::exchange(is_open_, false) || block.first_b_scan == 0;
     for (std::int64_t f = 0; f < frames; ++f) {
-        const RunningMean step{block.first_b_scan == 0 && f == 0 ? 1 : running_alpha_};
+        const RunningMean step{begins && f == 0 ? 1 : running_alpha_};
         double* found = found_.data() + f * samples;
         for (std::int64_t p = 0; p < samples; ++p) {
             double& running = running_[static_cast<std::size_t>(p)];

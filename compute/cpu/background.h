@@ -28,9 +28,13 @@ class FrameBackground {
                     const Calibration& calibration, double running_alpha, std::int64_t max_frames);
 
     // Continues the running background of `before`.
-    void resume_after(const FrameBackground& before) { running_ = before.running_; }
+    void resume_after(const FrameBackground& before) {
+        running_ = before.running_;
+        is_open_ = before.is_open_;
+    }
 
-    // Computes the backgrounds of all acquired B-scans of a block.
+    // Computes the backgrounds of all acquired B-scans of a block. A missing block leaves the running background
+    // unchanged.
     void find(const Block& block);
 
     // Returns the background of acquired B-scan `frame` of the block.
@@ -51,6 +55,7 @@ class FrameBackground {
     std::vector<float> rest_;      // same shape
     std::vector<double> found_;    // [frames][samples], if each frame has its own
     std::vector<double> running_;  // [samples]
+    bool is_open_ = false;         // the first blocks of the volume were missing: it begins with the next one
     std::vector<float> columns_;   // [frames][lines]
 };
 

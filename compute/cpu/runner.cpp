@@ -8,12 +8,14 @@
 #include <new>
 #include <utility>
 #include <vector>
+#include "compute/missing_voxels.h"
 
 #include "compute/counted.h"
 #include "compute/cpu/background.h"
 #include "compute/error.h"
 #include "compute/fft/fft.h"
 #include "compute/indexing.h"
+#include "compute/missing_voxels.h"
 #include "compute/parallel_for.h"
 #include "compute/place.h"
 #include "compute/reconstructor.h"
@@ -87,7 +89,9 @@ void Runner::prime(const Block& block) {
 Completion Runner::submit(const Block& block, const Places& places) {
     check(block, places);
     background_.find(block);
-    if (!bins_.empty()) {
+    if (is_missing(block)) {
+        store_missing(spec_, grid_, flow_grid_, block, places);
+    } else if (!bins_.empty()) {
         lines_to_bins(block);
         if (spec_.recipe.fixed_pattern != FixedPattern::none) remove_fixed_patterns(block);
         if (on_bins_) show_bins(block);
@@ -95,8 +99,8 @@ Completion Runner::submit(const Block& block, const Places& places) {
     } else {
         lines_to_voxels(block, places);
     }
-    if (!values_.empty()) store_frames(block, places);
-    if (flow_tables_ && places.flow) bins_to_flow(block, places);
+    if (!values_.empty() && !is_missing(block)) store_frames(block, places);
+    if (flow_tables_ && places.flow && !is_missing(block)) bins_to_flow(block, places);
     return {block.sequence + 1};
 }
 
@@ -464,7 +468,7 @@ StagedRunner::StagedRunner(const ReconstructionSpec& spec, std::shared_ptr<const
 
 // Returns the block after the spectra callback.
 Block StagedRunner::staged(const Block& block) {
-    if (!stages_->spectra) return block;
+    if (!stages_->spectra || is_missing(block)) return block;
     check_block(block, spec_);
     if (block.memory == MemoryKind::device) {
         throw Error(ErrorCode::bad_setting, "the CPU cannot read the memory of a GPU", "block");
@@ -491,7 +495,7 @@ Block StagedRunner::staged(const Block& block) {
 
 Completion StagedRunner::submit(const Block& block, const Places& places) {
     const Completion done = runner_.submit(staged(block), places);
-    if (!stages_->voxels) return done;
+    if (!stages_->voxels || is_missing(block)) return done;
     const Place& place = places.structure;
     const std::int64_t slices = grid().b_scans / spec_.geometry.b_scans;
     const std::int64_t first = block.first_b_scan * slices;

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "compute/cuda/missing_lines.h"
 #include "compute/cuda/passes.h"
 #include "compute/error.h"
+#include "compute/missing_voxels.h"
 #include "compute/place.h"
 
 namespace echolux::cuda {
@@ -163,6 +165,7 @@ void CudaRunner::prime(const Block& block) {
     const CurrentDevice current(device_);
     if (const InGraph in_graph(block.order, {}); in_graph) check_for_graph(false);
     collect();
+    if (skips(block)) return;
     Listener& listener = *listeners_[static_cast<std::size_t>(primed_ % listeners_.size())];
     finish(listener);
     hold(listener, block, [&] {
@@ -264,17 +267,25 @@ SpectraPath CudaRunner::path_of(const Block& block) const {
 }
 
 // Computes the background only.
-void CudaRunner::listen(Listener& listener, const Block& block) const {
+void CudaRunner::listen(Listener& listener, const Block& block) {
     const std::byte* raw = listener.input.bring(listener.stream, block, frames_of(block), path_of(block));
-    listener.background.find(listener.stream, raw, frames_of(block), block.first_b_scan == 0);
+    listener.background.find(listener.stream, raw, frames_of(block), begins_background(block));
 }
 
 void CudaRunner::enqueue(Worker& worker, const Block& block, const Places& places) {
     using Mark = BlockTimes::Mark;
     worker.times.set(Mark::begins, worker.stream);
+    if (skips(block)) {
+        for (const Mark mark : {Mark::has_arrived, Mark::has_background, Mark::has_place})
+            worker.times.set(mark, worker.stream);
+        const MissingLines lines{block.b_scans, shape_.outputs_per_b_scan,
+                                 places.structure.kind == PlaceKind::device_surface};
+        store_missing_lines(worker.stream, targets(worker, block, places), plan_.recipe, grid_, flow_grid_, lines);
+        return copy_out(worker, places);
+    }
     const std::byte* raw = worker.input.bring(worker.stream, block, frames_of(block), path_of(block));
     worker.times.set(Mark::has_arrived, worker.stream);
-    worker.background.find(worker.stream, raw, frames_of(block), block.first_b_scan == 0);
+    worker.background.find(worker.stream, raw, frames_of(block), begins_background(block));
     worker.times.set(Mark::has_background, worker.stream);
     const BlockTargets to = targets(worker, block, places);
     worker.times.set(Mark::has_place, worker.stream);
@@ -283,11 +294,16 @@ void CudaRunner::enqueue(Worker& worker, const Block& block, const Places& place
     const RawLines lines{raw, frames_of(block) * shape_.frame_lines, frames_before * shape_.frame_lines,
                          worker.background.rows()};
     worker.passes->enqueue({lines, block.b_scans, first_frame}, to);
+    copy_out(worker, places);
+    work_.bytes += block.bytes;
+}
+
+void CudaRunner::copy_out(Worker& worker, const Places& places) {
+    using Mark = BlockTimes::Mark;
     worker.times.set(Mark::is_made, worker.stream);
     worker.each_output(places, [&](VoxelOutput& output) { output.copy_out(worker.stream); });
     worker.repeats.copy_out(worker.stream);
     worker.times.set(Mark::is_copied, worker.stream);
-    work_.bytes += block.bytes;
 }
 
 bool CudaRunner::says_of_repeats() const {
@@ -367,6 +383,7 @@ void CudaRunner::resume_after(Reconstructor& before) {
     const auto& other = dynamic_cast<const CudaRunner&>(before);
     const CurrentDevice current(device_);
     running_->take_over(*other.running_, other.device_, device_);
+    is_background_open_ = other.is_background_open_;
 }
 
 std::vector<DeviceWork> CudaRunner::device_work() const {

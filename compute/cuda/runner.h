@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compute/backend.h"
@@ -32,6 +33,7 @@
 #include "compute/cuda/passes.h"
 #include "compute/cuda/transfers.h"
 #include "compute/cuda/voxels.h"
+#include "compute/missing_block.h"
 #include "compute/plan/plan_tables.h"
 #include "compute/reconstructor.h"
 
@@ -153,7 +155,17 @@ class CudaRunner : public Reconstructor {
     std::int64_t slices_per_b_scan() const { return shape_.outputs_per_b_scan / grid_.a_scans; }
     std::int64_t frames_of(const Block& block) const;
     SpectraPath path_of(const Block& block) const;
-    void listen(Listener& listener, const Block& block) const;
+    void listen(Listener& listener, const Block& block);
+    // Returns whether the block is missing. If it is the first of its volume, the running background restarts later.
+    bool skips(const Block& block) {
+        is_background_open_ |= is_missing(block) && block.first_b_scan == 0;
+        return is_missing(block);
+    }
+    // Returns whether the running background restarts: at the first block of a volume that is not missing.
+    bool begins_background(const Block& block) {
+        return std::exchange(is_background_open_, false) || block.first_b_scan == 0;
+    }
+    static void copy_out(Worker& worker, const Places& places);
     void check_places(const Places& places) const;
     void check_for_graph(bool for_the_host) const;
     static bool needs_the_host(const Block& block, const Places& places);
@@ -197,6 +209,7 @@ class CudaRunner : public Reconstructor {
     std::uint64_t turns_ = 0;
     std::vector<std::unique_ptr<Listener>> listeners_;  // for primed blocks with a running background
     std::uint64_t primed_ = 0;
+    bool is_background_open_ = false;  // the first blocks of the volume were missing
 };
 
 }  // namespace echolux::cuda

@@ -10,6 +10,7 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/missing_block.h"
 
 namespace echolux {
 
@@ -57,7 +58,7 @@ void check_block(const Block& block, const ReconstructionSpec& spec) {
         if (!holds) throw Error(ErrorCode::bad_setting, problem(), "block");
     };
     const ScanGeometry& geometry = spec.geometry;
-    require(block.data != nullptr, [] { return std::string("has no address"); });
+    require(block.data != nullptr || is_missing(block), [] { return std::string("has no address"); });
     require(block.b_scans >= 1 && block.b_scans <= spec.block_b_scans, [&] {
         return fmt::format("has {}, 1 to {} are expected", counted(block.b_scans, "B-scans"), spec.block_b_scans);
     });
@@ -66,6 +67,7 @@ void check_block(const Block& block, const ReconstructionSpec& spec) {
                 return fmt::format("has {} from {} on of volume {}: a volume has {}", counted(block.b_scans, "B-scans"),
                                    block.first_b_scan, block.volume, geometry.b_scans);
             });
+    if (is_missing(block)) return;
     const std::int64_t frame_bytes = geometry.lines_per_b_scan() * line_bytes(spec.format, geometry);
     const std::int64_t stride = block.frames.stride_bytes;
     require(block.frames.offset_bytes >= 0 && (stride == 0 || stride >= frame_bytes), [&] {

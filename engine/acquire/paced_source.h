@@ -44,8 +44,8 @@ class BlockFeed {
     virtual void begin() {}
 
     // Returns memory with the block: frames as the scan describes them, and flyback frames after the last B-scan of a
-    // volume. Returns std::nullopt if all memory is in use. Called by one thread. Throws Error{bad_file,
-    // out_of_memory}.
+    // volume. Returns std::nullopt if all memory is in use or the block is missing. Called by one thread. Throws
+    // Error{bad_file, out_of_memory}.
     virtual std::optional<BlockMemory> fill(const BlockContent& content) = 0;
 };
 

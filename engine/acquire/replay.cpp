@@ -10,10 +10,14 @@ namespace {
 class RecordedVolumes : public BlockFeed {
   public:
     RecordedVolumes(const Scan& scan, std::int64_t block_b_scans, MemoryKind memory)
-        : reader_(scan), volumes_(scan.geometry.volumes),
+        : reader_(scan), volumes_(scan.geometry.volumes), missing_(scan.missing),
           pool_(reader_.recorded_bytes(scan.geometry.b_scans - block_b_scans, block_b_scans), memory) {}
 
+    // Blocks that are missing in the recording are lost again, not sent as zeros.
     std::optional<BlockMemory> fill(const BlockContent& content) override {
+        const std::int64_t end = content.first_b_scan + content.b_scans;
+        const BScanRun run = run_from(missing_, content.volume % volumes_, content.first_b_scan, end);
+        if (run.is_missing || run.end < end) return {};
         BlockMemory memory = pool_.take();
         memory.bytes = reader_.recorded_bytes(content.first_b_scan, content.b_scans);
         reader_.read_recorded(content.volume % volumes_, content.first_b_scan, content.b_scans,
@@ -24,6 +28,7 @@ class RecordedVolumes : public BlockFeed {
   private:
     SpectraReader reader_;
     std::int64_t volumes_;
+    std::vector<MissingBScans> missing_;
     BlockPool pool_;
 };
 

@@ -23,7 +23,9 @@ ScanPlayer::ScanPlayer(Scan scan, MemoryKind memory, std::int64_t block_b_scans)
     : scan_(std::move(scan)), block_b_scans_(block_size({.block_b_scans = block_b_scans}, scan_, 0)),
       max_in_use_(std::min(blocks_of_two_volumes(scan_, block_b_scans_), pool_size({}, scan_, block_b_scans_))),
       keeps_volumes_(max_in_use_ >= blocks_of_two_volumes(scan_, block_b_scans_)), reader_(scan_),
-      pool_(block_b_scans_ * reader_.bytes_per_b_scan(), memory) {}
+      pool_(block_b_scans_ * reader_.bytes_per_b_scan(), memory) {
+    if (!scan_.missing.empty()) problems_.push_back(scan_.path.string() + ": " + text_of_missing(scan_));
+}
 
 double volume_seconds(const Scan& scan) {
     const ScanGeometry& geometry = scan.geometry;
@@ -103,7 +105,7 @@ void ScanPlayer::begin() {
     sent_.emplace_back(++number_, volume);
     if (sent_.size() > max_remembered) sent_.pop_front();
     lock.unlock();
-    stream_.emplace(reader_, pool_, volume, 0, scan_.geometry.b_scans, block_b_scans_);
+    stream_.emplace(reader_, pool_, volume, 0, scan_.geometry.b_scans, block_b_scans_, scan_.missing);
 }
 
 // Numbers blocks as if all volumes had been sent in order.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <sstream>
 
 #include "compute/calibrate/roll_off.h"
 #include "compute/empty_value.h"
@@ -84,6 +85,35 @@ double min_of_something(const Code* voxels, const VolumeGrid& grid) {
 
 }  // namespace
 
+std::vector<bool> named_missing_slices(const Volume& volume) {
+    std::vector<bool> is_missing(static_cast<std::size_t>(volume.grid.b_scans));
+    const auto line = volume.provenance.find("missing_b_scans");
+    if (line == volume.provenance.end()) return is_missing;
+    std::istringstream text(line->second);
+    std::int64_t begin = 0, end = 0;
+    for (char colon = 0; text >> begin >> colon >> end;) {
+        for (std::int64_t b = std::max<std::int64_t>(0, begin); b < std::min(end, volume.grid.b_scans); ++b)
+            is_missing[static_cast<std::size_t>(b)] = true;
+    }
+    return is_missing;
+}
+
+// Float volumes contain NaN in these slices. Slices that were filled later, for example by registration, contain other
+// codes.
+std::vector<bool> slices_without_data(const Volume& volume) {
+    const VoxelType type = volume.grid.type;
+    const bool has_nan = type != VoxelType::u8 && type != VoxelType::u16 && type != VoxelType::i16;
+    if (has_nan) return std::vector<bool>(static_cast<std::size_t>(volume.grid.b_scans));
+    std::vector<bool> is_missing = named_missing_slices(volume);
+    const auto bytes = static_cast<std::size_t>(volume.grid.b_scan_bytes());
+    for (std::size_t b = 0; b < is_missing.size(); ++b) {
+        if (!is_missing[b]) continue;
+        const auto slice = std::span(volume.voxels).subspan(b * bytes, bytes);
+        is_missing[b] = std::ranges::all_of(slice, [](std::byte byte) { return byte == std::byte{0}; });
+    }
+    return is_missing;
+}
+
 void check_b_scan(const VolumeGrid& grid, std::int64_t b_scan) {
     require_real(grid);
     if (b_scan < 0 || b_scan >= grid.b_scans) {
@@ -103,13 +133,15 @@ void check_en_face(const VolumeGrid& grid, std::int64_t begin, std::int64_t end)
 Figure b_scan_figure(const Volume& volume, std::int64_t b_scan) {
     const VolumeGrid& grid = volume.grid;
     check_b_scan(grid, b_scan);
+    const bool has_data = !slices_without_data(volume)[static_cast<std::size_t>(b_scan)];
     Figure figure{grid.a_scans, grid.depth, {}, grid.spacing_um[1], grid.spacing_um[0], is_db(grid)};
     figure.values.resize(static_cast<std::size_t>(grid.a_scans * grid.depth));
     with_voxels(volume, [&](const auto* voxels) {
         const auto* first = voxels + b_scan * grid.a_scans * grid.depth;
         for (std::int64_t a = 0; a < grid.a_scans; ++a) {
             for (std::int64_t z = 0; z < grid.depth; ++z) {
-                const double code = static_cast<double>(first[a * grid.depth + z]);
+                const double code = has_data ? static_cast<double>(first[a * grid.depth + z])
+                                             : std::numeric_limits<double>::quiet_NaN();
                 figure.values[static_cast<std::size_t>(z * grid.a_scans + a)] =
                     static_cast<float>(shown(grid, code * grid.scale + grid.offset));
             }
@@ -129,6 +161,7 @@ Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, s
     const VolumeGrid& grid = volume.grid;
     require_real(grid);
     Figure figure{grid.a_scans, grid.b_scans, {}, grid.spacing_um[1], grid.spacing_um[2], is_db(grid)};
+    const std::vector<bool> is_missing = slices_without_data(volume);
     with_voxels(volume, [&](const auto* voxels) {
         const double min = min_of_something(voxels, grid);
         for (std::int64_t i = 0; i < grid.a_scans * grid.b_scans; ++i) {
@@ -139,13 +172,17 @@ Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, s
             const std::int64_t last = std::clamp<std::int64_t>(top + end, first + 1, grid.depth);
             double sum = 0;
             double count = 0;
+            if (is_missing[static_cast<std::size_t>(b)]) {
+                figure.values.push_back(std::numeric_limits<float>::quiet_NaN());
+                continue;
+            }
             for (std::int64_t z = first; z < last; ++z) {
                 const auto code = static_cast<double>(voxels[line * grid.depth + z]);
                 if (std::isnan(code)) continue;  // not measured
                 sum += std::max(code, min);
                 ++count;
             }
-            const double mean = count > 0 ? sum / count : std::max(0.0, min);
+            const double mean = count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN();
             figure.values.push_back(static_cast<float>(shown(grid, mean * grid.scale + grid.offset)));
         }
     });

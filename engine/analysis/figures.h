@@ -34,6 +34,13 @@ struct GrayRange {
 void check_b_scan(const VolumeGrid& grid, std::int64_t b_scan);
 void check_en_face(const VolumeGrid& grid, std::int64_t begin, std::int64_t end);
 
+// Returns for each B-scan whether the provenance "missing_b_scans" lists it.
+std::vector<bool> named_missing_slices(const Volume& volume);
+
+// Returns for each B-scan of an integer volume whether it is listed as missing and contains only code 0. Figures show
+// such B-scans as NaN, like those of floats: black, and ignored by ranges.
+std::vector<bool> slices_without_data(const Volume& volume);
+
 // Returns the values of one B-scan; of linear reflectivities (quantity "reflectivity"), their fourth root. Throws as
 // check_b_scan() does.
 Figure b_scan_figure(const Volume& volume, std::int64_t b_scan);

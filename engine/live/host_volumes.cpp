@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compute/calibrate/calibrate.h"
+#include "compute/missing_voxels.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/plan_tables.h"
 #include "engine/memory_budget.h"
@@ -123,6 +124,7 @@ void HostVolumes::set_tissue(const LiveTissue& tissue) {
 
 void HostVolumes::begin(const Block& block) {
     if (!chosen_.reconstructor) {
+        if (is_missing(block)) return;  // nothing to measure the noise of
         ReconstructionSpec spec = *spec_;
         check_block(block, spec);
         if (is_open(spec)) spec.recipe.noise_floor_db = noise_floor_for_recipe(spec, block);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "compute/missing_voxels.h"
 #include "compute/plan/describe.h"
 #include "compute/validate.h"
 #include "engine/acquire/block_size.h"
@@ -182,9 +183,9 @@ void Session::take_in(const Block& block, const std::stop_token& stop) {
 
 void Session::note_arrival(const Block& block) {
     std::optional<Block> newest;
-    if (retains_ && block.memory != MemoryKind::device) newest = block;
+    if (retains_ && block.memory != MemoryKind::device && !is_missing(block)) newest = block;
     const std::scoped_lock lock(mutex_);
-    std::swap(newest_, newest);  // release the previous block without the lock
+    if (!is_missing(block)) std::swap(newest_, newest);  // release the previous block without the lock
     if (ends_volume(block)) {
         unseen_.emplace_back(block.volume, block.arrived);
         if (unseen_.size() > max_unseen) unseen_.pop_front();

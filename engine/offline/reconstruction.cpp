@@ -33,14 +33,32 @@ std::int64_t block_b_scans(const SpectraReader& reader, const ScanGeometry& geom
                                     geometry.b_scans);
 }
 
-// Returns evenly spaced B-scans of the first volume as one block.
+// The first volume that has spectra, and its B-scans that are not missing.
+struct BScansThere {
+    std::int64_t volume = 0;
+    std::vector<std::int64_t> positions;
+};
+
+BScansThere b_scans_there(const Scan& scan) {
+    for (std::int64_t volume = 0; volume < scan.geometry.volumes; ++volume) {
+        BScansThere there{volume, {}};
+        for (std::int64_t b = 0; b < scan.geometry.b_scans; ++b) {
+            if (!is_missing(scan.missing, volume, b)) there.positions.push_back(b);
+        }
+        if (!there.positions.empty()) return there;
+    }
+    throw Error(ErrorCode::bad_file, "has no B-scan with data", scan.path.string(), "record it again");
+}
+
+// Returns evenly spaced B-scans of that volume as one block.
 Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t max) {
-    const std::int64_t count = std::min(max, scan.geometry.b_scans);
+    const BScansThere there = b_scans_there(scan);
+    const std::int64_t all = std::ssize(there.positions), count = std::min(max, all);
     const std::int64_t bytes = reader.bytes_per_b_scan();
     auto memory = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(count * bytes));
     for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t position = (2 * i + 1) * scan.geometry.b_scans / (2 * count);
-        reader.read(0, position, 1,
+        const std::int64_t position = there.positions[static_cast<std::size_t>((2 * i + 1) * all / (2 * count))];
+        reader.read(there.volume, position, 1,
                     std::span(*memory).subspan(static_cast<std::size_t>(i * bytes), static_cast<std::size_t>(bytes)));
     }
     Block block;
@@ -321,20 +339,33 @@ void Reconstruction::fill(FlowedVolume& volume, const ScanPart& part, Progress& 
     const std::int64_t end = part.end == 0 ? scan_.geometry.b_scans : part.end;
     const std::int64_t lines_per_b_scan = scan_.geometry.lines_per_b_scan() * scan_.geometry.b_repeats;
     progress.begin(fmt::format("reconstruct volume {}", part.volume), (end - part.begin) * lines_per_b_scan, "A-scans");
-    BlockStream blocks(*reader_, *pool_, part.volume, part.begin, end, block_b_scans_);
+    BlockStream blocks(*reader_, *pool_, part.volume, part.begin, end, block_b_scans_, scan_.missing);
     UnderWay under_way(*reconstructor_, blocks_under_way_,
                        [&](std::int64_t b_scans) { progress.advance(b_scans * lines_per_b_scan); });
     while (const std::optional<Block> block = blocks.next()) under_way.submit(*block, places);
     under_way.wait_for_all();
+    leave_out_missing(volume.repeats, part, end);
     stats_.a_scans += (end - part.begin) * lines_per_b_scan;
     progress.end();
+}
+
+// Marks the repeats of missing B-scans, which cannot be compared.
+void Reconstruction::leave_out_missing(std::vector<RepeatReport>& repeats, const ScanPart& part,
+                                       std::int64_t end) const {
+    if (repeats.empty()) return;
+    const std::int64_t each = scan_.geometry.b_repeats;
+    for (std::int64_t b = part.begin; b < end; ++b) {
+        if (!is_missing(scan_.missing, part.volume, b)) continue;
+        for (std::int64_t repeat = 0; repeat < each; ++repeat)
+            repeats[static_cast<std::size_t>((b - part.begin) * each + repeat)].reason = Reason::no_signal;
+    }
 }
 
 // A part has the running background of the whole volume, so it must see all earlier B-scans.
 void Reconstruction::prime(const ScanPart& part, Progress& progress) {
     if (scan_.recipe.background != Background::running || part.begin == 0) return;
     progress.begin("follow the background", part.begin, "B-scans");
-    BlockStream blocks(*reader_, *pool_, part.volume, 0, part.begin, block_b_scans_);
+    BlockStream blocks(*reader_, *pool_, part.volume, 0, part.begin, block_b_scans_, scan_.missing);
     while (const std::optional<Block> block = blocks.next()) {
         reconstructor_->prime(*block);
         progress.advance(block->b_scans);
@@ -346,6 +377,10 @@ std::map<std::string, std::string> Reconstruction::provenance(const ScanPart& pa
     std::map<std::string, std::string> lines = provenance_of(scan_, reconstructor_->backend());
     lines["volume"] = std::to_string(part.volume);
     lines["first_b_scan"] = std::to_string(part.begin);
+    const std::int64_t end = part.end == 0 ? scan_.geometry.b_scans : part.end;
+    const std::int64_t slices = slices_per_b_scan(reconstructor_->grid(), scan_.geometry);
+    const std::string missing = missing_slices(scan_.missing, {part.volume, part.begin, end}, slices);
+    if (!missing.empty()) lines["missing_b_scans"] = missing;
     return lines;
 }
 

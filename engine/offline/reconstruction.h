@@ -95,6 +95,7 @@ class Reconstruction {
     void warn_of_weak_dispersion();
     void warn_of_wrong_dispersion();
     void warn_of_emptiness();
+    void leave_out_missing(std::vector<RepeatReport>& repeats, const ScanPart& part, std::int64_t end) const;
     void prime(const ScanPart& part, Progress& progress);
     std::map<std::string, std::string> provenance(const ScanPart& part) const;
 

@@ -343,6 +343,7 @@ Scan open_scan(const std::filesystem::path& path, std::span<const std::string> a
     check_size(scan, layout, RawBytes(scan));
     check_stripes(scan);
     load_calibration(scan);
+    find_missing(scan);
     std::ranges::move(unused_settings(scan, assignments), std::back_inserter(scan.remarks));
     return scan;
 }

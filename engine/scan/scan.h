@@ -15,6 +15,7 @@
 
 #include "compute/plan/params.h"
 #include "compute/reconstructor.h"
+#include "engine/scan/missing_b_scans.h"
 #include "engine/scan/recording_notes.h"
 #include "engine/scan/settings.h"
 #include "engine/scan/spectra_layout.h"
@@ -54,7 +55,8 @@ struct Scan {
     NufftRecipe nufft;
     DefrRecipe defr;
     CompressiveRecipe compressive;
-    RecordingNotes recording;  // of live recordings
+    RecordingNotes recording;            // of live recordings; one that was cut off opens up to its last whole block
+    std::vector<MissingBScans> missing;  // of recordings: B-scans whose spectra are missing
     // Messages about input that was reinterpreted or has no effect, one line each.
     std::vector<std::string> remarks;
 

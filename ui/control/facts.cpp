@@ -68,6 +68,7 @@ Json state_object(Workspace& work, const Connection* of) {
             json["time_point"] = time->step();
             json["time_points"] = time->steps();
             json["plays"] = time->plays();
+            json["incomplete_time_points"] = exhibit->incomplete_steps();
         } else if (const KeptTime* kept = exhibit->kept_time()) {
             json["time_point"] = kept->step();
             json["time_points"] = std::ssize(kept->volumes());

@@ -205,6 +205,7 @@ std::vector<ControlMethod> made_methods() {
          "current state: what is open, running and recording",
          {},
          "`program`, `version`, `may_steer`, `is_open`, `name`, `way`, `grid`, `time_point`, `time_points`, "
+         "`incomplete_time_points` (volumes with missing B-scans), "
          "`max_time_points` and `ago_s` (live sources that keep volumes), `plays`, `is_live`, `is_running`, "
          "`is_recording`, `cross_um`, `jobs`, `troubles`"},
         {RpcMethod::statistics,

@@ -95,7 +95,7 @@ void draw_series(const PanelContext& context, const Exhibit& exhibit, Timeline& 
     draw_text(context, style.numbers, ImGui::GetStyleColorVec4(ImGuiCol_Text), place_text(timeline));
     draw_text(context, style.text, timeline.left_out() > 0 ? style.trouble : style.muted,
               honest_text(context, exhibit, timeline));
-    time_bar(context, timeline, exhibit.ready_steps());
+    time_bar(context, timeline, exhibit.ready_steps(), exhibit.incomplete_steps());
 }
 
 void draw_live(const PanelContext& context, const LiveSession& live) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <utility>
+#include "compute/counted.h"
 
 #include "app/session/settings_book.h"
 #include "app/stage/kept_time.h"
@@ -701,6 +702,16 @@ void draw_ready(const PanelContext& context, const Bar& bar, const std::vector<I
     }
 }
 
+// Draws a strip along the top of each incomplete step.
+void draw_incomplete(const PanelContext& context, const Bar& bar, const std::vector<std::int64_t>& incomplete) {
+    for (const std::int64_t step : incomplete) {
+        const float from = bar.at(static_cast<double>(step));
+        const float to = std::max(bar.at(static_cast<double>(step + 1)), from + context.style.px(2));
+        ImGui::GetWindowDrawList()->AddRectFilled({from, bar.low.y}, {to, bar.low.y + context.style.px(3)},
+                                                  ImGui::GetColorU32(context.style.trouble));
+    }
+}
+
 void draw_step(const PanelContext& context, const Bar& bar, std::int64_t step) {
     const Style& style = context.style;
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -710,12 +721,13 @@ void draw_step(const PanelContext& context, const Bar& bar, std::int64_t step) {
     list->AddCircleFilled({x, bar.low.y - style.px(1)}, style.px(4), IM_COL32(255, 255, 255, 255));
 }
 
-void draw_bar(const PanelContext& context, const Bar& bar, const Timeline& timeline,
-              const std::vector<Interval>& ready) {
+void draw_bar(const PanelContext& context, const Bar& bar, const Timeline& timeline, const std::vector<Interval>& ready,
+              const std::vector<std::int64_t>& incomplete) {
     const Style& style = context.style;
     ImDrawList* list = ImGui::GetWindowDrawList();
     draw_ground(context, bar, {timeline.first(), timeline.last() + 1});
     draw_ready(context, bar, ready);
+    draw_incomplete(context, bar, incomplete);
     for (const float x :
          {bar.at(static_cast<double>(timeline.first())), bar.at(static_cast<double>(timeline.last() + 1))}) {
         list->AddRectFilled({x - style.px(1.5f), bar.low.y - style.px(3)},
@@ -737,7 +749,8 @@ Held held_at(const Bar& bar, const Timeline& timeline, float x, float reach) {
 
 }  // namespace
 
-void time_bar(const PanelContext& context, Timeline& timeline, const std::vector<Interval>& ready) {
+void time_bar(const PanelContext& context, Timeline& timeline, const std::vector<Interval>& ready,
+              const std::vector<std::int64_t>& incomplete) {
     const Style& style = context.style;
     const Bar bar = placed_bar(context, timeline.steps());
     const float x = ImGui::GetIO().MousePos.x;
@@ -754,8 +767,11 @@ void time_bar(const PanelContext& context, Timeline& timeline, const std::vector
         }
     }
     if (ImGui::IsItemDeactivated()) active = {};
-    draw_bar(context, bar, timeline, ready);
-    tooltip(context, "drag to move through time; the blue ends mark where playing starts and stops; green: loaded");
+    draw_bar(context, bar, timeline, ready, incomplete);
+    const std::string lost =
+        incomplete.empty() ? "" : "; orange: " + counted(incomplete.size(), "volumes") + " with missing B-scans";
+    tooltip(context,
+            "drag to move through time; the blue ends mark where playing starts and stops; green: loaded" + lost);
 }
 
 // The bar has room for the maximum number of volumes and fills from the left.

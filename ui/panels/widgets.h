@@ -90,9 +90,10 @@ class LitButtons {
     int colours_;
 };
 
-// Draws the time points of a series as a bar with loaded steps, playback range and current step. Drag to change the
-// step.
-void time_bar(const PanelContext& context, Timeline& timeline, const std::vector<Interval>& ready);
+// Draws the time points of a series as a bar with loaded steps, incomplete steps, playback range and current step. Drag
+// to change the step.
+void time_bar(const PanelContext& context, Timeline& timeline, const std::vector<Interval>& ready,
+              const std::vector<std::int64_t>& incomplete);
 // Draws the kept volumes of a live source in the same way.
 void kept_bar(const PanelContext& context, KeptTime& kept);
 

@@ -1,0 +1,35 @@
+// Voxels of B-scans whose spectra were lost. They have no value: NaN as f32, f16 and complex64, code 0 as u8, u16 and
+// i16, a phasor of length 0 (no phase) as phasor8.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "compute/missing_block.h"
+#include "compute/place.h"
+#include "compute/plan/params.h"
+#include "compute/types.h"
+
+namespace echolux {
+
+using VoxelCode = std::array<std::byte, 8>;  // the first bytes_of(type) of them
+
+// One voxel without a value.
+VoxelCode missing_code(VoxelType type);
+
+// The same in a texture, which must not hold NaN: f32 and f16 get the lowest value, recipe.low of dB and else 0.
+VoxelCode missing_structure_code(const Recipe& recipe, VoxelType type, bool in_texture);
+VoxelCode missing_flow_code(VoxelType type, bool in_texture);
+
+// Writes `slices` slices from `first` of the volume on to host memory.
+void store_missing(const VolumeGrid& grid, const Place& place, std::int64_t first, std::int64_t slices,
+                   const VoxelCode& code);
+
+// Writes the structure, peaks and flow of a missing block to host memory, where it stays or from which it goes into
+// textures.
+void store_missing(const ReconstructionSpec& spec, const VolumeGrid& grid, const std::optional<VolumeGrid>& flow_grid,
+                   const Block& block, const Places& places, bool for_textures = false);
+
+}  // namespace echolux

@@ -1,0 +1,73 @@
+// Missing blocks on a GPU: the same voxels as on the CPU, in host and device memory, and the same running background
+// afterwards.
+#include "tests/gpu/flow_scan.h"
+
+namespace echolux {
+namespace {
+
+class GpuMissing : public GpuTest, public testing::WithParamInterface<VoxelType> {
+  protected:
+    GpuMissing() {
+        spec.geometry.b_scans = 6;
+        spec.recipe.voxel = GetParam();
+        spec.recipe.background = Background::running;
+        spec.block_b_scans = 2;
+        const std::int64_t lines = spec.geometry.b_scans * spec.geometry.lines_per_b_scan();
+        spectra = moving_reflectors(spec.geometry.samples, lines);
+    }
+
+    // Returns structure, then flow; the block that begins with `missing` is missing.
+    std::vector<std::byte> voxels(Backend backend, PlaceKind kind, std::int64_t missing) const {
+        const auto reconstructor = make_reconstructor(spec, {.backend = backend});
+        const VolumeGrid grid = reconstructor->grid(), flow = reconstructor->flow_grid().value();
+        std::vector<std::byte> found(static_cast<std::size_t>(grid.bytes() + flow.bytes()));
+        const OnDevice memory(found.size());
+        std::byte* const begin = kind == PlaceKind::device_linear ? memory.data() : found.data();
+        const Places places(packed_place(begin, grid, 0, kind), packed_place(begin + grid.bytes(), flow, 0, kind));
+        std::vector<Completion> completions;
+        for (std::int64_t first = 0; first < spec.geometry.b_scans; first += spec.block_b_scans) {
+            const std::int64_t bytes = b_scan_bytes(spec) * spec.block_b_scans;
+            Block block =
+                held_block(bytes_of_lines(spectra).subspan(static_cast<std::size_t>(first * b_scan_bytes(spec)),
+                                                           static_cast<std::size_t>(bytes)),
+                           MemoryKind::host, first, spec.block_b_scans);
+            if (first == missing) {
+                block = {};
+                block.first_b_scan = first;
+                block.b_scans = spec.block_b_scans;
+            }
+            block.sequence = static_cast<std::uint64_t>(completions.size());
+            completions.push_back(reconstructor->submit(block, places));
+        }
+        for (const Completion completion : completions) reconstructor->wait(completion);
+        if (kind == PlaceKind::device_linear)
+            copy_memory(found.data(), memory.data(), static_cast<std::int64_t>(found.size()));
+        return found;
+    }
+
+    // Returns the missing B-scans.
+    std::span<const std::byte> part(const std::vector<std::byte>& all, std::int64_t first) const {
+        const std::int64_t bytes = planned_grid(spec).b_scan_bytes();
+        return std::span(all).subspan(static_cast<std::size_t>(first * bytes),
+                                      static_cast<std::size_t>(spec.block_b_scans * bytes));
+    }
+
+    ReconstructionSpec spec = flow_scan_spec();
+    std::vector<std::uint16_t> spectra;
+};
+
+TEST_P(GpuMissing, MatchVoxelsOfCpu) {
+    for (const std::int64_t missing : {0, 2, 4}) {
+        SCOPED_TRACE(missing);
+        const auto cpu = voxels(Backend::cpu, PlaceKind::host_linear, missing);
+        const auto host = voxels(Backend::cuda, PlaceKind::host_linear, missing);
+        EXPECT_TRUE(std::ranges::equal(part(host, missing), part(cpu, missing)));
+        EXPECT_EQ(voxels(Backend::cuda, PlaceKind::device_linear, missing), host);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, GpuMissing,
+                         testing::Values(VoxelType::u8, VoxelType::u16, VoxelType::f16, VoxelType::f32));
+
+}  // namespace
+}  // namespace echolux
