@@ -84,7 +84,8 @@ std::vector<double> numbers_in_text(std::string_view text, std::int64_t columns,
     bool heading_allowed = true;
     for (std::int64_t line_number = 1; !text.empty(); ++line_number) {
         const std::size_t end = std::min(text.find('\n'), text.size());
-        const std::string_view line = trimmed(text.substr(0, std::min(end, text.find('#'))));
+        const std::string_view whole_line = text.substr(0, end);
+        const std::string_view line = trimmed(whole_line.substr(0, whole_line.find('#')));
         text.remove_prefix(std::min(end + 1, text.size()));
         if (line.empty()) continue;
         const bool may_be_heading = std::exchange(heading_allowed, false);

@@ -2,8 +2,11 @@
 #include "engine/io/calibration_file.h"
 #include "compute/plan/choices.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 
 #include "temporary_folder.h"
@@ -83,6 +86,20 @@ TEST_F(CalibrationFileTest, RowsMayHaveSeveralColumns) {
     EXPECT_THAT(refused("c.csv", "0.5,1\nnan,1\n"), HasSubstr("line 2, calibration.k_jitter: expected a finite"));
     EXPECT_THAT(refused("c.csv", "0.5,1\n-2.25\n"), HasSubstr("line 2, calibration.k_jitter: expected a finite"));
     EXPECT_THAT(refused("c.f32", std::string(12, '\0')), HasSubstr("holds 3 numbers, no multiple of 2 columns"));
+}
+
+// The time must grow with the number of lines, not with its square.
+TEST_F(CalibrationFileTest, ReadsLongFilesInLinearTime) {
+    const auto seconds_for = [&](int lines) {
+        std::string text;
+        for (int i = 0; i < lines; ++i) text += fmt::format("{},{}.5\n", i, i);
+        const std::filesystem::path file = folder_.write("long.csv", text);
+        const auto start = std::chrono::steady_clock::now();
+        EXPECT_EQ(std::ssize(read_calibration(file, lines, "calibration.k_map")), lines);
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    const double short_s = seconds_for(20'000), long_s = seconds_for(400'000);
+    EXPECT_LT(long_s, 60 * short_s + 0.5);  // linear: 20 times; quadratic: 400 times
 }
 
 TEST_F(CalibrationFileTest, WrittenNumbersComeBackBitForBit) {
