@@ -8,6 +8,7 @@
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/output_rule.h"
+#include "engine/io/raw_name.h"
 #include "engine/io/volume_file.h"
 #include "engine/scan/unp_scan.h"
 
@@ -31,30 +32,34 @@ const char* order_text(ByteOrder order) {
 }
 
 std::string shape_text(const RawGuess& guess) {
-    std::string text =
-        fmt::format("{} of {}{}, {}, {}", counted(guess.samples, "samples"), format_name(guess.sample_format),
-                    order_text(guess.byte_order), counted(guess.a_scans, "A-scans"), counted(guess.b_scans, "B-scans"));
+    std::string text = fmt::format("{} of {}, {}, {}", counted(guess.samples, "samples"), samples_text(guess),
+                                   counted(guess.a_scans, "A-scans"), counted(guess.b_scans, "B-scans"));
     if (guess.frame_offset_bytes > 0)
         text += fmt::format(", each after {}", counted(guess.frame_offset_bytes, "bytes"));
     if (guess.offset_bytes > 0) text += fmt::format(", after {}", counted(guess.offset_bytes, "bytes"));
     return text;
 }
 
+constexpr double surely = 0.8;  // likeness of a certain guess
+
 std::string how_sure(double likeness) {
-    constexpr double surely = 0.8, perhaps = 0.5;
+    constexpr double perhaps = 0.5;
     return likeness > surely    ? "which spectra of one object are"
            : likeness > perhaps ? "so it is likely"
                                 : "so it is a guess";
 }
 
 // Comment lines with the reasons for the first guess, and the alternatives.
-std::string reasons(const std::vector<RawGuess>& guesses, std::uintmax_t file_bytes) {
+std::string reasons(const std::vector<RawGuess>& guesses, const std::vector<std::string>& doubts,
+                    std::uintmax_t file_bytes) {
     const RawGuess& best = guesses.front();
     std::string text =
         "# A guess from the bytes of the file, to be checked on a picture of it:\n"
         "# reconstruct this scan, and look whether tissue looks like tissue.\n#\n";
-    text += fmt::format("# {}{}: neighbouring samples are smoothest when read like this\n",
-                        format_name(best.sample_format), order_text(best.byte_order));
+    for (const std::string& doubt : doubts) text += "# Uncertain: " + doubt + "\n";
+    if (!doubts.empty()) text += "#\n";
+    text += fmt::format("# {}: neighbouring samples are smooth when read like this (correlation {:.2f})\n",
+                        samples_text(best), best.smoothness);
     text += fmt::format("# samples = {}: lines of this length are alike (correlation {:.2f}), {}\n", best.samples,
                         best.likeness, how_sure(best.likeness));
     const char* why = best.frame_offset_bytes > 0
@@ -101,12 +106,40 @@ Scan scan_of_guess(const std::filesystem::path& raw, const RawGuess& guess) {
     return scan;
 }
 
-std::string proposed_toml(const std::filesystem::path& raw, const std::string& file) {
+std::string samples_text(const RawGuess& guess) {
+    return format_name(guess.sample_format) + order_text(guess.byte_order);
+}
+
+std::vector<std::string> doubts_about(const std::vector<RawGuess>& guesses, const std::string& file_name) {
+    if (guesses.empty()) return {};
+    const RawGuess& best = guesses.front();
+    std::vector<std::string> doubts;
+    const RawName name = parsed_raw_name(file_name);
+    if (!name.allows(best.sample_format, best.byte_order)) {
+        const RawGuess stated{name.format.value_or(best.sample_format), name.order.value_or(best.byte_order)};
+        doubts.push_back(fmt::format("the name of the file says {}, its bytes look like {}", samples_text(stated),
+                                     samples_text(best)));
+    }
+    if (best.likeness < surely)
+        doubts.push_back(fmt::format("neighbouring lines correlate by {:.2f} only", best.likeness));
+    for (const std::size_t i : rivals_of_first(guesses)) {
+        const RawGuess& rival = guesses[i];
+        const bool is_other_format = rival.sample_format != best.sample_format || rival.byte_order != best.byte_order;
+        const std::string what = is_other_format                 ? samples_text(rival)
+                                 : rival.samples != best.samples ? fmt::format("samples = {}", rival.samples)
+                                                                 : fmt::format("a_scans = {}", rival.a_scans);
+        const std::string doubt = what + " fits about as well";
+        if (std::ranges::count(doubts, doubt) == 0) doubts.push_back(doubt);
+    }
+    return doubts;
+}
+
+ScanProposal proposed_scan(const std::filesystem::path& raw, const std::string& file) {
     if (is_unp(raw)) {
         Scan scan;
         describe_unp(raw, scan);
         scan.file.file = file;
-        return fmt::format("# As {} says.\n\n", xml_of_unp(raw).filename().string()) + scan_toml(scan);
+        return {fmt::format("# As {} says.\n\n", xml_of_unp(raw).filename().string()) + scan_toml(scan)};
     }
     refuse_what_is_known(raw);
     const std::vector<RawGuess> guesses = guess_raw(raw);
@@ -116,16 +149,20 @@ std::string proposed_toml(const std::filesystem::path& raw, const std::string& f
     }
     Scan scan = scan_of_guess(raw, guesses.front());
     scan.file.file = file;
+    const std::vector<std::string> doubts = doubts_about(guesses, raw.filename().string());
     std::error_code problem;
-    return reasons(guesses, std::filesystem::file_size(raw, problem)) + "\n" + scan_toml(scan);
+    const std::string why = reasons(guesses, doubts, std::filesystem::file_size(raw, problem));
+    return {why + "\n" + scan_toml(scan), guesses, doubts};
 }
 
-void write_proposed_toml(const std::filesystem::path& raw, const std::filesystem::path& toml, bool overwrites) {
+ScanProposal write_proposed_toml(const std::filesystem::path& raw, const std::filesystem::path& toml, bool overwrites) {
     check_outputs({{toml, {}, {".toml"}}}, {raw}, overwrites);  // users edit it, so it is never only ours
     std::error_code problem;
     const std::filesystem::path folder = std::filesystem::absolute(toml).parent_path();
     const std::filesystem::path file = std::filesystem::proximate(std::filesystem::absolute(raw), folder, problem);
-    write_text(toml, proposed_toml(raw, file.string()));
+    ScanProposal proposal = proposed_scan(raw, file.string());
+    write_text(toml, proposal.toml);
+    return proposal;
 }
 
 }  // namespace echolux

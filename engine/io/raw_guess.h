@@ -1,5 +1,6 @@
 // Guesses the layout of spectra in an unknown raw file. Similar neighbouring samples reveal the sample format, similar
-// neighbouring lines the line length, and similar lines of neighbouring B-scans the lines per B-scan.
+// neighbouring lines the line length, and similar lines of neighbouring B-scans the lines per B-scan. Between layouts
+// that fit equally well, the file size and numbers in the file name decide, then little-endian unsigned samples.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +22,14 @@ struct RawGuess {
     std::int64_t samples = 0;             // per line
     std::int64_t a_scans = 0;             // lines per B-scan
     std::int64_t b_scans = 0;
-    double likeness = 0;  // mean correlation of neighbouring lines, 0 to 1, as a measure of confidence
+    double likeness = 0;     // mean correlation of neighbouring lines, 0 to 1, as a measure of confidence
+    double smoothness = 0;   // correlation of neighbouring samples
+    double fit = 0;          // score of the line length, for comparison with other lengths
+    double resemblance = 0;  // score of a_scans, for comparison with other B-scan widths
 };
+
+// Returns the indices of the main alternatives to the first guess: layouts that the data supports about as well.
+std::vector<std::size_t> rivals_of_first(const std::vector<RawGuess>& guesses);
 
 // Returns up to `max` layouts, the best first, the others by likeness. Returns none if no layout fits. Reads up to 16
 // MiB of the file. Throws Error{bad_file}.

@@ -66,6 +66,14 @@ double Autocorrelation::at(std::int64_t lag) const {
     return dot(samples_.data(), samples_.data() + distance, pairs) / static_cast<double>(pairs);
 }
 
+std::vector<float> fine_structure_of(const std::vector<float>& samples) {
+    std::vector<float> edges;
+    for (std::size_t i = 2; i < samples.size(); ++i) {
+        edges.push_back(samples[i - 1] - 0.5f * (samples[i] + samples[i - 2]));
+    }
+    return edges;
+}
+
 LineFeatures::LineFeatures(const std::vector<float>& samples, std::int64_t first, std::int64_t line)
     : lines_((static_cast<std::int64_t>(samples.size()) - first) / line) {
     const auto length = static_cast<std::size_t>(line);

@@ -17,6 +17,9 @@ class Autocorrelation {
     std::vector<float> samples_;  // normalised to mean 0 and variance 1
 };
 
+// Returns the second differences, which emphasise fringes and pixel patterns.
+std::vector<float> fine_structure_of(const std::vector<float>& samples);
+
 // Features of each line that do not depend on the phase of its fringes: power per octave of depth, after subtracting
 // the mean line. [lines][features], normalised so that a mean product is a correlation.
 class LineFeatures {

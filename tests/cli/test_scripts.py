@@ -46,6 +46,16 @@ class AllCommands(commands.PreparedCase):
             with self.subTest(words=words):
                 self.assertTrue(json.loads(self.succeed("info", *words, "--json").out))
 
+    def test_json_of_a_guess_has_its_layouts(self):
+        told = json.loads(self.succeed("info", "spectra.raw", "--guess", "--json").out)
+        self.assertIsInstance(told["uncertain"], bool)
+        self.assertEqual(told["uncertain"], bool(told["doubts"]))
+        best = told["guesses"][0]
+        self.assertEqual((best["sample_format"], best["byte_order"], best["samples"]), ("u16", "little", 256))
+        self.assertGreater(best["likeness"], 0.5)
+        for doubt in told["doubts"]:
+            self.assertIn(f"# Uncertain: {doubt}", told["toml"])
+
     def test_numbers_are_numbers(self):
         self.succeed("reconstruct", "scan.toml", "-o", "r.nrrd", "--set", "recipe.a2_rad=12.5")
         facts = json.loads(self.succeed("info", "r.nrrd", "--json").out)["facts"]

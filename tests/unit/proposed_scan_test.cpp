@@ -38,15 +38,36 @@ TEST(ProposedScan, OpensAndSaysWhy) {
     EXPECT_EQ(scan.geometry.samples, 256);
     EXPECT_EQ(scan.geometry.a_scans * scan.geometry.b_scans, 144);
     EXPECT_EQ(scan.spectra, std::filesystem::absolute(raw));
-    EXPECT_THAT(proposed_toml(raw, "unknown.bin"), AllOf(HasSubstr("# samples = 256: lines of this length are alike"),
-                                                         HasSubstr("file = \"unknown.bin\"")));
+    EXPECT_THAT(
+        proposed_scan(raw, "unknown.bin").toml,
+        AllOf(HasSubstr("# samples = 256: lines of this length are alike"), HasSubstr("file = \"unknown.bin\"")));
     EXPECT_THAT(error_of([&] { write_proposed_toml(raw, toml); }).line, HasSubstr("already exists"));
+}
+
+TEST(ProposedScan, SaysWhatIsUncertain) {
+    const RawGuess best{.samples = 512, .a_scans = 24, .b_scans = 8, .likeness = 0.9, .smoothness = 0.86, .fit = 1};
+    RawGuess swapped = best, longer = best, wider = best;
+    swapped.sample_format = SampleFormat::i16;
+    swapped.byte_order = ByteOrder::big;
+    longer.samples = 640;
+    wider.a_scans = 48;  // a multiple is no rival
+    EXPECT_THAT(doubts_about({best, wider}, "x.raw"), testing::IsEmpty());
+    EXPECT_THAT(doubts_about({best, swapped, longer}, "x.raw"),
+                testing::ElementsAre("i16, big-endian fits about as well", "samples = 640 fits about as well"));
+    EXPECT_THAT(doubts_about({best}, "x_f32.raw"),
+                testing::ElementsAre("the name of the file says f32, its bytes look like u16"));
+    swapped.smoothness = 0.7;
+    longer.fit = 0.9;
+    EXPECT_THAT(doubts_about({best, swapped, longer}, "x.raw"), testing::IsEmpty());
+    RawGuess unsure = best;
+    unsure.likeness = 0.4;
+    EXPECT_THAT(doubts_about({unsure}, "x.raw"), testing::ElementsAre("neighbouring lines correlate by 0.40 only"));
 }
 
 TEST(ProposedScan, RefusesWhatFitsNothingAndWhatIsKnown) {
     const TemporaryFolder folder;
-    EXPECT_THAT(error_of([&] { proposed_toml(folder.write("x.raw", "abc"), "x.raw"); }).line, HasSubstr("no layout"));
-    EXPECT_THAT(error_of([&] { proposed_toml(folder.write("x.nrrd", "NRRD"), "x.nrrd"); }).line,
+    EXPECT_THAT(error_of([&] { proposed_scan(folder.write("x.raw", "abc"), "x.raw"); }).line, HasSubstr("no layout"));
+    EXPECT_THAT(error_of([&] { proposed_scan(folder.write("x.nrrd", "NRRD"), "x.nrrd"); }).line,
                 HasSubstr("describes itself"));
 }
 

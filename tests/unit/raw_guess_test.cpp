@@ -1,5 +1,6 @@
 // Guessing the shape of undescribed raw spectra: simulated scans of several shapes and storage formats, and real ones.
 #include "engine/io/raw_guess.h"
+#include "engine/io/raw_name.h"
 
 #include <algorithm>
 #include <array>
@@ -215,6 +216,61 @@ TEST(RawGuess, TheOthersAreSortedByLikeness) {
         ASSERT_GT(guesses.size(), 2u);
         EXPECT_TRUE(std::ranges::is_sorted(guesses.begin() + 1, guesses.end(), std::greater{}, &RawGuess::likeness));
     }
+}
+
+// Counts that stay close to a multiple of 256: their low bytes, read as high bytes with a sign, are as smooth. Lines
+// have fringes of any phase, so that B-scans of any width fit alike.
+std::vector<std::uint16_t> narrow_counts() {
+    std::mt19937 random(7);
+    std::uniform_real_distribution<double> pixel(-6, 6), turn(0, 6.2832);
+    std::vector<double> pattern(512);
+    for (double& count : pattern) count = pixel(random);
+    std::vector<std::uint16_t> counts;
+    for (int line = 0; line < 24 * 8; ++line) {
+        const double phase = turn(random);
+        for (int i = 0; i < 512; ++i) {
+            const double envelope = std::exp(-std::pow((i - 256) / 110.0, 2));
+            const double light = envelope * (60 + 30 * std::cos(0.1 * i + phase));
+            counts.push_back(
+                static_cast<std::uint16_t>(std::lround(0x16D0 + pattern[static_cast<std::size_t>(i)] + light)));
+        }
+    }
+    return counts;
+}
+
+TEST(RawGuess, PrefersLittleEndianUnsignedOnTies) {
+    const TemporaryFolder folder;
+    const std::string u16 = as_u16(narrow_counts());
+    const auto guesses = guess_raw(folder.write("unknown.raw", u16));
+    ASSERT_GT(guesses.size(), 1u);
+    EXPECT_EQ(guesses[0].sample_format, SampleFormat::u16);
+    EXPECT_EQ(guesses[0].byte_order, ByteOrder::little);
+    EXPECT_EQ(guesses[0].samples, 512);
+    const auto rivals = rivals_of_first(guesses);
+    EXPECT_TRUE(std::ranges::any_of(rivals, [&](std::size_t i) { return guesses[i].byte_order == ByteOrder::big; }));
+    EXPECT_EQ(first_guess(swapped(u16, 2)).byte_order, ByteOrder::big);  // the bytes themselves say so
+}
+
+TEST(RawGuess, NameDecidesBetweenLayoutsThatFitAlike) {
+    const TemporaryFolder folder;
+    const std::string u16 = as_u16(narrow_counts());
+    EXPECT_EQ(guess_raw(folder.write("eye_512x16x12.raw", u16)).at(0).a_scans, 16);
+    EXPECT_EQ(guess_raw(folder.write("eye_512x48x4.raw", u16)).at(0).a_scans, 48);
+    EXPECT_EQ(guess_raw(folder.write("eye_512x50x4.raw", u16)).at(0).samples, 512);  // which does not fit
+    EXPECT_EQ(guess_raw(folder.write("eye_i16be.raw", u16)).at(0).byte_order, ByteOrder::big);
+}
+
+TEST(RawGuess, NamesStateFormatAndSizes) {
+    const RawName name = parsed_raw_name("Spectra_UINT16-be_100x90x1024.raw");
+    EXPECT_EQ(name.format, SampleFormat::u16);
+    EXPECT_EQ(name.order, ByteOrder::big);
+    EXPECT_EQ(name.numbers, (std::vector<std::int64_t>{100, 90, 1024}));
+    EXPECT_EQ(parsed_raw_name("a.f32").format, SampleFormat::f32);
+    EXPECT_EQ(parsed_raw_name("a_i16le.bin").order, ByteOrder::little);
+    const RawName nothing = parsed_raw_name("20261128_beach_little_eye.raw");
+    EXPECT_FALSE(nothing.format);
+    EXPECT_TRUE(nothing.numbers.empty());
+    EXPECT_TRUE(nothing.allows(SampleFormat::f32, ByteOrder::little));
 }
 
 TEST(RawGuess, AtMostAsManyAsWanted) {

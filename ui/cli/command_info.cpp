@@ -146,17 +146,40 @@ Json json_of(const Description& description) {
     return json;
 }
 
+void add_guesses(Json& json, const ScanProposal& proposal) {
+    json["uncertain"] = !proposal.doubts.empty();
+    json["doubts"] = proposal.doubts;
+    json["guesses"] = Json::array();
+    for (const RawGuess& guess : proposal.guesses) {
+        const RawFormat format{guess.sample_format, guess.byte_order};
+        json["guesses"].push_back({{"sample_format", object_of(value_of(format, "sample_format"))},
+                                   {"byte_order", object_of(value_of(format, "byte_order"))},
+                                   {"offset_bytes", guess.offset_bytes},
+                                   {"frame_offset_bytes", guess.frame_offset_bytes},
+                                   {"samples", guess.samples},
+                                   {"a_scans", guess.a_scans},
+                                   {"b_scans", guess.b_scans},
+                                   {"likeness", guess.likeness},
+                                   {"smoothness", guess.smoothness}});
+    }
+}
+
 // Prints the proposed scan TOML, or writes it to --output.
 void tell_guess(const InfoOptions& options) {
     const std::filesystem::path raw(options.file);
     if (!options.output.empty()) {
-        write_proposed_toml(raw, options.output, options.overwrites);
+        const ScanProposal proposal = write_proposed_toml(raw, options.output, options.overwrites);
         close_with("{}\n", options.output);
-        return give({{"files", names_of({options.output})}});
+        for (const std::string& doubt : proposal.doubts) close_with("uncertain: {}\n", doubt);
+        Json json{{"files", names_of({options.output})}};
+        add_guesses(json, proposal);
+        return give(json);
     }
-    const std::string toml = proposed_toml(raw, raw.filename().string());
-    print_answer(toml);
-    give({{"toml", toml}});
+    const ScanProposal proposal = proposed_scan(raw, raw.filename().string());
+    print_answer(proposal.toml);
+    Json json{{"toml", proposal.toml}};
+    add_guesses(json, proposal);
+    give(json);
 }
 
 // Returns the description lines and the settings of a recipe, or its error.

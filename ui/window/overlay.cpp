@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/open/proposed_scan.h"
 #include "compute/counted.h"
 #include "compute/plan/describe.h"
 #include "engine/version.h"
@@ -486,7 +487,7 @@ void draw_square(const PanelContext& context, const Picture& picture, bool is_lo
 
 std::string guess_text(const RawGuess& guess) {
     return fmt::format("{} × {} × {}   {}", counted(guess.samples, "samples"), guess.a_scans, guess.b_scans,
-                       std::get<std::string>(value_of(RawFormat{guess.sample_format}, "sample_format")));
+                       samples_text(guess));
 }
 
 }  // namespace
@@ -532,7 +533,8 @@ void RawDialog::draw_guesses(const PanelContext& context) {
         const ScanGeometry& geometry = proposal.scan.geometry;
         const bool is_taken = geometry.samples == guess.samples && geometry.a_scans == guess.a_scans &&
                               geometry.b_scans == guess.b_scans &&
-                              proposal.scan.format.sample_format == guess.sample_format;
+                              proposal.scan.format.sample_format == guess.sample_format &&
+                              proposal.scan.format.byte_order == guess.byte_order;
         ImGui::PushID(static_cast<int>(i));
         if (ImGui::Selectable(guess_text(guess).c_str(), is_taken)) proposal.take(guess);
         ImGui::PopID();
@@ -541,6 +543,7 @@ void RawDialog::draw_guesses(const PanelContext& context) {
         ImGui::TextColored(context.style.muted, "%s", fmt::format("{:.0f} %", 100 * guess.likeness).c_str());
     }
     if (proposal.guesses.empty()) muted_text(context, "No shape fits well: enter it below.");
+    for (const std::string& doubt : proposal.doubts) muted_text(context, "Uncertain: " + doubt);
     ImGui::Dummy({0, context.style.px(8)});
 }
 

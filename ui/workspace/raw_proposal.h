@@ -17,12 +17,13 @@ namespace echolux {
 
 struct Workspace::RawProposal {
     std::filesystem::path file;
-    std::vector<RawGuess> guesses;  // by likeness; the best one is selected
-    Scan scan;                      // description to be written; edited through `settings`
-    Settings settings;              // bound to `scan`
-    Picture preview;                // gray: spectra above their reconstruction; empty: none yet
-    std::string problem;            // why it cannot be opened; otherwise empty
-    bool is_stale = true;           // the preview must be computed again
+    std::vector<RawGuess> guesses;    // by likeness; the best one is selected
+    std::vector<std::string> doubts;  // reasons why the best one is uncertain
+    Scan scan;                        // description to be written; edited through `settings`
+    Settings settings;                // bound to `scan`
+    Picture preview;                  // gray: spectra above their reconstruction; empty: none yet
+    std::string problem;              // why it cannot be opened; otherwise empty
+    bool is_stale = true;             // the preview must be computed again
 
     void take(const RawGuess& guess);  // replaces the current settings
 };

@@ -9,7 +9,6 @@
 #include <ctime>
 #include <deque>
 #include <exception>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -901,6 +900,7 @@ std::vector<std::filesystem::path> Workspace::recent() const {
 void Workspace::Parts::propose(const std::filesystem::path& path, const std::vector<RawGuess>& guesses) {
     proposal = std::make_shared<RawProposal>();
     proposal->file = path;
+    proposal->doubts = doubts_about(guesses, path.filename().string());
     proposal->guesses = guesses;  // most likely first, in the order of the displayed percentages
     std::ranges::stable_sort(proposal->guesses, std::greater{}, &RawGuess::likeness);
     bind(proposal->settings, proposal->scan);
