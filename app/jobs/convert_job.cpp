@@ -64,13 +64,14 @@ class MebibyteProgress {
 
 }  // namespace
 
-std::int64_t run(const ConvertJob& job, Progress& progress) {
+Converted run(const ConvertJob& job, Progress& progress) {
     check_outputs({{job.output, is_own_volume}}, files_read(job.input), job.overwrites);
     ConvertInput input(job.input);
     const Interval time_points = chosen_time_points(job, input.header());
     const SeriesHeader header = input.header(time_points);
     const Recoder recoder(header.grid, job.type.value_or(header.grid.type), job.range);
-    SeriesWriter writer(job.output, header_of_output(header, recoder.grid(), time_points), job.storage);
+    const SeriesHeader written = header_of_output(header, recoder.grid(), time_points);
+    SeriesWriter writer(job.output, written, job.storage);
     const std::int64_t b_scans = header.grid.b_scans, together = std::min(input.b_scans_together(), b_scans);
     MebibyteProgress done(
         progress, "convert",
@@ -84,7 +85,7 @@ std::int64_t run(const ConvertJob& job, Progress& progress) {
     }
     writer.finish();
     progress.end();
-    return input.parts();
+    return {input.parts(), lost_in(written, job.output)};
 }
 
 }  // namespace echolux

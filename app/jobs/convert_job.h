@@ -4,7 +4,9 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/interval.h"
 #include "engine/io/image_format.h"
@@ -22,8 +24,12 @@ struct ConvertJob {
     bool overwrites = false;  // replaces any existing file
 };
 
-// Returns the number of parts (`echolux reconstruct --blocks`) joined per time point; 1 means not joined. Throws Error.
-// An output file only appears once it is complete.
-std::int64_t run(const ConvertJob& job, Progress& progress);
+struct Converted {
+    std::int64_t parts = 1;             // parts (`echolux reconstruct --blocks`) joined per time point; 1: not joined
+    std::vector<std::string> warnings;  // one line for each fact that the output format cannot store
+};
+
+// Throws Error. An output file only appears once it is complete.
+Converted run(const ConvertJob& job, Progress& progress);
 
 }  // namespace echolux

@@ -27,6 +27,9 @@ struct ImageFormat {
     std::vector<std::string> unwritten{};  // read-only endings, a subset of `endings`
     bool holds_complex = false;            // all formats hold u8, u16, i16 and f32
     bool holds_time = false;               // supports several time points in one file
+    bool holds_orientation = false;        // has standard fields for position and orientation
+    bool holds_origin = false;             // has standard fields for the position only
+    bool holds_texts = true;               // stores our texts, and spacings and units
     bool is_folder = false;
     bool has_versions = false;                                 // storage.ome_version selects one
     std::vector<Compression> compressions{Compression::none};  // supported ones; the first is used for `automatic`

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "compute/types.h"
+#include "engine/io/image_pose.h"
 
 namespace echolux {
 
@@ -19,7 +21,8 @@ struct ImageHeader {
     std::array<std::int64_t, 3> size{1, 1, 1};  // columns, rows, slices
     std::array<double, 3> spacing_mm{1, 1, 1};  // per axis; 0: unknown
     std::array<double, 3> origin_mm{};
-    bool has_unit = true;  // false: the spacings have no unit
+    std::optional<ImagePose> pose{};  // as stated in the file
+    bool has_unit = true;             // false: the spacings have no unit
     VoxelType type = VoxelType::f32;
     double scale = 1;  // value = code * scale + offset; 1 and 0 if the format has no scaling
     double offset = 0;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "compute/error.h"
 #include "engine/io/header_text.h"
@@ -113,16 +114,40 @@ void set_geometry(const MetaHeader& header, ImageHeader& image) {
 
 // Letters name the side on which an axis starts: "RAI" means columns from the right, rows from the front, slices from
 // the feet.
-void set_orientation(const MetaHeader& header, ImageHeader& image) {
+std::optional<PatientAxes> named_axes(const MetaHeader& header) {
     const std::string from = header.field({"AnatomicalOrientation"});
-    if (from.size() != 3) return;
+    if (from.size() != 3) return {};
     PatientAxes axes{};
     for (std::size_t i = 0; i < 3; ++i) {
         const std::size_t at = std::string_view("RLAPIS").find(from[i]);
-        if (at == std::string_view::npos) return;
-        axes[i][at / 2] = at % 2 == 0 ? 1 : -1;
+        if (at == std::string_view::npos) return {};
+        axes.at(i).at(at / 2) = at % 2 == 0 ? 1 : -1;
     }
-    add_orientation(image, axes);
+    return axes;
+}
+
+// Reads the direction matrix, one axis after the other, as ITK writes it.
+std::optional<PatientAxes> axes_of_matrix(const MetaHeader& header) {
+    const auto numbers = numbers_of(header.field({"TransformMatrix", "Rotation", "Orientation"}));
+    const std::size_t dimensions = words_of(header.field({"DimSize"})).size();
+    if (dimensions < 3 || numbers.size() != dimensions * dimensions) return {};
+    PatientAxes axes{};
+    for (std::size_t i = 0; i < 9; ++i) axes.at(i / 3).at(i % 3) = numbers[i / 3 * dimensions + i % 3];
+    return axes;
+}
+
+// Also keeps directions without patient coordinates, as ITK does.
+void set_pose(const MetaHeader& header, ImageHeader& image) {
+    const auto named = named_axes(header);
+    if (named) add_orientation(image, *named);
+    const auto axes = axes_of_matrix(header);
+    if (!axes && !named) return;
+    ImagePose pose{axes ? *axes : *named, image.origin_mm};
+    for (std::size_t i = 0; i < 3; ++i) {
+        const double length = pose.spacing(i);
+        for (double& number : pose.steps.at(i)) number *= image.spacing_or_one(i) / length;
+    }
+    if (is_valid(pose)) image.pose = pose;
 }
 
 // Determines the file and offset of the voxels. LOCAL means after the header.
@@ -152,14 +177,17 @@ std::string type_name(VoxelType type) {
 // Returns the header, whose last line must be ElementDataFile.
 std::string header_lines(const ImageHeader& header) {
     const std::size_t dimensions = header.time_points > 1 ? 4 : 3;
-    std::vector<double> spacing, origin(header.origin_mm.begin(), header.origin_mm.end());
+    const ImagePose pose = header.pose.value_or(ImagePose{{}, header.origin_mm});
+    std::vector<double> spacing, origin(pose.origin.begin(), pose.origin.end());
     std::vector<std::int64_t> size(header.size.begin(), header.size.end());
-    for (std::size_t i = 0; i < 3; ++i) spacing.push_back(header.spacing_or_one(i));
+    for (std::size_t i = 0; i < 3; ++i) spacing.push_back(header.pose ? pose.spacing(i) : header.spacing_or_one(i));
     spacing.push_back(header.time_step_s > 0 ? header.time_step_s : 1);
     size.push_back(header.time_points);
     origin.push_back(0);
-    std::vector<int> matrix(dimensions * dimensions);
+    std::vector<double> matrix(dimensions * dimensions);
     for (std::size_t i = 0; i < dimensions; ++i) matrix[i * dimensions + i] = 1;
+    for (std::size_t i = 0; header.pose && i < 9; ++i)
+        matrix[i / 3 * dimensions + i % 3] = pose.steps.at(i / 3).at(i % 3) / pose.spacing(i / 3);
     std::string text;
     const auto add = [&](const std::string& key, const auto& value) { text += fmt::format("{} = {}\n", key, value); };
     const auto first = [&](const auto& values) {
@@ -193,7 +221,7 @@ std::unique_ptr<ImageReader> open_meta(const std::filesystem::path& path) {
     layout.header.texts = header.fields;
     layout.swapped = header.is_true({"BinaryDataByteOrderMSB", "ElementByteOrderMSB"});
     set_geometry(header, layout.header);
-    set_orientation(header, layout.header);
+    set_pose(header, layout.header);
     set_place(header, path, layout);
     return open_raw_image(layout, path);
 }

@@ -28,7 +28,7 @@ constexpr int units_mm = 2, units_s = 8;
 // Byte offsets of header fields.
 constexpr std::size_t at_dim = 40, at_datatype = 70, at_bitpix = 72, at_pixdim = 76, at_vox_offset = 108,
                       at_slope = 112, at_intercept = 116, at_units = 123, at_description = 148, at_qform = 252,
-                      at_sform = 254, at_quaternion_d = 264, at_q_offset = 268, at_srow = 280, at_magic = 344;
+                      at_sform = 254, at_quaternion_b = 256, at_q_offset = 268, at_srow = 280, at_magic = 344;
 
 struct Datatype {
     std::int16_t code;
@@ -127,7 +127,7 @@ ImageHeader read_header(const Fields& fields, const std::string& where) {
         if (std::isfinite(spacing) && spacing > 0) header.spacing_mm[i] = spacing;
     }
     header.has_unit = (std::to_integer<int>(fields.bytes[at_units]) & 7) != 0;
-    const double origin = -fields.get<float>(at_srow, 7);  // of rows, which run along -y
+    const double origin = -fields.get<float>(at_srow, 7) * millimetres(fields);  // of rows, which run along -y
     if (std::isfinite(origin)) header.origin_mm[1] = origin;
     const double slope = fields.get<float>(at_slope);
     const double intercept = fields.get<float>(at_intercept);
@@ -140,28 +140,57 @@ ImageHeader read_header(const Fields& fields, const std::string& where) {
     return header;
 }
 
-// Returns the directions of columns, rows and slices in LPS coordinates. NIfTI's x and y run to the right and the front
-// (RAS), so both are negated. Uses the affine matrix (sform) if present, else the quaternion (qform).
-std::optional<PatientAxes> patient_axes(const Fields& fields) {
-    PatientAxes axes{};
-    const auto set = [&axes](std::size_t axis, std::size_t world, double value) {
-        axes[axis][world] = world < 2 ? -value : value;
-    };
-    if (fields.get<std::int16_t>(at_sform) > 0) {
-        for (std::size_t i = 0; i < 9; ++i)
-            set(i % 3, i / 3, static_cast<double>(fields.get<float>(at_srow, i / 3 * 4 + i % 3)));
-        return axes;
+// Reads the affine matrix (sform). NIfTI's x and y run to the right and the front (RAS), so both are negated.
+ImagePose pose_of_form(const Fields& fields) {
+    ImagePose pose;
+    pose.nifti_code = fields.get<std::int16_t>(at_sform);
+    for (std::size_t row = 0; row < 3; ++row) {
+        const double sign = row < 2 ? -1 : 1;
+        const auto at = [&](std::size_t column) {
+            return sign * static_cast<double>(fields.get<float>(at_srow, row * 4 + column)) * millimetres(fields);
+        };
+        for (std::size_t axis = 0; axis < 3; ++axis) pose.steps.at(axis).at(row) = at(axis);
+        pose.origin.at(row) = at(3);
     }
-    if (fields.get<std::int16_t>(at_qform) <= 0) return {};
-    const double b = fields.get<float>(at_quaternion_d - 8), c = fields.get<float>(at_quaternion_d - 4),
-                 d = fields.get<float>(at_quaternion_d);
+    return pose;
+}
+
+ImagePose pose_of_quaternion(const Fields& fields, const ImageHeader& header) {
+    const double b = fields.get<float>(at_quaternion_b), c = fields.get<float>(at_quaternion_b, 1),
+                 d = fields.get<float>(at_quaternion_b, 2);
     const double a = std::sqrt(std::max(0.0, 1 - b * b - c * c - d * d));
     const double third = fields.get<float>(at_pixdim) < 0 ? -1 : 1;  // qfac: -1 for left-handed axes
     const double turned[3][3] = {{a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c)},
                                  {2 * (b * c + a * d), a * a + c * c - b * b - d * d, 2 * (c * d - a * b)},
                                  {2 * (b * d - a * c), 2 * (c * d + a * b), a * a + d * d - b * b - c * c}};
-    for (std::size_t i = 0; i < 9; ++i) set(i % 3, i / 3, turned[i / 3][i % 3] * (i % 3 == 2 ? third : 1));
-    return axes;
+    ImagePose pose;
+    pose.nifti_code = fields.get<std::int16_t>(at_qform);
+    for (std::size_t row = 0; row < 3; ++row) {
+        const double sign = row < 2 ? -1 : 1;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            const double length = header.spacing_mm.at(axis) * (axis == 2 ? third : 1);
+            pose.steps.at(axis).at(row) = sign * turned[row][axis] * length;
+        }
+        pose.origin.at(row) = sign * static_cast<double>(fields.get<float>(at_q_offset, row)) * millimetres(fields);
+    }
+    return pose;
+}
+
+// Without a form, nothing is known of the patient; code 0 keeps other programs from assuming it.
+ImagePose unknown_pose(const ImageHeader& header) {
+    ImagePose pose;
+    pose.nifti_code = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) pose.steps.at(axis).at(axis) = header.spacing_or_one(axis);
+    return pose;
+}
+
+void read_pose(const Fields& fields, ImageHeader& header) {
+    std::optional<ImagePose> pose;
+    if (fields.get<std::int16_t>(at_qform) > 0) pose = pose_of_quaternion(fields, header);
+    const ImagePose form = pose_of_form(fields);
+    if (form.nifti_code > 0 && is_valid(form)) pose = form;
+    if (pose) add_orientation(header, pose->steps);
+    header.pose = pose ? *pose : unknown_pose(header);
 }
 
 // Parses lines "key = text".
@@ -224,25 +253,96 @@ std::string extension_for(const ImageHeader& header) {
     return extension + comment;
 }
 
-// Writes sizes, spacings and the same pose as affine matrix and as quaternion.
+using Matrix3 = std::array<std::array<double, 3>, 3>;  // [row][column]
+
+// Returns the normalised columns of the affine matrix (RAS). Returns nothing if it shears, which a quaternion cannot
+// represent.
+std::optional<Matrix3> rotation_of(const ImagePose& pose) {
+    Matrix3 turned{};
+    for (std::size_t row = 0; row < 3; ++row) {
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            turned.at(row).at(axis) = (row < 2 ? -1 : 1) * pose.steps.at(axis).at(row) / pose.spacing(axis);
+    }
+    for (std::size_t a = 0; a < 3; ++a) {
+        for (std::size_t b = a + 1; b < 3; ++b) {
+            double cosine = 0;
+            for (std::size_t row = 0; row < 3; ++row) cosine += turned.at(row).at(a) * turned.at(row).at(b);
+            if (std::abs(cosine) > 1e-4) return {};
+        }
+    }
+    return turned;
+}
+
+double determinant(const Matrix3& m) {
+    return m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
+           m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
+}
+
+// Returns a, b, c, d with a >= 0 of a right-handed rotation. Starts with the largest to avoid division by 0.
+std::array<double, 4> quaternion_of(const Matrix3& m) {
+    const std::array<double, 4> squares{1 + m[0][0] + m[1][1] + m[2][2], 1 + m[0][0] - m[1][1] - m[2][2],
+                                        1 - m[0][0] + m[1][1] - m[2][2], 1 - m[0][0] - m[1][1] + m[2][2]};
+    const auto largest = static_cast<std::size_t>(std::ranges::max_element(squares) - squares.begin());
+    const double twice = std::sqrt(squares.at(largest)), scale = 0.5 / twice;
+    const double bc = scale * (m[1][0] + m[0][1]), bd = scale * (m[0][2] + m[2][0]), cd = scale * (m[2][1] + m[1][2]);
+    const double ab = scale * (m[2][1] - m[1][2]), ac = scale * (m[0][2] - m[2][0]), ad = scale * (m[1][0] - m[0][1]);
+    const std::array<std::array<double, 4>, 4> choices{
+        {{twice / 2, ab, ac, ad}, {ab, twice / 2, bc, bd}, {ac, bc, twice / 2, cd}, {ad, bd, cd, twice / 2}}};
+    std::array<double, 4> q = choices.at(largest);
+    if (q[0] < 0) {
+        for (double& part : q) part = -part;
+    }
+    return q;
+}
+
+void put_quaternion(const ImagePose& pose, Fields& fields) {
+    std::optional<Matrix3> turned = rotation_of(pose);
+    if (!turned) return;
+    const bool is_left_handed = determinant(*turned) < 0;
+    if (is_left_handed) {
+        for (auto& row : *turned) row[2] = -row[2];
+        fields.put<float>(at_pixdim, -1, 0);
+    }
+    const std::array<double, 4> q = quaternion_of(*turned);
+    for (std::size_t i = 0; i < 3; ++i) fields.put(at_quaternion_b, static_cast<float>(q.at(i + 1)), i);
+    fields.put(at_qform, static_cast<std::int16_t>(pose.nifti_code));
+}
+
+// Writes the pose as affine matrix, and as quaternion if it has no shear.
+void put_pose(const ImagePose& pose, Fields& fields) {
+    if (pose.nifti_code == 0) return;
+    for (std::size_t row = 0; row < 3; ++row) {
+        const double sign = row < 2 ? -1 : 1;
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            fields.put(at_srow, static_cast<float>(sign * pose.steps.at(axis).at(row)), row * 4 + axis);
+        fields.put(at_srow, static_cast<float>(sign * pose.origin.at(row)), row * 4 + 3);
+        fields.put(at_q_offset, static_cast<float>(sign * pose.origin.at(row)), row);
+    }
+    fields.put(at_sform, static_cast<std::int16_t>(pose.nifti_code));
+    put_quaternion(pose, fields);
+}
+
+// Returns the default pose: columns run along -x and rows along -y.
+ImagePose usual_pose(const ImageHeader& header) {
+    ImagePose pose;
+    for (std::size_t i = 0; i < 3; ++i) pose.steps.at(i).at(i) = header.spacing_or_one(i);
+    pose.origin = header.origin_mm;
+    return pose;
+}
+
+// Writes sizes, spacings and the pose.
 void put_geometry(const ImageHeader& header, Fields& fields) {
     const bool series = header.time_points > 1;
     fields.put<std::int16_t>(at_dim, series ? 4 : 3);
     for (std::size_t i = 1; i < 8; ++i) fields.put<std::int16_t>(at_dim, 1, i);
     fields.put<float>(at_pixdim, 1, 0);
-    constexpr float direction[] = {-1, -1, 1};
+    const ImagePose pose = header.pose.value_or(usual_pose(header));
     for (std::size_t i = 0; i < 3; ++i) {
-        const auto spacing = static_cast<float>(header.spacing_or_one(i));
-        const float offset = direction[i] * static_cast<float>(header.origin_mm[i]);
+        const double spacing = header.spacing_mm[i] > 0 ? header.spacing_mm[i] : pose.spacing(i);
         fields.put(at_dim, static_cast<std::int16_t>(header.size[i]), i + 1);
-        fields.put(at_pixdim, spacing, i + 1);
-        fields.put(at_srow, direction[i] * spacing, i * 4 + i);
-        fields.put(at_srow, offset, i * 4 + 3);
-        fields.put(at_q_offset, offset, i);
+        fields.put(at_pixdim, static_cast<float>(spacing), i + 1);
     }
-    fields.put<std::int16_t>(at_qform, 1);
-    fields.put<std::int16_t>(at_sform, 1);
-    fields.put<float>(at_quaternion_d, 1);  // half a turn about z: directions (-1, -1, 1)
+    put_pose(pose, fields);
     if (series) fields.put(at_dim, static_cast<std::int16_t>(header.time_points), 4);
     if (series) fields.put(at_pixdim, header.time_step_s > 0 ? static_cast<float>(header.time_step_s) : 1.0f, 4);
     const bool has_time = series && header.time_step_s > 0;
@@ -293,7 +393,7 @@ std::unique_ptr<ImageReader> open_nifti(const std::filesystem::path& path) {
     const std::int64_t voxels = voxels_place(fields, where);
     (layout.packed ? layout.skipped : layout.begin) = voxels;
     read_extensions(file, fields, voxels - static_cast<std::int64_t>(header_bytes), layout.header);
-    if (const auto axes = patient_axes(fields)) add_orientation(layout.header, *axes);
+    read_pose(fields, layout.header);
     return open_raw_image(layout, path);
 }
 

@@ -151,21 +151,42 @@ std::vector<std::array<double, 3>> vectors_of(const std::string& text) {
 }
 
 // The name of a space gives the directions of its axes: "right-anterior-superior" or "RAS". Other spaces are not
-// related to a patient.
-void set_orientation(const NrrdHeader& header, ImageHeader& image) {
-    const std::string space = header.field("space");
-    const auto vectors = vectors_of(header.field("spacedirections"));
-    const bool is_short = space.size() >= 3 && space.find('-') == std::string::npos;
-    const bool is_right = space.starts_with("right") || (is_short && space.starts_with("R"));
-    const bool is_left = space.starts_with("left") || (is_short && space.starts_with("L"));
-    const bool is_anterior = space.find("anterior") != std::string::npos || (is_short && space[1] == 'A');
-    if (vectors.size() != 3 || !(is_right || is_left)) return;
-    PatientAxes axes{vectors[0], vectors[1], vectors[2]};
-    for (std::array<double, 3>& axis : axes) {
-        if (is_right) axis[0] = -axis[0];
-        if (is_anterior) axis[1] = -axis[1];
+// related to a patient. Their vectors are used unchanged, as in ITK.
+struct Space {
+    bool is_patient = false, is_right = false, is_anterior = false, is_inferior = false;
+
+    explicit Space(const std::string& name) {
+        const bool is_short = name.size() >= 3 && name.find('-') == std::string::npos;
+        is_right = name.starts_with("right") || (is_short && name.starts_with("R"));
+        is_anterior = name.find("anterior") != std::string::npos || (is_short && name[1] == 'A');
+        is_inferior = name.find("inferior") != std::string::npos || (is_short && name[2] == 'I');
+        is_patient = is_right || name.starts_with("left") || (is_short && name.starts_with("L"));
     }
-    add_orientation(image, axes);
+
+    std::array<double, 3> in_lps(std::array<double, 3> vector) const {
+        if (!is_patient) return vector;
+        if (is_right) vector[0] = -vector[0];
+        if (is_anterior) vector[1] = -vector[1];
+        if (is_inferior) vector[2] = -vector[2];
+        return vector;
+    }
+};
+
+// Sets the pose from the vectors of a space with three axes. `millimetres` is the unit of the space.
+void set_pose(const NrrdHeader& header, double millimetres, ImageHeader& image) {
+    const Space space(header.field("space"));
+    const auto vectors = vectors_of(header.field("spacedirections"));
+    const auto origins = vectors_of(header.field("spaceorigin"));
+    if (vectors.size() != 3) return;
+    ImagePose pose;
+    for (std::size_t i = 0; i < 3; ++i) pose.steps.at(i) = space.in_lps(vectors[i]);
+    if (space.is_patient) add_orientation(image, pose.steps);
+    if (origins.size() == 1) pose.origin = space.in_lps(origins.front());
+    for (std::array<double, 3>& step : pose.steps) {
+        for (double& number : step) number *= millimetres;
+    }
+    for (double& number : pose.origin) number *= millimetres;
+    if (is_valid(pose)) image.pose = pose;
 }
 
 // Returns the strings in quotes.
@@ -252,6 +273,7 @@ void set_geometry(const NrrdHeader& header, const std::vector<Axis>& axes, RawLa
     // Without space units, spacings other than 1 are taken as millimetres.
     image.has_unit = space_units.empty() ? std::ranges::any_of(image.spacing_mm, [](double mm) { return mm != 1; })
                                          : millimetres > 0;
+    set_pose(header, millimetres > 0 ? millimetres : 1, image);
     const auto origin = numbers_of(header.field("spaceorigin"), "(,) \t");
     for (std::size_t i = 0; i < std::min<std::size_t>(3, origin.size()); ++i) {
         if (std::isfinite(origin[i])) image.origin_mm[i] = origin[i] * (millimetres > 0 ? millimetres : 1);
@@ -299,6 +321,15 @@ std::string type_name(VoxelType type) {
     return "";
 }
 
+std::string directions_of(const ImageHeader& header) {
+    if (header.pose) {
+        const auto& [a, b, c] = header.pose->steps;
+        return fmt::format("({}) ({}) ({})", fmt::join(a, ","), fmt::join(b, ","), fmt::join(c, ","));
+    }
+    return fmt::format("({},0,0) (0,{},0) (0,0,{})", header.spacing_or_one(0), header.spacing_or_one(1),
+                       header.spacing_or_one(2));
+}
+
 // Returns the header with the empty line that ends it.
 std::string header_lines(const ImageHeader& header, bool packed) {
     const bool complex = header.type == VoxelType::complex64;
@@ -316,10 +347,7 @@ std::string header_lines(const ImageHeader& header, bool packed) {
     add("dimension", std::to_string(3 + (complex ? 1 : 0) + (series ? 1 : 0)));
     add("space", "left-posterior-superior");
     add("sizes", axes("2", fmt::format("{} {} {}", columns, rows, slices), std::to_string(header.time_points)));
-    add("space directions", axes("none",
-                                 fmt::format("({},0,0) (0,{},0) (0,0,{})", header.spacing_or_one(0),
-                                             header.spacing_or_one(1), header.spacing_or_one(2)),
-                                 "none"));
+    add("space directions", axes("none", directions_of(header), "none"));
     add("kinds", axes("complex", "domain domain domain", "time"));
     if (header.has_unit) add("space units", "\"mm\" \"mm\" \"mm\"");
     if (series && header.time_step_s > 0) {
@@ -328,7 +356,7 @@ std::string header_lines(const ImageHeader& header, bool packed) {
     }
     if (bytes_of(header.type) > 1) add("endian", "little");
     add("encoding", packed ? "gzip" : "raw");
-    add("space origin", fmt::format("({})", fmt::join(header.origin_mm, ",")));
+    add("space origin", fmt::format("({})", fmt::join(header.pose ? header.pose->origin : header.origin_mm, ",")));
     for (const auto& [key, value] : header.texts) text += fmt::format("{}:={}\n", key, escaped(value));
     return text + "\n";
 }
@@ -345,7 +373,6 @@ std::unique_ptr<ImageReader> open_nrrd(const std::filesystem::path& path) {
     layout.header.texts = header.texts;
     layout.swapped = header.field("endian") == "big";
     set_geometry(header, axes, layout);
-    set_orientation(header, layout.header);
     set_place(header, path, layout);
     return open_raw_image(layout, path);
 }

@@ -11,7 +11,7 @@ namespace echolux {
 
 // Directions of columns, rows and slices of a file in the patient's coordinates: x to the left, y to the back, z to the
 // head (LPS, as in DICOM). The vectors may have any length.
-using PatientAxes = std::array<std::array<double, 3>, 3>;
+using PatientAxes = decltype(ImagePose::steps);
 
 // Returns the directions of increasing depth (rows), A-scans (columns) and B-scans (slices) as letters, e.g. "PLS".
 // Returns "" if an axis has no direction or two axes are parallel.

@@ -167,7 +167,8 @@ SeriesFile::SeriesFile(const std::filesystem::path& path) : path_(path) {
     reader_ = format.open(path);
     for (const ImageHeader& level : reader_->levels()) check_size(level, path);
     header_ = series_header(reader_->header());
-    for (const ImageHeader& level : reader_->levels()) levels_.push_back(level_grid(level, header_));
+    const std::vector<ImageHeader> levels = reader_->levels();
+    for (const ImageHeader& level : levels) levels_.push_back(level_grid(level, levels.front(), header_));
     levels_.front() = header_.grid;
 }
 
@@ -301,6 +302,34 @@ void SeriesWriter::finish() {
     parts_->writer->finish();
     parts_->writer.reset();
     parts_->unfinished.commit();
+}
+
+std::vector<std::string> lost_in(const SeriesHeader& header, const std::filesystem::path& path) {
+    const ImageFormat& format = format_of(path);
+    const bool needs_orientation = is_turned(header), needs_origin = is_shifted(header);
+    const std::string others =
+        endings_written([](const ImageFormat& other) { return other.holds_orientation; }) + " keep them";
+    if (!format.holds_texts) {
+        const VolumeGrid& grid = header.grid;
+        const bool has_spacing = std::ranges::any_of(grid.spacing_um, [](double spacing) { return spacing > 0; });
+        std::vector<std::string> lost;
+        if (has_spacing) lost.emplace_back("spacings and their unit");
+        if (has_pose(header)) lost.emplace_back("position and orientation");
+        if (grid.scale != 1 || grid.offset != 0) lost.emplace_back("the scale of the values");
+        if (header.step_s > 0 || !header.times_s.empty()) lost.emplace_back("times");
+        if (lost.empty()) return {};
+        return {fmt::format("{}: {} cannot hold {}, which are lost; {}", path.string(), format.name,
+                            fmt::join(lost, ", "), others)};
+    }
+    std::vector<std::string> hidden;
+    if (needs_origin && !format.holds_origin) hidden.emplace_back("position");
+    if (needs_orientation && !format.holds_orientation) {
+        hidden.emplace_back("orientation");
+        if (needs_origin && format.holds_origin) hidden.insert(hidden.begin(), "position");
+    }
+    if (hidden.empty()) return {};
+    return {fmt::format("{}: {} has no field for {}; Echolux finds them in its own notes, other programs do not; {}",
+                        path.string(), format.name, fmt::join(hidden, " and "), others)};
 }
 
 void write_volume(const std::filesystem::path& path, const Volume& volume) {

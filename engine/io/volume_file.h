@@ -113,6 +113,9 @@ class SeriesWriter {
     std::unique_ptr<Parts> parts_;
 };
 
+// Returns a line for each fact that a format cannot store, or stores only in our texts, which other programs ignore.
+std::vector<std::string> lost_in(const SeriesHeader& header, const std::filesystem::path& path);
+
 // Reads one volume in any supported format; of a series, the first time point.
 Volume read_volume(const std::filesystem::path& path);
 

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "engine/io/header_text.h"
+#include "engine/io/orientation.h"
 
 namespace echolux {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 const std::string prefix = "echolux_";  // of our keys in files
 const std::string provenance_prefix = prefix + "provenance_";
 const std::string spacing_known_key = prefix + "spacing_known";
+const std::string affine_key = "affine";  // provenance key
 
 constexpr std::array<std::size_t, 3> file_axis{1, 0, 2};  // file axes of depth, A-scan, B-scan
 
@@ -138,7 +140,57 @@ std::array<double, 3> spacings_um(const ImageHeader& image, const OurTexts& ours
     return spacings;
 }
 
+PosedGrid posed_grid(const VolumeGrid& grid) {
+    PosedGrid posed{{grid.a_scans, grid.depth, grid.b_scans}};
+    for (std::size_t i = 0; i < 3; ++i) posed.spacing_mm[file_axis[i]] = std::max(0.0, grid.spacing_um[i]) / 1000;
+    return posed;
+}
+
+std::optional<ImagePose> noted_pose(const SeriesHeader& series) {
+    const auto text = series.provenance.find(affine_key);
+    if (text == series.provenance.end()) return {};
+    return pose_in(text->second, posed_grid(series.grid));
+}
+
+// Returns the pose of a file, or nothing if it has only straight axes and a first depth, as all our files do.
+std::optional<ImagePose> stated_pose(const ImageHeader& image, bool is_ours) {
+    std::optional<ImagePose> pose = image.pose;
+    if (pose && is_ours && pose->is_straight() && pose->origin[0] == 0 && pose->origin[2] == 0) return {};
+    const bool has_origin = std::ranges::any_of(image.origin_mm, [](double origin) { return origin != 0; });
+    if (pose || is_ours || !has_origin) return pose;
+    ImagePose straight;
+    for (std::size_t i = 0; i < 3; ++i) straight.steps.at(i).at(i) = image.spacing_or_one(i);
+    straight.origin = image.origin_mm;
+    return straight;
+}
+
+// Standard fields of a file take precedence over our text, which another program may have copied.
+void take_pose(const ImageHeader& image, bool is_ours, SeriesHeader& series) {
+    const std::optional<ImagePose> noted = noted_pose(series);
+    if (noted && (!image.pose || image.pose->is_close_to(*noted))) return;
+    series.provenance.erase(affine_key);
+    const std::optional<ImagePose> pose = stated_pose(image, is_ours);
+    if (!pose || !is_valid(*pose)) return;
+    series.provenance[affine_key] = affine_text(*pose, posed_grid(series.grid));
+    const std::string orientation = is_ours ? orientation_of(pose->steps) : "";
+    if (!orientation.empty()) series.provenance["orientation"] = orientation;
+}
+
 }  // namespace
+
+bool has_pose(const SeriesHeader& series) {
+    return noted_pose(series).has_value();
+}
+
+bool is_turned(const SeriesHeader& series) {
+    const std::optional<ImagePose> pose = noted_pose(series);
+    return pose && !pose->is_straight();
+}
+
+bool is_shifted(const SeriesHeader& series) {
+    const std::optional<ImagePose> pose = noted_pose(series);
+    return pose && std::ranges::any_of(pose->origin, [](double origin) { return origin != 0; });
+}
 
 ImageHeader image_header(const SeriesHeader& series) {
     const VolumeGrid& grid = series.grid;
@@ -154,6 +206,8 @@ ImageHeader image_header(const SeriesHeader& series) {
     for (std::size_t i = 0; i < 3; ++i) image.spacing_mm[file_axis[i]] = std::max(0.0, grid.spacing_um[i]) / 1000;
     image.has_unit = std::ranges::any_of(image.spacing_mm, [](double spacing) { return spacing > 0; });
     if (grid.spacing_um[0] > 0) image.origin_mm[1] = grid.first_depth_um / 1000;
+    image.pose = noted_pose(series);
+    if (image.pose && image.pose->is_straight()) image.origin_mm = image.pose->origin;
     return image;
 }
 
@@ -167,10 +221,6 @@ SeriesHeader series_header(const ImageHeader& image) {
     grid.b_scans = image.size[2];
     grid.type = image.type;
     grid.spacing_um = spacings_um(image, ours);
-    // The origin of foreign files is arbitrary.
-    const bool has_depth = ours.text("spacing_known") && grid.spacing_um[0] > 0;
-    const double origin_um = image.origin_mm[1] * 1000;  // 0 in formats without an origin
-    if (has_depth) grid.first_depth_um = origin_um != 0 ? origin_um : ours.number("first_depth_um", 0);
     grid.scale = ours.number("scale", image.scale);
     grid.offset = ours.number("offset", image.offset);
     grid.quantity = ours.text("quantity").value_or("");
@@ -181,6 +231,11 @@ SeriesHeader series_header(const ImageHeader& image) {
     series.times_s = image.times_s.empty() ? ours.numbers_of("times_s") : image.times_s;
     if (std::ssize(series.times_s) != image.time_points) series.times_s.clear();
     series.provenance = ours.provenance();
+    const bool is_ours = has_own_texts(image);
+    take_pose(image, is_ours, series);
+    const bool has_depth = is_ours && grid.spacing_um[0] > 0;  // the origin of other files is arbitrary
+    const double origin_um = has_pose(series) ? 0 : image.origin_mm[1] * 1000;  // 0 in formats without an origin
+    if (has_depth) grid.first_depth_um = origin_um != 0 ? origin_um : ours.number("first_depth_um", 0);
     return series;
 }
 
@@ -192,7 +247,7 @@ void add_provenance(ImageHeader& image, const std::string& key, const std::strin
     if (!text.empty()) image.texts[provenance_prefix + key] = on_one_line(text);
 }
 
-VolumeGrid level_grid(const ImageHeader& level, const SeriesHeader& series) {
+VolumeGrid level_grid(const ImageHeader& level, const ImageHeader& finest, const SeriesHeader& series) {
     VolumeGrid grid = series.grid;
     grid.a_scans = level.size[0];
     grid.depth = level.size[1];
@@ -200,7 +255,7 @@ VolumeGrid level_grid(const ImageHeader& level, const SeriesHeader& series) {
     for (std::size_t i = 0; i < 3; ++i) {
         if (grid.spacing_um[i] > 0) grid.spacing_um[i] = level.spacing_mm[file_axis[i]] * 1000;
     }
-    if (grid.spacing_um[0] > 0) grid.first_depth_um = level.origin_mm[1] * 1000;
+    if (grid.spacing_um[0] > 0) grid.first_depth_um += (level.origin_mm[1] - finest.origin_mm[1]) * 1000;
     return grid;
 }
 

@@ -25,8 +25,17 @@ bool has_own_texts(const ImageHeader& image);
 // Adds a text of a foreign file to the provenance. Empty texts are ignored.
 void add_provenance(ImageHeader& image, const std::string& key, const std::string& text);
 
-// Returns the grid of a coarser level. It differs from level 0 only in size, spacing and origin.
-VolumeGrid level_grid(const ImageHeader& level, const SeriesHeader& series);
+// Returns whether the position and orientation in the patient are known.
+bool has_pose(const SeriesHeader& series);
+
+// Returns whether columns, rows or slices do not run along x, y and z.
+bool is_turned(const SeriesHeader& series);
+
+// Returns whether the first voxel is not at 0.
+bool is_shifted(const SeriesHeader& series);
+
+// Returns the grid of a coarser level. It differs from level 0 (`finest`) only in size, spacing and origin.
+VolumeGrid level_grid(const ImageHeader& level, const ImageHeader& finest, const SeriesHeader& series);
 
 // Computes out[column][row] = in[row][column] for each slice. Both spans hold the same number of whole slices and must
 // not overlap.

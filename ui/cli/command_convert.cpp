@@ -55,10 +55,11 @@ void convert(const ConvertOptions& options) {
     if (!options.range.empty()) job.range = parsed_range(options.range, "--range");
     job.storage = {compression_named(options.compression), options.ome_version};
     TerminalProgress progress;
-    const std::int64_t parts = run(job, progress);
-    if (parts > 1) close_with("joined from {} each\n", counted(parts, "parts"));
+    const Converted done = run(job, progress);
+    print_warnings(done.warnings);
+    if (done.parts > 1) close_with("joined from {} each\n", counted(done.parts, "parts"));
     close_with("{}\n", job.output.string());
-    give({{"files", names_of({job.output})}, {"parts", parts}});
+    give({{"files", names_of({job.output})}, {"parts", done.parts}});
 }
 
 }  // namespace

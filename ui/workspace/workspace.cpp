@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <ctime>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>

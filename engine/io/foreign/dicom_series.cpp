@@ -199,11 +199,24 @@ class DicomSeries final : public ImageReader {
         measure_slices();
         describe_values();
         if (slices_.front().meaning.has_position)  // before our own texts, which would mark the volume as ours
-            add_orientation(header_, {first.along_row, first.along_column, normal_of(first)});
+            place(first);
         add_provenance(header_, "series", note);
         add_provenance(header_, "manufacturer", first.manufacturer);
         add_provenance(header_, "study_date", first.study_date);
         if (first.is_inverted) add_provenance(header_, "gray_scale", "inverted: large values are meant to be dark");
+    }
+
+    // Sets the pose. The step between evenly spaced slices follows from their positions, since the gantry may be tilted.
+    void place(const DicomHeader& first) {
+        ImagePose pose{{first.along_row, first.along_column, normal_of(first)}, slices_.front().meaning.position};
+        add_orientation(header_, pose.steps);
+        const Vector3& last = slices_.back().meaning.position;
+        for (std::size_t i = 0; i < 3; ++i) {
+            for (std::size_t axis = 0; axis < 3; ++axis) pose.steps.at(axis).at(i) *= header_.spacing_or_one(axis);
+            if (are_even_ && heights_mm_.size() > 1)
+                pose.steps[2].at(i) = (last.at(i) - pose.origin.at(i)) / static_cast<double>(heights_mm_.size() - 1);
+        }
+        header_.pose = pose;
     }
 
     // Uses the mean distance, since positions are rounded. If a slice is missing, uses the median, which is not
@@ -214,10 +227,10 @@ class DicomSeries final : public ImageReader {
         for (std::size_t i = 1; i < heights_mm_.size(); ++i) steps.push_back(heights_mm_[i] - heights_mm_[i - 1]);
         std::ranges::sort(steps);
         constexpr double uneven = 1.05;
-        const bool are_even = steps.back() <= uneven * steps.front();
+        are_even_ = steps.back() <= uneven * steps.front();
         const double mean = (heights_mm_.back() - heights_mm_.front()) / static_cast<double>(steps.size());
-        header_.spacing_mm[2] = are_even ? mean : steps[steps.size() / 2];
-        if (!are_even) {
+        header_.spacing_mm[2] = are_even_ ? mean : steps[steps.size() / 2];
+        if (!are_even_) {
             add_provenance(header_, "slice_distances",
                            fmt::format("uneven: {:.4g} to {:.4g} mm", steps.front(), steps.back()));
         }
@@ -309,6 +322,7 @@ class DicomSeries final : public ImageReader {
     std::vector<Slice> slices_;       // [slice][time point]
     std::vector<double> heights_mm_;  // per slice; empty if unknown
     ImageHeader header_;
+    bool are_even_ = true;  // slices are evenly spaced
     bool has_own_scales_ = false;
     std::shared_ptr<void> codec_;      // for compressed frames
     std::vector<std::byte> unpacked_;  // all frames of the last file
