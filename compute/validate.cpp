@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <optional>
 
 #include "compute/counted.h"
 #include "compute/flow/flow_tables.h"
@@ -81,9 +82,11 @@ void validate_k_map(const Calibration& calibration, std::int64_t samples) {
 
 void validate_centre_wavelength(const Calibration& calibration) {
     const double nm = calibration.centre_wavelength_nm;
-    require(nm == 0 || (nm >= min_wavelength_nm && nm <= max_wavelength_nm),
-            fmt::format("{} nm is not a wavelength of OCT", nm), "calibration.centre_wavelength_nm",
-            fmt::format("give {} to {} nm, or 0 where it is unknown", min_wavelength_nm, max_wavelength_nm));
+    if (nm == 0 || (nm >= min_wavelength_nm && nm <= max_wavelength_nm)) return;
+    const std::optional<WavelengthUnit> unit = wavelength_unit_of({&nm, 1});
+    const std::string hint = unit ? fmt::format("is it in {}? That is {:.6g} nm; ", unit->name, nm * unit->nm) : "";
+    require(false, fmt::format("{} nm is not a wavelength of OCT", nm), "calibration.centre_wavelength_nm",
+            hint + fmt::format("give {} to {} nm, or 0 where it is unknown", min_wavelength_nm, max_wavelength_nm));
 }
 
 // Returns whether the phase changes by less than pi per point of the k grid. A faster phase blurs beyond the whole

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -145,6 +146,27 @@ double centre_wavelength_nm(double given, std::vector<std::string>& warnings) {
     return given * unit->nm;
 }
 
+// A correct k map makes both mirrors equally sharp, and sharper than without it.
+std::vector<std::string> doubts_about(const MirrorCalibration& found) {
+    constexpr double max_ratio = 1.4, max_growth = 1.05;
+    std::vector<std::string> doubts;
+    for (const std::size_t m : {0U, 1U}) {
+        if (found.fwhm_before[m] <= 0 || found.fwhm[m] <= max_growth * found.fwhm_before[m]) continue;
+        doubts.push_back(
+            fmt::format("mirror {}: FWHM {:.2f} bins as recorded, {:.2f} with the calibration: it makes "
+                        "the mirror wider (check `sides`, the background and the choice of mirrors)",
+                        m + 1, found.fwhm_before[m], found.fwhm[m]));
+    }
+    const auto [narrow, wide] = std::minmax(found.fwhm[0], found.fwhm[1]);
+    if (narrow > 0 && wide > max_ratio * narrow) {
+        doubts.push_back(
+            fmt::format("FWHM changes over depth: {:.2f} bins at bin {:.1f}, {:.2f} at bin {:.1f} (a k map "
+                        "that fits keeps it; check `sides`, and measure more depths with `calibrate rolloff`)",
+                        found.fwhm[0], found.bin[0], found.fwhm[1], found.bin[1]));
+    }
+    return doubts;
+}
+
 MirrorsFound run(const MirrorJob& job, Progress& progress) {
     check_outputs({own_calibration(job.k_map, CalibrationKind::k_map),
                    own_calibration(job.dispersion, CalibrationKind::dispersion),
@@ -167,6 +189,7 @@ MirrorsFound run(const MirrorJob& job, Progress& progress) {
     pair.displacement_um = job.displacement_um;
     pair.centre_wavelength_nm = wavelength_nm;
     MirrorsFound found{calibrated(pair, job), std::move(warnings)};
+    std::ranges::move(doubts_about(found), std::back_inserter(found.warnings));
     write_calibration(job.k_map, CalibrationKind::k_map, found.k_positions,
                       "sample position of each point of the uniform k grid");
     if (!job.dispersion.empty()) {

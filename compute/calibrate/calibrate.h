@@ -32,6 +32,10 @@ struct CommonFringe {
 // `block` holds one B-scan.
 CommonFringe strongest_common_fringe(const ReconstructionSpec& spec, const Block& block);
 
+// Returns the share of the power in the first 3 depth bins, 0 to 1, without the slow part of the raw spectra. It is
+// small unless the k map is wrong. Uses the first lines of a block.
+double share_at_zero_delay(const ReconstructionSpec& spec, const Block& block);
+
 // Returns the factor, 0 to 2, by which the spec's dispersion must be scaled to make the lines of a block sharpest.
 // Returns 1 if no factor is sharper by more than chance. The sign cannot be determined: real spectra show both sides.
 double sharpest_dispersion_factor(const ReconstructionSpec& spec, const Block& block);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace echolux {
 
@@ -17,15 +18,51 @@ void require_monotone(const std::vector<double>& numbers, const std::string& whe
     }
 }
 
+namespace {
+
+// Names the likely unit of numbers between `low` and `high` that are not sample positions.
+std::string likely_unit(double low, double high) {
+    constexpr double first = 1e-9;
+    if (low >= -0.05 && low <= 0.05 && high >= 0.9 && high <= 1.1) return "positions normalised to 0..1";
+    if (low >= 0.002 && high <= 0.03) return "wavenumbers in rad/nm";
+    if (low >= 0.3 && high <= 2.5) return "wavenumbers in 1/um, or wavelengths in um";
+    if (low > 2.5 && high <= 30) return "wavenumbers in rad/um";
+    if (low >= 300 && high <= 2500) return "wavelengths in nm";
+    if (low > 2500 && high <= 30'000) return "wavenumbers in 1/cm or rad/mm, or wavelengths in Angstrom";
+    if (low >= 1e5 && high <= 1e8) return "wavenumbers in 1/m or rad/m";
+    if (low > first && high < 1e-4) return "wavelengths in m";
+    return "";
+}
+
+std::string with_unit(const std::string& remedy, const std::vector<double>& numbers) {
+    const auto [low, high] = std::ranges::minmax(numbers);
+    const std::string unit = likely_unit(low, high);
+    return unit.empty()
+               ? remedy
+               : fmt::format("these look like {}; {}; wavelengths go into calibration.wavelengths", unit, remedy);
+}
+
+}  // namespace
+
 void check_k_positions(const std::vector<double>& positions, std::int64_t samples, const std::string& where) {
+    constexpr double min_part = 0.05;  // minimum part of the spectrum that a valid map uses
+    const char* remedy = "positions count samples of the raw spectrum from 0";
     require_monotone(positions, where);
     const double slack = 0.01 * static_cast<double>(samples);  // real maps exceed the spectrum slightly
     const double last = static_cast<double>(samples - 1);
     for (const double position : positions) {
-        require(position >= -slack && position <= last + slack,
+        if (position >= -slack && position <= last + slack) continue;
+        require(false,
                 fmt::format("position {} is outside 0..{} by more than 1 % of the samples", position, samples - 1),
-                where, "positions count samples of the raw spectrum from 0");
+                where, with_unit(remedy, positions));
     }
+    if (positions.size() < 2) return;
+    const double span = std::abs(positions.back() - positions.front());
+    if (span >= min_part * last) return;
+    require(false,
+            fmt::format("positions {:.6g} to {:.6g} cover {:.2g} % of the {} samples", positions.front(),
+                        positions.back(), 100 * span / last, samples),
+            where, with_unit(remedy, positions));
 }
 
 void check_wavelengths(const std::vector<double>& wavelengths_nm, const std::string& where) {

@@ -56,7 +56,7 @@ void check_k_positions(const std::vector<double>& positions, std::int64_t sample
 // `where`.
 void check_wavelengths(const std::vector<double>& wavelengths_nm, const std::string& where);
 
-// Detects the unit of wavelengths. OCT uses light of 0.1 to 20 um, so nanometres, micrometres and metres differ by
+// Detects the unit of wavelengths. OCT uses light of 0.1 to 5 um, so nanometres, micrometres and metres differ by
 // their magnitude.
 
 // A unit and its length in nm.
@@ -65,8 +65,9 @@ struct WavelengthUnit {
     double nm = 1;
 };
 
-inline constexpr double min_wavelength_nm = 100, max_wavelength_nm = 20'000;
-inline constexpr std::array<WavelengthUnit, 3> wavelength_units{{{"nm", 1}, {"um", 1e3}, {"m", 1e9}}};
+inline constexpr double min_wavelength_nm = 100, max_wavelength_nm = 5'000;
+inline constexpr std::array<WavelengthUnit, 4> wavelength_units{
+    {{"nm", 1}, {"um", 1e3}, {"m", 1e9}, {"Angstrom", 0.1}}};
 
 // Returns the unit in which all wavelengths are in the range of OCT, if any.
 std::optional<WavelengthUnit> wavelength_unit_of(std::span<const double> wavelengths);

@@ -65,6 +65,77 @@ std::string in_ascii(std::string_view text) {
     return ascii;
 }
 
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+// Returns true if a comma has digits on both sides.
+bool has_comma_in_number(std::string_view text) {
+    for (std::size_t i = 1; i + 1 < text.size(); ++i) {
+        if (text[i] == ',' && is_digit(text[i - 1]) && is_digit(text[i + 1])) return true;
+    }
+    return false;
+}
+
+// Returns true if a comma in a number must be decimal, because semicolons, tabs, blanks or quotes separate the columns.
+bool is_decimal_comma(std::string_view line) {
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (!has_comma_in_number(line)) return false;
+    line = line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
+    std::size_t begin = 0;
+    bool has_other_separator = line.find_first_of(";\t\"") != std::string_view::npos;
+    while (!has_other_separator && (begin = line.find(' ', begin)) != std::string_view::npos) {
+        const std::size_t end = std::min(line.find_first_not_of(' ', begin), line.size() - 1);
+        has_other_separator = begin > 0 && line[begin - 1] != ',' && line[end] != ',';
+        begin = end;
+    }
+    return has_other_separator;
+}
+
+// Detects decimal commas in rows such as "812,5", which could also be two columns of whole numbers. Only a first column
+// that counts the rows proves separate columns.
+class DecimalCommas {
+  public:
+    explicit DecimalCommas(std::int64_t columns) : fields_(2 * columns) {}
+
+    void add(std::string_view line, std::int64_t number) {
+        if (!may_be_ || line.find_first_of(".eE") != std::string_view::npos) {
+            may_be_ = false;
+            return;
+        }
+        const std::int64_t fields = 1 + std::ranges::count(line, ',');
+        const auto first = number_in(trimmed(line.substr(0, line.find(','))));
+        const bool is_whole = first && *first == std::floor(*first);
+        may_be_ =
+            fields == fields_ && is_whole && has_comma_in_number(line) && line.find(' ') == std::string_view::npos;
+        if (!may_be_) return;
+        if (rows_ == 1) step_ = *first - before_;
+        const std::string_view last = line.substr(line.find_last_of(',') + 1);
+        const bool is_fraction = last.size() > 1 && last.starts_with('0');  // "1,05"
+        counts_ = counts_ && !is_fraction && (rows_ == 0 || (*first - before_ == step_ && step_ != 0));
+        before_ = *first;
+        if (rows_++ == 0) line_ = line, number_ = number;
+    }
+
+    // Returns the first such line and its number, if any.
+    std::optional<std::pair<std::string_view, std::int64_t>> found() const {
+        const bool is_counter = counts_ && rows_ > 1;
+        if (!may_be_ || rows_ == 0 || is_counter) return {};
+        return std::pair(line_, number_);
+    }
+
+  private:
+    std::int64_t fields_, rows_ = 0, number_ = 0;
+    std::string_view line_;
+    double before_ = 0, step_ = 0;
+    bool may_be_ = true, counts_ = true;
+};
+
+[[noreturn]] void refuse_decimal_comma(std::string_view line, const std::string& where) {
+    throw Error(ErrorCode::bad_file, fmt::format("\"{}\" has a decimal comma", in_ascii(line.substr(0, 40))), where,
+                "write decimal points (1.5, not 1,5); separate columns of whole numbers by semicolons");
+}
+
 // Binary bytes in a message would be useless and could confuse the terminal.
 void refuse_what_is_no_text(std::string_view text, const std::string& where) {
     const auto is_of_text = [](unsigned char c) { return (c >= ' ' && c != 0x7f) || (c >= '\t' && c <= '\r'); };
@@ -82,6 +153,8 @@ std::vector<double> numbers_in_text(std::string_view text, std::int64_t columns,
     std::vector<double> numbers;
     // The first line may be a heading; a later line without numbers is an error.
     bool heading_allowed = true;
+    DecimalCommas commas(columns);
+    const auto where = [&](std::int64_t line) { return fmt::format("{} line {}, {}", path.string(), line, key); };
     for (std::int64_t line_number = 1; !text.empty(); ++line_number) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         const std::string_view whole_line = text.substr(0, end);
@@ -89,18 +162,23 @@ std::vector<double> numbers_in_text(std::string_view text, std::int64_t columns,
         text.remove_prefix(std::min(end + 1, text.size()));
         if (line.empty()) continue;
         const bool may_be_heading = std::exchange(heading_allowed, false);
+        const std::size_t before = numbers.size();
         for (const std::string_view column : last_columns(line, columns)) {
             const std::optional<double> number = number_in(column);
             if (!number && may_be_heading) break;
             if (!number || !std::isfinite(*number)) {
                 throw Error(ErrorCode::bad_file,
                             fmt::format("expected a finite number, got \"{}\"", in_ascii(column.substr(0, 40))),
-                            fmt::format("{} line {}, {}", path.string(), line_number, key),
-                            "write one number per line; comments begin with #");
+                            where(line_number), "write one number per line; comments begin with #");
             }
             numbers.push_back(*number);
         }
+        if (numbers.size() == before) continue;
+        if (is_decimal_comma(whole_line.substr(0, whole_line.find('#'))))
+            refuse_decimal_comma(line, where(line_number));
+        commas.add(line, line_number);
     }
+    if (const auto found = commas.found()) refuse_decimal_comma(found->first, where(found->second));
     return numbers;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "compute/calibrate/calibrate.h"
@@ -16,6 +17,7 @@
 #include "compute/plan/describe.h"
 #include "engine/memory_budget.h"
 #include "engine/offline/block_stream.h"
+#include "engine/scan/layout_check.h"
 #include "engine/scan/provenance.h"
 #include "engine/scan/raw_bytes.h"
 
@@ -210,10 +212,26 @@ void Reconstruction::plan() {
 void Reconstruction::warn() {
     warnings_ = scan_.remarks;
     if (!reason_.empty()) warnings_.push_back(reason_);
+    warn_of_layout();
+    warn_of_light_at_zero_delay();
     warn_of_common_fringes();
     warn_of_weak_dispersion();
     warn_of_wrong_dispersion();
     warn_of_emptiness();
+}
+
+void Reconstruction::warn_of_layout() {
+    std::ranges::move(layout_doubts(scan_, sampled_b_scans(scan_, *reader_, 1)), std::back_inserter(warnings_));
+}
+
+void Reconstruction::warn_of_light_at_zero_delay() {
+    constexpr double max = 0.5;
+    const double share = share_at_zero_delay(scan_.spec(1), sampled_b_scans(scan_, *reader_, 1));
+    if (share <= max) return;
+    warnings_.push_back(
+        fmt::format("{:.0f} % of the light lies at zero delay, in the first 3 depth bins (check the unit of the k map "
+                    "or wavelengths, and the layout of the raw file)",
+                    share * 100));
 }
 
 void Reconstruction::warn_of_common_fringes() {

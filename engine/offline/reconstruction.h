@@ -91,6 +91,8 @@ class Reconstruction {
     void make(FlowedVolume& volume, const ScanPart& part, Progress& progress);
     void allocate(Volume& volume) const;
     void fill(FlowedVolume& volume, const ScanPart& part, Progress& progress);
+    void warn_of_layout();
+    void warn_of_light_at_zero_delay();
     void warn_of_common_fringes();
     void warn_of_weak_dispersion();
     void warn_of_wrong_dispersion();

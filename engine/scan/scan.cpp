@@ -21,6 +21,7 @@
 #include "engine/io/volume_file.h"
 #include "engine/parts.h"
 #include "engine/scan/octproz_scan.h"
+#include "engine/scan/plausibility.h"
 #include "engine/scan/raw_bytes.h"
 #include "engine/scan/recording_layout.h"
 #include "engine/scan/scan_heading.h"
@@ -63,7 +64,7 @@ const std::vector<Field<CalibrationFiles>>& describe<CalibrationFiles>() {
         text("k_map", &S::k_map, Effect::table, "file: sample position of each point of the uniform k grid")
             .file(numbers_endings),
         text("wavelengths", &S::wavelengths, Effect::table,
-             "file: wavelength of each sample in nm (um and m are noticed), instead of k_map")
+             "file: wavelength of each sample in nm (um, m and Angstrom are noticed), instead of k_map")
             .file(numbers_endings),
         text("dispersion", &S::dispersion, Effect::table, "file: phase in rad at each point of the uniform k grid")
             .file(numbers_endings),
@@ -136,6 +137,7 @@ void load_calibration(Scan& scan) {
     check_k_positions(calibration.k_positions, samples, (folder / files.k_map).string() + ", calibration.k_map");
     check_wavelengths(calibration.wavelengths_nm, (folder / files.wavelengths).string() + ", calibration.wavelengths");
     check_k_jitter(calibration.k_jitter, scan.geometry, (folder / files.k_jitter).string() + ", calibration.k_jitter");
+    std::ranges::move(implausible_settings(scan), std::back_inserter(scan.remarks));
 }
 
 namespace {

@@ -88,6 +88,28 @@ TEST_F(CalibrationFileTest, RowsMayHaveSeveralColumns) {
     EXPECT_THAT(refused("c.f32", std::string(12, '\0')), HasSubstr("holds 3 numbers, no multiple of 2 columns"));
 }
 
+TEST_F(CalibrationFileTest, RefusesDecimalCommas) {
+    const auto refused = [&](const std::string& bytes, const std::string& line) {
+        const std::string message = refusal("comma.csv", bytes);
+        EXPECT_THAT(message, HasSubstr("comma.csv line " + line + ", calibration.k_map: ")) << bytes;
+        EXPECT_THAT(message, HasSubstr("has a decimal comma (write decimal points (1.5, not 1,5)")) << bytes;
+    };
+    refused("0,5\n1,5\n2,5\n", "1");
+    refused("0,98\n1,97\n2,95\n3,94\n4,9\n5,91\n7,04\n", "1");
+    refused("0,05\n1,04\n2,02\n", "1");  // the whole numbers count, but 05 is no whole number
+    refused("k\n812,5\n", "2");
+    refused("1;5\n2;6,25\n", "2");
+    refused("1\t5,25\n", "1");
+    refused("1 5,25 # late\n", "1");
+    refused("\"1,5\"\n\"2,5\"\n", "1");
+    EXPECT_EQ(numbers("a.csv", "0,7\n1,9\n2,12\n"), (std::vector<double>{7, 9, 12}));   // the rows are counted
+    EXPECT_EQ(numbers("b.csv", "800.5,7\n801,9\n"), (std::vector<double>{7, 9}));       // points elsewhere
+    EXPECT_EQ(numbers("c.csv", "800,7,1\n801,9,3\n"), (std::vector<double>{1, 3}));     // three columns
+    EXPECT_EQ(numbers("d.csv", "5, 7\n5, 9\n"), (std::vector<double>{7, 9}));           // blanks after commas
+    EXPECT_EQ(numbers("e.csv", "nm;1,5 mm\n5;7\n6;9\n"), (std::vector<double>{7, 9}));  // in a heading
+    EXPECT_EQ(numbers("f.csv", "7 # 1,5\n9 # 2;2,5\n"), (std::vector<double>{7, 9}));   // in a comment
+}
+
 // The time must grow with the number of lines, not with its square.
 TEST_F(CalibrationFileTest, ReadsLongFilesInLinearTime) {
     const auto seconds_for = [&](int lines) {
@@ -126,6 +148,23 @@ TEST_F(CalibrationFileTest, KMapsMustBeMonotoneAndInside) {
     EXPECT_EQ(refusal_of({0, 1, 1, 3}, 4),
               "k.csv: must rise or fall all along, but number 2 (counted from 0) is 1 after 1");
     EXPECT_THAT(refusal_of({3, 2, 2.5, 0}, 4), HasSubstr("number 2"));
+}
+
+TEST_F(CalibrationFileTest, KMapsInOtherUnitsAreRefusedWithAHint) {
+    const auto refusal_of = [](double first, double last) {
+        std::vector<double> positions;
+        for (int i = 0; i < 1024; ++i) positions.push_back(first + (last - first) * i / 1023);
+        return error_of([&] { check_k_positions(positions, 1024, "k.csv"); }).line;
+    };
+    EXPECT_THAT(refusal_of(0, 1), HasSubstr("cover 0.098 % of the 1024 samples (these look like positions normalised"));
+    EXPECT_THAT(refusal_of(0.0072, 0.0083), HasSubstr("look like wavenumbers in rad/nm"));
+    EXPECT_THAT(refusal_of(7.2, 8.3), HasSubstr("look like wavenumbers in rad/um"));
+    EXPECT_THAT(refusal_of(1.15, 1.3), HasSubstr("look like wavenumbers in 1/um"));
+    EXPECT_THAT(refusal_of(800, 850), HasSubstr("look like wavelengths in nm"));
+    EXPECT_THAT(refusal_of(7.2e6, 8.3e6), HasSubstr("look like wavenumbers in 1/m or rad/m"));
+    EXPECT_THAT(refusal_of(11'000, 12'500), HasSubstr("look like wavenumbers in 1/cm"));
+    EXPECT_EQ(refusal_of(100, 900), "");
+    EXPECT_EQ(refusal_of(900, 100), "");
 }
 
 TEST_F(CalibrationFileTest, WavelengthsMustBeMonotoneAndPositive) {

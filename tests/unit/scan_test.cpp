@@ -163,8 +163,9 @@ TEST_F(ScanTest, WavelengthsInAnyUnitAreTheSame) {
     EXPECT_EQ(opening(given).line, "");
     EXPECT_TRUE(scan_.remarks.empty());
     const std::vector<double> nm = scan_.calibration.wavelengths_nm;
-    for (const auto& [numbers, unit] :
-         {std::pair{"0.8\n0.8105\n0.821\n0.832\n", "um"}, {"8e-7\n8.105e-7\n8.21e-7\n8.32e-7\n", "m"}}) {
+    for (const auto& [numbers, unit] : {std::pair{"0.8\n0.8105\n0.821\n0.832\n", "um"},
+                                        {"8e-7\n8.105e-7\n8.21e-7\n8.32e-7\n", "m"},
+                                        {"8000\n8105\n8210\n8320\n", "Angstrom"}}) {
         folder_.write("w.csv", numbers);
         EXPECT_EQ(opening(given).line, "") << unit;
         for (std::size_t p = 0; p < 4; ++p) EXPECT_NEAR(scan_.calibration.wavelengths_nm.at(p), nm[p], 1e-9) << unit;

@@ -110,7 +110,13 @@ void print_mirrors(const MirrorJob& job, const MirrorCalibration& found) {
             "{:.2f} rad\n",
             m + 1, found.bin[m], found.fwhm_before[m], found.fwhm_mapped[m], found.fwhm[m], found.a2_of_each_rad[m]);
     }
-    answer("\n[calibration]\nk_map = \"{}\"\n", pasted(job.k_map));
+    const double um = found.depth_pitch_um;
+    answer("FWHM over depth:");
+    for (const std::size_t m : {0U, 1U}) {
+        answer("{} bin {:.1f}: {:.2f} bins", m == 0 ? "" : ";", found.bin[m], found.fwhm[m]);
+        if (um > 0) answer(" ({:.2f} um)", found.fwhm[m] * um);
+    }
+    answer("\n\n[calibration]\nk_map = \"{}\"\n", pasted(job.k_map));
     if (found.depth_pitch_um > 0) answer("depth_pitch_um = {:.6g}\n", found.depth_pitch_um);
     if (found.centre_wavelength_nm > 0) answer("centre_wavelength_nm = {:.6g}\n", found.centre_wavelength_nm);
     if (!job.dispersion.empty()) {
@@ -124,6 +130,7 @@ void print_mirrors(const MirrorJob& job, const MirrorCalibration& found) {
                            {"fwhm_bins_recorded", found.fwhm_before[m]},
                            {"fwhm_bins_mapped", found.fwhm_mapped[m]},
                            {"fwhm_bins", found.fwhm[m]},
+                           {"fwhm_um", um > 0 ? Json(found.fwhm[m] * um) : Json(nullptr)},
                            {"a2_rad", found.a2_of_each_rad[m]}});
     }
     give({{"files", names_of({job.k_map, job.dispersion, job.plot})},
