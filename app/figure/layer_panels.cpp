@@ -1,5 +1,7 @@
 #include "app/figure/layer_panels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -81,6 +83,32 @@ Picture bar_of(const ColourMap& colours) {
     return bar;
 }
 
+constexpr Colour white{1, 1, 1};
+constexpr std::int64_t hatching_period = 6, hatching_width = 2;  // pixels
+
+// Enlarges small maps so that the hatching is finer than most regions.
+std::int64_t map_fineness(const VolumeGrid& grid) {
+    constexpr std::int64_t enough = 768, most = 8;
+    return std::clamp<std::int64_t>(enough / std::max<std::int64_t>({1, grid.a_scans, grid.b_scans}), 1, most);
+}
+
+bool is_in_hatching(std::int64_t x, std::int64_t y) {
+    return (x + y) % hatching_period < hatching_width;
+}
+
+// Returns ", hatched: ambiguous (12 %)", or "" if no value is ambiguous.
+std::string hatching_text(const LayerMap& map) {
+    std::int64_t values = 0, ambiguous = 0;
+    for (std::size_t i = 0; i < map.values.size(); ++i) {
+        if (!std::isfinite(map.values[i])) continue;
+        ++values;
+        if (!map.ambiguous.empty()) ambiguous += map.ambiguous[i];
+    }
+    if (ambiguous == 0) return "";
+    return fmt::format(", hatched: ambiguous ({:.0f} %)",
+                       100.0 * static_cast<double>(ambiguous) / static_cast<double>(values));
+}
+
 }  // namespace
 
 FigurePanel layered_b_scan_panel(const Volume& volume, std::int64_t b_scan, const Surfaces& surfaces,
@@ -98,24 +126,27 @@ FigurePanel layered_b_scan_panel(const Volume& volume, std::int64_t b_scan, cons
     return panel;
 }
 
-FigurePanel map_panel(const std::vector<float>& map, const VolumeGrid& grid, const std::string& heading,
-                      const std::string& unit, const FigureStyle& style) {
-    // The last B-scan is the top row.
-    Figure figure{grid.a_scans, grid.b_scans, {}, grid.spacing_um[1], grid.spacing_um[2]};
-    for (std::int64_t b = grid.b_scans - 1; b >= 0; --b)
-        figure.values.insert(figure.values.end(), map.begin() + b * grid.a_scans, map.begin() + (b + 1) * grid.a_scans);
-    const GrayRange range = range_of(map, style);
+FigurePanel map_panel(const LayerMap& map, const VolumeGrid& grid, const FigureStyle& style) {
+    const GrayRange range = range_of(map.values, style);
     const ColourMap colours = colour_map("viridis");
-    Picture picture{grid.a_scans, grid.b_scans, 3, std::vector<std::uint8_t>(3 * map.size()), {}};
-    for (std::int64_t i = 0; i < std::ssize(figure.values); ++i) {
-        float& value = figure.values[static_cast<std::size_t>(i)];
-        put(picture, i % grid.a_scans, i / grid.a_scans, colour_of(value, range, colours));
-        if (!std::isfinite(value)) value = 0;
+    const std::int64_t cell = map_fineness(grid);
+    const std::int64_t width = cell * grid.a_scans, height = cell * grid.b_scans;
+    Picture picture{width, height, 3, std::vector<std::uint8_t>(static_cast<std::size_t>(3 * width * height)), {}};
+    for (std::int64_t y = 0; y < height; ++y) {
+        const std::int64_t b = grid.b_scans - 1 - y / cell;  // the last B-scan is the top row
+        for (std::int64_t x = 0; x < width; ++x) {
+            const auto place = static_cast<std::size_t>(b * grid.a_scans + x / cell);
+            const float value = map.values[place];
+            const bool is_ambiguous = !map.ambiguous.empty() && map.ambiguous[place] != 0 && std::isfinite(value);
+            put(picture, x, y, is_ambiguous && is_in_hatching(x, y) ? white : colour_of(value, range, colours));
+        }
     }
+    Figure figure{grid.a_scans, grid.b_scans, {}, grid.spacing_um[1], grid.spacing_um[2]};
+    figure.values.resize(map.values.size());
     FigurePanel panel = en_face_panel(figure, {}, style);
     panel.picture = std::move(picture);
-    panel.bar = ValueBar{range, unit, bar_of(colours)};
-    panel.heading = heading;
+    panel.bar = ValueBar{range, map.unit, bar_of(colours)};
+    panel.heading = map.heading + hatching_text(map);
     return panel;
 }
 

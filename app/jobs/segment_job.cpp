@@ -123,9 +123,10 @@ void write_thickness(const SegmentJob& job, const Volume& volume, const Surfaces
     std::vector<FigureRow> rows;
     for (std::size_t i = 0; i < layers.size(); ++i) {
         const std::vector<float> map = thickness_between(surfaces, layers[i].first, layers[i].second, volume.grid);
+        const auto ambiguous = ambiguous_between(surfaces, layers[i].first, layers[i].second);
         if (i % beside == 0) rows.emplace_back();
-        rows.back().push_back(
-            map_panel(map, volume.grid, name_of_layer(surfaces, layers[i]), length_unit(volume.grid), job.style));
+        rows.back().push_back(map_panel({map, ambiguous, name_of_layer(surfaces, layers[i]), length_unit(volume.grid)},
+                                        volume.grid, job.style));
     }
     write_figure(job.thickness, rows, job.style, texts_of(job));
 }
@@ -148,7 +149,9 @@ void write_slab_map(const Path& path, const SegmentJob& job, const Volume& volum
     }
     const std::string unit = map.unit.empty() ? map.quantity : map.unit;
     const std::string name = name_of_layer(surfaces, {slab.upper, slab.lower});
-    write_figure(path, {{map_panel(map.values, volume.grid, name, unit, job.style)}}, job.style, texts_of(job));
+    const auto ambiguous = ambiguous_between(surfaces, slab.upper, slab.lower);
+    write_figure(path, {{map_panel({map.values, ambiguous, name, unit}, volume.grid, job.style)}}, job.style,
+                 texts_of(job));
 }
 
 void write_en_face(const SegmentJob& job, const Volume& volume, const Surfaces& surfaces) {

@@ -62,6 +62,16 @@ DepthScale::DepthScale(const VolumeGrid& grid)
     : is_known_(grid.spacing_um[0] > 0), first_(is_known_ ? grid.first_depth_um : 0),
       row_(is_known_ ? grid.spacing_um[0] : 1) {}
 
+std::vector<std::uint8_t> ambiguous_between(const Surfaces& surfaces, std::size_t upper, std::size_t lower) {
+    std::vector<std::uint8_t> ambiguous(static_cast<std::size_t>(surfaces.lines()));
+    for (const std::size_t surface : {upper, lower}) {
+        const std::vector<Reason>& reasons = surfaces.all.at(surface).reasons;
+        for (std::size_t i = 0; i < std::min(reasons.size(), ambiguous.size()); ++i)
+            ambiguous[i] |= reasons[i] == Reason::ambiguous;
+    }
+    return ambiguous;
+}
+
 std::vector<float> thickness_between(const Surfaces& surfaces, std::size_t upper, std::size_t lower,
                                      const VolumeGrid& grid) {
     const DepthScale scale(grid);

@@ -134,6 +134,9 @@ struct RowRange {
 std::optional<RowRange> rows_between(const Surfaces& surfaces, const SlabSpec& slab, const VolumeGrid& grid,
                                      std::size_t line);
 
+// Returns 1 where one of the two surfaces is ambiguous, else 0, as [b_scan][a_scan].
+std::vector<std::uint8_t> ambiguous_between(const Surfaces& surfaces, std::size_t upper, std::size_t lower);
+
 // Returns [b_scan][a_scan] of the voxels whose centres are between the surfaces; NaN if a surface is missing or there
 // are none. Throws Error{bad_setting} for complex voxels.
 std::vector<float> en_face_between(const Volume& volume, const Surfaces& surfaces, const SlabSpec& slab);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/figure/figure_page.h"
+#include "app/figure/layer_panels.h"
 
 namespace echolux {
 namespace {
@@ -63,6 +64,33 @@ TEST(FigurePanels, OtherValuesAreGray) {
     EXPECT_EQ(panel.picture.channels, 1);
     EXPECT_FALSE(panel.bar->colours);
     EXPECT_EQ(panel.bar->unit, "dB");
+}
+
+TEST(FigurePanels, AmbiguousPlacesOfMapsAreHatchedAndNamed) {
+    VolumeGrid grid;
+    grid.depth = 1;
+    grid.a_scans = 40;
+    grid.b_scans = 20;
+    const std::vector<float> values(800, 5.0F);
+    std::vector<std::uint8_t> ambiguous(800);
+    const auto colours_of = [&](std::size_t begin, std::size_t end) {
+        const FigurePanel panel = map_panel({values, ambiguous, "retina", "um"}, grid, {});
+        const auto width = static_cast<std::size_t>(panel.picture.width), cell = width / 40;
+        std::array<int, 2> counts{};  // pixels that are white, and others, of the B-scan in the top row
+        for (std::size_t y = 0; y < cell; ++y) {
+            for (std::size_t x = begin * cell; x < end * cell; ++x)
+                ++counts.at(pixel(panel.picture, y * width + x) != std::array{255, 255, 255} ? 1 : 0);
+        }
+        return counts;
+    };
+    EXPECT_EQ(map_panel({values, ambiguous, "retina", "um"}, grid, {}).heading, "retina");
+    EXPECT_EQ(colours_of(0, 40)[0], 0);
+    for (std::size_t a = 10; a < 20; ++a) ambiguous[19 * 40 + a] = 1;  // of the last B-scan, which is on top
+    EXPECT_EQ(map_panel({values, ambiguous, "retina", "um"}, grid, {}).heading, "retina, hatched: ambiguous (1 %)");
+    EXPECT_EQ(colours_of(0, 10)[0] + colours_of(20, 40)[0], 0);
+    const auto [white, others] = colours_of(10, 20);
+    EXPECT_NEAR(static_cast<double>(white) / (white + others), 1.0 / 3, 0.05);
+    EXPECT_EQ(map_panel({values, {}, "retina", "um"}, grid, {}).heading, "retina");
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ namespace {
 struct MapShown {
     const std::vector<float>& values;  // [b_scan][a_scan]; NaN: unknown
     std::int64_t a_scans, b_scans;
-    std::string unit;  // "µm"
+    std::string unit;                            // "µm"
+    const std::vector<std::uint8_t>& ambiguous;  // 1: ambiguous, drawn faded; empty: no value is ambiguous
 };
 
 // Returns the 1 and 99 percentiles of the known values, or nullopt without any.
@@ -40,26 +41,34 @@ void draw_map(const PanelContext& context, const char* name, const MapShown& map
 
 constexpr float cell_px = 3;
 
-ImU32 colour_of_share(const ColourMap& map, double share) {
+constexpr float faded = 0.35f;  // opacity of ambiguous cells
+
+ImU32 colour_of_share(const ColourMap& map, double share, float opacity = 1) {
     const glm::dvec3 colour = colour_at(map, share);
     return ImGui::GetColorU32(
-        {static_cast<float>(colour.r), static_cast<float>(colour.g), static_cast<float>(colour.b), 1});
+        {static_cast<float>(colour.r), static_cast<float>(colour.g), static_cast<float>(colour.b), opacity});
 }
 
-// Returns the mean of the finite values in a rectangle of the map, or NaN if it has none.
-double mean_in(const MapShown& map, std::int64_t a_begin, std::int64_t a_end, std::int64_t b_begin,
-               std::int64_t b_end) {
+struct Cell {
+    double mean;        // of the finite values; NaN: none
+    bool is_ambiguous;  // more than half of the values are ambiguous
+};
+
+// Summarises a rectangle of the map.
+Cell cell_of(const MapShown& map, std::int64_t a_begin, std::int64_t a_end, std::int64_t b_begin, std::int64_t b_end) {
     double sum = 0;
-    std::int64_t count = 0;
+    std::int64_t count = 0, ambiguous = 0;
     for (std::int64_t b = b_begin; b < b_end; ++b) {
         for (std::int64_t a = a_begin; a < a_end; ++a) {
-            const float value = map.values[static_cast<std::size_t>(b * map.a_scans + a)];
+            const auto place = static_cast<std::size_t>(b * map.a_scans + a);
+            const float value = map.values[place];
             if (!std::isfinite(value)) continue;
             sum += static_cast<double>(value);
+            ambiguous += !map.ambiguous.empty() && map.ambiguous[place] != 0;
             ++count;
         }
     }
-    return count > 0 ? sum / static_cast<double>(count) : std::nan("");
+    return {count > 0 ? sum / static_cast<double>(count) : std::nan(""), 2 * ambiguous > count};
 }
 
 // Returns the range of positions in cell `cell` of `cells`, with at least one position.
@@ -68,27 +77,30 @@ std::pair<std::int64_t, std::int64_t> in_cell(std::int64_t cell, std::int64_t ce
     return {begin, std::max(begin + 1, (cell + 1) * places / cells)};
 }
 
-// Cells with unknown values stay empty.
-void draw_cells(const MapShown& map, const ColourMap& colours, const ValueRange& range, ImVec2 at, ImVec2 size,
+// Draws the cells, except those with unknown values. Returns whether a cell is faded.
+bool draw_cells(const MapShown& map, const ColourMap& colours, const ValueRange& range, ImVec2 at, ImVec2 size,
                 float cell) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const std::int64_t across = std::clamp<std::int64_t>(std::lround(size.x / cell), 1, map.a_scans);
     const std::int64_t down = std::clamp<std::int64_t>(std::lround(size.y / cell), 1, map.b_scans);
+    bool has_faded = false;
     for (std::int64_t y = 0; y < down; ++y) {
         const auto [b_begin, b_end] = in_cell(y, down, map.b_scans);
         for (std::int64_t x = 0; x < across; ++x) {
             const auto [a_begin, a_end] = in_cell(x, across, map.a_scans);
-            const double mean = mean_in(map, a_begin, a_end, b_begin, b_end);
+            const auto [mean, is_ambiguous] = cell_of(map, a_begin, a_end, b_begin, b_end);
             if (std::isnan(mean)) continue;
+            has_faded = has_faded || is_ambiguous;
             const double share = range.high > range.low ? (mean - range.low) / (range.high - range.low) : 0.5;
             const auto place = [](float from, float extent, std::int64_t cell_number, std::int64_t cells) {
                 return from + extent * static_cast<float>(cell_number) / static_cast<float>(cells);
             };
             list.AddRectFilled({place(at.x, size.x, x, across), place(at.y, size.y, y, down)},
                                {place(at.x, size.x, x + 1, across), place(at.y, size.y, y + 1, down)},
-                               colour_of_share(colours, share));
+                               colour_of_share(colours, share, is_ambiguous ? faded : 1));
         }
     }
+    return has_faded;
 }
 
 void draw_bar(const PanelContext& context, const char* name, const ColourMap& colours, const ValueRange& range,
@@ -135,8 +147,11 @@ void draw_map(const PanelContext& context, const char* name, const MapShown& map
     note_place(context, name);
     if (!range) return muted_text(context, "Nowhere are both surfaces known.");
     const ColourMap colours = colour_map("viridis");
-    draw_cells(map, colours, *range, at, size, context.style.px(cell_px));
+    const bool has_faded = draw_cells(map, colours, *range, at, size, context.style.px(cell_px));
     draw_bar(context, name, colours, *range, map.unit);
+    if (!has_faded) return;
+    muted_text(context, "Faded: ambiguous, another depth fits about as well.");
+    note_place(context, std::string(name) + ".ambiguous");
 }
 
 // ---- The panel
@@ -297,7 +312,8 @@ class SurfacesPanel : public NamedPanel {
         }
         figure(context, "mean thickness", known > 0 ? short_number(sum / static_cast<double>(known)) : "–",
                unit.c_str());
-        draw_map(context, "layers.thickness", {map, found.a_scans, found.b_scans, unit});
+        const std::vector<std::uint8_t> ambiguous = ambiguous_between(found, upper_, lower_);
+        draw_map(context, "layers.thickness", {map, found.a_scans, found.b_scans, unit, ambiguous});
         tooltip(context, "thickness along the A-scan: A-scans to the right, B-scans downwards");
     }
 
