@@ -8,8 +8,9 @@ import socket
 import struct
 import subprocess
 import tempfile
-import time
 import urllib.request
+
+from waiting import wait_until
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -96,14 +97,14 @@ class Browser:
         self.port = self.awaited_port()
 
     def awaited_port(self, timeout_s=60):
-        end = time.monotonic() + timeout_s
-        while time.monotonic() < end:
+        def port():
             try:
                 with open(f"{self.folder.name}/DevToolsActivePort", encoding="ascii") as file:
                     return int(file.readline())
             except (OSError, ValueError):
-                time.sleep(0.05)
-        raise TimeoutError("Chromium does not come up")
+                return None
+
+        return wait_until(port, "Chromium", timeout_s)
 
     def page(self, address):
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}/json/new?about:blank", method="PUT")
@@ -145,17 +146,13 @@ class Page:
         return answer["result"].get("value")
 
     def until(self, expression, timeout_s=60):
-        end = time.monotonic() + timeout_s
-        while True:
+        def found():
             try:
-                found = self.value(expression)
+                return self.value(expression)
             except RuntimeError:  # the page is still loading
-                found = None
-            if found:
-                return found
-            if time.monotonic() > end:
-                raise TimeoutError(f"{expression}\n{self.value('document.body.innerText')}")
-            time.sleep(0.05)
+                return None
+
+        return wait_until(found, lambda: f"{expression}\n{self.value('document.body.innerText')}", timeout_s, every_s=0.02)
 
     def mouse(self, kind, x, y, **more):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)

@@ -8,7 +8,6 @@ import signal
 import struct
 import subprocess
 import tempfile
-import time
 import unittest
 import zlib
 from pathlib import Path
@@ -16,6 +15,8 @@ from pathlib import Path
 import nibabel
 import numpy as np
 import tifffile
+
+from waiting import wait_until
 
 PROGRAM = os.environ.get("ECHOLUX_PROGRAM", "echolux")
 LAYERS = Path("/usr/share/vulkan/explicit_layer.d")
@@ -46,6 +47,18 @@ def start(*arguments, folder=".", environment=None, most_file_bytes=None):
         preexec_fn=in_the_child,
         restore_signals=False,
     )
+
+
+def has_signal(process, kind, which):
+    """Whether a set of signals of the process contains it: "SigCgt", caught, or "ShdPnd", not received yet."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    found = re.search(rf"{kind}:\s*([0-9a-f]+)", status)
+    return bool(int(found[1], 16) >> (which - 1) & 1)
+
+
+def processor_seconds(process):
+    user, system = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 class Finished:
@@ -95,23 +108,32 @@ class ProgramCase(unittest.TestCase):
 
     def wait_for(self, process, what, is_so):
         """Waits until `is_so()` while the process runs."""
-        for _ in range(1200):
-            if is_so():
-                return
-            self.assertIsNone(process.poll(), f"ended before {what}")
-            time.sleep(0.05)
-        process.kill()
-        self.fail(f"waited a minute for {what}")
+
+        def comes():
+            return is_so() or self.assertIsNone(process.poll(), f"ended before {what}")
+
+        try:
+            wait_until(comes, what)
+        except TimeoutError:
+            process.kill()
+            raise
 
     def wait_until_interrupts_are_caught(self, process):
         """Until its handler is installed, an interrupt kills the program. On a busy machine, starting takes seconds."""
 
-        def catches():
-            status = Path(f"/proc/{process.pid}/status").read_text()
-            caught = int(re.search(r"SigCgt:\s*([0-9a-f]+)", status).group(1), 16)
-            return bool(caught >> (signal.SIGINT - 1) & 1)
+        self.wait_for(process, "interrupts are caught", lambda: has_signal(process, "SigCgt", signal.SIGINT))
 
-        self.wait_for(process, "interrupts are caught", catches)
+    def wait_until_it_works(self, process, cpu_s=0.1):
+        """Until it has used so much processor time after its start."""
+        self.wait_until_interrupts_are_caught(process)
+        begin = processor_seconds(process)
+        self.wait_for(process, f"{cpu_s} s of work", lambda: processor_seconds(process) - begin >= cpu_s)
+
+    def send_signals(self, process, *signals):
+        """Sends each when the one before has been received: the system merges simultaneous signals."""
+        for one in signals:
+            process.send_signal(one)
+            wait_until(lambda: process.poll() is not None or not has_signal(process, "ShdPnd", one), "the signal is received")
 
     def files(self):
         return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file())
