@@ -7,10 +7,12 @@ Prints one JSON object: `got` with the messages of one volume by device, all wit
 order. Images are saved as FOLDER/DEVICE.npy. Stops after the given time, or as soon as it has images, pose, note and
 all answers. Exit code 77: pyigtl is missing.
 """
+import contextlib
 import json
 import struct
 import sys
-import time
+
+from waiting import wait_until
 
 try:
     import numpy as np
@@ -75,22 +77,27 @@ def told(message):
 def main():
     how, port, seconds, folder, requests = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4], sys.argv[5:]
     line = pyigtl.OpenIGTLinkClient("127.0.0.1", port) if how == "connect" else pyigtl.OpenIGTLinkServer(port=port, local_server=True)
-    of_times, got, answers, waits = {}, {}, [], None
-    end = time.time() + seconds
-    while time.time() < end and not (got and len(answers) == len(requests)):
-        if waits is None and len(answers) < len(requests) and line.is_connected():
-            waits = time.time()
+    of_times, got, answers, waits = {}, {}, [], False
+
+
+    def has_all():
+        nonlocal waits, got
+        if not waits and len(answers) < len(requests) and line.is_connected():
+            waits = True
             line.send_message(message_of(requests[len(answers)]), wait=False)
         for message in line.get_latest_messages():
             about = told(message)
             if message.device_name in ("strings", "commands"):
                 answers.append(about)
-                waits = None
+                waits = False
             else:
                 of_time = of_times.setdefault(message.timestamp, {})
                 of_time[message.device_name] = about
                 got = got or (of_time if WANTED <= of_time.keys() else {})
-        time.sleep(0.01)
+        return got and len(answers) == len(requests)
+
+    with contextlib.suppress(TimeoutError):
+        wait_until(has_all, "messages", seconds)
     for name, about in got.items():
         if "image" in about:
             np.save(f"{folder}/{name}.npy", about.pop("image"))

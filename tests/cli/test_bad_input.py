@@ -53,10 +53,9 @@ class BadScanFile(ProgramCase):
 
         def grow():
             with open(self.folder / "spectra.raw", "ab") as raw:
-                while not over.is_set():
+                while not over.wait(0.002):
                     raw.write(bytes(512))
                     raw.flush()
-                    time.sleep(0.002)
 
         growth = threading.Thread(target=grow)
         growth.start()

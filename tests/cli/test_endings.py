@@ -155,9 +155,7 @@ class Endings(ProgramCase):
         process = start(*long, folder=self.folder)
         self.wait_for(process, "unfinished files", lambda: any("unfinished" in name for name in self.files()))
         begin = time.monotonic()
-        for _ in range(3):
-            process.send_signal(signal.SIGINT)
-            time.sleep(0.01)
+        self.send_signals(process, *[signal.SIGINT] * 3)
         self.expect_soon(process, begin)
         self.assertEqual(process.returncode, 130)
         self.assertEqual(self.files(), [])

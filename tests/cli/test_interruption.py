@@ -10,15 +10,11 @@ from support import Finished, ProgramCase, extend, fringes, start, write_scan
 
 
 class Interrupted(ProgramCase):
-    def interrupt(self, *arguments, after_s=1.0, times=1):
+    def interrupt(self, *arguments, times=1):
         before = self.files()
         process = start(*arguments, folder=self.folder)
-        self.wait_until_interrupts_are_caught(process)
-        time.sleep(after_s)
-        self.assertIsNone(process.poll(), "ended before it could be interrupted: " + str(process.poll()))
-        for _ in range(times):
-            process.send_signal(signal.SIGINT)
-            time.sleep(0.01)  # two simultaneous signals would be merged
+        self.wait_until_it_works(process)
+        self.send_signals(process, *[signal.SIGINT] * times)
         begin = time.monotonic()
         finished = Finished(process)
         self.assertEqual(finished.code, 130, finished)
@@ -26,8 +22,8 @@ class Interrupted(ProgramCase):
         self.assertEqual(self.files(), before)
 
     def test_simulate(self):
-        self.interrupt("simulate", "vessel", "--out", "scan/scan.toml", "--samples", 2048, "--a-scans", 1000,
-                       "--b-scans", 1000)
+        self.interrupt("simulate", "vessel", "--out", "scan/scan.toml", "--samples", 512, "--a-scans", 100,
+                       "--b-scans", 20000)
         self.assertFalse((self.folder / "scan").exists(), "the folder that it made is left, empty")
 
     def test_reconstruct(self):

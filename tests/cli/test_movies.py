@@ -5,7 +5,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 import unittest
 from fractions import Fraction
 
@@ -213,9 +212,7 @@ class EndedEarly(MovieCase):
     def test_cancelled_it_is_a_movie_of_what_was_made(self):
         frames = 1000
         process = start("render", "v.nii", "--movie", "m.mp4", "--size", SIZE, "--frames", frames, folder=self.folder)
-        while not any(path.stat().st_size > 150_000 for path in self.folder.glob("unfinished-*")):
-            self.assertIsNone(process.poll())
-            time.sleep(0.05)
+        self.wait_for(process, "pictures", lambda: any(path.stat().st_size > 150_000 for path in self.folder.glob("unfinished-*")))
         process.send_signal(signal.SIGINT)
         finished = Finished(process)
         self.assertEqual(finished.code, 130, finished)

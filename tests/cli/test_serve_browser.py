@@ -2,6 +2,7 @@
 handing over control, a phone, a slow connection. These tests take long; the first test of this kind is in
 test_serve.py."""
 import base64
+import contextlib
 import json
 import socket
 import threading
@@ -12,8 +13,9 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from browser import CHROMIUM, Browser, Socket
-from served import Served, picture, pixels_of_png, told
+from served import Served, asked, picture, pixels_of_png, told
 from support import ProgramCase, read_png, write_scan
+from waiting import wait_until
 
 STILL = "window.echolux && echolux.video.last && echolux.video.last.isStill && echolux.video.last.picture"
 SOURCE = ["--source", "sim", "--set", "simulation.a_scans=32", "--set", "simulation.b_scans=16", "--set", "simulation.samples=512",
@@ -58,11 +60,8 @@ class Told:
             pass
 
     def await_setting(self, begin, timeout_s=20):
-        end = time.monotonic() + timeout_s
-        while not any(key.startswith(begin) for key in list(self.settings)):
-            if time.monotonic() > end:
-                raise TimeoutError(f"no setting {begin}… was changed: {self.settings}")
-            time.sleep(0.02)
+        wait_until(lambda: any(key.startswith(begin) for key in list(self.settings)),
+                   lambda: f"a change of {begin}…, changed are {self.settings}", timeout_s)
 
 
 @unittest.skipIf(CHROMIUM is None, "there is no Chromium here")
@@ -99,11 +98,14 @@ class SlowServeInABrowser(ProgramCase):
         page.value("""window.kept = {}; const before = echolux.video.onShown;
             echolux.video.onShown = (head) => { before(head); if (!head.isStill && Object.keys(kept).length < 12)
             kept[head.picture] = btoa(Array.from(echolux.video.pixels(), (code) => String.fromCharCode(code)).join("")); }""")
-        end = time.monotonic() + 60
-        while page.value("Object.keys(kept).length") < 8 and time.monotonic() < end:
+
+        def enough():
             page.drag((300, 150), (340, 170), steps=6)
-            time.sleep(0.2)
-        time.sleep(1)
+            numbers = page.value("Object.keys(kept)")
+            return len(numbers) >= 8 and sum(int(number) in lossless for number in numbers) >= 3
+
+        with contextlib.suppress(TimeoutError):
+            wait_until(enough, timeout_s=60, every_s=0.05)
         decoded = page.value("kept")
         both = [int(number) for number in decoded if int(number) in lossless]
         self.assertGreaterEqual(len(both), 3, f"{sorted(decoded)} {sorted(lossless)}")
@@ -116,17 +118,18 @@ class SlowServeInABrowser(ProgramCase):
 
     def test_a_panel_changes_a_setting(self):
         served = self.serve()
-        told = self.told_of(served)
+        line = served.socket(served.watch)
         page = self.open(served.steer)
         before = page.until(f"({STILL}) && echolux.video.hash()")
+        view = asked(line, "get", keys=["view"])
         for y in range(90, 240, 10):  # down the right panel, whose buttons turn the camera
             page.mouse("mouseMoved", 985, y)
             page.mouse("mousePressed", 985, y, button="left", clickCount=1)
             page.mouse("mouseReleased", 985, y, button="left", clickCount=1)
-            time.sleep(0.15)
-            if any(key.startswith("view.") for key in list(told.settings)):
+            with contextlib.suppress(TimeoutError):
+                wait_until(lambda: asked(line, "get", keys=["view"]) != view, timeout_s=0.15)
                 break
-        told.await_setting("view.")
+        wait_until(lambda: asked(line, "get", keys=["view"]) != view, "another view")
         page.until(f"({STILL}) && echolux.video.hash().then((hash) => hash !== '{before}')")
 
     def test_a_recording_is_started_and_stopped(self):
@@ -135,7 +138,7 @@ class SlowServeInABrowser(ProgramCase):
         page.until("!document.getElementById('record').hidden")
         page.press("record")
         page.until("document.getElementById('record').classList.contains('on')")
-        time.sleep(1.5)
+        self.await_volumes(served)
         page.press("record")
         page.until("!document.getElementById('record').classList.contains('on')")
         self.await_files("echolux-*.toml")
@@ -147,21 +150,30 @@ class SlowServeInABrowser(ProgramCase):
         page = self.open(self.serve().steer)
         page.until(STILL)
         page.value("echolux.video.canvas.focus()")
-        page.key("k", "KeyK", 75, modifiers=2)  # the palette
-        time.sleep(1)
-        page.type("keep a picture of the view")
-        time.sleep(1)
+        self.show(page, lambda: page.key("k", "KeyK", 75, modifiers=2))  # the palette
+        page.type("keep a picture of the vie")
+        self.show(page, lambda: page.type("w"))
         page.key("Enter", "Enter", 13, text="\r")
         self.await_files("echolux-*.png")
         (kept,) = self.folder.glob("echolux-*.png")
         self.assertGreater(read_png(kept).std(), 1)
 
+    def show(self, page, act):
+        """Acts, and waits for the picture at rest that shows it."""
+        number = page.value("echolux.input.number")
+        act()
+        page.until(f"({STILL}) && echolux.video.last.input > {number}")
+
     def await_files(self, *patterns, timeout_s=60):
-        end = time.monotonic() + timeout_s
-        while not all(list(self.folder.glob(pattern)) for pattern in patterns):
-            self.assertLess(time.monotonic(), end, f"{patterns}: {self.files()}")
-            time.sleep(0.1)
-        time.sleep(1)
+        """Waits for complete files."""
+        wait_until(lambda: all(list(self.folder.glob(pattern)) for pattern in patterns)
+                   and not list(self.folder.rglob("unfinished*")), lambda: f"{patterns}: {self.files()}", timeout_s)
+
+    def await_volumes(self, served, count=2):
+        """Waits until at least so many volumes are recorded."""
+        line = served.socket(served.watch)
+        recorded = lambda: (asked(line, "statistics").get("recorder") or {}).get("bytes", 0)
+        wait_until(lambda: recorded() >= (count + 1) * 16 * 32 * 512 * 2, "recorded volumes")
 
     def test_steering_is_asked_for_handed_over_kept_and_taken(self):
         served = self.serve()
@@ -215,13 +227,11 @@ class SlowServeInABrowser(ProgramCase):
         page = self.open(served.steer)
         page.until(STILL)
         page.value("window.copied = ''; echolux.connection.on('clipboard', (message) => (copied = message.text)); echolux.video.canvas.focus()")
-        page.key("k", "KeyK", 75, modifiers=2)  # the palette, which has a text field
-        time.sleep(1)
+        self.show(page, lambda: page.key("k", "KeyK", 75, modifiers=2))  # the palette, which has a text field
         text = "\\u00b5m \\u2192 \\u4f60\\u597d"
-        page.value(f"""(() => {{ const data = new DataTransfer(); data.setData("text/plain", "{text}");
+        self.show(page, lambda: page.value(f"""(() => {{ const data = new DataTransfer(); data.setData("text/plain", "{text}");
             document.body.dispatchEvent(new ClipboardEvent("paste", {{ clipboardData: data, bubbles: true, cancelable: true }}));
-            echolux.input.send([["k", "Ctrl", 0, 0]]); }})()""")
-        time.sleep(1)
+            echolux.input.send([["k", "Ctrl", 0, 0]]); }})()"""))
         page.key("a", "KeyA", 65, modifiers=2)
         page.key("c", "KeyC", 67, modifiers=2)
         self.assertEqual(page.until("copied"), json.loads(f'"{text}"'))
@@ -251,10 +261,9 @@ class SlowServeInABrowser(ProgramCase):
         self.assertTrue(page.value("document.getElementById('state').scrollWidth <= document.getElementById('state').offsetWidth"), "cut off")
         place = (195, 300)  # inside the volume
         page.touch("touchStart", place)
-        time.sleep(0.2)
+        page.until("echolux.touch.state === 'drag'")
         for i in range(1, 12):
             page.touch("touchMove", (place[0] + 8 * i, place[1] + 2 * i))
-            time.sleep(0.02)
         page.touch("touchEnd")
         told.await_setting("view.azimuth_deg")
         told.settings.clear()
@@ -262,13 +271,12 @@ class SlowServeInABrowser(ProgramCase):
         page.touch("touchStart", (place[0] - 30, place[1]), (place[0] + 30, place[1]))
         for i in range(1, 12):
             page.touch("touchMove", (place[0] - 30 - 3 * i, place[1]), (place[0] + 30 + 3 * i, place[1]))
-            time.sleep(0.02)
         page.touch("touchEnd")
         told.await_setting("view.")
         page.until("document.getElementById('record').offsetHeight > 0")
         self.tap(page, "record")
         page.until("document.getElementById('record').classList.contains('on')")
-        time.sleep(1)
+        self.await_volumes(served)
         self.tap(page, "record")
         page.until("!document.getElementById('record').classList.contains('on')")
         self.await_files("echolux-*.toml")

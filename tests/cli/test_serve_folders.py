@@ -7,13 +7,13 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
 
 from support import ProgramCase, fringes, read_png, start, write_scan
 from test_push import push
+from waiting import wait_until
 
 
 class ServeFolders(ProgramCase):
@@ -104,11 +104,7 @@ class ServeFolders(ProgramCase):
         self.assertTrue(self.call(stream, "open", file=str(self.folder / "secret/scan.toml"))["result"]["is_open"])
 
     def until_open(self, stream):
-        for _ in range(200):
-            if self.call(stream, "state")["result"]["is_open"]:
-                return True
-            time.sleep(0.1)
-        return False
+        return wait_until(lambda: self.call(stream, "state")["result"]["is_open"], "an open file")
 
     def test_programs_open_rings_of_this_machine_and_no_port_for_others(self):
         _, stream = self.serve()
