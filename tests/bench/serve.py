@@ -21,8 +21,9 @@ import threading
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
+sys.path[:0] = [str(Path(__file__).parents[1] / folder) for folder in ("cli", "support")]
 from browser import Socket  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 try:
     import av
@@ -57,11 +58,7 @@ class Served:
         return self.ask({"jsonrpc": "2.0", "id": 1, "method": "statistics"})["result"]
 
     def await_volumes(self, timeout_s=180):
-        end = time.monotonic() + timeout_s
-        while self.statistics().get("reconstructed", {}).get("volumes", 0) < 2:
-            if time.monotonic() > end:
-                sys.exit("no volume came")
-            time.sleep(0.2)
+        wait_until(lambda: self.statistics().get("reconstructed", {}).get("volumes", 0) >= 2, "volumes", timeout_s, every_s=0.2)
 
 
 class Session:
@@ -98,20 +95,19 @@ class Viewer:
     def run(self, seconds):
         for thread in self.threads:
             thread.start()
-        time.sleep(2)  # the first pictures open the encoder and decoder
+        wait_until(lambda: self.pictures >= 30, "pictures: the first ones open the encoder and decoder")
         self.rows.clear()
         self.pictures, self.bytes, self.held_back, begin = 0, 0, 0, time.monotonic()
-        time.sleep(seconds)
+        self.ends.wait(seconds)
         self.seconds = time.monotonic() - begin
         self.ends.set()
 
     def drag(self):
         x, y, number, due = 0.5 * self.width, 0.25 * self.height, 1, time.monotonic()
         self.send(number, [["m", x, y], ["b", 0, 1]])
-        while not self.ends.is_set():
+        while not self.ends.wait(max(0, due - time.monotonic())):
             number, due = number + 1, due + 1 / MOVES_PER_S
             self.send(number, [["m", x + 0.1 * self.width * math.sin(number / 30), y]])
-            time.sleep(max(0, due - time.monotonic()))
 
     def send(self, number, events):
         self.sent[number] = time.monotonic()

@@ -1,6 +1,7 @@
 """Live sessions: named sources, sources in Python, recordings, changes while they run."""
 import os
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -10,6 +11,7 @@ import numpy as np
 
 import echolux as ox
 from support import FolderCase, spectra
+from waiting import wait_until
 
 SMALL = {"samples": 256, "a_scans": 16, "b_scans": 4}
 FIXED = {"levels": "fixed", "low": 0, "high": 100, "background": "none"}
@@ -38,7 +40,7 @@ class NamedSources(unittest.TestCase):
     def test_newest_wins_where_the_caller_is_slow(self):
         with ox.live("sim:vessel", simulation=SMALL) as session:
             first = next(session)
-            time.sleep(0.3)
+            wait_until(lambda: session.stats.finished_volumes > 4, "more volumes")
             later = next(session)
             self.assertGreater(later.number, first.number + 1)
             self.assertGreater(session.stats.acquired_volumes, 2)
@@ -104,35 +106,46 @@ class NamedSources(unittest.TestCase):
 
 class Ending(FolderCase):
     def test_waits_for_the_block_in_hand(self):
-        begun, ended = [], []
+        begun, ended, has_begun, go_on = [], [], threading.Event(), threading.Event()
 
         def slow(voxels):
             begun.append(1)
-            time.sleep(0.2)
+            has_begun.set()
+            go_on.wait(60)
             ended.append(1)
 
         with ox.live("sim:vessel", simulation=SMALL, stages={"voxels": slow}) as session:
-            while not begun:
-                time.sleep(0.01)
-        self.assertEqual(len(ended), len(begun))
-        time.sleep(0.3)
-        self.assertEqual(len(ended), len(begun))
+            self.assertTrue(has_begun.wait(60))
+            leaves = threading.Thread(target=lambda: wait_until(lambda: not session.stats.running) and go_on.set())
+            leaves.start()
+        done = len(begun)
+        self.assertEqual(len(ended), done)
+        leaves.join()
+        with ox.live("sim:vessel", simulation=SMALL) as other:  # volumes later, nothing more is worked on
+            wait_until(lambda: other.stats.finished_volumes > 4)
+        self.assertEqual((len(begun), len(ended)), (done, done))
 
     def test_does_not_wait_for_volumes_that_nobody_takes(self):
         with ox.live("sim:vessel", simulation=SMALL, lossless=True, queue=1) as session:
             next(session)
-            time.sleep(0.3)
+            wait_until(lambda: session.stats.acquired_volumes > 3, "volumes that nobody takes")
         self.assertIsNotNone(session.next(10))
 
     def test_does_not_wait_after_ctrl_c(self):
-        began = time.monotonic()
+        begun, go_on, ended = threading.Event(), threading.Event(), []
+
+        def slow(voxels):
+            begun.set()
+            go_on.wait(60)
+            ended.append(1)
+
         with self.assertRaises(KeyboardInterrupt):
-            session = ox.live("sim:vessel", simulation=SMALL, stages={"voxels": lambda _: time.sleep(1)})
-            with session:
-                time.sleep(0.2)
-                began = time.monotonic()
+            with ox.live("sim:vessel", simulation=SMALL, stages={"voxels": slow}) as session:
+                session.start()
+                self.assertTrue(begun.wait(60))
                 raise KeyboardInterrupt
-        self.assertLess(time.monotonic() - began, 0.2)
+        self.assertEqual(ended, [], "it waited for the stage")
+        go_on.set()
 
 
 class OddNames(FolderCase):
@@ -227,7 +240,7 @@ class PythonSources(FolderCase):
 
         with ox.live(broken(), lossless=True, recipe=FIXED) as session:
             self.assertTrue(raised.wait(30))
-            time.sleep(0.05)  # until the session has noticed
+            wait_until(lambda: session.stats.ended, "the session to notice it")
             taken = [session.next(30).number, session.next(30).number]
             with self.assertRaisesRegex(OSError, "cable"):
                 session.next(30)
@@ -341,8 +354,10 @@ class Interrupts(unittest.TestCase):
             yield spectra()
             goes_on.wait(30)
 
+        main = threading.main_thread().ident
+
         def interrupt():
-            time.sleep(0.3)
+            wait_until(lambda: sys._current_frames()[main].f_code.co_name in ("__next__", "_taken"), "a call of next()")
             self.sent = time.monotonic()
             os.kill(os.getpid(), signal.SIGINT)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 import echolux as ox
 from support import FolderCase, spectra, write_scan
+from waiting import wait_until
 
 RAW = spectra(b_scans=2)
 
@@ -70,7 +71,10 @@ class Ends(unittest.TestCase):
              "small = {'samples': 256, 'a_scans': 16, 'b_scans': 4}\n"
              "def endless():\n"
              "    while True: yield ones\n"
-             "def daemon(work): threading.Thread(target=work, daemon=True).start()\n")
+             "def daemon(work): threading.Thread(target=work, daemon=True).start()\n"
+             "begun = threading.Semaphore(0)\n"
+             "def wait_for(times):\n"
+             "    for _ in range(times): assert begun.acquire(timeout=20)\n")
 
     def ends_well(self, *lines, tries=1, output=""):
         script = self.START + "\n".join(lines)
@@ -84,23 +88,24 @@ class Ends(unittest.TestCase):
             self.ends_well(f"session = ox.live(endless(), lossless={lossless}, recipe=fixed)", "session.next(3)", tries=2)
 
     def test_with_a_source_that_waits_for_its_instrument(self):
-        self.ends_well("def waits():", "    yield ones", "    time.sleep(60)",
+        self.ends_well("def waits():", "    yield ones", "    threading.Event().wait()",
                        "session = ox.live(waits(), recipe=fixed)", "session.next(3)")
 
     def test_with_a_source_whose_session_was_dropped(self):
         self.ends_well("session = ox.live(endless(), lossless=True, recipe=fixed)", "session.next(3)", "del session")
 
     def test_with_threads_that_take_volumes(self):
-        self.ends_well("def take():", "    for volume in ox.live('sim:vessel', simulation=small): pass",
-                       "daemon(take)", "time.sleep(0.3)", tries=2)
+        self.ends_well("def take():", "    for volume in ox.live('sim:vessel', simulation=small): begun.release()",
+                       "daemon(take)", "wait_for(5)", tries=2)
 
     def test_with_threads_that_reconstruct(self):
         self.ends_well("make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=fixed)", "def work():",
-                       "    while True: make(ones)", "for _ in range(4): daemon(work)", "time.sleep(0.2)", tries=2)
+                       "    while True: make(ones); begun.release()", "for _ in range(4): daemon(work)", "wait_for(40)", tries=2)
 
     def test_with_threads_that_wait_for_long_work(self):
         self.ends_well("slow = ox.simulate('mirror', samples=1024, a_scans=256, b_scans=64)",
-                       "for _ in range(2): daemon(lambda: slow.spectra(progress=lambda *now: None))", "time.sleep(0.3)")
+                       "for _ in range(2): daemon(lambda: slow.spectra(progress=lambda *now: begun.release()))",
+                       "wait_for(2)")
 
     def test_with_work_of_the_main_thread(self):
         self.ends_well("import atexit", "done = []", "def last():",
@@ -117,8 +122,8 @@ class Ends(unittest.TestCase):
     def test_with_stages_of_threads(self):
         self.ends_well("make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=fixed)",
                        "def stage(array): array += 1; sum(range(10000))", "make._scan.set_stages(stage)",
-                       "make = ox.Reconstructor(make._scan)", "def work():", "    while True: make(ones)",
-                       "for _ in range(2): daemon(work)", "time.sleep(0.2)", tries=2)
+                       "make = ox.Reconstructor(make._scan)", "def work():", "    while True: make(ones); begun.release()",
+                       "for _ in range(2): daemon(work)", "wait_for(20)", tries=2)
 
     def test_of_children_that_have_sessions_of_their_parent(self):
         for end in ("sys.exit()", "del session, make, scan; sys.exit()", "session.__dict__.clear(); sys.exit()"):
@@ -137,7 +142,7 @@ def interrupt_soon(after):
 class Interruptions(FolderCase):
     MAX_S = 0.2
 
-    def stops(self, work, after=0.3, tries=3):
+    def stops(self, work, after=0.1, tries=3):
         """Expects KeyboardInterrupt in time, on a busy machine at least once."""
         late = []
         for _ in range(tries):
@@ -145,8 +150,7 @@ class Interruptions(FolderCase):
             start = time.monotonic()
             with self.assertRaises(KeyboardInterrupt):
                 work()
-                while time.monotonic() - start < after + 1:  # in case it arrives after the work has ended
-                    time.sleep(0.01)
+                threading.Event().wait(after + 1)  # in case it arrives after the work has ended
                 self.fail("the work ended before")
             late.append(time.monotonic() - start - after)
         self.assertLess(min(late), self.MAX_S)
@@ -177,10 +181,7 @@ class Interruptions(FolderCase):
         big = ox.Volume.from_array(np.random.default_rng(1).normal(size=(128, 256, 512)).astype(np.float32))
         (self.folder / "out").mkdir()
         self.stops(lambda: big.save(self.folder / "out" / "big.nii.gz", progress=False))
-        until = time.monotonic() + 60
-        while list((self.folder / "out").iterdir()) and time.monotonic() < until:  # until the current piece is finished
-            time.sleep(0.05)
-        self.assertEqual(list((self.folder / "out").iterdir()), [])
+        wait_until(lambda: not list((self.folder / "out").iterdir()), "the end of the current piece")
 
     def test_stop_the_truth_of_a_scene(self):
         scene = {"samples": 1024, "a_scans": 512, "b_scans": 64}

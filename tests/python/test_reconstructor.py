@@ -2,7 +2,6 @@
 import importlib.util
 import pickle
 import threading
-import time
 import unittest
 
 import numpy as np
@@ -172,17 +171,13 @@ class Calling(FolderCase):
         np.testing.assert_array_equal(made.array, make(RAW))
 
     def test_is_closed_after_with(self):
-        with ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"}) as make:
-            begun, made = threading.Event(), []
-
-            def work():
-                begun.set()
-                made.append(make(RAW))
-
-            thread = threading.Thread(target=work)
+        begun, made = threading.Event(), []
+        scan = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})._scan
+        scan.set_stages(lambda spectra: begun.set())
+        with ox.Reconstructor(scan) as make:
+            thread = threading.Thread(target=lambda: made.append(make(RAW)))
             thread.start()
-            begun.wait()
-            time.sleep(0.01)
+            self.assertTrue(begun.wait(60))
         thread.join()
         self.assertEqual(len(made), 1)
         for call in (lambda: make(RAW), lambda: make.volume(RAW), make.grid):

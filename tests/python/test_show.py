@@ -5,7 +5,6 @@ import re
 import struct
 import subprocess
 import sys
-import time
 import unittest
 import zlib
 from unittest import mock
@@ -15,6 +14,7 @@ import numpy as np
 import echolux as ox
 from echolux import _core, show
 from support import FolderCase
+from waiting import wait_until
 
 try:
     import matplotlib
@@ -121,16 +121,15 @@ class Windows(FolderCase):
 
     def test_leave_nothing_where_python_ends_before(self):
         (self.folder / "tmp").mkdir()
+        os.mkfifo(self.folder / "end")
         with self.program():
-            (self.folder / "echolux").write_text(f'#!/bin/sh\necho "$@" > {self.folder}/asked\nsleep 1\n')
+            (self.folder / "echolux").write_text(f'#!/bin/sh\nread end < {self.folder}/end\n')
             script = "import os, numpy, echolux; " \
                      "echolux.Volume.from_array(numpy.ones((2, 3, 4), 'u1')).view(window=True); os._exit(0)"
             subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "TMPDIR": str(self.folder / "tmp")})
         self.assertEqual(len(list((self.folder / "tmp").iterdir())), 1)
-        until = time.monotonic() + 20
-        while list((self.folder / "tmp").iterdir()) and time.monotonic() < until:
-            time.sleep(0.05)
-        self.assertEqual(list((self.folder / "tmp").iterdir()), [])
+        (self.folder / "end").write_text("\n")  # opening it waits for the reader
+        wait_until(lambda: not list((self.folder / "tmp").iterdir()), "an empty folder")
 
     def test_need_the_program(self):
         with mock.patch.dict(os.environ, {"PATH": str(self.folder)}):

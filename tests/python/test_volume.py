@@ -1,13 +1,13 @@
 """Volumes: as arrays, converted, saved and loaded."""
 import copy
 import pickle
-import time
 import unittest
 
 import numpy as np
 
 import echolux as ox
 from support import FolderCase, spectra, write_scan
+from waiting import wait_until
 
 CODES = np.arange(2 * 3 * 4, dtype=np.uint16).reshape(2, 3, 4)
 
@@ -142,10 +142,7 @@ class Meaning(FolderCase):
             with self.assertRaises(ZeroDivisionError):
                 big.save(self.folder / name, progress=stop)
             self.assertEqual(seen[0][1], big.nbytes)
-            until = time.monotonic() + 20
-            while list(self.folder.iterdir()) and time.monotonic() < until:  # until the current piece is finished
-                time.sleep(0.01)
-            self.assertEqual(list(self.folder.iterdir()), [], name)
+            wait_until(lambda: not list(self.folder.iterdir()), f"the end of the current piece of {name}")
 
     def test_has_texts_that_are_whole(self):
         for name in ("unit", "quantity"):

@@ -6,11 +6,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
 from support import FolderCase, spectra, write_scan
+from waiting import wait_until
 
 MISSING = [name for name in ("zarr", "dask", "distributed", "fsspec") if importlib.util.find_spec(name) is None]
 PATIENCE_S = 300  # for steps that take a second on an idle machine
@@ -59,10 +59,7 @@ class ClusterCase(FolderCase):
                 stream.close()
 
     def wait_for(self, what, condition, seconds=PATIENCE_S):
-        deadline = time.monotonic() + seconds
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, f"no {what} after {seconds} s")
-            time.sleep(0.02)
+        wait_until(condition, what, seconds)
 
     def assert_same_results(self, out, reference):
         self.assertEqual(result_bytes(out), result_bytes(reference))

@@ -20,6 +20,7 @@ import steps
 from archive import free_port, result_bytes
 from echolux import cluster
 from echolux.cluster.cli import main as batch
+from waiting import wait_until
 
 for module in ("zarr", "fsspec", "numcodecs", "google_crc32c", "distributed", "distributed.cli.dask_worker",
                "distributed.cli.dask_scheduler"):
@@ -116,8 +117,7 @@ class OnDask:
             self._start_all()
 
     def wait(self):
-        while any(steps.is_in_part(pid) for pid in self.workers):
-            time.sleep(0.003)
+        wait_until(lambda: not any(steps.is_in_part(pid) for pid in self.workers), "the end of all parts")
 
     def end(self):
         for pid in self.scheduler, *self.workers:
@@ -127,30 +127,35 @@ class OnDask:
 
 def end(pid):
     """Waits until the process has finished its part and exited. Kills it if it only waits for its scheduler."""
-    until = time.monotonic() + 2
-    while True:
-        if os.waitpid(pid, os.WNOHANG)[0]:
-            return
+    until, has_exited = time.monotonic() + 2, False
+
+    def is_idle():
+        nonlocal until, has_exited
+        has_exited = os.waitpid(pid, os.WNOHANG)[0] != 0
+        if has_exited:
+            return True
         if steps.is_in_part(pid):
             until = time.monotonic() + 2
         elif time.monotonic() > until:
             os.kill(pid, signal.SIGSTOP)  # so that it does not begin another part
             if not steps.is_in_part(pid):
-                break
+                return True
             os.kill(pid, signal.SIGCONT)
-        time.sleep(0.005)
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
+        return False
+
+    wait_until(is_idle, "the end of a process")
+    if not has_exited:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
 
 
 def next_death(since):
     """Returns the id and status of a child that ended."""
-    while True:
+    def death():
         dead, status = os.waitpid(-1, os.WNOHANG)
-        if dead:
-            return dead, status
-        assert time.monotonic() - since < MAX_S, "a job that never ends"
-        time.sleep(0.003)
+        return (dead, status) if dead else None
+
+    return wait_until(death, "the end of a job", max(0, since + MAX_S - time.monotonic()))
 
 
 def one_start(place, dice, left, lost):

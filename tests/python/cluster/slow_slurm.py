@@ -6,8 +6,8 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 import unittest
+from pathlib import Path
 
 from archive import PARTS, ClusterCase, batch, free_port, write_archive
 from test_parts import reconstruct
@@ -107,7 +107,7 @@ class RealSlurm(ClusterCase):
         for one in workers:  # only those with this test's folder
             os.kill(int(one), 9)
         self.assertTrue(workers)
-        time.sleep(1)
+        self.wait_for("death", lambda: not any(Path(f"/proc/{one}").exists() for one in workers))
         self.wait_for_the_end()
         self.assert_same_results(self.out, self.reference)
         self.assertEqual(self.parts_there(), 40 * PARTS)

@@ -7,17 +7,17 @@ kill: an order: its number, the step at which to kill, and the process id (0: th
 kill-NUMBER: exists once that order was taken
 killed: a line with the kind of step for each order that was carried out
 in-ID: exists while the process ID is in a part
-slow: minimum time of each part in seconds
+hold: number of parts after which each waits for a file `go`
 fatal: "NAME TIME BEGIN" of a part that kills its worker
 """
 import contextlib
 import os
 import signal
-import time
 from pathlib import Path
 
 from echolux.cluster.parts import part
 from echolux.cluster.storage import folder
+from waiting import wait_until
 
 PLACE = Path(os.environ["ECHOLUX_STEPS"])
 NEVER = 1 << 60
@@ -104,7 +104,8 @@ def _counted(make):
         step("begin")
         if _read("fatal") == line:
             os.kill(os.getpid(), signal.SIGKILL)
-        time.sleep(float(_read("slow", "0")))
+        if begun() > int(_read("hold", str(NEVER))):
+            wait_until((PLACE / "go").exists, "go")
         return make(plan, one, *rest)
 
     counted.counts = True

@@ -65,7 +65,7 @@ class Command(ClusterCase):
         scans = write_archive(self.folder / "data", 20)
         counted = self.folder / "steps"
         counted.mkdir()
-        (counted / "slow").write_text("0.05")
+        (counted / "hold").write_text("5")
         words = batch(scans, "-o", self.folder / "out", "--part-b-scans", "64", "--workers", "1", "--threads", "1")
         job = self.start(*words, stderr=subprocess.PIPE, text=True, start_new_session=True,
                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a job started
@@ -75,6 +75,7 @@ class Command(ClusterCase):
                               "DASK_DISTRIBUTED__WORKER__PRELOAD": str([str(Path(__file__).parent / "steps.py")])})
         self.wait_for("part", lambda: len(list(self.folder.glob("out/.echolux/*/*/0-*.json"))) > 2)
         os.killpg(job.pid, signal.SIGINT)
+        (counted / "go").touch()
         said = job.communicate(timeout=PATIENCE_S)[1]
         self.assertEqual(job.returncode, 130, said)
         self.assertIn("what is done stays", said.splitlines()[-1])

@@ -194,8 +194,8 @@ class Locks(ClusterCase):
             self.lock()
 
     def test_a_killed_job_leaves_no_lock_that_holds(self):
-        script = ("import time; from echolux.cluster.scheduling import lock; from echolux.cluster.storage import store\n"
-                  f"lock.Lock(store.open_store({str(self.folder)!r})); time.sleep(60)")
+        script = ("import signal; from echolux.cluster.scheduling import lock; from echolux.cluster.storage import store\n"
+                  f"lock.Lock(store.open_store({str(self.folder)!r})); signal.pause()")
         process = self.start("-c", script)
         self.wait_for("lock", lambda: self.file.exists() and self.file.read_text().strip())
         process.kill()

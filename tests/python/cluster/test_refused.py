@@ -5,7 +5,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -205,13 +207,26 @@ class Locks(ClusterCase):
         scans, place = write_archive(self.folder / "data", 1), lock.Lock._is_mine
         self.addCleanup(setattr, lock.Lock, "_is_mine", place)
         self.addCleanup(setattr, lock, "BEAT_S", lock.BEAT_S)
-        lock.BEAT_S, lock.Lock._is_mine = 0.01, lambda self: False
-        from echolux.cluster.scheduling import worker
+        is_lost = threading.Event()
+        lock.BEAT_S, lock.Lock._is_mine = 0.01, lambda self: is_lost.set()
+        from echolux.cluster.scheduling import job_runner, worker
+
+        class Clock:
+            """Each look at it takes 0.6 s: the job looks at its lock every second."""
+
+            now = 0.0
+
+            def monotonic(self):
+                self.now += 0.6
+                return self.now
+
+            def sleep(self, seconds):
+                self.now += seconds
 
         run = worker.run
         self.addCleanup(setattr, worker, "run", run)
-        worker.run = lambda task: __import__("time").sleep(1.1) or run(task)
-        with self.assertRaises(lock.Busy):
+        worker.run = lambda task: is_lost.wait(60) and run(task)
+        with mock.patch.object(job_runner, "time", Clock()), self.assertRaises(lock.Busy):
             reconstruct(scans, self.folder / "out")
 
 
