@@ -145,14 +145,14 @@ static inline void echolux_push_send_blocks(echolux_push_sender* sender, int con
             continue;
         }
         if (published - next >= slots) {
-            sender->left_out += published - slots + 1 - next;
+            __atomic_fetch_add(&sender->left_out, published - slots + 1 - next, __ATOMIC_RELAXED);
             next = published - slots + 1;
         }
         taken = echolux_push_take(echolux_push_slot_of(&sender->push, next), echolux_push_data_of(&sender->push, next),
                                   next, &head.block, sender->block, sender->push.block_bytes);
         ++next;
         if (taken != ECHOLUX_PUSH_TAKEN) {
-            ++sender->left_out;
+            __atomic_fetch_add(&sender->left_out, 1, __ATOMIC_RELAXED);
             continue;
         }
         if (echolux_push_send_all(sender, connection, &head, sizeof head) != 0 ||

@@ -55,6 +55,7 @@ class HostVolumes : public BlockSink {
     void finish() override;
     void change(const ReconstructionSpec& spec) override { maker_.want(spec); }
     bool take_change(Moment moment) override;
+    bool has_change_ready() const { return maker_.has_made(); }  // a plan is ready for take_change()
 
     // Sets the processing of volumes before delivery, from the next volume on. Callable from any thread. Throws
     // Error{bad_setting}.

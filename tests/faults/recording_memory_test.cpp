@@ -22,7 +22,7 @@ TEST(RecorderWithoutMemory, BlocksThatCannotBeNotedAreCounted) {
                           gate.pass();
                       }));
     EXPECT_TRUE(recorder.offer(source.block(0)));
-    ASSERT_TRUE(comes_true([&] { return writing == 1; }));
+    ASSERT_TRUE(becomes_true([&] { return writing == 1; }));
     std::int64_t unnoted = 0;
     for (std::int64_t number = 1; number < 9; ++number) {
         const Block block = source.block(number);
@@ -65,7 +65,7 @@ TEST(RecorderWithoutMemory, AProblemThatCannotBeNotedIsSaidToBeThat) {
                       }));
     for (std::int64_t number = 0; number < 2; ++number) {
         EXPECT_TRUE(recorder.offer(source.block(number)));
-        ASSERT_TRUE(comes_true([&] { return recorder.stats().blocks_held == 0; }));
+        ASSERT_TRUE(becomes_true([&] { return recorder.stats().blocks_held == 0; }));
     }
     Allocations::end();
     EXPECT_THAT(recorder.problem()->line(), testing::HasSubstr("memory ran out"));

@@ -273,12 +273,14 @@ TEST_F(WaitingSource, CanBeStopped) {
 
 TEST(DisplayQueue, WhereTheSourceWaitsNoVolumeIsOvertaken) {
     DisplayQueue queue(b_scans, Overload::source_waits);
+    std::atomic<bool> has_pushed_all = false;
     std::jthread source([&] {
         for (std::int64_t volume = 0; volume < 5; ++volume) push_volume(queue, volume);
+        has_pushed_all = true;
     });
     std::vector<std::int64_t> volumes;
     while (volumes.size() < 5) {
-        std::this_thread::sleep_for(1ms);  // slower than the source
+        AWAIT(queue.stats().waiting == 2 * b_scans || has_pushed_all);  // the source is faster
         const auto one = queue.take(1s);
         ASSERT_TRUE(one);
         if (one->first_b_scan == 0) volumes.push_back(one->volume);

@@ -8,13 +8,14 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -97,7 +98,10 @@ class FaultySource : public Source {
         ++starts_;
     }
 
-    void stop() noexcept override { running_ = false; }
+    void stop() noexcept override {
+        running_ = false;
+        wake();
+    }
 
     Arrival next(std::chrono::milliseconds patience) override {
         if (!running_) throw Error(ErrorCode::device, "is stopped", name());
@@ -110,8 +114,7 @@ class FaultySource : public Source {
                     break;
                 case Fault::Kind::stall:
                     if (fault.count-- > 0) {
-                        std::this_thread::sleep_for(patience);
-                        return {};
+                        return nothing_until([this] { return !running_; }, patience);
                     }
                     break;
                 case Fault::Kind::disconnect:
@@ -138,6 +141,12 @@ class FaultySource : public Source {
     // Makes the next `count` starts fail.
     void refuse_starts(int count) { refusals_ = count; }
 
+    // Ends the wait of next() whose condition has become true.
+    void wake() {
+        { const std::scoped_lock lock(mutex_); }
+        woken_.notify_all();
+    }
+
     int starts() const { return starts_; }
     bool running() const { return running_; }
 
@@ -163,6 +172,14 @@ class FaultySource : public Source {
         std::ranges::fill(bytes, std::byte{0});
         if (filling_) filling_(block, bytes);
         return block;
+    }
+
+  protected:
+    // Returns no block, when the condition is true or `patience` is over.
+    Arrival nothing_until(const std::function<bool()>& is_so, std::chrono::milliseconds patience) {
+        std::unique_lock lock(mutex_);
+        woken_.wait_for(lock, patience, is_so);
+        return {};
     }
 
   private:
@@ -212,6 +229,8 @@ class FaultySource : public Source {
     std::atomic<int> refusals_ = 0;
     std::atomic<int> starts_ = 0;
     std::atomic<bool> running_ = false;
+    std::mutex mutex_;
+    std::condition_variable woken_;
 };
 
 }  // namespace echolux::test

@@ -119,10 +119,10 @@ TEST_F(HostVolumesOf, SettingsChangeBetweenVolumesAlone) {
     EXPECT_TRUE(sink.feed(block(0, 0, 2)));
     scan_.recipe.window = Window::rect;
     sink.change(scan_.spec(4));
-    std::this_thread::sleep_for(20ms);  // the plan is made in the background
+    AWAIT(sink.has_change_ready());
     EXPECT_FALSE(sink.take_change(BlockSink::Moment::within_volume));
     EXPECT_TRUE(sink.feed(block(0, 2, 2)));
-    AWAIT(sink.take_change(BlockSink::Moment::between_volumes));
+    EXPECT_TRUE(sink.take_change(BlockSink::Moment::between_volumes));
     EXPECT_TRUE(sink.feed(block(1, 0, 4)));
     ASSERT_EQ(made_.size(), 2u);
     EXPECT_NE(made_[0].structure.voxels, made_[1].structure.voxels);
@@ -181,7 +181,6 @@ TEST_F(HostVolumesOf, APushedSourceCountsFromZeroAgain) {
     source.stop();
     EXPECT_EQ(source.next(0ms).kind, Arrival::Kind::nothing_yet) << "left out, as the end is";
     ASSERT_TRUE(source.push(block(0, 0, 2), 0ms));
-    std::this_thread::sleep_for(5ms);
     source.stop();  // already stopped
     source.start();
     const Block first = source.next(0ms).block;

@@ -65,7 +65,7 @@ TEST_F(Processes, AProducerKilledInTheMiddleOfABlockLeavesTheOthersWhole) {
     producer->await_ready();
     const auto source = open_shared_memory(pushed_to(source_), 10s);
     source->start();
-    std::this_thread::sleep_for(50ms);
+    producer->await_ready();  // it hangs
     while (source->next(1ms).kind == Arrival::Kind::block) {
     }
     EXPECT_EQ(source->next(100ms).kind, Arrival::Kind::nothing_yet) << "the half block is none";
@@ -117,14 +117,16 @@ TEST_F(Processes, SlowLinesAt210KHzSurviveKillsOnBothSides) {
     auto producer = std::make_unique<Child>(words);
     producer->await_ready();
     auto viewer = std::make_unique<Child>(looks);
+    const auto lives = [pause_s](const Child& child) {
+        const auto pause = std::chrono::ceil<std::chrono::nanoseconds>(std::chrono::duration<double>(pause_s));
+        return !becomes_true([&] { return !child.is_alive(); }, pause);
+    };
     for (int i = 0; i < kills; ++i) {
-        std::this_thread::sleep_for(std::chrono::duration<double>(pause_s));
-        EXPECT_TRUE(viewer->is_alive());
+        EXPECT_TRUE(lives(*viewer));
         producer->kill();
         producer = std::make_unique<Child>(words);
         producer->await_ready();
-        std::this_thread::sleep_for(std::chrono::duration<double>(pause_s));
-        EXPECT_TRUE(producer->is_alive());
+        EXPECT_TRUE(lives(*producer));
         viewer->kill();
         viewer = std::make_unique<Child>(looks);
     }

@@ -119,7 +119,7 @@ class Child {
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
 
-    // Waits for the child's first output.
+    // Waits for the child's next line of output, of five letters.
     void await_ready() const {
         char bytes[6];
         if (read(told_, bytes, sizeof bytes) <= 0) throw std::runtime_error("a process ended before it was ready");

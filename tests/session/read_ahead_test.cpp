@@ -162,23 +162,26 @@ TEST_F(AheadTest, ADamagedOneIsToldOnceAndSkipped) {
 }
 
 TEST_F(AheadTest, EndsWhileItReads) {
-    make(1000, 1000);
+    constexpr std::size_t pending = 20000;
+    make(pending, pending);
     begun_.acquire();
-    std::atomic<bool> has_ended = false;
+    std::atomic<bool> begins_to_end = false, has_ended = false;
     std::jthread ends([&] {
+        begins_to_end = true;
         ahead_.reset();
         has_ended = true;
     });
-    // Completes reads one by one, far fewer than the thousand pending.
-    for (int let_go = 0; !has_ended && let_go < 200; ++let_go) {
+    AWAIT(begins_to_end.load());
+    // Completes reads one by one, far fewer than are pending.
+    for (std::size_t let_go = 1; !has_ended && let_go < pending / 2; ++let_go) {
         go_on_.release();
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        AWAIT(has_ended || reads() >= let_go);
     }
     EXPECT_TRUE(has_ended) << "it reads what nobody wants any more";
     is_free_ = true;
-    go_on_.release(1000);
+    go_on_.release(pending);
     ends.join();
-    EXPECT_LT(read_.size(), 200u);
+    EXPECT_LT(read_.size(), pending / 2);
 }
 
 }  // namespace

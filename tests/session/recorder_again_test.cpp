@@ -56,7 +56,7 @@ class RecorderAgainTest : public RecorderTest {
     void offer(Recorder& recorder, std::int64_t first, std::int64_t end) {
         for (std::int64_t number = first; number < end; ++number) {
             recorder.offer(source_.block(number));
-            ASSERT_TRUE(comes_true([&] { return recorder.stats().blocks_held == 0; }));
+            ASSERT_TRUE(becomes_true([&] { return recorder.stats().blocks_held == 0; }));
         }
     }
 
@@ -175,7 +175,7 @@ TEST_F(RecorderAgainTest, AMissingBlockIsInTheIndexBeforeTheNextOne) {
     offer(recorder, 0, 1);
     set_trouble("no space");
     offer(recorder, 1, 2);
-    ASSERT_TRUE(comes_true([&] { return rows().size() == 2; }));
+    ASSERT_TRUE(becomes_true([&] { return rows().size() == 2; }));
     EXPECT_EQ(rows().back().missing, 1);
 }
 
@@ -209,7 +209,7 @@ TEST_F(RecorderAgainTest, AnEarlierRecordingThatIsBackIsNotSaidToBeKept) {
     Recorder recorder(again, tools([](int, int flush) { return flush > 0; }));
     set_trouble("no space");
     offer(recorder, 0, 1);
-    ASSERT_TRUE(comes_true([&] { return line_of_problem(recorder).find("is kept in") != std::string::npos; }));
+    ASSERT_TRUE(becomes_true([&] { return line_of_problem(recorder).find("is kept in") != std::string::npos; }));
     recorder.finish();
     EXPECT_THAT(line_of_problem(recorder), HasSubstr("cannot be flushed"));
     EXPECT_THAT(line_of_problem(recorder), Not(HasSubstr("is kept in")));

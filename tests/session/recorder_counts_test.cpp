@@ -29,7 +29,7 @@ class RecorderCountsTest : public RecorderTest {
                           }));
         offer_slowly(*recorder_, 0, 1);
         EXPECT_TRUE(recorder_->offer(source_.block(1, &alive_)));
-        ASSERT_TRUE(comes_true([this] { return writing_ == 1; }));
+        ASSERT_TRUE(becomes_true([this] { return writing_ == 1; }));
     }
     void expect_left_out(std::int64_t number) {
         EXPECT_FALSE(recorder_->offer(source_.block(number, &alive_)));
@@ -37,7 +37,7 @@ class RecorderCountsTest : public RecorderTest {
     }
     void go_on(std::int64_t next) {
         gate_.open();
-        ASSERT_TRUE(comes_true([this] { return recorder_->stats().blocks_held == 0; }));
+        ASSERT_TRUE(becomes_true([this] { return recorder_->stats().blocks_held == 0; }));
         offer_slowly(*recorder_, next, next + 1);
         recorder_->finish();
     }
@@ -185,7 +185,7 @@ TEST_F(RecorderCountsTest, AHoleAtTheEndIsInTheFileAtOnce) {
         if (number == 2) block.bytes -= source_.frame_bytes() * source_.flyback_frames;
         EXPECT_TRUE(recorder.offer(block));
     }
-    ASSERT_TRUE(comes_true([&] { return recorder.stats().blocks == 3; }));
+    ASSERT_TRUE(becomes_true([&] { return recorder.stats().blocks == 3; }));
     EXPECT_EQ(static_cast<std::int64_t>(std::filesystem::file_size(raw_)), source_.volume_bytes());
 }
 

@@ -159,9 +159,9 @@ TEST_F(RecorderCutTest, NoByteWaitsLongerThanASecondForTheDisk) {
 TEST_F(RecorderCutTest, TheLastBlockBeforeAPauseIsPutOnTheDiskToo) {
     std::atomic<int> syncs = 0;
     Recorder recorder(wanted(), watched_raw([](std::int64_t, std::span<const std::byte>) {}, [&] { ++syncs; }));
-    ASSERT_TRUE(comes_true([&] { return syncs == 1; }));
+    ASSERT_TRUE(becomes_true([&] { return syncs == 1; }));
     recorder.offer(source_.block(0));
-    EXPECT_TRUE(comes_true([&] { return syncs >= 2; }));
+    EXPECT_TRUE(becomes_true([&] { return syncs >= 2; }));
 }
 
 TEST_F(RecorderCutTest, OpensAfterKill9) {

@@ -86,9 +86,9 @@ TEST_F(RecorderTest, ASlowDiskCostsBlocksOfTheRecordingAloneAndIsSaidAtOnce) {
                       }));
     std::atomic<int> alive = 0;
     EXPECT_TRUE(recorder.offer(source_.block(0, &alive)));
-    ASSERT_TRUE(comes_true([&] { return recorder.stats().blocks_held == 0; }));
+    ASSERT_TRUE(becomes_true([&] { return recorder.stats().blocks_held == 0; }));
     EXPECT_TRUE(recorder.offer(source_.block(1, &alive)));
-    ASSERT_TRUE(comes_true([&] { return writing == 1; }));
+    ASSERT_TRUE(becomes_true([&] { return writing == 1; }));
     EXPECT_TRUE(recorder.offer(source_.block(2, &alive)));
     for (std::int64_t number = 3; number < 11; ++number) {
         EXPECT_FALSE(recorder.offer(source_.block(number, &alive)));
@@ -98,7 +98,7 @@ TEST_F(RecorderTest, ASlowDiskCostsBlocksOfTheRecordingAloneAndIsSaidAtOnce) {
     EXPECT_EQ(recorder.stats().missing_blocks, 8);
     EXPECT_EQ(recorder.stats().max_blocks_held, 2);
     gate.open();
-    ASSERT_TRUE(comes_true([&] { return recorder.stats().blocks_held == 0; }));
+    ASSERT_TRUE(becomes_true([&] { return recorder.stats().blocks_held == 0; }));
     offer_slowly(recorder, 11, 12);
     recorder.finish();
     EXPECT_EQ(alive, 0);
@@ -216,11 +216,11 @@ TEST_F(RecorderTest, BlocksAreLetGoOfBeforeTheFirstSync) {
     for (std::int64_t number = 0; number < 3; ++number) {
         ASSERT_TRUE(recorder.offer(source_.block(number, &alive)));
         EXPECT_EQ(recorder.stats().blocks_held, number + 1);
-        ASSERT_TRUE(comes_true([&] { return writing == 1; }));
+        ASSERT_TRUE(becomes_true([&] { return writing == 1; }));
     }
     EXPECT_EQ(alive, 3);
     gate.open();
-    ASSERT_TRUE(comes_true([&] { return recorder.stats().blocks == 3; }));
+    ASSERT_TRUE(becomes_true([&] { return recorder.stats().blocks == 3; }));
     EXPECT_EQ(recorder.stats().blocks_held, 0);
     EXPECT_EQ(alive, 0);
     EXPECT_EQ(recorder.stats().syncs, 1) << "that of the empty files";

@@ -37,7 +37,7 @@ class RecorderTest : public ::testing::Test {
         for (std::int64_t number = first; number < end; ++number) {
             const bool has_failed = recorder.stats().failed_blocks > 0;
             ASSERT_EQ(recorder.offer(source_.block(number)), !has_failed);
-            ASSERT_TRUE(comes_true([&] { return recorder.stats().blocks_held == 0; }));
+            ASSERT_TRUE(becomes_true([&] { return recorder.stats().blocks_held == 0; }));
         }
     }
 

@@ -47,7 +47,7 @@ TEST_F(RecorderReplaceTest, TheEarlierOneStepsAsideUntilTheFirstBlockIsOnTheDisk
     offer_slowly(recorder, 0, 1);
     expect_opens_with(before_ / "scan.toml", source_, 6);
     offer_slowly(recorder, 1, 2);
-    ASSERT_TRUE(comes_true([&] { return recorder.stats().durable_blocks == 2; }));
+    ASSERT_TRUE(becomes_true([&] { return recorder.stats().durable_blocks == 2; }));
     EXPECT_FALSE(std::filesystem::exists(before_));
     recorder.finish();
     expect_opens_with(toml_, source_, 2);

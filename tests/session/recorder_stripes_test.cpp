@@ -211,11 +211,11 @@ TEST_F(RecorderStripesTest, ADiskThatIsFullCostsItsBlocksAndNoOthers) {
     offer_slowly(recorder, 0, 3);
     is_full = true;
     recorder.offer(source_.block(3));
-    ASSERT_TRUE(comes_true([&] { return recorder.stats().failed_blocks == 1; }));
+    ASSERT_TRUE(becomes_true([&] { return recorder.stats().failed_blocks == 1; }));
     is_full = false;
     for (std::int64_t number = 4; number < 9; ++number) {
         recorder.offer(source_.block(number));
-        ASSERT_TRUE(comes_true([&] { return recorder.stats().blocks_held == 0; }));
+        ASSERT_TRUE(becomes_true([&] { return recorder.stats().blocks_held == 0; }));
     }
     recorder.finish();
     EXPECT_EQ(recorder.stats().missing_blocks, 1);

@@ -29,7 +29,7 @@ class RecorderSyncTest : public RecorderTest {
     void offer(Recorder& recorder, std::int64_t first, std::int64_t end) {
         for (std::int64_t number = first; number < end; ++number) {
             recorder.offer(source_.block(number));
-            ASSERT_TRUE(comes_true([&] { return recorder.stats().blocks_held == 0; }));
+            ASSERT_TRUE(becomes_true([&] { return recorder.stats().blocks_held == 0; }));
         }
     }
 
@@ -161,7 +161,7 @@ TEST_F(RecorderSyncTest, WhatIsWrittenIsFlushedThoughTheIndexIsFull) {
     failing_writes_ = true;
     clock_s_ = 1;
     offer(recorder, 2, 3);
-    EXPECT_TRUE(comes_true([&] { return recorder.stats().durable_blocks == 2; }));
+    EXPECT_TRUE(becomes_true([&] { return recorder.stats().durable_blocks == 2; }));
     EXPECT_EQ(recorder.stats().missing_blocks, 1);
     failing_writes_ = false;
     recorder.finish();

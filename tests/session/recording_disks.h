@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "await.h"
 #include "compute/error.h"
 #include "engine/io/direct_file.h"
 #include "engine/live/recorder.h"
@@ -95,16 +96,6 @@ inline Bytes bytes_of(const std::filesystem::path& path) {
 inline void put(const std::filesystem::path& path, std::span<const std::byte> bytes) {
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-}
-
-// Waits 30 s or longer; only a failure takes that long.
-template <class Condition>
-bool comes_true(Condition&& condition) {
-    for (int i = 0; i < 30000; ++i) {
-        if (condition()) return true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return false;
 }
 
 // A real file with a callback before each write.

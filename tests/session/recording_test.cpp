@@ -19,7 +19,7 @@ TEST_F(RecorderTest, WhileOneBeginsNoOtherDoes) {
         return open(path);
     };
     std::jthread first([&] { recording.begin(wanted(), slow); });
-    EXPECT_TRUE(comes_true([&] { return is_opening.load(); }));
+    EXPECT_TRUE(becomes_true([&] { return is_opening.load(); }));
     RecordingWanted other = wanted();
     other.scan_toml = folder_ / "rec" / "other.toml";
     EXPECT_THAT(error_of([&] { recording.begin(other, RecordingTools::real()); }).line, HasSubstr("is under way"));

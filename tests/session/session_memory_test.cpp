@@ -25,7 +25,7 @@ class Scarce : public Paced {
     std::int64_t pool_blocks() const override { return max_; }
 
     Arrival next(std::chrono::milliseconds patience) override {
-        if (!comes_true([&] { return *in_use_ < max_; })) return {Arrival::Kind::ended, {}};
+        if (!becomes_true([&] { return *in_use_ < max_; })) return {Arrival::Kind::ended, {}};
         Arrival arrival = Paced::next(patience);
         if (arrival.kind != Arrival::Kind::block) return arrival;
         ++*in_use_;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/live/overdue.h"
+#include "leaping_threads.h"
 #include "noting_sink.h"
 #include "temporary_folder.h"
 
@@ -16,23 +17,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
-
-// Real threads with a clock that can be advanced.
-class LeapingThreads : public Threads {
-  public:
-    Clock::time_point now() override { return real_threads().now() + leap_.load(); }
-    LiveThread start(Work work) override { return real_threads().start(std::move(work)); }
-    bool wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& told, const std::stop_token& stop,
-              Clock::time_point time, const std::function<bool()>& is_so) override {
-        const bool has_end = time != Clock::time_point::max();
-        return real_threads().wait(lock, told, stop, has_end ? time - leap_.load() : time, is_so);
-    }
-
-    void leap(std::chrono::seconds by) { leap_ = leap_.load() + by; }
-
-  private:
-    std::atomic<Clock::duration> leap_{};
-};
 
 class SessionWatch : public ::testing::Test {
   protected:
@@ -71,8 +55,7 @@ TEST_F(SessionWatch, ASourceThatSendsNothingIsSaidAndItsReturnToo) {
         explicit Triggered(std::atomic<bool>& by) : FaultySource(live_scan(), 1, {test::send()}), trigger(by) {}
         Arrival next(std::chrono::milliseconds patience) override {
             if (trigger) return FaultySource::next(patience);
-            std::this_thread::sleep_for(1ms);
-            return {};
+            return nothing_until([this] { return !running() || trigger; }, patience);
         }
         std::atomic<bool>& trigger;
     } source(is_triggered);
@@ -84,6 +67,7 @@ TEST_F(SessionWatch, ASourceThatSendsNothingIsSaidAndItsReturnToo) {
     threads_.leap(6s);
     EXPECT_THAT(said(session, "silence"), ElementsAre());
     is_triggered = true;
+    source.wake();
     AWAIT(session.stats().arrived.blocks > 0);
     EXPECT_THAT(said(session, "silence"), ElementsAre(HasSubstr("blocks come again after 12 s")));
     session.stop();

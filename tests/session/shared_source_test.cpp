@@ -241,13 +241,18 @@ TEST_F(SharedMemory, NamesAndAbsenceAreToldApart) {
 }
 
 TEST_F(SharedMemory, OpeningWaitsForItsProducer) {
-    std::unique_ptr<Producer> producer;
-    std::jthread late([&] {
-        std::this_thread::sleep_for(120ms);
-        producer = std::make_unique<Producer>(name_);
-    });
-    const auto source = open_shared_memory(pushed_to("shm:" + name_), 60s);
-    late.join();
+    struct Opening : SilentProgress {  // the producer starts when the wait for it is reported
+        explicit Opening(std::string name) : name(std::move(name)) {}
+        void begin(const std::string&, std::int64_t, const std::string&) override {
+            producer = std::make_unique<Producer>(name);
+        }
+        std::string name;
+        std::unique_ptr<Producer> producer;
+    } opening(name_);
+    SourceWanted wanted = pushed_to("shm:" + name_);
+    wanted.progress = &opening;
+    const auto source = open_shared_memory(wanted, 60s);
+    EXPECT_TRUE(opening.producer);
     EXPECT_EQ(source->scan().geometry.samples, 8);
 }
 

@@ -54,10 +54,15 @@ TEST(StoredVolumes, BeginEarlyWithTheFirstInPlaceOfTheOthers) {
 }
 
 TEST(StoredVolumes, EndWhileTheOthersAreMade) {
-    const auto load = [](std::int64_t volume, std::int64_t, std::int64_t, std::span<std::byte>) {
-        if (volume > 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::atomic<bool> has_begun = false, ends = false;
+    const auto load = [&](std::int64_t volume, std::int64_t, std::int64_t, std::span<std::byte>) {
+        if (volume == 0) return;
+        has_begun = true;
+        AWAIT(ends.load());
     };
     const StoredVolumes volumes(scan_of_three_volumes(), 1, MemoryKind::host, load, true);
+    AWAIT(has_begun.load());
+    ends = true;  // the destructor follows
 }
 
 }  // namespace

@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/ioctl.h>
+
+#include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "engine/acquire/push_wire.h"
@@ -22,6 +26,27 @@ std::uint16_t free_port() {
     return TcpListener({"127.0.0.1", 0}, "test").port();
 }
 
+// Returns the bytes in the connections of this process from and to `port`: sent and not received.
+int waiting_bytes(std::uint16_t port) {
+    int sum = 0;
+    const auto is_at_port = [port](int file, auto* name_of) {
+        sockaddr_in address{};
+        socklen_t size = sizeof address;
+        return name_of(file, reinterpret_cast<sockaddr*>(&address), &size) == 0 && address.sin_family == AF_INET &&
+               ntohs(address.sin_port) == port;
+    };
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        const int file = std::stoi(entry.path().filename().string());
+        sockaddr_in other{};
+        socklen_t size = sizeof other;
+        if (getpeername(file, reinterpret_cast<sockaddr*>(&other), &size) != 0) continue;
+        int bytes = 0;
+        if (is_at_port(file, getsockname) && ioctl(file, FIONREAD, &bytes) == 0) sum += bytes;
+        if (is_at_port(file, getpeername) && ioctl(file, TIOCOUTQ, &bytes) == 0) sum += bytes;
+    }
+    return sum;
+}
+
 class Sender {
   public:
     explicit Sender(std::uint16_t port, const echolux_push_stream& stream = small_stream()) {
@@ -39,6 +64,12 @@ class Sender {
     }
     void end() { echolux_push_end(&sender_.push); }
     bool is_connected() const { return echolux_push_is_connected(&sender_) != 0; }
+    // Returns whether the viewer, listening on `port`, has read all blocks.
+    bool are_all_read(std::uint16_t port) const {
+        const std::uint64_t gone =
+            __atomic_load_n(&sender_.sent, __ATOMIC_RELAXED) + __atomic_load_n(&sender_.left_out, __ATOMIC_RELAXED);
+        return gone == pushed_ && waiting_bytes(port) == 0;
+    }
 
   private:
     echolux_push_sender sender_;
@@ -126,7 +157,7 @@ TEST_F(Network, NothingOldWaitsWhereNobodyListens) {
     const auto source = opened();
     AWAIT(sender.is_connected());
     for (int i = 0; i < 501; ++i) sender.push();
-    std::this_thread::sleep_for(200ms);
+    AWAIT(sender.are_all_read(port_));
     source->start();
     for (int i = 0; i < 3; ++i) sender.push();
     for (int i = 0; i < 3; ++i)
@@ -165,7 +196,7 @@ TEST_F(Network, BlocksWithoutMemoryAreLostAndCounted) {
         held.push_back(next_block(*source));
     }
     for (int i = 0; i < 5; ++i) sender.push();
-    std::this_thread::sleep_for(200ms);
+    AWAIT(sender.are_all_read(port_));
     held.clear();
     sender.push();
     const Block block = next_block(*source);
@@ -176,9 +207,10 @@ TEST_F(Network, BlocksWithoutMemoryAreLostAndCounted) {
 TEST_F(Network, StrangersAreLeftAndTheServiceGoesOn) {
     std::unique_ptr<Source> source;
     std::jthread opening([&] { source = opened(); });
-    std::this_thread::sleep_for(50ms);
     {
-        Stranger stranger(port_);
+        std::optional<Stranger> first;
+        AWAIT(error_of([&] { first.emplace(port_); }).line.empty());
+        Stranger& stranger = *first;
         stranger.say(std::as_bytes(std::span("GET / HTTP/1.1\r\nHost: x\r\n\r\n")));
         PushGreeting wrong = greeting();
         wrong.version = 9;

@@ -1,4 +1,5 @@
-// Waiting in tests: long enough for a loaded machine, but never forever. A timeout reports the condition.
+// The waits of the tests in C++: they poll a condition, last as long as a loaded machine may need, and report what they
+// waited for.
 #pragma once
 
 #include <chrono>
@@ -8,7 +9,7 @@
 
 namespace echolux {
 
-// For loops that do more than wait. lasts() throws after two minutes.
+// For loops that do more than wait. Throws when two minutes are over.
 class TestPatience {
   public:
     bool lasts() const {
@@ -20,20 +21,25 @@ class TestPatience {
     std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + std::chrono::minutes(2);
 };
 
-// Throws after two minutes.
+// Returns whether the condition becomes true within `longest`. Asks for it `every` so often: a dear one rarely.
+template <class Condition>
+bool becomes_true(const Condition& condition, std::chrono::nanoseconds longest = std::chrono::minutes(2),
+                  std::chrono::nanoseconds every = std::chrono::microseconds(500)) {
+    for (const auto end = std::chrono::steady_clock::now() + longest; !condition();) {
+        if (std::chrono::steady_clock::now() > end) return false;
+        std::this_thread::sleep_for(every);
+    }
+    return true;
+}
+
+// Throws when two minutes are over.
 template <class Condition>
 void await(const char* file, int line, const char* what, const Condition& condition) {
-    constexpr std::chrono::minutes longest{2};
-    for (const auto end = std::chrono::steady_clock::now() + longest; !condition();) {
-        if (std::chrono::steady_clock::now() > end) {
-            throw std::runtime_error(std::string(file) + ":" + std::to_string(line) + ": waited two minutes for " +
-                                     what);
-        }
-        std::this_thread::sleep_for(std::chrono::microseconds(200));
-    }
+    if (becomes_true(condition)) return;
+    throw std::runtime_error(std::string(file) + ":" + std::to_string(line) + ": waited two minutes for " + what);
 }
 
 }  // namespace echolux
 
-// Waits until the expression is true.
+// Until the expression is true.
 #define AWAIT(...) ::echolux::await(__FILE__, __LINE__, #__VA_ARGS__, [&] { return (__VA_ARGS__); })

@@ -2,13 +2,13 @@
    usage: push_producer TARGET SAMPLES A_SCANS B_SCANS BLOCK_B_SCANS LINES_PER_S BLOCKS SLOTS [WHAT]
    TARGET is shm:NAME or HOST:PORT. LINES_PER_S 0: full speed. BLOCKS 0: until killed. WHAT selects the end:
    "ends": reports the end after the last block
-   "hangs": stops while writing a block and waits to be killed
+   "hangs": stops while writing a block, prints "hangs" and waits to be killed
    "stays": waits with the ring intact */
 #include "plugins/echolux_push_tcp.h"
 
 #include "pushed_pattern.h"
 
-static void sleep_until(const struct timespec* start, double seconds) {
+static void rest_until(const struct timespec* start, double seconds) {
     struct timespec at = *start;
     at.tv_sec += (time_t)seconds;
     at.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
@@ -57,12 +57,16 @@ int main(int count, char** arguments) {
         const double lines = (double)(stream.a_scans * stream.block_b_scans);
         uint64_t* words = (uint64_t*)echolux_push_begin(&sender.push);
         pattern_fill(words, sender.push.block_bytes / 8, pattern_stamp((uint64_t)getpid() & 0xFFFFFF, (uint64_t)i));
-        if (rate > 0) sleep_until(&start, (double)(i + 1) * lines / rate);
+        if (rate > 0) rest_until(&start, (double)(i + 1) * lines / rate);
         if (echolux_push_publish(&sender.push, NULL) != 0) return 3;
     }
-    if (strcmp(what, "hangs") == 0) memset(echolux_push_begin(&sender.push), 1, sender.push.block_bytes / 2);
+    if (strcmp(what, "hangs") == 0) {
+        memset(echolux_push_begin(&sender.push), 1, sender.push.block_bytes / 2);
+        puts("hangs");
+        fflush(stdout);
+    }
     if (strcmp(what, "ends") == 0) echolux_push_end(&sender.push);
-    while (strcmp(what, "hangs") == 0 || strcmp(what, "stays") == 0) sleep(1);
+    while (strcmp(what, "hangs") == 0 || strcmp(what, "stays") == 0) pause();
     if (is_shared)
         echolux_push_close(&sender.push);
     else

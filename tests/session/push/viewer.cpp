@@ -4,11 +4,11 @@
 #include <chrono>
 #include <cstdio>
 #include <string>
-#include <thread>
 
 #include "compute/error.h"
 #include "engine/acquire/source.h"
 #include "pushed_pattern.h"
+#include "tests/unit/await.h"
 
 using namespace echolux;
 
@@ -49,13 +49,14 @@ int main(int count, char** arguments) {
     wanted.settings.pool_blocks = 16;
     wanted.memory = MemoryKind::host;
     std::unique_ptr<Source> source;
-    for (;;) {
+    const auto ends_well = [&] {
         try {
             if (!source) source = open_source(wanted);
             take(*source, file);
-            return 0;
+            return true;
         } catch (const Error&) {  // until the next producer exists
-            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            return false;
         }
-    }
+    };
+    return becomes_true(ends_well, std::chrono::hours(24)) ? 0 : 1;
 }
