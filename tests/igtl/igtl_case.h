@@ -6,11 +6,10 @@
 
 #include <chrono>
 #include <cstring>
-#include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "await.h"
 #include "engine/igtl/link.h"
 #include "engine/net/tcp.h"
 
@@ -104,15 +103,6 @@ inline std::string extended(const std::string& content) {
 
 inline std::span<const std::byte> bytes_of_text(const std::string& text) {
     return std::as_bytes(std::span(text));
-}
-
-inline bool until(const std::function<bool()>& is_so, std::chrono::milliseconds patience = 10s) {
-    const auto end = std::chrono::steady_clock::now() + patience;
-    while (!is_so()) {
-        if (std::chrono::steady_clock::now() > end) return false;
-        std::this_thread::sleep_for(2ms);
-    }
-    return true;
 }
 
 // ---- program at the other end

@@ -72,7 +72,7 @@ TEST(IgtlReceiver, VolumesArriveBitByBitWithSpacingPoseAndTime) {
     std::int64_t number = 0;
     for (const auto& [type, wanted] : types) {
         const VolumeGrid grid = small_grid(type);
-        ASSERT_TRUE(until([&] { return link.is_hungry(); }));
+        ASSERT_TRUE(becomes_true([&] { return link.is_hungry(); }));
         link.offer(offered(grid, ++number));
         const Bytes voxels = voxels_of(grid, static_cast<int>(number));
 
