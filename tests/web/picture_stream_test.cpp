@@ -5,7 +5,8 @@
 
 #include <atomic>
 #include <cstring>
-#include <thread>
+
+#include "await.h"
 
 namespace echolux::test {
 namespace {
@@ -29,9 +30,7 @@ class Viewer : public Connection {
 
     // Waits for the picture as video (kind 0) or as a still (kind 1). Returns whether it arrived.
     bool gets(std::uint32_t picture, std::uint32_t kind) const {
-        for (int i = 0; i < 500 && last != picture * 2 + kind; ++i)
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        return last == picture * 2 + kind;
+        return becomes_true([&] { return last == picture * 2 + kind; });
     }
 
     std::atomic<std::uint32_t> last = 0;
@@ -56,7 +55,7 @@ TEST(PictureStream, AStillThatCannotBeMadeCostsNoCodec) {
     broken->rgba.clear();  // makes encoding its still fail, as if out of memory
     stream.rest();
     stream.shown(1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    AWAIT(stream.failed_stills() == 1);
     stream.offer(picture_of(2), 0, 0);
     EXPECT_TRUE(viewer->gets(2, 0));
     stream.rest();

@@ -128,7 +128,10 @@ void PictureStream::run() {
 // false if PNG also failed.
 bool PictureStream::take_next_codec(bool is_still) {
     if (codecs_.empty()) return false;
-    if (is_still) return true;
+    if (is_still) {
+        ++failed_stills_;
+        return true;
+    }
     encoder_.reset();
     codecs_.erase(codecs_.begin());
     video_ = still_ = 0;

@@ -134,6 +134,9 @@ class PictureStream {
     // Reports that no other picture follows soon, so that the last one is sent losslessly.
     void rest();
 
+    // Number of pictures that could not be sent losslessly. They are skipped.
+    int failed_stills() const { return failed_stills_; }
+
     void shown(std::uint32_t picture);         // acknowledges pictures up to this number
     void set_level(std::optional<int> level);  // nullopt: chosen from the connection
 
@@ -165,6 +168,7 @@ class PictureStream {
     LinkQuality link_;
     std::optional<std::vector<StreamCodec>> wanted_codecs_;
     std::atomic<bool> has_ended_ = false;
+    std::atomic<int> failed_stills_ = 0;
 
     // Used by the thread only.
     std::vector<StreamCodec> codecs_;
