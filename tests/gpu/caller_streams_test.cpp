@@ -2,11 +2,11 @@
 // stream, later work sees the voxels, and the host never waits.
 #include <atomic>
 #include <chrono>
-#include <thread>
 
 #include "echolux/echolux.hpp"
 #include "tests/gpu/copy_recorder.h"
 #include "tests/gpu/gpu_run.h"
+#include "tests/unit/await.h"
 
 namespace echolux {
 namespace {
@@ -32,8 +32,7 @@ class Gate {
 
   private:
     void wait() {
-        for (int i = 0; i < 10'000 && !is_open_; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        took_too_long_ = !is_open_;
+        took_too_long_ = !becomes_true([this] { return is_open_.load(); }, std::chrono::seconds(10));
     }
 
     std::atomic<bool> is_open_ = false, took_too_long_ = false;

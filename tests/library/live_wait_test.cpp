@@ -1,7 +1,5 @@
 // The end of a session waits for work in progress, but not for volumes that wait for room.
 #include <atomic>
-#include <chrono>
-#include <thread>
 
 #include "sessions.h"
 #include "tests/unit/await.h"
@@ -9,14 +7,15 @@
 namespace echolux::test {
 namespace {
 
-// A slow stage that counts its calls.
+// A stage that takes as long as the test wants, and counts its calls.
 struct Slow {
     std::atomic<int> begun = 0, ended = 0;
+    std::atomic<bool> may_end = false;
 
     static int stage(void* user, const echolux_staged*) {
         auto& counts = *static_cast<Slow*>(user);
         ++counts.begun;
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        becomes_true([&] { return counts.may_end.load(); });
         ++counts.ended;
         return 0;
     }
@@ -42,6 +41,8 @@ TEST(LibraryLive, WhatIsWorkedOnIsWaitedFor) {
     AWAIT(slow.begun > 0);
     EXPECT_FALSE(live.wait(1));
     live.stop();
+    EXPECT_FALSE(live.wait(1));
+    slow.may_end = true;
     EXPECT_TRUE(live.wait(soon));
     EXPECT_EQ(slow.ended, slow.begun);
     EXPECT_TRUE(live.next(0)) << "and can be taken";

@@ -37,13 +37,13 @@ class GatedSource : public FaultySource {
                        }),
           blocks_a_volume_(plan.geometry.b_scans / plan.block_b_scans) {}
 
-    void allow(std::int64_t volumes) { blocks_ = volumes * blocks_a_volume_; }
+    void allow(std::int64_t volumes) {
+        blocks_ = volumes * blocks_a_volume_;
+        wake();
+    }
 
     Arrival next(std::chrono::milliseconds patience) override {
-        if (sent_ >= blocks_) {
-            std::this_thread::sleep_for(std::min(patience, std::chrono::milliseconds(1)));
-            return {};
-        }
+        if (sent_ >= blocks_) return nothing_until([this] { return !running() || sent_ < blocks_; }, patience);
         ++sent_;
         return FaultySource::next(patience);
     }

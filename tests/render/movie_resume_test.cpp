@@ -2,9 +2,10 @@
 // mean of light.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <thread>
 
 #include "app/movie/movie_job.h"
 #include "app/movie/movie_resume.h"
@@ -12,6 +13,7 @@
 #include "engine/io/png_file.h"
 #include "engine/io/volume_file.h"
 #include "rendering.h"
+#include "tests/unit/await.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace echolux::test {
@@ -24,19 +26,29 @@ std::string bytes_of(const std::filesystem::path& path) {
     return text.str();
 }
 
+// Cancels `job` after so many steps, when most of the drawn pictures are written.
 class Interrupted : public Progress {
   public:
-    explicit Interrupted(std::int64_t after) : left_(after) {}
+    Interrupted(const MovieJob& job, std::int64_t after)
+        : folder_(kept_pictures(job).parent_path()), enough_(after - 2), left_(after) {}
     void begin(const std::string&, std::int64_t, const std::string&) override {}
     void advance(std::int64_t done) override {
         if ((left_ -= done) >= 0) return;
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // lets drawn pictures be written
+        AWAIT(written() >= enough_);
         throw Error(ErrorCode::cancelled, "cancelled", "test", "");
     }
     void end() override {}
 
   private:
-    std::int64_t left_;
+    std::int64_t written() const {
+        return std::ranges::count_if(std::filesystem::directory_iterator(folder_), [](const auto& entry) {
+            const std::filesystem::path name = entry.path().filename();
+            return name.extension() == ".png" && !name.string().starts_with("unfinished");
+        });
+    }
+
+    std::filesystem::path folder_;
+    std::int64_t enough_, left_;
 };
 
 class ResumedMovies : public Rendering {
@@ -56,7 +68,7 @@ class ResumedMovies : public Rendering {
         job_.output = folder_ / name;
         job_.spec.resumes = resumes;
         if (interrupted_after >= 0) {
-            Interrupted progress(interrupted_after);
+            Interrupted progress(job_, interrupted_after);
             EXPECT_THROW(run(job_, progress), Error);
         }
         SilentProgress progress;
@@ -93,7 +105,7 @@ TEST_F(ResumedMovies, AreTheSameFileAsWithoutAPause) {
 TEST_F(ResumedMovies, TakeWhatIsThereButOfNoOtherMovie) {
     job_.output = folder_ / "p%03d.png";
     job_.spec.resumes = true;
-    Interrupted progress(5);
+    Interrupted progress(job_, 5);
     EXPECT_THROW(run(job_, progress), Error);
     ASSERT_TRUE(std::filesystem::exists(folder_ / "p002.png"));
     const auto written = std::filesystem::last_write_time(folder_ / "p002.png");

@@ -26,6 +26,7 @@
 #include "app/live/volume_path.h"
 #include "compute/plan/describe.h"
 #include "engine/live/session.h"
+#include "tests/unit/await.h"
 #include "troubled_source.h"
 #include "usage.h"
 
@@ -100,16 +101,19 @@ class Soak {
 
     void run(double seconds) {
         show();
-        while (!tries([this] { session_.start(); })) std::this_thread::sleep_for(100ms);
+        start_session();
         begun_ = Clock::now();
-        for (double looked_at = 0; now_s() < seconds;) {
-            std::this_thread::sleep_for(10ms);
+        double looked_at = 0;
+        const auto is_over = [&] {
             make_trouble();
             hear();
-            if (now_s() - looked_at < 5) continue;
-            looked_at = now_s();
-            usages_.push_back(usage_now(looked_at));
-        }
+            if (now_s() - looked_at >= 5) {
+                looked_at = now_s();
+                usages_.push_back(usage_now(looked_at));
+            }
+            return now_s() >= seconds;
+        };
+        becomes_true(is_over, std::chrono::hours(10000), 10ms);
         allow_files(RLIM_INFINITY);
         end_recording();
         session_.stop();
@@ -225,7 +229,11 @@ class Soak {
         volumes_ += session_.stats().finished_volumes;
         session_.stop();
         ++restarts_;
-        while (!tries([this] { session_.start(); })) std::this_thread::sleep_for(100ms);
+        start_session();
+    }
+
+    void start_session() {
+        AWAIT(tries([this] { session_.start(); }));
     }
 
     void show() {

@@ -9,6 +9,7 @@
 
 #include "compute/error.h"
 #include "engine/acquire/source.h"
+#include "tests/unit/await.h"
 
 namespace echolux::soak {
 
@@ -42,7 +43,7 @@ class TroubledSource : public Source {
             ++stalls;
         }
         if (now < stalled_until_) {
-            std::this_thread::sleep_for(patience);
+            becomes_true([this] { return Clock::now() >= stalled_until_; }, patience);
             return {};
         }
         Arrival arrival = source_->next(patience);

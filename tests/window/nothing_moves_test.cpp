@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <thread>
 
 #include "app/stage/exhibit.h"
 #include "app/stage/live_session.h"
+#include "await.h"
 #include "window_run.h"
 
 namespace echolux::test {
@@ -128,11 +128,8 @@ TEST_F(NothingMoves, ByJobs) {
     for (int i = 0; i < 3; ++i) {
         work().jobs().start("a job with a title that is longer than the room for it",
                             [&goes_on](Progress& progress) -> Jobs::LastStep {
-                                progress.begin("counting what is there", 100000, "things");
-                                while (goes_on) {
-                                    progress.advance(1);
-                                    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-                                }
+                                progress.begin("counting what is there", 1000000, "things");
+                                AWAIT((progress.advance(1), !goes_on));
                                 return {};
                             },
                             {});

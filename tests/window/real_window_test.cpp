@@ -14,9 +14,9 @@
 #include <iterator>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "await.h"
 #include "engine/io/volume_file.h"
 #include "temporary_folder.h"
 
@@ -43,8 +43,7 @@ class Running {
     ~Running() {
         if (process_ <= 0 || ended()) return;
         kill(process_, SIGTERM);
-        for (int i = 0; i < 100 && !ended(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        if (ended()) return;
+        if (becomes_true([this] { return ended(); }, std::chrono::seconds(10))) return;
         kill(process_, SIGKILL);
         waitpid(process_, nullptr, 0);
     }
@@ -78,15 +77,10 @@ std::string number_in(const std::filesystem::path& path) {
     return {};
 }
 
-// Polls for up to two minutes. On timeout, reports what it waited for.
+// Waits for up to two minutes. On timeout, reports what it waited for. Compares whole screens, so it does so rarely.
 bool wait_until(const char* what, const std::function<bool()>& is_so) {
-    constexpr std::chrono::seconds longest{120};
-    const auto end = std::chrono::steady_clock::now() + longest;
-    while (std::chrono::steady_clock::now() < end) {
-        if (is_so()) return true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-    ADD_FAILURE() << "waited " << longest.count() << " s for " << what;
+    if (becomes_true(is_so, std::chrono::minutes(2), std::chrono::milliseconds(50))) return true;
+    ADD_FAILURE() << "waited two minutes for " << what;
     return false;
 }
 
