@@ -90,7 +90,8 @@ struct SensedScene {
     }
 };
 
-// Sums over modes or samples, scaled as in methods/compressive.h, computed without the program's code.
+// Sums over modes or samples, scaled as in methods/compressive.h, computed without the program's code. The inner loops
+// use pointers: tests are compiled without inlining, and there are two million factors.
 struct ExplicitSums {
     using Profile = SensedScene::Profile;
     static constexpr std::int64_t n = SensedScene::n;
@@ -106,20 +107,26 @@ struct ExplicitSums {
 
     std::vector<double> to_samples(const Profile& profile) const {
         std::vector<double> samples(factors.size() / profile.size());
-        for (std::size_t p = 0; p < samples.size(); ++p) {
-            for (std::size_t m = 0; m < profile.size(); ++m) {
-                const std::complex<double> factor = factors[p * profile.size() + m];
-                const double shown = factor.real() * profile[m].real() + factor.imag() * profile[m].imag();
-                samples[p] += (m == 0 ? 1 : 2) * shown;
-            }
+        const auto *factor = reinterpret_cast<const double*>(factors.data()),
+                   *modes = reinterpret_cast<const double*>(profile.data());
+        const std::size_t end = 2 * profile.size();
+        for (double& sample : samples) {
+            double sum = factor[0] * modes[0] + factor[1] * modes[1];
+            for (std::size_t m = 2; m < end; m += 2) sum += 2 * (factor[m] * modes[m] + factor[m + 1] * modes[m + 1]);
+            sample = sum;
+            factor += end;
         }
         return samples;
     }
 
     Profile to_depth(const std::vector<double>& samples) const {
         Profile profile(n / 2);
-        for (std::size_t p = 0; p < samples.size(); ++p) {
-            for (std::size_t m = 0; m < profile.size(); ++m) profile[m] += samples[p] * factors[p * profile.size() + m];
+        const auto* factor = reinterpret_cast<const double*>(factors.data());
+        auto* modes = reinterpret_cast<double*>(profile.data());
+        const std::size_t end = 2 * profile.size();
+        for (const double sample : samples) {
+            for (std::size_t m = 0; m < end; ++m) modes[m] += sample * factor[m];
+            factor += end;
         }
         return profile;
     }
