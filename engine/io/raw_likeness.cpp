@@ -8,14 +8,18 @@
 namespace echolux {
 namespace {
 
-// Eight partial sums allow the compiler to vectorise the loop.
+// Sixteen partial sums allow the compiler to vectorise the loop. Runs of 128 products are summed in single precision:
+// most of the time of a guess passes here.
 double dot(const float* a, const float* b, std::size_t count) {
-    std::array<double, 8> lanes{};
-    const std::size_t whole = count - count % lanes.size();
-    for (std::size_t i = 0; i < whole; i += lanes.size()) {
-        for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-            lanes[lane] += static_cast<double>(a[i + lane] * b[i + lane]);
+    constexpr std::size_t run = 128;
+    std::array<double, 16> lanes{};
+    const std::size_t whole = count - count % run;
+    for (std::size_t begin = 0; begin < whole; begin += run) {
+        std::array<float, lanes.size()> sums{};
+        for (std::size_t i = begin; i < begin + run; i += sums.size()) {
+            for (std::size_t lane = 0; lane < sums.size(); ++lane) sums[lane] += a[i + lane] * b[i + lane];
         }
+        for (std::size_t lane = 0; lane < sums.size(); ++lane) lanes[lane] += static_cast<double>(sums[lane]);
     }
     double sum = 0;
     for (const double lane : lanes) sum += lane;

@@ -77,7 +77,7 @@ static void hang(const echolux_device* device, const char* function) {
 /* Takes longer than the caller waits, but not long enough to delay the rest. */
 static void take_time(const echolux_device* device, echolux_block* block, uint64_t number) {
     if (strstr(device->fault, "next is slow") == NULL) return;
-    struct timespec pause = {0, 10000000};
+    struct timespec pause = {0, 60000000};
     nanosleep(&pause, NULL);
     block->volume = (int64_t)(number / 3);
     block->first_b_scan = (int64_t)(number % 3 * 3);
