@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "compute/calibrate/spectrum_survey.h"
+#include "compute/calibrate/recording_statistics.h"
 #include "compute/indexing.h"
-#include "compute/steps/line_format.h"
+#include "compute/steps/sample.h"
 #include "engine/io/raw_guess.h"
 #include "engine/io/raw_likeness.h"
 
