@@ -75,13 +75,13 @@ POSIX_PLACES = [
 # listed here read only files written by this program, embedded data, or kernel interfaces.
 ONE_PLACE = [
     (re.compile(r"json::parse\(", re.IGNORECASE), "JSON of others is read by parsed_json() of engine/io/json_text.h",
-     {"engine/io/json_text.cpp", "ui/cli/session_options.cpp"}),
+     {"engine/io/json_text.cpp", "ui/cli/command_record.cpp"}),
     (re.compile(r"toml::parse(_file)?\("), "TOML is read by parsed_toml() of engine/scan/toml_text.h",
      {"engine/scan/toml_text.cpp", "render/view/curve.cpp"}),
     (re.compile(r"\bifstream(\s+\w+)?\((?!\))|\bifstream\s+\w+\{"),
      "files are opened by regular_stream() or open_file() of engine/io/regular_file.h",
      {"engine/io/regular_file.cpp", "engine/io/regular_file.h", "engine/reader/cage.cpp", "engine/memory_budget.cpp", "render/view/curve.cpp", "bench/run.cpp",
-      "ui/cli/standard_streams.cpp", "ui/workspace/user_folders.cpp"}),
+      "ui/cli/output.cpp", "ui/workspace/user_folders.cpp"}),
 ]
 
 MAX_LINES = 1200

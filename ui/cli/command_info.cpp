@@ -21,11 +21,9 @@
 #include "compute/plan/describe.h"
 #include "engine/acquire/source.h"
 #include "engine/scan/recipes.h"
-#include "ui/cli/commands.h"
-#include "ui/cli/parse_text.h"
-#include "ui/cli/setting_options.h"
-#include "ui/cli/standard_streams.h"
-#include "ui/cli/telling.h"
+#include "ui/cli/options.h"
+#include "ui/cli/output.h"
+#include "ui/cli/program.h"
 
 namespace echolux {
 namespace {

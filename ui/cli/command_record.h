@@ -3,7 +3,7 @@
 
 #include <string>
 #include <vector>
-
+#include "app/live/session_run.h"
 #include "engine/acquire/source.h"
 
 namespace CLI {
@@ -27,5 +27,33 @@ SourceWanted source_wanted(const SourceOptions& options, const std::vector<std::
 
 // Returns the assignments of these sections in their original order.
 std::vector<std::string> assignments_of(const SourceOptions& options, const std::vector<std::string>& sections);
+
+}  // namespace echolux
+
+namespace echolux {
+
+// Options and output shared by `echolux live` and `echolux record`.
+
+struct SessionOptions {
+    SourceOptions source;
+};
+
+// Adds --source (required) and its settings, --seconds, --volumes, --report and --overwrite.
+void add_session_options(CLI::App& command, SessionOptions& options, SessionJob& job);
+
+// Adds `--stripe FOLDER`: spectra of a recording are distributed over several disks.
+CLI::Option* add_stripe_option(CLI::App& command, SessionJob& job);
+
+// Options for reconstructed volumes, returned so that commands can declare dependencies between them.
+struct VolumeOptions {
+    CLI::Option* processed;
+    CLI::Option* backend;
+    CLI::Option* gpus;
+};
+// Adds --processed, --backend and --gpus.
+VolumeOptions add_volume_options(CLI::App& command, SessionJob& job);
+
+// Runs a session. Prints events as they occur and the report at the end. Throws the error of problem_of(report).
+void go(const SessionJob& job, const std::function<LiveReport(Progress&, const HearEvent&)>& run);
 
 }  // namespace echolux

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-
 #include "app/jobs/render_job.h"
 #include "app/movie/movie_job.h"
 
