@@ -1,6 +1,6 @@
-// `echolux bench`: measures the speed of this machine and how close Echolux comes to its limits. docs/performance.md
-// describes the JSON.
+// Commands that measure this build: bench its speed, validate its accuracy.
 #include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
+
 #include "app/open/files_read.h"
 #include "bench/methods.h"
 #include "bench/papers.h"
@@ -34,6 +35,11 @@
 #endif
 
 namespace echolux {
+
+// ---- bench ----------------------------------------------------------------------------------------------------------
+
+// `echolux bench`: measures the speed of this machine and how close Echolux comes to its limits. docs/performance.md
+// describes the JSON.
 
 namespace {
 
@@ -213,6 +219,8 @@ void add_bench(CLI::App& program) {
         ->type_name("NAME");
     command->callback([options] { bench(*options); });
 }
+
+// ---- validate -------------------------------------------------------------------------------------------------------
 
 // `echolux validate [-o FILE.md] [--mirrors SCAN...]`: compares every method with formulas and published figures. A
 // failed check is an error of the command.

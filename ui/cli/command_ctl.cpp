@@ -1,5 +1,8 @@
-#include "ui/cli/command_ctl.h"
+// `echolux ctl VERB ...`: controls a running Echolux that was started with `--control`. Verbs, parameters and help come
+// from control_methods(); `watch` is the verb for subscribe. Each call opens a connection, sends one request and prints
+// the result.
 #include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -13,6 +16,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
+
 #include "app/seconds_since.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
@@ -24,9 +30,9 @@
 #include "ui/cli/output.h"
 #include "ui/cli/program.h"
 #include "ui/control/methods.h"
+#include "ui/net/client_connection.h"
 
 namespace echolux {
-
 namespace {
 
 using namespace std::chrono_literals;
@@ -61,7 +67,36 @@ Error error_of(const nlohmann::json& error) {
             data.value("remedy", error.value("remedy", ""))};
 }
 
-}  // namespace
+// Client of an Echolux that was started with `--control`: sends JSON-RPC requests and receives results, notifications
+// and binary data. Blocking; for use by one thread.
+class ControlClient {
+  public:
+    // Connects and sends the token. Without `trust`, the connection is not encrypted. Throws Error{device} if no server
+    // answers, and Error{bad_setting} if the token or the server's certificate is rejected.
+    ControlClient(const NetAddress& address, const std::string& token, const std::optional<TlsTrust>& trust);
+
+    // One message of the server.
+    struct Answer {
+        nlohmann::json json;          // the result, or the params of a notification
+        std::string method;           // method of a notification
+        std::vector<std::byte> data;  // binary data that followed, else empty
+    };
+
+    // Sends a request and returns its result. Throws the error of the answer, and Error{device} if the connection ends.
+    Answer ask(const std::string& method, const nlohmann::json& params);
+
+    // Waits for the next notification for at most `max_s` seconds. Returns false on timeout.
+    bool hear(Answer& notification, double max_s);
+
+  private:
+    std::string line(double max_s);  // next line without its end; empty on timeout
+    void fill(double max_s);         // reads into bytes_
+    Answer with_data(Answer answer);
+
+    std::string place_;
+    ClientConnection connection_;
+    std::string bytes_;  // received, not yet consumed
+};
 
 // The first line sent is the token; the first line received is the greeting or an error.
 ControlClient::ControlClient(const NetAddress& address, const std::string& token, const std::optional<TlsTrust>& trust)
@@ -131,11 +166,7 @@ bool ControlClient::hear(Answer& notification, double max_s) {
     return true;
 }
 
-// `echolux ctl VERB ...`: controls a running Echolux that was started with `--control`. Verbs, parameters and help come
-// from control_methods(); `watch` is the verb for subscribe. Each call opens a connection, sends one request and prints
-// the result.
-
-namespace {
+// ---- the command ----------------------------------------------------------------------------------------------------
 
 using Json = nlohmann::json;
 using Type = ParameterType;

@@ -1,10 +1,11 @@
-// `echolux filter VOLUME|scan.toml -o FILTERED` reduces speckle. `echolux filter A B C ... -o MEAN` averages volumes of
-// the same tissue in linear power.
+// Commands that process or measure volumes: filter, register, attenuation and flow.
 #include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+
 #include "app/jobs/attenuation_job.h"
 #include "app/jobs/filter_job.h"
 #include "app/jobs/flow_job.h"
@@ -17,6 +18,11 @@
 #include "ui/cli/program.h"
 
 namespace echolux {
+
+// ---- filter ---------------------------------------------------------------------------------------------------------
+
+// `echolux filter VOLUME|scan.toml -o FILTERED` reduces speckle. `echolux filter A B C ... -o MEAN` averages volumes of
+// the same tissue in linear power.
 
 namespace {
 
@@ -103,6 +109,8 @@ void add_filter(CLI::App& program) {
                         options->assignments);
     command->callback([options] { filter(*options); });
 }
+
+// ---- register -------------------------------------------------------------------------------------------------------
 
 // `echolux register IN... -o OUT`: removes motion from volumes, against a reference, a crossing volume or neighbouring
 // B-scans.
@@ -205,6 +213,8 @@ void add_register(CLI::App& program) {
     command->callback([options] { register_volumes(*options); });
 }
 
+// ---- attenuation ----------------------------------------------------------------------------------------------------
+
 // `echolux attenuation VOLUME|scan.toml -o COEFFICIENTS`: estimates the attenuation coefficient of each voxel in 1/mm.
 
 namespace {
@@ -276,6 +286,8 @@ void add_attenuation(CLI::App& program) {
                         options->assignments);
     command->callback([options] { attenuation(*options); });
 }
+
+// ---- flow -----------------------------------------------------------------------------------------------------------
 
 // `echolux flow VELOCITY... [--through A,B,ROW] [-o TABLE] [--plot FIGURE]`: measures volume flow through a vessel in
 // ul/s over time, and the heart rate.

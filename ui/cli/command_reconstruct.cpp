@@ -1,7 +1,8 @@
-// `echolux simulate SCENE -o DIR/scan.toml`: simulates the spectra of a scene, with ground truth.
+// Commands that make volumes: simulate, reconstruct, batch and convert.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
+
 #include "app/jobs/convert_job.h"
 #include "app/jobs/reconstruct_job.h"
 #include "app/jobs/simulate_job.h"
@@ -27,6 +29,10 @@
 #include "ui/cli/program.h"
 
 namespace echolux {
+
+// ---- simulate -------------------------------------------------------------------------------------------------------
+
+// `echolux simulate SCENE -o DIR/scan.toml`: simulates the spectra of a scene, with ground truth.
 
 namespace {
 
@@ -63,6 +69,8 @@ void add_simulate(CLI::App& program) {
     add_set_option(*command, job->settings);
     command->callback([job] { simulate_scene(*job); });
 }
+
+// ---- reconstruct ----------------------------------------------------------------------------------------------------
 
 // `echolux reconstruct scan.toml -o VOLUME | B-SCAN.png --b-scan N | EN-FACE.png --en-face Z0:Z1`: reconstructs spectra
 // into a volume, a series or a picture.
@@ -165,6 +173,8 @@ void add_reconstruct(CLI::App& program) {
                         options->assignments);
     command->callback([options] { reconstruct(*options); });
 }
+
+// ---- batch ----------------------------------------------------------------------------------------------------------
 
 // `echolux batch [VERB] FILE... -o FOLDER`: processes many files and writes every part exactly once. The work is done
 // by the Python module (python/echolux/cluster), which replaces this process (execvp). Without a verb, scans are
@@ -374,6 +384,8 @@ void add_batch(CLI::App& program) {
     add_set_option(*command, options->assignments);
     command->callback([options] { batch(*options); });
 }
+
+// ---- convert --------------------------------------------------------------------------------------------------------
 
 // `echolux convert IN OUT`: converts volumes and series between formats, or joins the parts of a volume.
 

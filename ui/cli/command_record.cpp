@@ -1,9 +1,13 @@
+// `echolux record --source ... -o scan.toml`: records every block of a source.
 #include "ui/cli/command_record.h"
+
 #include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+
 #include "app/live/record_job.h"
 #include "engine/acquire/source.h"
 #include "engine/io/atomic_file.h"
@@ -13,7 +17,6 @@
 #include "ui/cli/program.h"
 
 namespace echolux {
-
 namespace {
 
 bool is_of(const std::string& assignment, const std::vector<std::string>& sections) {
@@ -98,7 +101,7 @@ VolumeOptions add_volume_options(CLI::App& command, SessionJob& job) {
             add_backend_option(command, job.backend.backend), gpus};
 }
 
-// `echolux record --source ... -o scan.toml`: records every block of a source.
+// ---- the command ----------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -1,8 +1,11 @@
-// Options for live sources, shared by several commands: --source, --scan, --set and every setting of a source.
+// Options that `echolux record` shares with other commands: live sources (--source, --scan, --set and every setting of
+// a source; live, view, serve) and sessions (live).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
+
 #include "app/live/session_run.h"
 #include "engine/acquire/source.h"
 
@@ -27,12 +30,6 @@ SourceWanted source_wanted(const SourceOptions& options, const std::vector<std::
 
 // Returns the assignments of these sections in their original order.
 std::vector<std::string> assignments_of(const SourceOptions& options, const std::vector<std::string>& sections);
-
-}  // namespace echolux
-
-namespace echolux {
-
-// Options and output shared by `echolux live` and `echolux record`.
 
 struct SessionOptions {
     SourceOptions source;

@@ -1,6 +1,7 @@
-#include "ui/cli/command_render.h"
+// Commands that draw: render makes pictures and movies, reproduce repeats a picture, figure and segment draw figures.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <array>
 #include <filesystem>
@@ -8,10 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+
 #include "app/figure/figure_job.h"
 #include "app/jobs/render_job.h"
 #include "app/jobs/reproduce_job.h"
 #include "app/jobs/segment_job.h"
+#include "app/movie/movie_job.h"
 #include "app/open/channel_files.h"
 #include "app/session/unused_view_settings.h"
 #include "compute/counted.h"
@@ -23,7 +26,16 @@
 
 namespace echolux {
 
+// ---- options of render that make a movie ----------------------------------------------------------------------------
+
 namespace {
+
+struct MovieOptions {
+    std::string output;  // empty: make a picture
+    std::string codec = "auto", along = "b-scans", swept = "slice", encoder = "auto";
+    double crf = -1;  // negative: quality above 40 dB PSNR
+    MovieSpec spec;
+};
 
 // In the order of the enumerators of MovieCodec, SweepAxis and SweptPlane.
 const std::vector<std::string> codecs{"auto", "h264", "h265", "av1", "vp9", "prores", "gif", "webp", "png"};
@@ -66,8 +78,7 @@ MovieJob movie_job_from(const RenderJob& picture, const MovieOptions& options) {
     return job;
 }
 
-}  // namespace
-
+// Adds the options in the help group "Movie"; all but --movie require it.
 void add_movie_options(CLI::App& command, MovieOptions& options) {
     const char* group = "Movie";
     CLI::Option* movie =
@@ -108,6 +119,7 @@ void add_movie_options(CLI::App& command, MovieOptions& options) {
         ->check(one_of({"auto", "software"}));
 }
 
+// Renders the movie of the view in `picture`, encodes it and prints its properties. Throws Error.
 void make_movie(const RenderJob& picture, const MovieOptions& options) {
     const MovieJob job = movie_job_from(picture, options);
     TerminalProgress progress;
@@ -134,6 +146,10 @@ void make_movie(const RenderJob& picture, const MovieOptions& options) {
           {"seconds", made.seconds},
           {"warnings", lines_of(made.warnings)}});
 }
+
+}  // namespace
+
+// ---- render ---------------------------------------------------------------------------------------------------------
 
 // `echolux render VOLUME|scan.toml -o PICTURE.png|.tif [--probe X,Y]`: renders a picture or, with --movie, a movie.
 
@@ -312,6 +328,8 @@ void add_render(CLI::App& program) {
     command->callback([options] { render(*options); });
 }
 
+// ---- reproduce ------------------------------------------------------------------------------------------------------
+
 // `echolux reproduce PICTURE [-o AGAIN]`: renders a picture again from the settings stored in it and compares the
 // pixels.
 
@@ -365,6 +383,8 @@ void add_reproduce(CLI::App& program) {
     add_overwrite_option(*command, options->overwrites);
     command->callback([options] { reproduce(*options); });
 }
+
+// ---- figure ---------------------------------------------------------------------------------------------------------
 
 // `echolux figure VOLUME|scan.toml -o FIGURE.pdf|.svg|.png [--layout volume+bscan+enface]` draws a figure. With
 // --a-scan or --psf it writes a table: -o TABLE.csv
@@ -509,6 +529,8 @@ void add_figure(CLI::App& program) {
                         options->assignments);
     command->callback([options] { figure(*options); });
 }
+
+// ---- segment --------------------------------------------------------------------------------------------------------
 
 // `echolux segment VOLUME|scan.toml [-o SURFACES] [--thickness MAPS] [--en-face MAP] [--flatten VOLUME]`: finds the
 // surfaces between tissue layers and derives maps from them.

@@ -1,5 +1,9 @@
+// `echolux view [FILE|--source ...]`: opens the window. --picture, --screenshot, --measure and --off-screen run it
+// without a screen: for documentation, tests and servers.
 #include "ui/cli/command_view.h"
+
 #include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -10,6 +14,7 @@
 #include <optional>
 #include <utility>
 #include <vector>
+
 #include "app/open/channel_files.h"
 #include "app/open/files_read.h"
 #include "app/picture_of.h"
@@ -24,13 +29,18 @@
 #include "ui/cli/options.h"
 #include "ui/cli/output.h"
 #include "ui/cli/program.h"
-#include "ui/control/control_server.h"
 #include "ui/window/window.h"
+#include "ui/workspace/workspace.h"
 
 #ifdef ECHOLUX_NET
+#include "ui/control/control_server.h"
 #endif
 
 namespace echolux {
+
+// ---- control by other programs --------------------------------------------------------------------------------------
+
+#ifdef ECHOLUX_NET
 
 void add_igtl_options(CLI::App& command, IgtlWanted& wanted) {
     const std::string group = "3D Slicer and other programs that speak OpenIGTLink";
@@ -61,8 +71,6 @@ std::unique_ptr<LinkServer> linked_window(Workspace& work, const IgtlWanted& wan
     std::fflush(stdout);  // a script that waits for this line reads it through a pipe
     return server;
 }
-
-#ifdef ECHOLUX_NET
 
 void add_control_options(CLI::App& command, ControlWanted& wanted) {
     command
@@ -153,8 +161,14 @@ bool SteeredWindow::turn(double max_wait_s) {
 
 #endif
 
-// `echolux view [FILE|--source ...]`: opens the window. --picture, --screenshot, --measure and --off-screen run it
-// without a screen: for documentation, tests and servers.
+void require_opened(Workspace& work) {
+    if (work.is_open()) return;
+    for (const Notice& notice : work.notices().all()) {
+        if (notice.is_trouble && notice.stands) throw Error(ErrorCode::output, notice.line);
+    }
+}
+
+// ---- the command ----------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -1,13 +1,13 @@
-// Options shared by commands that send live volumes to 3D Slicer and similar programs: --igtl and --igtl-steer.
+// Options that `echolux view` shares with live and serve: --control (JSON-RPC), --igtl and --igtl-steer (OpenIGTLink,
+// for 3D Slicer and similar programs), and the window loop that serves other programs.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-#include "compute/error.h"
+
 #include "engine/igtl/link.h"
-#include "ui/workspace/workspace.h"
 
 namespace CLI {
 class App;
@@ -16,6 +16,7 @@ class App;
 namespace echolux {
 
 class LinkServer;
+class MainWindow;
 class Workspace;
 
 // Options of the OpenIGTLink connection.
@@ -32,20 +33,6 @@ std::optional<igtl::LinkWanted> link_of(const IgtlWanted& wanted);
 // Starts the link of a window and prints its address. Returns nullptr without --igtl. Throws Error{bad_setting,
 // device}.
 std::unique_ptr<LinkServer> linked_window(Workspace& work, const IgtlWanted& wanted);
-
-}  // namespace echolux
-
-// Options shared by commands with a window for other programs: --control (JSON-RPC) and --igtl (OpenIGTLink), and the
-// window loop that serves them.
-
-namespace CLI {
-class App;
-}
-
-namespace echolux {
-
-class MainWindow;
-class Workspace;
 
 // Options of remote control.
 struct ControlWanted {
@@ -76,19 +63,8 @@ class SteeredWindow {
     std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace echolux
-
-namespace echolux {
-
-// Errors of inputs for commands without a visible window: they end the program instead of waiting in the list of
-// notices.
-
-// Throws the first pending error if nothing is open. Returns without an error if the input may still arrive.
-inline void require_opened(Workspace& work) {
-    if (work.is_open()) return;
-    for (const Notice& notice : work.notices().all()) {
-        if (notice.is_trouble && notice.stands) throw Error(ErrorCode::output, notice.line);
-    }
-}
+// For commands without a visible window, where no list of notices shows an error of an input: throws the first pending
+// error if nothing is open. Returns without an error if the input may still arrive.
+void require_opened(Workspace& work);
 
 }  // namespace echolux

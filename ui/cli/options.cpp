@@ -1,6 +1,8 @@
 #include "ui/cli/options.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -10,6 +12,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+
 #include "app/jobs/settings_table.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
@@ -18,7 +21,6 @@
 #include "ui/cli/output.h"
 
 namespace echolux {
-
 namespace {
 
 // Returns the placeholder of a value in help texts: its choices, unit or kind.
@@ -39,7 +41,7 @@ std::string streamed(const std::string& assignment) {
 }
 
 // Builds a validator for finite numbers that satisfy `is_right`.
-CLI::Validator number(const std::string& expected, const std::function<bool(double)>& is_right) {
+CLI::Validator number_check(const std::string& expected, const std::function<bool(double)>& is_right) {
     const auto complaint = [expected, is_right](const std::string& text) {
         double value = NAN;
         if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) && is_right(value)) return std::string();
@@ -70,16 +72,16 @@ std::string help_of(const BoundField& field) {
 }  // namespace
 
 CLI::Validator positive() {
-    return number("a positive number", [](double value) { return value > 0; });
+    return number_check("a positive number", [](double value) { return value > 0; });
 }
 
 CLI::Validator not_negative() {
-    return number("a number of 0 or more", [](double value) { return value >= 0; });
+    return number_check("a number of 0 or more", [](double value) { return value >= 0; });
 }
 
 CLI::Validator between(double low, double high) {
-    return number(fmt::format("a number from {:.15g} to {:.15g}", low, high),
-                  [low, high](double value) { return value >= low && value <= high; });
+    return number_check(fmt::format("a number from {:.15g} to {:.15g}", low, high),
+                        [low, high](double value) { return value >= low && value <= high; });
 }
 
 CLI::Validator one_of(std::vector<std::string> names) {
@@ -234,6 +236,8 @@ CLI::Option* add_gpus_option(CLI::App& command, BackendChoice& choice) {
     };
     return add_gpus_option(command, choose, "number of GPUs that share the work, or their numbers: 0,1; 0: all [1]");
 }
+
+// ---- texts ----------------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Builds command-line options from described fields: `view.azimuth_deg` becomes `--azimuth`, with the help, unit,
-// choices and default of its description. Also contains options that several commands share.
+// choices and default of its description. Also contains options that several commands share and parsers for short texts.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
 #include "compute/backend.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
@@ -61,9 +62,7 @@ CLI::Option* add_gpus_option(CLI::App& command, BackendChoice& choice);
 CLI::Option* add_gpus_option(CLI::App& command, const std::function<void(const BackendChoice&)>& choose,
                              const std::string& help);
 
-}  // namespace echolux
-
-namespace echolux {
+// ---- texts ----------------------------------------------------------------------------------------------------------
 
 // Parsers for short texts on the command line, such as "3:17" and "640x480".
 

@@ -1,7 +1,9 @@
 #include "ui/cli/output.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -19,12 +21,12 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
 #include "compute/error.h"
 #include "engine/io/unfinished_files.h"
 #include "engine/progress.h"
 
 namespace echolux {
-
 namespace {
 
 void print_to(std::FILE* stream, const std::string& text) {
@@ -129,6 +131,8 @@ nlohmann::ordered_json lines_of(const std::vector<std::string>& warnings) {
     for (const std::string& warning : warnings) lines.push_back(in_options(warning));
     return lines;
 }
+
+// ---- progress -------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -247,6 +251,8 @@ std::string TerminalProgress::state() const {
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     return words_of({.done = done_, .total = total_, .unit = unit_, .seconds = seconds});
 }
+
+// ---- standard input and output --------------------------------------------------------------------------------------
 
 namespace {
 
@@ -374,6 +380,8 @@ std::string output_named(const std::string& name, const std::string& ending, boo
 void deliver_output() {
     streams().deliver();
 }
+
+// ---- keys in messages -----------------------------------------------------------------------------------------------
 
 namespace {
 

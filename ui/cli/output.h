@@ -4,6 +4,7 @@
 #pragma once
 
 #include <fmt/format.h>
+
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <string>
 #include <utility>
 #include <vector>
+
 #include "compute/error.h"
 #include "engine/progress.h"
 
@@ -19,8 +21,6 @@ class App;
 }
 
 namespace echolux {
-
-class Error;
 
 // Output options of this process.
 struct Telling {
@@ -75,9 +75,7 @@ void print_error(const std::string& code, const std::string& what, const std::st
 nlohmann::ordered_json names_of(const std::vector<std::filesystem::path>& files);
 nlohmann::ordered_json lines_of(const std::vector<std::string>& warnings);
 
-}  // namespace echolux
-
-namespace echolux {
+// ---- progress -------------------------------------------------------------------------------------------------------
 
 // Progress on standard error: a bar with rate and remaining time on a terminal, a plain line every few seconds in a
 // log. Ctrl-C cancels the work.
@@ -127,17 +125,11 @@ class TerminalProgress : public Progress {
     Clock::time_point printed_;
 };
 
-}  // namespace echolux
+// ---- standard input and output --------------------------------------------------------------------------------------
 
 // `-` as the name of an input or output. Standard input is copied to a temporary file before work begins. An output is
 // written to a temporary file and copied to standard output when the work is done. Thus every format can be streamed,
 // and an incomplete result is never streamed.
-
-namespace CLI {
-class App;
-}
-
-namespace echolux {
 
 // Returns `name`, or for `-` the name of a file with the content of standard input. Its extension follows from the
 // first bytes (.npy, .nrrd, .png ...) and is `ending` if they are unknown. Throws Error{bad_setting} if standard input
@@ -152,9 +144,7 @@ std::string output_named(const std::string& name, const std::string& ending, boo
 // Copies the output after the command has succeeded. Throws Error{output}, or std::system_error if the pipe was closed.
 void deliver_output();
 
-}  // namespace echolux
-
-namespace echolux {
+// ---- keys in messages -----------------------------------------------------------------------------------------------
 
 // Translation of setting keys in messages to command-line options. Code outside ui/cli knows no options: its messages
 // name keys.

@@ -26,16 +26,7 @@ struct Commands {
 // Runs the command that the arguments name. Returns the exit code. Does not throw.
 int run_program(int argc, char** argv, const Commands& commands);
 
-}  // namespace echolux
-
 // The commands of the program. Each add_NAME() adds a subcommand with its options and its action.
-
-namespace CLI {
-class App;
-}
-
-namespace echolux {
-
 void add_attenuation(CLI::App& program);
 void add_batch(CLI::App& program);
 void add_bench(CLI::App& program);
@@ -63,18 +54,5 @@ void add_record(CLI::App& program);
 // `batch`, so its verb is removed from `arguments`. All other command lines are unchanged. Throws Error if the module
 // is missing.
 void hand_over_batch_verb(std::vector<std::string>& arguments);
-
-}  // namespace echolux
-
-// Layout of help texts.
-
-namespace CLI {
-class App;
-}
-
-namespace echolux {
-
-// Sets the layout and --help. Call it before options and commands are added, which inherit it.
-void set_help_format(CLI::App& program);
 
 }  // namespace echolux
