@@ -1,5 +1,6 @@
 // Builds command-line options from described fields: `view.azimuth_deg` becomes `--azimuth`, with the help, unit,
-// choices and default of its description. Also contains options that several commands share and parsers for short texts.
+// choices and default of its description. Also contains options that several commands share and parsers for short
+// texts.
 #pragma once
 
 #include <cstdint>
