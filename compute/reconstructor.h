@@ -167,4 +167,9 @@ struct Stages {
 // if it changes nothing.
 std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec, std::shared_ptr<const Stages> stages);
 
+// Validates specs without allocating based on unchecked numbers. Combines the checks of plan/, flow/ and methods/.
+
+// Validates a spec. Throws Error{bad_setting} naming the first invalid key and a remedy.
+void validate(const ReconstructionSpec& spec);
+
 }  // namespace echolux

@@ -5,7 +5,6 @@
 #include "compute/calibrate/calibrate.h"
 #include "compute/calibrate/dispersion_search.h"
 #include "compute/calibrate/mirrors.h"
-#include "compute/calibrate/recording_statistics.h"
 #include "library/call.h"
 #include "library/convert.h"
 

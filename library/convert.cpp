@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/plan/plan_tables.h"
+#include "compute/plan/tables.h"
 #include "library/call.h"
 
 namespace echolux::library {

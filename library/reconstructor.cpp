@@ -1,6 +1,6 @@
 // Reconstructors: a plan for a scan, blocks in, voxels out.
 #include "compute/backend.h"
-#include "compute/plan/plan_tables.h"
+#include "compute/plan/tables.h"
 #include "engine/scan/provenance.h"
 #include "library/call.h"
 #include "library/convert.h"

@@ -1,7 +1,7 @@
 // Mirrors at several depths: their readings, and the roll-off of the signal with depth.
 #include <cmath>
 
-#include "compute/calibrate/roll_off.h"
+#include "compute/calibrate/mirrors.h"
 #include "library/call.h"
 #include "library/convert.h"
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "compute/calibrate/recording_statistics.h"
+#include "compute/calibrate/calibrate.h"
 #include "engine/progress.h"
 #include "engine/scan/scan.h"
 

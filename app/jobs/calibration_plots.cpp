@@ -8,7 +8,7 @@
 
 #include "app/figure/plot_panels.h"
 #include "compute/calibrate/calibrate.h"
-#include "compute/calibrate/roll_off.h"
+#include "compute/calibrate/mirrors.h"
 #include "compute/plan/describe.h"
 
 namespace echolux {

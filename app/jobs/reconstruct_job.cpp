@@ -9,7 +9,7 @@
 #include "compute/error.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
-#include "compute/repeat_report.h"
+#include "compute/reason.h"
 #include "engine/acquire/scan_player.h"
 #include "engine/analysis/intensity.h"
 #include "engine/io/atomic_file.h"

@@ -12,7 +12,7 @@
 #include "app/figure/plot_panels.h"
 #include "app/jobs/calibration_plots.h"
 #include "app/open/files_read.h"
-#include "compute/calibrate/roll_off.h"
+#include "compute/calibrate/mirrors.h"
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/tables.h"

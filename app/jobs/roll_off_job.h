@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/jobs/calibrate_sources.h"
-#include "compute/calibrate/roll_off.h"
+#include "compute/calibrate/mirrors.h"
 #include "engine/progress.h"
 
 namespace echolux {

@@ -6,7 +6,7 @@
 #include "compute/calibrate/calibrate.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
-#include "compute/plan/plan_tables.h"
+#include "compute/plan/tables.h"
 #include "engine/scan/recording_layout.h"
 
 namespace echolux {

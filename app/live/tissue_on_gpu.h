@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "compute/block_memory.h"
+#include "compute/place.h"
 #include "compute/tissue_on_gpu.h"
 #include "engine/live/tissue_work.h"
 

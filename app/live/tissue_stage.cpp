@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "app/seconds_since.h"
-#include "compute/block_memory.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 #include "compute/place.h"

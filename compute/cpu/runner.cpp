@@ -15,11 +15,10 @@
 #include "compute/error.h"
 #include "compute/fft/fft.h"
 #include "compute/indexing.h"
-#include "compute/missing_voxels.h"
 #include "compute/parallel_for.h"
 #include "compute/place.h"
+#include "compute/reason.h"
 #include "compute/reconstructor.h"
-#include "compute/repeat_report.h"
 #include "compute/steps/sample.h"
 
 namespace echolux::cpu {

@@ -1,12 +1,11 @@
 #include "compute/cuda/passes.h"
-
 #include <algorithm>
 #include <type_traits>
 #include <utility>
-
 #include "compute/cuda/background.h"
 
 namespace echolux::cuda {
+
 namespace {
 
 constexpr std::int64_t kept_bytes = std::int64_t{256} << 20;  // size of bins and values processed together

@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-#include "compute/block_memory.h"
+#include "compute/place.h"
 #include "engine/acquire/pacing_clock.h"
 #include "engine/acquire/source.h"
 

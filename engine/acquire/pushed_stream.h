@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "compute/block_memory.h"
+#include "compute/place.h"
 #include "engine/acquire/source.h"
 #include "engine/block_pool.h"
 #include "plugins/echolux_push.h"

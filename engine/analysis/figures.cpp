@@ -8,7 +8,7 @@
 #include <span>
 #include <sstream>
 
-#include "compute/calibrate/roll_off.h"
+#include "compute/calibrate/mirrors.h"
 #include "compute/empty_value.h"
 #include "compute/error.h"
 #include "engine/io/voxel_value.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "compute/block_memory.h"
+#include "compute/place.h"
 #include "engine/io/durable_file.h"
 
 namespace echolux {

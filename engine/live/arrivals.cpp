@@ -9,7 +9,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "compute/plan/plan_tables.h"
+#include "compute/plan/tables.h"
 
 namespace echolux {
 namespace {

@@ -7,8 +7,8 @@
 #include <random>
 #include <utility>
 
-#include "compute/block_memory.h"
 #include "compute/error.h"
+#include "compute/place.h"
 #include "engine/live/striped_file.h"
 #include "engine/scan/raw_bytes.h"
 

@@ -7,7 +7,7 @@
 #include "compute/calibrate/calibrate.h"
 #include "compute/missing_voxels.h"
 #include "compute/plan/choices.h"
-#include "compute/plan/plan_tables.h"
+#include "compute/plan/tables.h"
 #include "engine/memory_budget.h"
 
 namespace echolux {

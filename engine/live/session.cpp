@@ -7,7 +7,7 @@
 
 #include "compute/missing_voxels.h"
 #include "compute/plan/describe.h"
-#include "compute/validate.h"
+#include "compute/reconstructor.h"
 #include "engine/acquire/block_size.h"
 
 namespace echolux {

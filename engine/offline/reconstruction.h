@@ -11,7 +11,7 @@
 #include "compute/backend.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
-#include "compute/repeat_report.h"
+#include "compute/reason.h"
 #include "engine/block_pool.h"
 #include "engine/gpu_recovery.h"
 #include "engine/io/volume_file.h"

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "compute/counted.h"
-#include "compute/repeat_report.h"
+#include "compute/reason.h"
 #include "compute/steps/angiography.h"
 #include "engine/io/own_files.h"
 

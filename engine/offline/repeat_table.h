@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compute/repeat_report.h"
+#include "compute/reason.h"
 #include "compute/types.h"
 
 namespace echolux {

@@ -10,11 +10,11 @@
 #include <limits>
 #include <utility>
 
-#include "compute/block_memory.h"
 #include "compute/calibrate/fitting.h"
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
+#include "compute/place.h"
 #include "compute/plan/describe.h"
 #include "compute/steps/registration.h"
 #include "engine/analysis/intensity.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "compute/backend.h"
-#include "compute/block_memory.h"
+#include "compute/place.h"
 #include "compute/plan/described.h"
 #include "compute/tissue_on_gpu.h"
 #include "engine/io/volume_file.h"

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "compute/calibrate/roll_off.h"
+#include "compute/calibrate/mirrors.h"
 #include "engine/validation/topics.h"
 
 namespace echolux {

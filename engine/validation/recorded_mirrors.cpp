@@ -11,10 +11,9 @@
 #include <span>
 
 #include "compute/calibrate/calibrate.h"
-#include "compute/calibrate/recording_statistics.h"
-#include "compute/calibrate/roll_off.h"
+#include "compute/calibrate/mirrors.h"
 #include "compute/error.h"
-#include "compute/methods/defr.h"
+#include "compute/methods/sparse.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
 #include "engine/scan/scan.h"

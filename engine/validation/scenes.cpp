@@ -7,8 +7,8 @@
 #include <numbers>
 #include <random>
 
+#include "compute/reason.h"
 #include "compute/reconstructor.h"
-#include "compute/repeat_report.h"
 #include "engine/analysis/intensity.h"
 
 namespace echolux {

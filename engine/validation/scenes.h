@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compute/plan/params.h"
-#include "compute/repeat_report.h"
+#include "compute/reason.h"
 #include "engine/analysis/intensity.h"
 
 namespace echolux {

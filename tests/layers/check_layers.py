@@ -65,7 +65,7 @@ POSIX_PLACES = [
     "engine/acquire/shared_ring.cpp",
     "engine/net/tcp.cpp",
     "render/vk/memory.cpp",
-    "compute/block_memory.cpp",
+    "compute/place.cpp",
     "compute/cuda/toolkit.cpp",
     "compute/sharing.cpp",
     "ui/cli/",

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compute/block_memory.h"
+#include "compute/place.h"
 #include "recording_disks.h"
 
 namespace echolux {

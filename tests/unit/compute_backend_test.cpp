@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "compute/backend.h"
-#include "compute/block_memory.h"
 #include "compute/error.h"
+#include "compute/place.h"
 #include "engine/block_pool.h"
 #include "tests/oracle/chain.h"
 

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "compute/block_memory.h"
+#include "compute/place.h"
 
 namespace echolux {
 

@@ -1,5 +1,5 @@
 // Voxels of missing blocks: see missing_lines.h.
-#include "compute/cuda/missing_lines.h"
+#include "compute/cuda/passes.h"
 
 #include <cstring>
 
@@ -8,6 +8,7 @@
 #include "compute/missing_voxels.h"
 
 namespace echolux::cuda {
+
 namespace {
 
 // A block of threads for each line.

@@ -1,4 +1,4 @@
-#include "compute/validate.h"
+#include "compute/reconstructor.h"
 
 #include <fmt/format.h>
 
@@ -10,13 +10,12 @@
 
 #include "compute/counted.h"
 #include "compute/flow/flow_tables.h"
-#include "compute/methods/compressive.h"
 #include "compute/methods/k_jitter.h"
 #include "compute/methods/nonuniform.h"
+#include "compute/methods/sparse.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
 #include "compute/plan/tables.h"
-#include "compute/reconstructor.h"
 
 namespace echolux {
 namespace {
