@@ -63,6 +63,8 @@ void store_peaks(VoxelType type, const std::byte* codes, std::int64_t depth, std
     }
 }
 
+// ---- allocation -----------------------------------------------------------------------------------------------------
+
 namespace {
 
 constexpr std::int64_t page = 4096;

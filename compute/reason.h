@@ -36,7 +36,6 @@ constexpr const char* name_of(Reason reason) {
 
 // Alignment result of one repeat of a B-scan. Sample (depth row, A-scan) of the repeat corresponds to (row +
 // depth_rows, A-scan + a_scans) of the reference repeat.
-
 struct RepeatReport {
     float depth_rows = 0;
     float a_scans = 0;

@@ -10,9 +10,9 @@
 
 #include "compute/counted.h"
 #include "compute/flow/flow_tables.h"
+#include "compute/methods/compressive.h"
 #include "compute/methods/k_jitter.h"
 #include "compute/methods/nonuniform.h"
-#include "compute/methods/sparse.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
 #include "compute/plan/tables.h"

@@ -107,6 +107,10 @@ class Reconstructor {
     }
 };
 
+// Validates a spec without allocating based on unchecked numbers. Combines the checks of plan/, flow/ and methods/.
+// Throws Error{bad_setting} naming the first invalid key and a remedy.
+void validate(const ReconstructionSpec& spec);
+
 // Returns the grids that `spec` would write, without allocating. Throws Error{bad_setting} naming the invalid key.
 VolumeGrid planned_grid(const ReconstructionSpec& spec);
 std::optional<VolumeGrid> planned_flow_grid(const ReconstructionSpec& spec);
@@ -166,10 +170,5 @@ struct Stages {
 // Like plan_on_cpu(spec), with callbacks. Spectra passed to a callback continue as f32; the results are bit-identical
 // if it changes nothing.
 std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec, std::shared_ptr<const Stages> stages);
-
-// Validates specs without allocating based on unchecked numbers. Combines the checks of plan/, flow/ and methods/.
-
-// Validates a spec. Throws Error{bad_setting} naming the first invalid key and a remedy.
-void validate(const ReconstructionSpec& spec);
 
 }  // namespace echolux

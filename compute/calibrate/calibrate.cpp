@@ -286,6 +286,8 @@ double share_at_zero_delay(const ReconstructionSpec& given, const Block& block) 
 }
 
 // The number of stored bits, less the sign bit and the shift, limited by the mask.
+// ---- statistics of whole recordings ---------------------------------------------------------------------------------
+
 std::optional<double> full_scale(const RawFormat& format) {
     if (format.sample_format == SampleFormat::f32) return std::nullopt;
     const bool has_sign = format.sample_format == SampleFormat::i16;

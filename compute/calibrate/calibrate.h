@@ -1,4 +1,4 @@
-// Quantities measured from the spectra themselves.
+// Quantities measured from the spectra themselves: levels and fringes of blocks, statistics of whole recordings.
 #pragma once
 
 #include <complex>
@@ -71,7 +71,7 @@ std::vector<float> windowed_spectra(const ReconstructionSpec& spec, const Block&
 // Returns the first depth row past zero delay, which holds autocorrelation terms and the foot of the DC peak.
 std::int64_t first_row_past_zero_delay(std::int64_t depth);
 
-// Statistics of whole recordings: counts of each sample, and mean power of each depth bin.
+// ---- statistics of whole recordings ---------------------------------------------------------------------------------
 
 // Statistics of many raw lines: mean, min and max count of each sample, and the number of samples at full scale.
 // Backgrounds, dark spectra and mirror spectra are means of such surveys.

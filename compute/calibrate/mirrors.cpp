@@ -308,6 +308,8 @@ MirrorCalibration calibrated_by_mirrors(const MirrorPair& pair) {
     return found;
 }
 
+// ---- roll-off -------------------------------------------------------------------------------------------------------
+
 namespace {
 
 // Returns the distance from `top` to where the profile falls below `level`, in direction `step`. Negative if it never

@@ -1,3 +1,5 @@
+// Calibrations by mirrors: the k map and dispersion of an instrument, and its roll-off over depth.
+//
 // Calibrates the k map, the dispersion and, if lengths are known, the absolute scale of an instrument from the fringes
 // of one mirror at two depths. Their common phase apart from k (the dispersion of the sample arm) cancels in their
 // difference, or in their sum if the mirror was on opposite sides of zero delay (docs/algorithms.md 2.4).
@@ -70,6 +72,8 @@ struct PointSpread {
     double fwhm = 0;
 };
 PointSpread point_spread(std::span<const double> profile, std::int64_t begin);
+
+// ---- roll-off -------------------------------------------------------------------------------------------------------
 
 // Signal of a mirror as a function of depth: a reading of each mirror recording, and the roll-off of the spectrometer
 // through all of them. The sample width causes a sinc^2 loss, the finite spectral resolution a Gaussian one

@@ -13,7 +13,6 @@
 #include "compute/steps/sparse.h"
 
 namespace echolux::cpu {
-
 namespace {
 
 using Bin = std::complex<float>;
@@ -236,6 +235,8 @@ std::span<const std::complex<float>* const> CompressiveLine::reconstruct(std::sp
     for (std::size_t z = 0; z < bins_.size(); ++z) bins_[z] = profile[index(kept_.begin) + z] * tables_.to_bins;
     return {&bins_of_line_, 1};
 }
+
+// ---- dispersion-encoded full range ----------------------------------------------------------------------------------
 
 template <class Real>
 FullRangeSearch<Real>::FullRangeSearch(const DefrTables& tables, const DefrRecipe& recipe)

@@ -1,4 +1,5 @@
-// Compressive sensing on the CPU, one A-scan at a time.
+// The two iterative methods on the CPU: compressive sensing and dispersion-encoded full range. Both process one A-scan
+// at a time so that all data stays in the L1 and L2 caches.
 #pragma once
 
 #include <complex>
@@ -9,10 +10,13 @@
 #include "compute/cpu/k_linear.h"
 #include "compute/cpu/line_method.h"
 #include "compute/fft/fft.h"
-#include "compute/methods/sparse.h"
+#include "compute/methods/compressive.h"
+#include "compute/methods/defr.h"
 #include "compute/steps/sparse.h"
 
 namespace echolux::cpu {
+
+// ---- compressive sensing --------------------------------------------------------------------------------------------
 
 // Maps depth profiles to the samples that a spec uses and back on the CPU: the matrix A of compressive sensing and its
 // adjoint, scaled as in methods/compressive.h.
@@ -104,7 +108,7 @@ class CompressiveLine : public LineMethod {
     const std::complex<float>* bins_of_line_;
 };
 
-// Dispersion-encoded full range on the CPU, one A-scan at a time so that all data stays in the L1 and L2 caches.
+// ---- dispersion-encoded full range ----------------------------------------------------------------------------------
 
 // Searches the true images of a real spectrum, in single or double precision.
 template <class Real>

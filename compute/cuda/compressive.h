@@ -14,7 +14,7 @@
 #include "compute/cuda/memory.h"
 #include "compute/cuda/sparse_search_on_chip.h"
 #include "compute/cuda/toolkit.h"
-#include "compute/methods/sparse.h"
+#include "compute/methods/compressive.h"
 #include "compute/plan/choices.h"
 #include "compute/steps/sample.h"
 

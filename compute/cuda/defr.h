@@ -10,7 +10,7 @@
 #include "compute/cuda/k_linear.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
-#include "compute/methods/sparse.h"
+#include "compute/methods/defr.h"
 
 namespace echolux::cuda {
 

@@ -1,4 +1,4 @@
-// Voxels of missing blocks: see missing_lines.h.
+// Kernels of passes.h: the voxels of missing blocks.
 #include "compute/cuda/passes.h"
 
 #include <cstring>
@@ -8,7 +8,6 @@
 #include "compute/missing_voxels.h"
 
 namespace echolux::cuda {
-
 namespace {
 
 // A block of threads for each line.

@@ -134,8 +134,7 @@ class FusedLines : public LineMethod {
     DeviceBuffer bins_;
 };
 
-// Writes voxels without a value (compute/missing_voxels.h) where blocks of spectra are missing.
-
+// Lines without a value (compute/missing_voxels.h), where blocks of spectra are missing.
 struct MissingLines {
     std::int64_t b_scans = 0;  // positions
     std::int64_t outputs_per_b_scan = 0;

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "compute/cuda/memory.h"
-#include "compute/methods/sparse.h"
+#include "compute/methods/compressive.h"
 #include "compute/plan/choices.h"
 
 namespace echolux::cuda {

@@ -450,6 +450,8 @@ SpectralWeight spectral_weight(const Recipe& recipe, const Calibration& calibrat
     return weight;
 }
 
+// ---- data for runners -----------------------------------------------------------------------------------------------
+
 PlainTables plain_tables(const ReconstructionSpec& spec) {
     const KGrid grid = k_grid(spec.calibration, spec.geometry.samples);
     PlainTables tables;

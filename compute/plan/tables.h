@@ -90,7 +90,7 @@ SpectralWeight spectral_weight(const Recipe& recipe, const Calibration& calibrat
 std::vector<std::complex<double>> spectral_weight_at(const SpectrumPoints& points, const Recipe& recipe,
                                                      const Calibration& calibration, const KGrid& grid);
 
-// Data of a plan for runners: tables, voxel settings, and the order in which a scan records its A-scans.
+// ---- data for runners -----------------------------------------------------------------------------------------------
 
 // Plan data for runners besides the geometry: the tables from raw lines to depth bins, and from bins to voxels. Built
 // once on the host so that all backends use the same numbers.

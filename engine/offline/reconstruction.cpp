@@ -12,7 +12,7 @@
 
 #include "compute/calibrate/calibrate.h"
 #include "compute/error.h"
-#include "compute/methods/sparse.h"
+#include "compute/methods/defr.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
 #include "engine/memory_budget.h"

@@ -13,7 +13,7 @@
 #include "compute/calibrate/calibrate.h"
 #include "compute/calibrate/mirrors.h"
 #include "compute/error.h"
-#include "compute/methods/sparse.h"
+#include "compute/methods/defr.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
 #include "engine/scan/scan.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <tuple>
 
-#include "compute/methods/sparse.h"
+#include "compute/methods/defr.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/peak.h"
 
