@@ -32,12 +32,12 @@
 #include "engine/io/picture_file.h"
 #include "engine/scan/striping.h"
 #include "engine/scan/unused_settings.h"
+#include "ui/workspace/actions.h"
 #include "ui/workspace/calibrating.h"
 #include "ui/workspace/exporting.h"
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/layering.h"
 #include "ui/workspace/raw_proposal.h"
-#include "ui/workspace/standard_actions.h"
 #include "ui/workspace/user_folders.h"
 #include "ui/workspace/workspace_state.h"
 
@@ -176,8 +176,6 @@ void Workspace::Parts::set_cross(const std::array<double, 3>& wanted) {
 
 Workspace::Workspace(const WorkspaceOptions& options) : parts_(std::make_unique<Parts>(options)) {
     add_standard_actions(*this);
-    add_calibration_actions(*this);
-    add_tissue_actions(*this);
 }
 
 Workspace::~Workspace() = default;
