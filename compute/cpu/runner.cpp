@@ -8,13 +8,13 @@
 #include <new>
 #include <utility>
 #include <vector>
-#include "compute/missing_voxels.h"
 
 #include "compute/counted.h"
 #include "compute/cpu/background.h"
 #include "compute/error.h"
 #include "compute/fft/fft.h"
 #include "compute/indexing.h"
+#include "compute/missing_voxels.h"
 #include "compute/parallel_for.h"
 #include "compute/place.h"
 #include "compute/reason.h"

@@ -1,7 +1,9 @@
 #include "compute/cuda/passes.h"
+
 #include <algorithm>
 #include <type_traits>
 #include <utility>
+
 #include "compute/cuda/background.h"
 
 namespace echolux::cuda {
