@@ -243,7 +243,7 @@ namespace {
 
 // Returns nullopt unless the whole text is a number.
 template <class T>
-std::optional<T> number(std::string_view text) {
+std::optional<T> number_in(std::string_view text) {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
@@ -258,7 +258,7 @@ std::pair<T, T> pair_of(const std::string& text, char separator, bool may_be_ope
     const std::size_t middle = text.find(separator);
     if (middle != std::string::npos) {
         const auto part = [&](std::string_view half) {
-            return half.empty() && may_be_open ? std::optional<T>(T{}) : number<T>(half);
+            return half.empty() && may_be_open ? std::optional<T>(T{}) : number_in<T>(half);
         };
         const auto first = part(std::string_view(text).substr(0, middle));
         const auto second = part(std::string_view(text).substr(middle + 1));
@@ -276,7 +276,7 @@ void require_order(const std::pair<T, T>& ends, const std::string& text, const c
 }  // namespace
 
 std::int64_t parsed_number(const std::string& text, const char* option, const char* expected) {
-    if (const auto value = number<std::int64_t>(text)) return *value;
+    if (const auto value = number_in<std::int64_t>(text)) return *value;
     throw UsageError("'" + text + "' is not valid", option, std::string("give ") + expected);
 }
 
