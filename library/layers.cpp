@@ -1,6 +1,6 @@
 // Surfaces between layers, and volumes derived from them.
+#include "engine/layers/layers.h"
 #include "app/jobs/layered_volume.h"
-#include "engine/layers/surfaces.h"
 #include "library/tissue.h"
 
 using namespace echolux;

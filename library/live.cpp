@@ -4,7 +4,7 @@
 
 #include "app/live/live_source.h"
 #include "engine/acquire/pushed_source.h"
-#include "engine/scan/provenance.h"
+#include "engine/scan/scan.h"
 #include "library/call.h"
 #include "library/convert.h"
 #include "library/live_handle.h"

@@ -1,7 +1,7 @@
 // Reconstructors: a plan for a scan, blocks in, voxels out.
 #include "compute/backend.h"
 #include "compute/plan/tables.h"
-#include "engine/scan/provenance.h"
+#include "engine/scan/scan.h"
 #include "library/call.h"
 #include "library/convert.h"
 

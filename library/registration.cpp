@@ -1,6 +1,6 @@
 // Registered volumes: the position of each B-scan, the mean of all volumes, and each volume at its registered position.
+#include "engine/registration/registration.h"
 #include "app/jobs/register_job.h"
-#include "engine/registration/crosses.h"
 #include "library/tissue.h"
 
 using namespace echolux;

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "app/jobs/simulate_job.h"
-#include "engine/memory_budget.h"
+#include "engine/memory.h"
 #include "engine/simulate/instrument.h"
 #include "engine/simulate/truth.h"
 #include "library/call.h"

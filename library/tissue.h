@@ -7,7 +7,7 @@
 
 #include "engine/attenuation/attenuation.h"
 #include "engine/flow/cross_section.h"
-#include "engine/layers/layer_recipe.h"
+#include "engine/layers/layers.h"
 #include "engine/registration/registration.h"
 #include "engine/speckle/speckle_filter.h"
 #include "library/call.h"

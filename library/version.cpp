@@ -3,7 +3,7 @@
 
 #include "compute/backend.h"
 #include "echolux/echolux.h"
-#include "engine/version.h"
+#include "engine/build.h"
 #include "library/call.h"
 
 using namespace echolux;

@@ -4,7 +4,7 @@
 
 #include "app/jobs/measured_flow.h"
 #include "engine/analysis/intensity.h"
-#include "engine/flow/mean_velocity.h"
+#include "engine/flow/time_series.h"
 #include "library/tissue.h"
 
 using namespace echolux;

@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "engine/analysis/intensity.h"
-#include "engine/memory_budget.h"
+#include "engine/memory.h"
 #include "engine/offline/recoder.h"
 #include "library/call.h"
 #include "library/convert.h"

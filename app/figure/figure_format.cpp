@@ -6,10 +6,10 @@
 
 #include "app/figure/drawing/figure_drawing.h"
 #include "compute/error.h"
+#include "engine/build.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/lower_case.h"
-#include "engine/io/own_files.h"
-#include "engine/version.h"
+#include "engine/io/file_name.h"
+#include "engine/io/output_rule.h"
 
 namespace echolux {
 namespace {

@@ -17,10 +17,10 @@
 #include "compute/plan/choices.h"
 #include "engine/analysis/figures.h"
 #include "engine/analysis/tissue_structure.h"
+#include "engine/build.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/own_files.h"
-#include "engine/scan/section_toml.h"
-#include "engine/version.h"
+#include "engine/io/output_rule.h"
+#include "engine/scan/settings.h"
 
 namespace echolux {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/figure/figure_page.h"
-#include "engine/layers/surfaces.h"
+#include "engine/layers/layers.h"
 
 namespace echolux {
 

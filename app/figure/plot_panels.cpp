@@ -6,7 +6,7 @@
 #include "app/figure/figure_format.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "engine/version.h"
+#include "engine/build.h"
 
 namespace echolux {
 

@@ -17,7 +17,7 @@
 #include "compute/error.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
-#include "engine/io/calibration_file.h"
+#include "engine/io/number_file.h"
 
 namespace echolux {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/io/calibration_file.h"
-#include "engine/io/lower_case.h"
+#include "engine/io/file_name.h"
+#include "engine/io/number_file.h"
 
 namespace echolux {
 namespace {

@@ -8,7 +8,7 @@
 #include "app/jobs/convert_input.h"
 #include "app/open/files_read.h"
 #include "compute/error.h"
-#include "engine/io/own_files.h"
+#include "engine/io/output_rule.h"
 #include "engine/io/volume_file.h"
 #include "engine/offline/recoder.h"
 

@@ -13,7 +13,7 @@
 #include "engine/analysis/tissue_structure.h"
 #include "engine/interval.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/own_files.h"
+#include "engine/io/output_rule.h"
 #include "engine/offline/reconstruction.h"
 #include "engine/simulate/simulator.h"
 #include "engine/simulate/truth.h"

@@ -17,9 +17,9 @@
 #include "app/open/said_of.h"
 #include "compute/error.h"
 #include "engine/analysis/intensity.h"
-#include "engine/flow/mean_velocity.h"
-#include "engine/io/output_file.h"
-#include "engine/io/own_files.h"
+#include "engine/flow/time_series.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/output_rule.h"
 #include "engine/scan/settings.h"
 
 namespace echolux {

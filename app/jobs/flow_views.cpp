@@ -8,7 +8,7 @@
 #include <map>
 
 #include "compute/error.h"
-#include "engine/io/own_files.h"
+#include "engine/io/output_rule.h"
 
 namespace echolux {
 namespace {

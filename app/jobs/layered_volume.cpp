@@ -8,7 +8,7 @@
 #include "compute/error.h"
 #include "engine/angiography/flow_maps.h"
 #include "engine/layers/find_surfaces.h"
-#include "engine/scan/section_toml.h"
+#include "engine/scan/settings.h"
 
 namespace echolux {
 namespace {

@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/layers/layer_recipe.h"
-#include "engine/layers/surfaces.h"
+#include "engine/layers/layers.h"
 #include "engine/progress.h"
 
 namespace echolux {

@@ -8,7 +8,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/flow/mean_velocity.h"
+#include "engine/flow/time_series.h"
 
 namespace echolux {
 namespace {

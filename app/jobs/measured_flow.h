@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/flow/cross_section.h"
-#include "engine/flow/heart_rate.h"
+#include "engine/flow/time_series.h"
 #include "engine/progress.h"
 
 namespace echolux {

@@ -13,11 +13,11 @@
 #include "engine/acquire/scan_player.h"
 #include "engine/analysis/intensity.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/lower_case.h"
-#include "engine/io/own_files.h"
+#include "engine/io/file_name.h"
+#include "engine/io/output_rule.h"
 #include "engine/io/png_file.h"
 #include "engine/io/volume_file.h"
-#include "engine/offline/repeat_table.h"
+#include "engine/offline/reconstruction.h"
 
 namespace echolux {
 namespace {

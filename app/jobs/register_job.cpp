@@ -17,11 +17,11 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "engine/io/output_file.h"
-#include "engine/io/own_files.h"
-#include "engine/registration/crosses.h"
-#include "engine/scan/section_toml.h"
-#include "engine/version.h"
+#include "engine/build.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/output_rule.h"
+#include "engine/registration/registration.h"
+#include "engine/scan/settings.h"
 
 namespace echolux {
 namespace {

@@ -18,9 +18,9 @@
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/file_hash.h"
-#include "engine/io/own_files.h"
+#include "engine/io/output_rule.h"
 #include "engine/io/picture_file.h"
+#include "engine/io/regular_file.h"
 #include "render/picture.h"
 
 namespace echolux {

@@ -18,8 +18,8 @@
 #include "compute/plan/tables.h"
 #include "compute/steps/sample.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/calibration_file.h"
-#include "engine/io/own_files.h"
+#include "engine/io/number_file.h"
+#include "engine/io/output_rule.h"
 
 namespace echolux {
 namespace {

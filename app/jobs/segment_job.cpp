@@ -13,12 +13,12 @@
 #include "app/open/files_read.h"
 #include "app/open/said_of.h"
 #include "compute/error.h"
+#include "engine/build.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/lower_case.h"
-#include "engine/io/own_files.h"
-#include "engine/layers/surfaces.h"
-#include "engine/scan/section_toml.h"
-#include "engine/version.h"
+#include "engine/io/file_name.h"
+#include "engine/io/output_rule.h"
+#include "engine/layers/layers.h"
+#include "engine/scan/settings.h"
 
 namespace echolux {
 namespace {

@@ -10,8 +10,7 @@
 #include "app/figure/figure_style.h"
 #include "app/open/open_volume.h"
 #include "engine/angiography/flow_maps.h"
-#include "engine/layers/layer_recipe.h"
-#include "engine/layers/surfaces.h"
+#include "engine/layers/layers.h"
 #include "engine/progress.h"
 
 namespace echolux {

@@ -10,7 +10,7 @@
 #include "engine/acquire/source.h"
 #include "engine/attenuation/attenuation.h"
 #include "engine/flow/cross_section.h"
-#include "engine/layers/layer_recipe.h"
+#include "engine/layers/layers.h"
 #include "engine/registration/registration.h"
 #include "engine/scan/scan.h"
 #include "engine/simulate/simulator.h"

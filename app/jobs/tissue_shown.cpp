@@ -4,9 +4,9 @@
 
 #include "app/jobs/register_job.h"
 #include "compute/error.h"
-#include "engine/registration/crosses.h"
-#include "engine/scan/section_toml.h"
-#include "engine/speckle/filter_volume.h"
+#include "engine/registration/registration.h"
+#include "engine/scan/settings.h"
+#include "engine/speckle/speckle_filter.h"
 
 namespace echolux {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <shared_mutex>
 
-#include "engine/live/block_sink.h"
+#include "engine/live/display_queue.h"
 
 namespace echolux {
 

@@ -18,10 +18,10 @@
 #include "compute/error.h"
 #include "compute/reconstructor.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/lower_case.h"
-#include "engine/io/own_files.h"
+#include "engine/io/file_name.h"
+#include "engine/io/output_rule.h"
 #include "engine/io/png_file.h"
-#include "engine/scan/provenance.h"
+#include "engine/scan/scan.h"
 
 namespace echolux {
 namespace {

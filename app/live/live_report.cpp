@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compute/counted.h"
-#include "engine/version.h"
+#include "engine/build.h"
 
 namespace echolux {
 namespace {

@@ -10,7 +10,6 @@
 #include "app/live/processed_volumes.h"
 #include "compute/reconstructor.h"
 #include "engine/igtl/link.h"
-#include "engine/live/latency.h"
 #include "engine/live/session.h"
 #include "engine/live/tissue_work.h"
 #include "engine/live/volume_ring.h"

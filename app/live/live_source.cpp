@@ -7,7 +7,8 @@
 #include "compute/error.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
-#include "engine/scan/recording_layout.h"
+#include "engine/scan/recording.h"
+#include "engine/scan/scan.h"
 
 namespace echolux {
 namespace {

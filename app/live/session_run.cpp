@@ -11,8 +11,8 @@
 #include "app/open/files_read.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/own_files.h"
-#include "engine/live/recording_names.h"
+#include "engine/io/output_rule.h"
+#include "engine/live/recording_files.h"
 #include "engine/progress.h"
 
 namespace echolux {

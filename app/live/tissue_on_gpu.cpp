@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "compute/error.h"
-#include "engine/speckle/filter_volume.h"
+#include "engine/speckle/speckle_filter.h"
 
 namespace echolux {
 namespace {

@@ -10,7 +10,7 @@
 #include "compute/parallel_for.h"
 #include "compute/place.h"
 #include "compute/reconstructor.h"
-#include "engine/memory_budget.h"
+#include "engine/memory.h"
 
 namespace echolux {
 namespace {

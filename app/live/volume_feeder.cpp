@@ -11,7 +11,7 @@
 #include "compute/error.h"
 #include "compute/missing_voxels.h"
 #include "compute/plan/describe.h"
-#include "engine/memory_budget.h"
+#include "engine/memory.h"
 
 namespace echolux {
 namespace {

@@ -17,9 +17,8 @@
 #include "app/live/live_ring.h"
 #include "app/live/tissue_stage.h"
 #include "compute/backend.h"
-#include "engine/gpu_recovery.h"
-#include "engine/live/block_sink.h"
-#include "engine/live/plan_maker.h"
+#include "engine/live/display_queue.h"
+#include "engine/planning.h"
 
 namespace echolux {
 

@@ -19,12 +19,12 @@
 #include "app/transfer/transfer_file.h"
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/io/file_hash.h"
-#include "engine/io/movie/png_series.h"
-#include "engine/io/own_files.h"
+#include "engine/build.h"
+#include "engine/io/movie_file.h"
+#include "engine/io/output_rule.h"
 #include "engine/io/png_file.h"
+#include "engine/io/regular_file.h"
 #include "engine/scan/settings.h"
-#include "engine/version.h"
 
 namespace echolux {
 namespace {

@@ -7,12 +7,11 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "engine/build.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/file_hash.h"
-#include "engine/io/movie/png_series.h"
+#include "engine/io/movie_file.h"
 #include "engine/io/regular_file.h"
 #include "engine/scan/settings.h"
-#include "engine/version.h"
 
 namespace echolux {
 namespace {

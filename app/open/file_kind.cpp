@@ -7,13 +7,11 @@
 #include <string_view>
 
 #include "compute/error.h"
-#include "engine/io/foreign/file_part.h"
-#include "engine/io/lower_case.h"
+#include "engine/io/file_name.h"
 #include "engine/io/picture_file.h"
 #include "engine/io/volume_file.h"
-#include "engine/scan/octproz_scan.h"
+#include "engine/scan/foreign_scans.h"
 #include "engine/scan/scan.h"
-#include "engine/scan/sd01raw2.h"
 #include "engine/scan/settings.h"
 #include "engine/scan/time_points.h"
 

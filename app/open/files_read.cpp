@@ -5,9 +5,8 @@
 
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "engine/io/header_text.h"
-#include "engine/io/lower_case.h"
-#include "engine/scan/file_settings.h"
+#include "engine/io/file_name.h"
+#include "engine/io/regular_file.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
 #include "engine/scan/time_points.h"

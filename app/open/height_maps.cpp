@@ -4,7 +4,7 @@
 
 #include "compute/error.h"
 #include "engine/analysis/tissue_structure.h"
-#include "engine/io/height_file.h"
+#include "engine/io/number_file.h"
 
 namespace echolux {
 namespace {

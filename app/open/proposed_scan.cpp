@@ -8,9 +8,9 @@
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/output_rule.h"
-#include "engine/io/raw_name.h"
+#include "engine/io/raw_guess.h"
 #include "engine/io/volume_file.h"
-#include "engine/scan/unp_scan.h"
+#include "engine/scan/foreign_scans.h"
 
 namespace echolux {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "app/open/height_maps.h"
 #include "app/open/scan_poses.h"
-#include "engine/io/voxel_value.h"
-#include "engine/layers/surfaces.h"
+#include "engine/io/volume_file.h"
+#include "engine/layers/layers.h"
 #include "render/camera.h"
 
 namespace echolux {

@@ -8,10 +8,10 @@
 #include "app/session/tissue_settings.h"
 #include "app/transfer/transfer_text.h"
 #include "compute/plan/describe.h"
-#include "engine/io/file_hash.h"
-#include "engine/scan/raw_bytes.h"
+#include "engine/io/regular_file.h"
+#include "engine/scan/raw_spectra.h"
 #include "engine/scan/scan.h"
-#include "engine/scan/section_toml.h"
+#include "engine/scan/settings.h"
 #include "render/transfer_function.h"
 #include "render/view/view.h"
 

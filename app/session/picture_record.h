@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "compute/plan/describe.h"
+#include "engine/build.h"
 #include "engine/io/picture_file.h"
-#include "engine/version.h"
 
 namespace echolux {
 

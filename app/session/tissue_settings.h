@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "engine/layers/layer_recipe.h"
+#include "engine/layers/layers.h"
 #include "engine/live/tissue_work.h"
 #include "engine/registration/registration.h"
 #include "engine/scan/settings.h"

@@ -10,7 +10,6 @@
 #include "app/stage/exhibit.h"
 #include "compute/plan/describe.h"
 #include "engine/offline/series.h"
-#include "engine/offline/steps_ahead.h"
 
 namespace echolux {
 

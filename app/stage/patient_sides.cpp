@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "engine/io/orientation.h"
+#include "engine/io/image_header.h"
 #include "render/camera.h"
 
 namespace echolux {

@@ -8,7 +8,7 @@
 #include "compute/missing_voxels.h"
 #include "compute/reconstructor.h"
 #include "engine/analysis/figures.h"
-#include "engine/scan/provenance.h"
+#include "engine/scan/scan.h"
 
 namespace echolux {
 namespace {

@@ -5,7 +5,7 @@
 #include "app/transfer/transfer_file.h"
 #include "assets/assets.h"
 #include "compute/error.h"
-#include "engine/layers/layer_recipe.h"
+#include "engine/layers/layers.h"
 #include "engine/simulate/scene.h"
 #include "render/view/curve.h"
 

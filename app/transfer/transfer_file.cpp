@@ -10,7 +10,7 @@
 #include "assets/assets.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/lower_case.h"
+#include "engine/io/file_name.h"
 #include "engine/scan/settings.h"
 #include "render/view/curve.h"
 

@@ -1,10 +1,9 @@
-#include "engine/io/allowed_folders.h"
+#include "engine/io/file_name.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "compute/error.h"
-#include "engine/io/named_file.h"
 
 namespace echolux {
 

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <string_view>
 
-#include "engine/io/unfinished_files.h"
 
 namespace echolux {
 

@@ -1,4 +1,4 @@
-#include "engine/io/calibration_file.h"
+#include "engine/io/number_file.h"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/own_files.h"
+#include "engine/io/output_rule.h"
 #include "engine/io/regular_file.h"
 
 namespace echolux {

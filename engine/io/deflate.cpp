@@ -1,4 +1,4 @@
-#include "engine/io/deflate.h"
+#include "engine/io/file_bytes.h"
 
 #include <zlib.h>
 

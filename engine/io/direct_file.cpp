@@ -1,5 +1,5 @@
 // Implements direct_file.h.
-#include "engine/io/direct_file.h"
+#include "engine/io/durable_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,7 +12,6 @@
 #include <cstring>
 
 #include "compute/error.h"
-#include "engine/io/file_lock.h"
 
 namespace echolux {
 namespace {

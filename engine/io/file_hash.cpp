@@ -1,4 +1,3 @@
-#include "engine/io/file_hash.h"
 #include "engine/io/regular_file.h"
 
 #include <fmt/format.h>

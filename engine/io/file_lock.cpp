@@ -1,4 +1,4 @@
-#include "engine/io/file_lock.h"
+#include "engine/io/durable_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

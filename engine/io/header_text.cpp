@@ -1,4 +1,4 @@
-#include "engine/io/header_text.h"
+#include "engine/io/regular_file.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include <span>
 
 #include "compute/error.h"
-#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/io/height_file.h"
+#include "engine/io/number_file.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,6 @@
 #include "compute/error.h"
 #include "engine/io/regular_file.h"
 #include "engine/io/volume_file.h"
-#include "engine/io/voxel_value.h"
 
 namespace echolux {
 namespace {

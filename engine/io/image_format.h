@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/build.h"
 #include "engine/io/image_stream.h"
-#include "engine/parts.h"
 
 namespace echolux {
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "compute/types.h"
-#include "engine/io/image_pose.h"
 
 namespace echolux {
 

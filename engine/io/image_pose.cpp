@@ -1,4 +1,4 @@
-#include "engine/io/image_pose.h"
+#include "engine/io/image_header.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/io/header_text.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {

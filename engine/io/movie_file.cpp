@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "compute/error.h"
-#include "engine/io/lower_case.h"
+#include "engine/build.h"
+#include "engine/io/file_name.h"
 #include "engine/io/movie/ffmpeg/encoder.h"
-#include "engine/io/movie/png_series.h"
-#include "engine/parts.h"
 
 namespace echolux {
 namespace {

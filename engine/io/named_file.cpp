@@ -1,4 +1,4 @@
-#include "engine/io/named_file.h"
+#include "engine/io/file_name.h"
 
 #include <algorithm>
 #include <cstdlib>

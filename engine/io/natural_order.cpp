@@ -1,4 +1,4 @@
-#include "engine/io/natural_order.h"
+#include "engine/io/file_name.h"
 
 #include <algorithm>
 #include <cctype>

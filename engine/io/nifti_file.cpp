@@ -1,4 +1,4 @@
-#include "engine/io/nifti_file.h"
+#include "engine/io/formats.h"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/io/orientation.h"
-#include "engine/io/raw_image.h"
-#include "engine/io/stored_bytes.h"
+#include "engine/io/file_bytes.h"
+#include "engine/io/image_header.h"
+#include "engine/io/image_stream.h"
 
 namespace echolux {
 namespace {

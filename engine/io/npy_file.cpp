@@ -1,4 +1,4 @@
-#include "engine/io/npy_file.h"
+#include "engine/io/formats.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/io/header_text.h"
-#include "engine/io/raw_image.h"
+#include "engine/io/image_stream.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/io/open_files.h"
+#include "engine/io/regular_file.h"
 
 #include <cerrno>
 

@@ -1,9 +1,9 @@
-#include "engine/io/orientation.h"
+#include "engine/io/image_header.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "engine/io/volume_transpose.h"
+#include "engine/io/volume_file.h"
 
 namespace echolux {
 namespace {

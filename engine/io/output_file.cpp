@@ -1,4 +1,4 @@
-#include "engine/io/output_file.h"
+#include "engine/io/atomic_file.h"
 
 #include "compute/error.h"
 

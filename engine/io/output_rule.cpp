@@ -8,8 +8,8 @@
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/file_lock.h"
-#include "engine/io/lower_case.h"
+#include "engine/io/durable_file.h"
+#include "engine/io/file_name.h"
 
 namespace echolux {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/io/own_files.h"
+#include "engine/io/output_rule.h"
 
 #include <algorithm>
 #include <fstream>
@@ -6,13 +6,12 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "engine/io/file_name.h"
 #include "engine/io/image_format.h"
-#include "engine/io/lower_case.h"
-#include "engine/io/movie/png_series.h"
 #include "engine/io/movie_file.h"
 #include "engine/io/picture_file.h"
 #include "engine/io/regular_file.h"
-#include "engine/io/volume_transpose.h"
+#include "engine/io/volume_file.h"
 
 namespace echolux {
 namespace {

@@ -8,10 +8,8 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/lower_case.h"
-#include "engine/io/png_chunks.h"
+#include "engine/io/file_name.h"
 #include "engine/io/png_file.h"
-#include "engine/io/tiff_picture.h"
 
 namespace echolux {
 namespace {

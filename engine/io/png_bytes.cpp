@@ -1,4 +1,4 @@
-#include "engine/io/png_bytes.h"
+#include "engine/io/png_file.h"
 
 #include <zlib.h>
 

@@ -1,4 +1,4 @@
-#include "engine/io/png_chunks.h"
+#include "engine/io/png_file.h"
 
 #include <png.h>
 #include <zlib.h>

@@ -14,7 +14,6 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/png_chunks.h"
 
 namespace echolux {
 namespace {

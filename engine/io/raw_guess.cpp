@@ -11,8 +11,6 @@
 #include "compute/error.h"
 #include "compute/steps/sample.h"
 #include "engine/io/raw_frames.h"
-#include "engine/io/raw_likeness.h"
-#include "engine/io/raw_name.h"
 #include "engine/io/regular_file.h"
 
 namespace echolux {

@@ -1,4 +1,4 @@
-#include "engine/io/raw_image.h"
+#include "engine/io/image_stream.h"
 
 #include <zlib.h>
 
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "compute/error.h"
-#include "engine/io/stored_bytes.h"
-#include "engine/memory_budget.h"
+#include "engine/io/file_bytes.h"
+#include "engine/memory.h"
 
 namespace echolux {
 namespace {

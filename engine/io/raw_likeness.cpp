@@ -1,4 +1,4 @@
-#include "engine/io/raw_likeness.h"
+#include "engine/io/raw_guess.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "engine/io/raw_name.h"
+#include "engine/io/raw_guess.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "engine/io/lower_case.h"
+#include "engine/io/file_name.h"
 
 namespace echolux {
 namespace {

@@ -5,7 +5,6 @@
 #include <cerrno>
 
 #include "compute/error.h"
-#include "engine/io/open_files.h"
 
 namespace echolux {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/io/result_file.h"
+#include "engine/io/atomic_file.h"
 
 #include <utility>
 

@@ -1,8 +1,8 @@
-#include "engine/io/slab_writer.h"
+#include "engine/io/image_stream.h"
 
 #include <algorithm>
 
-#include "engine/memory_budget.h"
+#include "engine/memory.h"
 
 namespace echolux {
 

@@ -1,4 +1,4 @@
-#include "engine/io/stored_bytes.h"
+#include "engine/io/file_bytes.h"
 
 #include <zlib.h>
 

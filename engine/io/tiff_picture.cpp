@@ -1,4 +1,4 @@
-#include "engine/io/tiff_picture.h"
+#include "engine/io/png_file.h"
 
 #include <fmt/format.h>
 #include <zlib.h>

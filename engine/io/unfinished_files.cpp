@@ -1,4 +1,4 @@
-#include "engine/io/unfinished_files.h"
+#include "engine/io/atomic_file.h"
 
 #include <unistd.h>
 

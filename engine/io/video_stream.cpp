@@ -1,11 +1,11 @@
-#include "engine/io/video_stream.h"
+#include "engine/io/movie_file.h"
 
 #include <array>
 #include <utility>
 
 #include "compute/error.h"
-#include "engine/io/movie/ffmpeg/stream_encoder.h"
-#include "engine/parts.h"
+#include "engine/build.h"
+#include "engine/io/movie/ffmpeg/encoder.h"
 
 namespace echolux {
 namespace {

@@ -10,10 +10,8 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/foreign/file_part.h"
-#include "engine/io/lower_case.h"
-#include "engine/io/volume_transpose.h"
-#include "engine/memory_budget.h"
+#include "engine/io/file_name.h"
+#include "engine/memory.h"
 #include "engine/progress.h"
 
 namespace echolux {

@@ -1,4 +1,4 @@
-#include "engine/io/volume_transpose.h"
+#include "engine/io/volume_file.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,8 +9,8 @@
 #include <cstring>
 #include <optional>
 
-#include "engine/io/header_text.h"
-#include "engine/io/orientation.h"
+#include "engine/io/image_header.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {

@@ -8,7 +8,7 @@
 #include "compute/missing_voxels.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
-#include "engine/memory_budget.h"
+#include "engine/memory.h"
 
 namespace echolux {
 namespace {

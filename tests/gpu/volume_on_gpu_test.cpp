@@ -5,7 +5,7 @@
 #include "app/live/tissue_on_gpu.h"
 #include "compute/place.h"
 #include "engine/live/tissue_work.h"
-#include "engine/speckle/filter_volume.h"
+#include "engine/speckle/speckle_filter.h"
 #include "tests/gpu/gpu_run.h"
 
 namespace echolux {

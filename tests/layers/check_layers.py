@@ -47,7 +47,7 @@ POSIX = re.compile(
     r"|^(sys|netinet|arpa|linux)/"
 )
 POSIX_PLACES = [
-    "engine/scan/raw_bytes.cpp",
+    "engine/scan/raw_spectra.cpp",
     "engine/io/atomic_file.cpp",
     "engine/io/direct_file.cpp",
     "engine/io/file_lock.cpp",
@@ -58,11 +58,11 @@ POSIX_PLACES = [
     "engine/io/unfinished_files.cpp",
     "engine/reader/",
     "engine/io/movie/ffmpeg/ffmpeg_library.cpp",
-    "engine/live/disk_room.cpp",
+    "engine/live/recording_files.cpp",
     "python/src/work.cpp",
-    "engine/acquire/memory_node.cpp",
-    "engine/acquire/plugin.cpp",
-    "engine/acquire/shared_ring.cpp",
+    "engine/acquire/wrapped_sources.cpp",
+    "engine/acquire/plugin_source.cpp",
+    "engine/acquire/shared_source.cpp",
     "engine/net/tcp.cpp",
     "render/vk/memory.cpp",
     "compute/place.cpp",
@@ -76,11 +76,11 @@ POSIX_PLACES = [
 ONE_PLACE = [
     (re.compile(r"json::parse\(", re.IGNORECASE), "JSON of others is read by parsed_json() of engine/io/json_text.h",
      {"engine/io/json_text.cpp", "ui/cli/command_record.cpp"}),
-    (re.compile(r"toml::parse(_file)?\("), "TOML is read by parsed_toml() of engine/scan/toml_text.h",
-     {"engine/scan/toml_text.cpp", "render/view/curve.cpp"}),
+    (re.compile(r"toml::parse(_file)?\("), "TOML is read by toml_entries() and toml_tables() of engine/scan/settings.h",
+     {"engine/scan/settings.cpp", "render/view/curve.cpp"}),
     (re.compile(r"\bifstream(\s+\w+)?\((?!\))|\bifstream\s+\w+\{"),
      "files are opened by regular_stream() or open_file() of engine/io/regular_file.h",
-     {"engine/io/regular_file.cpp", "engine/io/regular_file.h", "engine/reader/cage.cpp", "engine/memory_budget.cpp", "render/view/curve.cpp", "bench/run.cpp",
+     {"engine/io/regular_file.cpp", "engine/io/regular_file.h", "engine/reader/serve.cpp", "engine/memory.cpp", "render/view/curve.cpp", "bench/run.cpp",
       "ui/cli/output.cpp", "ui/workspace/user_folders.cpp"}),
 ]
 

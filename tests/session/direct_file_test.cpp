@@ -1,5 +1,5 @@
 // Direct writes: pieces of any size at any offset, aligned or not, give the bytes of a plain file.
-#include "engine/io/direct_file.h"
+#include "engine/io/durable_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -9,7 +9,7 @@
 #include "compute/backend.h"
 #include "compute/error.h"
 #include "compute/place.h"
-#include "engine/block_pool.h"
+#include "engine/memory.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {

@@ -14,7 +14,7 @@
 #include "compute/reconstructor.h"
 #include "compute/steps/angiography.h"
 #include "compute/steps/repeat_alignment.h"
-#include "engine/offline/repeat_table.h"
+#include "engine/offline/reconstruction.h"
 #include "engine/validation/scenes.h"
 
 namespace echolux {

@@ -21,7 +21,6 @@
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/output_rule.h"
-#include "engine/io/own_files.h"
 #include "engine/validation/validation.h"
 #include "ui/cli/options.h"
 #include "ui/cli/output.h"

@@ -24,7 +24,6 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/json_text.h"
 #include "engine/io/output_rule.h"
-#include "engine/io/own_files.h"
 #include "engine/io/regular_file.h"
 #include "ui/cli/options.h"
 #include "ui/cli/output.h"

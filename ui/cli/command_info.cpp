@@ -20,7 +20,7 @@
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "engine/acquire/source.h"
-#include "engine/scan/recipes.h"
+#include "engine/scan/scan.h"
 #include "ui/cli/options.h"
 #include "ui/cli/output.h"
 #include "ui/cli/program.h"

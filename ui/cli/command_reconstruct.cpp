@@ -21,7 +21,7 @@
 #include "engine/io/image_format.h"
 #include "engine/io/output_rule.h"
 #include "engine/io/volume_file.h"
-#include "engine/scan/recipes.h"
+#include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
 #include "engine/simulate/simulator.h"
 #include "ui/cli/options.h"

@@ -17,7 +17,7 @@
 #include "app/seconds_since.h"
 #include "assets/assets.h"
 #include "compute/error.h"
-#include "engine/io/allowed_folders.h"
+#include "engine/io/file_name.h"
 #include "engine/net/tcp.h"
 #include "engine/scan/settings.h"
 #include "ui/cli/command_record.h"

@@ -21,7 +21,7 @@
 #include "app/seconds_since.h"
 #include "assets/assets.h"
 #include "compute/error.h"
-#include "engine/io/own_files.h"
+#include "engine/io/output_rule.h"
 #include "engine/io/png_file.h"
 #include "engine/net/tcp.h"
 #include "engine/scan/settings.h"

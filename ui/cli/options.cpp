@@ -16,8 +16,8 @@
 #include "app/jobs/settings_table.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "engine/io/named_file.h"
-#include "engine/scan/recipes.h"
+#include "engine/io/file_name.h"
+#include "engine/scan/scan.h"
 #include "ui/cli/output.h"
 
 namespace echolux {

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "compute/error.h"
-#include "engine/io/unfinished_files.h"
+#include "engine/io/atomic_file.h"
 #include "engine/progress.h"
 
 namespace echolux {

@@ -18,7 +18,7 @@
 
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "engine/version.h"
+#include "engine/build.h"
 #include "ui/cli/options.h"
 #include "ui/cli/output.h"
 

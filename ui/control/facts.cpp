@@ -7,7 +7,7 @@
 #include "app/stage/kept_time.h"
 #include "app/stage/live_session.h"
 #include "compute/error.h"
-#include "engine/version.h"
+#include "engine/build.h"
 
 namespace echolux {
 namespace {

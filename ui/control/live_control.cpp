@@ -7,8 +7,8 @@
 
 #include "app/jobs/settings_table.h"
 #include "app/live/live_report.h"
-#include "engine/io/allowed_folders.h"
-#include "engine/version.h"
+#include "engine/build.h"
+#include "engine/io/file_name.h"
 #include "ui/control/known_settings.h"
 #include "ui/control/message.h"
 #include "ui/control/methods.h"

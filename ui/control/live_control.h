@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/live/live_steering.h"
-#include "engine/igtl/message_reader.h"
+#include "engine/igtl/messages.h"
 
 namespace echolux {
 

@@ -14,7 +14,7 @@
 #include "app/open/proposed_scan.h"
 #include "compute/counted.h"
 #include "compute/plan/describe.h"
-#include "engine/version.h"
+#include "engine/build.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/theme.h"

@@ -14,7 +14,7 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "engine/io/calibration_file.h"
+#include "engine/io/number_file.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux {

@@ -17,8 +17,8 @@
 #include "app/figure/figure_format.h"
 #include "assets/assets.h"
 #include "compute/error.h"
+#include "engine/build.h"
 #include "engine/io/atomic_file.h"
-#include "engine/version.h"
 
 namespace echolux {
 namespace {

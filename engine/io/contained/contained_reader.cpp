@@ -1,11 +1,10 @@
-#include "engine/io/contained/contained_reader.h"
+#include "engine/io/contained/reader_process.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "compute/error.h"
-#include "engine/io/contained/reader_process.h"
 
 namespace echolux {
 namespace {

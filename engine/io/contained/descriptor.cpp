@@ -1,4 +1,4 @@
-#include "engine/io/contained/descriptor.h"
+#include "engine/io/contained/reader_process.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "compute/error.h"
-#include "engine/io/open_files.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 

@@ -20,9 +20,8 @@
 #include <vector>
 
 #include "compute/counted.h"
-#include "engine/io/open_files.h"
+#include "engine/build.h"
 #include "engine/io/regular_file.h"
-#include "engine/version.h"
 
 extern char** environ;
 

@@ -12,7 +12,6 @@
 #include <span>
 #include <string>
 
-#include "engine/io/contained/descriptor.h"
 #include "engine/io/contained/wire.h"
 
 namespace echolux {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/io/foreign/file_bytes.h"
+#include "engine/io/file_bytes.h"
 
 namespace echolux {
 

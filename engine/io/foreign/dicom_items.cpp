@@ -2,11 +2,11 @@
 // in JPEG and JPEG-LS (ITU-T T.81), SIZ in JPEG 2000 (ITU-T T.800).
 #include <fmt/format.h>
 
-#include "engine/io/foreign/dicom_items.h"
-#include "engine/io/foreign/file_bytes.h"
+#include "engine/build.h"
+#include "engine/io/file_bytes.h"
+#include "engine/io/foreign/dicom_header.h"
 #include "engine/io/foreign/gdcm/dicom_codec.h"
-#include "engine/memory_budget.h"
-#include "engine/parts.h"
+#include "engine/memory.h"
 
 namespace echolux {
 namespace {

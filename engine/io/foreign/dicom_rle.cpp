@@ -2,8 +2,8 @@
 // highest, encoded like Macintosh PackBits. Not decoded by GDCM, which divides by numbers in the frame.
 #include <algorithm>
 
-#include "engine/io/foreign/dicom_items.h"
-#include "engine/io/foreign/file_bytes.h"
+#include "engine/io/file_bytes.h"
+#include "engine/io/foreign/dicom_header.h"
 
 namespace echolux {
 namespace {

@@ -1,5 +1,5 @@
 // Sorts the frames of DICOM files into slices and time points, and reads them.
-#include "engine/io/foreign/dicom_series.h"
+#include "engine/io/formats.h"
 
 #include <fmt/format.h>
 
@@ -13,13 +13,11 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "engine/io/file_bytes.h"
+#include "engine/io/file_name.h"
 #include "engine/io/foreign/dicom_header.h"
-#include "engine/io/foreign/dicom_items.h"
-#include "engine/io/foreign/file_bytes.h"
-#include "engine/io/foreign/file_part.h"
-#include "engine/io/natural_order.h"
-#include "engine/io/orientation.h"
-#include "engine/io/volume_transpose.h"
+#include "engine/io/image_header.h"
+#include "engine/io/volume_file.h"
 
 namespace echolux {
 namespace {

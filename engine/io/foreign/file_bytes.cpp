@@ -1,4 +1,4 @@
-#include "engine/io/foreign/file_bytes.h"
+#include "engine/io/file_bytes.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "engine/io/foreign/file_part.h"
+#include "engine/io/file_name.h"
 
 namespace echolux {
 

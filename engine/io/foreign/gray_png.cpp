@@ -1,6 +1,6 @@
 // PNG slices through libpng. It reports errors by longjmp(), which skips destructors, so the functions that call it
 // have no local objects with destructors.
-#include "engine/io/foreign/gray_png.h"
+#include "engine/io/png_file.h"
 
 #include <fmt/format.h>
 #include <png.h>
@@ -11,7 +11,6 @@
 #include <memory>
 
 #include "compute/error.h"
-#include "engine/io/png_chunks.h"
 
 namespace echolux {
 namespace {

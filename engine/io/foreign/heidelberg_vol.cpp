@@ -1,4 +1,4 @@
-#include "engine/io/foreign/heidelberg_vol.h"
+#include "engine/io/formats.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/io/foreign/file_bytes.h"
-#include "engine/io/volume_transpose.h"
+#include "engine/io/file_bytes.h"
+#include "engine/io/volume_file.h"
 
 namespace echolux {
 namespace {

@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "compute/error.h"
+#include "engine/io/file_bytes.h"
 #include "engine/io/foreign/matlab_array.h"
-#include "engine/io/stored_bytes.h"
-#include "engine/io/volume_transpose.h"
+#include "engine/io/volume_file.h"
 
 namespace echolux {
 namespace {

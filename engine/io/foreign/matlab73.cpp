@@ -2,10 +2,10 @@
 // takes depth as columns, so rows and columns are exchanged here.
 #include <utility>
 
+#include "engine/build.h"
 #include "engine/io/foreign/matlab_array.h"
-#include "engine/io/hdf5/hdf5_file.h"
-#include "engine/io/volume_transpose.h"
-#include "engine/parts.h"
+#include "engine/io/formats.h"
+#include "engine/io/volume_file.h"
 
 namespace echolux {
 namespace {

@@ -1,14 +1,14 @@
 // Detects the version of a .mat file and selects the variable with the volume.
-#include "engine/io/foreign/matlab_file.h"
+#include "engine/io/formats.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "compute/error.h"
-#include "engine/io/foreign/file_part.h"
+#include "engine/io/file_name.h"
 #include "engine/io/foreign/matlab_array.h"
-#include "engine/io/volume_transpose.h"
+#include "engine/io/volume_file.h"
 
 namespace echolux {
 

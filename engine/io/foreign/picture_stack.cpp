@@ -1,5 +1,5 @@
 // Reads folders of pictures as slices.
-#include "engine/io/foreign/picture_stack.h"
+#include "engine/io/formats.h"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,10 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/io/foreign/gray_png.h"
+#include "engine/io/file_name.h"
 #include "engine/io/image_format.h"
-#include "engine/io/lower_case.h"
-#include "engine/io/natural_order.h"
-#include "engine/io/volume_transpose.h"
+#include "engine/io/png_file.h"
+#include "engine/io/volume_file.h"
 
 namespace echolux {
 namespace {

@@ -1,6 +1,6 @@
 // Each temporary file has its own folder with a random name, which only this user can read and which cannot exist
 // before.
-#include "engine/io/foreign/scratch_file.h"
+#include "engine/io/atomic_file.h"
 
 #include <fmt/format.h>
 

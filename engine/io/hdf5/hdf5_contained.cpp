@@ -1,8 +1,8 @@
 // Reads HDF5 files in a separate process.
 #include <algorithm>
 
-#include "engine/io/contained/contained_reader.h"
-#include "engine/io/hdf5/hdf5_file.h"
+#include "engine/io/contained/reader_process.h"
+#include "engine/io/formats.h"
 
 namespace echolux {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "engine/io/formats.h"
 #include "engine/io/hdf5/hdf5_descriptor.h"
 #include "engine/io/hdf5/hdf5_handles.h"
-#include "engine/io/hdf5/hdf5_reader.h"
 
 namespace echolux {
 namespace {

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "compute/error.h"
-#include "engine/io/hdf5/hdf5_file.h"
+#include "engine/io/formats.h"
 #include "engine/io/hdf5/hdf5_handles.h"
-#include "engine/io/slab_writer.h"
+#include "engine/io/image_stream.h"
 
 namespace echolux {
 namespace {

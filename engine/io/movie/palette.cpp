@@ -1,4 +1,4 @@
-#include "engine/io/movie/palette.h"
+#include "engine/io/movie/video_colours.h"
 
 #include <algorithm>
 #include <cmath>

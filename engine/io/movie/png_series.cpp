@@ -1,4 +1,4 @@
-#include "engine/io/movie/png_series.h"
+#include "engine/io/movie_file.h"
 
 #include <fmt/format.h>
 

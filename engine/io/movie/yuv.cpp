@@ -1,4 +1,4 @@
-#include "engine/io/movie/yuv.h"
+#include "engine/io/movie/video_colours.h"
 
 #include <array>
 #include <cmath>

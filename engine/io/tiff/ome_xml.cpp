@@ -1,12 +1,12 @@
 // OME-XML through pugixml, which expands only the five predefined entities of XML, so that input cannot grow.
-#include "engine/io/tiff/ome_xml.h"
+#include "engine/io/volume_file.h"
 
 #include <cmath>
 #include <pugixml.hpp>
 #include <sstream>
 
 #include "compute/error.h"
-#include "engine/io/header_text.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {

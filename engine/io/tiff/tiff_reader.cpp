@@ -11,11 +11,10 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/io/contained/contained_reader.h"
-#include "engine/io/header_text.h"
-#include "engine/io/tiff/ome_xml.h"
-#include "engine/io/tiff/tiff_file.h"
-#include "engine/io/tiff/tiff_reader.h"
+#include "engine/io/contained/reader_process.h"
+#include "engine/io/formats.h"
+#include "engine/io/regular_file.h"
+#include "engine/io/volume_file.h"
 
 namespace echolux {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/io/deflate.h"
-#include "engine/io/result_file.h"
-#include "engine/io/tiff/ome_xml.h"
-#include "engine/io/tiff/tiff_file.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/file_bytes.h"
+#include "engine/io/formats.h"
+#include "engine/io/volume_file.h"
 
 namespace echolux {
 namespace {

@@ -1,5 +1,5 @@
 // Codecs through c-blosc, zstd and zlib.
-#include "engine/io/zarr/codecs.h"
+#include "engine/io/zarr/zarr_array.h"
 
 #include <blosc.h>
 #include <zstd.h>
@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "compute/error.h"
-#include "engine/io/deflate.h"
+#include "engine/io/file_bytes.h"
 
 namespace echolux::zarr {
 namespace {

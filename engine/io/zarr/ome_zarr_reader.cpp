@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "compute/error.h"
-#include "engine/io/header_text.h"
-#include "engine/io/named_file.h"
-#include "engine/io/zarr/ome_zarr.h"
+#include "engine/io/file_name.h"
+#include "engine/io/formats.h"
+#include "engine/io/regular_file.h"
 #include "engine/io/zarr/zarr_array.h"
 
 namespace echolux {

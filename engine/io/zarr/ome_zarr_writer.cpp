@@ -7,11 +7,11 @@
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"
-#include "engine/io/result_file.h"
-#include "engine/io/slab_writer.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/formats.h"
+#include "engine/io/image_stream.h"
 #include "engine/io/zarr/coarser.h"
-#include "engine/io/zarr/codecs.h"
-#include "engine/io/zarr/ome_zarr.h"
+#include "engine/io/zarr/zarr_array.h"
 
 namespace echolux {
 namespace {

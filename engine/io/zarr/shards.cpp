@@ -1,4 +1,4 @@
-#include "engine/io/zarr/shards.h"
+#include "engine/io/zarr/zarr_array.h"
 
 #include <algorithm>
 #include <cstring>

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "engine/io/file_name.h"
 #include "engine/io/json_text.h"
-#include "engine/io/named_file.h"
 #include "engine/io/zarr/chunk_file.h"
 
 namespace echolux::zarr {

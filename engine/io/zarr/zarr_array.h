@@ -13,8 +13,6 @@
 
 #include "engine/interval.h"
 #include "engine/io/image_header.h"
-#include "engine/io/zarr/codecs.h"
-#include "engine/io/zarr/shards.h"
 
 namespace echolux::zarr {
 

@@ -8,8 +8,7 @@
 
 #include "compute/error.h"
 #include "engine/io/contained/reader_process.h"
-#include "engine/io/foreign/file_bytes.h"
-#include "engine/io/foreign/gdcm/dicom_frames.h"
+#include "engine/io/file_bytes.h"
 
 namespace echolux {
 namespace {

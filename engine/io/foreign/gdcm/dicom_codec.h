@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/io/foreign/dicom_items.h"
+#include "engine/io/foreign/dicom_header.h"
 
 namespace echolux {
 

@@ -1,4 +1,4 @@
-#include "engine/io/foreign/gdcm/dicom_frames.h"
+#include "engine/io/foreign/gdcm/dicom_codec.h"
 
 #include <gdcmImageReader.h>
 #include <gdcmTrace.h>

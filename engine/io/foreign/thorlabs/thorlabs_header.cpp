@@ -1,5 +1,5 @@
 // Parses Header.xml of Thorlabs archives. Sizes are checked by the code that uses them.
-#include "engine/io/foreign/thorlabs/thorlabs_header.h"
+#include "engine/io/foreign/thorlabs/thorlabs_file.h"
 
 #include <algorithm>
 #include <charconv>

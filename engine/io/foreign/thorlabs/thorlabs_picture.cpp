@@ -1,11 +1,11 @@
 // Depth is fastest in the archive, so slices are transposed.
-#include "engine/io/foreign/thorlabs/thorlabs_picture.h"
+#include "engine/io/formats.h"
 
 #include <algorithm>
 
 #include "compute/error.h"
-#include "engine/io/foreign/thorlabs/thorlabs_header.h"
-#include "engine/io/volume_transpose.h"
+#include "engine/io/foreign/thorlabs/thorlabs_file.h"
+#include "engine/io/volume_file.h"
 
 namespace echolux {
 namespace {

@@ -1,6 +1,6 @@
 // ZIP archives through libzip. Claimed sizes are checked against the compressed size before decompression: deflate
 // expands by at most 1032, which rules out decompression bombs.
-#include "engine/io/foreign/thorlabs/zip_archive.h"
+#include "engine/io/foreign/thorlabs/thorlabs_file.h"
 
 #include <fmt/format.h>
 #include <zip.h>
@@ -10,7 +10,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/memory_budget.h"
+#include "engine/memory.h"
 
 namespace echolux {
 namespace {

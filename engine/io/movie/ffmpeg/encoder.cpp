@@ -12,8 +12,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/movie/ffmpeg/encoder_choice.h"
 #include "engine/io/movie/ffmpeg/ffmpeg_objects.h"
-#include "engine/io/movie/palette.h"
-#include "engine/io/movie/yuv.h"
+#include "engine/io/movie/video_colours.h"
 
 namespace echolux {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/io/movie/ffmpeg/stream_encoder.h"
+#include "engine/io/movie/ffmpeg/encoder.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "compute/error.h"
 #include "engine/io/movie/ffmpeg/ffmpeg_objects.h"
-#include "engine/io/movie/yuv.h"
+#include "engine/io/movie/video_colours.h"
 
 namespace echolux {
 namespace {
