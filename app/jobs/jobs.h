@@ -14,7 +14,7 @@
 
 namespace echolux {
 
-class AllowedFolders;  // engine/io/allowed_folders.h
+class AllowedFolders;  // engine/io/file_name.h
 
 // A user request and all work it causes: jobs, and further jobs started by their final steps. All of these share it;
 // the request is complete when only the requester still holds it.

@@ -46,7 +46,7 @@ class Exhibit {
     // std::nullopt before the first volume.
     virtual std::optional<VolumeGrid> grid() const = 0;
     virtual std::optional<VolumeGrid> flow_grid() const = 0;
-    // For medical volumes the letters of engine/io/orientation.h: directions of depth, A-scans and B-scans. Otherwise
+    // For medical volumes the letters of engine/io/image_header.h: directions of depth, A-scans and B-scans. Otherwise
     // empty.
     virtual std::string orientation() const { return {}; }
     virtual bool has_planes() const { return false; }  // B-scans are separate planes, not a volume

@@ -103,7 +103,7 @@ struct Pose {
 };
 
 // Returns the pose of a volume. `orientation` gives the directions of depth, A-scans and B-scans
-// (engine/io/orientation.h). The default, as in files written by Echolux, is to the back, the left and the head.
+// (engine/io/image_header.h). The default, as in files written by Echolux, is to the back, the left and the head.
 Pose pose_of(const VolumeGrid& grid, const std::string& orientation = "");
 
 // Throws Error{bad_setting} if IMAGE does not support the voxel type or the size.

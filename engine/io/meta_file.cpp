@@ -1,5 +1,5 @@
-#include "engine/io/formats.h"
-
+// MetaImage (itk.org/Wiki/ITK/MetaIO). Reads raw or zlib-compressed voxels in one file (.mha) or in a header and a data
+// file (.mhd). Writes one raw file, with time as the fourth dimension and texts as additional keys.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,6 +9,7 @@
 
 #include "compute/error.h"
 #include "engine/io/file_name.h"
+#include "engine/io/formats.h"
 #include "engine/io/image_header.h"
 #include "engine/io/image_stream.h"
 #include "engine/io/regular_file.h"

@@ -46,7 +46,7 @@ CLI::Option* add_backend_option(CLI::App& command, Backend& backend, const std::
 // Adds `--overwrite` (see engine/io/output_rule.h).
 void add_overwrite_option(CLI::App& command, bool& overwrites);
 
-// Adds `--data-folder FOLDER`, which may be repeated (see engine/io/named_file.h).
+// Adds `--data-folder FOLDER`, which may be repeated (see engine/io/file_name.h).
 void add_data_folder_option(CLI::App& command);
 
 // Validators for finite numbers that are > 0, >= 0 or within a range. Error: "expected a positive number, got -3". They
