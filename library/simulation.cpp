@@ -7,7 +7,6 @@
 #include "engine/simulate/instrument.h"
 #include "engine/simulate/truth.h"
 #include "library/call.h"
-#include "library/convert.h"
 
 using namespace echolux;
 using namespace echolux::library;

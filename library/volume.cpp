@@ -6,7 +6,6 @@
 #include "engine/memory.h"
 #include "engine/offline/recoder.h"
 #include "library/call.h"
-#include "library/convert.h"
 
 using namespace echolux;
 using namespace echolux::library;

@@ -7,8 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "app/open/files_read.h"
-#include "app/open/said_of.h"
+#include "app/open/open_volume.h"
 #include "app/seconds_since.h"
 #include "compute/error.h"
 #include "engine/io/output_rule.h"

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "app/picture_of.h"
+#include "app/open/show_opened.h"
 #include "app/seconds_since.h"
 #include "compute/counted.h"
 #include "engine/analysis/figures.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "app/open/files_read.h"
+#include "app/open/open_volume.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"

@@ -10,6 +10,7 @@
 #include "app/stage/exhibit.h"
 #include "compute/plan/describe.h"
 #include "engine/offline/series.h"
+#include "render/slots/voxel_source.h"
 
 namespace echolux {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/open/files_read.h"
+#include "app/open/open_volume.h"
 #include "bench/methods.h"
 #include "bench/papers.h"
 #include "bench/precision.h"

@@ -14,7 +14,6 @@
 #include <tuple>
 
 #include "app/jobs/calibrate_job.h"
-#include "app/jobs/roll_off_job.h"
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "ui/cli/options.h"

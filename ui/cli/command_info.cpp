@@ -14,8 +14,6 @@
 
 #include "app/jobs/settings_table.h"
 #include "app/open/description.h"
-#include "app/open/proposed_scan.h"
-#include "app/transfer/preset_list.h"
 #include "assets/assets.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"

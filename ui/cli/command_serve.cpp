@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/open/files_read.h"
+#include "app/open/open_volume.h"
 #include "app/seconds_since.h"
 #include "assets/assets.h"
 #include "compute/error.h"

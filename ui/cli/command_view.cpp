@@ -15,9 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/open/channel_files.h"
-#include "app/open/files_read.h"
-#include "app/picture_of.h"
+#include "app/open/open_volume.h"
+#include "app/open/show_opened.h"
 #include "app/seconds_since.h"
 #include "assets/assets.h"
 #include "compute/error.h"

@@ -17,13 +17,12 @@
 #include <vector>
 
 #include "app/jobs/jobs.h"
-#include "app/live/live_report.h"
+#include "app/live/session_run.h"
 #include "app/movie/movie_plan.h"
-#include "app/open/file_kind.h"
+#include "app/open/open_volume.h"
 #include "app/stage/exhibit.h"
-#include "app/stage/kept_time.h"
-#include "app/stage/live_session.h"
 #include "app/stage/pane_view.h"
+#include "app/stage/session_exhibit.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "engine/build.h"

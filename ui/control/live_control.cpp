@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/jobs/settings_table.h"
-#include "app/live/live_report.h"
+#include "app/live/session_run.h"
 #include "engine/build.h"
 #include "engine/io/file_name.h"
 #include "ui/control/known_settings.h"

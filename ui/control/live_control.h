@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "app/live/live_steering.h"
+#include "app/live/live_job.h"
 #include "engine/igtl/messages.h"
 
 namespace echolux {

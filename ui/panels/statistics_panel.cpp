@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/stage/live_session.h"
+#include "app/stage/exhibit.h"
 #include "compute/counted.h"
 #include "engine/io/file_name.h"
 #include "ui/panels/panel.h"

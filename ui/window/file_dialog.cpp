@@ -8,7 +8,7 @@
 #include <ctime>
 #include <system_error>
 
-#include "app/open/file_kind.h"
+#include "app/open/open_volume.h"
 #include "engine/io/file_name.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/open/proposed_scan.h"
+#include "app/open/description.h"
 #include "compute/counted.h"
 #include "compute/plan/describe.h"
 #include "engine/build.h"

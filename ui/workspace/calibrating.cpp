@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "app/jobs/calibrate_job.h"
-#include "app/stage/live_session.h"
+#include "app/stage/exhibit.h"
 #include "app/stage/pane_view.h"
 #include "compute/counted.h"
 #include "compute/error.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "app/stage/kept_time.h"
-#include "app/stage/live_session.h"
+#include "app/stage/exhibit.h"
+#include "app/stage/session_exhibit.h"
 #include "compute/plan/describe.h"
 #include "render/camera.h"
 #include "ui/workspace/calibrating.h"

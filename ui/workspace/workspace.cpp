@@ -15,14 +15,13 @@
 #include <utility>
 #include <vector>
 
-#include "app/open/file_kind.h"
-#include "app/open/height_maps.h"
-#include "app/open/proposed_scan.h"
-#include "app/stage/live_session.h"
-#include "app/stage/open_exhibit.h"
+#include "app/open/description.h"
+#include "app/open/open_volume.h"
+#include "app/open/show_opened.h"
+#include "app/stage/exhibit.h"
 #include "app/stage/pane_view.h"
+#include "app/stage/stage.h"
 #include "app/transfer/transfer_file.h"
-#include "app/transfer/transfer_text.h"
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/acquire/source.h"

@@ -6,8 +6,8 @@
 #include <exception>
 #include <utility>
 
-#include "app/open/files_read.h"
-#include "app/transfer/transfer_text.h"
+#include "app/open/open_volume.h"
+#include "app/transfer/transfer_file.h"
 #include "compute/error.h"
 #include "engine/acquire/source.h"
 #include "engine/io/file_name.h"

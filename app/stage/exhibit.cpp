@@ -1,9 +1,12 @@
-#include "app/stage/timeline.h"
+#include "app/stage/exhibit.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace echolux {
+
+// ---- Time line
+
 namespace {
 
 constexpr double unknown_step_s = 0.1;
