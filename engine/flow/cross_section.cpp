@@ -70,7 +70,7 @@ struct Lumen {
 
 constexpr double least_of_v_max = 0.005;   // min speed that counts as moving, even without noise
 constexpr double least_of_fastest = 0.01;  // relative to the fastest voxel of the volume
-constexpr double rim = 0.1;                // relative to the fastest voxel nearby; slower voxels are blur of the beam
+constexpr double rim_share = 0.1;                // relative to the fastest voxel nearby; slower voxels are blur of the beam
                                            // and windows
 
 using Voxel3 = std::array<std::int64_t, 3>;  // depth, A-scan, B-scan
@@ -181,7 +181,7 @@ Lumen lumen_around(const VolumeGrid& grid, const MeanVelocity& mean, const Cross
                     "through", "look at the velocities with `render`, and give a point within a vessel");
     }
     start = *found;
-    search.least = std::max(search.least, static_cast<float>(rim) * fastest_near(search, start, recipe.reach_um));
+    search.least = std::max(search.least, static_cast<float>(rim_share) * fastest_near(search, start, recipe.reach_um));
     Lumen lumen{std::vector<std::uint8_t>(mean.mm_s.size()),
                 {static_cast<double>(start[1]), static_cast<double>(start[2]), static_cast<double>(start[0])}};
     std::vector<Voxel3> open{start};

@@ -84,7 +84,7 @@ CheckTable validated_surfaces(ValidationRun& run) {
 namespace {
 
 constexpr Size3 size{128, 96, 24};
-constexpr double snr_db = 25;
+constexpr double scene_snr_db = 25;
 constexpr std::int64_t flat_margin = 5;  // rows of the flat layer excluded at its boundaries
 constexpr std::size_t flat_above = 8, flat_below = 9;
 
@@ -108,7 +108,7 @@ LayeredScene painted_scene() {
 Powers realisation(const LayeredScene& painted, unsigned seed) {
     LayeredScene scene = painted;
     std::mt19937 random(seed);
-    add_speckle(scene, snr_db, random);
+    add_speckle(scene, scene_snr_db, random);
     return std::move(scene.intensity);
 }
 
