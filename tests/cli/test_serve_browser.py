@@ -170,7 +170,7 @@ class SlowServeInABrowser(ProgramCase):
                    and not list(self.folder.rglob("unfinished*")), lambda: f"{patterns}: {self.files()}", timeout_s)
 
     def await_volumes(self, served, count=2):
-        """Waits until at least so many volumes are recorded."""
+        """Waits until at least this number of volumes is recorded."""
         line = served.socket(served.watch)
         recorded = lambda: (asked(line, "statistics").get("recorder") or {}).get("bytes", 0)
         wait_until(lambda: recorded() >= (count + 1) * 16 * 32 * 512 * 2, "recorded volumes")

@@ -114,7 +114,7 @@ TEST(IgtlLink, NoVolumeIsWantedWhereNobodyTakesOne) {
     RawProgram silent(link.port());
     ASSERT_TRUE(becomes_true([&] { return link.is_hungry(); }));
     link.offer(offered(grid, 1));
-    for (int i = 0; i < 10; ++i) {  // the link has had time to send more: it goes on listening
+    for (int i = 0; i < 10; ++i) {  // the link has time to send more, and continues to listen
         silent.send(message("STRING", string_body("x")));
         ASSERT_TRUE(becomes_true([&] { return asked > i; }));
     }

@@ -26,7 +26,7 @@ std::string bytes_of(const std::filesystem::path& path) {
     return text.str();
 }
 
-// Cancels `job` after so many steps, when most of the drawn pictures are written.
+// Cancels `job` after a number of steps, when most of the drawn pictures are written.
 class Interrupted : public Progress {
   public:
     Interrupted(const MovieJob& job, std::int64_t after)

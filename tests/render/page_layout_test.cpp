@@ -56,7 +56,7 @@ TEST(PagePool, KeepsWhatIsNeededAndForgetsTheOldest) {
     };
     EXPECT_EQ(hold_all({10, 11, 12}).coming.size(), 3U);
     EXPECT_THAT(hold_all({12, 11}).coming, IsEmpty());
-    EXPECT_THAT(hold_all({13}).leaving, ElementsAre(10));  // least recently needed
+    EXPECT_THAT(hold_all({13}).leaving, ElementsAre(10));  // not needed for the longest time
     const PagePool::Plan more = hold_all({14, 11, 15, 16, 17});
     EXPECT_EQ(more.coming.size(), 2U);  // the first three, one of which is already present
     EXPECT_TRUE(pool.holds(14) && pool.holds(11) && pool.holds(15));

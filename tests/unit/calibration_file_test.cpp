@@ -96,7 +96,7 @@ TEST_F(CalibrationFileTest, RefusesDecimalCommas) {
     };
     refused("0,5\n1,5\n2,5\n", "1");
     refused("0,98\n1,97\n2,95\n3,94\n4,9\n5,91\n7,04\n", "1");
-    refused("0,05\n1,04\n2,02\n", "1");  // the whole numbers count, but 05 is no whole number
+    refused("0,05\n1,04\n2,02\n", "1");  // the whole numbers count, but 05 is not a whole number
     refused("k\n812,5\n", "2");
     refused("1;5\n2;6,25\n", "2");
     refused("1\t5,25\n", "1");

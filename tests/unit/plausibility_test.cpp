@@ -176,7 +176,7 @@ TEST_F(LayoutCheck, LightWithoutDepthIsNoticed) {
     spec.calibration.wavelengths_nm.clear();
     spec.calibration.k_positions.clear();
     for (int i = 0; i < 512; ++i)
-        spec.calibration.k_positions.push_back(200 + 26.0 * i / 511);  // the least that is accepted
+        spec.calibration.k_positions.push_back(200 + 26.0 * i / 511);  // the smallest accepted range
     EXPECT_GT(share_at_zero_delay(spec, made.block), 0.5);
 }
 

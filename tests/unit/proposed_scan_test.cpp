@@ -50,7 +50,7 @@ TEST(ProposedScan, SaysWhatIsUncertain) {
     swapped.sample_format = SampleFormat::i16;
     swapped.byte_order = ByteOrder::big;
     longer.samples = 640;
-    wider.a_scans = 48;  // a multiple is no rival
+    wider.a_scans = 48;  // a multiple is not a rival
     EXPECT_THAT(doubts_about({best, wider}, "x.raw"), testing::IsEmpty());
     EXPECT_THAT(doubts_about({best, swapped, longer}, "x.raw"),
                 testing::ElementsAre("i16, big-endian fits about as well", "samples = 640 fits about as well"));

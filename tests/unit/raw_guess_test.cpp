@@ -253,7 +253,7 @@ TEST(RawGuess, PrefersLittleEndianUnsignedOnTies) {
     EXPECT_EQ(guesses[0].samples, 512);
     const auto rivals = rivals_of_first(guesses);
     EXPECT_TRUE(std::ranges::any_of(rivals, [&](std::size_t i) { return guesses[i].byte_order == ByteOrder::big; }));
-    EXPECT_EQ(first_guess(swapped(u16, 2)).byte_order, ByteOrder::big);  // the bytes themselves say so
+    EXPECT_EQ(first_guess(swapped(u16, 2)).byte_order, ByteOrder::big);  // decided by the bytes
 }
 
 TEST(RawGuess, NameDecidesBetweenLayoutsThatFitAlike) {

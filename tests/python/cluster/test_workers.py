@@ -35,7 +35,7 @@ def take():
         before = faults()
         bytearray(b"x") * (8 << 20)
         counts.append(faults() - before)
-thread = threading.Thread(target=take)  # with an arena of its own, like those that pack
+thread = threading.Thread(target=take)  # has a separate arena, like the packing threads
 thread.start()
 thread.join()
 print(sum(counts[1:]))
