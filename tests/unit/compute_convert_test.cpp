@@ -114,7 +114,7 @@ TEST(Convert, U32UpToItsEnd) {
     }
 }
 
-TEST(Convert, FloatsStayAndWhatIsNoNumberCountsAsZero) {
+TEST(Convert, KeepsFloatsAndReplacesNonFiniteByZero) {
     const float infinity = std::numeric_limits<float>::infinity();
     const std::vector<float> codes{1.5f, -2.25e7f, 1e-20f, std::nanf(""), infinity, -infinity};
     RawFormat format;
@@ -173,7 +173,7 @@ TEST(Convert, ChannelsAreKeptApart) {
     }
 }
 
-TEST(Convert, OrderOfSamplesStays) {
+TEST(Convert, KeepsOrderOfSamples) {
     std::vector<std::uint16_t> line(n, 0);
     line[3] = 1600;
     ReconstructionSpec spec = spec_for({}, 1);

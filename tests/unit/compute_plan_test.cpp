@@ -216,7 +216,7 @@ TEST_P(ImpossiblePlan, IsRefusedByName) {
 INSTANTIATE_TEST_SUITE_P(Faults, ImpossiblePlan, testing::ValuesIn(faults),
                          [](const auto& test) { return test.param.name; });
 
-TEST(Plan, WorksAsItIs) {
+TEST(Plan, AcceptsWorkingSpec) {
     EXPECT_NO_THROW(plan_on_cpu(working_spec()));
 }
 
@@ -239,7 +239,7 @@ TEST(Plan, RepeatsLieSideBySideUnlessAveraged) {
     EXPECT_EQ(planned_grid(spec).b_scans, 4);
 }
 
-TEST(Plan, MicrometresOnlyWhereTheScaleIsKnown) {
+TEST(Plan, HasMicrometresOnlyForKnownScale) {
     P spec = working_spec();
     EXPECT_EQ(planned_grid(spec).spacing_um[0], 0);
     spec.calibration.depth_pitch_um = 4;

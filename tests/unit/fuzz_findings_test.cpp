@@ -24,7 +24,7 @@ class FuzzFindings : public testing::Test {
 };
 
 // No two lines were similar: the best score was negative, so no shape reached nine tenths of it.
-TEST_F(FuzzFindings, LinesThatAreUnlikeEachOther) {
+TEST_F(FuzzFindings, GuessesLayoutOfDissimilarLines) {
     EXPECT_FALSE(guess_raw(found("raw_guess/found_unlike_lines", "x.raw")).empty());
 }
 
@@ -42,7 +42,7 @@ TEST_F(FuzzFindings, ChunksWithoutEnd) {
 }
 
 // An irrelevant element claimed 1.8 GB, which GDCM allocated.
-TEST_F(FuzzFindings, DicomElementsThatClaimMuch) {
+TEST_F(FuzzFindings, LimitsMemoryClaimedByDicomElements) {
     const std::filesystem::path file = found("dicom/found_gdcm_allocates", "x.dcm");
     const Caught caught = error_of([&] { read_volume(file); });
     EXPECT_NE(caught.code, ErrorCode::out_of_memory) << caught.line;
@@ -64,7 +64,7 @@ TEST_F(FuzzFindings, SidesWithoutEnd) {
 }
 
 // After a file that could not be opened, the previous one was requested again.
-TEST_F(FuzzFindings, ADamagedTimePointBetweenTwoLooksAtAnother) {
+TEST_F(FuzzFindings, SkipsDamagedTimePointBetweenTwo) {
     Volume volume;
     volume.grid.depth = 4;
     volume.grid.a_scans = 3;

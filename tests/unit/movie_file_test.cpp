@@ -48,14 +48,14 @@ TEST(FrameRates, AreExactFractions) {
     EXPECT_EQ(parsed_frame_rate("0.1", ""), (FrameRate{1, 10}));
 }
 
-TEST(FrameRates, WhatIsNoneIsRefusedByItsName) {
+TEST(FrameRates, RejectsInvalidRatesByName) {
     for (const char* text : {"", "0", "-30", "30/0", "0/1", "30/", "/1", "3o", "30 ", "1e3", "+30", "30.", ".5", "1/-2",
                              "12.3456789", "99999999999999999999", "2000000", "1/2/3", "nan"}) {
         EXPECT_THAT(refusal([&] { parsed_frame_rate(text, "--fps"); }), testing::StartsWith("--fps")) << text;
     }
 }
 
-TEST(MovieNames, SayWhatIsInThem) {
+TEST(MovieNames, SelectCodecAndContainer) {
     const auto codec = [](const char* name) { return movie_codec(name, MovieCodec::automatic); };
     EXPECT_EQ(codec("a.mp4"), MovieCodec::h264);
     EXPECT_EQ(codec("A.MKV"), MovieCodec::h264);
@@ -79,7 +79,7 @@ MovieFormat format_of(std::int64_t width, std::int64_t height) {
     return format;
 }
 
-TEST(Movies, WhatCannotBeIsRefusedBeforeAnythingIsWritten) {
+TEST(Movies, RejectsInvalidFormatsBeforeWriting) {
     const TemporaryFolder folder;
     const auto refused = [&](const char* name, const std::function<void(MovieFormat&)>& change) {
         MovieFormat format = format_of(64, 48);
@@ -131,7 +131,7 @@ TEST(Yuv, ColoursAreThoseOfBt709) {
 }
 
 // A chroma sample weights its column by 1/2 and both neighbouring columns by 1/4, over two rows. Only column 2 is red.
-TEST(Yuv, ChromaLiesOnEveryOtherColumn) {
+TEST(Yuv, PlacesChromaOnEverySecondColumn) {
     Pixels rgba = plain(8, {0, 0, 0, 255});
     for (const std::size_t row : {std::size_t{0}, std::size_t{1}}) rgba[16 * row + 8] = 255;  // column 2
     std::array<std::uint8_t, 8> y{};
@@ -143,7 +143,7 @@ TEST(Yuv, ChromaLiesOnEveryOtherColumn) {
     EXPECT_EQ(y[1], 16);
 }
 
-TEST(Palette, FewColoursStayAsTheyAre) {
+TEST(Palette, KeepsFewColoursUnchanged) {
     Pixels rgba;
     const std::array<std::array<std::uint8_t, 4>, 4> colours{
         {{0, 0, 0, 255}, {255, 255, 255, 255}, {200, 40, 40, 255}, {20, 20, 220, 255}}};
@@ -177,7 +177,7 @@ TEST(Palette, ManyColoursAreNear) {
     EXPECT_LT(std::sqrt(squares / static_cast<double>(3 * codes.size())), 6);  // 256 of 16384 colours
 }
 
-TEST(Palette, TransparentPixelsAreTheLastColour) {
+TEST(Palette, TransparentPixelsAreLastColour) {
     Pixels rgba = plain(3, {10, 20, 30, 255});
     rgba[7] = 0;
     std::array<std::uint8_t, 3> codes{};
@@ -204,7 +204,7 @@ TEST(PngSeriesOf, PicturesAreExactAndNumbered) {
     EXPECT_EQ(read_png(folder.path() / "f/new-folder/frame_0001.png").pixels, plain(6, {5, 6, 7, 8}));
 }
 
-TEST(PngSeriesOf, ALongerOldSeriesIsNotMixedIn) {
+TEST(PngSeriesOf, LongerOldSeriesIsNotMixedIn) {
     const TemporaryFolder folder;
     write_png(folder.path() / "frame_0003.png", {1, 1, 4, {1, 2, 3, 4}, {}});
     EXPECT_THAT(refusal([&] { create_movie(folder.path(), format_of(4, 4)); }), testing::HasSubstr("frame_0003.png"));

@@ -47,7 +47,7 @@ TEST(Plausibility, UsualSettingsAreNotWarnedOf) {
     EXPECT_THAT(implausible_settings(Scan()), IsEmpty());  // unknown is not unlikely
 }
 
-TEST(Plausibility, NumbersInOtherUnitsAreWarnedOf) {
+TEST(Plausibility, WarnsOfNumbersInOtherUnits) {
     EXPECT_THAT(lines_with([](Scan& scan) { scan.geometry.spacing_a_um = 0.012; }),
                 ElementsAre("scan.spacing_a_um: 0.012 um is unlikely, 0.05 to 2000 are usual (is it in mm?)"));
     EXPECT_THAT(lines_with([](Scan& scan) { scan.geometry.spacing_b_um = 12'000; }),
@@ -58,7 +58,7 @@ TEST(Plausibility, NumbersInOtherUnitsAreWarnedOf) {
                 ElementsAre(HasSubstr("calibration.depth_pitch_um: 0.0035 um is unlikely")));
 }
 
-TEST(Plausibility, CalibrationThatIsUnlikelyIsWarnedOf) {
+TEST(Plausibility, WarnsOfUnlikelyCalibration) {
     EXPECT_THAT(lines_with([](Scan& scan) {
                     for (double& position : scan.calibration.k_positions) position = 100 + position / 4;
                 }),
@@ -146,7 +146,7 @@ TEST_F(LayoutCheck, RightLayoutsAreNotDoubted) {
     }
 }
 
-TEST_F(LayoutCheck, OtherLengthsOfLinesAreDoubted) {
+TEST_F(LayoutCheck, DoubtsOtherLineLengths) {
     simulate_scan("layers", 512, 64, 4);
     const std::vector<std::string> no_calibration{
         "scan.frame_offset_bytes=0", "scan.offset_bytes=0",     "calibration.k_map=", "calibration.wavelengths=",

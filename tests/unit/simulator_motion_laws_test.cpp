@@ -67,7 +67,7 @@ TEST(SimulatorMotion, DriftIsLowPassedOrnsteinUhlenbeck) {
     }
 }
 
-TEST(SimulatorMotion, SaccadesAreAPoissonProcessOfLogisticSteps) {
+TEST(SimulatorMotion, SaccadesArePoissonProcessOfLogisticSteps) {
     Simulation s = moving();
     s.motion_saccade_rate_hz = 0.5;
     const double seconds = 4000;

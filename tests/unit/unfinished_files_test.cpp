@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-TEST(UnfinishedFiles, AreGoneWhenTheProgramEndsAtOnce) {
+TEST(UnfinishedFiles, AreGoneWhenProgramEndsAtOnce) {
     const TemporaryFolder folder;
     const auto end_in_the_midst = [&] {
         const AtomicFile file(folder / "a.nrrd");
