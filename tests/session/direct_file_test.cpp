@@ -48,7 +48,7 @@ class DirectFileTest : public testing::TestWithParam<Caching> {
     std::mt19937 random_{7};
 };
 
-TEST_P(DirectFileTest, PiecesOfAnySizeLieWhereTheyShould) {
+TEST_P(DirectFileTest, WritesPiecesOfAnySize) {
     DirectFile file(path_, GetParam());
     for (int i = 0; i < 120; ++i) {
         const auto any = [this](int most) { return static_cast<std::int64_t>(random_()) % most; };
@@ -78,7 +78,7 @@ TEST_P(DirectFileTest, ReservedRoomDoesNotMakeItLonger) {
     EXPECT_TRUE(bytes_of(path_) == expected_);
 }
 
-TEST_P(DirectFileTest, AFileThatIsThereStays) {
+TEST_P(DirectFileTest, KeepsExistingFile) {
     put(path_, std::as_bytes(std::span("before")));
     EXPECT_THAT(error_of([&] { DirectFile(path_, GetParam()); }).line, testing::HasSubstr("already exists"));
     EXPECT_EQ(std::filesystem::file_size(path_), 7U);

@@ -81,7 +81,7 @@ TEST(PixelFormats, PackedOnesOfManyPixels) {
     EXPECT_EQ(samples("Mono10p", bit_stream(ramp(10, 256), 10), 256), ramp(10, 256));
 }
 
-TEST(PixelFormats, ColourIsNone) {
+TEST(PixelFormats, ExcludeColour) {
     EXPECT_EQ(find_pixel_format("RGB8"), nullptr);
     EXPECT_EQ(find_pixel_format("BayerRG8"), nullptr);
     EXPECT_THAT(pixel_format_names(), HasSubstr("Mono12Packed, "));
@@ -95,7 +95,7 @@ ScanGeometry geometry(std::int64_t a_scans, std::int64_t b_scans) {
     return geometry;
 }
 
-TEST(ImagePlans, ImagesAreBlocksWhereTheyFit) {
+TEST(ImagePlans, UseOneImagePerBlockIfPossible) {
     const ImagePlan plan = plan_images(geometry(100, 60), 7, {1, 4096, 1}, "camera");
     EXPECT_EQ(plan.block_b_scans, 6);  // largest even divisor of 60 up to 7
     EXPECT_EQ(plan.lines, 600);
@@ -104,7 +104,7 @@ TEST(ImagePlans, ImagesAreBlocksWhereTheyFit) {
     EXPECT_EQ(plan.images_per_volume, 10);
 }
 
-TEST(ImagePlans, RepeatsAndFlybackBelongToTheImage) {
+TEST(ImagePlans, RepeatsAndFlybackBelongToImage) {
     ScanGeometry scan = geometry(100, 8);
     scan.a_repeats = 2;
     scan.b_repeats = 3;
@@ -119,7 +119,7 @@ TEST(ImagePlans, RepeatsAndFlybackBelongToTheImage) {
     EXPECT_EQ(place_of(3, plan).volume, 1);
 }
 
-TEST(ImagePlans, BlocksOfTheSizeThatFlybackFramesAllow) {
+TEST(ImagePlans, FitBlocksToFlybackFrames) {
     ScanGeometry scan = geometry(100, 8);
     scan.flyback_frames = 2;
     EXPECT_EQ(plan_images(scan, 8, {1, 10000, 1}, "camera").block_b_scans, 2);
@@ -137,7 +137,7 @@ TEST(ImagePlans, LowCamerasSendBScansInParts) {
     EXPECT_EQ(place.image, 1);
 }
 
-TEST(ImagePlans, FixedHeightsMakeTheBlock) {
+TEST(ImagePlans, FixedHeightsMakeBlock) {
     EXPECT_EQ(plan_images(geometry(128, 16), 1, {512, 512, 1}, "camera").block_b_scans, 4);
     EXPECT_EQ(plan_images(geometry(1024, 16), 1, {512, 512, 1}, "camera").images_per_block, 2);
 }
@@ -148,7 +148,7 @@ TEST(ImagePlans, HeightsInSteps) {
     EXPECT_EQ(plan.block_b_scans, 2);
 }
 
-TEST(ImagePlans, WhatDoesNotFitIsSaid) {
+TEST(ImagePlans, ReportImpossibleImages) {
     try {
         plan_images(geometry(1009, 4), 1, {100, 512, 1}, "GenICam Spyder");  // a prime number of lines
         FAIL() << "accepted";
@@ -170,13 +170,13 @@ TEST(FrameNumbers, ShortIdsLeaveOutZero) {
     EXPECT_EQ(numbers.number(6), 7);
 }
 
-TEST(FrameNumbers, LossAcrossTheEndOfShortIds) {
+TEST(FrameNumbers, LossAcrossEndOfShortIds) {
     FrameNumbers numbers;
     EXPECT_EQ(numbers.number(65530), 0);
     EXPECT_EQ(numbers.number(4), 9);
 }
 
-TEST(FrameNumbers, LongIdsGoOn) {
+TEST(FrameNumbers, KeepLongIds) {
     FrameNumbers numbers;
     EXPECT_EQ(numbers.number(0), 0);
     EXPECT_EQ(numbers.number(65535), 65535);
