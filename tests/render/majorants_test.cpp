@@ -89,7 +89,7 @@ TEST_F(PlantedFaults, AreCounted) {
     }
 }
 
-TEST_F(PlantedFaults, MajorantsOfTheVolumeBeforeAreCounted) {
+TEST_F(PlantedFaults, MajorantsOfVolumeBeforeAreCounted) {
     fill(boxes);
     EXPECT_EQ(above(MajorantFault::none), 0);
     fill([](std::int64_t z, std::int64_t a, std::int64_t b) { return boxes(z + 5, a + 4, b + 4); });

@@ -81,7 +81,7 @@ class ResumedMovies : public Rendering {
 };
 
 // Uses GIF because x264 may encode the same pictures to different bits if its process is busy.
-TEST_F(ResumedMovies, AreTheSameFileAsWithoutAPause) {
+TEST_F(ResumedMovies, EqualUninterruptedMovie) {
     make("whole.gif", false);
     make("resumed.gif", true, 4);
     EXPECT_TRUE(bytes_of(folder_ / "resumed.gif") == bytes_of(folder_ / "whole.gif"));
@@ -102,7 +102,7 @@ TEST_F(ResumedMovies, AreTheSameFileAsWithoutAPause) {
 }
 
 // Existing pictures are not drawn again, and are only used if they belong to this movie.
-TEST_F(ResumedMovies, TakeWhatIsThereButOfNoOtherMovie) {
+TEST_F(ResumedMovies, ReuseOnlyPicturesOfSameMovie) {
     job_.output = folder_ / "p%03d.png";
     job_.spec.resumes = true;
     Interrupted progress(job_, 5);
@@ -136,7 +136,7 @@ TEST(Exposures, AreMeansOfLight) {
     EXPECT_EQ(half_there.image().pixels, gray_image(90, 128).pixels);
 }
 
-TEST(Exposures, AreSpreadEvenlyOverTheShutter) {
+TEST(Exposures, AreSpreadEvenlyOverShutter) {
     Studio studio;
     EXPECT_EQ(moments_of_exposure(studio), std::vector<double>{0});
     studio.shutter = 0.5;

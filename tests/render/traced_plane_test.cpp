@@ -24,7 +24,7 @@ class TracedPlane : public Traced {
     }
 };
 
-TEST_F(TracedPlane, AWhiteCurveIsAFurnace) {
+TEST_F(TracedPlane, WhiteCurveIsFurnace) {
     view_.scattering = 1;
     const Mean found = mean();
     EXPECT_GT(found.opacity, 0.2);
@@ -41,7 +41,7 @@ TEST_F(TracedPlane, NoExtinctionExceedsItsBricksMajorant) {
     EXPECT_GT(looks, 100);
 }
 
-TEST_F(TracedPlane, HidesAsMuchAsTheRayCasterDoes) {
+TEST_F(TracedPlane, HasOpacityOfRayCasting) {
     view_.paths = 64;
     const std::vector<Pixel> traced = pixels();
     view_.mode = ViewMode::composite;
@@ -68,7 +68,7 @@ TEST_F(TracedPlane, SurfacesOfAnyRoughnessLoseNoLight) {
 }
 
 // A curve with constant roughness equals the view's roughness, except for the rounding of its table.
-TEST_F(TracedPlane, OneRoughnessIsThatOfTheView) {
+TEST_F(TracedPlane, ConstantRoughnessEqualsThatOfView) {
     view_.lighting = true;
     view_.sky = 0.2;
     view_.lamp_brightness = 2;
