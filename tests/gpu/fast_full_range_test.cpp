@@ -75,7 +75,7 @@ TEST_F(FastFullRange, SuppressesFalseImages) {
 }
 
 // Two lines share a thread block; with an odd number, the last has one to itself.
-TEST_F(FastFullRange, ALineIsItsOwn) {
+TEST_F(FastFullRange, LineIsItsOwn) {
     std::vector<std::uint16_t> all;
     add_counts(all, full_range::layers(1));
     all.insert(all.end(), n, std::uint16_t{30000});  // a dark line

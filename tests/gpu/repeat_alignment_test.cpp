@@ -108,7 +108,7 @@ std::vector<std::complex<float>> torn_bins(const RepeatsScene& scene) {
     return bins;
 }
 
-TEST_P(AlignedRepeatsOnGpu, AreThoseOfTheCpu) {
+TEST_P(AlignedRepeatsOnGpu, AreThoseOfCpu) {
     const auto& [variant, fused] = GetParam();
     variant.choose(flow);
     RepeatsScene scene = moving_scene();
