@@ -104,7 +104,7 @@ class BadSamples : public testing::TestWithParam<Way> {
     }
 };
 
-TEST_P(BadSamples, LeaveAsNumbers) {
+TEST_P(BadSamples, BecomeFiniteNumbers) {
     constexpr float infinity = std::numeric_limits<float>::infinity(), none = std::numeric_limits<float>::quiet_NaN();
     for (const float value : {none, infinity, -infinity, 3e38f, -1e30f, 1e19f, 1e-40f}) {
         expect_numbers(SampleFormat::f32, std::vector<float>(n, value), std::to_string(value) + " throughout");
@@ -122,7 +122,7 @@ TEST_P(BadSamples, SaturatedCountsAreCounts) {
     expect_numbers(SampleFormat::u16, clipped, "clipped on both sides");
 }
 
-TEST_P(BadSamples, NothingStaysNothing) {
+TEST_P(BadSamples, ZeroSpectraGiveZero) {
     const ReconstructionSpec spec = spec_of(GetParam(), SampleFormat::f32);
     for (const auto& value : reconstructed<std::complex<float>>(spec, std::vector<float>(n))) {
         EXPECT_EQ(value, std::complex<float>());

@@ -96,7 +96,7 @@ class FixedLines : public testing::Test {
     }
 };
 
-TEST_F(FixedLines, MeanTakesTheReflectorForAFixedLine) {
+TEST_F(FixedLines, MeanMistakesReflectorForFixedLine) {
     EXPECT_NEAR(errors_of_the_mean().rms, 0.487, 0.01);
     EXPECT_NEAR(errors_of_the_mean().specular, 7.79, 0.1);
 }
@@ -113,7 +113,7 @@ TEST_F(FixedLines, LeastVariantSegmentFindsThem) {
     EXPECT_LT(least.specular, errors_of_the_mean().specular / 10);
 }
 
-TEST_F(FixedLines, WithoutAModeNothingIsTaken) {
+TEST_F(FixedLines, WithoutModeRemovesNoLine) {
     EXPECT_NEAR(errors_of(FixedPattern::none).specular, 0, 1e-5);
     EXPECT_NEAR(errors_of(FixedPattern::none).rms, std::sqrt((9.0 + 4 + 2.2472) / depths), 1e-4);
 }
