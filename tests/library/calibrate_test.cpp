@@ -58,7 +58,7 @@ TEST(LibraryCalibrate, TwoMirrorsGiveMapAndDispersion) {
     EXPECT_EQ(status_of([&] { lux::Reconstructor work(scan); }), ECHOLUX_OK);
 }
 
-TEST(LibraryCalibrate, MirrorsThatAreNoneAreRefused) {
+TEST(LibraryCalibrate, RejectsInvalidMirrors) {
     const std::vector<double> near = mirror(60), far = mirror(160), flat(samples, 500);
     const auto with = [&](const auto& change) {
         auto given = lux::make<echolux_mirrors>();
@@ -157,7 +157,7 @@ TEST_F(LibraryDispersion, CanBeStoppedAndRefused) {
 }
 
 // Lines of a mirror form a block of one B-scan. Their amplitude falls by 2 dB per step.
-TEST(LibraryCalibrate, MirrorsAtSeveralDepthsGiveTheFallOff) {
+TEST(LibraryCalibrate, MirrorsAtSeveralDepthsGiveFallOff) {
     constexpr std::int64_t lines = 8, bins = samples / 2;
     const lux::Scan scan = lux::Scan::create(samples, lines, 1, "f32", {plain_recipe, "recipe.levels=fixed"});
     std::vector<double> found_bins, levels;

@@ -7,7 +7,7 @@ namespace echolux::test {
 namespace {
 
 // The memory limit allows two and a half volumes.
-TEST(LibraryLiveKept, TheLastVolumesAreKept) {
+TEST(LibraryLiveKept, LastVolumesAreKept) {
     const TemporaryFolder folder;
     const Size size{.volumes = 3};
     auto settings = fixed_levels;
