@@ -18,7 +18,7 @@
 namespace echolux::test {
 namespace {
 
-TEST(PageMessage, InputsAreEventsOfAWindow) {
+TEST(PageMessage, InputsAreEventsOfWindow) {
     const PageMessage message = parsed_page_message(
         R"({"type":"input","number":7,"events":[["m",1.5,2],["b",1,1],["w",0,-1],["k","Ctrl",1,0],["t",228],["f",0]]})");
     const auto& input = std::get<PageInput>(message);
@@ -30,7 +30,7 @@ TEST(PageMessage, InputsAreEventsOfAWindow) {
     EXPECT_EQ(std::get<TextTyped>(input.events[4]).character, 228u);
 }
 
-TEST(PageMessage, WhatIsNoneIsRefused) {
+TEST(PageMessage, RejectsInvalidMessages) {
     for (const char* text :
          {"", "x", "[]", "{}", R"({"type":1})", R"({"type":"input"})", R"({"type":"input","number":-1,"events":[]})",
           R"({"type":"input","number":1,"events":[["m",1]]})",
@@ -48,7 +48,7 @@ TEST(PageMessage, SizesAreEven) {
     EXPECT_EQ(size.height, 600);
 }
 
-TEST(LinkQuality, AFastLineGetsMoreAndAQueueFewerAndCheaperPictures) {
+TEST(LinkQuality, FastLineGetsMorePicturesAndQueueFewer) {
     LinkQuality line;
     std::uint32_t picture = 0;
     double now = 0;
@@ -75,7 +75,7 @@ TEST(LinkQuality, AFastLineGetsMoreAndAQueueFewerAndCheaperPictures) {
 
 // A viewer that needs 10 ms per picture and is sent as many pictures as allowed. Pictures waiting in its queue are
 // delay that the user notices.
-TEST(LinkQuality, AViewerThatTakesItsTimeIsNotGivenAQueue) {
+TEST(LinkQuality, PacedViewerGetsNoQueue) {
     LinkQuality line;
     std::uint32_t picture = 0;
     double now = 0, longest = 0;
@@ -104,7 +104,7 @@ std::vector<std::uint8_t> drawn(std::int64_t width, std::int64_t height) {
     return rgba;
 }
 
-TEST(SolidPng, IsThePictureBitForBit) {
+TEST(SolidPng, IsPictureBitForBit) {
     const TemporaryFolder folder;
     for (const std::int64_t height : {1, 63, 64, 65, 200}) {
         const std::vector<std::uint8_t> rgba = drawn(90, height);
@@ -120,7 +120,7 @@ TEST(SolidPng, IsThePictureBitForBit) {
     EXPECT_THROW(png_bytes(drawn(4, 4), 4, 5, Alpha::dropped), Error);
 }
 
-TEST(StreamEncoder, EveryPictureComesOutAtOnceAndKeysWhereAskedFor) {
+TEST(StreamEncoder, EncodesPicturesAtOnceWithRequestedKeys) {
     if (stream_codecs().empty()) GTEST_SKIP() << "no FFmpeg on this machine";
     for (const StreamCodec codec : stream_codecs()) {
         const auto encoder = make_stream_encoder({codec, 320, 240});
