@@ -22,7 +22,7 @@ class Kinds(unittest.TestCase):
                 self.assertIsInstance(error, kind)
             self.assertEqual(str(error), "is wrong (do it)")
 
-    def test_carry_what_where_and_remedy(self):
+    def test_have_cause_location_and_remedy(self):
         error = made(2, "is wrong", "recipe.window", "do it")
         self.assertEqual((error.code, error.what, error.where, error.remedy),
                          ("bad_setting", "is wrong", "recipe.window", "do it"))
@@ -32,7 +32,7 @@ class Kinds(unittest.TestCase):
 
 
 class Files(FolderCase):
-    def test_that_are_not_there(self):
+    def test_missing_file_is_file_not_found_error(self):
         for opened in (lambda: ox.open(self.folder / "missing.toml"), lambda: ox.load(self.folder / "missing.nrrd")):
             with self.assertRaises(FileNotFoundError) as error:
                 opened()
@@ -41,7 +41,7 @@ class Files(FolderCase):
             self.assertEqual(error.exception.filename, error.exception.where)
             self.assertTrue(str(error.exception).startswith(error.exception.where + ": "), str(error.exception))
 
-    def test_that_are_wrong(self):
+    def test_invalid_files_raise_errors(self):
         path = write_scan(self.folder, spectra())
         (self.folder / "scan.raw").write_bytes(b"short")
         with self.assertRaises(ox.Error):
@@ -53,7 +53,7 @@ class Files(FolderCase):
         with self.assertRaises(OSError):
             ox.load(self.folder / "one.nrrd")
 
-    def test_are_missing_only_where_nothing_is_there(self):
+    def test_file_not_found_requires_missing_file(self):
         path = self.folder / "bad.toml"
         path.write_text("[scan]\nsamples = = 3\n")
         with self.assertRaises(ox.BadFile) as malformed:
@@ -85,7 +85,7 @@ class Files(FolderCase):
         with self.assertRaises(ox.MissingFile):
             ox.open(b"none.toml")
 
-    def test_that_have_no_such_volume(self):
+    def test_rejects_missing_volumes(self):
         scan = ox.open(write_scan(self.folder, spectra()))
         with self.assertRaisesRegex(ox.BadSetting, "no volume 1"):
             scan.reconstruct(1)

@@ -56,7 +56,7 @@ def unpacked(png):
 
 
 class Notebook(unittest.TestCase):
-    def test_png_is_what_was_given(self):
+    def test_png_keeps_pixels(self):
         pixels = np.random.default_rng(1).integers(0, 255, (7, 5, 4), np.uint8)
         size, rows = unpacked(show.png(pixels))
         self.assertEqual(size, (5, 7))
@@ -74,7 +74,7 @@ class Notebook(unittest.TestCase):
         shown = [name for name in dir(ox.Volume) if name.startswith("_repr_") and name.endswith("_")]
         self.assertEqual(shown, ["_repr_html_"])
 
-    def test_where_nothing_can_be_rendered_a_b_scan_is_shown(self):
+    def test_shows_b_scan_without_renderer(self):
         with mock.patch.object(ox.Volume, "render", side_effect=ox.DeviceFailed("no device")):
             size, rows = unpacked(show.picture(cube()))
         self.assertEqual(size, (20, 32))
@@ -105,7 +105,7 @@ class Windows(FolderCase):
         return mock.patch.dict(os.environ, {"PATH": f"{self.folder}:{os.environ['PATH']}", "DISPLAY": ":7"})
 
     @unittest.skipUnless(_core.has("render"), "this build has no renderer")
-    def test_are_opened_where_there_is_a_screen(self):
+    def test_open_with_screen(self):
         with self.program():
             window = cube().view(mode="mip", azimuth=30)
             while not (self.folder / "asked").exists() or not (self.folder / "asked").read_text():
@@ -119,7 +119,7 @@ class Windows(FolderCase):
             with self.assertRaises(ox.BadArgument):
                 cube().view(colour="pink")
 
-    def test_leave_nothing_where_python_ends_before(self):
+    def test_remove_files_if_python_ends_first(self):
         (self.folder / "tmp").mkdir()
         os.mkfifo(self.folder / "end")
         with self.program():
@@ -131,7 +131,7 @@ class Windows(FolderCase):
         (self.folder / "end").write_text("\n")  # opening it waits for the reader
         wait_until(lambda: not list((self.folder / "tmp").iterdir()), "an empty folder")
 
-    def test_need_the_program(self):
+    def test_need_program(self):
         with mock.patch.dict(os.environ, {"PATH": str(self.folder)}):
             with self.assertRaises(ox.Unsupported):
                 cube().view(window=True)
@@ -168,7 +168,7 @@ class Widgets(FolderCase):
 
 @unittest.skipUnless(can_render(), "no Vulkan device")
 class Movies(FolderCase):
-    def test_of_volumes_and_series(self):
+    def test_draws_volumes_and_series(self):
         ox.movie(self.folder / "turn_%02d.png", cube(), frames=3, width=48, height=32)
         pictures = sorted(self.folder.glob("turn_*.png"))
         self.assertEqual(len(pictures), 3)
@@ -178,7 +178,7 @@ class Movies(FolderCase):
         ox.movie(self.folder / "beat_%02d.png", ox.load_series(self.folder / "t_*.nrrd"), width=48, height=32)
         self.assertEqual(len(list(self.folder.glob("beat_*.png"))), 2)
 
-    def test_refuse_what_cannot_be(self):
+    def test_rejects_invalid_movies(self):
         with self.assertRaises(ox.BadSetting):
             ox.movie(self.folder / "no_%02d.png", cube(), motion="dance")
         with self.assertRaises(ox.Error):

@@ -18,7 +18,7 @@ def volume():
 
 
 class Arrays(unittest.TestCase):
-    def test_see_the_codes_without_a_copy(self):
+    def test_see_codes_without_copy(self):
         one = volume()
         codes = np.asarray(one)
         np.testing.assert_array_equal(codes, CODES)
@@ -30,11 +30,11 @@ class Arrays(unittest.TestCase):
         with self.assertRaises(ValueError):
             one.__array__(np.float64, copy=False)
 
-    def test_outlive_the_volume(self):
+    def test_outlive_volume(self):
         codes = np.asarray(volume())
         np.testing.assert_array_equal(codes, CODES)
 
-    def test_come_through_dlpack(self):
+    def test_support_dlpack(self):
         one = volume()
         lent = np.from_dlpack(one)
         np.testing.assert_array_equal(lent, CODES)
@@ -76,14 +76,14 @@ class Arrays(unittest.TestCase):
         np.testing.assert_array_equal(one, CODES)
         self.assertEqual((one.spacing_um, one.unit, one.scale), ((7.0, 5.0, 3.0), "dB", 0.5))
 
-    def test_have_what_arrays_have(self):
+    def test_have_attributes_of_arrays(self):
         one = volume()
         self.assertEqual(one.size, 24)
         np.testing.assert_array_equal(one.T, CODES.T)
         self.assertTrue(np.shares_memory(one.T, np.asarray(one)))
         self.assertEqual(one.astype("f8").dtype, np.float64)
 
-    def test_are_taken_of_other_types(self):
+    def test_convert_other_types(self):
         for array, dtype in ((CODES.astype(">u2"), "u2"), (CODES.astype(">f4"), "f4"), (CODES / 2, "f4"),
                              (CODES.astype(">f8"), "f4"), (CODES > 5, "u1"), (CODES.astype(">c8"), "c8")):
             made = ox.Volume.from_array(array)
@@ -92,7 +92,7 @@ class Arrays(unittest.TestCase):
 
 
 class Meaning(FolderCase):
-    def test_goes_with_copies(self):
+    def test_flow_is_copied_with_structure(self):
         flow = {"method": "doppler", "threshold_db": -100.0}
         path = write_scan(self.folder, spectra())
         made = ox.open(path, flow=flow, scan={"line_rate_hz": 50000.0},
@@ -120,7 +120,7 @@ class Meaning(FolderCase):
             with self.assertRaises(ox.BadArgument):
                 ox.Volume.from_array(CODES, provenance=wrong)
 
-    def test_tells_how_a_patient_lies_in_it(self):
+    def test_reports_orientation_of_patient(self):
         volume().save(self.folder / "ours.nrrd")
         self.assertEqual((volume().orientation, ox.load(self.folder / "ours.nrrd").orientation), ("", ""))
         (self.folder / "theirs.nhdr").write_text(
@@ -130,7 +130,7 @@ class Meaning(FolderCase):
         self.assertEqual(ox.load(self.folder / "theirs.nhdr").orientation, "LPS")
         self.assertEqual(ox.load(self.folder / "theirs.nhdr").read().orientation, "LPS")
 
-    def test_stays_unsaved_where_that_is_stopped(self):
+    def test_stopped_saving_leaves_no_file(self):
         big = ox.Volume.from_array(np.zeros((64, 512, 1024), np.float32))
         for name in ("one.nrrd", "one.ome.zarr", "one.nii.gz"):
             seen = []
@@ -144,7 +144,7 @@ class Meaning(FolderCase):
             self.assertEqual(seen[0][1], big.nbytes)
             wait_until(lambda: not list(self.folder.iterdir()), f"the end of the current piece of {name}")
 
-    def test_has_texts_that_are_whole(self):
+    def test_texts_are_complete_or_rejected(self):
         for name in ("unit", "quantity"):
             with self.assertRaisesRegex(ox.BadArgument, f"{name}: is too long: 200 bytes"):
                 ox.Volume.from_array(CODES, **{name: "µ" * 100})
@@ -180,7 +180,7 @@ class Meaning(FolderCase):
             with self.assertRaises(ox.BadArgument):
                 volume().converted(**wrong)
 
-    def test_is_refused_where_it_cannot_be(self):
+    def test_rejects_invalid_arrays(self):
         for wrong in (CODES[0], CODES.astype(np.int64), [[1]]):
             with self.assertRaises(ox.BadArgument):
                 ox.Volume.from_array(wrong)
