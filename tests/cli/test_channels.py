@@ -58,20 +58,20 @@ class Channels(ProgramCase):
         self.succeed("render", "octa.nrrd", "-o", "octa.png", *VIEW, "--preset", "gray")
         np.testing.assert_array_equal(alone, read_png(self.folder / "octa.png")[..., :3])
 
-    def test_from_a_view_file(self):
+    def test_from_view_file(self):
         (self.folder / "view.toml").write_text(
             '[view]\nchannel_2_file = "octa.nrrd"\nchannel_2_curve = "angiogram"\nchannel_2_blend = "over"\n')
         self.picture("a.png", "--view", "view.toml")
         self.picture("b.png", "--channel", "octa.nrrd:angiogram", "--set", "view.channel_2_blend=over")
         np.testing.assert_array_equal(read_png(self.folder / "a.png"), read_png(self.folder / "b.png"))
 
-    def test_a_movie_shows_them(self):
+    def test_movie_shows_them(self):
         self.succeed("render", "structure.nrrd", "--movie", "turn_%02d.png", "--frames", 2, *VIEW, "--channel", "octa.nrrd:angiogram")
         first = read_png(self.folder / "turn_00.png")[..., :3].astype(int)
         self.succeed("render", "structure.nrrd", "--movie", "plain_%02d.png", "--frames", 2, *VIEW)
         self.assertGreater(np.abs(first - read_png(self.folder / "plain_00.png")[..., :3]).max(), 50)
 
-    def test_what_does_not_fit_is_refused(self):
+    def test_rejects_unsuitable_channels(self):
         render = ["render", "structure.nrrd", "-o", "x.png", *VIEW]
         self.refuse(*render, "--channel", "small.nrrd", names=["small.nrrd", "15 x 16 x 16", "16 x 16 x 16", "structure.nrrd"],
                     lines=None)

@@ -44,7 +44,7 @@ class HostileFiles(ProgramCase):
             self.assertIn(finished.code, (0, 1), finished)
             self.assertEqual(len(finished.error_lines), finished.code, finished)
 
-    def test_hdf5_files_stay_within_themselves(self):
+    def test_hdf5_files_read_no_other_files(self):
         self.each(hostile.HDF5, self.refuse_all)
 
     def test_damaged_hdf5_files_are_borne(self):
@@ -72,7 +72,7 @@ class HostileFiles(ProgramCase):
             self.assertIn("nested", finished.err)
         self.each({what: make for what, make in hostile.DEPTH.items() if what.startswith("picture")}, reproduce)
 
-    def test_headers_name_what_lies_beside_them(self):
+    def test_headers_read_no_distant_files(self):
         def refuse(path):
             self.refuse("convert", path, "-o", "out.nrrd", "--quiet", names=[path.name])
             self.assertIn(self.run_program("info", path).code, (0, 1))
@@ -90,7 +90,7 @@ class HostileFiles(ProgramCase):
         self.succeed("convert", path, "-o", "again.nrrd", environment={"ECHOLUX_DATA_FOLDERS": f"/nowhere:{self.folder / 'outside'}"})
         self.refuse("convert", path, "-o", "third.nrrd", "--data-folder", "/nowhere", names=["outside of its folder"], lines=None)
 
-    def test_what_lies_beside_is_read(self):
+    def test_headers_read_neighbouring_files(self):
         place = self.folder / "given"
         place.mkdir()
         for i, path in enumerate(hostile.harmless(place)):
@@ -120,7 +120,7 @@ class HostileFiles(ProgramCase):
                 finished = self.run_program("info", place)
                 self.assertEqual(finished.code, 1, finished)
 
-    def test_readers_of_the_current_folder_are_not_started(self):
+    def test_readers_of_current_folder_are_not_started(self):
         """The program is found by its name, while the current folder contains other programs of the same names."""
         path = hostile.hdf5(hostile.voxels())(self.folder)
         for name in ("echolux", "echolux-reader"):

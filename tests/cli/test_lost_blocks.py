@@ -41,6 +41,6 @@ class LostBlocks(ProgramCase):
         first = self.succeed("info", "scan.toml").out.splitlines()[0]
         self.assertIn("recording is incomplete: 1 block missing, 4 B-scans without data", first)
 
-    def test_of_other_volumes_change_nothing(self):
+    def test_losses_in_other_volumes_have_no_effect(self):
         told = json.loads(self.succeed("reconstruct", "scan.toml", "-o", "v.nrrd", "--volume", 0, "--json").out)
         self.assertTrue(np.isfinite(read_volume(self.folder / "v.nrrd")).all(), told)

@@ -106,7 +106,7 @@ class ServeFolders(ProgramCase):
     def until_open(self, stream):
         return wait_until(lambda: self.call(stream, "state")["result"]["is_open"], "an open file")
 
-    def test_programs_open_rings_of_this_machine_and_no_port_for_others(self):
+    def test_programs_open_local_rings_but_no_remote_ports(self):
         _, stream = self.serve()
         for source in ("tcp://0.0.0.0:0", "tcp://[::]:5210", "tcp://192.168.1.20:5210", "tcp://127.example.org:5210"):
             answer = self.call(stream, "open", source=source)
@@ -129,7 +129,7 @@ class ServeFolders(ProgramCase):
             pushing.join()
             self.assertTrue(answer.get("result", {}).get("is_live"), answer)
 
-    def test_the_example_over_a_web_socket_runs(self):
+    def test_example_over_web_socket_runs(self):
         if subprocess.run([sys.executable, "-c", "import websockets"], capture_output=True, check=False).returncode != 0:
             self.skipTest("python3-websockets is not installed")
         write_scan(self.folder)
@@ -142,5 +142,5 @@ class ServeFolders(ProgramCase):
         self.assertIn("shown volume.nrrd", done.stdout)
         self.assertEqual(read_png(self.folder / "picture.png").shape[:2], (240, 320))
 
-    def test_a_folder_has_to_be_one(self):
+    def test_folder_has_to_be_one(self):
         self.refuse("serve", "--fresh", "--port", 0, "--folder", "none", names=["none", "folder"])
