@@ -63,7 +63,7 @@ class AlignmentOfAMirror : public testing::Test {
     }
 };
 
-TEST_F(AlignmentOfAMirror, FiguresAreThoseOfFringe) {
+TEST_F(AlignmentOfAMirror, ReportsFiguresOfFringe) {
     spec.calibration.depth_pitch_um = 2.5;
     spec.geometry.refractive_index = 1.25;
     const std::vector<float> counts = lines(64, 0);
@@ -81,7 +81,7 @@ TEST_F(AlignmentOfAMirror, FiguresAreThoseOfFringe) {
     EXPECT_FALSE(stats.saturation_percent.has_value()) << "real samples have no end";
 }
 
-TEST_F(AlignmentOfAMirror, FringeIsShownUnderWindow) {
+TEST_F(AlignmentOfAMirror, ShowsWindowedFringe) {
     Alignment alignment(spec);
     const std::vector<float> counts = lines(64, 0);
     const AlignmentReading reading = alignment.read(block_of(counts), {});
@@ -142,7 +142,7 @@ TEST_F(AlignmentOfAMirror, AveragesLinesOfSeveralBlocks) {
 }
 
 // The power is averaged, so a vibrating mirror keeps its peak.
-TEST_F(AlignmentOfAMirror, TremblingMirrorKeepsItsPeak) {
+TEST_F(AlignmentOfAMirror, VibratingMirrorKeepsItsPeak) {
     Alignment alignment(spec);
     const std::vector<float> counts = lines(64, 0, 2 * pi / 64);
     const AlignmentStats stats = alignment.read(block_of(counts), {.average = 64}).stats;
@@ -202,7 +202,7 @@ TEST_F(AlignmentOfAMirror, SearchesPeakInGivenDepthRange) {
     EXPECT_NEAR(alignment.read(block_of(counts), {.depth_begin = 300}).stats.peak_bin, 350, 0.01);
 }
 
-TEST_F(AlignmentOfAMirror, DarknessHasNoPeak) {
+TEST_F(AlignmentOfAMirror, FindsNoPeakInDarkness) {
     const std::vector<float> counts(static_cast<std::size_t>(n * 64), static_cast<float>(dark));
     spec.calibration.background.assign(n, dark);
     Alignment alignment(spec);

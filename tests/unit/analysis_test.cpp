@@ -67,7 +67,7 @@ TEST(Layers, BoundariesAreFoundWithinVoxel) {
     }
 }
 
-TEST(Layers, TooManyAreRefused) {
+TEST(Layers, RejectTooManyBoundaries) {
     const Volume volume = speckled([](double below, std::int64_t, std::int64_t) { return layered(below); });
     EXPECT_THROW(find_layers(volume, 40), Error);
 }

@@ -36,7 +36,7 @@ TEST(AtomicFile, LeavesOldFileWhenWorkFails) {
 }
 
 // For example, a disk that is not mounted or a misspelt name.
-TEST(AtomicFile, MakesOneFolderAndNoMore) {
+TEST(AtomicFile, CreatesOnlyOneFolder) {
     const TemporaryFolder folder;
     EXPECT_THAT(error_of([&] { AtomicFile file(folder / "not/there/a.nrrd"); }).line,
                 HasSubstr("there is no folder " + (folder / "not").string()));

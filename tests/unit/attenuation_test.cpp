@@ -161,7 +161,7 @@ TEST(Attenuation, IsUnknownForNoise) {
     EXPECT_EQ(stats.known, 0);
 }
 
-TEST(Attenuation, IsOfBrightnessOnly) {
+TEST(Attenuation, RequiresIntensities) {
     Volume volume = volume_of(1, 1, 0, 1);
     volume.grid.quantity = "velocity";
     EXPECT_THROW(found_in(volume, {}), Error);

@@ -125,7 +125,7 @@ TEST(BenchPapers, TablesShowRows) {
     EXPECT_THAT(markdown_of(BenchReport{}), Not(HasSubstr("paper")));
 }
 
-TEST(BenchCase, IsShippedRecipeWithItsChanges) {
+TEST(BenchCase, AppliesChangesToShippedRecipe) {
     const BenchCase one{.key = "k", .meaning = "m", .recipe = "defr", .changes = {"defr.iterations=3"}};
     const BenchSize size{512, 8, 4, 2};
     const ReconstructionSpec spec = spec_of(one, size);
@@ -137,7 +137,7 @@ TEST(BenchCase, IsShippedRecipeWithItsChanges) {
     EXPECT_NO_THROW(planned_grid(spec));
 }
 
-TEST(BenchCase, CostlyOnesAreSmallerOnCpuAlone) {
+TEST(BenchCase, CostlyCasesAreSmallerOnCpu) {
     const BenchSize run{0, 256, 64, 8};
     const auto lines = [&](const BenchCase& one, bool gpu) { return size_of(one, run, gpu).lines(); };
     BenchCase one{.key = "k", .meaning = "m"};

@@ -69,7 +69,7 @@ std::vector<std::string> missed(const BenchReport& report) {
     return names;
 }
 
-TEST(BenchReport, SpreadIsOfSortedValues) {
+TEST(BenchReport, ComputesSpreadOfSortedValues) {
     const Spread spread = spread_of({5, 1, 3, 2, 4, 9, 7, 6, 10, 8, 0});
     EXPECT_DOUBLE_EQ(spread.median, 5);
     EXPECT_DOUBLE_EQ(spread.low, 1);
@@ -98,7 +98,7 @@ TEST(BenchReport, AmountsHaveThreeDigits) {
     EXPECT_EQ(spelled_amount(2.5, "x"), "2.50 x");
 }
 
-TEST(BenchReport, RangesHaveUnitOfMedianOnce) {
+TEST(BenchReport, RangesShowUnitOfMedianOnce) {
     EXPECT_EQ(spelled_range({155e6, 149e6, 159e6, 9}, "A-scans/s"), "149 .. 159 M A-scans/s");
     EXPECT_EQ(spelled_range({1.02e6, 0.98e6, 1.1e6, 9}, "A-scans/s"), "0.98 .. 1.10 M A-scans/s");
     EXPECT_EQ(spelled_range({2e-3, 1.9e-3, 12e-3, 9}, "s"), "1.90 .. 12.0 ms");
@@ -147,7 +147,7 @@ TEST(BenchReport, ListsMissingFigures) {
                             "last byte to finished picture"));
 }
 
-TEST(BenchReport, CpuIsJudgedByItsOwnTransform) {
+TEST(BenchReport, JudgesCpuByItsTransform) {
     BenchReport report;
     report.ceilings = {measured("fft.2048", "transforms/s", 400e3)};
     report.figures = {measured("linear/2048", "A-scans/s", 200e3)};
@@ -157,7 +157,7 @@ TEST(BenchReport, CpuIsJudgedByItsOwnTransform) {
     EXPECT_FALSE(judged_on_cpu({}).front().met);
 }
 
-TEST(BenchReport, SoftwareIsJudgedByPictureAtRest) {
+TEST(BenchReport, JudgesSoftwareByPictureAtRest) {
     BenchReport report;
     report.figures = {measured("still/256/640x480", "s", 60e-3)};
     EXPECT_TRUE(judged_rendering_in_software(report).front().met);

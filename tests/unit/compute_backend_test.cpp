@@ -148,7 +148,7 @@ TEST(Backends, FewerGpusThanAskedForAreRefused) {
               "1 GPU requested, 0 can be used: no CUDA device");
 }
 
-TEST(Backends, SeveralGpusInsistOnCuda) {
+TEST(Backends, SeveralGpusRequireCuda) {
     EXPECT_TRUE(insists_on_gpu({.backend = Backend::cuda}));
     EXPECT_TRUE(insists_on_gpu({.gpus = 2}));
     EXPECT_FALSE(insists_on_gpu({.gpus = 0}));

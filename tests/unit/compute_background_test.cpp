@@ -74,7 +74,7 @@ TEST(FrameMean, OrderOfLinesChangesNoBit) {
     }
 }
 
-TEST(FrameMean, EveryBScanHasItsOwn) {
+TEST(FrameMean, IsComputedPerBScan) {
     ReconstructionSpec spec = spec_for(Background::frame_mean, 4);
     spec.geometry.b_scans = 3;
     std::vector<std::uint16_t> spectra;
@@ -82,7 +82,7 @@ TEST(FrameMean, EveryBScanHasItsOwn) {
     for (const auto a : field_of(spec, spectra)) EXPECT_EQ(a, std::complex<float>{});
 }
 
-TEST(MedianBackground, IgnoresFewAndHalvesMiddle) {
+TEST(MedianBackground, IgnoresOutliersAndAveragesMiddle) {
     ReconstructionSpec spec = spec_for(Background::median, 4);
     spec.recipe.depth_end = 1;
     std::vector<std::uint16_t> spectra(4 * n, 0);

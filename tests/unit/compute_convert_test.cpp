@@ -99,7 +99,7 @@ TEST(Convert, EveryU8Code) {
     for (std::size_t i = 0; i < codes.size(); ++i) ASSERT_EQ(values[i], static_cast<float>(codes[i]));
 }
 
-TEST(Convert, U32UpToItsEnd) {
+TEST(Convert, U32UpToMaximum) {
     const std::vector<std::uint32_t> codes{0, 1, 65536, 1u << 24, 0x7fffffffu, 0x80000000u, 0xffffff00u, 0xffffffffu};
     for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
         RawFormat format;

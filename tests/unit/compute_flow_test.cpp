@@ -250,7 +250,7 @@ TEST_P(FlowFault, IsReportedInOneLineWithKey) {
 INSTANTIATE_TEST_SUITE_P(Faults, FlowFault, testing::ValuesIn(faults),
                          [](const auto& test) { return test.param.name; });
 
-TEST(FlowPlan, WithoutMethodHasNoVolume) {
+TEST(FlowPlan, HasNoVolumeWithoutMethod) {
     ReconstructionSpec spec;
     spec.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans};
     EXPECT_FALSE(planned_flow_grid(spec).has_value());

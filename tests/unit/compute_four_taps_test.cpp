@@ -38,7 +38,7 @@ class FourTapsRuns : public testing::TestWithParam<std::int64_t> {
     }
 };
 
-TEST_P(FourTapsRuns, MakeSameBits) {
+TEST_P(FourTapsRuns, GiveSameBits) {
     std::mt19937 random(1);
     const std::vector<float> line = spectrum(random);
     for (const std::int64_t points : {3, 600, 1000, 1023, 1900}) {

@@ -77,7 +77,7 @@ void expect_peaks(const ReconstructionSpec& spec, std::int64_t depths) {
     }
 }
 
-TEST(Peaks, AreLargestOfVoxels) {
+TEST(Peaks, HoldLargestVoxels) {
     for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::f16, VoxelType::f32}) {
         for (const std::int64_t depths : {4, 8}) {
             for (const bool flip : {false, true}) {
@@ -93,7 +93,7 @@ TEST(Peaks, AreLargestOfVoxels) {
     }
 }
 
-TEST(Peaks, FollowWhateverMakesVoxels) {
+TEST(Peaks, AreWrittenByEveryVoxelPath) {
     ReconstructionSpec spec = spec_of(VoxelType::u8);
     spec.recipe.levels = Levels::frame;
     spec.recipe.quantity = Quantity::amplitude;

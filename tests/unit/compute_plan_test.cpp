@@ -220,7 +220,7 @@ TEST(Plan, AcceptsWorkingSpec) {
     EXPECT_NO_THROW(plan_on_cpu(working_spec()));
 }
 
-TEST(Plan, HugeVolumeIsPlannedWithoutAllocating) {
+TEST(Plan, PlansHugeVolumeWithoutAllocation) {
     P spec = working_spec();
     spec.geometry.a_scans = 1 << 20;
     spec.geometry.b_scans = 1 << 20;
@@ -228,7 +228,7 @@ TEST(Plan, HugeVolumeIsPlannedWithoutAllocating) {
     EXPECT_EQ(grid.voxels(), (std::int64_t{1} << 40) * n / 2);
 }
 
-TEST(Plan, RepeatsLieSideBySideUnlessAveraged) {
+TEST(Plan, PlacesRepeatsSideBySideUnlessAveraged) {
     P spec = working_spec();
     spec.geometry.a_repeats = 3;
     spec.geometry.b_repeats = 2;

@@ -39,7 +39,7 @@ ReconstructionSpec spec_for(Quantity quantity, VoxelType voxel, Levels levels) {
     return spec;
 }
 
-TEST(Quantity, AllFollowFromField) {
+TEST(Quantity, AllDeriveFromField) {
     const auto spectra = random_spectra();
     const auto field =
         reconstructed<std::complex<float>>(spec_for(Quantity::complex, VoxelType::complex64, Levels::fixed), spectra);
@@ -96,14 +96,14 @@ void expect_fixed_codes(VoxelType type, Quantity quantity) {
     EXPECT_DOUBLE_EQ(grid.scale * std::numeric_limits<Code>::max(), spec.recipe.high - spec.recipe.low);
 }
 
-TEST(Codes, AreNearestOfFixedLevels) {
+TEST(Codes, RoundToNearestFixedLevel) {
     for (const Quantity quantity : {Quantity::db, Quantity::amplitude, Quantity::intensity}) {
         expect_fixed_codes<std::uint8_t>(VoxelType::u8, quantity);
         expect_fixed_codes<std::uint16_t>(VoxelType::u16, quantity);
     }
 }
 
-TEST(Codes, CountFromNoiseFloor) {
+TEST(Codes, StartAtNoiseFloor) {
     const auto spectra = random_spectra();
     ReconstructionSpec above = spec_for(Quantity::db, VoxelType::u8, Levels::noise_floor);
     above.recipe.noise_floor_db = 10;
@@ -146,7 +146,7 @@ void expect_floor(const ReconstructionSpec& spec, const std::vector<float>& spec
     }
 }
 
-TEST(EmptySpectra, GiveFloorAndNeverNaN) {
+TEST(EmptySpectra, GiveLowestValueWithoutNaN) {
     const std::vector<float> zeros(n * lines * b_scans, 0.0f), constant(n * lines * b_scans, 1234.5f);
     for (const auto* spectra : {&zeros, &constant}) {
         for (const Background background :
@@ -177,7 +177,7 @@ TEST(EmptySpectra, HaveFiniteNoiseFloor) {
     EXPECT_TRUE(std::isfinite(measured_noise_floor_db(spec, block_of(bytes_of_lines(zeros), 0, b_scans))));
 }
 
-TEST(DepthRange, IsCutBeforeAnythingElse) {
+TEST(DepthRange, IsCutFirst) {
     const auto spectra = random_spectra();
     ReconstructionSpec spec = spec_for(Quantity::amplitude, VoxelType::f32, Levels::fixed);
     const auto whole = reconstructed<float>(spec, spectra);
@@ -192,7 +192,7 @@ TEST(DepthRange, IsCutBeforeAnythingElse) {
     for (std::size_t i = 0; i < cut.size(); ++i) ASSERT_EQ(flipped[i], cut[i / 7 * 7 + 6 - i % 7]);
 }
 
-TEST(Places, KeepTheirStridesAndGaps) {
+TEST(Places, KeepStridesAndGaps) {
     const auto spectra = random_spectra();
     ReconstructionSpec spec = spec_for(Quantity::amplitude, VoxelType::f32, Levels::fixed);
     const auto wanted = reconstructed<float>(spec, spectra);

@@ -104,7 +104,7 @@ TEST(CrossSection, MeasuresFlowOfTiltedTube) {
 }
 
 // Sections of constant depth need no angle, but must be within the volume.
-TEST(CrossSection, IsSameThroughPlanesOfConstantDepth) {
+TEST(CrossSection, EnFaceSectionsMeasureSameFlow) {
     const auto en_face = [](const Tubing& tube) {
         const VolumeGrid grid = grid_of(tube);
         VelocitySum sum(grid);
@@ -135,7 +135,7 @@ TEST(CrossSection, ReportsDirectionOfFlow) {
     EXPECT_NEAR(error_percent(found_in(back), back), 0, 2);
 }
 
-TEST(CrossSection, PutsVelocitiesBeyondVMaxInOrder) {
+TEST(CrossSection, UnwrapsVelocitiesBeyondVMax) {
     const Tubing once{.noise_mm_s = 0.05, .v_max = 1.25};  // axial peak of 2: 1.6 v_max
     const Found found = found_in(once);
     EXPECT_NEAR(error_percent(found, once), 0, 3);
@@ -168,7 +168,7 @@ TEST(CrossSection, CombinesErrorsOfAngleAndNoise) {
     }
 }
 
-TEST(CrossSection, PowerUndoesBlurOfBrightBlood) {
+TEST(CrossSection, PowerWeightsCorrectBlur) {
     const Tubing tube{.radius_um = 30};
     const VolumeGrid grid = grid_of(tube);
     std::vector<float> sharp = velocities_in(tube), power(sharp.size()), blurred(sharp.size());
@@ -284,7 +284,7 @@ TEST(HeartRate, AcceptsValuesInAnyOrder) {
     EXPECT_EQ(heart_rate_of(times, flow, 0.5, 3).problem, "all values are of the same time");
 }
 
-TEST(HeartRate, IsNotMadeUp) {
+TEST(HeartRate, IsMissingWithoutEvidence) {
     EXPECT_FALSE(rate_of({.seconds = 0.05}).is_found());               // one value
     EXPECT_FALSE(rate_of({.seconds = 0.6}).is_found());                // half a beat
     EXPECT_FALSE(rate_of({.seconds = 20, .step_s = 0.6}).is_found());  // about one value per beat

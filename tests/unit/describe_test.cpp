@@ -30,7 +30,7 @@ std::string refusal(std::string_view name, std::string_view text) {
     return error_of([&] { set_to(name, text); }).line;
 }
 
-TEST(Describe, TextsBecomeValuesOfFieldsType) {
+TEST(Describe, TextsBecomeTypedValues) {
     EXPECT_EQ(set_to("dispersion", "false"), Value(false));
     EXPECT_EQ(set_to("zero_padding", " 4 "), Value(std::int64_t{4}));
     EXPECT_EQ(set_to("depth_end", "1e3"), Value(std::int64_t{1000}));
@@ -101,7 +101,7 @@ TEST(Describe, CheckNamesFieldOutOfRange) {
               "recipe.tukey_alpha: expected a number from 0 to 1, got 1.5");
 }
 
-TEST(Describe, SpellingsAreTomlAndKeepEveryBit) {
+TEST(Describe, SpellsTomlWithEveryBit) {
     EXPECT_EQ(spelled(true), "true");
     EXPECT_EQ(spelled(std::int64_t{-3}), "-3");
     EXPECT_EQ(spelled(2.0), "2.0");
@@ -145,7 +145,7 @@ TEST(Describe, NearestNameKnowsLongerAndShorterForms) {
     EXPECT_EQ(nearest_name("ha", windows), "");
 }
 
-TEST(Counted, OneIsNotMany) {
+TEST(Counted, UsesSingularForOne) {
     EXPECT_EQ(counted(1, "B-scans"), "1 B-scan");
     EXPECT_EQ(counted(2, "B-scans"), "2 B-scans");
     EXPECT_EQ(counted(0, "blocks"), "0 blocks");

@@ -39,7 +39,7 @@ void expect_same(const Surfaces& a, const Surfaces& b) {
     }
 }
 
-TEST(EditSurface, RaisedCosineOfSurroundingsFollows) {
+TEST(EditSurface, SurroundingsFollowByRaisedCosine) {
     Surfaces surfaces = flat_surfaces({50, 100, 150});
     const auto edits = dragged(surfaces, 1, 20, 4, 110, rows, {.a_scans = 9, .b_scans = 3});
     apply(surfaces, 1, edits);
@@ -97,7 +97,7 @@ TEST(EditSurface, KeepsMissingPointsWithoutBlockingOthers) {
     EXPECT_EQ(surfaces.all[0].rows[line_of(20, 4)], 140) << "up to the next surface that is there";
 }
 
-TEST(EditSurface, TakingBackRestoresEveryBit) {
+TEST(EditSurface, UndoRestoresEveryBit) {
     const Surfaces before = flat_surfaces({50, 51, 150});
     Surfaces surfaces = before;
     const auto edits = dragged(surfaces, 1, 0, 0, 12.3f, rows, {});

@@ -38,7 +38,7 @@ TEST(BScanFigure, ColumnsAreAScansAndRowsDepthDownwards) {
     EXPECT_THAT(figure.values, ElementsAre(100, 110, 120, 101, 111, 121, 102, 112, 122, 103, 113, 123));
 }
 
-TEST(BScanFigure, CodesBecomeValues) {
+TEST(BScanFigure, AppliesScaleToCodes) {
     Volume volume = counted_volume();
     volume.grid.scale = 0.5;
     volume.grid.offset = -3;
@@ -62,7 +62,7 @@ TEST(BScanFigure, DrawsFourthRootOfReflectivities) {
     EXPECT_NEAR(en_face_figure(volume, 0, 4).values.at(0), std::pow((0 + 1e-4 + 1) / 3, 0.25), 1e-5) << "of the mean";
 }
 
-TEST(EnFaceFigure, IsMeanOverDepth) {
+TEST(EnFaceFigure, AveragesOverDepth) {
     const Figure figure = en_face_figure(counted_volume(), 1, 3);
     EXPECT_THAT(figure.values, ElementsAre(101.5f, 111.5f, 121.5f, 1.5f, 11.5f, 21.5f));
 }
@@ -118,7 +118,7 @@ Volume sparse_volume() {
     return volume;
 }
 
-TEST(PercentileRange, LeavesDecibelsOfZeroOut) {
+TEST(PercentileRange, ExcludesDecibelsOfZero) {
     Volume volume = sparse_volume();
     const GrayRange range = percentile_range(b_scan_figure(volume, 0));
     EXPECT_NEAR(range.black, 0, 1);
@@ -133,7 +133,7 @@ TEST(EnFaceFigure, TreatsZeroAsSmallestOtherValueInDecibels) {
     EXPECT_NEAR(figure.values[39], 7.85, 1e-4);
 }
 
-TEST(EmptyValue, NeedsTiesAndGap) {
+TEST(EmptyValue, RequiresTiesAndGap) {
     const auto found = [](const std::vector<double>& values) {
         EmptyValue empty;
         for (const double value : values) empty.add(value);

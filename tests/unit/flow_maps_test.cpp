@@ -70,7 +70,7 @@ TEST(VesselMaps, ReportAreaLengthAndFlux) {
 }
 
 // 100 um are 10 A-scans and 5 B-scans, so windows are 11 x 5.
-TEST(VesselMaps, DensityIsOfSquareAround) {
+TEST(VesselMaps, DensityUsesSquareWindow) {
     const Volume flow = with_vessel();
     const VesselMaps maps = vessel_maps(flow, planes(flow.grid, {5.5F, 20.5F}), {0, 1}, {});
     const auto density = [&](std::int64_t a) { return maps.density[static_cast<std::size_t>(25 * width + a)]; };
@@ -109,7 +109,7 @@ TEST(VesselMaps, IgnoreIsolatedSpecks) {
     EXPECT_LT(vessel_stats(maps, flow.grid).density_percent, 0.1);
 }
 
-TEST(VesselMaps, AreOfAngiographyOnly) {
+TEST(VesselMaps, RequireAngiography) {
     Volume flow = with_vessel();
     const Surfaces surfaces = planes(flow.grid, {5.5F, 20.5F});
     flow.grid.quantity = "db";
@@ -121,7 +121,7 @@ TEST(VesselMaps, AreOfAngiographyOnly) {
     EXPECT_THROW(vessel_maps(flow, surfaces, {0, 1}, {}), Error);
 }
 
-TEST(Skeleton, IsMiddleOfStripe) {
+TEST(Skeleton, FollowsMiddleOfStripe) {
     std::vector<float> map(30 * 20);
     for (std::size_t y = 8; y < 11; ++y) {
         for (std::size_t x = 3; x < 27; ++x) map[y * 30 + x] = 1;

@@ -334,7 +334,7 @@ TEST_F(ForeignFiles, OctprozRecordingsAreScans) {
 
 // ---- real series ----------------------------------------------------------------------------------------------------
 
-TEST(ForeignSamples, MagneticResonanceSlices) {
+TEST(ForeignSamples, ReadsMagneticResonanceSlices) {
     const char* samples = std::getenv("ECHOLUX_DATA");
     if (samples == nullptr) GTEST_SKIP() << "set ECHOLUX_DATA to a folder with volumes/dicom_mr";
     const Volume volume = read_volume(std::filesystem::path(samples) / "volumes" / "dicom_mr");

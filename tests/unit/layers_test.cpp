@@ -67,7 +67,7 @@ TEST(FoundSurfaces, AreExactForFlatLayers) {
 
 class RetinaSurfaces : public testing::TestWithParam<std::tuple<unsigned, double>> {};
 
-TEST_P(RetinaSurfaces, LieWithinPartsOfVoxel) {
+TEST_P(RetinaSurfaces, HaveSubvoxelError) {
     const auto [seed, snr_db] = GetParam();
     const LayeredScene scene = retina_scene({256, 128, 64}, seed, snr_db);
     const Surfaces surfaces = found_in(scene, search_for(retina_polarities));
@@ -278,7 +278,7 @@ TEST(FoundSurfaces, AreRejectedForNonIntensities) {
     }
 }
 
-TEST(FoundSurfaces, TooManyAreRefused) {
+TEST(FoundSurfaces, RejectTooManyBoundaries) {
     const LayeredScene scene = flat_scene({96, 8, 8});
     EXPECT_THROW(found_in(scene, search_for(std::vector<int>(30, 0))), Error);
 }
@@ -292,7 +292,7 @@ TEST(LayerPresets, AllCanBeRead) {
     EXPECT_THROW(layer_preset_named("retinal"), Error);
 }
 
-TEST(LayerRecipes, BecomeRows) {
+TEST(LayerRecipes, ConvertDistancesToRows) {
     LayerRecipe recipe;
     recipe.names = "a b";
     recipe.polarity = {1, -1};

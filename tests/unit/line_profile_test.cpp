@@ -61,7 +61,7 @@ TEST(LineProfiles, RefuseComplexVoxels) {
     EXPECT_THROW(line_profile(volume, {0, 0, 0}, {1, 0, 0}), Error);
 }
 
-TEST(Orientation, LettersAreThoseOfRadiology) {
+TEST(Orientation, LettersFollowRadiology) {
     EXPECT_EQ(orientation_of({{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}), "PLS");   // axial, from the feet
     EXPECT_EQ(orientation_of({{{0, 1, 0}, {0, 0, -1}, {1, 0, 0}}}), "IPL");  // sagittal
     EXPECT_EQ(orientation_of({{{0.9, 0.1, 0}, {-0.1, 0.9, 0}, {0, 0, -2}}}), "PLI");

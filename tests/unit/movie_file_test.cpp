@@ -101,7 +101,7 @@ TEST(Movies, RejectsInvalidFormatsBeforeWriting) {
 }
 
 // Formulas of ITU-R BT.709-6, sections 3.2 to 3.4, for full-range colours.
-TEST(Yuv, ColoursAreThoseOfBt709) {
+TEST(Yuv, ColoursMatchBt709) {
     struct Case {
         std::array<std::uint8_t, 4> rgba;
         double y, cb, cr;
@@ -156,7 +156,7 @@ TEST(Palette, KeepsFewColoursUnchanged) {
     }
 }
 
-TEST(Palette, ManyColoursAreNear) {
+TEST(Palette, ManyColoursAreApproximated) {
     constexpr std::int64_t side = 128;
     Pixels rgba;
     for (std::int64_t y = 0; y < side; ++y) {
@@ -177,7 +177,7 @@ TEST(Palette, ManyColoursAreNear) {
     EXPECT_LT(std::sqrt(squares / static_cast<double>(3 * codes.size())), 6);  // 256 of 16384 colours
 }
 
-TEST(Palette, TransparentPixelsAreLastColour) {
+TEST(Palette, TransparentPixelsUseLastColour) {
     Pixels rgba = plain(3, {10, 20, 30, 255});
     rgba[7] = 0;
     std::array<std::uint8_t, 3> codes{};
@@ -204,7 +204,7 @@ TEST(PngSeriesOf, PicturesAreExactAndNumbered) {
     EXPECT_EQ(read_png(folder.path() / "f/new-folder/frame_0001.png").pixels, plain(6, {5, 6, 7, 8}));
 }
 
-TEST(PngSeriesOf, LongerOldSeriesIsNotMixedIn) {
+TEST(PngSeriesOf, RejectsFolderWithLongerSeries) {
     const TemporaryFolder folder;
     write_png(folder.path() / "frame_0003.png", {1, 1, 4, {1, 2, 3, 4}, {}});
     EXPECT_THAT(refusal([&] { create_movie(folder.path(), format_of(4, 4)); }), testing::HasSubstr("frame_0003.png"));

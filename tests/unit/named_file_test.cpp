@@ -91,7 +91,7 @@ class NamedFiles : public testing::Test {
     TemporaryFolder folder_;
 };
 
-TEST_F(NamedFiles, LieBesideOrBelow) {
+TEST_F(NamedFiles, MayBeBesideOrBelow) {
     for (const char* name : {"v.raw", "./v.raw", "below/v.raw", "below/../v.raw", "in.raw"}) {
         EXPECT_EQ(refusal(name), "") << name;
         EXPECT_EQ(refusal(name, "again/x.nhdr"), "") << "by a link to the folder: " << name;
@@ -99,7 +99,7 @@ TEST_F(NamedFiles, LieBesideOrBelow) {
     EXPECT_EQ(refusal((folder_ / "data/v.raw").string()), "") << "a whole name of a file beside it";
 }
 
-TEST_F(NamedFiles, DoNotLieElsewhere) {
+TEST_F(NamedFiles, MayNotBeElsewhere) {
     for (const std::string& name :
          {std::string("../other/v.raw"), std::string("below/../../other/v.raw"), std::string("out.raw"),
           std::string("out/v.raw"), std::string("/etc/passwd"), std::string("../../../../../../../etc/passwd"),
@@ -137,7 +137,7 @@ TEST(RegularFiles, AreRequired) {
                 HasSubstr("is too large (cut it)"));
 }
 
-TEST(RegularFiles, HaveLinesOfBoundedLength) {
+TEST(RegularFiles, LimitLengthOfLines) {
     std::istringstream stream("ab\n\nabc\nlast");
     std::string line;
     EXPECT_TRUE(read_line(stream, line, 3, "x") && line == "ab");

@@ -59,7 +59,7 @@ TEST(OutputRule, NeverReplacesInputs) {
     }
 }
 
-TEST(OutputRule, FolderOfInputsIsItsFiles) {
+TEST(OutputRule, ProtectsFilesInInputFolder) {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "series");
     const auto part = folder.write("series/t0.nrrd", "1");
@@ -75,7 +75,7 @@ TEST(OutputRule, FolderOfInputsIsItsFiles) {
                 HasSubstr("is an input"));
 }
 
-TEST(OutputRule, TwoResultsHaveTwoNames) {
+TEST(OutputRule, RejectsSameNameTwice) {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "sub");
     const auto twice = error_of([&] {
@@ -84,7 +84,7 @@ TEST(OutputRule, TwoResultsHaveTwoNames) {
     EXPECT_THAT(twice.line, HasSubstr("is the name of two results"));
 }
 
-TEST(OutputRule, OneFolderMayBeMissing) {
+TEST(OutputRule, CreatesOnlyOneFolder) {
     const TemporaryFolder folder;
     EXPECT_NO_THROW(check_outputs({{folder / "new/a.csv"}}, {}, false));
     EXPECT_THAT(error_of([&] { check_outputs({{folder / "not/there/a.csv"}}, {}, true); }).line,

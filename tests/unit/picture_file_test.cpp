@@ -57,7 +57,7 @@ TEST(PictureFile, RemovesUnfinishedFiles) {
 }
 
 // Cut at any byte or with any byte changed: reading returns the same texts, other valid texts, or an error.
-TEST(PictureFile, DamageIsNoCrash) {
+TEST(PictureFile, SurvivesDamagedFiles) {
     const TemporaryFolder folder;
     for (const char* name : {"a.png", "a.tif"}) {
         write(folder / name, {5, 3, 4, 8});

@@ -6,7 +6,7 @@
 namespace echolux {
 namespace {
 
-TEST(ProgressWords, DurationsAreWhole) {
+TEST(ProgressWords, RoundsDurations) {
     EXPECT_EQ(duration_words(0), "0.0 s");
     EXPECT_EQ(duration_words(3.44), "3.4 s");
     EXPECT_EQ(duration_words(9.97), "10 s");

@@ -161,7 +161,7 @@ TEST_P(RawGuesses, HeadersBeforeEachBScanAreFound) {
 }
 
 // As written by the simulator, with a header before each B-scan.
-TEST(RawGuess, OurOwnFilesAreKnownAgain) {
+TEST(RawGuess, RecognizesOwnFiles) {
     for (const char* scene : {"retina", "vessel", "layers", "mirror"}) {
         const TemporaryFolder folder;
         Simulation simulation;
@@ -207,7 +207,7 @@ TEST(RawGuess, FindsShapeDespiteNonFiniteFloats) {
     expect_shape(stored<float>(counts_of(shape), with_odd), SampleFormat::f32, 0, shape, "f32");
 }
 
-TEST(RawGuess, ImpossibleIsSilent) {
+TEST(RawGuess, ReplacesImpossibleValuesByZero) {
     std::vector<float> values{1, std::nanf(""), -2, std::numeric_limits<float>::infinity(), -1e20f, 1e15f};
     silence_the_impossible(values);
     EXPECT_EQ(values, (std::vector<float>{1, 0, -2, 0, 0, 1e15f}));
@@ -284,7 +284,7 @@ TEST(RawGuess, LimitsNumberOfGuesses) {
     EXPECT_EQ(guess_raw(file, 2).size(), 2u);
 }
 
-TEST(RawGuess, RealVolume) {
+TEST(RawGuess, FindsRealVolume) {
     const char* data = std::getenv("ECHOLUX_DATA");
     if (data == nullptr) GTEST_SKIP() << "ECHOLUX_DATA names no folder with real data";
     const auto folder = std::filesystem::path(data) / "sd-oct-volume";
@@ -297,7 +297,7 @@ TEST(RawGuess, RealVolume) {
 }
 
 // Real data in SD01RAW2, with its identification removed: 512 and 40 bytes of headers, lines, and a trailer of floats.
-TEST(RawGuess, RealBScansBehindHeaders) {
+TEST(RawGuess, FindsRealBScansWithHeaders) {
     const char* data = std::getenv("ECHOLUX_DATA");
     if (data == nullptr) GTEST_SKIP() << "ECHOLUX_DATA names no folder with real data";
     for (const char* name : {"pdms.raw", "wood.raw", "shifted.raw"}) {

@@ -30,7 +30,7 @@ Scan calibrated_scan() {
     return scan;
 }
 
-TEST(Recipes, CanAllWork) {
+TEST(Recipes, WorkWithCalibratedScan) {
     const std::vector<Asset> shipped = assets_of(recipe_files, {});
     ASSERT_EQ(shipped.size(), 10u);
     for (const Asset& asset : shipped) {
@@ -69,7 +69,7 @@ TEST(Recipes, ListKnownNamesForUnknownOne) {
     }
 }
 
-TEST(Recipes, MisspeltNameGetsNearOne) {
+TEST(Recipes, MisspeltNameSuggestsNearest) {
     EXPECT_THAT(error_of([] { assignments_of_recipe("dopler"); }).line,
                 testing::HasSubstr("did you mean \"doppler\"?"));
     EXPECT_THAT(error_of([] { assignments_of_recipe("compress"); }).line,

@@ -48,7 +48,7 @@ class RegisterJobs : public testing::Test {
     RegisterJob job_;
 };
 
-TEST_F(RegisterJobs, ReferencesLoseTheirCrossesToo) {
+TEST_F(RegisterJobs, RemovesCrossesOfReference) {
     write_volume(folder_ / "a.nrrd", with_crosses(still));
     write_volume(folder_ / "b.nrrd", with_crosses([](double) { return SeenAt{2, 1, 0}; }));
     job_.reference = folder_ / "a.nrrd";

@@ -79,7 +79,7 @@ TEST(RegistrationCrosses, BridgeUncoveredBScans) {
     }
 }
 
-TEST(RegistrationCrosses, LeaveLongGaps) {
+TEST(RegistrationCrosses, KeepLongGapsUnknown) {
     PowerVolume volume = crossed(speckle(), drifting);
     replace(volume, (crosses + 20) * depth * a_scans, 12 * depth * a_scans);
     const auto rows = aligned(volume, with_crosses());
@@ -117,7 +117,7 @@ TEST(RegistrationCrosses, RejectCrossesWithoutRemainingRows) {
     }
 }
 
-TEST(RegistrationCrosses, AreThoseOfScan) {
+TEST(RegistrationCrosses, FollowProtocolOfScan) {
     EXPECT_EQ(crosses_of({}), 0);
     EXPECT_EQ(crosses_of({{"scan.protocol", "\"cross\""}}), 0);
     EXPECT_EQ(crosses_of({{"scan.protocol", "\"raster_cross\""}}), 2);

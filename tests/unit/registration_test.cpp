@@ -141,7 +141,7 @@ TEST(Registration, RejectsUnsuitableVolumes) {
     expect_refused([&] { Reference(tissue, even); }, "odd");
 }
 
-TEST(Registration, SameBitsForAnyNumberOfThreads) {
+TEST(Registration, HasSameBitsForAnyNumberOfThreads) {
     const PowerVolume reference = speckle().seen(still), moving = speckle().seen(wandering);
     const auto mean_of = [&] {
         const std::vector<RowShift> rows = found(reference, moving);
@@ -189,7 +189,7 @@ double product(const std::vector<float>& a, const std::vector<float>& b, std::in
     return sum;
 }
 
-TEST(Registration, CorrelationsAreSums) {
+TEST(Registration, CorrelationsMatchSums) {
     constexpr std::int64_t nz = 45, nx = 14, max_z = 6, max_x = 5;
     std::mt19937 random(9);
     std::normal_distribution<float> normal;

@@ -155,7 +155,7 @@ TEST(AlignedRepeats, ShowNoFlowInNoise) {
     for (const RepeatReport& one : reports) EXPECT_FALSE(one.is_used());
 }
 
-TEST(AlignedRepeats, BeyondRangeAreLeftOut) {
+TEST(AlignedRepeats, ExcludeShiftsBeyondRange) {
     RepeatsScene scene = small_scene(6);
     FlowRecipe flow = aligned_flow();
     flow.align_depth = 2;

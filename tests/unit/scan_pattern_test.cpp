@@ -59,7 +59,7 @@ TEST(ScanPattern, SineSlowsDownAtBothEnds) {
     }
 }
 
-TEST(ScanPattern, CurveCountsInAnyUnit) {
+TEST(ScanPattern, CurveAcceptsAnyUnit) {
     const ScanGeometry g{.a_scans = 3, .b_scans = 1, .spacing_a_um = 10, .fast_axis = FastAxis::file};
     const std::vector<double> volts{5, 4, 1};
     const std::vector<PatternLine> lines = scan_pattern(g, field_size(g), volts);
@@ -70,7 +70,7 @@ TEST(ScanPattern, CurveCountsInAnyUnit) {
     EXPECT_THROW(scan_pattern(g, field_size(g), std::vector<double>{1, 2, 1}), Error);
 }
 
-TEST(ScanPattern, RasterAfterBScansAcrossIt) {
+TEST(ScanPattern, RasterFollowsBScansAcross) {
     ScanGeometry g{
         .a_scans = 4, .b_scans = 5, .spacing_a_um = 10, .spacing_b_um = 20, .protocol = Protocol::raster_cross};
     const std::vector<ScanPlane> planes = scan_planes(g);
@@ -141,7 +141,7 @@ TEST(ScanPattern, MovesSmoothlyDuringFlyback) {
     }
 }
 
-TEST(ScanPattern, UnknownSpacingsMakeFieldOfMillimetre) {
+TEST(ScanPattern, UnknownSpacingsGiveFieldOfOneMillimetre) {
     const ScanGeometry g{.a_scans = 100, .b_scans = 50};
     EXPECT_EQ(field_size(g).x_um, 1000);
     EXPECT_EQ(field_size(g).y_um, 1000);

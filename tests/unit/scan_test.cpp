@@ -65,7 +65,7 @@ TEST_F(ScanTest, AcceptsKJitterPerLineOrPerBScan) {
                 AllOf(HasSubstr("jitter.csv, calibration.k_jitter: holds 3 rows, expected 5, "), HasSubstr("15, one")));
 }
 
-TEST_F(ScanTest, WrittenScansReadBackSame) {
+TEST_F(ScanTest, RoundTripsScans) {
     folder_.zeros("s.raw", small_bytes);
     ASSERT_EQ(opening("[recipe]\nwindow = \"tukey\"\n").line, "");
     scan_.path = folder_ / "again.toml";
@@ -77,7 +77,7 @@ TEST_F(ScanTest, WrittenScansReadBackSame) {
     EXPECT_EQ(folder_.entries(), 3u);
 }
 
-TEST_F(ScanTest, MissingThingsAreNamed) {
+TEST_F(ScanTest, NamesMissingFilesAndKeys) {
     EXPECT_THAT(error_of([&] { open_scan(folder_ / "no.toml"); }).line, HasSubstr("no.toml: does not exist"));
     EXPECT_THAT(opening("").line, AllOf(HasSubstr("scan.toml, scan.file: "), HasSubstr("s.raw does not exist")));
     folder_.zeros("s.raw", small_bytes);

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(SceneFiles, AreShownInTheirOrderWithTheirWords) {
+TEST(SceneFiles, AreListedInOrderWithDescriptions) {
     std::vector<std::string> shown;
     for (const Asset& asset : assets_of(scene_files, {}))
         shown.push_back(asset.name + ": " + scene_of(asset).scene.text);

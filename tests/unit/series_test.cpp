@@ -143,7 +143,7 @@ TEST_F(SeriesTest, DamagedFirstFileDoesNotHideOthers) {
     EXPECT_THAT(series.take_problems(), ElementsAre(HasSubstr("v0.nrrd")));
 }
 
-TEST_F(SeriesTest, VolumesBeyondBudgetAreReadInBoxes) {
+TEST_F(SeriesTest, ReadsVolumesBeyondBudgetInBoxes) {
     const auto path = folder_ / "t.ome.zarr";
     const VolumeGrid grid = constant(0).grid;
     SeriesWriter writer(path, {.grid = grid, .time_points = 5});
@@ -206,7 +206,7 @@ TEST_F(SeriesTest, KeepsFilesOfTwoStepsOpen) {
     EXPECT_GE(opens.since_last(), 4) << "only so many at a time";
 }
 
-TEST_F(SeriesTest, FileOfOneVolumeIsOneStep) {
+TEST_F(SeriesTest, FileOfOneVolumeHasOneStep) {
     write_volume(folder_ / "a.nii", constant(7));
     for (const auto& path : {folder_ / "a.nii", folder_.path()}) {
         Series series(path);
@@ -215,7 +215,7 @@ TEST_F(SeriesTest, FileOfOneVolumeIsOneStep) {
     }
 }
 
-TEST_F(SeriesTest, TimePointsOfFileAndTheirDistance) {
+TEST_F(SeriesTest, ReadsTimePointsAndTheirInterval) {
     const auto path = folder_.write("t.nii", nifti_series(6, 250, 2 + 16));  // mm, ms
     Series series(path);
     EXPECT_EQ(series.steps(), 6);

@@ -33,7 +33,7 @@ class SettingsTest : public testing::Test {
     Settings settings_;
 };
 
-TEST_F(SettingsTest, AssignmentsReachBoundStructs) {
+TEST_F(SettingsTest, AssignmentsSetBoundStructs) {
     settings_.set_assignment("recipe.window=tukey");
     settings_.set_assignment("scan.samples=2048");
     settings_.set_assignment("scan.sample_format=packed12");
@@ -57,7 +57,7 @@ TEST_F(SettingsTest, WrongAssignmentsAreExplained) {
     EXPECT_EQ(recipe_.window, Window::hann);
 }
 
-TEST_F(SettingsTest, TomlReachesBoundStructs) {
+TEST_F(SettingsTest, TomlSetsBoundStructs) {
     EXPECT_EQ(reading("[scan]\nsamples = 1024\nspacing_a_um = 10\n[recipe]\nwindow = \"rect\"\nlow = -3.5\n").line, "");
     EXPECT_EQ(geometry_.samples, 1024);
     EXPECT_EQ(geometry_.spacing_a_um, 10);

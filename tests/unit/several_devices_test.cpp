@@ -90,7 +90,7 @@ class SeveralDevicesTest : public testing::Test {
     }
 };
 
-TEST_F(SeveralDevicesTest, BlocksGoRoundAndValuesGrow) {
+TEST_F(SeveralDevicesTest, AlternatesDevicesWithIncreasingValues) {
     SeveralDevices devices = two();
     for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(devices.submit(block(i), place).value, i + 1);
     for (const std::uint64_t value : {2, 1, 3}) devices.wait({value});
@@ -225,7 +225,7 @@ TEST_F(SeveralDevicesTest, ExcludesFailedDevice) {
 }
 
 // The caller must then create new devices.
-TEST_F(SeveralDevicesTest, LastDeviceIsNotLeftOut) {
+TEST_F(SeveralDevicesTest, KeepsLastDevice) {
     SeveralDevices devices = two(0);
     devices.submit(block(0), place);
     devices.submit(block(0), place);
@@ -287,7 +287,7 @@ TEST_F(SeveralDevicesTest, RejectedBlockKeepsTurn) {
     EXPECT_EQ(notes, Notes{"A makes 0"});
 }
 
-TEST_F(SeveralDevicesTest, AllCollectAndAreNamed) {
+TEST_F(SeveralDevicesTest, CollectsAndNamesAllDevices) {
     SeveralDevices devices = two();
     devices.collect();
     EXPECT_EQ(notes, (Notes{"A collects", "B collects"}));
@@ -297,7 +297,7 @@ TEST_F(SeveralDevicesTest, AllCollectAndAreNamed) {
     EXPECT_EQ(SeveralDevices(spec, std::move(alike)).backend(), "3 x device C");
 }
 
-TEST_F(SeveralDevicesTest, OneIsItself) {
+TEST_F(SeveralDevicesTest, ReturnsSingleDeviceUnchanged) {
     std::vector<std::unique_ptr<Reconstructor>> one;
     one.push_back(std::make_unique<NotingDevice>("A", notes));
     const Reconstructor* const itself = one.front().get();

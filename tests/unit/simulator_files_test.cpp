@@ -73,7 +73,7 @@ TEST(SimulatorFiles, FramesCarrySequenceTimeAndChecksum) {
     }
 }
 
-TEST(SimulatorFiles, MakeOrdinaryScan) {
+TEST(SimulatorFiles, CreateUsualScan) {
     const TemporaryFolder folder;
     SilentProgress silent;
     Simulation s = small("retina");

@@ -70,7 +70,7 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
     std::ofstream(path) << text;
 }
 
-TEST(SimulatorMotion, MotionDuringExposureWashesFringesOut) {
+TEST(SimulatorMotion, MotionDuringExposureReducesFringes) {
     const TemporaryFolder folder;
     Simulation s = noiseless("mirror");
     s.b_scans = 1;

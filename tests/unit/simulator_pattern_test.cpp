@@ -45,7 +45,7 @@ std::vector<std::vector<Line>> frames_of(const Simulation& s) {
     return frames;
 }
 
-TEST(SimulatorPattern, EverySecondBScanBackwards) {
+TEST(SimulatorPattern, ScansEverySecondBScanBackwards) {
     const auto plain = frames_of(still());
     Simulation s = still();
     s.bidirectional = true;
@@ -91,7 +91,7 @@ TEST(SimulatorPattern, SineMeetsRasterAtCentreAndEnds) {
 }
 
 // Both slices of a cross see the same tissue at their intersection.
-TEST(SimulatorPattern, SlicesOfCrossMeetInMiddle) {
+TEST(SimulatorPattern, CrossSlicesAgreeAtIntersection) {
     Simulation s = still();
     s.protocol = Protocol::cross;
     s.a_scans = 31;
@@ -149,7 +149,7 @@ TEST(SimulatorPattern, StoresTruthOfSlices) {
 }
 
 // A vessel cut lengthwise: the axis of the lumen leaves and enters the slice, and the labels agree with it.
-TEST(SimulatorPattern, TruthKnowsVesselsInEverySlice) {
+TEST(SimulatorPattern, TruthIncludesVesselsOfEverySlice) {
     Simulation s{.scene = "retina", .samples = 512, .a_scans = 48};
     s.protocol = Protocol::four_slices;
     const Recording recording(s);

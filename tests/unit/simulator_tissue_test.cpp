@@ -118,7 +118,7 @@ TEST(SimulatorBlood, ShiftsPhaseBySpeed) {
     }
 }
 
-TEST(SimulatorBlood, MovesWhileTissueRests) {
+TEST(SimulatorBlood, MovesInStaticTissue) {
     Simulation s = noiseless("vessel");
     s.a_scans = 48;
     s.b_scans = 8;

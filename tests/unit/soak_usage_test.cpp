@@ -36,7 +36,7 @@ TEST(SoakUsage, DetectsGrowth) {
     }
 }
 
-TEST(SoakUsage, FirstThirdWarmsUp) {
+TEST(SoakUsage, IgnoresGrowthInFirstThird) {
     std::vector<Usage> all = samples(30, 0);
     for (std::size_t i = 10; i < 30; ++i) all[i].resident_mb += 1000;
     EXPECT_EQ(growth(all), Growth::none);

@@ -65,7 +65,7 @@ void each_within(std::int64_t z_reach, std::int64_t a_reach, std::int64_t b_reac
             for (std::int64_t z = -z_reach; z <= z_reach; ++z) use(z, a, b);
 }
 
-TEST(SpeckleSteps, PowersOfTwo) {
+TEST(SpeckleSteps, ComputePowersOfTwo) {
     for (double x = -120; x < 120; x += 0.37) {
         EXPECT_NEAR(Exp2{}(static_cast<float>(x)) / std::exp2(static_cast<double>(static_cast<float>(x))), 1, 2e-7)
             << x;
@@ -73,7 +73,7 @@ TEST(SpeckleSteps, PowersOfTwo) {
     EXPECT_LT(Exp2{}(-1000), 1e-37f);
 }
 
-TEST(SpeckleSteps, MedianOfAnyOrder) {
+TEST(SpeckleSteps, ComputeMedianInAnyOrder) {
     std::mt19937 random(2);
     for (int run = 0; run < 200; ++run) {
         std::array<float, 27> values{};
@@ -148,7 +148,7 @@ TEST(SpeckleFilters, MedianMatchesMedianOfCube) {
     }
 }
 
-TEST(SpeckleFilters, NonLocalMeansAreThoseOfFormula) {
+TEST(SpeckleFilters, NonLocalMeansMatchFormula) {
     const Size3 size{18, 40, 6};
     const std::vector<float> power = exponentials(size, 4);
     const Box box{power, size};
@@ -270,7 +270,7 @@ Volume volume_of_codes(const std::string& quantity) {
     return volume;
 }
 
-TEST(FilteredVolumes, GoThroughPowerToSameCodes) {
+TEST(FilteredVolumes, KeepCodesThroughPower) {
     for (const char* quantity : {"db", "amplitude", "intensity"}) {
         Volume volume = volume_of_codes(quantity);
         if (std::string(quantity) != "db") volume.grid.offset = 0;
@@ -341,7 +341,7 @@ TEST(CompoundedVolumes, CountOnlyLooksWithValue) {
 }
 
 // Speckle of tissue that is the same in each volume, in a quarter of the depth; changing noise elsewhere.
-TEST(CompoundedVolumes, CountSpeckleOfTissueNotNoiseOfAir) {
+TEST(CompoundedVolumes, EstimateLooksFromTissueOnly) {
     const Size3 size{96, 32, 8};
     for (const float noise_power : {0.003f, 0.1f}) {
         for (const bool has_holes : {false, true}) {

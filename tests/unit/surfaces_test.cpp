@@ -90,7 +90,7 @@ TEST(SurfaceFiles, CrossingSurfacesAreSortedAcrossMissingOne) {
     EXPECT_TRUE(std::isnan(read.all[1].rows[2]));
 }
 
-TEST(SurfaceFiles, InRowsAreRowsOfAnyVolume) {
+TEST(SurfaceFiles, RowsFitVolumesWithoutSpacing) {
     const TemporaryFolder folder;
     const Volume volume = ramps(32);
     Volume without_spacing = volume;
@@ -114,7 +114,7 @@ TEST(Slab, ThicknessIsInMicrometres) {
                 testing::Pointwise(testing::NanSensitiveFloatEq(), expected));
 }
 
-TEST(Slab, HoldsVoxelsBetweenItsSurfaces) {
+TEST(Slab, CombinesVoxelsBetweenSurfaces) {
     const Volume volume = ramps(32);
     const std::vector<float> means{6.5f, 8, 8.5f, 9.5f, 10.5f, none}, maxima{9, 11, 11, 12, 13, none};
     EXPECT_THAT(en_face_between(volume, two_surfaces(), {0, 1, 0, 0, SlabValue::mean}),

@@ -54,7 +54,7 @@ TEST_F(Playing, StopsAtEndAndRestarts) {
     EXPECT_EQ(steps_at({100, 101}), (Steps{0, 1}));
 }
 
-TEST_F(Playing, EndsBeyondSeriesAreKeptInside) {
+TEST_F(Playing, ClampsEndsToSeries) {
     line_.set_ends(-7, 700);
     EXPECT_EQ(line_.first(), 0);
     EXPECT_EQ(line_.last(), 4);
@@ -70,7 +70,7 @@ TEST_F(Playing, AnotherSpeedCountsFromNowOn) {
     EXPECT_EQ(line_.left_out(), 0);
 }
 
-TEST_F(Playing, SpeedsAreKeptInside) {
+TEST_F(Playing, ClampsSpeed) {
     line_.set_speed(1000, 0);
     EXPECT_EQ(line_.speed(), 50);
     line_.set_speed(0.001, 0);
@@ -188,7 +188,7 @@ TEST(Timeline, ImplausibleStepIsUnknown) {
     EXPECT_EQ(Timeline(3, 1e6).step_s(), 1e6);
 }
 
-TEST(Timeline, OneStepNeverPlays) {
+TEST(Timeline, SingleStepNeverPlays) {
     Timeline line(1, 1);
     line.play(0);
     line.advance(1e9);

@@ -106,7 +106,7 @@ TEST(Flatten, MovesRampByPartsOfRow) {
     }
 }
 
-TEST(Flatten, RoundsWholeNumbers) {
+TEST(Flatten, RoundsToWholeVoxelsOfIntegers) {
     Volume volume = painted(16, 1, 2);
     volume.grid.type = VoxelType::u8;
     volume.voxels.resize(32);

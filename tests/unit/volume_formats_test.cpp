@@ -201,7 +201,7 @@ Voxel voxel_at(const std::vector<std::byte>& voxels, std::int64_t place) {
     return voxel;
 }
 
-TEST_F(VolumeFormatsTest, BoxesAndLevelsAreReadAlone) {
+TEST_F(VolumeFormatsTest, ReadsBoxesAndLevelsSeparately) {
     SeriesHeader header = small_series(VoxelType::u16);
     header.grid.a_scans = 70;
     header.grid.depth = 131;

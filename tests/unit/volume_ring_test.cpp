@@ -281,7 +281,7 @@ TEST(VolumeRing, FourSlotsDropNoVolume) {
     EXPECT_EQ(ring.statistics().shown, 99);
 }
 
-TEST(VolumeRing, TwoThreadsAgree) {
+TEST(VolumeRing, WorksWithTwoThreads) {
     VolumeRing ring(3, slices, Publishing::rolling);
     constexpr std::int64_t volumes = 20000;
     std::jthread writer([&] {
