@@ -45,7 +45,7 @@ TEST(Arrivals, AdmitsRegularBlocks) {
     EXPECT_EQ(t.lines.size(), 0u);
 }
 
-TEST(Arrivals, KeepsOutRepeatedAndLateBlocks) {
+TEST(Arrivals, RejectsRepeatedAndLateBlocks) {
     const Trial t = trial({send(2), repeat(), exchange(), send(1), end()});
     EXPECT_EQ(t.admitted, (std::vector<std::uint64_t>{0, 1, 3, 4}));
     EXPECT_EQ(t.stats.repeated, 2);
@@ -176,12 +176,12 @@ TEST_F(ArrivalsByHand, AllowsPausesByLineRate) {
     EXPECT_EQ(jumps({-253.9}), 1) << "back";
 }
 
-TEST_F(ArrivalsByHand, ClockLeapsAtSecondBlock) {
+TEST_F(ArrivalsByHand, DetectsClockJumpAtSecondBlock) {
     set_block_s(10);
     EXPECT_EQ(jumps({0, 100}), 1);
 }
 
-TEST_F(ArrivalsByHand, WithoutLineRateSecondIsAllowed) {
+TEST_F(ArrivalsByHand, AllowsOneSecondWithoutLineRate) {
     set_block_s(0);
     EXPECT_EQ(jumps({0, 1, 2}), 0);
     EXPECT_EQ(jumps({3.1}), 1);

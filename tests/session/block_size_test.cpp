@@ -66,7 +66,7 @@ TEST(PoolSize, HoldsFourVolumesInHalfOfFreeMemory) {
     EXPECT_EQ(pool_size({}, scan_of(500), 34), 4);
 }
 
-TEST(PoolSize, IsSameForPlugins) {
+TEST(PoolSize, MatchesPlugins) {
     const FreeMemory plenty("100000");
     const echolux_stream stream = wanted_stream(scan_of(500), {.line_rate_hz = 144'000});
     EXPECT_EQ(stream.block_b_scans, 10);

@@ -65,7 +65,7 @@ TEST_P(DirectFileTest, WritesPiecesOfAnySize) {
     EXPECT_TRUE(bytes_of(path_) == expected_);
 }
 
-TEST_P(DirectFileTest, ReservedRoomDoesNotMakeItLonger) {
+TEST_P(DirectFileTest, ReservedSpaceKeepsLength) {
     DirectFile file(path_, GetParam());
     const bool is_reserved = file.reserve(1 << 20);
     EXPECT_EQ(std::filesystem::file_size(path_), 0U);
@@ -84,7 +84,7 @@ TEST_P(DirectFileTest, KeepsExistingFile) {
     EXPECT_EQ(std::filesystem::file_size(path_), 7U);
 }
 
-TEST_P(DirectFileTest, WritesOnlyOnwards) {
+TEST_P(DirectFileTest, WritesForwardOnly) {
     DirectFile file(path_, GetParam());
     write(file, 0, 0, 5000);
     EXPECT_THAT(error_of([&] { file.write(4999, std::span(memory_.data, 8)); }).line,

@@ -76,7 +76,7 @@ TEST_F(DiskRateTest, AcceptsShortRecordingThatFitsHeldBlocks) {
     EXPECT_THAT(recorder.notice(), HasSubstr("the disk takes 0.00419 GB/s"));
 }
 
-TEST_F(DiskRateTest, SlowSourceAsksNoDisk) {
+TEST_F(DiskRateTest, SlowSourceSkipsMeasurement) {
     RecordingWanted wanted = fast();
     wanted.line_rate_hz = 1e5;
     Recorder recorder(wanted, slow());

@@ -103,7 +103,7 @@ TEST(DisplayQueue, UnfinishedVolumeIsReplaced) {
     expect_balance(queue.stats());
 }
 
-TEST(DisplayQueue, VolumeWithoutItsBeginningIsLeftOut) {
+TEST(DisplayQueue, SkipsVolumeWithoutBeginning) {
     DisplayQueue queue(b_scans);
     for (std::int64_t b = 1; b < b_scans; ++b) queue.push(block(7, b));
     EXPECT_TRUE(taken(queue).empty());
@@ -137,7 +137,7 @@ TEST(DisplayQueue, IsIdleAfterLastBlockIsDone) {
     EXPECT_TRUE(queue.is_idle());
 }
 
-TEST(DisplayQueue, RemembersHowManyWaitedAtMost) {
+TEST(DisplayQueue, RecordsLargestNumberOfWaitingBlocks) {
     DisplayQueue queue(b_scans);
     queue.push(block(0, 0));
     EXPECT_TRUE(queue.take(0ms));
@@ -192,7 +192,7 @@ TEST(DisplayQueue, SkipsAbandonedVolume) {
 
 // For any order of pushes and takes and any losses: counts balance, at most two volumes wait, and taken blocks are
 // consecutive.
-TEST(DisplayQueue, BalancesInAnyOrder) {
+TEST(DisplayQueue, CountsBalanceInAnyOrder) {
     for (unsigned seed = 0; seed < 300; ++seed) {
         std::mt19937 random(seed);
         DisplayQueue queue(b_scans);

@@ -20,7 +20,7 @@ TEST(GpuRecovery, RetriesGpuOnceThenUsesCpu) {
 }
 
 // Two failures weeks apart must not disable the GPU.
-TEST(GpuRecovery, ForgetsFailureOfLongAgo) {
+TEST(GpuRecovery, ForgetsOldFailures) {
     const auto now = GpuRecovery::Clock::now();
     const auto later = now + GpuRecovery::forgotten_after + std::chrono::seconds(1);
     GpuRecovery recovery({});

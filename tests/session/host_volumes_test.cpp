@@ -60,7 +60,7 @@ class HostVolumesOf : public ::testing::Test {
     }
 };
 
-TEST_F(HostVolumesOf, WholeVolumesAreHandedOn) {
+TEST_F(HostVolumesOf, DeliversWholeVolumes) {
     HostVolumes sink(scan_.spec(4), on_the_cpu, receiver());
     EXPECT_TRUE(sink.feed(block(7, 0, 1)));
     EXPECT_TRUE(sink.feed(block(7, 1, 3)));
@@ -114,7 +114,7 @@ TEST_F(HostVolumesOf, OpenNoiseFloorIsMeasured) {
     EXPECT_EQ(made_[0].structure.voxels, expected(*made_[0].spec));
 }
 
-TEST_F(HostVolumesOf, SettingsChangeBetweenVolumesAlone) {
+TEST_F(HostVolumesOf, ChangesSettingsBetweenVolumesOnly) {
     HostVolumes sink(scan_.spec(4), on_the_cpu, receiver());
     EXPECT_TRUE(sink.feed(block(0, 0, 2)));
     scan_.recipe.window = Window::rect;
@@ -169,7 +169,7 @@ TEST_F(HostVolumesOf, LimitsMemoryOfPushedBlocks) {
     }
 }
 
-TEST_F(HostVolumesOf, PushedSourceCountsFromZeroAgain) {
+TEST_F(HostVolumesOf, RestartedSourceCountsFromZero) {
     PushedSource source(scan_, 2);
     source.start();
     for (int volume = 0; volume < 2; ++volume) {

@@ -143,7 +143,7 @@ class Interleaved : public testing::Test {
     std::vector<Block> held;
 };
 
-TEST_F(Interleaved, EveryLineIsInItsPlace) {
+TEST_F(Interleaved, PlacesEveryLine) {
     for (const std::int64_t instruments : {2, 4}) {
         sources.clear();
         make(instruments);
@@ -181,7 +181,7 @@ TEST_F(Interleaved, SkipsTruncatedBlocks) {
     EXPECT_THAT(all(), ElementsAre(2));
 }
 
-TEST_F(Interleaved, WithoutMemoryBlockIsLost) {
+TEST_F(Interleaved, LosesBlockWithoutMemory) {
     make(2, 1);
     holds = true;
     send(0, 0);
@@ -233,7 +233,7 @@ TEST_F(Interleaved, NamesInstrumentWithTruncatedBlocks) {
     }
 }
 
-TEST_F(Interleaved, AllTogetherWaitNoLongerThanOne) {
+TEST_F(Interleaved, SharesTimeoutBetweenInstruments) {
     make(2);
     sources[0]->send(0, 0);
     sources[0]->takes = 3ms;
@@ -246,7 +246,7 @@ TEST_F(Interleaved, AllTogetherWaitNoLongerThanOne) {
 }
 
 // The blocks are copies, so they are not near the GPU of the originals.
-TEST_F(Interleaved, BlocksLieNearNoGpu) {
+TEST_F(Interleaved, CopiedBlocksHaveNoGpu) {
     make(2);
     send(0, 0);
     for (LinesSource* one : sources) one->script.front().near_gpu = DeviceId{9};
@@ -268,7 +268,7 @@ TEST(InterleavedSilence, IsAllowedIfAllowedForEachInstrument) {
     }
 }
 
-TEST_F(Interleaved, WhenOneHasEndedAllHave) {
+TEST_F(Interleaved, EndsIfOneInstrumentEnds) {
     make(2);
     sources[0]->send(0, 0);
     sources[1]->ends = true;

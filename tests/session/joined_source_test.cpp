@@ -169,7 +169,7 @@ TEST(JoinedSilence, IsAllowedIfAllowedForEachInstrument) {
     }
 }
 
-TEST(SourcesPutTogether, AreOpenedByName) {
+TEST(SourcesPutTogether, OpenByName) {
     const std::vector<std::string> small{"simulation.samples=256", "simulation.a_scans=8", "simulation.b_scans=4"};
     for (const std::string kind : {"join", "interleave"}) {
         const auto both = open_source({.name = kind + ":sim:vessel+sim:vessel",

@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-TEST(Latency, PercentilesAreThoseOfSortedList) {
+TEST(Latency, PercentilesMatchSortedList) {
     std::mt19937 random(4);
     std::lognormal_distribution<double> times(std::log(5e-3), 1.5);
     Latency latency;

@@ -125,7 +125,7 @@ TEST_F(LiveTissueOf, FilteredVolumeEqualsThatOfFilterCommand) {
     }
 }
 
-TEST_F(LiveTissueOf, SettingsChangeAtBorderOfVolume) {
+TEST_F(LiveTissueOf, SettingsChangeBetweenVolumes) {
     const LiveTissue tissue = filtering(FilterMethod::median);
     HostVolumes sink(scan_.spec(9), on_cpu, receiver());
     ASSERT_TRUE(sink.feed(block(0, 0, 4)));

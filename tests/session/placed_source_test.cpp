@@ -46,7 +46,7 @@ class NearGpus : public testing::Test {
     GpuSurvey gpus_{{{{1}, "X", 0, "0000:17:00.0"}, {{2}, "Y", 0, "0000:b1:00.0"}}, ""};
 };
 
-TEST_F(NearGpus, NodesAreReadFromKernelsList) {
+TEST_F(NearGpus, ReadsNodesFromKernel) {
     EXPECT_THAT(memory_nodes(folder_.path()), ElementsAre(0));  // the list is missing
     tell_nodes("0-1,3");
     EXPECT_THAT(memory_nodes(folder_.path()), ElementsAre(0, 1, 3));

@@ -131,7 +131,7 @@ TEST_P(SamplePlugin, SignedPackedAndInterleavedSamples) {
     }
 }
 
-TEST_P(SamplePlugin, RepeatsAndFlybackAreInBlock) {
+TEST_P(SamplePlugin, IncludesRepeatsAndFlybackInBlock) {
     const auto source = open_plugin(
         wanted(shape(), {"scan.a_repeats=2", "scan.b_repeats=2", "scan.flyback_lines=5", "scan.flyback_frames=4"}));
     source->start();
@@ -223,7 +223,7 @@ TEST_P(SamplePlugin, CountsFromZeroAfterEachStart) {
 INSTANTIATE_TEST_SUITE_P(Buffers, SamplePlugin, testing::Values("ring", "posted"),
                          [](const auto& shape) { return std::string(shape.param); });
 
-TEST(SamplePluginPattern, IsScanLineByLine) {
+TEST(SamplePluginPattern, FollowsScanLineByLine) {
     const TemporaryFolder folder;
     const std::string file = (folder / "pattern.csv").string();
     const auto source = open_plugin(wanted("pattern=" + file, {"scan.spacing_a_um=4", "scan.spacing_b_um=6",
@@ -255,7 +255,7 @@ TEST(SamplePluginPattern, IsScanLineByLine) {
     EXPECT_FALSE(std::getline(stream, line));
 }
 
-TEST(SamplePluginOptions, WrongOnesAreNamed) {
+TEST(SamplePluginOptions, InvalidOptionsAreNamed) {
     EXPECT_THAT(refusal(wanted("speed=11")), AllOf(HasSubstr("sample fringes"), HasSubstr("option speed")));
     EXPECT_THAT(refusal(wanted("pattern=/no/such/folder/file")), HasSubstr("cannot write /no/such/folder/file"));
     SourceWanted bare = wanted("");
@@ -265,7 +265,7 @@ TEST(SamplePluginOptions, WrongOnesAreNamed) {
 
 // ---- plugins that break the rules -----------------------------------------------------------------------------------
 
-TEST(HostilePlugin, WithoutFaultIsAccepted) {
+TEST(HostilePlugin, AcceptsCorrectPlugin) {
     EXPECT_EQ(refusal(hostile("hostile", "posted")), "accepted");
     EXPECT_EQ(refusal(hostile("hostile", "ring")), "accepted");
 }

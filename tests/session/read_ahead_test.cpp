@@ -102,7 +102,7 @@ TEST_F(AheadTest, ReadsInOrderOfPlayback) {
     }
 }
 
-TEST_F(AheadTest, ReadsBackwardsRoundEnds) {
+TEST_F(AheadTest, ReadsBackwardsAndWrapsAround) {
     make(10, 100);
     wait_for_a_read();
     ahead_->want(3, -1, {2, 6});
@@ -110,7 +110,7 @@ TEST_F(AheadTest, ReadsBackwardsRoundEnds) {
     EXPECT_THAT(order(), ElementsAre(1, 3, 2, 5, 4));
 }
 
-TEST_F(AheadTest, BudgetIsNeverExceeded) {
+TEST_F(AheadTest, StaysWithinBudget) {
     make(20, 4);
     is_free_ = true;
     go_on_.release(1);
@@ -161,7 +161,7 @@ TEST_F(AheadTest, ReportsDamagedStepOnceAndSkipsIt) {
     EXPECT_THAT(ahead_->take_problems(), ElementsAre());
 }
 
-TEST_F(AheadTest, EndsWhileItReads) {
+TEST_F(AheadTest, EndsDuringRead) {
     constexpr std::size_t pending = 20000;
     make(pending, pending);
     begun_.acquire();

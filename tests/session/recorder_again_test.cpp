@@ -126,7 +126,7 @@ TEST_F(RecorderAgainTest, RequestsRoomForWholeRecordingOnce) {
     EXPECT_THAT(index_ends, Each(2 * mib));
 }
 
-TEST_F(RecorderAgainTest, LongestTimesAreThoseOfAllFiles) {
+TEST_F(RecorderAgainTest, ReportsLongestTimesOfAllFiles) {
     std::atomic<double> write_s = 1;
     RecordingTools slow = tools([](int file, int flush) { return file == 0 && flush == 3; });
     slow.open_raw = [&, open = slow.open_raw](const std::filesystem::path& path) {

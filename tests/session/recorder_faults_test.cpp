@@ -23,7 +23,7 @@ TEST_F(RecorderTest, ReplacesFilesOnlyOnRequest) {
     EXPECT_EQ(bytes_of(raw_), before);
 }
 
-TEST_F(RecorderTest, AScanIsNotRecordedOverItself) {
+TEST_F(RecorderTest, AScanCannotReplaceItsSource) {
     { Recorder(wanted()).offer(source_.block(0)); }
     RecordingWanted itself = wanted();
     itself.played_files = {folder_ / "other.raw", raw_};

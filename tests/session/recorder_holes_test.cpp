@@ -101,7 +101,7 @@ TEST_F(RecorderHolesTest, CountsLossAtEnd) {
     EXPECT_FALSE(open_scan(toml_).recording.complete);
 }
 
-TEST_F(RecorderHolesTest, LossIsCountedOnce) {
+TEST_F(RecorderHolesTest, CountsLossOnce) {
     Recorder recorder(wanted());
     offer_slowly(recorder, 0, 4);
     recorder.note_lost(1);
@@ -207,7 +207,7 @@ TEST_F(RecorderHolesTest, SessionPassesLossesToRecording) {
 }
 
 // As written by earlier versions, without the last column and without `finished`.
-TEST_F(RecorderHolesTest, OlderRecordingsOpen) {
+TEST_F(RecorderHolesTest, OpensOlderRecordings) {
     {
         Recorder recorder(wanted());
         offer_slowly(recorder, 0, 3);

@@ -67,7 +67,7 @@ class RecorderStripesTest : public RecorderTest {
                                               folder_ / "c" / "scan.stripe-3.raw"};
 };
 
-TEST_F(RecorderStripesTest, HoldBytesOfPlainRecording) {
+TEST_F(RecorderStripesTest, ContainSameBytesAsPlainRecording) {
     for (const std::int64_t blocks : {9, 8, 1}) {
         RecordingWanted again = striped(blocks < 9);
         {
@@ -136,7 +136,7 @@ TEST_F(RecorderStripesTest, RejectsPartsOfDifferentRecordings) {
     EXPECT_NO_THROW(open_scan(toml_));
 }
 
-TEST_F(RecorderStripesTest, FoldersAreOnOneDiskEach) {
+TEST_F(RecorderStripesTest, RejectsSameFolderTwice) {
     RecordingWanted wanted = striped();
     wanted.stripe_folders = {folder_ / "b", folder_ / "c" / ".." / "b"};
     EXPECT_THAT(error_of([&] { Recorder recorder(wanted); }).line, HasSubstr("is named twice"));
@@ -149,7 +149,7 @@ TEST_F(RecorderStripesTest, FoldersAreOnOneDiskEach) {
 }
 
 // All three folders are on one disk.
-TEST_F(RecorderStripesTest, FilesOnOneDiskShareItsRoom) {
+TEST_F(RecorderStripesTest, SumsRoomPerDisk) {
     RecordingWanted wanted = striped();
     const auto bytes = static_cast<std::int64_t>(std::filesystem::space(folder_ / "rec").available);
     wanted.expected_bytes = bytes + bytes / 2;

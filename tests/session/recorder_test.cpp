@@ -83,7 +83,7 @@ TEST_F(RecorderTest, KeepsHoleAtEndAfterPowerCut) {
     expect_opens_with(toml_, source_, 6);
 }
 
-TEST_F(RecorderTest, TimesAndNumbersOfBlocksAreKept) {
+TEST_F(RecorderTest, StoresTimesAndNumbersOfBlocks) {
     Recorder recorder(wanted());
     offer_slowly(recorder, 0, 4);
     Block late = source_.block(5);

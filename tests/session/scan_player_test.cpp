@@ -70,7 +70,7 @@ line_rate_hz = 30
     std::unique_ptr<ScanPlayer> player_;
 };
 
-TEST_F(PlayerTest, SendsFirstVolumeAndThenWaits) {
+TEST_F(PlayerTest, SendsFirstVolumeThenWaits) {
     EXPECT_EQ(player_->next(1ms).kind, Arrival::Kind::ended) << "not started";
     player_->start();
     const std::vector<Block> blocks = sent();

@@ -61,7 +61,7 @@ TEST(Session, SlowSinkGetsNewestVolumeWithBoundedMemory) {
 }
 
 // The last blocks are reconstructed after the source has stopped; that time counts as well.
-TEST(Session, NoLoadIsAboveOne) {
+TEST(Session, LoadNeverExceedsOne) {
     FaultySource source(live_scan(), 1, {send(2 * b_scans), end()});
     NotingSink sink;
     LeapingThreads threads;
@@ -115,7 +115,7 @@ TEST(Session, StopsWithoutWaitingForDisconnectedSource) {
     EXPECT_FALSE(session.stats().running);
 }
 
-TEST(Session, WrongBlocksNeverReachSink) {
+TEST(Session, RejectedBlocksNeverReachSink) {
     NotingSink sink;
     FaultySource source(live_scan(), 1,
                         {send(4), cut_short(), oversize(), misplace(), repeat(), exchange(), send(11), end()});
@@ -142,7 +142,7 @@ class PacedByTheQueue : public FaultySource {
     Session* session = nullptr;
 };
 
-TEST(Session, FailureWhileReconstructingCostsItsVolumeOnly) {
+TEST(Session, ReconstructionErrorCostsOneVolume) {
     NotingSink sink;
     sink.on_feed = [](const Block& block) {
         if (block.volume == 1 && block.first_b_scan == 2) throw Error(ErrorCode::device, "the GPU sneezed", "sink");
@@ -178,7 +178,7 @@ TEST(Session, ChangedSettingReprocessesLastVolumeWithoutNewData) {
 }
 
 // Settings change between blocks: a volume may end with another setting than it began with, but a block never does.
-TEST(Session, SettingsMayChangeHundredTimesSecond) {
+TEST(Session, AcceptsHundredChangesPerSecond) {
     NotingSink sink;
     std::atomic<std::int64_t> fed = 0;
     sink.on_feed = [&](const Block&) { ++fed; };
@@ -209,7 +209,7 @@ TEST(Session, RejectsOrReportsInvalidSettings) {
     EXPECT_EQ(session.stats().changes, 0);
 }
 
-TEST(Session, StartsAndStopsTwoHundredTimes) {
+TEST(Session, SurvivesTwoHundredRestarts) {
     NotingSink sink;
     FaultySource source(live_scan(), 1, {send()});
     Session session(source, sink);

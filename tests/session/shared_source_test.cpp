@@ -49,7 +49,7 @@ TEST_F(SharedMemory, SendsBlocksInOrderWithPositions) {
 }
 
 // Otherwise a recording of three volumes would contain two.
-TEST_F(SharedMemory, SessionBeginsWithVolume) {
+TEST_F(SharedMemory, StartsAtBeginningOfVolume) {
     Producer producer(name_);
     const auto source = opened();
     producer.push();
@@ -69,7 +69,7 @@ TEST_F(SharedMemory, SessionBeginsWithVolume) {
     EXPECT_EQ(next_block(*source).first_b_scan, 2);
 }
 
-TEST_F(SharedMemory, SizesAreThoseOfScan) {
+TEST_F(SharedMemory, RejectsSizesBeyondLimits) {
     struct Case {
         const char* what;
         echolux_push_stream stream;
@@ -217,7 +217,7 @@ TEST_F(SharedMemory, NeverReadsTornBlocks) {
     EXPECT_EQ(wrong, 0);
 }
 
-TEST_F(SharedMemory, OneProducerAtTime) {
+TEST_F(SharedMemory, AllowsOneProducer) {
     Producer producer(name_);
     EXPECT_THAT(shared_rings(), Contains(name_));
     try {
@@ -279,7 +279,7 @@ TEST_F(SharedMemory, ContinuesWithNewProducerOfSameStream) {
 }
 
 // A session reports the loss of its producer, waits, and continues counting.
-TEST_F(SharedMemory, SessionOutlivesItsProducers) {
+TEST_F(SharedMemory, SessionSurvivesItsProducers) {
     auto producer = std::make_unique<Producer>(name_);
     const auto source = opened();
     NotingSink sink;

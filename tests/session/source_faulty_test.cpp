@@ -17,7 +17,7 @@ Scan small_scan() {
     return scan;
 }
 
-TEST(FaultySource, RegularBlocksAreThoseOfScan) {
+TEST(FaultySource, RegularBlocksMatchScan) {
     FaultySource source(small_scan(), 2, {send(4), end()});
     source.start();
     const std::int64_t stride = 32 + 3 * 64 * 2;

@@ -149,7 +149,7 @@ TEST_F(PacedSourceTest, CountsBlocksLostWithoutMemory) {
     expect_stamped(next.block, 25, filling(2, 0));  // frames were counted on
 }
 
-TEST_F(PacedSourceTest, HeldBlockIsNeverWrittenTo) {
+TEST_F(PacedSourceTest, HeldBlockIsNeverOverwritten) {
     const auto source = this->source({.line_rate_hz = 100, .block_b_scans = 1, .pool_blocks = 1000});
     source->start();
     ASSERT_TRUE(clock_->turn_to(0.101));
@@ -167,7 +167,7 @@ TEST_F(PacedSourceTest, HeldBlockIsNeverWrittenTo) {
     EXPECT_TRUE(std::equal(before.begin(), before.end(), held.data));
 }
 
-TEST_F(PacedSourceTest, LongAgoIsNotMadeUpFor) {
+TEST_F(PacedSourceTest, DropsBlocksOfLongPause) {
     const auto source = this->source({.line_rate_hz = 100, .block_b_scans = 1, .pool_blocks = 1000});
     source->start();
     ASSERT_TRUE(clock_->turn_to(0));
@@ -248,7 +248,7 @@ TEST(Pacing, LimitsWaitsAndPool) {
     EXPECT_EQ(paced({.block_b_scans = 30}, scan, 10).pool_blocks, 4 * (4 + 1));
 }
 
-TEST(StoredVolumes, NeedFramesWithPlaceForHeader) {
+TEST(StoredVolumes, NeedRoomForHeader) {
     Scan scan = small_scan();
     scan.file.frame_offset_bytes = 16;
     EXPECT_THROW(stored(scan), Error);

@@ -105,7 +105,7 @@ TEST_F(RecordedSource, EndsWithoutLoop) {
     }
 }
 
-TEST_F(RecordedSource, OfflineReaderLeavesOutHeadersAndFlyback) {
+TEST_F(RecordedSource, OfflineReaderSkipsHeadersAndFlyback) {
     SpectraReader reader(open_scan(folder_ / "scan.toml"));
     std::string bytes(4 * 12, '\0');  // two positions, each twice, of three lines
     reader.read(1, 1, 2, std::as_writable_bytes(std::span(bytes)));
@@ -115,7 +115,7 @@ TEST_F(RecordedSource, OfflineReaderLeavesOutHeadersAndFlyback) {
     }
 }
 
-TEST_F(RecordedSource, FlybackCountsInSizeOfFile) {
+TEST_F(RecordedSource, SizeOfFileIncludesFlyback) {
     folder_.write("s.raw", spectra_.substr(0, file_bytes - 3 - stride));
     const std::string line = error_of([&] { open_replay(wanted_, clock_); }).line;
     EXPECT_THAT(line, HasSubstr("ends in volume 1, B-scan 4, A-scan 0"));
@@ -242,7 +242,7 @@ TEST_F(LiveSimulation, SendsSameDataAsSimulatedFile) {
     EXPECT_EQ(read_truth(folder_ / "live").labels, read_truth(folder_ / "truth").labels);
 }
 
-TEST_F(LiveSimulation, SendsEarlierSimulation) {
+TEST_F(LiveSimulation, ReplaysEarlierSimulation) {
     wanted_.name = "sim:" + (folder_ / "sim.toml").string();
     wanted_.assignments.clear();
     const auto source = open_simulator(wanted_, clock_);

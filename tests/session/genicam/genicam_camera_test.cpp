@@ -211,7 +211,7 @@ TEST_F(GenicamCameraTest, AcceptsBlocksFromAnyThread) {
 }
 
 // 3000 lines exceed the camera's 2048, so a B-scan is sent in two images.
-TEST_F(GenicamCameraTest, TallBScansArePutTogether) {
+TEST_F(GenicamCameraTest, JoinsImagesOfTallBScans) {
     const auto source = open_genicam(wanted(16, 3000, 2, 1, 50));
     EXPECT_EQ(camera_->at(ARV_FAKE_CAMERA_REGISTER_HEIGHT), 1500U);
     source->start();
@@ -227,7 +227,7 @@ TEST_F(GenicamCameraTest, TallBScansArePutTogether) {
 }
 
 // The pattern encodes the image number: lost images must not shift later blocks.
-TEST_F(GenicamCameraTest, LostPacketsLoseTheirBlockAlone) {
+TEST_F(GenicamCameraTest, LostPacketsLoseOnlyTheirBlock) {
     const auto source = open_genicam(wanted(64, 100, 6, 2, 100));  // about ten packets per image
     source->start();
     const std::int64_t first = image_in(*source, next_block(*source), 64 * 200, 255);
@@ -373,7 +373,7 @@ TEST_F(PackedPixels, Mono16) {
 }
 
 // A camera that was left in colour mode is set to its best supported format.
-TEST_F(PackedPixels, ColourIsLeft) {
+TEST_F(PackedPixels, LeavesColourMode) {
     arv_fake_camera_write_register(camera_->registers(), ARV_FAKE_CAMERA_REGISTER_PIXEL_FORMAT,
                                    ARV_PIXEL_FORMAT_RGB_8_PACKED);
     const auto source = open_genicam(wanted(64, 10, 6, 2, 100));
