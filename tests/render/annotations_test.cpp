@@ -41,7 +41,7 @@ std::vector<std::string> texts_of(const Sheet& sheet) {
     return texts;
 }
 
-TEST(Annotations, DrawOnlyWhatIsEnabled) {
+TEST(Annotations, DrawOnlyEnabledParts) {
     EXPECT_TRUE(sheet_of(View{}).is_empty());
 }
 
@@ -55,7 +55,7 @@ TEST(Annotations, MeasuresAreNamedWithTheirValues) {
     EXPECT_THAT(texts_of(sheet_of(view, bare)), testing::Contains("50 voxels"));
 }
 
-TEST(Annotations, MeasureLiesBetweenItsPlaces) {
+TEST(Annotations, MeasureConnectsItsPoints) {
     View view = voxel_view(db_grid(64, 64, 64), 200, 200);
     view.distances = {10, 5, 0, 10, 45, 0};
     const Sheet sheet = sheet_of(view, db_grid(64, 64, 64));
@@ -116,7 +116,7 @@ TEST(Annotations, PerspectiveScaleBarIsForTarget) {
     EXPECT_THAT(texts_of(sheet_of(view)), testing::ElementsAre(testing::EndsWith("0 µm")));
 }
 
-TEST(Annotations, ColourBarIsInVolumesUnit) {
+TEST(Annotations, ColourBarHasUnitOfVolume) {
     View view;
     view.colour_bar = true;
     EXPECT_THAT(texts_of(sheet_of(view)), testing::ElementsAre("dB above noise floor", "10", "20", "30", "40"));
@@ -242,7 +242,7 @@ TEST_F(AnnotatedPicture, ScaleBarHasStatedLength) {
     }
 }
 
-TEST_F(AnnotatedPicture, ScaleBarHoldsAtTargetInPerspective) {
+TEST_F(AnnotatedPicture, ScaleBarIsCorrectAtTargetInPerspective) {
     view_.scale_bar = true;
     view_.projection = Projection::perspective;
     view_.zoom = 1;
@@ -271,7 +271,7 @@ TEST_F(AnnotatedPicture, MeasuresOfSectionKeepPlaceForAnyPasses) {
 }
 
 // The section fills the height of the picture: 200 pixels for 64 voxels.
-TEST_F(AnnotatedPicture, ScaleBarHoldsInSection) {
+TEST_F(AnnotatedPicture, ScaleBarIsCorrectInSection) {
     view_.scale_bar = true;
     view_.zoom = 1;
     view_.show = Shown::slice;
@@ -282,7 +282,7 @@ TEST_F(AnnotatedPicture, ScaleBarHoldsInSection) {
     }
 }
 
-TEST_F(AnnotatedPicture, TextIsSharpAtTwiceItsSize) {
+TEST_F(AnnotatedPicture, TextIsSharpAtDoubleSize) {
     view_.width = view_.height = 512;
     view_.text = "H";
     view_.text_at = {0.5, 0.5};
@@ -371,7 +371,7 @@ class Regions : public testing::Test {
     DrawnSheet drawn_{device_};
 };
 
-TEST_F(Regions, ArePartsOfWholePicture) {
+TEST_F(Regions, EqualPartsOfWholePicture) {
     View view = everything();
     view.width = 611;
     view.height = 407;

@@ -56,7 +56,7 @@ TEST(CameraRays, PassThroughPointsOfTheirPixels) {
     }
 }
 
-TEST(CameraRays, TargetIsInMiddle) {
+TEST(CameraRays, TargetIsInCentre) {
     for (const Projection projection : {Projection::perspective, Projection::orthographic}) {
         const Camera camera(some_view(projection), extent);
         EXPECT_LT(glm::length(camera.project({20, -15, 30})), 1e-9);
@@ -188,7 +188,7 @@ double filled(const View& view) {
     return most;
 }
 
-TEST(CameraMotion, FittedVolumeFillsPictureAndNoMore) {
+TEST(CameraMotion, FittedVolumeFillsPictureExactly) {
     for (const Projection projection : {Projection::perspective, Projection::orthographic}) {
         const View view = fitted(some_view(projection), extent);
         EXPECT_FALSE(view.fit);
@@ -237,7 +237,7 @@ TEST_F(EyeInside, SeesHalfInFrontOfIt) {
     EXPECT_NEAR(renderer().measure(view)[16 * 33 + 16].path, 32 + 10, 1e-3);
 }
 
-TEST_F(EyeInside, NearPlaneCutsOrthographicViewsToo) {
+TEST_F(EyeInside, NearPlaneCutsOrthographicViews) {
     const VolumeGrid grid = db_grid(20, 24, 32);
     renderer().set_volume(grid, voxels(grid, [](auto...) { return 20.0; }).data());
     View view = voxel_view(grid, 24, 20);

@@ -235,7 +235,7 @@ TEST_F(Together, SlowSkippingChangesNoPixelInAnyMode) {
 
 // The boundary of a ball of labels in a section is a circle: to 0.35 of a voxel by SciPy, and to one pixel more here.
 // Nearest-neighbour sampling would give a staircase of 0.61.
-TEST_F(Together, BallOfLabelsHasRoundRim) {
+TEST_F(Together, BallOfLabelsHasRoundEdge) {
     constexpr std::int64_t size = 48;
     constexpr double radius = 17.3;
     const VolumeGrid grid = db_grid(size, size, size);
@@ -291,7 +291,7 @@ TEST_F(Together, DoesNotInterpolateLabels) {
     }
 }
 
-TEST_F(Together, LabelsAreNamedInLegend) {
+TEST_F(Together, LegendNamesLabels) {
     View view = voxel_view(grid_, 200, 200);
     view.colour_bar = true;
     view.channels[0] = label_channel(grid_, [](auto...) { return 1.0; }, {{1, "RNFL", {1, 0, 0}, 100}});

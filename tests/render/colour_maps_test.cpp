@@ -42,7 +42,7 @@ glm::dvec3 as_seen_without_green(const glm::dvec3& srgb) {
 
 const std::set<std::string> listed{"viridis", "magma", "inferno", "plasma", "cividis"};
 
-TEST(ColourMaps, AreMatplotlibsWithinTwoStepsOf255) {
+TEST(ColourMaps, MatchMatplotlibWithinTwoStepsOf255) {
     std::ifstream file(ECHOLUX_TEST_DIR "/colour_maps.txt");
     std::size_t maps = 0;
     for (std::string line; std::getline(file, line); ++maps) {
@@ -63,7 +63,7 @@ TEST(ColourMaps, AreMatplotlibsWithinTwoStepsOf255) {
     EXPECT_EQ(maps, listed.size());
 }
 
-TEST(ColourMaps, GetLighterAllWay) {
+TEST(ColourMaps, IncreaseInLightness) {
     for (const std::string& name : listed) {
         const ColourMap map = colour_map(name);
         for (std::size_t i = 1; i < map.size(); ++i) {

@@ -186,7 +186,7 @@ TEST(Copies, DetectsPlantedHostBuffer) {
 }
 
 // A second layer object in the same process starts at zero, and the first one continues to count.
-TEST(Copies, CountsBeginWithLayerObject) {
+TEST(Copies, EachLayerObjectCountsFromZero) {
     const auto plant = [] {
         const gpu::Device device({});
         const gpu::HostBuffer host(device, 64, vk::BufferUsageFlagBits::eStorageBuffer);

@@ -138,7 +138,7 @@ TEST_F(Cutting, BoxKeepsInside) {
     });
 }
 
-TEST_F(Cutting, SixPlanesLeaveTheirCommonSide) {
+TEST_F(Cutting, SixPlanesKeepTheirIntersection) {
     view_.clip_planes = {1, 1,  0, 5,  0,  2, 0, 70,  -1, 0,   -1,  50,  // normals of any length
                          0, -1, 1, 30, -3, 0, 0, 105, 0,  0.5, 0.5, 20};
     const double s = std::sqrt(0.5);
@@ -152,7 +152,7 @@ TEST_F(Cutting, SixPlanesLeaveTheirCommonSide) {
     });
 }
 
-TEST_F(Cutting, ConstantDepthsCountFromZeroDelay) {
+TEST_F(Cutting, ConstantDepthsStartAtZeroDelay) {
     view_.top_um = 119;  // the centre of the first row is at 100, its upper side at 99
     view_.bottom_um = 159;
     expect_paths([](Line& line) {

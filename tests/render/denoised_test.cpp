@@ -136,7 +136,7 @@ TEST_F(Denoised, PicturesEndAtNoiseTarget) {
 }
 
 // More columns than a tile, and edges of tiles: the same bits as the whole picture.
-TEST_F(Denoised, TilesAreWholePicture) {
+TEST_F(Denoised, TilesEqualWholePicture) {
     view_.width = 4096 + 40;
     view_.height = 12;
     view_.zoom = 20;
@@ -185,7 +185,7 @@ TEST_F(Denoised, ChangedExposureAndToneKeepPaths) {
 
 // Slices are displayed without light, for any tone: the same bits with one ray per pixel. Several rays are averaged as
 // light, not as codes.
-TEST_F(Denoised, SlicesAreColoursOfDisplay) {
+TEST_F(Denoised, SlicesKeepDisplayColours) {
     set_curve({{0, 1, 1, 1, 0}, {.3, .9, .4, .3, 0}, {1, 1, 1, .9, 0}}, 0);  // nothing in front of the slices
     view_.slices = {1, 0, 0, 5};
     view_.tone = Tone::filmic;
@@ -207,7 +207,7 @@ TEST_F(Denoised, SlicesAreColoursOfDisplay) {
     }
 }
 
-TEST_F(Denoised, SeveralPassesFitIntoFrame) {
+TEST_F(Denoised, SeveralPassesShareFrame) {
     view_.width = view_.height = 16;
     view_.paths = 64;
     view_.frame_ms = 1000;

@@ -45,7 +45,7 @@ TEST(DeviceChoice, TakesBestSuitableType) {
     EXPECT_EQ(chosen_device(twins, ""), 1u);
 }
 
-TEST(DeviceChoice, NameIsPartInAnyCase) {
+TEST(DeviceChoice, NameMatchesPartInAnyCase) {
     const std::vector all{card, processor};
     EXPECT_EQ(chosen_device(all, "LLVM"), 1u);
     EXPECT_EQ(chosen_device(all, "h200"), 0u);
@@ -129,7 +129,7 @@ TEST(Devices, MissingLoaderIsClearError) {
 }
 
 // Otherwise a silent validation layer would prove nothing.
-TEST(Devices, ValidationLayerHearsMistakes) {
+TEST(Devices, ValidationLayerReportsMistakes) {
     std::vector<std::string> messages;
     {
         const gpu::Device device(

@@ -10,7 +10,7 @@
 namespace echolux::test {
 namespace {
 
-TEST(FailedSubmission, PictureAfterItUsesItsImageFirst) {
+TEST(FailedSubmission, NextPictureUsesFreshImage) {
     std::vector<std::string> messages;
     {
         DeviceChoice choice;

@@ -125,7 +125,7 @@ TEST_F(Fireflies, AreOutliersOfChance) {
 }
 
 // Otherwise the filter would spread their light over their surroundings.
-TEST_F(Fireflies, AreNoBlotches) {
+TEST_F(Fireflies, LeaveNoBlotches) {
     const auto light = light_of_paths();
     const Outstanding found = outstanding(light);
     view_.denoise = true;

@@ -89,7 +89,7 @@ TEST_F(Flowing, HasExactColoursInEmptyStructureInEveryMode) {
     }
 }
 
-TEST_F(Flowing, IsNotSeenBelowThreshold) {
+TEST_F(Flowing, IsInvisibleBelowThreshold) {
     set_flow(across);
     for (const ViewMode mode : {ViewMode::composite, ViewMode::mip, ViewMode::isosurface}) {
         view_.mode = mode;
@@ -117,7 +117,7 @@ TEST_F(Flowing, OpacityBlendsFlowWithStructure) {
     }
 }
 
-TEST_F(Flowing, LiesOverSlicesInside) {
+TEST_F(Flowing, CoversSlicesInside) {
     set_flow([](std::int64_t z, std::int64_t a, std::int64_t b) { return b == 16 ? across(z, a, b) : 0; });
     view_.slices = {0, 0, 1, 0.5};           // the centre of B-scan 16
     view_.clip_planes = {0, 0, -1, -0.499};  // almost nothing of the volume is left in front of it
@@ -154,7 +154,7 @@ TEST_F(Flowing, AutomaticThresholdIgnoresRange) {
     EXPECT_EQ(renderer().flow_scale(view_)->threshold, 0.5);
 }
 
-TEST_F(Flowing, MapsAreOfChoice) {
+TEST_F(Flowing, ColourMapIsSelectable) {
     set_flow(across);
     view_.flow_colour_map = "flow-red-blue";
     expect_pixel(renderer().render(view_), edge / 2 + 8, colour_at(colour_map("flow-red-blue"), 0.5 + 0.5 * 0.8), 3);
@@ -162,7 +162,7 @@ TEST_F(Flowing, MapsAreOfChoice) {
     EXPECT_THROW(renderer().render(view_), Error);
 }
 
-TEST_F(Flowing, IsHiddenOrLiesUnderStructure) {
+TEST_F(Flowing, CanBeHiddenOrBelowStructure) {
     const Image without = renderer().render(view_);
     set_flow(across);
     view_.flow_shown = FlowShown::hidden;

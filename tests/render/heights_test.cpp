@@ -96,7 +96,7 @@ TEST_F(Between, OffsetsMoveHeights) {
 }
 
 // Seen from above, each ray hits the surface at the upper height.
-TEST_F(Between, PeelVolumeFromAnyDirection) {
+TEST_F(Between, CutVolumeFromAnyDirection) {
     view_.mode = ViewMode::isosurface;
     view_.isovalue = 2;  // everything from row 4 on, so rays hit the cut itself
     view_.projection = Projection::orthographic;
@@ -130,7 +130,7 @@ TEST_F(Between, EveryModeShowsOnlyRemainingPart) {
     }
 }
 
-TEST_F(Between, SlicesArePeeledToo) {
+TEST_F(Between, CutSlices) {
     view_.mode = ViewMode::isosurface;
     view_.isovalue = 1000;
     view_.projection = Projection::orthographic;

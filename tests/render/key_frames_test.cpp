@@ -68,7 +68,7 @@ TEST(Track, EqualStepsGiveStraightLine) {
     for (const double time : {1.0, 1.25, 1.5, 1.9}) EXPECT_NEAR(number_at(track, time), 5 * time, 1e-12);
 }
 
-TEST(Track, ListsGoElementByElement) {
+TEST(Track, ListsChangePerElement) {
     using List = std::vector<double>;
     const Track track(Keys{{0, List{0, 8, 1}}, {2, List{4, 0, 1}}});
     EXPECT_EQ(track.at(1), Value(List{2, 4, 1}));

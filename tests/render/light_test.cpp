@@ -54,7 +54,7 @@ TEST_F(LightFromElsewhere, DarkensPitAndKeepsWallBright) {
 }
 
 // At the foot of a wall, the floor receives half of the light.
-TEST_F(LightFromElsewhere, FootOfWallGetsHalfLight) {
+TEST_F(LightFromElsewhere, FootOfWallReceivesHalfLight) {
     show([](std::int64_t z, std::int64_t a, std::int64_t) { return z >= 60 || a < 30 ? 38.0 : 0.0; });
     view_.ambient_occlusion = 1;
     EXPECT_NEAR(brightness(32, 48), 0.55, 0.12);
@@ -100,7 +100,7 @@ TEST_F(LightFromElsewhere, BallCastsShadowAwayFromLamp) {
     }
 }
 
-TEST_F(LightFromElsewhere, FollowsVolume) {
+TEST_F(LightFromElsewhere, FollowsChangedVolume) {
     view_.ambient_occlusion = 1;
     show(pit);
     EXPECT_LT(brightness(48, 48), 0.45);

@@ -65,7 +65,7 @@ TEST_F(TracedLights, DistantDiscEqualsLampOfSameSize) {
 
 // Objects in a closed box of lights receive as much light as under a sky. Tests direct sampling and paths that hit
 // lights, tissue and surfaces, forward and isotropic scattering.
-TEST_F(TracedLights, BoxOfLightsIsFurnace) {
+TEST_F(TracedLights, BoxOfLightsConservesEnergy) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     set_volume(grid, ball(grid, 18));
     set_curve({{0, 1, 1, 1, 0}, {.3, 1, 1, 1, 0}, {.35, 1, 1, 1, 20}, {1, 1, 1, 1, 20}}, 0);
@@ -107,7 +107,7 @@ TEST_F(TracedLights, LightsAddUp) {
     EXPECT_EQ(two.opacity, one.opacity);
 }
 
-TEST_F(TracedLights, PresetsGiveLight) {
+TEST_F(TracedLights, PresetsLightVolume) {
     set_slab();
     set_white(3, 64);
     view_.paths = 8;

@@ -99,7 +99,7 @@ TEST_F(LiveChanges, AnotherSizeOfVolumeWorks) {
 }
 
 // Reprocesses B-scans in the displayed volume.
-TEST_F(LiveChanges, SomeBScansAreReworkedInPlace) {
+TEST_F(LiveChanges, ReprocessesBScansInPlace) {
     EXPECT_FALSE(path_->rework(block(3, 6))) << "there is nothing yet";
     ASSERT_TRUE(feed(0, 3) && feed(3, 6));
     const std::uint64_t news = path_->news();

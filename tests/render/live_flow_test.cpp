@@ -190,7 +190,7 @@ TEST_F(LiveFlow, NumbersLookLikeFile) {
 }
 
 // The new flow below the edge, that of the previous volume above it: exact for rays within slices.
-TEST_F(LiveFlow, RollsWithItsStructure) {
+TEST_F(LiveFlow, RollingFollowsStructure) {
     for (const VoxelType type : {VoxelType::phasor8, VoxelType::f16}) {
         make(flow_grid(type));
         written_ = read_ = 0;
@@ -217,7 +217,7 @@ TEST_F(LiveFlow, RollsWithItsStructure) {
 
 // With an automatic range, the range follows the flow as for a file, as soon as speeds have been counted. Small changes
 // do not move it.
-TEST_F(LiveFlow, RangeFollowsFlow) {
+TEST_F(LiveFlow, AutomaticRangeFollowsFlow) {
     for (const VoxelType type : {VoxelType::phasor8, VoxelType::f16}) {
         make(flow_grid(type));
         written_ = read_ = 0;
@@ -251,7 +251,7 @@ TEST_F(LiveFlow, IsHiddenUntilFirstVolumeIsFilled) {
     }
 }
 
-TEST_F(LiveFlow, SpeedsAreThoseOfFlow) {
+TEST_F(LiveFlow, UsesMaximumVelocityOfFlow) {
     flow_ = flow_grid(VoxelType::phasor8);
     const auto shown = [&](double of_flow, double of_view) {
         flow_.v_max = of_flow;

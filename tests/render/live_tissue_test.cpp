@@ -89,7 +89,7 @@ TEST_F(LiveTissuePath, ShowsFilteredVolume) {
     EXPECT_TRUE(path_->tissue_log().of(1)->is_filtered);
 }
 
-TEST_F(LiveTissuePath, ItIsSwitchedOnAndOffBetweenVolumes) {
+TEST_F(LiveTissuePath, SwitchesBetweenVolumes) {
     ASSERT_TRUE(feed(0));
     EXPECT_EQ(shown(), raw());
     ASSERT_TRUE(feed(1, 0, 3));
@@ -145,7 +145,7 @@ TEST_F(LiveTissuePath, NewVolumeShapeCancelsWork) {
     EXPECT_EQ(shown(), filtered(median().filter));
 }
 
-TEST_F(LiveTissuePath, VolumesWithoutBlockGiveTheirPlaceBack) {
+TEST_F(LiveTissuePath, IncompleteVolumesReleaseTheirPlace) {
     build(median());
     for (std::int64_t volume = 0; volume < 5; ++volume) ASSERT_TRUE(feed(volume, 0, 3));
     ASSERT_TRUE(feed(7));

@@ -57,7 +57,7 @@ TEST_F(Maximum, RightViewProjectsAlongAScans) {
     });
 }
 
-TEST_F(Maximum, FromAboveIsEnFaceProjection) {
+TEST_F(Maximum, TopViewIsEnFaceProjection) {
     expect_picture(0, 90, a_scans, b_scans, [](std::int64_t column, std::int64_t row) {
         return max_of(depth, [&](std::int64_t z) { return speckle(z, column, b_scans - 1 - row); });
     });

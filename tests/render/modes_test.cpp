@@ -59,7 +59,7 @@ double value_of(const RayMeasure& ray) {
     return ray.value;
 }
 
-TEST_F(Modes, AverageIsMean) {
+TEST_F(Modes, AverageMatchesMean) {
     for (const VoxelType type : both_types) {
         expect_each(measured(ViewMode::average, type, sparse), 2e-3, value_of, [](std::int64_t z, std::int64_t a) {
             double sum = 0;
@@ -116,7 +116,7 @@ TEST_F(Modes, AttenuatedMaximumWeightsValuesByLight) {
     }
 }
 
-TEST_F(Modes, AttenuatedMaximumWithoutAttenuationIsMaximum) {
+TEST_F(Modes, AttenuatedMaximumWithoutAttenuationEqualsMaximum) {
     attenuation_ = 0;
     expect_each(measured(ViewMode::attenuated_mip, VoxelType::f32, speckle), 2e-3, value_of,
                 [](std::int64_t z, std::int64_t a) {
@@ -148,7 +148,7 @@ Accumulated accumulated(const TransferFunction& function, const ValueAt& value, 
     return sum;
 }
 
-TEST_F(Modes, MidaIsPapersSum) {
+TEST_F(Modes, MidaMatchesPublishedSum) {
     for (const double balance : {0.0, -0.5, -1.0}) {
         balance_ = balance;
         for (const ValueAt& value : {ValueAt(speckle), ValueAt(sparse)}) {
@@ -168,7 +168,7 @@ TEST_F(Modes, MidaIsPapersSum) {
     }
 }
 
-TEST_F(Modes, MidaEndsAtCompositeAndMaximum) {
+TEST_F(Modes, MidaRangesFromCompositeToMaximum) {
     const auto picture = [&](ViewMode mode, double balance) {
         balance_ = balance;
         measured(mode, VoxelType::f32, sparse);
@@ -188,7 +188,7 @@ TEST_F(Modes, MidaEndsAtCompositeAndMaximum) {
 }
 
 // sRGB of the ramp's formula, computed independently, for the centres of voxels at depths 0, 1/4, 1/2, 3/4, 1.
-TEST_F(Modes, DepthOfMaximumIsItsColour) {
+TEST_F(Modes, ColourEncodesDepthOfMaximum) {
     constexpr std::array<std::array<double, 3>, 5> ramp{{{208.4, 182.3, 79.9},
                                                          {248.4, 157.6, 110.9},
                                                          {248.2, 148.3, 180.0},
@@ -214,7 +214,7 @@ TEST_F(Modes, DepthOfMaximumIsItsColour) {
 }
 
 // NaN and infinite voxels, and live volumes without data, must not produce NaN.
-TEST_F(Modes, NoModeBringsBackNotNumber) {
+TEST_F(Modes, NoModeProducesNaN) {
     const auto holed = [](std::int64_t z, std::int64_t a, std::int64_t b) {
         return (z + a + b) % 7 == 0 ? NAN : (z + a + b) % 11 == 0 ? INFINITY : sparse(z, a, b);
     };

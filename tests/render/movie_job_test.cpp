@@ -99,7 +99,7 @@ TEST(MovieEncodings, KeepsPicturesDrawnBeforeDeviceLoss) {
 
 // Encoding in progress is finished; waiting pictures are dropped. The encoder may be faster than the destructor, but
 // not always.
-TEST(MovieEncodings, AreDroppedWithoutWait) {
+TEST(MovieEncodings, DestructionDropsWaitingPictures) {
     constexpr int pictures = MovieEncoding::max_waiting;
     const auto drops_some = [] {
         std::vector<int> noted;
@@ -155,7 +155,7 @@ TEST_F(MovieFrames, ShowAllMomentsInColoursOfFirst) {
     }
 }
 
-TEST_F(MovieFrames, AreMadeAgainAlone) {
+TEST_F(MovieFrames, AreReproducedIndividually) {
     frames({});
     for (const char* name : {"frame_0000.png", "frame_0002.png"}) {
         SilentProgress progress;

@@ -88,7 +88,7 @@ TEST(MoviePlans, SweepMovesFromFirstToLastLayer) {
     EXPECT_TRUE(cut.view(0).slices.empty());
 }
 
-TEST(MoviePlans, SectionIsItselfSwept) {
+TEST(MoviePlans, SweepMovesSection) {
     View view;
     view.show = Shown::slice;
     view.plane = SlicePlane::side;
@@ -115,7 +115,7 @@ TEST(MoviePlans, TimePathVisitsAllStepsInOrder) {
     EXPECT_THAT(refusal({.path = "time"}), testing::HasSubstr("path: time"));
 }
 
-TEST(MoviePlans, TimeStampsAreThoseOfData) {
+TEST(MoviePlans, TimeStampsMatchData) {
     View view;
     view.time_stamp = true;
     view.time_s = 100;

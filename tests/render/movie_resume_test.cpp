@@ -122,7 +122,7 @@ Image gray_image(std::uint8_t code, std::uint8_t alpha) {
     return {.width = 1, .height = 1, .pixels = {code, code, code, alpha}};
 }
 
-TEST(Exposures, AreMeansOfLight) {
+TEST(Exposures, AverageLight) {
     Exposure still;
     for (int i = 0; i < 7; ++i) still.add(gray_image(137, 201));
     EXPECT_EQ(still.image().pixels, gray_image(137, 201).pixels);
@@ -136,7 +136,7 @@ TEST(Exposures, AreMeansOfLight) {
     EXPECT_EQ(half_there.image().pixels, gray_image(90, 128).pixels);
 }
 
-TEST(Exposures, AreSpreadEvenlyOverShutter) {
+TEST(Exposures, SpreadEvenlyOverShutter) {
     Studio studio;
     EXPECT_EQ(moments_of_exposure(studio), std::vector<double>{0});
     studio.shutter = 0.5;

@@ -185,7 +185,7 @@ TEST_F(Pages, ThirdOfPoolSufficesForCloseView) {
     EXPECT_LE(difference(renderer().render(view), pages).most, 1);
 }
 
-TEST_F(Pages, CoarseLevelAloneIsLikeness) {
+TEST_F(Pages, CoarseLevelResemblesVolume) {
     VolumeLimits limits = in_pages();
     limits.pages_a_picture = 0;
     set(odd_grid, tissue(odd_grid), limits);
@@ -198,7 +198,7 @@ TEST_F(Pages, CoarseLevelAloneIsLikeness) {
 
 // A linear ramp has the same values in every level: values and positions must be continuous between present and missing
 // pages.
-TEST_F(Pages, NoCrackBetweenLevels) {
+TEST_F(Pages, LevelsJoinWithoutCracks) {
     const VolumeGrid ramp = db_grid(160, 200, 180);
     set(
         ramp, [](std::int64_t z, std::int64_t a, std::int64_t b) { return 0.1 * static_cast<double>(z + a + b); },
@@ -242,7 +242,7 @@ TEST_F(Pages, TurningNeedsNoFurtherMemory) {
 }
 
 // Seen from one end, so that the only ray crosses all pages.
-TEST_F(Pages, LinesLongerThanAnyTexture) {
+TEST_F(Pages, SupportLinesLongerThanAnyTexture) {
     constexpr std::int64_t length = 20000;
     struct Line {
         std::int64_t depth, a_scans, b_scans;
@@ -322,7 +322,7 @@ TEST_F(PagesOfASource, StoppingKeepsPreviousVolume) {
     EXPECT_EQ(paged().render(a_view()).pixels, before.pixels);
 }
 
-TEST_F(PagesOfASource, StoppingPictureLeavesRest) {
+TEST_F(PagesOfASource, StoppedPictureKeepsVolumeUsable) {
     paged().set_volume(source_);
     const Image before = paged().render(a_view());
     View other = a_view();
@@ -377,7 +377,7 @@ TEST_F(Pages, IsRejectedOnlyIfCoarseLevelDoesNotFit) {
 }
 
 // Flow is one texture, whose bricks differ in size from those of the paged volume.
-TEST_F(Pages, FlowLiesOverThem) {
+TEST_F(Pages, DrawFlowOverPages) {
     VolumeGrid grid = db_grid(128, 112, 104, VoxelType::u16);
     set(grid, tissue(grid), in_pages());
     grid = db_grid(128, 112, 104);

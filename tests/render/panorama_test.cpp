@@ -128,7 +128,7 @@ TEST_F(Panoramas, TracingMatchesCasting) {
 }
 
 // A corner of the box is at its projection, and so is the point halfway to the next corner.
-TEST_F(Panoramas, HaveLinesOfBox) {
+TEST_F(Panoramas, DrawBoxLines) {
     const VolumeGrid grid = db_grid(20, 20, 20);
     renderer().set_volume(grid, voxels(grid, [](auto...) { return -10; }).data());
     View view = around_view();
@@ -155,7 +155,7 @@ TEST_F(Panoramas, MayBeOfAnySize) {
     EXPECT_EQ(renderer().render(view).pixels.size(), 4U);
 }
 
-TEST(PanoramaViews, AreForOneEye) {
+TEST(PanoramaViews, RejectStereo) {
     View view = around_view();
     check_view(view);
     view.stereo = Stereo::anaglyph;

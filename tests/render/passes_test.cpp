@@ -37,7 +37,7 @@ class Passes : public Rendering {
     View view_;
 };
 
-TEST_F(Passes, OnePassIsPictureWithoutJitter) {
+TEST_F(Passes, SinglePassHasNoJitter) {
     const Image plain = renderer().render(view_);
     view_.samples = 2;
     EXPECT_NE(renderer().render(view_).pixels, plain.pixels);
@@ -45,7 +45,7 @@ TEST_F(Passes, OnePassIsPictureWithoutJitter) {
     EXPECT_EQ(renderer().render(view_).pixels, plain.pixels);
 }
 
-TEST_F(Passes, AreSameEachTime) {
+TEST_F(Passes, AreReproducible) {
     view_.samples = 5;
     EXPECT_EQ(renderer().render(view_).pixels, renderer().render(view_).pixels);
 }

@@ -62,7 +62,7 @@ TEST_F(PeakSlots, LookLikeVoxels) {
     }
 }
 
-TEST_F(PeakSlots, LinesOfWholeWordsShowSame) {
+TEST_F(PeakSlots, WholeWordsGiveSamePictures) {
     const VolumeGrid grid = db_grid(64, 30, 21, VoxelType::u8);  // sixteen peaks per line
     const std::vector<std::byte> codes = voxels(grid, points(7));
     std::vector<std::vector<std::vector<std::uint8_t>>> seen;

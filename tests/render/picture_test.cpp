@@ -42,7 +42,7 @@ class Picture : public Rendering {
     View view_;
 };
 
-TEST_F(Picture, HasAskedSizeAndBackground) {
+TEST_F(Picture, HasRequestedSizeAndBackground) {
     view_.background = {0.2, 0.4, 0.6};
     const Image image = renderer().render(view_);
     EXPECT_EQ(image.width, 61);
@@ -75,7 +75,7 @@ TEST_F(Picture, TransparentPictureOverBackgroundEqualsOpaqueOne) {
     EXPECT_GT(veiled, 50);
 }
 
-TEST_F(Picture, IsSameEachTime) {
+TEST_F(Picture, IsReproducible) {
     const Image first = renderer().render(view_);
     EXPECT_EQ(renderer().render(view_).pixels, first.pixels);
 }
@@ -87,7 +87,7 @@ TEST_F(Picture, ReadsBackFinishedPixelsOnly) {
     EXPECT_EQ(renderer().bytes_read_back(), 61 * 45 * 4);
 }
 
-TEST_F(Picture, BoxDrawsLinesAtVolumesEdges) {
+TEST_F(Picture, BoxDrawsLinesAtEdgesOfVolume) {
     view_.projection = Projection::orthographic;
     view_.azimuth_deg = view_.elevation_deg = 0;
     view_.width = view_.height = 101;
@@ -102,7 +102,7 @@ TEST_F(Picture, BoxDrawsLinesAtVolumesEdges) {
     EXPECT_EQ(pixel(with, 50, 50), pixel(without, 50, 50));
 }
 
-TEST_F(Picture, LightingShades) {
+TEST_F(Picture, LightingChangesShading) {
     view_.lighting = false;
     const Image flat = renderer().render(view_);
     view_.lighting = true;
@@ -154,7 +154,7 @@ TEST_F(Picture, OpenEndsOfRangeAreAutomatic) {
     EXPECT_NE(pixels(0, 40), chosen);  // zero has no special meaning
 }
 
-TEST_F(Picture, ForeignVolumesSpanTheirPercentiles) {
+TEST_F(Picture, ForeignVolumesSpanPercentiles) {
     VolumeGrid grid = db_grid(32, 32, 32);
     grid.quantity = grid.unit = "";
     const ValueAt some = ball(grid, 16);

@@ -49,7 +49,7 @@ TransferCurve curve_of_all_kinds() {
     return {.nodes = {{0, 0, 0, 0, 0, 0.2}, {40, 1, 1, 1, 3, 0.9}}, .unit = "counts", .length_um = 55, .plane = plane};
 }
 
-TEST_F(PlaneFile, WrittenAndReadAgainIsSame) {
+TEST_F(PlaneFile, RoundTripKeepsCurve) {
     write_transfer(folder_ / "curve.toml", curve_of_all_kinds());
     EXPECT_EQ(read_transfer(folder_ / "curve.toml"), curve_of_all_kinds());
 }
@@ -117,7 +117,7 @@ TEST_F(PlaneFile, RefusalsNameFileKeyAndRemedy) {
     EXPECT_THAT(refusal_of(boxes + "]"), HasSubstr("has 65 widgets, more than 64"));
 }
 
-TEST_F(PlaneFile, SessionsCarryIt) {
+TEST_F(PlaneFile, SessionsStoreCurve) {
     View view;
     view.transfer_curve = curve_of_all_kinds();
     const std::string session = session_toml({}, view, "");

@@ -109,7 +109,7 @@ TEST_F(Planes2D, CurvatureMatchesBalls) {
     }
 }
 
-TEST_F(Planes2D, DistanceIsCountedFromSurface) {
+TEST_F(Planes2D, DistanceIsMeasuredFromSurface) {
     VolumeGrid grid = db_grid(40, 16, 16);
     grid.spacing_um = {2, 2, 2};
     grid.first_depth_um = 30;

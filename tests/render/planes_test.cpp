@@ -129,7 +129,7 @@ TEST_F(Planes, AreNotInterpolated) {
 }
 
 // From the front, three planes are one behind the other.
-TEST_F(Planes, TranslucentOnesMixFromFrontToBack) {
+TEST_F(Planes, TranslucentPlanesBlendFromFrontToBack) {
     show(parallel, [](std::int64_t, std::int64_t, std::int64_t b) {
         return std::array{40.0, 20.0, 30.0, 0.0}[static_cast<std::size_t>(b)];
     });
@@ -143,7 +143,7 @@ TEST_F(Planes, TranslucentOnesMixFromFrontToBack) {
     EXPECT_EQ(level(renderer().render(view_), view_.width / 3, view_.height / 2), 191);
 }
 
-TEST_F(Planes, FlowLiesOverThem) {
+TEST_F(Planes, DrawFlowOverPlanes) {
     show(cross, [](auto...) { return 20.0; });
     VolumeGrid flow = grid(2);
     flow.quantity = "velocity";
@@ -161,7 +161,7 @@ TEST_F(Planes, FlowLiesOverThem) {
     EXPECT_NEAR(level(image, 4 * view_.width / 5, view_.height / 2), 128, 2);
 }
 
-TEST_F(Planes, FitPicture) {
+TEST_F(Planes, FitShowsWholePlanes) {
     show(cross, [](auto...) { return 40.0; });
     view_.fit = true;
     const Image image = renderer().render(view_);

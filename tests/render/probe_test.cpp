@@ -89,12 +89,12 @@ TEST_F(ProbedBall, IsHitWhereRayMeetsSphere) {
     for (const auto& [x, y] : {std::pair{60, 50}, {71, 38}, {45, 60}, {60, 30}, {2, 3}}) expect_the_sphere(x, y);
 }
 
-TEST_F(ProbedBall, IsMetOffCentreInPerspective) {
+TEST_F(ProbedBall, IsHitOffCentreInPerspective) {
     look_askew_in_perspective();
     for (const auto& [x, y] : {std::pair{60, 50}, {74, 44}, {44, 66}, {70, 62}, {119, 99}}) expect_the_sphere(x, y);
 }
 
-TEST_F(ProbedBall, PlacesAreInMicrometres) {
+TEST_F(ProbedBall, ReportsPositionsInMicrometres) {
     VolumeGrid grid = grid_;
     grid.spacing_um = {2, 2, 2};
     show(grid, ball(grid, radius));
@@ -134,7 +134,7 @@ TEST_F(Probing, CompositeStopsAtQuarterOfLight) {
     }
 }
 
-TEST_F(Probing, CompositeMeetsSamePlaneAskew) {
+TEST_F(Probing, CompositeHitsSamePlaneObliquely) {
     show(db_grid(edge, edge, edge), block);
     look_askew_in_perspective();
     view_.opacity = 1000;
@@ -200,7 +200,7 @@ TEST_F(Probing, MinimumReportsItsVoxel) {
     }
 }
 
-TEST_F(Probing, PointsMeetFirstBall) {
+TEST_F(Probing, PointsReportFirstBall) {
     show(db_grid(edge, edge, edge), block);
     view_.elevation_deg = 90;
     view_.mode = ViewMode::points;
@@ -263,7 +263,7 @@ TEST_F(Probing, FindsNoVoxelInEmptyVolume) {
     }
 }
 
-TEST_F(Probing, BringsOneRayBack) {
+TEST_F(Probing, ReadsBackOneRay) {
     show(db_grid(edge, edge, edge), block);
     renderer().probe(view_, 60, 50);
     EXPECT_EQ(renderer().bytes_read_back(), static_cast<std::int64_t>(sizeof(RayMeasure)));

@@ -138,7 +138,7 @@ TEST_F(Progressive, FirstFullPictureEqualsRendering) {
     EXPECT_EQ(renderer().read(shown.drawing).pixels, renderer().render(view_).pixels);
 }
 
-TEST_F(Progressive, BecomesPictureOfAllPasses) {
+TEST_F(Progressive, EndsWithPictureOfAllPasses) {
     const Image finest = renderer().read(at_rest().drawing);
     view_.samples = view_.rest_samples;
     EXPECT_EQ(finest.pixels, renderer().render(view_).pixels);
@@ -220,7 +220,7 @@ TEST_F(Progressive, RejectedViewStaysRejectedAndNextIsShown) {
     EXPECT_EQ(renderer().read(at_rest().drawing).pixels, before.pixels);
 }
 
-TEST_F(Progressive, MovementIsAnsweredAtOnce) {
+TEST_F(Progressive, MovementIsShownAtOnce) {
     at_rest();
     view_.azimuth_deg += 30;
     const FollowedPicture moved = next();
@@ -230,7 +230,7 @@ TEST_F(Progressive, MovementIsAnsweredAtOnce) {
     EXPECT_GE(similarity(renderer().render(view_), settled), 0.999);
 }
 
-TEST_F(Progressive, IsResizedThousandTimes) {
+TEST_F(Progressive, SurvivesThousandResizes) {
     view_.rest_samples = 2;
     for (int i = 0; i < 1000; ++i) {
         view_.width = 1 + i * 37 % 48;
@@ -244,7 +244,7 @@ TEST_F(Progressive, IsResizedThousandTimes) {
     }
 }
 
-TEST_F(Progressive, ModesChangeWhilePicturesAreUnderWay) {
+TEST_F(Progressive, ModesMayChangeDuringPictures) {
     const std::array modes{ViewMode::composite, ViewMode::mip, ViewMode::isosurface, ViewMode::points};
     for (std::size_t i = 0; i < 60; ++i) {
         view_.mode = modes[i % modes.size()];

@@ -267,7 +267,7 @@ TEST_F(Screens, FollowChangingPanes) {
     EXPECT_EQ(pixel(image, 15, 10), pixel(renderer().read(last[0].drawing), 15, 10));
 }
 
-TEST(LostScreens, AreError) {
+TEST(LostScreens, RaiseError) {
     std::atomic<bool> lost = false;
     DeviceChoice choice;
     choice.validation = true;

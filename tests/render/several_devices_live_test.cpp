@@ -53,7 +53,7 @@ class LiveOfSeveral : public Rendering, public testing::WithParamInterface<std::
     std::unique_ptr<VolumePath> path_;
 };
 
-TEST_P(LiveOfSeveral, TexturesHoldBitsOfOne) {
+TEST_P(LiveOfSeveral, TexturesMatchOneDevice) {
     for (const Background background : {Background::none, Background::running}) {
         plan_.recipe.background = background;
         make();

@@ -119,7 +119,7 @@ TEST_F(TracedSkies, UniformPictureEqualsSkyOfItsColour) {
 }
 
 // Single scattering in a slab seen from above: E a p mu / (1 + mu) (1 - exp(-tau (1 + 1 / mu))) over the pixel.
-TEST_F(TracedSkies, OneBrightPixelIsSmallLamp) {
+TEST_F(TracedSkies, BrightPixelEqualsSmallLamp) {
     set_slab();
     constexpr double tau = .5, albedo = .8;
     set_white(tau, 64);
@@ -146,7 +146,7 @@ TEST_F(TracedSkies, OneBrightPixelIsSmallLamp) {
 }
 
 // Together with lamps it is sampled less often, which changes only the noise.
-TEST_F(TracedSkies, AddToLamps) {
+TEST_F(TracedSkies, CombineWithLamps) {
     set_slab();
     set_white(3, 64);
     view_.paths = 24;

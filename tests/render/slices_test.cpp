@@ -82,7 +82,7 @@ TEST_F(Sliced, FirstOfSeveralPlanesEndsRay) {
     }
 }
 
-TEST_F(Sliced, VolumeBeforePlaneIsSeen) {
+TEST_F(Sliced, VolumeInFrontOfPlaneIsVisible) {
     const auto constant = [](auto...) { return 30.0; };
     renderer().set_volume(grid_, voxels(grid_, constant).data());
     view_.opacity = 0.02;
@@ -110,7 +110,7 @@ TEST_F(Sliced, PlanesAreCutLikeVolumeOrUncut) {
     EXPECT_GE(at(renderer().measure(view_), 30, 16).distance, 0);
 }
 
-TEST_F(Sliced, ColoursOfCurveOnRequest) {
+TEST_F(Sliced, UsesColoursOfCurveOnRequest) {
     view_.opacity = 0;
     view_.preset = "tissue";
     view_.slices = {0, 0, 1, 0};
@@ -192,17 +192,17 @@ class Section : public Rendering {
     View view_;
 };
 
-TEST_F(Section, AcrossBScans) {
+TEST_F(Section, BScanShowsAScansAndDepth) {
     expect_section(SlicePlane::b_scan, a_scans, depth, b_scans,
                    [](std::int64_t x, std::int64_t y, std::int64_t i) { return random(y, x, i); });
 }
 
-TEST_F(Section, EnFaceHasBScansGoingUp) {
+TEST_F(Section, EnFaceShowsBScansUpwards) {
     expect_section(SlicePlane::en_face, a_scans, b_scans, depth,
                    [](std::int64_t x, std::int64_t y, std::int64_t i) { return random(i, x, b_scans - 1 - y); });
 }
 
-TEST_F(Section, FromSideHasBScansGoingRight) {
+TEST_F(Section, SideShowsBScansToRight) {
     expect_section(SlicePlane::side, b_scans, depth, a_scans,
                    [](std::int64_t x, std::int64_t y, std::int64_t i) { return random(y, i, x); });
 }
@@ -261,7 +261,7 @@ TEST_F(Section, UnknownUnitUsesLevelsOfVoxels) {
     EXPECT_LT(gray(3 * a_scans / 4), 205);
 }
 
-TEST_F(Section, EnFaceBetweenDepthsIsTheirMean) {
+TEST_F(Section, EnFaceSlabShowsMean) {
     view_.show = Shown::en_face;
     view_.width = a_scans;
     view_.height = b_scans;

@@ -48,7 +48,7 @@ TEST_F(Slots, HalfFloatsKeepTheirValues) {
     EXPECT_NEAR(rays[1].value, -15, 1e-3);
 }
 
-TEST_F(Slots, EachVolumeInSlotIsFetchedOnce) {
+TEST_F(Slots, EachVolumeIsFetchedOnce) {
     make(small_grid());
     const View view = small_view();
     const std::vector<std::byte> first = noise_voxels(grid_, 1);
@@ -206,7 +206,7 @@ TEST_F(Slots, NonFiniteVoxelsLeaveOthersUnchanged) {
     }
 }
 
-TEST_F(Slots, PicturesUnderWayKeepTheirPixels) {
+TEST_F(Slots, PendingPicturesKeepTheirPixels) {
     make(small_grid());
     write(0, noise_voxels(grid_, 1));
     const View view = small_view();
@@ -242,7 +242,7 @@ TEST_F(Slots, WaitingPicturesAreReleased) {
 }
 
 // Without a notice, the picture ends after a timeout and the next one is an error.
-TEST_F(Slots, DesertedRingEndsInError) {
+TEST_F(Slots, AbandonedRingEndsInError) {
     make(small_grid());
     ShownSlots never = whole(0, 1);
     never.wait = 7;

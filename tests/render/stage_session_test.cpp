@@ -89,7 +89,7 @@ TEST_F(ScansOnStage, ReconstructsScanAndStepsThroughVolumes) {
 }
 
 // Equals the renderer's picture of the same voxels.
-TEST_F(ScansOnStage, KeptPictureIsOfFullQuality) {
+TEST_F(ScansOnStage, SavedPictureHasFullQuality) {
     open_scan_on_stage();
     View view = stage_view();
     view.low = 0;
@@ -102,7 +102,7 @@ TEST_F(ScansOnStage, KeptPictureIsOfFullQuality) {
     turn_until_voxels_are(expected(plan_, 0));  // the ring still works
 }
 
-TEST_F(ScansOnStage, AScanPlaysByItsTimeLine) {
+TEST_F(ScansOnStage, AScanPlaysByTimeLine) {
     open_scan_on_stage();
     Timeline& line = *exhibit().timeline();
     turn_until_shown(0);
@@ -177,7 +177,7 @@ TEST_F(ScansOnStage, RecipeWithFlowHasFlowGrid) {
     turn_until([&] { return !exhibit().flow_grid(); });
 }
 
-TEST_F(ScansOnStage, NewestBlockIsShared) {
+TEST_F(ScansOnStage, SharesNewestBlock) {
     open_scan_on_stage();
     const Block block = exhibit().live()->newest_block().value();
     const auto samples = noise_spectra(plan_, 0);
@@ -286,7 +286,7 @@ TEST_F(LiveOnStage, RestoresLastVolumeAfterDeviceLoss) {
     EXPECT_FALSE(live().is_running());
 }
 
-TEST_F(LiveOnStage, SettingChangesAtRest) {
+TEST_F(LiveOnStage, SettingChangesWhileStopped) {
     open_simulator();
     turn_until_arrived(2);
     live().stop();

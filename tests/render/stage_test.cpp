@@ -42,7 +42,7 @@ class FilesOnStage : public OnStage {
     }
 };
 
-TEST_F(FilesOnStage, VolumeFile) {
+TEST_F(FilesOnStage, OpensVolumeFile) {
     write_volume(folder_ / "ball.nrrd", ball_volume(2));
     open(folder_ / "ball.nrrd");
     EXPECT_EQ(exhibit().name(), "ball.nrrd");

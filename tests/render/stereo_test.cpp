@@ -99,7 +99,7 @@ TEST_F(StereoPictures, HalvesEqualViewsOfEyes) {
     }
 }
 
-TEST_F(StereoPictures, AnaglyphsHaveLeftEyesLuminanceInRed) {
+TEST_F(StereoPictures, AnaglyphsStoreLuminanceOfLeftEyeInRed) {
     view_.transparent = true;
     const Image left = of_eye(-0.5), right = of_eye(0.5);
     View both = view_;
@@ -118,7 +118,7 @@ TEST_F(StereoPictures, AnaglyphsHaveLeftEyesLuminanceInRed) {
     }
 }
 
-TEST_F(StereoPictures, SixteenBitsHoldSameFiner) {
+TEST_F(StereoPictures, SixteenBitsRefineSamePicture) {
     for (const Stereo stereo : {Stereo::side_by_side, Stereo::anaglyph}) {
         view_.stereo = stereo;
         const Image coarse = renderer().render(view_);
@@ -146,7 +146,7 @@ TEST(StereoViews, SectionsAreRefused) {
     EXPECT_THROW(check_view(view), Error);
 }
 
-TEST(StereoViews, OddWidthsCannotBeShared) {
+TEST(StereoViews, SharedPicturesNeedEvenWidth) {
     View view;
     view.width = 101;
     view.stereo = Stereo::anaglyph;

@@ -46,7 +46,7 @@ class Stills : public Rendering {
     View view_;
 };
 
-TEST_F(Stills, SixteenBitsHoldSamePictureFiner) {
+TEST_F(Stills, SixteenBitsRefineSamePicture) {
     view_.width = 96;
     view_.height = 64;
     for (const std::int64_t samples : {1, 4}) {
@@ -63,7 +63,7 @@ TEST_F(Stills, SixteenBitsHoldSamePictureFiner) {
 }
 
 // More columns than a tile. Positions of jittered passes are rounded the same way in tiles.
-TEST_F(Stills, TilesAreWholePictureBitForBit) {
+TEST_F(Stills, TilesEqualWholePictureBitForBit) {
     view_.width = 4096 + 256;
     view_.height = 40;
     view_.zoom = 6;

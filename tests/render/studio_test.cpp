@@ -47,7 +47,7 @@ class StudioPictures : public Rendering {
     View view_;
 };
 
-TEST_F(StudioPictures, BackgroundsGoFromTopToBottom) {
+TEST_F(StudioPictures, BackgroundBlendsFromTopToBottom) {
     set_volume([](auto...) { return -1; });
     view_.background_lower_colour = {1, 0, 0.5};
     for (const View& view : {view_, traced(view_)}) {
@@ -66,7 +66,7 @@ TEST_F(StudioPictures, BackgroundsGoFromTopToBottom) {
 }
 
 // A face opened by a cut shows its values, whatever is behind. Without a cut nothing changes.
-TEST_F(StudioPictures, CapsAreSections) {
+TEST_F(StudioPictures, CapsShowSections) {
     set_volume([](auto, auto a, auto) { return double(a); });
     view_.look = Look::top;
     view_.projection = Projection::orthographic;

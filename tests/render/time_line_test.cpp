@@ -39,7 +39,7 @@ TEST(TimeLines, StoreCameraAndChangedSettings) {
     EXPECT_EQ(line.names().size(), 7U);
 }
 
-TEST(TimeLines, AreSameAfterTheirText) {
+TEST(TimeLines, RoundTripThroughText) {
     TimeLine line = two_zooms();
     line.set(2.5, "text", std::string("a \"b\"\nc"));
     line.set(2.5, "box", false);

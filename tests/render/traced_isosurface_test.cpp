@@ -126,7 +126,7 @@ TEST_F(TracedIsosurface, SeesLessSkyAtFootOfWall) {
     }
 }
 
-TEST_F(TracedIsosurface, NoExtinctionExceedsItsBricksMajorant) {
+TEST_F(TracedIsosurface, ExtinctionStaysBelowMajorant) {
     set_ball(36);
     view_.opacity = 3;
     double scatterings = 0;
@@ -138,7 +138,7 @@ TEST_F(TracedIsosurface, NoExtinctionExceedsItsBricksMajorant) {
     EXPECT_GT(scatterings, 100);
 }
 
-TEST_F(TracedIsosurface, IsIsosurfaceWhileItMoves) {
+TEST_F(TracedIsosurface, MotionShowsIsosurface) {
     set_ball(36);
     view_.transparent = false;
     view_.frame_ms = 1000;

@@ -29,7 +29,7 @@ TEST_F(Traced, SlabsMatchAddingDoubling) {
 
 // L = E a p(-mu) mu / (1 + mu) (1 - exp(-tau (1 + 1 / mu))) for light with cosine of incidence mu. With the lamp at the
 // eye, mu = 1.
-TEST_F(Traced, OneScatteringIsClosedForm) {
+TEST_F(Traced, LampScatteringMatchesClosedForm) {
     set_slab();
     view_.sky = 0;
     view_.bounces = 1;
@@ -145,7 +145,7 @@ TEST_F(Traced, SurfacesReflectLampLikeSkyInItsPlace) {
 }
 
 // A slab that is cut inside a brick equals a slab of the remaining depth.
-TEST_F(Traced, CutInsideBrickIsSide) {
+TEST_F(Traced, CutInsideBrickEqualsShorterSlab) {
     set_slab();
     set_white(8, 64);
     view_.sky = 0;
@@ -174,7 +174,7 @@ class TracedSpeckle : public Traced {
     }
 };
 
-TEST_F(TracedSpeckle, NoExtinctionExceedsItsBricksMajorant) {
+TEST_F(TracedSpeckle, ExtinctionStaysBelowMajorant) {
     view_.scattering = 1;
     double looks = 0;
     for (const PathCounts& counts : renderer().count_paths(view_)) {
@@ -240,7 +240,7 @@ TEST_F(TracedErrors, IndependentPathsFallWithRootOfNumber) {
     EXPECT_NEAR(slope(2), 0.5, 0.06);
 }
 
-TEST_F(TracedErrors, SlowFallWithItOverFourDecades) {
+TEST_F(TracedErrors, SlowIndependentPathsFallOverFourDecades) {
     view_.spreads_paths = false;
     EXPECT_NEAR(slope(4), 0.5, 0.03);
 }
@@ -270,7 +270,7 @@ class TracedNeighbours : public Traced {
 };
 
 // Errors cancel over squares of 4 x 4 pixels, while those of independent pixels add up.
-TEST_F(TracedNeighbours, ErrInDifferentDirections) {
+TEST_F(TracedNeighbours, CancelOverNeighbouringPixels) {
     const auto variance = [&](bool spreads_pixels) {
         view_.spreads_pixels = spreads_pixels;
         const std::vector<Pixel> all = pixels();

@@ -33,7 +33,7 @@ class TransferFile : public testing::Test {
     TemporaryFolder folder_;
 };
 
-TEST_F(TransferFile, WrittenAndReadAgainIsSame) {
+TEST_F(TransferFile, RoundTripKeepsCurve) {
     for (const char* preset : {"tissue", "bone", "gray"}) {
         TransferCurve curve = preset_curve(preset, {});
         curve.length_um = 123.456;

@@ -48,7 +48,7 @@ TEST(TransferFunction, PresetsSpanTheirUnitOrPercentiles) {
     }
 }
 
-TEST(TransferFunction, FileMeansItsValues) {
+TEST(TransferFunction, ValuesOfFileSetRange) {
     const TransferFunction function = transfer_function(with_file(counts), grid_of("counts"), percentiles);
     EXPECT_EQ(function.nodes, counts.nodes);
     EXPECT_EQ(function.range.low, 100);
@@ -75,7 +75,7 @@ TEST(TransferFunction, RejectsFileOfOtherUnitWithoutRange) {
     EXPECT_DOUBLE_EQ(function.nodes[1].value, 2);
 }
 
-TEST(TransferFunction, RelativeFileIsSpreadOverPercentiles) {
+TEST(TransferFunction, RelativeFileSpansPercentiles) {
     TransferCurve curve = counts;
     curve.is_relative = true;
     const TransferFunction function = transfer_function(with_file(curve), grid_of("HU"), percentiles);
@@ -105,7 +105,7 @@ TEST(TransferFunction, ColourMapReplacesOnlyColours) {
     }
 }
 
-TEST(TransferFunction, IsovalueZeroIsValue) {
+TEST(TransferFunction, ZeroIsValidIsovalue) {
     View view;
     const TransferFunction function = transfer_function(view, grid_of("HU"), percentiles);
     EXPECT_EQ(isovalue_of(view, function), 50);

@@ -147,7 +147,7 @@ TEST_F(Path, FollowsNewestVolume) {
     EXPECT_TRUE(path_->probe(view, 24, 20));
 }
 
-TEST_F(Path, CountsHowOftenValuesOccur) {
+TEST_F(Path, CountsHistogram) {
     make(small_plan());
     ASSERT_TRUE(feed(0));
     std::optional<Histogram> histogram;
