@@ -40,7 +40,7 @@ TEST_P(WindowLayout, PartsDoNotOverlap) {
     }
 }
 
-TEST_P(WindowLayout, PanesFillMiddle) {
+TEST_P(WindowLayout, PanesFillCentre) {
     const auto [width, height, scale] = GetParam();
     const WindowPlan plan = plan_window(WindowSettings{}, {width, height, scale, true, 90});
     for (const PaneLayout layout : {PaneLayout::volume, PaneLayout::volume_and_sections, PaneLayout::sections}) {

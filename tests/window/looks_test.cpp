@@ -116,13 +116,13 @@ TEST_F(WindowPictures, StartPage) {
     compare("start-1280");
 }
 
-TEST_F(WindowPictures, Whole) {
+TEST_F(WindowPictures, WholeWindow) {
     open({}, "source,view,transfer");
     open_file(write_ball("ball.nii"));
     compare("whole-1280");
 }
 
-TEST_F(WindowPictures, SlowWholeOnLargeScreens) {
+TEST_F(WindowPictures, SlowWholeWindowOnLargeScreens) {
     for (const Size& size : {Size{1920, 1080, 1}, Size{3840, 2160, 2}}) {
         open(size, "source,view,transfer");
         open_file(write_ball("ball.nii"));

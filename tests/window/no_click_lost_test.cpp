@@ -36,7 +36,7 @@ class NoClickLost : public WindowRun {
     }
 };
 
-TEST_F(NoClickLost, PlacesAreMeasuredWhilePictureIsRefined) {
+TEST_F(NoClickLost, MeasuresWhilePictureIsRefined) {
     open_ball("measure");
     work().change("view.rest_samples", std::int64_t{512});
     for (const PaneKind pane : {PaneKind::volume, PaneKind::b_scan}) {
@@ -105,7 +105,7 @@ TEST_F(NoClickLost, NumberTypedAfterFailedDoubleClickIsTaken) {
     EXPECT_EQ(work().view().look, look) << "2 is also the key of a direction to look from";
 }
 
-TEST_F(NoClickLost, DigitsAreKeysAgainAfterClickElsewhere) {
+TEST_F(NoClickLost, DigitsAreShortcutsAfterClickElsewhere) {
     open_ball("view,transfer");
     click(middle_of("view.opacity"));
     click(middle_of(PaneKind::b_scan));
@@ -132,7 +132,7 @@ TEST_F(NoClickLost, PaletteUnderstandsEarlyTyping) {
 }
 
 // The window's clock is controlled by the test: each picture of the live volume takes as long as on a slow machine.
-TEST_F(NoClickLost, HandsAreAnsweredBeforeRaysWhileSomethingRuns) {
+TEST_F(NoClickLost, InputIsHandledBeforeRays) {
     open_window();
     SourceWanted source;
     source.name = "sim:vessel";

@@ -27,7 +27,7 @@ View pane_of(PaneKind kind, const PaneLook& look = {}) {
 
 constexpr std::array sections{PaneKind::b_scan, PaneKind::en_face, PaneKind::side};
 
-TEST(PaneView, SectionsLieThroughCross) {
+TEST(PaneView, SectionsPassThroughCross) {
     EXPECT_EQ(pane_of(PaneKind::b_scan).plane_offset_um, 48);
     EXPECT_EQ(pane_of(PaneKind::en_face).plane_offset_um, 12);
     EXPECT_EQ(pane_of(PaneKind::side).plane_offset_um, -35);
@@ -45,7 +45,7 @@ TEST(PaneView, PlacesAndPixelsAreInverse) {
 }
 
 // Signs of the change per pixel to the right and down on each axis.
-TEST(PaneView, DirectionsAreThoseOfFiles) {
+TEST(PaneView, DirectionsMatchFiles) {
     const auto step = [](PaneKind kind, double right, double down) {
         const View pane = pane_of(kind);
         return place_at(pane, grid_of(), {200 + right, 150 + down}) - place_at(pane, grid_of(), {200, 150});
@@ -102,7 +102,7 @@ TEST(PaneView, IndicesCountVoxelsFromFirst) {
     EXPECT_EQ(inside[2], 0);
 }
 
-TEST(PaneView, SectionsForgetCutsAndKeepValues) {
+TEST(PaneView, SectionsDropCutsAndKeepValues) {
     View view;
     view.clip_low = {0.5, 0, 0};
     view.clip_planes = {1, 0, 0, 0};
@@ -119,7 +119,7 @@ TEST(PaneView, SectionsForgetCutsAndKeepValues) {
 }
 
 // Stereo applies only to saved pictures, so a pane may have any width.
-TEST(PaneView, IsForBothEyesAlike) {
+TEST(PaneView, IgnoresStereo) {
     View view;
     view.stereo = Stereo::side_by_side;
     view.eyes_apart = 0.3;

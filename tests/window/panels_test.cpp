@@ -239,7 +239,7 @@ TEST_F(PanelsTest, AutomaticValuesAreShownAndTyped) {
     EXPECT_EQ(work().view().low, lowest_value);
 }
 
-TEST_F(PanelsTest, ChoicesAndSwitches) {
+TEST_F(PanelsTest, ChangesChoicesAndSwitches) {
     open_counted_volume();
     click(at("view.mode"));
     click(at("view.mode=mip"));
@@ -369,7 +369,7 @@ TEST_F(PanelsTest, TimeBarFollowsDrag) {
     expect_inside();
 }
 
-TEST_F(PanelsTest, WishesForFilesAreLeftToWindow) {
+TEST_F(PanelsTest, WindowHandlesFileRequests) {
     open_counted_volume();
     click(at("export.volume"));
     ASSERT_TRUE(state_.file_wish);

@@ -48,7 +48,7 @@ TEST(PlotCurve, OmitsNonFiniteValues) {
     EXPECT_TRUE(points_of({}, {0, 1}, 100).empty());
 }
 
-TEST(PlotBand, SpansBothCurvesInEachColumn) {
+TEST(PlotBand, CoversBothCurvesInEachColumn) {
     std::vector<float> low(1000, 2.0F), high(1000, 3.0F);
     low[505] = 0;
     high[511] = 8;

@@ -64,7 +64,7 @@ TEST(NumberScale, DraggingGivesIncreasingRoundNumbers) {
     EXPECT_EQ(scale_for({1, 64}, true).value_at(0.5), 33) << "32.5, whole";
 }
 
-TEST(NumberScale, ShiftIsFiner) {
+TEST(NumberScale, ShiftGivesFinerSteps) {
     const NumberScale scale = scale_for({0, 100}, false);
     EXPECT_NE(scale.value_at(0.12345), scale.value_at(0.12345, 0.1));
     EXPECT_NEAR(scale.value_at(0.12345, 0.1), 12.345, 0.05 + 1e-9) << "to a tenth of a step, which is 1";
@@ -266,7 +266,7 @@ TEST(CurveEditing, AxisMovesOnlyIfNecessary) {
     EXPECT_EQ(steady({0, 0}, {40, 60}), (ValueRange{40, 60})) << "none before";
 }
 
-TEST(CurveEditing, HistogramsAreSeenAtAnyZoom) {
+TEST(CurveEditing, ShowsHistogramsAtAnyZoom) {
     Histogram histogram{.low = 0, .high = 4, .counts = {0, 10, 1000, 0}};
     const std::vector<float> all = histogram_heights(histogram, {0, 4}, 4);
     EXPECT_EQ(all[0], 0);
@@ -280,7 +280,7 @@ TEST(CurveEditing, HistogramsAreSeenAtAnyZoom) {
 // ---- measurements
 
 // The three numbers of a position share one unit, that of the longest.
-TEST(Measured, PlacesAreInOneUnit) {
+TEST(Measured, CoordinatesShareOneUnit) {
     const PlaceText place = place_text({452, 1200, 0.4}, true);
     EXPECT_EQ(place.numbers, (std::array<std::string, 3>{"0.452", "1.200", "0.000"}));
     EXPECT_EQ(place.unit, "mm");

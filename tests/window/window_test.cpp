@@ -148,7 +148,7 @@ TEST_F(WindowTest, RightDragInSectionChangesValuesOfSections) {
 }
 
 // Thin sections show voxels even if the volume shows maxima.
-TEST_F(WindowTest, ProjectionsOfVolumeDoNotDarkenSections) {
+TEST_F(WindowTest, ProjectionsOfVolumeKeepSectionsBright) {
     open_window();
     open_ball();
     const Image before = picture();
@@ -184,7 +184,7 @@ TEST_F(WindowTest, PaletteRunsTypedAction) {
 }
 
 // Ctrl is released before K, and all events arrive between two pictures.
-TEST_F(WindowTest, QuickFingersOnKeyboardAreUnderstood) {
+TEST_F(WindowTest, UnderstandsQuickKeyCombinations) {
     open_window();
     native().push(KeyPressed{"Ctrl", true, false});
     turns(2);
@@ -195,7 +195,7 @@ TEST_F(WindowTest, QuickFingersOnKeyboardAreUnderstood) {
     EXPECT_TRUE(window().place_of("palette.typed").has_value());
 }
 
-TEST_F(WindowTest, NoKeyActsWhileSomethingIsTyped) {
+TEST_F(WindowTest, TypingTriggersNoShortcuts) {
     open_window();
     open_ball();
     const bool cross_hair = work().window().cross_hair;
@@ -233,7 +233,7 @@ TEST_F(WindowTest, MenusRunActions) {
     EXPECT_EQ(work().window().layout, PaneLayout::volume);
 }
 
-TEST_F(WindowTest, PanelsFoldAndColumnsGoAway) {
+TEST_F(WindowTest, FoldsPanelsAndHidesColumns) {
     open_window();
     open_ball();
     const Region before = part(PaneKind::volume);

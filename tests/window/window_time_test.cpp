@@ -100,7 +100,7 @@ TEST_F(WindowTime, ShowsValueUnderPointer) {
     EXPECT_LT(difference(before, picture(), corner), 0.5) << "it is told still";
 }
 
-TEST_F(WindowTime, FinestPictureIsLast) {
+TEST_F(WindowTime, FinestPictureComesLast) {
     open_window(480, 360);
     open(write_ball("ball.nrrd"));
     work().change("view.mode", std::string("mip"));

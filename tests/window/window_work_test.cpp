@@ -223,7 +223,7 @@ TEST_F(WindowWork, EnterRunsSelectedActionAndIgnoresScatteredLetters) {
 }
 
 // Enter must show the panel that was searched for instead of folding it.
-TEST_F(WindowWork, PaletteFoldsNoPanel) {
+TEST_F(WindowWork, PaletteShowsPanelInsteadOfFoldingIt) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_capillary());
     turns(5);
@@ -240,7 +240,7 @@ TEST_F(WindowWork, PaletteFoldsNoPanel) {
 }
 
 // The controls of the flow display used to appear with the first flow, and moved the method under the pointer.
-TEST_F(WindowWork, FlowPanelIsWholeAtOnce) {
+TEST_F(WindowWork, FlowPanelIsCompleteAtOnce) {
     open_window();
     SourceWanted wanted;
     wanted.name = "sim:capillary";
@@ -302,7 +302,7 @@ TEST_F(WindowWork, EnterAdvancesTour) {
     EXPECT_FALSE(window().place_of("tour.next").has_value());
 }
 
-TEST_F(WindowWork, AllWordsBelongToSomething) {
+TEST_F(WindowWork, AllSearchWordsBelongToActions) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_capillary());
     turns(3);
@@ -312,7 +312,7 @@ TEST_F(WindowWork, AllWordsBelongToSomething) {
     }
 }
 
-TEST_F(WindowWork, TourPointsAtThings) {
+TEST_F(WindowWork, TourPointsAtVisibleParts) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_ball());
     work().actions().run("window.tour");

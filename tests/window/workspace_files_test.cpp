@@ -185,7 +185,7 @@ TEST_F(WorkspaceFiles, NewVolumeResetsView) {
     EXPECT_EQ(work().recent().size(), 2u);
 }
 
-TEST_F(WorkspaceFiles, RecentFilesOutlastProgram) {
+TEST_F(WorkspaceFiles, RecentFilesArePersistent) {
     open(volume_file("a.nii"));
     open(volume_file("b.nii"));
     open(volume_file("a.nii"));

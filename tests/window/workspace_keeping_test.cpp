@@ -111,7 +111,7 @@ TEST_F(WorkspaceKeeping, SessionReportsMissingFile) {
     EXPECT_THAT(standing("files"), HasSubstr("/nowhere/volume.nii"));
 }
 
-TEST_F(WorkspaceKeeping, PictureRestoresItsView) {
+TEST_F(WorkspaceKeeping, ScreenshotRestoresItsView) {
     open_volume();
     look_around();
     work().change("view.width", std::int64_t{96});
@@ -211,7 +211,7 @@ TEST_F(WorkspaceKeeping, RestoresWindow) {
 }
 
 // A copy of the state folder at some moment is what a crash leaves behind.
-TEST_F(WorkspaceKeeping, AfterCrashLastStateIsOffered) {
+TEST_F(WorkspaceKeeping, OffersLastStateAfterCrash) {
     open_volume();
     look_around();
     work().update(work().now_s() + work().window().autosave_s + 1);

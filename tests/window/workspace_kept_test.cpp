@@ -39,7 +39,7 @@ class WorkspaceKept : public WorkspaceTest {
     }
 };
 
-TEST_F(WorkspaceKept, TimeStandsStillWhileVolumesArrive) {
+TEST_F(WorkspaceKept, PausesWhileVolumesArrive) {
     open_keeping();
     fill();
     ASSERT_TRUE(runs("timeline.play"));

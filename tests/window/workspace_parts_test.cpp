@@ -125,7 +125,7 @@ TEST(Notices, DismissedNoticeReturnsIfRepeated) {
     ASSERT_NE(notices.standing("source"), nullptr);
 }
 
-TEST(Notices, KeepLastThousand) {
+TEST(Notices, KeepsLastThousand) {
     Notices notices;
     for (int i = 0; i < 1200; ++i) notices.note("", "line " + std::to_string(i));
     EXPECT_EQ(notices.all().size(), 1000u);
@@ -170,7 +170,7 @@ TEST(UndoHistory, DragBackToStartIsNoStep) {
     EXPECT_FALSE(history.can_undo());
 }
 
-TEST(UndoHistory, AnotherKeyEndsDrag) {
+TEST(UndoHistory, OtherKeyEndsDrag) {
     UndoHistory history;
     history.add(change("a", 0, 1), false);
     history.add(change("b", 0, 1), false);

@@ -68,7 +68,7 @@ TEST_F(WorkspaceSettings, ResetRestoresDefault) {
     EXPECT_FALSE(work().reset("view.nothing"));
 }
 
-TEST_F(WorkspaceSettings, SeveralAreChangedTogetherOrNotAtAll) {
+TEST_F(WorkspaceSettings, ChangesSeveralTogetherOrNone) {
     EXPECT_TRUE(work().change_together("view.low", {{"view.low", 1.0}, {"view.high", 9.0}}));
     EXPECT_FALSE(work().change_together("view.low", {{"view.low", 0.0}, {"view.high", -9.0}}));
     EXPECT_EQ(work().view().low, 1);

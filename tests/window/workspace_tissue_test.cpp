@@ -43,7 +43,7 @@ TEST_F(WorkspaceTissue, PictureOfFilteredVolumeIsReproduced) {
     EXPECT_EQ(work().tissue().filter.method, FilterMethod::median);
 }
 
-TEST_F(WorkspaceTissue, AnotherVolumeIsShownRawUntilAskedFor) {
+TEST_F(WorkspaceTissue, OtherVolumeIsShownRawAtFirst) {
     open_tissue();
     show_filtered();
     open_tissue_file(write(layered_volume(2), "other.nrrd"));
