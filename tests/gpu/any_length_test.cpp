@@ -229,7 +229,7 @@ TEST_P(LongLines, SupportStepsOnWholeBScans) {
     EXPECT_LE(error_of<float>(spec, bytes_of_lines(moving_reflectors(GetParam(), 42))), 1e-7);
 }
 
-TEST_P(LongLines, SeparatePassesAgreeToo) {
+TEST_P(LongLines, SeparatePassesAgree) {
     const auto spectra = moving_reflectors(GetParam(), 21);
     GpuRun separate;
     separate.choice.fused = false;

@@ -208,7 +208,7 @@ TEST_F(CallerStreams, RejectsHostMemory) {
 }
 
 // Spectra in pinned memory may be overwritten in stream order.
-TEST_F(CallerStreams, PinnedBlocksKeepOrderToo) {
+TEST_F(CallerStreams, PinnedBlocksFollowOrderOfStream) {
     const auto right = expected();
     const CallerStream caller;
     auto from = block();

@@ -298,7 +298,7 @@ TEST_F(CompressiveOnGpu, LineHasSameBitsAtAnyPlace) {
     }
 }
 
-TEST_F(CompressiveOnGpu, BatchIsItsLinesOneByOne) {
+TEST_F(CompressiveOnGpu, BatchEqualsSingleLines) {
     constexpr int lines = 9;
     const std::vector<float> spectra = scenes(lines);
     for (const double a2 : {0.0, 30.0}) {

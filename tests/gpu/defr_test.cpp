@@ -89,7 +89,7 @@ class FullRangeOnGpu : public GpuTest {
     static GpuRun on_cpu() { return {.choice = {.backend = Backend::cpu}}; }
 };
 
-TEST_F(FullRangeOnGpu, IsHeldToTruths) {
+TEST_F(FullRangeOnGpu, RunsTruthTests) {
     EXPECT_FALSE(machines().empty());
 }
 
@@ -122,7 +122,7 @@ TEST_F(FullRangeOnGpu, AgreesWithCpuAtAnyLength) {
     }
 }
 
-TEST_F(FullRangeOnGpu, AgreesWithCpuWhateverElseIsAsked) {
+TEST_F(FullRangeOnGpu, AgreesWithCpuForOtherOptions) {
     const std::int64_t samples = 2048;
     const auto spectra = two_sided_spectra(samples, 24);
     const auto check = [&](const char* what, auto change) {

@@ -43,7 +43,7 @@ std::vector<std::complex<float>> curved_phases(std::int64_t points, std::int64_t
 class EntropyOnGpu : public GpuTest {};
 
 // More trials than fit in a batch, odd lengths, few lines.
-TEST_F(EntropyOnGpu, IsCpus) {
+TEST_F(EntropyOnGpu, MatchesCpu) {
     for (const auto& [points, lines, trials] : {std::tuple<std::int64_t, std::int64_t, std::int64_t>{512, 512, 41},
                                                 {2048, 512, 41},
                                                 {1000, 3, 5},

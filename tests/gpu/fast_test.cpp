@@ -18,7 +18,7 @@ struct Change {
 
 class Fast : public GpuTest, public testing::WithParamInterface<std::tuple<Change, std::int64_t>> {};
 
-TEST_P(Fast, IsNearExactResult) {
+TEST_P(Fast, ApproximatesExactResult) {
     ReconstructionSpec spec = fast_spec(std::get<1>(GetParam()));
     const auto spectra = moving_reflectors(spec.geometry.samples, 36);
     std::get<0>(GetParam()).make(spec);
@@ -94,7 +94,7 @@ class FastMethods : public GpuTest, public testing::WithParamInterface<FastMetho
     static std::vector<std::uint16_t> lines() { return moving_reflectors(GetParam().samples, 36); }
 };
 
-TEST_P(FastMethods, AreNearExactResult) {
+TEST_P(FastMethods, ApproximateExactResult) {
     const ReconstructionSpec spec = method_spec();
     const auto spectra = lines();
     ASSERT_TRUE(is_in_halves(spec));
@@ -173,7 +173,7 @@ TEST_F(FastLimits, SaturatedSpectraOfNufftStayFinite) {
 }
 
 // Runs on the host without a GPU.
-TEST(HalfSpectra, NoBinOfSaturatedSamplesIsTooLarge) {
+TEST(HalfSpectra, SaturatedBinsStayInRange) {
     RawFormat format;
     format.sample_format = SampleFormat::u16;
     const auto scale = [&](const std::vector<double>& window) {
@@ -209,7 +209,7 @@ TEST(HalfWeights, WeightsAndSumsStayInRange) {
 }
 
 // A dark line next to a bright one.
-TEST_F(FastLimits, DarkLineIsItsOwn) {
+TEST_F(FastLimits, DarkLineIsIndependent) {
     ReconstructionSpec spec = fast_spec(2048);
     spec.geometry.a_scans = 2;
     spec.recipe.background = Background::none;
@@ -221,7 +221,7 @@ TEST_F(FastLimits, DarkLineIsItsOwn) {
     EXPECT_LE(normalised_error(dark, expected), max_error);
 }
 
-TEST_F(FastLimits, Packed12IsReadByWords) {
+TEST_F(FastLimits, ReadsPacked12ByWords) {
     ReconstructionSpec spec = fast_spec(2048);
     spec.format.sample_format = SampleFormat::packed12;
     std::mt19937 random(3);

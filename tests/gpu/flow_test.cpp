@@ -37,7 +37,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Angiography);
 
 class FlowOnGpu : public GpuTest {};
 
-TEST_F(FlowOnGpu, IsHeldToTruthsAndVectors) {
+TEST_F(FlowOnGpu, RunsTruthAndVectorTests) {
     EXPECT_FALSE(machines().empty());
     EXPECT_FALSE(flow_vector_names().empty()) << "NumPy was missing, or ECHOLUX_VECTORS is wrong";
 }

@@ -78,7 +78,7 @@ void expect_same_labels(const Size3& size, bool has_gaps) {
     }
 }
 
-TEST_F(LayersOnGpu, LabelsAreCpus) {
+TEST_F(LayersOnGpu, LabelsMatchCpu) {
     for (const Size3& size : {Size3{160, 48, 24}, Size3{131, 37, 5}, Size3{160, 65, 1}, Size3{129, 1, 33},
                               Size3{160, 1, 1}, Size3{257, 33, 31}}) {
         expect_same_labels(size, false);
@@ -102,7 +102,7 @@ void expect_same_surfaces(const LayeredScene& scene, SurfaceSearch search) {
     }
 }
 
-TEST_F(LayersOnGpu, SurfacesAreCpus) {
+TEST_F(LayersOnGpu, SurfacesMatchCpu) {
     SurfaceSearch search;
     for (const int polarity : retina_polarities)
         search.wanted.push_back({std::to_string(search.wanted.size() + 1), polarity, 3, 0, 1});
@@ -142,7 +142,7 @@ TEST_F(LayersOnGpu, SurfacesOfOtherRecipesMatchCpu) {
 }
 
 // A pit that takes several passes, and layers that contain others which are not searched for.
-TEST_F(LayersOnGpu, SteepSurfacesAndMixedLayersAreCpus) {
+TEST_F(LayersOnGpu, SteepSurfacesAndMixedLayersMatchCpu) {
     LayeredScene steep{{256, 64, 48}, {}, {}};
     std::vector<float> pit, below(static_cast<std::size_t>(steep.lines()), 190.5f);
     for (std::int64_t line = 0; line < steep.lines(); ++line) {
@@ -173,7 +173,7 @@ TEST_F(LayersOnGpu, NoiseAndMisfitsMatchCpu) {
     EXPECT_THROW(find_surfaces(scene.intensity, scene.size, search, silent), Error);
 }
 
-TEST_F(LayersOnGpu, VolumesInItsMemoryGiveSameSurfaces) {
+TEST_F(LayersOnGpu, VolumesInDeviceMemoryGiveSameSurfaces) {
     const LayeredScene scene = retina_scene({200, 40, 20}, 4, 20);
     SurfaceSearch search = nine_surfaces();
     search.processor = on_gpu;

@@ -16,7 +16,7 @@ class LineWordsOf : public testing::Test {
     }
 };
 
-TEST_F(LineWordsOf, PlainFormatsAreThoseOfFormat) {
+TEST_F(LineWordsOf, FollowSampleFormat) {
     EXPECT_EQ(at(), LineWords::u16);
     format.sample_format = SampleFormat::packed12;
     EXPECT_EQ(at(), LineWords::packed12);

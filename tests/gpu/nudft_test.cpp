@@ -126,7 +126,7 @@ TEST_F(ExactTransformOnGpu, BitsDoNotDependOnBlocksAndStreams) {
 }
 
 // Samples that are read in groups of eight are converted to halves directly, others through floats.
-TEST_F(ExactTransformOnGpu, BothWaysToOperandsGiveSameBits) {
+TEST_F(ExactTransformOnGpu, BothPathsToOperandsGiveSameBits) {
     std::vector<std::uint16_t> spectra = moving_reflectors(samples, lines);
     const Field by_eights = field(spectra, b_scans);
     for (std::uint16_t& count : spectra) count = static_cast<std::uint16_t>(count << 8 | count >> 8);
@@ -135,7 +135,7 @@ TEST_F(ExactTransformOnGpu, BothWaysToOperandsGiveSameBits) {
 }
 
 // f32 samples of any size use tf32, because halves could not hold them.
-TEST_F(ExactTransformOnGpu, RealSamplesOfAnySizeKeepTheirPrecision) {
+TEST_F(ExactTransformOnGpu, RealSamplesOfAnySizeKeepPrecision) {
     spec.format.sample_format = SampleFormat::f32;
     std::vector<float> spectra;
     for (const std::uint16_t count : moving_reflectors(samples, lines)) spectra.push_back(1e-4f * count);

@@ -54,7 +54,7 @@ TEST(HalfLengthTransform, GivesBinsOfRealLine) {
 
 // The line is a trigonometric polynomial of 32 samples, with a cosine as its Nyquist term, evaluated between the
 // samples.
-TEST(HalfLengthTransform, ShiftsLineByPartsOfSample) {
+TEST(HalfLengthTransform, ShiftsLineByFractionsOfSample) {
     const std::vector<double> line = line_of_noise(32);
     const auto spectrum = transformed({line.begin(), line.end()}, -1), half = transformed(in_pairs(line), -1);
     const auto value_at = [&](double place) {

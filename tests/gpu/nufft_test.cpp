@@ -50,7 +50,7 @@ class NufftOnGpu : public GpuTest, public testing::WithParamInterface<Scan> {
     }
 };
 
-TEST_P(NufftOnGpu, AgreesWithCpuBothWays) {
+TEST_P(NufftOnGpu, AgreesWithCpuForBothPaths) {
     const Scan& scan = GetParam();
     const ReconstructionSpec spec = spec_of(scan, 13, 3);
     std::vector<std::uint16_t> spectra = moving_reflectors(scan.samples, 13 * 3);
@@ -215,7 +215,7 @@ INSTANTIATE_TEST_SUITE_P(Scans, NufftMoved,
 // computed from bins in memory.
 class NufftCodes : public NufftOnGpu {};
 
-TEST_P(NufftCodes, AreThoseOfBinsInMemory) {
+TEST_P(NufftCodes, MatchBinsInMemory) {
     ReconstructionSpec spec = spec_of(GetParam(), 13, 4);
     spec.recipe.quantity = Quantity::db;
     spec.recipe.voxel = VoxelType::u8;

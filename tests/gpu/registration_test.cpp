@@ -146,7 +146,7 @@ TEST_F(RegistrationOnGpuTest, NoiseAndDarkRowsHaveNoMatch) {
     EXPECT_THROW(Reference(nothing, ranges(), on_gpu), Error);
 }
 
-TEST_F(RegistrationOnGpuTest, NeighboursAreCpus) {
+TEST_F(RegistrationOnGpuTest, NeighboursMatchCpu) {
     const auto shaking = [](double j) { return SeenAt{1.5 * std::sin(1.3 * j), 0.8 * std::cos(1.9 * j), 0}; };
     const PowerVolume volume = speckle().seen(shaking);
     SilentProgress silent;
@@ -207,7 +207,7 @@ std::vector<RowShift> shifts_of(std::int64_t count) {
     return rows;
 }
 
-TEST_F(RegistrationOnGpuTest, MeansAreCpus) {
+TEST_F(RegistrationOnGpuTest, MeansMatchCpu) {
     PowerVolume one = speckle().seen(still), other = speckle().seen(wandering);
     expect_same_mean({one, other}, {shifts_of(b_scans), shifts_of(b_scans)});
     leave_gaps(other);

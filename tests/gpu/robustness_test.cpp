@@ -57,7 +57,7 @@ int open_descriptors() {
     return count;
 }
 
-TEST_F(GpuRobustness, MappedHostMemoryIsNoDevicePlace) {
+TEST_F(GpuRobustness, MappedHostMemoryIsNotDevicePlace) {
     for (const bool fused : {true, false}) {
         const auto gpu = reconstructor(fused);
         const VolumeGrid& grid = gpu->grid();
@@ -101,7 +101,7 @@ TEST_F(GpuRobustness, RejectsUnsuitablePlacesAndBlocks) {
     gpu->wait(gpu->submit(block(), good));
 }
 
-TEST_F(GpuRobustness, KeepersGoWhenWorkIsDone) {
+TEST_F(GpuRobustness, ReleasesBlocksAfterWork) {
     const auto gpu = reconstructor();
     std::vector<float> voxels(static_cast<std::size_t>(gpu->grid().voxels()));
     std::vector<std::weak_ptr<const void>> keepers;

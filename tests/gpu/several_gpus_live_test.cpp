@@ -101,7 +101,7 @@ class SeveralGpusLive : public Sharing {
     }
 };
 
-TEST_F(SeveralGpusLive, TexturesHoldBitsOfOne) {
+TEST_F(SeveralGpusLive, TexturesMatchOneGpu) {
     int tried = 0;
     for (const Setting& setting : settings) {
         for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer}) {
@@ -120,7 +120,7 @@ TEST_F(SeveralGpusLive, TexturesHoldBitsOfOne) {
 }
 
 // All GPUs of this machine, if it has several.
-TEST_F(SeveralGpusLive, AllGpusGiveBitsOfOne) {
+TEST_F(SeveralGpusLive, AllGpusMatchOneGpu) {
     if (surveyed_gpus().usable.size() < 2) GTEST_SKIP() << "there is one GPU";
     for (const Setting& setting : settings) {
         ReconstructionSpec spec = flow_scan_spec();
@@ -184,7 +184,7 @@ TEST_F(SeveralGpusLive, ExcludesDeviceLostDuringVolume) {
 }
 
 // Filters run on the display's GPU, whichever GPU made the voxels.
-TEST_F(SeveralGpusLive, FilteredVolumesAreThoseOfOne) {
+TEST_F(SeveralGpusLive, FilteredVolumesMatchOneGpu) {
     VolumePathOptions options;
     options.tissue.filters = true;
     options.tissue.filter.method = FilterMethod::median;

@@ -192,7 +192,7 @@ TEST_F(Sharing, RollingPicturesShowNewSlicesBelowOldOnes) {
 }
 
 // One GPU listed twice, and all others: voxels are copied into textures while these are drawn.
-TEST_F(Sharing, SoDoPicturesOfSeveralGpus) {
+TEST_F(Sharing, PicturesOfSeveralGpusShowWholeVolumesDuringWrites) {
     for (const PeerPath peers : {PeerPath::automatic, PeerPath::through_host}) {
         BackendChoice backend{.backend = Backend::cuda, .peers = peers};
         for (const Gpu& gpu : surveyed_gpus().usable) backend.named_gpus.push_back(gpu.id);

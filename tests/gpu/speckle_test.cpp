@@ -68,7 +68,7 @@ SpeckleFilter non_local(std::int64_t across, std::int64_t b_scans, std::int64_t 
 
 class SpeckleOnGpu : public GpuTest {};
 
-TEST_F(SpeckleOnGpu, NonLocalMeansAreCpus) {
+TEST_F(SpeckleOnGpu, NonLocalMeansMatchCpu) {
     for (const Size3& size : sizes) {
         expect_same(size, non_local(7, 3, 3, 0.2), "7x7x3 patch 3");
         expect_same(size, non_local(7, 3, 5, 0.1), "7x7x3 patch 5");
@@ -160,7 +160,7 @@ TEST_F(SpeckleOnGpu, ZeroVolumeGivesZero) {
     }
 }
 
-TEST_F(SpeckleOnGpu, MediansAreCpus) {
+TEST_F(SpeckleOnGpu, MediansMatchCpu) {
     SpeckleFilter filter;
     filter.method = FilterMethod::median;
     for (const Size3& size : sizes) {
@@ -171,7 +171,7 @@ TEST_F(SpeckleOnGpu, MediansAreCpus) {
     }
 }
 
-TEST_F(SpeckleOnGpu, BilateralMeansAreCpus) {
+TEST_F(SpeckleOnGpu, BilateralMeansMatchCpu) {
     SpeckleFilter filter;
     filter.method = FilterMethod::bilateral;
     for (const Size3& size : sizes) {
@@ -224,7 +224,7 @@ void expect_same_codes(VoxelType type, const char* quantity, double scale, doubl
     }
 }
 
-TEST_F(SpeckleOnGpu, CodesAreCpus) {
+TEST_F(SpeckleOnGpu, CodesMatchCpu) {
     expect_same_codes<std::uint8_t>(VoxelType::u8, "db", 0.2, -10);
     expect_same_codes<std::uint16_t>(VoxelType::u16, "amplitude", 0.01, 0);
     expect_same_codes<float>(VoxelType::f32, "intensity", 1, 0);

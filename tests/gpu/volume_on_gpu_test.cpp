@@ -109,7 +109,7 @@ void expect_the_cpus(VoxelType type, const char* quantity, double scale, double 
     }
 }
 
-TEST_F(VolumeWork, FilteredCodesAreCpus) {
+TEST_F(VolumeWork, FilteredCodesMatchCpu) {
     expect_the_cpus<std::uint8_t>(VoxelType::u8, "db", 60.0 / 255, -5);
     expect_the_cpus<std::uint8_t>(VoxelType::u8, "amplitude", 2, 0);
     expect_the_cpus<std::uint16_t>(VoxelType::u16, "db", 0.2, 3);
@@ -198,7 +198,7 @@ Volume tissue_moved(std::int64_t z, std::int64_t x) {
     return volume;
 }
 
-TEST_F(VolumeWork, StabilisedVolumesAndTheirFlowAreCpus) {
+TEST_F(VolumeWork, StabilisedVolumesAndFlowMatchCpu) {
     LiveTissue tissue;
     tissue.stabilises = true;
     tissue.registration.axial_range = 12;
