@@ -115,7 +115,7 @@ TEST_P(BadSamples, BecomeFiniteNumbers) {
     }
 }
 
-TEST_P(BadSamples, SaturatedCountsAreCounts) {
+TEST_P(BadSamples, SaturatedCountsAreValid) {
     expect_numbers(SampleFormat::u16, std::vector<std::uint16_t>(n, 65535), "saturated");
     std::vector<std::uint16_t> clipped(n, 65535);
     for (std::size_t p = 0; p < n; p += 3) clipped[p] = 0;

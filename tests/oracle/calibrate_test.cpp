@@ -58,7 +58,7 @@ TEST(DepthPeak, IsZeroWithoutPeak) {
     EXPECT_EQ(strongest_peak(std::vector<double>{1, 2, 3}, 0, 3).fwhm, 0) << "no way down on the right";
 }
 
-TEST(LeastValue, IsFoundAlongLineAmongSideMinima) {
+TEST(LeastValue, IsFoundOnLineWithSideMinima) {
     const ValuesAt f = [](const std::vector<double>& places) {
         std::vector<double> values;
         for (const double x : places) values.push_back(std::cos(x) + 0.01 * (x - 20) * (x - 20));
@@ -116,7 +116,7 @@ TEST(SpectrumSurvey, FullScaleIsLargestSample) {
     EXPECT_FALSE(full_scale(format).has_value());
 }
 
-TEST(WindowedSpectra, AreLinesUnderWindow) {
+TEST(WindowedSpectra, EqualLinesTimesWindow) {
     constexpr std::int64_t n = 64;
     ReconstructionSpec spec = plain_spec(n, 2);
     spec.recipe.window = Window::hann;

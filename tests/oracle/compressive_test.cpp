@@ -253,7 +253,7 @@ TEST_F(Compressive, DispersionIsPartOfModel) {
 }
 
 // The search itself leaves no noise, which would make levels incomparable, so the floor is that of one transform.
-TEST_F(Compressive, CountsFromNoiseOfOneTransform) {
+TEST_F(Compressive, UsesNoiseFloorOfSingleTransform) {
     ReconstructionSpec spec = spec_for(2);
     spec.recipe.quantity = Quantity::db;
     spec.recipe.voxel = VoxelType::f32;

@@ -99,7 +99,7 @@ TEST_F(DispersionOfARegion, MatchesReflectorInRegion) {
 }
 
 // The region is given in picture coordinates; the picture may be partly compensated.
-TEST_F(DispersionOfARegion, IsFoundFromWhateverPlanHas) {
+TEST_F(DispersionOfARegion, IsFoundInPartlyCompensatedPicture) {
     ReconstructionSpec spec = hann_spec(count);
     spec.recipe.dispersion = true;
     spec.recipe.a2_rad = 30;
@@ -110,7 +110,7 @@ TEST_F(DispersionOfARegion, IsFoundFromWhateverPlanHas) {
     EXPECT_NEAR(chosen.a3_rad, a3, 0.3);
 }
 
-TEST_F(DispersionOfARegion, LiesWithinBScan) {
+TEST_F(DispersionOfARegion, MustBeInsideBScan) {
     for (const auto& [begin, end] : {std::pair<std::int64_t, std::int64_t>{900, 1025}, {500, 400}, {-3, 20}}) {
         DispersionSearch search;
         search.depth_begin = begin;
@@ -222,7 +222,7 @@ TEST_F(DispersionSearched, ReportsUncertainty) {
 }
 
 // A parabolic error of the k map leaves a phase that grows with depth.
-TEST_F(DispersionSearched, WrongKMapIsNoDispersion) {
+TEST_F(DispersionSearched, WrongKMapRaisesDoubt) {
     const auto spectra = lines({{200, 1}, {300, 0.5}, {600, 1}}, theta_of(0, 0), 0.05, 16);
     ReconstructionSpec spec = hann_spec(16);
     spec.recipe.resample = Resample::spline;
@@ -266,7 +266,7 @@ TEST_F(DispersionSearched, StopsWhenAskedTo) {
     EXPECT_EQ(asked, 5);
 }
 
-TEST_F(DispersionSearched, RefusesEmptiness) {
+TEST_F(DispersionSearched, RejectsEmptySpectra) {
     EXPECT_THROW(found(std::vector<float>(ClosedFormInstrument::samples, 0.0F), 1), Error);
 }
 

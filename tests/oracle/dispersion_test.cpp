@@ -86,7 +86,7 @@ TEST_F(Dispersion, CorrectionFileIsMultipliedUnscaled) {
     EXPECT_NEAR(restored.fwhm, undispersed().fwhm, 1e-3);
 }
 
-TEST_F(Dispersion, CoefficientsCountFromMiddleOfBand) {
+TEST_F(Dispersion, CoefficientsReferToMiddleOfBand) {
     ReconstructionSpec with = spec();
     with.recipe.dispersion = true;
     with.recipe.a2_rad = 38;

@@ -101,7 +101,7 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
     }
 };
 
-TEST_P(Doppler, CountsInWavelengthOfCentroid) {
+TEST_P(Doppler, UsesWavelengthOfCentroid) {
     const ReconstructionSpec spec = instrument_spec(1);
     EXPECT_NEAR(effective_wavelength_um(spec) * 1000, 838.69, 0.1);
     EXPECT_NEAR(planned_flow_grid(spec)->v_max, 838.69e-6 * 70'000 / (4 * refractive_index), 0.002);
@@ -184,7 +184,7 @@ TEST_P(Doppler, AveragesPhasorsNotAngles) {
 }
 
 // A vessel whose centre exceeds v_max: interpolation between neighbours across the seam stays fast.
-TEST_P(Doppler, SeamHoldsNoSlowVoxel) {
+TEST_P(Doppler, SlowInterpolationAcrossSeamStaysFast) {
     constexpr std::int64_t bins = 64, many = 40;
     Fields fields(many, bins);
     const auto phase_at = [](std::int64_t z) {
@@ -261,7 +261,7 @@ TEST_P(Doppler, UnwrapsParabolaOfThreePi) {
 }
 
 // Behind a gap in the mask, turns are counted from the previous line at the same depth.
-TEST_P(Doppler, RunsBeginBesideLineBefore) {
+TEST_P(Doppler, UnwrapsFromPreviousLineBehindGap) {
     constexpr std::int64_t bins = 128, many = 12;
     Fields fields(many, bins);
     for (std::int64_t a = 0; a < many; ++a) {
@@ -284,7 +284,7 @@ TEST_P(Doppler, RunsBeginBesideLineBefore) {
 
 // ---- intervals ------------------------------------------------------------------------------------------------------
 
-TEST_P(Doppler, StatesItsNyquistVelocity) {
+TEST_P(Doppler, ReportsNyquistVelocity) {
     const Fields fields(24, 32);
     const double line_rate_hz = 70'000, wavelength_mm = 840e-6;
     ReconstructionSpec spec = field_spec(fields, FlowMethod::doppler);
@@ -311,7 +311,7 @@ TEST_P(Doppler, StatesItsNyquistVelocity) {
 }
 
 // Phases of lines, repeated lines and repeated B-scans belong to their own intervals.
-TEST_P(Doppler, ComparesRightLines) {
+TEST_P(Doppler, ComparesMatchingLines) {
     constexpr std::int64_t bins = 32;
     Fields fields(24, bins);
     const auto expect_phase = [&](const ReconstructionSpec& spec, double phase) {

@@ -77,7 +77,7 @@ TEST_P(FullRange, SuppressesThoseOfTwelveLayers) {
     EXPECT_GE(median_suppression_db(15, scenes), 50);
 }
 
-TEST_P(FullRange, WithoutIterationsIsCompensatedTransform) {
+TEST_P(FullRange, EqualsCompensatedTransformWithoutIterations) {
     const std::vector<float> spectrum = full_range::spectrum_of(full_range::layers(7), 80, -20);
     const Profile full = found(full_range::spec_of(80, -20, 0), spectrum);
     ReconstructionSpec spec = full_range::spec_of(80, -20, 0);

@@ -161,7 +161,7 @@ TEST_F(KJitterTest, OneVolumeServesAll) {
     expect_one_mirror(both_volumes(spec, lines, 3));
 }
 
-TEST_F(KJitterTest, NeedsNoKMap) {
+TEST_F(KJitterTest, WorksWithoutKMap) {
     ReconstructionSpec spec = mirror_spec();
     spec.calibration.wavelengths_nm.clear();
     spec.calibration.k_jitter = random_rows(12);
@@ -209,7 +209,7 @@ TEST_F(KJitterTest, BlocksAndThreadsChangeNoBit) {
 
 // Gathering, as on a GPU: every grid point sums the samples near it. Includes rising and falling maps and the most
 // extreme rows.
-TEST_F(KJitterTest, GatheringIsScattering) {
+TEST_F(KJitterTest, GatheringEqualsScattering) {
     for (const bool falls : {false, true}) {
         for (const auto& [oversampling, width] : {std::pair{2.0, 6}, {1.25, 3}, {2.0, 2}, {3.0, 12}}) {
             ReconstructionSpec spec = spec_for({GridKernel::kaiser_bessel, oversampling, width});

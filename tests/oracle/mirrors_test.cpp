@@ -110,7 +110,7 @@ class Mirrors : public testing::Test {
     }
 };
 
-TEST_F(Mirrors, MapIsInstrumentsWithoutNoise) {
+TEST_F(Mirrors, FindsMapOfInstrumentWithoutNoise) {
     for (const MirrorSides sides : {MirrorSides::same, MirrorSides::opposite}) {
         const MirrorCalibration found = calibrated_by_mirrors(pair(sides, 0));
         const MapError error = map_error(found.k_positions);
@@ -122,7 +122,7 @@ TEST_F(Mirrors, MapIsInstrumentsWithoutNoise) {
     }
 }
 
-TEST_F(Mirrors, NoiseOfHundredthMovesItLittle) {
+TEST_F(Mirrors, OnePercentNoiseHasSmallEffect) {
     const MirrorCalibration found = calibrated_by_mirrors(pair(MirrorSides::same, 0.01));
     EXPECT_LT(map_error(found.k_positions).rms, 0.01);
     EXPECT_NEAR(found.a2_rad, a2, 0.05);
@@ -169,7 +169,7 @@ TEST_F(Mirrors, DisplacementSetsScale) {
 }
 
 // Assuming that k rises selects the mirror image of the object: the widths are the same.
-TEST_F(Mirrors, DirectionOfKOnlyTurnsSigns) {
+TEST_F(Mirrors, DirectionOfKMirrorsSignsOnly) {
     MirrorPair mirrors = pair(MirrorSides::same, 0);
     const MirrorCalibration falls = calibrated_by_mirrors(mirrors);
     mirrors.k_falls = false;

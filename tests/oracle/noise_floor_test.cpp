@@ -41,7 +41,7 @@ class NoiseOnly : public testing::Test {
     }
 };
 
-TEST_F(NoiseOnly, RayleighLeavesFifth) {
+TEST_F(NoiseOnly, SubtractedAmplitudeLeavesFifthOfNoise) {
     spec.calibration.noise_floor = mean_profile();
     spec.recipe.noise_floor = NoiseFloor::amplitude;
     const std::vector<double> left = mean_profile();
@@ -78,7 +78,7 @@ TEST_F(NoiseOnly, ProfileIsMeanOfAllBlocks) {
 }
 
 // E[max(P - eta^2, 0)] = mean exp(-pi/4) for exponential P with eta^2 = pi/4 mean.
-TEST_F(NoiseOnly, PowerLeavesTailOfExponential) {
+TEST_F(NoiseOnly, SubtractedPowerLeavesTailOfExponential) {
     spec.calibration.noise_floor = mean_profile();
     spec.recipe.noise_floor = NoiseFloor::power;
     spec.recipe.quantity = Quantity::intensity;

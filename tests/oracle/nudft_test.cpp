@@ -79,7 +79,7 @@ TEST_F(ExactTransform, IsSumOverTrueWavenumbers) {
     EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(spec, line), expected), 1e-6);
 }
 
-TEST_F(ExactTransform, ZoomIsSumOnFinerGrid) {
+TEST_F(ExactTransform, ZoomMatchesSumOnFinerGrid) {
     const std::vector<float> line = mirror(0.6);
     const auto mirror_bin = std::llround(instrument.bin_of(0.6 * instrument.depth_limit_um));
     ReconstructionSpec spec = spec_for(Resample::nudft, 4);

@@ -52,7 +52,7 @@ TEST_F(FastTransform, WrapsAroundGridNarrowerThanKernel) {
 }
 
 // Largest difference from the matrix in any bin, for several depths with compensated dispersion.
-TEST_F(FastTransform, MirrorsImagesAreWeak) {
+TEST_F(FastTransform, SuppressesArtefactsOfMirrors) {
     struct Limit {
         std::int64_t width;
         double db;
@@ -136,7 +136,7 @@ TEST(SpreadingKernels, MatchTheirTransforms) {
 }
 
 // beta of Kaiser-Bessel exists, and the transform can be divided by at every depth.
-TEST(SpreadingKernels, ExistWhereverTheirSettingsMayBe) {
+TEST(SpreadingKernels, ExistForAllAllowedSettings) {
     for (const GridKernel which : {GridKernel::gaussian, GridKernel::kaiser_bessel, GridKernel::exponential}) {
         for (const double oversampling : {1.25, 1.3, 1.5, 2.0, 3.1, 4.0}) {
             for (std::int64_t width = 2; width <= 12; ++width) {

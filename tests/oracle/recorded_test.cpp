@@ -151,7 +151,7 @@ TEST_F(RecordedFullRange, DetectsWeakDispersion) {
 
 class RecordedVolume : public Recorded {};
 
-TEST_F(RecordedVolume, LevelsAndSurfaceAreThoseOfNumPy) {
+TEST_F(RecordedVolume, LevelsAndSurfaceMatchNumPy) {
     constexpr double sum_of_hann_db = 54.2;  // the reference does not divide by the sum of the window
     constexpr std::size_t depth = n / 2, lines = 10000;
     std::ifstream file(folder / "spectra_u16_100x100x1024.raw", std::ios::binary);

@@ -74,7 +74,7 @@ TEST_P(Resampling, LossMatchesKernel) {
     }
 }
 
-TEST_P(Resampling, ArtefactsAreThoseOfKernel) {
+TEST_P(Resampling, ArtefactsMatchKernel) {
     for (std::size_t i = 0; i < depths.size(); ++i) {
         const std::vector<double> profile = measured(1, depths[i] * instrument.depth_limit_um);
         const auto top = std::max_element(profile.begin(), profile.end());

@@ -108,7 +108,7 @@ TEST_F(RollOff, FitsSweptSource) {
     EXPECT_NEAR(found.resolution, resolution, 0.01);
 }
 
-TEST_F(RollOff, NoiseAloneIsNoMirror) {
+TEST_F(RollOff, NoiseIsNotMirror) {
     std::mt19937 random(3);
     std::exponential_distribution<double> power(1);
     std::vector<double> profile(2048);
@@ -159,7 +159,7 @@ TEST_F(RollOff, WindowSelectsPeak) {
     EXPECT_EQ(read_bin(profile, {250, 350}), -1);
 }
 
-TEST_F(RollOff, OutliersAreNamed) {
+TEST_F(RollOff, NamesOutliers) {
     std::vector<double> shares, levels;
     for (int i = 1; i <= 9; ++i) {
         shares.push_back(0.1 * i);

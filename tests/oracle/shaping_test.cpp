@@ -83,13 +83,13 @@ TEST_P(SpectralShaping, PeakMatchesTarget) {
     EXPECT_NEAR(highest_side_lobe(shaped), highest_side_lobe(wanted), 1);
 }
 
-TEST_P(SpectralShaping, ForgottenDarkLevelWidensPeak) {
+TEST_P(SpectralShaping, MissingDarkLevelWidensPeak) {
     const double wanted = peak_of(target_profile()).fwhm;
     EXPECT_GT(peak_of(shaped_profile(false)).fwhm, 1.01 * wanted);
 }
 
 // sum(g source) = sum(target), so a fringe of contrast 0.1 reads half of that.
-TEST_P(SpectralShaping, ReadsContrastOfFringe) {
+TEST_P(SpectralShaping, PreservesContrastOfFringe) {
     EXPECT_NEAR(peak_of(shaped_profile(true)).height, 0.05, 0.01 * 0.05);
 }
 

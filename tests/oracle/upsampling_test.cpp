@@ -121,7 +121,7 @@ TEST(Interpolation, LagrangeIsExactOnCubics) {
     }
 }
 
-TEST(Interpolation, PositionsBeyondEndsReadEnds) {
+TEST(Interpolation, PositionsBeyondEndsUseEndSamples) {
     const std::vector<float> line = random_line();
     for (const Resample resample :
          {Resample::nearest, Resample::linear, Resample::catmull_rom, Resample::lagrange3, Resample::spline}) {
@@ -131,7 +131,7 @@ TEST(Interpolation, PositionsBeyondEndsReadEnds) {
     }
 }
 
-TEST(Interpolation, LinearIsLinear) {
+TEST(Interpolation, LinearMatchesFormula) {
     const std::vector<float> line = random_line();
     const auto at = positions(0, n - 1.5);
     const auto points = points_of(spec_at(at, Resample::linear, 1), line);
