@@ -119,7 +119,7 @@ TEST_F(LibraryBatch, NewSpectraAreMeasuredAgain) {
     EXPECT_NE(after.structure.provenance(), before.structure.provenance());
 }
 
-TEST_F(LibraryBatch, BadScanOrPartLeavesItUsable) {
+TEST_F(LibraryBatch, FailedScanOrPartKeepsBatchUsable) {
     const lux::Scan one = scan("one", fixed), gone = scan("gone", fixed);
     std::filesystem::remove(folder_ / "gone/spectra.raw");
     batch_.reconstruct(one);

@@ -93,7 +93,7 @@ TEST(LibraryLive, PushNeverWaitsIfNewestCounts) {
     EXPECT_EQ(taken + stats.left_out_volumes + stats.overwritten_volumes, 10);
 }
 
-TEST(LibraryLive, VolumesAreCalledBack) {
+TEST(LibraryLive, CallbackReceivesVolumes) {
     struct Heard {
         std::atomic<int> volumes = 0;
         std::atomic<std::int64_t> depth = 0;

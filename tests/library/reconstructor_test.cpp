@@ -91,7 +91,7 @@ TEST(LibraryReconstructor, HeadersBetweenBScansAreSkipped) {
     EXPECT_EQ(voxels, reconstructed(scan, spectra, size, 6));
 }
 
-TEST(LibraryReconstructor, TwoOnTwoThreads) {
+TEST(LibraryReconstructor, TwoRunOnTwoThreads) {
     const Size size;
     const auto spectra = fringes(size);
     const lux::Scan one = described(size);
@@ -108,7 +108,7 @@ TEST(LibraryReconstructor, TwoOnTwoThreads) {
     beside.join();
 }
 
-TEST(LibraryReconstructor, FlowOfRepeats) {
+TEST(LibraryReconstructor, ComputesFlowOfRepeats) {
     const Size size{.b_scans = 12};
     auto settings = fixed_levels;
     settings.insert(settings.end(), {"scan.b_repeats=2", "flow.method=speckle_variance", "recipe.average=magnitude",
@@ -247,7 +247,7 @@ TEST(LibraryReconstructor, RejectsInvalidDevices) {
     EXPECT_EQ(status_of([&] { lux::Reconstructor work(scan, lux::make<echolux_device>(), -1); }), ECHOLUX_BAD_ARGUMENT);
 }
 
-TEST(LibraryReconstructor, OpenNoiseFloorNeedsMeasurement) {
+TEST(LibraryReconstructor, RequiresMeasuredNoiseFloor) {
     const Size size;
     const auto spectra = fringes(size);
     lux::Scan scan = described(size, {plain_recipe});
@@ -274,7 +274,7 @@ TEST(LibraryReconstruct, EqualsBlockwiseReconstruction) {
     EXPECT_NE(made.structure.provenance().find("recipe.levels"), std::string::npos);
 }
 
-TEST(LibraryReconstruct, BlocksHaveProvenanceOfWhole) {
+TEST(LibraryReconstruct, BlocksHaveProvenanceOfWholeScan) {
     const TemporaryFolder folder;
     lux::Scan scan = lux::Scan::open(scan_in(folder.path()));
     std::string whole = lux::reconstruct(scan).structure.provenance();
@@ -286,7 +286,7 @@ TEST(LibraryReconstruct, BlocksHaveProvenanceOfWhole) {
     EXPECT_NE(lux::Reconstructor(scan).provenance().find("stages = voxels\n"), std::string::npos);
 }
 
-TEST(LibraryReconstruct, PartAndLaterVolume) {
+TEST(LibraryReconstruct, ReconstructsPartAndLaterVolume) {
     const TemporaryFolder folder;
     const Size size{.volumes = 2};
     const lux::Scan scan = lux::Scan::open(scan_in(folder.path(), size), fixed_levels);

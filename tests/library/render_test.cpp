@@ -43,7 +43,7 @@ class LibraryRender : public ::testing::Test {
     std::optional<lux::View> view_;
 };
 
-TEST_F(LibraryRender, VolumeIsSeen) {
+TEST_F(LibraryRender, DrawsVolume) {
     const lux::Picture picture = renderer_->render(cube(), *view_);
     ASSERT_EQ(picture.rgba.size(), 64u * 48 * 4);
     const auto lit = [&](std::size_t x, std::size_t y) {
@@ -54,7 +54,7 @@ TEST_F(LibraryRender, VolumeIsSeen) {
     EXPECT_EQ(renderer_->render(cube(), *view_).rgba, picture.rgba) << "the same call, the same picture";
 }
 
-TEST_F(LibraryRender, ViewCounts) {
+TEST_F(LibraryRender, FollowsView) {
     const auto before = renderer_->render(cube(), *view_).rgba;
     view_->settings().set("view.mode", "mip");
     EXPECT_NE(renderer_->render(cube(), *view_).rgba, before);

@@ -45,7 +45,7 @@ TEST(LibraryScan, TruncatedFileIsRefused) {
     EXPECT_EQ(status_of([&] { lux::Scan::open(toml); }), ECHOLUX_BAD_FILE);
 }
 
-TEST(LibraryScan, AssignmentsGoBeforeFile) {
+TEST(LibraryScan, AssignmentsOverrideFile) {
     const TemporaryFolder folder;
     const std::string toml = scan_in(folder.path(), {}, "window = \"hann\"\n");
     EXPECT_EQ(lux::Scan::open(toml).settings().text("recipe.window"), "hann");
@@ -54,7 +54,7 @@ TEST(LibraryScan, AssignmentsGoBeforeFile) {
     EXPECT_EQ(status_of([&] { lux::Scan::open(toml, {"nonsense"}); }), ECHOLUX_BAD_SETTING);
 }
 
-TEST(LibraryScan, NeedsNoFile) {
+TEST(LibraryScan, IsCreatedWithoutFile) {
     const lux::Scan scan = lux::Scan::create(2048, 100, 50, "packed12", {"scan.b_repeats=2"});
     EXPECT_EQ(scan.shape().line_bytes, 3072);
     EXPECT_EQ(scan.shape().b_scan_bytes, 3072 * 200);

@@ -134,7 +134,7 @@ TEST(LibraryStage, EndsWorkWithResult) {
     EXPECT_EQ(seen.calls.size(), 1u);
 }
 
-TEST(LibraryStage, WorksOnCpuAlone) {
+TEST(LibraryStage, WorksOnCpuOnly) {
     Seen seen;
     const lux::Scan scan = staged(seen, {});
     auto device = lux::make<echolux_device>();

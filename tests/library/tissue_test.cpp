@@ -55,7 +55,7 @@ const lux::Tissue& two_surfaces() {
     return tissue;
 }
 
-TEST(LibraryTissue, SettingsAreThoseOfCommands) {
+TEST(LibraryTissue, SettingsMatchCommands) {
     lux::Tissue tissue({"filter.method=median"});
     EXPECT_EQ(tissue.settings().text("filter.method"), "median");
     EXPECT_EQ(tissue.settings().number("registration.strip"), 3);
@@ -158,7 +158,7 @@ TEST(LibraryTissue, SurfacesRoundTripThroughFile) {
         EXPECT_NEAR(thickness.voxels<float>()[i], of_file.voxels<float>()[i], 1e-3);
 }
 
-TEST(LibraryTissue, RegisteredVolumesLieOverOneAnother) {
+TEST(LibraryTissue, RegisteredVolumesCoincide) {
     std::vector<float> still = layered(4), moved(still.size());
     for (std::size_t line = 0; line < still.size() / depth; ++line) {
         for (std::int64_t z = 0; z < depth; ++z)
@@ -226,7 +226,7 @@ TEST(LibraryTissue, WorkCanBeStopped) {
                    "");
 }
 
-TEST(LibraryTissue, HandlesAreChecked) {
+TEST(LibraryTissue, ChecksHandles) {
     auto error = lux::make<echolux_error>();
     echolux_volume* made = nullptr;
     EXPECT_EQ(echolux_filter(nullptr, nullptr, nullptr, nullptr, nullptr, &made, &error), ECHOLUX_BAD_ARGUMENT);

@@ -128,7 +128,7 @@ TEST(LibraryVolume, RoundTripsThroughFiles) {
     EXPECT_EQ(status_of([&] { lux::Volume::open((folder.path() / "b.nrrd").string()); }), ECHOLUX_BAD_FILE);
 }
 
-TEST(LibraryVolume, ConvertsVoxels) {
+TEST(LibraryVolume, ConvertsVoxelTypes) {
     const lux::Volume bytes = ramp().converted(ECHOLUX_U8, -3, 26.5);
     EXPECT_EQ(bytes.grid().voxel, ECHOLUX_U8);
     EXPECT_EQ(bytes.voxels<std::uint8_t>()[0], 0);
