@@ -85,7 +85,7 @@ TEST_F(ControlTest, SuggestsNearestName) {
               std::string::npos);
 }
 
-TEST_F(ControlTest, EveryMethodHasItsRow) {
+TEST_F(ControlTest, EveryMethodHasTableRow) {
     std::set<RpcMethod> rows;
     std::set<std::string_view> names;
     for (const ControlMethod& method : control_methods()) {
@@ -175,7 +175,7 @@ TEST_F(ControlTest, LimitsTimePerTurn) {
     }
 }
 
-TEST_F(ControlTest, RequestsCountUntilTheyAreAnswered) {
+TEST_F(ControlTest, RequestsCountUntilAnswered) {
     auto waiting = std::make_shared<int>(0);
     control().handle(
         client_, R"([{"jsonrpc": "2.0", "id": 1, "method": "state"}, {"jsonrpc": "2.0", "id": 2, "method": "get"}])",
@@ -317,7 +317,7 @@ TEST_F(ControlTest, LastVolumesArePausedAndSaved) {
     EXPECT_EQ(result("state")["plays"], true);
 }
 
-TEST_F(ControlTest, SubscribersHearOfChangesUntilTheyHaveEnough) {
+TEST_F(ControlTest, SubscribersReceiveChangesUntilUnsubscribed) {
     EXPECT_EQ(result("subscribe", {{"topics", {"settings", "state"}}})["topics"], (Json{"settings", "state"}));
     client_->heard.clear();
     Listener other(2);

@@ -89,7 +89,7 @@ TEST(Message, EncodesBytesByStandard) {  // RFC 4648, section 10
     EXPECT_EQ(text_of("foobar"), "Zm9vYmFy");
 }
 
-TEST(Methods, ParametersAreCheckedByTable) {
+TEST(Methods, TableChecksParameters) {
     const auto refusal = [](const char* method, const char* params) {
         try {
             checked_params(method_named(method), nlohmann::json::parse(params));

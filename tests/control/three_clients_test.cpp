@@ -162,7 +162,7 @@ TEST_F(ThreeClients, RejectsWrongTokenWhileOthersContinue) {
 }
 
 // An idle client causes no turns. A request is answered before the window's timeout expires.
-TEST_F(ThreeClients, WindowRestsUntilItIsAsked) {
+TEST_F(ThreeClients, WindowIdlesWithoutRequests) {
     const auto screen = open_offscreen_window(640, 400, 1);
     screen->keep_time_by_hand(1.0 / 60);
     options_.backend.backend = Backend::cpu;
