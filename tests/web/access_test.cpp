@@ -143,7 +143,7 @@ TEST(WebRequest, UploadsNeedPlainNameAndSteeringToken) {
     EXPECT_EQ(put("/upload/x").kind, Kind::refused);
 }
 
-TEST(WebRequest, PasswordLetsInByFormAlone) {
+TEST(WebRequest, AcceptsPasswordOnlyByForm) {
     const Access with_password{{"steering-token-1234", "watching-token-1234", "open sesame"}};
     EXPECT_EQ(judge(asking("/"), with_password, 8970).kind, Kind::login);
     EXPECT_EQ(judge(asking("/main.js"), with_password, 8970).kind, Kind::refused);
@@ -178,7 +178,7 @@ TEST(Rate, AllowsOneSecondAtOnceThenRate) {
     EXPECT_TRUE(rate.try_take(5));
 }
 
-TEST(LineToken, IsTokenOfObjectAlone) {
+TEST(LineToken, RequiresObjectWithToken) {
     EXPECT_EQ(token_of_line(R"({"token": "abc"})"), "abc");
     for (const char* wrong : {"", "abc", "[]", "{}", R"({"token": 1})", R"(["token"])", "{\"token\""})
         EXPECT_EQ(token_of_line(wrong), "");

@@ -86,7 +86,7 @@ TEST_F(ClientTls, RejectsOtherCertificates) {
 }
 
 // Both sides send more than the system's buffers hold, at the same time.
-TEST_F(ClientTls, MuchIsSentAndReceived) {
+TEST_F(ClientTls, TransfersMoreThanBuffersHold) {
     ClientConnection connection(secret(), TlsTrust{{}, fingerprint_of(certificate_)}, 10s);
     EXPECT_THAT(first_line(connection), HasSubstr("welcome"));
     ConnectionPtr to;

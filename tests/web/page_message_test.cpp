@@ -18,7 +18,7 @@
 namespace echolux::test {
 namespace {
 
-TEST(PageMessage, InputsAreEventsOfWindow) {
+TEST(PageMessage, InputsBecomeWindowEvents) {
     const PageMessage message = parsed_page_message(
         R"({"type":"input","number":7,"events":[["m",1.5,2],["b",1,1],["w",0,-1],["k","Ctrl",1,0],["t",228],["f",0]]})");
     const auto& input = std::get<PageInput>(message);
@@ -42,7 +42,7 @@ TEST(PageMessage, RejectsInvalidMessages) {
     EXPECT_THROW(parsed_page_message(std::string(100000, '[')), Error);
 }
 
-TEST(PageMessage, SizesAreEven) {
+TEST(PageMessage, RoundsSizesToEven) {
     const auto size = std::get<PageSize>(parsed_page_message(R"({"type":"size","width":801,"height":601,"scale":2})"));
     EXPECT_EQ(size.width, 800);
     EXPECT_EQ(size.height, 600);
@@ -104,7 +104,7 @@ std::vector<std::uint8_t> drawn(std::int64_t width, std::int64_t height) {
     return rgba;
 }
 
-TEST(SolidPng, IsPictureBitForBit) {
+TEST(SolidPng, IsLossless) {
     const TemporaryFolder folder;
     for (const std::int64_t height : {1, 63, 64, 65, 200}) {
         const std::vector<std::uint8_t> rgba = drawn(90, height);
