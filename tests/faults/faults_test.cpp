@@ -295,7 +295,7 @@ std::vector<Step> renamed_too_soon(const Record& record) {
     return steps;
 }
 
-TEST_F(Faults, CarelessnessIsFound) {
+TEST_F(Faults, DetectsPlantedFaults) {
     for (const Watched& watched : jobs_) {
         const auto is_found = [&](const std::vector<Step>& steps, std::uint64_t chances = 50) {
             for (std::uint64_t chance = 0; chance < chances; ++chance) {
