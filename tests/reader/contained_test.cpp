@@ -61,7 +61,7 @@ class Contained : public testing::Test {
 
 class Forbidden : public Contained, public testing::WithParamInterface<const char*> {};
 
-TEST_P(Forbidden, IsStoppedAndSeenToBe) {
+TEST_P(Forbidden, StopsProcessAndReportsCall) {
     const auto caught = error_of([&] { opened(GetParam()); });
     EXPECT_EQ(caught.code, ErrorCode::bad_file);
     EXPECT_THAT(caught.line, HasSubstr(file().string()));
@@ -115,7 +115,7 @@ TEST_F(Contained, HidesOtherFiles) {
 }
 
 // The input is a sealed file in memory, as for packed frames, which this program itself may write.
-TEST_F(Contained, FileInMemoryCanOnlyBeRead) {
+TEST_F(Contained, FileInMemoryIsReadOnly) {
     const Descriptor memory = file_in_memory();
     put(memory, std::string_view("input"));
     const OpenOrder order{.kind = "double",
@@ -132,7 +132,7 @@ TEST_F(Contained, FileInMemoryCanOnlyBeRead) {
 }
 
 // A compromised process ends when the kernel's time limit is reached, even if it disabled its own alarm.
-TEST_F(Contained, ProcessorTimeHasLimitOfKernels) {
+TEST_F(Contained, KernelLimitsProcessorTime) {
     const auto reader = opened("");
     std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
     pid_t process = 0;
@@ -196,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(, Fickle,
                          testing::Values("4 8 100 0 3 4 2 50 0 3", "8 2 100 1 3 4 2 50 1 3", "8 4 300 0 1 4 2 50 0 3",
                                          "8 4 100 0 3 4 2 5000 0 3", "8 4 100 0 3"));
 
-TEST_F(Contained, LevelsAreOfOneTypeOrNonsense) {
+TEST_F(Contained, RejectsLevelsOfDifferentTypes) {
     std::ofstream(file()) << "8 4 100 0 3 4 2 50 5 3";
     EXPECT_THAT(error_of([&] { opened("change its mind"); }).line, HasSubstr("said nonsense"));
 }
@@ -258,7 +258,7 @@ TEST_F(Contained, ReadsOtherTimePointsAfterCrash) {
     EXPECT_EQ(reader->read(0, {99, 100}).front(), static_cast<std::byte>(99));
 }
 
-TEST_F(Contained, TooFewVoxelsAreError) {
+TEST_F(Contained, RejectsTooFewVoxels) {
     EXPECT_THAT(error_of([&] { opened("give too little")->read(0, {0, 2}); }).line, HasSubstr("3 bytes of 64"));
 }
 
