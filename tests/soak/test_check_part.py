@@ -70,7 +70,7 @@ class CheckPart(unittest.TestCase):
     def wrong(self, recording, words, counts=None):
         self.assertRegex(recording.check(counts), re.escape(words))
 
-    def test_without_trouble(self):
+    def test_accepts_complete_recordings(self):
         self.right(Recording().blocks(0, 10))
         self.right(Recording().blocks(0, 10, run=-400))  # the source was already running
 
@@ -106,7 +106,7 @@ class CheckPart(unittest.TestCase):
         self.wrong(Recording().blocks(0, 5).block(5, 0, missing=1).blocks(11, 12, run=8, interruptions=1),
                    "6 frames of the source")
 
-    def test_counts_and_bytes(self):
+    def test_compares_counts_and_bytes(self):
         good = Recording().blocks(0, 3).block(3, 0, missing=1).blocks(5, 9, lost=1)
         self.right(good)
         self.wrong(good, "7 blocks in the index, 8 were counted", (8, 1, 1))
