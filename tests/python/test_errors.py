@@ -12,7 +12,7 @@ from support import FolderCase, spectra, write_scan
 
 
 class Kinds(unittest.TestCase):
-    def test_are_exceptions_of_python(self):
+    def test_derive_from_python_exceptions(self):
         kinds = {1: (ox.BadArgument, ValueError, TypeError), 2: (ox.BadSetting, ValueError), 3: (ox.BadFile, OSError),
                  4: (ox.OutputFailed, OSError), 5: (ox.OutOfMemory, MemoryError), 6: (ox.DeviceFailed, RuntimeError),
                  7: (ox.Cancelled, RuntimeError), 8: (ox.Unsupported, NotImplementedError), 11: (ox.Error, RuntimeError)}
@@ -73,7 +73,7 @@ class Files(FolderCase):
         for error in (missing.exception, pickle.loads(pickle.dumps(missing.exception))):
             self.assertEqual((error.errno, error.filename), (errno.ENOENT, missing.exception.filename))
 
-    def test_have_names_of_any_bytes(self):
+    def test_accept_file_names_of_any_bytes(self):
         name = os.fsencode(self.folder) + b"/caf\xe9.nrrd"
         with self.assertRaises(ox.MissingFile) as missing:
             ox.load(os.fsdecode(name))
@@ -102,7 +102,7 @@ class Files(FolderCase):
 class Words(FolderCase):
     """Messages avoid command-line options and details of the binding."""
 
-    def test_are_those_of_python(self):
+    def test_misspelt_arguments_raise_type_error(self):
         path = write_scan(self.folder, spectra())
         scan, codes = ox.open(path), np.ones((2, 3, 4), np.uint8)
         calls = (lambda: ox.open(path, recip={"window": "hann"}), lambda: ox.simulate(sampels=3),

@@ -60,7 +60,7 @@ class NamedSources(unittest.TestCase):
             with self.assertRaises(AttributeError):
                 session.recipe.windw = "hann"
 
-    def test_keep_last_volumes(self):
+    def test_keeps_last_volumes(self):
         keep_gb = 2.5 * 4 * 16 * 128 * 4e-9
         with ox.live("sim:vessel", simulation=SMALL, source={"keep_gb": keep_gb}, volumes=6, lossless=True) as session:
             taken = [volume.number for volume in session]  # a paced source loses volumes that are not taken in time
@@ -105,7 +105,7 @@ class NamedSources(unittest.TestCase):
 
 
 class Ending(FolderCase):
-    def test_waits_for_block_in_hand(self):
+    def test_waits_for_block_in_progress(self):
         begun, ended, has_begun, go_on = [], [], threading.Event(), threading.Event()
 
         def slow(voxels):
@@ -201,7 +201,7 @@ class PythonSources(FolderCase):
                 np.testing.assert_array_equal(volume[:], make(spectra(seed=seed + 1)))
         self.assertEqual(seed, 2)
 
-    def test_keep_last_volumes(self):
+    def test_keeps_last_volumes(self):
         keep_gb = 1.5 * 4 * 16 * 128 * 4e-9
         with ox.live(volumes(), lossless=True, recipe=FIXED, source={"keep_gb": keep_gb}) as session:
             taken = list(session)
@@ -215,7 +215,7 @@ class PythonSources(FolderCase):
         with ox.live(lambda: left.pop() if left else None, lossless=True, recipe=FIXED) as session:
             self.assertEqual(len(list(session)), 2)
 
-    def test_parts_of_volumes(self):
+    def test_accepts_parts_of_volumes(self):
         parts = (spectra()[i:i + 2] for i in (0, 2))
         with ox.live(parts, lossless=True, scan={"b_scans": 4}, recipe=FIXED) as session:
             whole = next(session)
@@ -290,7 +290,7 @@ class PythonSources(FolderCase):
             with self.assertRaisesRegex(ox.BadArgument, "shape"):
                 list(session)
 
-    def test_records(self):
+    def test_records_pushed_volumes(self):
         path = self.folder / "take.toml"
         gate = threading.Event()
         with ox.live(two_volumes(gate), lossless=True, recipe=FIXED) as session:
@@ -333,7 +333,7 @@ class PythonSources(FolderCase):
                 list(session)
 
 
-    def test_stage_may_look_at_its_session(self):
+    def test_stage_may_read_its_session(self):
         seen = []
 
         def looks(voxels):
@@ -346,7 +346,7 @@ class PythonSources(FolderCase):
 
 
 class Interrupts(unittest.TestCase):
-    def test_are_heard_at_once(self):
+    def test_interrupts_are_handled_at_once(self):
         goes_on = threading.Event()
         self.addCleanup(goes_on.set)
 

@@ -13,7 +13,7 @@ class Names(unittest.TestCase):
             self.assertIsNotNone(getattr(ox, name))
         self.assertIn("__version__", dir(ox))
 
-    def test_leave_those_of_python(self):
+    def test_star_import_keeps_builtins(self):
         names = {}
         exec("from echolux import *", names)
         self.assertFalse({name for name in names if hasattr(builtins, name)} - {"__doc__", "__name__"})

@@ -107,19 +107,19 @@ class Ends(unittest.TestCase):
                        "for _ in range(2): daemon(lambda: slow.spectra(progress=lambda *now: begun.release()))",
                        "wait_for(2)")
 
-    def test_with_work_of_main_thread(self):
+    def test_exits_with_work_of_main_thread(self):
         self.ends_well("import atexit", "done = []", "def last():",
                        "    done.append(ox.simulate('vessel', **small).spectra().shape)",
                        "    os.write(1, str(done).encode())",
                        "atexit.unregister(ox._end); atexit.register(last); atexit.register(ox._end)",
                        "s = ox.live('sim:vessel', simulation=small)", "s.next(3)", output="[(4, 16, 256)]")
 
-    def test_with_stages_of_sessions(self):
+    def test_exits_with_stages_of_sessions(self):
         for session in ("with ox.live('sim:vessel', simulation=small, stages={'spectra': stage}) as session: session.next(3)",
                         "session = ox.live(endless(), recipe=fixed, stages={'voxels': stage}); session.next(3)"):
             self.ends_well("def stage(array): array += 1; sum(range(10000))", session, tries=2)
 
-    def test_with_stages_of_threads(self):
+    def test_exits_with_stages_of_threads(self):
         self.ends_well("make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=fixed)",
                        "def stage(array): array += 1; sum(range(10000))", "make._scan.set_stages(stage)",
                        "make = ox.Reconstructor(make._scan)", "def work():", "    while True: make(ones); begun.release()",
@@ -159,13 +159,13 @@ class Interruptions(FolderCase):
         raw = np.tile(spectra(b_scans=1, a_scans=256, samples=1024), (40, 1, 1))
         return ox.open(write_scan(self.folder, raw, method="defr", a2_rad=80.0), defr={"iterations": 30})
 
-    def test_stop_a_scan(self):
+    def test_interrupt_stops_reconstruction_of_scan(self):
         scan = self.slow_scan()
         self.stops(lambda: scan.reconstruct(progress=False))
         volume = scan.reconstruct(b_scans=(0, 1), progress=False)  # it still works
         self.assertEqual(volume.shape[0], 1)
 
-    def test_stop_reconstructor(self):
+    def test_interrupt_stops_reconstructor(self):
         raw = np.tile(spectra(b_scans=4, a_scans=256, samples=1024), (60, 1, 1))
         make = ox.Reconstructor(samples=1024, a_scans=256, b_scans=240, recipe={"levels": "fixed", "a2_rad": 5})
         out = np.empty((240, 256, 512), np.float32)
@@ -177,13 +177,13 @@ class Interruptions(FolderCase):
         self.stops(work)
         self.assertEqual(make(raw[:1]).shape, (1, 256, 512))
 
-    def test_stop_file(self):
+    def test_interrupt_stops_writing_file(self):
         big = ox.Volume.from_array(np.random.default_rng(1).normal(size=(128, 256, 512)).astype(np.float32))
         (self.folder / "out").mkdir()
         self.stops(lambda: big.save(self.folder / "out" / "big.nii.gz", progress=False))
         wait_until(lambda: not list((self.folder / "out").iterdir()), "the end of the current piece")
 
-    def test_stop_truth_of_scene(self):
+    def test_interrupt_stops_truth_of_scene(self):
         scene = {"samples": 1024, "a_scans": 512, "b_scans": 64}
         sims = [ox.simulate("vessel", **scene) for _ in range(2)]
         begun = iter(sims)
@@ -191,7 +191,7 @@ class Interruptions(FolderCase):
         for sim in sims:
             self.assertEqual(sim.truth.labels.shape[0], 64)  # finish the work, so that it does not affect other cases
 
-    def test_stop_picture(self):
+    def test_interrupt_stops_rendering(self):
         volume = ox.Volume.from_array(np.random.default_rng(1).integers(0, 255, (64, 64, 64), np.uint8))
         view = {"mode": "composite", "width": 400, "height": 400, "samples": 16}
         try:
@@ -239,7 +239,7 @@ class Progress(FolderCase):
                              capture_output=True, text=True, timeout=60)
         self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", ""))
 
-    def test_shows_line_on_terminal(self):
+    def test_prints_progress_line_on_terminal(self):
         from echolux import progress
 
         class Terminal(list):
@@ -275,12 +275,12 @@ class Memory(FolderCase):
         gc.collect()
         self.assertLess(resident_bytes() - before, most)
 
-    def test_is_flat_over_calls(self):
+    def test_memory_is_constant_over_calls(self):
         make = ox.Reconstructor(samples=64, a_scans=8, recipe={"levels": "fixed", "voxel": "u8"})
         raw = np.ones((8, 64), np.uint16)
         self.flat(lambda: make(raw), 20000, 1 << 20)
 
-    def test_is_flat_over_volumes(self):
+    def test_memory_is_constant_over_volumes(self):
         scan = ox.open(write_scan(self.folder, spectra(b_scans=8, a_scans=64)))
 
         def work():
@@ -293,7 +293,7 @@ class Memory(FolderCase):
 
         self.flat(work, 200, 4 << 20)  # one leaked volume per call would be 100 MB
 
-    def test_is_flat_over_errors(self):
+    def test_memory_is_constant_over_errors(self):
         make = ox.Reconstructor(samples=64, a_scans=8, recipe={"levels": "fixed"})
 
         def work():

@@ -64,7 +64,7 @@ class Calling(FolderCase):
         np.testing.assert_array_equal(whole[3], make(RAW[3]))
         self.assertEqual(make(RAW[3]).shape, (16, 128))
 
-    def test_cuts_long_work_without_trace(self):  # it checks for signals between pieces
+    def test_splits_long_work_without_changing_bits(self):  # it checks for signals between pieces
         recipe = {"background": "running", "levels": "fixed"}
         make, whole = (ox.Reconstructor(**SHAPE, recipe=recipe) for _ in range(2))
         for _ in range(8):  # the first pieces are single B-scans

@@ -77,7 +77,7 @@ class Reading(FolderCase):
         self.assertEqual(scan.shape, (2, 3, 8, 2, 256))
         np.testing.assert_array_equal(scan.read().reshape(6, 16, 256), spectra(b_scans=6))
 
-    def test_knows_byte_order(self):
+    def test_reads_both_byte_orders(self):
         raw = spectra()
         path = write_scan(self.folder, raw.astype(">u2"))
         np.testing.assert_array_equal(ox.open(path, scan={"byte_order": "big"}).read(), raw)
@@ -88,7 +88,7 @@ class Settings(FolderCase):
         super().setUp()
         self.scan = ox.open(write_scan(self.folder, spectra()))
 
-    def test_are_attributes_of_their_type(self):
+    def test_settings_are_typed_attributes(self):
         recipe = self.scan.recipe
         for name, value in (("window", "tukey"), ("zero_padding", 2), ("tukey_alpha", 0.25), ("dispersion", False)):
             setattr(recipe, name, value)
@@ -137,7 +137,7 @@ class Settings(FolderCase):
         with self.assertRaises(ox.BadSetting):
             self.scan.recipe.window = 3
 
-    def test_are_read_while_scan_is_reconstructed(self):
+    def test_settings_are_readable_during_reconstruction(self):
         ends, window, heard = threading.Event(), [], []
 
         def look(*_):
@@ -151,7 +151,7 @@ class Settings(FolderCase):
         self.assertTrue(heard[0])
         self.assertEqual(window, [("hann", (4, 16, 256), [])])
 
-    def test_go_with_copies(self):
+    def test_settings_survive_copies(self):
         self.scan.recipe.window, self.scan.recipe.a2_rad = "tukey", 0.1
         self.scan.calibration["background"] = np.arange(256.0)
         sim = ox.simulate("vessel", samples=256, a_scans=16, b_scans=4)

@@ -21,7 +21,7 @@ def volume(offset=0):
 
 
 class Parts(FolderCase):
-    def test_slices_are_those_of_numpy(self):
+    def test_slices_match_numpy(self):
         keys = [np.s_[:], np.s_[3], np.s_[-1], np.s_[2:9, :, 4:7], np.s_[::-2, 3, ::5], np.s_[..., 2], np.s_[1, 2, 3],
                 np.s_[5:5], np.s_[:, 8:1:-3, -4:], np.s_[..., ::-1], np.s_[[1, 3], 2:4], np.s_[CODES > 3]]
         for name in ("a.nrrd", "a.ome.zarr", "a.tiff"):
@@ -63,7 +63,7 @@ class Parts(FolderCase):
             for name in ("values", "to_xarray", "converted", "velocities", "save", "render", "plot", "view"):
                 self.assertIn(name, dir(loaded))
 
-    def test_are_shown_without_being_read(self):
+    def test_display_reads_only_parts(self):
         volume().save(self.folder / "a.nrrd")
         loaded, parts = ox.load(self.folder / "a.nrrd"), []
         read_part = ox.LazyVolume.__getitem__
@@ -81,7 +81,7 @@ class Parts(FolderCase):
             self.assertIn(words, text)
         self.assertIn("base64,", loaded._repr_html_())
 
-    def test_are_never_lent_without_copy(self):
+    def test_lending_requires_copy(self):
         volume().save(self.folder / "a.nrrd")
         for whole in (ox.load(self.folder / "a.nrrd"), ox.load_series(self.folder / "a.nrrd")):
             with self.assertRaisesRegex(ValueError, "without a copy"):
@@ -91,7 +91,7 @@ class Parts(FolderCase):
         with self.assertRaises(ox.MissingFile):
             ox.load(self.folder / "none.nrrd")
 
-    def test_go_between_processes(self):
+    def test_pickling_works(self):
         volume().save(self.folder / "a.nrrd")
         again = pickle.loads(pickle.dumps(ox.load(self.folder / "a.nrrd")))
         np.testing.assert_array_equal(again[3:5], CODES[3:5])
@@ -112,14 +112,14 @@ class Series(FolderCase):
         self.series = ox.load_series(self.folder / "beat_*.nrrd")
         self.all = np.stack([CODES + 1000 * t for t in range(3)])
 
-    def test_slices_are_those_of_numpy(self):
+    def test_slices_match_numpy(self):
         self.assertEqual((len(self.series), self.series.shape, self.series.ndim), (3, (3, 12, 10, 16), 4))
         self.assertEqual(self.series.size, 3 * CODES.size)
         for key in (np.s_[:], np.s_[1:, 4], np.s_[:, 2:4, :, 3], np.s_[2, 1, 5], np.s_[::-1, ..., 7], np.s_[1:1, 2]):
             np.testing.assert_array_equal(self.series[key], self.all[key], err_msg=str(key))
         np.testing.assert_array_equal(np.asarray(self.series), self.all)
 
-    def test_lists_and_masks_are_those_of_numpy(self):
+    def test_lists_and_masks_match_numpy(self):
         keys = (np.s_[[0, 2]], np.s_[np.array([True, False, True])], np.s_[[-1, 0, 0], 3], np.s_[[]], np.s_[1, [2, 3]],
                 np.s_[1:, [4, 1], :, [0, 2]], np.s_[2, :, 1:, [0, 2]], np.s_[self.all > 1500], np.s_[None, 1],
                 np.s_[..., [1, 2]], np.s_[[0, 1], [2, 3], [4, 5]])

@@ -62,7 +62,7 @@ class Notebook(unittest.TestCase):
         self.assertEqual(size, (5, 7))
         np.testing.assert_array_equal(rows.reshape(7, 5, 4), pixels)
 
-    def test_volumes_show_picture_size_spacing_and_unit(self):
+    def test_html_shows_picture_size_spacing_and_unit(self):
         text = cube()._repr_html_()
         for words in ("24 x 20 x 32", "20 x 10 x 5 um", "dB", "uint8"):
             self.assertIn(words, text)
@@ -83,7 +83,7 @@ class Notebook(unittest.TestCase):
 
 @unittest.skipIf(matplotlib is None, "matplotlib is not installed")
 class Plots(unittest.TestCase):
-    def test_sections_have_their_lengths_and_unit(self):
+    def test_sections_have_axes_and_unit(self):
         axes = cube(first_depth_um=100).plot("b-scan", 12)
         self.assertEqual(axes.images[0].get_extent(), [-5, 195, 257.5, 97.5])
         self.assertEqual(axes.images[0].get_array().shape, (32, 20))
@@ -131,7 +131,7 @@ class Windows(FolderCase):
         (self.folder / "end").write_text("\n")  # opening it waits for the reader
         wait_until(lambda: not list((self.folder / "tmp").iterdir()), "an empty folder")
 
-    def test_need_program(self):
+    def test_window_requires_program(self):
         with mock.patch.dict(os.environ, {"PATH": str(self.folder)}):
             with self.assertRaises(ox.Unsupported):
                 cube().view(window=True)
@@ -144,7 +144,7 @@ class Windows(FolderCase):
 
 @unittest.skipIf(anywidget is None or not can_render(), "anywidget or a Vulkan device is missing")
 class Widgets(FolderCase):
-    def test_turn_zoom_and_change_presets(self):
+    def test_widget_turns_zooms_and_changes_presets(self):
         widget = cube().view(window=False, width=64, height=48)
         self.assertEqual(unpacked(widget.picture)[0], (64, 48))
         seen = {widget.picture}
@@ -156,7 +156,7 @@ class Widgets(FolderCase):
         self.assertEqual(unpacked(widget.picture)[0], (32, 24))
         self.assertIn("tissue", widget.presets)
 
-    def test_go_through_time(self):
+    def test_widget_steps_through_time(self):
         for t, bright in enumerate((40, 250)):
             cube(bright).save(self.folder / f"t_{t}.nrrd")
         widget = ox.load_series(self.folder / "t_*.nrrd").view(width=64, height=48, low=0, high=255)

@@ -62,7 +62,7 @@ class Stages(FolderCase):
             self.assertEqual(seen[0] if seen else None, expected, stage)
             seen.clear()
 
-    def test_see_counts(self):
+    def test_spectra_stage_receives_counts(self):
         kept = []
         staged = scan()
         staged.set_stages(spectra=lambda counts: kept.append(counts.copy()))
@@ -79,7 +79,7 @@ class Stages(FolderCase):
         with self.assertRaisesRegex(ZeroDivisionError, "in the stage"):
             ox.Reconstructor(staged)(spectra())
 
-    def test_cannot_keep_their_array(self):
+    def test_kept_array_is_error(self):
         kept = []
         staged = scan()
         staged.set_stages(bins=kept.append)

@@ -129,7 +129,7 @@ class Order(unittest.TestCase):
             with self.assertRaisesRegex(ox.BadArgument, "is not a CUDA stream"):
                 order_of(Array(), stream, CUDA)
 
-    def test_keeps_devices_apart(self):
+    def test_rejects_memory_of_other_device(self):
         other = Array()
         other.place = (2, 1)
         with self.assertRaisesRegex(ox.BadArgument, "out: does not lie on the GPU"):

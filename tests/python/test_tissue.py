@@ -108,7 +108,7 @@ class Filter(TissueCase):
         self.assert_refused(ox.BadArgument, "dimensions", lambda: ox.filter(np.zeros((4, 4), np.float32)))
         self.assert_refused(ox.Error, "", lambda: ox.filter(np.zeros((0, 4, 4), np.float32), stored_as="db"))
 
-    def test_can_be_watched_and_stopped(self):
+    def test_reports_progress_and_can_be_stopped(self):
         class Stop(Exception):
             pass
 
@@ -210,7 +210,7 @@ class Segment(TissueCase):
         self.assertEqual(found.shape, (2, 1, 40))
         self.assertLess(abs(np.nanmean(found.rows[0]) - 19.5), 1)
 
-    def test_makes_no_surface_up(self):
+    def test_finds_no_surface_in_noise(self):
         noise = 10 * np.log10(np.random.default_rng(5).exponential(1, SHAPE)).astype(np.float32)
         for nothing in (noise, np.zeros(SHAPE, np.float32), np.full(SHAPE, np.nan, np.float32)):
             self.assert_refused(ox.BadSetting, "no surface was found",
@@ -245,7 +245,7 @@ class Register(TissueCase):
         self.assert_same_files("ours.nrrd", "theirs.nrrd")
         self.assert_same_files("ours.csv", "theirs.csv")
 
-    def test_finds_shift(self):
+    def test_finds_shift_between_volumes(self):
         made = ox.register([self.first, self.second], progress=False)
         self.assertEqual((made.z.shape, len(made)), ((2, 8), 2))
         self.assertTrue((made.z[0] == 0).all() and made.is_placed[0].all())
@@ -261,7 +261,7 @@ class Register(TissueCase):
         third = ox.register(np.stack([self.first[:], self.second[:]]), progress=False)
         self.assertEqual(third.z.shape, (2, 8))
 
-    def test_makes_no_place_up(self):
+    def test_finds_no_shift_in_noise(self):
         noise = volume_of(np.random.default_rng(8).normal(0, 1, SHAPE).astype(np.float32))
         single = volume_of(layered(shape=(1, 40, 64)))
         for wrong in ([self.first, noise], [self.first, volume_of(np.full(SHAPE, np.nan, np.float32))], [single],
@@ -291,7 +291,7 @@ class Attenuate(TissueCase):
         self.assertTrue(0 < made.known <= 1)
         self.assertTrue(any("roll-off" in warning for warning in made.volume.warnings), made.volume.warnings)
 
-    def test_makes_no_tissue_up(self):
+    def test_rejects_noise(self):
         noise = volume_of(10 * np.log10(np.random.default_rng(5).exponential(1, SHAPE)).astype(np.float32))
         self.assert_refused(ox.BadSetting, "noise", lambda: ox.attenuation(noise))
         bare = ox.Volume.from_array(layered(), quantity="db", unit="dB")
@@ -328,13 +328,13 @@ class Flow(TissueCase):
         self.assertEqual(len(each), 12)
         self.assertGreaterEqual(each.b_scan.min(), 0)
 
-    def test_times_are_those_of_volumes(self):
+    def test_uses_times_of_volumes(self):
         timed = [velocities(time_s=0.25 * v) for v in range(3)]
         self.assertAlmostEqual(np.diff(ox.flow(timed, progress=False).time_s).mean(), 0.25, places=3)
         untimed = [velocities() for v in range(3)]
         self.assertTrue(np.isnan(ox.flow(untimed, progress=False).time_s).all())
 
-    def test_makes_no_flow_up(self):
+    def test_finds_no_flow_in_noise(self):
         still = volume_of(np.zeros((12, 32, 64), np.float32), quantity="velocity", unit="mm/s")
         self.assert_refused(ox.BadSetting, "faster than noise", lambda: ox.flow(still))
         self.assert_refused(ox.BadSetting, "single B-scan", lambda: ox.flow(velocities(1, 0.2, 1, 1)))
@@ -354,7 +354,7 @@ class Names(unittest.TestCase):
         self.assertIn("segment", names)
         self.assertIn("filter", dir(ox))
 
-    def test_settings_are_those_of_program(self):
+    def test_settings_match_program(self):
         from echolux import _core
 
         keys = {setting.key for setting in _core.Tissue([]).settings().all()}

@@ -56,11 +56,11 @@ class Arrays(unittest.TestCase):
         self.assertEqual(volume()[1, 2, 3], 23)
         self.assertEqual((len(volume()), volume().ndim, volume().nbytes), (2, 3, 48))
 
-    def test_hold_values(self):
+    def test_values_apply_scale(self):
         np.testing.assert_array_equal(volume().values(), CODES * 0.5 - 2)
         self.assertEqual(volume().values().dtype, np.float32)
 
-    def test_become_xarray(self):
+    def test_convert_to_xarray(self):
         try:
             import xarray  # noqa: F401
         except ImportError:
@@ -105,7 +105,7 @@ class Meaning(FolderCase):
                     self.assertEqual(getattr(other, name), getattr(one, name), name)
             self.assertEqual(again.flow.velocities().unit, "mm/s")
 
-    def test_is_saved_with_how_it_was_made(self):
+    def test_provenance_describes_reconstruction(self):
         make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe={"window": "blackman"})
         made = make.volume(spectra(), number=3)
         self.assertEqual((made.number, made.provenance["volume"], made.provenance["recipe.window"]), (3, "3", '"blackman"'))
@@ -154,7 +154,7 @@ class Meaning(FolderCase):
                 volume().converted(odd)
             self.assertIn("µµµ", str(refused.exception))
 
-    def test_survives_files(self):
+    def test_round_trips_through_files(self):
         for name in ("one.nrrd", "one.tiff", "one.h5", "one.ome.zarr", "one.nii.gz", "one.npy"):
             path = self.folder / name
             try:
@@ -166,11 +166,11 @@ class Meaning(FolderCase):
             if not name.endswith(".npy"):
                 np.testing.assert_allclose(loaded.spacing_um, (7, 5, 3), 1e-6, err_msg=name)
 
-    def test_shows_itself(self):
+    def test_repr_describes_volume(self):
         self.assertEqual(repr(volume()), "<Volume 2x3x4 u16, spacing 7 x 5 x 3 um, db, in dB>")
         self.assertEqual(volume().dtype, np.uint16)
 
-    def test_is_converted(self):
+    def test_converts_voxel_type(self):
         converted = volume().converted("u8", -2, 49)
         self.assertEqual(converted.dtype, np.uint8)
         np.testing.assert_allclose(converted.values(), volume().values(), atol=0.11)
@@ -246,7 +246,7 @@ class SeveralTimePoints(FolderCase):
         self.expected = np.stack([CODES + 100 * i for i in range(4)])
         self.series = ox.load(self.folder / "t_*.nrrd")
 
-    def test_are_read_when_they_are_wanted(self):
+    def test_read_lazily(self):
         self.assertEqual((len(self.series), self.series.shape, self.series.dtype), (4, (4, 2, 3, 4), np.uint16))
         np.testing.assert_array_equal(self.series[2], self.expected[2])
         np.testing.assert_array_equal(self.series[-1], self.expected[3])

@@ -44,7 +44,7 @@ class ObjectStore(ClusterCase):
         self.files.get("bucket/results", str(self.folder / "fetched"), recursive=True)
         return result_bytes(self.folder / "fetched")
 
-    def test_workers_make_bytes_of_folder(self):
+    def test_workers_write_same_bytes_as_local_job(self):
         code, said = self.run_batch("--workers", "2", "--threads", "1")
         self.assertEqual(code, 0, said)
         self.assertIn(f"{SCANS} of {SCANS} scans finished, {SCANS * PARTS} parts made", said)

@@ -90,7 +90,7 @@ class RealSlurm(ClusterCase):
         self.wait_for("end of all tasks", lambda: not self.asked("squeue", "-h", "-t", "all", "-o", "%T").replace(
             "COMPLETED", "").strip(), 300)
 
-    def test_array_makes_whole(self):
+    def test_array_finishes_whole_job(self):
         self.submit()
         self.wait_for_the_end()
         self.assert_same_results(self.out, self.reference)

@@ -73,7 +73,7 @@ class OnDask(DaskCase):
         begun = self.steps / "begun"
         return begun.read_text().count("\n") if begun.exists() else 0
 
-    def test_two_workers_make_bytes_of_one_process(self):
+    def test_two_workers_write_same_bytes_as_one_process(self):
         self.start_scheduler()
         for _ in range(2):
             self.start_worker(self.steps)

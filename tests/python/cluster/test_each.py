@@ -35,7 +35,7 @@ class Converted(EachCase):
         self.said = str(report)
         return report.made, report.there, len(report.failures)
 
-    def test_once(self):
+    def test_converts_each_volume_once(self):
         self.assertEqual(self.convert(), (3, 0, 0))
         self.assertRegex(self.said, "3 of 3 volumes finished, 3 parts made")
         self.assertEqual(self.files(), [f"eye{n}/v.nii.gz" for n in range(3)])
@@ -84,7 +84,7 @@ class Converted(EachCase):
 
 
 class Inputs(EachCase):
-    def test_voxels_and_spectra_count(self):
+    def test_changed_voxels_and_spectra_are_detected(self):
         from echolux import cluster
 
         header, voxels = self.folder / "v.mhd", self.folder / "v.raw"
@@ -100,7 +100,7 @@ class Inputs(EachCase):
         os.utime(self.folder / "data/eye0/scan.raw", (1, 1))
         self.assertEqual(made(), 1)
 
-    def test_all_volumes_of_movie_count(self):
+    def test_changed_volumes_of_movie_are_detected(self):
         from echolux.cluster.tasks import movie
 
         task = {"shown": self.volumes, "motion": "time", "view": {}, "frames": 3, "seconds": 0.0, "fps": "", "step": 30}
@@ -165,7 +165,7 @@ class Mapped(EachCase):
         self.assertEqual(function_token(scaled(2)), function_token(scaled(2)))
         self.assertNotEqual(function_token(scaled(2)), function_token(scaled(3)))
 
-    def test_same_file_twice(self):
+    def test_accepts_same_file_twice(self):
         from echolux import cluster
 
         path = self.folder / "in/eye0/v.nrrd"

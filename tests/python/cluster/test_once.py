@@ -111,7 +111,7 @@ class Once(ClusterCase):
         reconstruct(self.scans, self.folder / "reference")
         self.assert_same_results(self.out, self.folder / "reference")
 
-    def test_shares_together_make_whole(self):
+    def test_shares_together_finish_job(self):
         for share in range(3):
             reconstruct(self.scans, self.out, share=(share, 3))
         reconstruct(self.scans, self.folder / "reference")
@@ -120,7 +120,7 @@ class Once(ClusterCase):
 
 
 class Mapped(ClusterCase):
-    def test_function_for_each_volume(self):
+    def test_maps_function_over_volumes(self):
         from echolux import cluster
 
         reconstruct(write_archive(self.folder / "data", 3), self.out)
@@ -185,7 +185,7 @@ class Locks(ClusterCase):
         with self.lock():
             self.assertRegex(self.told[0], "took over from process 7 on elsewhere, which was seen 3600 s ago")
 
-    def test_another_host_is_believed_for_minute(self):
+    def test_lock_of_other_host_is_valid_for_one_minute(self):
         from echolux.cluster.scheduling.lock import Busy
 
         self.file.parent.mkdir()
@@ -203,7 +203,7 @@ class Locks(ClusterCase):
         self.lock().close()
         self.assertIn(f"took over from process {process.pid}", self.told[0])
 
-    def test_same_job_twice_at_once(self):
+    def test_refuses_concurrent_same_job(self):
         scans = write_archive(self.folder / "data", 4)
         jobs = [self.start(*batch(scans, "-o", self.folder / "out", "--workers", "0", "--part-b-scans", "64", "--quiet"),
                            stderr=-1, text=True) for _ in range(2)]

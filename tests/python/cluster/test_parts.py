@@ -58,7 +58,7 @@ class Parts(ClusterCase):
             with self.subTest(recipe):
                 self.assert_is_the_program_s(scan, **recipe)
 
-    def test_with_flow(self):
+    def test_includes_flow(self):
         if not PROGRAM:
             self.skipTest("this build has no program")
         scan = write_scan(self.folder, spectra(b_scans=131, a_scans=70))
@@ -172,7 +172,7 @@ class Parts(ClusterCase):
         bytes_of_64 = 64 * 6 * 64 * 4
         self.assertEqual(shard(memory=3 * bytes_of_64), 192)
 
-    def test_go_to_any_address_of_fsspec(self):
+    def test_writes_to_fsspec_addresses(self):
         pattern = write_archive(self.folder / "data", 1)
         address = f"local://{self.folder}/remote"
         self.assertEqual(reconstruct(pattern, address).made, 3)

@@ -43,7 +43,7 @@ class OfTwoKinds(PlansCase):
 
         return cluster.convert(volume or self.folder / "scan.nrrd", self.out, ".ome.zarr", **QUIET, **more)
 
-    def test_finished_reconstruction_is_not_converted_over(self):
+    def test_conversion_keeps_finished_reconstruction(self):
         self.assertTrue(reconstruct(self.scans, self.out).ok)
         before = result_bytes(self.out)
         self.assertIn("holds the result of other settings", self.convert().table())
@@ -51,7 +51,7 @@ class OfTwoKinds(PlansCase):
         self.assertTrue(self.convert(overwrite=True).ok)
         self.assertEqual(ox.load(self.volume).shape, (4, 5, 6))
 
-    def test_finished_conversion_is_not_reconstructed_over(self):
+    def test_reconstruction_keeps_finished_conversion(self):
         self.assertTrue(self.convert().ok)
         before = result_bytes(self.out)
         self.assertIn("holds the result of other settings", reconstruct(self.scans, self.out).table())
@@ -96,7 +96,7 @@ class OfTwoSizes(PlansCase):
         report = reconstruct(self.scans, self.out, part_b_scans=128, retries=0)
         self.assertEqual((report.made, report.failures), (2, []))
 
-    def test_part_is_one_shard(self):
+    def test_layout_rejects_partial_shards(self):
         from echolux.cluster.ome_zarr.layout import Layout
 
         with self.assertRaisesRegex(ox.BadArgument, "whole shards of 64"):

@@ -44,11 +44,11 @@ class Arguments(ClusterCase):
         report = reconstruct(self.scans, self.out, overwrite=True)
         self.assertEqual((report.made, report.failures), (PARTS, []))
 
-    def test_misspelt_one_is_named(self):
+    def test_misspelt_option_is_named(self):
         with self.assertRaisesRegex(ox.BadArgument, r"thread: is neither .*did you mean threads\?"):
             reconstruct(self.scans, self.out, thread=2)
 
-    def test_arrays_count_with_all_their_values(self):
+    def test_all_values_of_arrays_are_compared(self):
         from echolux.cluster import api
 
         first = np.arange(2000)
@@ -57,7 +57,7 @@ class Arguments(ClusterCase):
         self.assertNotEqual(api._options_token({"x": first}), api._options_token({"x": other}))
         self.assertEqual(api._options_token({"x": first, "y": 1}), api._options_token({"y": 1, "x": first.copy()}))
 
-    def test_masked_arrays_are_not_kept(self):
+    def test_rejects_masked_arrays(self):
         from echolux import cluster
 
         ox.Volume.from_array(np.ones((4, 4, 4), np.float32)).save(self.folder / "v.nrrd")
@@ -86,7 +86,7 @@ class Devices(ClusterCase):
         report = reconstruct(write_archive(self.folder / "data", 2, noise_floor_db=17.0), self.folder / "out", retries=1)
         self.assertEqual((report.finished, len(made)), (2, 2), report)
 
-    def test_open_scans_are_of_one_device(self):
+    def test_open_scans_belong_to_one_device(self):
         from echolux.cluster.parts import slabs
         from echolux.cluster.tasks import scan
 
@@ -104,7 +104,7 @@ class Devices(ClusterCase):
 
 
 class Suspects(ClusterCase):
-    def test_are_tried_again_alone(self):
+    def test_retries_suspected_tasks_alone(self):
         """When workers die, Dask also sets aside the tasks that were waiting on them."""
         from echolux.cluster.scheduling.executors import LocalExecutor
         from echolux.cluster.scheduling.job_runner import JobRunner
@@ -231,7 +231,7 @@ class Locks(ClusterCase):
 
 
 class Told(unittest.TestCase):
-    def test_line_is_ended_and_counts_in_words(self):
+    def test_progress_line_ends_with_counts_in_words(self):
         import io
 
         from echolux.cluster.scheduling.progress import Progress, _rate
@@ -250,7 +250,7 @@ class Told(unittest.TestCase):
         told.done, told.planned, told.scans = 1, 0, 2
         self.assertEqual(told.line(1), "1 part, 0 of 2 scans planned, 1 worker")
 
-    def test_job_ends_its_line(self):
+    def test_job_ends_progress_line(self):
         import pty
 
         with __import__("tempfile").TemporaryDirectory() as folder:

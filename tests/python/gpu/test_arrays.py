@@ -56,23 +56,23 @@ class OnGpu:
     def same(self, found, which):
         np.testing.assert_array_equal(self.library.get(found), self.contents.expected[which])
 
-    def test_voxels_are_those_from_host_memory(self):
+    def test_voxels_match_host_memory(self):
         found = self.contents.make(self.contents.there[0])
         self.assertIs(type(found), type(self.contents.there[0]))
         self.same(found, 0)
 
-    def test_voxels_are_those_of_cpu(self):
+    def test_voxels_match_cpu(self):
         found = self.library.get(self.contents.make(self.contents.there[0])).astype(int)
         on_cpu = reconstructor(2, "cpu")(self.contents.raw[0]).astype(int)
         self.assertLessEqual(abs(found - on_cpu).max(), 1)
         self.assertLess((found != on_cpu).mean(), 0.01)
 
-    def test_one_b_scan_has_two_edges(self):
+    def test_single_b_scan_has_two_dimensions(self):
         found = self.contents.make(self.contents.there[0][1])
         self.assertEqual(tuple(found.shape), self.contents.expected[0].shape[1:])
         np.testing.assert_array_equal(self.library.get(found), self.contents.expected[0][1])
 
-    def test_host_memory_and_gpu_do_not_mix(self):
+    def test_rejects_mixed_host_and_gpu_memory(self):
         with self.assertRaisesRegex(ox.BadArgument, "does not lie on the GPU"):
             self.contents.make(self.contents.there[0], out=np.empty_like(self.contents.expected[0]))
         with self.assertRaisesRegex(ox.BadArgument, "works on: cpu"):
@@ -94,7 +94,7 @@ class OnStreams(OnGpu):
                 library.fill(array, contents.there[1 - which])  # after the voxels are computed
             self.assertEqual(library.get(wrong)[0], 0)
 
-    def test_every_name_of_stream_is_understood(self):
+    def test_accepts_every_form_of_stream(self):
         library, contents = self.library, self.contents
         own = library.stream()
 
