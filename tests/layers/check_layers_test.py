@@ -37,7 +37,7 @@ class EachRule(unittest.TestCase):
     def test_good_tree_has_no_findings(self):
         self.assertEqual(self.found(), [])
 
-    def test_wrong_arrows(self):
+    def test_finds_wrong_includes_between_rooms(self):
         wrong = [("assets", "compute"), ("compute", "assets"), ("compute", "engine"), ("compute", "render"), ("compute", "ui"), ("engine", "render"),
                  ("engine", "ui"), ("render", "engine"), ("render", "ui")]
         for room, target in wrong:
@@ -51,7 +51,7 @@ class EachRule(unittest.TestCase):
         self.expect("engine/x.cpp", "// X.\nstd::ifstream(path).read(start, 4);\n", "regular_stream()")
         self.assertEqual(self.found("engine/x.cpp", "// X.\nstd::ifstream file = regular_stream(path);\nstd::ifstream stream_;\n"), [])
 
-    def test_render_does_not_learn_how_voxels_are_made(self):
+    def test_render_includes_no_reconstruction(self):
         self.expect("render/x.cpp", '// X.\n#include "compute/reconstructor.h"\n', "render sees of compute only")
 
     def test_engine_and_render_meet_in_app_only(self):
@@ -69,7 +69,7 @@ class EachRule(unittest.TestCase):
             self.assertEqual(list(check_layers.findings(root)),
                              ["these include each other: engine/acquire, engine/live, engine/scan"])
 
-    def test_two_types_of_one_name(self):
+    def test_finds_duplicate_types(self):
         text = "// X.\nnamespace echolux {\nclass Stage final : public Base {\n};\n}  // namespace echolux\n"
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
@@ -115,7 +115,7 @@ class EachRule(unittest.TestCase):
         self.expect("engine/x.h", "#pragma once\n#include <vector>\n", "no opening comment")
         self.expect("engine/x.cpp", "#include <vector>\n", "no opening comment")
 
-    def test_header_may_speak_for_its_source(self):
+    def test_header_describes_its_source(self):
         self.assertEqual(self.found("compute/tables.cpp", '#include "compute/tables.h"\n'), [])
 
     def test_long_file(self):
