@@ -167,7 +167,7 @@ class Affine(ProgramCase):
                 self.convert("quaternion.nii", "out.nii")
                 self.check("out.nii", matrix)
 
-    def test_shear_is_in_matrix_alone(self):
+    def test_shear_is_stored_in_sform_only(self):
         self.write_nifti("sheared.nii", SHEARED)
         for ending in HOLD_ORIENTATION:
             self.convert("sheared.nii", "out" + ending)
@@ -197,7 +197,7 @@ class Affine(ProgramCase):
             self.check("out" + ending, matrix)
         self.assertEqual(nibabel.load(self.folder / "out.nii").header.get_xyzt_units()[0], "unknown")
 
-    def test_spaces_of_nrrd(self):
+    def test_reads_spaces_of_nrrd(self):
         for space, flips in (("right-anterior-superior", [1, 1, 1]), ("RAS", [1, 1, 1]),
                              ("left-anterior-superior", [-1, 1, 1]), ("LPS", [-1, -1, 1]),
                              ("scanner-xyz", [-1, -1, 1])):  # as ITK reads it

@@ -25,7 +25,7 @@ class MovingRepeats(ProgramCase):
                      "--motion-axial", "30", "--motion-lateral", "5", "--set", "simulation.motion_saccade_rate_hz=0",
                      "--set", "simulation.spacing_a_um=4")
 
-    def test_shifts_are_those_of_tissue(self):
+    def test_finds_shifts_of_tissue(self):
         self.succeed("reconstruct", "scan.toml", "-o", "s.nrrd", "--flow", "f.nrrd", "--repeats", "r.csv", *ALIGNED)
         rows = rows_of(self.folder / "r.csv")
         self.assertEqual(len(rows), 16)

@@ -40,7 +40,7 @@ class BadScanFile(ProgramCase):
         (self.folder / "spectra.raw").write_bytes(b"")
         self.refuse_scan(scan, ["spectra.raw"])
 
-    def test_spectra_is_folder(self):
+    def test_folder_instead_of_spectra(self):
         scan = write_scan(self.folder)
         (self.folder / "spectra.raw").unlink()
         (self.folder / "spectra.raw").mkdir()
@@ -326,7 +326,7 @@ class BadVolume(ProgramCase):
         self.assertIn("no surface is seen", self.succeed(*render, 4000).err)
         self.assertNotIn("no surface", self.succeed(*render, 10).err)
 
-    def test_movies_of_no_pictures(self):
+    def test_movie_without_pictures(self):
         self.refuse("render", "v.nrrd", "--movie", "m.mp4", "--frames", 0, names=["--frames", "1"])
 
     def test_repeated_option(self):

@@ -189,7 +189,7 @@ class Calibrate(ProgramCase):
         np.testing.assert_allclose(table["depth_bin"], [0.2 * N / 2, 0.6 * N / 2], atol=0.03)
         self.refuse(*mirrors, names=["0.2.csv", "--scan"])
 
-    def test_depth_beyond_mirrors_is_called_extrapolated(self):
+    def test_marks_depth_beyond_mirrors_as_extrapolated(self):
         def written(name, share):  # falls off faster than the pixel width alone explains
             j = np.arange(N)
             fringe = 8000 * np.sinc(share / 2) * 10 ** (-0.3 * share**2) * np.cos(np.pi * share * j)

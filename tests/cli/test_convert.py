@@ -96,7 +96,7 @@ class Convert(ProgramCase):
         self.succeed("convert", "v*.nrrd", "joined.nrrd")
         np.testing.assert_array_equal(read_volume(self.folder / "joined.nrrd"), read_volume(self.folder / "whole.nrrd"))
 
-    def test_series_names_all_its_sources(self):
+    def test_series_lists_all_sources(self):
         for t in range(3):
             write_scan(self.folder / f"s{t}", fringes(b_scans=4, seed=t), name=f"t{t}.toml")
             self.succeed("reconstruct", f"s{t}/t{t}.toml", "-o", f"t{t}.nrrd", "--set", "recipe.levels=noise_floor")
@@ -112,7 +112,7 @@ class Convert(ProgramCase):
             nibabel.save(image, self.folder / name)
         self.refuse("convert", "t*.nii", "out.nrrd", names=["time point 1", "meaning of its codes"], lines=None)
 
-    def test_memory_does_not_grow_with_series(self):
+    def test_memory_is_independent_of_series_length(self):
         large = np.lib.format.open_memmap(self.folder / "large.npy", mode="w+", dtype="<u2", shape=(8, 32, 512, 512))
         large[7, 31, 511, 511] = 42  # the rest of the 128 MiB is a hole
         large.flush()

@@ -122,7 +122,7 @@ class ExitCodes(commands.PreparedCase):
         (self.folder / f"{name}.toml").write_text(toml.read_text().replace("spectra.raw", f"{name}.raw"))
         (self.folder / "spectra.raw").rename(self.folder / f"{name}.raw")
 
-    def test_without_end_interrupt_is_end(self):
+    def test_unlimited_recording_ends_with_0_when_interrupted(self):
         """Without a requested length, the recording is complete."""
         process = start("record", *commands.SOURCE, "-o", "rec.toml", folder=self.folder)
         raw = self.folder / "rec.raw"

@@ -129,7 +129,7 @@ class Figures(ProgramCase):
         changes = np.count_nonzero(np.diff(row[len(row) // 4 : len(row) // 2]))
         self.assertLess(changes, 20)  # a few voxels, each of uniform gray: no smoothing
 
-    def test_unknown_spacing_is_counted(self):
+    def test_counts_voxels_without_spacing(self):
         volume = np.zeros((4, 20, 30), np.float32)
         tifffile.imwrite(self.folder / "plain.tif", np.swapaxes(volume + np.arange(30, dtype=np.float32), 1, 2),
                          photometric="minisblack")
@@ -156,7 +156,7 @@ class Figures(ProgramCase):
 
 
 class Tables(ProgramCase):
-    def test_profiles_are_voxels(self):
+    def test_profiles_equal_voxels(self):
         volume = np.random.default_rng(2).normal(20, 8, (3, 5, 40)).astype(np.float32)
         write_nifti(self.folder / "v.nii", volume)
         self.succeed("figure", "v.nii", "-o", "p.csv", "--a-scan", "4,2")

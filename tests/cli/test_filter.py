@@ -40,7 +40,7 @@ class Filter(ProgramCase):
         told = self.succeed("filter", "v.nrrd", "v.nrrd", "v.nrrd", "-o", "same.nrrd").out
         self.assertIn("as good as 1.0", told)
 
-    def test_processor_is_chosen(self):
+    def test_backend_is_chosen(self):
         line = ["filter", "v.nrrd", "--method", "median"]
         self.assertEqual(json.loads(self.succeed(*line, "-o", "cpu.nrrd", "--backend", "cpu", "--json").out)["backend"], "cpu")
         told = self.run_program(*line, "-o", "cuda.nrrd", "--backend", "cuda", "--json")

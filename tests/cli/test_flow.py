@@ -55,7 +55,7 @@ class Flow(ProgramCase):
         self.succeed("flow", "v_*.nrrd", "--step", "0.1", "--each", "b-scan", "-o", "b.csv")
         self.assertEqual(len(rows_of(self.folder / "b.csv")), 40 * 12)
 
-    def test_streaks_run_along_vessel_and_beat(self):
+    def test_streaks_follow_vessel_and_pulse(self):
         self.beats(10)
         self.succeed("flow", "v_*.nrrd", "--step", "0.1", "--streaks", "s.toml")
         view = tomllib.loads((self.folder / "s.toml").read_text())["view"]

@@ -47,16 +47,16 @@ class HostileFiles(ProgramCase):
     def test_hdf5_files_read_no_other_files(self):
         self.each(hostile.HDF5, self.refuse_all)
 
-    def test_damaged_hdf5_files_are_borne(self):
+    def test_damaged_hdf5_files_are_harmless(self):
         self.each(hostile.HDF5_OR_READ, self.bear)
 
-    def test_codecs_of_dicom_files_are_borne(self):
+    def test_codecs_of_dicom_files_are_harmless(self):
         self.each(hostile.DICOM, self.refuse_its_voxels)
 
-    def test_codecs_of_tiff_files_are_borne(self):
+    def test_codecs_of_tiff_files_are_harmless(self):
         self.each(hostile.TIFF, self.bear)
 
-    def test_depth_is_bounded(self):
+    def test_limits_nesting(self):
         def refuse(path):
             self.refuse("info", path, names=[path.name])
             for command in (["convert", path, "-o", "out.nrrd"], ["reconstruct", path, "-o", "out.nrrd"], ["reproduce", path]):
@@ -96,7 +96,7 @@ class HostileFiles(ProgramCase):
         for i, path in enumerate(hostile.harmless(place)):
             self.succeed("convert", path, "-o", f"out{i}.nrrd")
 
-    def test_fifos_are_not_waited_for(self):
+    def test_does_not_wait_for_fifos(self):
         """Each ending by `info`, which tries all readers, and by another command."""
         place = self.folder / "given"
         place.mkdir()
@@ -109,7 +109,7 @@ class HostileFiles(ProgramCase):
                     self.refuse(*words, path, names=[path.name], lines=None)
                 path.unlink()
 
-    def test_folders_with_fifos_are_not_waited_for(self):
+    def test_does_not_wait_for_fifos_in_folders(self):
         for ending in hostile.ENDINGS:
             with self.subTest(ending):
                 place = self.folder / "given"
@@ -130,7 +130,7 @@ class HostileFiles(ProgramCase):
         self.assertEqual(finished.returncode, 0, finished.stderr)
         self.assertFalse((self.folder / "started").exists())
 
-    def test_a_scan_names_regular_files(self):
+    def test_a_scan_file_names_only_regular_files(self):
         text = "[scan]\nfile = '{}'\nsamples = 64\na_scans = 8\nb_scans = 1\n[calibration]\n{}\n"
         raw = self.folder / "spectra.raw"
         raw.write_bytes(bytes(64 * 8 * 2))

@@ -22,7 +22,7 @@ class Record(ProgramCase):
         super().setUp()
         (self.folder / "rec").mkdir()  # recordings do not create folders
 
-    def test_every_block_is_in_file(self):
+    def test_file_contains_every_block(self):
         self.succeed("record", *SMALL, "--volumes", 5, "-o", "rec/scan.toml", "--report", "report.json")
         report = json.loads((self.folder / "report.json").read_text())
         self.assertEqual(report["recorder"]["blocks"], 10)
@@ -32,7 +32,7 @@ class Record(ProgramCase):
         )
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
 
-    def test_stripes_hold_every_block_too(self):
+    def test_stripes_contain_every_block(self):
         """2.6 MB in stripes of 1 MiB."""
         (self.folder / "disk2").mkdir()
         self.refuse("record", *SMALL, "--volumes", 1, "--stripe", "disk3", "-o", "rec/scan.toml", names=("disk3",), lines=None)

@@ -49,7 +49,7 @@ class MainJob(ProgramCase):
         self.refuse("render", "volume.nrrd", "--size", "64x64", "--probe", "64,0", names=["64 x 64"])
         self.refuse("render", "volume.nrrd", names=["--probe"])
 
-    def test_simulating_leaves_recordings_alone(self):
+    def test_simulation_keeps_existing_recordings(self):
         scan = self.folder / "scan.toml"
         scan.write_text("[scan]\nsamples = 512\n")
         self.refuse("simulate", "layers", "--out", "scan.toml", *SMALL, names=["scan.toml", "already exists"])
@@ -65,7 +65,7 @@ class MainJob(ProgramCase):
                 self.assertEqual(volume.shape[:2], (2, 8))
                 self.assertGreater(volume.max() - np.median(volume), 15, "nothing stands out of the noise")
 
-    def test_seed_decides_every_byte(self):
+    def test_seed_determines_every_byte(self):
         for name, seed in [("one", 5), ("same", 5), ("other", 6)]:
             self.succeed("simulate", "layers", "--out", f"{name}/scan.toml", "--seed", seed, *SMALL)
 
@@ -247,7 +247,7 @@ class WithoutVulkan(ProgramCase):
 
 
 class Floor(ProgramCase):
-    def test_zero_and_constant_spectra_give_floor(self):
+    def test_zero_and_constant_spectra_give_lowest_value(self):
         for counts in [0, 1234, 65535]:
             for levels in ["fixed", "noise_floor", "frame"]:
                 with self.subTest(counts=counts, levels=levels):

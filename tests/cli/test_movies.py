@@ -105,7 +105,7 @@ class Turntable(MovieCase):
 
 
 class Formats(MovieCase):
-    def test_each_codec_is_near_pictures(self):
+    def test_each_codec_resembles_pictures(self):
         originals = self.pictures()
         for name, codec, pixels, at_least_db in [("m.mkv", "h264", "yuv420p", 40), ("5.mp4", "hevc", "yuv420p", 40),
                                                  ("1.mp4", "av1", "yuv420p", 40), ("m.webm", "vp9", "yuv420p", 40),
@@ -158,7 +158,7 @@ class ThroughTime(MovieCase):
         image.header.set_zooms((1, 1, 1, 0.08))
         nibabel.save(image, self.folder / "t.nii")
 
-    def test_every_step_once_in_order_with_its_time(self):
+    def test_shows_every_step_once_in_order_with_time(self):
         self.write_series()
         options = ["--path", "time", "--fps", 5, "--mode", "mip", "--low", 0, "--high", 255, "--time-stamp",
                    "--text-size", 0.15]
@@ -235,7 +235,7 @@ class EndedEarly(MovieCase):
 
 
 class Bench(ProgramCase):
-    def test_turntable_is_measured_beside_its_parts(self):
+    def test_measures_turntable_and_its_parts(self):
         self.succeed("bench", "--quick", "--movie", "--json", "b.json")
         report = json.loads((self.folder / "b.json").read_text())
         figures = {figure["key"]: figure.get("median", 0) for figure in report["figures"]}

@@ -44,7 +44,7 @@ class NoEffect(ProgramCase):
         self.assertEqual(len(told["warnings"]), 1)
         self.assertNotIn("no effect", self.succeed(*render, "--mode", "mip").err)
 
-    def test_planes_and_slabs_beside_volume(self):
+    def test_planes_and_slabs_outside_volume(self):
         render = ["render", "v.nrrd", "-o", "p.png", "--size", "32x32", "--overwrite"]
         self.warned("plane_offset_um is 5000", *render, "--show", "slice", "--plane-offset", "5000")
         self.warned("top_um is 5000", *render, "--top", "5000")

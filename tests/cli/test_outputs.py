@@ -48,7 +48,7 @@ class AllOutputs(commands.PreparedCase):
                 wrong = "x.csv" if Path(name).suffix != ".csv" and not may_be_a_table else "x.png"
                 self.refused(case.line({option: wrong}, only=option), wrong)
 
-    def test_input_under_another_name_is_one_too(self):
+    def test_other_names_of_inputs_are_protected(self):
         (self.folder / "link.nrrd").symlink_to("v.nrrd")
         (self.folder / "hard.mha").hardlink_to(self.folder / "v.nrrd")
         for name in ("link.nrrd", "hard.mha", "sim/../v.nrrd", "./v.nrrd"):
@@ -67,7 +67,7 @@ class AllOutputs(commands.PreparedCase):
                 self.refused(case.line(only=option), "already exists", "--overwrite")
                 path.unlink()
 
-    def test_user_may_replace_them(self):
+    def test_overwrite_replaces_foreign_files(self):
         for case in commands.CASES:
             if case.is_long:
                 continue
@@ -137,7 +137,7 @@ class Recordings(ProgramCase):
         for name in ("rec/scan.toml", "not/there/scan.toml"):
             self.refuse(*self.RECORD, "-o", name, names=["there is no folder", "mount the disk"])
 
-    def test_they_are_refused_before_source_starts(self):
+    def test_existing_files_are_refused_before_source_starts(self):
         (self.folder / "scan.raw").write_bytes(FOREIGN)
         finished = self.refuse(*self.RECORD, "-o", "scan.toml", names=["scan.raw", "already exists"])
         self.assertNotIn("simulate", finished.err)
@@ -156,12 +156,12 @@ class Recordings(ProgramCase):
         self.assertIn("record: 2 volumes", finished.err)
         self.assertNotIn("live:", finished.err)
 
-    def test_each_has_its_own_truth(self):
+    def test_each_recording_has_separate_truth(self):
         for name in ("a", "b"):
             self.succeed(*self.RECORD, "-o", f"{name}.toml")
             self.assertTrue((self.folder / f"{name}.truth" / "truth.toml").is_file())
 
-    def test_simulation_never_replaces_one(self):
+    def test_simulation_never_replaces_recording(self):
         self.succeed(*self.RECORD, "-o", "scan.toml")
         before = (self.folder / "scan.raw").read_bytes()
         self.refuse("simulate", "layers", "-o", "scan.toml", *commands.SIMULATED, names=["scan.toml: already exists"])
@@ -172,7 +172,7 @@ class Recordings(ProgramCase):
         self.refuse("simulate", "layers", "-o", "scan.toml", *commands.SIMULATED, names=["scan.raw: already exists"])
         self.assertEqual((self.folder / "scan.raw").read_bytes(), FOREIGN)
 
-    def test_processed_volumes_go_into_folder_without_any(self):
+    def test_processed_volumes_need_empty_folder(self):
         line = [*self.RECORD, "-o", "scan.toml", "--backend", "cpu", "--processed"]
         self.refuse(*line, "volume.nrrd", names=["volume.nrrd", "folder"])
         (self.folder / "old").mkdir()

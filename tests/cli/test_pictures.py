@@ -57,7 +57,7 @@ class Stills(ProgramCase):
         self.assertLessEqual(np.abs(png8.astype(int) * 257 - png16.astype(int)).max(), 129, "not the same light")
         self.assertGreater(len(np.unique(png16[..., :3])), 600, "16 bits made of 8")
 
-    def test_altered_picture_is_not_same(self):
+    def test_detects_altered_picture(self):
         def chunks(data):
             at = 8
             while at < len(data):
@@ -93,7 +93,7 @@ class Stills(ProgramCase):
         self.assertEqual(facts["picture.input_hash"]["value"],
                          fingerprint(np.frombuffer((self.folder / "volume.tif").read_bytes(), np.uint8)))
 
-    def test_one_is_made_again_bit_for_bit(self):
+    def test_picture_is_reproduced_bit_for_bit(self):
         (self.moved / "curve.toml").unlink(missing_ok=True)  # it is stored in the picture
         self.assertIn("identical, bit for bit", self.succeed("reproduce", "b.png").out)
         np.testing.assert_array_equal(read(self.folder / "b.png"), read(self.folder / "b-again.png"))
@@ -136,7 +136,7 @@ class Stills(ProgramCase):
 
 
 class StillsOfScans(ProgramCase):
-    def test_scans_carry_their_recipe(self):
+    def test_pictures_of_scans_store_recipe(self):
         write_scan(self.folder, recipe={"window": "hamming", "levels": "noise_floor"})
         self.succeed("render", "scan.toml", "-o", "a.png", "--size", "72x48", "--set", "recipe.depth_end=90")
         told = self.succeed("info", "a.png").out

@@ -77,7 +77,7 @@ class Register(ProgramCase):
         told = self.succeed("info", "mean.nrrd").out
         self.assertIn("registration.b_scans_used", told)
 
-    def test_reference_apart_and_series(self):
+    def test_accepts_separate_reference_and_series(self):
         field = scene()
         still = seen(field, np.zeros((B_SCANS, 3)))
         self.put("reference.npy", still)
@@ -127,7 +127,7 @@ class Register(ProgramCase):
         both = np.isfinite(whole) & np.isfinite(parted) & (whole > 1e-3 * np.nanmax(whole))
         self.assertLess(np.quantile(abs(10 * np.log10((parted + 1e-9)[both] / whole[both])), 0.95), 2)
 
-    def test_processor_is_chosen(self):
+    def test_backend_is_chosen(self):
         self.put("still.npy", seen(scene(), np.zeros((B_SCANS, 3))))
         self.put("moved.npy", seen(scene(), motion()))
         line = ["register", "still.npy", "moved.npy", "--axial-range", 10, "--row-range", 6, "--json"]
@@ -177,7 +177,7 @@ class Register(ProgramCase):
         self.succeed("register", "moved.npy", "--reference", "still.npy", "--table", "t.csv", "--lateral-range", 0)
         self.assertEqual({row["x"] for row in self.rows("t.csv")} - {""}, {"0.0000"})
 
-    def test_noise_is_no_saccade(self):
+    def test_noise_is_not_marked_as_saccade(self):
         self.put("still.npy", seen(scene(), np.zeros((B_SCANS, 3))))
         self.put("moved.npy", seen(scene(), motion()))
         self.put("noise.npy", np.random.default_rng(8).exponential(1, (B_SCANS, A_SCANS, DEPTH)))

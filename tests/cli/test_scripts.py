@@ -32,7 +32,7 @@ class AllCommands(commands.PreparedCase):
                     self.assertEqual({str(name) for name in told["files"]}, names)
                     self.assertIsInstance(told["warnings"], list)
 
-    def test_warnings_are_in_object(self):
+    def test_json_includes_warnings(self):
         """Warnings used to be missing from the JSON object."""
         line = ["reconstruct", "scan.toml", "-o", "r.nrrd", "--set", "flow.method=doppler", "--overwrite"]
         printed = [one for one in self.succeed(*line).error_lines if one.startswith("echolux: warning: ")]
@@ -56,7 +56,7 @@ class AllCommands(commands.PreparedCase):
         for doubt in told["doubts"]:
             self.assertIn(f"# Uncertain: {doubt}", told["toml"])
 
-    def test_numbers_are_numbers(self):
+    def test_json_numbers_have_number_type(self):
         self.succeed("reconstruct", "scan.toml", "-o", "r.nrrd", "--set", "recipe.a2_rad=12.5")
         facts = json.loads(self.succeed("info", "r.nrrd", "--json").out)["facts"]
         self.assertEqual(facts["recipe.a2_rad"]["value"], 12.5)
@@ -77,7 +77,7 @@ class AllCommands(commands.PreparedCase):
         self.assertTrue(all(isinstance(check["passed"], bool) for table in told["tables"] for check in table["checks"]))
         self.assertTrue((self.folder / "page.md").read_text().startswith("# Validation"))
 
-    def test_errors_are_json_of_four_parts(self):
+    def test_errors_are_json_with_four_fields(self):
         for case in commands.CASES:
             if case.command in ("bench", "serve"):  # bench has only its own JSON report, serve has no outputs
                 continue
@@ -102,7 +102,7 @@ class AllCommands(commands.PreparedCase):
 
     # ---- --quiet
 
-    def test_quiet_leaves_results_and_errors(self):
+    def test_quiet_prints_only_results_and_errors(self):
         for case in commands.CASES:
             if case.is_long:
                 continue
@@ -185,7 +185,7 @@ class AllCommands(commands.PreparedCase):
                 error = json.loads(told)["error"] if more else None
                 self.assertIn(problem, f"{error['where']}: {error['what']}" if error else told)
 
-    def test_one_stream_carries_one_thing(self):
+    def test_stream_carries_only_one_result(self):
         for line in (["calibrate", "k", "-", "-", "--background", "mb.csv", "--sides", "same", "-o", "k.csv"],
                      ["convert", "v.nrrd", "-", "--json"],
                      ["calibrate", "background", "scan.toml", "-o", "-", "--json"],

@@ -113,7 +113,7 @@ class Segment(ProgramCase):
         difference = read_nrrd(self.folder / "back.nrrd") - read_nrrd(self.folder / "v.nrrd")
         self.assertLess(np.sqrt((difference[:, 5:85] ** 2).mean()), 3)  # dB; the speckle was interpolated twice
 
-    def test_processor_is_chosen(self):
+    def test_backend_is_chosen(self):
         boundaries = np.stack([np.full((8, 24), 20.5), np.full((8, 24), 40.5)])
         db, _ = speckled([0, 1, 0], boundaries, 64, seed=5)
         write_nrrd(self.folder / "v.nrrd", db)
@@ -126,7 +126,7 @@ class Segment(ProgramCase):
             self.succeed(*line, "-o", "cuda.nrrd", "--json")
         np.testing.assert_array_equal(surfaces(self.folder / "cuda.nrrd")[0], surfaces(self.folder / "cpu.nrrd")[0])
 
-    def test_noise_has_no_surfaces(self):
+    def test_rejects_noise(self):
         db, _ = speckled([0], np.zeros((0, 8, 40)), 200, seed=6)
         write_nrrd(self.folder / "noise.nrrd", db)
         self.refuse("segment", "noise.nrrd", "-o", "s.nrrd", names=["nothing stands out"], lines=None)

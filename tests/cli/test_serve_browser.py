@@ -86,7 +86,7 @@ class SlowServeInABrowser(ProgramCase):
         line.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "subscribe", "params": {"topics": ["settings"]}}))
         return Told(line)
 
-    def test_moving_pictures_are_like_those_of_window(self):
+    def test_streamed_pictures_resemble_window(self):
         served = self.serve("--size", "640x400")
         page = self.open(served.steer)
         page.until(STILL)
@@ -146,7 +146,7 @@ class SlowServeInABrowser(ProgramCase):
         (recording,) = self.folder.glob("echolux-*.toml")
         self.succeed("reconstruct", recording, "-o", "recorded.nrrd")
 
-    def test_picture_is_kept(self):
+    def test_saves_picture(self):
         page = self.open(self.serve().steer)
         page.until(STILL)
         page.value("echolux.video.canvas.focus()")
@@ -236,7 +236,7 @@ class SlowServeInABrowser(ProgramCase):
         page.key("c", "KeyC", 67, modifiers=2)
         self.assertEqual(page.until("copied"), json.loads(f'"{text}"'))
 
-    def test_fingers_on_phone(self):
+    def test_touch_controls_work_on_phone(self):
         """Views, turns, zooms, and starts and stops a recording on a screen of 390 x 844."""
         served = self.serve(*SOURCE)
         told = self.told_of(served)

@@ -39,7 +39,7 @@ class ServeFolders(ProgramCase):
     def call(self, stream, method, **params):
         return self.ask(stream, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 
-    def test_files_are_reached_in_their_folders_alone(self):
+    def test_only_files_in_allowed_folders_are_accessible(self):
         write_scan(self.folder)
         self.succeed("reconstruct", "scan.toml", "-o", "outside.nrrd")
         (self.folder / "lent").mkdir()
@@ -58,7 +58,7 @@ class ServeFolders(ProgramCase):
         served.communicate(timeout=60)
         self.assertEqual(served.returncode, 130)
 
-    def test_a_scan_names_no_file_outside(self):
+    def test_a_scan_cannot_name_outside_files(self):
         """The same applies to its calibration, settings and sources. Inputs given on the command line stay allowed."""
         write_scan(self.folder / "lent/fine")
         np.arange(256.0).tofile(self.folder / "outside.f64")
@@ -142,5 +142,5 @@ class ServeFolders(ProgramCase):
         self.assertIn("shown volume.nrrd", done.stdout)
         self.assertEqual(read_png(self.folder / "picture.png").shape[:2], (240, 320))
 
-    def test_folder_has_to_be_one(self):
+    def test_rejects_missing_folder(self):
         self.refuse("serve", "--fresh", "--port", 0, "--folder", "none", names=["none", "folder"])

@@ -43,7 +43,7 @@ class TwoRecordings(ProgramCase):
                         path.unlink()
                     (self.folder / "scan.truth").rmdir()
 
-    def test_running_one_is_not_replaced(self):
+    def test_running_recording_is_not_replaced(self):
         first = self.record(volumes=0)
         self.wait_for(first, "a recording", lambda: (self.folder / "scan.toml").is_file())
         for line in (
@@ -57,7 +57,7 @@ class TwoRecordings(ProgramCase):
         self.assertEqual(Finished(first).code, 0)
         self.expect_whole()
 
-    def test_killed_one_is_replaced(self):
+    def test_killed_recording_is_replaced(self):
         first = self.record(volumes=0)
         self.wait_for(first, "spectra", lambda: (self.folder / "scan.raw").is_file()
                       and (self.folder / "scan.raw").stat().st_size > 0)

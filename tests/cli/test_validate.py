@@ -42,7 +42,7 @@ class Validate(ProgramCase):
             np.savetxt(folder / f"{key}.csv", values)
         return scan
 
-    def test_quick_form_and_mirrors_all_pass(self):
+    def test_quick_checks_and_mirrors_pass(self):
         deep_um = 0.7 * np.pi / 2 * (N - 1) / (K[0] - K[-1])  # of the range
         mirrors = [self.write_mirror("near", 120), self.write_mirror("far", 400), self.write_mirror("deep", deep_um)]
         self.succeed("validate", "--quick", "--backend", "cpu", "-o", "page.md", "--mirrors", *mirrors)

@@ -28,7 +28,7 @@ class Refusals(ProgramCase):
         self.assertRegex(self.told("reconstrct"), r"did you mean 'reconstruct'\? \(see echolux --help\)")
         self.assertRegex(self.told("calibrate", "k", "a", "b"), r"is required \(see echolux calibrate k --help\)")
 
-    def test_misspelt_choices_get_near_one(self):
+    def test_misspelt_choices_suggest_nearest(self):
         for arguments, near in [
             (["reconstruct", self.scan, "-o", "v.nrrd", "--backend", "cdua"], "cuda"),
             (["reconstruct", self.scan, "-o", "v.nrrd", "--window", "hanning"], "hann"),
@@ -48,7 +48,7 @@ class Refusals(ProgramCase):
         told = self.told("calibrate", "k", "a", "b", "--background", "c", "-o", "k.csv", "--sides", "both")
         self.assertIn("--sides: expected one of same, opposite, got both", told)
 
-    def test_limits_can_be_read(self):
+    def test_limits_are_readable(self):
         for arguments, expected in [
             (["live", "--source", "sim", "--headless", "--seconds", "-1"], "--seconds: expected a number of 0 or more, got -1"),
             (["live", "--source", "sim", "--headless", "--pictures-per-s", "2000"], "expected a number from 0.01 to 1000, got 2000"),
@@ -58,7 +58,7 @@ class Refusals(ProgramCase):
             self.assertIn(expected, told)
             self.assertNotRegex(told, r"\d{12}|0\.0{4}")
 
-    def test_command_without_its_words(self):
+    def test_incomplete_commands_refer_to_help(self):
         self.assertIn("no command is given (see echolux --help)", self.told())
         self.assertIn("no command is given (see echolux calibrate --help)", self.told("calibrate"))
         self.assertIn("--output needs a value: FILE", self.told("reconstruct", self.scan, "-o"))
@@ -121,7 +121,7 @@ class Refusals(ProgramCase):
 
 
 class Counts(ProgramCase):
-    def test_one_of_kind(self):
+    def test_single_items_are_in_singular(self):
         import numpy as np
         scan = write_scan(self.folder, np.ones((1, 1, 256), "<u2"), recipe={"background": "none"})
         told = self.succeed("reconstruct", scan, "-o", "v.nrrd")
