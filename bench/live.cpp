@@ -14,9 +14,9 @@
 #include "bench/live_gpus.h"
 #include "bench/memory_source.h"
 #include "bench/run.h"
-#include "compute/block_memory.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
+#include "compute/place.h"
 
 namespace echolux {
 namespace {

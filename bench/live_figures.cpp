@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "app/live/picture_loop.h"
+#include "app/live/live_job.h"
 #include "app/seconds_since.h"
 #include "engine/live/session.h"
 

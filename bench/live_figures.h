@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/live/live_report.h"
+#include "app/live/session_run.h"
 #include "app/live/volume_path.h"
 #include "bench/run.h"
 

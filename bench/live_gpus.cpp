@@ -6,7 +6,7 @@
 #include <chrono>
 #include <memory>
 
-#include "app/live/picture_loop.h"
+#include "app/live/live_job.h"
 #include "app/live/volume_path.h"
 #include "app/seconds_since.h"
 #include "bench/live_figures.h"

@@ -16,7 +16,7 @@
 #include "bench/targets.h"
 #include "bench/volume.h"
 #include "compute/parallel_for.h"
-#include "engine/memory_budget.h"
+#include "engine/memory.h"
 
 namespace echolux {
 namespace {

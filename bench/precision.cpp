@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "bench/spectra.h"
-#include "compute/block_memory.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
+#include "compute/place.h"
 
 namespace echolux {
 namespace {

@@ -16,7 +16,6 @@
 #include "engine/layers/find_surfaces.h"
 #include "engine/registration/registration.h"
 #include "engine/simulate/counter_random.h"
-#include "engine/speckle/filter_volume.h"
 #include "engine/speckle/speckle_filter.h"
 #include "engine/validation/scenes.h"
 

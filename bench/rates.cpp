@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "app/seconds_since.h"
-#include "engine/scan/recipes.h"
 #include "engine/scan/scan.h"
 
 namespace echolux {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/version.h"
+#include "engine/build.h"
 
 namespace echolux {
 namespace {

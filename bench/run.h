@@ -10,8 +10,8 @@
 #include "bench/report.h"
 #include "bench/spectra.h"
 #include "compute/backend.h"
-#include "compute/block_memory.h"
 #include "compute/ceilings.h"
+#include "compute/place.h"
 #include "engine/progress.h"
 
 namespace echolux {

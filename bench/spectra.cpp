@@ -11,9 +11,9 @@
 #include <span>
 
 #include "compute/backend.h"
-#include "compute/block_memory.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
+#include "compute/place.h"
 
 namespace echolux {
 namespace {

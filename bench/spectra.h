@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/block_memory.h"
 #include "compute/place.h"
 #include "compute/plan/params.h"
 

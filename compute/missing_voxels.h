@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "compute/missing_block.h"
 #include "compute/place.h"
 #include "compute/plan/params.h"
 #include "compute/types.h"

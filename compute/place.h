@@ -51,6 +51,11 @@ struct Block {
     std::shared_ptr<const void> keeper;               // owns the memory; the last view releases it
 };
 
+// A block without data represents B-scans whose spectra were lost.
+inline bool is_missing(const Block& block) {
+    return block.data == nullptr && block.bytes == 0;
+}
+
 // Returns the offset of the first line of acquired B-scan `frame` in its block. `frame_bytes` is the size of its lines.
 inline std::int64_t frame_offset(const FrameLayout& frames, std::int64_t frame, std::int64_t frame_bytes) {
     return frames.offset_bytes + frame * (frames.stride_bytes > 0 ? frames.stride_bytes : frame_bytes);
@@ -109,5 +114,35 @@ void check_peaks(const Peaks& peaks, VoxelType type);
 
 // Stores the peaks of a line of `depth` codes. The type must pass check_peaks(), and values must not be NaN.
 void store_peaks(VoxelType type, const std::byte* codes, std::int64_t depth, std::int64_t depths, std::byte* peaks);
+
+// ---- allocation -----------------------------------------------------------------------------------------------------
+
+// Memory for blocks of raw spectra: page-aligned, and pinned if a GPU will read it.
+
+// Host or device memory of a block. Copies share the memory.
+struct BlockMemory {
+    std::byte* data = nullptr;
+    std::int64_t bytes = 0;
+    MemoryKind kind = MemoryKind::host;
+    std::shared_ptr<const void> keeper;  // the last copy frees the memory
+};
+
+// Allocates memory of `bytes` bytes. Pinned memory falls back to pageable host memory if there is no GPU or pinning is
+// refused. Throws Error{out_of_memory}.
+BlockMemory block_memory(std::int64_t bytes, MemoryKind wanted = MemoryKind::pinned);
+
+// GPU memory for callers that store spectra or voxels there: benchmarks, and programs that already use the GPU.
+
+// Allocates zeroed memory. An all-zero `gpu` selects the first one. Throws Error{device, out_of_memory}.
+BlockMemory device_memory(std::int64_t bytes, const DeviceId& gpu = {});
+
+// Creates a CUDA stream for use as CallerOrder::handle. Throws Error{device}.
+std::shared_ptr<void> device_stream(const DeviceId& gpu = {});
+
+// Returns the free memory of a GPU in bytes. Throws Error{device}.
+std::int64_t free_device_memory(const DeviceId& gpu = {});
+
+// Copies between host or device memory in any direction. Blocks until complete. Throws Error{device}.
+void copy_memory(std::byte* to, const std::byte* from, std::int64_t bytes);
 
 }  // namespace echolux

@@ -107,6 +107,10 @@ class Reconstructor {
     }
 };
 
+// Validates a spec without allocating based on unchecked numbers. Combines the checks of plan/, flow/ and methods/.
+// Throws Error{bad_setting} naming the first invalid key and a remedy.
+void validate(const ReconstructionSpec& spec);
+
 // Returns the grids that `spec` would write, without allocating. Throws Error{bad_setting} naming the invalid key.
 VolumeGrid planned_grid(const ReconstructionSpec& spec);
 std::optional<VolumeGrid> planned_flow_grid(const ReconstructionSpec& spec);

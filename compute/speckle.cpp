@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "compute/block_memory.h"
 #include "compute/error.h"
+#include "compute/place.h"
 #ifdef ECHOLUX_CUDA
 #include "compute/cuda/entry.h"
 #endif

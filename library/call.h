@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,11 +17,102 @@
 #include <utility>
 #include <vector>
 
+#include "compute/backend.h"
 #include "compute/error.h"
+#include "compute/reconstructor.h"
 #include "echolux/echolux.h"
-#include "library/handles.h"
+#include "engine/io/volume_file.h"
+#include "engine/progress.h"
+#include "engine/scan/scan.h"
+#include "engine/scan/time_points.h"
+
+// ---- Structs behind the opaque handles. Each begins with a tag of its kind that is cleared when it is freed. This
+// detects wrong and freed handles as far as possible, since freed memory may have been reused.
 
 namespace echolux::library {
+
+// One tag per kind. It is changed to `freed` before the memory is released.
+enum class Kind : std::uint64_t {
+    freed = 0,
+    scan = 0x6563686f6c757801,
+    settings,
+    reconstructor,
+    volume,
+    series,
+    view,
+    renderer,
+    live,
+    simulation,
+    validation,
+    batch,
+    tissue,
+    surfaces,
+    registration,
+    vessel_flow
+};
+
+// Base of all handles: the tag holds its kind while it is alive.
+template <Kind kind>
+struct Handle {
+    static constexpr Kind its_kind = kind;
+    volatile Kind is = kind;  // volatile: keep the last write before the memory is released
+
+    Handle() = default;
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+    ~Handle() { is = Kind::freed; }
+};
+
+}  // namespace echolux::library
+
+struct echolux_settings : echolux::library::Handle<echolux::library::Kind::settings> {
+    // Texts of a field, kept for echolux_settings_describe().
+    struct Texts {
+        std::string key, unit, help, default_text;
+        std::vector<std::string> choices;
+        std::vector<const char*> choice_pointers;
+    };
+
+    echolux::Settings settings;
+    std::vector<Texts> texts;
+    // Runs `set`, and restores all settings if it throws.
+    std::function<void(const std::string& key, const std::function<void()>& set)> change;
+
+    void finish();  // call after all fields are bound
+    const echolux::BoundField& field(const char* key) const;
+};
+
+struct echolux_scan : echolux::library::Handle<echolux::library::Kind::scan> {
+    explicit echolux_scan(echolux::Scan described);
+
+    bool has_spectra() const { return !scan.spectra.empty(); }
+
+    // Returns the spec with an open noise floor measured. Throws Error{bad_setting} without a file to measure it from.
+    echolux::ReconstructionSpec spec(std::int64_t block_b_scans) const;
+
+    echolux::Scan scan;
+    echolux_settings settings;
+    std::shared_ptr<const echolux::Stages> stages;  // may be null
+};
+
+struct echolux_volume : echolux::library::Handle<echolux::library::Kind::volume> {
+    explicit echolux_volume(std::shared_ptr<const echolux::Volume> held) : volume(std::move(held)) {}
+
+    std::shared_ptr<const echolux::Volume> volume;
+    double time_s = 0;
+    std::int64_t number = 0;
+    std::vector<std::string> warnings;
+    echolux::ScanGeometry geometry;  // of the scan it was reconstructed from
+};
+
+struct echolux_series : echolux::library::Handle<echolux::library::Kind::series> {
+    explicit echolux_series(const std::string& path) : points(path) {}
+    echolux::TimePoints points;
+};
+
+namespace echolux::library {
+
+// ---- Errors
 
 // An error in the call itself, such as NULL. Reported as ECHOLUX_BAD_ARGUMENT.
 struct BadArgument : Error {
@@ -141,5 +236,70 @@ std::string off_one_line(std::string_view line);
 
 // Copies to a fixed array, truncated and ended with 0.
 void put_text(std::string_view text, std::span<char> to) noexcept;
+
+// ---- Conversion between structs of the C interface and those of the library.
+
+echolux_grid grid_of(const VolumeGrid& grid);  // all fields except size
+
+// NULL selects automatically. Throws Error{bad_setting}.
+BackendChoice backend_of(const echolux_device* device);
+
+// Stages of a caller. Calls `release` when the last reference is gone, provided that the call that registered them
+// succeeded (`are_kept`).
+struct CallersStages : Stages {
+    CallersStages() = default;
+    CallersStages(const CallersStages&) = delete;
+    CallersStages& operator=(const CallersStages&) = delete;
+    ~CallersStages() {
+        if (are_kept && wanted.release != nullptr) wanted.release(wanted.user);
+    }
+
+    echolux_stages wanted{};
+    bool are_kept = false;
+};
+
+// Stages for blocks of `geometry`; null without stages.
+std::shared_ptr<CallersStages> stages_of(const echolux_stages* stages, const ScanGeometry& geometry);
+
+// Spelling for provenance: "spectra, voxels".
+std::string names_of(const Stages& stages);
+
+// Throws Error{bad_setting} for impossible sizes or kinds of memory. The user checks that the block fits its plan.
+Block block_of(const echolux_block* block, const char* name);
+
+// Like block_of(), for B-scans of `spec` in host memory. Sets spec.block_b_scans to the size of this block.
+Block host_block_of(const echolux_block* block, ReconstructionSpec& spec);
+
+// Check and convert fields about memory. Throw Error{bad_setting} that names `name`.
+std::int64_t bytes_argument(std::int64_t bytes, const char* name);
+MemoryKind memory_of(std::int32_t memory, const char* name);
+CallerOrder order_of(std::int32_t sync, void* handle, const char* name);
+
+// Returns true if `count` pieces, `stride` bytes apart, fit into `all` bytes.
+bool fits(std::int64_t count, std::int64_t piece, std::int64_t stride, std::int64_t all);
+
+VoxelType voxel_type_of(std::int32_t voxel);
+
+// Forwards progress to the caller's function, which may stop the work.
+class CallerProgress : public Progress {
+  public:
+    CallerProgress(echolux_progress told, void* user) : told_(told), user_(user) {}
+
+    void begin(const std::string& task, std::int64_t total, const std::string& unit) override;
+    void advance(std::int64_t count) override;
+    void end() override {}
+
+  private:
+    echolux_progress told_;
+    void* user_;
+    std::string task_, unit_;
+    std::int64_t done_ = 0, total_ = 0;
+};
+
+// Returns a handle that the caller of the interface will own.
+echolux_volume* new_volume(Volume volume);
+
+// Returns a new volume computed from another one, with the same time, number, warnings and scan geometry.
+echolux_volume* derived_volume(const echolux_volume& from, Volume volume);
 
 }  // namespace echolux::library

@@ -1,16 +1,248 @@
 // Live sessions: a source, a session, and finished volumes in host memory that are passed to a callback or taken.
-#include <chrono>
-#include <thread>
+#include <fmt/format.h>
 
-#include "app/live/live_source.h"
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "app/live/session_run.h"
+#include "app/session/settings_book.h"
+#include "compute/counted.h"
+#include "compute/error.h"
+#include "compute/plan/params.h"
 #include "engine/acquire/pushed_source.h"
-#include "engine/scan/provenance.h"
+#include "engine/io/volume_file.h"
+#include "engine/live/host_volumes.h"
+#include "engine/live/session.h"
+#include "engine/progress.h"
+#include "engine/scan/scan.h"
 #include "library/call.h"
-#include "library/convert.h"
-#include "library/live_handle.h"
+
+namespace echolux::library {
+
+// ---- A finished volume of a session in host memory. Voxels are shared by the caller that takes it and the list of
+// kept volumes.
+
+struct FinishedVolume {
+    std::shared_ptr<const Volume> structure;
+    std::shared_ptr<const Volume> flow;  // may be null
+    double time_s = 0;
+    std::int64_t number = 0;
+    std::shared_ptr<const ReconstructionSpec> spec;  // the spec that reconstructed it
+    std::uint64_t plan = 0;                          // number of the settings with which it was started
+
+    std::int64_t bytes() const {
+        return std::ssize(structure->voxels) + (flow ? std::ssize(flow->voxels) : std::int64_t{0});
+    }
+};
+
+// ---- The most recent volumes of a session that fit into a memory limit, to step back through and to save after an
+// event. While paused, new volumes are not kept.
+
+// All functions except keep() may be called from any thread.
+class KeptVolumes {
+  public:
+    void keep(std::int64_t bytes) { max_bytes_ = bytes; }  // call before the first volume; with 0 nothing is kept
+
+    // Removes the oldest volumes if there is no room, and all if the new one has a different shape.
+    void add(const FinishedVolume& volume);
+
+    std::int64_t count() const;
+
+    // Pauses and returns a kept volume; 0 is the oldest. Throws Error{bad_setting} if `time_point` is out of range.
+    FinishedVolume go_to(std::int64_t time_point);
+    void play();
+
+    // Writes the volumes of the last `seconds` (0: all) as one series and returns their number. New volumes may arrive
+    // while it writes. Throws Error{output, bad_setting}; without any volume no file is written.
+    std::int64_t save(const std::filesystem::path& path, double seconds) const;
+
+  private:
+    std::string remedy() const;  // advice for errors about too few volumes
+
+    mutable std::mutex mutex_;
+    std::int64_t max_bytes_ = 0;
+    std::int64_t bytes_ = 0;
+    bool is_paused_ = false;
+    std::deque<FinishedVolume> volumes_;
+};
+
+void KeptVolumes::add(const FinishedVolume& volume) {
+    const std::scoped_lock lock(mutex_);
+    if (is_paused_ || volume.bytes() > max_bytes_) return;
+    if (!volumes_.empty() && volumes_.back().structure->grid != volume.structure->grid) {
+        volumes_.clear();
+        bytes_ = 0;
+    }
+    volumes_.push_back(volume);
+    // Drop the oldest until the rest fits.
+    for (bytes_ += volume.bytes(); bytes_ > max_bytes_; volumes_.pop_front()) bytes_ -= volumes_.front().bytes();
+}
+
+std::int64_t KeptVolumes::count() const {
+    const std::scoped_lock lock(mutex_);
+    return std::ssize(volumes_);
+}
+
+std::string KeptVolumes::remedy() const {
+    return max_bytes_ > 0 ? "let the session run longer, or give it more memory with `source.keep_gb`"
+                          : "set `source.keep_gb`, or keep_gb of its options, when the session is opened";
+}
+
+FinishedVolume KeptVolumes::go_to(std::int64_t time_point) {
+    const std::scoped_lock lock(mutex_);
+    if (time_point < 0 || time_point >= std::ssize(volumes_)) {
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("is {}, and {} are kept", time_point, counted(std::ssize(volumes_), "volumes")),
+                    "time_point", remedy());
+    }
+    is_paused_ = true;
+    return volumes_[static_cast<std::size_t>(time_point)];
+}
+
+void KeptVolumes::play() {
+    const std::scoped_lock lock(mutex_);
+    is_paused_ = false;
+}
+
+std::int64_t KeptVolumes::save(const std::filesystem::path& path, double seconds) const {
+    // Copy the list, whose voxels are shared, so that the session is not blocked while the file is written.
+    const std::deque<FinishedVolume> volumes = [&] {
+        const std::scoped_lock lock(mutex_);
+        return volumes_;
+    }();
+    if (volumes.empty()) throw Error(ErrorCode::bad_setting, "no volumes are kept", path.string(), remedy());
+    const FinishedVolume& newest = volumes.back();
+    KeptSeries series{{}, newest.structure->grid, newest.structure->provenance, newest.plan};
+    for (const FinishedVolume& one : volumes)
+        series.volumes.push_back({series.volumes.size(), {one.number, one.time_s, one.plan}});
+    series.volumes = last_of(series.volumes, seconds);
+    std::size_t next = 0;
+    SilentProgress nobody_asks;
+    write_kept(
+        path, series, [&] { return volumes[series.volumes[next++].serial].structure->voxels; }, nobody_asks);
+    return std::ssize(series.volumes);
+}
+
+// ---- Finished volumes that wait to be taken: only the newest, or a few of which none is lost.
+
+class VolumeQueue {
+  public:
+    // If `waits` is set, the producer waits for room. Otherwise the oldest volume is discarded.
+    void keep(std::int32_t volumes, bool waits) {
+        const std::scoped_lock lock(mutex_);
+        capacity_ = static_cast<std::size_t>(volumes);
+        waits_ = waits;
+    }
+
+    // Returns false if the queue was closed.
+    bool wait_for_room() {
+        std::unique_lock lock(mutex_);
+        is_waited_for_ = true;
+        changed_.wait(lock, [this] { return closed_ || !waits_ || volumes_.size() < capacity_; });
+        is_waited_for_ = false;
+        return !closed_;
+    }
+
+    // Returns true if the producer is waiting for room.
+    bool is_waited_for() const {
+        const std::scoped_lock lock(mutex_);
+        return is_waited_for_ && waits_ && volumes_.size() >= capacity_;
+    }
+
+    // Discards the oldest volumes if the queue is full, and counts them.
+    void add(FinishedVolume volume) {
+        const std::scoped_lock lock(mutex_);
+        while (!volumes_.empty() && volumes_.size() >= capacity_) {
+            volumes_.pop_front();
+            ++overwritten_;
+        }
+        volumes_.push_back(std::move(volume));
+        changed_.notify_all();
+    }
+
+    // Returns the oldest volume, or std::nullopt if none arrived within `patience`.
+    std::optional<FinishedVolume> take(std::chrono::milliseconds patience) {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, patience, [this] { return !volumes_.empty(); });
+        if (volumes_.empty()) return std::nullopt;
+        FinishedVolume oldest = std::move(volumes_.front());
+        volumes_.pop_front();
+        changed_.notify_all();
+        return oldest;
+    }
+
+    // Ends all waits: no more volumes will be taken.
+    void close() {
+        const std::scoped_lock lock(mutex_);
+        closed_ = true;
+        changed_.notify_all();
+    }
+
+    std::int64_t overwritten() const {
+        const std::scoped_lock lock(mutex_);
+        return overwritten_;
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<FinishedVolume> volumes_;
+    std::size_t capacity_ = 1;
+    std::int64_t overwritten_ = 0;
+    bool waits_ = false;
+    bool closed_ = false;
+    bool is_waited_for_ = false;
+};
+
+}  // namespace echolux::library
 
 using namespace echolux;
 using namespace echolux::library;
+
+// ---- Session
+
+// Members are destroyed in reverse order: the session, which writes to the sink, then the sink, which writes to the
+// queue.
+struct echolux_live : Handle<Kind::live> {
+    // Cached provenance. Computing it reads files, and it is the same for all volumes of a spec.
+    struct Description {
+        std::shared_ptr<const ReconstructionSpec> spec;
+        std::string backend;
+        std::map<std::string, std::string> lines;
+    };
+
+    ~echolux_live() { queue.close(); }  // ends a wait for room in the queue
+
+    std::unique_ptr<Source> source;
+    PushedSource* pushed = nullptr;        // the same source, if the caller pushes blocks
+    std::mutex changing;                   // guards scan, tissue and events
+    Scan scan;                             // with the current settings
+    TissueSettings tissue;                 // settings of filter and registration
+    std::string events;                    // not yet taken by the caller
+    std::shared_ptr<const Stages> stages;  // may be null
+    VolumeQueue queue;
+    library::KeptVolumes kept;  // not those of a display
+    echolux_volume_callback finished = nullptr;
+    void* user = nullptr;
+    std::atomic<std::thread::id> delivers;  // the thread that runs the callback
+    std::atomic<bool> was_started = false;
+    std::string recording;  // latest requested recording
+    std::mutex describing;  // guards `description`
+    Description description;
+    std::optional<HostVolumes> sink;
+    std::optional<Session> session;
+};
 
 namespace {
 
@@ -20,6 +252,22 @@ using Clock = std::chrono::steady_clock;
 // interval at which waiting calls check the session
 constexpr auto look_around = 5ms;
 constexpr std::int32_t default_queue = 2;
+
+std::unique_ptr<echolux_volume> handle_of(const FinishedVolume& made, const std::shared_ptr<const Volume>& volume) {
+    if (!volume) return nullptr;
+    auto one = std::make_unique<echolux_volume>(volume);
+    one->time_s = made.time_s;
+    one->number = made.number;
+    one->geometry = made.spec->geometry;
+    return one;
+}
+
+// Creates new handles that the caller owns. `flow` may be null.
+void give_handles(const FinishedVolume& made, echolux_volume** structure, echolux_volume** flow) {
+    auto of_structure = handle_of(made, made.structure), of_flow = handle_of(made, made.flow);
+    *structure = of_structure.release();
+    if (flow != nullptr) *flow = of_flow.release();
+}
 
 // "source.…" assignments apply to the source, all others to the scan it delivers.
 SourceWanted source_from(const char* name, const char* scan_toml, const std::vector<std::string>& assignments) {
@@ -379,5 +627,33 @@ echolux_status echolux_live_events(echolux_live* live, char* buffer, size_t size
         give_text(one.events, buffer, size, needed);
         // A query for the length must not lose events.
         if (size > 0) one.events.clear();
+    });
+}
+
+// ---- Recent volumes
+
+echolux_status echolux_live_kept(echolux_live* live, int64_t* time_points, echolux_error* error) {
+    return guarded(error, [&] { required(time_points, "time_points") = live_handle(live, "live").kept.count(); });
+}
+
+echolux_status echolux_live_go_to(echolux_live* live, int64_t time_point, echolux_volume** structure,
+                                  echolux_volume** flow, echolux_error* error) {
+    return guarded(error, [&] {
+        required(structure, "structure") = nullptr;
+        if (flow != nullptr) *flow = nullptr;
+        give_handles(live_handle(live, "live").kept.go_to(time_point), structure, flow);
+    });
+}
+
+echolux_status echolux_live_play(echolux_live* live, echolux_error* error) {
+    return guarded(error, [&] { live_handle(live, "live").kept.play(); });
+}
+
+echolux_status echolux_live_save_kept(echolux_live* live, const char* path, double seconds, int64_t* volumes,
+                                      echolux_error* error) {
+    return guarded(error, [&] {
+        if (!(seconds >= 0)) throw BadArgument("cannot be negative", "seconds");
+        const std::int64_t saved = live_handle(live, "live").kept.save(text_argument(path, "path"), seconds);
+        if (volumes != nullptr) *volumes = saved;
     });
 }

@@ -3,11 +3,10 @@
 #include <optional>
 
 #include "app/jobs/simulate_job.h"
-#include "engine/memory_budget.h"
+#include "engine/memory.h"
 #include "engine/simulate/instrument.h"
 #include "engine/simulate/truth.h"
 #include "library/call.h"
-#include "library/convert.h"
 
 using namespace echolux;
 using namespace echolux::library;

@@ -1,12 +1,17 @@
-// Validates reconstructions of this build against formulas and publications.
+// Validates reconstructions of this build against formulas and publications; versions and parts of the library.
 #include <limits>
+#include <string_view>
 
+#include "compute/backend.h"
+#include "echolux/echolux.h"
+#include "engine/build.h"
 #include "engine/validation/validation.h"
 #include "library/call.h"
-#include "library/convert.h"
 
 using namespace echolux;
 using namespace echolux::library;
+
+// ---- Validation
 
 // Checks of all tables in one list, so that the interface can address them by index.
 struct echolux_validation : Handle<Kind::validation> {
@@ -68,4 +73,46 @@ echolux_status echolux_validation_report(const echolux_validation* validation, c
                                          size_t* needed, echolux_error* error) {
     return guarded(error,
                    [&] { give_text(markdown_of(live_handle(validation, "validation").report), buffer, size, needed); });
+}
+
+// ---- Versions and parts of the library.
+
+uint32_t echolux_interface_version(void) {
+    return ECHOLUX_INTERFACE_VERSION;
+}
+
+const char* echolux_version(void) {
+    return version;
+}
+
+int echolux_has(const char* part) {
+    [[maybe_unused]] const std::string_view wanted = part == nullptr ? "" : part;
+#ifdef ECHOLUX_CUDA
+    if (wanted == "cuda") return 1;
+#endif
+#ifdef ECHOLUX_RENDER
+    if (wanted == "render") return 1;
+#endif
+    return 0;
+}
+
+echolux_status echolux_gpu_count(size_t* count, char* refusal, size_t size, echolux_error* error) {
+    return guarded(error, [&] {
+        const GpuSurvey& survey = surveyed_gpus();
+        required(count, "count") = survey.usable.size();
+        give_text(survey.refusal, refusal, size, nullptr);
+    });
+}
+
+echolux_status echolux_gpu_describe(size_t index, echolux_gpu* gpu, echolux_error* error) {
+    return guarded(error, [&] {
+        const GpuSurvey& survey = surveyed_gpus();
+        if (index >= survey.usable.size()) throw BadArgument("there are fewer GPUs", "index", survey.refusal);
+        const Gpu& one = survey.usable[index];
+        echolux_gpu facts{};
+        std::ranges::copy(one.id, facts.id);
+        put_text(one.name, facts.name);
+        facts.memory_bytes = one.memory_bytes;
+        give(gpu, facts, "gpu");
+    });
 }

@@ -3,10 +3,9 @@
 #include <sstream>
 
 #include "engine/analysis/intensity.h"
-#include "engine/memory_budget.h"
+#include "engine/memory.h"
 #include "engine/offline/recoder.h"
 #include "library/call.h"
-#include "library/convert.h"
 
 using namespace echolux;
 using namespace echolux::library;

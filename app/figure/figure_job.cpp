@@ -6,21 +6,19 @@
 #include <sstream>
 #include <utility>
 
-#include "app/figure/figure_format.h"
-#include "app/open/channel_files.h"
-#include "app/open/files_read.h"
+#include "app/figure/figure_page.h"
+#include "app/open/open_volume.h"
 #include "app/open/show_opened.h"
-#include "app/picture_of.h"
 #include "app/transfer/transfer_file.h"
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
 #include "engine/analysis/figures.h"
 #include "engine/analysis/tissue_structure.h"
+#include "engine/build.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/own_files.h"
-#include "engine/scan/section_toml.h"
-#include "engine/version.h"
+#include "engine/io/output_rule.h"
+#include "engine/scan/settings.h"
 
 namespace echolux {
 namespace {
@@ -145,6 +143,10 @@ Layout parsed_layout(const std::string& text) {
     return layout;
 }
 
+namespace {
+
+// `view` is the picture of panels that show the volume; it may be empty without such panels. Throws what
+// engine/analysis/figures.h throws.
 std::vector<FigureRow> panels_of(const FigureContent& content, const Volume& volume, const Picture& view,
                                  const FigureStyle& style) {
     check_content(content, volume.grid);
@@ -160,6 +162,8 @@ std::vector<FigureRow> panels_of(const FigureContent& content, const Volume& vol
     }
     return rows;
 }
+
+}  // namespace
 
 std::vector<std::string> run(const FigureJob& job, Progress& progress) {
     check(job.style, "figure");

@@ -30,11 +30,6 @@ struct FigureContent {
     bool from_surface = false;           // rows are counted from the tissue surface
 };
 
-// `view` is the picture of panels that show the volume; it may be empty without such panels. Throws what
-// engine/analysis/figures.h throws.
-std::vector<FigureRow> panels_of(const FigureContent& content, const Volume& volume, const Picture& view,
-                                 const FigureStyle& style);
-
 struct FigureJob : VolumeSource {
     std::filesystem::path output;
     FigureContent content;

@@ -1,18 +1,52 @@
-// Pictures and curves with axes on a page: rows of panels that fill the page width, drawn on a Paper. The same code
-// draws all formats, so a figure looks the same in print, on a screen and in a drawing program.
+// Figures: pictures and curves with axes on a page, as rows of panels that fill the page width. The same code draws all
+// formats, so a figure looks the same in print, on a screen and in a drawing program.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "app/figure/figure_style.h"
+#include "compute/plan/describe.h"
+#include "compute/plan/described.h"
 #include "engine/analysis/figures.h"
 #include "engine/io/png_file.h"
+#include "engine/layers/layers.h"
+#include "render/view/curve.h"
 
 namespace echolux {
+
+// ---- Style of figures: section [figure].
+
+enum class GrayWay { normal, inverted };  // inverted: low values are white
+
+struct Colour {
+    double red = 0, green = 0, blue = 0;
+};
+
+struct FigureStyle {
+    double width_mm = 170;
+    double text_pt = 8;
+    double dpi = 300;
+    GrayWay gray = GrayWay::normal;
+    double low = lowest_value;  // black, or white if inverted; at an extreme, the range excludes 0.3 % of the values
+    double high = highest_value;
+    bool axes = true;
+    bool scale_bar = true;
+    bool colour_bar = true;
+    bool letters = true;
+    std::string title;
+};
+
+template <>
+const std::vector<Field<FigureStyle>>& describe<FigureStyle>();
+
+// ---- Panels
 
 // Axis along an edge of a picture, from the outer edge of its first pixel to that of its last.
 struct FigureAxis {
@@ -58,14 +92,99 @@ struct FigurePanel {
 
 using FigureRow = std::vector<FigurePanel>;
 
+// ---- Panels of volumes
+
 // Panels of a B-scan and a projection from engine/analysis/figures.h, with axes. `grid` is that of the volume. Grey,
 // except velocities: these have the colours of flow in the 3-D view, with a symmetric range.
 FigurePanel b_scan_panel(const Figure& figure, const VolumeGrid& grid, const FigureStyle& style);
 FigurePanel en_face_panel(const Figure& figure, const VolumeGrid& grid, const FigureStyle& style);
 FigurePanel view_panel(Picture picture);
 
+// ---- Surfaces in figures: drawn into a B-scan, and coloured maps of thickness or brightness with a colour bar.
+
+// A grey B-scan with a line per surface. The names are listed above, from top to bottom.
+FigurePanel layered_b_scan_panel(const Volume& volume, std::int64_t b_scan, const Surfaces& surfaces,
+                                 const FigureStyle& style);
+
+// A map over the lateral plane.
+struct LayerMap {
+    const std::vector<float>& values;            // [b_scan][a_scan]; NaN: missing
+    const std::vector<std::uint8_t>& ambiguous;  // 1: ambiguous, drawn hatched; empty: no value is ambiguous
+    std::string heading, unit;
+};
+
+// Returns the map in viridis colours, oriented like the en face panel. Missing values are grey. The heading states the
+// share of hatched values.
+FigurePanel map_panel(const LayerMap& map, const VolumeGrid& grid, const FigureStyle& style);
+
+// ---- Files of figures. The file name extension selects the format.
+
+enum class FigureFormat { none, pdf, svg, png };
+
+FigureFormat figure_format_of(const std::filesystem::path& path);
+
+// Returns true if this file was drawn by Echolux.
+bool is_own_figure(const std::filesystem::path& path);
+
+// A line that marks our SVG files; cairo writes none.
+std::string svg_mark();
+
+// Throws Error{bad_setting} for an unknown extension, and Error{output}.
+void check_figure_name(const std::filesystem::path& path);
+
 // Throws what check_figure_name() throws, and Error{bad_setting} for too many pixels.
 void write_figure(const std::filesystem::path& path, const std::vector<FigureRow>& rows, const FigureStyle& style,
                   const PictureTexts& texts);
+
+// Defined only in builds with figures, in drawing/. Throws Error{output, out_of_memory}, and Error{bad_setting} for too
+// many pixels.
+void draw_figure(const std::filesystem::path& path, const std::vector<FigureRow>& rows, const FigureStyle& style,
+                 const PictureTexts& texts);
+
+// ---- Building blocks of plots: panels of curves, their axes and colours, and the page.
+
+// M. Okabe and K. Ito: distinguishable with colour blindness, and by brightness in grey.
+namespace plot_colours {
+inline constexpr Colour blue{0.00, 0.45, 0.70}, vermilion{0.84, 0.37, 0.00}, green{0.00, 0.62, 0.45},
+    gray{0.55, 0.55, 0.55};
+}
+
+// Range of all numbers with a margin of 5 % on both sides.
+ValueRange range_with_margin(std::span<const double> values);
+
+FigureAxis axis_across(const std::string& label, const std::string& unit, const ValueRange& range);
+FigureAxis axis_upwards(const std::string& label, const std::string& unit, const ValueRange& range);
+
+FigurePanel curve_panel(FigureAxis across, FigureAxis upwards, double aspect, const std::string& heading = {});
+
+// Returns 0, step, 2 step, ...
+std::vector<double> evenly(std::size_t count, double step);
+
+// Computes 20 log10 relative to `reference`, clamped to -200 dB.
+std::vector<double> decibels_of(const std::vector<double>& amplitude, double reference);
+
+// Throws what write_figure() throws.
+void write_plot(const std::filesystem::path& path, const std::vector<FigureRow>& rows);
+
+// Call before the work; an empty name means no plot. Throws what check_figure_name() throws, and if this build has no
+// figures.
+void check_plot_name(const std::filesystem::path& path);
+
+// ---- Colours of surfaces between layers, used in panels, sections and figures. Nine colours of equal lightness, as
+// many as there are boundaries of the retina, distinguishable by everyone next to each other and on dark tissue (P.
+// Tol, "light" scheme, SRON/EPS/TN/09-002, 2021). With more surfaces, colours repeat.
+
+inline const Colour& colour_of_surface(std::size_t number) {
+    static constexpr std::array<Colour, 9> colours{{{0.933, 0.533, 0.400},    // orange
+                                                    {0.467, 0.667, 0.867},    // blue
+                                                    {0.933, 0.867, 0.533},    // yellow
+                                                    {0.267, 0.733, 0.600},    // mint
+                                                    {1.000, 0.667, 0.733},    // pink
+                                                    {0.667, 0.667, 0.000},    // olive
+                                                    {0.600, 0.867, 1.000},    // cyan
+                                                    {0.733, 0.800, 0.200},    // pear
+                                                    {0.867, 0.867, 0.867}}};  // gray
+    return colours[number % colours.size()];
+}
 
 }  // namespace echolux

@@ -6,14 +6,14 @@
 #include <chrono>
 #include <cmath>
 
-#include "app/picture_of.h"
+#include "app/open/show_opened.h"
 #include "app/seconds_since.h"
 #include "compute/counted.h"
 #include "engine/analysis/figures.h"
 #include "engine/analysis/tissue_structure.h"
 #include "engine/interval.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/own_files.h"
+#include "engine/io/output_rule.h"
 #include "engine/offline/reconstruction.h"
 #include "engine/simulate/simulator.h"
 #include "engine/simulate/truth.h"

@@ -7,12 +7,11 @@
 #include <iterator>
 #include <utility>
 
-#include "app/open/files_read.h"
-#include "app/open/said_of.h"
+#include "app/open/open_volume.h"
 #include "app/seconds_since.h"
 #include "compute/error.h"
-#include "engine/io/own_files.h"
-#include "engine/scan/section_toml.h"
+#include "engine/io/output_rule.h"
+#include "engine/scan/settings.h"
 #include "engine/scan/time_points.h"
 
 namespace echolux {

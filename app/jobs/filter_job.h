@@ -8,7 +8,7 @@
 
 #include "app/open/open_volume.h"
 #include "engine/progress.h"
-#include "engine/speckle/filter_volume.h"
+#include "engine/speckle/speckle_filter.h"
 
 namespace echolux {
 

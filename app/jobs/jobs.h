@@ -1,12 +1,18 @@
 // Background work: loading, searching, exporting. Each job runs on its own thread, reports progress, can be cancelled,
-// and returns a final step that runs on the drawing thread.
+// and returns a final step that runs on the drawing thread. Small files are written by a separate thread.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
+#include <deque>
+#include <exception>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "compute/error.h"
@@ -14,7 +20,9 @@
 
 namespace echolux {
 
-class AllowedFolders;  // engine/io/allowed_folders.h
+// ---- Jobs
+
+class AllowedFolders;  // engine/io/file_name.h
 
 // A user request and all work it causes: jobs, and further jobs started by their final steps. All of these share it;
 // the request is complete when only the requester still holds it.
@@ -73,6 +81,40 @@ class Jobs {
     std::shared_ptr<Operation> operation_;
     std::vector<std::unique_ptr<Job>> jobs_;
     std::uint64_t next_ = 1;
+};
+
+// ---- Small files, written in order by a separate thread, each to a temporary name first, so that the window never
+// waits for a slow disk.
+
+class TextWriter {
+  public:
+    TextWriter();
+    ~TextWriter();  // writes everything
+    TextWriter(const TextWriter&) = delete;
+    TextWriter& operator=(const TextWriter&) = delete;
+
+    // If several texts wait for the same file, only the last is written.
+    void write(const std::filesystem::path& path, std::string text);
+
+    void finish();  // waits until everything is written
+    bool is_idle() const;
+
+    std::vector<Error> take_problems();
+
+  private:
+    struct Waiting {
+        std::filesystem::path path;
+        std::string text;
+    };
+
+    void work(const std::stop_token& stop);
+
+    mutable std::mutex mutex_;  // guards the members below
+    std::condition_variable_any changed_;
+    std::deque<Waiting> waiting_;
+    bool is_writing_ = false;
+    std::vector<std::exception_ptr> problems_;  // capacity reserved, so that errors can be stored when memory runs out
+    std::jthread thread_;                       // starts last and ends first
 };
 
 }  // namespace echolux

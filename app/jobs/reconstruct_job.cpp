@@ -5,19 +5,19 @@
 #include <memory>
 #include <utility>
 
-#include "app/open/files_read.h"
+#include "app/open/open_volume.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
-#include "compute/repeat_report.h"
+#include "compute/reason.h"
 #include "engine/acquire/scan_player.h"
 #include "engine/analysis/intensity.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/lower_case.h"
-#include "engine/io/own_files.h"
+#include "engine/io/file_name.h"
+#include "engine/io/output_rule.h"
 #include "engine/io/png_file.h"
 #include "engine/io/volume_file.h"
-#include "engine/offline/repeat_table.h"
+#include "engine/offline/reconstruction.h"
 
 namespace echolux {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "app/session/session_text.h"
 #include "compute/error.h"
-#include "engine/io/file_hash.h"
 #include "engine/io/picture_file.h"
 #include "engine/io/png_file.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {

@@ -4,26 +4,34 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-
+#include <functional>
 #include <nlohmann/json.hpp>
 
+#include "app/transfer/transfer_file.h"
+#include "assets/assets.h"
+#include "compute/error.h"
 #include "engine/acquire/source.h"
 #include "engine/attenuation/attenuation.h"
 #include "engine/flow/cross_section.h"
-#include "engine/layers/layer_recipe.h"
+#include "engine/layers/layers.h"
 #include "engine/registration/registration.h"
 #include "engine/scan/scan.h"
+#include "engine/simulate/scene.h"
 #include "engine/simulate/simulator.h"
 #include "engine/speckle/speckle_filter.h"
+#include "render/view/curve.h"
+
 #ifdef ECHOLUX_RENDER
-#include "app/figure/figure_style.h"
-#include "app/session/tissue_settings.h"
-#include "app/session/window_settings.h"
+#include "app/figure/figure_page.h"
+#include "app/session/settings_book.h"
 #include "compute/plan/describe.h"
 #include "render/view/view.h"
 #endif
 
 namespace echolux {
+
+// ---- Settings
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -154,6 +162,41 @@ std::string settings_table() {
         }
     }
     return table;
+}
+
+// ---- Presets
+
+namespace {
+
+PresetList list_of(const std::string& title, const AssetKind& kind, const std::function<void(const Asset&)>& read) {
+    PresetList list{title, {}};
+    for (const Asset& asset : assets_of(kind)) {
+        list.presets.push_back({asset.name, origin_of(asset), {}});
+        try {
+            read(asset);
+        } catch (const Error& error) {
+            list.presets.back().problem = error.line();
+        }
+    }
+    return list;
+}
+
+}  // namespace
+
+std::vector<PresetList> preset_lists() {
+    std::vector<PresetList> lists;
+#ifdef ECHOLUX_RENDER
+    lists.push_back(list_of("transfer functions (view.preset)", transfer_files, [](const Asset& asset) {
+        if (!asset.own.empty()) read_transfer(asset.own);
+    }));
+    lists.push_back(
+        list_of("colour maps (view.colour_map)", colour_map_files, [](const Asset& asset) { colour_map(asset.name); }));
+#endif
+    lists.push_back(
+        list_of("scenes (simulation.scene, sim:NAME)", scene_files, [](const Asset& asset) { scene_of(asset); }));
+    lists.push_back(list_of("boundaries of layers (section [layers])", layer_files,
+                            [](const Asset& asset) { layer_preset_of(asset); }));
+    return lists;
 }
 
 }  // namespace echolux

@@ -1,5 +1,4 @@
-// All settings of the program, generated from their descriptions: as a list, as a Markdown table, and for checking
-// assignments.
+// Lists for `echolux info` and for programs: all settings, generated from their descriptions, and all presets.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,6 +10,8 @@
 #include "engine/scan/settings.h"
 
 namespace echolux {
+
+// ---- Settings: as a list, as a Markdown table, and for checking assignments.
 
 // Only the description of the field may be used: its get() and set() must not be called.
 struct ListedSetting {
@@ -33,5 +34,21 @@ std::string settings_table();
 
 // Checks "recipe.window=hann". Throws Error{bad_setting} for an unknown key or an invalid value.
 void check_assignment(std::string_view assignment);
+
+// ---- Presets: named data, shipped or the user's own (transfer functions, colour maps, scenes, layers).
+
+struct ListedPreset {
+    std::string name;
+    std::string origin;   // "shipped", or the user's file
+    std::string problem;  // one line with file, key and remedy; empty if usable
+};
+
+struct PresetList {
+    std::string title;
+    std::vector<ListedPreset> presets;
+};
+
+// Reads every file; an invalid one does not affect the others. Without a renderer, lists only scenes and layers.
+std::vector<PresetList> preset_lists();
 
 }  // namespace echolux

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "compute/error.h"
-#include "engine/io/own_files.h"
+#include "engine/io/output_rule.h"
 #include "engine/offline/reconstruction.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/settings.h"

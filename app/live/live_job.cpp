@@ -1,29 +1,187 @@
 #include "app/live/live_job.h"
 
+#include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <fstream>
 #include <memory>
 #include <mutex>
 #include <utility>
 
-#include "app/live/kept_series.h"
-#include "app/live/live_source.h"
-#include "app/live/live_steering.h"
-#include "app/live/picture_loop.h"
+#include "app/live/session_run.h"
 #include "app/live/volume_path.h"
-#include "app/open/channel_files.h"
-#include "app/open/files_read.h"
-#include "app/picture_of.h"
+#include "app/open/open_volume.h"
+#include "app/open/show_opened.h"
+#include "app/seconds_since.h"
 #include "app/transfer/transfer_file.h"
+#include "compute/calibrate/calibrate.h"
 #include "compute/error.h"
+#include "compute/plan/choices.h"
+#include "compute/plan/describe.h"
 #include "compute/reconstructor.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/lower_case.h"
-#include "engine/io/own_files.h"
+#include "engine/io/file_name.h"
+#include "engine/io/output_rule.h"
 #include "engine/io/png_file.h"
-#include "engine/scan/provenance.h"
+#include "engine/scan/scan.h"
 
 namespace echolux {
+
+// ---- Pictures
+
+namespace {
+
+constexpr std::chrono::microseconds look_again{200};  // poll interval for a picture in flight
+
+}  // namespace
+
+PictureLoop::PictureLoop(VolumePictures& path, View view, double max_per_s, std::function<void(std::int64_t)> shown)
+    : path_(path), interval_(static_cast<std::int64_t>(1e9 / std::max(max_per_s, 1e-3))), shown_(std::move(shown)),
+      view_(std::move(view)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+
+PictureLoop::~PictureLoop() {
+    stop();
+}
+
+void PictureLoop::stop() {
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+}
+
+void PictureLoop::set_view(const View& view) {
+    const std::scoped_lock lock(mutex_);
+    view_ = view;
+    view_changed_ = true;
+}
+
+PictureStats PictureLoop::stats() const {
+    const std::scoped_lock lock(mutex_);
+    return stats_;
+}
+
+std::optional<std::string> PictureLoop::problem() const {
+    const std::scoped_lock lock(mutex_);
+    return problem_;
+}
+
+// Draws at fixed times like a display: a slow picture skips the times it misses.
+void PictureLoop::work(const std::stop_token& stop) try {
+    std::mutex sleeping;
+    std::condition_variable_any woken;
+    auto beat = Clock::now();
+    while (!stop.stop_requested()) {
+        if (draws_anew()) draw(stop);
+        const auto now = Clock::now();
+        beat += interval_ * ((now - beat) / interval_ + 1);
+        std::unique_lock lock(sleeping);
+        woken.wait_until(lock, stop, beat, [] { return false; });
+    }
+    if (draws_anew()) draw({});
+} catch (const std::exception& error) {
+    const std::scoped_lock lock(mutex_);
+    problem_ = error.what();
+}
+
+bool PictureLoop::draws_anew() {
+    const std::uint64_t news = path_.news();
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(view_changed_, false) | (std::exchange(news_, news) != news);
+}
+
+void PictureLoop::draw(const std::stop_token& stop) {
+    View view;
+    {
+        const std::scoped_lock lock(mutex_);
+        view = view_;
+    }
+    const auto begun = Clock::now();
+    const std::optional<VolumePicture> picture = path_.picture(view);
+    if (!picture) return;
+    while (!path_.is_finished(*picture) && !stop.stop_requested()) std::this_thread::sleep_for(look_again);
+    path_.wait(*picture);
+    note(*picture, seconds_since(begun));
+}
+
+void PictureLoop::note(const VolumePicture& picture, double seconds) {
+    {
+        const std::scoped_lock lock(mutex_);
+        ++stats_.pictures;
+        stats_.drawing.add(seconds);
+        busy_s_ += std::max(seconds, std::chrono::duration<double>(interval_).count());
+        stats_.pictures_per_s = static_cast<double>(stats_.pictures) / busy_s_;
+        if (picture.stamp.volume < last_volume_) ++stats_.out_of_order;
+        if (picture.is_whole && picture.stamp.volume != last_volume_) ++stats_.volumes;
+        if (picture.is_whole) last_volume_ = picture.stamp.volume;
+    }
+    if (picture.is_whole) shown_(picture.stamp.volume);
+}
+
+// ---- Remote control
+
+namespace {
+
+bool concerns_spectra(const std::string& key) {
+    return section_of(key) == "calibration" || is_recipe_section(section_of(key));
+}
+
+}  // namespace
+
+LiveSteering::LiveSteering(const Source& source, Session& session, const ReconstructionSpec& plan, const View& view,
+                           std::function<void(const View&)> show)
+    : source_(source), session_(session), first_floor_db_(plan.recipe.noise_floor_db), show_(std::move(show)) {
+    book_.set_scan(source.scan());
+    book_.view() = view;
+    book_.view_edited();
+}
+
+void LiveSteering::take_tissue(const TissueSettings& tissue, std::function<void(const LiveTissue&)> changed) {
+    TissueSettings now = tissue;
+    Settings settings;
+    bind(settings, now);
+    Values values;
+    for (const BoundField& field : settings.fields()) values[field.key()] = field.get();
+    const std::scoped_lock lock(mutex_);
+    book_.apply(values, [](const Change&) {});
+    tissue_changed_ = std::move(changed);
+}
+
+Value LiveSteering::value(const std::string& key) const {
+    const std::scoped_lock lock(mutex_);
+    return book_.field(key)->get();
+}
+
+void LiveSteering::set(const Values& values) {
+    for (const auto& [key, value] : values) {
+        if (section_of(key) == "window" || section_of(key) == "source")
+            throw Error(ErrorCode::bad_setting, "cannot be changed while it runs", key, "begin with another value");
+        const bool is_of_window = section_of(key) == "layers" || key == "registration.reference";
+        if (is_of_window || (is_tissue_section(section_of(key)) && !tissue_changed_))
+            throw Error(ErrorCode::bad_setting, "applies to volumes in the window", key, "open one there");
+    }
+    const std::scoped_lock lock(mutex_);
+    book_.apply(values, [this](const Change& change) { bring_about(change); });
+}
+
+// If the recipe leaves the noise floor open, it is measured from the newest block, as in the window.
+void LiveSteering::bring_about(const Change& change) {
+    const auto any_of = [&](const auto& is_one) {
+        return std::ranges::any_of(change.after, [&](const auto& entry) { return is_one(entry.first); });
+    };
+    if (any_of(concerns_spectra)) {
+        ReconstructionSpec plan = book_.scan()->spec(source_.block_b_scans());
+        if (needs_noise_floor(plan.recipe, plan.flow)) {
+            const std::optional<Block> block = session_.newest_block();
+            plan.recipe.noise_floor_db = block ? noise_floor_for_recipe(plan, *block) : first_floor_db_;
+        }
+        session_.change(plan);
+    }
+    if (any_of([](const std::string& key) { return section_of(key) == "view"; })) show_(book_.view());
+    if (any_of([](const std::string& key) { return is_tissue_section(section_of(key)); }))
+        tissue_changed_(live_tissue(book_.tissue()));
+}
+
+// ---- Job
+
 namespace {
 
 // Time to wait for volumes still being processed after the source has ended.

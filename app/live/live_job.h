@@ -1,20 +1,107 @@
 // Job of `echolux live --headless`: a source, a session, pictures, an optional recording, and a report.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "app/live/session_run.h"
-#include "app/session/tissue_settings.h"
+#include "app/live/volume_path.h"
+#include "app/session/settings_book.h"
+#include "compute/plan/describe.h"
+#include "engine/acquire/source.h"
 #include "engine/igtl/link.h"
+#include "engine/live/session.h"
 #include "render/device_choice.h"
 #include "render/view/view.h"
 
 namespace echolux {
 
-class LiveSteering;  // app/live/live_steering.h
+// ---- Pictures of a live system, drawn by a separate thread: a limited number of pictures per second, none if
+// nothing changed, and only one in flight. The measured figures are what a user at a screen would see.
+
+class PictureLoop {
+  public:
+    // `shown` is called on the loop's thread for each volume that a finished picture shows completely.
+    PictureLoop(VolumePictures& path, View view, double max_per_s, std::function<void(std::int64_t volume)> shown);
+    ~PictureLoop();
+
+    void set_view(const View& view);
+
+    PictureStats stats() const;
+
+    // Returns the error that ended the loop early.
+    std::optional<std::string> problem() const;
+
+    // Ends the loop. The last picture shows the newest volume.
+    void stop();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    void work(const std::stop_token& stop);
+    bool draws_anew();
+    void draw(const std::stop_token& stop);
+    void note(const VolumePicture& picture, double seconds);
+
+    VolumePictures& path_;
+    std::chrono::nanoseconds interval_;
+    std::function<void(std::int64_t)> shown_;
+
+    mutable std::mutex mutex_;  // guards the members below
+    View view_;
+    bool view_changed_ = true;
+    PictureStats stats_;
+    std::optional<std::string> problem_;
+    double busy_s_ = 0;
+
+    std::uint64_t news_ = 0;  // news of the path at the last picture
+    std::int64_t last_volume_ = -1;
+    std::jthread thread_;
+};
+
+// ---- Remote control of a live session without a window: the settings of its scan and view, equivalent to those of a
+// window. All functions may be called from any thread.
+
+class LiveSteering {
+  public:
+    // `plan`: the spec of the session. `show`: called with each changed view. All arguments must outlive this object.
+    LiveSteering(const Source& source, Session& session, const ReconstructionSpec& plan, const View& view,
+                 std::function<void(const View&)> show);
+
+    // Adds the settings of live processing. `changed` is called when they change. Call before a program is connected.
+    void take_tissue(const TissueSettings& tissue, std::function<void(const LiveTissue&)> changed);
+
+    // All settings of the session; those of scan and recording are read-only. Use only the descriptions: read values
+    // with value().
+    const std::vector<BoundField>& fields() const { return book_.fields(); }
+    Value value(const std::string& key) const;  // the key must exist
+
+    // Sets all values or none. Throws Error{bad_setting} for invalid values.
+    void set(const Values& values);
+
+    std::string source() const { return source_.name(); }
+    SessionStats stats() const { return session_.stats(); }
+
+  private:
+    void bring_about(const Change& change);
+
+    const Source& source_;
+    Session& session_;
+    double first_floor_db_;
+    std::function<void(const View&)> show_;
+    std::function<void(const LiveTissue&)> tissue_changed_;
+    mutable std::mutex mutex_;  // guards the values in the book
+    SettingsBook book_;
+};
+
+// ---- Job
 
 // Answers a request of a program that receives volumes of the session. It runs on a thread that must not be blocked.
 // Returns the answer, or an empty string for none.

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "app/live/processed_volumes.h"
+#include "app/live/session_run.h"
 #include "engine/live/host_volumes.h"
 
 namespace echolux {

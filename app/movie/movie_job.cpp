@@ -2,31 +2,391 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
+#include <thread>
 #include <utility>
 
+#include "app/jobs/render_job.h"
 #include "app/movie/movie_encoding.h"
-#include "app/movie/movie_resume.h"
-#include "app/movie/movie_scene.h"
-#include "app/movie/shutter.h"
-#include "app/open/channel_files.h"
-#include "app/open/files_read.h"
+#include "app/open/open_volume.h"
+#include "app/open/show_opened.h"
 #include "app/seconds_since.h"
-#include "app/session/picture_record.h"
 #include "app/session/session_text.h"
+#include "app/stage/stage.h"
 #include "app/transfer/transfer_file.h"
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/io/file_hash.h"
-#include "engine/io/movie/png_series.h"
-#include "engine/io/own_files.h"
+#include "compute/plan/describe.h"
+#include "engine/acquire/scan_player.h"
+#include "engine/build.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/movie_file.h"
+#include "engine/io/output_rule.h"
 #include "engine/io/png_file.h"
+#include "engine/io/regular_file.h"
+#include "engine/io/volume_file.h"
+#include "engine/offline/series.h"
 #include "engine/scan/settings.h"
-#include "engine/version.h"
 
 namespace echolux {
+
+// ---- Volumes of a movie in order: a file, a series, or a scan that is reconstructed volume by volume.
+
+namespace {
+
+// Progress of a single volume: shows only that of the movie, but passes on cancelling.
+class Unheard : public Progress {
+  public:
+    explicit Unheard(Progress& movie) : movie_(movie) {}
+    void begin(const std::string&, std::int64_t, const std::string&) override {}
+    void advance(std::int64_t) override { movie_.advance(0); }
+    void end() override {}
+
+  private:
+    Progress& movie_;
+};
+
+struct MovieVolume {
+    std::shared_ptr<const Volume> structure;
+    std::shared_ptr<const Volume> flow{};  // of the same moment; may be null
+    ScanGeometry geometry{};               // of a scan
+    std::shared_ptr<const Scan> scan{};    // the reconstructed scan; null for volume files
+    std::string backend{};                 // that reconstructed it
+};
+
+class MovieVolumes {
+  public:
+    virtual ~MovieVolumes() = default;
+
+    virtual std::int64_t steps() const { return 1; }
+    virtual double step_s() const { return 0; }  // if 0, unknown
+
+    // Returns the volume of a step, called once per step in ascending order; steps may be skipped. std::nullopt if it
+    // cannot be read, with a warning.
+    virtual std::optional<MovieVolume> read(std::int64_t step, Progress& progress) = 0;
+
+    // Warnings since the last call, one line each.
+    virtual std::vector<std::string> take_warnings() = 0;
+};
+
+MovieVolume time_points(Volume&& structure, std::optional<Volume>&& flow, const ScanGeometry& geometry) {
+    MovieVolume volume{.structure = std::make_shared<const Volume>(std::move(structure)), .geometry = geometry};
+    if (flow) volume.flow = std::make_shared<const Volume>(std::move(*flow));
+    return volume;
+}
+
+std::shared_ptr<const Scan> kept(const std::optional<Scan>& scan) {
+    return scan ? std::make_shared<const Scan>(*scan) : nullptr;
+}
+
+class OneVolume : public MovieVolumes {
+  public:
+    explicit OneVolume(OpenedVolume&& opened)
+        : warnings_(std::move(opened.warnings)),
+          volume_(time_points(std::move(opened.volume), std::move(opened.flow), opened.geometry)) {
+        volume_.scan = kept(opened.scan);
+        volume_.backend = opened.stats.backend;
+    }
+
+    std::optional<MovieVolume> read(std::int64_t, Progress&) override { return volume_; }
+    std::vector<std::string> take_warnings() override { return std::exchange(warnings_, {}); }
+
+  private:
+    std::vector<std::string> warnings_;
+    MovieVolume volume_;
+};
+
+// Read ahead by a separate thread while earlier steps are drawn.
+class SeriesVolumes : public MovieVolumes {
+  public:
+    explicit SeriesVolumes(const std::filesystem::path& path) : series_(path) {}
+
+    std::int64_t steps() const override { return series_.steps(); }
+    double step_s() const override { return series_.step_s(); }
+
+    std::optional<MovieVolume> read(std::int64_t step, Progress& progress) override {
+        if (series_.is_in_boxes()) return MovieVolume{.structure = series_.read(step)};  // too large to read ahead
+        series_.want(step, 1, 0, steps() - 1);
+        auto volume = series_.volume(step);
+        while (!volume) {
+            progress.advance(0);  // throws when cancelled
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            volume = series_.volume(step);
+        }
+        if (!*volume) return {};
+        return MovieVolume{.structure = *volume};
+    }
+
+    std::vector<std::string> take_warnings() override { return series_.take_problems(); }
+
+  private:
+    Series series_;
+};
+
+class ScanVolumes : public MovieVolumes {
+  public:
+    explicit ScanVolumes(Scan scan) : step_s_(volume_seconds(scan)), reconstruction_(std::move(scan)) {}
+
+    std::int64_t steps() const override { return reconstruction_.scan().geometry.volumes; }
+    double step_s() const override { return step_s_; }
+
+    std::optional<MovieVolume> read(std::int64_t step, Progress& progress) override {
+        Unheard unheard(progress);
+        FlowedVolume made = reconstruction_.run_with_flow({.volume = step}, unheard);
+        MovieVolume volume =
+            time_points(std::move(made.structure), std::move(made.flow), reconstruction_.scan().geometry);
+        volume.scan = kept(reconstruction_.scan());
+        volume.backend = reconstruction_.stats().backend;
+        return volume;
+    }
+
+    std::vector<std::string> take_warnings() override {
+        std::vector<std::string> all = reconstruction_.warnings();
+        std::vector<std::string> fresh(all.begin() + static_cast<std::ptrdiff_t>(told_), all.end());
+        told_ = all.size();
+        return fresh;
+    }
+
+  private:
+    double step_s_;
+    Reconstruction reconstruction_;
+    std::size_t told_ = 0;  // warnings
+};
+
+// Returns all volumes of a file, folder or scan if the movie goes `through_time`, otherwise only that of `source`.
+// Throws what opening throws.
+std::unique_ptr<MovieVolumes> movie_volumes(const VolumeSource& source, bool through_time, Progress& progress) {
+    if (!through_time) return std::make_unique<OneVolume>(open_volume(source, progress));
+    if (source.input.empty()) {
+        throw Error(ErrorCode::bad_setting, "a live source has no time points yet", "path",
+                    "record it, and make the movie from the recording");
+    }
+    if (!holds_volumes(source.input)) return std::make_unique<ScanVolumes>(open_scan(source.input, source.settings));
+    if (source.settings.empty()) return std::make_unique<SeriesVolumes>(source.input);
+    throw Error(ErrorCode::bad_setting, "has no effect on a volume file", source.settings.front(),
+                "give the scan instead, or leave the setting out");
+}
+
+}  // namespace
+
+// ---- Scene: the volumes one at a time on the device, with the value range chosen by the first one.
+
+namespace {
+
+// The volume shown by a frame.
+struct SceneVolume {
+    MovieVolume volume;
+    std::int64_t step = 0;             // in the input
+    std::optional<ValueRange> chosen;  // range set by an earlier volume; std::nullopt: by this one
+};
+
+class MovieScene {
+  public:
+    // `job` must outlive this object. Throws what opening and reading throw, unless at least one volume can be read.
+    MovieScene(const MovieJob& job, const MoviePath& path, Progress& progress);
+
+    Renderer& renderer() { return renderer_; }
+    MovieTimePoints time_points() const { return {first_->structure->grid, volumes_->steps(), volumes_->step_s()}; }
+    const std::map<std::string, std::string>& provenance() const { return first_->structure->provenance; }
+    const std::vector<std::string>& warnings() const { return warnings_; }
+
+    // Call with ascending steps. If a volume cannot be read, the previous one stays.
+    void show(std::int64_t step, const View& view, Progress& progress);
+    const SceneVolume& shown() const { return shown_; }
+
+    // Returns the view with the flow range and threshold chosen by the first volume, where the view leaves them open.
+    View in_first_colours(View view) const;
+
+  private:
+    void put_on(const MovieVolume& shown, const View& view, Progress& progress);
+    void set_flow(const MovieVolume& shown, const View& view);
+    void open_flows();
+    void collect_warnings();
+
+    const MovieJob& job_;
+    TissueShown tissue_;
+    Renderer renderer_;
+    std::unique_ptr<MovieVolumes> volumes_;
+    std::unique_ptr<SeriesFile> flows_;  // from a file with all time points; null if flow comes with the volumes or
+                                         // from one file
+    std::optional<MovieVolume> first_;
+    std::int64_t first_step_ = 0;  // the first that could be read, or later; used for all steps before it
+    std::int64_t step_ = -1;       // step requested last
+    std::optional<ValueRange> chosen_;
+    std::optional<FlowScale> flow_scale_;
+    SceneVolume shown_;
+    std::vector<std::string> warnings_;
+};
+
+MovieScene::MovieScene(const MovieJob& job, const MoviePath& path, Progress& progress)
+    : job_(job), tissue_(job.tissue, job), renderer_(job.device),
+      volumes_(movie_volumes(job, path.goes_through_time, progress)), chosen_(job.chosen) {
+    if (!job.flow.empty() && path.goes_through_time) open_flows();
+    for (first_step_ = 0; first_step_ < volumes_->steps() && !first_; ++first_step_) {
+        first_ = volumes_->read(first_step_, progress);
+        collect_warnings();
+    }
+    if (!first_) {
+        throw Error(ErrorCode::bad_file, "no volume can be read", job.input.string(),
+                    warnings_.empty() ? "" : warnings_.back());
+    }
+    shown_.step = path.goes_through_time ? first_step_ - 1 : job.part.volume;
+}
+
+void MovieScene::open_flows() {
+    flows_ = std::make_unique<SeriesFile>(job_.flow);
+    if (flows_->time_points() == volumes_->steps()) return;
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("has {}, and the structure has {}: each needs its own flow",
+                            counted(flows_->time_points(), "time points"), volumes_->steps()),
+                "flow", "give the flow of the same volumes, or leave it out");
+}
+
+void MovieScene::show(std::int64_t step, const View& view, Progress& progress) {
+    if (step == step_) return;
+    step_ = step;
+    const bool is_first = step < first_step_;
+    const std::optional<MovieVolume> volume = is_first ? first_ : volumes_->read(step, progress);
+    collect_warnings();
+    if (!volume) return;
+    shown_ = {*volume, is_first ? shown_.step : step, chosen_};
+    put_on(*volume, view, progress);
+}
+
+void MovieScene::put_on(const MovieVolume& shown, const View& view, Progress& progress) {
+    std::shared_ptr<const Volume> volume = shown.structure;
+    if (tissue_.changes_volumes()) {
+        Unheard unheard(progress);
+        volume = std::make_shared<const Volume>(tissue_.of(*volume, unheard));
+    }
+    HeightMaps heights;
+    if (!view.flatten.empty() || !view.top_from.empty() || !view.bottom_from.empty()) {
+        const auto prepared = std::make_shared<Volume>(*volume);  // flattening changes it
+        heights = prepared_heights(view, *prepared);
+        volume = prepared;
+    }
+    check_channels_of(view, volume->grid, job_.input.string());
+    renderer_.set_poses(poses_of(shown.geometry, volume->grid.b_scans));
+    const auto prepared = renderer_.prepare(voxels_in_memory(volume->grid, volume->voxels.data(), volume), chosen_);
+    if (!chosen_) chosen_ = fixed_range(*prepared);
+    renderer_.show(prepared);
+    renderer_.set_heights(heights);
+    if (view.flatten.empty() && !tissue_.changes_volumes()) set_flow(shown, view);
+}
+
+void MovieScene::set_flow(const MovieVolume& shown, const View& view) {
+    const auto flow = flows_              ? std::make_shared<const Volume>(flows_->read(shown_.step))
+                      : job_.flow.empty() ? shown.flow
+                                          : std::make_shared<const Volume>(read_volume(job_.flow));
+    if (flow != nullptr) renderer_.set_flow(flow->grid, flow->voxels.data());
+    if (flow != nullptr && !flow_scale_) flow_scale_ = renderer_.flow_scale(view);
+}
+
+View MovieScene::in_first_colours(View view) const {
+    if (flow_scale_) leave_nothing_open(view, *flow_scale_);
+    return view;
+}
+
+void MovieScene::collect_warnings() {
+    for (std::string& line : volumes_->take_warnings()) warnings_.push_back(std::move(line));
+}
+
+}  // namespace
+
+// ---- Continuing after an interruption
+
+namespace {
+
+constexpr std::int64_t views_noted = 64;  // at equal distances within a movie
+constexpr std::uintmax_t longest_note = 1 << 20;
+
+std::string hash_of_text(const std::string& text) {
+    Fingerprint fingerprint;
+    fingerprint.add(std::as_bytes(std::span(text)));
+    return fingerprint.text();
+}
+
+std::string file_line(const char* name, const std::filesystem::path& path) {
+    return path.empty() ? "" : fmt::format("{} = {} {}\n", name, path.filename().string(), file_hash(path));
+}
+
+}  // namespace
+
+std::filesystem::path kept_pictures(const MovieJob& job) {
+    if (movie_codec(job.output, job.codec) == MovieCodec::png) return job.output;
+    return std::filesystem::path(job.output.string() + ".pictures") / "picture_%06d.png";
+}
+
+std::filesystem::path note_of(const std::filesystem::path& series) {
+    const SeriesName name(series);
+    return name.folder / (name.before + "unfinished.txt");
+}
+
+namespace {
+
+// Everything that determines the bits of the pictures: views, input, processing, device, program.
+std::string note_text(const MovieJob& job, const MoviePlan& plan, const std::string& device) {
+    std::string views;
+    const std::int64_t frames = plan.frames();
+    for (std::int64_t i = 0; i < std::min(views_noted, frames); ++i) {
+        View view = plan.view(i * frames / std::min(views_noted, frames));
+        Settings settings;
+        settings.bind("view", view);
+        views += settings.toml();
+    }
+    std::string text = fmt::format("pictures of an unfinished movie\nEcholux {}\n{}\n", version, device);
+    text += file_line("input", job.input) + file_line("flow", job.flow);
+    for (const std::string& setting : job.settings) text += setting + "\n";
+    TissueSettings tissue = job.tissue;
+    Settings of_tissue;
+    bind(of_tissue, tissue);
+    text += of_tissue.toml();
+    text += file_line("sky", job.view.sky_picture) + file_line("transfer", job.view.transfer);
+    return text + fmt::format("{}, {} from {}, views {}\n", counted(frames, "pictures"), job.spec.path, job.part.volume,
+                              hash_of_text(views));
+}
+
+// Returns the first missing picture. Without a note, writes it and returns the first picture. Throws Error{output} if
+// the note belongs to another movie.
+std::int64_t first_missing(const std::filesystem::path& series, const std::string& note, std::int64_t pictures) {
+    const std::filesystem::path path = note_of(series);
+    std::error_code none;
+    if (!std::filesystem::exists(path, none)) {
+        const SeriesName name(series);
+        std::filesystem::create_directories(name.folder.empty() ? "." : name.folder, none);
+        write_text(path, note);
+        return 0;
+    }
+    if (whole_file(path, longest_note, "is not a note of a movie") != note) {
+        throw Error(ErrorCode::output, "the movie that was interrupted there is another one", path.string(),
+                    "delete it, or choose another name");
+    }
+    const SeriesName name(series);
+    std::int64_t first = 0;
+    while (first < pictures && std::filesystem::exists(name.of(first), none)) ++first;
+    return first;
+}
+
+// Removes the note and, with `with_pictures`, the pictures, and their folder if it is then empty.
+void remove_kept(const std::filesystem::path& series, bool with_pictures) {
+    std::error_code none;
+    std::filesystem::remove(note_of(series), none);
+    if (!with_pictures) return;
+    const SeriesName name(series);
+    for (std::int64_t i = 0; std::filesystem::remove(name.of(i), none); ++i) {
+    }
+    std::filesystem::remove(name.folder, none);  // only if empty
+}
+
+}  // namespace
+
+// ---- Job
+
 namespace {
 
 // Records of the pictures in a series of PNG files. Like stills, each can be opened and rendered again by itself.

@@ -4,13 +4,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "app/movie/movie_plan.h"
-#include "app/movie/movie_volumes.h"
-#include "app/session/tissue_settings.h"
+#include "app/open/open_volume.h"
+#include "app/session/settings_book.h"
 #include "engine/io/output_rule.h"
 #include "engine/progress.h"
 #include "render/device_choice.h"
@@ -49,5 +48,14 @@ struct MadeMovie {
 // If it ends early (cancelled, lost device, full disk), the movie is complete up to that point, as the error states.
 // Throws Error{bad_setting, bad_file, output, device, out_of_memory, cancelled}.
 MadeMovie run(const MovieJob& job, Progress& progress);
+
+// ---- Movies that can be continued after an interruption. Their pictures are kept as files, with identical bits, until
+// the last one exists. A note beside them identifies the movie.
+
+// Location of the pictures: the output itself if it is a PNG series.
+std::filesystem::path kept_pictures(const MovieJob& job);
+
+// Location of the note for an unfinished series of pictures.
+std::filesystem::path note_of(const std::filesystem::path& series);
 
 }  // namespace echolux

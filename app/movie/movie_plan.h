@@ -35,7 +35,7 @@ struct MovieSpec {
     SweptPlane plane = SweptPlane::slice;
     double step_s = 0;                // between volumes; 0: from the series
     std::int64_t first = 0, end = 0;  // only this range of pictures; 0, 0: all
-    bool resumes = false;             // continues the same movie after an interruption: see movie_resume.h
+    bool resumes = false;             // continues the same movie after an interruption: see movie_job.h
 };
 
 struct MoviePath {

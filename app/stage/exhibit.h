@@ -4,25 +4,144 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "app/stage/timeline.h"
 #include "compute/plan/describe.h"
+#include "compute/reconstructor.h"
 #include "compute/types.h"
 #include "engine/interval.h"
 #include "engine/io/volume_file.h"
+#include "engine/live/session.h"
+#include "engine/live/tissue_work.h"
 #include "engine/live/volume_ring.h"
 #include "render/renderer.h"
 
 namespace echolux {
 
-class KeptReading;  // app/stage/kept_reading.h
-class KeptTime;     // app/stage/kept_time.h
-class LiveSession;  // app/stage/live_session.h
+// ---- Time line: determines which time point of a recording to show, by playing, stepping and looping between two
+// ends. It only computes. The caller asks which step is due and reports which one was shown, so that skipped steps can
+// be counted.
+
+class Timeline {
+  public:
+    // `step_s`: recorded interval between steps, 1e-6 to 1e6; other values mean unknown, played at 10 steps per second.
+    // There must be at least one step.
+    Timeline(std::int64_t steps, double step_s);
+
+    std::int64_t steps() const { return steps_; }
+    double step_s() const { return step_s_; }            // never 0
+    bool has_times() const { return has_times_; }        // the interval is known
+    std::int64_t step() const { return step_; }          // the step to show
+    std::int64_t shown() const { return shown_; }        // last shown; -1: none yet
+    std::int64_t left_out() const { return left_out_; }  // while playing, since play()
+    std::int64_t waiting() const;                        // steps since the last one shown whose turn has come
+    std::int64_t step_ago(std::int64_t turns) const;     // step with its turn this long before step()
+    double shown_per_s() const;                          // while playing, recently
+
+    // First and last step of playback, both inclusive.
+    std::int64_t first() const { return first_; }
+    std::int64_t last() const { return last_; }
+    void set_ends(std::int64_t first, std::int64_t last);  // sorted and clamped
+
+    bool plays() const { return plays_; }
+    bool loops() const { return loops_; }
+    double speed() const { return speed_; }  // with 1, as recorded; 0.05 to 50
+    void set_loops(bool loops) { loops_ = loops; }
+    void set_speed(double speed, double now_s);
+
+    void play(double now_s);
+    void pause() { plays_ = false; }
+    void go_to(std::int64_t step);     // clamped; playing continues from there
+    void step_by(std::int64_t steps);  // pauses; wraps around when looping
+
+    // Updates step().
+    void advance(double now_s);
+
+    // Call when a picture of `step` is on the screen.
+    void note_shown(std::int64_t step, double now_s);
+
+  private:
+    double interval_s() const { return step_s_ / speed_; }
+    void begin_anew();
+    std::int64_t turns_since(std::int64_t step) const;
+
+    std::int64_t steps_;
+    bool has_times_;
+    double step_s_;
+    std::int64_t step_ = 0;
+    std::int64_t shown_ = -1;
+    std::int64_t left_out_ = 0;
+    std::int64_t first_ = 0;
+    std::int64_t last_;
+    bool plays_ = false;
+    bool loops_ = true;
+    double speed_ = 1;
+    std::optional<double> due_s_;    // when the next step is due; std::nullopt: at the next advance()
+    std::int64_t turn_ = 0;          // counts the steps whose turn it was, including step_
+    std::int64_t seen_ = -1;         // turn of the last step shown
+    std::deque<double> shown_at_s_;  // recent
+};
+
+// ---- A session as the window controls it: start, stop, record, change settings, inspect single spectra. The source is
+// an instrument, the simulator, a replay, or a recorded scan whose volumes are requested one by one.
+
+class LiveSession {
+  public:
+    virtual ~LiveSession() = default;
+
+    virtual const Scan& scan() const = 0;  // format, geometry and calibration of the source
+    virtual const SourceCapabilities& capabilities() const = 0;
+    virtual bool is_recorded() const = 0;  // a scan on disk: no start, stop and record
+
+    virtual bool is_running() const = 0;
+    // Both wait for the instrument, so call them in jobs. Throw Error{device, bad_file}.
+    virtual void start() = 0;
+    virtual void stop() = 0;
+
+    // Returns the description of a recording with this name. `look`: sections [view] and [transfer] for its TOML.
+    // Throws Error{bad_setting} if the session is already being recorded.
+    virtual RecordingWanted recording_of_now(const std::filesystem::path& scan_toml, const std::string& look) const = 0;
+
+    // Recording starts with the next volume. Both wait for the disk, so call them in jobs. Throw Error{output,
+    // bad_setting}.
+    virtual void record(RecordingWanted wanted) = 0;
+    virtual RecorderStats stop_recording() = 0;
+    virtual bool is_recording() const = 0;
+
+    // Applies recipe, flow and calibration of `scan`, which are prepared in the background. Throws Error{bad_setting}
+    // for invalid settings; nothing changes then.
+    virtual void change(const Scan& scan) = 0;
+
+    // Returns the settings in use, once, if later ones turned out to be invalid. Call periodically.
+    virtual std::optional<Scan> take_refusal() = 0;
+
+    // Sets the processing of volumes before they are shown, effective with the next volume. Throws Error{bad_setting}.
+    virtual void set_tissue(const LiveTissue& tissue) = 0;
+    virtual const TissueLog* tissue_log() const = 0;  // of the display; nullptr without one
+
+    virtual SessionStats stats() const = 0;
+    virtual RingStatistics ring() const = 0;
+    virtual std::vector<DeviceWork> devices() const = 0;  // reconstructing devices, up to the last volume
+    virtual std::vector<SessionEvent> take_events() = 0;
+
+    // The B-scan that the user looks at; it is reprocessed first.
+    virtual void look_at(std::int64_t b_scan) = 0;
+
+    // Returns the newest unprocessed block, shared with other users; std::nullopt before the first, or if it is on a
+    // GPU.
+    virtual std::optional<Block> newest_block() const = 0;
+};
+
+// ---- Exhibit
+
+class KeptReading;  // app/stage/session_exhibit.h
+class KeptTime;     // app/stage/session_exhibit.h
 
 // Returns the volume, waiting for it. Call it once, on any thread that may wait, even after the exhibit is gone. Throws
 // Error{device, bad_file, out_of_memory}.
@@ -46,7 +165,7 @@ class Exhibit {
     // std::nullopt before the first volume.
     virtual std::optional<VolumeGrid> grid() const = 0;
     virtual std::optional<VolumeGrid> flow_grid() const = 0;
-    // For medical volumes the letters of engine/io/orientation.h: directions of depth, A-scans and B-scans. Otherwise
+    // For medical volumes the letters of engine/io/image_header.h: directions of depth, A-scans and B-scans. Otherwise
     // empty.
     virtual std::string orientation() const { return {}; }
     virtual bool has_planes() const { return false; }  // B-scans are separate planes, not a volume

@@ -10,7 +10,7 @@
 #include "app/stage/exhibit.h"
 #include "compute/plan/describe.h"
 #include "engine/offline/series.h"
-#include "engine/offline/steps_ahead.h"
+#include "render/slots/voxel_source.h"
 
 namespace echolux {
 

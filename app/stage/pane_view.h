@@ -9,12 +9,15 @@
 #include <glm/vec3.hpp>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "compute/plan/describe.h"
 #include "compute/types.h"
 #include "render/view/view.h"
 
 namespace echolux {
+
+// ---- Views
 
 enum class PaneKind { volume, b_scan, en_face, side };
 
@@ -67,5 +70,17 @@ std::int64_t voxel_index(double from_centre, const VolumeGrid& grid, int axis);
 PaneLook look_dragged(const PaneLook& look, const View& pane, const VolumeGrid& grid, const glm::dvec2& pixels);
 PaneLook look_enlarged(const PaneLook& look, const View& pane, const VolumeGrid& grid, const glm::dvec2& at,
                        double factor);
+
+// ---- Patient orientation in a section: the letters of its sides, and the radiological name of the plane.
+
+struct SideLetters {
+    std::string left, right, top, bottom;
+};
+
+// `orientation` as returned by Exhibit::orientation(). Letters are empty if unknown.
+SideLetters letters_of(const View& section, const VolumeGrid& grid, const std::string& orientation);
+
+// "Axial" for the section perpendicular to the head-foot axis, "Coronal", "Sagittal".
+const char* medical_name(char letter);
 
 }  // namespace echolux

@@ -1,16 +1,334 @@
 #include "app/stage/session_exhibit.h"
 
+#include <algorithm>
+#include <chrono>
 #include <tuple>
 #include <utility>
 
-#include "app/open/scan_poses.h"
+#include "app/live/session_run.h"
+#include "app/open/show_opened.h"
+#include "compute/calibrate/calibrate.h"
 #include "compute/error.h"
 #include "compute/missing_voxels.h"
+#include "compute/plan/choices.h"
 #include "compute/reconstructor.h"
 #include "engine/analysis/figures.h"
-#include "engine/scan/provenance.h"
+#include "engine/offline/reconstruction.h"
+#include "engine/scan/scan.h"
 
 namespace echolux {
+
+// ---- Reading recent volumes
+
+std::optional<std::uint64_t> KeptReading::wanted() const {
+    const std::scoped_lock lock(mutex_);
+    if (coming_ || error_ || begun_ == series_.volumes.size()) return {};
+    return series_.volumes[begun_].serial;
+}
+
+void KeptReading::bring(VolumeToCome coming) {
+    const std::scoped_lock lock(mutex_);
+    coming_ = std::move(coming);
+    ++begun_;
+    changed_.notify_one();
+}
+
+void KeptReading::fail(const Error& error) {
+    const std::scoped_lock lock(mutex_);
+    if (!error_) error_ = error;
+    changed_.notify_one();
+}
+
+std::vector<std::byte> KeptReading::next(Progress& progress) {
+    constexpr std::chrono::milliseconds look_around{50};
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, look_around, [this] { return coming_ || error_; })) {
+        lock.unlock();
+        progress.advance(0);
+        lock.lock();
+    }
+    if (error_) throw Error(*error_);
+    const VolumeToCome coming = std::exchange(coming_, nullptr);
+    lock.unlock();
+    return coming()->voxels;
+}
+
+// ---- Recent volumes
+
+KeptTime::~KeptTime() {
+    for (const std::weak_ptr<KeptReading>& one : readings_) {
+        if (const std::shared_ptr<KeptReading> reading = one.lock())
+            reading->fail(Error(ErrorCode::device, "was closed before all of its volumes arrived", "kept volumes"));
+    }
+}
+
+void KeptTime::update(const Bring& bring) {
+    now_ = path_.kept();
+    std::erase_if(readings_, [](const auto& one) { return one.expired(); });
+    for (const std::weak_ptr<KeptReading>& one : readings_) {
+        if (const std::shared_ptr<KeptReading> reading = one.lock()) serve(*reading, bring);
+    }
+}
+
+void KeptTime::serve(KeptReading& reading, const Bring& bring) {
+    const std::optional<std::uint64_t> serial = reading.wanted();
+    if (!serial) return;
+    try {
+        if (std::optional<ComingVolume> coming = path_.begin_reading_kept(reading.hold(), *serial))
+            reading.bring(bring(std::move(*coming)));
+    } catch (const Error& error) {
+        reading.fail(error);
+        if (error.code() == ErrorCode::device) throw;
+    }
+}
+
+double KeptTime::seconds() const {
+    if (volumes().empty()) return 0;
+    return volumes().back().stamp.time_s - volumes().front().stamp.time_s;
+}
+
+std::int64_t KeptTime::step() const {
+    const std::int64_t last = std::ssize(volumes()) - 1;
+    if (!now_.shown) return last;
+    const auto found = std::ranges::find(volumes(), *now_.shown, &KeptVolume::serial);
+    return found == volumes().end() ? last : found - volumes().begin();
+}
+
+double KeptTime::ago_s() const {
+    if (volumes().empty()) return 0;
+    return volumes().back().stamp.time_s - volumes()[static_cast<std::size_t>(step())].stamp.time_s;
+}
+
+void KeptTime::pause() {
+    go_to(step());
+}
+
+void KeptTime::resume() {
+    path_.resume();
+    now_ = path_.kept();
+}
+
+// The list may have changed since the last update. If the requested volume is gone, the next one is shown.
+void KeptTime::go_to(std::int64_t step) {
+    if (volumes().empty()) return;
+    const std::int64_t last = std::ssize(volumes()) - 1;
+    const std::uint64_t meant = volumes()[static_cast<std::size_t>(std::clamp<std::int64_t>(step, 0, last))].serial;
+    const std::shared_ptr<const KeptHold> hold = path_.hold_kept();
+    now_ = path_.kept();
+    const auto next = std::ranges::lower_bound(volumes(), meant, {}, &KeptVolume::serial);
+    if (next != volumes().end()) path_.pause_at(next->serial);
+    now_ = path_.kept();
+}
+
+void KeptTime::step_by(std::int64_t steps) {
+    go_to(step() + steps);
+}
+
+std::shared_ptr<KeptReading> KeptTime::read(double seconds, std::map<std::string, std::string> provenance,
+                                            std::uint64_t plan) {
+    std::shared_ptr<const KeptHold> hold = path_.hold_kept();
+    if (!hold) return nullptr;
+    now_ = path_.kept();
+    if (now_.volumes.empty()) return nullptr;
+    const auto reading = std::make_shared<KeptReading>(
+        KeptSeries{last_of(now_.volumes, seconds), now_.grid, std::move(provenance), plan}, std::move(hold));
+    readings_.push_back(reading);
+    return reading;
+}
+
+// ---- Session
+
+namespace {
+
+std::optional<Timeline> timeline_of(const ScanPlayer* player) {
+    if (player == nullptr || player->scan().geometry.volumes < 2) return {};
+    return Timeline(player->scan().geometry.volumes, player->volume_s());
+}
+
+}  // namespace
+
+StagedSession::StagedSession(std::unique_ptr<Source> source, const ReconstructionSpec& plan)
+    : source_(std::move(source)), player_(dynamic_cast<ScanPlayer*>(source_.get())),
+      first_floor_db_(plan.recipe.noise_floor_db), asked_{{plan, source_->scan()}}, timeline_(timeline_of(player_)),
+      session_(*source_, to_display_) {}
+
+StagedSession::~StagedSession() {
+    try {
+        stop();
+        stop_recording();
+    } catch (const std::exception&) {  // only the simulated ground truth is lost; the recording is on disk
+    }
+}
+
+// For a scan the noise floor is measured like in `reconstruct`; live, from the newest block.
+void StagedSession::complete(ReconstructionSpec& plan) const {
+    if (!needs_noise_floor(plan.recipe, plan.flow)) return;
+    plan.recipe.noise_floor_db = first_floor_db_;
+    if (player_ != nullptr) {
+        Scan scan = player_->scan();
+        scan.calibration = plan.calibration;
+        take_recipe(plan, scan);
+        scan.recipe.noise_floor_db = 0;
+        plan.recipe.noise_floor_db = noise_floor_of(scan);
+    } else if (const std::optional<Block> block = session_.newest_block()) {
+        plan.recipe.noise_floor_db = 0;
+        plan.recipe.noise_floor_db = noise_floor_for_recipe(plan, *block);
+    }
+}
+
+void StagedSession::attach(VolumeFeeder& display) {
+    display_ = &display;
+    asked_.erase(asked_.begin(), asked_.end() - 1);  // settings that the display was created with
+    asked_.back().number = 0;
+    if (!tissue_.does_nothing()) display.set_tissue(tissue_);
+    to_display_.attach(display);
+    try {
+        begin_to_show();
+    } catch (...) {
+        detach();
+        throw;
+    }
+}
+
+// Shows on a new display what the previous one showed: a scan sends its volume again; of a live source, the last volume
+// is kept.
+void StagedSession::begin_to_show() {
+    const bool has_run = std::exchange(has_run_, true);
+    if (!has_run && player_ == nullptr) return;
+    if (!has_run)
+        session_.start();
+    else if (player_ != nullptr)
+        player_->show(asked_for_);
+    else
+        change_to(asked_.back());
+}
+
+void StagedSession::detach() {
+    to_display_.detach();
+    display_ = nullptr;
+}
+
+void StagedSession::update(double now_s) {
+    if (player_ == nullptr) return;
+    std::int64_t wanted = asked_for_;
+    if (timeline_) {
+        timeline_->advance(now_s);
+        wanted = timeline_->step();
+    }
+    const bool keeps_volumes = player_->pool_blocks() == 0;
+    const std::int64_t changes = keeps_volumes ? 0 : session_.stats().changes;
+    if (wanted == asked_for_ && changes == changes_) return;
+    asked_for_ = wanted;
+    changes_ = changes;
+    player_->show(wanted);
+}
+
+void StagedSession::note_drawn(std::int64_t volume, double now_s) {
+    if (timeline_) timeline_->note_shown(step_of(volume), now_s);
+}
+
+std::int64_t StagedSession::step_of(std::int64_t volume) const {
+    return player_ == nullptr ? volume : player_->shown_by(volume).value_or(asked_for_);
+}
+
+bool StagedSession::is_at_work() const {
+    if (player_ == nullptr) return is_running();
+    if (display_ == nullptr) return false;
+    const PlanFates fates = display_->plan_fates();
+    return fates.wanted > std::max(fates.in_use, fates.refused);
+}
+
+bool StagedSession::is_running() const {
+    const SessionStats stats = session_.stats();
+    return stats.running && !stats.ended;
+}
+
+void StagedSession::start() {
+    const std::scoped_lock lock(starting_);
+    session_.start();
+}
+
+void StagedSession::stop() {
+    const std::scoped_lock lock(starting_);
+    session_.stop();
+}
+
+RecordingWanted StagedSession::recording_of_now(const std::filesystem::path& scan_toml, const std::string& look) const {
+    if (is_recorded()) {
+        throw Error(ErrorCode::bad_setting, "is already on disk as a recording", scan().path.string(),
+                    "copy its files");
+    }
+    RecordingWanted wanted = recording_of(*source_, scan_toml);
+    take_recipe(asked_.back().scan, wanted.scan);
+    wanted.look = look;
+    return wanted;
+}
+
+void StagedSession::record(RecordingWanted wanted) {
+    const std::filesystem::path scan_toml = wanted.scan_toml;
+    session_.record(std::move(wanted));
+    recording_ = scan_toml;
+    is_recording_ = true;
+}
+
+RecorderStats StagedSession::stop_recording() {
+    const RecorderStats stats = session_.stop_recording();
+    const bool was_recording = is_recording_.exchange(false);
+    if (was_recording && stats.blocks > 0 && capabilities().has_truth)
+        source_->write_truth(truth_of_recording(recording_));
+    return stats;
+}
+
+void StagedSession::change(const Scan& scan) {
+    const ReconstructionSpec plan = scan.spec(source_->block_b_scans());
+    Asked asked{plan, scan};
+    change_to(asked);
+    asked_.push_back(std::move(asked));
+}
+
+void StagedSession::change_to(Asked& asked) {
+    session_.change(asked.plan);
+    if (display_ != nullptr) asked.number = display_->plan_fates().wanted;
+}
+
+// Only the newest request counts. If it is invalid, the settings in use stay.
+std::optional<Scan> StagedSession::take_refusal() {
+    if (display_ == nullptr) return {};
+    const PlanFates fates = display_->plan_fates();
+    while (asked_.size() > 1 && asked_[1].number <= fates.in_use) asked_.pop_front();
+    if (asked_.size() == 1 || fates.refused < asked_.back().number) return {};
+    asked_.erase(asked_.begin() + 1, asked_.end());
+    return asked_.front().scan;
+}
+
+void StagedSession::set_tissue(const LiveTissue& tissue) {
+    check_tissue(tissue);
+    tissue_ = tissue;
+    if (display_ != nullptr) display_->set_tissue(tissue);
+}
+
+const TissueLog* StagedSession::tissue_log() const {
+    return display_ == nullptr ? nullptr : &display_->tissue_log();
+}
+
+RingStatistics StagedSession::ring() const {
+    return display_ == nullptr ? RingStatistics{} : display_->statistics();
+}
+
+std::vector<DeviceWork> StagedSession::devices() const {
+    return display_ == nullptr ? std::vector<DeviceWork>{} : display_->device_work();
+}
+
+std::vector<SessionEvent> StagedSession::take_events() {
+    std::vector<SessionEvent> events = session_.take_events();
+    if (player_ == nullptr) return events;
+    for (const std::string& problem : player_->take_problems())
+        events.push_back({session_.stats().seconds, true, problem});
+    return events;
+}
+
+// ---- Exhibit
+
 namespace {
 
 ReconstructionSpec complete_plan_of(const StagedSession& session) {

@@ -1,17 +1,250 @@
 // Shows the volumes of a session: live from an instrument, or from a recorded scan whose settings can be changed.
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <vector>
 
+#include "app/live/session_run.h"
 #include "app/live/volume_path.h"
 #include "app/stage/exhibit.h"
-#include "app/stage/kept_time.h"
-#include "app/stage/staged_session.h"
+#include "compute/error.h"
+#include "engine/acquire/scan_player.h"
+#include "engine/live/display_queue.h"
+#include "engine/live/session.h"
 
 namespace echolux {
+
+// ---- Transfer of recent volumes to a waiting thread. The drawing thread starts copying one volume whenever the
+// previous one has been taken, so at most two are in memory and pictures never wait.
+
+class KeptReading {
+  public:
+    // The kept volumes stay unchanged for the lifetime of this object.
+    KeptReading(KeptSeries series, std::shared_ptr<const KeptHold> hold)
+        : series_(std::move(series)), hold_(std::move(hold)) {}
+
+    const KeptSeries& series() const { return series_; }
+    const KeptHold& hold() const { return *hold_; }
+
+    // ---- drawing thread; never waits
+    std::optional<std::uint64_t> wanted() const;  // serial of the volume to copy now
+    void bring(VolumeToCome coming);
+    void fail(const Error& error);  // the waiting thread receives the error
+
+    // ---- waiting thread: returns the next volume's voxels. Throws Error{device, cancelled, out_of_memory}.
+    std::vector<std::byte> next(Progress& progress);
+
+  private:
+    KeptSeries series_;
+    std::shared_ptr<const KeptHold> hold_;
+    mutable std::mutex mutex_;  // guards the members below
+    std::condition_variable changed_;
+    std::size_t begun_ = 0;
+    VolumeToCome coming_;
+    std::optional<Error> error_;
+};
+
+// ---- Navigation in the recent volumes of a live display: pause, step, resume, and save to a file. Used by the drawing
+// thread.
+
+class KeptTime {
+  public:
+    // Converts a copy in progress to the form that the waiting thread receives.
+    using Bring = std::function<VolumeToCome(ComingVolume)>;
+
+    explicit KeptTime(VolumePictures& path) : path_(path) {}  // `path` must outlive this object
+    ~KeptTime();
+    KeptTime(const KeptTime&) = delete;
+    KeptTime& operator=(const KeptTime&) = delete;
+
+    // Call once per picture.
+    void update(const Bring& bring);
+
+    const std::vector<KeptVolume>& volumes() const { return now_.volumes; }  // oldest first
+    std::int64_t max_volumes() const { return now_.max_volumes; }            // capacity; 0: none are kept
+    double seconds() const;                                                  // from the first to the last
+
+    bool is_paused() const { return now_.shown.has_value(); }
+    std::int64_t step() const;  // index of the volume shown; the last if not paused; -1 if there is none
+    double ago_s() const;       // time between it and the last one
+
+    void pause();
+    void resume();
+    void go_to(std::int64_t step);     // pauses; clamped to the valid range
+    void step_by(std::int64_t steps);  // pauses; clamped to the valid range
+
+    // Holds the volumes of the last `seconds` (0: all) for the lifetime of the result. nullptr if there are none.
+    // `provenance` describes the settings used recently, numbered `plan`.
+    std::shared_ptr<KeptReading> read(double seconds, std::map<std::string, std::string> provenance,
+                                      std::uint64_t plan);
+
+  private:
+    void serve(KeptReading& reading, const Bring& bring);
+
+    VolumePictures& path_;
+    KeptVolumes now_;
+    std::vector<std::weak_ptr<KeptReading>> readings_;
+};
+
+// ---- Block sink of a session whose display may change. A graphics device may be lost and restored, or another display
+// may take its place, without affecting acquisition or a recording. Without a display, volumes are dropped.
+
+class DisplaySwitch : public BlockSink {
+  public:
+    // Both wait until the session has finished its current call into the display.
+    void attach(BlockSink& display) { turn_to(&display); }
+    void detach() { turn_to(nullptr); }
+
+    bool feed(const Block& block) override {
+        return given(false, [&](BlockSink& display) { return display.feed(block); });
+    }
+    bool rework(const Block& block) override {
+        return given(false, [&](BlockSink& display) { return display.rework(block); });
+    }
+    void collect() override {
+        given(true, [](BlockSink& display) { return display.collect(), true; });
+    }
+    void finish() override {
+        given(true, [](BlockSink& display) { return display.finish(), true; });
+    }
+    void change(const ReconstructionSpec& plan) override {
+        given(true, [&](BlockSink& display) { return display.change(plan), true; });
+    }
+    bool take_change(Moment moment) override {
+        return given(false, [&](BlockSink& display) { return display.take_change(moment); });
+    }
+    // Returns nothing while the display is being changed: the caller may be the drawing thread and must not wait.
+    std::vector<News> take_news() override {
+        const std::shared_lock lock(turning_, std::try_to_lock);
+        return lock.owns_lock() && display_ != nullptr ? display_->take_news() : std::vector<News>{};
+    }
+
+  private:
+    void turn_to(BlockSink* display) {
+        const std::unique_lock lock(turning_);
+        display_ = display;
+    }
+
+    template <class Call>
+    bool given(bool otherwise, const Call& call) {
+        const std::shared_lock lock(turning_);
+        return display_ == nullptr ? otherwise : call(*display_);
+    }
+
+    std::shared_mutex turning_;
+    BlockSink* display_ = nullptr;
+};
+
+// ---- A session and everything that outlives a graphics device: source, recording, settings, position in time. Live
+// sources acquire after start(). A recorded scan sends the volume that its time line requests.
+
+class StagedSession : public LiveSession {
+  public:
+    // `source`: a ScanPlayer is a recorded scan; all others are live. `plan`: complete spec of the source.
+    StagedSession(std::unique_ptr<Source> source, const ReconstructionSpec& plan);
+    ~StagedSession() override;  // completes a recording, like stop_recording()
+
+    // ---- for the exhibit
+
+    std::string name() const { return source_->name(); }
+    const ReconstructionSpec& plan() const { return asked_.back().plan; }  // latest requested; complete() may be needed
+
+    // Fills in what a changed plan leaves open: the noise floor. Can be called from any thread.
+    void complete(ReconstructionSpec& plan) const;
+
+    // Shows the current volume on the new display. A recorded scan that never ran is started; a live source waits for
+    // start(). Throws Error{device, bad_file}.
+    void attach(VolumeFeeder& display);
+    void detach();
+
+    // Live: the source is running. Recorded scan: other settings are being prepared.
+    bool is_at_work() const;
+
+    // Requests the volume of the time line from the scan.
+    void update(double now_s);
+
+    // Returns true if the volume of the scan cannot be read, so do not wait for it.
+    bool has_failed(std::int64_t step) const { return player_ != nullptr && player_->has_failed(step); }
+
+    // note_drawn(): a picture of `volume` was started. note_seen(): one was finished.
+    void note_drawn(std::int64_t volume, double now_s);
+    void note_seen(std::int64_t volume) { session_.shown(volume); }
+
+    Timeline* timeline() { return timeline_ ? &*timeline_ : nullptr; }  // for scans of several volumes
+    std::int64_t step_of(std::int64_t volume) const;                    // within the scan; unchanged for live sources
+    std::vector<std::int64_t> incomplete_steps() const {                // volumes of the scan with missing B-scans
+        return player_ == nullptr ? std::vector<std::int64_t>() : incomplete_volumes(player_->scan().missing);
+    }
+
+    // ---- LiveSession
+
+    const Scan& scan() const override { return source_->scan(); }
+    const SourceCapabilities& capabilities() const override { return source_->capabilities(); }
+    bool is_recorded() const override { return player_ != nullptr; }
+
+    bool is_running() const override;
+    void start() override;
+    void stop() override;
+
+    RecordingWanted recording_of_now(const std::filesystem::path& scan_toml, const std::string& look) const override;
+    void record(RecordingWanted wanted) override;
+    RecorderStats stop_recording() override;
+    bool is_recording() const override { return is_recording_; }
+
+    void change(const Scan& scan) override;
+    std::optional<Scan> take_refusal() override;
+
+    void set_tissue(const LiveTissue& tissue) override;
+    const TissueLog* tissue_log() const override;
+
+    SessionStats stats() const override { return session_.stats(); }
+    RingStatistics ring() const override;
+    std::vector<DeviceWork> devices() const override;
+    std::vector<SessionEvent> take_events() override;
+
+    void look_at(std::int64_t b_scan) override { session_.look_at(b_scan); }
+    std::optional<Block> newest_block() const override { return session_.newest_block(); }
+
+  private:
+    // Requested settings with the number that the display assigned to them.
+    struct Asked {
+        ReconstructionSpec plan;
+        Scan scan;
+        std::uint64_t number = 0;
+    };
+
+    void begin_to_show();
+    void change_to(Asked& asked);
+
+    std::unique_ptr<Source> source_;
+    ScanPlayer* player_;           // the source, if it is a recorded scan
+    const double first_floor_db_;  // noise floor of the first plan
+    std::deque<Asked> asked_;      // the settings in use, followed by newer requests
+    std::optional<Timeline> timeline_;
+    std::int64_t asked_for_ = 0;  // volume of the scan
+    std::int64_t changes_ = 0;    // changes of settings that became active, for scans whose volumes are not kept
+    bool has_run_ = false;
+    std::mutex starting_;              // serialises start and stop
+    std::filesystem::path recording_;  // latest; used only by the serialised start and stop of recordings
+    std::atomic<bool> is_recording_ = false;
+    VolumeFeeder* display_ = nullptr;
+    LiveTissue tissue_;
+    DisplaySwitch to_display_;
+    Session session_;  // last, so that it is destroyed first
+};
+
+// ---- Exhibit
 
 class SessionExhibit : public Exhibit {
   public:

@@ -1,11 +1,128 @@
 #include "app/stage/stage.h"
 
+#include <fmt/format.h>
+
+#include <chrono>
 #include <utility>
 
+#include "app/live/session_run.h"
 #include "app/live/volume_path.h"
+#include "app/stage/file_exhibit.h"
+#include "app/stage/session_exhibit.h"
 #include "compute/error.h"
+#include "compute/plan/choices.h"
+#include "engine/acquire/scan_player.h"
+#include "engine/offline/reconstruction.h"
+#include "engine/scan/time_points.h"
 
 namespace echolux {
+
+// ---- Derived volumes
+
+StandIn::StandIn(std::unique_ptr<Exhibit> own, Renderer& renderer) : own_(std::move(own)), renderer_(renderer) {}
+
+std::string StandIn::own_mark() const {
+    const std::optional<VolumeStamp> stamp = own_->stamp();
+    if (!stamp) return "";
+    return fmt::format("{} {} {}", stamp->volume, stamp->time_s, own_->news());
+}
+
+void StandIn::show_instead(std::shared_ptr<const Volume> volume) {
+    if (volume == wanted_) return;
+    wanted_ = std::move(volume);
+    wanted_for_ = own_mark();
+    if (!coming_.valid()) begin_bringing();
+}
+
+void StandIn::show_own() {
+    wanted_.reset();
+    if (!shown_) return;
+    shown_.reset();
+    own_->show_again();
+    ++news_;
+}
+
+// The derived volume determines its own value range, as the first volume of a series does, unless a range is chosen.
+void StandIn::begin_bringing() {
+    bringing_ = wanted_;
+    coming_ = std::async(std::launch::async, [this, volume = wanted_, chosen = own_->chosen_range()] {
+        return OnDevice{volume,
+                        renderer_.prepare(voxels_in_memory(volume->grid, volume->voxels.data(), volume), chosen)};
+    });
+}
+
+void StandIn::take_what_came() {
+    using namespace std::chrono_literals;
+    if (!coming_.valid() || coming_.wait_for(0s) != std::future_status::ready) return;
+    try {
+        OnDevice came = coming_.get();
+        if (came.volume == wanted_) {
+            renderer_.show(came.prepared);
+            shown_ = std::make_shared<OnDevice>(std::move(came));
+            ++news_;
+        }
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::device) throw;
+        problems_.push_back(error.line());
+    }
+    const auto brought = std::exchange(bringing_, nullptr);
+    if (wanted_ && wanted_ != brought) begin_bringing();  // another volume was requested while this one was prepared
+}
+
+void StandIn::update(double now_s) {
+    own_->update(now_s);
+    if (wanted_ && own_mark() != wanted_for_) {
+        wanted_.reset();
+        if (shown_) ++news_;
+        shown_.reset();
+    }
+    take_what_came();
+}
+
+std::optional<VolumeGrid> StandIn::grid() const {
+    return shown_ ? std::optional(shown_->volume->grid) : own_->grid();
+}
+
+std::optional<VolumeGrid> StandIn::flow_grid() const {
+    return shown_ ? std::nullopt : own_->flow_grid();
+}
+
+std::optional<FollowedPicture> StandIn::follow(const View& view, double now_s, std::size_t pane) {
+    return shown_ ? renderer_.follow(view, now_s, pane) : own_->follow(view, now_s, pane);
+}
+
+std::optional<Probe> StandIn::probe(const View& view, std::int64_t x, std::int64_t y) {
+    return shown_ ? renderer_.probe(view, x, y) : own_->probe(view, x, y);
+}
+
+std::optional<PlaneHistogram> StandIn::plane_histogram(const View& view) {
+    return shown_ ? renderer_.plane_histogram(view) : own_->plane_histogram(view);
+}
+
+std::optional<Histogram> StandIn::histogram() {
+    return shown_ ? renderer_.histogram() : own_->histogram();
+}
+
+std::optional<FlowScale> StandIn::flow_scale(const View& view) {
+    return shown_ ? std::nullopt : own_->flow_scale(view);
+}
+
+Image StandIn::still(const View& view) {
+    return shown_ ? renderer_.render(view) : own_->still(view);
+}
+
+VolumeToCome StandIn::begin_reading() {
+    if (!shown_) return own_->begin_reading();
+    return [volume = shown_->volume] { return volume; };
+}
+
+std::vector<std::string> StandIn::take_problems() {
+    std::vector<std::string> problems = own_->take_problems();
+    for (std::string& line : std::exchange(problems_, {})) problems.push_back(std::move(line));
+    return problems;
+}
+
+// ---- Stage
 
 Stage::Stage(DeviceChoice device, BackendChoice backend)
     : device_(beside(std::move(device), backend)), backend_(backend), renderer_(std::make_unique<Renderer>(device_)) {}
@@ -34,6 +151,76 @@ void Stage::revive() {
     auto renderer = std::make_unique<Renderer>(device_);
     if (make_) exhibit_ = std::make_unique<StandIn>(make_(*renderer), *renderer);
     renderer_ = std::move(renderer);
+}
+
+// ---- Opening
+
+bool holds_volumes(const std::filesystem::path& path) {
+    std::error_code problem;
+    return std::filesystem::is_directory(path, problem) || is_pattern(path) || is_volume_name(path);
+}
+
+namespace {
+
+void check_can_be_shown(const Scan& scan) {
+    if (planned_grid(scan).type != VoxelType::complex64) return;
+    throw Error(ErrorCode::bad_setting, "a picture cannot show complex voxels", "recipe.quantity",
+                "choose db, intensity or amplitude");
+}
+
+MakeExhibit on_stage(std::shared_ptr<StagedSession> session, const BackendChoice& backend,
+                     std::int64_t keep_bytes = 0) {
+    return [session, backend, keep_bytes](Renderer& renderer) {
+        return std::make_unique<SessionExhibit>(session, backend, renderer, keep_bytes);
+    };
+}
+
+MakeExhibit open_series(const std::filesystem::path& path, const std::vector<std::string>& assignments,
+                        const SeriesBudget& budget, Progress& progress) {
+    if (!assignments.empty()) {
+        throw Error(ErrorCode::bad_setting, "has no effect on a volume file", assignments.front(),
+                    "give the scan instead, or leave the setting out");
+    }
+    progress.begin("read", 0, "");
+    const auto series = std::make_shared<StagedSeries>(path, budget);
+    progress.advance(1);
+    progress.end();
+    return [series](Renderer& renderer) { return std::make_unique<FileExhibit>(series, renderer); };
+}
+
+MakeExhibit open_recorded(const std::filesystem::path& path, const std::vector<std::string>& assignments,
+                          const BackendChoice& backend, Progress& progress) {
+    Scan scan = open_scan(path, assignments);
+    check_can_be_shown(scan);
+    progress.begin("measure the noise floor", 0, "");
+    const bool is_open = needs_noise_floor(scan.recipe, scan.flow);
+    const double floor_db = is_open ? noise_floor_of(scan) : scan.recipe.noise_floor_db;
+    progress.advance(1);
+    progress.end();
+    auto player = std::make_unique<ScanPlayer>(std::move(scan), MemoryKind::pinned);
+    ReconstructionSpec plan = player->scan().spec(player->block_b_scans());
+    plan.recipe.noise_floor_db = floor_db;
+    return on_stage(std::make_unique<StagedSession>(std::move(player), plan), backend);
+}
+
+}  // namespace
+
+MakeExhibit open_exhibit(const std::filesystem::path& path, const std::vector<std::string>& assignments,
+                         const BackendChoice& backend, const SeriesBudget& budget, Progress& progress) {
+    return holds_volumes(path) ? open_series(path, assignments, budget, progress)
+                               : open_recorded(path, assignments, backend, progress);
+}
+
+MakeExhibit open_live_exhibit(const SourceWanted& wanted, const BackendChoice& backend, Progress& progress) {
+    SourceWanted told = wanted;
+    told.progress = &progress;
+    told.begins_early = true;
+    std::unique_ptr<Source> source = open_source(told);
+    check_can_be_shown(source->scan());
+    progress.begin("measure the noise floor", 0, "");
+    const ReconstructionSpec plan = live_plan(*source, progress);
+    progress.end();
+    return on_stage(std::make_unique<StagedSession>(std::move(source), plan), backend, wanted.settings.keep_bytes());
 }
 
 }  // namespace echolux

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compute/flow/flow_tables.h"
-#include "compute/plan/plan_tables.h"
+#include "compute/plan/tables.h"
 #include "compute/steps/angiography.h"
 #include "compute/steps/depth.h"
 #include "compute/steps/flow.h"

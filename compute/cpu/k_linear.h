@@ -11,7 +11,7 @@
 #include "compute/cpu/four_taps.h"
 #include "compute/cpu/line_method.h"
 #include "compute/fft/fft.h"
-#include "compute/plan/plan_tables.h"
+#include "compute/plan/tables.h"
 #include "compute/steps/sample.h"
 
 namespace echolux::cpu {

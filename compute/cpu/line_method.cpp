@@ -1,9 +1,8 @@
 #include "compute/cpu/line_method.h"
 
-#include "compute/cpu/compressive.h"
-#include "compute/cpu/defr.h"
 #include "compute/cpu/k_linear.h"
 #include "compute/cpu/nonuniform.h"
+#include "compute/cpu/sparse.h"
 
 namespace echolux::cpu {
 

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "compute/cpu/background.h"
-#include "compute/plan/plan_tables.h"
+#include "compute/plan/tables.h"
 
 namespace echolux::cpu {
 

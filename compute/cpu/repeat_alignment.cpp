@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "compute/indexing.h"
-#include "compute/repeat_report.h"
+#include "compute/reason.h"
 #include "compute/steps/registration.h"
 
 namespace echolux::cpu {

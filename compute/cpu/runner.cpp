@@ -8,7 +8,6 @@
 #include <new>
 #include <utility>
 #include <vector>
-#include "compute/missing_voxels.h"
 
 #include "compute/counted.h"
 #include "compute/cpu/background.h"
@@ -18,8 +17,8 @@
 #include "compute/missing_voxels.h"
 #include "compute/parallel_for.h"
 #include "compute/place.h"
+#include "compute/reason.h"
 #include "compute/reconstructor.h"
-#include "compute/repeat_report.h"
 #include "compute/steps/sample.h"
 
 namespace echolux::cpu {

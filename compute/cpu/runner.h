@@ -16,9 +16,9 @@
 #include "compute/cpu/line_method.h"
 #include "compute/cpu/repeat_alignment.h"
 #include "compute/cpu/voxels.h"
-#include "compute/plan/plan_tables.h"
+#include "compute/plan/tables.h"
+#include "compute/reason.h"
 #include "compute/reconstructor.h"
-#include "compute/repeat_report.h"
 
 namespace echolux::cpu {
 

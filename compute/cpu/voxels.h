@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "compute/plan/plan_tables.h"
+#include "compute/plan/tables.h"
 
 namespace echolux::cpu {
 

@@ -1,4 +1,4 @@
-// Sensing through a uniform grid of any length, like compute/cpu/compressive.cpp for one line: spread, transform,
+// Sensing through a uniform grid of any length, like compute/cpu/sparse.cpp for one line: spread, transform,
 // correct, and the adjoint. One thread block per line.
 #include "compute/cuda/compressive.h"
 

@@ -8,7 +8,7 @@
 #include "compute/cuda/flow.h"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/memory.h"
-#include "compute/repeat_report.h"
+#include "compute/reason.h"
 
 namespace echolux::cuda {
 

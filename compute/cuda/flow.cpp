@@ -1,6 +1,6 @@
 #include "compute/cuda/flow.h"
 
-#include "compute/repeat_report.h"
+#include "compute/reason.h"
 
 namespace echolux::cuda {
 

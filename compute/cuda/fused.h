@@ -15,7 +15,7 @@
 #include "compute/cuda/target.h"
 #include "compute/cuda/transform.h"
 #include "compute/plan/params.h"
-#include "compute/plan/plan_tables.h"
+#include "compute/plan/tables.h"
 
 namespace echolux::cuda {
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "compute/cuda/k_points.cuh"
 #include "compute/cuda/k_points.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/line_pairs.cuh"

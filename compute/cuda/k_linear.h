@@ -10,7 +10,7 @@
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/toolkit.h"
-#include "compute/plan/plan_tables.h"
+#include "compute/plan/tables.h"
 #include "compute/steps/sample.h"
 
 namespace echolux::cuda {

@@ -6,8 +6,8 @@
 #include <complex>
 #include <vector>
 
-#include "compute/cuda/k_points.cuh"
 #include "compute/cuda/launch.h"
+#include "compute/cuda/point_values.cuh"
 #include "compute/cuda/transform.cuh"
 #include "compute/indexing.h"
 

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "compute/plan/plan_tables.h"
+#include "compute/plan/tables.h"
 #include "compute/steps/sample.h"
 
 namespace echolux::cuda {

@@ -5,8 +5,8 @@
 
 #include <chrono>
 
-#include "compute/block_memory.h"
 #include "compute/error.h"
+#include "compute/place.h"
 
 namespace echolux::cuda {
 
@@ -176,7 +176,7 @@ void Event::wait(const char* doing) const {
 
 namespace echolux {
 
-// GPU memory of compute/block_memory.h.
+// GPU memory of compute/place.h.
 
 BlockMemory device_memory(std::int64_t bytes, const DeviceId& gpu) {
     const cuda::CurrentDevice current(cuda::usable_gpu(gpu).index);

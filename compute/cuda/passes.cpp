@@ -7,6 +7,7 @@
 #include "compute/cuda/background.h"
 
 namespace echolux::cuda {
+
 namespace {
 
 constexpr std::int64_t kept_bytes = std::int64_t{256} << 20;  // size of bins and values processed together

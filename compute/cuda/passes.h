@@ -2,6 +2,8 @@
 // possible, otherwise in separate passes.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,8 +15,10 @@
 #include "compute/cuda/memory.h"
 #include "compute/cuda/target.h"
 #include "compute/cuda/voxels.h"
-#include "compute/plan/plan_tables.h"
-#include "compute/repeat_report.h"
+#include "compute/plan/params.h"
+#include "compute/plan/tables.h"
+#include "compute/reason.h"
+#include "compute/types.h"
 
 namespace echolux::cuda {
 
@@ -129,5 +133,16 @@ class FusedLines : public LineMethod {
     cudaStream_t stream_;
     DeviceBuffer bins_;
 };
+
+// Lines without a value (compute/missing_voxels.h), where blocks of spectra are missing.
+struct MissingLines {
+    std::int64_t b_scans = 0;  // positions
+    std::int64_t outputs_per_b_scan = 0;
+    bool are_textures = false;
+};
+
+// Enqueues the lines of structure and flow, and peaks where the target has some.
+void store_missing_lines(cudaStream_t stream, const BlockTargets& targets, const Recipe& recipe, const VolumeGrid& grid,
+                         const std::optional<VolumeGrid>& flow_grid, const MissingLines& lines);
 
 }  // namespace echolux::cuda

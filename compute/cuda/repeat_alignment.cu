@@ -6,7 +6,7 @@
 
 #include "compute/cuda/launch.h"
 #include "compute/cuda/repeat_work.cuh"
-#include "compute/repeat_report.h"
+#include "compute/reason.h"
 
 namespace echolux::cuda {
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "compute/cuda/missing_lines.h"
 #include "compute/cuda/passes.h"
 #include "compute/error.h"
 #include "compute/missing_voxels.h"

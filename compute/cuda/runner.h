@@ -33,8 +33,8 @@
 #include "compute/cuda/passes.h"
 #include "compute/cuda/transfers.h"
 #include "compute/cuda/voxels.h"
-#include "compute/missing_block.h"
-#include "compute/plan/plan_tables.h"
+#include "compute/place.h"
+#include "compute/plan/tables.h"
 #include "compute/reconstructor.h"
 
 namespace echolux::cuda {

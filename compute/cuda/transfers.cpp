@@ -8,7 +8,7 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
-#include "compute/repeat_report.h"
+#include "compute/reason.h"
 
 namespace echolux::cuda {
 namespace {

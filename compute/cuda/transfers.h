@@ -13,7 +13,7 @@
 #include "compute/cuda/memory.h"
 #include "compute/cuda/target.h"
 #include "compute/place.h"
-#include "compute/repeat_report.h"
+#include "compute/reason.h"
 #include "compute/types.h"
 
 namespace echolux::cuda {

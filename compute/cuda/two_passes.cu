@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "compute/cuda/k_points.cuh"
 #include "compute/cuda/line_pairs.cuh"
 #include "compute/cuda/line_pairs.h"
+#include "compute/cuda/point_values.cuh"
 #include "compute/cuda/transform.cuh"
 #include "compute/cuda/voxels.cuh"
 

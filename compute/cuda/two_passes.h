@@ -13,7 +13,7 @@
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/transform.h"
-#include "compute/plan/plan_tables.h"
+#include "compute/plan/tables.h"
 #include "compute/steps/sample.h"
 
 namespace echolux::cuda {

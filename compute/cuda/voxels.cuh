@@ -8,7 +8,7 @@
 
 #include "compute/cuda/target.h"
 #include "compute/plan/params.h"
-#include "compute/plan/plan_tables.h"
+#include "compute/plan/tables.h"
 #include "compute/steps/depth.h"
 
 namespace echolux::cuda {

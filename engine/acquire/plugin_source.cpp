@@ -1,29 +1,479 @@
-// Spectra from a plugin (plugins/echolux_source.h). Posted buffers are owned here and become blocks when the plugin
-// returns them. Buffers lent by the plugin are returned with the last copy of the block. All data from the plugin is
-// checked.
+// Spectra from a plugin (plugins/echolux_source.h): its library, calls that may hang, the instrument that it opens,
+// and the source of blocks.
+#include <dlfcn.h>
 #include <fmt/format.h>
-
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <iostream>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
+#include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/acquire/plugin_device.h"
-#include "engine/acquire/plugin_stream.h"
-#include "engine/acquire/source_kinds.h"
-#include "engine/block_pool.h"
-#include "engine/memory_budget.h"
+#include "engine/acquire/source.h"
+#include "engine/acquire/stream.h"
+#include "engine/memory.h"
+#include "engine/scan/scan.h"
+#include "engine/scan/scan_pattern.h"
+#include "plugins/echolux_source.h"
 
 namespace echolux {
+
+// ---- A plugin's shared library (plugins/echolux_source.h). Checks its version and functions.
+
+class Plugin {
+  public:
+    // Loads the library. Throws Error{bad_file} if it is not a library or not a plugin, has another version, or lacks
+    // functions.
+    explicit Plugin(const std::filesystem::path& path);
+
+    const echolux_source& calls() const { return calls_; }  // functions that the plugin does not know are null
+    const std::string& name() const { return name_; }
+
+  private:
+    struct Close {
+        void operator()(void* library) const;
+    };
+
+    std::unique_ptr<void, Close> library_;
+    echolux_source calls_{};
+    std::string name_;
+};
+
+// ---- Calls code that may never return. Calls run one at a time on a separate thread, and the caller waits with a
+// timeout. A thread that hangs is abandoned with everything that its call uses.
+
+class PatientCaller {
+  public:
+    PatientCaller();
+    // Does not wait for a call in progress; its thread ends when the call returns.
+    ~PatientCaller();
+    PatientCaller(const PatientCaller&) = delete;
+    PatientCaller& operator=(const PatientCaller&) = delete;
+
+    // Starts a call. `work` must own everything that it uses and must not throw. Call only while no other call is in
+    // progress.
+    void begin(std::function<void()> work);
+
+    // Returns whether the call has returned within `patience`.
+    bool wait(std::chrono::milliseconds patience);
+
+    bool is_under_way() const;
+
+  private:
+    struct Shared;
+    static void run(const std::shared_ptr<Shared>& shared);
+
+    std::shared_ptr<Shared> shared_;  // shared with the thread
+};
+
+// ---- An instrument opened by a plugin. It is closed when its last owner is gone: the source, and all blocks in the
+// plugin's memory. A plugin that hangs is reported as an error and abandoned, together with everything it may still
+// use.
+
+// Called by one thread at a time, except release().
+class PluginDevice {
+  public:
+    // Opens the device. `stream` is the requested format and is changed to the actual one. This and all other functions
+    // throw Error{device} with the last error that the plugin logged.
+    PluginDevice(const std::filesystem::path& path, const std::string& options, echolux_stream& stream);
+    ~PluginDevice();
+    PluginDevice(const PluginDevice&) = delete;
+    PluginDevice& operator=(const PluginDevice&) = delete;
+
+    const std::string& name() const;
+    // Whether the plugin has these optional functions.
+    bool plays() const;
+    bool takes_buffers() const;
+    bool takes_back() const;
+
+    void start();
+
+    // Returns false if the call hangs; then pass everything that the plugin may still use to keep().
+    bool stop() noexcept;
+    void keep(std::shared_ptr<const void> what);
+
+    void post(const echolux_buffer& buffer);
+
+    // Returns ECHOLUX_OK, NOTHING_YET or ENDED. If the plugin's function takes too long, it continues in the background
+    // and the next call waits for it.
+    int next(std::chrono::microseconds patience, echolux_block& block);
+    bool is_in_next() const { return next_is_open_; }
+
+    void release(std::uint64_t token) noexcept;  // from any thread
+    void play(const echolux_pattern& pattern);
+
+    [[noreturn]] void fail(const std::string& problem) const;
+
+  private:
+    struct Opened;
+
+    template <class Call>
+    void call(const char* function, std::chrono::milliseconds longest, const Call& made);
+    void begin(const char* function, std::function<void()> work);
+    [[noreturn]] void fail_as_hanging() const;
+    void check(int result) const;
+
+    std::shared_ptr<Opened> opened_;  // shared with the call in progress
+    PatientCaller caller_;
+    const char* function_ = "";  // last function called, and its time
+    std::chrono::steady_clock::time_point since_;
+    bool is_started_ = false;    // and not stopped
+    bool next_is_open_ = false;  // next() was called and its result not yet returned
+};
+
+// Passes the scan pattern of a volume to a plugin. Throws Error{device} if the plugin refuses it, Error{bad_setting} if
+// the scan has no pattern.
+void play_pattern(PluginDevice& device, const Scan& scan);
+
+void Plugin::Close::operator()(void* library) const {
+    dlclose(library);
+}
+
+Plugin::Plugin(const std::filesystem::path& path) {
+    const auto refuse = [&](const std::string& problem, const char* remedy) {
+        throw Error(ErrorCode::bad_file, problem, "plugin " + path.string(), remedy);
+    };
+    // Absolute, because dlopen searches the system's libraries for names without a slash.
+    library_.reset(dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL));
+    if (!library_) refuse(dlerror(), "check the path, and with ldd that the libraries it needs are installed");
+    const auto entry =
+        reinterpret_cast<decltype(&echolux_source_plugin)>(dlsym(library_.get(), "echolux_source_plugin"));
+    if (entry == nullptr)
+        refuse("has no function echolux_source_plugin", "check that it is a plugin for Echolux, see docs/plugins.md");
+    const echolux_source* source = entry(ECHOLUX_SOURCE_VERSION);
+    if (source == nullptr) {
+        refuse(fmt::format("does not support version {} of the plugin interface", ECHOLUX_SOURCE_VERSION),
+               "get a newer plugin from its maker");
+    }
+    if (source->version != ECHOLUX_SOURCE_VERSION) {
+        refuse(fmt::format("was compiled for version {} of the plugin interface, this program has version {}",
+                           source->version, ECHOLUX_SOURCE_VERSION),
+               "compile it against this program's echolux_source.h");
+    }
+    std::memcpy(&calls_, source, std::min<std::size_t>(source->struct_size, sizeof calls_));
+    const auto need = [&](const char* function, bool is_there) {
+        if (!is_there) refuse(fmt::format("has no {}()", function), "every plugin must define it, see docs/plugins.md");
+    };
+    need("open", calls_.open != nullptr);
+    need("start", calls_.start != nullptr);
+    need("next", calls_.next != nullptr);
+    need("stop", calls_.stop != nullptr);
+    need("close", calls_.close != nullptr);
+    name_ = calls_.name == nullptr ? path.filename().string() : std::string(calls_.name, strnlen(calls_.name, 100));
+}
+
+struct PatientCaller::Shared {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::function<void()> work;  // call that is about to begin
+    bool is_under_way = false;
+    bool ends = false;
+};
+
+PatientCaller::PatientCaller() : shared_(std::make_shared<Shared>()) {
+    std::thread([shared = shared_] { run(shared); }).detach();
+}
+
+PatientCaller::~PatientCaller() {
+    const std::scoped_lock lock(shared_->mutex);
+    shared_->ends = true;
+    shared_->changed.notify_all();
+}
+
+void PatientCaller::run(const std::shared_ptr<Shared>& shared) {
+    std::unique_lock lock(shared->mutex);
+    for (;;) {
+        shared->changed.wait(lock, [&] { return shared->work || shared->ends; });
+        if (!shared->work) return;
+        auto work = std::exchange(shared->work, nullptr);
+        lock.unlock();
+        work();
+        work = nullptr;  // release its resources before the end is signalled
+        lock.lock();
+        shared->is_under_way = false;
+        shared->changed.notify_all();
+    }
+}
+
+void PatientCaller::begin(std::function<void()> work) {
+    const std::scoped_lock lock(shared_->mutex);
+    shared_->work = std::move(work);
+    shared_->is_under_way = true;
+    shared_->changed.notify_all();
+}
+
+bool PatientCaller::wait(std::chrono::milliseconds patience) {
+    std::unique_lock lock(shared_->mutex);
+    return shared_->changed.wait_for(lock, patience, [this] { return !shared_->is_under_way; });
+}
+
+bool PatientCaller::is_under_way() const {
+    const std::scoped_lock lock(shared_->mutex);
+    return shared_->is_under_way;
+}
+
 namespace {
 
+using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
+
+constexpr int max_lines_shown = 100;
+constexpr std::size_t longest_line = 500;
+
+// Timeouts after which a plugin is considered to hang. Finding and starting an instrument may take long.
+constexpr milliseconds longest_open = 60s, longest_start = 20s, longest_call = 5s;
+constexpr milliseconds longest_end = 1s;      // for stop and close, when the user wants to quit
+constexpr milliseconds comes_back_in = 20ms;  // tolerance of next() beyond its patience
+
+}  // namespace
+
+// Everything that a call uses. While a call is in progress, it belongs to the calling thread.
+struct PluginDevice::Opened {
+    explicit Opened(const std::filesystem::path& path) : plugin(path) {
+        host.struct_size = sizeof host;
+        host.version = ECHOLUX_SOURCE_VERSION;
+        host.context = this;
+        host.log = hear;
+    }
+
+    static void hear(void* context, int level, const char* text);
+    void keep_log(int level, const std::string& line);
+
+    Plugin plugin;
+    echolux_host host{};
+    echolux_device* device = nullptr;
+    echolux_block sent{};
+    int result = ECHOLUX_OK;
+    std::vector<std::shared_ptr<const void>> kept;
+
+    std::mutex mutex;  // protects the members below
+    std::string last_error;
+    int lines_shown = 0;
+};
+
+PluginDevice::PluginDevice(const std::filesystem::path& path, const std::string& options, echolux_stream& stream)
+    : opened_(std::make_shared<Opened>(path)) {
+    const auto changed = std::make_shared<echolux_stream>(stream);
+    call("open", longest_open, [options, changed](Opened& opened) {
+        return opened.plugin.calls().open(&opened.host, options.c_str(), changed.get(), &opened.device);
+    });
+    stream = *changed;
+    if (opened_->device == nullptr) fail("open() succeeded but returned no device");
+}
+
+PluginDevice::~PluginDevice() {
+    if (caller_.is_under_way() && !caller_.wait(longest_end)) return;  // do not close a device that hangs
+    caller_.begin([opened = opened_] {
+        if (opened->device != nullptr) opened->plugin.calls().close(opened->device);
+    });
+    caller_.wait(longest_end);
+}
+
+const std::string& PluginDevice::name() const {
+    return opened_->plugin.name();
+}
+
+bool PluginDevice::plays() const {
+    return opened_->plugin.calls().play != nullptr;
+}
+
+bool PluginDevice::takes_buffers() const {
+    return opened_->plugin.calls().post != nullptr;
+}
+
+bool PluginDevice::takes_back() const {
+    return opened_->plugin.calls().release != nullptr;
+}
+
+void PluginDevice::begin(const char* function, std::function<void()> work) {
+    function_ = function;
+    since_ = steady_clock::now();
+    caller_.begin(std::move(work));
+}
+
+// Calls a function of the plugin with a timeout and checks its status.
+template <class Call>
+void PluginDevice::call(const char* function, milliseconds longest, const Call& made) {
+    if (caller_.is_under_way()) fail_as_hanging();
+    begin(function, [opened = opened_, made] { opened->result = made(*opened); });
+    if (!caller_.wait(longest)) fail_as_hanging();
+    check(opened_->result);
+}
+
+// A call that hung and returned later did not stop the device.
+void PluginDevice::start() {
+    if (is_started_ && !stop()) fail_as_hanging();
+    call("start", longest_start, [](Opened& opened) { return opened.plugin.calls().start(opened.device); });
+    is_started_ = true;
+}
+
+bool PluginDevice::stop() noexcept {
+    if (!caller_.wait(longest_end)) return false;
+    next_is_open_ = false;  // its block belongs to the run that ends
+    begin("stop", [opened = opened_] { opened->plugin.calls().stop(opened->device); });
+    is_started_ = !caller_.wait(longest_end);
+    return !is_started_;
+}
+
+void PluginDevice::keep(std::shared_ptr<const void> what) {
+    opened_->kept.push_back(std::move(what));
+}
+
+void PluginDevice::post(const echolux_buffer& buffer) {
+    call("post", longest_call, [buffer](Opened& opened) { return opened.plugin.calls().post(opened.device, &buffer); });
+}
+
+// A call that exceeds its patience stays open; the following calls wait for the same result until longest_call.
+int PluginDevice::next(std::chrono::microseconds patience, echolux_block& block) {
+    if (!next_is_open_) {
+        opened_->sent = block;
+        next_is_open_ = true;
+        begin("next", [opened = opened_, us = patience.count()] {
+            opened->result = opened->plugin.calls().next(opened->device, us, &opened->sent);
+        });
+    }
+    if (!caller_.wait(std::chrono::ceil<milliseconds>(patience) + comes_back_in)) {
+        if (steady_clock::now() - since_ > longest_call) fail_as_hanging();
+        return ECHOLUX_NOTHING_YET;
+    }
+    next_is_open_ = false;
+    block = opened_->sent;
+    const int result = opened_->result;
+    if (result != ECHOLUX_NOTHING_YET && result != ECHOLUX_ENDED) check(result);
+    return result;
+}
+
+void PluginDevice::release(std::uint64_t token) noexcept {
+    opened_->plugin.calls().release(opened_->device, token);
+}
+
+void PluginDevice::play(const echolux_pattern& pattern) {
+    struct Played {
+        echolux_pattern pattern;
+        std::vector<float> x_um, y_um;
+        std::vector<std::uint8_t> marks;
+    };
+    const auto played = std::make_shared<Played>(Played{pattern,
+                                                        {pattern.x_um, pattern.x_um + pattern.points},
+                                                        {pattern.y_um, pattern.y_um + pattern.points},
+                                                        {pattern.marks, pattern.marks + pattern.points}});
+    played->pattern.x_um = played->x_um.data();
+    played->pattern.y_um = played->y_um.data();
+    played->pattern.marks = played->marks.data();
+    call("play", longest_start,
+         [played](Opened& opened) { return opened.plugin.calls().play(opened.device, &played->pattern); });
+}
+
+void PluginDevice::fail(const std::string& problem) const {
+    throw Error(ErrorCode::device, problem, "plugin " + name(),
+                "report this to the maker of the plugin, see docs/plugins.md");
+}
+
+void PluginDevice::fail_as_hanging() const {
+    throw Error(ErrorCode::device,
+                fmt::format("{}() has not returned for {} s", function_, (steady_clock::now() - since_) / 1s),
+                "plugin " + name(), "check the device; if this goes on, restart Echolux");
+}
+
+// Converts a status to an exception with the last error that the plugin logged.
+void PluginDevice::check(int result) const {
+    if (result == ECHOLUX_OK) return;
+    std::string problem;
+    {
+        const std::lock_guard lock(opened_->mutex);
+        std::swap(problem, opened_->last_error);
+    }
+    if (result != ECHOLUX_FAILED)
+        problem = fmt::format("{}() returned {}, which is not a status of the interface", function_, result);
+    if (problem.empty()) fail(fmt::format("{}() failed without giving a reason", function_));
+    throw Error(ErrorCode::device, problem, "plugin " + name(), "check the device and the options of the plugin");
+}
+
+void PluginDevice::Opened::hear(void* context, int level, const char* text) {
+    if (context == nullptr || text == nullptr) return;
+    std::string line(text, strnlen(text, longest_line));
+    std::ranges::replace_if(
+        line, [](unsigned char c) { return c < ' '; }, ' ');
+    static_cast<Opened*>(context)->keep_log(level, line);
+}
+
+// Errors are stored for the failing call; other messages are printed for developers of plugins.
+void PluginDevice::Opened::keep_log(int level, const std::string& line) {
+    const std::lock_guard lock(mutex);
+    if (level >= ECHOLUX_LOG_ERROR) {
+        last_error = line;
+    } else if (level > ECHOLUX_LOG_DEBUG && lines_shown <= max_lines_shown) {
+        const bool is_last = lines_shown++ == max_lines_shown;
+        std::clog << fmt::format("plugin {}: {}\n", plugin.name(), is_last ? "further messages are not shown" : line);
+    }
+}
+
+// ---- Converts scan patterns to the plugin interface.
+
+namespace {
+
+constexpr std::int64_t max_points = std::int64_t{1} << 27;  // 1.2 GB
+
+// Flyback frames (from `frames_sent`) are not part of blocks.
+std::uint8_t marks_of(const PatternLine& line, std::int64_t frames_sent) {
+    int marks = line.is_flyback ? ECHOLUX_MARK_FLYBACK : 0;
+    if (line.line == 0) marks |= ECHOLUX_MARK_FRAME;
+    if (line.line == 0 && line.frame == 0) marks |= ECHOLUX_MARK_VOLUME;
+    if (line.frame < frames_sent) marks |= ECHOLUX_MARK_SENT;
+    return static_cast<std::uint8_t>(marks);
+}
+
+}  // namespace
+
+void play_pattern(PluginDevice& device, const Scan& scan) {
+    const ScanGeometry& geometry = scan.geometry;
+    const std::int64_t frames = geometry.frames_per_volume() + geometry.flyback_frames;
+    if (frames > max_points / geometry.lines_per_frame()) {
+        device.fail("cannot play a pattern of so many lines");
+    }
+    const ScanPattern way(geometry, field_size(geometry), scan.calibration.fast_axis);
+    std::vector<float> x;
+    std::vector<float> y;
+    std::vector<std::uint8_t> marks;
+    for (std::int64_t frame = 0; frame < way.frames(); ++frame) {
+        for (std::int64_t line = 0; line < way.lines_per_frame(); ++line) {
+            const PatternLine at = way.at(frame, line);
+            x.push_back(static_cast<float>(at.beam.x_um));
+            y.push_back(static_cast<float>(at.beam.y_um));
+            marks.push_back(marks_of(at, geometry.frames_per_volume()));
+        }
+    }
+    echolux_pattern pattern{};
+    pattern.struct_size = sizeof pattern;
+    pattern.points = static_cast<std::int64_t>(marks.size());
+    pattern.points_per_s = geometry.line_rate_hz;
+    pattern.x_um = x.data();
+    pattern.y_um = y.data();
+    pattern.marks = marks.data();
+    device.play(pattern);
+}
+
+// ---- Spectra from a plugin (plugins/echolux_source.h). Posted buffers are owned here and become blocks when the
+// plugin returns them. Buffers lent by the plugin are returned with the last copy of the block. All data from the
+// plugin is checked.
+
+namespace {
 
 // Buffers lent by the plugin. Keepers of blocks share ownership, so that the device stays open while its memory is in
 // use.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compute/error.h"
-#include "compute/plan/plan_tables.h"
+#include "compute/plan/tables.h"
 
 namespace echolux {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "engine/acquire/source.h"
-#include "engine/block_pool.h"
+#include "engine/memory.h"
 
 namespace echolux {
 

@@ -1,6 +1,4 @@
-// A recorded scan as a source that sends the volume that the user wants to see. The newest request wins, a volume that
-// has begun is sent completely, and data is sent only as fast as it is processed. So recorded scans and live
-// instruments share the same session, and changed settings apply to the displayed volume.
+// Recorded scans as sources: ScanPlayer sends volumes on request, open_replay() (source.h) sends all at the line rate.
 #pragma once
 
 #include <condition_variable>
@@ -14,16 +12,20 @@
 #include <vector>
 
 #include "engine/acquire/source.h"
-#include "engine/offline/block_stream.h"
+#include "engine/offline/reconstruction.h"
 
 namespace echolux {
 
 // Returns the time between recorded volumes; 0 if unknown.
 double volume_seconds(const Scan& scan);
 
+// ---- A recorded scan that sends the volume that the user wants to see. The newest request wins, a volume that has
+// begun is sent completely, and data is sent only as fast as it is processed. So recorded scans and live instruments
+// share the same session, and changed settings apply to the displayed volume.
+
 class ScanPlayer : public Source {
   public:
-    // Blocks have up to `block_b_scans` positions; 0: default of block_size.h. Throws Error{bad_file}.
+    // Blocks have up to `block_b_scans` positions; 0: default of stream.h. Throws Error{bad_file}.
     ScanPlayer(Scan scan, MemoryKind memory, std::int64_t block_b_scans = 0);
 
     const Scan& scan() const override { return scan_; }

@@ -1,9 +1,11 @@
 #include "engine/acquire/source.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -12,13 +14,11 @@
 #include "assets/assets.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "engine/acquire/interleaved_source.h"
-#include "engine/acquire/joined_source.h"
-#include "engine/acquire/placed_source.h"
-#include "engine/acquire/shared_ring.h"
-#include "engine/acquire/source_kinds.h"
-#include "engine/parts.h"
-#include "engine/scan/raw_bytes.h"
+#include "engine/acquire/shared_source.h"
+#include "engine/acquire/wrapped_sources.h"
+#include "engine/build.h"
+#include "engine/scan/raw_spectra.h"
+#include "engine/scan/scan.h"
 
 namespace echolux {
 
@@ -177,6 +177,33 @@ std::vector<std::string> sources_found() {
     if (rings.empty())
         found.emplace_back("shm:NAME: what a program on this machine pushes; none does now (docs/push.md)");
     return found;
+}
+
+namespace {
+
+class SteadyPacingClock : public PacingClock {
+  public:
+    double now_s() override {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    }
+
+    bool sleep_until(double time_s, const std::stop_token& stop) override {
+        using Time = std::chrono::steady_clock::time_point;
+        const Time time(std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(time_s)));
+        std::unique_lock lock(mutex_);
+        woken_.wait_until(lock, stop, time, [] { return false; });
+        return !stop.stop_requested();
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable_any woken_;
+};
+
+}  // namespace
+
+std::shared_ptr<PacingClock> steady_pacing_clock() {
+    return std::make_shared<SteadyPacingClock>();
 }
 
 }  // namespace echolux

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -104,5 +105,50 @@ std::unique_ptr<Source> open_source(const SourceWanted& wanted);
 
 // Returns one line per available source, for `echolux info --sources`.
 std::vector<std::string> sources_found();
+
+// ---- Clock for simulated and replayed sources. Tests substitute a clock that they advance themselves.
+
+class PacingClock {
+  public:
+    virtual ~PacingClock() = default;
+
+    virtual double now_s() = 0;  // origin is arbitrary
+
+    // Sleeps until `time_s`; returns at once if it has passed. Returns false if stopped.
+    virtual bool sleep_until(double time_s, const std::stop_token& stop) = 0;
+};
+
+// Returns a clock based on the machine's steady clock.
+std::shared_ptr<PacingClock> steady_pacing_clock();
+
+// ---- Constructors of the source kinds, called by open_source().
+
+// Splits "KIND:ID,OPTIONS"; missing parts are "".
+struct SourceName {
+    explicit SourceName(const std::string& name);
+
+    std::string kind;
+    std::string rest;     // everything after the colon: a scene or a file
+    std::string id;       // of a camera or plugin: up to the first comma
+    std::string options;  // after that comma
+};
+
+// `wanted.name` is the full name: "sim", "sim:FILE", "replay:FILE", "genicam:ID", "plugin:PATH". Errors as
+// open_source().
+std::unique_ptr<Source> open_simulator(const SourceWanted& wanted,
+                                       std::shared_ptr<PacingClock> clock = steady_pacing_clock());
+std::unique_ptr<Source> open_replay(const SourceWanted& wanted,
+                                    std::shared_ptr<PacingClock> clock = steady_pacing_clock());
+std::unique_ptr<Source> open_genicam(const SourceWanted& wanted);
+std::unique_ptr<Source> open_plugin(const SourceWanted& wanted);
+
+// "shm:NAME" and "tcp://HOST:PORT" wait up to `patience` for a producer.
+constexpr std::chrono::seconds wait_for_producer{30};
+std::unique_ptr<Source> open_shared_memory(const SourceWanted& wanted,
+                                           std::chrono::milliseconds patience = wait_for_producer);
+std::unique_ptr<Source> open_tcp(const SourceWanted& wanted, std::chrono::milliseconds patience = wait_for_producer);
+
+// Returns one line per responding camera. Does not fail.
+std::vector<std::string> genicam_cameras();
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
 // Spectra over the network. This side listens; an acquisition program connects and sends blocks
-// (engine/acquire/push_wire.h). A thread receives blocks as fast as they arrive, even if no session runs. So no
+// (engine/acquire/stream.h). A thread receives blocks as fast as they arrive, even if no session runs. So no
 // outdated data waits in the network when a session starts, and a session that is too slow loses blocks here, where
 // they are counted.
 #include <fmt/format.h>
@@ -17,9 +17,8 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/acquire/push_wire.h"
-#include "engine/acquire/pushed_stream.h"
-#include "engine/acquire/source_kinds.h"
+#include "engine/acquire/source.h"
+#include "engine/acquire/stream.h"
 #include "engine/net/tcp.h"
 
 namespace echolux {

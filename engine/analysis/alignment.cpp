@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "compute/calibrate/calibrate.h"
-#include "compute/calibrate/roll_off.h"
+#include "compute/calibrate/mirrors.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "compute/plan/tables.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "compute/calibrate/recording_statistics.h"
+#include "compute/calibrate/calibrate.h"
 #include "compute/place.h"
 #include "compute/plan/described.h"
 #include "compute/plan/params.h"

@@ -13,7 +13,7 @@
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 #include "engine/analysis/intensity.h"
-#include "engine/io/voxel_value.h"
+#include "engine/io/volume_file.h"
 
 namespace echolux {
 namespace {

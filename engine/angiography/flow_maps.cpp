@@ -14,8 +14,8 @@
 #include "compute/error.h"
 #include "compute/host_device.h"
 #include "compute/parallel_for.h"
-#include "engine/io/own_files.h"
-#include "engine/io/voxel_value.h"
+#include "engine/io/output_rule.h"
+#include "engine/io/volume_file.h"
 
 namespace echolux {
 

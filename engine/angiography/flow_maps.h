@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/layers/surfaces.h"
+#include "engine/layers/layers.h"
 
 namespace echolux {
 

@@ -14,7 +14,7 @@
 #include "compute/parallel_for.h"
 #include "compute/plan/describe.h"
 #include "engine/analysis/intensity.h"
-#include "engine/memory_budget.h"
+#include "engine/memory.h"
 
 namespace echolux {
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "engine/build.h"
 #include "engine/igtl/messages.h"
-#include "engine/version.h"
 
 namespace echolux::igtl {
 namespace {

@@ -20,7 +20,6 @@
 
 #include "compute/error.h"
 #include "compute/types.h"
-#include "engine/igtl/message_reader.h"
 #include "engine/igtl/messages.h"
 #include "engine/net/tcp.h"
 

@@ -9,8 +9,10 @@
 
 #include <cerrno>
 #include <fstream>
+#include <mutex>
 #include <new>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "compute/error.h"
@@ -219,6 +221,152 @@ bool AtomicFile::commit() {
     if (problem) fail(final_, problem);
     committed_ = true;
     return flush(final_.parent_path(), final_);
+}
+
+// ---- temporary names ------------------------------------------------------------------------------------------------
+
+namespace {
+
+// The same path may be registered twice.
+struct Names {
+    std::mutex mutex;
+    std::multiset<std::filesystem::path> paths;
+};
+
+// Never destroyed, because names are released until the very end of the program.
+Names& names() {
+    static Names* const all = new Names;
+    return *all;
+}
+
+// Retries, because other threads may still create files in the folder.
+void remove_for_good(const std::filesystem::path& path) {
+    constexpr int attempts = 100;
+    std::error_code problem;
+    for (int i = 0; i < attempts; ++i) {
+        std::filesystem::remove_all(path, problem);
+        if (!problem) return;
+    }
+}
+
+}  // namespace
+
+UnfinishedName::UnfinishedName(std::filesystem::path path) : path_(std::move(path)) {
+    std::error_code problem;
+    const std::filesystem::path whole = std::filesystem::absolute(path_, problem);
+    if (!problem) path_ = whole;  // independent of later changes of the working directory
+    const std::scoped_lock lock(names().mutex);
+    names().paths.insert(path_);
+}
+
+UnfinishedName::~UnfinishedName() {
+    const std::scoped_lock lock(names().mutex);
+    names().paths.erase(names().paths.find(path_));
+}
+
+void end_without_unfinished_files(int exit_code) {
+    names().mutex.lock();  // never unlocked
+    for (const std::filesystem::path& path : names().paths) remove_for_good(path);
+    _exit(exit_code);
+}
+
+// ---- streams --------------------------------------------------------------------------------------------------------
+
+OutputFile::OutputFile(const std::filesystem::path& path)
+    : path_(path), atomic_(path), stream_(atomic_.temporary(), std::ios::binary | std::ios::trunc) {
+    if (!stream_) fail();
+}
+
+void OutputFile::fail() const {
+    throw Error(ErrorCode::output, "cannot be written", path_.string(),
+                "check that the folder may be written and the disk is not full");
+}
+
+void OutputFile::write(std::span<const std::byte> bytes) {
+    stream_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    if (!stream_) fail();
+}
+
+void OutputFile::close() {
+    if (!stream_.is_open()) return;
+    stream_.close();
+    if (!stream_) fail();
+}
+
+void OutputFile::commit() {
+    close();
+    atomic_.commit();
+}
+
+ResultFile::ResultFile(const std::filesystem::path& path, std::string where)
+    : stream_(path, std::ios::binary), where_(std::move(where)) {
+    if (!stream_) fail();
+}
+
+void ResultFile::write(std::span<const std::byte> bytes) {
+    if (!stream_.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes))) fail();
+    place_ += std::ssize(bytes);
+}
+
+void ResultFile::write_at(std::int64_t place, std::span<const std::byte> bytes) {
+    stream_.seekp(place);
+    if (!stream_.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes))) fail();
+    if (!stream_.seekp(place_)) fail();
+}
+
+void ResultFile::finish() {
+    stream_.close();
+    if (!stream_) fail();
+}
+
+void ResultFile::fail() const {
+    throw Error(ErrorCode::output, "could not be written completely", where_,
+                "check folder, permissions and free space");
+}
+
+// Each temporary file has its own folder with a random name, which only this user can read and which cannot exist
+// before.
+ScratchFile::ScratchFile(std::int64_t bytes, std::string where) : where_(std::move(where)) {
+    std::error_code problem;
+    const std::filesystem::path base = std::filesystem::temp_directory_path(problem);
+    if (problem) fail("needs a folder for temporary files");
+    const std::filesystem::space_info space = std::filesystem::space(base, problem);
+    if (!problem && space.available < static_cast<std::uintmax_t>(bytes)) {
+        fail(fmt::format("unpacks to {} MiB, {} MiB are free in {}", (bytes >> 20) + 1, space.available >> 20,
+                         base.string()));
+    }
+    std::random_device random;
+    const std::filesystem::path folder = base / fmt::format("echolux-{:08x}{:08x}", random(), random());
+    if (!std::filesystem::create_directory(folder, problem)) fail("cannot make " + folder.string());
+    unfinished_.emplace(folder);
+    path_ = folder / "unpacked";
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, problem);
+    if (!problem) stream_.open(path_, std::ios::binary);
+    if (problem || !stream_) {
+        std::filesystem::remove_all(folder, problem);
+        fail("cannot make " + path_.string());
+    }
+}
+
+ScratchFile::~ScratchFile() {
+    stream_.close();
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+    std::filesystem::remove(path_.parent_path(), ignored);
+}
+
+void ScratchFile::append(std::span<const std::byte> bytes) {
+    stream_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    if (!stream_) fail("cannot be unpacked to " + path_.string());
+}
+
+void ScratchFile::close() {
+    stream_.close();
+    if (!stream_) fail("cannot be unpacked to " + path_.string());
+}
+
+void ScratchFile::fail(const std::string& what) const {
+    throw Error(ErrorCode::output, what, where_, "set TMPDIR to a folder with more room");
 }
 
 }  // namespace echolux

@@ -3,12 +3,37 @@
 // new result exists, never a name without its data (T. S. Pillai et al., OSDI 2014).
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
-#include "engine/io/unfinished_files.h"
-
 namespace echolux {
+
+// ---- temporary names ------------------------------------------------------------------------------------------------
+
+// Registers a temporary path, so that a program that must exit immediately can remove incomplete results. It exists
+// from creation of the file or folder until it is removed or renamed. Thread-safe.
+class UnfinishedName {
+  public:
+    explicit UnfinishedName(std::filesystem::path path);
+    ~UnfinishedName();
+    UnfinishedName(const UnfinishedName&) = delete;
+    UnfinishedName& operator=(const UnfinishedName&) = delete;
+
+  private:
+    std::filesystem::path path_;
+};
+
+// Removes all registered files and folders and ends the program with _exit(). Threads that register another name block
+// until the end. Must not be called from a signal handler.
+[[noreturn]] void end_without_unfinished_files(int exit_code);
+
+// ---- files and folders ----------------------------------------------------------------------------------------------
 
 // A file that replaces an older one atomically. Without commit() the old file stays unchanged.
 class AtomicFile {
@@ -86,5 +111,74 @@ bool write_text(const std::filesystem::path& path, std::string_view text);
 // Checks before long work that `path` can be written: creates and removes a temporary file. Throws the Error{output}
 // that AtomicFile would throw.
 void check_can_be_written(const std::filesystem::path& path);
+
+// ---- streams --------------------------------------------------------------------------------------------------------
+
+// A binary file that is written in pieces and appears under its name only when complete.
+class OutputFile {
+  public:
+    explicit OutputFile(const std::filesystem::path& path);  // throws Error{output}
+
+    void write(std::span<const std::byte> bytes);  // throws Error{output}: disk full, no permission
+    void close();                                  // passes all data to the operating system
+    void commit();                                 // closes and renames the file
+
+  private:
+    [[noreturn]] void fail() const;
+
+    std::filesystem::path path_;
+    AtomicFile atomic_;
+    std::ofstream stream_;
+};
+
+// A file that is written sequentially, with positions that can be overwritten later. All errors are Error{output} and
+// name the result that the user requested.
+class ResultFile {
+  public:
+    // Creates the file. `where` is the name in error messages.
+    ResultFile(const std::filesystem::path& path, std::string where);
+
+    std::int64_t place() const { return place_; }  // offset of the next byte
+
+    void write(std::span<const std::byte> bytes);
+    void write(const std::string& bytes) { write(std::as_bytes(std::span(bytes))); }
+
+    // Overwrites bytes that were written before.
+    void write_at(std::int64_t place, std::span<const std::byte> bytes);
+
+    // Flushes and closes the file.
+    void finish();
+
+  private:
+    [[noreturn]] void fail() const;
+
+    std::ofstream stream_;
+    std::string where_;
+    std::int64_t place_ = 0;
+};
+
+// A file in the folder for temporary files (TMPDIR) that is removed with its owner.
+class ScratchFile {
+  public:
+    // Creates the file. Errors name `where`. Throws Error{output} if it cannot be created or if `bytes` bytes do not
+    // fit on the disk.
+    ScratchFile(std::int64_t bytes, std::string where);
+    ~ScratchFile();
+    ScratchFile(const ScratchFile&) = delete;
+    ScratchFile& operator=(const ScratchFile&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+
+    void append(std::span<const std::byte> bytes);  // throws Error{output}
+    void close();                                   // flushes after the last append(); throws Error{output}
+
+  private:
+    [[noreturn]] void fail(const std::string& what) const;
+
+    std::string where_;
+    std::filesystem::path path_;
+    std::optional<UnfinishedName> unfinished_;  // its folder
+    std::ofstream stream_;
+};
 
 }  // namespace echolux

@@ -7,20 +7,8 @@
 #include <cctype>
 
 #include "compute/error.h"
-#include "engine/io/foreign/dicom_series.h"
-#include "engine/io/foreign/file_part.h"
-#include "engine/io/foreign/heidelberg_vol.h"
-#include "engine/io/foreign/matlab_file.h"
-#include "engine/io/foreign/picture_stack.h"
-#include "engine/io/foreign/thorlabs/thorlabs_picture.h"
-#include "engine/io/hdf5/hdf5_file.h"
-#include "engine/io/lower_case.h"
-#include "engine/io/meta_file.h"
-#include "engine/io/nifti_file.h"
-#include "engine/io/npy_file.h"
-#include "engine/io/nrrd_file.h"
-#include "engine/io/tiff/tiff_file.h"
-#include "engine/io/zarr/ome_zarr.h"
+#include "engine/io/file_name.h"
+#include "engine/io/formats.h"
 
 namespace echolux {
 namespace {

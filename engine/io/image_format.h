@@ -1,5 +1,5 @@
-// Table of image formats: their file names, capabilities, readers and writers. To add a format, add a row in
-// image_format.cpp; volume_file.h, `convert`, `info` and series use the table.
+// Table of image formats: their file names, capabilities, readers and writers (formats.h). To add a format, add a row
+// in image_format.cpp; volume_file.h, `convert`, `info` and series use the table.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/build.h"
 #include "engine/io/image_stream.h"
-#include "engine/parts.h"
 
 namespace echolux {
 

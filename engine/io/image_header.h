@@ -1,5 +1,5 @@
-// Image description as in files (columns, rows, slices; millimetres), and voxel types that occur only in files.
-// volume_file.h converts it to the axes of volumes.
+// Image description as in files (columns, rows, slices; millimetres) with the pose in the patient, and voxel types that
+// occur only in files. volume_file.h converts it to the axes of volumes.
 #pragma once
 
 #include <array>
@@ -13,9 +13,57 @@
 #include <vector>
 
 #include "compute/types.h"
-#include "engine/io/image_pose.h"
 
 namespace echolux {
+
+// ---- pose -----------------------------------------------------------------------------------------------------------
+
+// Position and orientation of a volume in the patient, as stored in medical formats. Provenance under "affine"
+// carries them, so every format with texts keeps them. Formats with standard fields also use those. Coordinates in mm:
+// x to the left, y to the back, z to the head (LPS, as in DICOM and ITK).
+struct ImagePose {
+    std::array<std::array<double, 3>, 3> steps{};  // from a column, row, slice to the next
+    std::array<double, 3> origin{};                // centre of the first voxel
+    int nifti_code = 1;                            // NIfTI code of the space; 0: orientation not stated
+
+    double spacing(std::size_t axis) const;  // length of a step
+
+    // Returns whether columns run along x, rows along y, slices along z.
+    bool is_straight() const;
+
+    // Returns whether position, orientation and spacing agree within the precision of a float.
+    bool is_close_to(const ImagePose& other) const;
+};
+
+// Returns false if a number is not finite, an axis has no length, or the axes are in one plane.
+bool is_valid(const ImagePose& pose);
+
+// Size (columns, rows, slices) and spacing (0: unknown) of a volume, to detect affine texts of another volume.
+struct PosedGrid {
+    std::array<std::int64_t, 3> size{};
+    std::array<double, 3> spacing_mm{};
+};
+
+// Returns the rows of the affine matrix from voxels to the patient, for example "-0.9 0 0 90; 0 -0.9 0 126; 0 0 2 -72
+// LPS mm, of 64 x 64 x 21 voxels of 0.9 x 0.9 x 2 mm".
+std::string affine_text(const ImagePose& pose, const PosedGrid& grid);
+
+// Parses such a text. Returns nothing for other texts, and if the size or spacing differs.
+std::optional<ImagePose> pose_in(const std::string& text, const PosedGrid& grid);
+
+// Directions of columns, rows and slices of a file in the patient's coordinates: x to the left, y to the back, z to the
+// head (LPS, as in DICOM). The vectors may have any length.
+using PatientAxes = decltype(ImagePose::steps);
+
+// Returns the directions of increasing depth (rows), A-scans (columns) and B-scans (slices) in the letters of
+// radiology, e.g. "PLS": left (L), right (R), back (P: posterior), front (A: anterior), head (S: superior), feet (I:
+// inferior). Returns "" if an axis has no direction or two axes are parallel.
+std::string orientation_of(const PatientAxes& axes);
+
+// Returns the opposite letter: "L" for 'R'. Returns "" for other characters.
+std::string opposite_side(char letter);
+
+// ---- header ---------------------------------------------------------------------------------------------------------
 
 struct ImageHeader {
     std::array<std::int64_t, 3> size{1, 1, 1};  // columns, rows, slices
@@ -38,6 +86,12 @@ struct ImageHeader {
     // Returns 1 if the spacing is unknown, for formats that require a spacing.
     double spacing_or_one(std::size_t axis) const { return spacing_mm[axis] > 0 ? spacing_mm[axis] : 1; }
 };
+
+// Records the orientation of a foreign file as its provenance text "orientation". Does nothing for our own files, which
+// have no patient coordinates.
+void add_orientation(ImageHeader& image, const PatientAxes& axes);
+
+// ---- stored voxels --------------------------------------------------------------------------------------------------
 
 enum class StoredType { u8, i8, u16, i16, u32, i32, u64, i64, f16, f32, f64, complex64 };
 

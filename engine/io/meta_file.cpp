@@ -1,5 +1,5 @@
-#include "engine/io/meta_file.h"
-
+// MetaImage (itk.org/Wiki/ITK/MetaIO). Reads raw or zlib-compressed voxels in one file (.mha) or in a header and a data
+// file (.mhd). Writes one raw file, with time as the fourth dimension and texts as additional keys.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,10 +8,11 @@
 #include <optional>
 
 #include "compute/error.h"
-#include "engine/io/header_text.h"
-#include "engine/io/named_file.h"
-#include "engine/io/orientation.h"
-#include "engine/io/raw_image.h"
+#include "engine/io/file_name.h"
+#include "engine/io/formats.h"
+#include "engine/io/image_header.h"
+#include "engine/io/image_stream.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {

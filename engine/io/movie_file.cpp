@@ -7,13 +7,15 @@
 #include <cctype>
 #include <charconv>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "compute/error.h"
-#include "engine/io/lower_case.h"
+#include "engine/build.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/file_name.h"
 #include "engine/io/movie/ffmpeg/encoder.h"
-#include "engine/io/movie/png_series.h"
-#include "engine/parts.h"
+#include "engine/io/png_file.h"
 
 namespace echolux {
 namespace {
@@ -164,6 +166,91 @@ std::unique_ptr<MovieWriter> create_movie(const std::filesystem::path& path, con
     if (format.codec == MovieCodec::png) return std::make_unique<PngSeries>(path, format);
     if constexpr (has(Part::movies)) return make_encoder(path, container_of(path)->name, format);
     refuse_missing(Part::movies, path.string());
+}
+
+// Parses the placeholder, which has the form %d or %04d.
+SeriesName::SeriesName(const std::filesystem::path& path) : folder(path), before("frame_"), after(".png") {
+    std::error_code none;
+    if (!path.has_extension() || std::filesystem::is_directory(path, none)) return;
+    const std::string name = path.filename().string();
+    const auto refuse = [&](const char* problem) {
+        throw Error(ErrorCode::bad_setting, problem, path.string(), "e.g. frame_%04d.png, or the name of a folder");
+    };
+    const std::size_t begin = name.find('%');
+    if (begin == name.npos) refuse("a series of pictures has a number in its name");
+    std::size_t end = begin + 1;
+    digits = 0;
+    while (end < name.size() && std::isdigit(static_cast<unsigned char>(name[end])) != 0) {
+        digits = digits * 10 + (name[end++] - '0');
+        if (digits > 9) refuse("a number has at most 9 digits");
+    }
+    if (end >= name.size() || name[end] != 'd') refuse("write %04d where the number goes");
+    if (name.find('%', end) != name.npos) refuse("a series of pictures has one number in its name");
+    folder = path.parent_path();
+    before = name.substr(0, begin);
+    after = name.substr(end + 1);
+}
+
+std::filesystem::path SeriesName::of(std::int64_t number) const {
+    return folder / fmt::format("{}{:0{}}{}", before, number, std::max(1, digits), after);
+}
+
+// A file just beyond this series shows that an older one is longer.
+PngSeries::PngSeries(const std::filesystem::path& path, const MovieFormat& format) : name_(path), format_(format) {
+    const std::filesystem::path beyond = name_.of(format.first_picture + format.max_pictures);
+    std::error_code none;
+    if (std::filesystem::exists(beyond, none)) {
+        throw Error(ErrorCode::output, "an older, longer series of this name would be mixed with this one",
+                    beyond.string(), "delete it, or choose another name");
+    }
+    check_can_be_written(name_.of(format.first_picture));
+}
+
+void PngSeries::add(std::span<const std::uint8_t> rgba, const std::map<std::string, std::string>& text) {
+    Picture picture{format_.width, format_.height, 4, {rgba.begin(), rgba.end()}, text};
+    picture.text.insert(format_.text.begin(), format_.text.end());
+    write_png(name_.of(format_.first_picture + count_), picture);
+    ++count_;
+}
+
+namespace {
+
+constexpr std::array<std::pair<StreamCodec, const char*>, 4> stream_codec_names{
+    {{StreamCodec::h264, "h264"}, {StreamCodec::vp8, "vp8"}, {StreamCodec::av1, "av1"}, {StreamCodec::jpeg, "jpeg"}}};
+
+}  // namespace
+
+const char* name_of(StreamCodec codec) {
+    for (const auto& [known, name] : stream_codec_names) {
+        if (known == codec) return name;
+    }
+    return "";
+}
+
+std::optional<StreamCodec> stream_codec(std::string_view name) {
+    for (const auto& [codec, known] : stream_codec_names) {
+        if (known == name) return codec;
+    }
+    return std::nullopt;
+}
+
+std::unique_ptr<StreamEncoder> make_stream_encoder(const StreamFormat& format) {
+    if (format.width < 2 || format.height < 2 || format.width % 2 != 0 || format.height % 2 != 0)
+        throw Error(ErrorCode::bad_setting, "a video has an even width and height", "video");
+    if constexpr (has(Part::movies))
+        return make_ffmpeg_stream(format);
+    else
+        refuse_missing(Part::movies, "video");
+}
+
+const std::vector<StreamCodec>& stream_codecs() {
+    static const std::vector<StreamCodec> found = [] {
+        if constexpr (has(Part::movies))
+            return ffmpeg_stream_codecs();
+        else
+            return std::vector<StreamCodec>{};
+    }();
+    return found;
 }
 
 }  // namespace echolux

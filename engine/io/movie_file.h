@@ -1,14 +1,19 @@
 // Movie files. Pictures are encoded as they arrive, at an exact frame rate. FFmpeg, loaded from the user's system,
 // encodes H.264, H.265, AV1, VP9, ProRes 4444, GIF and WebP; series of PNG files need only libpng. A movie that ends
 // early, for instance on a full disk, is still a valid movie of the pictures up to that point.
+//
+// The second part encodes streams for remote viewers with the same libraries.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace echolux {
 
@@ -77,5 +82,76 @@ class MovieWriter {
 // Creates a movie. Throws Error{bad_setting} if the format is impossible, Error{device} if FFmpeg is missing, and
 // Error{output} if the path is not writable.
 std::unique_ptr<MovieWriter> create_movie(const std::filesystem::path& path, const MovieFormat& format);
+
+// File names of a series. "frame_%04d.png" starts with frame_0000.png. For a folder, files in it have these names.
+struct SeriesName {
+    // Throws Error{bad_setting} if a *.png name does not contain exactly one placeholder for the number.
+    explicit SeriesName(const std::filesystem::path& path);
+
+    // Returns the path of one picture.
+    std::filesystem::path of(std::int64_t number) const;
+
+    std::filesystem::path folder;
+    std::string before, after;  // around the number
+    int digits = 4;             // minimum number of digits
+};
+
+// A movie as a series of PNG files, for editing software. Supports transparency.
+class PngSeries : public MovieWriter {
+  public:
+    // Throws Error{output} if a longer series of that name exists, since its remaining files would appear to belong to
+    // this one.
+    PngSeries(const std::filesystem::path& path, const MovieFormat& format);
+
+    std::string encoder() const override { return "PNG"; }
+    void add(std::span<const std::uint8_t> rgba, const std::map<std::string, std::string>& text) override;
+    void finish() override {}
+    std::int64_t pictures() const override { return count_; }
+
+  private:
+    SeriesName name_;
+    MovieFormat format_;
+    std::int64_t count_ = 0;
+};
+
+// ---- streams --------------------------------------------------------------------------------------------------------
+// Low-latency encoding for remote viewers. Each picture is encoded immediately and returned in input order. Uses the
+// FFmpeg of the user's system (H.264, VP8, AV1, JPEG).
+
+enum class StreamCodec { h264, vp8, av1, jpeg };
+constexpr int stream_levels = 4;  // quality levels; 0 is the best
+
+struct StreamFormat {
+    StreamCodec codec = StreamCodec::jpeg;
+    std::int64_t width = 0, height = 0;  // must be even
+    int level = 0;
+};
+
+struct StreamedPicture {
+    std::vector<std::byte> bytes;
+    bool is_key = true;  // key frame: can be decoded without earlier pictures
+};
+
+// Encodes one stream. Use it from one thread at a time.
+class StreamEncoder {
+  public:
+    virtual ~StreamEncoder() = default;
+
+    virtual std::string name() const = 0;  // "libx264"
+    // Codec string for WebCodecs: "avc1.42c029". Known after the first picture.
+    virtual std::string codec_text() const = 0;
+    // Encodes RGBA pixels, row by row from the top. Throws Error{device}.
+    virtual StreamedPicture encode(std::span<const std::uint8_t> rgba, bool force_key_frame) = 0;
+};
+
+// Throws Error{device} if FFmpeg is missing or lacks the codec, and Error{bad_setting} for an odd size.
+std::unique_ptr<StreamEncoder> make_stream_encoder(const StreamFormat& format);
+
+// Returns the codecs that this machine's FFmpeg can encode; empty without FFmpeg. Determined once. Thread-safe.
+const std::vector<StreamCodec>& stream_codecs();
+
+const char* name_of(StreamCodec codec);  // "h264"
+// Returns std::nullopt for an unknown name.
+std::optional<StreamCodec> stream_codec(std::string_view name);
 
 }  // namespace echolux

@@ -1,13 +1,15 @@
-#include "engine/io/npy_file.h"
-
+// NumPy's .npy (numpy.org/doc/stable/reference/generated/numpy.lib.format.html), versions 1 to 3, C and Fortran order.
+// The array is [time][slice][row][column]; a single volume has no time axis. The format holds no spacing, unit or
+// texts.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/io/header_text.h"
-#include "engine/io/raw_image.h"
+#include "engine/io/formats.h"
+#include "engine/io/image_stream.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {

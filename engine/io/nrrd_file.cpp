@@ -1,5 +1,5 @@
-#include "engine/io/nrrd_file.h"
-
+// NRRD (teem.sourceforge.net/nrrd/format.html). Reads raw or gzip-compressed voxels after the header or in a separate
+// file. Writes a single file, with time as the last axis and texts as key/value pairs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,11 +9,11 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/io/header_text.h"
-#include "engine/io/lower_case.h"
-#include "engine/io/named_file.h"
-#include "engine/io/orientation.h"
-#include "engine/io/raw_image.h"
+#include "engine/io/file_name.h"
+#include "engine/io/formats.h"
+#include "engine/io/image_header.h"
+#include "engine/io/image_stream.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {

@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "engine/io/file_hash.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 

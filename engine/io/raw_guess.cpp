@@ -2,21 +2,380 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <fstream>
 #include <functional>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "compute/error.h"
 #include "compute/steps/sample.h"
-#include "engine/io/raw_frames.h"
-#include "engine/io/raw_likeness.h"
-#include "engine/io/raw_name.h"
+#include "engine/io/file_name.h"
 #include "engine/io/regular_file.h"
 
 namespace echolux {
+
+// ---- the file name --------------------------------------------------------------------------------------------------
+
 namespace {
+
+struct FormatWord {
+    std::string_view word;
+    SampleFormat format;
+};
+constexpr FormatWord format_words[] = {{"u8", SampleFormat::u8},       {"uint8", SampleFormat::u8},
+                                       {"uchar", SampleFormat::u8},    {"u16", SampleFormat::u16},
+                                       {"uint16", SampleFormat::u16},  {"ushort", SampleFormat::u16},
+                                       {"i16", SampleFormat::i16},     {"s16", SampleFormat::i16},
+                                       {"int16", SampleFormat::i16},   {"u32", SampleFormat::u32},
+                                       {"uint32", SampleFormat::u32},  {"f32", SampleFormat::f32},
+                                       {"float32", SampleFormat::f32}, {"float", SampleFormat::f32},
+                                       {"single", SampleFormat::f32},  {"packed12", SampleFormat::packed12},
+                                       {"12p", SampleFormat::packed12}};
+
+struct OrderWord {
+    std::string_view word;
+    ByteOrder order;
+};
+constexpr OrderWord order_words[] = {
+    {"le", ByteOrder::little}, {"little", ByteOrder::little}, {"littleendian", ByteOrder::little},
+    {"be", ByteOrder::big},    {"big", ByteOrder::big},       {"bigendian", ByteOrder::big}};
+
+bool is_digit(char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+bool is_of_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+
+std::optional<SampleFormat> format_in(std::string_view word) {
+    const auto found = std::ranges::find(format_words, word, &FormatWord::word);
+    return found == std::end(format_words) ? std::nullopt : std::optional(found->format);
+}
+
+std::optional<ByteOrder> order_in(std::string_view word) {
+    const auto found = std::ranges::find(order_words, word, &OrderWord::word);
+    return found == std::end(order_words) ? std::nullopt : std::optional(found->order);
+}
+
+// Parses "u16", "be", or both as "u16be".
+void add_word(std::string_view word, RawName& name) {
+    if (const auto format = format_in(word)) name.format = format;
+    if (const auto order = order_in(word)) name.order = order;
+    if (word.size() <= 2) return;
+    const auto format = format_in(word.substr(0, word.size() - 2));
+    const auto order = order_in(word.substr(word.size() - 2));
+    if (format && order) name.format = format, name.order = order;
+}
+
+// Parses "1024", or "100x100x1024".
+void add_numbers(std::string_view word, RawName& name) {
+    constexpr std::int64_t max = std::int64_t{1} << 24;
+    const bool are_sizes = std::ranges::all_of(word, [](char c) { return is_digit(c) || c == 'x'; });
+    if (!are_sizes) return;
+    for (std::size_t begin = 0; begin < word.size();) {
+        const std::size_t end = std::min(word.find('x', begin), word.size());
+        std::int64_t number = 0;
+        const auto [at, problem] = std::from_chars(word.data() + begin, word.data() + end, number);
+        if (problem == std::errc() && at == word.data() + end && number > 1 && number <= max)
+            name.numbers.push_back(number);
+        begin = end + 1;
+    }
+}
+
+}  // namespace
+
+bool RawName::allows(SampleFormat other_format, ByteOrder other_order) const {
+    return (!format || *format == other_format) && (!order || *order == other_order);
+}
+
+bool RawName::has(std::int64_t number) const {
+    return std::ranges::count(numbers, number) > 0;
+}
+
+RawName parsed_raw_name(const std::string& file_name) {
+    const std::string text = lower_case(file_name);
+    RawName name;
+    for (std::size_t begin = 0; begin < text.size();) {
+        std::size_t end = begin;
+        while (end < text.size() && is_of_word(text[end])) ++end;
+        const std::string_view word = std::string_view(text).substr(begin, end - begin);
+        add_word(word, name);
+        add_numbers(word, name);
+        begin = end + 1;
+    }
+    return name;
+}
+
+// ---- similarity -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Sixteen partial sums allow the compiler to vectorise the loop. Runs of 128 products are summed in single precision:
+// most of the time of a guess passes here.
+double dot(const float* a, const float* b, std::size_t count) {
+    constexpr std::size_t run = 128;
+    std::array<double, 16> lanes{};
+    const std::size_t whole = count - count % run;
+    for (std::size_t begin = 0; begin < whole; begin += run) {
+        std::array<float, lanes.size()> sums{};
+        for (std::size_t i = begin; i < begin + run; i += sums.size()) {
+            for (std::size_t lane = 0; lane < sums.size(); ++lane) sums[lane] += a[i + lane] * b[i + lane];
+        }
+        for (std::size_t lane = 0; lane < sums.size(); ++lane) lanes[lane] += static_cast<double>(sums[lane]);
+    }
+    double sum = 0;
+    for (const double lane : lanes) sum += lane;
+    for (std::size_t i = whole; i < count; ++i) sum += static_cast<double>(a[i] * b[i]);
+    return sum;
+}
+
+// Scales the elements `stride` apart from `first` to mean 0 and variance 1. Constant values become 0.
+void normalise(std::vector<float>& values, std::size_t first = 0, std::size_t stride = 1) {
+    double sum = 0, squares = 0, count = 0;
+    for (std::size_t i = first; i < values.size(); i += stride, ++count) sum += static_cast<double>(values[i]);
+    const double mean = count > 0 ? sum / count : 0;
+    for (std::size_t i = first; i < values.size(); i += stride) {
+        squares += std::pow(static_cast<double>(values[i]) - mean, 2);
+    }
+    const double scale = squares > 0 ? std::sqrt(count / squares) : 0;
+    for (std::size_t i = first; i < values.size(); i += stride) {
+        values[i] = static_cast<float>((static_cast<double>(values[i]) - mean) * scale);
+    }
+}
+
+// Appends the log power of differences of neighbours, then of neighbouring pairs, and so on (a Haar transform). These
+// are octaves of depth, the deepest first.
+void add_octaves(std::vector<float> line, std::vector<float>& features) {
+    constexpr std::size_t min = 8;
+    for (std::size_t count = line.size() / 2; count >= min; count /= 2) {
+        double power = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const float a = line[2 * i], b = line[2 * i + 1];
+            power += static_cast<double>((a - b) * (a - b));
+            line[i] = 0.5f * (a + b);
+        }
+        features.push_back(static_cast<float>(std::log(power / static_cast<double>(count) + 1e-12)));
+    }
+}
+
+}  // namespace
+
+Autocorrelation::Autocorrelation(const std::vector<float>& samples) : samples_(samples) {
+    normalise(samples_);
+}
+
+double Autocorrelation::at(std::int64_t lag) const {
+    constexpr std::size_t few = 64;
+    const auto distance = static_cast<std::size_t>(lag);
+    if (samples_.size() < distance + few) return 0;
+    const std::size_t pairs = samples_.size() - distance;
+    return dot(samples_.data(), samples_.data() + distance, pairs) / static_cast<double>(pairs);
+}
+
+std::vector<float> fine_structure_of(const std::vector<float>& samples) {
+    std::vector<float> edges;
+    for (std::size_t i = 2; i < samples.size(); ++i) {
+        edges.push_back(samples[i - 1] - 0.5f * (samples[i] + samples[i - 2]));
+    }
+    return edges;
+}
+
+LineFeatures::LineFeatures(const std::vector<float>& samples, std::int64_t first, std::int64_t line)
+    : lines_((static_cast<std::int64_t>(samples.size()) - first) / line) {
+    const auto length = static_cast<std::size_t>(line);
+    const auto line_at = [&](std::int64_t index) {
+        return std::span(samples).subspan(static_cast<std::size_t>(first + index * line), length);
+    };
+    std::vector<double> sums(length);
+    for (std::int64_t l = 0; l < lines_; ++l) {
+        for (std::size_t i = 0; i < length; ++i) sums[i] += static_cast<double>(line_at(l)[i]);
+    }
+    std::vector<float> mean(length);
+    for (std::size_t i = 0; i < length; ++i) mean[i] = static_cast<float>(sums[i] / static_cast<double>(lines_));
+    std::vector<float> normal_mean = mean;
+    normalise(normal_mean);
+    for (std::int64_t l = 0; l < lines_; ++l) {
+        std::vector<float> one(line_at(l).begin(), line_at(l).end());
+        std::vector<float> normal = one;
+        normalise(normal);
+        to_mean_.push_back(dot(normal.data(), normal_mean.data(), length) / static_cast<double>(length));
+        for (std::size_t i = 0; i < length; ++i) one[i] -= mean[i];
+        add_octaves(std::move(one), values_);
+    }
+    features_ = lines_ > 0 ? static_cast<std::int64_t>(values_.size()) / lines_ : 0;
+    for (std::int64_t f = 0; f < features_; ++f) {
+        normalise(values_, static_cast<std::size_t>(f), static_cast<std::size_t>(features_));
+    }
+}
+
+double LineFeatures::correlation(std::int64_t lag) const {
+    const auto distance = static_cast<std::size_t>(lag * features_);
+    if (lag >= lines_ || values_.empty()) return 0;
+    const std::size_t pairs = values_.size() - distance;
+    return dot(values_.data(), values_.data() + distance, pairs) / static_cast<double>(pairs);
+}
+
+double LineFeatures::likeness_to_mean(std::int64_t line) const {
+    return to_mean_.at(static_cast<std::size_t>(line));
+}
+
+// ---- headers of B-scans ---------------------------------------------------------------------------------------------
+// Few divisions of the file size give equal frames that consist of a short header and whole lines. In the correct one,
+// the lines of all frames are aligned.
+
+namespace {
+
+// Layout of a file with headers before each B-scan.
+struct RawFrames {
+    std::int64_t offset_bytes = 0;  // before the first frame
+    std::int64_t header_bytes = 0;  // per frame
+    std::int64_t lines = 0;         // per frame
+    std::int64_t frames = 0;
+};
+
+// Divisions of a file size into equal frames.
+class FrameSizes {
+  public:
+    explicit FrameSizes(std::int64_t file_bytes);
+
+    // Returns the divisions with whole lines of this size and a header of a typical length.
+    std::vector<RawFrames> with_lines_of(std::int64_t line_bytes) const;
+
+  private:
+    struct Division {
+        std::int64_t offset_bytes, frame_bytes, frames;
+    };
+    std::vector<Division> divisions_;
+};
+
+// Smaller B-scans and files are not searched for headers.
+constexpr std::int64_t min_frame_lines = 8, min_frames = 2;
+constexpr std::array<std::int64_t, 9> usual_offsets{0, 32, 64, 128, 256, 512, 1024, 2048, 4096};
+
+// Headers of 8 to 4096 bytes: a power of two, or a multiple of 4 up to 512.
+bool is_usual(std::int64_t header_bytes) {
+    constexpr std::int64_t longest = 4096;
+    const bool is_power = (header_bytes & (header_bytes - 1)) == 0;
+    return header_bytes >= 8 && header_bytes <= longest && (is_power || (header_bytes <= 512 && header_bytes % 4 == 0));
+}
+
+// Returns the mean of four lines from sample `first`; empty if they exceed the samples.
+std::vector<double> mean_lines(const std::vector<float>& samples, std::int64_t first, std::int64_t line) {
+    constexpr std::int64_t lines = 4;
+    if (first < 0 || first + lines * line > std::ssize(samples)) return {};
+    std::vector<double> mean(static_cast<std::size_t>(line));
+    for (std::int64_t i = 0; i < lines * line; ++i) {
+        mean[static_cast<std::size_t>(i % line)] += static_cast<double>(samples[static_cast<std::size_t>(first + i)]);
+    }
+    return mean;
+}
+
+// Returns Pearson's correlation; 0 if one of the vectors is constant.
+double correlation(const std::vector<double>& a, const std::vector<double>& b) {
+    const auto n = static_cast<double>(a.size());
+    double ma = 0, mb = 0, aa = 0, bb = 0, ab = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        ma += a[i] / n;
+        mb += b[i] / n;
+    }
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        aa += (a[i] - ma) * (a[i] - ma);
+        bb += (b[i] - mb) * (b[i] - mb);
+        ab += (a[i] - ma) * (b[i] - mb);
+    }
+    return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
+}
+
+// Headers are largely identical in all frames, parts of lines are not.
+bool repeats_headers(const std::vector<float>& samples, std::int64_t sample_bytes, std::int64_t line,
+                     const RawFrames& frames) {
+    const std::int64_t header = frames.header_bytes / sample_bytes, frame = header + frames.lines * line;
+    const auto first = samples.begin() + frames.offset_bytes / sample_bytes;
+    std::int64_t equal = 0, all = 0;
+    for (std::int64_t f = 1; f < frames.frames && (samples.end() - first) >= f * frame + header; ++f) {
+        for (std::int64_t i = 0; i < header; ++i) equal += first[i] == first[f * frame + i];
+        all += header;
+    }
+    return 2 * equal > all;
+}
+
+// Returns the mean correlation of lines at several positions of many frames with the first line of the file.
+double alignment(const std::vector<float>& samples, std::int64_t sample_bytes, std::int64_t line,
+                 const RawFrames& frames) {
+    // Several positions: a header of half a line, twice, is a whole line and would be missed.
+    constexpr std::int64_t max_frames = 48, places = 8;
+    const std::int64_t frame = (frames.header_bytes / sample_bytes) + frames.lines * line;
+    const std::int64_t start = (frames.offset_bytes + frames.header_bytes) / sample_bytes;
+    const std::vector<double> reference = mean_lines(samples, start, line);
+    if (reference.empty()) return 0;
+    const std::int64_t whole = std::min(frames.frames, (std::ssize(samples) - start) / frame);
+    double sum = 0, count = 0;
+    // Odd, because every second frame would miss headers of half a line.
+    const std::int64_t step = whole / max_frames | 1;
+    for (std::int64_t f = 0; f < whole; f += step) {
+        for (std::int64_t place = 0; place <= places; ++place) {
+            const std::int64_t l = place * (frames.lines - 4) / places;
+            const std::vector<double> there = mean_lines(samples, start + f * frame + l * line, line);
+            if (there.empty()) continue;
+            sum += correlation(reference, there);
+            ++count;
+        }
+    }
+    return count > places * min_frames ? sum / count : 0;
+}
+
+FrameSizes::FrameSizes(std::int64_t file_bytes) {
+    constexpr std::int64_t max_frames = 100'000;
+    for (const std::int64_t offset : usual_offsets) {
+        const std::int64_t rest = file_bytes - offset;
+        for (std::int64_t frames = min_frames; frames <= std::min(max_frames, rest / 1024); ++frames) {
+            if (rest % frames == 0) divisions_.push_back({offset, rest / frames, frames});
+        }
+    }
+}
+
+std::vector<RawFrames> FrameSizes::with_lines_of(std::int64_t line_bytes) const {
+    std::vector<RawFrames> found;
+    for (const Division& division : divisions_) {
+        const std::int64_t lines = division.frame_bytes / line_bytes, header = division.frame_bytes % line_bytes;
+        if (lines >= min_frame_lines && is_usual(header)) {
+            found.push_back({division.offset_bytes, header, lines, division.frames});
+        }
+    }
+    return found;
+}
+
+// Finds the division with repeated headers that has the best alignment. `samples` are those at the beginning of the
+// file, `sample_bytes` bytes each; `line` is the length of a line in samples. Returns std::nullopt if lines are aligned
+// equally well without headers, starting at `plain_offset_bytes`.
+std::optional<RawFrames> frames_in(const std::vector<float>& samples, std::int64_t sample_bytes, std::int64_t line,
+                                   std::int64_t plain_offset_bytes, const FrameSizes& sizes) {
+    constexpr double better = 0.01;
+    std::optional<RawFrames> best;
+    double best_alignment = 0;
+    for (const RawFrames& frames : sizes.with_lines_of(line * sample_bytes)) {
+        if (frames.header_bytes % sample_bytes != 0 || frames.offset_bytes % sample_bytes != 0) continue;
+        if (!repeats_headers(samples, sample_bytes, line, frames)) continue;
+        const double aligned = alignment(samples, sample_bytes, line, frames);
+        if (best && aligned <= best_alignment) continue;
+        best = frames;
+        best_alignment = aligned;
+    }
+    if (!best) return std::nullopt;
+    const RawFrames plain{plain_offset_bytes, 0, best->lines, best->frames};
+    if (best_alignment < alignment(samples, sample_bytes, line, plain) + better) return std::nullopt;
+    return best;
+}
+
+// ---- the layout -----------------------------------------------------------------------------------------------------
 
 constexpr std::int64_t max_bytes = 16 << 20;  // read from the beginning of the file
 constexpr std::int64_t min_bytes = 16 << 10;

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "compute/plan/params.h"
@@ -40,5 +42,56 @@ std::vector<float> raw_samples(const RawFormat& format, std::span<const std::byt
 
 // Sets NaN and values beyond 1e15 to 0. No detector sends them, and their squares would overflow a float.
 void silence_the_impossible(std::vector<float>& values);
+
+// Layout hints in the name of a raw file: "spectra_u16le_100x100x1024.raw".
+struct RawName {
+    std::optional<SampleFormat> format{};
+    std::optional<ByteOrder> order{};
+    std::vector<std::int64_t> numbers{};  // possible sizes, in order
+
+    // Returns false if the name states another format or byte order.
+    bool allows(SampleFormat other_format, ByteOrder other_order) const;
+
+    bool has(std::int64_t number) const;
+};
+
+// Parses a file name. Words are separated by characters other than letters and digits, sizes also by an x.
+RawName parsed_raw_name(const std::string& file_name);
+
+// ---- similarity of rows of samples ----------------------------------------------------------------------------------
+
+// Correlation (-1 to 1) of samples `lag` apart.
+class Autocorrelation {
+  public:
+    explicit Autocorrelation(const std::vector<float>& samples);
+
+    double at(std::int64_t lag) const;  // 0 if fewer than 64 pairs remain
+
+  private:
+    std::vector<float> samples_;  // normalised to mean 0 and variance 1
+};
+
+// Returns the second differences, which emphasise fringes and pixel patterns.
+std::vector<float> fine_structure_of(const std::vector<float>& samples);
+
+// Features of each line that do not depend on the phase of its fringes: power per octave of depth, after subtracting
+// the mean line. [lines][features], normalised so that a mean product is a correlation.
+class LineFeatures {
+  public:
+    // Divides `samples` from index `first` into lines of length `line`.
+    LineFeatures(const std::vector<float>& samples, std::int64_t first, std::int64_t line);
+
+    std::int64_t lines() const { return lines_; }
+    double correlation(std::int64_t lag) const;  // of lines `lag` apart
+
+    // Returns the correlation of the samples of a line with the mean line.
+    double likeness_to_mean(std::int64_t line) const;
+
+  private:
+    std::int64_t lines_ = 0;
+    std::int64_t features_ = 0;
+    std::vector<float> values_;
+    std::vector<double> to_mean_;
+};
 
 }  // namespace echolux

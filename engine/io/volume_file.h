@@ -4,16 +4,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "compute/error.h"
 #include "compute/types.h"
 #include "engine/interval.h"
 #include "engine/io/image_format.h"
+#include "engine/io/image_header.h"
 #include "engine/progress.h"
 
 namespace echolux {
@@ -123,5 +128,69 @@ Volume read_volume(const std::filesystem::path& path);
 // behind.
 void write_volume(const std::filesystem::path& path, const Volume& volume);
 void write_volume(const std::filesystem::path& path, const Volume& volume, Progress& progress);
+
+// ---- conversion -----------------------------------------------------------------------------------------------------
+// Conversion between image headers (columns = A-scans, rows = depth, slices = B-scans; millimetres; texts) and
+// VolumeGrid (depth fastest; micrometres). This is the only place that knows both. Properties without a field in the
+// format (unit, known spacings, provenance) are stored as texts with keys that start with "echolux_".
+
+// Returns the header to write for a series.
+ImageHeader image_header(const SeriesHeader& series);
+
+// Returns the description of the series in a file.
+SeriesHeader series_header(const ImageHeader& image);
+
+// Returns whether the image has the texts that image_header() adds to each of our files.
+bool has_own_texts(const ImageHeader& image);
+
+// Adds a text of a foreign file to the provenance. Empty texts are ignored.
+void add_provenance(ImageHeader& image, const std::string& key, const std::string& text);
+
+// Returns whether the position and orientation in the patient are known.
+bool has_pose(const SeriesHeader& series);
+
+// Returns whether columns, rows or slices do not run along x, y and z.
+bool is_turned(const SeriesHeader& series);
+
+// Returns whether the first voxel is not at 0.
+bool is_shifted(const SeriesHeader& series);
+
+// Returns the grid of a coarser level. It differs from level 0 (`finest`) only in size, spacing and origin.
+VolumeGrid level_grid(const ImageHeader& level, const ImageHeader& finest, const SeriesHeader& series);
+
+// Computes out[column][row] = in[row][column] for each slice. Both spans hold the same number of whole slices and must
+// not overlap.
+void transpose(std::span<const std::byte> in, std::span<std::byte> out, VoxelType type, std::int64_t rows,
+               std::int64_t columns);
+
+// ---- voxels as numbers ----------------------------------------------------------------------------------------------
+
+// Calls use(pointer to the first voxel, as its C++ type). The caller must exclude complex volumes. Throws
+// Error{bad_setting} for f16, which only the renderer supports.
+template <class Use>
+void with_voxels(const Volume& volume, const Use& use) {
+    const std::byte* voxels = volume.voxels.data();
+    switch (volume.grid.type) {
+        case VoxelType::u8: return use(reinterpret_cast<const std::uint8_t*>(voxels));
+        case VoxelType::u16: return use(reinterpret_cast<const std::uint16_t*>(voxels));
+        case VoxelType::i16: return use(reinterpret_cast<const std::int16_t*>(voxels));
+        case VoxelType::f16:
+            throw Error(ErrorCode::bad_setting, "f16 voxels are for display only", "recipe.voxel", "choose f32");
+        default: return use(reinterpret_cast<const float*>(voxels));
+    }
+}
+
+// Returns the smallest and largest code, ignoring NaN. Returns {infinity, -infinity} if all voxels are NaN.
+inline std::pair<double, double> min_and_max(const Volume& volume) {
+    double min = std::numeric_limits<double>::infinity(), max = -min;
+    with_voxels(volume, [&](const auto* voxels) {
+        for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) {
+            const auto code = static_cast<double>(voxels[i]);
+            if (code < min) min = code;
+            if (code > max) max = code;
+        }
+    });
+    return {min, max};
+}
 
 }  // namespace echolux

@@ -14,8 +14,6 @@
 #include "compute/steps/layers.h"
 #include "compute/tissue_on_gpu.h"
 #include "engine/layers/boundary_search.h"
-#include "engine/layers/coarse_layers.h"
-#include "engine/layers/map_smoothing.h"
 
 namespace echolux {
 namespace {

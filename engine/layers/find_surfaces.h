@@ -10,8 +10,7 @@
 
 #include "compute/backend.h"
 #include "engine/analysis/intensity.h"
-#include "engine/layers/layer_recipe.h"
-#include "engine/layers/surfaces.h"
+#include "engine/layers/layers.h"
 #include "engine/progress.h"
 
 namespace echolux {

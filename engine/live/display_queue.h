@@ -1,20 +1,81 @@
-// Queue of blocks for the display. The newest volume wins: the volume in progress is finished, and of those that arrive
-// in between only the newest is kept. This bounds the latency for any processing speed and the memory to two volumes.
-// Every dropped block is counted with its reason.
+// The path of blocks from a source to the display: the check of arriving blocks, the queue, and the sink that
+// reconstructs and displays them.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 #include "compute/place.h"
+#include "compute/plan/params.h"
 #include "engine/live/threads.h"
 
 namespace echolux {
+
+// ---- Checks the blocks of a source before anything else sees them, because sources are never trusted. Blocks of the
+// wrong size, repeated blocks and blocks out of order are rejected. Clock jumps are noted. All of these are counted and
+// occasionally reported.
+
+// Counts since the source started.
+struct ArrivalStats {
+    std::int64_t blocks = 0;      // accepted
+    std::int64_t lost = 0;        // reported as lost by the source, or missing in its sequence numbers
+    std::int64_t repeated = 0;    // rejected because the number or the position in the volume came before
+    std::int64_t misshapen = 0;   // rejected because they do not match the scan
+    std::int64_t time_jumps = 0;  // time stamps that run backwards or leap
+    std::int64_t volumes = 0;     // whose last block arrived
+    std::int64_t lines = 0;       // A-scans
+    std::int64_t bytes = 0;
+};
+
+// Filters the blocks of one source. Use from one thread.
+class Arrivals {
+  public:
+    // Receives one line per topic ("lost", "repeated", "misshapen", "clock") when a problem first occurs, and again
+    // each time its count gains a digit.
+    using Report = std::function<void(const std::string& line, const std::string& topic)>;
+    Arrivals(const ReconstructionSpec& spec, Report report);
+
+    // Returns whether to use the block. Throws Error{device} if blocks continue from an earlier number, as after a
+    // reset of the source's counter; the source must then be restarted.
+    bool admit(const Block& block);
+
+    // Adds blocks that were lost after the last one.
+    void note_lost(std::int64_t blocks);
+
+    const ArrivalStats& stats() const { return stats_; }
+
+  private:
+    // Checks the block against the spec, and reports a mismatch.
+    bool has_right_shape(const Block& block);
+    bool is_late(const Block& block) const;
+    void keep_out_late(const Block& block);
+    std::int64_t place_of(const Block& block) const;
+    void watch_clock(const Block& block, std::int64_t lost);
+    void count(std::int64_t& of, std::int64_t by, const std::string& line, const std::string& topic);
+
+    ReconstructionSpec spec_;
+    Report report_;
+    ArrivalStats stats_;
+    std::uint64_t next_sequence_ = 0;
+    std::int64_t next_place_ = 0;      // expected position, in B-scans since the beginning
+    std::int64_t late_ = 0;            // number of late blocks in a row with ascending numbers
+    std::uint64_t late_sequence_ = 0;  // sequence number of the last late block
+    std::int64_t late_place_ = 0;
+    double time_s_ = 0;   // time stamp of the last block
+    double block_s_ = 0;  // expected duration of the last block at the line rate, 0 if unknown
+};
+
+// ---- Queue of blocks for the display. The newest volume wins: the volume in progress is finished, and of those that
+// arrive in between only the newest is kept. This bounds the latency for any processing speed and the memory to two
+// volumes. Every dropped block is counted with its reason.
 
 // Counts of blocks. pushed = taken + waiting + overtaken + incomplete + given_up.
 struct QueueStats {
@@ -94,6 +155,47 @@ class DisplayQueue {
     bool closed_ = false;
     bool is_busy_ = false;  // the last block taken is being processed
     QueueStats stats_;
+};
+
+// ---- Receives the blocks of a session: reconstruction and display, implemented above the engine. All functions are
+// called by one thread, except change() and take_news(), which any thread may call.
+
+class BlockSink {
+  public:
+    virtual ~BlockSink() = default;
+
+    // Receives the blocks of a volume in order. Returns false if the volume is dropped. Throws the errors of
+    // reconstruction; the volume is then abandoned.
+    virtual bool feed(const Block& block) = 0;
+
+    // Reconstructs B-scans of the displayed volume again, in place, before any other blocks of it: updates the screen
+    // after a setting has changed. Returns false if this is not possible now or at all.
+    virtual bool rework(const Block& block) = 0;
+
+    // Releases completed blocks without blocking.
+    virtual void collect() = 0;
+
+    // Blocks until everything fed has been written.
+    virtual void finish() = 0;
+
+    // Requests another plan from some later block on. Callable from any thread. The plan is prepared in the background;
+    // of several requests, the last one wins. take_change() reports invalid specs.
+    virtual void change(const ReconstructionSpec& spec) = 0;
+
+    // Activates a pending plan, if there is one. A plan with another volume size is only activated with
+    // Moment::between_volumes. Returns whether anything changed. Throws Error for an invalid spec; the previous plan
+    // stays active.
+    enum class Moment { within_volume, between_volumes };
+    virtual bool take_change(Moment moment) = 0;
+
+    // Returns the messages since the last call. Callable from any thread. A later line replaces an earlier one of the
+    // same topic.
+    struct News {
+        std::string line;
+        bool is_trouble = true;
+        std::string topic{};
+    };
+    virtual std::vector<News> take_news() { return {}; }
 };
 
 }  // namespace echolux

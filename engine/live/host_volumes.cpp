@@ -7,8 +7,8 @@
 #include "compute/calibrate/calibrate.h"
 #include "compute/missing_voxels.h"
 #include "compute/plan/choices.h"
-#include "compute/plan/plan_tables.h"
-#include "engine/memory_budget.h"
+#include "compute/plan/tables.h"
+#include "engine/memory.h"
 
 namespace echolux {
 namespace {

@@ -12,11 +12,10 @@
 
 #include "compute/backend.h"
 #include "compute/error.h"
-#include "engine/gpu_recovery.h"
 #include "engine/io/volume_file.h"
-#include "engine/live/block_sink.h"
-#include "engine/live/plan_maker.h"
+#include "engine/live/display_queue.h"
 #include "engine/live/tissue_work.h"
+#include "engine/planning.h"
 
 namespace echolux {
 

@@ -9,17 +9,12 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "engine/build.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/direct_file.h"
-#include "engine/io/file_lock.h"
-#include "engine/live/disk_rate.h"
-#include "engine/live/disk_room.h"
-#include "engine/live/recording_calibration.h"
-#include "engine/live/striped_file.h"
-#include "engine/scan/frame_header.h"
-#include "engine/scan/raw_bytes.h"
-#include "engine/scan/scan_heading.h"
-#include "engine/version.h"
+#include "engine/io/durable_file.h"
+#include "engine/live/recording_files.h"
+#include "engine/scan/raw_spectra.h"
+#include "engine/scan/scan.h"
 
 namespace echolux {
 namespace {

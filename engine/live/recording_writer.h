@@ -15,11 +15,9 @@
 
 #include "compute/place.h"
 #include "engine/io/durable_file.h"
-#include "engine/live/earlier_recording.h"
-#include "engine/live/recording_names.h"
+#include "engine/live/recording_files.h"
 #include "engine/live/threads.h"
-#include "engine/scan/recording_index.h"
-#include "engine/scan/recording_layout.h"
+#include "engine/scan/recording.h"
 #include "engine/scan/scan.h"
 
 namespace echolux {

@@ -5,6 +5,7 @@
 // Errors and drops are data: no failure of a source, a disk or a GPU ends a session.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -20,16 +21,109 @@
 
 #include "compute/error.h"
 #include "engine/acquire/source.h"
-#include "engine/live/arrivals.h"
-#include "engine/live/block_sink.h"
 #include "engine/live/display_queue.h"
-#include "engine/live/latency.h"
-#include "engine/live/overdue.h"
-#include "engine/live/recent_rate.h"
-#include "engine/live/recording.h"
+#include "engine/live/recorder.h"
 #include "engine/live/threads.h"
 
 namespace echolux {
+
+// ---- Statistics of durations: a histogram with bins of 2 %, so that percentiles need constant memory however long a
+// session runs. Not thread-safe.
+
+class Latency {
+  public:
+    void add(double seconds);
+
+    std::int64_t count() const { return count_; }
+    double max_s() const { return max_s_; }
+
+    // Returns the duration that at least this share of all, in [0, 1], did not exceed, accurate to 2 %; 0 without data.
+    double percentile_s(double share) const;
+
+  private:
+    static constexpr double min_s = 1e-6;
+    static constexpr double ratio = 1.02;
+    static constexpr std::size_t bins = 1100;  // up to 2900 s
+
+    std::array<std::int64_t, bins> counts_{};
+    std::int64_t count_ = 0;
+    double max_s_ = 0;
+};
+
+// ---- Tracks something that may be overdue: reports once when it takes too long, and once when it arrives.
+
+class Overdue {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    // Starts waiting. Continues an earlier wait that was reported as overdue.
+    void wait(Clock::time_point now) {
+        if (!is_said_) since_ = now;
+    }
+
+    // Ends waiting. Returns the seconds waited if it was reported as overdue.
+    std::optional<double> end(Clock::time_point now) {
+        const bool was_said = is_said_;
+        const std::optional<double> seconds = waited_s(now);
+        forget();
+        return was_said ? seconds : std::nullopt;
+    }
+
+    // Cancels waiting.
+    void forget() {
+        since_.reset();
+        is_said_ = false;
+    }
+
+    // Returns the seconds waited, once, when they exceed `longest`.
+    std::optional<double> too_long(Clock::time_point now, std::chrono::duration<double> longest) {
+        if (!since_ || is_said_ || now - *since_ < longest) return {};
+        is_said_ = true;
+        return waited_s(now);
+    }
+
+  private:
+    std::optional<double> waited_s(Clock::time_point now) const {
+        if (!since_) return {};
+        return std::chrono::duration<double>(now - *since_).count();
+    }
+
+    std::optional<Clock::time_point> since_;
+    bool is_said_ = false;
+};
+
+// ---- Rate per second, averaged over the last two seconds. Not thread-safe.
+
+class RecentRate {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    void add(std::int64_t amount, Clock::time_point now) {
+        total_ += amount;
+        totals_.emplace_back(now, total_);
+        forget(now);
+    }
+
+    // Returns 0 if nothing came recently.
+    double per_s(Clock::time_point now) {
+        forget(now);
+        if (totals_.size() < 2) return 0;
+        const double over = std::chrono::duration<double>(now - totals_.front().first).count();
+        return over > 0 ? static_cast<double>(total_ - totals_.front().second) / over : 0;
+    }
+
+  private:
+    static constexpr std::chrono::seconds window{2};
+
+    void forget(Clock::time_point now) {
+        while (!totals_.empty() && now - totals_.front().first > window) totals_.pop_front();
+    }
+
+    std::deque<std::pair<Clock::time_point, std::int64_t>> totals_;
+    std::int64_t total_ = 0;
+};
+
+// ---- The session.
 
 struct SessionEvent {
     double time_s = 0;       // since the start

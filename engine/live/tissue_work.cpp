@@ -8,9 +8,9 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/memory_budget.h"
+#include "engine/memory.h"
 #include "engine/scan/settings.h"
-#include "engine/speckle/filter_volume.h"
+#include "engine/speckle/speckle_filter.h"
 
 namespace echolux {
 namespace {

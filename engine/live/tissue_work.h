@@ -13,7 +13,7 @@
 
 #include "compute/backend.h"
 #include "compute/tissue_on_gpu.h"
-#include "engine/live/block_sink.h"
+#include "engine/live/display_queue.h"
 #include "engine/registration/registration.h"
 #include "engine/speckle/speckle_filter.h"
 

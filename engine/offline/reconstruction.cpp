@@ -1,27 +1,68 @@
 #include "engine/offline/reconstruction.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <deque>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "compute/calibrate/calibrate.h"
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/methods/defr.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
-#include "engine/memory_budget.h"
-#include "engine/offline/block_stream.h"
-#include "engine/scan/layout_check.h"
-#include "engine/scan/provenance.h"
-#include "engine/scan/raw_bytes.h"
+#include "compute/reason.h"
+#include "compute/steps/angiography.h"
+#include "engine/io/output_rule.h"
+#include "engine/memory.h"
+#include "engine/scan/raw_spectra.h"
+#include "engine/scan/scan.h"
+#include "engine/scan/scan_checks.h"
 
 namespace echolux {
+
+BlockStream::BlockStream(SpectraReader& reader, BlockPool& pool, std::int64_t volume, std::int64_t begin,
+                         std::int64_t end, std::int64_t max_b_scans, const std::vector<MissingBScans>& missing)
+    : reader_(reader), pool_(pool), volume_(volume), position_(begin), end_(end), max_b_scans_(max_b_scans),
+      missing_(missing) {
+    read_ahead();
+}
+
+std::optional<Block> BlockStream::next() {
+    std::optional<Block> block = coming_.get();
+    read_ahead();
+    return block;
+}
+
+void BlockStream::read_ahead() {
+    const std::int64_t first = position_;
+    const BScanRun run = run_from(missing_, volume_, first, end_);
+    const std::int64_t count = std::min(max_b_scans_, run.end - first);
+    const std::uint64_t sequence = sequence_++;
+    position_ += std::max<std::int64_t>(count, 0);
+    coming_ = std::async(std::launch::async, [=, this]() -> std::optional<Block> {
+        if (count <= 0) return std::nullopt;
+        Block block;
+        block.volume = volume_;
+        block.first_b_scan = first;
+        block.b_scans = count;
+        block.sequence = sequence;
+        if (run.is_missing) return block;
+        const BlockMemory memory = pool_.take();
+        block.data = memory.data;
+        block.bytes = count * reader_.bytes_per_b_scan();
+        block.memory = memory.kind;
+        reader_.read(volume_, first, count, {memory.data, static_cast<std::size_t>(block.bytes)});
+        block.keeper = memory.keeper;
+        return block;
+    });
+}
+
 namespace {
 
 constexpr std::int64_t block_bytes = std::int64_t{16} << 20;  // enough lines for all cores, small compared with memory
@@ -400,6 +441,72 @@ std::map<std::string, std::string> Reconstruction::provenance(const ScanPart& pa
     const std::string missing = missing_slices(scan_.missing, {part.volume, part.begin, end}, slices);
     if (!missing.empty()) lines["missing_b_scans"] = missing;
     return lines;
+}
+
+namespace {
+
+std::string cell_of(float value, bool is_known) {
+    return is_known ? fmt::format("{:.4f}", value) : std::string();
+}
+
+std::string row_of(const RepeatReport& one, const VolumeGrid& grid) {
+    const auto dz = static_cast<float>(grid.spacing_um[0]), dx = static_cast<float>(grid.spacing_um[1]);
+    const bool known = one.is_used();
+    return fmt::format("{},{},{},{},{:.4f},{},{}\n", cell_of(one.depth_rows, known), cell_of(one.a_scans, known),
+                       cell_of(one.depth_rows * dz, known && dz > 0), cell_of(one.a_scans * dx, known && dx > 0),
+                       one.match, cell_of(one.bulk_decorrelation, !std::isnan(one.bulk_decorrelation)),
+                       name_of(one.reason));
+}
+
+}  // namespace
+
+std::string repeats_table_heading() {
+    return std::string(repeats_heading) +
+           ": sample (depth row, A-scan) of a repeat lies at (row + z, A-scan + x) of the repeat with match 1\n"
+           "volume,b_scan,repeat,z,x,z_um,x_um,match,bulk_decorrelation,reason\n";
+}
+
+std::string repeats_table_rows(const RepeatsOfVolume& repeats, const VolumeGrid& grid) {
+    std::string text;
+    for (std::size_t i = 0; i < repeats.reports.size(); ++i) {
+        const auto place = static_cast<std::int64_t>(i);
+        text += fmt::format("{},{},{},", repeats.volume, repeats.first_b_scan + place / repeats.b_repeats,
+                            place % repeats.b_repeats);
+        text += row_of(repeats.reports[i], grid);
+    }
+    return text;
+}
+
+bool is_own_repeats_table(const std::filesystem::path& path) {
+    return begins_with(path, repeats_heading);
+}
+
+std::string left_out_of(std::span<const RepeatReport> reports, std::int64_t b_repeats, bool aligns) {
+    std::map<std::string, std::int64_t> reasons;
+    std::int64_t left_out = 0, hidden = 0;
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        const bool is_first = static_cast<std::int64_t>(i) % b_repeats == 0;
+        hidden += is_first && reports[i].bulk_decorrelation > BulkDecorrelation::max_shown;
+        if (reports[i].is_used()) continue;
+        ++left_out;
+        ++reasons[name_of(reports[i].reason)];
+    }
+    std::string text;
+    if (left_out > 0) {
+        text = fmt::format("flow.align: {} of {} fit no other and are left out (", left_out,
+                           counted(static_cast<std::int64_t>(reports.size()), "repeats"));
+        for (const auto& [reason, count] : reasons) text += fmt::format("{} {}, ", count, reason);
+        text.resize(text.size() - 2);
+        text += ")";
+    }
+    if (hidden > 0) {
+        text += text.empty() ? (aligns ? "flow.align: " : "flow.method: ") : "; ";
+        text += fmt::format("{} of {} moved {} and show no flow", hidden,
+                            counted(static_cast<std::int64_t>(reports.size()) / b_repeats, "B-scans"),
+                            aligns ? "out of their plane" : "between their repeats");
+        if (!aligns) text += "; flow.align = true brings back those that moved within it";
+    }
+    return text;
 }
 
 }  // namespace echolux

@@ -1,24 +1,62 @@
-// Reconstructs scans on disk to volumes in memory, and reads ahead while it reconstructs.
+// Reconstruction of scans on disk: reads blocks ahead, reconstructs them to volumes in memory, and reports the
+// alignment of repeats.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compute/backend.h"
 #include "compute/error.h"
+#include "compute/place.h"
 #include "compute/plan/choices.h"
-#include "compute/repeat_report.h"
-#include "engine/block_pool.h"
-#include "engine/gpu_recovery.h"
+#include "compute/reason.h"
+#include "compute/types.h"
 #include "engine/io/volume_file.h"
+#include "engine/memory.h"
+#include "engine/planning.h"
 #include "engine/progress.h"
 #include "engine/scan/scan.h"
 
 namespace echolux {
+
+// ---- Reads the blocks of a part of a scan. The next block is read in the background while the current one is
+// processed.
+
+class BlockStream {
+  public:
+    // Reads B-scan positions [begin, end) of `volume` in blocks of at most `max_b_scans`, for which the pool's blocks
+    // must have room. `missing` B-scans become separate blocks without data. Keeps references to reader, pool and
+    // `missing`.
+    BlockStream(SpectraReader& reader, BlockPool& pool, std::int64_t volume, std::int64_t begin, std::int64_t end,
+                std::int64_t max_b_scans, const std::vector<MissingBScans>& missing);
+
+    // Returns the next block, nullopt after the last one. The block's memory lives until its last copy is destroyed.
+    // Throws the errors of reading.
+    std::optional<Block> next();
+
+  private:
+    void read_ahead();
+
+    SpectraReader& reader_;
+    BlockPool& pool_;
+    std::int64_t volume_;
+    std::int64_t position_;
+    std::int64_t end_;
+    std::int64_t max_b_scans_;
+    const std::vector<MissingBScans>& missing_;
+    std::uint64_t sequence_ = 0;
+    std::future<std::optional<Block>> coming_;  // its destructor waits for the read in progress
+};
+
+// ---- Reconstructs scans on disk to volumes in memory, and reads ahead while it reconstructs.
 
 // Some B-scan positions of one volume. Parts joined together equal the whole volume bit for bit.
 struct ScanPart {
@@ -115,5 +153,26 @@ class Reconstruction {
     ReconstructionStats stats_;
     std::vector<std::string> warnings_;
 };
+
+// ---- Results of aligning repeats, as a table and as a sentence.
+
+inline constexpr std::string_view repeats_heading = "# echolux repeats";
+
+// Reports of a part of one volume, [B-scans from `first_b_scan` on][b_repeats].
+struct RepeatsOfVolume {
+    std::int64_t volume = 0, first_b_scan = 0, b_repeats = 1;
+    std::span<const RepeatReport> reports;
+};
+
+// Return the parts of a table: two heading lines, and a row per repeat with volume, b_scan, repeat, z, x (rows,
+// A-scans), z_um, x_um, match, bulk_decorrelation, reason. Shifts of excluded repeats are empty.
+std::string repeats_table_heading();
+std::string repeats_table_rows(const RepeatsOfVolume& repeats, const VolumeGrid& grid);
+
+// Returns whether the file at `path` is such a table, by its heading.
+bool is_own_repeats_table(const std::filesystem::path& path);
+
+// Returns one line about excluded repeats, empty if there is nothing to report.
+std::string left_out_of(std::span<const RepeatReport> reports, std::int64_t b_repeats, bool aligns);
 
 }  // namespace echolux

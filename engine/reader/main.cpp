@@ -6,13 +6,11 @@
 #include <memory>
 #include <string>
 
+#include "engine/build.h"
 #include "engine/io/contained/wire.h"
-#include "engine/io/foreign/gdcm/dicom_frames.h"
-#include "engine/io/hdf5/hdf5_reader.h"
-#include "engine/io/tiff/tiff_reader.h"
-#include "engine/parts.h"
+#include "engine/io/foreign/gdcm/dicom_codec.h"
+#include "engine/io/formats.h"
 #include "engine/reader/serve.h"
-#include "engine/version.h"
 
 namespace echolux {
 

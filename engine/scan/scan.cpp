@@ -1,7 +1,6 @@
 #include "engine/scan/scan.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -14,23 +13,19 @@
 #include "compute/methods/k_jitter.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
+#include "engine/build.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/calibration_file.h"
-#include "engine/io/lower_case.h"
+#include "engine/io/file_name.h"
+#include "engine/io/number_file.h"
 #include "engine/io/regular_file.h"
 #include "engine/io/volume_file.h"
-#include "engine/parts.h"
-#include "engine/scan/octproz_scan.h"
-#include "engine/scan/plausibility.h"
-#include "engine/scan/raw_bytes.h"
-#include "engine/scan/recording_layout.h"
-#include "engine/scan/scan_heading.h"
+#include "engine/scan/foreign_scans.h"
+#include "engine/scan/raw_spectra.h"
+#include "engine/scan/recording.h"
+#include "engine/scan/scan_checks.h"
 #include "engine/scan/scan_pattern.h"
-#include "engine/scan/sd01raw2.h"
-#include "engine/scan/thorlabs/thorlabs_spectra.h"
+#include "engine/scan/settings.h"
 #include "engine/scan/time_points.h"
-#include "engine/scan/unp_scan.h"
-#include "engine/scan/unused_settings.h"
 
 namespace echolux {
 
@@ -383,6 +378,67 @@ std::string scan_toml(const Scan& scan) {
 
 void write_scan_toml(const Scan& scan) {
     write_text(scan.path, scan_toml_heading + ("\n" + scan_toml(scan)));
+}
+
+// The costs in the shipped recipes are processor times for 2048 samples on one core, relative to a plain reconstruction
+// without dispersion.
+template <>
+const std::vector<Field<NamedRecipe>>& describe<NamedRecipe>() {
+    static const std::vector<Field<NamedRecipe>> fields{
+        text("method", &NamedRecipe::method, Effect::file, "how it works and what it costs, in a line"),
+        text("use", &NamedRecipe::use, Effect::file, "when to use it, in a line"),
+    };
+    return fields;
+}
+
+NamedRecipe recipe_of(const Asset& asset) {
+    NamedRecipe recipe;
+    Scan scan;
+    Settings settings;
+    settings.bind("about", recipe);
+    bind(settings, scan);
+    const std::vector<TomlEntry> entries = toml_entries_of(recipe_files, asset);
+    settings.take(entries);
+    for (const TomlEntry& entry : entries) {
+        if (section_of(entry.name) != "about") recipe.assignments.push_back(assignment_of(entry.name, entry.value));
+    }
+    return recipe;
+}
+
+std::vector<std::string> assignments_of_recipe(std::string_view name) {
+    if (name.ends_with(recipe_files.ending)) {
+        const std::filesystem::path file(name);
+        return recipe_of({file.stem().string(), false, file}).assignments;
+    }
+    const std::vector<Asset> recipes = assets_of(recipe_files);
+    std::vector<std::string_view> names;
+    std::string list;
+    for (const Asset& asset : recipes) {
+        if (asset.name == name) return recipe_of(asset).assignments;
+        names.push_back(asset.name);
+        list += (list.empty() ? "" : ", ") + asset.name;
+    }
+    const std::string near = nearest_name(name, names);
+    throw Error(ErrorCode::bad_setting, "there is no recipe '" + std::string(name) + "'", "recipe",
+                near.empty() ? "choose one of " + list : "did you mean \"" + near + "\"?");
+}
+
+std::map<std::string, std::string> provenance_of(const Scan& scan, const std::string& backend) {
+    Scan described = scan;
+    Settings settings;
+    bind(settings, described);
+    std::map<std::string, std::string> lines{
+        {"echolux", version}, {"backend", backend}, {"source", scan.path.filename().string()}};
+    for (const BoundField& field : settings.fields()) {
+        const Value value = field.get();
+        if (value != field.default_value) lines[field.key()] = spelled(value);
+        const auto* file = std::get_if<std::string>(&value);
+        const bool names_calibration = field.section == "calibration" && file != nullptr && field.choices.empty();
+        if (names_calibration && !file->empty()) {
+            lines[field.key() + "_fnv1a64"] = file_hash(scan.path.parent_path() / *file);
+        }
+    }
+    return lines;
 }
 
 }  // namespace echolux

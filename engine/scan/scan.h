@@ -7,20 +7,23 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "assets/assets.h"
 #include "compute/plan/params.h"
 #include "compute/reconstructor.h"
-#include "engine/scan/missing_b_scans.h"
-#include "engine/scan/recording_notes.h"
+#include "engine/scan/raw_spectra.h"
+#include "engine/scan/recording.h"
 #include "engine/scan/settings.h"
-#include "engine/scan/spectra_layout.h"
 
 namespace echolux {
+
+class ScratchFile;
 
 // Files named in [calibration], relative to the TOML file. Text files have one number per line (CSV: the last column),
 // k_jitter two. Files named *.f32 and *.f64 are raw little-endian numbers.
@@ -35,9 +38,6 @@ struct CalibrationFiles {
     std::string mask;      // for recipe.method = compressive
     std::string k_jitter;  // offset and stretch per A-scan or acquired B-scan
 };
-
-class ScratchFile;
-class RawBytes;
 
 struct Scan {
     std::filesystem::path path;     // path that was opened
@@ -114,33 +114,30 @@ std::string scan_toml(const Scan& scan);
 // Writes the TOML file scan.path atomically. Throws Error{output}.
 void write_scan_toml(const Scan& scan);
 
-// Streams acquired B-scans from raw files of any size. Use it from one thread at a time.
-class SpectraReader {
-  public:
-    explicit SpectraReader(const Scan& scan);
-    ~SpectraReader();
-    SpectraReader(const SpectraReader&) = delete;
-    SpectraReader& operator=(const SpectraReader&) = delete;
+// ---- First line of each scan TOML file written by this program, used to recognise our own files.
 
-    std::int64_t bytes_per_b_scan() const;  // per B-scan position: b_repeats acquired B-scans
+inline constexpr const char* scan_toml_heading = "# A scan for Echolux: what is left out has its default.\n";
 
-    // Reads B-scan positions [first, first + b_scans) of `volume` into `out`, which has b_scans * bytes_per_b_scan()
-    // bytes. The data includes line gaps, but no frame offsets or flyback. Throws Error{bad_file} if the file ends
-    // early, has changed its size since it was opened, or cannot be read.
-    void read(std::int64_t volume, std::int64_t first, std::int64_t b_scans, std::span<std::byte> out);
+// ---- Recipes: named sets of settings for a purpose. They are TOML files with a section [about], followed by sections
+// of scan files. Some are shipped with the program (assets/recipes); users can add their own.
 
-    // Reads the bytes as recorded, including frame offsets and flyback. The last B-scan of a volume includes the
-    // flyback frames after it.
-    std::int64_t recorded_bytes(std::int64_t first, std::int64_t b_scans) const;
-    void read_recorded(std::int64_t volume, std::int64_t first, std::int64_t b_scans, std::span<std::byte> out);
-
-  private:
-    void check_request(std::int64_t volume, std::int64_t first, std::int64_t b_scans, bool fits) const;
-    ScanGeometry geometry_;
-    SpectraLayout layout_;
-    std::unique_ptr<RawBytes> raw_;
-    std::string path_;
-    std::int64_t size_ = 0;  // when it was opened
+struct NamedRecipe {
+    std::string method;                    // how it works and what it costs, in one line
+    std::string use;                       // when to use it, in one line
+    std::vector<std::string> assignments;  // "recipe.method=defr", in file order
 };
+
+// Reads a recipe. Throws Error{bad_file, bad_setting}, naming file and key, if it contains invalid settings.
+NamedRecipe recipe_of(const Asset& asset);
+
+// Returns the assignments of a recipe. `name` is that of the user's own or of a shipped recipe, or a path that ends in
+// .toml. Throws as recipe_of(), and Error{bad_setting} for an unknown name, suggesting the nearest or listing all.
+std::vector<std::string> assignments_of_recipe(std::string_view name);
+
+// ---- Origin of voxels, stored with them in files so that they can be reproduced.
+
+// Returns program version, backend, source, all settings that differ from their defaults, and hashes of calibration
+// files, by key. A missing calibration file has the hash "missing".
+std::map<std::string, std::string> provenance_of(const Scan& scan, const std::string& backend);
 
 }  // namespace echolux

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "compute/error.h"
-#include "engine/io/natural_order.h"
-#include "engine/memory_budget.h"
+#include "engine/io/file_name.h"
+#include "engine/memory.h"
 
 namespace echolux {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"
-#include "engine/memory_budget.h"
+#include "engine/memory.h"
 #include "engine/simulate/counter_random.h"
 
 namespace echolux {

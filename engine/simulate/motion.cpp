@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "compute/error.h"
-#include "engine/io/calibration_file.h"
+#include "engine/io/number_file.h"
 #include "engine/scan/scan_pattern.h"
 #include "engine/simulate/counter_random.h"
 

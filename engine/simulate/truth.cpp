@@ -11,10 +11,10 @@
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 #include "compute/plan/describe.h"
-#include "engine/io/output_file.h"
+#include "engine/io/atomic_file.h"
 #include "engine/io/regular_file.h"
 #include "engine/scan/scan_pattern.h"
-#include "engine/scan/section_toml.h"
+#include "engine/scan/settings.h"
 #include "engine/simulate/motion.h"
 
 namespace echolux {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "compute/parallel_for.h"
-#include "engine/validation/model_instrument.h"
-#include "engine/validation/topics.h"
+#include "engine/validation/scenes.h"
+#include "engine/validation/validation.h"
 
 namespace echolux {
 

@@ -2,11 +2,17 @@
 // of mirrors, with the recorded light.
 #pragma once
 
+#include <complex>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "compute/backend.h"
 #include "compute/reconstructor.h"
 #include "engine/progress.h"
 
@@ -85,5 +91,82 @@ struct ValidationJob {
 // Runs the checks. Failed checks are in the report. Throws Error{bad_file, bad_setting, device, out_of_memory,
 // cancelled}.
 ValidationReport run(const ValidationJob& job, Progress& progress);
+
+// ---- The parts of a validation. They throw what ValidationRun throws.
+
+// Runs the reconstructions of a validation: on the requested backend, through the public interface of compute, one
+// volume as one block. Progress is advanced by 0 after each, so that the user can cancel.
+
+struct ReconstructedBlock {
+    VolumeGrid grid;
+    std::vector<std::byte> structure;
+    std::vector<std::byte> flow;  // empty if the plan has no flow
+};
+
+// Backend and progress shared by the parts of a validation.
+class ValidationRun {
+  public:
+    ValidationRun(Backend backend, bool quick, Progress& progress)
+        : backend_(backend), quick_(quick), progress_(progress) {}
+
+    bool quick() const { return quick_; }
+    Progress& progress() { return progress_; }
+
+    // Returns the backends that were used, separated by commas.
+    std::string backends() const;
+
+    // Returns the volume of `spec` for these samples. Throws Error{bad_setting, device, out_of_memory, cancelled}.
+    ReconstructedBlock reconstructed(ReconstructionSpec spec, std::span<const std::byte> spectra);
+
+    // Returns complex depth bins of f32 spectra, [line][depth].
+    std::vector<std::complex<float>> bins(ReconstructionSpec spec, std::span<const float> spectra);
+
+    // Returns the amplitudes of these bins.
+    std::vector<double> amplitudes(const ReconstructionSpec& spec, std::span<const float> spectra);
+
+  private:
+    Backend backend_;
+    bool quick_;
+    Progress& progress_;
+    std::set<std::string> backends_;
+};
+
+// Returns the spec for f32 spectra of one B-scan that are linear in k: the bare transform, without window or background
+// subtraction.
+ReconstructionSpec bare_spec(std::int64_t samples, std::int64_t lines);
+
+double decibels(double amplitude_ratio);  // 20 log10
+
+// Loss, artefacts and position of a mirror at several depths for each resampling method (resampling.cpp).
+std::vector<CheckTable> validated_resampling(ValidationRun& run);
+
+// Width and side lobes of a mirror; also fills the axial table of the report (resampling.cpp).
+CheckTable validated_axial_response(ValidationRun& run, AxialTable& axial);
+
+// Errors of the NUFFT's kernels against sums in double precision (resampling.cpp).
+CheckTable validated_nufft(ValidationRun& run);
+
+// Suppression of false images per iteration (sparse_methods.cpp).
+std::vector<CheckTable> validated_full_range(ValidationRun& run);
+
+// Results from a third of the samples against the least squares profile of all (sparse_methods.cpp).
+CheckTable validated_sensing(ValidationRun& run);
+
+// Measured velocities against true ones (tissue.cpp).
+CheckTable validated_velocities(ValidationRun& run);
+
+// Contrast of vessels in tissue that moves between repeats, against tissue at rest (tissue.cpp).
+CheckTable validated_angiograms(ValidationRun& run);
+
+// Surfaces between layers against painted ones (tissue.cpp).
+CheckTable validated_surfaces(ValidationRun& run);
+
+// Speckle filters against the mean of many realisations (tissue.cpp).
+CheckTable validated_filters(ValidationRun& run);
+
+// Recorded mirrors: width, side lobes, loss of resampling, false images (resampling.cpp). `scans` are one mirror
+// each, with k map and background. Also throws Error{bad_file, bad_setting}.
+std::vector<CheckTable> validated_mirrors(ValidationRun& run, const std::vector<std::filesystem::path>& scans,
+                                          const std::vector<std::string>& settings, AxialTable& axial);
 
 }  // namespace echolux

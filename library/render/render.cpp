@@ -1,12 +1,49 @@
-// Renders pictures into host memory.
+// Views, and pictures and movies rendered into host memory and files.
+#include "app/movie/movie_job.h"
 #include "app/open/show_opened.h"
+#include "app/transfer/transfer_file.h"
 #include "library/call.h"
-#include "library/convert.h"
-#include "library/render/view.h"
 #include "render/renderer.h"
 
 using namespace echolux;
 using namespace echolux::library;
+
+// ---- View: the settings of section view. Files named by settings are read when they are set.
+
+namespace {
+
+void read_files(View& view) {
+    if (view.transfer.empty()) view.transfer_curve.reset();
+    load_transfer(view);
+    load_channels(view);
+}
+
+}  // namespace
+
+struct echolux_view : Handle<Kind::view> {
+    echolux_view() {
+        settings.settings.bind("view", view);
+        settings.change = [this](const std::string& key, const std::function<void()>& set) {
+            const View before = view;
+            try {
+                set();
+                if (key == "view.transfer" || key == "view.preset" || key == "view.sky_picture" ||
+                    key.starts_with("view.channel_"))
+                    read_files(view);
+                check_view(view);
+            } catch (...) {
+                view = before;
+                throw;
+            }
+        };
+        settings.finish();
+    }
+
+    View view;
+    echolux_settings settings;
+};
+
+// ---- Pictures
 
 struct echolux_renderer : Handle<Kind::renderer> {
     explicit echolux_renderer(const DeviceChoice& choice) : renderer(choice) {}
@@ -76,5 +113,49 @@ echolux_status echolux_render(echolux_renderer* renderer, const echolux_volume* 
         draws.render(seen, PictureBits::eight,
                      // Rows arrive from the top, in parts.
                      [&](const PictureRows& rows) { to = std::copy(rows.pixels.begin(), rows.pixels.end(), to); });
+    });
+}
+
+// ---- Movies of volumes in memory and of files.
+
+namespace {
+
+// Zeros and NULL keep the defaults of MovieSpec.
+MovieSpec spec_of(const echolux_movie& wanted) {
+    MovieSpec spec;
+    if (wanted.path != nullptr) spec.path = wanted.path;
+    if (wanted.fps != nullptr) spec.fps = wanted.fps;
+    if (wanted.frames < 0 || !(wanted.seconds >= 0)) throw BadArgument("cannot be negative", "movie");
+    spec.frames = wanted.frames;
+    spec.seconds = wanted.seconds;
+    spec.first = wanted.first_frame;
+    spec.end = wanted.end_frame;
+    return spec;
+}
+
+}  // namespace
+
+echolux_status echolux_write_movie(const echolux_volume* volume, const char* input, const echolux_view* view,
+                                   const echolux_movie* movie, const char* output, echolux_error* error) {
+    return guarded(error, [&] {
+        const echolux_movie wanted = taken_or_default(movie, "movie");
+        if ((volume == nullptr) == (input == nullptr)) {
+            throw BadArgument("a movie is of a volume or of a file", "volume", "give one of the two");
+        }
+        MovieJob job;
+        if (volume != nullptr)
+            // The job shares the voxels instead of copying them.
+            job.shown = [shown = live_handle(volume, "volume").volume] { return shown; };
+        else
+            job.input = input;
+        job.view = live_handle(view, "view").view;
+        if (wanted.device != nullptr) job.device.name = wanted.device;
+        job.device.on_message = [](const std::string&) {};  // the library does not print
+        job.spec = spec_of(wanted);
+        if (wanted.drawn != nullptr) job.drawn = wanted.drawn;
+        job.output = text_argument(output, "output");
+        job.overwrites = wanted.overwrite != 0;
+        CallerProgress told(wanted.progress, wanted.user);
+        run(job, told);
     });
 }

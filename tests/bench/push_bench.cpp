@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "engine/acquire/source_kinds.h"
+#include "engine/acquire/source.h"
 #include "plugins/echolux_push.h"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/io/allowed_folders.h"
+#include "engine/io/file_name.h"
 #include "ui/control/control.h"
 #include "workspace_fixture.h"
 

@@ -4,11 +4,11 @@
 #include <fstream>
 
 #include "app/jobs/convert_job.h"
+#include "app/jobs/jobs.h"
 #include "app/jobs/reconstruct_job.h"
-#include "app/session/text_writer.h"
+#include "engine/build.h"
 #include "engine/io/image_format.h"
 #include "engine/io/volume_file.h"
-#include "engine/parts.h"
 #include "engine/scan/scan.h"
 #include "jobs.h"
 

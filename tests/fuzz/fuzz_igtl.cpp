@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "compute/error.h"
-#include "engine/igtl/message_reader.h"
+#include "engine/igtl/messages.h"
 #include "fuzz_target.h"
 #include "ui/control/message.h"
 

@@ -7,9 +7,8 @@
 #include <functional>
 
 #include "compute/error.h"
-#include "engine/io/contained/descriptor.h"
-#include "engine/io/foreign/picture_stack.h"
-#include "engine/io/hdf5/hdf5_reader.h"
+#include "engine/io/contained/reader_process.h"
+#include "engine/io/formats.h"
 #include "engine/io/image_format.h"
 #include "fuzz_target.h"
 

@@ -3,8 +3,7 @@
 #include <cstring>
 
 #include "compute/error.h"
-#include "engine/acquire/push_wire.h"
-#include "engine/acquire/pushed_stream.h"
+#include "engine/acquire/stream.h"
 #include "fuzz_target.h"
 
 namespace echolux::fuzz {

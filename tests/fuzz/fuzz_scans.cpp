@@ -1,5 +1,5 @@
 // Descriptions of spectra: scan and session TOML, self-describing raw files, recordings, calibration, guesses.
-#include "engine/io/calibration_file.h"
+#include "engine/io/number_file.h"
 #include "engine/io/png_file.h"
 #include "engine/io/raw_guess.h"
 #include "engine/scan/scan.h"

@@ -1,6 +1,6 @@
 // Indexes of recordings, and transfer functions in our format and in ParaView's.
 #include "app/transfer/transfer_file.h"
-#include "engine/scan/recording_index.h"
+#include "engine/scan/recording.h"
 #include "fuzz_target.h"
 
 namespace echolux::fuzz {

@@ -1,7 +1,7 @@
 // Compressive sensing on the GPU, on chip and in passes. It is compared with the CPU's float results, within bounds
 // that follow from the arithmetic, and must satisfy the requirements for every backend on the scenes of
 // tests/oracle/compressive_test.cpp.
-#include "compute/cpu/compressive.h"
+#include "compute/cpu/sparse.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/sensed_scene.h"
 

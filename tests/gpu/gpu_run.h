@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "compute/backend.h"
-#include "compute/block_memory.h"
+#include "compute/place.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {

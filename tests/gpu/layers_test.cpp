@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "compute/block_memory.h"
 #include "compute/error.h"
+#include "compute/place.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/find_surfaces.h"
 #include "engine/validation/scenes.h"

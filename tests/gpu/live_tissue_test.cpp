@@ -1,7 +1,7 @@
 // The live path on a GPU with a filter: the textures hold the CPU's result for the same voxels, and no voxel is copied
 // to the host.
 #include "app/live/volume_path.h"
-#include "engine/speckle/filter_volume.h"
+#include "engine/speckle/speckle_filter.h"
 #include "tests/gpu/sharing.h"
 
 namespace echolux::test {

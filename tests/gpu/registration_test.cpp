@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "compute/block_memory.h"
 #include "compute/error.h"
+#include "compute/place.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/unit/moving_speckle.h"
 

@@ -5,7 +5,7 @@
 #include <numbers>
 #include <string>
 
-#include "compute/repeat_report.h"
+#include "compute/reason.h"
 #include "engine/validation/scenes.h"
 #include "tests/gpu/flow_scan.h"
 

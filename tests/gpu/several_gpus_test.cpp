@@ -1,7 +1,7 @@
 // Several GPUs give the bits of one, for every path through a block, any block size, and spectra on the host and on
 // each GPU. So do several reconstructors on one GPU, which need no second one.
-#include "compute/block_memory.h"
 #include "compute/error.h"
+#include "compute/place.h"
 #include "compute/several_devices.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/variants.h"

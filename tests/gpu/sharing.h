@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "app/live/volume_path.h"
-#include "compute/block_memory.h"
 #include "compute/error.h"
+#include "compute/place.h"
 #include "tests/render/small_scan.h"
 
 namespace echolux::test {

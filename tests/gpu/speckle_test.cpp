@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "compute/error.h"
-#include "engine/speckle/filter_volume.h"
+#include "engine/speckle/speckle_filter.h"
 #include "tests/gpu/gpu_run.h"
 
 namespace echolux {

@@ -2,10 +2,10 @@
 // power, filters with a margin computed on the GPU, conversion back to codes, and the writing of peaks and flow.
 #include "compute/tissue_on_gpu.h"
 
-#include "app/live/tissue_on_gpu.h"
+#include "app/live/tissue_stage.h"
 #include "compute/place.h"
 #include "engine/live/tissue_work.h"
-#include "engine/speckle/filter_volume.h"
+#include "engine/speckle/speckle_filter.h"
 #include "tests/gpu/gpu_run.h"
 
 namespace echolux {

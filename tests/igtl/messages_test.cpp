@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "compute/error.h"
-#include "engine/igtl/message_reader.h"
 #include "igtl_case.h"
 
 namespace echolux::test {

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import english
 
-OLD_HISTORY = "81416013295e696a09686aa616b6e679b6705ef1"
+OLD_HISTORY = "6489e8839007c7bf4105d4af25d37cf77c393ad6"
 CHECKED = 20
 MAX_LENGTH = 72
 

@@ -60,7 +60,7 @@ def messages(root):
 def faults(path, text):
     """Yields the faults of a literal in the file `path`, relative to the root."""
     if path.parts[0] in BELOW_UI and (OPTION.search(text) or COMMAND.search(text)):
-        yield "names an option or a command: name the key in `backticks`, ui/cli/option_words.cpp translates it"
+        yield "names an option or a command: name the key in `backticks`, ui/cli/output.cpp translates it"
     is_table = any(path.is_relative_to(table) for table in TABLES)
     if not is_table and PLURAL.search(text):
         yield "counts: use counted() of compute/counted.h"

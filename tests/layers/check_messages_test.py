@@ -26,7 +26,7 @@ class Check(unittest.TestCase):
     def test_options_and_commands_below_ui(self):
         for text in ["leave out --gpus", "`echolux info --presets` lists them", "--flow", "make it with echolux render"]:
             with self.subTest(text=text):
-                self.assertRegex(self.found(f'refuse("{text}");\n')[0], "option_words")
+                self.assertRegex(self.found(f'refuse("{text}");\n')[0], "output.cpp")
                 self.assertEqual(self.found(f'refuse("{text}");\n', "ui/cli/one.cpp"), [])
 
     def test_counts(self):

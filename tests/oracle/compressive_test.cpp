@@ -10,7 +10,7 @@
 #include <random>
 
 #include "compute/calibrate/calibrate.h"
-#include "compute/cpu/compressive.h"
+#include "compute/cpu/sparse.h"
 #include "compute/error.h"
 #include "compute/steps/sparse.h"
 #include "tests/oracle/sensed_scene.h"

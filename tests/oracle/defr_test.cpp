@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "compute/cpu/defr.h"
+#include "compute/cpu/sparse.h"
 #include "compute/error.h"
 #include "tests/oracle/full_range_truths.h"
 

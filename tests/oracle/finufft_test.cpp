@@ -13,7 +13,7 @@
 #include <fstream>
 #include <random>
 
-#include "compute/cpu/compressive.h"
+#include "compute/cpu/sparse.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
 

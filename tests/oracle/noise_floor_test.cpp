@@ -6,7 +6,6 @@
 #include <random>
 
 #include "compute/calibrate/calibrate.h"
-#include "compute/calibrate/recording_statistics.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {

@@ -1,6 +1,6 @@
 // Roll-off of simulated mirrors in closed form (docs/algorithms.md 0.1): samples of finite width lose 0.224, 0.912 and
 // 3.922 dB at 0.25, 0.5 and 1 of the range, and the power of white noise depends on the window alone.
-#include "compute/calibrate/roll_off.h"
+#include "compute/calibrate/mirrors.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <numbers>
 #include <random>
 
-#include "compute/calibrate/recording_statistics.h"
+#include "compute/calibrate/calibrate.h"
 #include "compute/error.h"
 #include "tests/oracle/chain.h"
 

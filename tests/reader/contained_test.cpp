@@ -1,6 +1,6 @@
 // Reader processes whose codec does harm on purpose (double/hostile_reader.cpp): files and this process stay intact,
 // and one line reports the attempt.
-#include "engine/io/contained/contained_reader.h"
+#include "engine/io/contained/reader_process.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -17,7 +17,6 @@
 #include <string_view>
 
 #include "compute/error.h"
-#include "engine/io/contained/reader_process.h"
 #include "temporary_folder.h"
 
 namespace echolux {

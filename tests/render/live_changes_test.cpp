@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "app/live/picture_loop.h"
+#include "app/live/live_job.h"
 #include "app/live/volume_path.h"
 #include "compute/error.h"
 #include "rendering.h"

@@ -4,8 +4,7 @@
 
 #include <filesystem>
 
-#include "app/live/kept_line.h"
-#include "app/live/kept_series.h"
+#include "app/live/session_run.h"
 #include "app/live/volume_path.h"
 #include "engine/io/volume_file.h"
 #include "rendering.h"

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "app/live/picture_loop.h"
+#include "app/live/live_job.h"
 #include "app/live/volume_path.h"
 #include "engine/live/session.h"
 #include "rendering.h"

@@ -5,7 +5,7 @@
 
 #include "app/live/volume_path.h"
 #include "compute/error.h"
-#include "engine/speckle/filter_volume.h"
+#include "engine/speckle/speckle_filter.h"
 #include "rendering.h"
 #include "small_scan.h"
 #include "tests/unit/await.h"

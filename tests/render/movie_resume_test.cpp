@@ -7,9 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "app/movie/movie_encoding.h"
 #include "app/movie/movie_job.h"
-#include "app/movie/movie_resume.h"
-#include "app/movie/shutter.h"
 #include "engine/io/png_file.h"
 #include "engine/io/volume_file.h"
 #include "rendering.h"

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "app/stage/open_exhibit.h"
+#include "app/stage/stage.h"
 #include "rendering.h"
 #include "tests/support/validation.h"
 #include "tests/unit/await.h"

@@ -4,7 +4,6 @@
 #include "../unit/temporary_folder.h"
 #include "app/session/session_text.h"
 #include "app/transfer/transfer_file.h"
-#include "app/transfer/transfer_text.h"
 #include "rendering.h"
 
 namespace echolux {

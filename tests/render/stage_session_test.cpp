@@ -4,7 +4,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "app/stage/live_session.h"
+#include "app/stage/exhibit.h"
 #include "app/stage/stage.h"
 #include "engine/offline/reconstruction.h"
 #include "on_stage.h"

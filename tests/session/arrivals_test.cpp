@@ -1,6 +1,6 @@
 // Blocks of a source are never trusted: each kind of fault is rejected or noted, counted, and reported without
 // flooding.
-#include "engine/live/arrivals.h"
+#include "engine/live/display_queue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,9 @@
 // Default sizes of blocks and pools: one rule for all sources.
-#include "engine/acquire/block_size.h"
+#include "engine/acquire/stream.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-
-#include "engine/acquire/plugin_stream.h"
 
 namespace echolux {
 namespace {

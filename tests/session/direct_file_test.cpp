@@ -1,11 +1,11 @@
 // Direct writes: pieces of any size at any offset, aligned or not, give the bytes of a plain file.
-#include "engine/io/direct_file.h"
+#include "engine/io/durable_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compute/block_memory.h"
+#include "compute/place.h"
 #include "recording_disks.h"
 
 namespace echolux {

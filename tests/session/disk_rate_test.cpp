@@ -1,6 +1,7 @@
 // Disks that are too slow are reported before a recording begins, and are left unchanged.
-#include "engine/live/disk_rate.h"
+#include "engine/live/recording_files.h"
 
+#include "engine/live/recording_writer.h"
 #include "recorder_fixture.h"
 
 namespace echolux {

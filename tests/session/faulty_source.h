@@ -21,8 +21,8 @@
 
 #include "compute/error.h"
 #include "engine/acquire/source.h"
-#include "engine/block_pool.h"
-#include "engine/scan/spectra_layout.h"
+#include "engine/memory.h"
+#include "engine/scan/raw_spectra.h"
 
 namespace echolux::test {
 

@@ -8,8 +8,7 @@
 
 #include "compute/error.h"
 #include "compute/steps/sample.h"
-#include "engine/acquire/image_plan.h"
-#include "engine/acquire/pixel_format.h"
+#include "engine/acquire/genicam_images.h"
 
 namespace echolux {
 namespace {

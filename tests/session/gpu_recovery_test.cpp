@@ -1,5 +1,5 @@
 // Recovery from a failing GPU: one retry, then the CPU; no fallback if GPUs are required.
-#include "engine/gpu_recovery.h"
+#include "engine/planning.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <mutex>
 
-#include "engine/acquire/pacing_clock.h"
+#include "engine/acquire/source.h"
 
 namespace echolux::test {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "engine/acquire/source_kinds.h"
+#include "engine/acquire/source.h"
 
 namespace echolux {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compute/plan/params.h"
-#include "engine/acquire/shared_ring.h"
+#include "engine/acquire/shared_source.h"
 #include "push_support.h"
 #include "temporary_folder.h"
 

@@ -1,6 +1,6 @@
 // Instruments that take turns line by line: the place of every line, losses and truncated blocks of one instrument, and
 // combinations that do not work.
-#include "engine/acquire/interleaved_source.h"
+#include "engine/acquire/wrapped_sources.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Several instruments as one source: the order of their blocks, losses of each, and combinations that do not work.
-#include "engine/acquire/joined_source.h"
+#include "engine/acquire/wrapped_sources.h"
 
 #include <gmock/gmock.h>
 

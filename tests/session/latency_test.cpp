@@ -1,5 +1,5 @@
 // Percentiles of a histogram compared with those of the sorted list.
-#include "engine/live/latency.h"
+#include "engine/live/session.h"
 
 #include <gtest/gtest.h>
 

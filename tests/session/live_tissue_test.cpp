@@ -11,7 +11,7 @@
 #include "engine/acquire/pushed_source.h"
 #include "engine/live/host_volumes.h"
 #include "engine/live/session.h"
-#include "engine/speckle/filter_volume.h"
+#include "engine/speckle/speckle_filter.h"
 #include "live_plan.h"
 #include "temporary_folder.h"
 

@@ -1,5 +1,5 @@
 // Missing B-scans of a recording: read from its index, without values in volumes, and ignored by means.
-#include "engine/scan/missing_b_scans.h"
+#include "engine/scan/recording.h"
 
 #include <gmock/gmock.h>
 
@@ -9,7 +9,7 @@
 #include "await.h"
 #include "compute/missing_voxels.h"
 #include "engine/acquire/scan_player.h"
-#include "engine/acquire/source_kinds.h"
+#include "engine/acquire/source.h"
 #include "engine/analysis/figures.h"
 #include "engine/offline/reconstruction.h"
 #include "recorder_fixture.h"

@@ -1,6 +1,6 @@
 // The choice of the GPU near which blocks are placed, read from mock copies of /sys, and whether sources report it and
 // blocks are placed there.
-#include "engine/acquire/placed_source.h"
+#include "engine/acquire/wrapped_sources.h"
 
 #include <gmock/gmock.h>
 

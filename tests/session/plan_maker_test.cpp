@@ -1,5 +1,5 @@
 // Plans are made one at a time; of several requests, the last one counts.
-#include "engine/live/plan_maker.h"
+#include "engine/planning.h"
 
 #include <gtest/gtest.h>
 

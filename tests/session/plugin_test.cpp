@@ -17,7 +17,7 @@
 
 #include "compute/error.h"
 #include "compute/steps/sample.h"
-#include "engine/acquire/source_kinds.h"
+#include "engine/acquire/source.h"
 #include "hostile_plugin.h"
 #include "temporary_folder.h"
 

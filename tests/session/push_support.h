@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "await.h"
-#include "engine/acquire/source_kinds.h"
+#include "engine/acquire/source.h"
 #include "plugins/echolux_push.h"
 #include "pushed_pattern.h"
 

@@ -1,6 +1,6 @@
 // Time points that are read ahead: their order, the memory budget, jumps and faults. The reader belongs to the test: it
 // counts reads, and each read ends on demand.
-#include "engine/offline/read_ahead.h"
+#include "engine/offline/series.h"
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,7 @@
 // Recordings that end without warning: cut at any page, killed, or left as on the disk after a power cut. They open up
 // to the last whole block, and every byte that opens is right.
 #include "engine/live/recorder.h"
-#include "engine/scan/recording_index.h"
-#include "engine/scan/recording_lack.h"
+#include "engine/scan/recording.h"
 #include "recording_disks.h"
 
 namespace echolux {

@@ -1,7 +1,7 @@
 // A recorder of the small source, in a temporary folder.
 #pragma once
 
-#include "engine/scan/recording_index.h"
+#include "engine/scan/recording.h"
 #include "recording_disks.h"
 
 namespace echolux {

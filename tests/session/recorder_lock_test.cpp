@@ -3,7 +3,7 @@
 
 #include <barrier>
 
-#include "engine/io/file_lock.h"
+#include "engine/io/durable_file.h"
 #include "engine/io/output_rule.h"
 #include "recorder_fixture.h"
 

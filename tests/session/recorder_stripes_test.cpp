@@ -1,7 +1,8 @@
 // Recordings in stripes on several disks: together they hold the bytes of a plain recording, however it ends. A missing
 // stripe is named, and a full disk costs only its blocks.
-#include "engine/live/striped_file.h"
-#include "engine/scan/raw_bytes.h"
+#include "engine/live/recording_files.h"
+#include "engine/scan/raw_spectra.h"
+#include "engine/scan/scan.h"
 #include "recorder_fixture.h"
 
 namespace echolux {

@@ -21,7 +21,7 @@
 
 #include "await.h"
 #include "compute/error.h"
-#include "engine/io/direct_file.h"
+#include "engine/io/durable_file.h"
 #include "engine/live/recorder.h"
 #include "temporary_folder.h"
 

@@ -1,5 +1,5 @@
 // The single recording of a session, started by several threads at once.
-#include "engine/live/recording.h"
+#include "engine/live/recorder.h"
 
 #include "recorder_fixture.h"
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/live/overdue.h"
+#include "engine/live/session.h"
 #include "leaping_threads.h"
 #include "noting_sink.h"
 #include "temporary_folder.h"

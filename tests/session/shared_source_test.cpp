@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "compute/plan/params.h"
-#include "engine/acquire/shared_ring.h"
+#include "engine/acquire/shared_source.h"
 #include "engine/live/session.h"
 #include "noting_sink.h"
 #include "push_support.h"

@@ -1,5 +1,5 @@
 // A simulated display: a real volume ring between a queue of work that writes slots and one that reads them, as
-// app/live/volume_feeder.h and render/ use it. Each slice of a slot stores its volume, so that a picture that is torn
+// app/live/volume_path.h and render/ use it. Each slice of a slot stores its volume, so that a picture that is torn
 // or shows unwritten slices is detected.
 #pragma once
 

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "engine/scan/frame_header.h"
-#include "engine/scan/recording_index.h"
+#include "engine/scan/raw_spectra.h"
+#include "engine/scan/recording.h"
 #include "simulated_display.h"
 #include "temporary_folder.h"
 
@@ -204,7 +204,7 @@ class Simulation {
         for (std::size_t i = 0; i < bytes.size(); i += 8)
             world_.expect(std::memcmp(bytes.data() + i, &first, 8) == 0, "a block in the file is of two pieces");
         world_.expect(first != 0, "a block in the file is empty");
-        world_.expect(crc32(bytes) == row.crc32, "a checksum of the index is wrong");
+        world_.expect(crc32_of(bytes) == row.crc32, "a checksum of the index is wrong");
         return Stamp::of(first);
     }
 

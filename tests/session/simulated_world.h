@@ -17,7 +17,7 @@
 
 #include "compute/error.h"
 #include "engine/acquire/source.h"
-#include "engine/live/block_sink.h"
+#include "engine/live/display_queue.h"
 #include "engine/live/recorder.h"
 #include "engine/live/session.h"
 #include "engine/live/volume_ring.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compute/error.h"
-#include "engine/acquire/stored_volumes.h"
+#include "engine/acquire/paced_source.h"
 #include "hand_clock.h"
 
 namespace echolux {

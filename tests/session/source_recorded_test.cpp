@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "await.h"
-#include "engine/acquire/source_kinds.h"
+#include "engine/acquire/source.h"
 #include "engine/simulate/simulator.h"
 #include "engine/simulate/truth.h"
 #include "hand_clock.h"

@@ -1,6 +1,6 @@
 // Volumes that are sent repeatedly: for an early first picture, the first volume replaces the others until they are
 // made, and no block is lost.
-#include "engine/acquire/stored_volumes.h"
+#include "engine/acquire/paced_source.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "engine/acquire/push_wire.h"
+#include "engine/acquire/stream.h"
 #include "engine/net/tcp.h"
 #include "plugins/echolux_push_tcp.h"
 #include "push_support.h"

@@ -20,10 +20,10 @@
 #include <random>
 #include <thread>
 
-#include "app/live/display_switch.h"
-#include "app/live/live_source.h"
-#include "app/live/picture_loop.h"
+#include "app/live/live_job.h"
+#include "app/live/session_run.h"
 #include "app/live/volume_path.h"
+#include "app/stage/session_exhibit.h"
 #include "compute/plan/describe.h"
 #include "engine/live/session.h"
 #include "tests/unit/await.h"

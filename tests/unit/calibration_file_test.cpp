@@ -1,6 +1,6 @@
 // Calibration vectors from files, valid and invalid.
-#include "engine/io/calibration_file.h"
 #include "compute/plan/choices.h"
+#include "engine/io/number_file.h"
 
 #include <fmt/format.h>
 

@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "compute/backend.h"
-#include "compute/block_memory.h"
 #include "compute/error.h"
-#include "engine/block_pool.h"
+#include "compute/place.h"
+#include "engine/memory.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {

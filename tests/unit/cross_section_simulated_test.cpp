@@ -8,7 +8,7 @@
 
 #include "engine/analysis/intensity.h"
 #include "engine/flow/cross_section.h"
-#include "engine/flow/heart_rate.h"
+#include "engine/flow/time_series.h"
 #include "engine/offline/reconstruction.h"
 #include "engine/simulate/truth.h"
 #include "temporary_folder.h"

@@ -9,7 +9,7 @@
 
 #include "compute/error.h"
 #include "engine/flow/cross_section.h"
-#include "engine/flow/heart_rate.h"
+#include "engine/flow/time_series.h"
 
 namespace echolux {
 namespace {

@@ -1,5 +1,5 @@
 // Surfaces dragged by hand: the parts that follow, the parts that stay, and that surfaces never cross.
-#include "engine/layers/surfaces.h"
+#include "engine/layers/layers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "app/figure/figure_page.h"
-#include "app/figure/layer_panels.h"
 
 namespace echolux {
 namespace {

@@ -1,7 +1,7 @@
 // Regression tests for findings of fuzzing (tests/fuzz/seeds/*/found_*), for machines without a fuzzer.
 #include <fstream>
 
-#include "engine/io/calibration_file.h"
+#include "engine/io/number_file.h"
 #include "engine/io/raw_guess.h"
 #include "engine/io/volume_file.h"
 #include "engine/scan/time_points.h"

@@ -1,5 +1,5 @@
 // Profiles along lines: exact in a volume of linearly increasing values, and exported as a table.
-#include "engine/analysis/line_profile.h"
+#include "engine/analysis/figures.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "compute/error.h"
-#include "engine/io/orientation.h"
+#include "engine/io/image_header.h"
 
 namespace echolux {
 namespace {

@@ -1,5 +1,5 @@
 // The parts of a live job's report that count as failures. They determine the exit codes of `record` and `live`.
-#include "app/live/live_report.h"
+#include "app/live/session_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

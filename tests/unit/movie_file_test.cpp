@@ -13,9 +13,7 @@
 #include <vector>
 
 #include "compute/error.h"
-#include "engine/io/movie/palette.h"
-#include "engine/io/movie/png_series.h"
-#include "engine/io/movie/yuv.h"
+#include "engine/io/movie/video_colours.h"
 #include "engine/io/png_file.h"
 #include "temporary_folder.h"
 

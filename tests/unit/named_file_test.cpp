@@ -1,5 +1,5 @@
 // Limits of untrusted texts and headers: their nesting depth, and the files they may name.
-#include "engine/io/named_file.h"
+#include "engine/io/file_name.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

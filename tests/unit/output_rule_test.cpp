@@ -1,7 +1,6 @@
 // Rules for the names and places of outputs.
 #include "engine/io/output_rule.h"
 
-#include "engine/io/own_files.h"
 #include "temporary_folder.h"
 
 namespace echolux {

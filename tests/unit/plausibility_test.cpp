@@ -1,5 +1,5 @@
 // Settings, calibration and layouts that cannot be right, or are unlikely: refused or warned of, with the likely cause.
-#include "engine/scan/plausibility.h"
+#include "engine/scan/scan_checks.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -7,7 +7,6 @@
 #include <functional>
 
 #include "compute/calibrate/calibrate.h"
-#include "engine/scan/layout_check.h"
 #include "engine/scan/scan.h"
 #include "engine/simulate/simulator.h"
 #include "temporary_folder.h"

@@ -1,5 +1,5 @@
 // `info --guess`: the proposal is a valid scan with reasons, and never overwrites files.
-#include "app/open/proposed_scan.h"
+#include "app/open/description.h"
 
 #include <cmath>
 #include <cstdint>

@@ -1,6 +1,5 @@
 // Guessing the shape of undescribed raw spectra: simulated scans of several shapes and storage formats, and real ones.
 #include "engine/io/raw_guess.h"
-#include "engine/io/raw_name.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // Recipes: in the shipped ones every setting exists, accepts its value and is compatible with the others. For a user's
 // recipes, errors are reported.
-#include "engine/scan/recipes.h"
+#include "engine/scan/scan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,6 @@
 #include <regex>
 
 #include "compute/error.h"
-#include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
 #include "temporary_folder.h"
 

@@ -6,9 +6,8 @@
 #include <random>
 #include <string>
 
-#include "app/jobs/register_across.h"
 #include "app/jobs/register_job.h"
-#include "app/jobs/tissue_shown.h"
+#include "app/jobs/render_job.h"
 #include "compute/error.h"
 #include "engine/io/volume_file.h"
 #include "moving_speckle.h"

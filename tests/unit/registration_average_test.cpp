@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-#include "engine/layers/surfaces.h"
+#include "engine/layers/layers.h"
 #include "engine/simulate/instrument.h"
 #include "engine/simulate/truth.h"
 #include "moving_eyes.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "compute/error.h"
-#include "engine/registration/crosses.h"
+#include "engine/registration/registration.h"
 #include "moving_speckle.h"
 #include "temporary_folder.h"
 

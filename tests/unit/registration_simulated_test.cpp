@@ -9,7 +9,7 @@
 #include <span>
 
 #include "compute/calibrate/fitting.h"
-#include "engine/registration/crosses.h"
+#include "engine/registration/registration.h"
 #include "moving_eyes.h"
 #include "temporary_folder.h"
 

@@ -12,8 +12,8 @@
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 #include "engine/analysis/intensity.h"
-#include "engine/registration/features.h"
 #include "engine/registration/registration.h"
+#include "engine/registration/strips.h"
 #include "tests/unit/moving_speckle.h"
 
 namespace echolux {

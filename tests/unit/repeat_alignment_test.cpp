@@ -10,11 +10,11 @@
 #include "compute/error.h"
 #include "compute/flow/flow_tables.h"
 #include "compute/parallel_for.h"
+#include "compute/reason.h"
 #include "compute/reconstructor.h"
-#include "compute/repeat_report.h"
 #include "compute/steps/angiography.h"
 #include "compute/steps/repeat_alignment.h"
-#include "engine/offline/repeat_table.h"
+#include "engine/offline/reconstruction.h"
 #include "engine/validation/scenes.h"
 
 namespace echolux {

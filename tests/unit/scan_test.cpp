@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 
-#include "engine/scan/provenance.h"
 #include "temporary_folder.h"
 
 namespace echolux {

@@ -1,5 +1,5 @@
 // SD01RAW2 files, both synthetic and recorded by an instrument.
-#include "engine/scan/sd01raw2.h"
+#include "engine/scan/foreign_scans.h"
 
 #include <cmath>
 #include <cstdint>

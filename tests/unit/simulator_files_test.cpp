@@ -5,7 +5,7 @@
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"
-#include "engine/scan/frame_header.h"
+#include "engine/scan/raw_spectra.h"
 #include "engine/scan/scan.h"
 #include "engine/simulate/truth.h"
 #include "simulator_recording.h"

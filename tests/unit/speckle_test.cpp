@@ -10,7 +10,7 @@
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 #include "compute/steps/speckle.h"
-#include "engine/speckle/filter_volume.h"
+#include "engine/speckle/speckle_filter.h"
 #include "engine/validation/scenes.h"
 
 namespace echolux {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "compute/error.h"
-#include "engine/layers/surfaces.h"
+#include "engine/layers/layers.h"
 #include "temporary_folder.h"
 
 namespace echolux {

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "compute/error.h"
-#include "engine/io/height_file.h"
+#include "engine/io/number_file.h"
 #include "engine/offline/reconstruction.h"
 #include "engine/simulate/simulator.h"
 #include "engine/simulate/truth.h"

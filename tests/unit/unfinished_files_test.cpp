@@ -1,11 +1,10 @@
 // A program that ends at once leaves no unfinished results.
-#include "engine/io/unfinished_files.h"
+#include "engine/io/atomic_file.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "engine/io/atomic_file.h"
 #include "temporary_folder.h"
 
 namespace echolux {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "engine/flow/planes.h"
+#include "engine/flow/cross_section.h"
 
 namespace echolux {
 namespace {

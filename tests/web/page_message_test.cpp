@@ -6,9 +6,8 @@
 #include <deque>
 
 #include "compute/error.h"
-#include "engine/io/png_bytes.h"
+#include "engine/io/movie_file.h"
 #include "engine/io/png_file.h"
-#include "engine/io/video_stream.h"
 #include "temporary_folder.h"
 #include "ui/web/page_message.h"
 #include "ui/web/picture_stream.h"

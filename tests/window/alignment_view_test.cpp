@@ -1,7 +1,6 @@
 // The alignment view in the window: its controls work, and all of them are visible at common window sizes.
-#include "app/picture_of.h"
+#include "app/open/show_opened.h"
 #include "app/stage/exhibit.h"
-#include "app/stage/live_session.h"
 #include "engine/io/png_file.h"
 #include "ui/workspace/calibrating.h"
 #include "window_run.h"

@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "app/jobs/simulate_job.h"
-#include "app/picture_of.h"
+#include "app/open/show_opened.h"
 #include "engine/io/png_file.h"
 #include "window_run.h"
 
@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t reduction = 4;  // pixels at scale 1
 constexpr int unlike = 48;             // gray levels
 constexpr double max_unlike = 0.0015;  // share of the compared pixels
-constexpr std::uint8_t left_out = 0;   // value of pixels that are not compared
+constexpr std::uint8_t masked = 0;     // value of pixels that are not compared
 
 struct Size {
     std::int64_t width = 1280, height = 800;
@@ -43,7 +43,7 @@ Picture reduced(const Image& image, std::int64_t by) {
 void leave_out(Picture& picture, const Region& part, std::int64_t by) {
     for (std::int64_t y = part.top / by; y < std::min(picture.height, (part.top + part.height + by - 1) / by); ++y) {
         for (std::int64_t x = part.left / by; x < std::min(picture.width, (part.left + part.width + by - 1) / by); ++x)
-            picture.pixels[static_cast<std::size_t>(y * picture.width + x)] = left_out;
+            picture.pixels[static_cast<std::size_t>(y * picture.width + x)] = masked;
     }
 }
 
@@ -52,7 +52,7 @@ double share_unlike(const Picture& a, const Picture& b) {
     if (a.width != b.width || a.height != b.height) return 1;
     std::int64_t counted = 0, unlike_ones = 0;
     for (std::size_t i = 0; i < a.pixels.size(); ++i) {
-        const bool counts_in_a = a.pixels[i] != left_out, counts_in_b = b.pixels[i] != left_out;
+        const bool counts_in_a = a.pixels[i] != masked, counts_in_b = b.pixels[i] != masked;
         if (!counts_in_a && !counts_in_b) continue;
         ++counted;
         if (counts_in_a != counts_in_b || std::abs(a.pixels[i] - b.pixels[i]) > unlike) ++unlike_ones;

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "app/stage/exhibit.h"
-#include "app/stage/live_session.h"
 #include "window_run.h"
 
 namespace echolux::test {

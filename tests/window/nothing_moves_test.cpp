@@ -5,7 +5,6 @@
 #include <atomic>
 
 #include "app/stage/exhibit.h"
-#include "app/stage/live_session.h"
 #include "await.h"
 #include "window_run.h"
 

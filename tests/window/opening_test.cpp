@@ -1,7 +1,6 @@
 // Opening in the window: the clicked item shows its progress, a file gets its panels whatever was open before, and a
 // recording is displayed as when it was recorded.
 #include "app/stage/exhibit.h"
-#include "app/stage/live_session.h"
 #include "window_run.h"
 
 namespace echolux::test {

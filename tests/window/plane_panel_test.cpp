@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "app/picture_of.h"
+#include "app/open/show_opened.h"
 #include "compute/plan/describe.h"
 #include "engine/io/png_file.h"
 #include "ui/panels/curve_editor.h"

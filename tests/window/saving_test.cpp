@@ -10,7 +10,6 @@
 
 #include "app/movie/movie_plan.h"
 #include "app/stage/exhibit.h"
-#include "app/stage/live_session.h"
 #include "window_run.h"
 
 namespace echolux::test {

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "app/picture_of.h"
+#include "app/open/show_opened.h"
 #include "engine/io/png_file.h"
 #include "layered_volume.h"
 #include "ui/workspace/filtering.h"

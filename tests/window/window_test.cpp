@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "app/stage/exhibit.h"
-#include "app/stage/live_session.h"
 #include "engine/io/png_file.h"
 #include "raw_spectra.h"
 #include "ui/workspace/raw_proposal.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/stage/exhibit.h"
-#include "app/stage/live_session.h"
 #include "engine/scan/scan.h"
 #include "window_run.h"
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "app/stage/exhibit.h"
-#include "app/stage/live_session.h"
 #include "engine/scan/scan.h"
 #include "ui/panels/widgets.h"
 #include "window_run.h"

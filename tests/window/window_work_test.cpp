@@ -5,8 +5,7 @@
 #include <fstream>
 
 #include "app/stage/exhibit.h"
-#include "app/stage/live_session.h"
-#include "app/stage/patient_sides.h"
+#include "app/stage/pane_view.h"
 #include "ui/window/panes.h"
 #include "ui/workspace/actions.h"
 #include "window_run.h"

@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "compute/plan/describe.h"
-#include "engine/io/calibration_file.h"
+#include "engine/io/number_file.h"
 #include "engine/simulate/spectrometer.h"
 #include "ui/workspace/calibrating.h"
 #include "workspace_fixture.h"

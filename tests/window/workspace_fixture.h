@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "app/stage/live_session.h"
+#include "app/stage/exhibit.h"
 #include "compute/plan/describe.h"
 #include "engine/io/volume_file.h"
 #include "own_home.h"

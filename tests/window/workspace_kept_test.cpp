@@ -1,5 +1,5 @@
 // The last volumes of a live source: paused, browsed and saved while newer ones arrive.
-#include "app/stage/kept_time.h"
+#include "app/stage/session_exhibit.h"
 #include "workspace_fixture.h"
 
 namespace echolux::test {

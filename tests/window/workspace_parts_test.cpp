@@ -4,9 +4,8 @@
 
 #include <fstream>
 
+#include "app/jobs/jobs.h"
 #include "app/session/settings_book.h"
-#include "app/session/text_writer.h"
-#include "app/session/undo.h"
 #include "compute/plan/describe.h"
 #include "temporary_folder.h"
 #include "ui/workspace/actions.h"

@@ -7,7 +7,7 @@
 #include "app/movie/movie_plan.h"
 #include "app/session/session_text.h"
 #include "engine/io/png_file.h"
-#include "engine/layers/surfaces.h"
+#include "engine/layers/layers.h"
 #include "layered_volume.h"
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/layering.h"

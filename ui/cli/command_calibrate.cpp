@@ -14,15 +14,11 @@
 #include <tuple>
 
 #include "app/jobs/calibrate_job.h"
-#include "app/jobs/roll_off_job.h"
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "ui/cli/commands.h"
-#include "ui/cli/parse_text.h"
-#include "ui/cli/setting_options.h"
-#include "ui/cli/standard_streams.h"
-#include "ui/cli/telling.h"
-#include "ui/cli/terminal_progress.h"
+#include "ui/cli/options.h"
+#include "ui/cli/output.h"
+#include "ui/cli/program.h"
 
 namespace echolux {
 namespace {

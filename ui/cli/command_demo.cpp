@@ -6,10 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/jobs/demo_job.h"
-#include "ui/cli/commands.h"
-#include "ui/cli/setting_options.h"
-#include "ui/cli/telling.h"
-#include "ui/cli/terminal_progress.h"
+#include "ui/cli/options.h"
+#include "ui/cli/output.h"
+#include "ui/cli/program.h"
 
 namespace echolux {
 namespace {

@@ -14,18 +14,14 @@
 
 #include "app/jobs/settings_table.h"
 #include "app/open/description.h"
-#include "app/open/proposed_scan.h"
-#include "app/transfer/preset_list.h"
 #include "assets/assets.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "engine/acquire/source.h"
-#include "engine/scan/recipes.h"
-#include "ui/cli/commands.h"
-#include "ui/cli/parse_text.h"
-#include "ui/cli/setting_options.h"
-#include "ui/cli/standard_streams.h"
-#include "ui/cli/telling.h"
+#include "engine/scan/scan.h"
+#include "ui/cli/options.h"
+#include "ui/cli/output.h"
+#include "ui/cli/program.h"
 
 namespace echolux {
 namespace {

@@ -4,13 +4,12 @@
 
 #include "app/live/live_job.h"
 #include "engine/scan/settings.h"
-#include "ui/cli/commands.h"
-#include "ui/cli/parse_text.h"
-#include "ui/cli/session_options.h"
-#include "ui/cli/setting_options.h"
-#include "ui/cli/standard_streams.h"
+#include "ui/cli/command_record.h"
+#include "ui/cli/options.h"
+#include "ui/cli/output.h"
+#include "ui/cli/program.h"
 #ifdef ECHOLUX_NET
-#include "ui/cli/igtl_options.h"
+#include "ui/cli/command_view.h"
 #include "ui/control/live_control.h"
 #endif
 

@@ -1,12 +1,108 @@
 // `echolux record --source ... -o scan.toml`: records every block of a source.
+#include "ui/cli/command_record.h"
+
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/live/record_job.h"
-#include "ui/cli/commands.h"
-#include "ui/cli/session_options.h"
+#include "engine/acquire/source.h"
+#include "engine/io/atomic_file.h"
+#include "engine/scan/settings.h"
+#include "ui/cli/options.h"
+#include "ui/cli/output.h"
+#include "ui/cli/program.h"
 
 namespace echolux {
+namespace {
+
+bool is_of(const std::string& assignment, const std::vector<std::string>& sections) {
+    return std::ranges::any_of(sections, [&](const std::string& section) { return assignment.starts_with(section); });
+}
+
+}  // namespace
+
+CLI::Option* add_source_options(CLI::App& command, SourceOptions& options) {
+    CLI::Option* name = command.add_option("--source", options.name, source_names)->type_name("SOURCE");
+    command.add_option("--scan", options.scan, "describes what a camera or plugin sends: sizes, calibration, recipe")
+        ->type_name("scan.toml");
+    add_recipe_option(command, options.assignments);
+    add_set_option(command, options.assignments);
+    SourceSettings source;
+    Settings settings;
+    settings.bind("source", source);
+    add_setting_options(command, settings, "source", "Source (each also as --set source.KEY=VALUE)",
+                        options.assignments);
+    return name;
+}
+
+SourceWanted source_wanted(const SourceOptions& options, const std::vector<std::string>& besides) {
+    SourceWanted wanted;
+    wanted.name = options.name;
+    wanted.scan = options.scan;
+    Settings settings;
+    settings.bind("source", wanted.settings);
+    for (const std::string& assignment : options.assignments) {
+        if (assignment.starts_with("source."))
+            settings.set_assignment(assignment);
+        else if (!is_of(assignment, besides))
+            wanted.assignments.push_back(assignment);
+    }
+    return wanted;
+}
+
+std::vector<std::string> assignments_of(const SourceOptions& options, const std::vector<std::string>& sections) {
+    std::vector<std::string> found;
+    for (const std::string& assignment : options.assignments) {
+        if (is_of(assignment, sections)) found.push_back(assignment);
+    }
+    return found;
+}
+
+void go(const SessionJob& job, const std::function<LiveReport(Progress&, const HearEvent&)>& run) {
+    TerminalProgress progress;
+    const LiveReport report = run(progress, [](const SessionEvent& event) {
+        if (!telling().is_silent()) print_progress(fmt::format("{:7.2f} s  {}\n", event.time_s, event.line));
+    });
+    if (!job.report.empty()) write_text(job.report, json_of(report) + "\n");
+    give(nlohmann::ordered_json::parse(json_of(report)));
+    print_closing(text_of(report));
+    if (const std::optional<Error> problem = problem_of(report)) throw Error(*problem);
+}
+
+void add_session_options(CLI::App& command, SessionOptions& options, SessionJob& job) {
+    add_source_options(command, options.source)->required();
+    command.add_option("--seconds", job.seconds, "end after this many seconds [0: when the source ends, or at Ctrl-C]")
+        ->check(not_negative())
+        ->type_name("S");
+    command.add_option("--volumes", job.volumes, "end after this many volumes [0: no limit]")
+        ->check(not_negative())
+        ->type_name("N");
+    command.add_option("--report", job.report, "write all statistics here as JSON")->type_name("FILE.json");
+    add_overwrite_option(command, job.overwrites);
+}
+
+CLI::Option* add_stripe_option(CLI::App& command, SessionJob& job) {
+    return command
+        .add_option("--stripe", job.stripes,
+                    "folder on another disk: spectra go in stripes beside the recording and into these, all at once")
+        ->type_name("FOLDER");
+}
+
+VolumeOptions add_volume_options(CLI::App& command, SessionJob& job) {
+    CLI::Option* gpus = add_gpus_option(command, job.backend);
+    return {command
+                .add_option("--processed", job.processed,
+                            "also write reconstructed volumes into this folder, which must not contain volumes yet")
+                ->type_name("FOLDER"),
+            add_backend_option(command, job.backend.backend), gpus};
+}
+
+// ---- the command ----------------------------------------------------------------------------------------------------
+
 namespace {
 
 struct RecordOptions : SessionOptions {

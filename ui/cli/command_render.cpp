@@ -1,25 +1,158 @@
-// `echolux render VOLUME|scan.toml -o PICTURE.png|.tif [--probe X,Y]`: renders a picture or, with --movie, a movie.
+// Commands that draw: render makes pictures and movies, reproduce repeats a picture, figure and segment draw figures.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 
+#include "app/figure/figure_job.h"
 #include "app/jobs/render_job.h"
-#include "app/open/channel_files.h"
-#include "app/session/unused_view_settings.h"
+#include "app/jobs/reproduce_job.h"
+#include "app/jobs/segment_job.h"
+#include "app/movie/movie_job.h"
+#include "app/open/show_opened.h"
+#include "app/session/settings_book.h"
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/scan/settings.h"
-#include "ui/cli/commands.h"
-#include "ui/cli/movie_options.h"
-#include "ui/cli/parse_text.h"
-#include "ui/cli/setting_options.h"
-#include "ui/cli/standard_streams.h"
-#include "ui/cli/telling.h"
-#include "ui/cli/terminal_progress.h"
+#include "ui/cli/options.h"
+#include "ui/cli/output.h"
+#include "ui/cli/program.h"
 
 namespace echolux {
+
+// ---- options of render that make a movie ----------------------------------------------------------------------------
+
+namespace {
+
+struct MovieOptions {
+    std::string output;  // empty: make a picture
+    std::string codec = "auto", along = "b-scans", swept = "slice", encoder = "auto";
+    double crf = -1;  // negative: quality above 40 dB PSNR
+    MovieSpec spec;
+};
+
+// In the order of the enumerators of MovieCodec, SweepAxis and SweptPlane.
+const std::vector<std::string> codecs{"auto", "h264", "h265", "av1", "vp9", "prores", "gif", "webp", "png"};
+const std::vector<std::string> axes{"depth", "a-scans", "b-scans"};
+const std::vector<std::string> planes{"slice", "clip"};
+
+// Converts a checked name to its enumerator.
+template <class Choice>
+Choice chosen(const std::vector<std::string>& names, const std::string& name) {
+    return static_cast<Choice>(std::ranges::find(names, name) - names.begin());
+}
+
+std::string joined(const std::vector<std::string>& names) {
+    return fmt::format("{}", fmt::join(names, "|"));
+}
+
+// Rejects options of a picture that a movie cannot honour.
+MovieJob movie_job_from(const RenderJob& picture, const MovieOptions& options) {
+    const auto refuse = [](const char* option, const char* remedy) {
+        throw Error(ErrorCode::bad_setting, "cannot be combined with --movie", option, remedy);
+    };
+    if (!picture.output.empty()) refuse("-o", "make the picture with a separate command");
+    if (!picture.probes.empty()) refuse("--probe", "probe with a separate command");
+    if (!picture.save_transfer.empty()) refuse("--save-transfer", "save it with a separate command");
+    if (!picture.key_frames.empty()) refuse("--keyframes", "give the file to --path");
+    MovieJob job;
+    static_cast<VolumeSource&>(job) = picture;
+    job.flow = picture.flow;
+    job.view = picture.view;
+    job.device = picture.device;
+    job.spec = options.spec;
+    job.spec.along = chosen<SweepAxis>(axes, options.along);
+    job.spec.plane = chosen<SweptPlane>(planes, options.swept);
+    job.output = options.output;
+    job.made_from = picture.made_from;
+    job.overwrites = picture.overwrites;
+    job.codec = chosen<MovieCodec>(codecs, options.codec);
+    job.crf = options.crf;
+    job.may_use_hardware = options.encoder == "auto";
+    return job;
+}
+
+// Adds the options in the help group "Movie"; all but --movie require it.
+void add_movie_options(CLI::App& command, MovieOptions& options) {
+    const char* group = "Movie";
+    CLI::Option* movie =
+        command
+            .add_option(
+                "--movie", options.output,
+                "make a movie instead of a picture: .mp4 .mkv .webm .mov .gif .webp, frame_%04d.png or a folder")
+            ->type_name("MOVIE.mp4")
+            ->group(group);
+    const auto add = [&](const char* name, auto& value, const char* type, const std::string& help) {
+        return command.add_option(name, value, help)->type_name(type)->group(group)->needs(movie);
+    };
+    add("--path", options.spec.path, "PATH",
+        "turntable, time (through the volumes of the input), sweep (of a plane) or a file of key frames, joined with + "
+        "[turntable]");
+    add("--frames", options.spec.frames, "N", "number of pictures [from the path or --seconds]")
+        ->check(between(1, static_cast<double>(max_movie_frames)));
+    add("--fps", options.spec.fps, "F", "pictures per second: 25, 29.97, 30000/1001 [30]");
+    add("--seconds", options.spec.seconds, "S", "length in seconds [from --frames]")->check(positive());
+    add("--sweep-along", options.along, "AXIS",
+        "direction in which a sweep moves its plane: " + joined(axes) + " [b-scans]")
+        ->check(one_of(axes));
+    add("--sweep-plane", options.swept, "KIND",
+        "what a sweep moves: slice shows the values on the plane, clip removes what is beyond it [slice]")
+        ->check(one_of(planes));
+    add("--step-time", options.spec.step_s, "S", "seconds between two volumes of the input [from the input]")
+        ->check(positive());
+    command
+        .add_flag("--resume", options.spec.resumes,
+                  "go on where the same command was interrupted; pictures wait in MOVIE.pictures until all are there")
+        ->group(group)
+        ->needs(movie);
+    add("--codec", options.codec, "CODEC", joined(codecs) + " [by the ending]")->check(one_of(codecs));
+    add("--crf", options.crf, "N", "quality of h264, h265, av1, vp9; lower is better, 0 is best [above 40 dB PSNR]")
+        ->check(not_negative());
+    add("--encoder", options.encoder, "auto|software",
+        "auto uses the graphics card's encoder where there is one [auto]")
+        ->check(one_of({"auto", "software"}));
+}
+
+// Renders the movie of the view in `picture`, encodes it and prints its properties. Throws Error.
+void make_movie(const RenderJob& picture, const MovieOptions& options) {
+    const MovieJob job = movie_job_from(picture, options);
+    TerminalProgress progress;
+    const MadeMovie made = run(job, progress);
+    print_warnings(made.warnings);
+    if (made.width != job.view.width || made.height != job.view.height) {
+        close_with("{} x {} instead of {} x {}: the codec needs even sizes\n", made.width, made.height, job.view.width,
+                   job.view.height);
+    }
+    const std::string rate = made.rate.seconds == 1 ? fmt::format("{}", made.rate.pictures)
+                                                    : fmt::format("{}/{}", made.rate.pictures, made.rate.seconds);
+    close_with("{} of {} x {} at {} a second: {:.3f} s{}\n", counted(made.frames, "pictures"), made.width, made.height,
+               rate, static_cast<double>(made.frames) / made.rate.per_s(),
+               made.time_rate > 0 ? fmt::format(", time at {:.3g}x", made.time_rate) : "");
+    close_with("Vulkan on {}, encoded by {}, made in {:.1f} s\n{}\n", made.device, made.encoder, made.seconds,
+               job.output.string());
+    give({{"files", names_of({job.output})},
+          {"device", made.device},
+          {"encoder", made.encoder},
+          {"pictures", made.frames},
+          {"width", made.width},
+          {"height", made.height},
+          {"pictures_per_s", made.rate.per_s()},
+          {"seconds", made.seconds},
+          {"warnings", lines_of(made.warnings)}});
+}
+
+}  // namespace
+
+// ---- render ---------------------------------------------------------------------------------------------------------
+
+// `echolux render VOLUME|scan.toml -o PICTURE.png|.tif [--probe X,Y]`: renders a picture or, with --movie, a movie.
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -193,6 +326,375 @@ void add_render(CLI::App& program) {
     add_setting_options(*command, settings, "view", "View (each also as --set view.KEY=VALUE)", options->assignments,
                         {"width", "height"});
     command->callback([options] { render(*options); });
+}
+
+// ---- reproduce ------------------------------------------------------------------------------------------------------
+
+// `echolux reproduce PICTURE [-o AGAIN]`: renders a picture again from the settings stored in it and compares the
+// pixels.
+
+namespace {
+
+struct ReproduceOptions {
+    std::string picture, input, output, device;
+    bool overwrites = false;
+};
+
+const char* verdict(Sameness sameness) {
+    switch (sameness) {
+        case Sameness::same: return "identical, bit for bit";
+        case Sameness::other: return "not identical";
+        case Sameness::unknown: return "the picture has no fingerprint to compare with";
+    }
+    return "";
+}
+
+void reproduce(const ReproduceOptions& options) {
+    TerminalProgress progress;
+    ReproduceJob job;
+    job.picture = options.picture;
+    job.input = options.input;
+    job.output = output_named(options.output, std::filesystem::path(options.picture).extension().string());
+    job.overwrites = options.overwrites;
+    job.device.name = options.device;
+    const ReproducedPicture done = run(job, progress);
+    print_warnings(done.warnings);
+    close_with("Vulkan on {}: {}\n{}\n", done.rendered.device, verdict(done.sameness), done.output.string());
+    give({{"files", names_of({done.output})},
+          {"device", done.rendered.device},
+          {"same", done.sameness == Sameness::unknown ? nlohmann::ordered_json(nullptr)
+                                                      : nlohmann::ordered_json(done.sameness == Sameness::same)},
+          {"warnings", lines_of(done.warnings)}});
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& program) {
+    auto options = std::make_shared<ReproduceOptions>();
+    CLI::App* command = program.add_subcommand("reproduce", "Make a picture again from the settings stored in it");
+    command->add_option("PICTURE", options->picture, "PNG or TIFF saved by `echolux render` or the window")
+        ->required()
+        ->type_name("");
+    command->add_option("-o,--output", options->output, "the new picture [its name with -again]")
+        ->type_name("PICTURE.png|.tif");
+    command->add_option("--input", options->input, "volume or scan to use [the original place]")->type_name("FILE");
+    command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")
+        ->type_name("NAME");
+    add_overwrite_option(*command, options->overwrites);
+    command->callback([options] { reproduce(*options); });
+}
+
+// ---- figure ---------------------------------------------------------------------------------------------------------
+
+// `echolux figure VOLUME|scan.toml -o FIGURE.pdf|.svg|.png [--layout volume+bscan+enface]` draws a figure. With
+// --a-scan or --psf it writes a table: -o TABLE.csv
+
+namespace {
+
+struct FigureOptions {
+    std::string input, output, layout, en_face, a_scan, rows, view_file, size, device;
+    std::int64_t volume = 0;
+    bool overwrites = false;
+    std::optional<std::int64_t> b_scan;
+    bool from_surface = false, psf = false;
+    std::vector<std::string> assignments;
+};
+
+bool makes_table(const FigureOptions& options) {
+    return options.psf || !options.a_scan.empty();
+}
+
+// Returns the layout that the options imply. Without any, a B-scan is drawn beside an en-face projection.
+std::string layout_of(const FigureOptions& options) {
+    if (!options.layout.empty()) return options.layout;
+    const bool has_en_face = !options.en_face.empty() || options.from_surface;
+    if (options.b_scan) return has_en_face ? "bscan+enface" : "bscan";
+    return has_en_face ? "enface" : "bscan+enface";
+}
+
+// `view.*` and `figure.*` settings configure the drawing; all other settings configure the reconstruction.
+FigureJob figure_from(const FigureOptions& options) {
+    FigureJob job;
+    job.input = input_named(options.input, ".npy");
+    job.output = output_named(options.output, ".png");
+    job.overwrites = options.overwrites;
+    job.made_from = {options.view_file};
+    job.part.volume = options.volume;
+    job.device.name = options.device;
+    job.content.layout = parsed_layout(layout_of(options));
+    job.content.b_scan = options.b_scan;
+    job.content.from_surface = options.from_surface;
+    if (!options.en_face.empty()) {
+        const auto [begin, end] = parsed_interval(options.en_face, "--en-face");
+        job.content.en_face = {begin, end};
+    }
+    Settings settings;
+    settings.bind("view", job.view);
+    settings.bind("figure", job.style);
+    if (!options.view_file.empty()) settings.read_toml(options.view_file);
+    for (const std::string& assignment : options.assignments) {
+        if (assignment.starts_with("view.") || assignment.starts_with("figure."))
+            settings.set_assignment(assignment);
+        else
+            job.settings.push_back(assignment);
+    }
+    if (!options.size.empty()) {
+        const auto [width, height] = parsed_size(options.size, "--size");
+        settings.set("view.width", std::to_string(width), "--size");
+        settings.set("view.height", std::to_string(height), "--size");
+    }
+    return job;
+}
+
+TableJob table_from(const FigureOptions& options) {
+    if (options.psf && !options.a_scan.empty()) {
+        throw Error(ErrorCode::bad_setting, "a table holds one A-scan, or the strongest echoes of all", "--psf",
+                    "leave out --a-scan or --psf");
+    }
+    TableJob job;
+    job.input = input_named(options.input, ".npy");
+    job.output = output_named(options.output, ".csv", false);
+    job.overwrites = options.overwrites;
+    job.part.volume = options.volume;
+    job.settings = options.assignments;
+    if (!options.a_scan.empty()) {
+        job.a_scan = parsed_pixel(options.a_scan, "--a-scan", "X,Y: A-scan and B-scan, counted from 0, e.g. 120,64");
+    }
+    job.b_scan = options.b_scan;
+    if (!options.rows.empty()) {
+        const auto [begin, end] = parsed_interval(options.rows, "--rows");
+        job.rows = {begin, end};
+    }
+    return job;
+}
+
+void figure(const FigureOptions& options) {
+    TerminalProgress progress;
+    const auto draw = [&](const auto& job) {
+        const std::vector<std::string> warnings = run(job, progress);
+        print_warnings(warnings);
+        close_with("{}\n", job.output.string());
+        give({{"files", names_of({job.output})}, {"warnings", lines_of(warnings)}});
+    };
+    if (makes_table(options))
+        draw(table_from(options));
+    else
+        draw(figure_from(options));
+}
+
+void add_contents(CLI::App& command, FigureOptions& options) {
+    command
+        .add_option(
+            "--layout", options.layout,
+            "parts, side by side with + and below each other with /: volume+bscan/enface [as the options below imply]")
+        ->type_name("volume+bscan+enface");
+    command.add_option("--b-scan", options.b_scan, "B-scan to show, counted from 0 [the middle one]")->type_name("N");
+    command.add_option("--en-face", options.en_face, "en-face mean over these depth rows [all]")->type_name("Z0:Z1");
+    command.add_flag("--from-surface", options.from_surface, "count those rows from the surface of the tissue");
+    command.add_option("--a-scan", options.a_scan, "one A-scan as a table: A-scan and B-scan, counted from 0")
+        ->type_name("X,Y");
+    command.add_flag("--psf", options.psf,
+                     "depth, height, width and side lobe of the strongest echo of each A-scan as a table");
+    command.add_option("--rows", options.rows, "depth rows in which --psf searches [all]")->type_name("Z0:Z1");
+}
+
+}  // namespace
+
+void add_figure(CLI::App& program) {
+    auto options = std::make_shared<FigureOptions>();
+    CLI::App* command = program.add_subcommand("figure", "B-scans and projections with axes, or tables of A-scans");
+    command->add_option("INPUT", options->input, "volume file or scan; - for standard input")
+        ->required()
+        ->type_name("");
+    command
+        ->add_option("-o,--output", options->output,
+                     "a figure, or, with --a-scan or --psf, a table; - for standard output")
+        ->required()
+        ->type_name("FILE.pdf|.svg|.png|.csv");
+    add_data_folder_option(*command);
+    add_overwrite_option(*command, options->overwrites);
+    add_contents(*command, *options);
+    command->add_option("--volume", options->volume, "volume of a scan or series, counted from 0 [0]")->type_name("N");
+    command->add_option("--view", options->view_file, "a file with a section [view], for the part `volume`")
+        ->type_name("FILE.toml");
+    command->add_option("--size", options->size, "size of the part `volume` in pixels [1024x1024]")->type_name("WxH");
+    command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")
+        ->type_name("NAME");
+    add_recipe_option(*command, options->assignments);
+    add_set_option(*command, options->assignments);
+    FigureStyle style;
+    Settings settings;
+    settings.bind("figure", style);
+    add_setting_options(*command, settings, "figure", "Looks (each also as --set figure.KEY=VALUE)",
+                        options->assignments);
+    command->callback([options] { figure(*options); });
+}
+
+// ---- segment --------------------------------------------------------------------------------------------------------
+
+// `echolux segment VOLUME|scan.toml [-o SURFACES] [--thickness MAPS] [--en-face MAP] [--flatten VOLUME]`: finds the
+// surfaces between tissue layers and derives maps from them.
+
+namespace {
+
+struct SegmentOptions {
+    SegmentJob job;
+    std::string input, preset = "retina", between, projection = "mean";
+    std::int64_t volume = 0;
+    std::vector<std::string> assignments;
+};
+
+// Settings of the preset come first, so that options override them. `layers.*` and `figure.*` settings configure this
+// command; all others configure the reconstruction of a scan.
+SegmentJob job_from(const SegmentOptions& options) {
+    SegmentJob job = options.job;
+    job.input = input_named(options.input, ".npy");
+    job.part.volume = options.volume;
+    job.value = options.projection == "max"    ? SlabValue::max
+                : options.projection == "top3" ? SlabValue::top3
+                                               : SlabValue::mean;
+    if (!options.between.empty()) {
+        const std::size_t colon = options.between.find(':');
+        if (colon == std::string::npos) {
+            throw UsageError("expected UPPER:LOWER, got " + options.between, "--between",
+                             "name two surfaces, e.g. ILM:RPE-bottom");
+        }
+        job.upper = options.between.substr(0, colon);
+        job.lower = options.between.substr(colon + 1);
+    }
+    Settings settings;
+    settings.bind("layers", job.recipe);
+    settings.bind("figure", job.style);
+    for (const std::string& assignment : layer_preset_named(options.preset).assignments)
+        settings.set_assignment(assignment);
+    for (const std::string& assignment : options.assignments) {
+        if (assignment.starts_with("layers.") || assignment.starts_with("figure."))
+            settings.set_assignment(assignment);
+        else
+            job.settings.push_back(assignment);
+    }
+    return job;
+}
+
+nlohmann::ordered_json object_of(const VesselStats& vessels) {
+    return {{"area_mm2", vessels.area_mm2},
+            {"measured_percent", vessels.measured_percent},
+            {"density_percent", vessels.density_percent},
+            {"skeleton_mm", vessels.skeleton_mm},
+            {"skeleton_per_mm", vessels.skeleton_per_mm},
+            {"flux", vessels.flux}};
+}
+
+void segment(const SegmentOptions& options) {
+    TerminalProgress progress;
+    const SegmentedLayers done = run(job_from(options), progress);
+    print_warnings(done.warnings);
+    close_with("{} in {} x {} A-scans: {}\n", counted(std::ssize(done.names), "surfaces"), done.a_scans, done.b_scans,
+               fmt::join(done.names, ", "));
+    if (done.seconds > 0) {
+        close_with(
+            "found in {:.2f} s on the {}; {:.1f} % ambiguous; {:.1f} % without a surface, {:.1f} % for too little "
+            "contrast\n",
+            done.seconds, name_of(done.used.processor), 100 * done.ambiguous, 100 * done.missing, 100 * done.weak);
+    }
+    if (done.vessels) {
+        close_with("vessels: {:.1f} % of {:.3g} mm2, {:.3g} mm/mm2, relative flux {:.3g}\n",
+                   done.vessels->density_percent, done.vessels->area_mm2, done.vessels->skeleton_per_mm,
+                   done.vessels->flux);
+    }
+    for (const auto& file : done.files) close_with("{}\n", file.string());
+    nlohmann::ordered_json told = {{"files", names_of(done.files)},
+                                   {"surfaces", done.names},
+                                   {"ambiguous", done.ambiguous},
+                                   {"weak", done.weak},
+                                   {"missing", done.missing},
+                                   {"moved", done.moved},
+                                   {"seconds", done.seconds},
+                                   {"backend", word_for(done.used.processor)},
+                                   {"warnings", lines_of(done.warnings)}};
+    if (done.vessels) told["vessels"] = object_of(*done.vessels);
+    give(told);
+}
+
+void add_results(CLI::App& command, SegmentOptions& options) {
+    SegmentJob& job = options.job;
+    command.add_option("-o,--output", job.output, "depths of the surfaces: a volume file, or a table")
+        ->type_name("FILE.nrrd|.csv");
+    command.add_option("--picture", job.picture, "a B-scan with the surfaces drawn into it")
+        ->type_name("FILE.pdf|.svg|.png");
+    command.add_option("--b-scan", job.b_scan, "B-scan of --picture, counted from 0 [the middle one]")->type_name("N");
+    command
+        .add_option("--thickness", job.thickness,
+                    "maps of the thickness of each layer, or from one surface of --between to the other")
+        ->type_name("FIGURE|VOLUME");
+    command.add_option("--en-face", job.en_face, "what lies between the surfaces of --between, seen from above")
+        ->type_name("FIGURE|VOLUME");
+    command.add_option("--flatten", job.flat, "the volume, moved in depth until the surface of --level lies flat")
+        ->type_name("VOLUME");
+    command.add_option("--unflatten", job.unflat, "a volume made by --flatten, moved back by the same --surfaces")
+        ->type_name("VOLUME");
+    command.add_option("--between", options.between, "two surfaces by name [the first and the last]")
+        ->type_name("UPPER:LOWER");
+    command.add_option("--below-upper", job.below_upper_um, "the slab begins so far below the upper surface [0]")
+        ->type_name("UM");
+    command.add_option("--below-lower", job.below_lower_um, "the slab ends so far below the lower surface [0]")
+        ->type_name("UM");
+    command
+        .add_option("--projection", options.projection,
+                    "what --en-face shows of each A-scan; top3: the mean of its three greatest values [mean]")
+        ->check(one_of({"mean", "max", "top3"}))
+        ->type_name("mean|max|top3");
+    command.add_option("--level", job.level, "surface that --flatten makes flat [the first]")->type_name("NAME");
+}
+
+void add_vessels(CLI::App& command, SegmentOptions& options) {
+    SegmentJob& job = options.job;
+    const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
+        command.add_option(name, value, help)->type_name(type)->group("Vessels (INPUT is a volume of angiography)");
+    };
+    add("--density", job.density, "map of the share of vessels between the surfaces, in %", "FIGURE|VOLUME");
+    add("--flux", job.flux, "map of the mean value of what flows between them: relative", "FIGURE|VOLUME");
+    add("--vessels", job.vessels, "table of density, length of vessels and flux of the whole slab", "FILE.csv");
+    add("--flow-above", job.vessel_spec.above,
+        "values that count as flow are greater; 0.15 is for the decorrelation methods [0.15]", "VALUE");
+    add("--window", job.vessel_spec.window_um, "side of the square over which --density counts [100]", "UM");
+    add("--tail-gap", job.tail_gap_um,
+        "remove projection tails: zero each voxel that decorrelates no more than one at least this far above it; about "
+        "a capillary's thickness, 12 [0: off]",
+        "UM");
+}
+
+}  // namespace
+
+void add_segment(CLI::App& program) {
+    auto options = std::make_shared<SegmentOptions>();
+    CLI::App* command =
+        program.add_subcommand("segment", "Find the surfaces between layers; thickness, en-face maps, flat volumes");
+    command->add_option("INPUT", options->input, "volume file or scan; - for standard input")
+        ->required()
+        ->type_name("");
+    command
+        ->add_option("--preset", options->preset,
+                     "what is looked for; `echolux info --presets` lists them, --count and others override [retina]")
+        ->type_name("NAME|FILE.toml");
+    command
+        ->add_option("--surfaces", options->job.surfaces,
+                     "take the surfaces of this file, made by -o, instead of looking for them")
+        ->type_name("VOLUME");
+    add_results(*command, *options);
+    add_vessels(*command, *options);
+    command->add_option("--volume", options->volume, "volume of a scan or series, counted from 0 [0]")->type_name("N");
+    add_data_folder_option(*command);
+    add_overwrite_option(*command, options->job.overwrites);
+    add_backend_option(*command, options->job.backend.backend, "finds the surfaces");
+    add_recipe_option(*command, options->assignments);
+    add_set_option(*command, options->assignments);
+    LayerRecipe recipe;
+    Settings settings;
+    settings.bind("layers", recipe);
+    add_setting_options(*command, settings, "layers", "Layers (each also as --set layers.KEY=VALUE)",
+                        options->assignments);
+    command->callback([options] { segment(*options); });
 }
 
 }  // namespace echolux

@@ -1,5 +1,4 @@
 // `./dev demo` before the whole program is built: the same command, linked with what it runs alone.
-#include "ui/cli/commands.h"
 #include "ui/cli/program.h"
 
 int main(int argc, char** argv) {

@@ -1,5 +1,4 @@
 // The program `echolux`.
-#include "ui/cli/commands.h"
 #include "ui/cli/program.h"
 
 int main(int argc, char** argv) {

@@ -1,3 +1,5 @@
+#include "ui/cli/program.h"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -6,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <regex>
 #include <string>
@@ -15,14 +18,9 @@
 
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "engine/version.h"
-#include "ui/cli/help_text.h"
-#include "ui/cli/option_words.h"
-#include "ui/cli/parse_text.h"
-#include "ui/cli/program.h"
-#include "ui/cli/standard_streams.h"
-#include "ui/cli/telling.h"
-#include "ui/cli/terminal_progress.h"
+#include "engine/build.h"
+#include "ui/cli/options.h"
+#include "ui/cli/output.h"
 
 namespace {
 
@@ -125,11 +123,47 @@ void refuse_unknown_names(const CLI::App& program, const std::vector<std::string
     for (; next < arguments.size(); ++next) refuse_unknown_option(*app, arguments[next]);
 }
 
+// CLI11 prints a flag and its opposite as "--box,--no-box{false}". This formatter removes the braces.
+class HelpText : public CLI::Formatter {
+  public:
+    HelpText() {
+        column_width(34);
+        label("SUBCOMMAND", "COMMAND");
+        label("REQUIRED", "(required)");
+    }
+
+    std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+        std::string name;
+        for (const char c : CLI::Formatter::make_option_name(option, is_positional)) {
+            if (c == '{') break;
+            name += c;
+            if (c == ',') name += ' ';
+        }
+        return name;
+    }
+
+    // Prints the type and whether the option is required. Exclusions are reported by the error when they occur.
+    std::string make_option_opts(const CLI::Option* option) const override {
+        std::string text =
+            option->get_type_size() == 0 || option->get_type_name().empty() ? "" : " " + option->get_type_name();
+        if (option->get_expected_max() == CLI::detail::expected_max_vector_size) text += " ...";
+        if (option->get_required()) text += " " + get_label("REQUIRED");
+        for (const CLI::Option* needed : option->get_needs()) text += " (needs " + needed->get_name() + ")";
+        return text;
+    }
+};
+
+// Sets the layout and --help. Call it before options and commands are added, which inherit it.
+void set_help_format(CLI::App& program) {
+    program.formatter(std::make_shared<HelpText>());
+    program.set_help_flag("-h,--help", "Print this help and exit");
+}
+
 int run(const std::vector<std::string>& given, const echolux::Commands& commands) {
     CLI::App program("Echolux turns raw OCT spectra into volumes and pictures.", "echolux");
     program.set_version_flag("--version", fmt::format("echolux {}", echolux::version), "Print the version and exit");
     program.require_subcommand(1);
-    echolux::set_help_format(program);
+    set_help_format(program);
     for (const auto add : commands.add) add(program);
     for (CLI::App* command : program.get_subcommands({})) command->group("Commands");
     program.footer("Start with `echolux demo`. `echolux COMMAND --help` explains a command.");

@@ -15,7 +15,7 @@
 
 namespace echolux {
 
-class AllowedFolders;  // engine/io/allowed_folders.h
+class AllowedFolders;  // engine/io/file_name.h
 struct Image;          // render/picture.h
 
 struct ControlOptions {

@@ -12,7 +12,7 @@
 #include "app/stage/exhibit.h"
 #include "app/stage/pane_view.h"
 #include "compute/error.h"
-#include "engine/io/allowed_folders.h"
+#include "engine/io/file_name.h"
 #include "ui/control/control.h"
 #include "ui/control/message.h"
 #include "ui/net/net_server.h"

@@ -3,11 +3,11 @@
 #include <cstdlib>
 #include <optional>
 
-#include "app/live/live_report.h"
-#include "app/stage/kept_time.h"
-#include "app/stage/live_session.h"
+#include "app/live/session_run.h"
+#include "app/stage/exhibit.h"
+#include "app/stage/session_exhibit.h"
 #include "compute/error.h"
-#include "engine/version.h"
+#include "engine/build.h"
 
 namespace echolux {
 namespace {

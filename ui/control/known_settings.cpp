@@ -6,8 +6,8 @@
 
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "engine/io/allowed_folders.h"
-#include "engine/scan/file_settings.h"
+#include "engine/io/file_name.h"
+#include "engine/scan/settings.h"
 
 namespace echolux {
 namespace {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "app/jobs/settings_table.h"
-#include "app/live/live_report.h"
-#include "engine/io/allowed_folders.h"
-#include "engine/version.h"
+#include "app/live/session_run.h"
+#include "engine/build.h"
+#include "engine/io/file_name.h"
 #include "ui/control/known_settings.h"
 #include "ui/control/message.h"
 #include "ui/control/methods.h"

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "app/live/live_steering.h"
-#include "engine/igtl/message_reader.h"
+#include "app/live/live_job.h"
+#include "engine/igtl/messages.h"
 
 namespace echolux {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "compute/error.h"
-#include "engine/igtl/message_reader.h"
+#include "engine/igtl/messages.h"
 #include "ui/net/connection.h"
 
 namespace echolux {

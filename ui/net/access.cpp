@@ -14,8 +14,8 @@
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/file_name.h"
 #include "engine/io/json_text.h"
-#include "engine/io/lower_case.h"
 #include "engine/io/regular_file.h"
 
 namespace echolux {

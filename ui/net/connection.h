@@ -2,6 +2,7 @@
 // that writes lines, and the queue of messages from all of them.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace echolux {
@@ -59,14 +61,29 @@ class Inbox {
   public:
     using Clock = std::chrono::steady_clock;
 
-    void put(Incoming arrival);  // thread-safe
+    // Thread-safe.
+    void put(Incoming arrival) {
+        const std::lock_guard lock(mutex_);
+        arrivals_.push_back(std::move(arrival));
+        changed_.notify_one();
+        if (tell_) std::exchange(tell_, nullptr)();
+    }
 
     // Returns all messages. Waits at most `max_s` seconds for the first one.
-    std::vector<Incoming> take(double max_s);
+    std::vector<Incoming> take(double max_s) {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, std::chrono::duration<double>(std::clamp(max_s, 0.0, 1e6)),
+                          [this] { return !arrivals_.empty(); });
+        return std::exchange(arrivals_, {});
+    }
 
     // For a thread that waits elsewhere: calls `arrived` once with the next message, on any thread, or immediately if
     // there is one.
-    void tell(std::function<void()> arrived);
+    void tell(std::function<void()> arrived) {
+        const std::lock_guard lock(mutex_);
+        if (!arrivals_.empty()) return arrived();
+        tell_ = std::move(arrived);
+    }
 
   private:
     std::mutex mutex_;

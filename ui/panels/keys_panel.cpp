@@ -7,7 +7,7 @@
 #include <cmath>
 #include <optional>
 
-#include "app/session/time_line.h"
+#include "app/session/key_frame_file.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "engine/io/atomic_file.h"

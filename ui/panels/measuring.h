@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/analysis/line_profile.h"
+#include "engine/analysis/figures.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux {

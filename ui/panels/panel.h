@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/figure/surface_colours.h"
+#include "app/figure/figure_page.h"
 #include "compute/plan/described.h"
 #include "engine/simulate/scene.h"
 #include "ui/panels/measuring.h"

@@ -8,7 +8,6 @@
 #include <map>
 
 #include "app/stage/exhibit.h"
-#include "app/stage/live_session.h"
 #include "compute/plan/describe.h"
 #include "render/slots/volume_texture.h"
 #include "render/view/curve.h"

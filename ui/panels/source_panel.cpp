@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/stage/live_session.h"
+#include "app/stage/exhibit.h"
 #include "compute/counted.h"
 #include "compute/plan/describe.h"
 #include "ui/panels/controls.h"

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "app/stage/live_session.h"
+#include "app/stage/exhibit.h"
 #include "compute/counted.h"
-#include "engine/io/lower_case.h"
+#include "engine/io/file_name.h"
 #include "ui/panels/panel.h"
 #include "ui/panels/plot.h"
 #include "ui/panels/value_text.h"

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/stage/kept_time.h"
-#include "app/stage/live_session.h"
+#include "app/stage/exhibit.h"
+#include "app/stage/session_exhibit.h"
 #include "compute/plan/describe.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/panel.h"

@@ -10,7 +10,7 @@
 #include "compute/counted.h"
 
 #include "app/session/settings_book.h"
-#include "app/stage/kept_time.h"
+#include "app/stage/session_exhibit.h"
 #include "compute/plan/describe.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/value_text.h"

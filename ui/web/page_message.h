@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "engine/io/video_stream.h"
+#include "engine/io/movie_file.h"
 #include "ui/window/native_window.h"
 
 namespace echolux {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "compute/error.h"
-#include "engine/io/png_bytes.h"
+#include "engine/io/png_file.h"
 
 namespace echolux {
 namespace {

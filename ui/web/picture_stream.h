@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/io/video_stream.h"
+#include "engine/io/movie_file.h"
 #include "ui/net/connection.h"
 
 namespace echolux {

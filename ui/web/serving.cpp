@@ -7,7 +7,7 @@
 
 #include "assets/assets.h"
 #include "compute/error.h"
-#include "engine/version.h"
+#include "engine/build.h"
 #include "ui/control/message.h"
 
 namespace echolux {

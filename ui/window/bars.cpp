@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "app/stage/exhibit.h"
-#include "app/stage/live_session.h"
 #include "compute/counted.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"

@@ -8,9 +8,8 @@
 #include <ctime>
 #include <system_error>
 
-#include "app/open/file_kind.h"
-#include "engine/io/allowed_folders.h"
-#include "engine/io/lower_case.h"
+#include "app/open/open_volume.h"
+#include "engine/io/file_name.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/theme.h"

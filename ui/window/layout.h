@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "app/session/window_settings.h"
+#include "app/session/settings_book.h"
 #include "app/stage/pane_view.h"
 #include "render/picture.h"
 

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "app/open/proposed_scan.h"
+#include "app/open/description.h"
 #include "compute/counted.h"
 #include "compute/plan/describe.h"
-#include "engine/version.h"
+#include "engine/build.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/theme.h"

@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "app/stage/exhibit.h"
-#include "app/stage/live_session.h"
-#include "app/stage/patient_sides.h"
+#include "app/stage/pane_view.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "render/annotations/annotations.h"

@@ -16,7 +16,6 @@
 
 #include "app/seconds_since.h"
 #include "app/stage/exhibit.h"
-#include "app/stage/live_session.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "ui/panels/controls.h"

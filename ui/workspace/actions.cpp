@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compute/error.h"
-#include "engine/io/lower_case.h"
+#include "engine/io/file_name.h"
 
 namespace echolux {
 

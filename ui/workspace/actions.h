@@ -60,4 +60,13 @@ std::string_view search_words(std::string_view id);
 // Returns the ids that have synonyms, for tests.
 std::string_view id_with_words(std::size_t index);  // empty after the last one
 
+// ---- Actions of every window (standard_actions.cpp), with the keys that users of 3D Slicer and ParaView expect.
+// Actions that could cost a recording or a measurement need more than one key.
+
+class Workspace;
+
+// Adds the actions for files, sessions, source, time, view, slices and layout, for calibration, filtered and stabilised
+// volumes, and layers. Actions with dialogs are added by the window.
+void add_standard_actions(Workspace& work);
+
 }  // namespace echolux

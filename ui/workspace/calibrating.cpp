@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "app/jobs/calibrate_job.h"
-#include "app/stage/live_session.h"
+#include "app/stage/exhibit.h"
 #include "app/stage/pane_view.h"
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "engine/io/calibration_file.h"
+#include "engine/io/number_file.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux {

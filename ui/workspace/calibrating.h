@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "app/jobs/jobs.h"
+#include "compute/calibrate/calibrate.h"
 #include "compute/calibrate/mirrors.h"
-#include "compute/calibrate/recording_statistics.h"
 #include "compute/plan/describe.h"
 #include "engine/analysis/alignment.h"
 #include "engine/scan/settings.h"

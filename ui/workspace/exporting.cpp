@@ -4,13 +4,13 @@
 #include <cmath>
 #include <utility>
 
-#include "app/figure/figure_format.h"
+#include "app/figure/figure_page.h"
 #include "app/jobs/render_job.h"
-#include "app/live/kept_series.h"
+#include "app/live/session_run.h"
 #include "app/movie/movie_job.h"
-#include "app/open/files_read.h"
+#include "app/open/open_volume.h"
 #include "app/session/key_frame_file.h"
-#include "app/stage/kept_reading.h"
+#include "app/stage/session_exhibit.h"
 #include "compute/error.h"
 #include "engine/io/picture_file.h"
 #include "engine/io/volume_file.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "app/open/open_volume.h"
-#include "app/session/picture_record.h"
+#include "app/session/session_text.h"
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/workspace_state.h"
 

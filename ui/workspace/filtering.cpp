@@ -9,7 +9,7 @@
 #include "app/session/session_text.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "engine/scan/section_toml.h"
+#include "engine/scan/settings.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux {

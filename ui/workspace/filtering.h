@@ -10,10 +10,9 @@
 #include <optional>
 #include <string>
 
-#include "app/jobs/tissue_shown.h"
+#include "app/jobs/render_job.h"
 #include "app/stage/exhibit.h"
-#include "app/stage/kept_time.h"
-#include "app/stage/live_session.h"
+#include "app/stage/session_exhibit.h"
 
 namespace echolux {
 

@@ -9,9 +9,9 @@
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/lower_case.h"
+#include "engine/io/file_name.h"
 #include "engine/layers/find_surfaces.h"
-#include "engine/layers/surfaces.h"
+#include "engine/layers/layers.h"
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/workspace.h"
 

@@ -13,7 +13,7 @@
 
 #include "compute/plan/describe.h"
 #include "compute/types.h"
-#include "engine/layers/surfaces.h"
+#include "engine/layers/layers.h"
 
 namespace echolux {
 

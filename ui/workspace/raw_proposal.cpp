@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "app/open/proposed_scan.h"
+#include "app/open/description.h"
 #include "compute/error.h"
 #include "engine/offline/reconstruction.h"
 

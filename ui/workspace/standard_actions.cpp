@@ -1,4 +1,6 @@
-#include "ui/workspace/standard_actions.h"
+// Actions of every window, declared in ui/workspace/actions.h. Actions that could cost a recording or a measurement
+// need more than one key.
+#include "ui/workspace/actions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "app/stage/kept_time.h"
-#include "app/stage/live_session.h"
+#include "app/stage/exhibit.h"
+#include "app/stage/session_exhibit.h"
 #include "compute/plan/describe.h"
 #include "render/camera.h"
 #include "ui/workspace/calibrating.h"
@@ -22,6 +24,31 @@ namespace {
 LiveSession* source_of(Workspace& work) {
     LiveSession* live = work.live();
     return live != nullptr && !live->is_recorded() ? live : nullptr;
+}
+
+// Adds an action that is always possible. `is_on` is the state of a switch.
+void add_action(Workspace& work, std::string id, std::string title, std::string group, std::vector<std::string> keys,
+                std::function<void()> run, std::function<bool()> is_on = {}) {
+    work.actions().add({.id = std::move(id),
+                        .title = std::move(title),
+                        .group = std::move(group),
+                        .keys = std::move(keys),
+                        .run = std::move(run),
+                        .is_possible = [] { return true; },
+                        .is_on = std::move(is_on)});
+}
+
+// Adds an action that switches the setting `key` on and off.
+void add_switch(Workspace& work, std::string id, std::string title, std::string group, std::vector<std::string> keys,
+                const std::string& key) {
+    const auto is_on = [&work, key] { return std::get<bool>(work.field(key)->get()); };
+    const auto change = [&work, key, is_on] { work.change(key, !is_on()); };
+    add_action(work, std::move(id), std::move(title), std::move(group), std::move(keys), change, is_on);
+}
+
+// Returns true while a live source is recorded.
+bool has_live_recording(Workspace& work) {
+    return source_of(work) != nullptr && source_of(work)->is_recording();
 }
 
 void start_or_stop(Workspace& work) {
@@ -63,30 +90,6 @@ void add_source_actions(Workspace& work) {
                  .run = [&work, records] { records() ? work.stop_recording() : work.start_recording(); },
                  .is_possible = has_source,
                  .is_on = records});
-}
-
-}  // namespace
-
-void add_action(Workspace& work, std::string id, std::string title, std::string group, std::vector<std::string> keys,
-                std::function<void()> run, std::function<bool()> is_on) {
-    work.actions().add({.id = std::move(id),
-                        .title = std::move(title),
-                        .group = std::move(group),
-                        .keys = std::move(keys),
-                        .run = std::move(run),
-                        .is_possible = [] { return true; },
-                        .is_on = std::move(is_on)});
-}
-
-void add_switch(Workspace& work, std::string id, std::string title, std::string group, std::vector<std::string> keys,
-                const std::string& key) {
-    const auto is_on = [&work, key] { return std::get<bool>(work.field(key)->get()); };
-    const auto change = [&work, key, is_on] { work.change(key, !is_on()); };
-    add_action(work, std::move(id), std::move(title), std::move(group), std::move(keys), change, is_on);
-}
-
-bool has_live_recording(Workspace& work) {
-    return source_of(work) != nullptr && source_of(work)->is_recording();
 }
 
 void add_file_actions(Workspace& work) {
@@ -140,17 +143,7 @@ void add_file_actions(Workspace& work) {
                  .is_possible = [&work] { return work.can_redo(); }});
 }
 
-void add_standard_actions(Workspace& work) {
-    add_file_actions(work);
-    add_source_actions(work);
-    add_time_actions(work);
-    add_view_actions(work);
-    add_layout_actions(work);
-}
-
 // ---- Actions for the view: mode, light, camera, transfer function and annotations.
-
-namespace {
 
 void add_view_switch(Workspace& work, const std::string& name, const std::string& title,
                      std::vector<std::string> keys) {
@@ -237,8 +230,6 @@ void add_camera_actions(Workspace& work) {
     add_directions(work);
 }
 
-}  // namespace
-
 void add_view_actions(Workspace& work) {
     add_choices(work, "mode", "Mode", "M", "Shift+M");
     add_choices(work, "preset", "Transfer function", "T", "Shift+T");
@@ -263,8 +254,6 @@ void add_view_actions(Workspace& work) {
 }
 
 // ---- Actions for playback, time points and slices.
-
-namespace {
 
 Timeline* time_of(Workspace& work) {
     return work.is_open() ? work.stage().exhibit()->timeline() : nullptr;
@@ -352,8 +341,6 @@ void add_slice_actions(Workspace& work) {
                         .is_possible = [&work] { return work.is_open(); }});
 }
 
-}  // namespace
-
 void add_time_actions(Workspace& work) {
     add(work, "timeline.play", "Play or pause", {"Space"},
         {[&work](Timeline& time) { time.plays() ? time.pause() : time.play(work.now_s()); },
@@ -394,8 +381,6 @@ void add_time_actions(Workspace& work) {
 
 // ---- Actions for panes and panels.
 
-namespace {
-
 void add_layout(Workspace& work, const std::string& value, const std::string& title, const std::string& key) {
     add_action(
         work, "layout." + value, title, "Panes", {key}, [&work, value] { work.change("window.layout", value); },
@@ -413,8 +398,6 @@ void show_panels(Workspace& work) {
     const bool any = work.window().left_panels || work.window().right_panels;
     work.change_together("window.panels", {{"window.left_panels", !any}, {"window.right_panels", !any}});
 }
-
-}  // namespace
 
 void add_layout_actions(Workspace& work) {
     add_layout(work, "volume", "The volume alone", "Ctrl+1");
@@ -442,8 +425,6 @@ void add_layout_actions(Workspace& work) {
 
 // ---- Actions for the calibration of the open instrument, such as "calibrate.take_dark".
 
-namespace {
-
 // Action that records a spectrum. Running it again while lines are recorded stops the recording.
 Action taking(Workspace& work, const char* id, std::string title, Spectrum which) {
     Calibrating& calibrating = work.calibrating();
@@ -460,8 +441,6 @@ Action taking(Workspace& work, const char* id, std::string title, Spectrum which
 Action job(const char* id, std::string title, std::function<void()> run, std::function<bool()> is_possible) {
     return {id, std::move(title), "Calibration", {}, std::move(run), std::move(is_possible), {}};
 }
-
-}  // namespace
 
 void add_calibration_actions(Workspace& work) {
     Calibrating& calibrating = work.calibrating();
@@ -513,6 +492,18 @@ void add_tissue_actions(Workspace& work) {
                  [&work] { work.layering().edits = !work.layering().edits; },
                  [&work] { return work.layering().surfaces() != nullptr; },
                  [&work] { return work.layering().edits; }});
+}
+
+}  // namespace
+
+void add_standard_actions(Workspace& work) {
+    add_file_actions(work);
+    add_source_actions(work);
+    add_time_actions(work);
+    add_view_actions(work);
+    add_layout_actions(work);
+    add_calibration_actions(work);
+    add_tissue_actions(work);
 }
 
 }  // namespace echolux

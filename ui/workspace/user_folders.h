@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/text_writer.h"
+#include "app/jobs/jobs.h"
 
 namespace echolux {
 

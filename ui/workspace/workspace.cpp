@@ -15,29 +15,27 @@
 #include <utility>
 #include <vector>
 
-#include "app/open/file_kind.h"
-#include "app/open/height_maps.h"
-#include "app/open/proposed_scan.h"
-#include "app/stage/live_session.h"
-#include "app/stage/open_exhibit.h"
+#include "app/open/description.h"
+#include "app/open/open_volume.h"
+#include "app/open/show_opened.h"
+#include "app/stage/exhibit.h"
 #include "app/stage/pane_view.h"
+#include "app/stage/stage.h"
 #include "app/transfer/transfer_file.h"
-#include "app/transfer/transfer_text.h"
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/acquire/source_kinds.h"
-#include "engine/io/allowed_folders.h"
+#include "engine/acquire/source.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/lower_case.h"
+#include "engine/io/file_name.h"
 #include "engine/io/picture_file.h"
-#include "engine/scan/striping.h"
-#include "engine/scan/unused_settings.h"
+#include "engine/scan/raw_spectra.h"
+#include "engine/scan/scan_checks.h"
+#include "ui/workspace/actions.h"
 #include "ui/workspace/calibrating.h"
 #include "ui/workspace/exporting.h"
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/layering.h"
 #include "ui/workspace/raw_proposal.h"
-#include "ui/workspace/standard_actions.h"
 #include "ui/workspace/user_folders.h"
 #include "ui/workspace/workspace_state.h"
 
@@ -176,8 +174,6 @@ void Workspace::Parts::set_cross(const std::array<double, 3>& wanted) {
 
 Workspace::Workspace(const WorkspaceOptions& options) : parts_(std::make_unique<Parts>(options)) {
     add_standard_actions(*this);
-    add_calibration_actions(*this);
-    add_tissue_actions(*this);
 }
 
 Workspace::~Workspace() = default;

@@ -17,9 +17,7 @@
 
 #include "app/figure/figure_job.h"
 #include "app/jobs/jobs.h"
-#include "app/session/tissue_settings.h"
-#include "app/session/undo.h"
-#include "app/session/window_settings.h"
+#include "app/session/settings_book.h"
 #include "app/stage/stage.h"
 #include "compute/backend.h"
 #include "compute/plan/describe.h"

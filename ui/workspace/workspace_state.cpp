@@ -6,13 +6,13 @@
 #include <exception>
 #include <utility>
 
-#include "app/open/files_read.h"
-#include "app/transfer/transfer_text.h"
+#include "app/open/open_volume.h"
+#include "app/transfer/transfer_file.h"
 #include "compute/error.h"
-#include "engine/acquire/source_kinds.h"
-#include "engine/io/allowed_folders.h"
+#include "engine/acquire/source.h"
+#include "engine/io/file_name.h"
 #include "engine/net/tcp.h"
-#include "engine/scan/file_settings.h"
+#include "engine/scan/settings.h"
 
 namespace echolux {
 namespace {

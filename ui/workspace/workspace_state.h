@@ -15,7 +15,7 @@
 #include "app/open/open_volume.h"
 #include "app/session/session_text.h"
 #include "app/session/settings_book.h"
-#include "app/stage/live_session.h"
+#include "app/stage/exhibit.h"
 #include "compute/plan/describe.h"
 #include "ui/workspace/user_folders.h"
 #include "ui/workspace/workspace.h"

@@ -9,13 +9,50 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "engine/io/contained/descriptor.h"
 #include "engine/io/contained/wire.h"
+#include "engine/io/image_stream.h"
 
 namespace echolux {
+
+// A file descriptor that closes itself; negative if empty.
+class Descriptor {
+  public:
+    Descriptor() = default;
+    explicit Descriptor(int number) : number_(number) {}
+    Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        std::swap(number_, other.number_);
+        return *this;
+    }
+    ~Descriptor() { close(); }
+
+    int number() const { return number_; }
+    explicit operator bool() const { return number_ >= 0; }
+    // Returns the descriptor without closing it.
+    int release() { return std::exchange(number_, -1); }
+    void close();
+
+  private:
+    int number_ = -1;
+};
+
+// Opens a regular file for reading, without blocking on FIFOs, devices or folders. Throws Error{bad_file}, or
+// Error{device} if too many files are open.
+Descriptor open_regular(const std::filesystem::path& path);
+
+// Returns the size in bytes, or 0 if it cannot be determined.
+std::int64_t size_of(const Descriptor& file);
+
+// Creates an unnamed file in memory that can be passed to another process. put() replaces its whole content. Both throw
+// Error{out_of_memory}.
+Descriptor file_in_memory();
+void put(const Descriptor& file, std::span<const char> bytes);
 
 // Use it from one thread at a time.
 class ReaderProcess {
@@ -67,5 +104,23 @@ std::filesystem::path reader_program();
 
 // As reader_program(), for the program or library `file`. Never searches the current folder.
 std::filesystem::path reader_program_for(const std::filesystem::path& file);
+
+// A file and the limits for reading it.
+struct ContainedFile {
+    std::string kind;                     // see engine/reader/main.cpp
+    std::filesystem::path path;           // for messages
+    std::string part{};                   // part of the file, for kinds that have parts
+    std::vector<std::int64_t> numbers{};  // further parameters of the kind
+    std::int64_t max_bytes = 0;           // memory limit, in addition to what the process has before reading
+    std::int64_t longest_s = 20;          // timeout per answer, in addition to time for the data's size
+};
+
+// Reads a file in a separate process behind the usual ImageReader interface. While the program works on some slices,
+// the process reads the next ones, so that sequential reading is as fast as in this process. Starts the process and
+// reads the header. Throws Error{bad_file, bad_setting, out_of_memory, device (no reader process)}.
+std::unique_ptr<ImageReader> open_contained(ContainedFile what, Descriptor file);
+
+// Opens what.path, which must be a regular file.
+std::unique_ptr<ImageReader> open_contained(ContainedFile what);
 
 }  // namespace echolux

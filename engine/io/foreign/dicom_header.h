@@ -44,6 +44,11 @@ struct DicomHeader {
     std::int64_t series_number = 0, instance = 0, acquisition = 0;
 };
 
+// Byte range of an item with compressed voxels.
+struct DicomItem {
+    std::int64_t place = 0, bytes = 0;
+};
+
 // Returns whether the file has the DICOM magic number.
 bool is_dicom(const std::filesystem::path& path);
 

@@ -1,6 +1,6 @@
-// Sorts the frames of DICOM files into slices and time points, and reads them.
-#include "engine/io/foreign/dicom_series.h"
-
+// DICOM files and folders as volumes. Slices are sorted by their position in the patient; repeated positions are time
+// points. In a folder with several series, the largest is used, or the one named after a colon by its number, its
+// description or the beginning of its UID: FOLDER:3.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,16 +13,190 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "engine/build.h"
+#include "engine/io/file_bytes.h"
+#include "engine/io/file_name.h"
 #include "engine/io/foreign/dicom_header.h"
-#include "engine/io/foreign/dicom_items.h"
-#include "engine/io/foreign/file_bytes.h"
-#include "engine/io/foreign/file_part.h"
-#include "engine/io/natural_order.h"
-#include "engine/io/orientation.h"
-#include "engine/io/volume_transpose.h"
+#include "engine/io/foreign/gdcm/dicom_codec.h"
+#include "engine/io/formats.h"
+#include "engine/io/image_header.h"
+#include "engine/io/volume_file.h"
+#include "engine/memory.h"
 
 namespace echolux {
 namespace {
+
+// ---- compressed voxels ----------------------------------------------------------------------------------------------
+// Items with compressed frames (PS3.5, A.4): an index, then fragments. Each frame has its own header with its size: SOF
+// in JPEG and JPEG-LS (ITU-T T.81), SIZ in JPEG 2000 (ITU-T T.800).
+
+class Items {
+  public:
+    explicit Items(const DicomHeader& header) : header_(header), file_(header.path) {}
+
+    std::vector<DicomItem> read() {
+        std::vector<DicomItem> items;
+        std::int64_t place = header_.voxels_at;
+        for (bool is_index = true;; is_index = false) {
+            constexpr std::uint32_t item = 0xE000FFFE, end = 0xE0DDFFFE;  // as stored, in little-endian order
+            const auto tag = file_.number<std::uint32_t>(place);
+            const std::int64_t bytes = file_.number<std::uint32_t>(place + 4);
+            place += 8;
+            if (tag == end) return items;
+            if (tag != item || bytes > file_.size() - place)
+                file_.fail("ends within its voxels", "copy the file again");
+            if (!is_index) items.push_back({place, bytes});
+            if (!is_index && bytes > 4) check_fragment(place, place + bytes);
+            place += bytes;
+        }
+    }
+
+  private:
+    // Reads a big-endian number.
+    std::int64_t big(std::int64_t place, int bytes) {
+        std::int64_t value = 0;
+        for (int i = 0; i < bytes; ++i) value = value << 8 | file_.number<std::uint8_t>(place + i);
+        return value;
+    }
+
+    // Checks the frame header. Continuation fragments start with other bytes and are accepted.
+    void check_fragment(std::int64_t place, std::int64_t end) {
+        const std::int64_t start = big(place, 4);
+        if (start == 0xFF4FFF51) check_sizes(place + 8, end);
+        if (start >> 16 == 0xFFD8) check_jpeg(place + 2, end);
+    }
+
+    // Checks SIZ: width and height of the grid, its origin, those of the tiles, number of components.
+    void check_sizes(std::int64_t place, std::int64_t end) {
+        if (place + 34 > end) file_.fail("has a damaged frame");
+        compare(big(place, 4) - big(place + 8, 4), big(place + 4, 4) - big(place + 12, 4));
+        if (big(place + 32, 2) != 1) file_.fail("has a frame in colours");
+    }
+
+    // Finds the SOF marker and checks its sizes.
+    void check_jpeg(std::int64_t place, std::int64_t end) {
+        while (place + 9 < end && big(place, 1) == 0xFF) {
+            const std::int64_t marker = big(place + 1, 1);
+            const bool is_frame =
+                (marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC) ||
+                marker == 0xF7;
+            if (is_frame) {
+                compare(big(place + 7, 2), big(place + 5, 2));
+                if (big(place + 9, 1) != 1) file_.fail("has a frame in colours");
+                return;
+            }
+            place += 2 + big(place + 2, 2);
+        }
+        file_.fail("has a damaged frame", "copy the file again");
+    }
+
+    void compare(std::int64_t width, std::int64_t height) const {
+        if (width == header_.columns && height == header_.rows) return;
+        file_.fail(fmt::format("is damaged: its header gives {} x {} pixels, a frame in it {} x {}", header_.columns,
+                               header_.rows, width, height));
+    }
+
+    const DicomHeader& header_;
+    FileBytes file_;
+};
+
+// Returns the items with frames, without the index. Checks the size in each frame's header, because codecs allocate by
+// it. Throws Error{bad_file} if it differs from the file's header, or if the items have no end.
+std::vector<DicomItem> dicom_items(const DicomHeader& header) {
+    return Items(header).read();
+}
+
+// Run-length encoding (PS3.5, annex G). A frame is an item with up to 15 segments, one per byte of a voxel from the
+// highest, encoded like Macintosh PackBits. Not decoded by GDCM, which divides by numbers in the frame.
+class RunLengths {
+  public:
+    explicit RunLengths(const DicomHeader& header)
+        : file_(header.path), voxel_bytes_(bytes_of(header.stored)), voxels_(header.columns * header.rows) {}
+
+    // Decodes one frame into little-endian voxels.
+    void unpack(const DicomItem& item, std::span<std::byte> out) {
+        const std::vector<std::byte> packed = file_.bytes(item.place, item.bytes);
+        constexpr std::size_t header_bytes = 64;
+        if (packed.size() < header_bytes || word(packed, 0) != voxel_bytes_) fail();
+        for (std::int64_t i = 0; i < voxel_bytes_; ++i) {
+            const std::int64_t begin = word(packed, 4 * (i + 1));
+            const std::int64_t end = i + 1 < voxel_bytes_ ? word(packed, 4 * (i + 2)) : std::ssize(packed);
+            if (begin < std::ssize(packed) && header_bytes <= static_cast<std::size_t>(begin) && begin <= end &&
+                end <= std::ssize(packed)) {
+                unpack_plane(
+                    std::span(packed).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)),
+                    out.subspan(static_cast<std::size_t>(voxel_bytes_ - 1 - i)));
+            } else {
+                fail();
+            }
+        }
+    }
+
+  private:
+    // Reads a little-endian 32-bit number.
+    static std::int64_t word(const std::vector<std::byte>& bytes, std::int64_t place) {
+        std::int64_t value = 0;
+        for (std::int64_t i = 3; i >= 0; --i)
+            value = value << 8 | std::to_integer<std::int64_t>(bytes[static_cast<std::size_t>(place + i)]);
+        return value;
+    }
+
+    // Decodes one byte of each voxel. `out` starts at that byte of the first voxel.
+    void unpack_plane(std::span<const std::byte> packed, std::span<std::byte> out) const {
+        std::int64_t done = 0;
+        const auto put = [&](std::byte byte) { out[static_cast<std::size_t>(done++ * voxel_bytes_)] = byte; };
+        while (done < voxels_) {
+            if (packed.empty()) fail();
+            const auto code = static_cast<std::int8_t>(packed.front());
+            packed = packed.subspan(1);
+            if (code == -128) continue;  // no operation
+            const std::int64_t count = code >= 0 ? code + 1 : 1 - code;
+            const std::size_t used = code >= 0 ? static_cast<std::size_t>(count) : 1;
+            if (count > voxels_ - done || used > packed.size()) fail();
+            for (std::int64_t i = 0; i < count; ++i) put(packed[code >= 0 ? static_cast<std::size_t>(i) : 0]);
+            packed = packed.subspan(used);
+        }
+    }
+
+    [[noreturn]] void fail() const { file_.fail("has a frame whose run lengths are damaged", "copy the file again"); }
+
+    FileBytes file_;
+    std::int64_t voxel_bytes_;
+    std::int64_t voxels_;  // per frame
+};
+
+// Decompresses run-length encoded frames. Throws Error{bad_file}.
+std::vector<std::byte> unpack_run_lengths(const DicomHeader& header, const std::vector<DicomItem>& items) {
+    if (items.size() != header.frames.size()) FileBytes(header.path).fail("its frames do not match its header");
+    const std::int64_t frame_bytes = header.columns * header.rows * bytes_of(header.stored);
+    std::vector<std::byte> voxels(items.size() * static_cast<std::size_t>(frame_bytes));
+    RunLengths run_lengths(header);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        run_lengths.unpack(items[i], std::span(voxels).subspan(i * static_cast<std::size_t>(frame_bytes),
+                                                               static_cast<std::size_t>(frame_bytes)));
+    }
+    return voxels;
+}
+
+// Decompresses all frames to header.stored. `codec` is state shared by the files of a series, initially null. Throws
+// Error{bad_file, out_of_memory, bad_setting (the codec is not part of this build)}.
+std::vector<std::byte> unpack_dicom(const DicomHeader& header, std::shared_ptr<void>& codec) {
+    const std::vector<DicomItem> items = dicom_items(header);
+    const auto frames = static_cast<std::int64_t>(header.frames.size());
+    constexpr std::int64_t copies = 3;  // compressed, decompressed, result
+    require_memory(copies * header.columns * header.rows * frames * bytes_of(header.stored), header.path.string(),
+                   "unpack it with another program first");
+    const bool by_run_lengths = header.transfer_syntax == "1.2.840.10008.1.2.5";
+    if (by_run_lengths) return unpack_run_lengths(header, items);
+    if constexpr (has(Part::gdcm)) {
+        if (!codec) codec = std::make_shared<DicomCodec>();
+        return static_cast<DicomCodec*>(codec.get())->unpack(header, items);
+    }
+    refuse_missing(Part::gdcm, header.path.string());
+}
+
+// ---- series ---------------------------------------------------------------------------------------------------------
+// Sorts the frames of DICOM files into slices and time points, and reads them.
 
 struct Slice {
     std::size_t file = 0;   // index in the series
@@ -206,7 +380,8 @@ class DicomSeries final : public ImageReader {
         if (first.is_inverted) add_provenance(header_, "gray_scale", "inverted: large values are meant to be dark");
     }
 
-    // Sets the pose. The step between evenly spaced slices follows from their positions, since the gantry may be tilted.
+    // Sets the pose. The step between evenly spaced slices follows from their positions, since the gantry may be
+    // tilted.
     void place(const DicomHeader& first) {
         ImagePose pose{{first.along_row, first.along_column, normal_of(first)}, slices_.front().meaning.position};
         add_orientation(header_, pose.steps);

@@ -1,5 +1,7 @@
-#include "engine/io/foreign/heidelberg_vol.h"
-
+// Heidelberg Spectralis .vol files (HSF-OCT-1xx). They contain a 2048-byte header, an image of the fundus, and B-scans.
+// Each B-scan is a header and f32 reflectivities, row by row with A-scans fastest, with FLT_MAX for missing values.
+// Voxels stay linear as stored; missing values become NaN. The fundus image and segmentations are ignored. The layout
+// follows Heidelberg's description of the export and existing readers (heyex, eyepy).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +9,9 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/io/foreign/file_bytes.h"
-#include "engine/io/volume_transpose.h"
+#include "engine/io/file_bytes.h"
+#include "engine/io/formats.h"
+#include "engine/io/volume_file.h"
 
 namespace echolux {
 namespace {

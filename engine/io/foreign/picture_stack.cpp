@@ -1,6 +1,7 @@
+// A folder of pictures (PNG, or TIFF with one page each) as one volume. The pictures are slices in natural order of
+// their names. A folder that also contains volumes is a series of them instead.
+//
 // Reads folders of pictures as slices.
-#include "engine/io/foreign/picture_stack.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,11 +9,11 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/io/foreign/gray_png.h"
+#include "engine/io/file_name.h"
+#include "engine/io/formats.h"
 #include "engine/io/image_format.h"
-#include "engine/io/lower_case.h"
-#include "engine/io/natural_order.h"
-#include "engine/io/volume_transpose.h"
+#include "engine/io/png_file.h"
+#include "engine/io/volume_file.h"
 
 namespace echolux {
 namespace {
@@ -51,13 +52,13 @@ Listing listing_of(const Path& folder) {
     return listing;
 }
 
-std::unique_ptr<ImageReader> open_tiff(const Path& path) {
+std::unique_ptr<ImageReader> open_picture(const Path& path) {
     return format_of(path).open(path);
 }
 
 bool has_one_page(const Path& tiff) {
     try {
-        return open_tiff(tiff)->header().size[2] == 1;
+        return open_picture(tiff)->header().size[2] == 1;
     } catch (const Error&) {
         return true;  // opening it will report the error
     }
@@ -98,7 +99,7 @@ class PictureStack final : public ImageReader {
 
   private:
     static ImageHeader header_of(const Path& file) {
-        if (is_tiff(file)) return open_tiff(file)->header();
+        if (is_tiff(file)) return open_picture(file)->header();
         return header_of(gray_png_sizes(file));
     }
 
@@ -130,7 +131,7 @@ class PictureStack final : public ImageReader {
             compare(header_of(picture), file);
             return std::move(picture.pixels);
         }
-        const std::unique_ptr<ImageReader> slice = open_tiff(file);
+        const std::unique_ptr<ImageReader> slice = open_picture(file);
         compare(slice->header(), file);
         return slice->read(0, {0, 1});
     }

@@ -1,7 +1,7 @@
 // Each B-scan has its own file of u16 or i16 lines, of which the first contain only the reference (apodisation). Chirp
 // is the k position of each sample in units of the uniform grid. Offset errors and the apodisation spectrum are in
 // electrons; BinaryToElectronCountScaling is the number of electrons per count.
-#include "engine/scan/thorlabs/thorlabs_spectra.h"
+#include "engine/scan/foreign_scans.h"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
-#include "engine/io/foreign/scratch_file.h"
-#include "engine/io/foreign/thorlabs/thorlabs_header.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/foreign/thorlabs/thorlabs_file.h"
 #include "engine/io/raw_guess.h"
 #include "engine/scan/scan.h"
 

@@ -12,7 +12,7 @@
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "compute/steps/sample.h"
-#include "engine/acquire/source_kinds.h"
+#include "engine/acquire/source.h"
 #include "fake_gige_camera.h"
 #include "temporary_folder.h"
 

@@ -1,0 +1,37 @@
+// Checks of a valid scan that produce warnings: spectra that do not match the stated layout, unlikely values, and
+// settings without effect.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute/place.h"
+#include "engine/scan/scan.h"
+
+namespace echolux {
+
+// ---- Checks whether spectra match the line length, sample type and byte order that a scan states. Uses the measures
+// that guess the layout of an unknown raw file (engine/io/raw_guess.h).
+
+// Returns a line for each doubt. `block` holds whole B-scans in host memory.
+std::vector<std::string> layout_doubts(const Scan& scan, const Block& block);
+
+// ---- Finds settings and calibration vectors that are valid but unlikely, such as those in another unit or of another
+// file. The loaders reject invalid ones.
+
+// Returns a line for each, with the likely unit.
+std::vector<std::string> implausible_settings(const Scan& scan);
+
+// ---- Detects settings without effect, because the feature that they belong to is not selected: tau without
+// compressive sensing, or the width of an unselected window.
+
+// Returns whether a setting has an effect, given the others.
+bool has_effect(const Scan& scan, std::string_view key);
+
+// Returns a message per unused setting: "defr.iterations has no effect: recipe.method is plain". `assignments` are
+// those of open_scan().
+std::vector<std::string> unused_settings(const Scan& scan, std::span<const std::string> assignments);
+
+}  // namespace echolux

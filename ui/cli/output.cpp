@@ -1,0 +1,490 @@
+#include "ui/cli/output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "compute/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/progress.h"
+
+namespace echolux {
+namespace {
+
+void print_to(std::FILE* stream, const std::string& text) {
+    // Write errors are ignored here; main() checks standard output at the end.
+    std::fputs(in_plain_names(text).c_str(), stream);
+}
+
+std::FILE* place_of_words() {
+    return telling().streams_out ? stderr : stdout;
+}
+
+std::string dumped(const nlohmann::ordered_json& object) {
+    constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;  // file names may contain invalid UTF-8
+    return object.dump(2, ' ', false, replace) + "\n";
+}
+
+// All printed warnings, for the JSON object.
+std::vector<std::string>& all_warnings() {
+    static std::vector<std::string> all;
+    return all;
+}
+
+}  // namespace
+
+// Set while the command line is parsed.
+Telling& telling() {
+    static Telling one;
+    return one;
+}
+
+void add_telling_options(CLI::App& command, bool has_json) {
+    command.add_flag("--quiet", telling().is_quiet, "no progress, no warnings, no closing lines: results and errors");
+    if (has_json) {
+        command.add_flag("--json", telling().is_json,
+                         "print one JSON object for programs, on standard output; errors as one on standard error");
+    }
+}
+
+void print_answer(const std::string& text) {
+    if (!telling().is_json) print_to(place_of_words(), text);
+}
+
+void print_closing(const std::string& text) {
+    if (!telling().is_silent()) print_to(place_of_words(), text);
+}
+
+void give(nlohmann::ordered_json object) {
+    if (!telling().is_json) return;
+    if (object.contains("files") && !object.contains("warnings")) object["warnings"] = lines_of(all_warnings());
+    print_to(stdout, dumped(object));
+}
+
+std::string in_plain_names(std::string text) {
+    for (const auto& [name, plain] : telling().stand_ins) {
+        for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + plain.size()))
+            text.replace(at, name.size(), plain);
+    }
+    return text;
+}
+
+void print_warnings(const std::vector<std::string>& warnings) {
+    all_warnings().insert(all_warnings().end(), warnings.begin(), warnings.end());
+    if (telling().is_silent()) return;
+    for (const std::string& warning : warnings) print_to(stderr, "echolux: warning: " + in_options(warning) + "\n");
+}
+
+void print_progress(const std::string& text) {
+    errno = 0;
+    if (std::fputs(text.c_str(), stderr) >= 0 && std::fflush(stderr) == 0) return;
+    if (errno == EPIPE) throw std::system_error(EPIPE, std::generic_category(), "standard error");
+}
+
+void print_error(const Error& error) {
+    // Errors name setting keys; users know the options.
+    const Error told = in_options(error);
+    if (!telling().is_json) return print_to(stderr, "echolux: " + told.line() + "\n");
+    print_to(stderr, dumped({{"error",
+                              {{"code", name_of(told.code())},
+                               {"what", told.problem()},
+                               {"where", told.where()},
+                               {"remedy", told.remedy()}}}}));
+}
+
+void print_error(const std::string& code, const std::string& what, const std::string& remedy) {
+    if (telling().is_json) {
+        const nlohmann::ordered_json error{{"code", code}, {"what", what}, {"where", ""}, {"remedy", remedy}};
+        return print_to(stderr, dumped({{"error", error}}));
+    }
+    print_to(stderr, "echolux: " + what + (remedy.empty() ? "" : " (" + remedy + ")") + "\n");
+}
+
+nlohmann::ordered_json names_of(const std::vector<std::filesystem::path>& files) {
+    nlohmann::ordered_json names = nlohmann::ordered_json::array();
+    for (const std::filesystem::path& file : files) {
+        if (!file.empty()) names.push_back(file.string());
+    }
+    return names;
+}
+
+nlohmann::ordered_json lines_of(const std::vector<std::string>& warnings) {
+    nlohmann::ordered_json lines = nlohmann::ordered_json::array();
+    for (const std::string& warning : warnings) lines.push_back(in_options(warning));
+    return lines;
+}
+
+// ---- progress -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;  // number of interrupts
+// number of Listening objects
+volatile std::sig_atomic_t listeners = 0;
+int end_at_once = -1;  // write end of a pipe; one byte in it makes the waiting thread end the program
+
+// Removing files is not safe in a signal handler, so the thread that waits at the pipe does it.
+void end_without_delay() {
+    if (end_at_once < 0 || write(end_at_once, "", 1) != 1) _exit(exit_interrupted);
+}
+
+// Called in a signal handler, so it uses write() only.
+void say_it_is_ending() {
+    constexpr std::string_view words =
+        "\necholux: stopping; no file will be left incomplete. Press Ctrl-C again to stop at once: a recording then "
+        "ends "
+        "with what is on the disk\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words.data(), words.size());
+}
+
+// The first Ctrl-C cancels the work, the second prints a hint, the third ends the program.
+void hear_interrupt(int) {
+    interrupted = interrupted + 1;
+    if (interrupted == 2 && listeners > 0) say_it_is_ending();
+    if (interrupted > 2 || listeners == 0) end_without_delay();
+}
+
+// Starts the thread that removes unfinished files and exits.
+void prepare_to_end_at_once() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return;
+    end_at_once = ends[1];
+    std::thread([from = ends[0]] {
+        char byte = 0;
+        while (read(from, &byte, 1) != 1) {
+            if (errno != EINTR) return;
+        }
+        end_without_unfinished_files(exit_interrupted);
+    }).detach();
+}
+
+}  // namespace
+
+void catch_interrupts() {
+    prepare_to_end_at_once();
+    std::signal(SIGINT, hear_interrupt);
+    std::signal(SIGPIPE, SIG_IGN);  // printing to a closed pipe then fails, and temporary files are removed
+    std::signal(SIGXFSZ, SIG_IGN);  // writing beyond a file size limit then fails like a full disk
+    const auto ends_in_order = [](int) {
+        if (interrupted == 0) interrupted = 1;
+        if (listeners == 0) end_without_delay();
+    };
+    std::signal(SIGTERM, ends_in_order);
+    if (std::signal(SIGHUP, ends_in_order) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup ignores SIGHUP: keep that
+}
+
+Listening::Listening() {
+    listeners = listeners + 1;
+}
+
+Listening::~Listening() {
+    listeners = listeners - 1;
+}
+
+bool Listening::is_interrupted() const {
+    return interrupted != 0;
+}
+
+TerminalProgress::TerminalProgress() : silent_(telling().is_silent()), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+void TerminalProgress::begin(const std::string& task, std::int64_t total, const std::string& unit) {
+    task_ = in_plain_names(task);
+    unit_ = unit;
+    total_ = total;
+    done_ = 0;
+    start_ = printed_ = Clock::now();
+    const std::string amount = amount_words(total, unit);
+    if (!terminal_ && !silent_) print_progress((amount.empty() ? task_ : task_ + ": " + amount) + "\n");
+}
+
+void TerminalProgress::advance(std::int64_t count) {
+    if (listening_.is_interrupted()) {
+        if (terminal_ && !silent_) print_progress("\n");
+        throw Error(ErrorCode::cancelled, "cancelled, no file was left incomplete", task_);
+    }
+    done_ += count;
+    const auto interval = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
+    if (Clock::now() - printed_ < interval) return;
+    if (!terminal_ && total_ > 0 && done_ >= total_) return;  // end() prints the last line
+    printed_ = Clock::now();
+    print(false);
+}
+
+void TerminalProgress::end() {
+    if (total_ <= 0) total_ = std::max<std::int64_t>(1, done_);
+    done_ = total_;
+    print(true);
+}
+
+void TerminalProgress::print(bool last) {
+    if (silent_) return;
+    if (!terminal_) {
+        print_progress(fmt::format("{}: {}\n", task_, state()));
+        return;
+    }
+    constexpr int width = 24;
+    const auto filled = static_cast<int>(width * std::min(done_, total_) / std::max<std::int64_t>(1, total_));
+    print_progress(fmt::format("\r{} [{}{}] {}\033[K{}", task_, std::string(static_cast<std::size_t>(filled), '#'),
+                               std::string(static_cast<std::size_t>(width - std::min(filled, width)), '.'), state(),
+                               last ? "\n" : ""));
+}
+
+std::string TerminalProgress::state() const {
+    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    return words_of({.done = done_, .total = total_, .unit = unit_, .seconds = seconds});
+}
+
+// ---- standard input and output --------------------------------------------------------------------------------------
+
+namespace {
+
+// Temporary folder with the files that replace standard input and output. Removed when the program ends.
+class Streams {
+  public:
+    ~Streams() {
+        std::error_code ignored;
+        if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+    }
+
+    // Copies standard input to a file and returns its name. Throws Error if it was read before or is empty.
+    std::string take_input(const std::string& ending) {
+        if (std::exchange(has_input_, true)) {
+            throw Error(ErrorCode::bad_setting, "standard input can be read once", "-", "name a file instead");
+        }
+        const std::filesystem::path file = folder() / "stdin";
+        spool(file);
+        if (std::filesystem::file_size(file) == 0)
+            throw Error(ErrorCode::bad_file, "is empty", "standard input", "pipe a file into it");
+        const std::filesystem::path named = file.string() + ending_by_content(file, ending);
+        std::filesystem::rename(file, named);
+        call(named, "standard input");
+        return named.string();
+    }
+
+    // Returns the name of the file that deliver() will copy. From then on, messages go to standard error.
+    std::string promise_output(const std::string& ending, bool is_binary) {
+        if (!output_.empty() || telling().is_json) {
+            throw Error(ErrorCode::bad_setting, "standard output can carry one thing", "-",
+                        telling().is_json ? "leave out --json, or name a file" : "name a file instead");
+        }
+        if (is_binary && isatty(STDOUT_FILENO) != 0) {
+            throw Error(ErrorCode::bad_setting, "standard output is a terminal", "-",
+                        "pipe it into a program or a file");
+        }
+        telling().streams_out = true;
+        output_ = folder() / ("stdout" + ending);
+        call(output_, "standard output");
+        return output_.string();
+    }
+
+    // Copies the file to standard output. Throws std::system_error if the pipe was closed.
+    void deliver() {
+        if (output_.empty()) return;
+        std::ifstream file(output_, std::ios::binary);
+        std::vector<char> part(1 << 20);
+        while (file) {
+            file.read(part.data(), std::ssize(part));
+            const auto count = static_cast<std::size_t>(file.gcount());
+            errno = 0;
+            if (std::fwrite(part.data(), 1, count, stdout) == count) continue;
+            throw std::system_error(errno, std::generic_category(), "standard output");
+        }
+    }
+
+  private:
+    // Makes later messages print `plain` instead of the temporary path or file name.
+    static void call(const std::filesystem::path& file, const std::string& plain) {
+        telling().stand_ins.emplace_back(file.string(), plain);
+        telling().stand_ins.emplace_back(file.filename().string(), plain);
+    }
+
+    // Created on first use.
+    const std::filesystem::path& folder() {
+        if (!folder_.empty()) return folder_;
+        std::string name = (std::filesystem::temp_directory_path() / "echolux-XXXXXX").string();
+        if (mkdtemp(name.data()) == nullptr) {
+            throw Error(ErrorCode::output, "no temporary folder can be made", name, "set TMPDIR to one with room");
+        }
+        unfinished_.emplace(name);
+        return folder_ = name;
+    }
+
+    // Copies standard input to a file, because readers need to seek.
+    static void spool(const std::filesystem::path& file) {
+        std::ofstream to(file, std::ios::binary);
+        std::vector<char> part(1 << 20);
+        while (const std::size_t count = std::fread(part.data(), 1, part.size(), stdin)) {
+            to.write(part.data(), static_cast<std::streamsize>(count));
+        }
+        if (!to.flush()) {
+            throw Error(ErrorCode::output, "standard input does not fit into a temporary file", file.string(),
+                        "set TMPDIR to a folder with room");
+        }
+    }
+
+    // Detects the format from the first bytes.
+    static std::string ending_by_content(const std::filesystem::path& file, const std::string& otherwise) {
+        using namespace std::string_view_literals;
+        constexpr std::array<std::pair<std::string_view, std::string_view>, 6> known{{{"\x93NUMPY"sv, ".npy"sv},
+                                                                                      {"NRRD"sv, ".nrrd"sv},
+                                                                                      {"\x89PNG"sv, ".png"sv},
+                                                                                      {"II*\0"sv, ".tif"sv},
+                                                                                      {"\x89HDF"sv, ".h5"sv},
+                                                                                      {"ObjectType"sv, ".mha"sv}}};
+        std::array<char, 16> start{};
+        std::ifstream(file, std::ios::binary).read(start.data(), start.size());
+        for (const auto& [magic, ending] : known) {
+            if (std::string_view(start.data(), start.size()).starts_with(magic)) return std::string(ending);
+        }
+        return otherwise;
+    }
+
+    std::filesystem::path folder_, output_;
+    std::optional<UnfinishedName> unfinished_;  // removes the folder if the program is stopped
+    bool has_input_ = false;
+};
+
+Streams& streams() {
+    static Streams both;
+    return both;
+}
+
+}  // namespace
+
+std::string input_named(const std::string& name, const std::string& ending) {
+    return name == "-" ? streams().take_input(ending) : name;
+}
+
+std::string output_named(const std::string& name, const std::string& ending, bool is_binary) {
+    return name == "-" ? streams().promise_output(ending, is_binary) : name;
+}
+
+void deliver_output() {
+    streams().deliver();
+}
+
+// ---- keys in messages -----------------------------------------------------------------------------------------------
+
+namespace {
+
+struct OptionWord {
+    std::string_view key, option;
+};
+
+constexpr std::array<OptionWord, 54> option_words{{
+    {"ECHOLUX_DATA_FOLDERS", "--data-folder"},
+    {"a_scan", "--a-scan"},
+    {"attenuation_db", "--attenuation-db"},
+    {"b_scan", "--b-scan"},
+    {"backend", "--backend"},
+    {"below_lower", "--below-lower"},
+    {"below_upper", "--below-upper"},
+    {"between", "--between"},
+    {"calibrate dispersion", "`echolux calibrate dispersion`"},
+    {"centre_wavelength", "--centre-wavelength"},
+    {"convert", "`echolux convert`"},
+    {"depths", "--depths"},
+    {"displacement", "--displacement"},
+    {"each", "--each"},
+    {"en_face", "--en-face"},
+    {"flow", "--flow"},
+    {"fps", "--fps"},
+    {"frames", "--frames"},
+    {"gpus", "--gpus"},
+    {"guess", "`echolux info --guess`"},
+    {"igtl", "--igtl"},
+    {"input", "--input"},
+    {"layout", "--layout"},
+    {"lines", "--lines"},
+    {"ome_version", "--ome-version"},
+    {"output", "--output"},
+    {"overwrite", "--overwrite"},
+    {"part.blocks", "--blocks"},
+    {"part.volume", "--volume"},
+    {"path", "--path"},
+    {"preset", "--preset"},
+    {"presets", "`echolux info --presets`"},
+    {"processed", "--processed"},
+    {"psf", "--psf"},
+    {"range", "--range"},
+    {"recipe", "--recipe"},
+    {"reconstruct", "`echolux reconstruct`"},
+    {"reference_volume", "--reference-volume"},
+    {"region", "--region"},
+    {"render", "`echolux render`"},
+    {"repeats", "--repeats"},
+    {"rolling", "--rolling"},
+    {"rows", "--rows"},
+    {"scan", "--scan"},
+    {"seconds", "--seconds"},
+    {"sources", "`echolux info --sources`"},
+    {"step_s", "--step"},
+    {"step_time", "--step-time"},
+    {"stripes", "--stripe"},
+    {"surfaces", "--surfaces"},
+    {"through", "--through"},
+    {"time", "--time"},
+    {"towards", "--towards"},
+    {"type", "--type"},
+}};
+
+// Returns the option or command for a key, or an empty view for other words.
+std::string_view option_of(std::string_view key) {
+    const auto found = std::ranges::find(option_words, key, &OptionWord::key);
+    return found == option_words.end() ? std::string_view() : found->option;
+}
+
+// Replaces keys in `backticks` and keeps all other text.
+std::string with_options(std::string_view text) {
+    std::string told;
+    std::size_t at = 0;
+    for (std::size_t begin = text.find('`'); begin != text.npos; begin = text.find('`', at)) {
+        const std::size_t end = text.find('`', begin + 1);
+        if (end == text.npos) break;
+        const std::string_view option = option_of(text.substr(begin + 1, end - begin - 1));
+        told += text.substr(at, begin - at);
+        told += option.empty() ? text.substr(begin, end + 1 - begin) : option;
+        at = end + 1;
+    }
+    return told.append(text.substr(at));
+}
+
+std::string place_in_options(const std::string& where) {
+    const std::string_view option = option_of(where);
+    return option.empty() ? with_options(where) : std::string(option);
+}
+
+}  // namespace
+
+std::string in_options(const std::string& line) {
+    const std::size_t end_of_where = line.find(": ");
+    if (end_of_where == line.npos) return with_options(line);
+    return place_in_options(line.substr(0, end_of_where)) + with_options(std::string_view(line).substr(end_of_where));
+}
+
+// The `where` of a file error is a path, which may look like a key, so it is kept.
+Error in_options(const Error& error) {
+    const bool is_of_file = error.code() == ErrorCode::bad_file || error.code() == ErrorCode::output;
+    return {error.code(), with_options(error.problem()), is_of_file ? error.where() : place_in_options(error.where()),
+            with_options(error.remedy())};
+}
+
+}  // namespace echolux
