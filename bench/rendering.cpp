@@ -249,7 +249,7 @@ class RenderingBench {
     }
 
     // A GPU that has waited for the CPU lowers its clock. While drawing pictures, it waits between them and takes a few
-    // tenths of a second to raise the clock again. Keep it busy until its texture unit is as fast as before.
+    // hundred milliseconds to raise the clock again. Keep it busy until its texture unit is as fast as before.
     void wake() {
         if (renderer_.is_software()) return;
         constexpr double as_fast = 0.98;

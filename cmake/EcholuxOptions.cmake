@@ -49,7 +49,7 @@ else()
     set(march ${ECHOLUX_MARCH})
 endif()
 
-# All of it can become a part of the shared library, which shows nothing but its interface.
+# All code can become part of the shared library, which exports only its interface.
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES C CXX)
@@ -61,10 +61,10 @@ target_include_directories(echolux_flags INTERFACE ${CMAKE_SOURCE_DIR})
 # errno and traps are not used; leaving them out changes no result and lets loops with sqrt and min vectorise.
 set(cxx_flags -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Wold-style-cast -Wcast-align -Woverloaded-virtual
     -Werror -fno-math-errno -fno-trapping-math)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # version 12 sees overflows in fmt and the standard library where there are none
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # version 12 warns about overflows in fmt and the standard library that cannot happen
     list(APPEND cxx_flags -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds -Wno-restrict)
 endif()
-# In files compiled together a neighbour's anonymous namespace is taken for a global one, or for a header's.
+# In files compiled together, the analyzer mistakes a neighbour's anonymous namespace for a global one or a header's.
 set(together $<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>)
 list(APPEND cxx_flags $<$<NOT:${together}>:-Wshadow>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -101,8 +101,8 @@ endif()
 set(ECHOLUX_COMMON_HEADERS <algorithm> <array> <chrono> <cmath> <complex> <cstdint> <filesystem> <functional> <map>
     <memory> <mutex> <numeric> <optional> <span> <string> <string_view> <thread> <utility> <variant> <vector> <fmt/format.h>)
 
-# echolux_room(NAME): adds the library echolux_NAME from every source below the current folder, except folders with a
-# CMakeLists.txt of their own (see echolux_part). Standard headers are precompiled. Sources are compiled for a short build;
+# echolux_room(NAME): adds the library echolux_NAME from every source below the current folder, except folders with
+# their own CMakeLists.txt (see echolux_part). Standard headers are precompiled. Sources are compiled for a short build;
 # echolux_hot() marks those that must be fast.
 function(echolux_room name)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
@@ -165,7 +165,7 @@ function(echolux_together target)
 endfunction()
 
 # echolux_hot(TARGET [REGEX]): optimises the sources whose path matches REGEX, which work on every sample or voxel. They
-# become objects of their own with the target's libraries, because precompiled headers fit one set of flags. Without REGEX
+# become separate objects with the target's libraries, because precompiled headers fit one set of flags. Without REGEX
 # the whole target is hot.
 function(echolux_hot target)
     set(flags "$<$<COMPILE_LANGUAGE:CXX>:-O2;${ECHOLUX_HOT_FLAGS}>")
@@ -187,7 +187,7 @@ function(echolux_hot target)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_hot>)
 endfunction()
 
-# echolux_sanitized(PROGRAM): what a program needs besides flags when sanitizers watch it.
+# echolux_sanitized(PROGRAM): sets up a program for the sanitizers, in addition to the flags.
 function(echolux_sanitized program)
     if(ECHOLUX_SANITIZE MATCHES "address")
         target_sources(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests/sanitizers/keep_libraries.cpp)
@@ -202,7 +202,7 @@ endfunction()
 
 # echolux_test(KIND LIBRARIES...): one program KIND_tests from the folder's sources, labelled KIND. ctest runs a process per
 # suite (cmake/GtestSuites.cmake). Properties of the folder that it reads, as regular expressions or lists: TESTS_ALONE
-# (cases that need a process of their own), TESTS_LIVE (suites for the thread sanitizer), TESTS_VALIDATED (suites under the
+# (cases that need a separate process), TESTS_LIVE (suites for the thread sanitizer), TESTS_VALIDATED (suites under the
 # Vulkan validation layer), TESTS_COSTS, TESTS_PROPERTIES.
 # Cases whose names contain "Slow" also get the label slow.
 function(echolux_test kind)

@@ -1,6 +1,6 @@
 # Parts that we do not write ourselves, each with the Debian package it comes from. `./dev build` installs them all.
 
-# echolux_need(PACKAGE DEBIAN_PACKAGE ARGUMENTS...): find_package that says what to install. A macro, because packages
+# echolux_need(PACKAGE DEBIAN_PACKAGE ARGUMENTS...): find_package with an error that names the missing package. A macro, because packages
 # leave variables behind.
 macro(echolux_need package debian_package)
     find_package(${package} QUIET ${ARGN})
@@ -172,7 +172,7 @@ if(ECHOLUX_TESTS)
             set(ECHOLUX_OPENIGTLINK OFF)
         endif()
     endif()
-    # NumPy and the readers of other people's formats come as Debian packages, so Debian's Python goes first.
+    # NumPy and the readers of other people's formats come as Debian packages, so Debian's Python has precedence.
     find_program(ECHOLUX_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
     find_program(ECHOLUX_PYTHON python3 REQUIRED)
 endif()

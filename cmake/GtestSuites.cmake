@@ -3,7 +3,7 @@
 #
 # Given: kind, program, list (a file), timeout, properties (of every test), and optionally alone (a regex of Suite.Case:
 # such cases get a process each), live (a regex of suites that several threads work on), costs (pairs of suite and
-# seconds: dear suites start first), validated (a regex of suites; the others run without the Vulkan validation layer).
+# seconds: expensive suites start first), validated (a regex of suites; the others run without the Vulkan validation layer).
 # Made: KIND.SUITE; KIND.SUITE.slow, labelled slow, for the cases with "Slow" in their names; KIND.SUITE.CASE for those alone.
 if(NOT EXISTS "${list}" OR "${program}" IS_NEWER_THAN "${list}")
     if(NOT EXISTS "${program}")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes docs/gallery.md and its pictures: `./dev gallery` calls it where ECHOLUX_DATA names the folder with the volumes and
-the recording (docs/gallery.md says what they are).
+"""Makes docs/gallery.md and its pictures: `./dev gallery` calls it if ECHOLUX_DATA names the folder with the volumes and
+the recording (docs/gallery.md describes them).
 
     docs/gallery.py PROGRAM DATA [NAME...]     NAME: only these pictures; the page is always written
 
-Each picture is what the command below it makes."""
+The command below each picture makes it."""
 import os
 import re
 import shlex
@@ -88,7 +88,7 @@ SECTIONS = {
     "Modes": [
         ("composite", "composite", f"{WOOD} --samples 4"),
         ("mip", "mip: the maximum", f"{BONSAI} --mode mip"),
-        ("minip", "minip: the minimum over a slab: what is hollow stays dark",
+        ("minip", "minip: the minimum over a slab: hollow parts stay dark",
          "engine.nii.gz --show slice --plane en-face --slab 40 --mode minip"),
         ("average", "average: an x-ray", "engine.nii.gz --mode average --azimuth 40 --elevation 35 --fit --high 60"),
         ("attenuated-mip", "attenuated-mip: the maximum, attenuated with depth", f"{BONSAI} --mode attenuated-mip"),
@@ -196,7 +196,7 @@ SECTIONS = {
          f"{RETINA} --channel retina-labels.nrrd:retina-labels.toml --set view.channel_1_shown=false --mode traced --bounces 4"
          " --zoom 0.85 --clip-high 1,1,0.5 --no-box --lamp free --set view.sky=0.8 --colour-bar --text-size 0.03 --paths 96"
          " --size 400x300"),
-        ("bone", "preset bone, for values that are no HU", f"{BONSAI} --preset bone --high 200 --samples 4"),
+        ("bone", "preset bone, for values not in HU", f"{BONSAI} --preset bone --high 200 --samples 4"),
     ],
     "Camera": [
         ("front", "look front, orthographic",
@@ -225,8 +225,8 @@ def simulated(scene, options=""):
 
 
 def labels_of(volume, truth, target):
-    """Ground truth, one byte a voxel, as a volume of the same voxels as another: [B-scan][depth][A-scan], where that has
-    [B-scan][A-scan][depth] and goes deeper."""
+    """Writes the ground truth, one byte per voxel, as labels of the voxels of `volume`. The truth is stored as
+    [B-scan][A-scan][depth] and is deeper."""
     header = volume.read_bytes().split(b"\n\n", 1)[0].decode()
     kept = [line for line in header.splitlines() if re.match("NRRD|dimension|sizes|space|spacings|kinds|axis|centerings", line)]
     a_scans, rows, b_scans = (int(size) for size in re.search("^sizes: (.*)$", header, re.M)[1].split())
@@ -239,7 +239,7 @@ def labels_of(volume, truth, target):
 
 
 def sky(target, columns=512, rows=256):
-    """All around, from the zenith down; in its middle is what lies behind the B-scans."""
+    """Writes a sky in all directions, from the zenith down. Its centre is behind the B-scans."""
     lamps = [  # degrees to the right and up, half of width and height, brightness of red, green, blue
         (-55, 35, 24, 18, (1.0, 0.96, 0.88)),
         (75, 15, 10, 38, (0.42, 0.52, 0.66)),
@@ -278,7 +278,7 @@ def prepare(program, data, folder):
         link = folder / name
         if not link.exists():
             link.symlink_to(data / "volumes" / name)
-    scenes = folder / "config" / "echolux" / "scenes"  # of its own, whatever presets the user has
+    scenes = folder / "config" / "echolux" / "scenes"  # separate from the user's presets
     scenes.mkdir(parents=True, exist_ok=True)
     shutil.copy(DOCS / "fundus.toml", scenes)
     (folder / "oct.toml").write_text(SCAN.format(folder=data / "sd-oct-volume"))

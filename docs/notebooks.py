@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs the notebooks of docs/notebooks and keeps what they show. They run in a folder that goes away again.
+"""Runs the notebooks of docs/notebooks in a temporary folder and stores their output.
 
 usage: notebooks.py [--check] [NAME...]     with the package `echolux` on PYTHONPATH; needs nbclient, ipykernel, matplotlib
-    --check: nothing is written; a notebook that fails, or shows nothing, is told
+    --check: writes nothing; reports notebooks that fail or have no output
 """
 import sys
 import tempfile

@@ -13,7 +13,7 @@ from pathlib import Path
 PICTURES = Path(__file__).resolve().parent / "pictures" / "window"
 SIZE = "1280x800"
 
-# Name: what is opened, how it is set, what is pressed. {folder} holds a simulated scan with its volume, and a retina.
+# Name: file to open, settings, keys and clicks. {folder} holds a simulated scan with its volume, and a retina.
 WINDOWS = {
     "start": "",
     "live": "--source sim:vessel --after 8",

@@ -1,5 +1,5 @@
 // Background work: loading, searching, exporting. Each job runs on its own thread, reports progress, can be cancelled,
-// and returns a final step that runs on the drawing thread. Small files are written by a thread of their own.
+// and returns a final step that runs on the drawing thread. Small files are written by a separate thread.
 #pragma once
 
 #include <condition_variable>
@@ -83,7 +83,7 @@ class Jobs {
     std::uint64_t next_ = 1;
 };
 
-// ---- Small files, written in order by a thread of their own, each to a temporary name first, so that the window never
+// ---- Small files, written in order by a separate thread, each to a temporary name first, so that the window never
 // waits for a slow disk.
 
 class TextWriter {

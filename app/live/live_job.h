@@ -23,7 +23,7 @@
 
 namespace echolux {
 
-// ---- Pictures of a live system, drawn by a thread of their own: a limited number of pictures per second, none if
+// ---- Pictures of a live system, drawn by a separate thread: a limited number of pictures per second, none if
 // nothing changed, and only one in flight. The measured figures are what a user at a screen would see.
 
 class PictureLoop {

@@ -357,7 +357,7 @@ std::string where_interrupted(const LiveReport& report) {
     return fmt::format("after {:.1f} of {:.4g} s", report.session.seconds, report.asked_seconds);
 }
 
-// What went wrong, apart from an interrupt.
+// Returns the reason of a failure, or nothing. Interrupts are not failures.
 std::optional<Error> trouble_of(const LiveReport& report) {
     const auto because = [&](ErrorCode code, const std::string& what, const std::string& remedy = {}) {
         return Error(code, what, report.source, remedy);

@@ -45,7 +45,7 @@ struct MadeMovie {
     double encoding_s = 0;  // part of it spent on encoding, in parallel with drawing
 };
 
-// If it ends early (cancelled, lost device, full disk), the movie is complete up to that point, and the error says so.
+// If it ends early (cancelled, lost device, full disk), the movie is complete up to that point, as the error states.
 // Throws Error{bad_setting, bad_file, output, device, out_of_memory, cancelled}.
 MadeMovie run(const MovieJob& job, Progress& progress);
 

@@ -180,7 +180,7 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
         flag("light_handles", &S::light_handles, view,
              "handles of lights in the volume's pane, that are dragged about it; Shift drags farther and nearer"),
         flag("time_line", &S::time_line, view, "time line of key frames below the panes"),
-        text("key_frames", &S::key_frames, view, "key frames on the time line, as a file of them has them (TOML)"),
+        text("key_frames", &S::key_frames, view, "key frames on the time line, in the TOML of a key frame file"),
         flag("link_levels", &S::link_levels, view,
              "sections show the same range of values as the volume; false: a right drag in a section changes all "
              "sections and leaves the volume as it is"),

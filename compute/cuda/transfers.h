@@ -75,7 +75,7 @@ class RepeatOutput {
 };
 
 // Transfers packed voxels between GPUs, directly or through pinned memory if they have no peer access. Voxels are first
-// copied to a landing buffer of ours, from which the other GPU writes them to their target, because a GPU accesses
+// copied to our landing buffer, from which the other GPU writes them to their target, because a GPU accesses
 // Vulkan's exported memory at full speed only on its own device. (Copying 18 MB directly into an imported texture took
 // 7 ms or more between two H100, against 0.05 ms for plain arrays.) Everything is enqueued on the stream that computed
 // the voxels or ordered with it by events. The host only waits when the landing buffer must grow.

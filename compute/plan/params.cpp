@@ -66,7 +66,7 @@ const std::vector<Field<ScanGeometry>>& describe<ScanGeometry>() {
         integer("a_repeats", &S::a_repeats, 1, 4096, "", effect, "lines at each A-scan position (MB scans)"),
         integer("b_repeats", &S::b_repeats, 1, 4096, "", effect, "B-scans at each position (BM scans)"),
         flag("depth_flip", &S::depth_flip, effect,
-             "the object lies on the far side of zero delay: depth rows are written in reverse"),
+             "the object is on the far side of zero delay: depth rows are written in reverse"),
         number("spacing_a_um", &S::spacing_a_um, 0, 1e6, "um", effect, "distance between A-scans; 0: unknown")
             .special(0, "unknown")
             .soft(0, 100),
@@ -136,7 +136,7 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
             .soft(1, 1024),
         choice("fixed_pattern", &S::fixed_pattern, {"none", "median", "minimum_variance"}, plan,
                "fixed lines removed in depth over a whole B-scan: complex median, or the mean of the segment with the "
-               "least variance"),
+               "smallest variance"),
         integer("fixed_pattern_segments", &S::fixed_pattern_segments, 2, 4096, "", plan,
                 "segments of a B-scan among which minimum_variance chooses")
             .soft(2, 64),
@@ -275,7 +275,7 @@ const std::vector<Field<FlowRecipe>>& describe<FlowRecipe>() {
         choice("method", &S::method,
                {"none", "doppler", "power_doppler", "speckle_variance", "decorrelation", "omag", "cdv", "correlation",
                 "phase_variance", "complex_decorrelation"},
-               plan, "what is computed from repeats, or from neighbouring lines where there are none"),
+               plan, "quantity computed from repeats, or from neighbouring lines if there are no repeats"),
         integer("window_depth", &S::window_depth, 1, 32, "bins", plan,
                 "depth bins that doppler, power_doppler, cdv and complex_decorrelation average"),
         integer("window_lines", &S::window_lines, 1, 64, "", plan,

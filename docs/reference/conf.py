@@ -28,7 +28,7 @@ def as_rst(_app, _what, _name, _object, _options, lines):
     for line in lines:
         before = made[-1] if made else ""
         if not line.startswith("    "):
-            line = line.replace("|", r"\|")  # |A| is no substitution
+            line = line.replace("|", r"\|")  # |A| is not a substitution
         argument = ARGUMENT.match(line)
         if argument:
             if before and not in_list:

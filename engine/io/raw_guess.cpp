@@ -588,8 +588,8 @@ bool is_named_line(const RawName& name, std::int64_t samples, std::int64_t lines
            std::ranges::count_if(name.numbers, divides) > (divides(samples) ? 1 : 0);
 }
 
-// Candidates for plain lines and for lines in B-scans with headers. So many widths fit the latter that they are first
-// ranked on a part of the samples.
+// Candidates for plain lines and for lines in B-scans with headers. The latter fit many widths, which are therefore
+// first ranked on a part of the samples.
 struct Candidates {
     std::vector<Width> alone, framed;
 };

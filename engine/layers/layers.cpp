@@ -40,8 +40,7 @@ const std::vector<Field<LayerRecipe>>& describe<LayerRecipe>() {
             "vessel_um", &R::vessel_um, 0, 1000, "um", effect,
             "boundaries go straight on where vessels up to this width are as bright as the layer beside them; 0: no "
             "vessels"),
-        flag("tissue_below", &R::tissue_below, effect,
-             "tissue goes on below the last boundary and fades into noise somewhere"),
+        flag("tissue_below", &R::tissue_below, effect, "tissue continues below the last boundary and fades into noise"),
         number("row_um", &R::row_um, 0, 1000, "um", effect,
                "depth of a voxel, where the volume does not know it; 0: as the volume says")
             .special(0, "as the volume says"),

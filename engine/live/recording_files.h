@@ -174,7 +174,7 @@ void check_room(const std::vector<DiskRoom>& rooms);
 // Returns the data rate of spectra as stored in the scan's file.
 double bytes_per_s(const Scan& scan, double line_rate_hz);
 
-// Writes and flushes for a few tenths of a second to unnamed files next to each of `files`, which are stripes if there
+// Writes and flushes for a fraction of a second to unnamed files next to each of `files`, which are stripes if there
 // are several. Returns bytes per second, or nullopt if `max_bytes` is too small for a measurement. Throws
 // Error{output}.
 std::optional<double> measured_disk_rate(const std::vector<std::filesystem::path>& files, std::int64_t stripe_bytes,

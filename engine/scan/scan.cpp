@@ -39,7 +39,7 @@ const std::vector<Field<SpectraFile>>& describe<SpectraFile>() {
         text("stripes", &S::stripes, effect,
              "further files that hold stripes of the spectra, on other disks: names with semicolons between them"),
         integer("stripe_bytes", &S::stripe_bytes, 512, max_stripe_bytes, "bytes", effect,
-                "length of a stripe: they lie in `file` and `stripes` in turn"),
+                "length of a stripe; stripes alternate between `file` and `stripes`"),
         integer("offset_bytes", &S::offset_bytes, 0, max, "bytes", effect, "header before the first acquired B-scan"),
         integer("frame_offset_bytes", &S::frame_offset_bytes, 0, max, "bytes", effect,
                 "header before the lines of each acquired B-scan"),

@@ -439,7 +439,7 @@ const std::vector<Field<SpeckleFilter>>& describe<SpeckleFilter>() {
         number("range_db", &F::range_db, 0.1, 100, "dB", effect,
                "bilateral: difference in brightness that counts less"),
         choice("stored_as", &F::stored_as, {"auto", "db", "intensity", "amplitude"}, effect,
-               "what the voxels hold, where the volume does not say so; auto: as it says"),
+               "meaning of the voxels; auto: as stored with the volume"),
     };
     return fields;
 }

@@ -371,7 +371,7 @@ CheckTable validated_axial_response(ValidationRun& run, AxialTable& axial) {
         "Axial response",
         "The model instrument, a mirror at 0.4 and 0.7 of the range, Hann window. Expected: the sum of window "
         "times source over the true wavenumbers;\nside lobes: those, or the published artefact of the "
-        "interpolation where that is higher; the NUFFT's kernel has a table of its own.",
+        "interpolation where that is higher; the NUFFT's kernel has a separate table.",
         {}};
     const ModelInstrument instrument;
     const Envelope envelope = envelope_of(instrument);

@@ -58,7 +58,7 @@ CheckTable validated_surfaces(ValidationRun& run) {
     const unsigned seeds = run.quick() ? 1 : 5;
     CheckTable table{"Surfaces between layers",
                      "Retinas painted with speckle, 256 x 128 x 64 voxels, ten boundaries with a foveal pit and a "
-                     "waviness of one voxel. Mean absolute error, the\ngreatest of all seeds. Expected: a float64 "
+                     "waviness of one voxel. Mean absolute error, the\nlargest of all seeds. Expected: a float64 "
                      "model of the same search.",
                      {}};
     for (const auto& [snr_db, expected, expected_worst] :

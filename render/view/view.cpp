@@ -188,7 +188,7 @@ const std::vector<Field<Pose>>& describe<Pose>() {
         number<Pose>(
             "eyes_apart", &Pose::eyes_apart, 0, 1, "", view,
             "how far the eyes of a stereo picture are apart, as a part of their distance from the target: 1/30 "
-            "is easy to look at; what lies at the target is seen in the plane of the picture")
+            "is easy to look at; the target appears in the plane of the picture")
             .soft(0, 0.1),
     };
     return fields;
@@ -222,7 +222,7 @@ const std::vector<Field<Modes>>& describe<Modes>() {
     constexpr Effect view = Effect::view;
     static const std::vector<Field<Modes>> fields{
         number<Modes>("attenuation", &Modes::attenuation, 0, 1000, "", view,
-                      "attenuated-mip: attenuation of what lies behind, as the optical depth of a volume filled with "
+                      "attenuated-mip: attenuation of farther samples, as the optical depth of a volume filled with "
                       "the value high; 0: mip")
             .soft(0, 40),
         number<Modes>("mida_balance", &Modes::mida_balance, -1, 1, "", view,
@@ -704,7 +704,7 @@ const std::vector<Field<Annotations>>& describe<Annotations>() {
                    "how fast blood is over time, two numbers for each moment: seconds, and the speed over its mean; "
                    "from the last on it begins again; []: always as fast"),
         number<A>("streak_time_s", &A::streak_time_s, -1e9, 1e9, "s", view,
-                  "moment at which streaks are seen; movies and what is shown of a series or live go on from there")
+                  "moment at which streaks are drawn; movies, series and live displays continue from there")
             .soft(0, 10),
         number<A>("streak_pace", &A::streak_pace, 0, 10, "", view,
                   "how fast streaks move over how fast blood does; 0: they stand still")

@@ -119,12 +119,12 @@ class ProgramCase(unittest.TestCase):
             raise
 
     def wait_until_interrupts_are_caught(self, process):
-        """Until its handler is installed, an interrupt kills the program. On a busy machine, starting takes seconds."""
+        """Waits for the handler: before it is installed, an interrupt kills the program. Starting takes seconds on a busy machine."""
 
         self.wait_for(process, "interrupts are caught", lambda: has_signal(process, "SigCgt", signal.SIGINT))
 
     def wait_until_it_works(self, process, cpu_s=0.1):
-        """Until it has used so much processor time after its start."""
+        """Waits until it has used `cpu_s` seconds of processor time after its start."""
         self.wait_until_interrupts_are_caught(process)
         begin = processor_seconds(process)
         self.wait_for(process, f"{cpu_s} s of work", lambda: processor_seconds(process) - begin >= cpu_s)

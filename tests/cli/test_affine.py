@@ -122,7 +122,7 @@ class Affine(ProgramCase):
     def convert(self, source, target):
         return json.loads(self.succeed("convert", source, target, "--overwrite", "--json").out)
 
-    def test_every_pair_of_formats_keeps_the_affine(self):
+    def test_every_pair_of_formats_keeps_affine(self):
         for name, matrix in AFFINES.items():
             self.write_nifti("in.nii.gz", matrix)
             self.write_nrrd("in.nrrd", LPS @ matrix)
@@ -133,7 +133,7 @@ class Affine(ProgramCase):
                         self.assertNotIn("warnings", {k for k, v in self.convert(source, "out" + ending).items() if v})
                         self.check("out" + ending, matrix)
 
-    def test_notes_carry_it_through_the_other_formats(self):
+    def test_notes_preserve_orientation_in_other_formats(self):
         matrix = AFFINES["oblique, left-handed"]
         self.write_nifti("in.nii.gz", matrix)
         for ending in KEEP_NOTES:
@@ -145,7 +145,7 @@ class Affine(ProgramCase):
                     self.convert("between" + ending, last)
                     self.check(last, matrix)
 
-    def test_a_chain_of_formats_adds_no_errors(self):
+    def test_chain_of_formats_adds_no_errors(self):
         self.write_nifti("0.nii.gz", AFFINES["oblique"])
         names = ["0.nii.gz", "1.mha", "2.nrrd", "3.nii", "4.mha", "5.nii.gz"]
         for source, target in zip(names, names[1:]):
@@ -167,14 +167,14 @@ class Affine(ProgramCase):
                 self.convert("quaternion.nii", "out.nii")
                 self.check("out.nii", matrix)
 
-    def test_shear_is_in_the_matrix_alone(self):
+    def test_shear_is_stored_in_sform_only(self):
         self.write_nifti("sheared.nii", SHEARED)
         for ending in HOLD_ORIENTATION:
             self.convert("sheared.nii", "out" + ending)
             self.check("out" + ending, SHEARED)
         self.assertEqual(int(nibabel.load(self.folder / "out.nii").header["qform_code"]), 0)
 
-    def test_without_a_form_none_is_made_up(self):
+    def test_missing_form_stays_missing(self):
         self.write_nifti("none.nii", np.eye(4), code=0)
         self.convert("none.nii", "out.nii")
         header = nibabel.load(self.folder / "out.nii").header
@@ -197,7 +197,7 @@ class Affine(ProgramCase):
             self.check("out" + ending, matrix)
         self.assertEqual(nibabel.load(self.folder / "out.nii").header.get_xyzt_units()[0], "unknown")
 
-    def test_spaces_of_nrrd(self):
+    def test_reads_spaces_of_nrrd(self):
         for space, flips in (("right-anterior-superior", [1, 1, 1]), ("RAS", [1, 1, 1]),
                              ("left-anterior-superior", [-1, 1, 1]), ("LPS", [-1, -1, 1]),
                              ("scanner-xyz", [-1, -1, 1])):  # as ITK reads it
@@ -206,14 +206,14 @@ class Affine(ProgramCase):
                 self.convert("in.nrrd", "out.nii")
                 self.check("out.nii", AFFINES["oblique"])
 
-    def test_what_numpy_cannot_hold_is_said_once(self):
+    def test_warns_once_of_properties_that_numpy_cannot_hold(self):
         self.write_nifti("in.nii", AFFINES["oblique"])
         told = self.convert("in.nii", "out.npy")
         self.assertEqual(len(told["warnings"]), 1, told)
         self.assertRegex(told["warnings"][0], r"NumPy cannot hold spacings and their unit, position and orientation")
         self.assertRegex(self.succeed("convert", "in.nii", "again.npy").err, r"echolux: warning: again.npy: NumPy cannot hold")
 
-    def test_our_own_volumes_stay_as_they_were(self):
+    def test_keeps_own_volumes(self):
         np.save(self.folder / "plain.npy", VOXELS.T)
         for ending in HOLD_ORIENTATION:
             self.assertFalse(self.convert("plain.npy", "out" + ending).get("warnings"))

@@ -25,7 +25,7 @@ class MovingRepeats(ProgramCase):
                      "--motion-axial", "30", "--motion-lateral", "5", "--set", "simulation.motion_saccade_rate_hz=0",
                      "--set", "simulation.spacing_a_um=4")
 
-    def test_shifts_are_those_of_the_tissue(self):
+    def test_finds_shifts_of_tissue(self):
         self.succeed("reconstruct", "scan.toml", "-o", "s.nrrd", "--flow", "f.nrrd", "--repeats", "r.csv", *ALIGNED)
         rows = rows_of(self.folder / "r.csv")
         self.assertEqual(len(rows), 16)
@@ -35,12 +35,12 @@ class MovingRepeats(ProgramCase):
         np.testing.assert_allclose(found, z[:, :1] - z, atol=0.15)
         self.assertTrue(all(row["reason"] == "ok" for row in rows))
 
-    def test_the_structure_stays_as_it_is(self):
+    def test_structure_is_unchanged(self):
         self.succeed("reconstruct", "scan.toml", "-o", "a.nrrd", "--flow", "fa.nrrd", *ALIGNED)
         self.succeed("reconstruct", "scan.toml", "-o", "b.nrrd", "--average", "power", "--backend", "cpu")
         np.testing.assert_array_equal(read_volume(self.folder / "a.nrrd"), read_volume(self.folder / "b.nrrd"))
 
-    def test_what_cannot_be_aligned_is_refused(self):
+    def test_rejects_unsuitable_settings(self):
         self.refuse("reconstruct", "scan.toml", "-o", "s.nrrd", "--flow", "f.nrrd", "--repeats", "r.csv", "--average", "power",
                     "--set", "flow.method=omag", names=["flow.align"], lines=None)
         self.refuse("reconstruct", "scan.toml", "-o", "s.nrrd", "--flow", "f.nrrd", "--average", "power",
@@ -60,7 +60,7 @@ class Vessels(ProgramCase):
         write_nrrd(self.folder / "flow.nrrd", self.flow, unit="", quantity="complex_decorrelation")
         self.succeed("segment", "structure.nrrd", "--preset", "layers", "--count", "2", "-o", "surfaces.nrrd")
 
-    def test_density_and_flux_of_a_slab(self):
+    def test_density_and_flux_of_slab(self):
         self.succeed("segment", "flow.nrrd", "--surfaces", "surfaces.nrrd", "--density", "d.nrrd", "--flux", "x.nrrd", "--vessels", "v.csv",
                      "--en-face", "e.nrrd", "--projection", "top3", "--tail-gap", "12")
         row = rows_of(self.folder / "v.csv")[0]
@@ -98,7 +98,7 @@ class Attenuation(ProgramCase):
         self.assertIn("neither roll-off nor focus is corrected", told.err)
         self.assertTrue(np.isnan(found[:, :, :20]).all())
 
-    def test_noise_has_none(self):
+    def test_rejects_noise(self):
         noise = np.random.default_rng(1).exponential(1, (20, 20, 200))
         write_nrrd(self.folder / "n.nrrd", 10 * np.log10(noise), unit="dB above noise floor")
         self.refuse("attenuation", "n.nrrd", "-o", "mu.nrrd", "--noise-floor-db", "0.0001", names=["noise"], lines=None)

@@ -26,7 +26,7 @@ class BadScanFile(ProgramCase):
         (self.folder / "spectra.raw").unlink()
         self.refuse_scan(scan, ["spectra.raw"])
 
-    def test_truncated_spectra_tell_the_a_scan(self):
+    def test_truncated_spectra_report_a_scan(self):
         scan = write_scan(self.folder)
         raw = (self.folder / "spectra.raw").read_bytes()
         line = 256 * 2
@@ -40,7 +40,7 @@ class BadScanFile(ProgramCase):
         (self.folder / "spectra.raw").write_bytes(b"")
         self.refuse_scan(scan, ["spectra.raw"])
 
-    def test_spectra_is_a_folder(self):
+    def test_folder_instead_of_spectra(self):
         scan = write_scan(self.folder)
         (self.folder / "spectra.raw").unlink()
         (self.folder / "spectra.raw").mkdir()
@@ -66,16 +66,16 @@ class BadScanFile(ProgramCase):
         self.assertIn("spectra.raw", finished.error_lines[-1])
         self.assertEqual(self.files(), ["scan.toml", "spectra.raw"])
 
-    def test_malformed_toml_tells_the_line(self):
+    def test_malformed_toml_reports_line(self):
         scan = write_scan(self.folder)
         scan.write_text("[scan]\nfile = \"spectra.raw\"\nsamples == 3\n")
         self.refuse_scan(scan, ["scan.toml", "3"])
 
-    def test_binary_rubbish_as_toml(self):
+    def test_binary_data_as_toml(self):
         (self.folder / "scan.toml").write_bytes(bytes(range(256)) * 16)
         self.refuse_scan("scan.toml", ["scan.toml"])
 
-    def test_tables_and_notes_are_no_scans(self):
+    def test_rejects_tables_and_notes(self):
         """The error of a TOML parser would not help here."""
         for name, text in (("a-scan.csv", "depth_um,value\n0,5\n"), ("mean.csv", "# Echolux spectrum: counts\n1\n2\n" * 900),
                            ("notes.txt", "ask Anna\n")):
@@ -83,14 +83,14 @@ class BadScanFile(ProgramCase):
             finished = self.refuse("info", name, names=[name, "without any [section]"])
             self.assertNotIn("Error while parsing", finished.err)
 
-    def test_a_folder_is_answered_with_the_scan_in_it(self):
+    def test_folder_suggests_its_scan(self):
         (self.folder / "recording").mkdir()
         self.refuse("info", "recording", names=["recording", "holds no volume files"])
         write_scan(self.folder / "recording")
         for line in (["info", "recording"], ["reconstruct", "recording", "-o", "v.nrrd"]):
             self.refuse(*line, names=['did you mean "recording/scan.toml"?'])
 
-    def test_misspelt_key_gets_the_near_one(self):
+    def test_misspelt_key_gets_near_one(self):
         scan = write_scan(self.folder, recipe={"windw": "hann"})
         self.refuse_scan(scan, ["scan.toml", "windw", "window"])
 
@@ -102,7 +102,7 @@ class BadScanFile(ProgramCase):
     def test_wrong_type(self):
         self.refuse_scan(write_scan(self.folder, scan={"samples": "many"}), ["scan.toml", "samples"])
 
-    def test_unknown_choice_lists_the_choices(self):
+    def test_unknown_choice_lists_choices(self):
         scan = write_scan(self.folder, recipe={"window": "hanning"})
         self.refuse_scan(scan, ["scan.toml", "window", "hanning", "hann"])
 
@@ -121,7 +121,7 @@ class BadScanFile(ProgramCase):
         self.refuse_scan(write_scan(self.folder, scan={"samples": 10**18}), ["samples"])
         self.assertLess(time.monotonic() - begin, 60)
 
-    def test_channel_that_is_not_there(self):
+    def test_missing_channel(self):
         self.refuse_scan(write_scan(self.folder, scan={"channels": 1, "channel": 1}), ["channel"])
 
 
@@ -140,21 +140,21 @@ class BadCalibration(ProgramCase):
         positions[100] = np.nan
         self.refuse_calibration("k_map", positions, ["k_map"], {"resample": "linear"})
 
-    def test_k_map_that_is_not_monotonic(self):
+    def test_non_monotonic_k_map(self):
         positions = np.arange(256.0)
         positions[[100, 101]] = positions[[101, 100]]
         self.refuse_calibration("k_map", positions, ["k_map.csv", "calibration.k_map", "101"], {"resample": "linear"})
 
-    def test_k_map_of_the_wrong_length(self):
+    def test_k_map_of_wrong_length(self):
         self.refuse_calibration("k_map", np.arange(200.0), ["k_map", "200", "256"], {"resample": "linear"})
 
-    def test_dispersion_of_the_wrong_length(self):
+    def test_dispersion_of_wrong_length(self):
         self.refuse_calibration("dispersion", np.zeros(255), ["dispersion", "255", "256"])
 
-    def test_background_of_the_wrong_length(self):
+    def test_background_of_wrong_length(self):
         self.refuse_calibration("background", np.ones(257), ["background", "257", "256"], {"background": "stored"})
 
-    def test_wavelengths_that_are_not_monotonic(self):
+    def test_non_monotonic_wavelengths(self):
         wavelengths = np.linspace(800, 900, 256)
         wavelengths[5] = wavelengths[7]
         self.refuse_calibration("wavelengths", wavelengths, ["wavelengths"], {"resample": "linear"})
@@ -162,11 +162,11 @@ class BadCalibration(ProgramCase):
     def test_words_instead_of_numbers(self):
         self.refuse_calibration("dispersion", ["zero"] * 256, ["dispersion"])
 
-    def test_stored_background_that_is_not_given(self):
+    def test_missing_stored_background(self):
         scan = write_scan(self.folder, recipe={"background": "stored"})
         self.refuse("reconstruct", scan, "-o", "v.nrrd", names=["background"])
 
-    def test_physical_dispersion_without_a_scale(self):
+    def test_physical_dispersion_without_scale(self):
         scan = write_scan(self.folder, recipe={"gdd_fs2": 500})
         self.refuse("reconstruct", scan, "-o", "v.nrrd", names=["gdd_fs2"])
 
@@ -179,7 +179,7 @@ class BadRequest(ProgramCase):
     def refuse_reconstruct(self, *options, names):
         self.refuse("reconstruct", self.scan, "-o", "v.nrrd", *options, names=names)
 
-    def test_depth_crop_outside_the_range(self):
+    def test_depth_crop_outside_range(self):
         for begin, end in [(0, 4000), (500, 0), (60, 50), (60, 60)]:
             with self.subTest(begin=begin, end=end):
                 self.refuse_reconstruct("--set", f"recipe.depth_begin={begin}", "--set", f"recipe.depth_end={end}",
@@ -198,15 +198,15 @@ class BadRequest(ProgramCase):
             with self.subTest(assignment=assignment):
                 self.refuse_reconstruct("--set", assignment, names=names)
 
-    def test_blocks_outside_the_scan(self):
+    def test_blocks_outside_scan(self):
         for blocks in ["0:5", "3:3", "4:2", "-1:2", "x:y", "2"]:
             with self.subTest(blocks=blocks):
                 self.refuse_reconstruct(f"--blocks={blocks}", names=["blocks"])
 
-    def test_volume_outside_the_scan(self):
+    def test_volume_outside_scan(self):
         self.refuse_reconstruct("--volume", 1, names=["volume"])
 
-    def test_one_volume_of_several_is_told(self):
+    def test_reports_single_volume_of_several(self):
         """Reconstructing only one of several volumes used to go unnoticed."""
         fringes = np.zeros((4, 3, 4, 256), "<u2") + np.arange(256, dtype="<u2")
         write_scan(self.folder, fringes.reshape(12, 4, 256), name="many.toml", scan={"b_scans": 3, "volumes": 4})
@@ -215,19 +215,19 @@ class BadRequest(ProgramCase):
         for words in (["--volume", "0"], ["--volume", "all"]):
             self.assertNotIn("of 4", self.succeed("reconstruct", "many.toml", "-o", "one.nrrd", *words).out)
 
-    def test_b_scan_outside_the_scan(self):
+    def test_b_scan_outside_scan(self):
         self.refuse("reconstruct", self.scan, "-o", "b.png", "--b-scan", 4, names=["b-scan"])
 
-    def test_en_face_outside_the_depth(self):
+    def test_en_face_outside_depth(self):
         self.refuse("reconstruct", self.scan, "-o", "e.png", "--en-face", "100:300", names=["en-face"])
 
     def test_unknown_output_format(self):
         self.refuse("reconstruct", self.scan, "-o", "v.xyz", names=["v.xyz"])
 
-    def test_output_where_no_file_can_be(self):
+    def test_output_below_file(self):
         self.refuse("reconstruct", self.scan, "-o", "/dev/null/v.nrrd", names=["/dev/null"])
 
-    def test_more_gpus_than_there_are(self):
+    def test_more_gpus_than_present(self):
         reconstruct = ["reconstruct", self.scan, "-o", "v.nrrd", "--gpus"]
         self.refuse(*reconstruct, 99, names=["--gpus", "99 GPUs"])
         self.refuse(*reconstruct, 2, "--backend", "cpu", names=["--gpus", "cpu"])
@@ -239,13 +239,13 @@ class BadRequest(ProgramCase):
         self.refuse("reconstrct", self.scan, names=["reconstrct"])
         self.refuse("reconstruct", self.scan, "-o", "v.nrrd", "--quanttiy", "db", names=["--quanttiy"])
 
-    def test_options_that_would_have_no_effect(self):
+    def test_options_without_effect(self):
         self.refuse_reconstruct("--range", "0:40", names=["--range", "pictures", "convert"])
         self.succeed("reconstruct", self.scan, "-o", "v.nrrd")
         self.refuse("convert", "v.nrrd", "w.nii", "--ome-version", "0.5", names=["NIfTI", "--ome-version"])
         self.succeed("convert", "v.nrrd", "w.ome.zarr", "--ome-version", "0.5")
 
-    def test_figures_that_cannot_be(self):
+    def test_invalid_figures(self):
         self.succeed("reconstruct", self.scan, "-o", "v.nrrd")
         figure = ["figure", "v.nrrd", "-o"]
         self.refuse(*figure, "f.png", "--low", 5, "--high", 1, names=["figure.low", "figure.high", "5 to 1"])
@@ -274,7 +274,7 @@ class BadRequest(ProgramCase):
     def test_unknown_scene(self):
         self.refuse("simulate", "vesel", "--out", "s.toml", names=["vesel"])
 
-    def test_cuda_where_there_is_none(self):
+    def test_cuda_without_gpu(self):
         told = self.run_program("reconstruct", self.scan, "-o", "v.nrrd", "--backend", "cuda")
         if told.code == 0:
             self.assertEqual(read_volume(self.folder / "v.nrrd").shape, (4, 12, 128))
@@ -282,7 +282,7 @@ class BadRequest(ProgramCase):
         self.assertEqual(len(told.error_lines), 1, told)
         self.assertIn("cuda", told.err.lower())
 
-    def test_existing_result_survives_a_refused_request(self):
+    def test_existing_result_survives_refused_request(self):
         self.succeed("reconstruct", self.scan, "-o", "v.nrrd")
         before = (self.folder / "v.nrrd").read_bytes()
         self.refuse_reconstruct("--set", "recipe.depth_end=4000", names=["depth_end"])
@@ -320,16 +320,16 @@ class BadVolume(ProgramCase):
         self.refuse("render", "v.nrrd", "-o", "p.png", "--mode", "holographic", names=["holographic"])
         self.refuse("render", "v.nrrd", "-o", "p.png", "--preset", "nowhere", names=["nowhere"])
 
-    def test_a_surface_above_all_values(self):
+    def test_surface_above_all_values(self):
         self.succeed("reconstruct", write_scan(self.folder), "-o", "v.nrrd")
         render = ["render", "v.nrrd", "-o", "p.png", "--size", "16x16", "--mode", "isosurface", "--isovalue"]
         self.assertIn("no surface is seen", self.succeed(*render, 4000).err)
         self.assertNotIn("no surface", self.succeed(*render, 10).err)
 
-    def test_movies_of_no_pictures(self):
+    def test_movie_without_pictures(self):
         self.refuse("render", "v.nrrd", "--movie", "m.mp4", "--frames", 0, names=["--frames", "1"])
 
-    def test_option_given_twice(self):
+    def test_repeated_option(self):
         self.refuse("render", "v.nrrd", "-o", "p.png", "--size", "8x8", "--size", "9x9", names=["--size", "more than once"])
 
 

@@ -35,7 +35,7 @@ class Bench(ProgramCase):
         for figure in report["ceilings"] + report["figures"]:
             self.assertEqual(list(figure), ["key", "meaning", "skipped"] if "skipped" in figure else whole)
 
-    def test_json_is_what_the_documents_say(self):
+    def test_json_matches_documentation(self):
         report = self.measured()
         self.assertEqual(report["schema"], 1)
         self.assertTrue(report["quick"])
@@ -113,7 +113,7 @@ class Bench(ProgramCase):
                 self.assertIn("plain/2048", figure["ratios"], key)
         self.assertEqual(report["targets"], [])
 
-    def test_the_papers_stand_beside(self):
+    def test_compares_with_papers(self):
         report = self.measured("--papers")
         self.check_keys(report)
         self.check_figures(report["figures"])
@@ -139,7 +139,7 @@ class Bench(ProgramCase):
     def test_several_gpus_need_several_gpus(self):
         self.refuse("bench", "--quick", "--gpus", "99", names=["--gpus", "99 GPUs"])
 
-    def test_without_vulkan_the_rest_is_measured(self):
+    def test_without_vulkan_rest_is_measured(self):
         report = self.measured(environment=NO_VULKAN)
         figures = {figure["key"]: figure for figure in report["figures"]}
         self.assertGreater(figures["linear/512"]["median"], 0)
@@ -152,7 +152,7 @@ class Bench(ProgramCase):
         self.assertGreater(len(rows), 10)
         self.assertEqual({line.count("|") for line in rows}, {6})
 
-    def test_what_cannot_be_measured_is_refused(self):
+    def test_rejects_invalid_options(self):
         self.refuse("bench", "--lengths", "511", names=["511", "--lengths"])
         for pair in (["--methods", "--papers"], ["--live", "--lengths", "512"], ["--movie", "--gpus", "1"]):
             self.refuse("bench", *pair, names=[pair[0], next(word for word in pair[1:] if word.startswith("--"))])

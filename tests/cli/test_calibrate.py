@@ -71,7 +71,7 @@ class Calibrate(ProgramCase):
         self.write("m2", mirror(150, side, seed=2))
         self.write("bg", mirror(0, seed=3))
 
-    def test_background_is_the_mean_of_all_lines(self):
+    def test_background_is_mean_of_all_lines(self):
         spectra = np.concatenate([mirror(60, seed=s) for s in (1, 2, 3)])
         self.write("scan", spectra)
         self.succeed("calibrate", "background", "scan/scan.toml", "-o", "mean.csv")
@@ -112,7 +112,7 @@ class Calibrate(ProgramCase):
         self.assertAlmostEqual(numbers(printed)["a2_rad"], 30, delta=0.5)
         self.assertAlmostEqual(numbers(printed)["a3_rad"], -5, delta=1)
 
-    def test_a_search_without_a_k_map_says_so(self):
+    def test_warns_without_k_map(self):
         """Without a k map, the phase also compensates for uneven sampling in k."""
         self.succeed("simulate", "mirror", "-o", "sim/scan.toml", "--samples", 512, "--a-scans", 16, "--b-scans", 2)
         self.assertNotIn("k map", self.succeed("calibrate", "dispersion", "sim/scan.toml").err)
@@ -121,7 +121,7 @@ class Calibrate(ProgramCase):
         scan.write_text("\n".join(lines) + "\n")
         self.assertIn("the scan has no k map", self.succeed("calibrate", "dispersion", "sim/scan.toml").err)
 
-    def test_noise_floor_is_what_scans_subtract(self):
+    def test_noise_floor_is_subtracted_by_scans(self):
         self.write("bg", noise_only(1))
         self.succeed("calibrate", "background", "bg/scan.toml", "-o", "bg.csv")
         stored = {"calibration": {"background": "../bg.csv"}, "recipe": {"background": "stored"}}
@@ -189,7 +189,7 @@ class Calibrate(ProgramCase):
         np.testing.assert_allclose(table["depth_bin"], [0.2 * N / 2, 0.6 * N / 2], atol=0.03)
         self.refuse(*mirrors, names=["0.2.csv", "--scan"])
 
-    def test_a_depth_beyond_the_mirrors_is_called_extrapolated(self):
+    def test_marks_depth_beyond_mirrors_as_extrapolated(self):
         def written(name, share):  # falls off faster than the pixel width alone explains
             j = np.arange(N)
             fringe = 8000 * np.sinc(share / 2) * 10 ** (-0.3 * share**2) * np.cos(np.pi * share * j)
@@ -206,7 +206,7 @@ class Calibrate(ProgramCase):
         self.assertIn("a tenth of the range apart", near)
         self.assertNotIn("6 dB", near)
 
-    def test_many_depths_in_one_file_each_with_its_reference(self):
+    def test_many_depths_in_one_file_with_references(self):
         """31 depths in the A-scans of one file, with increasing light, and their references in another file."""
         shares = np.linspace(0.02, 0.92, 31)
         light = 20000 * (1 + 0.02 * np.arange(31))[:, None] * np.hanning(N + 40)[20:-20]
@@ -228,7 +228,7 @@ class Calibrate(ProgramCase):
         self.refuse("calibrate", "rolloff", "columns/scan.toml", "--background", "few/scan.toml", "--each", "b-scan",
                     names=["few/scan.toml", "7 references", "31 mirrors"], lines=None)
 
-    def test_a_shallow_mirror_does_not_move_the_fall_off(self):
+    def test_shallow_mirror_keeps_fall_off(self):
         flat = np.full((1, 1, N), 20000, "<u2")
         self.write("bg", flat)
         shares = [0.049, 0.2, 0.35, 0.5, 0.65, 0.8]  # 0.049 is in the first twentieth of the range
@@ -250,7 +250,7 @@ class Calibrate(ProgramCase):
         shallow = self.succeed("calibrate", "rolloff", "m0.03/scan.toml", "--background", "bg/scan.toml", "--depths", "5:20")
         self.assertIn("bin 7.68", shallow.out)
 
-    def test_mirrors_on_both_sides_each_have_their_sign_of_dispersion(self):
+    def test_mirrors_on_both_sides_have_opposite_dispersion(self):
         kappa = np.linspace(-1, 1, N)
         np.savetxt(self.folder / "theta.csv", 20 * kappa**2 - 4 * kappa**3)
         self.write("bg", np.full((1, 1, N), 20000, "<u2"))
@@ -264,7 +264,7 @@ class Calibrate(ProgramCase):
         np.testing.assert_allclose(table["fwhm_bins"], 2, atol=0.05)
         self.assertEqual(out.count("beyond zero delay"), 1)
 
-    def test_dispersion_of_a_chosen_reflector(self):
+    def test_dispersion_of_chosen_reflector(self):
         kappa = np.linspace(-1, 1, N)
         j = np.arange(N)
         own = np.cos(np.pi * 0.3 * j + 20 * kappa**2 - 5 * kappa**3)
@@ -322,7 +322,7 @@ class Calibrate(ProgramCase):
         self.refuse(*dispersion[:3], "--range", "1e9", names=["--range", "not a valid range"], lines=None)
         self.refuse(*dispersion[:3], "--plot", "x.jpg", names=["x.jpg", "*.svg"])
 
-    def test_what_cannot_work_is_refused_in_one_line(self):
+    def test_rejects_invalid_input_in_one_line(self):
         self.write_mirrors(1)
         k = ["calibrate", "k", "m1/scan.toml", "m2/scan.toml", "-o", "k.csv"]
         for option in ("--displacement", "--centre-wavelength"):
@@ -339,7 +339,7 @@ class Calibrate(ProgramCase):
 
 @unittest.skipUnless(FOLDER.exists() and FOLDER.name and os.environ.get("ECHOLUX_DATA"), "ECHOLUX_DATA is not set")
 class CalibrateRealMirrors(ProgramCase):
-    def test_agrees_with_the_published_map(self):
+    def test_agrees_with_published_map(self):
         self.succeed("calibrate", "k", FOLDER.resolve() / "mirror1.csv", FOLDER.resolve() / "mirror2.csv",
                      "--background", FOLDER.resolve() / "dark_ref.csv", "--dark", FOLDER.resolve() / "dark_not.csv",
                      "--sides", "opposite", "-o", "k.csv", "--dispersion", "phase.csv", "--plot", "k.png")
@@ -360,7 +360,7 @@ class CalibrateRealPhantoms(ProgramCase):
         errors = re.search(r"a2 ([\d.]+) rad, a3 ([\d.]+) rad, by leaving out", printed)
         return numbers(printed)["a2_rad"], float(errors[1])
 
-    def test_answers_agree_within_what_they_say_of_themselves(self):
+    def test_results_agree_within_their_errors(self):
         found, error = self.searched("--lines", 512)
         self.assertLess(error, 0.3)
         for options in (["--lines", 16], [], ["--range", 20], ["--region", "0:,30:90"], ["--region", "0:,100:400"]):

@@ -35,7 +35,7 @@ class Channels(ProgramCase):
         self.succeed("render", "structure.nrrd", "-o", name, *VIEW, *options)
         return read_png(self.folder / name)[..., :3].astype(int)
 
-    def test_each_is_seen_and_said(self):
+    def test_channels_are_drawn_and_listed(self):
         plain = self.picture("plain.png")
         both = self.picture("both.png", "--channel", "octa.nrrd:angiogram", "--channel", "ids.nrrd:labels.toml")
         self.assertGreater(np.abs(both - plain).max(), 50)
@@ -52,26 +52,26 @@ class Channels(ProgramCase):
         write_nrrd(self.folder / "octa.nrrd", np.ones((16, 16, 16)))
         self.refuse("reproduce", "both.png", names=["octa.nrrd", "changed"], lines=None)
 
-    def test_one_alone_is_its_own_picture(self):
+    def test_single_channel_equals_its_volume(self):
         alone = self.picture("alone.png", "--channel", "octa.nrrd:gray", "--set", "view.channel_1_shown=false",
                              "--set", "view.channel_2_low=0", "--set", "view.channel_2_high=40")
         self.succeed("render", "octa.nrrd", "-o", "octa.png", *VIEW, "--preset", "gray")
         np.testing.assert_array_equal(alone, read_png(self.folder / "octa.png")[..., :3])
 
-    def test_from_a_view_file(self):
+    def test_from_view_file(self):
         (self.folder / "view.toml").write_text(
             '[view]\nchannel_2_file = "octa.nrrd"\nchannel_2_curve = "angiogram"\nchannel_2_blend = "over"\n')
         self.picture("a.png", "--view", "view.toml")
         self.picture("b.png", "--channel", "octa.nrrd:angiogram", "--set", "view.channel_2_blend=over")
         np.testing.assert_array_equal(read_png(self.folder / "a.png"), read_png(self.folder / "b.png"))
 
-    def test_a_movie_shows_them(self):
+    def test_movie_shows_channels(self):
         self.succeed("render", "structure.nrrd", "--movie", "turn_%02d.png", "--frames", 2, *VIEW, "--channel", "octa.nrrd:angiogram")
         first = read_png(self.folder / "turn_00.png")[..., :3].astype(int)
         self.succeed("render", "structure.nrrd", "--movie", "plain_%02d.png", "--frames", 2, *VIEW)
         self.assertGreater(np.abs(first - read_png(self.folder / "plain_00.png")[..., :3]).max(), 50)
 
-    def test_what_does_not_fit_is_refused(self):
+    def test_rejects_unsuitable_channels(self):
         render = ["render", "structure.nrrd", "-o", "x.png", *VIEW]
         self.refuse(*render, "--channel", "small.nrrd", names=["small.nrrd", "15 x 16 x 16", "16 x 16 x 16", "structure.nrrd"],
                     lines=None)

@@ -38,7 +38,7 @@ class Control(ProgramCase):
     def ctl(self, *arguments):
         return self.succeed("ctl", *arguments, environment=self.environment)
 
-    def test_a_window_is_steered_from_the_command_line(self):
+    def test_window_is_steered_from_command_line(self):
         self.assertIn('view.mode = "mip"', self.ctl("set", "view.mode=mip", "view.zoom=2").out)
         self.assertIn("view.zoom = 2.0", self.ctl("get", "view.zoom").out)
         refused = self.refuse("ctl", "set", "view.zoom=-2", environment=self.environment, names=["view.zoom", "got -2"])
@@ -69,14 +69,14 @@ class Control(ProgramCase):
         self.assertEqual(self.window.wait(60), 0)
         self.refuse("ctl", "state", environment=self.environment, names=["cannot connect"])
 
-    def test_numbers_are_read_whole_and_silence_ends(self):
+    def test_rejects_inexact_numbers_and_silent_servers(self):
         self.ctl("open", "--file", "volume.nrrd")
         refused = self.refuse("ctl", "b_scan", "99999999999999999999", environment=self.environment, names=["--b-scan", "integer"], lines=None)
         self.assertEqual(refused.code, 2)
         with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts connections but sends nothing
             self.refuse("ctl", "state", "--at", silent.getsockname()[1], "--token", "x", names=["does not answer", "--control"])
 
-    def test_the_example_in_python_runs(self):
+    def test_example_in_python_runs(self):
         done = subprocess.run([sys.executable, EXAMPLE, self.port, "volume.nrrd"], cwd=self.folder, text=True, capture_output=True,
                               env={**os.environ, "ECHOLUX_TOKEN": self.token}, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -84,7 +84,7 @@ class Control(ProgramCase):
         self.assertIn("told of ['settings'", done.stdout)
         self.assertEqual(read_png(self.folder / "picture.png").shape[:2], (240, 320))
 
-    def test_the_example_in_matlab_runs(self):
+    def test_example_in_matlab_runs(self):
         """Runs it with MATLAB, or with GNU Octave, which accepts the same code."""
         matlab, octave = shutil.which("matlab"), shutil.which("octave-cli")
         folder, call = EXAMPLE.parent, f'steer({self.port}, "{self.token}", "volume.nrrd")'

@@ -20,7 +20,7 @@ class Convert(ProgramCase):
         np.save(self.folder / name, voxels)
         return name
 
-    def test_the_same_bits_through_all_formats(self):
+    def test_same_bits_through_all_formats(self):
         voxels = series()
         image = nibabel.Nifti1Image(voxels.T, np.diag([0.012, 0.003, 0.025, 1]))
         image.header.set_xyzt_units("mm", "sec")
@@ -50,7 +50,7 @@ class Convert(ProgramCase):
         self.refuse("convert", "in.npy", "a.mha", "--compression", "zstd", names=["MetaImage", "zstd", "none"])
         self.assertIn(b"encoding: gzip", (self.folder / "a.nrrd").read_bytes())
 
-    def test_a_part_in_another_type(self):
+    def test_part_in_another_type(self):
         values = series("f4") / 100 - 100  # up to 555.2
         values[1, 2, 3, 4] = np.nan
         self.put("in.npy", values)
@@ -65,14 +65,14 @@ class Convert(ProgramCase):
         self.succeed("convert", "out.nrrd", "back.npy", "--type", "f32")
         np.testing.assert_array_equal(np.load(self.folder / "back.npy"), codes.astype("f4") * 2 - 50)
 
-    def test_files_become_a_series(self):
+    def test_files_become_series(self):
         for t in (0, 1, 2):
             np.save(self.folder / f"scan{t * 5}.npy", series()[t])  # 0, 5, 10: natural order
         self.succeed("convert", "scan*.npy", "all.h5")
         self.succeed("convert", "all.h5", "all.npy")
         np.testing.assert_array_equal(np.load(self.folder / "all.npy"), series())
 
-    def test_parts_of_a_volume_are_joined(self):
+    def test_parts_of_volume_are_joined(self):
         write_scan(self.folder / "s", fringes(b_scans=10))
         self.succeed("reconstruct", "s/scan.toml", "-o", "whole.nrrd")
         for begin, end in ((0, 3), (3, 4), (4, 10)):
@@ -96,7 +96,7 @@ class Convert(ProgramCase):
         self.succeed("convert", "v*.nrrd", "joined.nrrd")
         np.testing.assert_array_equal(read_volume(self.folder / "joined.nrrd"), read_volume(self.folder / "whole.nrrd"))
 
-    def test_a_series_names_all_its_sources(self):
+    def test_series_lists_all_sources(self):
         for t in range(3):
             write_scan(self.folder / f"s{t}", fringes(b_scans=4, seed=t), name=f"t{t}.toml")
             self.succeed("reconstruct", f"s{t}/t{t}.toml", "-o", f"t{t}.nrrd", "--set", "recipe.levels=noise_floor")
@@ -105,14 +105,14 @@ class Convert(ProgramCase):
         self.assertIn("t0.toml; t1.toml; t2.toml", told)
         self.assertRegex(told, r"noise_floor_db +-?[\d.]+; -?[\d.]+; -?[\d.]+")
 
-    def test_files_whose_codes_mean_something_else_are_no_series(self):
+    def test_rejects_files_with_different_scales_as_series(self):
         for name, slope in (("t0.nii", 1.0), ("t1.nii", 2.5)):
             image = nibabel.Nifti1Image(series()[0].T, np.eye(4))
             image.header.set_slope_inter(slope, 0)
             nibabel.save(image, self.folder / name)
         self.refuse("convert", "t*.nii", "out.nrrd", names=["time point 1", "meaning of its codes"], lines=None)
 
-    def test_memory_does_not_grow_with_the_series(self):
+    def test_memory_is_independent_of_series_length(self):
         large = np.lib.format.open_memmap(self.folder / "large.npy", mode="w+", dtype="<u2", shape=(8, 32, 512, 512))
         large[7, 31, 511, 511] = 42  # the rest of the 128 MiB is a hole
         large.flush()
@@ -124,7 +124,7 @@ class Convert(ProgramCase):
         self.refuse("convert", "fortran.npy", "no.nii", environment={"ECHOLUX_MEMORY_MIB": "50"},
                     names=["fortran.npy", "MiB of memory"])
 
-    def test_nothing_is_left_of_what_fails(self):
+    def test_failure_leaves_no_files(self):
         self.put("in.npy", series())
         (self.folder / "mine.zarr").mkdir()
         (self.folder / "mine.zarr" / "thesis.tex").write_text("years of work")
@@ -140,7 +140,7 @@ class Convert(ProgramCase):
                 self.put("noise.npy", np.random.default_rng(1).integers(0, 65535, (40, 100, 100), np.uint16))
                 self.refuse("convert", "noise.npy", name, most_file_bytes=100_000, lines=None, names=[name])
 
-    def test_a_damaged_chunk_is_told_and_the_old_result_stays(self):
+    def test_damaged_chunk_is_reported_and_old_result_kept(self):
         self.put("in.npy", series())
         self.succeed("convert", "in.npy", "in.ome.zarr")
         self.succeed("convert", "in.npy", "out.ome.zarr")

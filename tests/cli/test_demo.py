@@ -84,7 +84,7 @@ class Demo(unittest.TestCase):
         self.assertGreaterEqual(self.printed(r"([0-9.]+) % within 1 voxel"), 95)
         self.assertGreaterEqual(self.printed(r"Dice ([0-9.]+)"), 0.8)
 
-    def test_boundaries_lie_where_they_were_simulated(self):
+    def test_boundaries_match_simulation(self):
         self.assertEqual(len(self.boundaries), 5)
         rows_above = 40
         first = np.rint(self.surface).astype(int) - rows_above
@@ -94,7 +94,7 @@ class Demo(unittest.TestCase):
                 found = ndimage.gaussian_filter(boundary_rows(flat, truth - first) + first, 2)
                 self.assertGreaterEqual((np.abs(found - truth) <= 1).mean(), 0.95)
 
-    def test_vessels_lie_where_they_were_simulated(self):
+    def test_vessels_match_simulation(self):
         margin = 20
         depths = self.boundaries - self.surface
         begin, end = int(depths[-2].max()) + margin, int(depths[-1].min()) - margin
@@ -107,7 +107,7 @@ class Demo(unittest.TestCase):
 
 
 class Documents(ProgramCase):
-    def test_settings_page_lists_the_settings_of_the_program(self):
+    def test_settings_page_lists_settings_of_program(self):
         page = (ROOT / "docs/settings.md").read_text()
         written = page.split("<!-- settings:begin -->")[1].split("<!-- settings:end -->")[0]
         told = self.succeed("info", "--settings").out

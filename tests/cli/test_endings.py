@@ -65,25 +65,25 @@ class Endings(ProgramCase):
         self.expect_whole()
         return finished
 
-    def test_of_record(self):
+    def test_record_ends_properly(self):
         for by in ALL:
             with self.subTest(by=by.name):
                 self.assertEqual(self.end(["record", *commands.SOURCE, "-o", "rec.toml"], by).code, 0)
 
-    def test_of_live(self):
+    def test_live_ends_properly(self):
         line = ["live", *commands.SOURCE, "--record", "rec.toml", "--size", "32x32", "--backend", "cpu"]
         for by in ALL:
             with self.subTest(by=by.name):
                 self.assertEqual(self.end(line, by).code, 0)
 
-    def test_of_the_window_while_it_records(self):
+    def test_recording_window_ends_properly(self):
         line = ["view", *commands.SOURCE, "--fresh", "--off-screen", "--size", "640x400", "--after", 600, "--press",
                 "Ctrl+R", "--backend", "cpu", "--set", f"window.record_folder={self.folder}"]
         for by in ALL:
             with self.subTest(by=by.name):
                 self.assertEqual(self.end(line, by).code, 130)
 
-    def test_of_a_terminal_that_is_closed(self):
+    def test_closed_terminal_ends_properly(self):
         """Printing fails from then on, which must not matter."""
         for command in ("record", "live"):
             with self.subTest(command=command):
@@ -101,7 +101,7 @@ class Endings(ProgramCase):
                 self.expect_whole()
                 self.clear()
 
-    def test_while_the_first_block_is_waited_for(self):
+    def test_ends_before_first_block(self):
         """The noise floor is measured in the first block, which takes a while at 5 lines per second."""
         slow = [word.replace("2000", "5").replace("noise_floor_db=20", "noise_floor_db=0") for word in commands.SOURCE]
         process = start("live", *slow, "--size", "32x32", "--backend", "cpu", "-o", "last.png", folder=self.folder)
@@ -120,7 +120,7 @@ class Endings(ProgramCase):
         self.assertEqual(process.returncode, 130)
         self.assertEqual(self.files(), [])
 
-    def test_of_a_job_that_is_interrupted(self):
+    def test_interrupted_job_reports_progress(self):
         """It reports its progress and the recorded blocks and exits with 130, even if the source lost blocks."""
         process = start("record", *commands.SOURCE, "--volumes", 4000, "-o", "rec.toml", "--report", "report.json",
                         folder=self.folder)
@@ -139,7 +139,7 @@ class Endings(ProgramCase):
         self.assertNotIn("done in", finished.err)
         self.expect_whole()
 
-    def test_of_a_recorder_that_is_killed(self):
+    def test_killed_recorder_leaves_readable_recording(self):
         process = start("record", *commands.SOURCE, "-o", "rec.toml", folder=self.folder)
         self.wait_for(process, "a recording", self.is_recorded)
         self.assertIn("still running", self.succeed("info", "rec.toml").out.splitlines()[0])

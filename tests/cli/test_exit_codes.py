@@ -60,10 +60,10 @@ def replace_in_session(png, replacements):
 
 
 class ExitCodes(commands.PreparedCase):
-    def test_zero_is_tried_by_the_table_and_no_command_is_left_out(self):
+    def test_table_covers_every_command(self):
         self.assertEqual({*ENDLESS, *NEVER_LONG, *ELSEWHERE}, set(commands.all_commands()))
 
-    def test_one_where_something_is_missing(self):
+    def test_missing_input_or_output_exits_with_1(self):
         """A missing input, or an output path that cannot be written."""
         for case in commands.CASES:
             with self.subTest(command=case.command):
@@ -76,7 +76,7 @@ class ExitCodes(commands.PreparedCase):
                 self.assertEqual(finished.code, 1, f"{words}\n{finished}")
                 self.assertTrue(finished.error_lines[-1].startswith("echolux: "), finished)
 
-    def test_two_where_the_command_line_is_not_understood(self):
+    def test_invalid_command_line_exits_with_2(self):
         for case in {case.command: case for case in commands.CASES}.values():
             for wrong in (["--no-such-option"], ["--set"]):
                 with self.subTest(command=case.command, wrong=wrong):
@@ -98,7 +98,7 @@ class ExitCodes(commands.PreparedCase):
         if command not in KEEPS_WHAT_IT_HAS:
             self.assertEqual(self.files(), before, command)
 
-    def test_130_where_it_is_interrupted(self):
+    def test_interruption_exits_with_130(self):
         self.write_what_takes_long()
         for number, (command, line) in enumerate(ENDLESS.items()):
             with self.subTest(command=command):
@@ -122,7 +122,7 @@ class ExitCodes(commands.PreparedCase):
         (self.folder / f"{name}.toml").write_text(toml.read_text().replace("spectra.raw", f"{name}.raw"))
         (self.folder / "spectra.raw").rename(self.folder / f"{name}.raw")
 
-    def test_without_an_end_an_interrupt_is_the_end(self):
+    def test_unlimited_recording_ends_with_0_when_interrupted(self):
         """Without a requested length, the recording is complete."""
         process = start("record", *commands.SOURCE, "-o", "rec.toml", folder=self.folder)
         raw = self.folder / "rec.raw"
@@ -132,7 +132,7 @@ class ExitCodes(commands.PreparedCase):
         self.assertEqual(finished.code, 0, finished)
         self.assertTrue((self.folder / "rec.raw").is_file())
 
-    def test_one_where_nothing_came(self):
+    def test_missing_data_exits_with_1(self):
         slow = [word.replace("2000", "5") for word in commands.SOURCE]
         for line in (["record", *slow, "--seconds", 0.3, "-o", "rec.toml"],
                      ["live", *slow, "--seconds", 0.3, "--size", "24x24", "--backend", "cpu"]):
@@ -141,7 +141,7 @@ class ExitCodes(commands.PreparedCase):
                 self.assertEqual(finished.code, 1, finished)
                 self.assertIn("check the trigger", finished.error_lines[-1])
 
-    def test_one_where_the_disk_is_full(self):
+    def test_full_disk_exits_with_1(self):
         finished = self.run_program("record", *commands.SOURCE, "--volumes", 50, "-o", "rec.toml", "--report", "r.json",
                                     most_file_bytes=100_000)
         self.assertEqual(finished.code, 1, finished)

@@ -68,7 +68,7 @@ class Figures(ProgramCase):
         return self.folder / name
 
     @unittest.skipUnless(shutil.which("pdftotext"), "pdftotext (poppler-utils) is not installed")
-    def test_reflectors_lie_at_their_places_on_the_axes(self):
+    def test_reflectors_are_at_their_axis_positions(self):
         style = ["--b-scan", 5, "--width", 100, "--no-scale-bar", "--no-colour-bar"]
         words = words_of(self.figure("f.pdf", *style))
         svg = self.figure("f.svg", *style).read_text()
@@ -116,7 +116,7 @@ class Figures(ProgramCase):
                             "view.mode=mip")
         self.assertGreater(read_png(whole)[..., :3].std(), 5)
 
-    def test_pages_are_no_longer_than_paper_and_voxels_stay_square(self):
+    def test_pages_fit_paper_with_square_voxels(self):
         """32 x 24 A-scans of 400 rows: a narrow B-scan above a projection."""
         small = np.random.default_rng(2).normal(0, 1, (24, 32, 400)).astype("f4")
         write_nifti(self.folder / "small.nii", small, (2.0, 8.0, 8.0))
@@ -129,7 +129,7 @@ class Figures(ProgramCase):
         changes = np.count_nonzero(np.diff(row[len(row) // 4 : len(row) // 2]))
         self.assertLess(changes, 20)  # a few voxels, each of uniform gray: no smoothing
 
-    def test_an_unknown_spacing_is_counted(self):
+    def test_counts_voxels_without_spacing(self):
         volume = np.zeros((4, 20, 30), np.float32)
         tifffile.imwrite(self.folder / "plain.tif", np.swapaxes(volume + np.arange(30, dtype=np.float32), 1, 2),
                          photometric="minisblack")
@@ -142,7 +142,7 @@ class Figures(ProgramCase):
             self.assertIn("A-scan", words)
             self.assertNotIn("(µm)", words)
 
-    def test_what_cannot_be_drawn(self):
+    def test_rejects_invalid_figures(self):
         for options, names in [(["-o", "f.doc"], ["f.doc", "*.pdf"]), (["-o", "f.pdf", "--b-scan", B_SCANS], ["--b-scan", "0 to 11"]),
                                (["-o", "f.pdf", "--en-face", f"2:{DEPTH + 1}"], ["--en-face", "0:80"]),
                                (["-o", "f.pdf", "--layout", "bscan+"], ["--layout", "enface"]),
@@ -156,7 +156,7 @@ class Figures(ProgramCase):
 
 
 class Tables(ProgramCase):
-    def test_profiles_are_the_voxels(self):
+    def test_profiles_equal_voxels(self):
         volume = np.random.default_rng(2).normal(20, 8, (3, 5, 40)).astype(np.float32)
         write_nifti(self.folder / "v.nii", volume)
         self.succeed("figure", "v.nii", "-o", "p.csv", "--a-scan", "4,2")

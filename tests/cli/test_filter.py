@@ -18,7 +18,7 @@ class Filter(ProgramCase):
     def error_db(self, name):
         return np.sqrt(np.mean((read_volume(self.folder / name) - 10 * np.log10(self.mean)) ** 2))
 
-    def test_speckle_goes_and_brightness_stays(self):
+    def test_reduces_speckle_and_keeps_brightness(self):
         raw = np.sqrt(np.mean((self.db - 10 * np.log10(self.mean)) ** 2))
         for method in ("nlm", "median", "bilateral"):
             self.succeed("filter", "v.nrrd", "-o", "f.nrrd", "--method", method, "--search-depth", "7",
@@ -40,7 +40,7 @@ class Filter(ProgramCase):
         told = self.succeed("filter", "v.nrrd", "v.nrrd", "v.nrrd", "-o", "same.nrrd").out
         self.assertIn("as good as 1.0", told)
 
-    def test_the_processor_is_chosen(self):
+    def test_backend_is_chosen(self):
         line = ["filter", "v.nrrd", "--method", "median"]
         self.assertEqual(json.loads(self.succeed(*line, "-o", "cpu.nrrd", "--backend", "cpu", "--json").out)["backend"], "cpu")
         told = self.run_program(*line, "-o", "cuda.nrrd", "--backend", "cuda", "--json")
@@ -50,7 +50,7 @@ class Filter(ProgramCase):
             told = self.succeed(*line, "-o", "cuda.nrrd", "--json")
         np.testing.assert_allclose(read_volume(self.folder / "cuda.nrrd"), read_volume(self.folder / "cpu.nrrd"), atol=1e-3)
 
-    def test_what_is_no_speckle_is_refused(self):
+    def test_rejects_unsuitable_volumes(self):
         write_nrrd(self.folder / "gray.nrrd", self.db, quantity="", unit="")
         write_nrrd(self.folder / "velocity.nrrd", self.db, quantity="velocity", unit="mm/s")
         self.refuse("filter", "gray.nrrd", "-o", "f.nrrd", names=["filter.stored_as"], lines=None)

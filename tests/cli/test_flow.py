@@ -28,7 +28,7 @@ class Flow(ProgramCase):
         for v in range(volumes):
             self.put(f"v_{v:03}.nrrd", 1 + 0.5 * np.sin(2 * np.pi * hz * step_s * v), seed=v)
 
-    def test_a_volume_has_a_flow_and_no_heart_rate(self):
+    def test_single_volume_has_flow_without_heart_rate(self):
         self.put("v.nrrd")
         told = self.succeed("flow", "v.nrrd", "--through", "16,6,32", "-o", "q.csv", "--plot", "q.svg")
         row = rows_of(self.folder / "q.csv")[0]
@@ -40,7 +40,7 @@ class Flow(ProgramCase):
         self.assertAlmostEqual(found["angle_deg"], 90 - np.degrees(np.arctan(0.2)), delta=0.6)
         self.assertIsNone(found["heart_rate_hz"])
 
-    def test_a_series_has_a_heart_rate(self):
+    def test_series_has_heart_rate(self):
         self.beats(40)
         found = json.loads(self.succeed("flow", "v_*.nrrd", "--step", "0.1", "-o", "q.csv", "--json").out)
         self.assertAlmostEqual(found["heart_rate_hz"] / 1.2, 1, delta=0.02)
@@ -55,7 +55,7 @@ class Flow(ProgramCase):
         self.succeed("flow", "v_*.nrrd", "--step", "0.1", "--each", "b-scan", "-o", "b.csv")
         self.assertEqual(len(rows_of(self.folder / "b.csv")), 40 * 12)
 
-    def test_streaks_run_along_the_vessel_and_beat(self):
+    def test_streaks_follow_vessel_and_pulse(self):
         self.beats(10)
         self.succeed("flow", "v_*.nrrd", "--step", "0.1", "--streaks", "s.toml")
         view = tomllib.loads((self.folder / "s.toml").read_text())["view"]
@@ -69,7 +69,7 @@ class Flow(ProgramCase):
         np.testing.assert_allclose(pulse, expected / expected.mean(), rtol=0.05)
         np.testing.assert_allclose(np.diff(times), 0.1, atol=0.01)
 
-    def test_uneven_intervals_say_nothing_of_when_b_scans_were_measured(self):
+    def test_uneven_intervals_leave_times_of_b_scans_unknown(self):
         self.beats(4)
         self.succeed("convert", "v_*.nrrd", "all.nrrd")
         written = (self.folder / "all.nrrd").read_bytes()
@@ -83,7 +83,7 @@ class Flow(ProgramCase):
         (self.folder / "all.nrrd").write_bytes(first + b"\necholux_times_s:=0.1 0.2 0.3 0\n" + rest)
         self.refuse("flow", "all.nrrd", "-o", "q.csv", lines=None, names=["all.nrrd", "after 0.3 s comes 0 s", "--step"])
 
-    def test_what_has_no_flow_is_said(self):
+    def test_reports_reason_without_flow(self):
         self.put("v.nrrd")
         self.put("flat.nrrd", slope=0.02, noise=0.0005)
         self.put("single.nrrd", b_scans=1)
@@ -109,7 +109,7 @@ class Flow(ProgramCase):
                 self.refuse("flow", *arguments, "-o", "q.csv", lines=None, names=names)
                 self.assertFalse((self.folder / "q.csv").exists())
 
-    def test_series_that_are_too_short_have_no_heart_rate(self):
+    def test_short_series_has_no_heart_rate(self):
         self.beats(8)
         short = json.loads(self.succeed("flow", "v_*.nrrd", "--step", "0.1", "--json").out)
         self.assertIsNone(short["heart_rate_hz"])
@@ -117,13 +117,13 @@ class Flow(ProgramCase):
         unknown = json.loads(self.succeed("flow", "v_*.nrrd", "--json").out)
         self.assertIn("do not say when", unknown["no_heart_rate"])
 
-    def test_the_settings_are_listed_and_taken(self):
+    def test_settings_are_listed_and_applied(self):
         self.assertIn("`cross_section.margin_um`", self.succeed("info", "--settings").out)
         self.put("v.nrrd")
         self.succeed("flow", "v.nrrd", "--set", "cross_section.margin_um=0")
         self.refuse("flow", "v.nrrd", "--heart-min-hz", "3", lines=None, names=["heart_max_hz"])
 
-    def test_a_movie_through_time_shows_the_flow_of_each_volume(self):
+    def test_movie_through_time_shows_flow_of_each_volume(self):
         for v, factor in enumerate((1, 0, 1)):
             self.put(f"v_{v}.nrrd", factor, noise=0)
             write_nrrd(self.folder / f"s_{v}.nrrd", np.zeros((12, 32, 64)))

@@ -7,8 +7,8 @@ from pathlib import Path
 from support import ProgramCase
 
 SCRIPT = Path(__file__).resolve().parents[1] / "gpu" / "gpu-test"
-PASSED = ["Vectors/Conformance.AgreesWithTheCpu/plain_fused", "Ways/Codes.OfAllVectorsAgree/0", "Sharing.IsChosen", "CopiesOnGpu.Display",
-          "Variants/GpuFlow.AgreesWithTheCpu/doppler_fused"]
+PASSED = ["Vectors/Conformance.AgreesWithCpu/plain_fused", "Ways/Codes.AllVectorsAgree/0", "Sharing.IsChosen", "CopiesOnGpu.Display",
+          "Variants/GpuFlow.AgreesWithCpu/doppler_fused"]
 TARGET = "| exact NUDFT | 44.0 M A-scans/s | >= 45.0 M A-scans/s | {} |"
 
 
@@ -65,31 +65,31 @@ class GpuScript(ProgramCase):
         self.assertEqual(finished.returncode, 1, finished.stdout + finished.stderr)
         self.assertIn(text, finished.stdout)
 
-    def test_passes_when_all_is_there(self):
+    def test_passes_if_complete(self):
         self.passes("all met")
 
-    def test_missed_targets_are_told(self):
+    def test_missed_targets_are_reported(self):
         self.target("MISSED")
         self.passes("exact NUDFT: 44.0 M A-scans/s, wanted >= 45.0 M A-scans/s")
 
-    def test_vectors_and_layer_have_to_be_there(self):
+    def test_requires_vectors_and_layer(self):
         (self.folder / "share/vulkan_copies/libecholux_vulkan_copies.so").unlink()
         self.fails("libecholux_vulkan_copies.so")
         self.write("share/vulkan_copies/libecholux_vulkan_copies.so")
         (self.folder / "share/vectors/plain").unlink()
         self.fails("no vectors")
 
-    def test_what_is_required_may_not_be_skipped(self):
+    def test_required_cases_must_not_be_skipped(self):
         self.suite(PASSED, ["Sharing.IsChosen2"])
         self.fails("sharing      FAILED")
         self.suite(PASSED, ["CopiesOnGpu.Vulkan"])
         self.fails("proofs       FAILED")
-        self.suite(PASSED, ["Vectors/Conformance.AgreesWithTheCpu/other_fused"])
+        self.suite(PASSED, ["Vectors/Conformance.AgreesWithCpu/other_fused"])
         self.fails("conformance  FAILED")
-        self.suite(PASSED, ["Variants/GpuFlow.AgreesWithTheCpu/omag_fused"])
+        self.suite(PASSED, ["Variants/GpuFlow.AgreesWithCpu/omag_fused"])
         self.fails("flow         FAILED")
 
-    def test_what_is_required_may_not_vanish(self):
+    def test_required_cases_must_exist(self):
         self.suite(PASSED[1:2] + PASSED[3:])
         self.fails("sharing      FAILED: required, but 0 cases passed")
         self.suite(PASSED[1:])
@@ -98,7 +98,7 @@ class GpuScript(ProgramCase):
         self.fails("codes        FAILED")
 
     def test_expected_skips_pass(self):
-        self.suite(PASSED, ["Vectors/Conformance.AgreesWithTheCpu/nudft_fused"], "nudft_test.cpp has its limits")
+        self.suite(PASSED, ["Vectors/Conformance.AgreesWithCpu/nudft_fused"], "nudft_test.cpp has its limits")
         self.passes("all met")
         self.suite(PASSED, ["GpuLarge.SlowVolumeBeyond32Bits"], "too little GPU memory")
         self.passes("too little GPU memory")
@@ -111,7 +111,7 @@ class GpuScript(ProgramCase):
         self.write("libmade_up_nvidia.so")
         self.fails("sharing      FAILED")
 
-    def test_failures_and_missing_gpus_have_a_status(self):
+    def test_failures_and_missing_gpus_have_status(self):
         self.suite(PASSED, status=1)
         self.fails("tests        FAILED with status 1")
         self.program("tools/nvidia-smi", "no devices")

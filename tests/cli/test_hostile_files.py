@@ -44,19 +44,19 @@ class HostileFiles(ProgramCase):
             self.assertIn(finished.code, (0, 1), finished)
             self.assertEqual(len(finished.error_lines), finished.code, finished)
 
-    def test_hdf5_files_stay_within_themselves(self):
+    def test_hdf5_files_read_no_other_files(self):
         self.each(hostile.HDF5, self.refuse_all)
 
-    def test_damaged_hdf5_files_are_borne(self):
+    def test_damaged_hdf5_files_are_harmless(self):
         self.each(hostile.HDF5_OR_READ, self.bear)
 
-    def test_codecs_of_dicom_files_are_borne(self):
+    def test_codecs_of_dicom_files_are_harmless(self):
         self.each(hostile.DICOM, self.refuse_its_voxels)
 
-    def test_codecs_of_tiff_files_are_borne(self):
+    def test_codecs_of_tiff_files_are_harmless(self):
         self.each(hostile.TIFF, self.bear)
 
-    def test_depth_is_bounded(self):
+    def test_limits_nesting(self):
         def refuse(path):
             self.refuse("info", path, names=[path.name])
             for command in (["convert", path, "-o", "out.nrrd"], ["reconstruct", path, "-o", "out.nrrd"], ["reproduce", path]):
@@ -72,7 +72,7 @@ class HostileFiles(ProgramCase):
             self.assertIn("nested", finished.err)
         self.each({what: make for what, make in hostile.DEPTH.items() if what.startswith("picture")}, reproduce)
 
-    def test_headers_name_what_lies_beside_them(self):
+    def test_headers_read_no_distant_files(self):
         def refuse(path):
             self.refuse("convert", path, "-o", "out.nrrd", "--quiet", names=[path.name])
             self.assertIn(self.run_program("info", path).code, (0, 1))
@@ -90,13 +90,13 @@ class HostileFiles(ProgramCase):
         self.succeed("convert", path, "-o", "again.nrrd", environment={"ECHOLUX_DATA_FOLDERS": f"/nowhere:{self.folder / 'outside'}"})
         self.refuse("convert", path, "-o", "third.nrrd", "--data-folder", "/nowhere", names=["outside of its folder"], lines=None)
 
-    def test_what_lies_beside_is_read(self):
+    def test_headers_read_neighbouring_files(self):
         place = self.folder / "given"
         place.mkdir()
         for i, path in enumerate(hostile.harmless(place)):
             self.succeed("convert", path, "-o", f"out{i}.nrrd")
 
-    def test_fifos_are_not_waited_for(self):
+    def test_does_not_wait_for_fifos(self):
         """Each ending by `info`, which tries all readers, and by another command."""
         place = self.folder / "given"
         place.mkdir()
@@ -109,7 +109,7 @@ class HostileFiles(ProgramCase):
                     self.refuse(*words, path, names=[path.name], lines=None)
                 path.unlink()
 
-    def test_folders_with_fifos_are_not_waited_for(self):
+    def test_does_not_wait_for_fifos_in_folders(self):
         for ending in hostile.ENDINGS:
             with self.subTest(ending):
                 place = self.folder / "given"
@@ -120,7 +120,7 @@ class HostileFiles(ProgramCase):
                 finished = self.run_program("info", place)
                 self.assertEqual(finished.code, 1, finished)
 
-    def test_readers_of_the_current_folder_are_not_started(self):
+    def test_readers_of_current_folder_are_not_started(self):
         """The program is found by its name, while the current folder contains other programs of the same names."""
         path = hostile.hdf5(hostile.voxels())(self.folder)
         for name in ("echolux", "echolux-reader"):
@@ -130,7 +130,7 @@ class HostileFiles(ProgramCase):
         self.assertEqual(finished.returncode, 0, finished.stderr)
         self.assertFalse((self.folder / "started").exists())
 
-    def test_a_scan_names_regular_files(self):
+    def test_a_scan_file_names_only_regular_files(self):
         text = "[scan]\nfile = '{}'\nsamples = 64\na_scans = 8\nb_scans = 1\n[calibration]\n{}\n"
         raw = self.folder / "spectra.raw"
         raw.write_bytes(bytes(64 * 8 * 2))

@@ -78,7 +78,7 @@ class OpenIgtLink(ProgramCase):
         turned[:3, 3] = origin_mm
         np.testing.assert_allclose(heard["got"]["Echolux_pose"]["matrix"], turned, atol=1e-6)
 
-    def test_a_window_sends_what_it_shows_and_is_steered(self):
+    def test_window_sends_volume_and_accepts_steering(self):
         write_scan(self.folder, scan={"spacing_um": None}, recipe={"voxel": "u16"})
         self.succeed("reconstruct", "scan.toml", "-o", "volume.nrrd")
         window = self.started("view", "--off-screen", "--fresh", "--igtl", 0, "--igtl-steer", "volume.nrrd")
@@ -110,7 +110,7 @@ class OpenIgtLink(ProgramCase):
         directions = re.search(r"space directions: \((\S+?),.*?\) \(.*?,(\S+?),.*?\) \(.*,(\S+?)\)", header)
         return [float(side) for side in directions.groups()]
 
-    def test_who_may_not_steer_may_look(self):
+    def test_watchers_may_read(self):
         write_scan(self.folder)
         self.succeed("reconstruct", "scan.toml", "-o", "volume.nrrd")
         window = self.started("view", "--off-screen", "--fresh", "--igtl", 0, "volume.nrrd")
@@ -120,7 +120,7 @@ class OpenIgtLink(ProgramCase):
         self.assertEqual(texts[0]["error"]["data"]["code"], "not_allowed")
         self.assertIn("view.zoom", texts[1]["result"]["values"])
 
-    def test_a_window_goes_to_a_program_that_listens(self):
+    def test_window_connects_to_listening_program(self):
         write_scan(self.folder, recipe={"voxel": "u8"})
         self.succeed("reconstruct", "scan.toml", "-o", "volume.nrrd")
         port = free_port()
@@ -130,7 +130,7 @@ class OpenIgtLink(ProgramCase):
         np.testing.assert_array_equal(heard["Echolux"], as_sent(self.folder / "volume.nrrd"))
         self.assertTrue(heard["got"]["Echolux_note"]["text"].startswith("{"))
 
-    def test_live_volumes_are_those_of_the_recording(self):
+    def test_live_volumes_match_recording(self):
         port = free_port()
         live = self.started("live", *SMALL, "--seconds", 12, "--record", "scan.toml", "--backend", "cpu", "--igtl", port,
                             "--igtl-steer", "--report", "report.json")
@@ -160,14 +160,14 @@ class OpenIgtLink(ProgramCase):
         origin = re.search(rb"space origin: \((.*?),(.*?),(.*?)\)", (self.folder / "again.nrrd").read_bytes()).groups()
         self.check_volume(heard, again, spacing, [-float(origin[0]), -float(origin[1]), float(origin[2])], b_scan=4)
 
-    def test_a_window_in_a_browser_sends_as_well(self):
+    def test_browser_window_sends_volume(self):
         write_scan(self.folder)
         self.succeed("reconstruct", "scan.toml", "-o", "volume.nrrd")
         server = self.started("serve", "--port", 0, "--fresh", "--igtl", 0, "volume.nrrd")
         port = next(line.split(":")[1] for line in server.stdout if line.startswith("OpenIGTLink at"))
         np.testing.assert_array_equal(self.heard(self.peer("connect", port))["Echolux"], as_sent(self.folder / "volume.nrrd"))
 
-    def test_addresses_that_are_none(self):
+    def test_rejects_invalid_addresses(self):
         for wrong in "host:", "x", "listen:1.2.3:x":
             finished = self.run_program("live", *SMALL, "--seconds", 1, "--igtl", wrong)
             self.assertEqual(finished.code, 1, finished)

@@ -37,7 +37,7 @@ class Interrupted(ProgramCase):
 class NobodyReads(ProgramCase):
     """The pipe is closed while the program still prints, as by `| head`."""
 
-    def test_of_its_progress(self):
+    def test_interrupted_reconstruction_leaves_no_files(self):
         scan = write_scan(self.folder, np.zeros((1, 512, 1024), "<u2"), scan={"b_scans": 16000},
                           recipe={"depth_end": 16, "voxel": "u8"})
         extend(self.folder / "spectra.raw", 16000 * 512 * 1024 * 2)
@@ -60,7 +60,7 @@ class FullDisk(ProgramCase):
             with self.subTest(name=name):
                 self.refuse("reconstruct", scan, "-o", name, names=[name], lines=None, most_file_bytes=20000)
 
-    def test_reconstruct_to_a_picture(self):
+    def test_reconstruct_to_picture(self):
         scan = write_scan(self.folder, fringes(b_scans=2, a_scans=400))
         self.refuse("reconstruct", scan, "-o", "b.png", "--b-scan", 1, names=["b.png"], lines=None,
                     most_file_bytes=4000)

@@ -22,7 +22,7 @@ class Record(ProgramCase):
         super().setUp()
         (self.folder / "rec").mkdir()  # recordings do not create folders
 
-    def test_every_block_is_in_the_file(self):
+    def test_file_contains_every_block(self):
         self.succeed("record", *SMALL, "--volumes", 5, "-o", "rec/scan.toml", "--report", "report.json")
         report = json.loads((self.folder / "report.json").read_text())
         self.assertEqual(report["recorder"]["blocks"], 10)
@@ -32,7 +32,7 @@ class Record(ProgramCase):
         )
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
 
-    def test_stripes_hold_every_block_too(self):
+    def test_stripes_contain_every_block(self):
         """2.6 MB in stripes of 1 MiB."""
         (self.folder / "disk2").mkdir()
         self.refuse("record", *SMALL, "--volumes", 1, "--stripe", "disk3", "-o", "rec/scan.toml", names=("disk3",), lines=None)
@@ -49,7 +49,7 @@ class Record(ProgramCase):
         (self.folder / "disk2/scan.stripe-2.raw").unlink()
         self.refuse("info", "rec/scan.toml", names=("scan.stripe-2.raw", "part 2 of 2"), lines=None)
 
-    def test_processed_volumes_are_what_is_reconstructed_from_the_file(self):
+    def test_processed_volumes_equal_reconstruction_of_file(self):
         """This holds even if few of them were shown in time."""
         self.succeed(
             *("record", *SMALL, "--volumes", 12, "-o", "rec/scan.toml", "--processed", "volumes"),
@@ -64,12 +64,12 @@ class Record(ProgramCase):
             self.succeed("reconstruct", "rec/scan.toml", "-o", "again.nrrd", "--volume", number, "--backend", "cpu")
             np.testing.assert_array_equal(read_volume(file), read_volume(self.folder / "again.nrrd"), str(file))
 
-    def test_the_end_is_told_once(self):
+    def test_end_is_reported_once(self):
         """Five seconds is also the interval of progress lines without a terminal, so both would coincide."""
         finished = self.succeed("record", *SMALL, "--seconds", 5, "-o", "rec.toml")
         self.assertEqual(finished.err.count("record: done"), 1, finished)
 
-    def test_without_a_block_nothing_is_left(self):
+    def test_missing_blocks_leave_no_files(self):
         """The first block would arrive after 26 s."""
         slow = [word.replace("2000", "5") for word in SMALL]
         finished = self.run_program("record", *slow, "--seconds", 0.3, "-o", "rec/scan.toml")
@@ -77,7 +77,7 @@ class Record(ProgramCase):
         self.assertIn("no block was recorded: no file is left", finished.err)
         self.assertEqual(self.files(), [])
 
-    def test_what_means_nothing_is_refused(self):
+    def test_rejects_meaningless_options(self):
         for options, names in (
             (("--backend", "cpu"), ("--backend", "requires", "--processed")),
             (("--device", "llvm"), ("--device",)),
@@ -91,7 +91,7 @@ class Record(ProgramCase):
                 for name in names:
                     self.assertIn(name, finished.err)
 
-    def test_a_source_that_is_none_is_one_clear_line(self):
+    def test_unknown_source_is_one_clear_line(self):
         self.refuse("record", "--source", "simm", "-o", "rec/scan.toml", names=("did you mean sim?",))
         self.refuse("record", "--source", "plugin:", "-o", "rec/scan.toml", names=("plugin",))
 
@@ -112,7 +112,7 @@ class Live(ProgramCase):
         self.assertGreater(report["pictures"]["volumes"], 0)
         self.assertEqual(report["bytes_read_back"], 48 * 40 * 4)
 
-    def test_filtered_volumes_are_those_of_the_command_and_the_recording_is_raw(self):
+    def test_filtered_volumes_match_command_and_recording_is_raw(self):
         (self.folder / "rec").mkdir()
         (self.folder / "look.toml").write_text('[filter]\nshown = true\nmethod = "median"\nmedian_size = 3\n')
         self.succeed(
@@ -130,7 +130,7 @@ class Live(ProgramCase):
             self.succeed("filter", "again.nrrd", "-o", "smooth.nrrd", "--method", "median", "--median-size", 3, "--overwrite")
             np.testing.assert_array_equal(read_volume(file), read_volume(self.folder / "smooth.nrrd"), str(file))
 
-    def test_what_cannot_be_stabilised_is_said(self):
+    def test_reports_failed_stabilisation(self):
         """Eight B-scans of a few A-scans are too few."""
         finished = self.succeed(
             *("live", *SMALL, "--volumes", 4, "--size", "48x40", "--backend", "cpu", "--report", "report.json"),
@@ -140,11 +140,11 @@ class Live(ProgramCase):
         self.assertEqual(report["tissue"]["stabilised"], 0)
         self.assertEqual(sum("A-scans: too few" in event["line"] for event in report["events"]), 1, finished)
 
-    def test_what_means_nothing_for_tissue_is_refused(self):
+    def test_rejects_meaningless_tissue_options(self):
         self.refuse("live", *SMALL, "--set", "filter.shown=true", "--set", "filter.patch=4", names=("filter.patch", "odd"))
         self.refuse("live", *SMALL, "--shifts", "shifts.csv", names=("shifts", "registration.shown"))
 
-    def test_kept_volumes_that_no_file_can_hold_are_refused_before_any_is_taken(self):
+    def test_rejects_unwritable_kept_volumes_at_start(self):
         kept = (*SMALL, "--volumes", 1, "--size", "48x40", "--backend", "cpu", "--set", "source.keep_gb=0.01")
         self.refuse("live", *kept, "--set", "recipe.voxel=f16", "--kept", "last.nrrd", names=("last.nrrd", "f16", "voxel=f32"), lines=None)
         self.refuse("live", *kept, "--kept", "last.txt", names=("last.txt",), lines=None)

@@ -26,7 +26,7 @@ class LostBlocks(ProgramCase):
         self.assertIn("complete = true", text)
         toml.write_text(text.replace("complete = true", "complete = false\nlost_blocks = 1\nlost_b_scans = 4"))
 
-    def test_have_no_value(self):
+    def test_missing_b_scans_have_no_value(self):
         told = json.loads(self.succeed("reconstruct", "scan.toml", "-o", "v.nrrd", "--volume", 1, "--json").out)
         lost = [line for line in told["warnings"] if "have no data" in line]
         self.assertEqual(len(lost), 1, told)
@@ -37,10 +37,10 @@ class LostBlocks(ProgramCase):
         self.assertTrue(np.isnan(voxels[4:]).all())
         self.assertTrue(np.isfinite(voxels[:4]).all())
 
-    def test_are_named_first(self):
+    def test_info_lists_missing_blocks_first(self):
         first = self.succeed("info", "scan.toml").out.splitlines()[0]
         self.assertIn("recording is incomplete: 1 block missing, 4 B-scans without data", first)
 
-    def test_of_other_volumes_change_nothing(self):
+    def test_losses_in_other_volumes_have_no_effect(self):
         told = json.loads(self.succeed("reconstruct", "scan.toml", "-o", "v.nrrd", "--volume", 0, "--json").out)
         self.assertTrue(np.isfinite(read_volume(self.folder / "v.nrrd")).all(), told)

@@ -29,13 +29,13 @@ class MainJob(ProgramCase):
         self.assertEqual(picture.shape[:2], (64, 96))
         self.assertGreater(picture[..., :3].std(), 2, "the picture is empty")
 
-    def test_render_takes_a_scan(self):
+    def test_render_accepts_scan(self):
         self.succeed("simulate", "layers", "--out", "scan.toml", *SMALL)
         for mode in ["composite", "mip", "isosurface"]:
             self.succeed("render", "scan.toml", "-o", f"{mode}.png", "--size", "64x64", "--mode", mode)
             self.assertEqual(read_png(self.folder / f"{mode}.png").shape[:2], (64, 64))
 
-    def test_probe_tells_the_voxel_under_a_pixel(self):
+    def test_probe_reports_voxel_under_pixel(self):
         self.succeed("simulate", "layers", "--out", "scan.toml", *SMALL)
         self.succeed("reconstruct", "scan.toml", "-o", "volume.nrrd")
         volume = read_volume(self.folder / "volume.nrrd")
@@ -49,7 +49,7 @@ class MainJob(ProgramCase):
         self.refuse("render", "volume.nrrd", "--size", "64x64", "--probe", "64,0", names=["64 x 64"])
         self.refuse("render", "volume.nrrd", names=["--probe"])
 
-    def test_simulating_leaves_recordings_alone(self):
+    def test_simulation_keeps_existing_recordings(self):
         scan = self.folder / "scan.toml"
         scan.write_text("[scan]\nsamples = 512\n")
         self.refuse("simulate", "layers", "--out", "scan.toml", *SMALL, names=["scan.toml", "already exists"])
@@ -65,7 +65,7 @@ class MainJob(ProgramCase):
                 self.assertEqual(volume.shape[:2], (2, 8))
                 self.assertGreater(volume.max() - np.median(volume), 15, "nothing stands out of the noise")
 
-    def test_seed_decides_every_byte(self):
+    def test_seed_determines_every_byte(self):
         for name, seed in [("one", 5), ("same", 5), ("other", 6)]:
             self.succeed("simulate", "layers", "--out", f"{name}/scan.toml", "--seed", seed, *SMALL)
 
@@ -78,7 +78,7 @@ class MainJob(ProgramCase):
 
 
 class Formats(ProgramCase):
-    def test_each_format_holds_what_numpy_computes(self):
+    def test_each_format_matches_numpy(self):
         spectra = fringes()
         scan = write_scan(self.folder, spectra)
         expected = reconstructed_db(spectra)
@@ -92,7 +92,7 @@ class Formats(ProgramCase):
                                                         # nulls
                 np.testing.assert_allclose(volume[clear], expected[clear], atol=1e-3, rtol=0)
 
-    def test_each_format_holds_the_same_codes(self):
+    def test_each_format_holds_same_codes(self):
         scan = write_scan(self.folder, recipe={"low": 0, "high": 70})
         for voxel, dtype in [("u8", np.uint8), ("u16", np.uint16)]:
             volumes = []
@@ -118,7 +118,7 @@ class Formats(ProgramCase):
         clear = expected > np.median(expected)
         np.testing.assert_allclose(level[clear], expected[clear], atol=1e-3, rtol=0)
 
-    def test_known_spacing_stands_in_the_file(self):
+    def test_file_contains_known_spacing(self):
         scan = write_scan(self.folder, scan={"spacing_a_um": 7.0, "spacing_b_um": 11.0},
                           calibration={"depth_pitch_um": 3.0})
         self.succeed("reconstruct", scan, "-o", "v.nii.gz")
@@ -147,17 +147,17 @@ class Parts(ProgramCase):
         parts = np.concatenate([read_volume(self.folder / f"part{begin}.nrrd") for begin in (0, 3, 4)])
         self.assertEqual(parts.tobytes(), whole.tobytes())
 
-    def test_parts_merge_to_the_same_bits(self):
+    def test_parts_merge_to_same_bits(self):
         self.whole_and_parts(write_scan(self.folder, fringes(b_scans=9)))
 
-    def test_parts_merge_where_b_scans_depend_on_each_other(self):
+    def test_parts_merge_with_dependent_b_scans(self):
         self.whole_and_parts(write_scan(self.folder, fringes(b_scans=9)), "recipe.background=running")
 
-    def test_parts_merge_on_levels_above_the_noise_floor(self):
+    def test_parts_merge_on_levels_above_noise_floor(self):
         scan = write_scan(self.folder, fringes(b_scans=9), recipe={"levels": "noise_floor"})
         self.whole_and_parts(scan, "recipe.voxel=u16")
 
-    def test_volumes_of_a_series(self):
+    def test_volumes_of_series(self):
         spectra = fringes(b_scans=6)
         scan = write_scan(self.folder, spectra, scan={"b_scans": 3, "volumes": 2})
         self.succeed("reconstruct", scan, "-o", "second.nrrd", "--volume", 1)
@@ -188,7 +188,7 @@ class Telling(ProgramCase):
                 for option in options:
                     self.assertIn(option, told.out)
 
-    def test_info_of_a_raw_file_says_what_it_holds(self):
+    def test_info_describes_raw_file(self):
         samples, header = 64, bytearray(512)
         header[:8] = b"SD01RAW2"
         struct.pack_into("<I", header, 0x14, samples)
@@ -202,7 +202,7 @@ class Telling(ProgramCase):
             self.assertRegex(told, rf"\n  calibration\.{key} +\"?in the raw file, 64 numbers")
         self.assertRegex(told, r'\n\. calibration\.dark +""')
 
-    def test_truth_of_repeats_lies_on_the_voxels_of_the_flow(self):
+    def test_truth_of_repeats_matches_voxels_of_flow(self):
         self.succeed("simulate", "capillary", "--out", "c/scan.toml", "--a-scans", 12, "--b-scans", 3, "--samples", 512,
                      "--a-repeats", 4, "--velocity", "true.nrrd")
         self.succeed("reconstruct", "c/scan.toml", "-o", "v.nrrd", "--flow", "f.nrrd", "--set", "flow.method=doppler", "--set",
@@ -213,7 +213,7 @@ class Telling(ProgramCase):
         self.assertGreater(vessel.sum(), 100)
         self.assertGreater(np.corrcoef(true[vessel], found[vessel])[0, 1], 0.5)
 
-    def test_info_as_json(self):
+    def test_info_writes_json(self):
         scan = write_scan(self.folder, scan={"spacing_a_um": 7.0})
         told = json.loads(self.succeed("info", scan, "--json").out)
         settings = {key: told["settings"][key]["value"] for key in told["settings"]}
@@ -222,7 +222,7 @@ class Telling(ProgramCase):
         self.assertEqual(settings["scan.spacing_a_um"], 7)
         self.assertEqual(settings["recipe.window"], "hann", "defaults are filled in")
 
-    def test_micrometres_only_where_the_scale_is_known(self):
+    def test_micrometres_require_known_scale(self):
         def pitch(told):
             return re.search(r"^depth pitch .*$", told, re.M).group()
 
@@ -240,14 +240,14 @@ class WithoutVulkan(ProgramCase):
         self.succeed("reconstruct", scan, "-o", "b.png", "--b-scan", 0, environment=NO_VULKAN)
         self.assertEqual(read_png(self.folder / "b.png").shape[1], 12)
 
-    def test_render_says_why_it_cannot(self):
+    def test_render_reports_missing_vulkan(self):
         scan = write_scan(self.folder)
         self.succeed("reconstruct", scan, "-o", "v.nrrd")
         self.refuse("render", "v.nrrd", "-o", "p.png", environment=NO_VULKAN, names=["vulkan"])
 
 
 class Floor(ProgramCase):
-    def test_zero_and_constant_spectra_give_the_floor(self):
+    def test_zero_and_constant_spectra_give_lowest_value(self):
         for counts in [0, 1234, 65535]:
             for levels in ["fixed", "noise_floor", "frame"]:
                 with self.subTest(counts=counts, levels=levels):

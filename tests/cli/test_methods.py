@@ -15,20 +15,20 @@ class Settings(ProgramCase):
         told = self.succeed("info", "v.nrrd").out
         return "rect" if "recipe.window" in told and "rect" in told else "hann"
 
-    def test_the_last_word_counts_whichever_way_it_was_given(self):
+    def test_last_option_wins(self):
         self.assertEqual(self.window_of("--window=hann", "--set", "recipe.window=rect"), "rect")
         self.assertEqual(self.window_of("--set", "recipe.window=rect", "--window=hann"), "hann")
         self.assertEqual(self.window_of("--window", "rect", "--set", "recipe.zero_padding=2", "--window", "hann"), "hann")
         (self.folder / "mine.toml").write_text('[recipe]\nwindow = "hann"\n')
         self.assertEqual(self.window_of("--window=rect", "--recipe", "mine.toml"), "rect")  # options override a recipe
 
-    def test_what_has_no_effect_is_told(self):
+    def test_settings_without_effect_are_reported(self):
         write_scan(self.folder)
         told = self.succeed("reconstruct", "scan.toml", "-o", "v.nrrd", "--set", "defr.iterations=3", "--tukey-alpha=0.1").err
         self.assertIn("defr.iterations has no effect: recipe.method is plain", told)
         self.assertIn("recipe.tukey_alpha has no effect: recipe.window is hann", told)
 
-    def test_flow_that_is_not_written_is_told(self):
+    def test_unwritten_flow_is_reported(self):
         write_scan(self.folder)
         doppler = ["reconstruct", "scan.toml", "-o", "v.nrrd", "--set", "flow.method=doppler"]
         self.assertIn("flow.method: doppler is not written; name a volume for it with --flow", self.succeed(*doppler).err)
@@ -47,7 +47,7 @@ class Settings(ProgramCase):
 
 
 class FullRange(ProgramCase):
-    def test_dispersion_that_does_not_fit_is_told(self):
+    def test_unsuitable_dispersion_is_reported(self):
         kappa, j = np.linspace(-1, 1, 512), np.arange(512)
         noise = np.random.default_rng(4).normal(0, 20, (1, 16, 512))
         spectra = 20000 + noise
@@ -62,7 +62,7 @@ class FullRange(ProgramCase):
 
 
 class Compressive(ProgramCase):
-    def test_a_tau_that_leaves_nothing_is_told(self):
+    def test_tau_with_empty_result_is_reported(self):
         scan = write_scan(self.folder)
         done = self.succeed("reconstruct", scan, "-o", "v.nrrd", *SPARSE, "--set", "compressive.tau_relative=1")
         self.assertIn("compressive.tau_relative: 100.00 % of the depth bins are left empty", done.err)
@@ -70,7 +70,7 @@ class Compressive(ProgramCase):
         done = self.succeed("reconstruct", scan, "-o", "v.nrrd", *SPARSE)
         self.assertNotIn("empty", done.err)
 
-    def test_empty_voxels_do_not_decide_what_pictures_span(self):
+    def test_empty_voxels_do_not_affect_range(self):
         scan = write_scan(self.folder)
         self.succeed("reconstruct", scan, "-o", "v.nrrd", *SPARSE)
         volume = read_volume(self.folder / "v.nrrd")

@@ -67,7 +67,7 @@ class MovieCase(ProgramCase):
 
 
 class Turntable(MovieCase):
-    def test_mp4_is_exact_and_what_render_shows(self):
+    def test_mp4_is_exact_and_matches_render(self):
         path = self.movie("m.mp4", "--frames", FRAMES, "--fps", "30000/1001", "--time-stamp")
         stream = probed(path)
         self.assertEqual((stream["codec_name"], stream["pix_fmt"]), ("h264", "yuv420p"))
@@ -89,7 +89,7 @@ class Turntable(MovieCase):
             self.assertGreater(psnr_db(shown[frame : frame + 1], original[None]), 40)
         self.assertLess(psnr_db(shown[:1], shown[-1:]), 35, "the last picture is one step before the first")
 
-    def test_series_of_pictures_is_what_render_draws(self):
+    def test_picture_series_matches_render(self):
         pictures = self.pictures()
         self.succeed("render", "v.nii", "-o", "p.png", "--size", SIZE, "--azimuth", 35 + 360 / FRAMES)
         np.testing.assert_array_equal(pictures[1], read_png(self.folder / "p.png"))
@@ -105,7 +105,7 @@ class Turntable(MovieCase):
 
 
 class Formats(MovieCase):
-    def test_each_codec_is_near_the_pictures(self):
+    def test_each_codec_resembles_pictures(self):
         originals = self.pictures()
         for name, codec, pixels, at_least_db in [("m.mkv", "h264", "yuv420p", 40), ("5.mp4", "hevc", "yuv420p", 40),
                                                  ("1.mp4", "av1", "yuv420p", 40), ("m.webm", "vp9", "yuv420p", 40),
@@ -121,7 +121,7 @@ class Formats(MovieCase):
                     self.check_tags(stream)
                 self.assertGreater(psnr_db(decoded(self.folder / name), originals), at_least_db)
 
-    def test_transparent_parts_stay_so(self):
+    def test_transparent_parts_stay_transparent(self):
         originals = self.pictures_with_alpha()
         self.assertEqual(originals[..., 3].min(), 0)
         stream = probed(self.movie("m.mov", "--frames", FRAMES, "--transparent"))
@@ -136,7 +136,7 @@ class Formats(MovieCase):
         self.movie("f/", "--frames", FRAMES, "--transparent")
         return np.stack([read_png(self.folder / "f" / f"frame_{i:04d}.png") for i in range(FRAMES)])
 
-    def test_webp_is_an_animation(self):
+    def test_webp_is_animation(self):
         """ffmpeg cannot read animated WebP. The container is simple
         (developers.google.com/speed/webp/docs/riff_container)."""
         content = self.movie("m.webp", "--frames", 3, "--fps", 20).read_bytes()
@@ -158,7 +158,7 @@ class ThroughTime(MovieCase):
         image.header.set_zooms((1, 1, 1, 0.08))
         nibabel.save(image, self.folder / "t.nii")
 
-    def test_every_step_once_in_order_with_its_time(self):
+    def test_shows_every_step_once_in_order_with_time(self):
         self.write_series()
         options = ["--path", "time", "--fps", 5, "--mode", "mip", "--low", 0, "--high", 255, "--time-stamp",
                    "--text-size", 0.15]
@@ -172,7 +172,7 @@ class ThroughTime(MovieCase):
         stamp = shown[:, :20, :].astype(int)
         self.assertGreater(np.abs(stamp[1] - stamp[0]).max(), 60, "the time stamp stands still")
 
-    def test_a_step_that_cannot_be_read_is_told_and_left_out(self):
+    def test_unreadable_step_is_reported_and_skipped(self):
         (self.folder / "s").mkdir()
         for step in range(4):
             voxels = np.full((8, 8, 8), 60 * (step + 1), np.uint8)
@@ -186,7 +186,7 @@ class ThroughTime(MovieCase):
         self.assertAlmostEqual(middle[1], middle[2], delta=3)
         self.assertGreater(middle[3] - middle[2], 20)
 
-    def test_paths_that_cannot_be(self):
+    def test_rejects_invalid_paths(self):
         self.write_series()
         (self.folder / "k.toml").write_text("[[key]]\ntime_s = 0\nazimut_deg = 10\n")
         for path, names in [("k.toml", ["k.toml", "azimut_deg", "azimuth_deg"]), ("spiral", ["--path", "turntable"]),
@@ -209,7 +209,7 @@ class EndedEarly(MovieCase):
         self.assertEqual(self.files(), ["m.mp4", "v.nii"])
         return made
 
-    def test_cancelled_it_is_a_movie_of_what_was_made(self):
+    def test_cancelled_movie_keeps_finished_pictures(self):
         frames = 1000
         process = start("render", "v.nii", "--movie", "m.mp4", "--size", SIZE, "--frames", frames, folder=self.folder)
         self.wait_for(process, "pictures", lambda: any(path.stat().st_size > 150_000 for path in self.folder.glob("unfinished-*")))
@@ -219,7 +219,7 @@ class EndedEarly(MovieCase):
         made = self.check_what_is_left(finished.err, frames)
         self.assertEqual(int(probed(self.folder / "m.mp4")["nb_read_frames"]), made)
 
-    def test_a_full_disk_leaves_what_has_room(self):
+    def test_full_disk_keeps_finished_part(self):
         frames = 60
         finished = self.run_program("render", "v.nii", "--movie", "m.mp4", "--size", SIZE, "--frames", frames,
                                     most_file_bytes=60000)
@@ -227,7 +227,7 @@ class EndedEarly(MovieCase):
         self.assertIn("m.mp4: cannot be written", finished.error_lines[-1])
         self.check_what_is_left(finished.err, frames)
 
-    def test_without_ffmpeg_there_are_still_pictures(self):
+    def test_picture_series_need_no_ffmpeg(self):
         none = {"ECHOLUX_FFMPEG": "/nowhere"}
         self.refuse("render", "v.nii", "--movie", "m.mp4", names=["libavcodec", "frame_%04d.png"], environment=none)
         self.movie("p%02d.png", "--frames", 2, environment=none)
@@ -235,7 +235,7 @@ class EndedEarly(MovieCase):
 
 
 class Bench(ProgramCase):
-    def test_a_turntable_is_measured_beside_its_parts(self):
+    def test_measures_turntable_and_its_parts(self):
         self.succeed("bench", "--quick", "--movie", "--json", "b.json")
         report = json.loads((self.folder / "b.json").read_text())
         figures = {figure["key"]: figure.get("median", 0) for figure in report["figures"]}

@@ -19,24 +19,24 @@ class NoEffect(ProgramCase):
     def warned(self, line, *arguments):
         self.assertIn(line, self.succeed(*arguments).err)
 
-    def test_surfaces_between_which_nothing_is_made(self):
+    def test_between_requires_outputs(self):
         segment = ["segment", "v.nrrd", "--preset", "layers", "--names", "front back", "--polarity", "1,-1", "-o", "s.csv", "--overwrite"]
         self.refuse(*segment, "--between", "front:bock", lines=None, names=["bock", "back"])
         self.warned("no effect without a map", *segment, "--between", "front:back")
         self.warned("no effect without a volume", *segment, "--level", "front")
         self.assertNotIn("no effect", self.succeed(*segment, "--between", "front:back", "--thickness", "t.nrrd").err)
 
-    def test_numbers_of_volumes_of_which_there_is_one(self):
+    def test_options_for_several_volumes(self):
         self.refuse("register", "v.nrrd", "-o", "r.nrrd", "--reference-volume", "2", lines=None,
                     names=["reference", "there is one"])
         self.refuse("filter", "v.nrrd", "-o", "f.nrrd", "--all-volumes", lines=None, names=["v.nrrd", "one volume"])
 
-    def test_voxels_that_do_not_say_what_they_hold(self):
+    def test_unknown_quantities_are_reported(self):
         one = np.random.default_rng(1).exponential(1, (16, 96))
         write_nrrd(self.folder / "unknown.nrrd", np.stack([one * (1 + 0.01 * i) for i in range(12)]), quantity="", unit="")
         self.warned("does not say what its voxels hold", "register", "unknown.nrrd", "-o", "r.nrrd")
 
-    def test_settings_of_a_view(self):
+    def test_settings_of_view(self):
         render = ["render", "v.nrrd", "-o", "p.png", "--size", "32x32", "--overwrite"]
         self.warned("lights has no effect", *render, "--lights", "three-point")
         self.warned("area_lights has no effect", *render, "--mode", "traced", "--paths", "1", "--area-lights", "40,35,3,1.2,0,1,0.96,0.9")
@@ -44,7 +44,7 @@ class NoEffect(ProgramCase):
         self.assertEqual(len(told["warnings"]), 1)
         self.assertNotIn("no effect", self.succeed(*render, "--mode", "mip").err)
 
-    def test_planes_and_slabs_beside_the_volume(self):
+    def test_planes_and_slabs_outside_volume(self):
         render = ["render", "v.nrrd", "-o", "p.png", "--size", "32x32", "--overwrite"]
         self.warned("plane_offset_um is 5000", *render, "--show", "slice", "--plane-offset", "5000")
         self.warned("top_um is 5000", *render, "--top", "5000")
@@ -52,7 +52,7 @@ class NoEffect(ProgramCase):
         self.assertNotIn("nothing is seen", self.succeed(*render, "--show", "slice").err)
         self.assertNotIn("nothing is seen", self.succeed(*render, "--top", "1").err)
 
-    def test_files_and_sources_that_there_are_not(self):
+    def test_missing_files_and_sources(self):
         for command in (["render", "gone", "-o", "p.png"], ["info", "gone"], ["reconstruct", "gone", "-o", "v2.nrrd"]):
             with self.subTest(command=command):
                 self.refuse(*command, lines=None, names=["gone", "does not exist"])

@@ -28,17 +28,17 @@ class AllOutputs(commands.PreparedCase):
             self.assertIn(word, finished.error_lines[-1], f"{line}\n{finished}")
         self.assertEqual(self.contents(), before, str(line))
 
-    def test_every_command_is_in_the_table(self):
+    def test_every_command_is_in_table(self):
         self.assertEqual({case.command for case in commands.CASES}, set(commands.all_commands()))
 
-    def test_an_input_is_never_written_over_whatever_is_said(self):
+    def test_inputs_are_never_overwritten(self):
         for case, option, _, _ in self.each_output():
             for name in case.inputs:
                 with self.subTest(command=case.command, option=option, input=name):
                     line = case.line({option: name}, only=option)
                     self.refused([*line, "--overwrite"], name)
 
-    def test_names_end_in_what_they_are(self):
+    def test_names_require_matching_extension(self):
         """A table named like a picture would be opened as a picture."""
         for case, option, name, _ in self.each_output():
             if case.command in ("demo", "batch"):
@@ -48,7 +48,7 @@ class AllOutputs(commands.PreparedCase):
                 wrong = "x.csv" if Path(name).suffix != ".csv" and not may_be_a_table else "x.png"
                 self.refused(case.line({option: wrong}, only=option), wrong)
 
-    def test_an_input_under_another_name_is_one_too(self):
+    def test_other_names_of_inputs_are_protected(self):
         (self.folder / "link.nrrd").symlink_to("v.nrrd")
         (self.folder / "hard.mha").hardlink_to(self.folder / "v.nrrd")
         for name in ("link.nrrd", "hard.mha", "sim/../v.nrrd", "./v.nrrd"):
@@ -56,7 +56,7 @@ class AllOutputs(commands.PreparedCase):
                 (self.folder / "sim").mkdir(exist_ok=True)
                 self.refused(["convert", "v.nrrd", "-o", name, "--overwrite"], "is an input")
 
-    def test_files_of_somebody_else_stay(self):
+    def test_foreign_files_are_kept(self):
         for case, option, name, _ in self.each_output():
             with self.subTest(command=case.command, option=option, name=name):
                 path = self.folder / name.replace("%02d", "00")
@@ -67,7 +67,7 @@ class AllOutputs(commands.PreparedCase):
                 self.refused(case.line(only=option), "already exists", "--overwrite")
                 path.unlink()
 
-    def test_the_user_may_replace_them(self):
+    def test_overwrite_replaces_foreign_files(self):
         for case in commands.CASES:
             if case.is_long:
                 continue
@@ -80,7 +80,7 @@ class AllOutputs(commands.PreparedCase):
                 for _, name, _ in case.outputs:
                     self.assertNotEqual((self.folder / name.replace("%02d", "00")).read_bytes(), FOREIGN, name)
 
-    def test_earlier_results_of_the_same_kind_give_way_where_they_tell(self):
+    def test_own_results_are_replaced_if_identifiable(self):
         for case in commands.CASES:
             if case.is_long:
                 continue
@@ -92,25 +92,25 @@ class AllOutputs(commands.PreparedCase):
                 else:
                     self.succeed(*case.line())
 
-    def test_results_of_another_kind_stay(self):
+    def test_results_of_other_kind_are_kept(self):
         self.succeed("calibrate", "background", "scan.toml", "-o", "mean.csv")
         self.refused(["calibrate", "noise", "scan.toml", "-o", "mean.csv"], "mean.csv: already exists")
         self.refused(["figure", "v.nrrd", "--psf", "-o", "mean.csv"], "mean.csv: already exists")
 
-    def test_two_results_cannot_share_a_file(self):
+    def test_two_results_cannot_share_file(self):
         for case in commands.CASES:
             for option, _, _ in case.outputs[1:]:
                 first, name, _ = case.outputs[0]
                 with self.subTest(command=case.command, options=(first, option)):
                     self.refused([*case.line({option: name}), "--overwrite"], name)
 
-    def test_folders_are_made_where_only_the_last_is_missing(self):
+    def test_only_last_folder_is_created(self):
         self.succeed("convert", "v.nrrd", "-o", "new/c.nrrd")
         for case, option, name, _ in self.each_output():
             with self.subTest(command=case.command, option=option):
                 self.refused(case.line({option: f"not/there/{Path(name).name}"}, only=option), "there is no folder")
 
-    def test_formats_that_tell_of_themselves(self):
+    def test_self_describing_formats_are_replaced(self):
         for name in ("c.nrrd", "c.nii", "c.nii.gz", "c.tif", "c.ome.tif", "c.h5", "c.mha", "c.ome.zarr"):
             with self.subTest(name=name):
                 self.succeed("convert", "v.nrrd", "-o", name)
@@ -121,7 +121,7 @@ class AllOutputs(commands.PreparedCase):
                 self.succeed(*line)
                 self.succeed(*line)
 
-    def test_a_picture_of_another_folder_stays(self):
+    def test_foreign_zarr_folder_is_kept(self):
         """A zarr written by another program is not our result."""
         self.succeed("convert", "v.nrrd", "-o", "c.ome.zarr")
         attributes = self.folder / "c.ome.zarr" / ".zattrs"
@@ -132,17 +132,17 @@ class AllOutputs(commands.PreparedCase):
 class Recordings(ProgramCase):
     RECORD = ["record", *commands.SOURCE, "--volumes", 2]
 
-    def test_their_folder_must_be_there(self):
+    def test_folder_must_exist(self):
         """Writing to an empty mount point would fill the root disk."""
         for name in ("rec/scan.toml", "not/there/scan.toml"):
             self.refuse(*self.RECORD, "-o", name, names=["there is no folder", "mount the disk"])
 
-    def test_they_are_refused_before_the_source_starts(self):
+    def test_existing_files_are_refused_before_source_starts(self):
         (self.folder / "scan.raw").write_bytes(FOREIGN)
         finished = self.refuse(*self.RECORD, "-o", "scan.toml", names=["scan.raw", "already exists"])
         self.assertNotIn("simulate", finished.err)
 
-    def test_a_folder_that_cannot_be_written_is_told_before_the_source_starts(self):
+    def test_unwritable_folder_is_reported_before_source_starts(self):
         folder = self.folder / "locked"
         folder.mkdir()
         folder.chmod(0o555)
@@ -151,28 +151,28 @@ class Recordings(ProgramCase):
         finished = self.refuse(*self.RECORD, "-o", "locked/scan.toml", names=["locked/scan.toml: cannot be written"])
         self.assertNotIn("simulate", finished.err)
 
-    def test_progress_is_that_of_a_recording(self):
+    def test_progress_describes_recording(self):
         finished = self.succeed(*self.RECORD, "-o", "scan.toml")
         self.assertIn("record: 2 volumes", finished.err)
         self.assertNotIn("live:", finished.err)
 
-    def test_each_has_its_own_truth(self):
+    def test_each_recording_has_separate_truth(self):
         for name in ("a", "b"):
             self.succeed(*self.RECORD, "-o", f"{name}.toml")
             self.assertTrue((self.folder / f"{name}.truth" / "truth.toml").is_file())
 
-    def test_a_simulation_never_replaces_one(self):
+    def test_simulation_never_replaces_recording(self):
         self.succeed(*self.RECORD, "-o", "scan.toml")
         before = (self.folder / "scan.raw").read_bytes()
         self.refuse("simulate", "layers", "-o", "scan.toml", *commands.SIMULATED, names=["scan.toml: already exists"])
         self.assertEqual((self.folder / "scan.raw").read_bytes(), before)
 
-    def test_a_simulation_takes_no_neighbours(self):
+    def test_simulation_keeps_neighbouring_files(self):
         (self.folder / "scan.raw").write_bytes(FOREIGN)
         self.refuse("simulate", "layers", "-o", "scan.toml", *commands.SIMULATED, names=["scan.raw: already exists"])
         self.assertEqual((self.folder / "scan.raw").read_bytes(), FOREIGN)
 
-    def test_processed_volumes_go_into_a_folder_without_any(self):
+    def test_processed_volumes_need_empty_folder(self):
         line = [*self.RECORD, "-o", "scan.toml", "--backend", "cpu", "--processed"]
         self.refuse(*line, "volume.nrrd", names=["volume.nrrd", "folder"])
         (self.folder / "old").mkdir()
@@ -180,7 +180,7 @@ class Recordings(ProgramCase):
         self.refuse(*line, "old", names=["old: holds volumes already"])
         self.succeed(*line, "new")
 
-    def test_calibration_beside_them_stays(self):
+    def test_neighbouring_calibration_is_kept(self):
         """A copy of the source's calibration uses the next free name."""
         self.succeed("simulate", "layers", "-o", "sim/scan.toml", *commands.SIMULATED)
         (self.folder / "copy.background.f64").write_bytes(FOREIGN)

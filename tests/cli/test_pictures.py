@@ -49,7 +49,7 @@ class Stills(ProgramCase):
         shutil.copytree(self.made.name, self.folder, dirs_exist_ok=True)
         self.moved = Path(self.made.name)  # the folder of the volume that the pictures refer to
 
-    def test_formats_and_depths_hold_the_same_picture(self):
+    def test_formats_and_depths_hold_same_picture(self):
         png8, tif8, png16, tif16 = (read(self.folder / name) for name in PICTURES)
         self.assertEqual((png8.dtype, png8.shape, tif16.dtype), (np.uint8, (48, 72, 4), np.uint16))
         np.testing.assert_array_equal(png8, tif8)
@@ -57,7 +57,7 @@ class Stills(ProgramCase):
         self.assertLessEqual(np.abs(png8.astype(int) * 257 - png16.astype(int)).max(), 129, "not the same light")
         self.assertGreater(len(np.unique(png16[..., :3])), 600, "16 bits made of 8")
 
-    def test_an_altered_picture_is_not_the_same(self):
+    def test_detects_altered_picture(self):
         def chunks(data):
             at = 8
             while at < len(data):
@@ -80,7 +80,7 @@ class Stills(ProgramCase):
         self.assertIn("not identical", done.out)
         self.assertIn("was altered", done.err)
 
-    def test_they_say_how_they_were_made(self):
+    def test_info_shows_how_pictures_were_made(self):
         for name in ["a.png", "b.tif"]:
             with self.subTest(name=name):
                 told = self.succeed("info", name).out
@@ -93,12 +93,12 @@ class Stills(ProgramCase):
         self.assertEqual(facts["picture.input_hash"]["value"],
                          fingerprint(np.frombuffer((self.folder / "volume.tif").read_bytes(), np.uint8)))
 
-    def test_one_is_made_again_bit_for_bit(self):
+    def test_picture_is_reproduced_bit_for_bit(self):
         (self.moved / "curve.toml").unlink(missing_ok=True)  # it is stored in the picture
         self.assertIn("identical, bit for bit", self.succeed("reproduce", "b.png").out)
         np.testing.assert_array_equal(read(self.folder / "b.png"), read(self.folder / "b-again.png"))
 
-    def test_inputs_that_changed(self):
+    def test_rejects_changed_inputs(self):
         tifffile.imwrite(self.folder / "volume.tif", tifffile.imread(self.folder / "volume.tif") + 1)
         self.refuse("reproduce", "a.png", "--input", "volume.tif", names=["volume.tif", "fingerprint"], lines=None)
         self.refuse("reproduce", "volume.tif", names=["volume.tif", "contains no record"])
@@ -115,7 +115,7 @@ class Stills(ProgramCase):
         rest = picture[begin + 8 + length :]
         (self.folder / "changed.png").write_bytes(picture[:begin] + chunk + zlib.crc32(chunk).to_bytes(4, "big") + rest)
 
-    def test_inputs_that_moved_and_other_devices(self):
+    def test_accepts_moved_inputs_and_other_devices(self):
         text = (self.folder / "a.png").read_bytes()
         self.changed("a.png", self.moved.name.encode())
         self.refuse("reproduce", "changed.png", names=["volume.tif", "--input"])
@@ -136,7 +136,7 @@ class Stills(ProgramCase):
 
 
 class StillsOfScans(ProgramCase):
-    def test_scans_carry_their_recipe(self):
+    def test_pictures_of_scans_store_recipe(self):
         write_scan(self.folder, recipe={"window": "hamming", "levels": "noise_floor"})
         self.succeed("render", "scan.toml", "-o", "a.png", "--size", "72x48", "--set", "recipe.depth_end=90")
         told = self.succeed("info", "a.png").out

@@ -21,7 +21,7 @@ class Plausibility(ProgramCase):
         told = json.loads(self.succeed("reconstruct", "scan.toml", "-o", "v.nrrd", "--overwrite", "--json", *arguments).out)
         return "\n".join(w for w in told.get("warnings", []) if "background" not in w)
 
-    def test_k_maps_in_other_units_are_refused(self):
+    def test_k_maps_in_other_units_are_rejected(self):
         nm = np.linspace(800, 880, SAMPLES)
         for name, numbers, hint in [("normalised", POSITIONS, "positions normalised to 0..1"),
                                     ("rad/nm", 2 * np.pi / nm[::-1], "wavenumbers in rad/nm"),
@@ -33,7 +33,7 @@ class Plausibility(ProgramCase):
         self.scan("k_map", (SAMPLES - 1) * POSITIONS)
         self.assertEqual(self.warnings(), "")
 
-    def test_wavelengths_in_other_units_are_noticed(self):
+    def test_wavelengths_in_other_units_are_converted(self):
         nm = np.linspace(800, 880, SAMPLES)
         for unit, factor in [("um", 1e-3), ("Angstrom", 10)]:
             with self.subTest(unit):
@@ -50,7 +50,7 @@ class Plausibility(ProgramCase):
         self.refuse("reconstruct", "scan.toml", "-o", "v.nrrd",
                     names=["k_map.csv line 1", '"0,000" has a decimal comma', "write decimal points"])
 
-    def test_layouts_that_do_not_fit_are_warned_of(self):
+    def test_warns_of_unlikely_layouts(self):
         spectra = fringes(b_scans=4, a_scans=64)
         self.scan(spectra=spectra)
         self.assertEqual(self.warnings(), "")
@@ -60,7 +60,7 @@ class Plausibility(ProgramCase):
         warned = self.succeed("reconstruct", "scan.toml", "-o", "w.nrrd", "--set", "scan.byte_order=big").err
         self.assertIn("echolux: warning: scan.byte_order", warned)
 
-    def test_numbers_in_other_units_are_warned_of(self):
+    def test_warns_of_numbers_in_other_units(self):
         self.scan(line_rate_hz=76, spacing_a_um=0.012)
         warned = self.warnings()
         self.assertIn("scan.line_rate_hz: 76 Hz is unlikely", warned)

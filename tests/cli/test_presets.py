@@ -33,7 +33,7 @@ class OwnFiles(ProgramCase):
     def greener(self, picture):
         return (picture[..., 1] - picture[..., 0]).max()
 
-    def test_presets_are_found_by_name_and_win_over_shipped_ones(self):
+    def test_user_presets_override_shipped_ones(self):
         self.assertLess(self.greener(self.picture("--preset", "bone")), 10)
         self.own("transfer/mine.toml", TRANSFER)
         self.own("transfer/bone.toml", TRANSFER)
@@ -48,7 +48,7 @@ class OwnFiles(ProgramCase):
         self.refuse("render", "v.nii", "-o", "q.png", "--colour-map", "green",
                     names=["green.txt line 2", "six hexadecimal digits", "one colour per line"])
 
-    def test_presets_are_listed_with_where_they_come_from(self):
+    def test_listed_presets_have_their_origin(self):
         good = self.own("transfer/mine.toml", TRANSFER)
         over = self.own("colour_maps/magma.txt", "000000\nffffff\n")
         bad = self.own("transfer/bad.toml", "[transfer]\ncolors = [1]\n")

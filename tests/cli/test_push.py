@@ -48,11 +48,11 @@ class Push(ProgramCase):
         self.from_python(f"shm:{name}", f"shm:{name}")
         self.assertFalse(os.path.exists(f"/dev/shm/echolux-push-{name}"))
 
-    def test_python_over_the_network(self):
+    def test_python_over_network(self):
         port = 20000 + os.getpid() % 20000
         self.from_python(f"tcp://127.0.0.1:{port}", f"tcp://:{port}")
 
-    def test_the_sample_in_c(self):
+    def test_sample_in_c(self):
         name = f"test-{uuid.uuid4().hex[:12]}"
         self.addCleanup(Path(f"/dev/shm/echolux-push-{name}").unlink)  # a killed producer leaves it behind
         producer = subprocess.Popen([SAMPLE, name])

@@ -19,7 +19,7 @@ def shell_blocks(page):
 
 
 class Readme(unittest.TestCase):
-    def test_is_short(self):
+    def test_readme_is_short(self):
         self.assertLessEqual(len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()), MAX_README_LINES)
         blocks = shell_blocks("README.md")
         self.assertGreater(len(blocks), 4)

@@ -51,7 +51,7 @@ class Register(ProgramCase):
         lines = [line for line in (self.folder / name).read_text().splitlines() if not line.startswith("#")]
         return list(csv.DictReader(lines))
 
-    def test_places_come_back_and_the_mean_is_sharp(self):
+    def test_finds_positions_and_sharp_mean(self):
         field = scene()
         still, moved = seen(field, np.zeros((B_SCANS, 3))), seen(field, motion())
         self.put("a.npy", still)
@@ -77,7 +77,7 @@ class Register(ProgramCase):
         told = self.succeed("info", "mean.nrrd").out
         self.assertIn("registration.b_scans_used", told)
 
-    def test_a_reference_apart_and_a_series(self):
+    def test_accepts_separate_reference_and_series(self):
         field = scene()
         still = seen(field, np.zeros((B_SCANS, 3)))
         self.put("reference.npy", still)
@@ -107,7 +107,7 @@ class Register(ProgramCase):
         for b_scan in range(B_SCANS):  # also the first one, which has no predecessor
             self.assertGreater(np.isfinite(aligned[b_scan]).mean(), 0.8, b_scan)
 
-    def test_what_has_no_value_counts_nothing(self):
+    def test_missing_values_are_ignored(self):
         field = scene()
         still, whole = seen(field, np.zeros((B_SCANS, 3))), seen(field, motion())
         parted = whole.copy()
@@ -127,7 +127,7 @@ class Register(ProgramCase):
         both = np.isfinite(whole) & np.isfinite(parted) & (whole > 1e-3 * np.nanmax(whole))
         self.assertLess(np.quantile(abs(10 * np.log10((parted + 1e-9)[both] / whole[both])), 0.95), 2)
 
-    def test_the_processor_is_chosen(self):
+    def test_backend_is_chosen(self):
         self.put("still.npy", seen(scene(), np.zeros((B_SCANS, 3))))
         self.put("moved.npy", seen(scene(), motion()))
         line = ["register", "still.npy", "moved.npy", "--axial-range", 10, "--row-range", 6, "--json"]
@@ -155,7 +155,7 @@ class Register(ProgramCase):
             (self.folder / name).write_bytes(head.encode() + velocity.tobytes())
         self.refuse("register", "a.nrrd", "b.nrrd", "-o", "m.nrrd", lines=None, names=["velocity", "db, intensity"])
 
-    def test_no_place_is_believed_at_the_end_of_a_range(self):
+    def test_positions_at_end_of_range_are_invalid(self):
         field = scene()
         self.put("still.npy", seen(field, np.zeros((B_SCANS, 3))))
         self.put("near.npy", seen(field, np.full((B_SCANS, 3), 0.5)))
@@ -170,14 +170,14 @@ class Register(ProgramCase):
                 self.assertNotIn("ok", reasons)
                 self.assertGreater(reasons.count("out_of_range"), B_SCANS / 2)
 
-    def test_a_range_of_none_is_none(self):
+    def test_zero_range_gives_zero_shift(self):
         field = scene()
         self.put("still.npy", seen(field, np.zeros((B_SCANS, 3))))
         self.put("moved.npy", seen(field, [[0, 1.5, 0]] * B_SCANS))
         self.succeed("register", "moved.npy", "--reference", "still.npy", "--table", "t.csv", "--lateral-range", 0)
         self.assertEqual({row["x"] for row in self.rows("t.csv")} - {""}, {"0.0000"})
 
-    def test_noise_is_no_saccade(self):
+    def test_noise_is_not_marked_as_saccade(self):
         self.put("still.npy", seen(scene(), np.zeros((B_SCANS, 3))))
         self.put("moved.npy", seen(scene(), motion()))
         self.put("noise.npy", np.random.default_rng(8).exponential(1, (B_SCANS, A_SCANS, DEPTH)))
@@ -186,12 +186,12 @@ class Register(ProgramCase):
         self.assertEqual({row["reason"] for row in noise}, {"weak_match"})
         self.assertEqual({row["saccade"] for row in noise}, {"0"})
 
-    def test_the_settings_are_listed_and_taken(self):
+    def test_settings_are_listed_and_applied(self):
         self.assertTrue("`registration.row_range`" in self.succeed("info", "--settings").out)
         self.put("still.npy", seen(scene(), np.zeros((B_SCANS, 3))))
         self.succeed("register", "still.npy", "--table", "t.csv", "--set", "registration.strip=1")
 
-    def test_what_cannot_be_registered_is_said(self):
+    def test_reports_unsuitable_volumes(self):
         noise = np.random.default_rng(8)
         self.put("tissue.npy", seen(scene(), np.zeros((B_SCANS, 3))))
         self.put("noise.npy", noise.exponential(1, (B_SCANS, A_SCANS, DEPTH)))

@@ -19,7 +19,7 @@ class AllCommands(commands.PreparedCase):
 
     # ---- --json
 
-    def test_json_is_one_object_that_names_the_files(self):
+    def test_json_is_one_object_with_file_names(self):
         for case in commands.CASES:
             if case.is_long or case.command == "bench":
                 continue
@@ -32,7 +32,7 @@ class AllCommands(commands.PreparedCase):
                     self.assertEqual({str(name) for name in told["files"]}, names)
                     self.assertIsInstance(told["warnings"], list)
 
-    def test_warnings_are_in_the_object(self):
+    def test_json_includes_warnings(self):
         """Warnings used to be missing from the JSON object."""
         line = ["reconstruct", "scan.toml", "-o", "r.nrrd", "--set", "flow.method=doppler", "--overwrite"]
         printed = [one for one in self.succeed(*line).error_lines if one.startswith("echolux: warning: ")]
@@ -40,13 +40,13 @@ class AllCommands(commands.PreparedCase):
         told = json.loads(self.succeed(*line, "--json").out)["warnings"]
         self.assertEqual(["echolux: warning: " + one for one in told], printed)
 
-    def test_json_of_everything_that_info_lists(self):
+    def test_info_lists_as_json(self):
         for words in (["scan.toml"], ["v.nrrd"], ["picture.png"], ["--settings"], ["--recipes"], ["--presets"],
                       ["--sources"], ["spectra.raw", "--guess"]):
             with self.subTest(words=words):
                 self.assertTrue(json.loads(self.succeed("info", *words, "--json").out))
 
-    def test_json_of_a_guess_has_its_layouts(self):
+    def test_json_of_guess_has_its_layouts(self):
         told = json.loads(self.succeed("info", "spectra.raw", "--guess", "--json").out)
         self.assertIsInstance(told["uncertain"], bool)
         self.assertEqual(told["uncertain"], bool(told["doubts"]))
@@ -56,7 +56,7 @@ class AllCommands(commands.PreparedCase):
         for doubt in told["doubts"]:
             self.assertIn(f"# Uncertain: {doubt}", told["toml"])
 
-    def test_numbers_are_numbers(self):
+    def test_json_numbers_have_number_type(self):
         self.succeed("reconstruct", "scan.toml", "-o", "r.nrrd", "--set", "recipe.a2_rad=12.5")
         facts = json.loads(self.succeed("info", "r.nrrd", "--json").out)["facts"]
         self.assertEqual(facts["recipe.a2_rad"]["value"], 12.5)
@@ -70,14 +70,14 @@ class AllCommands(commands.PreparedCase):
         self.assertEqual(len(mirrors), 2)
         self.assertIsInstance(mirrors[0]["bin"], float)
 
-    def test_json_of_a_validation(self):
+    def test_json_of_validation(self):
         """Same with the page written to a file."""
         told = json.loads(self.run_program("validate", "--quick", "--json", "-o", "page.md").out)
         self.assertIn(told["failed"], range(1000))
         self.assertTrue(all(isinstance(check["passed"], bool) for table in told["tables"] for check in table["checks"]))
         self.assertTrue((self.folder / "page.md").read_text().startswith("# Validation"))
 
-    def test_errors_are_json_of_four_parts(self):
+    def test_errors_are_json_with_four_fields(self):
         for case in commands.CASES:
             if case.command in ("bench", "serve"):  # bench has only its own JSON report, serve has no outputs
                 continue
@@ -93,7 +93,7 @@ class AllCommands(commands.PreparedCase):
                     self.assertEqual(error["code"], kind)
                     self.assertTrue(error["what"] and error["remedy"], error)
 
-    def test_keys_are_options_in_errors_as_well(self):
+    def test_errors_in_json_name_options(self):
         (self.folder / "c.nrrd").write_bytes(b"somebody's")
         finished = self.run_program("convert", "v.nrrd", "c.nrrd", "--json")
         error = json.loads(finished.err)["error"]
@@ -102,7 +102,7 @@ class AllCommands(commands.PreparedCase):
 
     # ---- --quiet
 
-    def test_quiet_leaves_results_and_errors(self):
+    def test_quiet_prints_only_results_and_errors(self):
         for case in commands.CASES:
             if case.is_long:
                 continue
@@ -118,7 +118,7 @@ class AllCommands(commands.PreparedCase):
 
     # ---- warnings
 
-    def test_of_the_background_once_in_short_and_not_where_it_was_chosen(self):
+    def test_background_is_reported_once_unless_chosen(self):
         """A fixed line as strong as the varying signal."""
         spectra = fringes()
         j = np.arange(spectra.shape[-1])
@@ -162,14 +162,14 @@ class AllCommands(commands.PreparedCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         np.testing.assert_array_equal(read_nrrd(self.folder / "r.nrrd"), read_nrrd(self.folder / "v.nrrd"))
 
-    def test_a_mean_spectrum_from_standard_input(self):
+    def test_mean_spectrum_from_standard_input(self):
         line = ["calibrate", "k", "m1.csv", "m2.csv", "--sides", "same", "-o", "k.csv", "--overwrite", "--background"]
         self.succeed(*line, "mb.csv")
         expected = (self.folder / "k.csv").read_bytes()
         self.assertEqual(self.piped(*line, "-", given=(self.folder / "mb.csv").read_bytes()).returncode, 0)
         self.assertEqual((self.folder / "k.csv").read_bytes(), expected)
 
-    def test_streams_are_called_what_people_call_them(self):
+    def test_streams_have_readable_names(self):
         """Messages must not show the temporary files behind them."""
         for line in (["reconstruct", "scan.toml", "-o", "-"], ["convert", "v.nrrd", "-"],
                      ["render", "v.nrrd", "--size", "24x24", "-o", "-"], ["figure", "v.nrrd", "--a-scan", "1,1", "-o", "-"],
@@ -185,7 +185,7 @@ class AllCommands(commands.PreparedCase):
                 error = json.loads(told)["error"] if more else None
                 self.assertIn(problem, f"{error['where']}: {error['what']}" if error else told)
 
-    def test_one_stream_carries_one_thing(self):
+    def test_stream_carries_only_one_result(self):
         for line in (["calibrate", "k", "-", "-", "--background", "mb.csv", "--sides", "same", "-o", "k.csv"],
                      ["convert", "v.nrrd", "-", "--json"],
                      ["calibrate", "background", "scan.toml", "-o", "-", "--json"],
@@ -196,7 +196,7 @@ class AllCommands(commands.PreparedCase):
                 self.assertEqual((done.returncode, done.stdout), (1, b""), done.stderr)
                 self.assertIn(b"standard", done.stderr)
 
-    def test_nothing_is_left_in_the_temporary_folder(self):
+    def test_temporary_folder_is_empty_afterwards(self):
         scratch = self.folder / "scratch"
         scratch.mkdir()
         with unittest.mock.patch.dict(os.environ, TMPDIR=str(scratch)):

@@ -60,7 +60,7 @@ def exact_path(costs):
 
 
 class Segment(ProgramCase):
-    def test_a_simulated_retina_is_within_parts_of_a_voxel(self):
+    def test_simulated_retina_has_subvoxel_error(self):
         self.succeed("simulate", "retina", "-o", "sim/scan.toml", "--a-scans", "128", "--b-scans", "96", "--seed", "3")
         told = self.succeed("segment", "sim/scan.toml", "-o", "s.nrrd").out
         self.assertIn("9 surfaces in 128 x 96 A-scans", told)
@@ -75,7 +75,7 @@ class Segment(ProgramCase):
         self.assertLessEqual(worst, 1.2)
         self.assertFalse((np.diff(found, axis=0) < 0).any())
 
-    def test_a_b_scan_is_cut_as_the_exact_path_cuts_it(self):
+    def test_single_b_scan_matches_exact_path(self):
         depth, a_scans = 120, 160
         at = 60 + 12 * np.sin(np.arange(a_scans) / 25)
         db, mean = speckled([0, 0.3], at[None, None, :], depth, seed=4, snr_db=12)
@@ -90,7 +90,7 @@ class Segment(ProgramCase):
         self.assertLess(np.abs(found - exact).mean(), 0.6)
         self.assertLess(np.abs(found - at).mean(), np.abs(exact - at).mean() + 0.05)
 
-    def test_what_follows_from_surfaces(self):
+    def test_derives_maps_from_surfaces(self):
         boundaries = np.stack([np.full((12, 40), 20.5), np.full((12, 40), 40.5), np.full((12, 40), 65.5)])
         db, _ = speckled([0, 1, 0.1, 0], boundaries, 90, seed=5)
         write_nrrd(self.folder / "v.nrrd", db)
@@ -113,7 +113,7 @@ class Segment(ProgramCase):
         difference = read_nrrd(self.folder / "back.nrrd") - read_nrrd(self.folder / "v.nrrd")
         self.assertLess(np.sqrt((difference[:, 5:85] ** 2).mean()), 3)  # dB; the speckle was interpolated twice
 
-    def test_the_processor_is_chosen(self):
+    def test_backend_is_chosen(self):
         boundaries = np.stack([np.full((8, 24), 20.5), np.full((8, 24), 40.5)])
         db, _ = speckled([0, 1, 0], boundaries, 64, seed=5)
         write_nrrd(self.folder / "v.nrrd", db)
@@ -126,12 +126,12 @@ class Segment(ProgramCase):
             self.succeed(*line, "-o", "cuda.nrrd", "--json")
         np.testing.assert_array_equal(surfaces(self.folder / "cuda.nrrd")[0], surfaces(self.folder / "cpu.nrrd")[0])
 
-    def test_noise_has_no_surfaces(self):
+    def test_rejects_noise(self):
         db, _ = speckled([0], np.zeros((0, 8, 40)), 200, seed=6)
         write_nrrd(self.folder / "noise.nrrd", db)
         self.refuse("segment", "noise.nrrd", "-o", "s.nrrd", names=["nothing stands out"], lines=None)
 
-    def test_what_cannot_be_is_refused(self):
+    def test_rejects_invalid_input(self):
         boundaries = np.stack([np.full((4, 16), 20.5), np.full((4, 16), 40.5)])
         db, _ = speckled([0, 1, 0], boundaries, 60, seed=7)
         write_nrrd(self.folder / "v.nrrd", db)

@@ -23,7 +23,7 @@ class Serve(ProgramCase):
         self.addCleanup(lambda: served.process.poll() is None and served.end())
         return served
 
-    def test_without_a_browser(self):
+    def test_without_browser(self):
         """A page's messages: the first picture, a still at rest, then nothing; steering and watching; the end."""
         served = self.serve("v.nrrd", "--size", "480x320", "--token-file", "kept/token")
         self.assertEqual(stat.S_IMODE(os.stat(self.folder / "kept/token").st_mode), 0o600)
@@ -53,7 +53,7 @@ class Serve(ProgramCase):
         self.assertEqual(code, 130)
         self.assertNotIn(served.token, errors)
 
-    def test_a_phones_size_is_not_that_of_the_window(self):
+    def test_phone_keeps_size_of_window(self):
         """The size of a remote page does not change the size of the local window."""
         served = self.serve("v.nrrd")
         phone = served.socket()
@@ -65,7 +65,7 @@ class Serve(ProgramCase):
         self.assertEqual(asked(phone, "get", keys=["window.width", "window.height"]), before)
         self.assertEqual(served.end()[0], 130)
 
-    def test_what_is_refused(self):
+    def test_rejects_wrong_tokens(self):
         served = self.serve("v.nrrd", "--size", "480x320")
         with self.assertRaises(ConnectionRefusedError):
             served.socket(served.steer[:-1] + ("A" if served.steer[-1] != "A" else "B"))
@@ -84,7 +84,7 @@ class Serve(ProgramCase):
         self.assertEqual(served.end()[0], 130)
 
     @unittest.skipIf(CHROMIUM is None, "there is no Chromium here")
-    def test_a_browser(self):
+    def test_browser(self):
         """Opens the address, turns the volume and uploads another file. A second browser watches. The connection is cut
         and restored."""
         (self.folder / "up").mkdir()

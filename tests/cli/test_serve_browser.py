@@ -86,7 +86,7 @@ class SlowServeInABrowser(ProgramCase):
         line.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "subscribe", "params": {"topics": ["settings"]}}))
         return Told(line)
 
-    def test_moving_pictures_are_like_those_of_the_window(self):
+    def test_streamed_pictures_resemble_window(self):
         served = self.serve("--size", "640x400")
         page = self.open(served.steer)
         page.until(STILL)
@@ -116,7 +116,7 @@ class SlowServeInABrowser(ProgramCase):
         print("SSIM of moving pictures:", ", ".join(f"{value:.3f}" for value in likeness))
         self.assertGreaterEqual(min(likeness), 0.95)
 
-    def test_a_panel_changes_a_setting(self):
+    def test_panel_changes_setting(self):
         served = self.serve()
         line = served.socket(served.watch)
         page = self.open(served.steer)
@@ -132,7 +132,7 @@ class SlowServeInABrowser(ProgramCase):
         wait_until(lambda: asked(line, "get", keys=["view"]) != view, "another view")
         page.until(f"({STILL}) && echolux.video.hash().then((hash) => hash !== '{before}')")
 
-    def test_a_recording_is_started_and_stopped(self):
+    def test_recording_is_started_and_stopped(self):
         served = self.serve(*SOURCE)
         page = self.open(served.steer)
         page.until("!document.getElementById('record').hidden")
@@ -146,7 +146,7 @@ class SlowServeInABrowser(ProgramCase):
         (recording,) = self.folder.glob("echolux-*.toml")
         self.succeed("reconstruct", recording, "-o", "recorded.nrrd")
 
-    def test_a_picture_is_kept(self):
+    def test_saves_picture(self):
         page = self.open(self.serve().steer)
         page.until(STILL)
         page.value("echolux.video.canvas.focus()")
@@ -170,12 +170,12 @@ class SlowServeInABrowser(ProgramCase):
                    and not list(self.folder.rglob("unfinished*")), lambda: f"{patterns}: {self.files()}", timeout_s)
 
     def await_volumes(self, served, count=2):
-        """Waits until at least so many volumes are recorded."""
+        """Waits until at least this number of volumes is recorded."""
         line = served.socket(served.watch)
         recorded = lambda: (asked(line, "statistics").get("recorder") or {}).get("bytes", 0)
         wait_until(lambda: recorded() >= (count + 1) * 16 * 32 * 512 * 2, "recorded volumes")
 
-    def test_steering_is_asked_for_handed_over_kept_and_taken(self):
+    def test_steering_is_requested_granted_kept_and_taken(self):
         served = self.serve()
         one, other = self.open(served.steer), self.open(served.steer)
         self.assertTrue(one.until("echolux.connection.steers"))
@@ -200,7 +200,7 @@ class SlowServeInABrowser(ProgramCase):
         other.until("echolux.connection.connections > 1")
         self.assertTrue(one.value("echolux.connection.steers"))
 
-    def test_a_page_whose_network_is_lost_steers_again(self):
+    def test_page_steers_again_after_network_loss(self):
         served = self.serve()
         line = ThinLine(served.port, 1e9)
         self.addCleanup(line.close)
@@ -211,7 +211,7 @@ class SlowServeInABrowser(ProgramCase):
         page.until("echolux.connection.connections > 1 && echolux.connection.steers", 20)
         page.until(STILL)
 
-    def test_a_password_is_asked_for_by_a_form(self):
+    def test_form_asks_for_password(self):
         (self.folder / "password").write_text("open sesame\n")
         (self.folder / "password").chmod(0o600)
         served = self.serve("--password-file", "password")
@@ -222,7 +222,7 @@ class SlowServeInABrowser(ProgramCase):
         page.value("document.forms[0].password.value = 'open sesame'; document.forms[0].submit()")
         page.until(f"({STILL}) && echolux.connection.steers")
 
-    def test_texts_go_to_the_window_and_come_back(self):
+    def test_clipboard_works_both_ways(self):
         served = self.serve()
         page = self.open(served.steer)
         page.until(STILL)
@@ -236,7 +236,7 @@ class SlowServeInABrowser(ProgramCase):
         page.key("c", "KeyC", 67, modifiers=2)
         self.assertEqual(page.until("copied"), json.loads(f'"{text}"'))
 
-    def test_fingers_on_a_phone(self):
+    def test_touch_controls_work_on_phone(self):
         """Views, turns, zooms, and starts and stops a recording on a screen of 390 x 844."""
         served = self.serve(*SOURCE)
         told = self.told_of(served)
@@ -286,7 +286,7 @@ class SlowServeInABrowser(ProgramCase):
         page.touch("touchStart", place)
         page.touch("touchEnd")
 
-    def test_pictures_get_coarser_on_a_thin_line_and_better_again(self):
+    def test_pictures_adapt_to_thin_line(self):
         served = self.serve("--size", "1280x800")
         thin = ThinLine(served.port, 120e3)
         self.addCleanup(thin.close)

@@ -39,7 +39,7 @@ class ServeFolders(ProgramCase):
     def call(self, stream, method, **params):
         return self.ask(stream, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 
-    def test_files_are_reached_in_their_folders_alone(self):
+    def test_only_files_in_allowed_folders_are_accessible(self):
         write_scan(self.folder)
         self.succeed("reconstruct", "scan.toml", "-o", "outside.nrrd")
         (self.folder / "lent").mkdir()
@@ -58,7 +58,7 @@ class ServeFolders(ProgramCase):
         served.communicate(timeout=60)
         self.assertEqual(served.returncode, 130)
 
-    def test_a_scan_names_no_file_outside(self):
+    def test_a_scan_cannot_name_outside_files(self):
         """The same applies to its calibration, settings and sources. Inputs given on the command line stay allowed."""
         write_scan(self.folder / "lent/fine")
         np.arange(256.0).tofile(self.folder / "outside.f64")
@@ -106,7 +106,7 @@ class ServeFolders(ProgramCase):
     def until_open(self, stream):
         return wait_until(lambda: self.call(stream, "state")["result"]["is_open"], "an open file")
 
-    def test_programs_open_rings_of_this_machine_and_no_port_for_others(self):
+    def test_programs_open_local_rings_but_no_remote_ports(self):
         _, stream = self.serve()
         for source in ("tcp://0.0.0.0:0", "tcp://[::]:5210", "tcp://192.168.1.20:5210", "tcp://127.example.org:5210"):
             answer = self.call(stream, "open", source=source)
@@ -129,7 +129,7 @@ class ServeFolders(ProgramCase):
             pushing.join()
             self.assertTrue(answer.get("result", {}).get("is_live"), answer)
 
-    def test_the_example_over_a_web_socket_runs(self):
+    def test_example_over_web_socket_runs(self):
         if subprocess.run([sys.executable, "-c", "import websockets"], capture_output=True, check=False).returncode != 0:
             self.skipTest("python3-websockets is not installed")
         write_scan(self.folder)
@@ -142,5 +142,5 @@ class ServeFolders(ProgramCase):
         self.assertIn("shown volume.nrrd", done.stdout)
         self.assertEqual(read_png(self.folder / "picture.png").shape[:2], (240, 320))
 
-    def test_a_folder_has_to_be_one(self):
+    def test_rejects_missing_folder(self):
         self.refuse("serve", "--fresh", "--port", 0, "--folder", "none", names=["none", "folder"])

@@ -43,7 +43,7 @@ class ServeTls(ProgramCase):
         self.assertIn(fingerprint(certificate), line)
         return certificate
 
-    def test_pages_pictures_and_programs_come_encrypted(self):
+    def test_pages_pictures_and_programs_are_encrypted(self):
         served = self.serve("--tls", "--control", 0)
         self.assertTrue(served.steer.startswith("https://"))
         control = int(re.search(r"port (\d+)", served.lines.get(timeout=60))[1])
@@ -71,7 +71,7 @@ class ServeTls(ProgramCase):
             stream.flush()
             self.assertIn(expected, json.loads(stream.readline()))
 
-    def test_echolux_ctl_and_the_example_speak_tls(self):
+    def test_echolux_ctl_and_example_speak_tls(self):
         served = self.serve("--tls", "--control", 0)
         control = int(re.search(r"port (\d+)", served.lines.get(timeout=60))[1])
         certificate = self.certificate_of(served)
@@ -93,7 +93,7 @@ class ServeTls(ProgramCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("opened v.nrrd", done.stdout)
 
-    def test_whoever_comes_without_or_with_an_old_version_is_refused(self):
+    def test_rejects_plain_and_old_tls_clients(self):
         served = self.serve("--tls")
         plain = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
         plain.request("GET", f"/?token={served.token}")

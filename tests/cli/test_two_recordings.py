@@ -27,7 +27,7 @@ class TwoRecordings(ProgramCase):
         self.assertIn("scan.toml: is being recorded", finished.error_lines[-1])
         self.assertIn("stop that recording first", finished.error_lines[-1])
 
-    def test_that_begin_together(self):
+    def test_concurrent_start_keeps_one(self):
         for more in ((), ("--overwrite",)):
             for _ in range(3):
                 with self.subTest(more=more):
@@ -43,7 +43,7 @@ class TwoRecordings(ProgramCase):
                         path.unlink()
                     (self.folder / "scan.truth").rmdir()
 
-    def test_a_running_one_is_not_replaced(self):
+    def test_running_recording_is_not_replaced(self):
         first = self.record(volumes=0)
         self.wait_for(first, "a recording", lambda: (self.folder / "scan.toml").is_file())
         for line in (
@@ -57,7 +57,7 @@ class TwoRecordings(ProgramCase):
         self.assertEqual(Finished(first).code, 0)
         self.expect_whole()
 
-    def test_a_killed_one_is_replaced(self):
+    def test_killed_recording_is_replaced(self):
         first = self.record(volumes=0)
         self.wait_for(first, "spectra", lambda: (self.folder / "scan.raw").is_file()
                       and (self.folder / "scan.raw").stat().st_size > 0)

@@ -42,7 +42,7 @@ class Validate(ProgramCase):
             np.savetxt(folder / f"{key}.csv", values)
         return scan
 
-    def test_quick_form_and_mirrors_all_pass(self):
+    def test_quick_checks_and_mirrors_pass(self):
         deep_um = 0.7 * np.pi / 2 * (N - 1) / (K[0] - K[-1])  # of the range
         mirrors = [self.write_mirror("near", 120), self.write_mirror("far", 400), self.write_mirror("deep", deep_um)]
         self.succeed("validate", "--quick", "--backend", "cpu", "-o", "page.md", "--mirrors", *mirrors)
@@ -62,7 +62,7 @@ class Validate(ProgramCase):
         for method in ["linear", "Lagrange-3", "spline", "up-sampled by 2, linear", "NUFFT", "exact NUDFT"]:
             self.assertRegex(table, rf"\n\| {method} \|( [\d.]+ bins, -[\d.]+ dB \|){{5}}\n")
 
-    def test_a_wrong_dispersion_fails_its_rows_and_the_command(self):
+    def test_wrong_dispersion_fails_rows_and_command(self):
         wrong = self.write_mirror("wrong", 400, a2=-A2)
         finished = self.run_program("validate", "--quick", "--backend", "cpu", "-o", "page.md", "--mirrors", wrong)
         self.assertEqual(finished.code, 1, finished)
@@ -72,7 +72,7 @@ class Validate(ProgramCase):
         self.assertTrue(failed)
         self.assertTrue(all(what.startswith("wrong") for what in failed), failed)
 
-    def test_the_level_follows_where_samples_lie(self):
+    def test_level_follows_sample_positions(self):
         """Compares with NumPy's linear interpolation of the same fringe."""
         span = (K[0] - K[-1]) / (N - 1)
         grid = K[-1] + span * np.arange(N)
@@ -91,7 +91,7 @@ class Validate(ProgramCase):
             expected = float(re.search(rf"m{share}, linear: level beside exact \| \S+ dB \| (\S+) \|", page)[1])
             self.assertAlmostEqual(expected, 20 * np.log10(level), delta=0.02)
 
-    def test_a_scan_without_a_mirror_is_refused(self):
+    def test_a_scan_without_mirror_is_refused(self):
         scan = self.write_mirror("none", 120, fringe=0)
         self.refuse("validate", "--quick", "--backend", "cpu", "--mirrors", scan, names=["none", "no peak of a mirror"], lines=None)
         self.refuse("validate", "--quick", "--set", "recipe.window=hann", names=["--set", "--mirrors"])
@@ -101,7 +101,7 @@ class Validate(ProgramCase):
         self.refuse("validate", "--quick", "--mirrors", "bare/scan.toml", names=["k map", "bare/scan.toml"], lines=None)
         self.refuse("validate", "--quick", "--mirrors", "none.toml", names=["none.toml"], lines=None)
 
-    def test_an_interrupted_one_leaves_nothing(self):
+    def test_interruption_leaves_no_file(self):
         process = start("validate", "--backend", "cpu", "-o", "page.md", folder=self.folder)
         self.assertIn("validating", process.stderr.readline())
         process.send_signal(signal.SIGINT)

@@ -16,7 +16,7 @@ class ViewFiles(ProgramCase):
         self.succeed("render", "v.nii", "-o", "p.png", "--size", "24x24", *options)
         return read_png(self.folder / "p.png")
 
-    def test_saved_transfer_function_gives_the_same_picture(self):
+    def test_saved_transfer_function_gives_same_picture(self):
         before = self.picture("--colour-map", "magma", "--opacity", "0.5", "--save-transfer", "t.toml")
         after = self.picture("--transfer", "t.toml")
         self.assertLessEqual(np.abs(after.astype(int) - before.astype(int)).max(), 1)
@@ -24,7 +24,7 @@ class ViewFiles(ProgramCase):
         self.refuse("render", "v.nii", "-o", "p.png", "--save-transfer", "t.json", names=["t.json", "*.toml"])
         self.refuse("render", "v.nii", "-o", "p.png", "--transfer", "none.json", names=["none.json"])
 
-    def test_key_frames_are_the_view_of_their_moment(self):
+    def test_time_selects_view_of_key_frames(self):
         (self.folder / "k.toml").write_text("[[key]]\ntime_s = 0\nazimuth_deg = 0\n"
                                             "[[key]]\ntime_s = 2\nazimuth_deg = 90\n")
         for seconds, azimuth in ((0, 0), (1, 45), (2, 90)):
@@ -32,7 +32,7 @@ class ViewFiles(ProgramCase):
             np.testing.assert_array_equal(moved, self.picture("--azimuth", str(azimuth)))
         self.refuse("render", "v.nii", "-o", "p.png", "--at", "1", names=["--keyframes"])
 
-    def test_view_file_comes_before_the_options(self):
+    def test_options_override_view_file(self):
         (self.folder / "view.toml").write_text("[view]\nazimuth_deg = 70\nzoom = 2\n")
         np.testing.assert_array_equal(self.picture("--view", "view.toml", "--zoom", "1.5"),
                                       self.picture("--azimuth", "70", "--zoom", "1.5"))

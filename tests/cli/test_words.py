@@ -21,14 +21,14 @@ class Refusals(ProgramCase):
     def reconstruct(self, *options):
         return self.told("reconstruct", self.scan, "-o", "v.nrrd", *options)
 
-    def test_misspelt_options_get_the_near_one_and_the_help_that_lists_it(self):
+    def test_misspelt_options_suggest_nearest_and_help(self):
         self.assertRegex(self.reconstruct("--windw", "hann"), r"did you mean '--window'\? \(see echolux reconstruct --help\)")
         self.assertRegex(self.told("calibrate", "k", "--outptu", "x"), r"'--output'\? \(see echolux calibrate k --help\)")
         self.assertRegex(self.told("calibrate", "kk"), r"did you mean 'k'\? \(see echolux calibrate --help\)")
         self.assertRegex(self.told("reconstrct"), r"did you mean 'reconstruct'\? \(see echolux --help\)")
         self.assertRegex(self.told("calibrate", "k", "a", "b"), r"is required \(see echolux calibrate k --help\)")
 
-    def test_misspelt_choices_get_the_near_one(self):
+    def test_misspelt_choices_suggest_nearest(self):
         for arguments, near in [
             (["reconstruct", self.scan, "-o", "v.nrrd", "--backend", "cdua"], "cuda"),
             (["reconstruct", self.scan, "-o", "v.nrrd", "--window", "hanning"], "hann"),
@@ -44,11 +44,11 @@ class Refusals(ProgramCase):
                 self.assertRegex(told, rf"did you mean \"?{near}\"?\?")
                 self.assertNotIn("{", told)
 
-    def test_choices_are_listed_in_a_sentence(self):
+    def test_choices_are_listed_in_sentence(self):
         told = self.told("calibrate", "k", "a", "b", "--background", "c", "-o", "k.csv", "--sides", "both")
         self.assertIn("--sides: expected one of same, opposite, got both", told)
 
-    def test_limits_can_be_read(self):
+    def test_limits_are_readable(self):
         for arguments, expected in [
             (["live", "--source", "sim", "--headless", "--seconds", "-1"], "--seconds: expected a number of 0 or more, got -1"),
             (["live", "--source", "sim", "--headless", "--pictures-per-s", "2000"], "expected a number from 0.01 to 1000, got 2000"),
@@ -58,14 +58,14 @@ class Refusals(ProgramCase):
             self.assertIn(expected, told)
             self.assertNotRegex(told, r"\d{12}|0\.0{4}")
 
-    def test_a_command_without_its_words(self):
+    def test_incomplete_commands_refer_to_help(self):
         self.assertIn("no command is given (see echolux --help)", self.told())
         self.assertIn("no command is given (see echolux calibrate --help)", self.told("calibrate"))
         self.assertIn("--output needs a value: FILE", self.told("reconstruct", self.scan, "-o"))
         self.assertIn("exclude each other", self.told("info", self.scan, "--settings"))
         self.assertIn("unexpected: more", self.reconstruct("more"))
 
-    def test_unknown_keys_are_told_before_what_they_would_change(self):
+    def test_unknown_keys_are_reported_first(self):
         self.succeed("reconstruct", self.scan, "-o", "a.nrrd")
         for opened in ["a.nrrd", self.scan]:
             for assignment, near in [("veiw.mode=mip", "view.mode"), ("view.mod=mip", "view.mode"), ("recipe.windw=hann", "recipe.window")]:
@@ -75,16 +75,16 @@ class Refusals(ProgramCase):
                     self.assertIn(f'did you mean "{near}"?', told)
         self.assertIn("has no effect on a volume file", self.told("render", "a.nrrd", "-o", "p.png", "--set", "recipe.window=hann"))
 
-    def test_a_section_that_a_command_does_not_have(self):
+    def test_reports_missing_section(self):
         told = self.reconstruct("--set", "view.mode=mip")
         self.assertIn("there is no section [view] here (the sections are scan, calibration, recipe", told)
 
-    def test_a_missing_file_of_calibration(self):
+    def test_missing_file_of_calibration(self):
         told = self.reconstruct("--set", "calibration.k_map=nowhere.csv")
         for word in ["scan.toml, calibration.k_map: ", "nowhere.csv does not exist", "relative to the folder of the scan's TOML"]:
             self.assertIn(word, told)
 
-    def test_a_binary_file_as_k_map(self):
+    def test_rejects_binary_k_map(self):
         (self.folder / "k.csv").write_bytes(bytes(range(256)) * 40)
         told = self.reconstruct("--set", "calibration.k_map=k.csv")
         self.assertIn("k.csv, calibration.k_map: is a binary file, expected text with one number per line", told)
@@ -93,18 +93,18 @@ class Refusals(ProgramCase):
         self.assertIn('k.csv line 3, calibration.k_map: expected a finite number, got "?m?"', told)
         self.assertTrue(told.isascii() and told.isprintable(), repr(told))
 
-    def test_a_missing_size_and_one_of_zero(self):
+    def test_missing_size_and_one_of_zero(self):
         for samples in [None, 0]:
             scan = write_scan(self.folder, scan={"samples": samples})
             self.assertIn("scan.samples: is missing or 0 (give a number of at least 1)", self.told("info", scan))
 
-    def test_a_wrong_number_of_samples(self):
+    def test_wrong_number_of_samples(self):
         self.assertIn("which fits scan.samples = 256 instead of 512", self.reconstruct("--set", "scan.samples=512"))
         self.assertIn("which fits scan.samples = 256 instead of 200", self.reconstruct("--set", "scan.samples=200"))
         (self.folder / "spectra.raw").write_bytes(b"12345")
         self.assertIn("check scan.samples", self.reconstruct())
 
-    def test_files_of_other_kinds_as_scan(self):
+    def test_rejects_other_files_as_scan(self):
         (self.folder / "s.xml").write_text('\ufeff<?xml version="1.0"?>\n<Scan/>\n', encoding="utf-8")
         (self.folder / "s.json").write_text(' {"a": 1}\n')
         for name, kind in [("s.xml", "XML"), ("s.json", "JSON")]:
@@ -121,7 +121,7 @@ class Refusals(ProgramCase):
 
 
 class Counts(ProgramCase):
-    def test_one_of_a_kind(self):
+    def test_single_items_are_in_singular(self):
         import numpy as np
         scan = write_scan(self.folder, np.ones((1, 1, 256), "<u2"), recipe={"background": "none"})
         told = self.succeed("reconstruct", scan, "-o", "v.nrrd")
@@ -138,7 +138,7 @@ class Helps(ProgramCase):
         for command in OF_CALIBRATE:
             yield f"calibrate {command}", self.succeed("calibrate", command, "--help").out
 
-    def test_what_no_help_contains(self):
+    def test_help_contains_no_parser_terms(self):
         for command, text in self.helps():
             with self.subTest(command=command):
                 self.assertNotRegex(text, r"\{|\}", "braces of the parser")
@@ -147,7 +147,7 @@ class Helps(ProgramCase):
                 self.assertNotRegex(text, r'\["|\[\[\d|\[\[\]\]', "defaults as they stand in a file")
                 self.assertNotRegex(text, r"\bthe next two\b|\bgoes first\b|\bgo first\b")
 
-    def test_defaults_as_a_person_writes_them(self):
+    def test_defaults_are_readable(self):
         text = self.succeed("render", "--help").out
         self.assertRegex(text, r"--low value +.*\[auto\]")
         self.assertRegex(text, r"--lighting, --no-lighting\s+.*\[on\]")
@@ -156,7 +156,7 @@ class Helps(ProgramCase):
         self.assertRegex(self.succeed("--help").out, r"Usage: echolux \[OPTIONS\] COMMAND\n")
         self.assertNotIn("echolux demo", self.succeed("calibrate", "k", "--help").out)
 
-    def test_every_option_says_what_it_is(self):
+    def test_every_option_has_help(self):
         for command, text in self.helps():
             for option, help_text in re.findall(r"^  (-[^\n]*?)\s{2,}(\S.*)$", text, re.M):
                 with self.subTest(command=command, option=option):

@@ -68,14 +68,14 @@ TEST_F(ControlTest, SettingsAreSetAndReadBack) {
     EXPECT_GT(result("get", {{"keys", "view"}})["values"].size(), 20U);
 }
 
-TEST_F(ControlTest, WhereOneIsRefusedNoneIsTakenOver) {
+TEST_F(ControlTest, OneInvalidValueRejectsAll) {
     const Json before = result("get", {{"keys", {"view.mode"}}});
     const std::string told = refusal("set", {{"values", {{"view.mode", "mip"}, {"view.zoom", -5}}}});
     EXPECT_NE(told.find("bad_setting: view.zoom"), std::string::npos) << told;
     EXPECT_EQ(result("get", {{"keys", {"view.mode"}}}), before);
 }
 
-TEST_F(ControlTest, WhatHasNoSuchNameIsToldTheNearest) {
+TEST_F(ControlTest, SuggestsNearestName) {
     EXPECT_NE(refusal("set", {{"values", {{"view.mod", "mip"}}}}).find("did you mean \"view.mode\""),
               std::string::npos);
     EXPECT_NE(refusal("get", {{"keys", {"view.mod"}}}).find("view.mode"), std::string::npos);
@@ -85,7 +85,7 @@ TEST_F(ControlTest, WhatHasNoSuchNameIsToldTheNearest) {
               std::string::npos);
 }
 
-TEST_F(ControlTest, EveryMethodHasItsRow) {
+TEST_F(ControlTest, EveryMethodHasTableRow) {
     std::set<RpcMethod> rows;
     std::set<std::string_view> names;
     for (const ControlMethod& method : control_methods()) {
@@ -96,7 +96,7 @@ TEST_F(ControlTest, EveryMethodHasItsRow) {
     EXPECT_EQ(names.size(), control_methods().size());
 }
 
-TEST_F(ControlTest, WhatIsRefusedChangesNothing) {
+TEST_F(ControlTest, RejectedRequestsChangeNoState) {
     EXPECT_NE(refusal("subscribe", {{"topics", {"settings"}}, {"every_s", -1}}).find("every_s"), std::string::npos);
     EXPECT_EQ(result("subscribe", {{"topics", {"state"}}})["topics"], (Json{"state"}));
     const auto displacement = [this] {
@@ -113,7 +113,7 @@ TEST_F(ControlTest, WhatIsRefusedChangesNothing) {
     EXPECT_EQ(displacement(), before);
 }
 
-TEST_F(ControlTest, RecentFilesOfOtherFoldersAreNotListed) {
+TEST_F(ControlTest, HidesRecentFilesOfOtherFolders) {
     std::filesystem::create_directory(folder() / "lent");
     volume_file("ball.nii");
     result("open", {{"file", "ball.nii"}});
@@ -124,7 +124,7 @@ TEST_F(ControlTest, RecentFilesOfOtherFoldersAreNotListed) {
     EXPECT_EQ(work().recent().size(), 1U);
 }
 
-TEST_F(ControlTest, WhoeverWatchesChangesNothing) {
+TEST_F(ControlTest, WatchersCannotChangeState) {
     Listener watcher(9, false);
     for (const ControlMethod& method : control_methods()) {
         if (method.who != Who::steer) continue;
@@ -134,7 +134,7 @@ TEST_F(ControlTest, WhoeverWatchesChangesNothing) {
     EXPECT_TRUE(ask(watcher, "state", Json::object())["result"]["may_steer"] == false);
 }
 
-TEST_F(ControlTest, SettingsFasterThanTurnsAreTakenOverOnceAndAllAreAnswered) {
+TEST_F(ControlTest, MergesFastSettingsAndAnswersAll) {
     for (int i = 1; i <= 100; ++i) {
         control().handle(client_, request("set", {{"values", {{"view.zoom", 1 + i / 100.0}}}}, i));
     }
@@ -148,7 +148,7 @@ TEST_F(ControlTest, SettingsFasterThanTurnsAreTakenOverOnceAndAllAreAnswered) {
     }
 }
 
-TEST_F(ControlTest, OneThatIsRefusedTakesNoOtherWithIt) {
+TEST_F(ControlTest, InvalidRequestKeepsOthers) {
     control().handle(client_, request("set", {{"values", {{"view.zoom", 3}}}}, 1));
     control().handle(client_, request("set", {{"values", {{"view.zoom", "much"}}}}, 2));
     control().handle(client_, request("get", {{"keys", {"view.zoom"}}}, 3));
@@ -160,7 +160,7 @@ TEST_F(ControlTest, OneThatIsRefusedTakesNoOtherWithIt) {
 }
 
 // Long answers are spread over several turns so that pictures are drawn in between.
-TEST_F(ControlTest, ATurnTakesItsTimeHoweverMuchIsAskedFor) {
+TEST_F(ControlTest, LimitsTimePerTurn) {
     for (const char* method : {"describe", "get"}) {
         client_->heard.clear();
         for (int i = 0; i < 300; ++i) control().handle(client_, request(method, Json::object(), i));
@@ -175,7 +175,7 @@ TEST_F(ControlTest, ATurnTakesItsTimeHoweverMuchIsAskedFor) {
     }
 }
 
-TEST_F(ControlTest, RequestsCountUntilTheyAreAnswered) {
+TEST_F(ControlTest, RequestsCountUntilAnswered) {
     auto waiting = std::make_shared<int>(0);
     control().handle(
         client_, R"([{"jsonrpc": "2.0", "id": 1, "method": "state"}, {"jsonrpc": "2.0", "id": 2, "method": "get"}])",
@@ -185,7 +185,7 @@ TEST_F(ControlTest, RequestsCountUntilTheyAreAnswered) {
     EXPECT_EQ(client_->heard.size(), 1U);
 }
 
-TEST_F(ControlTest, BatchesAreAnsweredAsOneAndNotificationsNotAtAll) {
+TEST_F(ControlTest, AnswersBatchesTogetherAndNotificationsNever) {
     control().handle(client_, R"([{"jsonrpc": "2.0", "id": "a", "method": "state"},
         {"jsonrpc": "2.0", "method": "set", "params": {"values": {"view.zoom": 4}}},
         {"jsonrpc": "2.0", "id": "b", "method": "nothing"}, 3])");
@@ -202,7 +202,7 @@ TEST_F(ControlTest, BatchesAreAnsweredAsOneAndNotificationsNotAtAll) {
     EXPECT_TRUE(client_->heard.empty());
 }
 
-TEST_F(ControlTest, FilesOutsideOfTheFoldersAreRefused) {
+TEST_F(ControlTest, FilesOutsideOfFoldersAreRefused) {
     for (const char* name : {"/etc/passwd", "../elsewhere.nrrd", "a/../../b.nrrd"}) {
         EXPECT_NE(refusal("open", {{"file", name}}).find("outside the folders"), std::string::npos) << name;
     }
@@ -217,7 +217,7 @@ TEST_F(ControlTest, FilesOutsideOfTheFoldersAreRefused) {
     EXPECT_NE(refusal("open").find("either a file or a source"), std::string::npos);
 }
 
-TEST_F(ControlTest, WhatWasSetOfTheViewHoldsForWhatIsOpenedNext) {
+TEST_F(ControlTest, ViewSettingsPersistForNextFile) {
     volume_file("ball.nii");
     volume_file("again.nii");
     result("open", {{"file", "ball.nii"}});
@@ -230,7 +230,7 @@ TEST_F(ControlTest, WhatWasSetOfTheViewHoldsForWhatIsOpenedNext) {
     EXPECT_EQ(work().view().zoom, 2.0);
 }
 
-TEST_F(ControlTest, AVolumeIsOpenedReadProbedAndSaved) {
+TEST_F(ControlTest, VolumeIsOpenedReadProbedAndSaved) {
     volume_file("ball.nii");
     const Json state = result("open", {{"file", "ball.nii"}});
     EXPECT_EQ(state["is_open"], true);
@@ -264,13 +264,13 @@ TEST_F(ControlTest, AVolumeIsOpenedReadProbedAndSaved) {
     EXPECT_NE(refusal("volume").find("nothing is open"), std::string::npos);
 }
 
-TEST_F(ControlTest, FilesThatCannotBeReadAreToldWithTheirName) {
+TEST_F(ControlTest, NamesUnreadableFiles) {
     std::ofstream(folder() / "broken.nrrd") << "NRRD0005\nnonsense\n";
     EXPECT_NE(refusal("open", {{"file", "broken.nrrd"}}).find("broken.nrrd"), std::string::npos);
     EXPECT_NE(refusal("open", {{"file", "gone.nrrd"}}).find("bad_file"), std::string::npos);
 }
 
-TEST_F(ControlTest, ALiveSourceIsStartedRecordedAndStopped) {
+TEST_F(ControlTest, LiveSourceIsStartedRecordedAndStopped) {
     EXPECT_NE(refusal("start").find("no live source"), std::string::npos);
     const Json opened = result("open", {{"source", "sim:vessel"},
                                         {"values",
@@ -295,7 +295,7 @@ TEST_F(ControlTest, ALiveSourceIsStartedRecordedAndStopped) {
     EXPECT_EQ(result("stop")["is_running"], false);
 }
 
-TEST_F(ControlTest, TheLastVolumesArePausedAndSaved) {
+TEST_F(ControlTest, LastVolumesArePausedAndSaved) {
     const Json opened = result("open", {{"source", "sim:vessel"},
                                         {"values",
                                          {{"simulation.samples", 128},
@@ -317,7 +317,7 @@ TEST_F(ControlTest, TheLastVolumesArePausedAndSaved) {
     EXPECT_EQ(result("state")["plays"], true);
 }
 
-TEST_F(ControlTest, SubscribersHearOfChangesUntilTheyHaveEnough) {
+TEST_F(ControlTest, SubscribersReceiveChangesUntilUnsubscribed) {
     EXPECT_EQ(result("subscribe", {{"topics", {"settings", "state"}}})["topics"], (Json{"settings", "state"}));
     client_->heard.clear();
     Listener other(2);
@@ -333,14 +333,14 @@ TEST_F(ControlTest, SubscribersHearOfChangesUntilTheyHaveEnough) {
     EXPECT_TRUE(client_->heard.empty());
 }
 
-TEST_F(ControlTest, OfAConnectionThatWentNothingIsAnswered) {
+TEST_F(ControlTest, ClosedConnectionGetsNoAnswer) {
     control().handle(client_, request("state"));
     control().gone(client_->id());
     control().update();
     EXPECT_TRUE(client_->heard.empty());
 }
 
-TEST_F(ControlTest, TheEndIsAskedFor) {
+TEST_F(ControlTest, ShutsDownOnRequest) {
     EXPECT_FALSE(control().is_shut_down());
     EXPECT_EQ(result("shutdown")["ends"], true);
     EXPECT_TRUE(control().is_shut_down());

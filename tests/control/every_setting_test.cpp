@@ -139,7 +139,7 @@ TEST_F(EverySetting, IsSetAndReadBack) {
     }
 }
 
-TEST_F(EverySetting, IsRefusedOutOfItsRangeWithKeyAndRemedy) {
+TEST_F(EverySetting, RejectsOutOfRangeValuesWithKeyAndRemedy) {
     for (const ListedSetting& setting : all_settings()) {
         const BoundField& field = setting.field;
         const std::string key = field.key();
@@ -157,7 +157,7 @@ TEST_F(EverySetting, IsRefusedOutOfItsRangeWithKeyAndRemedy) {
     }
 }
 
-TEST_F(EverySetting, IsDescribedAsTheListHasIt) {
+TEST_F(EverySetting, IsDescribedLikeList) {
     const Json told = ask("describe", {{"what", "settings"}})["result"]["settings"];
     const std::vector<ListedSetting> all = all_settings();
     ASSERT_EQ(told.size(), all.size());

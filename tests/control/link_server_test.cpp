@@ -26,7 +26,7 @@ Json rpc(const Request& request) {
     return Json::parse(rpc_of(request));
 }
 
-TEST(IgtlRequest, CommandsAndStringsAreRequestsOfTheControlInterface) {
+TEST(IgtlRequest, CommandsAndStringsBecomeControlRequests) {
     const Json get{{"jsonrpc", "2.0"}, {"id", 5}, {"method", "get"}, {"params", {{"keys", {"view.mode", "flow"}}}}};
     EXPECT_EQ(rpc(command("get", R"({"keys": ["view.mode", "flow"]})")), get);
     EXPECT_EQ(rpc(command("get", " view.mode\r\n\nflow\n")), get);
@@ -84,7 +84,7 @@ float value_at(const RawProgram::Got& image, int b, int z, int a, int rows = 24,
     return value;
 }
 
-TEST_F(LinkServerTest, WhatIsShownGoesOutAndTheBScanUnderTheCross) {
+TEST_F(LinkServerTest, SendsShownVolumeAndBScanUnderCross) {
     begin(false);
     open_volume();
     const RawProgram::Got image = next("IMAGE", "Echolux");
@@ -102,7 +102,7 @@ TEST_F(LinkServerTest, WhatIsShownGoesOutAndTheBScanUnderTheCross) {
     EXPECT_EQ(server_->stats().connected, 1);
 }
 
-TEST_F(LinkServerTest, ALiveSourceGoesOutVolumeByVolume) {
+TEST_F(LinkServerTest, SendsVolumesOfLiveSource) {
     begin(false);
     open_source();
     work().start_source();
@@ -116,7 +116,7 @@ TEST_F(LinkServerTest, ALiveSourceGoesOutVolumeByVolume) {
     settle();
 }
 
-TEST_F(LinkServerTest, SettingsAreSetByThoseWhoMay) {
+TEST_F(LinkServerTest, AllowsSettingsWithSteeringRight) {
     begin(true);
     EXPECT_EQ(ask("set", "view.mode=mip")["result"]["values"], (Json{{"view.mode", "mip"}}));
     EXPECT_EQ(value("view.mode"), Value(std::string("mip")));
@@ -131,7 +131,7 @@ TEST_F(LinkServerTest, SettingsAreSetByThoseWhoMay) {
     EXPECT_EQ(news["params"]["values"], (Json{{"view.mode", "composite"}}));
 }
 
-TEST_F(LinkServerTest, WhoMayNotSteerMayLook) {
+TEST_F(LinkServerTest, WatchersMayRead) {
     begin(false);
     EXPECT_EQ(ask("set", "view.mode=mip")["error"]["data"]["code"], "not_allowed");
     EXPECT_EQ(ask("get", "view.mode")["result"]["values"]["view.mode"], object_of(value("view.mode")));

@@ -23,7 +23,7 @@ RpcCode code_of(const std::string& text) {
     return message.requests[0].refusal->code;
 }
 
-TEST(Message, WhatIsNoJsonIsToldApartFromWhatIsNoRequest) {
+TEST(Message, DistinguishesInvalidJsonFromInvalidRequest) {
     for (const char* text : {"", "{", "nonsense", "{\"jsonrpc\": \"2.0\",}", "\xff\xfe", "[1, 2"}) {
         EXPECT_EQ(code_of(text), RpcCode::parse_error) << text;
     }
@@ -49,7 +49,7 @@ TEST(Message, RequestsKeepTheirIds) {
     EXPECT_EQ(parsed_message(R"({"jsonrpc": "2.0", "id": 9})").requests[0].id, 9);
 }
 
-TEST(Message, BatchesHoldRequestsAndWhatIsNone) {
+TEST(Message, BatchesKeepInvalidRequests) {
     const Message message = parsed_message(R"([{"jsonrpc": "2.0", "id": 1, "method": "state"}, 5])");
     EXPECT_TRUE(message.is_batch);
     ASSERT_EQ(message.requests.size(), 2U);
@@ -60,7 +60,7 @@ TEST(Message, BatchesHoldRequestsAndWhatIsNone) {
     EXPECT_EQ(code_of(long_one + "]"), RpcCode::too_many);
 }
 
-TEST(Message, EveryKindOfErrorHasACodeAndANameOfItsOwn) {
+TEST(Message, EveryErrorHasUniqueCodeAndName) {
     std::set<std::string_view> names;
     std::set<int> codes;
     for (const RpcCode code : all_rpc_codes()) {
@@ -80,7 +80,7 @@ TEST(Message, EveryKindOfErrorHasACodeAndANameOfItsOwn) {
     }
 }
 
-TEST(Message, BytesAsTextAreThoseOfTheStandard) {  // RFC 4648, section 10
+TEST(Message, EncodesBytesByStandard) {  // RFC 4648, section 10
     const auto text_of = [](std::string_view text) { return base64_of(std::as_bytes(std::span(text))); };
     EXPECT_EQ(text_of(""), "");
     EXPECT_EQ(text_of("f"), "Zg==");
@@ -89,7 +89,7 @@ TEST(Message, BytesAsTextAreThoseOfTheStandard) {  // RFC 4648, section 10
     EXPECT_EQ(text_of("foobar"), "Zm9vYmFy");
 }
 
-TEST(Methods, ParametersAreCheckedByTheTable) {
+TEST(Methods, TableChecksParameters) {
     const auto refusal = [](const char* method, const char* params) {
         try {
             checked_params(method_named(method), nlohmann::json::parse(params));
@@ -112,7 +112,7 @@ TEST(Methods, ParametersAreCheckedByTheTable) {
 }
 
 // Run `ECHOLUX_WRITE=1 control_tests --gtest_filter=*Reference*` to update the documentation.
-TEST(Methods, TheReferenceInTheDocumentsIsThatOfTheTable) {
+TEST(Methods, DocumentedReferenceMatchesTable) {
     const std::string path = ECHOLUX_SOURCE_DIR "/docs/control.md", begin = "<!-- made from the table of methods -->\n";
     std::stringstream text;
     text << std::ifstream(path).rdbuf();

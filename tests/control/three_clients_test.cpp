@@ -96,7 +96,7 @@ class ThreeClients : public WindowRun {
     }
 };
 
-TEST_F(ThreeClients, AThousandSettingsEachASecondAreAnsweredWithoutAHitch) {
+TEST_F(ThreeClients, AnswersThousandSettingsPerSecondWithoutDelay) {
     open_window(640, 400);
     work().open(write_ball("ball.nii"));
     ASSERT_TRUE(settle());
@@ -138,7 +138,7 @@ TEST_F(ThreeClients, AThousandSettingsEachASecondAreAnsweredWithoutAHitch) {
     EXPECT_LT(part(steered, 1), 3 * part(alone, 1) + 0.02);  // no backlog builds up while nothing is drawn
 }
 
-TEST_F(ThreeClients, AWrongTokenIsRefusedInALineAndTheOthersGoOn) {
+TEST_F(ThreeClients, RejectsWrongTokenWhileOthersContinue) {
     open_window(640, 400);
     ControlServerOptions options;
     options.wake = [this] { window().wake(); };
@@ -162,7 +162,7 @@ TEST_F(ThreeClients, AWrongTokenIsRefusedInALineAndTheOthersGoOn) {
 }
 
 // An idle client causes no turns. A request is answered before the window's timeout expires.
-TEST_F(ThreeClients, AWindowRestsUntilItIsAsked) {
+TEST_F(ThreeClients, WindowIdlesWithoutRequests) {
     const auto screen = open_offscreen_window(640, 400, 1);
     screen->keep_time_by_hand(1.0 / 60);
     options_.backend.backend = Backend::cpu;

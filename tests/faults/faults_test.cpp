@@ -189,7 +189,7 @@ class Faults : public testing::Test {
 
 constexpr auto patience = std::chrono::seconds(4);  // time limit of each random part
 
-TEST_F(Faults, AnyCallThatFailsLeavesWhatIsTrue) {
+TEST_F(Faults, FailedCallsKeepFilesConsistent) {
     std::mt19937_64 random(seed());
     const auto until = std::chrono::steady_clock::now() + patience;
     std::vector<std::vector<Fault>> faults;
@@ -202,7 +202,7 @@ TEST_F(Faults, AnyCallThatFailsLeavesWhatIsTrue) {
     tell("calls that fail");
 }
 
-TEST_F(Faults, SlowEveryCallThatFailsLeavesWhatIsTrue) {
+TEST_F(Faults, SlowEveryFailedCallKeepsFilesConsistent) {
     for (const Watched& watched : jobs_) {
         for (const Fault& fault : faults_of(watched))
             expect_nothing(name_of_fault(watched, fault), judge_fault(watched, fault));
@@ -210,7 +210,7 @@ TEST_F(Faults, SlowEveryCallThatFailsLeavesWhatIsTrue) {
     tell("calls that fail");
 }
 
-TEST_F(Faults, APowerCutAtAnyTimeLeavesWhatWasSaid) {
+TEST_F(Faults, PowerCutsKeepReportedData) {
     std::mt19937_64 random(seed());
     const auto until = std::chrono::steady_clock::now() + patience;
     while (std::chrono::steady_clock::now() < until && violations_ == 0) {
@@ -222,7 +222,7 @@ TEST_F(Faults, APowerCutAtAnyTimeLeavesWhatWasSaid) {
     tell("power cuts");
 }
 
-TEST_F(Faults, SlowAPowerCutAfterEveryStepLeavesWhatWasSaid) {
+TEST_F(Faults, SlowPowerCutAfterEveryStepKeepsReportedData) {
     for (const Watched& watched : jobs_) {
         for (std::size_t after = 0; after <= watched.record.steps.size(); ++after) {
             for (std::uint64_t chance = 0; chance < 1700; ++chance)
@@ -234,17 +234,17 @@ TEST_F(Faults, SlowAPowerCutAfterEveryStepLeavesWhatWasSaid) {
 }
 
 // Data that failed to flush is lost at once. The recording's reports and later reads must not depend on it.
-TEST_F(Faults, ADiskThatForgetsWhatItFailedToFlushIsNotBelieved) {
+TEST_F(Faults, FailedFlushesAreNotTrusted) {
     expect_flushes_that_fail(1);
 }
 
-TEST_F(Faults, SlowADiskThatForgetsWhatItFailedToFlushIsNotBelieved) {
+TEST_F(Faults, SlowFailedFlushesAreNotTrusted) {
     expect_flushes_that_fail(20);
 }
 
 // ---- memory
 
-TEST_F(Faults, AnyAllocationThatFailsLeavesWhatIsTrue) {
+TEST_F(Faults, FailedAllocationsKeepFilesConsistent) {
     leave_out_json_and_toml();
     std::mt19937_64 random(seed());
     const std::vector<std::int64_t> counts = allocations();
@@ -258,7 +258,7 @@ TEST_F(Faults, AnyAllocationThatFailsLeavesWhatIsTrue) {
 }
 
 // Covers every allocation of recordings and settings, and every 17th of results, which make some thousand each.
-TEST_F(Faults, SlowEveryAllocationThatFailsLeavesWhatIsTrue) {
+TEST_F(Faults, SlowEveryFailedAllocationKeepsFilesConsistent) {
     leave_out_json_and_toml();
     const std::vector<std::int64_t> counts = allocations();
     for (std::size_t which = 0; which < jobs_.size(); ++which) {
@@ -295,7 +295,7 @@ std::vector<Step> renamed_too_soon(const Record& record) {
     return steps;
 }
 
-TEST_F(Faults, CarelessnessIsFound) {
+TEST_F(Faults, DetectsPlantedFaults) {
     for (const Watched& watched : jobs_) {
         const auto is_found = [&](const std::vector<Step>& steps, std::uint64_t chances = 50) {
             for (std::uint64_t chance = 0; chance < chances; ++chance) {
@@ -327,7 +327,7 @@ void print(const Record& record) {
     }
 }
 
-TEST_F(Faults, TheOneThatIsNamedIsRepeated) {
+TEST_F(Faults, RepeatsNamedCase) {
     const char* const given = std::getenv("ECHOLUX_FAULT");
     if (given == nullptr) GTEST_SKIP() << "set ECHOLUX_FAULT to the name of a case that failed";
     const std::string wanted = given;

@@ -8,7 +8,7 @@
 namespace echolux::faults {
 namespace {
 
-TEST(RecorderWithoutMemory, BlocksThatCannotBeNotedAreCounted) {
+TEST(RecorderWithoutMemory, CountsBlocksThatCannotBeNoted) {
     const TemporaryFolder folder;
     const SmallSource source;
     RecordingWanted wanted;
@@ -46,7 +46,7 @@ TEST(RecorderWithoutMemory, BlocksThatCannotBeNotedAreCounted) {
 }
 
 // Storing the disk's error message needs memory, too.
-TEST(RecorderWithoutMemory, AProblemThatCannotBeNotedIsSaidToBeThat) {
+TEST(RecorderWithoutMemory, ReportsProblemsThatCannotBeNoted) {
     const TemporaryFolder folder;
     const SmallSource source;
     RecordingWanted wanted;

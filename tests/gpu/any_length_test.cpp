@@ -43,7 +43,7 @@ double error_of(const ReconstructionSpec& spec, std::span<const std::byte> spect
 
 class AnyLength : public GpuTest, public testing::WithParamInterface<std::int64_t> {};
 
-TEST_P(AnyLength, AgreesWithTheCpu) {
+TEST_P(AnyLength, AgreesWithCpu) {
     ReconstructionSpec spec = spec_of(GetParam());
     const auto spectra = moving_reflectors(GetParam(), 21);
     ASSERT_TRUE(is_quick(spec)) << way_of(spec);
@@ -115,7 +115,7 @@ class AnyLengthRecipe : public GpuTest, public testing::WithParamInterface<std::
     }
 };
 
-TEST_P(AnyLengthRecipe, AgreesWithTheCpu) {
+TEST_P(AnyLengthRecipe, AgreesWithCpu) {
     ASSERT_TRUE(is_quick(spec)) << way_of(spec);
     if (spec.recipe.voxel == VoxelType::u8) return expect_codes_agree<std::uint8_t>();
     if (spec.recipe.voxel == VoxelType::u16) return expect_codes_agree<std::uint16_t>();
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(LongRecipes, AnyLengthRecipe, testing::Combine(changes,
 class AnyLengthBins : public GpuTest {};
 
 // flow_variants() covers bins that are used together with voxels.
-TEST_F(AnyLengthBins, AgreeWithTheCpu) {
+TEST_F(AnyLengthBins, AgreeWithCpu) {
     ReconstructionSpec spec = spec_of(1000);
     spec.recipe.fixed_pattern = FixedPattern::median;
     EXPECT_NE(way_of(spec).find("fused to bins"), std::string::npos) << way_of(spec);
@@ -205,7 +205,7 @@ class LongLines : public GpuTest, public testing::WithParamInterface<std::int64_
 
 // B-scans with more and fewer lines than one launch takes, an odd number of them, each with its own background. Checks
 // bins and codes.
-TEST_P(LongLines, HaveTheSameBitsInBlocksOfAnySize) {
+TEST_P(LongLines, HaveSameBitsInBlocksOfAnySize) {
     const std::int64_t more_than_at_once = (std::int64_t{1} << 22) / GetParam() + 38;
     for (const std::int64_t a_scans : {std::int64_t{1}, std::int64_t{7}, more_than_at_once / 2 * 2 + 1}) {
         const auto spectra = moving_reflectors(GetParam(), 3 * a_scans);
@@ -220,7 +220,7 @@ TEST_P(LongLines, HaveTheSameBitsInBlocksOfAnySize) {
 }
 
 // Steps that need whole B-scans of bins run after the second pass.
-TEST_P(LongLines, BinsServeWhatNeedsWholeBScans) {
+TEST_P(LongLines, SupportStepsOnWholeBScans) {
     spec.recipe.fixed_pattern = FixedPattern::median;
     EXPECT_LE(error_of<float>(spec, bytes_of_lines(moving_reflectors(GetParam(), 21))), 1e-7);
     spec.recipe.fixed_pattern = FixedPattern::none;
@@ -229,7 +229,7 @@ TEST_P(LongLines, BinsServeWhatNeedsWholeBScans) {
     EXPECT_LE(error_of<float>(spec, bytes_of_lines(moving_reflectors(GetParam(), 42))), 1e-7);
 }
 
-TEST_P(LongLines, SeparatePassesAgreeToo) {
+TEST_P(LongLines, SeparatePassesAgree) {
     const auto spectra = moving_reflectors(GetParam(), 21);
     GpuRun separate;
     separate.choice.fused = false;

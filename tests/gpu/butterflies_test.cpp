@@ -55,7 +55,7 @@ TEST(Butterflies, AreDiscreteFourierTransforms) {
 
 class Twiddles : public testing::TestWithParam<int> {};
 
-TEST_P(Twiddles, ArePowersInTheOrderThatTheKernelReads) {
+TEST_P(Twiddles, ArePowersInOrderOfKernel) {
     const int radix = GetParam();
     constexpr int length = 256;
     constexpr int powers[] = {1, 2, 3, 4, 8, 12, 16};

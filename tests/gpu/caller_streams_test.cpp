@@ -106,7 +106,7 @@ class CallerStreams : public GpuTest {
     std::optional<api::Reconstructor> work_;
 };
 
-TEST_F(CallerStreams, VoxelsComeInTheOrderOfTheStream) {
+TEST_F(CallerStreams, VoxelsFollowOrderOfStream) {
     const auto right = expected();
     const CallerStream caller;
     Gate gate(caller.stream);
@@ -121,7 +121,7 @@ TEST_F(CallerStreams, VoxelsComeInTheOrderOfTheStream) {
     EXPECT_EQ(fetched(), right);
 }
 
-TEST_F(CallerStreams, VoxelsComeInTheOrderOfEvents) {
+TEST_F(CallerStreams, VoxelsFollowOrderOfEvents) {
     const auto right = expected();
     const CallerStream before, after;
     cudaEvent_t ready = nullptr, done = nullptr;
@@ -147,7 +147,7 @@ TEST_F(CallerStreams, VoxelsComeInTheOrderOfEvents) {
 }
 
 // Submits many more blocks than the reconstructor has streams while none can complete.
-TEST_F(CallerStreams, SubmittingWaitsForNothing) {
+TEST_F(CallerStreams, SubmittingNeverWaits) {
     const auto right = expected();
     const CallerStream caller;
     Gate gate(caller.stream);
@@ -169,7 +169,7 @@ TEST_F(CallerStreams, SubmittingWaitsForNothing) {
     EXPECT_EQ(fetched(), right);
 }
 
-TEST_F(CallerStreams, NoCallSynchronisesTheDevice) {
+TEST_F(CallerStreams, NoCallSynchronisesDevice) {
     const CallerStream caller;
     bring_spectra(caller.stream);
     auto to = place();
@@ -190,7 +190,7 @@ TEST_F(CallerStreams, NoCallSynchronisesTheDevice) {
     EXPECT_EQ(recorder.recorded().host_waits, 2);
 }
 
-TEST_F(CallerStreams, WhatTheHostHasToDoKeepsNoOrder) {
+TEST_F(CallerStreams, RejectsHostMemory) {
     const CallerStream caller;
     auto from = block();
     from.data = spectra_.data();
@@ -208,7 +208,7 @@ TEST_F(CallerStreams, WhatTheHostHasToDoKeepsNoOrder) {
 }
 
 // Spectra in pinned memory may be overwritten in stream order.
-TEST_F(CallerStreams, PinnedBlocksKeepTheOrderToo) {
+TEST_F(CallerStreams, PinnedBlocksFollowOrderOfStream) {
     const auto right = expected();
     const CallerStream caller;
     auto from = block();
@@ -228,7 +228,7 @@ TEST_F(CallerStreams, PinnedBlocksKeepTheOrderToo) {
 }
 
 // Earlier blocks are still running when the capture starts.
-TEST_F(CallerStreams, AGraphTakesABlock) {
+TEST_F(CallerStreams, GraphCapturesBlock) {
     const auto right = expected();
     const CallerStream caller;
     auto to = place();
@@ -264,7 +264,7 @@ TEST_F(CallerStreams, AGraphTakesABlock) {
     EXPECT_EQ(fetched(), right);
 }
 
-TEST_F(CallerStreams, AGraphTakesNothingFromTheHost) {
+TEST_F(CallerStreams, GraphRejectsHostMemory) {
     const CallerStream caller;
     auto from = block();
     from.data = pinned_.data;

@@ -47,7 +47,7 @@ bool same_bits(const Field& a, const Field& b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
 }
 
-TEST_F(CompressiveOnGpu, GoesTheWayThatFits) {
+TEST_F(CompressiveOnGpu, TakesSuitablePath) {
     ReconstructionSpec spec = spec_for(1);
     EXPECT_NE(way(spec).find("compressive on chip"), std::string::npos);
     spec.compressive.transform = SensingTransform::fft;
@@ -59,7 +59,7 @@ TEST_F(CompressiveOnGpu, GoesTheWayThatFits) {
     EXPECT_NE(way(spec).find("compressive in passes"), std::string::npos);
 }
 
-TEST_F(CompressiveOnGpu, AgreesWithTheCpu) {
+TEST_F(CompressiveOnGpu, AgreesWithCpu) {
     constexpr int lines = 6;
     const std::vector<float> spectra = scenes(lines);
     for (const double a2 : {0.0, 30.0}) {
@@ -105,7 +105,7 @@ TEST_F(CompressiveOnGpu, AgreesForEveryMaskAndKernel) {
 }
 
 // The samples are up-sampled to a uniform grid on chip, or around cuFFT.
-TEST_F(CompressiveOnGpu, AgreesWhereSamplesAreUpsampled) {
+TEST_F(CompressiveOnGpu, MatchesCpuForUpsampledSamples) {
     const std::vector<float> spectra = scenes(3);
     for (const double a2 : {0.0, 30.0}) {
         ReconstructionSpec spec = with_dispersion(spec_for(3), a2);
@@ -138,7 +138,7 @@ TEST_F(CompressiveOnGpu, AgreesForAnyLength) {
     }
 }
 
-TEST_F(CompressiveOnGpu, ThirtyPercentOfTheSamplesShowWhatAllShow) {
+TEST_F(CompressiveOnGpu, ThirtyPercentOfSamplesShowAllReflectors) {
     constexpr int lines = 24;
     const ExplicitSums sums(points());
     const std::vector<float> spectra = scenes(lines);
@@ -162,7 +162,7 @@ TEST_F(CompressiveOnGpu, ThirtyPercentOfTheSamplesShowWhatAllShow) {
 
 // As tests/oracle/compressive_test.cpp on the CPU. The exact transform runs on the CPU, because the error of halves
 // would hide that of the best kernels.
-TEST_F(CompressiveOnGpu, TheFastTransformFindsWhatTheExactOneFinds) {
+TEST_F(CompressiveOnGpu, FastTransformMatchesExactOne) {
     const std::vector<double> depths{43.0, 162.2, 300.5, 458.3, 593.1, 727.6};
     const std::vector<float> spectra = mirrors(depths);
     ReconstructionSpec spec = spec_for(std::ssize(depths));
@@ -180,7 +180,7 @@ TEST_F(CompressiveOnGpu, TheFastTransformFindsWhatTheExactOneFinds) {
 
 // Computes the objective of the profiles after 1, 2 ... iterations on the host in double. A strong chirp is included
 // because it needs more step halvings.
-TEST_F(CompressiveOnGpu, AMonotoneSearchNeverGetsWorse) {
+TEST_F(CompressiveOnGpu, MonotoneSearchNeverGetsWorse) {
     constexpr int lines = 4, max_iterations = 15;
     const std::vector<float> spectra = scenes(lines);
     for (const auto& [on_chip, chirped] : {std::pair{true, false}, {false, false}, {true, true}, {false, true}}) {
@@ -225,7 +225,7 @@ TEST_F(CompressiveOnGpu, AMonotoneSearchNeverGetsWorse) {
     }
 }
 
-TEST_F(CompressiveOnGpu, ALargeTauAndAnEmptyLineLeaveNothing) {
+TEST_F(CompressiveOnGpu, LargeTauAndEmptyLineGiveZero) {
     for (const auto transform : {SensingTransform::nufft, SensingTransform::exact}) {
         for (const double a2 : {0.0, 30.0}) {
             for (const bool chosen : {true, false}) {
@@ -241,7 +241,7 @@ TEST_F(CompressiveOnGpu, ALargeTauAndAnEmptyLineLeaveNothing) {
 }
 
 // Adjacent lines of very different power, each with its own scale: the results are proportional.
-TEST_F(CompressiveOnGpu, LinesOfAnyStrengthAreFoundByTheMatrix) {
+TEST_F(CompressiveOnGpu, MatrixFindsLinesOfAnyStrength) {
     const std::vector<float> factors{1e-6f, 1, 1e6f, 0};
     ReconstructionSpec spec = spec_for(std::ssize(factors));
     spec.compressive.transform = SensingTransform::exact;
@@ -261,7 +261,7 @@ TEST_F(CompressiveOnGpu, LinesOfAnyStrengthAreFoundByTheMatrix) {
 }
 
 // A line has the same bits whatever its neighbours, block size and number of streams. NaN samples are read as zero.
-TEST_F(CompressiveOnGpu, BitsOfALineDoNotDependOnItsPlace) {
+TEST_F(CompressiveOnGpu, LineHasSameBitsAtAnyPlace) {
     constexpr std::int64_t a_scans = 37, b_scans = 7, lines = a_scans * b_scans, different = 5;
     std::vector<float> spectra;
     for (std::int64_t l = 0; l < lines; ++l)
@@ -298,7 +298,7 @@ TEST_F(CompressiveOnGpu, BitsOfALineDoNotDependOnItsPlace) {
     }
 }
 
-TEST_F(CompressiveOnGpu, ABatchIsItsLinesOneByOne) {
+TEST_F(CompressiveOnGpu, BatchEqualsSingleLines) {
     constexpr int lines = 9;
     const std::vector<float> spectra = scenes(lines);
     for (const double a2 : {0.0, 30.0}) {

@@ -64,7 +64,7 @@ class Conformance : public GpuTest, public testing::WithParamInterface<std::tupl
     }
 };
 
-TEST_P(Conformance, AgreesWithTheCpu) {
+TEST_P(Conformance, AgreesWithCpu) {
     if (!one.field.empty()) {
         EXPECT_LE(error<std::complex<float>>(Quantity::complex, VoxelType::complex64), max_error);
     }
@@ -105,7 +105,7 @@ class Codes : public GpuTest, public testing::WithParamInterface<bool> {};
 
 // The range of levels = frame is taken from the B-scan's voxels and is compared for amplitudes only. In dB its low end
 // is the deepest null, which floats resolve to few digits, and it affects all codes.
-TEST_P(Codes, OfAllVectorsAgree) {
+TEST_P(Codes, AllVectorsAgree) {
     CodeDifference difference;
     for (const std::string& name : vector_case_names()) {
         VectorCase one = read_vector_case(name);
@@ -128,7 +128,7 @@ TEST_P(Codes, OfAllVectorsAgree) {
 }
 
 // A volume of realistic size.
-TEST_P(Codes, OfALargeVolumeAgree) {
+TEST_P(Codes, LargeVolumeAgrees) {
     ReconstructionSpec spec;
     spec.geometry = {.samples = 2048, .a_scans = 512, .b_scans = 16};
     spec.recipe.a2_rad = 12;
@@ -155,7 +155,7 @@ class FastPath : public GpuTest {
     }
 };
 
-TEST_F(FastPath, IsTakenWhereItCanBe) {
+TEST_F(FastPath, IsTakenIfPossible) {
     ReconstructionSpec spec;
     spec.geometry = {.samples = 1024, .a_scans = 4, .b_scans = 1};
     spec.recipe.levels = Levels::frame;
@@ -184,7 +184,7 @@ constexpr double max_u16_codes = 0.01;
 
 class OddSizes : public GpuTest, public testing::WithParamInterface<std::tuple<Size, bool>> {};
 
-TEST_P(OddSizes, AgreeWithTheCpu) {
+TEST_P(OddSizes, AgreeWithCpu) {
     const auto [size, fused] = GetParam();
     for (const VoxelType voxel : {VoxelType::f32, VoxelType::u16}) {
         for (const double a2 : {0.0, 9.0}) {

@@ -54,7 +54,7 @@ class CopiesOnGpu : public GpuTest {
     std::int64_t fed_ = 0;
 };
 
-TEST_F(CopiesOnGpu, CuptiSeesEveryKindOfCopyToTheHost) {
+TEST_F(CopiesOnGpu, CuptiRecordsEveryCopyToHost) {
     const OnDevice device(1 << 16);
     std::vector<std::byte> pageable(1 << 16);
     const BlockMemory pinned = block_memory(1 << 16);
@@ -82,7 +82,7 @@ TEST_F(CopiesOnGpu, CuptiSeesEveryKindOfCopyToTheHost) {
     cudaFreeArray(array);
 }
 
-TEST_F(CopiesOnGpu, DisplayBringsNothingToTheHost) {
+TEST_F(CopiesOnGpu, DisplayCopiesNoDataToHost) {
     if (!makes_a_path()) GTEST_SKIP() << path->describe();
     feed_and_draw(2);
     const CopyRecorder recorder;
@@ -95,7 +95,7 @@ TEST_F(CopiesOnGpu, DisplayBringsNothingToTheHost) {
     EXPECT_EQ(path->bytes_read_back(), 0);
 }
 
-TEST_F(CopiesOnGpu, ACopyPlantedInTheDisplayPathIsSeen) {
+TEST_F(CopiesOnGpu, DetectsCopyPlantedInDisplayPath) {
     if (!makes_a_path()) GTEST_SKIP() << path->describe();
     const OnDevice device(4096);
     std::vector<std::byte> host(4096);
@@ -106,7 +106,7 @@ TEST_F(CopiesOnGpu, ACopyPlantedInTheDisplayPathIsSeen) {
     EXPECT_EQ(recorder.recorded().to_host_bytes, 4096);
 }
 
-TEST_F(CopiesOnGpu, VulkanBringsNothingToTheHostButPictures) {
+TEST_F(CopiesOnGpu, VulkanCopiesOnlyPicturesToHost) {
     const VulkanCopyLayer layer;
     if (!makes_a_path()) GTEST_SKIP() << path->describe();
     feed_and_draw(volumes);

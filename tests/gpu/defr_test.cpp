@@ -89,11 +89,11 @@ class FullRangeOnGpu : public GpuTest {
     static GpuRun on_cpu() { return {.choice = {.backend = Backend::cpu}}; }
 };
 
-TEST_F(FullRangeOnGpu, IsHeldToTheTruths) {
+TEST_F(FullRangeOnGpu, RunsTruthTests) {
     EXPECT_FALSE(machines().empty());
 }
 
-TEST_F(FullRangeOnGpu, SaysWhichWayItGoes) {
+TEST_F(FullRangeOnGpu, ReportsItsPath) {
     const auto way = [](const ReconstructionSpec& spec, bool fused = true) {
         return make_reconstructor(spec, {.backend = Backend::cuda, .fused = fused})->backend();
     };
@@ -107,7 +107,7 @@ TEST_F(FullRangeOnGpu, SaysWhichWayItGoes) {
 
 // In float, decisions that depend on the last bit change the result: peaks as small as the noise are found an iteration
 // earlier or later.
-TEST_F(FullRangeOnGpu, AgreesWithTheCpuAtAnyLength) {
+TEST_F(FullRangeOnGpu, AgreesWithCpuAtAnyLength) {
     for (const std::int64_t samples : {16, 509, 512, 832, 1024, 2048, 2049, 4096, 8192, 16384}) {
         const auto spectra = two_sided_spectra(samples, 12);
         ReconstructionSpec spec = two_sided_spec(samples, 4, 3);
@@ -122,7 +122,7 @@ TEST_F(FullRangeOnGpu, AgreesWithTheCpuAtAnyLength) {
     }
 }
 
-TEST_F(FullRangeOnGpu, AgreesWithTheCpuWhateverElseIsAsked) {
+TEST_F(FullRangeOnGpu, AgreesWithCpuForOtherOptions) {
     const std::int64_t samples = 2048;
     const auto spectra = two_sided_spectra(samples, 24);
     const auto check = [&](const char* what, auto change) {
@@ -164,7 +164,7 @@ TEST_F(FullRangeOnGpu, BitsDoNotDependOnBlocksAndStreams) {
 }
 
 // More lines than one launch processes.
-TEST_F(FullRangeOnGpu, BitsOfALineDoNotDependOnItsPlace) {
+TEST_F(FullRangeOnGpu, LineHasSameBitsAtAnyPlace) {
     const std::int64_t samples = 512, lines = 20011;
     ReconstructionSpec spec = two_sided_spec(samples, lines, 1);
     spec.recipe.background = Background::none;
@@ -183,7 +183,7 @@ TEST_F(FullRangeOnGpu, BitsOfALineDoNotDependOnItsPlace) {
 }
 
 // Dark lines, and lines 3e10 times as bright as the others, do not affect their neighbours.
-TEST_F(FullRangeOnGpu, ALineConcernsNoOther) {
+TEST_F(FullRangeOnGpu, LinesAreIndependent) {
     const std::size_t n = 2048;
     ReconstructionSpec spec = full_range::spec_of(160, 30, 10);
     spec.geometry.a_scans = 3;

@@ -43,7 +43,7 @@ std::vector<std::complex<float>> curved_phases(std::int64_t points, std::int64_t
 class EntropyOnGpu : public GpuTest {};
 
 // More trials than fit in a batch, odd lengths, few lines.
-TEST_F(EntropyOnGpu, IsTheCpus) {
+TEST_F(EntropyOnGpu, MatchesCpu) {
     for (const auto& [points, lines, trials] : {std::tuple<std::int64_t, std::int64_t, std::int64_t>{512, 512, 41},
                                                 {2048, 512, 41},
                                                 {1000, 3, 5},
@@ -66,7 +66,7 @@ TEST_F(EntropyOnGpu, IsTheCpus) {
 }
 
 // Uses every line of a B-scan of 512 A-scans. The time is recorded but has no limit.
-TEST_F(EntropyOnGpu, SearchFindsWhatTheCpuFinds) {
+TEST_F(EntropyOnGpu, SearchMatchesCpu) {
     const ClosedFormInstrument instrument;
     std::vector<double> theta;
     const auto& k = instrument.uniform_k;

@@ -75,7 +75,7 @@ TEST_F(FastFullRange, SuppressesFalseImages) {
 }
 
 // Two lines share a thread block; with an odd number, the last has one to itself.
-TEST_F(FastFullRange, ALineIsItsOwn) {
+TEST_F(FastFullRange, LinesAreIndependent) {
     std::vector<std::uint16_t> all;
     add_counts(all, full_range::layers(1));
     all.insert(all.end(), n, std::uint16_t{30000});  // a dark line
@@ -114,7 +114,7 @@ TEST_F(FastFullRange, SaturatedSpectraStayFinite) {
     }
 }
 
-TEST_F(FastFullRange, UpsampledSpectraGoInHalvesToo) {
+TEST_F(FastFullRange, UpsamplesInHalves) {
     std::vector<std::uint16_t> spectra;
     const std::vector<full_range::Reflector> mirror{{-300.3, 1, 0.7}};
     add_counts(spectra, mirror);

@@ -18,7 +18,7 @@ struct Change {
 
 class Fast : public GpuTest, public testing::WithParamInterface<std::tuple<Change, std::int64_t>> {};
 
-TEST_P(Fast, IsNearTheExactResult) {
+TEST_P(Fast, ApproximatesExactResult) {
     ReconstructionSpec spec = fast_spec(std::get<1>(GetParam()));
     const auto spectra = moving_reflectors(spec.geometry.samples, 36);
     std::get<0>(GetParam()).make(spec);
@@ -29,7 +29,7 @@ TEST_P(Fast, IsNearTheExactResult) {
     EXPECT_GT(error, 1e-9) << "that cannot be half precision";
 }
 
-TEST_P(Fast, HasTheSameBitsInBlocksOfAnySize) {
+TEST_P(Fast, HasSameBitsInBlocksOfAnySize) {
     ReconstructionSpec spec = fast_spec(std::get<1>(GetParam()));
     const auto spectra = moving_reflectors(spec.geometry.samples, 36);
     std::get<0>(GetParam()).make(spec);
@@ -94,7 +94,7 @@ class FastMethods : public GpuTest, public testing::WithParamInterface<FastMetho
     static std::vector<std::uint16_t> lines() { return moving_reflectors(GetParam().samples, 36); }
 };
 
-TEST_P(FastMethods, AreNearTheExactResult) {
+TEST_P(FastMethods, ApproximateExactResult) {
     const ReconstructionSpec spec = method_spec();
     const auto spectra = lines();
     ASSERT_TRUE(is_in_halves(spec));
@@ -104,7 +104,7 @@ TEST_P(FastMethods, AreNearTheExactResult) {
     EXPECT_GT(error, 1e-9) << "that cannot be half precision";
 }
 
-TEST_P(FastMethods, HaveTheSameBitsInBlocksOfAnySize) {
+TEST_P(FastMethods, HaveSameBitsInBlocksOfAnySize) {
     ReconstructionSpec spec = method_spec();
     const auto spectra = lines();
     for (const VoxelType voxel : {VoxelType::u8, VoxelType::f32}) {
@@ -117,7 +117,7 @@ TEST_P(FastMethods, HaveTheSameBitsInBlocksOfAnySize) {
     }
 }
 
-TEST_P(FastMethods, AreExactWhereBinsAreWanted) {
+TEST_P(FastMethods, AreExactForComplexBins) {
     ReconstructionSpec spec = method_spec();
     spec.recipe.quantity = Quantity::complex;
     EXPECT_FALSE(is_in_halves(spec));
@@ -158,7 +158,7 @@ TEST_F(FastLimits, SaturatedSpectraStayFinite) {
 }
 
 // The widest kernel on the largest grid: many samples contribute to every bin.
-TEST_F(FastLimits, SaturatedSpectraOfTheNufftStayFinite) {
+TEST_F(FastLimits, SaturatedSpectraOfNufftStayFinite) {
     for (const std::int64_t width : {3, 12}) {
         ReconstructionSpec spec = fast_spec(4096);
         choose_nufft(spec);
@@ -173,7 +173,7 @@ TEST_F(FastLimits, SaturatedSpectraOfTheNufftStayFinite) {
 }
 
 // Runs on the host without a GPU.
-TEST(HalfSpectra, NoBinOfSaturatedSamplesIsTooLarge) {
+TEST(HalfSpectra, SaturatedBinsStayInRange) {
     RawFormat format;
     format.sample_format = SampleFormat::u16;
     const auto scale = [&](const std::vector<double>& window) {
@@ -194,7 +194,7 @@ TEST(HalfSpectra, NoBinOfSaturatedSamplesIsTooLarge) {
 }
 
 // Runs on the host without a GPU.
-TEST(HalfWeights, NeitherWeightsNorTheirSumsAreTooLarge) {
+TEST(HalfWeights, WeightsAndSumsStayInRange) {
     const auto scale_of = [](std::size_t count, float weight) {
         return cuda::half_weight_scale(std::vector<float2>(count, {weight, 0}));
     };
@@ -209,7 +209,7 @@ TEST(HalfWeights, NeitherWeightsNorTheirSumsAreTooLarge) {
 }
 
 // A dark line next to a bright one.
-TEST_F(FastLimits, ADarkLineIsItsOwn) {
+TEST_F(FastLimits, DarkLineIsIndependent) {
     ReconstructionSpec spec = fast_spec(2048);
     spec.geometry.a_scans = 2;
     spec.recipe.background = Background::none;
@@ -221,7 +221,7 @@ TEST_F(FastLimits, ADarkLineIsItsOwn) {
     EXPECT_LE(normalised_error(dark, expected), max_error);
 }
 
-TEST_F(FastLimits, Packed12IsReadByWords) {
+TEST_F(FastLimits, ReadsPacked12ByWords) {
     ReconstructionSpec spec = fast_spec(2048);
     spec.format.sample_format = SampleFormat::packed12;
     std::mt19937 random(3);
@@ -233,7 +233,7 @@ TEST_F(FastLimits, Packed12IsReadByWords) {
     EXPECT_LE(error_of(spec, spectra), max_error);
 }
 
-TEST_F(FastLimits, ZeroPaddingAddsNothing) {
+TEST_F(FastLimits, ZeroPaddingAddsNoError) {
     ReconstructionSpec spec = fast_spec(1024);
     spec.recipe.zero_padding = 2;
     const auto spectra = moving_reflectors(1024, 36);
@@ -241,7 +241,7 @@ TEST_F(FastLimits, ZeroPaddingAddsNothing) {
     EXPECT_LE(error_of(spec, bytes_of_lines(spectra)), max_error);
 }
 
-TEST_F(FastLimits, WhatHasNoHalvesIsExact) {
+TEST_F(FastLimits, MethodsWithoutHalvesAreExact) {
     const auto exact = [](const std::function<void(ReconstructionSpec&)>& change) {
         ReconstructionSpec spec = fast_spec(2048);
         change(spec);

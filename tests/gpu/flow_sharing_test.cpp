@@ -6,7 +6,7 @@
 namespace echolux::test {
 namespace {
 
-TEST_F(Sharing, FlowLiesBesideTheStructure) {
+TEST_F(Sharing, WritesFlowBesideStructure) {
     for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer}) {
         for (const FlowMethod method : {FlowMethod::doppler, FlowMethod::power_doppler}) {
             SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", " << static_cast<int>(method));

@@ -37,7 +37,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Angiography);
 
 class FlowOnGpu : public GpuTest {};
 
-TEST_F(FlowOnGpu, IsHeldToTruthsAndVectors) {
+TEST_F(FlowOnGpu, RunsTruthAndVectorTests) {
     EXPECT_FALSE(machines().empty());
     EXPECT_FALSE(flow_vector_names().empty()) << "NumPy was missing, or ECHOLUX_VECTORS is wrong";
 }
@@ -66,7 +66,7 @@ class GpuFlow : public GpuTest, public testing::WithParamInterface<std::tuple<Fl
     }
 };
 
-TEST_P(GpuFlow, AgreesWithTheCpu) {
+TEST_P(GpuFlow, AgreesWithCpu) {
     const FlowScan gpu = whole();
     const FlowScan cpu = flow_scan(spec, bytes_of_lines(spectra),
                                    {.choice = {.backend = Backend::cpu}, .block_b_scans = spec.geometry.b_scans});
@@ -98,7 +98,7 @@ TEST_P(GpuFlow, BlocksAndStreamsChangeNoBit) {
 }
 
 // The structure is the same without flow, also in blocks that request no flow.
-TEST_P(GpuFlow, StructureIsWhatItWasWithoutFlow) {
+TEST_P(GpuFlow, StructureIsSameWithoutFlow) {
     const FlowScan expected = whole();
     GpuRun run{.block_b_scans = 2};
     run.choice.fused = std::get<1>(GetParam());
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, GpuFlow, testing::Combine(testing::ValuesIn(f
 
 // Bins in half precision keep the phase of a weak reflector next to one that nearly fills the range of samples, in
 // every format.
-TEST_F(FlowOnGpu, AWeakReflectorBesideAStrongOneKeepsItsPhase) {
+TEST_F(FlowOnGpu, WeakReflectorBesideStrongOneKeepsPhase) {
     ReconstructionSpec spec = flow_scan_spec();
     spec.recipe.noise_floor_db = -40;
     spec.flow.threshold_db = 0;
@@ -158,7 +158,7 @@ TEST_F(FlowOnGpu, AWeakReflectorBesideAStrongOneKeepsItsPhase) {
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
-TEST_F(FlowOnGpu, GoesToEveryKindOfPlace) {
+TEST_F(FlowOnGpu, WritesToEveryKindOfPlace) {
     const ReconstructionSpec spec = flow_scan_spec();
     const auto spectra = drifting_reflectors(spec);
     const FlowScan expected = flow_scan(spec, bytes_of_lines(spectra), {.block_b_scans = 2});
@@ -187,7 +187,7 @@ TEST_F(FlowOnGpu, GoesToEveryKindOfPlace) {
     EXPECT_EQ(found.flow, expected.flow);
 }
 
-TEST_F(FlowOnGpu, IsRefusedWhereThePlanHasNone) {
+TEST_F(FlowOnGpu, IsRejectedWithoutPlan) {
     ReconstructionSpec spec = flow_scan_spec();
     spec.flow = {};
     const auto spectra = drifting_reflectors(spec);
@@ -199,7 +199,7 @@ TEST_F(FlowOnGpu, IsRefusedWhereThePlanHasNone) {
 }
 
 // Headers before acquired B-scans and flyback after them are skipped in any kind of memory.
-TEST_F(FlowOnGpu, LeavesOutWhatLiesBetweenFrames) {
+TEST_F(FlowOnGpu, SkipsHeadersAndFlyback) {
     ReconstructionSpec spec = flow_scan_spec();
     spec.geometry.b_repeats = 2;
     spec.recipe.average = Average::power;

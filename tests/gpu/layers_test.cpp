@@ -78,7 +78,7 @@ void expect_same_labels(const Size3& size, bool has_gaps) {
     }
 }
 
-TEST_F(LayersOnGpu, LabelsAreTheCpus) {
+TEST_F(LayersOnGpu, LabelsMatchCpu) {
     for (const Size3& size : {Size3{160, 48, 24}, Size3{131, 37, 5}, Size3{160, 65, 1}, Size3{129, 1, 33},
                               Size3{160, 1, 1}, Size3{257, 33, 31}}) {
         expect_same_labels(size, false);
@@ -102,7 +102,7 @@ void expect_same_surfaces(const LayeredScene& scene, SurfaceSearch search) {
     }
 }
 
-TEST_F(LayersOnGpu, SurfacesAreTheCpus) {
+TEST_F(LayersOnGpu, SurfacesMatchCpu) {
     SurfaceSearch search;
     for (const int polarity : retina_polarities)
         search.wanted.push_back({std::to_string(search.wanted.size() + 1), polarity, 3, 0, 1});
@@ -123,7 +123,7 @@ SurfaceSearch nine_surfaces() {
 }
 
 // Includes blocks without signal, other distances and ends, and tissue that continues below.
-TEST_F(LayersOnGpu, SurfacesOfOtherRecipesAreTheCpus) {
+TEST_F(LayersOnGpu, SurfacesOfOtherRecipesMatchCpu) {
     LayeredScene scene = retina_scene({256, 80, 40}, 5, 20);
     SurfaceSearch search = nine_surfaces();
     search.tissue_below = true;
@@ -142,7 +142,7 @@ TEST_F(LayersOnGpu, SurfacesOfOtherRecipesAreTheCpus) {
 }
 
 // A pit that takes several passes, and layers that contain others which are not searched for.
-TEST_F(LayersOnGpu, SteepSurfacesAndMixedLayersAreTheCpus) {
+TEST_F(LayersOnGpu, SteepSurfacesAndMixedLayersMatchCpu) {
     LayeredScene steep{{256, 64, 48}, {}, {}};
     std::vector<float> pit, below(static_cast<std::size_t>(steep.lines()), 190.5f);
     for (std::int64_t line = 0; line < steep.lines(); ++line) {
@@ -159,7 +159,7 @@ TEST_F(LayersOnGpu, SteepSurfacesAndMixedLayersAreTheCpus) {
     expect_same_surfaces(retina_scene({256, 80, 40}, 5, 20), two);
 }
 
-TEST_F(LayersOnGpu, InNoiseAndWhereNothingFitsItSaysWhatTheCpuSays) {
+TEST_F(LayersOnGpu, NoiseAndMisfitsMatchCpu) {
     SurfaceSearch search = nine_surfaces();
     LayeredScene noise = retina_scene({160, 24, 16}, 2, 20);
     std::mt19937 random(3);
@@ -173,7 +173,7 @@ TEST_F(LayersOnGpu, InNoiseAndWhereNothingFitsItSaysWhatTheCpuSays) {
     EXPECT_THROW(find_surfaces(scene.intensity, scene.size, search, silent), Error);
 }
 
-TEST_F(LayersOnGpu, VolumesInItsMemoryGiveTheSameSurfaces) {
+TEST_F(LayersOnGpu, VolumesInDeviceMemoryGiveSameSurfaces) {
     const LayeredScene scene = retina_scene({200, 40, 20}, 4, 20);
     SurfaceSearch search = nine_surfaces();
     search.processor = on_gpu;

@@ -16,7 +16,7 @@ class LineWordsOf : public testing::Test {
     }
 };
 
-TEST_F(LineWordsOf, PlainFormatsAreThoseOfTheFormat) {
+TEST_F(LineWordsOf, FollowSampleFormat) {
     EXPECT_EQ(at(), LineWords::u16);
     format.sample_format = SampleFormat::packed12;
     EXPECT_EQ(at(), LineWords::packed12);
@@ -26,7 +26,7 @@ TEST_F(LineWordsOf, PlainFormatsAreThoseOfTheFormat) {
     }
 }
 
-TEST_F(LineWordsOf, WhatHasToBeChangedHasNone) {
+TEST_F(LineWordsOf, ConvertedSamplesHaveNone) {
     const auto without = [this](const auto& change) {
         const RawFormat plain = format;
         change(format);
@@ -44,7 +44,7 @@ TEST_F(LineWordsOf, WhatHasToBeChangedHasNone) {
     }
 }
 
-TEST_F(LineWordsOf, LinesLieAtWordsAndHaveWholeOnes) {
+TEST_F(LineWordsOf, NeedAlignedLinesOfWholeWords) {
     EXPECT_EQ(at(4), LineWords::u16);
     EXPECT_EQ(at(2), LineWords::none);
     format.line_bytes = 4098;
@@ -60,7 +60,7 @@ TEST_F(LineWordsOf, LinesLieAtWordsAndHaveWholeOnes) {
     EXPECT_EQ(at(), LineWords::packed12);
 }
 
-TEST_F(LineWordsOf, LinesLieAtMultiplesOfBytes) {
+TEST_F(LineWordsOf, NeedAlignedLines) {
     const LineFormat lines(format, geometry);
     EXPECT_TRUE(lie_at(lines, reinterpret_cast<const std::byte*>(std::uintptr_t{6}), 2));
     EXPECT_FALSE(lie_at(lines, reinterpret_cast<const std::byte*>(std::uintptr_t{6}), 4));

@@ -9,7 +9,7 @@ namespace {
 
 class LiveTissueOnGpu : public Sharing {};
 
-TEST_F(LiveTissueOnGpu, TexturesHoldWhatTheCpuMakesOfTheSameVoxels) {
+TEST_F(LiveTissueOnGpu, TexturesMatchCpu) {
     VolumePathOptions options;
     options.tissue.filters = true;
     options.tissue.filter.search_depth = options.tissue.filter.search_a_scans = 7;
@@ -44,7 +44,7 @@ TEST_F(LiveTissueOnGpu, TexturesHoldWhatTheCpuMakesOfTheSameVoxels) {
 }
 
 // Noise cannot be registered, so it is shown as reconstructed.
-TEST_F(LiveTissueOnGpu, WhatCannotBeStabilisedIsShownAsItIs) {
+TEST_F(LiveTissueOnGpu, ShowsUnstableVolumesUnchanged) {
     VolumePathOptions options;
     options.tissue.stabilises = true;
     options.tissue.registration.axial_range = 8;

@@ -53,7 +53,7 @@ std::vector<Complex> transformed(const MixedRadix& length, const std::vector<Com
     return bins;
 }
 
-TEST(MixedRadix, IsTheDiscreteFourierTransform) {
+TEST(MixedRadix, IsDiscreteFourierTransform) {
     std::mt19937 random(1);
     std::uniform_real_distribution<double> value(-1, 1);
     for (const int n : {64, 77, 100, 338, 832, 1000, 1536, 1875, 2000, 3000, 4802}) {
@@ -74,7 +74,7 @@ TEST(MixedRadix, IsTheDiscreteFourierTransform) {
     }
 }
 
-TEST(MixedRadix, IsThereForEveryProductOfSmallNumbers) {
+TEST(MixedRadix, ExistsForEveryProductOfSmallNumbers) {
     for (int n = 1; n <= 10000; ++n) {
         const std::optional<MixedRadix> length = mixed_radix_of(n);
         ASSERT_EQ(length.has_value(), n >= 64 && n <= 8192 && is_product_of_small_numbers(n)) << n;
@@ -87,7 +87,7 @@ TEST(MixedRadix, IsThereForEveryProductOfSmallNumbers) {
 }
 
 // Butterflies of a stage run in any order, so no two may share a place.
-TEST(MixedRadix, ButterfliesOfAStageHavePlacesOfTheirOwn) {
+TEST(MixedRadix, ButterfliesOfStageHaveSeparatePlaces) {
     for (int n = 64; n <= 8192; ++n) {
         const std::optional<MixedRadix> length = mixed_radix_of(n);
         if (!length) continue;

@@ -22,7 +22,7 @@ std::vector<std::string> exact_cases() {
 
 class ExactTransformVectors : public GpuTest, public testing::WithParamInterface<std::string> {};
 
-TEST_P(ExactTransformVectors, AreAsCloseAsTheOperandsAllow) {
+TEST_P(ExactTransformVectors, HaveAccuracyOfOperands) {
     const VectorCase one = read_vector_case(GetParam());
     ReconstructionSpec spec = one.spec;
     spec.recipe.levels = Levels::fixed;
@@ -70,7 +70,7 @@ bool same_bits(const Field& a, const Field& b) {
 // Reflectors are 42 dB above the noise; codes start at the noise floor. The rounding error is 71 dB below a line's
 // energy, so the share of changed codes grows with the height of the reflectors: 0.9 % at 30 dB, 2.8 % here, 6.6 % at
 // 50 dB (float64 model).
-TEST_F(ExactTransformOnGpu, CodesAreOffByOneAtMostAndSeldom) {
+TEST_F(ExactTransformOnGpu, FewCodesAreOffByOne) {
     std::mt19937 random(11);
     std::uniform_real_distribution<float> uniform(0, 1);
     std::vector<std::uint16_t> spectra(static_cast<std::size_t>(samples * lines));
@@ -101,7 +101,7 @@ TEST_F(ExactTransformOnGpu, CodesAreOffByOneAtMostAndSeldom) {
 }
 
 // More lines than one product takes, and no multiple of that.
-TEST_F(ExactTransformOnGpu, BitsOfALineDoNotDependOnItsPlace) {
+TEST_F(ExactTransformOnGpu, LineHasSameBitsAtAnyPlace) {
     spec.recipe.background = Background::none;
     std::vector<std::uint16_t> spectra = moving_reflectors(samples, 1);
     spectra.resize(static_cast<std::size_t>(samples * lines));
@@ -126,7 +126,7 @@ TEST_F(ExactTransformOnGpu, BitsDoNotDependOnBlocksAndStreams) {
 }
 
 // Samples that are read in groups of eight are converted to halves directly, others through floats.
-TEST_F(ExactTransformOnGpu, BothWaysToOperandsGiveTheSameBits) {
+TEST_F(ExactTransformOnGpu, BothPathsToOperandsGiveSameBits) {
     std::vector<std::uint16_t> spectra = moving_reflectors(samples, lines);
     const Field by_eights = field(spectra, b_scans);
     for (std::uint16_t& count : spectra) count = static_cast<std::uint16_t>(count << 8 | count >> 8);
@@ -135,7 +135,7 @@ TEST_F(ExactTransformOnGpu, BothWaysToOperandsGiveTheSameBits) {
 }
 
 // f32 samples of any size use tf32, because halves could not hold them.
-TEST_F(ExactTransformOnGpu, RealSamplesOfAnySizeKeepTheirPrecision) {
+TEST_F(ExactTransformOnGpu, RealSamplesOfAnySizeKeepPrecision) {
     spec.format.sample_format = SampleFormat::f32;
     std::vector<float> spectra;
     for (const std::uint16_t count : moving_reflectors(samples, lines)) spectra.push_back(1e-4f * count);

@@ -42,7 +42,7 @@ std::vector<double> line_of_noise(std::size_t length) {
     return line;
 }
 
-TEST(HalfLengthTransform, GivesTheBinsOfARealLine) {
+TEST(HalfLengthTransform, GivesBinsOfRealLine) {
     const std::vector<double> line = line_of_noise(32);
     const auto half = transformed(in_pairs(line), -1), whole = transformed({line.begin(), line.end()}, -1);
     const auto factors = cuda::spectrum_factors(16, 2, std::vector<float>(14, 3.0f));
@@ -54,7 +54,7 @@ TEST(HalfLengthTransform, GivesTheBinsOfARealLine) {
 
 // The line is a trigonometric polynomial of 32 samples, with a cosine as its Nyquist term, evaluated between the
 // samples.
-TEST(HalfLengthTransform, ShiftsALineByPartsOfASample) {
+TEST(HalfLengthTransform, ShiftsLineByFractionsOfSample) {
     const std::vector<double> line = line_of_noise(32);
     const auto spectrum = transformed({line.begin(), line.end()}, -1), half = transformed(in_pairs(line), -1);
     const auto value_at = [&](double place) {
@@ -109,7 +109,7 @@ class GridTaps : public testing::TestWithParam<double> {
     }
 };
 
-TEST_P(GridTaps, SpreadAsTheCpuDoes) {
+TEST_P(GridTaps, MatchCpu) {
     const SampledNoise scene;
     ReconstructionSpec spec = scene.spec_for({GridKernel::kaiser_bessel, 2, 5});
     spec.recipe.dispersion = true;

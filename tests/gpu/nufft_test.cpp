@@ -50,7 +50,7 @@ class NufftOnGpu : public GpuTest, public testing::WithParamInterface<Scan> {
     }
 };
 
-TEST_P(NufftOnGpu, AgreesWithTheCpuBothWays) {
+TEST_P(NufftOnGpu, AgreesWithCpuForBothPaths) {
     const Scan& scan = GetParam();
     const ReconstructionSpec spec = spec_of(scan, 13, 3);
     std::vector<std::uint16_t> spectra = moving_reflectors(scan.samples, 13 * 3);
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class NufftTruthOnGpu : public GpuTest, protected SampledNoise {};
 
-TEST_F(NufftTruthOnGpu, IsAsAccurateAsItsKernel) {
+TEST_F(NufftTruthOnGpu, HasAccuracyOfKernel) {
     const auto expected = direct_sum();
     for (const PublishedNufftError& row : published_nufft_errors()) {
         for (std::size_t i = 0; i < nufft_kernels.size(); ++i) {
@@ -138,7 +138,7 @@ TEST_P(NufftBits, DoNotDependOnBlocksAndStreams) {
 
 // Lines are processed in pairs by a thread block; a line's bits must not depend on its partner. A dark line stays
 // exactly zero.
-TEST_P(NufftBits, OfALineDoNotDependOnItsNeighbour) {
+TEST_P(NufftBits, LineIsIndependentOfNeighbour) {
     ReconstructionSpec spec = spec_of(GetParam(), 5, 1);
     spec.recipe.background = Background::none;
     const std::int64_t samples = GetParam().samples;
@@ -178,7 +178,7 @@ class NufftMoved : public NufftOnGpu {
     }
 };
 
-TEST_P(NufftMoved, AgreesWithTheCpu) {
+TEST_P(NufftMoved, AgreesWithCpu) {
     const std::vector<std::uint16_t> spectra = moving_reflectors(GetParam().samples, 13 * 6);
     for (const bool each_b_scan : {false, true}) {
         const ReconstructionSpec spec = moved_spec(GetParam(), 13, each_b_scan);
@@ -215,7 +215,7 @@ INSTANTIATE_TEST_SUITE_P(Scans, NufftMoved,
 // computed from bins in memory.
 class NufftCodes : public NufftOnGpu {};
 
-TEST_P(NufftCodes, AreThoseOfBinsInMemory) {
+TEST_P(NufftCodes, MatchBinsInMemory) {
     ReconstructionSpec spec = spec_of(GetParam(), 13, 4);
     spec.recipe.quantity = Quantity::db;
     spec.recipe.voxel = VoxelType::u8;

@@ -81,7 +81,7 @@ ReconstructionSpec spec_of(std::int64_t samples, VoxelType type) {
 
 class PeaksOnGpu : public GpuTest {};
 
-TEST_F(PeaksOnGpu, AreTheLargestOfTheVoxels) {
+TEST_F(PeaksOnGpu, HoldLargestVoxels) {
     for (const std::int64_t samples : {512, 2048}) {
         const auto spectra = moving_reflectors(samples, 11 * 7);
         for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::f16, VoxelType::f32}) {
@@ -101,7 +101,7 @@ TEST_F(PeaksOnGpu, AreTheLargestOfTheVoxels) {
     }
 }
 
-TEST_F(PeaksOnGpu, FollowWhateverMakesTheVoxels) {
+TEST_F(PeaksOnGpu, AreWrittenByEveryVoxelPath) {
     const auto spectra = moving_reflectors(512, 11 * 7 * 4);
     ReconstructionSpec frames = spec_of(512, VoxelType::u8);
     frames.recipe.levels = Levels::frame;
@@ -123,7 +123,7 @@ TEST_F(PeaksOnGpu, FollowWhateverMakesTheVoxels) {
     expect_peaks(any, std::as_bytes(std::span(spectra)).first(512 * 2 * 11 * 7));
 }
 
-TEST_F(PeaksOnGpu, OfComplexVoxelsAreRefused) {
+TEST_F(PeaksOnGpu, RejectComplexVoxels) {
     ReconstructionSpec spec = spec_of(512, VoxelType::complex64);
     spec.recipe.quantity = Quantity::complex;
     const auto spectra = moving_reflectors(512, 11 * 7);

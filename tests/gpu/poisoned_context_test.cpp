@@ -44,16 +44,16 @@ bool passes_in_a_process_of_its_own(const std::string& name) {
 
 class PoisonedContext : public GpuTest {};
 
-TEST_F(PoisonedContext, TheCpuGoesOnWithBlocks) {
+TEST_F(PoisonedContext, CpuContinuesWithBlocks) {
     EXPECT_TRUE(passes_in_a_process_of_its_own("Blocks"));
 }
 
-TEST_F(PoisonedContext, TheCpuGoesOnWithALiveRing) {
+TEST_F(PoisonedContext, CpuContinuesWithLiveRing) {
     if (!obstacle().empty()) GTEST_SKIP() << obstacle();
     EXPECT_TRUE(passes_in_a_process_of_its_own("LiveRing"));
 }
 
-TEST_F(PoisonedContext, WhoWritesIsKnownToBeDead) {
+TEST_F(PoisonedContext, DetectsDeadWriter) {
     if (!obstacle().empty()) GTEST_SKIP() << obstacle();
     EXPECT_TRUE(passes_in_a_process_of_its_own("SharedSlots"));
 }

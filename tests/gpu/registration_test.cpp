@@ -59,7 +59,7 @@ SeenAt jumping(double j) {
     return j < 20 ? SeenAt{1, -2, 0.5} : SeenAt{1, 4, -3.5};
 }
 
-TEST_F(RegistrationOnGpuTest, RowsLieWhereTheCpuFindsThem) {
+TEST_F(RegistrationOnGpuTest, RowsMatchCpu) {
     const PowerVolume reference = speckle().seen(still);
     RegistrationSettings single = ranges(), thick = ranges(), wide = ranges(), none = ranges();
     single.strip = 1;
@@ -100,7 +100,7 @@ PowerVolume piece_of(std::int64_t rows, std::int64_t lines, std::int64_t slices,
     return piece;
 }
 
-TEST_F(RegistrationOnGpuTest, SizesThatFillNoTile) {
+TEST_F(RegistrationOnGpuTest, AcceptsSizesBesideTiles) {
     const RegistrationSettings far{.axial_range = 160, .lateral_range = 190, .row_range = 2};
     const RegistrationSettings near{.axial_range = 20, .lateral_range = 20, .row_range = 2};
     for (const auto& [rows, lines] : {std::pair<std::int64_t, std::int64_t>{131, 203}, {530, 67}, {16, 8}, {600, 33}}) {
@@ -122,7 +122,7 @@ void leave_gaps(PowerVolume& volume) {
     }
 }
 
-TEST_F(RegistrationOnGpuTest, WhatIsNoNumberCountsAsLittle) {
+TEST_F(RegistrationOnGpuTest, IgnoresNonFiniteValues) {
     PowerVolume reference = speckle().seen(still), moving = speckle().seen(wandering);
     leave_gaps(moving);
     EXPECT_GE(expect_same(reference, moving, ranges(), "gaps"), 30);
@@ -130,7 +130,7 @@ TEST_F(RegistrationOnGpuTest, WhatIsNoNumberCountsAsLittle) {
     EXPECT_GE(expect_same(reference, moving, ranges(), "gaps in both"), 25);
 }
 
-TEST_F(RegistrationOnGpuTest, NoiseAndDarkRowsFindNothing) {
+TEST_F(RegistrationOnGpuTest, NoiseAndDarkRowsHaveNoMatch) {
     const PowerVolume reference = speckle().seen(still);
     PowerVolume moving = speckle().seen(wandering);
     const std::int64_t of_row = moving.grid.depth * moving.grid.a_scans;
@@ -146,7 +146,7 @@ TEST_F(RegistrationOnGpuTest, NoiseAndDarkRowsFindNothing) {
     EXPECT_THROW(Reference(nothing, ranges(), on_gpu), Error);
 }
 
-TEST_F(RegistrationOnGpuTest, NeighboursAreTheCpus) {
+TEST_F(RegistrationOnGpuTest, NeighboursMatchCpu) {
     const auto shaking = [](double j) { return SeenAt{1.5 * std::sin(1.3 * j), 0.8 * std::cos(1.9 * j), 0}; };
     const PowerVolume volume = speckle().seen(shaking);
     SilentProgress silent;
@@ -207,7 +207,7 @@ std::vector<RowShift> shifts_of(std::int64_t count) {
     return rows;
 }
 
-TEST_F(RegistrationOnGpuTest, MeansAreTheCpus) {
+TEST_F(RegistrationOnGpuTest, MeansMatchCpu) {
     PowerVolume one = speckle().seen(still), other = speckle().seen(wandering);
     expect_same_mean({one, other}, {shifts_of(b_scans), shifts_of(b_scans)});
     leave_gaps(other);
@@ -216,7 +216,7 @@ TEST_F(RegistrationOnGpuTest, MeansAreTheCpus) {
     expect_same_mean({piece_of(600, 33, 3, 0, 0)}, {shifts_of(3)});
 }
 
-TEST_F(RegistrationOnGpuTest, TheSameBitsEveryTime) {
+TEST_F(RegistrationOnGpuTest, SameBitsEveryTime) {
     const PowerVolume reference = speckle().seen(still), moving = speckle().seen(wandering);
     SilentProgress silent;
     const Reference gpu(reference, ranges(), on_gpu);

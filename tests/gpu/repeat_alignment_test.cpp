@@ -108,7 +108,7 @@ std::vector<std::complex<float>> torn_bins(const RepeatsScene& scene) {
     return bins;
 }
 
-TEST_P(AlignedRepeatsOnGpu, AreThoseOfTheCpu) {
+TEST_P(AlignedRepeatsOnGpu, MatchCpu) {
     const auto& [variant, fused] = GetParam();
     variant.choose(flow);
     RepeatsScene scene = moving_scene();
@@ -167,14 +167,14 @@ void expect_aligned_as_by_the_cpu(const RepeatsScene& scene) {
     EXPECT_LE(difference.far, difference.shown / 200);
 }
 
-TEST_F(AlignedSizesOnGpu, FillNoTile) {
+TEST_F(AlignedSizesOnGpu, AcceptPartialTiles) {
     RepeatsScene scene = moving_scene();
     scene.depth = 131;
     scene.a_scans = 37;
     expect_aligned_as_by_the_cpu(scene);
 }
 
-TEST_F(AlignedSizesOnGpu, FillSeveralTiles) {
+TEST_F(AlignedSizesOnGpu, AcceptSeveralTiles) {
     RepeatsScene scene = moving_scene();
     scene.b_scans = 1;
     scene.depth = 600;

@@ -57,7 +57,7 @@ int open_descriptors() {
     return count;
 }
 
-TEST_F(GpuRobustness, MappedHostMemoryIsNoDevicePlace) {
+TEST_F(GpuRobustness, MappedHostMemoryIsNotDevicePlace) {
     for (const bool fused : {true, false}) {
         const auto gpu = reconstructor(fused);
         const VolumeGrid& grid = gpu->grid();
@@ -77,7 +77,7 @@ TEST_F(GpuRobustness, MappedHostMemoryIsNoDevicePlace) {
     }
 }
 
-TEST_F(GpuRobustness, PlacesAndBlocksThatDoNotFitAreRefused) {
+TEST_F(GpuRobustness, RejectsUnsuitablePlacesAndBlocks) {
     const auto gpu = reconstructor();
     const VolumeGrid& grid = gpu->grid();
     std::vector<float> voxels(static_cast<std::size_t>(grid.voxels()));
@@ -101,7 +101,7 @@ TEST_F(GpuRobustness, PlacesAndBlocksThatDoNotFitAreRefused) {
     gpu->wait(gpu->submit(block(), good));
 }
 
-TEST_F(GpuRobustness, KeepersGoWhenTheWorkIsDone) {
+TEST_F(GpuRobustness, ReleasesBlocksAfterWork) {
     const auto gpu = reconstructor();
     std::vector<float> voxels(static_cast<std::size_t>(gpu->grid().voxels()));
     std::vector<std::weak_ptr<const void>> keepers;
@@ -118,7 +118,7 @@ TEST_F(GpuRobustness, KeepersGoWhenTheWorkIsDone) {
 }
 
 // A source whose memory is all in use can submit nothing until some is released.
-TEST_F(GpuRobustness, KeepersComeBackWithoutAnotherBlock) {
+TEST_F(GpuRobustness, ReleasesBlocksWithoutFurtherSubmit) {
     const auto gpu = reconstructor();
     std::vector<float> voxels(static_cast<std::size_t>(gpu->grid().voxels()));
     std::vector<std::weak_ptr<const void>> keepers;
@@ -137,7 +137,7 @@ TEST_F(GpuRobustness, KeepersComeBackWithoutAnotherBlock) {
 }
 
 // Pinned blocks to a place on the GPU: the plan allocates everything in advance.
-TEST_F(GpuRobustness, SubmitAllocatesNothing) {
+TEST_F(GpuRobustness, SubmitAllocatesNoMemory) {
     spec.geometry = {.samples = 2048, .a_scans = 512, .b_scans = 32};
     spec.block_b_scans = 32;  // 64 MiB, far above the driver's granularity
     const auto many = moving_reflectors(2048, 512 * 32);
@@ -158,7 +158,7 @@ TEST_F(GpuRobustness, SubmitAllocatesNothing) {
     }
 }
 
-TEST_F(GpuRobustness, OutOfMemoryIsAnErrorAndNothingElse) {
+TEST_F(GpuRobustness, OutOfMemoryIsErrorOnly) {
     ReconstructionSpec huge = spec;
     huge.geometry = {.samples = 1 << 16, .a_scans = 4, .b_scans = 1 << 22};
     huge.recipe.background = Background::frame_mean;
@@ -170,13 +170,13 @@ TEST_F(GpuRobustness, OutOfMemoryIsAnErrorAndNothingElse) {
     gpu->wait(gpu->submit(block(), place_of(voxels, gpu->grid())));
 }
 
-TEST_F(GpuRobustness, AnotherGpuThanThereIsIsRefused) {
+TEST_F(GpuRobustness, RejectsMissingGpu) {
     BackendChoice choice{.backend = Backend::cuda};
     choice.gpu.fill(0xee);
     EXPECT_EQ(refusal([&] { make_reconstructor(spec, choice); }), ErrorCode::device);
 }
 
-TEST_F(GpuRobustness, SlowAThousandCyclesLeakNothing) {
+TEST_F(GpuRobustness, SlowThousandCyclesLeakNoMemory) {
     const auto cycle = [&](int i) {
         const auto gpu = reconstructor(i % 2 == 0);
         std::vector<float> voxels(static_cast<std::size_t>(gpu->grid().voxels()));

@@ -101,7 +101,7 @@ class SeveralGpusLive : public Sharing {
     }
 };
 
-TEST_F(SeveralGpusLive, TexturesHoldTheBitsOfOne) {
+TEST_F(SeveralGpusLive, TexturesMatchOneGpu) {
     int tried = 0;
     for (const Setting& setting : settings) {
         for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer}) {
@@ -120,7 +120,7 @@ TEST_F(SeveralGpusLive, TexturesHoldTheBitsOfOne) {
 }
 
 // All GPUs of this machine, if it has several.
-TEST_F(SeveralGpusLive, AllGpusGiveTheBitsOfOne) {
+TEST_F(SeveralGpusLive, AllGpusMatchOneGpu) {
     if (surveyed_gpus().usable.size() < 2) GTEST_SKIP() << "there is one GPU";
     for (const Setting& setting : settings) {
         ReconstructionSpec spec = flow_scan_spec();
@@ -134,7 +134,7 @@ TEST_F(SeveralGpusLive, AllGpusGiveTheBitsOfOne) {
     }
 }
 
-TEST_F(SeveralGpusLive, IsToldWithItsWayAndTimes) {
+TEST_F(SeveralGpusLive, ReportsPathAndTimes) {
     const ReconstructionSpec spec = spec_of({1024, 37, 11, 0, 0}, VoxelType::u8);
     for (const auto& [peers, way] : {std::pair{PeerPath::automatic, "copied from GPU to GPU"},
                                      std::pair{PeerPath::through_host, "through pinned host memory"}}) {
@@ -160,7 +160,7 @@ TEST_F(SeveralGpusLive, IsToldWithItsWayAndTimes) {
     }
 }
 
-TEST_F(SeveralGpusLive, OneThatIsLostInMidVolumeIsLeftOut) {
+TEST_F(SeveralGpusLive, ExcludesDeviceLostDuringVolume) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     const auto is_lost = std::make_shared<bool>(false);
     BackendChoice copies = on_gpu;
@@ -184,7 +184,7 @@ TEST_F(SeveralGpusLive, OneThatIsLostInMidVolumeIsLeftOut) {
 }
 
 // Filters run on the display's GPU, whichever GPU made the voxels.
-TEST_F(SeveralGpusLive, FilteredVolumesAreThoseOfOne) {
+TEST_F(SeveralGpusLive, FilteredVolumesMatchOneGpu) {
     VolumePathOptions options;
     options.tissue.filters = true;
     options.tissue.filter.method = FilterMethod::median;

@@ -98,13 +98,13 @@ class SeveralDevicesOfAKind : public GpuTest, public testing::WithParamInterface
 class SeveralOnOneGpu : public SeveralDevicesOfAKind {};
 class SeveralGpus : public SeveralDevicesOfAKind {};
 
-TEST_P(SeveralOnOneGpu, GiveTheBitsOfOne) {
+TEST_P(SeveralOnOneGpu, MatchOneDevice) {
     const DeviceId gpu = surveyed_gpus().usable.front().id;
     expect_the_bits_of_one({gpu, gpu});
     expect_the_bits_of_one({gpu, gpu, gpu});
 }
 
-TEST_P(SeveralGpus, GiveTheBitsOfOne) {
+TEST_P(SeveralGpus, MatchOneGpu) {
     if (surveyed_gpus().usable.size() < 2) GTEST_SKIP() << "there is one GPU";
     std::vector<DeviceId> gpus;
     for (const Gpu& gpu : surveyed_gpus().usable) {
@@ -132,7 +132,7 @@ class ResidentOnSeveralGpus : public GpuTest {
     }
 };
 
-TEST_F(ResidentOnSeveralGpus, EachWorksInItsOwnMemory) {
+TEST_F(ResidentOnSeveralGpus, EachUsesSeparateMemory) {
     const auto spectra = moving_reflectors(samples, 2 * a_scans);
     const auto bytes = bytes_of_lines(spectra);
     const auto expected = voxels_of<std::byte>(spec, bytes, {});

@@ -38,7 +38,7 @@ class Failing : public SlotWriter {
     int left_;
 };
 
-TEST_F(Sharing, AGpuThatFailsIsTriedAgainAndThenReplaced) {
+TEST_F(Sharing, RetriesFailedGpuThenReplacesIt) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     VolumePathOptions options;
     options.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SlotWriter> {
@@ -65,7 +65,7 @@ TEST_F(Sharing, AGpuThatFailsIsTriedAgainAndThenReplaced) {
         Error);
 }
 
-TEST_F(Sharing, AFailedRecoveryIsAnErrorFromThenOn) {
+TEST_F(Sharing, FailedRecoveryIsPermanentError) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     int calls = 0;
     VolumePathOptions options;
@@ -131,7 +131,7 @@ struct LostDisplay {
     std::unique_ptr<VolumePath> path;
 };
 
-TEST_F(Sharing, ALostDisplayReleasesTheGpuThatReconstructs) {
+TEST_F(Sharing, LostDisplayReleasesReconstructingGpu) {
     using Hear = std::function<void(LostDisplay&)>;
     const std::array<Hear, 4> ways{[](LostDisplay& display) { display.path->wait(display.picture); },
                                    [](LostDisplay& display) { display.path->is_finished(display.picture); },
@@ -155,7 +155,7 @@ TEST_F(Sharing, ALostDisplayReleasesTheGpuThatReconstructs) {
     }
 }
 
-TEST_F(Sharing, ALostDisplayThatNobodyHeardOfHangsNobody) {
+TEST_F(Sharing, UndetectedLostDisplayBlocksNoThread) {
     for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer}) {
         const Deadline deadline;
         LostDisplay display(kind);

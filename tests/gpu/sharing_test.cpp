@@ -43,7 +43,7 @@ constexpr std::array sizes{Size{512, 1, 1, 0, 0},       Size{512, 37, 11, 0, 0},
                            Size{2048, 64, 16, 0, 1023}, Size{832, 19, 7, 1, 0},   Size{2049, 5, 3, 0, 0},
                            Size{512, 128, 1, 0, 1},     Size{2048, 100, 20, 0, 0}};
 
-TEST_F(Sharing, TexturesHoldWhatPlainMemoryHolds) {
+TEST_F(Sharing, TexturesEqualPlainMemory) {
     for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer, SlotKind::upload}) {
         for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::f16}) {
             for (const Size& size : sizes) {
@@ -71,7 +71,7 @@ TEST_F(Sharing, TexturesHoldWhatPlainMemoryHolds) {
     }
 }
 
-TEST_F(Sharing, IsChosenByItselfAndSaysSo) {
+TEST_F(Sharing, IsAutomaticAndReported) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     EXPECT_THAT(LoneVolumePath(spec, {}, {}).describe(),
                 testing::AllOf(HasSubstr("cuda ("), HasSubstr("into textures of")));
@@ -91,7 +91,7 @@ TEST_F(Sharing, FallsBackToBuffersAndUploads) {
     }
 }
 
-TEST_F(Sharing, TheCpuUploadsToTheSameGpu) {
+TEST_F(Sharing, CpuUploadsToSameGpu) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     const PinnedSpectra spectra(spec, 1);
     LoneVolumePath path(spec, {.backend = Backend::cpu}, {});
@@ -179,20 +179,20 @@ void expect_true_pictures(SlotKind kind, Publishing publishing, int streams, con
     EXPECT_EQ(drawn.wrong, 0) << "of " << drawn.pictures;
 }
 
-TEST_F(Sharing, PicturesShowWholeVolumesWhileOthersAreWritten) {
+TEST_F(Sharing, PicturesShowWholeVolumesDuringWrites) {
     for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer, SlotKind::upload}) {
         for (const int streams : {1, 3}) expect_true_pictures(kind, Publishing::whole, streams);
     }
 }
 
-TEST_F(Sharing, RollingPicturesShowTheNewBelowAndTheOldAbove) {
+TEST_F(Sharing, RollingPicturesShowNewSlicesBelowOldOnes) {
     for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer, SlotKind::upload}) {
         expect_true_pictures(kind, Publishing::rolling, 3);
     }
 }
 
 // One GPU listed twice, and all others: voxels are copied into textures while these are drawn.
-TEST_F(Sharing, SoDoPicturesOfSeveralGpus) {
+TEST_F(Sharing, PicturesOfSeveralGpusShowWholeVolumesDuringWrites) {
     for (const PeerPath peers : {PeerPath::automatic, PeerPath::through_host}) {
         BackendChoice backend{.backend = Backend::cuda, .peers = peers};
         for (const Gpu& gpu : surveyed_gpus().usable) backend.named_gpus.push_back(gpu.id);
@@ -264,11 +264,11 @@ void start_and_stop(int cycles) {
     EXPECT_GE(free_device_memory() + (16U << 20), memory) << "device memory is gone";
 }
 
-TEST_F(Sharing, StartingAndStoppingLeaksNothing) {
+TEST_F(Sharing, StartingAndStoppingLeaksNoMemory) {
     start_and_stop(30);
 }
 
-TEST_F(Sharing, AThousandStartsAndStopsLeakNothingSlow) {
+TEST_F(Sharing, SlowThousandStartsAndStopsLeakNoMemory) {
     start_and_stop(1000);
 }
 

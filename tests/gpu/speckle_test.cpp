@@ -68,7 +68,7 @@ SpeckleFilter non_local(std::int64_t across, std::int64_t b_scans, std::int64_t 
 
 class SpeckleOnGpu : public GpuTest {};
 
-TEST_F(SpeckleOnGpu, NonLocalMeansAreTheCpus) {
+TEST_F(SpeckleOnGpu, NonLocalMeansMatchCpu) {
     for (const Size3& size : sizes) {
         expect_same(size, non_local(7, 3, 3, 0.2), "7x7x3 patch 3");
         expect_same(size, non_local(7, 3, 5, 0.1), "7x7x3 patch 5");
@@ -79,7 +79,7 @@ TEST_F(SpeckleOnGpu, NonLocalMeansAreTheCpus) {
 }
 
 // Beyond the limits of the tiles: other patches, wide searches, and powers whose products would overflow.
-TEST_F(SpeckleOnGpu, NonLocalMeansOfAnyPatchAreTheCpus) {
+TEST_F(SpeckleOnGpu, NonLocalMeansOfAnyPatchMatchCpu) {
     expect_same({37, 21, 5}, non_local(5, 3, 1, 0.2), "5x5x3 patch 1");
     expect_same({37, 21, 5}, non_local(5, 3, 7, 0.1), "5x5x3 patch 7");
     expect_same({90, 80, 7}, non_local(29, 7, 3, 0.2), "29x29x7 patch 3");
@@ -92,7 +92,7 @@ TEST_F(SpeckleOnGpu, NonLocalMeansOfAnyPatchAreTheCpus) {
                  filtered(power, size, filter, on_cpu, silent).power, 1e-20, "hardly any power");
 }
 
-TEST_F(SpeckleOnGpu, ManyLooksAreComparedAsTheCpuDoes) {
+TEST_F(SpeckleOnGpu, ManyLooksMatchCpu) {
     SpeckleFilter filter = non_local(5, 3, 3, 0.1);
     filter.looks = 1000;
     SilentProgress silent;
@@ -120,7 +120,7 @@ class CountsSlices : public SilentProgress {
 
 // Volumes of many B-scans are filtered in batches: progress is reported, the filter can be stopped, and results at the
 // seams are the same.
-TEST_F(SpeckleOnGpu, ManyBScansAreFilteredSomeAtATime) {
+TEST_F(SpeckleOnGpu, FiltersManyBScansInBatches) {
     SpeckleFilter median, bilateral;
     median.method = FilterMethod::median;
     bilateral.method = FilterMethod::bilateral;
@@ -135,7 +135,7 @@ TEST_F(SpeckleOnGpu, ManyBScansAreFilteredSomeAtATime) {
     EXPECT_LT(stops.slices, 75);
 }
 
-TEST_F(SpeckleOnGpu, WhatDoesNotFitIsToldBeforehand) {
+TEST_F(SpeckleOnGpu, ReportsInsufficientMemoryBeforehand) {
     SpeckleFilter filter;
     const SpeckleTables tables = tables_of({1, 1, 1}, {1, 1, 3}, filter);
     try {
@@ -148,7 +148,7 @@ TEST_F(SpeckleOnGpu, WhatDoesNotFitIsToldBeforehand) {
     }
 }
 
-TEST_F(SpeckleOnGpu, OfNothingIsNothing) {
+TEST_F(SpeckleOnGpu, ZeroVolumeGivesZero) {
     SilentProgress silent;
     const std::vector<float> nothing(24 * 20 * 3);
     for (const FilterMethod method : {FilterMethod::nlm, FilterMethod::median, FilterMethod::bilateral}) {
@@ -160,7 +160,7 @@ TEST_F(SpeckleOnGpu, OfNothingIsNothing) {
     }
 }
 
-TEST_F(SpeckleOnGpu, MediansAreTheCpus) {
+TEST_F(SpeckleOnGpu, MediansMatchCpu) {
     SpeckleFilter filter;
     filter.method = FilterMethod::median;
     for (const Size3& size : sizes) {
@@ -171,7 +171,7 @@ TEST_F(SpeckleOnGpu, MediansAreTheCpus) {
     }
 }
 
-TEST_F(SpeckleOnGpu, BilateralMeansAreTheCpus) {
+TEST_F(SpeckleOnGpu, BilateralMeansMatchCpu) {
     SpeckleFilter filter;
     filter.method = FilterMethod::bilateral;
     for (const Size3& size : sizes) {
@@ -224,7 +224,7 @@ void expect_same_codes(VoxelType type, const char* quantity, double scale, doubl
     }
 }
 
-TEST_F(SpeckleOnGpu, CodesAreTheCpus) {
+TEST_F(SpeckleOnGpu, CodesMatchCpu) {
     expect_same_codes<std::uint8_t>(VoxelType::u8, "db", 0.2, -10);
     expect_same_codes<std::uint16_t>(VoxelType::u16, "amplitude", 0.01, 0);
     expect_same_codes<float>(VoxelType::f32, "intensity", 1, 0);

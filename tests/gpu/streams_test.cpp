@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, GpuStream, testing::Combine(testing::ValuesIn
 // The mean over a B-scan equals the CPU's to the last bit, so constant spectra give exactly zero.
 class GpuBackground : public GpuTest {};
 
-TEST_F(GpuBackground, OfConstantSpectraLeavesNothing) {
+TEST_F(GpuBackground, RemovesConstantSpectra) {
     ReconstructionSpec spec;
     spec.geometry = {.samples = 1024, .a_scans = 77, .b_scans = 3};
     spec.recipe.quantity = Quantity::intensity;

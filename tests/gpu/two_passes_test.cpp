@@ -26,7 +26,7 @@ bool is_product_of_small_numbers(std::int64_t n) {
     return n == 1;
 }
 
-TEST(TwoPasses, LengthsAreDividedAsBlocksHaveRoom) {
+TEST(TwoPasses, DividesLengthsByRoomOfBlocks) {
     for (std::int64_t n = 1; n <= 70000; ++n) {
         const auto length = two_pass_length(n, of_data_centres);
         if (n <= 8192 || n > 65536 || !is_product_of_small_numbers(n)) {
@@ -42,7 +42,7 @@ TEST(TwoPasses, LengthsAreDividedAsBlocksHaveRoom) {
     }
 }
 
-TEST(TwoPasses, AreThereForWhatInstrumentsRecord) {
+TEST(TwoPasses, SupportUsualLengths) {
     for (const std::int64_t n : {8320, 9600, 10000, 10240, 12288, 16384, 20000, 20480, 24576, 32768, 40000, 40960,
                                  49152, 50000, 60000, 65536}) {
         EXPECT_TRUE(two_pass_length(n, of_data_centres)) << n;
@@ -52,7 +52,7 @@ TEST(TwoPasses, AreThereForWhatInstrumentsRecord) {
 }
 
 // Allows codes to be stored sixteen at a time.
-TEST(TwoPasses, BinsOfSixteenTransformsLieTogether) {
+TEST(TwoPasses, BinsOfSixteenTransformsAreAdjacent) {
     for (const std::int64_t n : {9600, 10000, 16384, 20000, 32768, 65536}) {
         const auto length = two_pass_length(n, of_data_centres);
         ASSERT_TRUE(length) << n;
@@ -61,7 +61,7 @@ TEST(TwoPasses, BinsOfSixteenTransformsLieTogether) {
 }
 
 // Passes are computed by definition; some bins are compared with the definition of the whole transform.
-TEST(TwoPasses, MakeTheDiscreteFourierTransform) {
+TEST(TwoPasses, MakeDiscreteFourierTransform) {
     std::mt19937 random(1);
     std::uniform_real_distribution<double> value(-1, 1);
     for (const int n : {8505, 10000, 16384}) {

@@ -44,7 +44,7 @@ class UpsamplingBits : public GpuTest {
 
 class UpsamplingOnGpu : public UpsamplingBits, public testing::WithParamInterface<Chain> {};
 
-TEST_P(UpsamplingOnGpu, AgreesWithTheCpuBothWays) {
+TEST_P(UpsamplingOnGpu, AgreesWithCpuForBothPaths) {
     const Chain& chain = GetParam();
     const ReconstructionSpec spec = spec_of(chain, 13, 3);
     const auto spectra = moving_reflectors(chain.samples, 13 * 3);

@@ -109,14 +109,14 @@ void expect_the_cpus(VoxelType type, const char* quantity, double scale, double 
     }
 }
 
-TEST_F(VolumeWork, FilteredCodesAreTheCpus) {
+TEST_F(VolumeWork, FilteredCodesMatchCpu) {
     expect_the_cpus<std::uint8_t>(VoxelType::u8, "db", 60.0 / 255, -5);
     expect_the_cpus<std::uint8_t>(VoxelType::u8, "amplitude", 2, 0);
     expect_the_cpus<std::uint16_t>(VoxelType::u16, "db", 0.2, 3);
     expect_the_cpus<float>(VoxelType::f32, "intensity", 1, 0);
 }
 
-TEST_F(VolumeWork, WithoutAFilterCodesStayThemselves) {
+TEST_F(VolumeWork, KeepsCodesWithoutFilter) {
     const Volume volume = volume_of<std::uint8_t>(VoxelType::u8, "db", 60.0 / 255, -5);
     for (const bool reads : {false, true}) {
         const Shown shown = shown_by_gpu(volume, {}, reads, PlaceKind::device_linear);
@@ -125,7 +125,7 @@ TEST_F(VolumeWork, WithoutAFilterCodesStayThemselves) {
     }
 }
 
-TEST_F(VolumeWork, PowerThatOthersWriteIsStored) {
+TEST_F(VolumeWork, StoresExternalPower) {
     const Volume volume = volume_of<std::uint16_t>(VoxelType::u16, "intensity", 0.5, 0);
     const auto work = volume_on_gpu(wanted_of(volume.grid, {}), on_gpu_choice);
     const OnDevice voxels(volume.voxels.size());
@@ -145,7 +145,7 @@ TEST_F(VolumeWork, PowerThatOthersWriteIsStored) {
     }
 }
 
-TEST_F(VolumeWork, FlowGoesWhereItBelongs) {
+TEST_F(VolumeWork, WritesFlowToItsPlace) {
     const Volume volume = volume_of<std::uint8_t>(VoxelType::u8, "db", 60.0 / 255, -5);
     Volume flow = volume_of<std::uint16_t>(VoxelType::u16, "", 1, 0);
     flow.grid.type = VoxelType::f16;
@@ -198,7 +198,7 @@ Volume tissue_moved(std::int64_t z, std::int64_t x) {
     return volume;
 }
 
-TEST_F(VolumeWork, StabilisedVolumesAndTheirFlowAreTheCpus) {
+TEST_F(VolumeWork, StabilisedVolumesAndFlowMatchCpu) {
     LiveTissue tissue;
     tissue.stabilises = true;
     tissue.registration.axial_range = 12;

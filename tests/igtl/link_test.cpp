@@ -40,7 +40,7 @@ TEST(IgtlLink, AddressesOfServersAndClients) {
         EXPECT_THROW(igtl::parsed_link(wrong, "x"), Error) << wrong;
 }
 
-TEST(IgtlLink, AVolumeComesWithItsNotePoseAndBScan) {
+TEST(IgtlLink, SendsVolumeWithNotePoseAndBScan) {
     const auto link = echoing();
     RawProgram program(link->port());
     EXPECT_EQ(program.next().type, "STATUS");
@@ -67,7 +67,7 @@ TEST(IgtlLink, AVolumeComesWithItsNotePoseAndBScan) {
     EXPECT_EQ(b_scan.body.substr(72), volume.body.substr(72 + 40, 20));
 }
 
-TEST(IgtlLink, WhoComesLaterIsSentTheLastVolumeWhileOthersAreThere) {
+TEST(IgtlLink, LaterProgramGetsLastVolume) {
     const auto link = echoing();
     RawProgram first(link->port());
     ASSERT_TRUE(becomes_true([&] { return link->is_hungry(); }));
@@ -78,7 +78,7 @@ TEST(IgtlLink, WhoComesLaterIsSentTheLastVolumeWhileOthersAreThere) {
     EXPECT_EQ(second.next("IMAGE", "Echolux").body.size(), 132U);
 }
 
-TEST(IgtlLink, ASlowProgramGetsTheNewestAndHoldsUpNobody) {
+TEST(IgtlLink, SlowProgramGetsNewestWithoutDelayingOthers) {
     VolumeGrid grid = small_grid();
     grid.a_scans = 2000;
     grid.b_scans = 800;  // 8 MB: more than the socket buffers hold
@@ -104,7 +104,7 @@ TEST(IgtlLink, ASlowProgramGetsTheNewestAndHoldsUpNobody) {
     EXPECT_GE(link->stats().left_out, last - 4);
 }
 
-TEST(IgtlLink, NoVolumeIsWantedWhereNobodyTakesOne) {
+TEST(IgtlLink, RequestsNoVolumeWithoutReader) {
     VolumeGrid grid = small_grid();
     grid.a_scans = 2000;
     grid.b_scans = 2000;
@@ -114,14 +114,14 @@ TEST(IgtlLink, NoVolumeIsWantedWhereNobodyTakesOne) {
     RawProgram silent(link.port());
     ASSERT_TRUE(becomes_true([&] { return link.is_hungry(); }));
     link.offer(offered(grid, 1));
-    for (int i = 0; i < 10; ++i) {  // the link has had time to send more: it goes on listening
+    for (int i = 0; i < 10; ++i) {  // the link has time to send more, and continues to listen
         silent.send(message("STRING", string_body("x")));
         ASSERT_TRUE(becomes_true([&] { return asked > i; }));
     }
     EXPECT_FALSE(link.is_hungry());
 }
 
-TEST(IgtlLink, RequestsAreAnsweredInOrderAlsoWhileAVolumeIsUnderWay) {
+TEST(IgtlLink, AnswersRequestsInOrderDuringVolume) {
     const auto link = echoing();
     RawProgram program(link->port());
     for (int i = 0; i < 200; ++i) program.send(message("STRING", string_body("word " + std::to_string(i))));
@@ -136,7 +136,7 @@ TEST(IgtlLink, RequestsAreAnsweredInOrderAlsoWhileAVolumeIsUnderWay) {
     EXPECT_NE(program.next("CAPABILITY").body.find("IMAGE"), std::string::npos);
 }
 
-TEST(IgtlLink, StrangersAreToldWhyAndTheOthersGoOn) {
+TEST(IgtlLink, TellsStrangersReasonWhileOthersContinue) {
     const auto link = echoing();
     RawProgram good(link->port());
     for (const std::string& bad : {std::string("GET / HTTP/1.1\r\nHost: x\r\n\r\n") + std::string(100, ' '),
@@ -155,7 +155,7 @@ TEST(IgtlLink, StrangersAreToldWhyAndTheOthersGoOn) {
     EXPECT_EQ(good.next("STRING").body.substr(4), "cba");
 }
 
-TEST(IgtlLink, MoreProgramsThanThereIsRoomForAreTurnedAway) {
+TEST(IgtlLink, RejectsTooManyPrograms) {
     const auto link = echoing();
     std::vector<std::unique_ptr<RawProgram>> programs;
     for (int i = 0; i < 4; ++i) {
@@ -171,7 +171,7 @@ TEST(IgtlLink, MoreProgramsThanThereIsRoomForAreTurnedAway) {
     }));
 }
 
-TEST(IgtlLink, WhoAsksAndDoesNotWaitForAnswersIsReadLater) {
+TEST(IgtlLink, DelaysReadingOfFastPrograms) {
     std::vector<std::shared_ptr<void>> kept;
     std::mutex mutex;
     std::atomic<int> others = 0;
@@ -203,7 +203,7 @@ TEST(IgtlLink, WhoAsksAndDoesNotWaitForAnswersIsReadLater) {
     }));
 }
 
-TEST(IgtlLink, AClientConnectsAgainWhenTheOtherSideWasAway) {
+TEST(IgtlLink, ClientReconnects) {
     auto listener = std::make_unique<TcpListener>(NetAddress{"127.0.0.1", 0}, "test");
     const std::uint16_t port = listener->port();
     const auto link = echoing({false, {"127.0.0.1", port}, false});
@@ -221,7 +221,7 @@ TEST(IgtlLink, AClientConnectsAgainWhenTheOtherSideWasAway) {
     EXPECT_TRUE(becomes_true([&] { return link->stats().connected == 0; }));
 }
 
-TEST(IgtlLink, AVolumeThatIsLostOnItsWayIsLeftOut) {
+TEST(IgtlLink, SkipsVolumeLostOnDevice) {
     const auto link = echoing();
     RawProgram program(link->port());
     ASSERT_TRUE(becomes_true([&] { return link->is_hungry(); }));

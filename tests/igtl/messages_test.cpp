@@ -21,7 +21,7 @@ std::vector<Request> read_all(const std::string& text) {
     return reader.read(bytes_of_text(text));
 }
 
-TEST(IgtlMessages, TheChecksumIsThatOfTheStandard) {
+TEST(IgtlMessages, ChecksumMatchesStandard) {
     EXPECT_EQ(igtl::crc64(bytes_of_text("123456789")), 0x6C40DF5F0B497347U);  // published check value
     std::string text;
     for (int i = 0; i < 100; ++i) {
@@ -30,7 +30,7 @@ TEST(IgtlMessages, TheChecksumIsThatOfTheStandard) {
     }
 }
 
-TEST(IgtlMessages, AStringIsPackedAsTheSpecificationSays) {
+TEST(IgtlMessages, PacksStringsBySpecification) {
     const std::string body = big(106, 2) + big(5, 2) + "hallo";
     const std::string wanted = big(1, 2) + field("STRING", 12) + field("Echolux", 20) + big(1000, 4) +
                                big(0x80000000U, 4) + big(body.size(), 8) + big(slow_crc64(body), 8) + body;
@@ -38,7 +38,7 @@ TEST(IgtlMessages, AStringIsPackedAsTheSpecificationSays) {
     EXPECT_EQ(igtl::string({"Echolux", 1}, std::string(100'000, 'x')).size(), 58U + 4 + 65535);
 }
 
-TEST(IgtlMessages, AnAnswerHasNumberNameAndVersionOfItsCommand) {
+TEST(IgtlMessages, AnswerHasNumberNameAndVersionOfCommand) {
     const Request request{Request::Kind::command, 2, "Slicer", 77, "get", ""};
     const std::string content = big(77, 4) + field("get", 128) + big(106, 2) + big(2, 4) + "{}";
     const std::string body = big(12, 2) + big(0, 2) + big(0, 4) + big(77, 4) + content;
@@ -51,7 +51,7 @@ TEST(IgtlMessages, AnAnswerHasNumberNameAndVersionOfItsCommand) {
     EXPECT_EQ(text_of(igtl::answer_to(old, 5, "{}")).substr(58), content);
 }
 
-TEST(IgtlMessages, AVolumeLiesWhereItsFileLies) {
+TEST(IgtlMessages, PoseMatchesFile) {
     const igtl::Pose pose = igtl::pose_of(small_grid());
     using Three = std::array<double, 3>;
     EXPECT_EQ(pose.directions[0], (Three{-1, 0, 0}));  // A-scans: to the left
@@ -66,7 +66,7 @@ TEST(IgtlMessages, AVolumeLiesWhereItsFileLies) {
     EXPECT_EQ(other.origin_mm, (Three{0, 0, -0.05}));
 }
 
-TEST(IgtlMessages, WhatTheProtocolCannotSayIsRefused) {
+TEST(IgtlMessages, RejectsUnsupportedImages) {
     for (const VoxelType type : {VoxelType::f16, VoxelType::complex64, VoxelType::phasor8})
         EXPECT_THROW(igtl::check_image(small_grid(type)), Error);
     VolumeGrid wide = small_grid();
@@ -77,7 +77,7 @@ TEST(IgtlMessages, WhatTheProtocolCannotSayIsRefused) {
     EXPECT_THROW(igtl::image({}, small_grid(), igtl::pose_of(small_grid()), Bytes(3)), Error);
 }
 
-TEST(IgtlReader, RequestsOfAllVersionsInPiecesOfAnySize) {
+TEST(IgtlReader, ReadsRequestsOfAllVersionsInPiecesOfAnySize) {
     const std::string text = message("IMAGE", std::string(1000, 'x')) +
                              message("STRING", string_body("view.mode=mip")) +
                              message("COMMAND", extended(command_body(9, "get", "view.mode")), 2, "Slicer") +
@@ -103,7 +103,7 @@ TEST(IgtlReader, RequestsOfAllVersionsInPiecesOfAnySize) {
     }
 }
 
-TEST(IgtlReader, WhatIsNoMessageIsRefused) {
+TEST(IgtlReader, RejectsInvalidMessages) {
     std::string wrong_sum = message("STRING", string_body("x"));
     wrong_sum.back() = 'y';
     std::string huge = message("STRING", "");
@@ -130,7 +130,7 @@ TEST(IgtlReader, WhatIsNoMessageIsRefused) {
     for (std::size_t i = 0; i < all.size(); ++i) EXPECT_THROW(read_all(all[i]), Error) << i;
 }
 
-TEST(IgtlTimes, DistancesAreTheSourcesAndTheBeginningIsTheSoonestOne) {
+TEST(IgtlTimes, KeepDistancesAndUseShortestDelay) {
     igtl::UnixTimes times;
     EXPECT_DOUBLE_EQ(times.of(1, 1000.3), 1000.3);
     EXPECT_DOUBLE_EQ(times.of(2, 1001.1), 1001.1);  // arrived with a shorter delay

@@ -61,7 +61,7 @@ void check_voxels(::igtl::ImageMessage& image, const VolumeGrid& grid, const Byt
     }
 }
 
-TEST(IgtlReceiver, VolumesArriveBitByBitWithSpacingPoseAndTime) {
+TEST(IgtlReceiver, ReceivesExactVolumesWithSpacingPoseAndTime) {
     igtl::Link link(own_port, [](const auto&, const auto&, const auto&) {});
     auto socket = ::igtl::ClientSocket::New();
     ASSERT_EQ(0, socket->ConnectToServer("127.0.0.1", link.port()));
@@ -123,7 +123,7 @@ TEST(IgtlReceiver, VolumesArriveBitByBitWithSpacingPoseAndTime) {
     }
 }
 
-TEST(IgtlReceiver, ItsServerIsFoundAndItsStringsAreAnswered) {
+TEST(IgtlReceiver, FindsServerAndAnswersStrings) {
     auto server = ::igtl::ServerSocket::New();
     int port = 0;
     for (port = 28944; port < 28964 && server->CreateServer(port) != 0;) ++port;
@@ -154,7 +154,7 @@ TEST(IgtlReceiver, ItsServerIsFoundAndItsStringsAreAnswered) {
 
 #else
 
-TEST(IgtlReceiver, VolumesArriveBitByBitWithSpacingPoseAndTime) {
+TEST(IgtlReceiver, ReceivesExactVolumesWithSpacingPoseAndTime) {
     GTEST_SKIP() << "built without OpenIGTLink (libopenigtlink-dev)";
 }
 

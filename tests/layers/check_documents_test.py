@@ -32,30 +32,30 @@ class EachFault(unittest.TestCase):
     def test_good_documents_have_no_findings(self):
         self.assertEqual(self.found(), [])
 
-    def test_a_link_to_no_file(self):
+    def test_link_to_no_file(self):
         self.expect("docs/live.md", "# Live\n## The live system\n[a](gone.md)\n", "docs/live.md: gone.md: there is no such file")
 
-    def test_a_picture_that_is_missing(self):
+    def test_finds_missing_picture(self):
         self.expect("docs/live.md", '# Live\n## The live system\n<img src="no.png">\n', "docs/live.md: no.png: there is no such file")
 
-    def test_a_link_to_no_heading(self):
+    def test_link_to_no_heading(self):
         self.expect("docs/live.md", "# Live\n", "docs/index.md: live.md#the-live-system: there is no such heading")
 
-    def test_a_heading_in_a_block_of_code_is_none(self):
+    def test_ignores_headings_in_code_blocks(self):
         self.expect("docs/live.md", "# Live\n```\n## The live system\n```\n",
                     "docs/index.md: live.md#the-live-system: there is no such heading")
 
-    def test_a_page_that_the_index_does_not_list(self):
+    def test_finds_unlisted_page(self):
         self.expect("docs/new.md", "# New\n", "docs/new.md: docs/index.md does not list it")
 
-    def test_a_picture_that_no_page_shows(self):
+    def test_finds_unused_picture(self):
         self.expect("docs/pictures/old.gif", "", "docs/pictures/old.gif: no page shows it")
 
-    def test_a_source_that_is_gone(self):
+    def test_finds_missing_source(self):
         self.expect("docs/live.md", "# Live\n## The live system\n`engine/live/{ring,gone}.h`\n",
                     "docs/live.md: names engine/live/gone.h, which does not exist")
 
-    def test_history_names_what_is_gone(self):
+    def test_ignores_old_names_in_history(self):
         self.assertEqual(self.found("CHANGELOG.md", "`engine/gone.h`\n"), ["CHANGELOG.md: docs/index.md does not list it"])
 
 

@@ -37,27 +37,27 @@ class EachRule(unittest.TestCase):
     def test_good_tree_has_no_findings(self):
         self.assertEqual(self.found(), [])
 
-    def test_wrong_arrows(self):
+    def test_finds_wrong_includes_between_rooms(self):
         wrong = [("assets", "compute"), ("compute", "assets"), ("compute", "engine"), ("compute", "render"), ("compute", "ui"), ("engine", "render"),
                  ("engine", "ui"), ("render", "engine"), ("render", "ui")]
         for room, target in wrong:
             with self.subTest(room=room, target=target):
                 self.expect(f"{room}/x.cpp", f'// X.\n#include "{target}/y.h"\n', f"{room} may include")
 
-    def test_what_comes_from_others_is_read_in_one_place(self):
+    def test_parses_foreign_data_in_one_place(self):
         self.expect("engine/x.cpp", "// X.\nconst auto a = nlohmann::json::parse(text);\n", "parsed_json()")
         self.expect("app/x.cpp", "// X.\nconst auto a = toml::parse_file(path);\n", "toml_entries()")
         self.expect("engine/x.cpp", "// X.\nstd::ifstream file(path, std::ios::binary);\n", "regular_stream()")
         self.expect("engine/x.cpp", "// X.\nstd::ifstream(path).read(start, 4);\n", "regular_stream()")
         self.assertEqual(self.found("engine/x.cpp", "// X.\nstd::ifstream file = regular_stream(path);\nstd::ifstream stream_;\n"), [])
 
-    def test_render_does_not_learn_how_voxels_are_made(self):
+    def test_render_includes_no_reconstruction(self):
         self.expect("render/x.cpp", '// X.\n#include "compute/reconstructor.h"\n', "render sees of compute only")
 
     def test_engine_and_render_meet_in_app_only(self):
         self.expect("ui/cli/x.cpp", '// X.\n#include "engine/a.h"\n#include "render/b.h"\n', "they meet in app only")
 
-    def test_folders_that_include_each_other(self):
+    def test_finds_folders_that_include_each_other(self):
         found = self.found("engine/live/session.h", '// Session.\n#include "engine/acquire/source.h"\n')
         self.assertEqual(found, [])
         with tempfile.TemporaryDirectory() as folder:
@@ -69,7 +69,7 @@ class EachRule(unittest.TestCase):
             self.assertEqual(list(check_layers.findings(root)),
                              ["these include each other: engine/acquire, engine/live, engine/scan"])
 
-    def test_two_types_of_one_name(self):
+    def test_finds_duplicate_types(self):
         text = "// X.\nnamespace echolux {\nclass Stage final : public Base {\n};\n}  // namespace echolux\n"
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
@@ -94,7 +94,7 @@ class EachRule(unittest.TestCase):
             with self.subTest(header=header):
                 self.expect("engine/x.cpp", f"// X.\n#include <{header}>\n", "POSIX headers stay")
 
-    def test_what_others_build_on_needs_nothing_of_the_inside(self):
+    def test_public_headers_include_no_internals(self):
         c, cpp = "include/echolux/live.h", "include/echolux/live.hpp"
         for name in ("<stdio.h>", '"base.hpp"', "<echolux/base.h>"):
             self.expect(c, f"// X.\n#include {name}\n", "the C interface includes stddef.h, stdint.h and itself only")
@@ -103,7 +103,7 @@ class EachRule(unittest.TestCase):
         for path in (cpp, "examples/a.c"):
             self.expect(path, '// X.\n#include "compute/error.h"\n', "nothing of the inside is seen from outside")
 
-    def test_the_copy_of_an_interface_alone_may_be_long(self):
+    def test_old_interface_copy_may_be_long(self):
         self.assertEqual(self.found("tests/library/echolux_v1.h", "// X.\n" * 1300), [])
         self.expect("include/echolux/live.h", "// X.\n" * 1300, "1300 lines")
 
@@ -115,7 +115,7 @@ class EachRule(unittest.TestCase):
         self.expect("engine/x.h", "#pragma once\n#include <vector>\n", "no opening comment")
         self.expect("engine/x.cpp", "#include <vector>\n", "no opening comment")
 
-    def test_the_header_may_speak_for_its_source(self):
+    def test_header_describes_its_source(self):
         self.assertEqual(self.found("compute/tables.cpp", '#include "compute/tables.h"\n'), [])
 
     def test_long_file(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the string literals that users may see against the rules for messages: rooms below ui name settings rather
-than command-line options, counts are formatted by counted() (compute/counted.h), and phrases that confused readers
-are not used.
+than command-line options, counts are formatted by counted() (compute/counted.h), and phrases that puzzle readers
+(english.py) are not used.
 
 usage: check_messages.py ROOT          prints one line per finding; exit status 1 if there is one
        check_messages.py ROOT --print  prints all messages instead, file by file, for review
@@ -9,6 +9,8 @@ usage: check_messages.py ROOT          prints one line per finding; exit status 
 import re
 import sys
 from pathlib import Path
+
+import english
 
 ROOMS = ["assets", "compute", "engine", "render", "app", "library", "bench", "ui", "include"]
 BELOW_UI = {"assets", "compute", "engine", "render", "app", "library", "bench"}
@@ -25,25 +27,6 @@ THINGS = ("B-scans|A-scans|bins|bits|blocks|boundaries|bytes|channels|checks|chu
           "spectra|threads|times|values|volumes|voxels")
 # "3 x 1 voxels" is a size, not a count.
 PLURAL = re.compile(rf"(?<!x )(?:\{{\}}|\b1) (?:more )?(?:{THINGS})\b(?!/s| x )")
-
-PUZZLING = {
-    r"(?<!there )\bis no (?!longer\b)": "say what it is not: 'is not a'",
-    r"\btenths of a second": "say seconds",
-    r"\bgoes? (?:first|before)\b": "say 'overrides', 'takes precedence'",
-    r"\b(?:says?|describes) itself what\b": "say 'describes itself'",
-    r"\bnobody says\b": "say what the default is",
-    r"\bis there already\b": "say 'already exists'",
-    r"\bnot in \{": "list the choices in a sentence",
-    r"\banew\b": "say 'again'",
-    r"\b(?:one|settings|OME-Zarr) an? (?:line|pixel|row|key|file|scan)\b": "say 'one per'",
-    r"\b(?:lines|pictures|beats|volumes|A-scans) a second\b": "say 'per second'",
-    r"\bof ours\b": "say 'saved by Echolux'",
-    r"\bto be had\b|\bcan be had\b": "say 'available'",
-    r"\bof (?:our|one's) own\b": "say 'your'",
-    r"\bnot (?:there )?any ?more\b": "say 'no longer'",
-    r"\bthat cannot be$": "say 'impossible', 'invalid'",
-    r"\bwaits? in vain\b": "say what does not happen",
-}
 
 TOKEN = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\((.*?)\)\1"|"((?:[^"\\\n]|\\.)*)"|\'(?:[^\'\\\n]|\\.)+\'', re.S)
@@ -81,9 +64,8 @@ def faults(path, text):
     is_table = any(path.is_relative_to(table) for table in TABLES)
     if not is_table and PLURAL.search(text):
         yield "counts: use counted() of compute/counted.h"
-    for phrase, advice in PUZZLING.items():
-        if not is_table and re.search(phrase, text):
-            yield advice
+    if not is_table:
+        yield from dict.fromkeys(advice for _, _, advice in english.IN_MESSAGES.hits(text))
 
 
 def findings(root):

@@ -50,14 +50,14 @@ class LibraryBatch : public ::testing::Test {
     lux::Batch batch_;
 };
 
-TEST_F(LibraryBatch, PartsInAnyOrderTakeOnePlan) {
+TEST_F(LibraryBatch, PartsInAnyOrderShareOnePlan) {
     const lux::Scan one = scan("one", fixed);
     for (const auto& [volume, begin, end] : {std::tuple{1, 4, 6}, {0, 0, 2}, {1, 2, 4}, {0, 5, 6}, {0, 0, 0}})
         expect_as_alone(batch_, one, part_of(volume, begin, end));
     EXPECT_EQ(batch_.plans(), 1);
 }
 
-TEST_F(LibraryBatch, ScansOfOneProtocolTakeOnePlan) {
+TEST_F(LibraryBatch, ScansOfOneProtocolShareOnePlan) {
     EXPECT_EQ(batch_.plans(), 0);
     for (const char* name : {"one", "two", "three"}) expect_as_alone(batch_, scan(name, fixed), part_of(1, 2, 6));
     EXPECT_EQ(batch_.plans(), 1);
@@ -65,7 +65,7 @@ TEST_F(LibraryBatch, ScansOfOneProtocolTakeOnePlan) {
     EXPECT_EQ(batch_.plans(), 1) << "volumes are no part of a plan";
 }
 
-TEST_F(LibraryBatch, WhateverChangesVoxelsIsPlannedAnew) {
+TEST_F(LibraryBatch, ChangedVoxelsNeedNewPlan) {
     const lux::Assignments changes[] = {{"recipe.window=rect"},
                                         {"recipe.voxel=u8"},
                                         {"recipe.zero_padding=2"},
@@ -81,7 +81,7 @@ TEST_F(LibraryBatch, WhateverChangesVoxelsIsPlannedAnew) {
     }
 }
 
-TEST_F(LibraryBatch, ACalibrationThatIsAnArrayIsPartOfThePlan) {
+TEST_F(LibraryBatch, CalibrationArrayIsPartOfPlan) {
     lux::Scan one = scan("one", fixed);
     batch_.reconstruct(one);
     one.set_calibration("dark", std::vector<double>(256, 100));
@@ -89,7 +89,7 @@ TEST_F(LibraryBatch, ACalibrationThatIsAnArrayIsPartOfThePlan) {
     EXPECT_EQ(batch_.plans(), 2);
 }
 
-TEST_F(LibraryBatch, TheNoiseFloorIsThatOfEachScan) {
+TEST_F(LibraryBatch, NoiseFloorIsMeasuredForEachScan) {
     const lux::Scan one = scan("one", measured);
     expect_as_alone(batch_, one, part_of(0, 0, 3));
     expect_as_alone(batch_, one, part_of(1, 0, 3));
@@ -104,7 +104,7 @@ TEST_F(LibraryBatch, TheNoiseFloorIsThatOfEachScan) {
     EXPECT_EQ(batch_.plans(), 2);
 }
 
-TEST_F(LibraryBatch, SpectraThatWereRecordedAnewAreMeasuredAnew) {
+TEST_F(LibraryBatch, NewSpectraAreMeasuredAgain) {
     const lux::Scan one = scan("one", measured);
     const lux::Volumes before = batch_.reconstruct(one);
     std::vector<std::uint16_t> spectra = fringes({.volumes = 2});
@@ -119,7 +119,7 @@ TEST_F(LibraryBatch, SpectraThatWereRecordedAnewAreMeasuredAnew) {
     EXPECT_NE(after.structure.provenance(), before.structure.provenance());
 }
 
-TEST_F(LibraryBatch, ABadScanOrPartLeavesItUsable) {
+TEST_F(LibraryBatch, FailedScanOrPartKeepsBatchUsable) {
     const lux::Scan one = scan("one", fixed), gone = scan("gone", fixed);
     std::filesystem::remove(folder_ / "gone/spectra.raw");
     batch_.reconstruct(one);
@@ -137,7 +137,7 @@ int darken(void*, const echolux_staged* staged) {
     return 0;
 }
 
-TEST_F(LibraryBatch, StagesArePartOfThePlan) {
+TEST_F(LibraryBatch, StagesArePartOfPlan) {
     lux::Scan one = scan("one", fixed);
     batch_.reconstruct(one);
     auto stages = lux::make<echolux_stages>();

@@ -58,7 +58,7 @@ TEST(LibraryCalibrate, TwoMirrorsGiveMapAndDispersion) {
     EXPECT_EQ(status_of([&] { lux::Reconstructor work(scan); }), ECHOLUX_OK);
 }
 
-TEST(LibraryCalibrate, MirrorsThatAreNoneAreRefused) {
+TEST(LibraryCalibrate, RejectsInvalidMirrors) {
     const std::vector<double> near = mirror(60), far = mirror(160), flat(samples, 500);
     const auto with = [&](const auto& change) {
         auto given = lux::make<echolux_mirrors>();
@@ -80,7 +80,7 @@ TEST(LibraryCalibrate, MirrorsThatAreNoneAreRefused) {
     EXPECT_EQ(with([](echolux_mirrors& m) { m.displacement_um = -1; }), ECHOLUX_BAD_SETTING);
 }
 
-TEST(LibraryCalibrate, MeansAndNoise) {
+TEST(LibraryCalibrate, ComputesMeansAndNoise) {
     const Size size;
     const auto spectra = fringes(size);
     const lux::Scan scan = described(size);
@@ -132,14 +132,14 @@ class LibraryDispersion : public ::testing::Test {
     }
 };
 
-TEST_F(LibraryDispersion, IsFound) {
+TEST_F(LibraryDispersion, FindsDispersion) {
     ASSERT_EQ(searched(), ECHOLUX_OK);
     EXPECT_NEAR(std::abs(found_.a2_rad), 25, 1);
     EXPECT_LT(found_.entropy, found_.entropy_before);
     EXPECT_EQ(found_.is_sharp, 1);
 }
 
-TEST_F(LibraryDispersion, CanBeStoppedAndRefused) {
+TEST_F(LibraryDispersion, CanBeStoppedAndRejectsInvalidInput) {
     search_.progress = [](void*, const char*, std::int64_t, std::int64_t, const char*) { return 1; };
     EXPECT_EQ(searched(), ECHOLUX_CANCELLED);
     search_ = lux::make<echolux_dispersion_search>();
@@ -157,7 +157,7 @@ TEST_F(LibraryDispersion, CanBeStoppedAndRefused) {
 }
 
 // Lines of a mirror form a block of one B-scan. Their amplitude falls by 2 dB per step.
-TEST(LibraryCalibrate, MirrorsAtSeveralDepthsGiveTheFallOff) {
+TEST(LibraryCalibrate, MirrorsAtSeveralDepthsGiveFallOff) {
     constexpr std::int64_t lines = 8, bins = samples / 2;
     const lux::Scan scan = lux::Scan::create(samples, lines, 1, "f32", {plain_recipe, "recipe.levels=fixed"});
     std::vector<double> found_bins, levels;

@@ -110,7 +110,7 @@ TEST(LibraryErrors, NullIsRefusedByEveryCall) {
     EXPECT_EQ(echolux_write_movie(nullptr, nullptr, nullptr, nullptr, nullptr, e), pictures);
 }
 
-TEST(LibraryErrors, FreeingNothingIsNoError) {
+TEST(LibraryErrors, FreeingNullIsAllowed) {
     EXPECT_EQ(echolux_scan_free(nullptr), ECHOLUX_OK);
     EXPECT_EQ(echolux_reconstructor_free(nullptr), ECHOLUX_OK);
     EXPECT_EQ(echolux_volume_free(nullptr), ECHOLUX_OK);
@@ -121,7 +121,7 @@ TEST(LibraryErrors, FreeingNothingIsNoError) {
     EXPECT_EQ(echolux_batch_free(nullptr), ECHOLUX_OK);
 }
 
-TEST(LibraryErrors, AnErrorSaysWhatWhereAndWhatToDo) {
+TEST(LibraryErrors, ErrorHasCauseLocationAndRemedy) {
     auto error = lux::make<echolux_error>();
     echolux_scan* scan = nullptr;
     EXPECT_EQ(echolux_scan_open("/nowhere/scan.toml", nullptr, 0, &scan, &error), ECHOLUX_BAD_FILE);
@@ -132,7 +132,7 @@ TEST(LibraryErrors, AnErrorSaysWhatWhereAndWhatToDo) {
     EXPECT_EQ(scan, nullptr);
 }
 
-TEST(LibraryErrors, ASuccessClearsTheError) {
+TEST(LibraryErrors, SuccessClearsError) {
     auto error = lux::make<echolux_error>();
     echolux_volume_open("/nowhere.nrrd", nullptr, &error);
     ASSERT_NE(error.code, ECHOLUX_OK);
@@ -142,7 +142,7 @@ TEST(LibraryErrors, ASuccessClearsTheError) {
     EXPECT_STREQ(error.what, "");
 }
 
-TEST(LibraryErrors, NobodyHasToAskForTheReason) {
+TEST(LibraryErrors, ErrorArgumentIsOptional) {
     echolux_scan* scan = nullptr;
     EXPECT_EQ(echolux_scan_open("/nowhere/scan.toml", nullptr, 0, &scan, nullptr), ECHOLUX_BAD_FILE);
     echolux_error unset;
@@ -151,7 +151,7 @@ TEST(LibraryErrors, NobodyHasToAskForTheReason) {
     EXPECT_EQ(unset.code, 0) << "an error whose size is not set is not touched";
 }
 
-TEST(LibraryErrors, AShorterErrorIsFilledAsFarAsItGoes) {
+TEST(LibraryErrors, ShorterErrorIsFilledUpToItsSize) {
     struct {
         echolux_error error;
         char guard = 'x';
@@ -166,7 +166,7 @@ TEST(LibraryErrors, AShorterErrorIsFilledAsFarAsItGoes) {
     EXPECT_STREQ(kept.error.what, "is ");
 }
 
-TEST(LibraryErrors, ASizeThatIsNotSetIsRefused) {
+TEST(LibraryErrors, RejectsMissingSize) {
     const lux::Scan scan = described();
     for (const std::size_t size : {std::size_t{0}, std::size_t{3}, std::size_t{1} << 40}) {
         auto grid = lux::make<echolux_grid>();
@@ -179,7 +179,7 @@ TEST(LibraryErrors, ASizeThatIsNotSetIsRefused) {
 }
 
 // Callers compiled with an older and with a newer header.
-TEST(LibraryErrors, StructsOfOtherVersionsWork) {
+TEST(LibraryErrors, AcceptsStructsOfOtherVersions) {
     const lux::Scan scan = described();
     const Size size;
     const auto spectra = fringes(size);
@@ -211,7 +211,7 @@ TEST(LibraryErrors, ResultsFitIntoOlderStructs) {
     EXPECT_EQ(grid.quantity[0], '#');
 }
 
-TEST(LibraryErrors, AHandleOfAnotherKindIsRefused) {
+TEST(LibraryErrors, HandleOfAnotherKindIsRefused) {
     const lux::Scan scan = described();
     const void* data = nullptr;
     auto* no_volume = reinterpret_cast<echolux_volume*>(scan.get());
@@ -221,7 +221,7 @@ TEST(LibraryErrors, AHandleOfAnotherKindIsRefused) {
 
 // Reads freed memory, which the address sanitizer would report. The library checks a word in the handle, although this
 // cannot detect every freed handle.
-TEST(LibraryErrors, AFreedHandleIsToldApartWhereItsMemoryStillIs) {
+TEST(LibraryErrors, DetectsFreedHandleIfMemoryIsIntact) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "reads freed memory on purpose";
 #else
@@ -237,7 +237,7 @@ TEST(LibraryErrors, AFreedHandleIsToldApartWhereItsMemoryStillIs) {
 #endif
 }
 
-TEST(LibraryErrors, VersionsAreTold) {
+TEST(LibraryErrors, ReportsVersions) {
     EXPECT_EQ(echolux_interface_version(), static_cast<std::uint32_t>(ECHOLUX_INTERFACE_VERSION));
     EXPECT_STREQ(echolux_version(), ECHOLUX_TEST_VERSION);
     EXPECT_EQ(echolux_has("nothing"), 0);

@@ -7,7 +7,7 @@ namespace echolux::test {
 namespace {
 
 // The memory limit allows two and a half volumes.
-TEST(LibraryLiveKept, TheLastVolumesAreKept) {
+TEST(LibraryLiveKept, KeepsLastVolumes) {
     const TemporaryFolder folder;
     const Size size{.volumes = 3};
     auto settings = fixed_levels;
@@ -50,7 +50,7 @@ TEST(LibraryLiveKept, TheLastVolumesAreKept) {
 }
 
 // Changes of volume processing are recorded like changes of the recipe.
-TEST(LibraryLiveKept, PushedVolumesAreKeptAndTheirChangesCounted) {
+TEST(LibraryLiveKept, KeepsPushedVolumesAndCountsTheirChanges) {
     const TemporaryFolder folder;
     const std::string file = (folder / "last.nrrd").string();
     const Size size;
@@ -87,7 +87,7 @@ TEST(LibraryLiveKept, PushedVolumesAreKeptAndTheirChangesCounted) {
     EXPECT_EQ(status_of([&] { lux::Live::create(described(size), wanted); }), ECHOLUX_BAD_SETTING);
 }
 
-TEST(LibraryLiveKept, WithoutMemoryForThemNoVolumesAreKept) {
+TEST(LibraryLiveKept, KeepsNoVolumesWithoutMemory) {
     lux::Live live = lux::Live::open("sim:vessel", {"scan.samples=256", "scan.a_scans=16", "scan.b_scans=4"});
     live.start(1);
     ASSERT_TRUE(live.next(soon));

@@ -17,7 +17,7 @@ void push_volume(lux::Live& live, const std::vector<std::uint16_t>& spectra, con
     for (std::int64_t b = 0; b < size.b_scans; ++b) ASSERT_TRUE(live.push(block_of(spectra, size, b, 1), soon));
 }
 
-TEST(LibraryLive, PushedBlocksBecomeTheVolumesOfAReconstructor) {
+TEST(LibraryLive, PushedBlocksBecomeVolumesOfReconstructor) {
     const Size size;
     const auto spectra = fringes(size);
     const lux::Scan scan = described(size);
@@ -40,7 +40,7 @@ TEST(LibraryLive, PushedBlocksBecomeTheVolumesOfAReconstructor) {
     EXPECT_EQ(live.stats().ended, 1);
 }
 
-TEST(LibraryLive, AnOpenNoiseFloorIsMeasuredFromTheFirstBlock) {
+TEST(LibraryLive, MeasuresNoiseFloorFromFirstBlock) {
     const Size size;
     const auto spectra = fringes(size);
     lux::Scan scan = described(size, {plain_recipe});
@@ -53,7 +53,7 @@ TEST(LibraryLive, AnOpenNoiseFloorIsMeasuredFromTheFirstBlock) {
     EXPECT_EQ(floats_of(made->structure), reconstructed(scan, spectra, size, 6));
 }
 
-TEST(LibraryLive, WhereEveryVolumeCountsWhoPushesWaits) {
+TEST(LibraryLive, PushWaitsIfEveryVolumeCounts) {
     const Size size;
     const auto spectra = fringes(size);
     lux::Live live = lux::Live::create(described(size), options(ECHOLUX_EVERY));
@@ -72,7 +72,7 @@ TEST(LibraryLive, WhereEveryVolumeCountsWhoPushesWaits) {
     EXPECT_EQ(live.stats().left_out_volumes, 0);
 }
 
-TEST(LibraryLive, WhereTheNewestCountsNobodyWaits) {
+TEST(LibraryLive, PushNeverWaitsIfNewestCounts) {
     const Size size;
     const auto spectra = fringes(size);
     lux::Live live = lux::Live::create(described(size), options(ECHOLUX_NEWEST));
@@ -93,7 +93,7 @@ TEST(LibraryLive, WhereTheNewestCountsNobodyWaits) {
     EXPECT_EQ(taken + stats.left_out_volumes + stats.overwritten_volumes, 10);
 }
 
-TEST(LibraryLive, VolumesAreCalledBack) {
+TEST(LibraryLive, CallbackReceivesVolumes) {
     struct Heard {
         std::atomic<int> volumes = 0;
         std::atomic<std::int64_t> depth = 0;
@@ -117,7 +117,7 @@ TEST(LibraryLive, VolumesAreCalledBack) {
     EXPECT_EQ(status_of([&] { live.next(0); }), ECHOLUX_BAD_ARGUMENT);
 }
 
-TEST(LibraryLive, ACallbackCannotFreeItsSession) {
+TEST(LibraryLive, CallbackCannotFreeItsSession) {
     struct Heard {
         std::atomic<echolux_live*> live = nullptr;
         std::atomic<int> status = -1;
@@ -185,7 +185,7 @@ TEST(LibraryLive, StartsAgain) {
     }
 }
 
-TEST(LibraryLive, ARecordingIsReplayedVolumeByVolume) {
+TEST(LibraryLive, RecordingIsReplayedVolumeByVolume) {
     const TemporaryFolder folder;
     const Size size{.volumes = 3};
     const std::string toml = scan_in(folder.path(), size);
@@ -207,7 +207,7 @@ TEST(LibraryLive, ARecordingIsReplayedVolumeByVolume) {
     EXPECT_EQ(volumes, 3);
 }
 
-TEST(LibraryLive, TheSimulatorIsASource) {
+TEST(LibraryLive, SimulatorIsSource) {
     lux::Live live = lux::Live::open(
         "sim:vessel", {"scan.samples=256", "scan.a_scans=16", "scan.b_scans=4", "source.line_rate_hz=20000"},
         options(ECHOLUX_NEWEST));
@@ -283,7 +283,7 @@ TEST(LibraryLive, WrongCallsAreRefused) {
     EXPECT_EQ(other.events(), "");
 }
 
-TEST(LibraryLive, TellsItsScanAsItIsNow) {
+TEST(LibraryLive, ReportsCurrentScan) {
     lux::Live live = lux::Live::open(
         "sim:mirror", {"simulation.samples=256", "simulation.mirror_um=[50]", "simulation.mirror_amplitude=[0.2]",
                        "simulation.a_scans=8", "simulation.b_scans=3", "recipe.window=hann"});
@@ -295,7 +295,7 @@ TEST(LibraryLive, TellsItsScanAsItIsNow) {
     EXPECT_EQ(now.shape().has_spectra, 0);
 }
 
-TEST(LibraryLive, RecordsWhatIsPushed) {
+TEST(LibraryLive, RecordsPushedBlocks) {
     const TemporaryFolder folder;
     const std::string file = (folder.path() / "take.toml").string();
     const Size size;
@@ -344,7 +344,7 @@ TEST(LibraryLive, RecordsInStripesOverSeveralDisks) {
     EXPECT_EQ(0, std::memcmp(of_file.data(), spectra.data(), of_file.size()));
 }
 
-TEST(LibraryLive, RecordsTheTruthOfTheSimulator) {
+TEST(LibraryLive, RecordsTruthOfSimulator) {
     const TemporaryFolder folder;
     lux::Live live =
         lux::Live::open("sim:vessel", {"simulation.samples=256", "simulation.a_scans=8", "simulation.b_scans=2"});

@@ -27,7 +27,7 @@ struct Slow {
     }
 };
 
-TEST(LibraryLive, WhatIsWorkedOnIsWaitedFor) {
+TEST(LibraryLive, WaitsForWorkInProgress) {
     const Size size;
     const auto spectra = fringes(size);
     Slow slow;
@@ -49,7 +49,7 @@ TEST(LibraryLive, WhatIsWorkedOnIsWaitedFor) {
     EXPECT_EQ(status_of([&] { live.wait(-1); }), ECHOLUX_BAD_ARGUMENT);
 }
 
-TEST(LibraryLive, NobodyWaitsForWhatWaitsForRoom) {
+TEST(LibraryLive, DoesNotWaitForBlocksWithoutRoom) {
     const Size size;
     const auto spectra = fringes(size);
     echolux_live_options wanted = options(ECHOLUX_EVERY);
@@ -65,7 +65,7 @@ TEST(LibraryLive, NobodyWaitsForWhatWaitsForRoom) {
     EXPECT_GE(taken, 2);
 }
 
-TEST(LibraryLive, ACallbackCannotWaitForItself) {
+TEST(LibraryLive, CallbackCannotWaitForItself) {
     struct Heard {
         std::atomic<echolux_live*> live = nullptr;
         std::atomic<int> status = -1;

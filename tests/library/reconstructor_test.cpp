@@ -11,7 +11,7 @@
 namespace echolux::test {
 namespace {
 
-TEST(LibraryReconstructor, TheSizeOfBlocksChangesNothing) {
+TEST(LibraryReconstructor, BlockSizeChangesNoVoxel) {
     const Size size;
     const auto spectra = fringes(size);
     const lux::Scan scan = described(size);
@@ -21,7 +21,7 @@ TEST(LibraryReconstructor, TheSizeOfBlocksChangesNothing) {
     EXPECT_GT(*std::ranges::max_element(whole), *std::ranges::min_element(whole) + 20) << "there is a mirror";
 }
 
-TEST(LibraryReconstructor, TellsItsGridAndDevice) {
+TEST(LibraryReconstructor, ReportsGridAndDevice) {
     lux::Scan scan = described();
     scan.settings().set("recipe.voxel", "u16");
     auto device = lux::make<echolux_device>();
@@ -57,7 +57,7 @@ TEST(LibraryReconstructor, FillsMemoryWithStrides) {
     }
 }
 
-TEST(LibraryReconstructor, PartsGoWhereTheyAreWanted) {
+TEST(LibraryReconstructor, WritesPartsToGivenPlaces) {
     const Size size;
     const auto spectra = fringes(size);
     const lux::Scan scan = described(size);
@@ -91,7 +91,7 @@ TEST(LibraryReconstructor, HeadersBetweenBScansAreSkipped) {
     EXPECT_EQ(voxels, reconstructed(scan, spectra, size, 6));
 }
 
-TEST(LibraryReconstructor, TwoOnTwoThreads) {
+TEST(LibraryReconstructor, TwoRunOnTwoThreads) {
     const Size size;
     const auto spectra = fringes(size);
     const lux::Scan one = described(size);
@@ -108,7 +108,7 @@ TEST(LibraryReconstructor, TwoOnTwoThreads) {
     beside.join();
 }
 
-TEST(LibraryReconstructor, FlowOfRepeats) {
+TEST(LibraryReconstructor, ComputesFlowOfRepeats) {
     const Size size{.b_scans = 12};
     auto settings = fixed_levels;
     settings.insert(settings.end(), {"scan.b_repeats=2", "flow.method=speckle_variance", "recipe.average=magnitude",
@@ -150,7 +150,7 @@ class LibraryReconstructorCalls : public ::testing::Test {
     }
 };
 
-TEST_F(LibraryReconstructorCalls, ABlockThatIsNotOfThePlan) {
+TEST_F(LibraryReconstructorCalls, RejectsBlockOfOtherPlan) {
     ASSERT_EQ(submitted(), ECHOLUX_OK);
     const auto wrong = [&](const auto& change) {
         block_ = block_of(spectra_, size_, 0, 6);
@@ -180,7 +180,7 @@ TEST_F(LibraryReconstructorCalls, ABlockThatIsNotOfThePlan) {
     wrong([](echolux_block& b) { b.size = 4; });
 }
 
-TEST_F(LibraryReconstructorCalls, APlaceThatDoesNotHoldIt) {
+TEST_F(LibraryReconstructorCalls, RejectsUnsuitablePlace) {
     ASSERT_EQ(submitted(), ECHOLUX_OK);
     const auto wrong = [&](const auto& change) {
         place_ = place_in(voxels_);
@@ -205,7 +205,7 @@ TEST_F(LibraryReconstructorCalls, APlaceThatDoesNotHoldIt) {
     wrong([](echolux_place& p) { p.memory = -1; });
 }
 
-TEST_F(LibraryReconstructorCalls, AStreamMeansNothingToTheCpu) {
+TEST_F(LibraryReconstructorCalls, CpuRejectsStreams) {
     auto cpu = lux::make<echolux_device>();
     cpu.kind = ECHOLUX_DEVICE_CPU;
     work_ = lux::Reconstructor(scan_, cpu);
@@ -224,13 +224,13 @@ TEST_F(LibraryReconstructorCalls, AStreamMeansNothingToTheCpu) {
     EXPECT_EQ(submitted(), ECHOLUX_BAD_SETTING);
 }
 
-TEST_F(LibraryReconstructorCalls, CompletionsThatNeverWereAreDone) {
+TEST_F(LibraryReconstructorCalls, UnknownCompletionsAreDone) {
     EXPECT_EQ(status_of([&] { work_.wait(1000); }), ECHOLUX_OK);
     EXPECT_EQ(status_of([&] { work_.collect(); }), ECHOLUX_OK);
     EXPECT_EQ(status_of([&] { work_.prime(block_); }), ECHOLUX_OK);
 }
 
-TEST(LibraryReconstructor, DevicesThatAreNoneAreRefused) {
+TEST(LibraryReconstructor, RejectsInvalidDevices) {
     const lux::Scan scan = described();
     const auto wrong = [&](const auto& change) {
         auto device = lux::make<echolux_device>();
@@ -247,7 +247,7 @@ TEST(LibraryReconstructor, DevicesThatAreNoneAreRefused) {
     EXPECT_EQ(status_of([&] { lux::Reconstructor work(scan, lux::make<echolux_device>(), -1); }), ECHOLUX_BAD_ARGUMENT);
 }
 
-TEST(LibraryReconstructor, AnOpenNoiseFloorNeedsAMeasurement) {
+TEST(LibraryReconstructor, RequiresMeasuredNoiseFloor) {
     const Size size;
     const auto spectra = fringes(size);
     lux::Scan scan = described(size, {plain_recipe});
@@ -256,7 +256,7 @@ TEST(LibraryReconstructor, AnOpenNoiseFloorNeedsAMeasurement) {
     EXPECT_EQ(status_of([&] { lux::Reconstructor work(scan); }), ECHOLUX_OK);
 }
 
-TEST(LibraryReconstruct, IsWhatBlocksGive) {
+TEST(LibraryReconstruct, EqualsBlockwiseReconstruction) {
     const TemporaryFolder folder;
     const Size size;
     const lux::Scan scan = lux::Scan::open(scan_in(folder.path()), fixed_levels);
@@ -274,7 +274,7 @@ TEST(LibraryReconstruct, IsWhatBlocksGive) {
     EXPECT_NE(made.structure.provenance().find("recipe.levels"), std::string::npos);
 }
 
-TEST(LibraryReconstruct, BlocksHaveTheProvenanceOfTheWhole) {
+TEST(LibraryReconstruct, BlocksHaveProvenanceOfWholeScan) {
     const TemporaryFolder folder;
     lux::Scan scan = lux::Scan::open(scan_in(folder.path()));
     std::string whole = lux::reconstruct(scan).structure.provenance();
@@ -286,7 +286,7 @@ TEST(LibraryReconstruct, BlocksHaveTheProvenanceOfTheWhole) {
     EXPECT_NE(lux::Reconstructor(scan).provenance().find("stages = voxels\n"), std::string::npos);
 }
 
-TEST(LibraryReconstruct, APartAndALaterVolume) {
+TEST(LibraryReconstruct, ReconstructsPartAndLaterVolume) {
     const TemporaryFolder folder;
     const Size size{.volumes = 2};
     const lux::Scan scan = lux::Scan::open(scan_in(folder.path(), size), fixed_levels);

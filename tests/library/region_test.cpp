@@ -36,7 +36,7 @@ std::vector<std::uint16_t> part(const lux::Series& series, const echolux_region&
     return voxels;
 }
 
-TEST(LibraryRegion, HoldsWhatTheWholeHoldsThere) {
+TEST(LibraryRegion, EqualsPartOfWholeVolume) {
     const TemporaryFolder folder;
     const auto all = codes();
     for (const char* name : {"a.nrrd", "a.mha", "a.nii.gz", "a.npy", "a.tiff", "a.ome.zarr"}) {

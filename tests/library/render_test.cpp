@@ -43,7 +43,7 @@ class LibraryRender : public ::testing::Test {
     std::optional<lux::View> view_;
 };
 
-TEST_F(LibraryRender, AVolumeIsSeen) {
+TEST_F(LibraryRender, DrawsVolume) {
     const lux::Picture picture = renderer_->render(cube(), *view_);
     ASSERT_EQ(picture.rgba.size(), 64u * 48 * 4);
     const auto lit = [&](std::size_t x, std::size_t y) {
@@ -54,7 +54,7 @@ TEST_F(LibraryRender, AVolumeIsSeen) {
     EXPECT_EQ(renderer_->render(cube(), *view_).rgba, picture.rgba) << "the same call, the same picture";
 }
 
-TEST_F(LibraryRender, TheViewCounts) {
+TEST_F(LibraryRender, FollowsView) {
     const auto before = renderer_->render(cube(), *view_).rgba;
     view_->settings().set("view.mode", "mip");
     EXPECT_NE(renderer_->render(cube(), *view_).rgba, before);
@@ -92,7 +92,7 @@ TEST(LibraryView, FilesOfTransferFunctionsAreRead) {
     EXPECT_EQ(status_of([&] { view.settings().set("view.transfer", ""); }), ECHOLUX_OK);
 }
 
-TEST(LibraryView, APresetOfTheUsersIsRead) {
+TEST(LibraryView, PresetOfUsersIsRead) {
     if (echolux_has("render") == 0) GTEST_SKIP() << "this build has no renderer";
     const TemporaryFolder folder;
     std::filesystem::create_directories(folder.path() / "echolux/transfer");
@@ -110,14 +110,14 @@ TEST(LibraryView, APresetOfTheUsersIsRead) {
     EXPECT_EQ(view.settings().text("view.preset"), "automatic");
 }
 
-TEST(LibraryNoRender, SaysThatItCannot) {
+TEST(LibraryNoRender, ReportsUnsupported) {
     if (echolux_has("render") != 0) GTEST_SKIP() << "this build has the renderer";
     EXPECT_EQ(status_of([] { lux::View view; }), ECHOLUX_UNSUPPORTED);
     EXPECT_EQ(status_of([] { lux::Renderer renderer; }), ECHOLUX_UNSUPPORTED);
 }
 
 // PNG files need no FFmpeg.
-TEST_F(LibraryRender, AMovieIsWritten) {
+TEST_F(LibraryRender, MovieIsWritten) {
     const TemporaryFolder folder;
     const lux::Volume volume = cube();
     auto movie = lux::make<echolux_movie>();

@@ -8,7 +8,7 @@
 namespace echolux::test {
 namespace {
 
-TEST(LibraryScan, SaysWhatAFileHolds) {
+TEST(LibraryScan, DescribesFile) {
     const TemporaryFolder folder;
     const lux::Scan scan = lux::Scan::open(scan_in(folder.path(), {.volumes = 2}));
     const echolux_scan_shape shape = scan.shape();
@@ -38,14 +38,14 @@ TEST(LibraryScan, ReadsSpectra) {
     EXPECT_EQ(status_of([&] { described().read(0, 0, 2, read); }), ECHOLUX_BAD_ARGUMENT);
 }
 
-TEST(LibraryScan, ATruncatedFileIsRefused) {
+TEST(LibraryScan, TruncatedFileIsRefused) {
     const TemporaryFolder folder;
     const std::string toml = scan_in(folder.path());
     std::filesystem::resize_file(folder.path() / "spectra.raw", 1000);
     EXPECT_EQ(status_of([&] { lux::Scan::open(toml); }), ECHOLUX_BAD_FILE);
 }
 
-TEST(LibraryScan, AssignmentsGoBeforeTheFile) {
+TEST(LibraryScan, AssignmentsOverrideFile) {
     const TemporaryFolder folder;
     const std::string toml = scan_in(folder.path(), {}, "window = \"hann\"\n");
     EXPECT_EQ(lux::Scan::open(toml).settings().text("recipe.window"), "hann");
@@ -54,7 +54,7 @@ TEST(LibraryScan, AssignmentsGoBeforeTheFile) {
     EXPECT_EQ(status_of([&] { lux::Scan::open(toml, {"nonsense"}); }), ECHOLUX_BAD_SETTING);
 }
 
-TEST(LibraryScan, NeedsNoFile) {
+TEST(LibraryScan, IsCreatedWithoutFile) {
     const lux::Scan scan = lux::Scan::create(2048, 100, 50, "packed12", {"scan.b_repeats=2"});
     EXPECT_EQ(scan.shape().line_bytes, 3072);
     EXPECT_EQ(scan.shape().b_scan_bytes, 3072 * 200);
@@ -70,7 +70,7 @@ TEST(LibraryScan, SizesBeyondAnyMemoryAreRefused) {
     EXPECT_EQ(status_of([&] { lux::Scan::create(most, most, most); }), ECHOLUX_BAD_SETTING);
 }
 
-TEST(LibraryScan, CalibrationComesAsArrays) {
+TEST(LibraryScan, CalibrationIsSetAndReadAsArrays) {
     lux::Scan scan = described();
     const std::vector<double> dark(256, 12.5);
     scan.set_calibration("dark", dark);
@@ -87,7 +87,7 @@ TEST(LibraryScan, CalibrationComesAsArrays) {
     EXPECT_EQ(status_of([&] { lux::Reconstructor work(scan); }), ECHOLUX_BAD_SETTING) << "of the wrong length";
 }
 
-TEST(LibraryScan, AnArrayTakesThePlaceOfAFile) {
+TEST(LibraryScan, ArrayReplacesFile) {
     const TemporaryFolder folder;
     const std::string file = (folder.path() / "dark.csv").string();
     std::ofstream dark(file);
@@ -156,7 +156,7 @@ TEST(LibrarySettings, TextsAndNumbers) {
     EXPECT_EQ(settings.number("recipe.low"), -3.5) << "what is refused changes nothing";
 }
 
-TEST(LibrarySettings, OnlyWhatDiffersIsWritten) {
+TEST(LibrarySettings, WritesOnlyDifferences) {
     lux::Scan scan = lux::Scan::create(256, 12, 6);
     EXPECT_EQ(scan.settings().toml().find("window"), std::string::npos);
     scan.settings().set("recipe.window", "rect");
@@ -164,7 +164,7 @@ TEST(LibrarySettings, OnlyWhatDiffersIsWritten) {
     EXPECT_GT(scan.settings().toml(true).size(), 2 * scan.settings().toml().size());
 }
 
-TEST(LibrarySettings, FactsOfAFileStay) {
+TEST(LibrarySettings, KeepsPropertiesOfFile) {
     const TemporaryFolder folder;
     lux::Scan scan = lux::Scan::open(scan_in(folder.path()));
     EXPECT_EQ(status_of([&] { scan.settings().set("scan.samples", 128); }), ECHOLUX_BAD_SETTING);
@@ -173,7 +173,7 @@ TEST(LibrarySettings, FactsOfAFileStay) {
     EXPECT_EQ(scan.settings().text("calibration.dark"), "") << "what is refused changes nothing";
 }
 
-TEST(LibrarySettings, ATextThatDoesNotFitIsTold) {
+TEST(LibrarySettings, ReportsTooSmallBuffer) {
     lux::Scan scan = described();
     echolux_settings* settings = nullptr;
     ASSERT_EQ(echolux_scan_settings(scan.get(), &settings, nullptr), ECHOLUX_OK);

@@ -20,7 +20,7 @@ std::vector<std::byte> recorded(lux::Simulation& simulation, std::int64_t first,
     return spectra;
 }
 
-TEST(LibrarySimulation, RecordsWhatTheFilesHold) {
+TEST(LibrarySimulation, RecordsSameDataAsFiles) {
     const TemporaryFolder folder;
     const std::string file = (folder.path() / "scan.toml").string();
     lux::Simulation simulation("vessel", small);
@@ -37,7 +37,7 @@ TEST(LibrarySimulation, RecordsWhatTheFilesHold) {
     }
 }
 
-TEST(LibrarySimulation, ReconstructsInMemoryAsFromFiles) {
+TEST(LibrarySimulation, ReconstructsInMemoryLikeFromFiles) {
     const TemporaryFolder folder;
     const std::string file = (folder.path() / "scan.toml").string();
     const lux::Assignments settings{"simulation.samples=256", "simulation.a_scans=8", "simulation.b_scans=4"};
@@ -62,7 +62,7 @@ TEST(LibrarySimulation, ReconstructsInMemoryAsFromFiles) {
     EXPECT_EQ(0, std::memcmp(of_file.structure.bytes().data(), voxels.data(), voxels.size() * 4));
 }
 
-TEST(LibrarySimulation, KnowsTheTruthThatItsFilesTell) {
+TEST(LibrarySimulation, ReturnsSameTruthAsFiles) {
     const TemporaryFolder folder;
     lux::Simulation simulation("vessel", small);
     simulation.write((folder.path() / "scan.toml").string());
@@ -88,7 +88,7 @@ TEST(LibrarySimulation, KnowsTheTruthThatItsFilesTell) {
     EXPECT_TRUE(std::any_of(speeds.begin(), speeds.end(), [](float v) { return std::abs(v) > 0.1f; }));
 }
 
-TEST(LibrarySimulation, RefusesWhatCannotBe) {
+TEST(LibrarySimulation, RejectsInvalidSettings) {
     EXPECT_EQ(status_of([] { lux::Simulation("no such scene"); }), ECHOLUX_BAD_SETTING);
     EXPECT_EQ(status_of([] { lux::Simulation("vessel", {"simulation.samples=-3"}); }), ECHOLUX_BAD_SETTING);
     lux::Simulation simulation("vessel", small);

@@ -58,7 +58,7 @@ lux::Scan staged(Seen& seen, const Size& size, const lux::Assignments& settings 
     return scan;
 }
 
-TEST(LibraryStage, OneThatDoesNothingChangesNoBit) {
+TEST(LibraryStage, EmptyCallbackChangesNoBit) {
     const Size size;
     const auto spectra = fringes(size);
     for (const char* background : {"none", "frame_mean", "running", "median"}) {
@@ -71,7 +71,7 @@ TEST(LibraryStage, OneThatDoesNothingChangesNoBit) {
     }
 }
 
-TEST(LibraryStage, SeesEveryBlockInItsPlaceWithItsShape) {
+TEST(LibraryStage, ReceivesEveryBlockInOrderWithShape) {
     const Size size;
     const auto spectra = fringes(size);
     Seen seen;
@@ -89,7 +89,7 @@ TEST(LibraryStage, SeesEveryBlockInItsPlaceWithItsShape) {
               spectra[static_cast<std::size_t>(4 * size.a_scans * size.samples)]);
 }
 
-TEST(LibraryStage, WhatItChangesIsWhatComesOut) {
+TEST(LibraryStage, ChangesReachVoxels) {
     const Size size;
     const auto spectra = fringes(size);
     const std::vector<float> plain = reconstructed(described(size), spectra, size, 6);
@@ -125,7 +125,7 @@ TEST(LibraryStage, SeesRepeatsAndFlow) {
     EXPECT_EQ(seen.calls[ECHOLUX_STAGE_VOXELS].front().shape[2], 4);
 }
 
-TEST(LibraryStage, EndsTheWorkWithAResult) {
+TEST(LibraryStage, EndsWorkWithResult) {
     const Size size;
     const auto spectra = fringes(size);
     Seen seen;
@@ -134,7 +134,7 @@ TEST(LibraryStage, EndsTheWorkWithAResult) {
     EXPECT_EQ(seen.calls.size(), 1u);
 }
 
-TEST(LibraryStage, WorksOnTheCpuAlone) {
+TEST(LibraryStage, WorksOnCpuOnly) {
     Seen seen;
     const lux::Scan scan = staged(seen, {});
     auto device = lux::make<echolux_device>();
@@ -146,7 +146,7 @@ TEST(LibraryStage, WorksOnTheCpuAlone) {
     EXPECT_EQ(status_of([&] { without.set_stages(echolux_stages{}); }), ECHOLUX_BAD_ARGUMENT) << "size is not set";
 }
 
-TEST(LibraryStage, IsReleasedWhenNothingCanCallItAnyMore) {
+TEST(LibraryStage, IsReleasedAfterLastUser) {
     const Size size;
     static int released;
     released = 0;
@@ -167,7 +167,7 @@ TEST(LibraryStage, IsReleasedWhenNothingCanCallItAnyMore) {
     EXPECT_EQ(released, 2);
 }
 
-TEST(LibraryStage, IsPartOfWholeScansAndSessionsAndOfTheirProvenance) {
+TEST(LibraryStage, IsPartOfWholeScansSessionsAndProvenance) {
     const TemporaryFolder folder;
     const Size size;
     const auto spectra = fringes(size);

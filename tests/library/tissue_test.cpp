@@ -55,7 +55,7 @@ const lux::Tissue& two_surfaces() {
     return tissue;
 }
 
-TEST(LibraryTissue, SettingsAreThoseOfTheCommands) {
+TEST(LibraryTissue, SettingsMatchCommands) {
     lux::Tissue tissue({"filter.method=median"});
     EXPECT_EQ(tissue.settings().text("filter.method"), "median");
     EXPECT_EQ(tissue.settings().number("registration.strip"), 3);
@@ -67,7 +67,7 @@ TEST(LibraryTissue, SettingsAreThoseOfTheCommands) {
     EXPECT_EQ(tissue.settings().number("filter.sigma"), 2);
 }
 
-TEST(LibraryTissue, FilteredVolumesHaveLessSpeckleAndTheSameMean) {
+TEST(LibraryTissue, FilteredVolumesHaveLessSpeckleAndSameMean) {
     const lux::Volume raw = volume_from(layered(1));
     const lux::Volume made = lux::filter(raw, lux::Tissue({"filter.method=median"}));
     EXPECT_EQ(made.grid().spacing_um[1], 5);
@@ -92,7 +92,7 @@ TEST(LibraryTissue, FilteredVolumesHaveLessSpeckleAndTheSameMean) {
     expect_refused([&] { lux::filter(volume_from(layered(1), "velocity")); }, ECHOLUX_BAD_SETTING, "velocit");
 }
 
-TEST(LibraryTissue, TheMeanOfLooksIsThatOfPower) {
+TEST(LibraryTissue, AveragesPowerOfLooks) {
     const std::vector<float> one = layered(1), other = layered(2);
     const lux::Volume a = volume_from(one), b = volume_from(other);
     const lux::Average made = lux::average({&a, &b});
@@ -105,7 +105,7 @@ TEST(LibraryTissue, TheMeanOfLooksIsThatOfPower) {
     expect_refused([&] { lux::average({&a, &less}); }, ECHOLUX_BAD_SETTING, "");
 }
 
-TEST(LibraryTissue, SurfacesLieWhereTheLayerDoes) {
+TEST(LibraryTissue, SurfacesMatchLayers) {
     const lux::Volume volume = volume_from(layered(3));
     const lux::Surfaces found = lux::segment(volume, two_surfaces());
     const echolux_surfaces_facts facts = found.facts();
@@ -145,7 +145,7 @@ TEST(LibraryTissue, SurfacesLieWhereTheLayerDoes) {
     EXPECT_EQ(echolux_surface_reason(-1), nullptr);
 }
 
-TEST(LibraryTissue, SurfacesComeBackFromTheirFile) {
+TEST(LibraryTissue, SurfacesRoundTripThroughFile) {
     const TemporaryFolder folder;
     const std::string file = (folder.path() / "surfaces.nrrd").string();
     const lux::Volume volume = volume_from(layered(3));
@@ -158,7 +158,7 @@ TEST(LibraryTissue, SurfacesComeBackFromTheirFile) {
         EXPECT_NEAR(thickness.voxels<float>()[i], of_file.voxels<float>()[i], 1e-3);
 }
 
-TEST(LibraryTissue, RegisteredVolumesLieOverOneAnother) {
+TEST(LibraryTissue, RegisteredVolumesCoincide) {
     std::vector<float> still = layered(4), moved(still.size());
     for (std::size_t line = 0; line < still.size() / depth; ++line) {
         for (std::int64_t z = 0; z < depth; ++z)
@@ -196,7 +196,7 @@ TEST(LibraryTissue, RegisteredVolumesLieOverOneAnother) {
     EXPECT_EQ(echolux_shift_reason(7), nullptr);
 }
 
-TEST(LibraryTissue, NothingIsMadeUp) {
+TEST(LibraryTissue, NoiseGivesNoResults) {
     std::mt19937 random(7);
     std::exponential_distribution<float> speckle(1);
     std::vector<float> noise(static_cast<std::size_t>(depth * a_scans * b_scans));
@@ -226,7 +226,7 @@ TEST(LibraryTissue, WorkCanBeStopped) {
                    "");
 }
 
-TEST(LibraryTissue, HandlesAreChecked) {
+TEST(LibraryTissue, ChecksHandles) {
     auto error = lux::make<echolux_error>();
     echolux_volume* made = nullptr;
     EXPECT_EQ(echolux_filter(nullptr, nullptr, nullptr, nullptr, nullptr, &made, &error), ECHOLUX_BAD_ARGUMENT);

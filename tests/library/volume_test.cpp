@@ -32,7 +32,7 @@ lux::Volume ramp() {
     return lux::Volume::create(ramp_grid(), {reinterpret_cast<const std::byte*>(codes.data()), 120});
 }
 
-TEST(LibraryVolume, KeepsWhatItIsGiven) {
+TEST(LibraryVolume, KeepsGivenData) {
     const lux::Volume volume = ramp();
     const echolux_grid grid = volume.grid();
     EXPECT_EQ(grid.bytes, 120);
@@ -45,7 +45,7 @@ TEST(LibraryVolume, KeepsWhatItIsGiven) {
     EXPECT_EQ(volume.warnings(), "");
 }
 
-TEST(LibraryVolume, IsWrittenWithWhatIsKnownOfIt) {
+TEST(LibraryVolume, IsWrittenWithItsFacts) {
     const TemporaryFolder folder;
     auto facts = lux::make<echolux_volume_facts>();
     facts.time_s = 1.5;
@@ -96,7 +96,7 @@ TEST(LibraryVolume, WritingCanBeStopped) {
     }
 }
 
-TEST(LibraryVolume, TakesStrides) {
+TEST(LibraryVolume, AcceptsStrides) {
     std::vector<std::uint16_t> spread(3 * 40, 999);
     for (std::size_t i = 0; i < 60; ++i) spread[i / 20 * 40 + i / 5 % 4 * 8 + i % 5] = static_cast<std::uint16_t>(i);
     const lux::Volume volume =
@@ -114,7 +114,7 @@ TEST(LibraryVolume, FindsItsReaderProcess) {
     EXPECT_EQ(0, std::memcmp(read.bytes().data(), ramp().bytes().data(), 120));
 }
 
-TEST(LibraryVolume, GoesRoundThroughFiles) {
+TEST(LibraryVolume, RoundTripsThroughFiles) {
     const TemporaryFolder folder;
     for (const char* name : {"a.nrrd", "a.mha", "a.nii.gz", "a.npy"}) {
         const std::string file = (folder.path() / name).string();
@@ -128,7 +128,7 @@ TEST(LibraryVolume, GoesRoundThroughFiles) {
     EXPECT_EQ(status_of([&] { lux::Volume::open((folder.path() / "b.nrrd").string()); }), ECHOLUX_BAD_FILE);
 }
 
-TEST(LibraryVolume, ConvertsVoxels) {
+TEST(LibraryVolume, ConvertsVoxelTypes) {
     const lux::Volume bytes = ramp().converted(ECHOLUX_U8, -3, 26.5);
     EXPECT_EQ(bytes.grid().voxel, ECHOLUX_U8);
     EXPECT_EQ(bytes.voxels<std::uint8_t>()[0], 0);
@@ -150,14 +150,14 @@ TEST(LibraryVolume, FloatsNeedNoRange) {
     }
 }
 
-TEST(LibraryVolume, ComplexVoxelsAreNoFlow) {
+TEST(LibraryVolume, ComplexVoxelsHaveNoFlow) {
     echolux_grid grid = ramp_grid();
     grid.voxel = ECHOLUX_COMPLEX64;
     const lux::Volume complex = lux::Volume::create(grid, std::vector<std::byte>(480));
     EXPECT_EQ(status_of([&] { complex.velocities(); }), ECHOLUX_BAD_SETTING);
 }
 
-TEST(LibraryVolume, GridsThatCannotBeAreRefused) {
+TEST(LibraryVolume, RejectsInvalidGrids) {
     const std::vector<std::byte> some(1000);
     const auto wrong = [&](const auto& change) {
         echolux_grid grid = ramp_grid();

@@ -94,7 +94,7 @@ TEST_P(Angiography, IndependentSpeckleHasItsAnalyticValues) {
     }
 }
 
-TEST_P(Angiography, IdenticalRepeatsShowNothing) {
+TEST_P(Angiography, IdenticalRepeatsShowNoFlow) {
     for (const FlowMethod method : angiography_methods()) {
         ComplexNormal normal(10);
         std::vector<std::complex<double>> speckle(a_scans * bins);

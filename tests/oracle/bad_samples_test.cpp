@@ -104,7 +104,7 @@ class BadSamples : public testing::TestWithParam<Way> {
     }
 };
 
-TEST_P(BadSamples, LeaveAsNumbers) {
+TEST_P(BadSamples, BecomeFiniteNumbers) {
     constexpr float infinity = std::numeric_limits<float>::infinity(), none = std::numeric_limits<float>::quiet_NaN();
     for (const float value : {none, infinity, -infinity, 3e38f, -1e30f, 1e19f, 1e-40f}) {
         expect_numbers(SampleFormat::f32, std::vector<float>(n, value), std::to_string(value) + " throughout");
@@ -115,14 +115,14 @@ TEST_P(BadSamples, LeaveAsNumbers) {
     }
 }
 
-TEST_P(BadSamples, SaturatedCountsAreCounts) {
+TEST_P(BadSamples, SaturatedCountsAreValid) {
     expect_numbers(SampleFormat::u16, std::vector<std::uint16_t>(n, 65535), "saturated");
     std::vector<std::uint16_t> clipped(n, 65535);
     for (std::size_t p = 0; p < n; p += 3) clipped[p] = 0;
     expect_numbers(SampleFormat::u16, clipped, "clipped on both sides");
 }
 
-TEST_P(BadSamples, NothingStaysNothing) {
+TEST_P(BadSamples, ZeroSpectraGiveZero) {
     const ReconstructionSpec spec = spec_of(GetParam(), SampleFormat::f32);
     for (const auto& value : reconstructed<std::complex<float>>(spec, std::vector<float>(n))) {
         EXPECT_EQ(value, std::complex<float>());

@@ -19,7 +19,7 @@
 namespace echolux {
 namespace {
 
-TEST(PolynomialFit, FindsThePolynomialAndItsPowers) {
+TEST(PolynomialFit, FindsPolynomialAndItsPowers) {
     const std::vector<double> powers{3, -2, 0.5, 7, -1, 4};
     std::vector<double> x, y, weights;
     for (int i = 0; i < 200; ++i) {
@@ -38,7 +38,7 @@ TEST(PolynomialFit, FindsThePolynomialAndItsPowers) {
     EXPECT_THROW(PolynomialFit(x, y, std::vector<double>(x.size(), 0.0), 3), Error);
 }
 
-TEST(DepthPeak, OfAGaussianIsExactBetweenBins) {
+TEST(DepthPeak, IsExactBetweenBinsForGaussian) {
     for (const double centre : {40.0, 40.3, 40.5, 40.9}) {
         std::vector<double> profile;
         for (int z = 0; z < 100; ++z) {
@@ -51,13 +51,13 @@ TEST(DepthPeak, OfAGaussianIsExactBetweenBins) {
     }
 }
 
-TEST(DepthPeak, OfNothingIsNothing) {
+TEST(DepthPeak, IsZeroWithoutPeak) {
     EXPECT_EQ(strongest_peak(std::vector<double>(10, 0.0), 2, 10).height, 0);
     EXPECT_EQ(strongest_peak(std::vector<double>{}, 0, 10).height, 0);
     EXPECT_EQ(strongest_peak(std::vector<double>{1, 2, 3}, 0, 3).fwhm, 0) << "no way down on the right";
 }
 
-TEST(LeastValue, IsFoundAlongALineAmongSideMinima) {
+TEST(LeastValue, IsFoundOnLineWithSideMinima) {
     const ValuesAt f = [](const std::vector<double>& places) {
         std::vector<double> values;
         for (const double x : places) values.push_back(std::cos(x) + 0.01 * (x - 20) * (x - 20));
@@ -66,7 +66,7 @@ TEST(LeastValue, IsFoundAlongALineAmongSideMinima) {
     EXPECT_NEAR(min_along(f, 0, 40), 21.95, 0.01);  // the deepest of many minima
 }
 
-TEST(LeastValue, IsFoundInAnObliqueValley) {
+TEST(LeastValue, IsFoundInObliqueValley) {
     const auto f = [](double x, double y) { return std::pow(x - 3, 2) + 100 * std::pow(y - x + 1, 2); };
     const Minimum least = min_nearby(f, {0, 0}, 1);
     EXPECT_NEAR(least.place[0], 3, 1e-2);
@@ -98,7 +98,7 @@ TEST(SpectrumSurvey, CountsLinesOfFramesWithHeaders) {
     EXPECT_EQ(second_frame.clipped(), 0);
 }
 
-TEST(SpectrumSurvey, FullScaleIsWhatASampleCanHold) {
+TEST(SpectrumSurvey, FullScaleIsLargestSample) {
     RawFormat format;
     EXPECT_EQ(full_scale(format), 65535);
     format.bits = 12;
@@ -115,7 +115,7 @@ TEST(SpectrumSurvey, FullScaleIsWhatASampleCanHold) {
     EXPECT_FALSE(full_scale(format).has_value());
 }
 
-TEST(WindowedSpectra, AreTheLinesUnderTheWindow) {
+TEST(WindowedSpectra, EqualLinesTimesWindow) {
     constexpr std::int64_t n = 64;
     ReconstructionSpec spec = plain_spec(n, 2);
     spec.recipe.window = Window::hann;
@@ -135,7 +135,7 @@ TEST(WindowedSpectra, AreTheLinesUnderTheWindow) {
 }
 
 // Compared with direct sums in double over 4 lines of a prime length, one of them empty.
-TEST(DepthEntropy, IsThatOfTheDirectSums) {
+TEST(DepthEntropy, MatchesDirectSums) {
     constexpr std::int64_t points = 53, lines = 4, trials = 3;
     std::mt19937 random(2);
     std::normal_distribution<float> normal;

@@ -35,13 +35,13 @@ CommonFringe fringe_of(bool same_phase) {
     return strongest_common_fringe(spec, block_of(bytes_of_lines(spectra), 0, 1));
 }
 
-TEST(CommonFringe, IsAllOfAMirror) {
+TEST(CommonFringe, CoversMirror) {
     const CommonFringe fringe = fringe_of(true);
     EXPECT_GT(fringe.share, 0.95);
     EXPECT_NEAR(static_cast<double>(fringe.bin), 40, 1);
 }
 
-TEST(CommonFringe, IsNextToNothingOfSpeckle) {
+TEST(CommonFringe, IsSmallForSpeckle) {
     EXPECT_LT(fringe_of(false).share, 0.3);
 }
 

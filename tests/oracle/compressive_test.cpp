@@ -20,7 +20,7 @@ namespace {
 
 class Compressive : public testing::Test, protected SensedScene {};
 
-TEST_F(Compressive, ThirtyPercentOfTheSamplesShowWhatAllShow) {
+TEST_F(Compressive, ThirtyPercentOfSamplesShowAllReflectors) {
     constexpr int lines = 24;
     const ExplicitSums sums(points());
     const std::vector<float> spectra = scenes(lines);
@@ -46,7 +46,7 @@ TEST_F(Compressive, ThirtyPercentOfTheSamplesShowWhatAllShow) {
 
 // The published differences are for mirrors. For many reflectors, and mirrors blurred by dispersion, the difference is
 // the kernel's effect on their spectrum.
-TEST_F(Compressive, TheFastTransformFindsWhatTheExactOneFinds) {
+TEST_F(Compressive, FastTransformMatchesExactOne) {
     const std::vector<double> depths{43.0, 162.2, 300.5, 458.3, 593.1, 727.6};
     const std::vector<float> lines = mirrors(depths);
     ReconstructionSpec spec = spec_for(std::ssize(depths));
@@ -104,7 +104,7 @@ TEST_F(Compressive, TransformsAreAdjoint) {
     }
 }
 
-TEST_F(Compressive, AMonotoneSearchNeverGetsWorse) {
+TEST_F(Compressive, MonotoneSearchNeverGetsWorse) {
     ReconstructionSpec spec = spec_for(1);
     spec.compressive.step = StepRule::monotone;
     spec.compressive.iterations = 40;
@@ -177,7 +177,7 @@ TEST_F(Compressive, CurvatureIsBelowItsBound) {
     }
 }
 
-TEST_F(Compressive, SamplesThatShareAPointMakeAsManyTriesAsThereAre) {
+TEST_F(Compressive, SharedPointsNeedMaximalTries) {
     SensingTables tables;
     tables.length = 16;
     tables.points = {3, 5, 5};
@@ -188,7 +188,7 @@ TEST_F(Compressive, SamplesThatShareAPointMakeAsManyTriesAsThereAre) {
 
 // Within the bound on tries, a search never gets worse, even if samples are nineteen times denser at one end than at
 // the other.
-TEST_F(Compressive, TheBoundSufficesForAStrongChirp) {
+TEST_F(Compressive, BoundSufficesForStrongChirp) {
     ReconstructionSpec spec = spec_for(1);
     spec.calibration.wavelengths_nm = chirped_wavelengths_nm(n);
     spec.compressive.mask = SensingMask::all;
@@ -205,7 +205,7 @@ TEST_F(Compressive, TheBoundSufficesForAStrongChirp) {
     }
 }
 
-TEST_F(Compressive, ALargeTauLeavesNothing) {
+TEST_F(Compressive, LargeTauGivesZero) {
     ReconstructionSpec spec = spec_for(1);
     spec.compressive.tau_relative = 1;
     for (const auto& bin : reconstructed<std::complex<float>>(spec, scene(1))) EXPECT_EQ(bin, std::complex<float>());
@@ -214,7 +214,7 @@ TEST_F(Compressive, ALargeTauLeavesNothing) {
     }
 }
 
-TEST_F(Compressive, AllSamplesOfAUniformGridGiveThePlainTransform) {
+TEST_F(Compressive, AllSamplesOfUniformGridGivePlainTransform) {
     ReconstructionSpec spec = plain_spec(n, 1);
     const std::vector<float> spectrum = scene(2);
     const Field plain = reconstructed<std::complex<float>>(spec, spectrum);
@@ -225,13 +225,13 @@ TEST_F(Compressive, AllSamplesOfAUniformGridGiveThePlainTransform) {
     EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(spec, spectrum), plain), 1e-6);
 }
 
-TEST_F(Compressive, LinesDoNotTouchEachOther) {
+TEST_F(Compressive, LinesAreIndependent) {
     const Field together = reconstructed<std::complex<float>>(spec_for(3), scenes(3));
     const Field alone = reconstructed<std::complex<float>>(spec_for(1), scene(2));
     EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin() + n));
 }
 
-TEST_F(Compressive, DispersionIsPartOfTheModel) {
+TEST_F(Compressive, DispersionIsPartOfModel) {
     const double a2 = 40;
     std::vector<float> line(n);
     const std::vector<double> x = points();
@@ -253,7 +253,7 @@ TEST_F(Compressive, DispersionIsPartOfTheModel) {
 }
 
 // The search itself leaves no noise, which would make levels incomparable, so the floor is that of one transform.
-TEST_F(Compressive, CountsFromTheNoiseOfOneTransform) {
+TEST_F(Compressive, UsesNoiseFloorOfSingleTransform) {
     ReconstructionSpec spec = spec_for(2);
     spec.recipe.quantity = Quantity::db;
     spec.recipe.voxel = VoxelType::f32;
@@ -269,7 +269,7 @@ TEST_F(Compressive, CountsFromTheNoiseOfOneTransform) {
     EXPECT_NEAR(floor_db, 20 * std::log10(2 / std::sqrt(double{n})) - 1.6, 2);  // the median
 }
 
-TEST_F(Compressive, MasksTakeTheShareThatIsWanted) {
+TEST_F(Compressive, MasksTakeRequestedShare) {
     ReconstructionSpec spec = spec_for(1);
     for (const SensingMask mask : {SensingMask::uniform, SensingMask::variable}) {
         spec.compressive.mask = mask;
@@ -293,7 +293,7 @@ TEST_F(Compressive, MasksTakeTheShareThatIsWanted) {
     EXPECT_EQ(sensed_samples(spec), (std::vector<std::int32_t>{5, 77}));
 }
 
-TEST_F(Compressive, ImpossibleSettingsAreRefusedWithTheReason) {
+TEST_F(Compressive, ImpossibleSettingsAreRefusedWithReason) {
     const auto refused = [&](const char* text, auto change) {
         ReconstructionSpec spec = spec_for(1);
         change(spec);

@@ -17,7 +17,7 @@ using namespace full_range;
 INSTANTIATE_TEST_SUITE_P(Cpu, FullRange, testing::Values(FullRangeMachine{"cpu", &plan_on_cpu}),
                          [](const auto& test) { return test.param.name; });
 
-TEST(SearchForFullRange, WhatIsLeftOfASpectrumNeverGrows) {
+TEST(SearchForFullRange, ResidualNeverGrows) {
     std::mt19937 random(3);
     std::normal_distribution<double> noise;
     for (const double delta : {0.0, 0.3, 1.0}) {
@@ -39,7 +39,7 @@ TEST(SearchForFullRange, WhatIsLeftOfASpectrumNeverGrows) {
     }
 }
 
-TEST(SearchForFullRange, GammaIsWhatTheSourceAndTheDispersionMakeIt) {
+TEST(SearchForFullRange, GammaFollowsSourceAndDispersion) {
     for (const auto& [a2, gamma] : {std::pair{5.0, 0.556}, {20.0, 0.280}, {80.0, 0.140}, {320.0, 0.070}}) {
         EXPECT_NEAR(defr_tables(spec_of(a2, 0, 10)).gamma, gamma, 0.001) << a2;
     }
@@ -59,7 +59,7 @@ TEST(SearchForFullRange, GammaIsWhatTheSourceAndTheDispersionMakeIt) {
     EXPECT_EQ(defr_tables(spec).threshold, 0.4);
 }
 
-TEST(SearchForFullRange, ImpossibleSettingsAreRefusedWithTheReason) {
+TEST(SearchForFullRange, ImpossibleSettingsAreRefusedWithReason) {
     const auto refusal = [](auto change) {
         ReconstructionSpec spec = spec_of(160, 0, 10);
         change(spec);

@@ -90,7 +90,7 @@ class DispersionOfARegion : public DispersionSearched {
     }
 };
 
-TEST_F(DispersionOfARegion, IsThatOfItsReflector) {
+TEST_F(DispersionOfARegion, MatchesReflectorInRegion) {
     const DispersionFound chosen = found(spectra, count, around(406, 80));
     EXPECT_NEAR(chosen.a2_rad, a2, 0.2);
     EXPECT_NEAR(chosen.a3_rad, a3, 0.3);
@@ -99,7 +99,7 @@ TEST_F(DispersionOfARegion, IsThatOfItsReflector) {
 }
 
 // The region is given in picture coordinates; the picture may be partly compensated.
-TEST_F(DispersionOfARegion, IsFoundFromWhateverThePlanHas) {
+TEST_F(DispersionOfARegion, IsFoundInPartlyCompensatedPicture) {
     ReconstructionSpec spec = hann_spec(count);
     spec.recipe.dispersion = true;
     spec.recipe.a2_rad = 30;
@@ -110,7 +110,7 @@ TEST_F(DispersionOfARegion, IsFoundFromWhateverThePlanHas) {
     EXPECT_NEAR(chosen.a3_rad, a3, 0.3);
 }
 
-TEST_F(DispersionOfARegion, LiesWithinTheBScan) {
+TEST_F(DispersionOfARegion, MustBeInsideBScan) {
     for (const auto& [begin, end] : {std::pair<std::int64_t, std::int64_t>{900, 1025}, {500, 400}, {-3, 20}}) {
         DispersionSearch search;
         search.depth_begin = begin;
@@ -125,7 +125,7 @@ TEST_F(DispersionOfARegion, LiesWithinTheBScan) {
 // Lines of 40 dB: the square of the window's sum over the sum of its squares is 2048 / 1.5, and the peak is half of the
 // fringe. One line determines a2 and a3 within 0.10 and 0.28 rad (60 noises in a float64 model; a fit of its phase 0.11
 // and 0.26), so four are pooled: 0.05 and 0.14.
-TEST_F(DispersionSearched, IsThatOfAMirror) {
+TEST_F(DispersionSearched, FindsDispersionOfMirror) {
     constexpr int noises = 6, count = 4;
     double a2_square = 0, a3_square = 0;
     for (unsigned seed = 0; seed < noises; ++seed) {
@@ -138,7 +138,7 @@ TEST_F(DispersionSearched, IsThatOfAMirror) {
     EXPECT_LT(std::sqrt(a3_square), 0.2);
 }
 
-TEST_F(DispersionSearched, IsThatOfLayers) {
+TEST_F(DispersionSearched, FindsDispersionOfLayers) {
     const auto spectra = lines({{150, 1}, {220, 0.3}, {310, 0.6}, {500, 0.2}, {640, 0.1}}, 0.05, 8);
     const DispersionFound result = found(spectra, 8);
     EXPECT_NEAR(result.a2_rad, a2, 0.2);
@@ -163,7 +163,7 @@ class FixedLine : public DispersionSearched {
     }
 };
 
-TEST_F(FixedLine, HasNoSay) {
+TEST_F(FixedLine, IsIgnored) {
     const auto spectra = under_a_fixed_line(lines({{200, 1}, {310, 0.6}}, theta_of(a2, a3), 0.05, count), 4);
     const DispersionFound result = found(spectra, count);
     EXPECT_EQ(result.fixed_lines, 1);
@@ -173,14 +173,14 @@ TEST_F(FixedLine, HasNoSay) {
 }
 
 // In this case it is the mirror.
-TEST_F(FixedLine, CountsWhereNothingElseIsSharp) {
+TEST_F(FixedLine, CountsIfNoOtherSignalIsSharp) {
     const DispersionFound result = found(under_a_fixed_line(lines({}, {}, 0.05, count), 1), count);
     EXPECT_EQ(result.fixed_lines, 0);
     EXPECT_NEAR(result.a2_rad, 0, 0.2);
     EXPECT_EQ(doubt_about(result, 80), "");
 }
 
-TEST_F(DispersionSearched, StaysWithinItsRange) {
+TEST_F(DispersionSearched, StaysWithinRange) {
     const auto spectra = lines({{200, 1}}, theta_of(a2, a3), 0.05, 8);
     DispersionSearch search;
     search.range_rad = 20;
@@ -191,7 +191,7 @@ TEST_F(DispersionSearched, StaysWithinItsRange) {
     EXPECT_EQ(doubt_about(found(spectra, 8), 80), "");
 }
 
-TEST_F(DispersionSearched, IsSharpOnlyWhereNothingSpeaksAgainstIt) {
+TEST_F(DispersionSearched, IsSharpOnlyWithoutDoubts) {
     const DispersionFound good = found(lines({{200, 1}}, theta_of(a2, a3), 0.05, 8), 8);
     EXPECT_TRUE(is_sharp(good, 80));
     EXPECT_FALSE(is_sharp(good, std::abs(good.a2_rad))) << "at the end of its range";
@@ -207,7 +207,7 @@ TEST_F(DispersionSearched, IsSharpOnlyWhereNothingSpeaksAgainstIt) {
 }
 
 // Over many noises, the standard error is within a factor of 3 of the scatter of the results.
-TEST_F(DispersionSearched, SaysHowSureItIs) {
+TEST_F(DispersionSearched, ReportsUncertainty) {
     constexpr int noises = 8, count = 16;
     double square = 0, error = 0;
     for (unsigned seed = 0; seed < noises; ++seed) {
@@ -222,7 +222,7 @@ TEST_F(DispersionSearched, SaysHowSureItIs) {
 }
 
 // A parabolic error of the k map leaves a phase that grows with depth.
-TEST_F(DispersionSearched, AWrongKMapIsNoDispersion) {
+TEST_F(DispersionSearched, WrongKMapRaisesDoubt) {
     const auto spectra = lines({{200, 1}, {300, 0.5}, {600, 1}}, theta_of(0, 0), 0.05, 16);
     ReconstructionSpec spec = hann_spec(16);
     spec.recipe.resample = Resample::spline;
@@ -243,7 +243,7 @@ TEST_F(DispersionSearched, AWrongKMapIsNoDispersion) {
     EXPECT_EQ(doubt_about(searched(), 80), "");
 }
 
-TEST_F(DispersionSearched, TwoAnswersAreNone) {
+TEST_F(DispersionSearched, RivalSolutionRaisesDoubt) {
     DispersionFound result = found(lines({{200, 1}}, theta_of(a2, a3), 0.05, 8), 8);
     result.rival = DispersionRival{-30, result.entropy + 1e-3};
     EXPECT_THAT(doubt_about(result, 80), testing::HasSubstr("as sharp at a2 -30.0 rad"));
@@ -266,7 +266,7 @@ TEST_F(DispersionSearched, StopsWhenAskedTo) {
     EXPECT_EQ(asked, 5);
 }
 
-TEST_F(DispersionSearched, RefusesEmptiness) {
+TEST_F(DispersionSearched, RejectsEmptySpectra) {
     EXPECT_THROW(found(std::vector<float>(ClosedFormInstrument::samples, 0.0F), 1), Error);
 }
 

@@ -66,7 +66,7 @@ TEST_F(Dispersion, UncompensatedPeakIsWideAndLow) {
     EXPECT_NEAR(power_decibels(wide.height / sharp.height), -8.42, 0.02);
 }
 
-TEST_F(Dispersion, CompensationRestoresThePeak) {
+TEST_F(Dispersion, CompensationRestoresPeak) {
     const Peak sharp = undispersed();
     const Peak restored = compensated(theta(38, -9), theta(38, -9));
     EXPECT_NEAR(restored.fwhm, sharp.fwhm, 1e-3);
@@ -81,12 +81,12 @@ TEST_F(Dispersion, WrongSignDoublesInsteadOfCancelling) {
     EXPECT_NEAR(wrong.fwhm, twice.fwhm, 0.01 * twice.fwhm);
 }
 
-TEST_F(Dispersion, CorrectionFileIsMultipliedAsItIs) {
+TEST_F(Dispersion, CorrectionFileIsMultipliedUnscaled) {
     const Peak restored = compensated(theta(38, -9), theta(-38, 9), PhaseMeaning::correction);
     EXPECT_NEAR(restored.fwhm, undispersed().fwhm, 1e-3);
 }
 
-TEST_F(Dispersion, CoefficientsCountFromTheMiddleOfTheBand) {
+TEST_F(Dispersion, CoefficientsReferToMiddleOfBand) {
     ReconstructionSpec with = spec();
     with.recipe.dispersion = true;
     with.recipe.a2_rad = 38;
@@ -100,7 +100,7 @@ TEST_F(Dispersion, CoefficientsCountFromTheMiddleOfTheBand) {
     EXPECT_NEAR(restored.fwhm, undispersed().fwhm, 1e-3);
 }
 
-TEST_F(Dispersion, ResidualQuadraticPhaseWidensAsTabled) {
+TEST_F(Dispersion, ResidualQuadraticPhaseWidensAsTabulated) {
     struct Row {
         double a2, width_ratio, peak_db;
     };
@@ -113,7 +113,7 @@ TEST_F(Dispersion, ResidualQuadraticPhaseWidensAsTabled) {
 }
 
 // A Gaussian narrow enough that its ends do not matter: width and height have closed forms.
-TEST_F(Dispersion, GaussianBroadensByTheFormula) {
+TEST_F(Dispersion, GaussianBroadensByFormula) {
     constexpr std::size_t n = ClosedFormInstrument::samples;
     constexpr double width = 0.4;  // FWHM of the power spectrum, in units of the half band
     for (const double a2 : {10.0, 40.0, 100.0}) {
@@ -134,7 +134,7 @@ TEST_F(Dispersion, GaussianBroadensByTheFormula) {
     }
 }
 
-TEST_F(Dispersion, ReflectorAtPositiveDepthStaysThere) {
+TEST_F(Dispersion, KeepsSideOfPositiveDepth) {
     const Peak restored = compensated(theta(160, 30), theta(160, 30));
     EXPECT_NEAR(restored.bin, instrument.bin_of(depth_um), 0.02);
 }

@@ -119,7 +119,7 @@ struct Case {
     std::array<double, 3> published;  // by kernel
 };
 
-TEST_F(Finufft, FindsTheSameByBothTypesAndEveryKernel) {
+TEST_F(Finufft, MatchesBothTypesForEveryKernel) {
     constexpr std::array kernels{GridKernel::gaussian, GridKernel::kaiser_bessel, GridKernel::exponential};
     for (const Case& c : {Case{1.25, 5, {1.8e-2, 1.1e-3, 1.8e-3}}, Case{1.5, 6, {2.2e-3, 3.5e-5, 4.9e-5}},
                           Case{2, 3, {2.2e-2, 4.2e-3, 6.8e-3}}, Case{2, 6, {7.0e-4, 4.8e-6, 7.2e-6}},

@@ -96,30 +96,30 @@ class FixedLines : public testing::Test {
     }
 };
 
-TEST_F(FixedLines, MeanTakesTheReflectorForAFixedLine) {
+TEST_F(FixedLines, MeanMistakesReflectorForFixedLine) {
     EXPECT_NEAR(errors_of_the_mean().rms, 0.487, 0.01);
     EXPECT_NEAR(errors_of_the_mean().specular, 7.79, 0.1);
 }
 
-TEST_F(FixedLines, MedianFindsThem) {
+TEST_F(FixedLines, MedianFindsFixedLines) {
     const Errors median = errors_of(FixedPattern::median);
     EXPECT_NEAR(median.rms, 0.039, 0.006);
     EXPECT_LT(median.specular, errors_of_the_mean().specular / 10);
 }
 
-TEST_F(FixedLines, LeastVariantSegmentFindsThem) {
+TEST_F(FixedLines, SegmentWithSmallestVarianceFindsFixedLines) {
     const Errors least = errors_of(FixedPattern::minimum_variance);
     EXPECT_NEAR(least.rms, 0.062, 0.01);
     EXPECT_LT(least.specular, errors_of_the_mean().specular / 10);
 }
 
-TEST_F(FixedLines, WithoutAModeNothingIsTaken) {
+TEST_F(FixedLines, WithoutModeRemovesNoLine) {
     EXPECT_NEAR(errors_of(FixedPattern::none).specular, 0, 1e-5);
     EXPECT_NEAR(errors_of(FixedPattern::none).rms, std::sqrt((9.0 + 4 + 2.2472) / depths), 1e-4);
 }
 
 // Identical lines contain only the pattern, so nothing remains.
-TEST_F(FixedLines, IdenticalLinesVanish) {
+TEST_F(FixedLines, RemovesIdenticalLines) {
     std::vector<float> same;
     for (std::size_t l = 0; l < 16; ++l) same.insert(same.end(), spectra.begin(), spectra.begin() + samples);
     for (const FixedPattern mode : {FixedPattern::median, FixedPattern::minimum_variance}) {

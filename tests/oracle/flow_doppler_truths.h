@@ -101,7 +101,7 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
     }
 };
 
-TEST_P(Doppler, CountsInTheWavelengthOfTheCentroid) {
+TEST_P(Doppler, UsesWavelengthOfCentroid) {
     const ReconstructionSpec spec = instrument_spec(1);
     EXPECT_NEAR(effective_wavelength_um(spec) * 1000, 838.69, 0.1);
     EXPECT_NEAR(planned_flow_grid(spec)->v_max, 838.69e-6 * 70'000 / (4 * refractive_index), 0.002);
@@ -124,7 +124,7 @@ TEST_P(Doppler, MeasuresWithoutBiasAt20Decibel) {
 }
 
 // v = 1.05 v_max has the phase of -0.95 v_max.
-TEST_P(Doppler, WrapsBeyondTheNyquistVelocity) {
+TEST_P(Doppler, WrapsBeyondNyquistVelocity) {
     const ReconstructionSpec spec = instrument_spec(2);
     const double v_max = planned_flow_grid(spec)->v_max;
     const FlowVolumes volumes = run(spec, moving(spec, {1.05 * v_max, -1.05 * v_max}, 0));
@@ -133,7 +133,7 @@ TEST_P(Doppler, WrapsBeyondTheNyquistVelocity) {
 }
 
 // Beyond zero delay, as in a flipped scan, the same bin moves in the opposite direction.
-TEST_P(Doppler, TellsDirections) {
+TEST_P(Doppler, DistinguishesDirections) {
     ReconstructionSpec spec = instrument_spec(1);
     const double velocity = planned_flow_grid(spec)->v_max / 3;
     const auto away = moving(spec, {velocity}, 0);
@@ -146,7 +146,7 @@ TEST_P(Doppler, TellsDirections) {
 }
 
 // sigma = 1 / sqrt(SNR) for single pairs.
-TEST_P(Doppler, ScattersAsTheNoiseSays) {
+TEST_P(Doppler, ScattersByNoise) {
     constexpr std::int64_t bins = 64, many = 400;
     for (const double snr_db : {10.0, 15.0, 20.0, 30.0, 40.0}) {
         const double noise = std::pow(10, -snr_db / 20);
@@ -184,7 +184,7 @@ TEST_P(Doppler, AveragesPhasorsNotAngles) {
 }
 
 // A vessel whose centre exceeds v_max: interpolation between neighbours across the seam stays fast.
-TEST_P(Doppler, SeamHoldsNoSlowVoxel) {
+TEST_P(Doppler, SlowInterpolationAcrossSeamStaysFast) {
     constexpr std::int64_t bins = 64, many = 40;
     Fields fields(many, bins);
     const auto phase_at = [](std::int64_t z) {
@@ -224,7 +224,7 @@ TEST_P(Doppler, BulkMotionIsRemoved) {
 }
 
 // If less than half of the tissue is still, its motion is unknown and nothing is removed.
-TEST_P(Doppler, BulkMotionOfMostlyMovingLinesIsLeftAlone) {
+TEST_P(Doppler, KeepsBulkMotionOfMostlyMovingLines) {
     const MovingTissue tissue(0.7);
     ReconstructionSpec spec = field_spec(tissue.fields, FlowMethod::doppler);
     spec.recipe.noise_floor_db = -20;
@@ -236,7 +236,7 @@ TEST_P(Doppler, BulkMotionOfMostlyMovingLinesIsLeftAlone) {
 // ---- unwrapping -----------------------------------------------------------------------------------------------------
 
 // A parabola of 3 pi with steps below pi per bin is recovered as velocities in mm/s, with both signs.
-TEST_P(Doppler, UnwrapsAParabolaOfThreePi) {
+TEST_P(Doppler, UnwrapsParabolaOfThreePi) {
     constexpr std::int64_t bins = 128, many = 12;
     for (const double sign : {1.0, -1.0}) {
         Fields fields(many, bins);
@@ -261,7 +261,7 @@ TEST_P(Doppler, UnwrapsAParabolaOfThreePi) {
 }
 
 // Behind a gap in the mask, turns are counted from the previous line at the same depth.
-TEST_P(Doppler, RunsBeginBesideTheLineBefore) {
+TEST_P(Doppler, UnwrapsFromPreviousLineBehindGap) {
     constexpr std::int64_t bins = 128, many = 12;
     Fields fields(many, bins);
     for (std::int64_t a = 0; a < many; ++a) {
@@ -284,7 +284,7 @@ TEST_P(Doppler, RunsBeginBesideTheLineBefore) {
 
 // ---- intervals ------------------------------------------------------------------------------------------------------
 
-TEST_P(Doppler, StatesItsNyquistVelocity) {
+TEST_P(Doppler, ReportsNyquistVelocity) {
     const Fields fields(24, 32);
     const double line_rate_hz = 70'000, wavelength_mm = 840e-6;
     ReconstructionSpec spec = field_spec(fields, FlowMethod::doppler);
@@ -311,7 +311,7 @@ TEST_P(Doppler, StatesItsNyquistVelocity) {
 }
 
 // Phases of lines, repeated lines and repeated B-scans belong to their own intervals.
-TEST_P(Doppler, ComparesTheRightLines) {
+TEST_P(Doppler, ComparesMatchingLines) {
     constexpr std::int64_t bins = 32;
     Fields fields(24, bins);
     const auto expect_phase = [&](const ReconstructionSpec& spec, double phase) {
@@ -342,7 +342,7 @@ TEST_P(Doppler, ComparesTheRightLines) {
 }
 
 // Moving voxels keep their brightness; still ones are as dark as the noise.
-TEST_P(Doppler, PowerDopplerShowsWhatChanges) {
+TEST_P(Doppler, PowerDopplerShowsChanges) {
     constexpr std::int64_t bins = 64, many = 200;
     ComplexNormal normal(8);
     Fields fields(many, bins);

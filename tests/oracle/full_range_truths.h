@@ -55,7 +55,7 @@ class FullRange : public testing::TestWithParam<FullRangeMachine> {
     }
 };
 
-TEST_P(FullRange, SuppressesTheFalseImageOfAMirror) {
+TEST_P(FullRange, SuppressesFalseImageOfMirror) {
     const std::vector<full_range::Reflector> mirror{{-300.3, 1, 0.7}};
     const Profile truth = full_range::truth_of(mirror);
     const std::vector<float> spectrum = full_range::spectrum_of(mirror, 160, 30);
@@ -77,7 +77,7 @@ TEST_P(FullRange, SuppressesThoseOfTwelveLayers) {
     EXPECT_GE(median_suppression_db(15, scenes), 50);
 }
 
-TEST_P(FullRange, WithoutIterationsIsTheCompensatedTransform) {
+TEST_P(FullRange, EqualsCompensatedTransformWithoutIterations) {
     const std::vector<float> spectrum = full_range::spectrum_of(full_range::layers(7), 80, -20);
     const Profile full = found(full_range::spec_of(80, -20, 0), spectrum);
     ReconstructionSpec spec = full_range::spec_of(80, -20, 0);
@@ -89,7 +89,7 @@ TEST_P(FullRange, WithoutIterationsIsTheCompensatedTransform) {
     EXPECT_LE(off, 1e-6 * std::sqrt(full_range::energy(half)));
 }
 
-TEST_P(FullRange, TheOtherSignOfDispersionMirrorsTheDepth) {
+TEST_P(FullRange, OppositeDispersionMirrorsDepth) {
     const std::vector<float> spectrum = full_range::spectrum_of({{300, 1, 0.2}}, 160, 0);
     const auto strongest = [](const Profile& profile) {
         const auto place = std::ranges::max_element(profile, {}, [](const auto& value) { return std::norm(value); });
@@ -99,7 +99,7 @@ TEST_P(FullRange, TheOtherSignOfDispersionMirrorsTheDepth) {
     EXPECT_EQ(strongest(found(full_range::spec_of(-160, 0, 10), spectrum)), -300);
 }
 
-TEST_P(FullRange, ZeroDelayIsInTheMiddle) {
+TEST_P(FullRange, ZeroDelayIsInMiddle) {
     ReconstructionSpec spec = full_range::spec_of(160, 0, 5);
     spec.calibration.depth_pitch_um = 2;
     EXPECT_EQ(planned_grid(spec).depth, n);
@@ -133,7 +133,7 @@ TEST_P(FullRange, SingleAndDoublePrecisionAgree) {
 }
 
 // The two outputs of a search differ by the transform of the residual.
-TEST_P(FullRange, WhatItLeavesNeverGrows) {
+TEST_P(FullRange, ResidualNeverGrows) {
     std::mt19937 random(3);
     std::normal_distribution<float> noise;
     std::vector<float> spectrum(n);
@@ -155,7 +155,7 @@ TEST_P(FullRange, WhatItLeavesNeverGrows) {
     }
 }
 
-TEST_P(FullRange, NothingStaysNothing) {
+TEST_P(FullRange, ZeroSpectraGiveZero) {
     for (const bool residual : {false, true}) {
         ReconstructionSpec spec = full_range::spec_of(160, 30, 10);
         spec.defr.residual = residual;

@@ -112,7 +112,7 @@ class KJitterTest : public testing::Test, protected SampledNoise {
     }
 };
 
-TEST_F(KJitterTest, ThatIsNoneChangesNothing) {
+TEST_F(KJitterTest, ZeroJitterChangesNoVoxel) {
     struct Kernel {
         double oversampling;
         std::int64_t width;
@@ -135,7 +135,7 @@ TEST_F(KJitterTest, ThatIsNoneChangesNothing) {
     }
 }
 
-TEST_F(KJitterTest, OfEveryAScanIsTakenOut) {
+TEST_F(KJitterTest, IsCorrectedForEveryAScan) {
     ReconstructionSpec spec = mirror_spec();
     const std::vector<double> rows = random_rows(96);
     const std::vector<float> lines = spectra(rows, 1, instrument.pixel_k);
@@ -144,14 +144,14 @@ TEST_F(KJitterTest, OfEveryAScanIsTakenOut) {
     expect_one_mirror(both_volumes(spec, lines, 3));
 }
 
-TEST_F(KJitterTest, OfEveryBScanIsTakenOut) {
+TEST_F(KJitterTest, IsCorrectedForEveryBScan) {
     ReconstructionSpec spec = mirror_spec();
     const std::vector<double> rows = random_rows(12);
     spec.calibration.k_jitter = rows;
     expect_one_mirror(both_volumes(spec, spectra(rows, 8, instrument.pixel_k), 3));
 }
 
-TEST_F(KJitterTest, OfOneVolumeIsThatOfAll) {
+TEST_F(KJitterTest, OneVolumeServesAll) {
     ReconstructionSpec spec = mirror_spec();
     const std::vector<double> rows = random_rows(48);
     spec.calibration.k_jitter = rows;
@@ -161,7 +161,7 @@ TEST_F(KJitterTest, OfOneVolumeIsThatOfAll) {
     expect_one_mirror(both_volumes(spec, lines, 3));
 }
 
-TEST_F(KJitterTest, NeedsNoKMap) {
+TEST_F(KJitterTest, WorksWithoutKMap) {
     ReconstructionSpec spec = mirror_spec();
     spec.calibration.wavelengths_nm.clear();
     spec.calibration.k_jitter = random_rows(12);
@@ -169,7 +169,7 @@ TEST_F(KJitterTest, NeedsNoKMap) {
 }
 
 // Window and dispersion belong to positions on the k axis, so a dispersed mirror is equally sharp in every line.
-TEST_F(KJitterTest, MovesNeitherWindowNorDispersion) {
+TEST_F(KJitterTest, KeepsWindowAndDispersion) {
     constexpr double a2 = 60;
     const double k_min = instrument.uniform_k.front(), span = instrument.uniform_k.back() - k_min;
     ReconstructionSpec spec = spec_for({GridKernel::kaiser_bessel, 2, 8});
@@ -209,7 +209,7 @@ TEST_F(KJitterTest, BlocksAndThreadsChangeNoBit) {
 
 // Gathering, as on a GPU: every grid point sums the samples near it. Includes rising and falling maps and the most
 // extreme rows.
-TEST_F(KJitterTest, GatheringIsScattering) {
+TEST_F(KJitterTest, GatheringEqualsScattering) {
     for (const bool falls : {false, true}) {
         for (const auto& [oversampling, width] : {std::pair{2.0, 6}, {1.25, 3}, {2.0, 2}, {3.0, 12}}) {
             ReconstructionSpec spec = spec_for({GridKernel::kaiser_bessel, oversampling, width});
@@ -240,7 +240,7 @@ TEST_F(KJitterTest, GatheringIsScattering) {
     }
 }
 
-TEST_F(KJitterTest, RefusesWhatCannotBe) {
+TEST_F(KJitterTest, RejectsInvalidJitter) {
     const auto refusal = [&](const std::function<void(ReconstructionSpec&)>& spoil) {
         ReconstructionSpec spec = mirror_spec();
         spec.calibration.k_jitter = random_rows(48);

@@ -110,7 +110,7 @@ class Mirrors : public testing::Test {
     }
 };
 
-TEST_F(Mirrors, MapIsTheInstrumentsWithoutNoise) {
+TEST_F(Mirrors, FindsMapOfInstrumentWithoutNoise) {
     for (const MirrorSides sides : {MirrorSides::same, MirrorSides::opposite}) {
         const MirrorCalibration found = calibrated_by_mirrors(pair(sides, 0));
         const MapError error = map_error(found.k_positions);
@@ -122,14 +122,14 @@ TEST_F(Mirrors, MapIsTheInstrumentsWithoutNoise) {
     }
 }
 
-TEST_F(Mirrors, NoiseOfAHundredthMovesItLittle) {
+TEST_F(Mirrors, OnePercentNoiseHasSmallEffect) {
     const MirrorCalibration found = calibrated_by_mirrors(pair(MirrorSides::same, 0.01));
     EXPECT_LT(map_error(found.k_positions).rms, 0.01);
     EXPECT_NEAR(found.a2_rad, a2, 0.05);
     EXPECT_NEAR(found.a3_rad, a3, 0.05);
 }
 
-TEST_F(Mirrors, BothMirrorsBecomeAsNarrowAsTheSourceAllows) {
+TEST_F(Mirrors, BothMirrorsReachWidthOfSource) {
     std::vector<float> sharp = instrument.fringe(instrument.uniform_k, 200);
     const std::vector<double> line(sharp.begin(), sharp.end());
     const double truth = point_spread(mirror_profile(line, {}, {}), 20).fwhm;
@@ -145,7 +145,7 @@ TEST_F(Mirrors, BothMirrorsBecomeAsNarrowAsTheSourceAllows) {
 }
 
 // The wrong side also makes both recorded mirrors narrow, but a third depth reveals it.
-TEST_F(Mirrors, AThirdDepthShowsThatSidesWereStatedWrongly) {
+TEST_F(Mirrors, ThirdDepthRevealsWrongSides) {
     const std::vector<double> third = mirror(900, 1, 0, 3);
     MirrorPair mirrors = pair(MirrorSides::same, 0);
     const MirrorCalibration right = calibrated_by_mirrors(mirrors);
@@ -157,7 +157,7 @@ TEST_F(Mirrors, AThirdDepthShowsThatSidesWereStatedWrongly) {
     EXPECT_GT(point_spread(mirror_profile(third, wrong.k_positions, wrong.dispersion_rad), 300).fwhm, 3 * truth);
 }
 
-TEST_F(Mirrors, DisplacementGivesTheScale) {
+TEST_F(Mirrors, DisplacementSetsScale) {
     MirrorPair mirrors = pair(MirrorSides::same, 0);
     EXPECT_EQ(calibrated_by_mirrors(mirrors).depth_pitch_um, 0) << "micrometres are never invented";
     mirrors.displacement_um = 320;
@@ -169,7 +169,7 @@ TEST_F(Mirrors, DisplacementGivesTheScale) {
 }
 
 // Assuming that k rises selects the mirror image of the object: the widths are the same.
-TEST_F(Mirrors, DirectionOfKOnlyTurnsTheSigns) {
+TEST_F(Mirrors, DirectionOfKMirrorsSignsOnly) {
     MirrorPair mirrors = pair(MirrorSides::same, 0);
     const MirrorCalibration falls = calibrated_by_mirrors(mirrors);
     mirrors.k_falls = false;
@@ -183,7 +183,7 @@ TEST_F(Mirrors, DirectionOfKOnlyTurnsTheSigns) {
     }
 }
 
-TEST_F(Mirrors, WithoutFringesThereIsAClearRefusal) {
+TEST_F(Mirrors, RejectsMirrorsWithoutFringes) {
     MirrorPair mirrors = pair(MirrorSides::same, 0);
     std::mt19937 random(3);
     std::normal_distribution<double> normal(0, 5);
@@ -260,7 +260,7 @@ class RecordedMirrors : public testing::Test {
     }
 };
 
-TEST_F(RecordedMirrors, AgreeWithThePublishedPositions) {
+TEST_F(RecordedMirrors, AgreeWithPublishedPositions) {
     const MirrorCalibration found = calibrated_by_mirrors(pair());
     const auto error = Mirrors::error_against(found.k_positions, column("k_linear_positions"));
     RecordProperty("rms_px", std::to_string(error.rms));
@@ -268,7 +268,7 @@ TEST_F(RecordedMirrors, AgreeWithThePublishedPositions) {
 }
 
 // Without two mirrors there is no map, whichever spectra are passed as mirrors, background or side.
-TEST_F(RecordedMirrors, DarknessAndLightWithoutAMirrorAreRefused) {
+TEST_F(RecordedMirrors, DarknessAndLightWithoutMirrorAreRefused) {
     const std::vector<std::string> without{"dark_not", "dark_ref", "dark_sample1", "dark_sample2"};
     std::vector<std::string> all = without;
     all.insert(all.end(), {"mirror1", "mirror2"});

@@ -40,7 +40,7 @@ class NoiseOnly : public testing::Test {
     }
 };
 
-TEST_F(NoiseOnly, RayleighLeavesAFifth) {
+TEST_F(NoiseOnly, SubtractedAmplitudeLeavesFifthOfNoise) {
     spec.calibration.noise_floor = mean_profile();
     spec.recipe.noise_floor = NoiseFloor::amplitude;
     const std::vector<double> left = mean_profile();
@@ -50,7 +50,7 @@ TEST_F(NoiseOnly, RayleighLeavesAFifth) {
 }
 
 // Sums all blocks, independent of the plan's depth range and levels: eta = sqrt(pi) / 2 of the root mean power.
-TEST_F(NoiseOnly, ProfileIsTheMeanOfAllBlocks) {
+TEST_F(NoiseOnly, ProfileIsMeanOfAllBlocks) {
     ReconstructionSpec scan = spec;
     scan.geometry.a_scans = lines / 4;
     scan.geometry.b_scans = 4;
@@ -77,7 +77,7 @@ TEST_F(NoiseOnly, ProfileIsTheMeanOfAllBlocks) {
 }
 
 // E[max(P - eta^2, 0)] = mean exp(-pi/4) for exponential P with eta^2 = pi/4 mean.
-TEST_F(NoiseOnly, PowerLeavesTheTailOfTheExponential) {
+TEST_F(NoiseOnly, SubtractedPowerLeavesTailOfExponential) {
     spec.calibration.noise_floor = mean_profile();
     spec.recipe.noise_floor = NoiseFloor::power;
     spec.recipe.quantity = Quantity::intensity;
@@ -88,7 +88,7 @@ TEST_F(NoiseOnly, PowerLeavesTheTailOfTheExponential) {
     EXPECT_NEAR(ratio, std::exp(-std::acos(-1.0) / 4), 0.01);
 }
 
-TEST_F(NoiseOnly, FloorOfZeroChangesNothing) {
+TEST_F(NoiseOnly, ZeroFloorChangesNoVoxel) {
     const auto before = reconstructed<float>(spec, spectra);
     spec.calibration.noise_floor.assign(depths, 0.0);
     for (const NoiseFloor mode : {NoiseFloor::amplitude, NoiseFloor::power}) {
@@ -100,14 +100,14 @@ TEST_F(NoiseOnly, FloorOfZeroChangesNothing) {
 
 // The median of an exponential distribution is ln 2 of its mean. The min. of 15 such medians, each accurate to 0.035
 // dB, is slightly lower.
-TEST_F(NoiseOnly, MeasuredLevelIsTheMedian) {
+TEST_F(NoiseOnly, MeasuredLevelIsMedian) {
     spec.recipe.quantity = Quantity::db;
     spec.block_b_scans = 1;
     const double level = measured_noise_floor_db(spec, block_of(bytes_of_lines(spectra), 0, 1));
     EXPECT_NEAR(level, 10 * std::log10(noise_rms * noise_rms / samples * std::log(2.0)), 0.15);
 }
 
-TEST_F(NoiseOnly, MeasuredLevelIsThatBeforeTheFloorIsSubtracted) {
+TEST_F(NoiseOnly, LevelIsMeasuredBeforeSubtraction) {
     spec.recipe.quantity = Quantity::db;
     spec.block_b_scans = 1;
     const Block block = block_of(bytes_of_lines(spectra), 0, 1);
@@ -117,7 +117,7 @@ TEST_F(NoiseOnly, MeasuredLevelIsThatBeforeTheFloorIsSubtracted) {
     EXPECT_EQ(measured_noise_floor_db(spec, block), level);
 }
 
-TEST_F(NoiseOnly, QuietestBandIsTaken) {
+TEST_F(NoiseOnly, UsesQuietestBand) {
     std::vector<float> louder = spectra;
     for (std::size_t i = 0; i < louder.size(); ++i) {  // light in the first half of the depth
         const double angle = 2.0 * std::acos(-1.0) * 21.3 * static_cast<double>(i % samples) / samples;
@@ -131,7 +131,7 @@ TEST_F(NoiseOnly, QuietestBandIsTaken) {
     EXPECT_NEAR(level, 10 * std::log10(enbw * noise_rms * noise_rms / samples * std::log(2.0)), 0.15);
 }
 
-TEST_F(NoiseOnly, GivenLevelIsSubtracted) {
+TEST_F(NoiseOnly, SubtractsGivenLevel) {
     spec.recipe.quantity = Quantity::db;
     const auto absolute = reconstructed<float>(spec, spectra);
     spec.recipe.levels = Levels::noise_floor;

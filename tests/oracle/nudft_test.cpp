@@ -69,7 +69,7 @@ class ExactTransform : public testing::Test {
     }
 };
 
-TEST_F(ExactTransform, IsTheSumOverTheTrueWavenumbers) {
+TEST_F(ExactTransform, IsSumOverTrueWavenumbers) {
     const std::vector<float> line = mirror(0.6);
     const auto expected = direct_sum(line, 1, 0, n / 2);
     ReconstructionSpec spec = spec_for(Resample::nudft, 1);
@@ -79,7 +79,7 @@ TEST_F(ExactTransform, IsTheSumOverTheTrueWavenumbers) {
     EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(spec, line), expected), 1e-6);
 }
 
-TEST_F(ExactTransform, ZoomIsTheSumOnAFinerGrid) {
+TEST_F(ExactTransform, ZoomMatchesSumOnFinerGrid) {
     const std::vector<float> line = mirror(0.6);
     const auto mirror_bin = std::llround(instrument.bin_of(0.6 * instrument.depth_limit_um));
     ReconstructionSpec spec = spec_for(Resample::nudft, 4);
@@ -91,7 +91,7 @@ TEST_F(ExactTransform, ZoomIsTheSumOnAFinerGrid) {
 }
 
 // For samples uniform in k, both transforms are identical.
-TEST_F(ExactTransform, OfAUniformSpectrumIsTheFourierTransform) {
+TEST_F(ExactTransform, EqualsFourierTransformForUniformSpectrum) {
     const std::vector<float> line = instrument.fringe(instrument.uniform_k, 0.4 * instrument.depth_limit_um);
     ReconstructionSpec spec = spec_for(Resample::none, 2);
     const auto fourier = in_double(reconstructed<std::complex<float>>(spec, line));
@@ -107,7 +107,7 @@ struct Quality {
     double loss_db, artefact_db;
 };
 
-TEST_F(ExactTransform, KeepsADeepMirrorThatInterpolationLoses) {
+TEST_F(ExactTransform, KeepsDeepMirrorLostByInterpolation) {
     const auto quality = [&](Resample resample) -> Quality {
         const double ideal = peak_of(amplitudes(reconstructed<std::complex<float>>(
                                          spec_for(Resample::none, 4),

@@ -15,7 +15,7 @@ using std::numbers::pi;
 class FastTransform : public testing::Test, protected SampledNoise {};
 
 // Uses a real grid, and with dispersion a complex grid of one side of zero delay.
-TEST_F(FastTransform, IsAsAccurateAsItsKernel) {
+TEST_F(FastTransform, HasAccuracyOfKernel) {
     for (const double a2 : {0.0, 40.0}) {
         const auto expected = direct_sum(a2);
         for (const PublishedNufftError& row : published_nufft_errors()) {
@@ -35,7 +35,7 @@ TEST_F(FastTransform, IsAsAccurateAsItsKernel) {
 }
 
 // A kernel of width 12 wraps around a grid of ten points.
-TEST_F(FastTransform, GoesAroundAGridThatIsNarrowerThanItsKernel) {
+TEST_F(FastTransform, WrapsAroundGridNarrowerThanKernel) {
     constexpr std::int64_t samples = 16;
     ReconstructionSpec spec = plain_spec(samples, 1);
     spec.recipe.dispersion = true;
@@ -52,7 +52,7 @@ TEST_F(FastTransform, GoesAroundAGridThatIsNarrowerThanItsKernel) {
 }
 
 // Largest difference from the matrix in any bin, for several depths with compensated dispersion.
-TEST_F(FastTransform, AMirrorsImagesAreWeak) {
+TEST_F(FastTransform, SuppressesArtefactsOfMirrors) {
     struct Limit {
         std::int64_t width;
         double db;
@@ -92,7 +92,7 @@ TEST_F(FastTransform, CompensatesDispersion) {
     EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(spec, noise), expected), 1e-5);
 }
 
-TEST_F(FastTransform, OfAUniformGridIsThePlainTransform) {
+TEST_F(FastTransform, EqualsPlainTransformForUniformGrid) {
     ReconstructionSpec spec = spec_for({GridKernel::kaiser_bessel, 2, 8});
     spec.calibration.wavelengths_nm.clear();
     for (std::int64_t j = 0; j < n; ++j) spec.calibration.k_positions.push_back(static_cast<double>(j));
@@ -102,7 +102,7 @@ TEST_F(FastTransform, OfAUniformGridIsThePlainTransform) {
     EXPECT_LE(relative_l2(fast, {plain.begin(), plain.end()}), 5e-7);
 }
 
-TEST_F(FastTransform, ZoomsAndCropsAsTheOthersDo) {
+TEST_F(FastTransform, ZoomsAndCropsLikeOthers) {
     for (const double a2 : {0.0, 40.0}) {
         ReconstructionSpec spec = spec_for({GridKernel::kaiser_bessel, 2, 8});
         spec.recipe.zero_padding = 2;
@@ -118,7 +118,7 @@ TEST_F(FastTransform, ZoomsAndCropsAsTheOthersDo) {
     }
 }
 
-TEST(SpreadingKernels, HaveTheTransformThatTheyClaim) {
+TEST(SpreadingKernels, MatchTheirTransforms) {
     for (const GridKernel which : nufft_kernels) {
         const NufftRecipe recipe{which, 2, 6};
         const SpreadingKernel kernel(recipe);
@@ -136,7 +136,7 @@ TEST(SpreadingKernels, HaveTheTransformThatTheyClaim) {
 }
 
 // beta of Kaiser-Bessel exists, and the transform can be divided by at every depth.
-TEST(SpreadingKernels, ExistWhereverTheirSettingsMayBe) {
+TEST(SpreadingKernels, ExistForAllAllowedSettings) {
     for (const GridKernel which : {GridKernel::gaussian, GridKernel::kaiser_bessel, GridKernel::exponential}) {
         for (const double oversampling : {1.25, 1.3, 1.5, 2.0, 3.1, 4.0}) {
             for (std::int64_t width = 2; width <= 12; ++width) {
@@ -150,7 +150,7 @@ TEST(SpreadingKernels, ExistWhereverTheirSettingsMayBe) {
     }
 }
 
-TEST_F(FastTransform, RefusesKernelsThatCannotBe) {
+TEST_F(FastTransform, RejectsInvalidKernels) {
     const auto refusal = [](const ReconstructionSpec& spec) {
         try {
             planned_grid(spec);

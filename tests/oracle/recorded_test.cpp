@@ -80,7 +80,7 @@ TEST_F(RecordedMirror, ResamplingSharpensBoth) {
     EXPECT_NEAR(peak("mirror2", Resample::none, Correction::none).fwhm, 14.8, 0.2);
 }
 
-TEST_F(RecordedMirror, CorrectionNarrowsOneSideAndWidensTheOther) {
+TEST_F(RecordedMirror, CorrectionNarrowsOneSideAndWidensOther) {
     EXPECT_NEAR(peak("mirror1", Resample::spline, Correction::as_given).fwhm, 3.01, 0.03);
     EXPECT_NEAR(peak("mirror1", Resample::spline, Correction::opposite).fwhm, 2.21, 0.03);
     EXPECT_NEAR(peak("mirror2", Resample::spline, Correction::as_given).fwhm, 2.21, 0.03);
@@ -133,7 +133,7 @@ class RecordedFullRange : public Recorded {
     }
 };
 
-TEST_F(RecordedFullRange, TellsTheTwoSidesApart) {
+TEST_F(RecordedFullRange, DistinguishesSides) {
     const std::vector<double> before = profile(0), after = profile(10), later = profile(20);
     const auto strongest = std::max_element(later.begin(), later.end()) - later.begin() - n / 2;
     EXPECT_TRUE(std::abs(strongest - 125) <= 1 || std::abs(strongest + 48) <= 1) << strongest;
@@ -144,14 +144,14 @@ TEST_F(RecordedFullRange, TellsTheTwoSidesApart) {
     }
 }
 
-TEST_F(RecordedFullRange, KnowsThatItsDispersionIsWeak) {
+TEST_F(RecordedFullRange, DetectsWeakDispersion) {
     EXPECT_NEAR(defr_tables(spec()).gamma, 0.86, 0.02);
     EXPECT_GT(defr_tables(spec()).gamma, weak_diversity);
 }
 
 class RecordedVolume : public Recorded {};
 
-TEST_F(RecordedVolume, LevelsAndSurfaceAreThoseOfNumPy) {
+TEST_F(RecordedVolume, LevelsAndSurfaceMatchNumPy) {
     constexpr double sum_of_hann_db = 54.2;  // the reference does not divide by the sum of the window
     constexpr std::size_t depth = n / 2, lines = 10000;
     std::ifstream file(folder / "spectra_u16_100x100x1024.raw", std::ios::binary);
@@ -207,7 +207,7 @@ class RecordedSource : public Recorded {
 };
 
 // The amplitude of a Hann spectrum has a FWHM of 2.002 bins.
-TEST_F(RecordedSource, ShapingReachesTheTargetWithoutTheDarkLevel) {
+TEST_F(RecordedSource, ShapingReachesTargetWithoutDarkLevel) {
     EXPECT_NEAR(shaped_fwhm(true), 2.002, 0.02);
     EXPECT_NEAR(shaped_fwhm(false), 2.17, 0.02);
 }

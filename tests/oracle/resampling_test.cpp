@@ -66,7 +66,7 @@ class Resampling : public testing::TestWithParam<Method> {
     }
 };
 
-TEST_P(Resampling, LossIsThatOfTheKernel) {
+TEST_P(Resampling, LossMatchesKernel) {
     for (std::size_t i = 0; i < depths.size(); ++i) {
         const double depth_um = depths[i] * instrument.depth_limit_um;
         const double height = peak_of(measured(4, depth_um)).height;
@@ -74,7 +74,7 @@ TEST_P(Resampling, LossIsThatOfTheKernel) {
     }
 }
 
-TEST_P(Resampling, ArtefactsAreThoseOfTheKernel) {
+TEST_P(Resampling, ArtefactsMatchKernel) {
     for (std::size_t i = 0; i < depths.size(); ++i) {
         const std::vector<double> profile = measured(1, depths[i] * instrument.depth_limit_um);
         const auto top = std::max_element(profile.begin(), profile.end());
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, Resampling, testing::ValuesIn(methods),
                          [](const auto& test) { return test.param.name; });
 
 // The same map given as wavelengths must lead to the same depth and sharpness.
-TEST(ResamplingFromWavelengths, AgreesWithThePositions) {
+TEST(ResamplingFromWavelengths, AgreesWithPositions) {
     const ClosedFormInstrument instrument;
     const double depth_um = 0.4 * instrument.depth_limit_um;
     for (const Resample resample : {Resample::linear_wavelength, Resample::linear, Resample::lagrange3}) {

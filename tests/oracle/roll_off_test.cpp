@@ -65,7 +65,7 @@ class RollOff : public testing::Test {
     }
 };
 
-TEST_F(RollOff, OneMirrorIsReadAsItIs) {
+TEST_F(RollOff, ReadsSingleMirror) {
     noise_rms = 20;
     const MirrorReading found = reading(0.25);
     const double level = 20 * std::log10(amplitude / 2 * spectrometer(0.25, 0, true));
@@ -75,7 +75,7 @@ TEST_F(RollOff, OneMirrorIsReadAsItIs) {
     EXPECT_NEAR(found.fwhm_bins, 2.0, 0.01) << "the half amplitude of a Hann window";
 }
 
-TEST_F(RollOff, OfSamplesOfFiniteWidth) {
+TEST_F(RollOff, FitsSamplesOfFiniteWidth) {
     noise_rms = 1;
     const FallOff found = fall_off({0.1, 0.25, 0.5, 0.75, 0.9});
     EXPECT_TRUE(found.has_wide_samples);
@@ -87,7 +87,7 @@ TEST_F(RollOff, OfSamplesOfFiniteWidth) {
     EXPECT_FALSE(found.share_at_loss(6).has_value()) << "3.9 dB at the end";
 }
 
-TEST_F(RollOff, OfASpectrometer) {
+TEST_F(RollOff, FitsSpectrometer) {
     noise_rms = 1;
     resolution = 1.3;
     const FallOff found = fall_off({0.1, 0.3, 0.5, 0.8});
@@ -100,7 +100,7 @@ TEST_F(RollOff, OfASpectrometer) {
 }
 
 // A swept source has no pixels: its fall-off is that of its coherence.
-TEST_F(RollOff, OfASweptSource) {
+TEST_F(RollOff, FitsSweptSource) {
     has_wide_samples = false;
     resolution = 0.4;
     const FallOff found = fall_off({0.1, 0.3, 0.5, 0.8});
@@ -108,7 +108,7 @@ TEST_F(RollOff, OfASweptSource) {
     EXPECT_NEAR(found.resolution, resolution, 0.01);
 }
 
-TEST_F(RollOff, NoiseAloneIsNoMirror) {
+TEST_F(RollOff, NoiseIsNotMirror) {
     std::mt19937 random(3);
     std::exponential_distribution<double> power(1);
     std::vector<double> profile(2048);
@@ -135,13 +135,13 @@ double read_bin(const std::vector<double>& profile, const DepthWindow& window = 
 }
 
 // The first twentieth of 512 bins ends at 26.
-TEST_F(RollOff, AMirrorAtTheEdgeIsReadAtItsTop) {
+TEST_F(RollOff, ReadsTopOfMirrorAtEdge) {
     EXPECT_NEAR(read_bin(profile_of({{25.2, 100}})), 25.2, 0.05) << "its flank reaches in";
     EXPECT_NEAR(read_bin(profile_of({{0, 1000}, {25.2, 100}})), 25.2, 0.05);
     EXPECT_NEAR(read_bin(profile_of({{25.2, 100}, {300, 120}})), 300, 0.05) << "the strongest peak of the window";
 }
 
-TEST_F(RollOff, AHigherPeakBeforeTheWindowIsSaid) {
+TEST_F(RollOff, ReportsHigherPeakBeforeWindow) {
     const auto reading = mirror_reading(profile_of({{15, 100}, {200, 5}}), 100);
     ASSERT_TRUE(reading && reading->nearer_bin);
     EXPECT_NEAR(reading->bin, 200, 0.05);
@@ -150,7 +150,7 @@ TEST_F(RollOff, AHigherPeakBeforeTheWindowIsSaid) {
     EXPECT_FALSE(mirror_reading(profile_of({{0, 1000}, {200, 5}}), 100)->nearer_bin) << "zero delay itself";
 }
 
-TEST_F(RollOff, TheWindowDecidesWhatIsRead) {
+TEST_F(RollOff, WindowSelectsPeak) {
     const auto profile = profile_of({{15, 100}, {200, 50}, {400, 70}});
     EXPECT_NEAR(read_bin(profile, {10, 100}), 15, 0.05);
     EXPECT_NEAR(read_bin(profile, {100, 300}), 200, 0.05);
@@ -159,7 +159,7 @@ TEST_F(RollOff, TheWindowDecidesWhatIsRead) {
     EXPECT_EQ(read_bin(profile, {250, 350}), -1);
 }
 
-TEST_F(RollOff, OutliersAreNamed) {
+TEST_F(RollOff, NamesOutliers) {
     std::vector<double> shares, levels;
     for (int i = 1; i <= 9; ++i) {
         shares.push_back(0.1 * i);

@@ -75,7 +75,7 @@ double highest_side_lobe(const std::vector<double>& profile) {
                     profile[static_cast<std::size_t>(4 * mirror_bin)]);
 }
 
-TEST_P(SpectralShaping, PeakIsThatOfTheTarget) {
+TEST_P(SpectralShaping, PeakMatchesTarget) {
     const std::vector<double> wanted = target_profile();
     const std::vector<double> shaped = shaped_profile(true);
     EXPECT_NEAR(peak_of(shaped).fwhm, peak_of(wanted).fwhm, 0.01 * peak_of(wanted).fwhm);
@@ -83,13 +83,13 @@ TEST_P(SpectralShaping, PeakIsThatOfTheTarget) {
     EXPECT_NEAR(highest_side_lobe(shaped), highest_side_lobe(wanted), 1);
 }
 
-TEST_P(SpectralShaping, ForgottenDarkLevelWidensThePeak) {
+TEST_P(SpectralShaping, MissingDarkLevelWidensPeak) {
     const double wanted = peak_of(target_profile()).fwhm;
     EXPECT_GT(peak_of(shaped_profile(false)).fwhm, 1.01 * wanted);
 }
 
 // sum(g source) = sum(target), so a fringe of contrast 0.1 reads half of that.
-TEST_P(SpectralShaping, ReadsTheContrastOfTheFringe) {
+TEST_P(SpectralShaping, PreservesContrastOfFringe) {
     EXPECT_NEAR(peak_of(shaped_profile(true)).height, 0.05, 0.01 * 0.05);
 }
 

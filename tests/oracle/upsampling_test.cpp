@@ -64,7 +64,7 @@ double dirichlet(double d, double period) {
     return turns == 0 ? 1 : std::sin(pi * turns) / (period * std::tan(pi * turns / period));
 }
 
-TEST(Upsampling, ImpulseBecomesADirichletKernel) {
+TEST(Upsampling, ImpulseBecomesDirichletKernel) {
     std::vector<float> impulse(n, 0.0f);
     impulse[100] = 1;
     for (const std::int64_t factor : {2, 4}) {
@@ -76,7 +76,7 @@ TEST(Upsampling, ImpulseBecomesADirichletKernel) {
     }
 }
 
-TEST(Upsampling, PaddedImpulseHasThePaddedPeriod) {
+TEST(Upsampling, PaddedImpulseHasPaddedPeriod) {
     std::vector<float> impulse(n, 0.0f);
     impulse[100] = 1;
     const auto at = positions(90, 90 + (n - 1) * 0.5);
@@ -86,7 +86,7 @@ TEST(Upsampling, PaddedImpulseHasThePaddedPeriod) {
     for (std::size_t j = 0; j < n; ++j) ASSERT_NEAR(points[j], dirichlet(at[j] - 100, 2048), 1e-6) << at[j];
 }
 
-TEST(Upsampling, RecordedSamplesStay) {
+TEST(Upsampling, KeepsRecordedSamples) {
     const std::vector<float> line = random_line();
     for (const bool pad : {false, true}) {
         for (const std::int64_t factor : {1, 2, 4}) {
@@ -98,7 +98,7 @@ TEST(Upsampling, RecordedSamplesStay) {
     }
 }
 
-TEST(Interpolation, ConstantsStayWhereverThePointsLie) {
+TEST(Interpolation, KeepsConstantsAtAnyPosition) {
     const std::vector<float> constant(n, 1000.0f);
     for (const Resample resample :
          {Resample::nearest, Resample::linear, Resample::catmull_rom, Resample::lagrange3, Resample::spline}) {
@@ -121,7 +121,7 @@ TEST(Interpolation, LagrangeIsExactOnCubics) {
     }
 }
 
-TEST(Interpolation, PositionsBeyondTheEndsReadTheEnds) {
+TEST(Interpolation, PositionsBeyondEndsUseEndSamples) {
     const std::vector<float> line = random_line();
     for (const Resample resample :
          {Resample::nearest, Resample::linear, Resample::catmull_rom, Resample::lagrange3, Resample::spline}) {
@@ -131,7 +131,7 @@ TEST(Interpolation, PositionsBeyondTheEndsReadTheEnds) {
     }
 }
 
-TEST(Interpolation, LinearIsLinear) {
+TEST(Interpolation, LinearMatchesFormula) {
     const std::vector<float> line = random_line();
     const auto at = positions(0, n - 1.5);
     const auto points = points_of(spec_at(at, Resample::linear, 1), line);

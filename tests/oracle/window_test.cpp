@@ -74,7 +74,7 @@ std::ostream& operator<<(std::ostream& out, const Figures& figure) {
 
 class WindowFigures : public testing::TestWithParam<Figures> {};
 
-TEST_P(WindowFigures, AreThoseOfTheTable) {
+TEST_P(WindowFigures, MatchTable) {
     const std::vector<double> weights = applied_window(GetParam().window);
     const double greatest = *std::max_element(weights.begin(), weights.end());
     const double squares = std::inner_product(weights.begin(), weights.end(), weights.begin(), 0.0);

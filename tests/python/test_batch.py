@@ -19,7 +19,7 @@ class Batches(FolderCase):
         np.testing.assert_array_equal(made[:], expected[:])
         self.assertEqual((made.provenance, made.warnings), (expected.provenance, expected.warnings))
 
-    def test_gives_the_bits_of_each_scan_by_itself(self):
+    def test_equals_separate_reconstruction(self):
         batch = ox.Batch()
         for seed, name in enumerate("abc"):
             scan = self.scan(name, seed)
@@ -31,7 +31,7 @@ class Batches(FolderCase):
         self.same(batch.reconstruct(rect), rect.reconstruct())
         self.assertEqual(batch.plans, 2)
 
-    def test_gives_flow_and_calls_stages(self):
+    def test_returns_flow_and_calls_stages(self):
         scan = self.scan("a")
         scan.flow.method = "doppler"
         batch, seen = ox.Batch("cpu"), []
@@ -40,7 +40,7 @@ class Batches(FolderCase):
         self.assertEqual(batch.reconstruct(scan, b_scans=(2, 4)).provenance["stages"], "voxels")
         self.assertEqual(seen[0], 2)
 
-    def test_says_what_is_wrong_and_goes_on(self):
+    def test_reports_errors_and_continues(self):
         batch, scan = ox.Batch(), self.scan("a")
         whole = batch.reconstruct(scan)
         for wrong, error in ((lambda: batch.reconstruct("a"), ox.BadArgument), (lambda: ox.Batch(3), ox.BadArgument),

@@ -58,12 +58,12 @@ class ByHand(FolderCase):
         scan.calibration["k_positions"] = self.positions
         return scan
 
-    def test_the_complex_field_is_the_same(self):
+    def test_complex_field_matches_numpy(self):
         expected = field(self.raw, self.positions, self.a2, self.a3)
         made = self.scan(quantity="complex").reconstruct().values()
         self.assertLess(np.linalg.norm(made - expected) / np.linalg.norm(expected), MAX_FIELD)
 
-    def test_decibels_are_the_same(self):
+    def test_decibels_match_numpy(self):
         expected = 20 * np.log10(abs(field(self.raw, self.positions, self.a2, self.a3)))
         made = self.scan(levels="fixed").reconstruct().values()
         bright = expected > np.median(expected)

@@ -10,7 +10,7 @@ SMALL = {"samples": 256, "a_scans": 16, "b_scans": 4}
 
 
 class Simulating(FolderCase):
-    def test_gives_spectra_and_truth(self):
+    def test_returns_spectra_and_truth(self):
         sim = ox.simulate("vessel", **SMALL)
         spectra = sim.spectra()
         self.assertEqual((spectra.shape, spectra.dtype), ((4, 16, 256), np.uint16))
@@ -22,7 +22,7 @@ class Simulating(FolderCase):
         self.assertEqual(sim.truth.tubes.shape[-1], 3)
         self.assertEqual(len(sim.truth.facts["tube_radius_um"]), sim.truth.tubes.shape[0])
 
-    def test_is_what_the_files_hold(self):
+    def test_equals_saved_files(self):
         sim = ox.simulate("layers", **SMALL)
         sim.save(self.folder / "scan.toml")
         np.testing.assert_array_equal(ox.open(self.folder / "scan.toml").read(), sim.spectra())
@@ -34,7 +34,7 @@ class Simulating(FolderCase):
         self.assertIsNotNone(volume.flow)
         self.assertEqual(volume.flow.quantity, "doppler")
 
-    def test_refuses_what_cannot_be(self):
+    def test_rejects_invalid_settings(self):
         with self.assertRaises(ox.BadSetting):
             ox.simulate("nothing like it")
         with self.assertRaises(ox.BadSetting):

@@ -57,13 +57,13 @@ def undocumented(name, thing):
 
 
 class Docstrings(unittest.TestCase):
-    def test_of_every_public_name(self):
+    def test_documents_every_public_name(self):
         names = {*ox.__all__, "open", "filter"} - {"cluster"}  # docs/scale.md documents its functions
         found = [line for name in sorted(names) for line in undocumented(name, getattr(ox, name))]
         self.assertEqual(found, [])
         self.assertGreater(len(names), 30)
 
-    def test_what_is_missing_is_found(self):
+    def test_finds_missing_documentation(self):
         @dataclasses.dataclass
         class Half:
             """level: of the mirror."""
@@ -88,7 +88,7 @@ class Docstrings(unittest.TestCase):
 
 
 class Reference(FolderCase):
-    def test_is_made_of_them(self):
+    def test_reference_is_generated_from_docstrings(self):
         if subprocess.run([sys.executable, "-c", "import sphinx"], capture_output=True).returncode:
             self.skipTest("Sphinx is not installed")
         source = Path(__file__).resolve().parents[2] / "docs/reference"

@@ -12,7 +12,7 @@ from support import FolderCase, spectra, write_scan
 
 
 class Kinds(unittest.TestCase):
-    def test_are_exceptions_of_python(self):
+    def test_derive_from_python_exceptions(self):
         kinds = {1: (ox.BadArgument, ValueError, TypeError), 2: (ox.BadSetting, ValueError), 3: (ox.BadFile, OSError),
                  4: (ox.OutputFailed, OSError), 5: (ox.OutOfMemory, MemoryError), 6: (ox.DeviceFailed, RuntimeError),
                  7: (ox.Cancelled, RuntimeError), 8: (ox.Unsupported, NotImplementedError), 11: (ox.Error, RuntimeError)}
@@ -22,7 +22,7 @@ class Kinds(unittest.TestCase):
                 self.assertIsInstance(error, kind)
             self.assertEqual(str(error), "is wrong (do it)")
 
-    def test_carry_what_where_and_remedy(self):
+    def test_have_cause_location_and_remedy(self):
         error = made(2, "is wrong", "recipe.window", "do it")
         self.assertEqual((error.code, error.what, error.where, error.remedy),
                          ("bad_setting", "is wrong", "recipe.window", "do it"))
@@ -32,7 +32,7 @@ class Kinds(unittest.TestCase):
 
 
 class Files(FolderCase):
-    def test_that_are_not_there(self):
+    def test_missing_file_is_file_not_found_error(self):
         for opened in (lambda: ox.open(self.folder / "missing.toml"), lambda: ox.load(self.folder / "missing.nrrd")):
             with self.assertRaises(FileNotFoundError) as error:
                 opened()
@@ -41,7 +41,7 @@ class Files(FolderCase):
             self.assertEqual(error.exception.filename, error.exception.where)
             self.assertTrue(str(error.exception).startswith(error.exception.where + ": "), str(error.exception))
 
-    def test_that_are_wrong(self):
+    def test_invalid_files_raise_errors(self):
         path = write_scan(self.folder, spectra())
         (self.folder / "scan.raw").write_bytes(b"short")
         with self.assertRaises(ox.Error):
@@ -53,7 +53,7 @@ class Files(FolderCase):
         with self.assertRaises(OSError):
             ox.load(self.folder / "one.nrrd")
 
-    def test_are_missing_only_where_nothing_is_there(self):
+    def test_file_not_found_requires_missing_file(self):
         path = self.folder / "bad.toml"
         path.write_text("[scan]\nsamples = = 3\n")
         with self.assertRaises(ox.BadFile) as malformed:
@@ -73,7 +73,7 @@ class Files(FolderCase):
         for error in (missing.exception, pickle.loads(pickle.dumps(missing.exception))):
             self.assertEqual((error.errno, error.filename), (errno.ENOENT, missing.exception.filename))
 
-    def test_have_names_of_any_bytes(self):
+    def test_accept_file_names_of_any_bytes(self):
         name = os.fsencode(self.folder) + b"/caf\xe9.nrrd"
         with self.assertRaises(ox.MissingFile) as missing:
             ox.load(os.fsdecode(name))
@@ -85,7 +85,7 @@ class Files(FolderCase):
         with self.assertRaises(ox.MissingFile):
             ox.open(b"none.toml")
 
-    def test_that_have_no_such_volume(self):
+    def test_rejects_missing_volumes(self):
         scan = ox.open(write_scan(self.folder, spectra()))
         with self.assertRaisesRegex(ox.BadSetting, "no volume 1"):
             scan.reconstruct(1)
@@ -102,7 +102,7 @@ class Files(FolderCase):
 class Words(FolderCase):
     """Messages avoid command-line options and details of the binding."""
 
-    def test_are_those_of_python(self):
+    def test_misspelt_arguments_raise_type_error(self):
         path = write_scan(self.folder, spectra())
         scan, codes = ox.open(path), np.ones((2, 3, 4), np.uint8)
         calls = (lambda: ox.open(path, recip={"window": "hann"}), lambda: ox.simulate(sampels=3),

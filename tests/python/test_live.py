@@ -37,7 +37,7 @@ class NamedSources(unittest.TestCase):
         self.assertEqual(session.stats.finished_volumes, 3)
         self.assertTrue(session.stats.ended or not session.stats.running)
 
-    def test_newest_wins_where_the_caller_is_slow(self):
+    def test_newest_volume_wins_with_slow_caller(self):
         with ox.live("sim:vessel", simulation=SMALL) as session:
             first = next(session)
             wait_until(lambda: session.stats.finished_volumes > 4, "more volumes")
@@ -45,7 +45,7 @@ class NamedSources(unittest.TestCase):
             self.assertGreater(later.number, first.number + 1)
             self.assertGreater(session.stats.acquired_volumes, 2)
 
-    def test_take_settings_while_they_run(self):
+    def test_accept_settings_while_running(self):
         with ox.live("sim:mirror", simulation={**SMALL, "mirror_um": [50], "mirror_amplitude": [0.2]},
                      recipe={"window": "rect"}) as session:
             self.assertEqual(session.recipe.window, "rect")
@@ -60,7 +60,7 @@ class NamedSources(unittest.TestCase):
             with self.assertRaises(AttributeError):
                 session.recipe.windw = "hann"
 
-    def test_keep_the_last_volumes(self):
+    def test_keeps_last_volumes(self):
         keep_gb = 2.5 * 4 * 16 * 128 * 4e-9
         with ox.live("sim:vessel", simulation=SMALL, source={"keep_gb": keep_gb}, volumes=6, lossless=True) as session:
             taken = [volume.number for volume in session]  # a paced source loses volumes that are not taken in time
@@ -92,7 +92,7 @@ class NamedSources(unittest.TestCase):
             with self.assertRaises(ox.BadSetting):
                 session.set("filter.patch", 4)
 
-    def test_refuse_what_is_none(self):
+    def test_rejects_unknown_sources(self):
         with self.assertRaises(ox.BadSetting):
             ox.live("sim:nothing like it")
         with self.assertRaises(ox.Error):
@@ -105,7 +105,7 @@ class NamedSources(unittest.TestCase):
 
 
 class Ending(FolderCase):
-    def test_waits_for_the_block_in_hand(self):
+    def test_waits_for_block_in_progress(self):
         begun, ended, has_begun, go_on = [], [], threading.Event(), threading.Event()
 
         def slow(voxels):
@@ -125,7 +125,7 @@ class Ending(FolderCase):
             wait_until(lambda: other.stats.finished_volumes > 4)
         self.assertEqual((len(begun), len(ended)), (done, done))
 
-    def test_does_not_wait_for_volumes_that_nobody_takes(self):
+    def test_does_not_wait_for_unread_volumes(self):
         with ox.live("sim:vessel", simulation=SMALL, lossless=True, queue=1) as session:
             next(session)
             wait_until(lambda: session.stats.acquired_volumes > 3, "volumes that nobody takes")
@@ -156,7 +156,7 @@ class OddNames(FolderCase):
         self.odd = os.fsencode(self.folder) + b"/caf\xe9"
         os.mkdir(self.odd)
 
-    def test_of_recordings_and_scans(self):
+    def test_non_utf8_paths_of_recordings_and_scans(self):
         take = self.odd + b"/take.toml"
         recording = threading.Event()
 
@@ -176,7 +176,7 @@ class OddNames(FolderCase):
         with ox.live(volumes(1), scan=take, lossless=True) as session:
             self.assertEqual(len(list(session)), 1)
 
-    def test_of_calibrations(self):
+    def test_non_utf8_paths_of_calibrations(self):
         dark = self.odd + b"/dark.csv"
         with open(dark, "w") as file:
             file.write("7\n" * 256)
@@ -185,7 +185,7 @@ class OddNames(FolderCase):
         self.assertEqual(scan.calibration["dark"][0], 7)
         self.assertIn(os.fsdecode(b"caf\xe9"), scan.toml())
 
-    def test_of_movies(self):
+    def test_non_utf8_paths_of_movies(self):
         try:
             ox.movie(self.odd + b"/turn_%02d.png", ox.Volume.from_array(spectra()), frames=2, width=32, height=32)
         except (ox.Unsupported, ox.DeviceFailed) as error:
@@ -194,14 +194,14 @@ class OddNames(FolderCase):
 
 
 class PythonSources(FolderCase):
-    def test_generator_gives_what_the_reconstructor_gives(self):
+    def test_generator_equals_reconstructor(self):
         make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=FIXED)
         with ox.live(volumes(), lossless=True, recipe=FIXED) as session:
             for seed, volume in enumerate(session):
                 np.testing.assert_array_equal(volume[:], make(spectra(seed=seed + 1)))
         self.assertEqual(seed, 2)
 
-    def test_keep_the_last_volumes(self):
+    def test_keeps_last_volumes(self):
         keep_gb = 1.5 * 4 * 16 * 128 * 4e-9
         with ox.live(volumes(), lossless=True, recipe=FIXED, source={"keep_gb": keep_gb}) as session:
             taken = list(session)
@@ -210,18 +210,18 @@ class PythonSources(FolderCase):
         with self.assertRaisesRegex(ox.BadArgument, "line_rate_hz"):
             ox.live(volumes(), recipe=FIXED, source={"line_rate_hz": 1e4})
 
-    def test_callable_ends_with_none(self):
+    def test_none_ends_callable(self):
         left = [spectra(seed=2), spectra(seed=1)]
         with ox.live(lambda: left.pop() if left else None, lossless=True, recipe=FIXED) as session:
             self.assertEqual(len(list(session)), 2)
 
-    def test_parts_of_volumes(self):
+    def test_accepts_parts_of_volumes(self):
         parts = (spectra()[i:i + 2] for i in (0, 2))
         with ox.live(parts, lossless=True, scan={"b_scans": 4}, recipe=FIXED) as session:
             whole = next(session)
         np.testing.assert_array_equal(whole[:], ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=FIXED)(spectra()))
 
-    def test_what_a_source_raises_is_raised(self):
+    def test_errors_of_source_are_raised(self):
         def broken():
             yield spectra()
             raise OSError("the cable is out")
@@ -230,7 +230,7 @@ class PythonSources(FolderCase):
             with self.assertRaisesRegex(OSError, "cable"):
                 list(session)
 
-    def test_what_a_source_raises_comes_after_its_volumes(self):
+    def test_errors_of_source_follow_its_volumes(self):
         raised = threading.Event()
 
         def broken():
@@ -246,7 +246,7 @@ class PythonSources(FolderCase):
                 session.next(30)
         self.assertEqual(taken, [0, 1])
 
-    def test_arrays_on_a_gpu_are_taken(self):
+    def test_accepts_gpu_arrays(self):
         class OnGpu:  # like CuPy's arrays, which NumPy cannot read
             def __init__(self, codes):
                 self._codes = codes
@@ -262,7 +262,7 @@ class PythonSources(FolderCase):
         with ox.live((OnGpu(one) for one in volumes()), lossless=True, recipe=FIXED) as session:
             self.assertEqual(len(list(session)), 3)
 
-    def test_arrays_of_either_byte_order_are_taken(self):
+    def test_accepts_both_byte_orders(self):
         turned = [one.astype(one.dtype.newbyteorder()) for one in volumes()]
         with ox.live(turned, lossless=True, recipe=FIXED) as session:
             for one, volume in zip(volumes(), session):
@@ -270,7 +270,7 @@ class PythonSources(FolderCase):
                     volume[:], ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=FIXED)(one))
         self.assertEqual(volume.number, 2)
 
-    def test_ends_with_a_session_that_is_dropped(self):
+    def test_source_ends_with_dropped_session(self):
         def endless():
             while True:
                 yield spectra()
@@ -290,7 +290,7 @@ class PythonSources(FolderCase):
             with self.assertRaisesRegex(ox.BadArgument, "shape"):
                 list(session)
 
-    def test_records(self):
+    def test_records_pushed_volumes(self):
         path = self.folder / "take.toml"
         gate = threading.Event()
         with ox.live(two_volumes(gate), lossless=True, recipe=FIXED) as session:
@@ -318,7 +318,7 @@ class PythonSources(FolderCase):
         self.assertTrue((second / "take.stripe-2.raw").exists())
         np.testing.assert_array_equal(ox.open(path).read(), spectra(seed=2))
 
-    def test_a_stage_changes_volumes_and_its_errors_are_raised(self):
+    def test_stage_changes_volumes_and_raises_errors(self):
         def black(voxels):
             voxels[...] = 7
 
@@ -333,7 +333,7 @@ class PythonSources(FolderCase):
                 list(session)
 
 
-    def test_a_stage_may_look_at_its_session(self):
+    def test_stage_may_read_its_session(self):
         seen = []
 
         def looks(voxels):
@@ -346,7 +346,7 @@ class PythonSources(FolderCase):
 
 
 class Interrupts(unittest.TestCase):
-    def test_are_heard_at_once(self):
+    def test_interrupts_are_handled_at_once(self):
         goes_on = threading.Event()
         self.addCleanup(goes_on.set)
 

@@ -59,7 +59,7 @@ class Readers(FolderCase):
         self.assertEqual(meaning["scale"][0], 7)
 
     @unittest.skipIf(dask is None, "Dask is not installed")
-    def test_further_volumes_and_flow_of_scans_come_later(self):
+    def test_later_volumes_and_flow_are_loaded_lazily(self):
         ox.simulate("vessel", samples=256, a_scans=32, b_scans=4, volumes=2).save(self.folder / "scan.toml")
         text = (self.folder / "scan.toml").read_text() + '\n[flow]\nmethod = "doppler"\n'
         (self.folder / "scan.toml").write_text(text)
@@ -71,7 +71,7 @@ class Readers(FolderCase):
         self.assertGreater(meaning["scale"][0], 0)
         self.assertEqual(about["metadata"]["unit"], "mm/s")
 
-    def test_other_files_are_left_to_others(self):
+    def test_declines_other_files(self):
         (self.folder / "notes.txt").write_text("nothing")
         (self.folder / "empty").mkdir()
         for name in ("notes.txt", "missing.nrrd", "empty"):
@@ -83,7 +83,7 @@ class Readers(FolderCase):
 
 
 class Samples(unittest.TestCase):
-    def test_come_with_labels(self):
+    def test_have_labels(self):
         (image, meaning, kind), (labels, about, other) = napari.sample_layers()
         self.assertEqual((kind, other, image.shape), ("image", "labels", labels.shape))
         self.assertEqual(meaning["scale"], about["scale"])
@@ -92,7 +92,7 @@ class Samples(unittest.TestCase):
 
 @unittest.skipIf(PluginManifest is None, "npe2 is not installed")
 class Manifest(unittest.TestCase):
-    def test_is_valid_and_names_what_there_is(self):
+    def test_manifest_is_valid_and_complete(self):
         manifest = PluginManifest.from_file(Path(ox.__file__).with_name("napari.yaml"))
         manifest.validate_imports()
         self.assertEqual(manifest.name, "echolux")

@@ -11,7 +11,7 @@ NEEDED = ("nbclient", "ipykernel", "matplotlib")
 
 
 class Notebooks(unittest.TestCase):
-    def test_keep_their_pictures_and_no_errors(self):
+    def test_stored_notebooks_have_pictures_without_errors(self):
         books = sorted((DOCS / "notebooks").glob("*.ipynb"))
         self.assertEqual([book.stem for book in books], ["batch", "calibrate", "doppler", "first_volume"])
         for book in books:

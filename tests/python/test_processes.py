@@ -41,19 +41,19 @@ class Processes(unittest.TestCase):
         self.assertEqual(child.exitcode, 0)
         return answer
 
-    def test_that_are_spawned_work(self):
+    def test_spawned_processes_work(self):
         expected = made()
         kind, voxels = self.answer("spawn")
         self.assertEqual(kind, "made")
         np.testing.assert_array_equal(voxels, expected)
 
-    def test_that_are_forked_later_say_why_they_cannot(self):
+    def test_late_forks_explain_failure(self):
         made()
         kind, remedy = self.answer("fork")
         self.assertEqual(kind, "unsupported")
         self.assertIn("spawn", remedy)
 
-    def test_that_are_forked_before_work(self):
+    def test_early_forks_work(self):
         script = ("import os, sys, numpy as np, echolux as ox\n"
                   "child = os.fork()\n"
                   "make = ox.Reconstructor(samples=64, a_scans=4, recipe={'levels': 'fixed'})\n"
@@ -83,49 +83,49 @@ class Ends(unittest.TestCase):
                                  text=True, timeout=30)
             self.assertEqual((run.returncode, run.stdout, run.stderr), (0, output, ""))
 
-    def test_with_sources_that_go_on(self):
+    def test_exits_with_running_sources(self):
         for lossless in (False, True):
             self.ends_well(f"session = ox.live(endless(), lossless={lossless}, recipe=fixed)", "session.next(3)", tries=2)
 
-    def test_with_a_source_that_waits_for_its_instrument(self):
+    def test_exits_with_waiting_source(self):
         self.ends_well("def waits():", "    yield ones", "    threading.Event().wait()",
                        "session = ox.live(waits(), recipe=fixed)", "session.next(3)")
 
-    def test_with_a_source_whose_session_was_dropped(self):
+    def test_exits_with_source_of_dropped_session(self):
         self.ends_well("session = ox.live(endless(), lossless=True, recipe=fixed)", "session.next(3)", "del session")
 
-    def test_with_threads_that_take_volumes(self):
+    def test_exits_with_threads_reading_volumes(self):
         self.ends_well("def take():", "    for volume in ox.live('sim:vessel', simulation=small): begun.release()",
                        "daemon(take)", "wait_for(5)", tries=2)
 
-    def test_with_threads_that_reconstruct(self):
+    def test_exits_with_reconstructing_threads(self):
         self.ends_well("make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=fixed)", "def work():",
                        "    while True: make(ones); begun.release()", "for _ in range(4): daemon(work)", "wait_for(40)", tries=2)
 
-    def test_with_threads_that_wait_for_long_work(self):
+    def test_exits_with_threads_in_long_calls(self):
         self.ends_well("slow = ox.simulate('mirror', samples=1024, a_scans=256, b_scans=64)",
                        "for _ in range(2): daemon(lambda: slow.spectra(progress=lambda *now: begun.release()))",
                        "wait_for(2)")
 
-    def test_with_work_of_the_main_thread(self):
+    def test_exits_with_work_of_main_thread(self):
         self.ends_well("import atexit", "done = []", "def last():",
                        "    done.append(ox.simulate('vessel', **small).spectra().shape)",
                        "    os.write(1, str(done).encode())",
                        "atexit.unregister(ox._end); atexit.register(last); atexit.register(ox._end)",
                        "s = ox.live('sim:vessel', simulation=small)", "s.next(3)", output="[(4, 16, 256)]")
 
-    def test_with_stages_of_sessions(self):
+    def test_exits_with_stages_of_sessions(self):
         for session in ("with ox.live('sim:vessel', simulation=small, stages={'spectra': stage}) as session: session.next(3)",
                         "session = ox.live(endless(), recipe=fixed, stages={'voxels': stage}); session.next(3)"):
             self.ends_well("def stage(array): array += 1; sum(range(10000))", session, tries=2)
 
-    def test_with_stages_of_threads(self):
+    def test_exits_with_stages_of_threads(self):
         self.ends_well("make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=fixed)",
                        "def stage(array): array += 1; sum(range(10000))", "make._scan.set_stages(stage)",
                        "make = ox.Reconstructor(make._scan)", "def work():", "    while True: make(ones); begun.release()",
                        "for _ in range(2): daemon(work)", "wait_for(20)", tries=2)
 
-    def test_of_children_that_have_sessions_of_their_parent(self):
+    def test_children_exit_with_sessions_of_parent(self):
         for end in ("sys.exit()", "del session, make, scan; sys.exit()", "session.__dict__.clear(); sys.exit()"):
             self.ends_well("session = ox.live('sim:vessel', simulation=small, stages={'spectra': lambda a: None})",
                            "session.next(3)", "make = ox.Reconstructor(samples=256, a_scans=16, recipe=fixed)",
@@ -159,13 +159,13 @@ class Interruptions(FolderCase):
         raw = np.tile(spectra(b_scans=1, a_scans=256, samples=1024), (40, 1, 1))
         return ox.open(write_scan(self.folder, raw, method="defr", a2_rad=80.0), defr={"iterations": 30})
 
-    def test_stop_a_scan(self):
+    def test_interrupt_stops_reconstruction_of_scan(self):
         scan = self.slow_scan()
         self.stops(lambda: scan.reconstruct(progress=False))
         volume = scan.reconstruct(b_scans=(0, 1), progress=False)  # it still works
         self.assertEqual(volume.shape[0], 1)
 
-    def test_stop_the_reconstructor(self):
+    def test_interrupt_stops_reconstructor(self):
         raw = np.tile(spectra(b_scans=4, a_scans=256, samples=1024), (60, 1, 1))
         make = ox.Reconstructor(samples=1024, a_scans=256, b_scans=240, recipe={"levels": "fixed", "a2_rad": 5})
         out = np.empty((240, 256, 512), np.float32)
@@ -177,13 +177,13 @@ class Interruptions(FolderCase):
         self.stops(work)
         self.assertEqual(make(raw[:1]).shape, (1, 256, 512))
 
-    def test_stop_a_file(self):
+    def test_interrupt_stops_writing_file(self):
         big = ox.Volume.from_array(np.random.default_rng(1).normal(size=(128, 256, 512)).astype(np.float32))
         (self.folder / "out").mkdir()
         self.stops(lambda: big.save(self.folder / "out" / "big.nii.gz", progress=False))
         wait_until(lambda: not list((self.folder / "out").iterdir()), "the end of the current piece")
 
-    def test_stop_the_truth_of_a_scene(self):
+    def test_interrupt_stops_truth_of_scene(self):
         scene = {"samples": 1024, "a_scans": 512, "b_scans": 64}
         sims = [ox.simulate("vessel", **scene) for _ in range(2)]
         begun = iter(sims)
@@ -191,7 +191,7 @@ class Interruptions(FolderCase):
         for sim in sims:
             self.assertEqual(sim.truth.labels.shape[0], 64)  # finish the work, so that it does not affect other cases
 
-    def test_stop_a_picture(self):
+    def test_interrupt_stops_rendering(self):
         volume = ox.Volume.from_array(np.random.default_rng(1).integers(0, 255, (64, 64, 64), np.uint8))
         view = {"mode": "composite", "width": 400, "height": 400, "samples": 16}
         try:
@@ -203,7 +203,7 @@ class Interruptions(FolderCase):
             self.skipTest(str(error))
         self.stops(lambda: volume.render(**view), after=0.1, tries=1)
 
-    def test_leave_nothing_that_the_end_stumbles_over(self):
+    def test_interrupt_exits_cleanly(self):
         self.slow_scan()
         script = (f"import os, signal, threading, echolux as ox\n"
                   f"scan = ox.open({str(self.folder / 'scan.toml')!r}, defr={{'iterations': 30}})\n"
@@ -212,7 +212,7 @@ class Interruptions(FolderCase):
         run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
         self.assertEqual((run.returncode, run.stderr.splitlines()[-1]), (-signal.SIGINT, "KeyboardInterrupt"), run.stderr)
 
-    def test_come_from_progress(self):
+    def test_exceptions_of_progress_are_raised(self):
         scan = self.slow_scan()
         seen = []
 
@@ -226,20 +226,20 @@ class Interruptions(FolderCase):
 
 
 class Progress(FolderCase):
-    def test_is_told_to_the_end_on_the_calling_thread(self):
+    def test_progress_reaches_total_on_calling_thread(self):
         scan = ox.open(write_scan(self.folder, np.tile(spectra(b_scans=8, a_scans=256, samples=1024), (8, 1, 1))))
         seen = []
         scan.reconstruct(progress=lambda *now: seen.append((*now, threading.get_ident())))
         task, done, total, thread = seen[-1]
         self.assertEqual((done, thread), (total, threading.get_ident()))
 
-    def test_shows_nothing_where_nobody_looks(self):
+    def test_prints_no_progress_without_terminal(self):
         path = write_scan(self.folder, spectra())
         run = subprocess.run([sys.executable, "-c", f"import echolux as ox; ox.open({str(path)!r}).reconstruct()"],
                              capture_output=True, text=True, timeout=60)
         self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", ""))
 
-    def test_shows_a_line_on_a_terminal(self):
+    def test_prints_progress_line_on_terminal(self):
         from echolux import progress
 
         class Terminal(list):
@@ -275,12 +275,12 @@ class Memory(FolderCase):
         gc.collect()
         self.assertLess(resident_bytes() - before, most)
 
-    def test_is_flat_over_calls(self):
+    def test_memory_is_constant_over_calls(self):
         make = ox.Reconstructor(samples=64, a_scans=8, recipe={"levels": "fixed", "voxel": "u8"})
         raw = np.ones((8, 64), np.uint16)
         self.flat(lambda: make(raw), 20000, 1 << 20)
 
-    def test_is_flat_over_volumes(self):
+    def test_memory_is_constant_over_volumes(self):
         scan = ox.open(write_scan(self.folder, spectra(b_scans=8, a_scans=64)))
 
         def work():
@@ -293,7 +293,7 @@ class Memory(FolderCase):
 
         self.flat(work, 200, 4 << 20)  # one leaked volume per call would be 100 MB
 
-    def test_is_flat_over_errors(self):
+    def test_memory_is_constant_over_errors(self):
         make = ox.Reconstructor(samples=64, a_scans=8, recipe={"levels": "fixed"})
 
         def work():

@@ -51,11 +51,11 @@ class Elsewhere(Foreign):
 
 
 class Calling(FolderCase):
-    def test_gives_what_a_scan_gives(self):
+    def test_equals_scan(self):
         scan = ox.open(write_scan(self.folder, RAW))
         self.assertEqual(scan.reconstruct()[:].tobytes(), ox.Reconstructor(scan)(RAW).tobytes())
 
-    def test_gives_the_same_bits_in_any_pieces(self):
+    def test_has_same_bits_in_any_pieces(self):
         make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})
         whole = make(RAW)
         self.assertEqual((whole.shape, whole.dtype), ((6, 16, 128), np.float32))
@@ -64,7 +64,7 @@ class Calling(FolderCase):
         np.testing.assert_array_equal(whole[3], make(RAW[3]))
         self.assertEqual(make(RAW[3]).shape, (16, 128))
 
-    def test_cuts_long_work_without_a_trace(self):  # it checks for signals between pieces
+    def test_splits_long_work_without_changing_bits(self):  # it checks for signals between pieces
         recipe = {"background": "running", "levels": "fixed"}
         make, whole = (ox.Reconstructor(**SHAPE, recipe=recipe) for _ in range(2))
         for _ in range(8):  # the first pieces are single B-scans
@@ -72,7 +72,7 @@ class Calling(FolderCase):
         np.testing.assert_array_equal(made, ox.Reconstructor(**SHAPE, recipe=recipe)(RAW))
         np.testing.assert_array_equal(made, np.concatenate([whole(RAW[:4]), whole(RAW[4:], first_b_scan=4)]))
 
-    def test_measures_an_open_noise_floor_in_the_first_call(self):
+    def test_measures_noise_floor_in_first_call(self):
         make = ox.Reconstructor(**SHAPE)
         self.assertEqual(make.noise_floor_db, 0)
         first = make(RAW)
@@ -80,7 +80,7 @@ class Calling(FolderCase):
         self.assertLess(abs(np.median(first)), 15)  # dB above the noise floor
         np.testing.assert_array_equal(first, make(RAW))
 
-    def test_leaves_the_callers_scan_as_it_is(self):
+    def test_keeps_scan_of_caller(self):
         scan = ox.simulate("vessel", samples=256, a_scans=16, b_scans=6).scan
         make, before = ox.Reconstructor(scan), scan.toml()
         scan.recipe.window = "rect"  # changed after construction
@@ -90,7 +90,7 @@ class Calling(FolderCase):
         self.assertNotEqual(make.noise_floor_db, 0)
         np.testing.assert_array_equal(first, ox.Reconstructor(scan)(RAW))
 
-    def test_makes_volumes_that_know_how(self):
+    def test_volumes_know_their_settings(self):
         make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"}, flow={"method": "doppler", "threshold_db": -100})
         made = make.volume(RAW, number=3)
         for volume in (made, made.flow, pickle.loads(pickle.dumps(made)).flow, made.flow.velocities()):
@@ -98,7 +98,7 @@ class Calling(FolderCase):
             self.assertIn("cpu", volume.provenance["backend"])
         self.assertIn("16x256 u16", repr(make))
 
-    def test_writes_where_it_is_told(self):
+    def test_writes_to_out(self):
         make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})
         expected, out = make(RAW), np.full((6, 16, 128), np.nan, np.float32)
         self.assertIs(make(RAW, out=out), out)
@@ -108,13 +108,13 @@ class Calling(FolderCase):
         np.testing.assert_array_equal(larger[1:, 2:18], expected)
         self.assertTrue(np.isnan(larger[0]).all() and np.isnan(larger[:, :2]).all() and np.isnan(larger[:, 18:]).all())
 
-    def test_takes_b_scans_that_lie_apart(self):
+    def test_accepts_separated_b_scans(self):
         make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})
         apart = np.zeros((6, 20, 256), np.uint16)
         apart[:, :16] = RAW
         np.testing.assert_array_equal(make(apart[:, :16]), make(RAW))
 
-    def test_takes_every_sample_format(self):
+    def test_accepts_every_sample_format(self):
         expected = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})(RAW)
         pairs = RAW.reshape(6, 16, 128, 2).astype(np.uint32)
         together = pairs[..., 0] | pairs[..., 1] << 12
@@ -126,14 +126,14 @@ class Calling(FolderCase):
         self.assertEqual(ox.Reconstructor(**SHAPE, sample_format="u8", recipe={"levels": "fixed"})(
             (RAW // 16).astype(np.uint8)).shape, expected.shape)
 
-    def test_takes_big_endian_samples_where_the_scan_says_so(self):
+    def test_accepts_big_endian_samples_of_big_endian_scans(self):
         make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"}, scan={"byte_order": "big"})
         expected = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})(RAW)
         np.testing.assert_array_equal(make(RAW.astype(">u2")), expected)
         with self.assertRaisesRegex(ox.BadArgument, "byte order"):
             make(RAW)
 
-    def test_takes_what_a_scan_of_any_byte_order_reads(self):
+    def test_accepts_spectra_read_from_any_byte_order(self):
         write_scan(self.folder, RAW.astype(">u2"))
         big = ox.open(self.folder / "scan.toml", scan={"byte_order": "big"})
         write_scan(self.folder, RAW.astype(">u2"))
@@ -146,12 +146,12 @@ class Calling(FolderCase):
         made = ox.Reconstructor(**SHAPE, scan={"byte_order": "big"}).volume(read)
         np.testing.assert_array_equal(made, little(RAW))
 
-    def test_gives_every_voxel_type(self):
+    def test_returns_every_voxel_type(self):
         for voxel, dtype in (("u8", np.uint8), ("u16", np.uint16), ("f32", np.float32)):
             self.assertEqual(ox.Reconstructor(**SHAPE, recipe={"levels": "fixed", "voxel": voxel})(RAW).dtype, dtype)
         self.assertEqual(ox.Reconstructor(**SHAPE, recipe={"quantity": "complex"})(RAW).dtype, np.complex64)
 
-    def test_gives_flow_too(self):
+    def test_returns_flow(self):
         make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"}, flow={"method": "doppler", "threshold_db": -100})
         structure, flow = make.with_flow(RAW)
         self.assertEqual((flow.shape, flow.dtype), ((6, 16, 128, 2), np.int8))
@@ -159,12 +159,12 @@ class Calling(FolderCase):
         with self.assertRaises(ox.BadSetting):
             ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"}).with_flow(RAW)
 
-    def test_takes_calibration_as_arrays(self):
+    def test_accepts_calibration_as_arrays(self):
         positions = np.linspace(0, 255, 256) ** 1.01 / 255 ** 0.01
         make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"}, calibration={"k_positions": positions})
         self.assertFalse(np.array_equal(make(RAW), ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})(RAW)))
 
-    def test_takes_what_other_libraries_hold(self):
+    def test_accepts_arrays_of_other_libraries(self):
         make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})
         made = make(Foreign(RAW))
         self.assertIsInstance(made, Foreign)
@@ -242,7 +242,7 @@ class Refusing(unittest.TestCase):
             self.make(*arguments, **how)
         self.assertEqual(refused.exception.code, "bad_argument")
 
-    def test_says_what_is_wrong_with_the_spectra(self):
+    def test_rejects_unsuitable_spectra(self):
         self.refuse(r"float64, not uint16.*astype", RAW.astype(float))
         self.refuse(r"int64, not uint16", RAW.astype(int).tolist())
         self.refuse(r"shape \[6, 16, 128\], expected is \[b_scans, 16, 256\]", RAW[:, :, :128])
@@ -254,7 +254,7 @@ class Refusing(unittest.TestCase):
         self.refuse("not an array", "spectra")
         self.refuse("not an array", None)
 
-    def test_says_what_is_wrong_with_the_output(self):
+    def test_rejects_unsuitable_output(self):
         self.refuse("out: holds float64, not float32", RAW, out=np.empty((6, 16, 128)))
         self.refuse(r"out: has the shape \[6, 16, 127\], expected is \[6, 16, 128\]", RAW, out=np.empty((6, 16, 127), "f4"))
         self.refuse("out: .*contiguous along depth", RAW, out=np.empty((6, 16, 256), "f4")[:, :, ::2])
@@ -267,7 +267,7 @@ class Refusing(unittest.TestCase):
         self.refuse("out: is an array of JAX, which never changes", RAW, out=immutable(np.empty((6, 16, 128), "f4")))
         self.refuse("GPU", RAW, out=Elsewhere(fixed))
 
-    def test_says_what_is_wrong_with_the_place(self):
+    def test_rejects_unsuitable_place(self):
         with self.assertRaises(ox.Error):
             self.make(np.concatenate([RAW, RAW]))
         with self.assertRaises(ox.Error):
@@ -275,7 +275,7 @@ class Refusing(unittest.TestCase):
         with self.assertRaises(ox.Error):
             self.make(RAW, volume=-1)
 
-    def test_says_what_is_wrong_with_the_device(self):
+    def test_rejects_unsuitable_device(self):
         self.refuse("lies on a GPU, but this Reconstructor works on: cpu", Elsewhere(RAW))
         self.refuse("neither the CPU nor CUDA", Elsewhere(RAW, (8, 0)))
         self.refuse("stream: is for arrays on a GPU", RAW, stream=1)
@@ -288,7 +288,7 @@ class Refusing(unittest.TestCase):
         with self.assertRaisesRegex(ox.BadArgument, "cuda:1"):
             ox.Reconstructor(**SHAPE, device="cuda:x")
 
-    def test_says_what_is_wrong_with_the_settings(self):
+    def test_rejects_invalid_settings(self):
         with self.assertRaisesRegex(ox.BadSetting, "window"):
             ox.Reconstructor(**SHAPE, recipe={"windw": "hann"})
         with self.assertRaises(ox.BadSetting):

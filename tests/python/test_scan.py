@@ -14,7 +14,7 @@ PROGRAM = os.environ.get("ECHOLUX_PROGRAM")
 
 
 class Reconstructing(FolderCase):
-    def test_gives_what_the_program_writes(self):
+    def test_equals_output_of_program(self):
         if not PROGRAM:
             self.skipTest("this build has no program")
         for name, settings in (("plain", {}), ("u8", {"voxel": "u8", "window": "blackman", "a2_rad": 3.5}),
@@ -28,7 +28,7 @@ class Reconstructing(FolderCase):
             ox.open(scan).reconstruct().save(module)
             self.assertEqual(program.read_bytes(), module.read_bytes(), name)
 
-    def test_gives_flow_beside_the_structure_where_it_is_asked_for(self):
+    def test_returns_flow_on_request(self):
         path = write_scan(self.folder, spectra())
         self.assertIsNone(ox.open(path).reconstruct().flow)
         volume = ox.open(path, flow={"method": "doppler", "threshold_db": -100.0}).reconstruct()
@@ -46,12 +46,12 @@ class Reconstructing(FolderCase):
             thread.join()
         self.assertEqual([one[:].tobytes() for one in made], [expected[:].tobytes()] * 4)
 
-    def test_gives_a_part(self):
+    def test_returns_part(self):
         scan = ox.open(write_scan(self.folder, spectra(b_scans=6)))
         whole = scan.reconstruct()
         np.testing.assert_array_equal(scan.reconstruct(b_scans=(2, 5)), whole[2:5])
 
-    def test_says_what_a_volume_is(self):
+    def test_volume_has_metadata(self):
         volume = ox.open(write_scan(self.folder, spectra()), recipe={"levels": "fixed"}).reconstruct()
         self.assertEqual(volume.spacing_um[:2], (7.0, 5.0))
         self.assertEqual((volume.unit, volume.quantity, volume.dtype), ("dB", "db", np.float32))
@@ -60,7 +60,7 @@ class Reconstructing(FolderCase):
 
 
 class Reading(FolderCase):
-    def test_gives_the_spectra_of_the_file(self):
+    def test_reads_spectra_of_file(self):
         raw = spectra(b_scans=5)
         scan = ox.open(write_scan(self.folder, raw))
         self.assertEqual(scan.shape, raw.shape)
@@ -71,13 +71,13 @@ class Reading(FolderCase):
             with self.assertRaises(ox.BadArgument):
                 scan.read(0, first, count)
 
-    def test_gives_repeats_an_edge(self):
+    def test_repeats_have_separate_axes(self):
         path = write_scan(self.folder, spectra(b_scans=6))
         scan = ox.open(path, scan={"b_scans": 2, "b_repeats": 3, "a_scans": 8, "a_repeats": 2})
         self.assertEqual(scan.shape, (2, 3, 8, 2, 256))
         np.testing.assert_array_equal(scan.read().reshape(6, 16, 256), spectra(b_scans=6))
 
-    def test_knows_the_byte_order(self):
+    def test_reads_both_byte_orders(self):
         raw = spectra()
         path = write_scan(self.folder, raw.astype(">u2"))
         np.testing.assert_array_equal(ox.open(path, scan={"byte_order": "big"}).read(), raw)
@@ -88,7 +88,7 @@ class Settings(FolderCase):
         super().setUp()
         self.scan = ox.open(write_scan(self.folder, spectra()))
 
-    def test_are_attributes_of_their_type(self):
+    def test_settings_are_typed_attributes(self):
         recipe = self.scan.recipe
         for name, value in (("window", "tukey"), ("zero_padding", 2), ("tukey_alpha", 0.25), ("dispersion", False)):
             setattr(recipe, name, value)
@@ -98,7 +98,7 @@ class Settings(FolderCase):
         self.assertEqual(self.scan.calibration.k_polynomial, (0.0, 255.0))
         self.assertIn('window = "tukey"', self.scan.toml())
 
-    def test_that_are_unknown_name_the_near_one(self):
+    def test_unknown_names_suggest_nearest(self):
         with self.assertRaisesRegex(AttributeError, "recipe.windw; did you mean window"):
             self.scan.recipe.windw
         with self.assertRaisesRegex(AttributeError, "did you mean window"):
@@ -108,7 +108,7 @@ class Settings(FolderCase):
         with self.assertRaises(AttributeError):
             self.scan.recipes
 
-    def test_that_cannot_be_are_refused_and_the_old_ones_stay(self):
+    def test_invalid_values_are_rejected_and_old_ones_kept(self):
         for name, value in (("window", "hamm"), ("tukey_alpha", 7), ("tukey_alpha", float("nan"))):
             before = getattr(self.scan.recipe, name)
             with self.assertRaises(ox.BadSetting) as refused:
@@ -118,7 +118,7 @@ class Settings(FolderCase):
         with self.assertRaisesRegex(ox.BadSetting, "echolux.open"):
             self.scan.scan.a_scans = 3
 
-    def test_take_numbers_of_numpy(self):
+    def test_accept_numpy_numbers(self):
         recipe = self.scan.recipe
         for name, value, expected in (("dispersion", np.True_, True), ("dispersion", np.bool_(False), False),
                                       ("dispersion", 1, True), ("tukey_alpha", np.array(0.25), 0.25),
@@ -130,14 +130,14 @@ class Settings(FolderCase):
         self.assertIs(ox.open(self.folder / "scan.toml", recipe={"dispersion": 0}).recipe.dispersion, False)
         self.assertEqual((opened.recipe.dispersion, opened.recipe.tukey_alpha), (False, 0.25))
 
-    def test_that_are_texts_take_no_arrays(self):
+    def test_text_settings_reject_arrays(self):
         for name, array in (("background", "background"), ("k_map", "k_positions")):
             with self.assertRaisesRegex(ox.BadSetting, rf'scan.calibration\["{array}"\] = array'):
                 setattr(self.scan.calibration, name, np.zeros(256))
         with self.assertRaises(ox.BadSetting):
             self.scan.recipe.window = 3
 
-    def test_are_read_while_the_scan_is_reconstructed(self):
+    def test_settings_are_readable_during_reconstruction(self):
         ends, window, heard = threading.Event(), [], []
 
         def look(*_):
@@ -151,7 +151,7 @@ class Settings(FolderCase):
         self.assertTrue(heard[0])
         self.assertEqual(window, [("hann", (4, 16, 256), [])])
 
-    def test_go_with_copies(self):
+    def test_settings_survive_copies(self):
         self.scan.recipe.window, self.scan.recipe.a2_rad = "tukey", 0.1
         self.scan.calibration["background"] = np.arange(256.0)
         sim = ox.simulate("vessel", samples=256, a_scans=16, b_scans=4)
@@ -165,7 +165,7 @@ class Settings(FolderCase):
         again = copy.copy(self.scan)
         np.testing.assert_array_equal(again.reconstruct(), self.scan.reconstruct())
 
-    def test_tell_what_they_mean(self):
+    def test_have_docstrings(self):
         self.assertIn("window on the uniform k grid", type(self.scan.recipe).window.__doc__.lower())
         self.assertIn("one of rect, hann", type(self.scan.recipe).window.__doc__)
         self.assertIn("in rad", type(self.scan.recipe).a2_rad.__doc__)
@@ -174,7 +174,7 @@ class Settings(FolderCase):
 
 
 class Arrays(FolderCase):
-    def test_of_the_calibration_are_a_mapping(self):
+    def test_calibration_is_mapping(self):
         path = write_scan(self.folder, spectra())
         given = ox.open(path, calibration={"background": np.arange(256), "k_polynomial": [0, 255]})
         self.assertEqual((list(given.calibration), given.calibration.k_polynomial),

@@ -21,7 +21,7 @@ def volume(offset=0):
 
 
 class Parts(FolderCase):
-    def test_slices_are_those_of_numpy(self):
+    def test_slices_match_numpy(self):
         keys = [np.s_[:], np.s_[3], np.s_[-1], np.s_[2:9, :, 4:7], np.s_[::-2, 3, ::5], np.s_[..., 2], np.s_[1, 2, 3],
                 np.s_[5:5], np.s_[:, 8:1:-3, -4:], np.s_[..., ::-1], np.s_[[1, 3], 2:4], np.s_[CODES > 3]]
         for name in ("a.nrrd", "a.ome.zarr", "a.tiff"):
@@ -35,7 +35,7 @@ class Parts(FolderCase):
             with self.assertRaises(IndexError):
                 loaded[0, 0, 0, 0]
 
-    def test_say_what_they_are_without_reading(self):
+    def test_have_metadata_without_reading(self):
         volume().save(self.folder / "a.nrrd")
         loaded = ox.load(self.folder / "a.nrrd")
         self.assertEqual((loaded.shape, loaded.ndim, loaded.dtype), ((12, 10, 16), 3, np.uint16))
@@ -43,7 +43,7 @@ class Parts(FolderCase):
         self.assertEqual(loaded.size, CODES.size)
         self.assertIn("in a file", repr(loaded))
 
-    def test_can_what_volumes_can(self):
+    def test_behave_like_volumes(self):
         volume().save(self.folder / "a.nrrd")
         loaded = ox.load(self.folder / "a.nrrd")
         self.assertIsInstance(loaded.read(), ox.Volume)
@@ -53,7 +53,7 @@ class Parts(FolderCase):
         with self.assertRaises(AttributeError):
             loaded.nothing
 
-    def test_nothing_is_read_that_was_not_asked_for(self):
+    def test_read_only_requested_voxels(self):
         volume().save(self.folder / "a.nrrd")
         loaded = ox.load(self.folder / "a.nrrd")
         with mock.patch.object(ox.LazyVolume, "read", side_effect=AssertionError("all of it was read")):
@@ -63,7 +63,7 @@ class Parts(FolderCase):
             for name in ("values", "to_xarray", "converted", "velocities", "save", "render", "plot", "view"):
                 self.assertIn(name, dir(loaded))
 
-    def test_are_shown_without_being_read(self):
+    def test_display_reads_only_parts(self):
         volume().save(self.folder / "a.nrrd")
         loaded, parts = ox.load(self.folder / "a.nrrd"), []
         read_part = ox.LazyVolume.__getitem__
@@ -81,23 +81,23 @@ class Parts(FolderCase):
             self.assertIn(words, text)
         self.assertIn("base64,", loaded._repr_html_())
 
-    def test_are_never_lent_without_a_copy(self):
+    def test_lending_requires_copy(self):
         volume().save(self.folder / "a.nrrd")
         for whole in (ox.load(self.folder / "a.nrrd"), ox.load_series(self.folder / "a.nrrd")):
             with self.assertRaisesRegex(ValueError, "without a copy"):
                 whole.__array__(copy=False)
 
-    def test_what_is_not_there(self):
+    def test_missing_file_is_error(self):
         with self.assertRaises(ox.MissingFile):
             ox.load(self.folder / "none.nrrd")
 
-    def test_go_between_processes(self):
+    def test_pickling_works(self):
         volume().save(self.folder / "a.nrrd")
         again = pickle.loads(pickle.dumps(ox.load(self.folder / "a.nrrd")))
         np.testing.assert_array_equal(again[3:5], CODES[3:5])
 
     @unittest.skipIf(dask is None, "Dask is not installed")
-    def test_as_dask(self):
+    def test_converts_to_dask(self):
         volume().save(self.folder / "a.ome.zarr")
         lazy = ox.load(self.folder / "a.ome.zarr").to_dask(chunks=(5, 10, 16))
         self.assertEqual(lazy.chunks[0], (5, 5, 2))
@@ -112,14 +112,14 @@ class Series(FolderCase):
         self.series = ox.load_series(self.folder / "beat_*.nrrd")
         self.all = np.stack([CODES + 1000 * t for t in range(3)])
 
-    def test_slices_are_those_of_numpy(self):
+    def test_slices_match_numpy(self):
         self.assertEqual((len(self.series), self.series.shape, self.series.ndim), (3, (3, 12, 10, 16), 4))
         self.assertEqual(self.series.size, 3 * CODES.size)
         for key in (np.s_[:], np.s_[1:, 4], np.s_[:, 2:4, :, 3], np.s_[2, 1, 5], np.s_[::-1, ..., 7], np.s_[1:1, 2]):
             np.testing.assert_array_equal(self.series[key], self.all[key], err_msg=str(key))
         np.testing.assert_array_equal(np.asarray(self.series), self.all)
 
-    def test_lists_and_masks_are_those_of_numpy(self):
+    def test_lists_and_masks_match_numpy(self):
         keys = (np.s_[[0, 2]], np.s_[np.array([True, False, True])], np.s_[[-1, 0, 0], 3], np.s_[[]], np.s_[1, [2, 3]],
                 np.s_[1:, [4, 1], :, [0, 2]], np.s_[2, :, 1:, [0, 2]], np.s_[self.all > 1500], np.s_[None, 1],
                 np.s_[..., [1, 2]], np.s_[[0, 1], [2, 3], [4, 5]])
@@ -129,7 +129,7 @@ class Series(FolderCase):
             with self.assertRaises(IndexError):
                 self.series[wrong]
 
-    def test_gives_lazy_volumes(self):
+    def test_yields_lazy_volumes(self):
         self.assertIsInstance(self.series[1], ox.LazyVolume)
         self.assertEqual([one.number for one in self.series], [0, 1, 2])
         np.testing.assert_array_equal(self.series[-1][:], self.all[2])
@@ -138,5 +138,5 @@ class Series(FolderCase):
         self.assertEqual(len(pickle.loads(pickle.dumps(self.series))), 3)
 
     @unittest.skipIf(dask is None, "Dask is not installed")
-    def test_as_dask(self):
+    def test_converts_to_dask(self):
         np.testing.assert_array_equal(self.series.to_dask()[:, 3, :, 2].compute(), self.all[:, 3, :, 2])

@@ -56,13 +56,13 @@ def unpacked(png):
 
 
 class Notebook(unittest.TestCase):
-    def test_png_is_what_was_given(self):
+    def test_png_keeps_pixels(self):
         pixels = np.random.default_rng(1).integers(0, 255, (7, 5, 4), np.uint8)
         size, rows = unpacked(show.png(pixels))
         self.assertEqual(size, (5, 7))
         np.testing.assert_array_equal(rows.reshape(7, 5, 4), pixels)
 
-    def test_volumes_show_picture_size_spacing_and_unit(self):
+    def test_html_shows_picture_size_spacing_and_unit(self):
         text = cube()._repr_html_()
         for words in ("24 x 20 x 32", "20 x 10 x 5 um", "dB", "uint8"):
             self.assertIn(words, text)
@@ -74,7 +74,7 @@ class Notebook(unittest.TestCase):
         shown = [name for name in dir(ox.Volume) if name.startswith("_repr_") and name.endswith("_")]
         self.assertEqual(shown, ["_repr_html_"])
 
-    def test_where_nothing_can_be_rendered_a_b_scan_is_shown(self):
+    def test_shows_b_scan_without_renderer(self):
         with mock.patch.object(ox.Volume, "render", side_effect=ox.DeviceFailed("no device")):
             size, rows = unpacked(show.picture(cube()))
         self.assertEqual(size, (20, 32))
@@ -83,7 +83,7 @@ class Notebook(unittest.TestCase):
 
 @unittest.skipIf(matplotlib is None, "matplotlib is not installed")
 class Plots(unittest.TestCase):
-    def test_sections_have_their_lengths_and_unit(self):
+    def test_sections_have_axes_and_unit(self):
         axes = cube(first_depth_um=100).plot("b-scan", 12)
         self.assertEqual(axes.images[0].get_extent(), [-5, 195, 257.5, 97.5])
         self.assertEqual(axes.images[0].get_array().shape, (32, 20))
@@ -105,7 +105,7 @@ class Windows(FolderCase):
         return mock.patch.dict(os.environ, {"PATH": f"{self.folder}:{os.environ['PATH']}", "DISPLAY": ":7"})
 
     @unittest.skipUnless(_core.has("render"), "this build has no renderer")
-    def test_are_opened_where_there_is_a_screen(self):
+    def test_open_with_screen(self):
         with self.program():
             window = cube().view(mode="mip", azimuth=30)
             while not (self.folder / "asked").exists() or not (self.folder / "asked").read_text():
@@ -119,7 +119,7 @@ class Windows(FolderCase):
             with self.assertRaises(ox.BadArgument):
                 cube().view(colour="pink")
 
-    def test_leave_nothing_where_python_ends_before(self):
+    def test_remove_files_if_python_ends_first(self):
         (self.folder / "tmp").mkdir()
         os.mkfifo(self.folder / "end")
         with self.program():
@@ -131,7 +131,7 @@ class Windows(FolderCase):
         (self.folder / "end").write_text("\n")  # opening it waits for the reader
         wait_until(lambda: not list((self.folder / "tmp").iterdir()), "an empty folder")
 
-    def test_need_the_program(self):
+    def test_window_requires_program(self):
         with mock.patch.dict(os.environ, {"PATH": str(self.folder)}):
             with self.assertRaises(ox.Unsupported):
                 cube().view(window=True)
@@ -144,7 +144,7 @@ class Windows(FolderCase):
 
 @unittest.skipIf(anywidget is None or not can_render(), "anywidget or a Vulkan device is missing")
 class Widgets(FolderCase):
-    def test_turn_zoom_and_change_presets(self):
+    def test_widget_turns_zooms_and_changes_presets(self):
         widget = cube().view(window=False, width=64, height=48)
         self.assertEqual(unpacked(widget.picture)[0], (64, 48))
         seen = {widget.picture}
@@ -156,7 +156,7 @@ class Widgets(FolderCase):
         self.assertEqual(unpacked(widget.picture)[0], (32, 24))
         self.assertIn("tissue", widget.presets)
 
-    def test_go_through_time(self):
+    def test_widget_steps_through_time(self):
         for t, bright in enumerate((40, 250)):
             cube(bright).save(self.folder / f"t_{t}.nrrd")
         widget = ox.load_series(self.folder / "t_*.nrrd").view(width=64, height=48, low=0, high=255)
@@ -168,7 +168,7 @@ class Widgets(FolderCase):
 
 @unittest.skipUnless(can_render(), "no Vulkan device")
 class Movies(FolderCase):
-    def test_of_volumes_and_series(self):
+    def test_draws_volumes_and_series(self):
         ox.movie(self.folder / "turn_%02d.png", cube(), frames=3, width=48, height=32)
         pictures = sorted(self.folder.glob("turn_*.png"))
         self.assertEqual(len(pictures), 3)
@@ -178,7 +178,7 @@ class Movies(FolderCase):
         ox.movie(self.folder / "beat_%02d.png", ox.load_series(self.folder / "t_*.nrrd"), width=48, height=32)
         self.assertEqual(len(list(self.folder.glob("beat_*.png"))), 2)
 
-    def test_refuse_what_cannot_be(self):
+    def test_rejects_invalid_movies(self):
         with self.assertRaises(ox.BadSetting):
             ox.movie(self.folder / "no_%02d.png", cube(), motion="dance")
         with self.assertRaises(ox.Error):

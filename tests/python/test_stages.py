@@ -14,7 +14,7 @@ def scan(**recipe):
 
 
 class Stages(FolderCase):
-    def test_that_do_nothing_change_no_bit(self):
+    def test_empty_stages_change_no_bit(self):
         seen = {"spectra": [], "bins": [], "voxels": []}
         staged = scan()
         staged.set_stages(*(lambda array, place, name=name: seen[name].append((array.shape, array.dtype.name, place))
@@ -40,7 +40,7 @@ class Stages(FolderCase):
         staged.set_stages()
         np.testing.assert_array_equal(ox.Reconstructor(staged)(spectra()), plain)
 
-    def test_that_want_it_get_their_place(self):
+    def test_stages_may_request_place(self):
         seen = []
 
         def strong(counts, strength=0.5):
@@ -62,14 +62,14 @@ class Stages(FolderCase):
             self.assertEqual(seen[0] if seen else None, expected, stage)
             seen.clear()
 
-    def test_see_the_counts(self):
+    def test_spectra_stage_receives_counts(self):
         kept = []
         staged = scan()
         staged.set_stages(spectra=lambda counts: kept.append(counts.copy()))
         ox.Reconstructor(staged)(spectra())
         np.testing.assert_array_equal(np.concatenate(kept), spectra())
 
-    def test_raise_what_they_raise(self):
+    def test_errors_of_stages_are_raised(self):
         staged = scan()
 
         def broken(counts):
@@ -79,14 +79,14 @@ class Stages(FolderCase):
         with self.assertRaisesRegex(ZeroDivisionError, "in the stage"):
             ox.Reconstructor(staged)(spectra())
 
-    def test_cannot_keep_their_array(self):
+    def test_kept_array_is_error(self):
         kept = []
         staged = scan()
         staged.set_stages(bins=kept.append)
         with self.assertRaisesRegex(ox.BadArgument, "kept the array"):
             ox.Reconstructor(staged)(spectra())
 
-    def test_that_keep_their_array_anyway_have_memory_of_their_own(self):
+    def test_kept_arrays_have_separate_memory(self):
         for name in ("spectra", "bins", "voxels"):
             kept = []
             staged = scan()
@@ -98,14 +98,14 @@ class Stages(FolderCase):
             make(spectra(seed=2), out=out)
             np.testing.assert_array_equal(kept[0], before)
 
-    def test_of_whole_scans_are_told_by_provenance(self):
+    def test_provenance_names_stages(self):
         staged = ox.open(write_scan(self.folder, spectra()), recipe=FIXED)
         staged.set_stages(voxels=lambda voxels: np.zeros_like(voxels))
         volume = staged.reconstruct()
         self.assertEqual(np.abs(volume[:]).max(), 0)
         self.assertEqual(volume.provenance["stages"], "voxels")
 
-    def test_are_refused_where_they_cannot_be(self):
+    def test_rejects_invalid_stages(self):
         with self.assertRaises(ox.BadArgument):
             scan().set_stages(spectra="no function")
         with self.assertRaises(ox.BadArgument):

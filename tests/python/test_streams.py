@@ -81,7 +81,7 @@ class Order(unittest.TestCase):
             self.assertEqual(order.lent(array, "spectra"), "capsule")
         return order.sync, order.stream, order.waits, array.lent[-1]
 
-    def test_is_that_of_the_arrays_library(self):
+    def test_uses_current_stream_of_library(self):
         for current, number in ((0, 1), (0x7000, 0x7000)):  # DLPack writes CUDA's default stream as 1 because 0 is
                                                             # ambiguous
             module, kind = library("torch", current_stream=lambda device: Stream(cuda_stream=current))
@@ -92,16 +92,16 @@ class Order(unittest.TestCase):
             self.use(module)
             self.assertEqual(self.ordered(kind()), (ON_STREAM, number, False, -1))
 
-    def test_of_an_unknown_library_waits(self):
+    def test_waits_for_unknown_library(self):
         self.assertEqual(self.ordered(Array()), (ON_STREAM, 1, True, 1))
 
-    def test_is_what_the_caller_says(self):
+    def test_uses_stream_of_caller(self):
         for stream, number in ((1, 1), (2, 2), (0x9000, 0x9000), (WithProtocol(), 0x5000), (Stream(ptr=0), 1),
                                (Stream(cuda_stream=0x6000), 0x6000)):
             self.assertEqual(self.ordered(Array(), stream), (ON_STREAM, number, False, number))
         self.assertEqual(self.ordered(Array(), -1), (NONE, 0, True, -1))
 
-    def test_of_results_is_the_same(self):
+    def test_results_use_same_stream(self):
         for name in ("torch", "cupy"):
             module, kind = library(name)
             self.use(module)
@@ -114,7 +114,7 @@ class Order(unittest.TestCase):
             if name == "torch":
                 self.assertEqual(how, {"dtype": "torch.float32", "device": Array.device})
 
-    def test_is_entered_by_the_protocol_where_cupy_has_it(self):
+    def test_uses_stream_protocol_of_cupy(self):
         module, kind = library("cupy")
         self.use(module)
         entered = []
@@ -124,12 +124,12 @@ class Order(unittest.TestCase):
             self.assertEqual(entered[-1], (0, handle))
         self.assertEqual(module.entered, [])
 
-    def test_is_refused_where_it_is_none(self):
+    def test_rejects_invalid_streams(self):
         for stream in (0, -2, "stream", 1.5, True):
             with self.assertRaisesRegex(ox.BadArgument, "is not a CUDA stream"):
                 order_of(Array(), stream, CUDA)
 
-    def test_keeps_devices_apart(self):
+    def test_rejects_memory_of_other_device(self):
         other = Array()
         other.place = (2, 1)
         with self.assertRaisesRegex(ox.BadArgument, "out: does not lie on the GPU"):

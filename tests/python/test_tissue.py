@@ -64,7 +64,7 @@ class TissueCase(FolderCase):
 
 
 class Filter(TissueCase):
-    def test_writes_what_the_command_writes(self):
+    def test_equals_output_of_command(self):
         raw = self.saved(volume_of(layered()), "raw.nrrd")
         for method in ("nlm", "median", "bilateral"):
             ox.filter(raw, method=method, search_b_scans=3, device="cpu", progress=False).save(self.folder / "ours.nrrd")
@@ -72,7 +72,7 @@ class Filter(TissueCase):
                              "--backend", "cpu", "--overwrite")
             self.assert_same_files("ours.nrrd", "theirs.nrrd")
 
-    def test_keeps_what_a_volume_is(self):
+    def test_keeps_metadata(self):
         raw = volume_of(layered(), time_s=2.5, number=3)
         made = ox.filter(raw, method="median", progress=False)
         self.assertEqual((made.shape, made.spacing_um, made.unit, made.voxel), (raw.shape, SPACING, "dB", "f32"))
@@ -85,12 +85,12 @@ class Filter(TissueCase):
         self.assertFalse(np.asarray(made).flags.writeable)
         self.assertTrue(np.shares_memory(np.asarray(made), made[:]))
 
-    def test_takes_arrays_that_say_what_they_hold(self):
+    def test_accepts_arrays_with_stored_as(self):
         made = ox.filter(layered(), method="median", stored_as="db", progress=False)
         np.testing.assert_array_equal(made, ox.filter(volume_of(layered()), method="median", progress=False))
         self.assert_refused(ox.BadSetting, "filter.stored_as", lambda: ox.filter(layered()))
 
-    def test_takes_files_that_are_not_read_yet(self):
+    def test_accepts_lazy_files(self):
         raw = self.saved(volume_of(layered()), "raw.nrrd")
         made = ox.filter(ox.load(self.folder / "raw.nrrd"), method="median", progress=False)
         np.testing.assert_array_equal(made, ox.filter(raw, method="median", progress=False))
@@ -98,7 +98,7 @@ class Filter(TissueCase):
         self.saved(volume_of(layered(2)), "raw_2.nrrd")
         self.assertEqual(ox.average(ox.load(str(self.folder / "raw*.nrrd"))).looks, 2)
 
-    def test_refuses_what_is_no_speckle(self):
+    def test_rejects_unsuitable_volumes(self):
         raw = volume_of(layered())
         self.assert_refused(ox.BadSetting, "velocit", lambda: ox.filter(velocities()))
         self.assert_refused(ox.BadSetting, "filter.patch", lambda: ox.filter(raw, patch=4))
@@ -108,7 +108,7 @@ class Filter(TissueCase):
         self.assert_refused(ox.BadArgument, "dimensions", lambda: ox.filter(np.zeros((4, 4), np.float32)))
         self.assert_refused(ox.Error, "", lambda: ox.filter(np.zeros((0, 4, 4), np.float32), stored_as="db"))
 
-    def test_can_be_watched_and_stopped(self):
+    def test_reports_progress_and_can_be_stopped(self):
         class Stop(Exception):
             pass
 
@@ -125,7 +125,7 @@ class Filter(TissueCase):
         self.assertEqual(len(told), 1)
         self.assertTrue(any("filter" in task for task in told), told)
 
-    def test_of_several_threads_are_the_same(self):
+    def test_threads_give_same_result(self):
         raw = volume_of(layered())
         made = [None] * 3
         threads = [threading.Thread(target=lambda i=i: made.__setitem__(i, ox.filter(raw, method="median", progress=False)))
@@ -139,7 +139,7 @@ class Filter(TissueCase):
 
 
 class Average(TissueCase):
-    def test_writes_what_the_command_writes(self):
+    def test_equals_output_of_command(self):
         looks = [self.saved(volume_of(layered(seed)), f"look{seed}.nrrd") for seed in (1, 2, 3)]
         made = ox.average(looks)
         made.volume.save(self.folder / "ours.nrrd")
@@ -150,7 +150,7 @@ class Average(TissueCase):
         expected = 10 * np.log10(np.mean([10 ** (look[:].astype(float) / 10) for look in looks], axis=0))
         np.testing.assert_allclose(made.volume, expected, atol=1e-3)
 
-    def test_of_one_look_is_none(self):
+    def test_requires_several_looks(self):
         self.assert_refused(ox.BadSetting, "several", lambda: ox.average([volume_of(layered())]))
         self.assert_refused(ox.BadSetting, "several", lambda: ox.average([]))
         other = volume_of(layered(shape=(4, 40, 64)))
@@ -163,7 +163,7 @@ class Segment(TissueCase):
         self.raw = self.saved(volume_of(layered()), "raw.nrrd")
         self.surfaces = ox.segment(self.raw, "layers", device="cpu", progress=False, **TWO)
 
-    def test_writes_what_the_command_writes(self):
+    def test_equals_output_of_command(self):
         self.surfaces.save(self.folder / "ours.nrrd")
         (self.folder / "ours.csv").write_text(self.surfaces.csv())
         self.surfaces.thickness_volume().save(self.folder / "ours_t.nrrd")
@@ -177,7 +177,7 @@ class Segment(TissueCase):
         for kind in (".nrrd", ".csv", "_t.nrrd", "_e.nrrd", "_f.nrrd"):
             self.assert_same_files(f"ours{kind}", f"theirs{kind}")
 
-    def test_lies_where_the_layer_does(self):
+    def test_finds_layers(self):
         found = self.surfaces
         self.assertEqual((found.names, found.shape, found.unit), (("top", "bottom"), (2, *SHAPE[:2]), "um"))
         self.assertLess(abs(found.rows[0] - 19.5).mean(), 0.5)
@@ -198,19 +198,19 @@ class Segment(TissueCase):
         found.save(self.folder / "again.nrrd")
         return self.folder / "again.nrrd"
 
-    def test_of_a_volume_without_spacing_is_in_rows(self):
+    def test_uses_rows_without_spacing(self):
         bare = ox.Volume.from_array(layered(), quantity="db", unit="dB")
         found = ox.segment(bare, "layers", progress=False, **TWO)
         self.assertEqual(found.unit, "rows")
         np.testing.assert_array_equal(found.depths, found.rows)
 
-    def test_of_a_single_b_scan(self):
+    def test_finds_layers_of_single_b_scan(self):
         single = volume_of(layered(shape=(1, 40, 64)))
         found = ox.segment(single, "layers", progress=False, **TWO)
         self.assertEqual(found.shape, (2, 1, 40))
         self.assertLess(abs(np.nanmean(found.rows[0]) - 19.5), 1)
 
-    def test_makes_no_surface_up(self):
+    def test_finds_no_surface_in_noise(self):
         noise = 10 * np.log10(np.random.default_rng(5).exponential(1, SHAPE)).astype(np.float32)
         for nothing in (noise, np.zeros(SHAPE, np.float32), np.full(SHAPE, np.nan, np.float32)):
             self.assert_refused(ox.BadSetting, "no surface was found",
@@ -221,7 +221,7 @@ class Segment(TissueCase):
         self.assert_refused(ox.BadSetting, "layers", lambda: ox.segment(self.raw, "retinas"))
         self.assert_refused(ox.BadSetting, "layers.polarity", lambda: ox.segment(self.raw, "layers", count=3, polarity=[1, 1]))
 
-    def test_refuses_what_is_not_there(self):
+    def test_rejects_invalid_surfaces(self):
         self.assert_refused(ox.BadSetting, "top", lambda: self.surfaces.thickness("topp", "bottom"))
         self.assert_refused(ox.BadSetting, "does not lie below", lambda: self.surfaces.thickness("bottom", "top"))
         self.assert_refused(ox.BadSetting, "value", lambda: self.surfaces.en_face(self.raw, value="min"))
@@ -237,7 +237,7 @@ class Register(TissueCase):
         self.first = self.saved(volume_of(wide), "first.nrrd")
         self.second = self.saved(volume_of(np.roll(wide, 3, 2)), "second.nrrd")
 
-    def test_writes_what_the_command_writes(self):
+    def test_equals_output_of_command(self):
         made = ox.register([self.first, self.second], strip=1, device="cpu", progress=False)
         made.mean.save(self.folder / "ours.nrrd")
         (self.folder / "ours.csv").write_text(made.csv())
@@ -245,7 +245,7 @@ class Register(TissueCase):
         self.assert_same_files("ours.nrrd", "theirs.nrrd")
         self.assert_same_files("ours.csv", "theirs.csv")
 
-    def test_finds_the_shift(self):
+    def test_finds_shift_between_volumes(self):
         made = ox.register([self.first, self.second], progress=False)
         self.assertEqual((made.z.shape, len(made)), ((2, 8), 2))
         self.assertTrue((made.z[0] == 0).all() and made.is_placed[0].all())
@@ -261,7 +261,7 @@ class Register(TissueCase):
         third = ox.register(np.stack([self.first[:], self.second[:]]), progress=False)
         self.assertEqual(third.z.shape, (2, 8))
 
-    def test_makes_no_place_up(self):
+    def test_finds_no_shift_in_noise(self):
         noise = volume_of(np.random.default_rng(8).normal(0, 1, SHAPE).astype(np.float32))
         single = volume_of(layered(shape=(1, 40, 64)))
         for wrong in ([self.first, noise], [self.first, volume_of(np.full(SHAPE, np.nan, np.float32))], [single],
@@ -280,7 +280,7 @@ class Attenuate(TissueCase):
         speckle = np.random.default_rng(2).exponential(1, (6, 48, 160))
         return volume_of((10 * np.log10(mean * speckle)).astype(np.float32))
 
-    def test_writes_what_the_command_writes(self):
+    def test_equals_output_of_command(self):
         raw = self.saved(self.decay(), "raw.nrrd")
         made = ox.attenuation(raw, tail_rows=40, progress=False)
         made.volume.save(self.folder / "ours.nrrd")
@@ -291,7 +291,7 @@ class Attenuate(TissueCase):
         self.assertTrue(0 < made.known <= 1)
         self.assertTrue(any("roll-off" in warning for warning in made.volume.warnings), made.volume.warnings)
 
-    def test_makes_no_tissue_up(self):
+    def test_rejects_noise(self):
         noise = volume_of(10 * np.log10(np.random.default_rng(5).exponential(1, SHAPE)).astype(np.float32))
         self.assert_refused(ox.BadSetting, "noise", lambda: ox.attenuation(noise))
         bare = ox.Volume.from_array(layered(), quantity="db", unit="dB")
@@ -302,7 +302,7 @@ class Attenuate(TissueCase):
 class Flow(TissueCase):
     TRUE_UL_S = np.pi * 25**2 * 10 / 2 * 1e-6
 
-    def test_writes_what_the_command_writes(self):
+    def test_equals_output_of_command(self):
         series = [self.saved(velocities(1 + 0.5 * np.sin(2 * np.pi * 1.2 * 0.1 * v), 0.2, v), f"v_{v:03}.nrrd")
                   for v in range(24)]
         found = ox.flow(series, step_s=0.1, through=(6, 16, 32), margin_um=8, progress=False)
@@ -314,7 +314,7 @@ class Flow(TissueCase):
         self.assertAlmostEqual(found.heart_rate_hz / 1.2, 1, delta=0.03)
         self.assertEqual(found.heart_problem, "")
 
-    def test_of_one_volume(self):
+    def test_measures_one_volume(self):
         found = ox.flow(velocities(), progress=False)
         self.assertAlmostEqual(found.flow_ul_s / self.TRUE_UL_S, 1, delta=0.05)
         self.assertAlmostEqual(found.values_ul_s[0], found.flow_ul_s)
@@ -328,13 +328,13 @@ class Flow(TissueCase):
         self.assertEqual(len(each), 12)
         self.assertGreaterEqual(each.b_scan.min(), 0)
 
-    def test_times_are_those_of_the_volumes(self):
+    def test_uses_times_of_volumes(self):
         timed = [velocities(time_s=0.25 * v) for v in range(3)]
         self.assertAlmostEqual(np.diff(ox.flow(timed, progress=False).time_s).mean(), 0.25, places=3)
         untimed = [velocities() for v in range(3)]
         self.assertTrue(np.isnan(ox.flow(untimed, progress=False).time_s).all())
 
-    def test_makes_no_flow_up(self):
+    def test_finds_no_flow_in_noise(self):
         still = volume_of(np.zeros((12, 32, 64), np.float32), quantity="velocity", unit="mm/s")
         self.assert_refused(ox.BadSetting, "faster than noise", lambda: ox.flow(still))
         self.assert_refused(ox.BadSetting, "single B-scan", lambda: ox.flow(velocities(1, 0.2, 1, 1)))
@@ -347,14 +347,14 @@ class Flow(TissueCase):
 
 
 class Names(unittest.TestCase):
-    def test_pythons_own_filter_stays(self):
+    def test_keeps_builtin_filter(self):
         names = {}
         exec("from echolux import *", names)
         self.assertNotIn("filter", names)
         self.assertIn("segment", names)
         self.assertIn("filter", dir(ox))
 
-    def test_settings_are_those_of_the_program(self):
+    def test_settings_match_program(self):
         from echolux import _core
 
         keys = {setting.key for setting in _core.Tissue([]).settings().all()}

@@ -18,7 +18,7 @@ def volume():
 
 
 class Arrays(unittest.TestCase):
-    def test_see_the_codes_without_a_copy(self):
+    def test_see_codes_without_copy(self):
         one = volume()
         codes = np.asarray(one)
         np.testing.assert_array_equal(codes, CODES)
@@ -30,11 +30,11 @@ class Arrays(unittest.TestCase):
         with self.assertRaises(ValueError):
             one.__array__(np.float64, copy=False)
 
-    def test_outlive_the_volume(self):
+    def test_outlive_volume(self):
         codes = np.asarray(volume())
         np.testing.assert_array_equal(codes, CODES)
 
-    def test_come_through_dlpack(self):
+    def test_support_dlpack(self):
         one = volume()
         lent = np.from_dlpack(one)
         np.testing.assert_array_equal(lent, CODES)
@@ -56,11 +56,11 @@ class Arrays(unittest.TestCase):
         self.assertEqual(volume()[1, 2, 3], 23)
         self.assertEqual((len(volume()), volume().ndim, volume().nbytes), (2, 3, 48))
 
-    def test_hold_values(self):
+    def test_values_apply_scale(self):
         np.testing.assert_array_equal(volume().values(), CODES * 0.5 - 2)
         self.assertEqual(volume().values().dtype, np.float32)
 
-    def test_become_xarray(self):
+    def test_convert_to_xarray(self):
         try:
             import xarray  # noqa: F401
         except ImportError:
@@ -76,14 +76,14 @@ class Arrays(unittest.TestCase):
         np.testing.assert_array_equal(one, CODES)
         self.assertEqual((one.spacing_um, one.unit, one.scale), ((7.0, 5.0, 3.0), "dB", 0.5))
 
-    def test_have_what_arrays_have(self):
+    def test_have_attributes_of_arrays(self):
         one = volume()
         self.assertEqual(one.size, 24)
         np.testing.assert_array_equal(one.T, CODES.T)
         self.assertTrue(np.shares_memory(one.T, np.asarray(one)))
         self.assertEqual(one.astype("f8").dtype, np.float64)
 
-    def test_are_taken_of_other_types(self):
+    def test_convert_other_types(self):
         for array, dtype in ((CODES.astype(">u2"), "u2"), (CODES.astype(">f4"), "f4"), (CODES / 2, "f4"),
                              (CODES.astype(">f8"), "f4"), (CODES > 5, "u1"), (CODES.astype(">c8"), "c8")):
             made = ox.Volume.from_array(array)
@@ -92,7 +92,7 @@ class Arrays(unittest.TestCase):
 
 
 class Meaning(FolderCase):
-    def test_goes_with_copies(self):
+    def test_flow_is_copied_with_structure(self):
         flow = {"method": "doppler", "threshold_db": -100.0}
         path = write_scan(self.folder, spectra())
         made = ox.open(path, flow=flow, scan={"line_rate_hz": 50000.0},
@@ -105,7 +105,7 @@ class Meaning(FolderCase):
                     self.assertEqual(getattr(other, name), getattr(one, name), name)
             self.assertEqual(again.flow.velocities().unit, "mm/s")
 
-    def test_is_saved_with_how_it_was_made(self):
+    def test_provenance_describes_reconstruction(self):
         make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe={"window": "blackman"})
         made = make.volume(spectra(), number=3)
         self.assertEqual((made.number, made.provenance["volume"], made.provenance["recipe.window"]), (3, "3", '"blackman"'))
@@ -120,7 +120,7 @@ class Meaning(FolderCase):
             with self.assertRaises(ox.BadArgument):
                 ox.Volume.from_array(CODES, provenance=wrong)
 
-    def test_tells_how_a_patient_lies_in_it(self):
+    def test_reports_orientation_of_patient(self):
         volume().save(self.folder / "ours.nrrd")
         self.assertEqual((volume().orientation, ox.load(self.folder / "ours.nrrd").orientation), ("", ""))
         (self.folder / "theirs.nhdr").write_text(
@@ -130,7 +130,7 @@ class Meaning(FolderCase):
         self.assertEqual(ox.load(self.folder / "theirs.nhdr").orientation, "LPS")
         self.assertEqual(ox.load(self.folder / "theirs.nhdr").read().orientation, "LPS")
 
-    def test_stays_unsaved_where_that_is_stopped(self):
+    def test_stopped_saving_leaves_no_file(self):
         big = ox.Volume.from_array(np.zeros((64, 512, 1024), np.float32))
         for name in ("one.nrrd", "one.ome.zarr", "one.nii.gz"):
             seen = []
@@ -144,7 +144,7 @@ class Meaning(FolderCase):
             self.assertEqual(seen[0][1], big.nbytes)
             wait_until(lambda: not list(self.folder.iterdir()), f"the end of the current piece of {name}")
 
-    def test_has_texts_that_are_whole(self):
+    def test_texts_are_complete_or_rejected(self):
         for name in ("unit", "quantity"):
             with self.assertRaisesRegex(ox.BadArgument, f"{name}: is too long: 200 bytes"):
                 ox.Volume.from_array(CODES, **{name: "µ" * 100})
@@ -154,7 +154,7 @@ class Meaning(FolderCase):
                 volume().converted(odd)
             self.assertIn("µµµ", str(refused.exception))
 
-    def test_survives_files(self):
+    def test_round_trips_through_files(self):
         for name in ("one.nrrd", "one.tiff", "one.h5", "one.ome.zarr", "one.nii.gz", "one.npy"):
             path = self.folder / name
             try:
@@ -166,11 +166,11 @@ class Meaning(FolderCase):
             if not name.endswith(".npy"):
                 np.testing.assert_allclose(loaded.spacing_um, (7, 5, 3), 1e-6, err_msg=name)
 
-    def test_shows_itself(self):
+    def test_repr_describes_volume(self):
         self.assertEqual(repr(volume()), "<Volume 2x3x4 u16, spacing 7 x 5 x 3 um, db, in dB>")
         self.assertEqual(volume().dtype, np.uint16)
 
-    def test_is_converted(self):
+    def test_converts_voxel_type(self):
         converted = volume().converted("u8", -2, 49)
         self.assertEqual(converted.dtype, np.uint8)
         np.testing.assert_allclose(converted.values(), volume().values(), atol=0.11)
@@ -180,7 +180,7 @@ class Meaning(FolderCase):
             with self.assertRaises(ox.BadArgument):
                 volume().converted(**wrong)
 
-    def test_is_refused_where_it_cannot_be(self):
+    def test_rejects_invalid_arrays(self):
         for wrong in (CODES[0], CODES.astype(np.int64), [[1]]):
             with self.assertRaises(ox.BadArgument):
                 ox.Volume.from_array(wrong)
@@ -246,7 +246,7 @@ class SeveralTimePoints(FolderCase):
         self.expected = np.stack([CODES + 100 * i for i in range(4)])
         self.series = ox.load(self.folder / "t_*.nrrd")
 
-    def test_are_read_when_they_are_wanted(self):
+    def test_read_lazily(self):
         self.assertEqual((len(self.series), self.series.shape, self.series.dtype), (4, (4, 2, 3, 4), np.uint16))
         np.testing.assert_array_equal(self.series[2], self.expected[2])
         np.testing.assert_array_equal(self.series[-1], self.expected[3])

@@ -60,7 +60,7 @@ class Contained : public testing::Test {
 
 class Forbidden : public Contained, public testing::WithParamInterface<const char*> {};
 
-TEST_P(Forbidden, IsStoppedAndSeenToBe) {
+TEST_P(Forbidden, StopsProcessAndReportsCall) {
     const auto caught = error_of([&] { opened(GetParam()); });
     EXPECT_EQ(caught.code, ErrorCode::bad_file);
     EXPECT_THAT(caught.line, HasSubstr(file().string()));
@@ -85,7 +85,7 @@ constexpr bool is_sanitized = false;
 
 class Failing : public Contained, public testing::WithParamInterface<std::pair<const char*, const char*>> {};
 
-TEST_P(Failing, IsOneErrorWithinTheTimeThatItMayTake) {
+TEST_P(Failing, IsOneErrorInTime) {
     const auto begin = std::chrono::steady_clock::now();
     const auto caught = error_of([&] { opened(GetParam().first); });
     EXPECT_EQ(caught.code, ErrorCode::bad_file) << caught.line;
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair("say a header of nonsense", "damaged"),
                     std::pair("announce more than there is", "damaged"), std::pair("announce and stop", "within 2 s")));
 
-TEST_F(Contained, OtherFilesCanNeitherBeReadNorFound) {
+TEST_F(Contained, HidesOtherFiles) {
     const std::map<std::string, std::string> found = opened("look around")->header().texts;
     for (const char* way : {"open", "stat", "stat of nothing", "newfstatat", "statx", "limits"})
         EXPECT_EQ(found.at(way), "Operation not permitted") << way;
@@ -114,7 +114,7 @@ TEST_F(Contained, OtherFilesCanNeitherBeReadNorFound) {
 }
 
 // The input is a sealed file in memory, as for packed frames, which this program itself may write.
-TEST_F(Contained, AFileInMemoryCanOnlyBeRead) {
+TEST_F(Contained, FileInMemoryIsReadOnly) {
     const Descriptor memory = file_in_memory();
     put(memory, std::string_view("input"));
     const OpenOrder order{.kind = "double",
@@ -131,7 +131,7 @@ TEST_F(Contained, AFileInMemoryCanOnlyBeRead) {
 }
 
 // A compromised process ends when the kernel's time limit is reached, even if it disabled its own alarm.
-TEST_F(Contained, ProcessorTimeHasALimitOfTheKernels) {
+TEST_F(Contained, KernelLimitsProcessorTime) {
     const auto reader = opened("");
     std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
     pid_t process = 0;
@@ -143,7 +143,7 @@ TEST_F(Contained, ProcessorTimeHasALimitOfTheKernels) {
 }
 
 // Lowers the limit step by step, so that every opening call fails once.
-TEST_F(Contained, TooManyOpenFilesAreToldAsThat) {
+TEST_F(Contained, ReportsTooManyOpenFiles) {
     rlimit before{};
     getrlimit(RLIMIT_NOFILE, &before);
     rlim_t next = 0;
@@ -177,7 +177,7 @@ TEST_F(Contained, TooManyOpenFilesAreToldAsThat) {
 // another header with the same number of bytes.
 class Fickle : public Contained, public testing::WithParamInterface<const char*> {};
 
-TEST_P(Fickle, IsRefusedWhereItsSuccessorSaysSomethingElse) {
+TEST_P(Fickle, IsRejectedIfSuccessorDiffers) {
     const auto says = [&](const std::string& levels) { std::ofstream(file()) << levels; };
     const std::string first = "8 4 100 0 3 4 2 50 0 3";
     says(first);
@@ -195,13 +195,13 @@ INSTANTIATE_TEST_SUITE_P(, Fickle,
                          testing::Values("4 8 100 0 3 4 2 50 0 3", "8 2 100 1 3 4 2 50 1 3", "8 4 300 0 1 4 2 50 0 3",
                                          "8 4 100 0 3 4 2 5000 0 3", "8 4 100 0 3"));
 
-TEST_F(Contained, LevelsAreOfOneTypeOrNonsense) {
+TEST_F(Contained, RejectsLevelsOfDifferentTypes) {
     std::ofstream(file()) << "8 4 100 0 3 4 2 50 5 3";
     EXPECT_THAT(error_of([&] { opened("change its mind"); }).line, HasSubstr("said nonsense"));
 }
 
 // Otherwise starting in a folder of someone else would run a program from there.
-TEST_F(Contained, TheProgramIsNeverLookedForInTheCurrentFolder) {
+TEST_F(Contained, NeverStartsProgramOfCurrentFolder) {
     unsetenv("ECHOLUX_READER");
     std::filesystem::copy_file("/bin/true", folder_ / "echolux-reader");
     const std::filesystem::path before = std::filesystem::current_path();
@@ -217,7 +217,7 @@ TEST_F(Contained, TheProgramIsNeverLookedForInTheCurrentFolder) {
     std::filesystem::current_path(before);
 }
 
-TEST_F(Contained, SlicesComeInAnyOrderWithWhatTheyHold) {
+TEST_F(Contained, ReadsSlicesInAnyOrderWithContent) {
     const auto reader = opened("");
     EXPECT_EQ(reader->slices_together(), 7);
     const auto expect = [&](std::int64_t time, std::int64_t begin, std::int64_t end) {
@@ -248,7 +248,7 @@ TEST_F(Contained, SlicesComeInAnyOrderWithWhatTheyHold) {
     expect(0, 91, 100);
 }
 
-TEST_F(Contained, AfterATimePointThatCrashesOthersAreRead) {
+TEST_F(Contained, ReadsOtherTimePointsAfterCrash) {
     const auto reader = opened("crash later");
     EXPECT_EQ(reader->read(0, {0, 50}).size(), 1600);
     EXPECT_EQ(reader->read(0, {50, 100}).size(), 1600);  // the next time point is prefetched and crashes
@@ -257,11 +257,11 @@ TEST_F(Contained, AfterATimePointThatCrashesOthersAreRead) {
     EXPECT_EQ(reader->read(0, {99, 100}).front(), static_cast<std::byte>(99));
 }
 
-TEST_F(Contained, TooFewVoxelsAreAnError) {
+TEST_F(Contained, RejectsTooFewVoxels) {
     EXPECT_THAT(error_of([&] { opened("give too little")->read(0, {0, 2}); }).line, HasSubstr("3 bytes of 64"));
 }
 
-TEST_F(Contained, WithoutTheProgramThereIsAnError) {
+TEST_F(Contained, MissingProgramIsError) {
     setenv("ECHOLUX_READER", "/nonexistent/echolux-reader", 1);
     const auto caught = error_of([&] { opened(""); });
     EXPECT_EQ(caught.code, ErrorCode::device);
@@ -270,7 +270,7 @@ TEST_F(Contained, WithoutTheProgramThereIsAnError) {
     EXPECT_THAT(error_of([&] { opened(""); }).line, HasSubstr("ended without a word"));
 }
 
-TEST_F(Contained, WhatIsNoRegularFileIsNotOpened) {
+TEST_F(Contained, OpensOnlyRegularFiles) {
     ContainedFile other = what("");
     for (const std::filesystem::path& path :
          {folder_.path(), std::filesystem::path("/dev/zero"), folder_ / "missing"}) {

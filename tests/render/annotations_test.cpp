@@ -41,7 +41,7 @@ std::vector<std::string> texts_of(const Sheet& sheet) {
     return texts;
 }
 
-TEST(Annotations, NothingIsDrawnThatIsNotAskedFor) {
+TEST(Annotations, DrawOnlyEnabledParts) {
     EXPECT_TRUE(sheet_of(View{}).is_empty());
 }
 
@@ -55,7 +55,7 @@ TEST(Annotations, MeasuresAreNamedWithTheirValues) {
     EXPECT_THAT(texts_of(sheet_of(view, bare)), testing::Contains("50 voxels"));
 }
 
-TEST(Annotations, AMeasureLiesBetweenItsPlaces) {
+TEST(Annotations, MeasureConnectsItsPoints) {
     View view = voxel_view(db_grid(64, 64, 64), 200, 200);
     view.distances = {10, 5, 0, 10, 45, 0};
     const Sheet sheet = sheet_of(view, db_grid(64, 64, 64));
@@ -67,7 +67,7 @@ TEST(Annotations, AMeasureLiesBetweenItsPlaces) {
     EXPECT_NEAR(line.at.w, 100 - 32 + 10.5, 1e-3);
 }
 
-TEST(Annotations, AxesPointWhereTheCameraSaysThatTheyPoint) {
+TEST(Annotations, AxesPointAsCameraProjects) {
     for (const Projection projection : {Projection::perspective, Projection::orthographic}) {
         View view;
         view.projection = projection;
@@ -92,7 +92,7 @@ TEST(Annotations, AxesPointWhereTheCameraSaysThatTheyPoint) {
     }
 }
 
-TEST(Annotations, TheRulerTellsDepthsFromZeroDelay) {
+TEST(Annotations, RulerShowsDepthFromZeroDelay) {
     VolumeGrid grid = db_grid(200, 64, 64);
     grid.spacing_um = {5, 5, 5};
     grid.first_depth_um = 300;
@@ -108,7 +108,7 @@ TEST(Annotations, TheRulerTellsDepthsFromZeroDelay) {
     EXPECT_TRUE(sheet_of(view, grid).is_empty());
 }
 
-TEST(Annotations, ThePerspectiveBarSaysWhereItHolds) {
+TEST(Annotations, PerspectiveScaleBarIsForTarget) {
     View view;
     view.scale_bar = true;
     EXPECT_THAT(texts_of(sheet_of(view)), testing::ElementsAre(testing::EndsWith(" at the target")));
@@ -116,7 +116,7 @@ TEST(Annotations, ThePerspectiveBarSaysWhereItHolds) {
     EXPECT_THAT(texts_of(sheet_of(view)), testing::ElementsAre(testing::EndsWith("0 µm")));
 }
 
-TEST(Annotations, TheColourBarIsInTheVolumesUnit) {
+TEST(Annotations, ColourBarHasUnitOfVolume) {
     View view;
     view.colour_bar = true;
     EXPECT_THAT(texts_of(sheet_of(view)), testing::ElementsAre("dB above noise floor", "10", "20", "30", "40"));
@@ -124,7 +124,7 @@ TEST(Annotations, TheColourBarIsInTheVolumesUnit) {
     EXPECT_TRUE(sheet_of(view).is_empty());
 }
 
-TEST(Annotations, TheColourBarOfDepthMipIsOfDepths) {
+TEST(Annotations, DepthMipHasColourBarOfDepth) {
     View view;
     view.colour_bar = true;
     view.mode = ViewMode::depth_mip;
@@ -144,7 +144,7 @@ std::vector<glm::vec3> colours_between(const Sheet& sheet, double top, double bo
     return colours;
 }
 
-TEST(Annotations, TheColourBarOfASectionIsGray) {
+TEST(Annotations, ColourBarOfSectionIsGray) {
     View view;
     view.colour_bar = true;
     view.show = Shown::slice;
@@ -155,7 +155,7 @@ TEST(Annotations, TheColourBarOfASectionIsGray) {
     EXPECT_GT(colours[2].r, colours.back().r + 0.9F);  // below the rim
 }
 
-TEST(Annotations, FlowHasAColourBarOfItsOwn) {
+TEST(Annotations, FlowHasSeparateColourBar) {
     View view;
     view.colour_bar = true;
     view.mode = ViewMode::isosurface;  // it has no colour bar
@@ -177,7 +177,7 @@ TEST(Annotations, FlowHasAColourBarOfItsOwn) {
     EXPECT_THAT(texts_of(angiogram), testing::Not(testing::Contains("-10")));
 }
 
-TEST(Annotations, NumbersThatAreNoPlacesNameTheKey) {
+TEST(Annotations, InvalidNumbersNameKey) {
     const auto refusal = [](const View& view) {
         try {
             check_view(view);
@@ -230,7 +230,7 @@ class AnnotatedPicture : public Rendering {
     View view_;
 };
 
-TEST_F(AnnotatedPicture, ScaleBarIsAsLongAsItSays) {
+TEST_F(AnnotatedPicture, ScaleBarHasStatedLength) {
     view_.scale_bar = true;
     for (const double magnification : {1.0, 1.37, 3.3}) {
         View view = view_;
@@ -242,7 +242,7 @@ TEST_F(AnnotatedPicture, ScaleBarIsAsLongAsItSays) {
     }
 }
 
-TEST_F(AnnotatedPicture, ScaleBarHoldsAtTheTargetInPerspective) {
+TEST_F(AnnotatedPicture, ScaleBarIsCorrectAtTargetInPerspective) {
     view_.scale_bar = true;
     view_.projection = Projection::perspective;
     view_.zoom = 1;
@@ -254,7 +254,7 @@ TEST_F(AnnotatedPicture, ScaleBarHoldsAtTheTargetInPerspective) {
 }
 
 // The section fills the picture: a voxel is 3 pixels wide.
-TEST_F(AnnotatedPicture, MeasuresOfASectionLieInItHoweverManyPassesThereAre) {
+TEST_F(AnnotatedPicture, MeasuresOfSectionKeepPlaceForAnyPasses) {
     view_.height = 3 * 64;
     view_.zoom = 1;
     view_.show = Shown::slice;
@@ -271,7 +271,7 @@ TEST_F(AnnotatedPicture, MeasuresOfASectionLieInItHoweverManyPassesThereAre) {
 }
 
 // The section fills the height of the picture: 200 pixels for 64 voxels.
-TEST_F(AnnotatedPicture, ScaleBarHoldsInASection) {
+TEST_F(AnnotatedPicture, ScaleBarIsCorrectInSection) {
     view_.scale_bar = true;
     view_.zoom = 1;
     view_.show = Shown::slice;
@@ -282,7 +282,7 @@ TEST_F(AnnotatedPicture, ScaleBarHoldsInASection) {
     }
 }
 
-TEST_F(AnnotatedPicture, TextIsSharpAtTwiceItsSize) {
+TEST_F(AnnotatedPicture, TextIsSharpAtDoubleSize) {
     view_.width = view_.height = 512;
     view_.text = "H";
     view_.text_at = {0.5, 0.5};
@@ -310,7 +310,7 @@ TEST_F(AnnotatedPicture, TextIsSharpAtTwiceItsSize) {
     EXPECT_LE(grey, 4);  // one per edge: sharp edges
 }
 
-TEST_F(AnnotatedPicture, InkContrastsWithTheBackground) {
+TEST_F(AnnotatedPicture, InkContrastsWithBackground) {
     view_.scale_bar = true;
     EXPECT_GT(red(renderer().render(view_), 292, 194), 230);
     view_.background = {1, 1, 1};
@@ -319,7 +319,7 @@ TEST_F(AnnotatedPicture, InkContrastsWithTheBackground) {
     EXPECT_NEAR(red(renderer().render(view_), 292, 194), 128, 1);
 }
 
-TEST_F(AnnotatedPicture, IsOpaqueOverATransparentOne) {
+TEST_F(AnnotatedPicture, IsOpaqueOverTransparentOne) {
     view_.scale_bar = view_.transparent = true;
     const Image image = renderer().render(view_);
     const auto at = static_cast<std::size_t>(4 * (194 * 300 + 292));
@@ -371,7 +371,7 @@ class Regions : public testing::Test {
     DrawnSheet drawn_{device_};
 };
 
-TEST_F(Regions, AreThePartsOfTheWholePicture) {
+TEST_F(Regions, EqualPartsOfWholePicture) {
     View view = everything();
     view.width = 611;
     view.height = 407;

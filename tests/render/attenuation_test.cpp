@@ -55,13 +55,13 @@ TEST_F(Attenuation, FollowsBeerLambertOn8BitVoxels) {
     expect_beer_lambert(VoxelType::u8);
 }
 
-TEST_F(Attenuation, PathIsTheLengthInsideTheVolume) {
+TEST_F(Attenuation, PathIsLengthInsideVolume) {
     const VolumeGrid grid = db_grid(16, 20, 24);
     renderer().set_volume(grid, voxels(grid, [](auto...) { return value; }).data());
     for (const RayMeasure& ray : renderer().measure(voxel_view(grid, 20, 16))) EXPECT_NEAR(ray.path, 24, 1e-3);
 }
 
-TEST_F(Attenuation, DoesNotDependOnTheStep) {
+TEST_F(Attenuation, DoesNotDependOnStep) {
     const VolumeGrid grid = db_grid(48, 48, 48);
     renderer().set_volume(grid, voxels(grid, ball(grid, 24)).data());
     View view;
@@ -81,7 +81,7 @@ TEST_F(Attenuation, DoesNotDependOnTheStep) {
     EXPECT_LT(least, 0.5);  // the volume absorbed something
 }
 
-TEST_F(Attenuation, DoesNotDependOnTheVoxels) {
+TEST_F(Attenuation, DoesNotDependOnVoxels) {
     View view;
     view.width = view.height = 48;
     view.opacity = 0.2;

@@ -21,7 +21,7 @@ ValueRange range_of(const std::string& quantity) {
     return voxels_in_memory(grid, values.data())->range();
 }
 
-TEST(AutomaticRange, LeavesTheDecibelsOfZeroOut) {
+TEST(AutomaticRange, ExcludesDecibelsOfZero) {
     EXPECT_NEAR(range_of("db").low, 0.5, 0.3);
     EXPECT_NEAR(range_of("db").high, 49.7, 0.3);
     EXPECT_EQ(range_of("").low, -175);

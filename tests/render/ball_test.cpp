@@ -36,21 +36,21 @@ class Ball : public Rendering {
     View view_;
 };
 
-TEST_F(Ball, CompositeIsTheSameFromEverywhere) {
+TEST_F(Ball, CompositeIsSameFromEverywhere) {
     EXPECT_LE(change_under_rotation(), 8);
 }
 
-TEST_F(Ball, LitCompositeIsTheSameFromEverywhere) {
+TEST_F(Ball, LitCompositeIsSameFromEverywhere) {
     view_.lighting = true;
     EXPECT_LE(change_under_rotation(), 10);
 }
 
-TEST_F(Ball, MaximumIsTheSameFromEverywhere) {
+TEST_F(Ball, MaximumIsSameFromEverywhere) {
     view_.mode = ViewMode::mip;
     EXPECT_LE(change_under_rotation(), 8);
 }
 
-TEST_F(Ball, OffCentreBallIsNotTheSame) {  // proves that the test above can fail
+TEST_F(Ball, OffCentreBallIsNotSame) {  // proves that the test above can fail
     const VolumeGrid grid = db_grid(edge, edge, edge);
     const ValueAt centred = ball(grid, 30);
     const auto shifted = [&](std::int64_t z, std::int64_t a, std::int64_t b) { return centred(z, a - 1, b); };
@@ -58,7 +58,7 @@ TEST_F(Ball, OffCentreBallIsNotTheSame) {  // proves that the test above can fai
     EXPECT_GT(change_under_rotation(), 10);
 }
 
-TEST_F(Ball, IsosurfaceIsHitAtTheAnalyticDepth) {
+TEST_F(Ball, IsosurfaceIsHitAtAnalyticDepth) {
     view_.mode = ViewMode::isosurface;
     view_.isovalue = 12;  // at 21 voxels from the centre
     const double radius = 30 * (1 - 12.0 / 40);
@@ -85,7 +85,7 @@ TEST_F(Ball, IsosurfaceIsHitAtTheAnalyticDepth) {
     }
 }
 
-TEST_F(Ball, LitIsosurfaceIsBrightestInTheMiddle) {
+TEST_F(Ball, LitIsosurfaceIsBrightestInMiddle) {
     view_.mode = ViewMode::isosurface;
     view_.isovalue = 12;
     view_.lighting = true;

@@ -70,7 +70,7 @@ class Baseline : public Rendering, public testing::WithParamInterface<Case> {
     }
 };
 
-TEST_P(Baseline, IsMetAndAShiftByAVoxelIsNot) {
+TEST_P(Baseline, MatchesAndDetectsShiftByVoxel) {
     const auto path = std::filesystem::path(ECHOLUX_TEST_DIR) / "baselines" / (std::string(GetParam().name) + ".pam");
     const std::string now = pam_of(0);
     if (std::getenv("ECHOLUX_UPDATE_BASELINES") != nullptr) std::ofstream(path, std::ios::binary) << now;

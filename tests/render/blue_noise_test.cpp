@@ -53,7 +53,7 @@ TEST(BlueNoise, HasLittleAtLowFrequencies) {
     EXPECT_GT(power(blue, 24, 31), 1.2 * power(white, 24, 31));
 }
 
-TEST(BlueNoise, IsTheSameEachTime) {
+TEST(BlueNoise, IsReproducible) {
     EXPECT_EQ(blue_noise(16), blue_noise(16));
 }
 

@@ -46,7 +46,7 @@ void expect_same_orientation(const Pose& a, const Pose& b, double within) {
     EXPECT_LT(glm::distance(one.towards, other.towards), within);
 }
 
-TEST(CameraRays, GoThroughThePointsThatLandOnTheirPixels) {
+TEST(CameraRays, PassThroughPointsOfTheirPixels) {
     for (const Projection projection : {Projection::perspective, Projection::orthographic}) {
         const Camera camera(some_view(projection), extent);
         for (const glm::dvec3& point : points) {
@@ -56,7 +56,7 @@ TEST(CameraRays, GoThroughThePointsThatLandOnTheirPixels) {
     }
 }
 
-TEST(CameraRays, TheTargetIsInTheMiddle) {
+TEST(CameraRays, TargetIsInCentre) {
     for (const Projection projection : {Projection::perspective, Projection::orthographic}) {
         const Camera camera(some_view(projection), extent);
         EXPECT_LT(glm::length(camera.project({20, -15, 30})), 1e-9);
@@ -64,7 +64,7 @@ TEST(CameraRays, TheTargetIsInTheMiddle) {
     }
 }
 
-TEST(CameraAngles, ComeBackFromEveryOrientation) {
+TEST(CameraAngles, RoundTripForEveryOrientation) {
     for (const double azimuth : {-170.0, -35.0, 0.0, 90.0, 180.0}) {
         for (const double elevation : {-90.0, -89.9999, -20.0, 0.0, 45.0, 90.0, 120.0}) {
             for (const double roll : {-100.0, 0.0, 5.0, 179.0}) {
@@ -83,7 +83,7 @@ TEST(CameraAngles, ComeBackFromEveryOrientation) {
     }
 }
 
-TEST(CameraAngles, NamedLooksFaceWhatTheySay) {
+TEST(CameraAngles, NamedLooksFaceTheirDirection) {
     const auto towards = [](Look look) {
         Pose pose;
         pose.look = look;
@@ -100,7 +100,7 @@ TEST(CameraAngles, NamedLooksFaceWhatTheySay) {
     EXPECT_LT(glm::distance(orientation_of(top).up, glm::dvec3(0, 0, 1)), 1e-12);  // B-scans point upwards
 }
 
-TEST(CameraMotion, OrbitThereAndBackIsNoMotionThroughThePolesToo) {
+TEST(CameraMotion, OrbitForthAndBackRestoresViewAcrossPoles) {
     for (const glm::dvec2 step : {glm::dvec2{37, 0}, glm::dvec2{0, 300}, glm::dvec2{-120, 410}}) {
         View view = some_view(Projection::perspective);
         view.elevation_deg = 80;
@@ -114,7 +114,7 @@ TEST(CameraMotion, OrbitThereAndBackIsNoMotionThroughThePolesToo) {
     }
 }
 
-TEST(CameraMotion, OrbitGoesOverThePoleWithoutAJump) {
+TEST(CameraMotion, OrbitCrossesPoleWithoutJump) {
     View view = some_view(Projection::orthographic);
     view.roll_deg = 0;
     for (int i = 0; i < 200; ++i) {
@@ -127,7 +127,7 @@ TEST(CameraMotion, OrbitGoesOverThePoleWithoutAJump) {
     }
 }
 
-TEST(CameraMotion, WhatIsNearFollowsThePointerThatOrbits) {
+TEST(CameraMotion, NearPartsFollowOrbitingPointer) {
     View view = some_view(Projection::perspective);
     view.target_um = {0, 0, 0};
     const glm::dvec3 near = 50.0 * orientation_of(view).towards;
@@ -135,7 +135,7 @@ TEST(CameraMotion, WhatIsNearFollowsThePointerThatOrbits) {
     EXPECT_GT(Camera(orbited(view, {0, 30}), extent).project(near).y, 1);
 }
 
-TEST(CameraMotion, PanMovesTheTargetByThePixels) {
+TEST(CameraMotion, PanMovesTargetByPixels) {
     for (const Projection projection : {Projection::perspective, Projection::orthographic}) {
         const View view = some_view(projection);
         const Camera camera(panned(view, {31, -17}, extent), extent);
@@ -143,7 +143,7 @@ TEST(CameraMotion, PanMovesTheTargetByThePixels) {
     }
 }
 
-TEST(CameraMotion, DollyKeepsWhatIsUnderThePointer) {
+TEST(CameraMotion, DollyKeepsPointUnderPointer) {
     for (const Projection projection : {Projection::perspective, Projection::orthographic}) {
         const View view = some_view(projection);
         const glm::dvec2 at{120, -75};
@@ -158,7 +158,7 @@ TEST(CameraMotion, DollyKeepsWhatIsUnderThePointer) {
     }
 }
 
-TEST(CameraMotion, LookingKeepsTheEyeAndGoingKeepsTheDirection) {
+TEST(CameraMotion, LookingKeepsEyeAndFlyingKeepsDirection) {
     const View view = some_view(Projection::perspective);
     const Camera before(view, extent);
     const View looking = looked(view, 20, 0, extent);
@@ -188,7 +188,7 @@ double filled(const View& view) {
     return most;
 }
 
-TEST(CameraMotion, FittedVolumeFillsThePictureAndNoMore) {
+TEST(CameraMotion, FittedVolumeFillsPictureExactly) {
     for (const Projection projection : {Projection::perspective, Projection::orthographic}) {
         const View view = fitted(some_view(projection), extent);
         EXPECT_FALSE(view.fit);
@@ -201,7 +201,7 @@ TEST(CameraMotion, FittedVolumeFillsThePictureAndNoMore) {
     }
 }
 
-TEST(CameraLines, AreCutWhereTheyPassTheEye) {
+TEST(CameraLines, AreClippedAtEye) {
     View view;
     view.projection = Projection::perspective;
     view.azimuth_deg = view.elevation_deg = 0;
@@ -220,7 +220,7 @@ TEST(CameraLines, AreCutWhereTheyPassTheEye) {
 
 class EyeInside : public Rendering {};
 
-TEST_F(EyeInside, SeesTheHalfThatLiesBeforeIt) {
+TEST_F(EyeInside, SeesHalfInFrontOfIt) {
     VolumeGrid grid = db_grid(20, 24, 32);
     grid.spacing_um = {2, 2, 2};
     renderer().set_volume(grid, voxels(grid, [](auto...) { return 20.0; }).data());
@@ -237,7 +237,7 @@ TEST_F(EyeInside, SeesTheHalfThatLiesBeforeIt) {
     EXPECT_NEAR(renderer().measure(view)[16 * 33 + 16].path, 32 + 10, 1e-3);
 }
 
-TEST_F(EyeInside, NearPlaneCutsOrthographicViewsToo) {
+TEST_F(EyeInside, NearPlaneCutsOrthographicViews) {
     const VolumeGrid grid = db_grid(20, 24, 32);
     renderer().set_volume(grid, voxels(grid, [](auto...) { return 20.0; }).data());
     View view = voxel_view(grid, 24, 20);

@@ -105,7 +105,7 @@ class Together : public Rendering {
 
 // C = sum of e c / sum of e, alpha = 1 - exp(-sum of e), over the depth of a volume one voxel deep, seen from the
 // front.
-TEST_F(Together, TwoEvenVolumesAbsorbAsTheirExtinctionsTogether) {
+TEST_F(Together, TwoEvenVolumesAddExtinctions) {
     set_volume([](auto...) { return 20.0; });
     set_curve(even_curve(0.9, 0.2, 0.1, 0.7));
     view_.channels[0] = even_channel(grid_, even_curve(0.1, 0.3, 0.8, 1.1));
@@ -121,7 +121,7 @@ TEST_F(Together, TwoEvenVolumesAbsorbAsTheirExtinctionsTogether) {
 }
 
 // A channel that covers another replaces it: nothing of the other is left where the channel is densest.
-TEST_F(Together, OverTakesThePlaceOfWhatItCovers) {
+TEST_F(Together, OverReplacesCoveredVolume) {
     set_volume([](auto...) { return 20.0; });
     set_curve(even_curve(0.9, 0.2, 0.1, 0.7));
     view_.channels[0] = even_channel(grid_, even_curve(0.1, 0.3, 0.8, 1.1));
@@ -136,7 +136,7 @@ TEST_F(Together, OverTakesThePlaceOfWhatItCovers) {
     EXPECT_NEAR(found[middle + 3], 1 - std::exp(-0.5 * 0.7 - 0.5 * 1.1), 2e-4);
 }
 
-TEST_F(Together, OrderPlaysNoPartWhereChannelsAdd) {
+TEST_F(Together, OrderDoesNotMatterForSums) {
     set_volume(speckle);
     const auto other = channel_voxels(grid_, other_speckle);
     const auto third = channel_voxels(grid_, ball(grid_, 12));
@@ -164,17 +164,17 @@ TEST_F(Together, OrderPlaysNoPartWhereChannelsAdd) {
 }
 
 // With the volume hidden, a single channel has the same bits as its file opened as the volume.
-TEST_F(Together, OneChannelAloneIsThePictureOfItsVolume) {
+TEST_F(Together, SingleChannelEqualsItsVolume) {
     expect_alone_as_opened(std::array{ViewMode::composite, ViewMode::mip, ViewMode::isosurface});
 }
 
-TEST_F(Together, SlowOneChannelAloneIsThePictureOfItsVolumeInEveryMode) {
+TEST_F(Together, SlowSingleChannelEqualsItsVolumeInEveryMode) {
     view_.ambient_occlusion = 0.5;
     expect_alone_as_opened(all_modes);
 }
 
 // Same with an invisible volume that is sampled together with the channel: shading uses the channel's own gradients.
-TEST_F(Together, AChannelBesideAnEmptyVolumeIsThePictureOfItsVolume) {
+TEST_F(Together, ChannelBesideEmptyVolumeEqualsItsVolume) {
     view_.lighting = true;
     for (const ViewMode mode : {ViewMode::composite}) {
         view_.mode = mode;
@@ -193,7 +193,7 @@ TEST_F(Together, AChannelBesideAnEmptyVolumeIsThePictureOfItsVolume) {
     }
 }
 
-TEST_F(Together, SlowAVolumeInPagesIsSeenWithThem) {
+TEST_F(Together, SlowPagedVolumeIsDrawnWithChannels) {
     const VolumeGrid grid = db_grid(48, 48, 48);
     view_ = voxel_view(grid, 48, 48);
     view_.low = 0;
@@ -215,7 +215,7 @@ TEST_F(Together, SlowAVolumeInPagesIsSeenWithThem) {
     EXPECT_LE(apart, 1);
 }
 
-TEST_F(Together, AHiddenChannelIsNotThere) {
+TEST_F(Together, HiddenChannelIsNotDrawn) {
     set_volume(speckle);
     const Image plain = renderer().render(view_);
     view_.channels[0] = even_channel(grid_, even_curve(1, 1, 1, 5));
@@ -225,17 +225,17 @@ TEST_F(Together, AHiddenChannelIsNotThere) {
 }
 
 // Far from each other, so that the bricks of one have no information about the other.
-TEST_F(Together, WhatIsSkippedIsNotMissed) {
+TEST_F(Together, SkippingChangesNoPixel) {
     expect_same_without_skipping(std::array{ViewMode::composite});
 }
 
-TEST_F(Together, SlowWhatIsSkippedIsNotMissedInAnyMode) {
+TEST_F(Together, SlowSkippingChangesNoPixelInAnyMode) {
     expect_same_without_skipping(all_modes);
 }
 
 // The boundary of a ball of labels in a section is a circle: to 0.35 of a voxel by SciPy, and to one pixel more here.
 // Nearest-neighbour sampling would give a staircase of 0.61.
-TEST_F(Together, ABallOfLabelsHasARoundRim) {
+TEST_F(Together, BallOfLabelsHasRoundEdge) {
     constexpr std::int64_t size = 48;
     constexpr double radius = 17.3;
     const VolumeGrid grid = db_grid(size, size, size);
@@ -276,7 +276,7 @@ TEST_F(Together, ABallOfLabelsHasARoundRim) {
 }
 
 // Label numbers are never interpolated: there is no 2 between labels 1 and 3.
-TEST_F(Together, BetweenTwoLabelsThereIsNoThird) {
+TEST_F(Together, DoesNotInterpolateLabels) {
     set_volume([](auto...) { return 0.0; });
     view_.channels[0] =
         label_channel(grid_, [](std::int64_t, std::int64_t a, std::int64_t) { return a < edge / 2 ? 1.0 : 3.0; },
@@ -291,7 +291,7 @@ TEST_F(Together, BetweenTwoLabelsThereIsNoThird) {
     }
 }
 
-TEST_F(Together, LabelsAreNamedInTheLegend) {
+TEST_F(Together, LegendNamesLabels) {
     View view = voxel_view(grid_, 200, 200);
     view.colour_bar = true;
     view.channels[0] = label_channel(grid_, [](auto...) { return 1.0; }, {{1, "RNFL", {1, 0, 0}, 100}});
@@ -310,7 +310,7 @@ std::string refusal(const std::function<void()>& work) {
     return "";
 }
 
-TEST_F(Together, OtherVoxelsAreRefusedByNameAndSize) {
+TEST_F(Together, RejectsOtherSizesByName) {
     set_volume(speckle);
     view_.channels[1] = even_channel(db_grid(edge, edge, edge - 1), even_curve(1, 1, 1, 1));
     view_.channels[1].file = "octa.nrrd";

@@ -24,7 +24,7 @@ class TracedTogether : public Traced {
 
 // Adding-doubling results for a slab (LIGHT.md) at albedo 0.9 and optical depth 1. Two channels absorb together like a
 // single one.
-TEST_F(TracedTogether, TwoChannelsScatterAsOneOfTheirSum) {
+TEST_F(TracedTogether, TwoChannelsScatterLikeTheirSum) {
     set_slab();
     set_white(0.4, 64);
     view_.scattering = 0.9;
@@ -33,7 +33,7 @@ TEST_F(TracedTogether, TwoChannelsScatterAsOneOfTheirSum) {
 }
 
 // Furnace test: white channels under a uniform sky return the sky for any values.
-TEST_F(TracedTogether, ManyKindsInAFurnace) {
+TEST_F(TracedTogether, ManyKindsConserveEnergyInFurnace) {
     const VolumeGrid grid = db_grid(24, 24, 24);
     set_volume(grid, speckle);
     set_curve({{0, 1, 1, 1, 0}, {0.5, 1, 1, 1, 0}, {1, 1, 1, 1, 8}}, 24);
@@ -66,7 +66,7 @@ TEST_F(TracedTogether, ManyKindsInAFurnace) {
 }
 
 // Path tracing and ray casting give the same opacity.
-TEST_F(TracedTogether, IsAsOpaqueAsWhatIsCast) {
+TEST_F(TracedTogether, HasOpacityOfRayCasting) {
     const VolumeGrid grid = db_grid(24, 24, 24);
     set_volume(grid, speckle);
     view_.preset = "gray";

@@ -13,7 +13,7 @@ namespace echolux::test {
 namespace {
 
 // An empty volume in front of a background, so that all pixels of a picture are equal.
-TEST(CoarseEdges, ShowNothingOfWhatLiesBeyondTheRays) {
+TEST(CoarseEdges, HideContentBeyondRays) {
     DeviceChoice choice;
     choice.validation = true;
     choice.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };

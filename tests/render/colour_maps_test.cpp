@@ -42,7 +42,7 @@ glm::dvec3 as_seen_without_green(const glm::dvec3& srgb) {
 
 const std::set<std::string> listed{"viridis", "magma", "inferno", "plasma", "cividis"};
 
-TEST(ColourMaps, AreMatplotlibsWithinTwoStepsOf255) {
+TEST(ColourMaps, MatchMatplotlibWithinTwoStepsOf255) {
     std::ifstream file(ECHOLUX_TEST_DIR "/colour_maps.txt");
     std::size_t maps = 0;
     for (std::string line; std::getline(file, line); ++maps) {
@@ -63,7 +63,7 @@ TEST(ColourMaps, AreMatplotlibsWithinTwoStepsOf255) {
     EXPECT_EQ(maps, listed.size());
 }
 
-TEST(ColourMaps, GetLighterAllTheWay) {
+TEST(ColourMaps, IncreaseInLightness) {
     for (const std::string& name : listed) {
         const ColourMap map = colour_map(name);
         for (std::size_t i = 1; i < map.size(); ++i) {
@@ -72,7 +72,7 @@ TEST(ColourMaps, GetLighterAllTheWay) {
     }
 }
 
-TEST(ColourMaps, GrayIsGrayAndBeyondTheEndsTheyGoOn) {
+TEST(ColourMaps, GrayIsGrayAndEndsAreConstant) {
     const ColourMap map = colour_map("gray");
     for (const double level : {0.0, 0.1, 0.77, 1.0}) {
         const glm::dvec3 gray = colour_at(map, level);
@@ -85,7 +85,7 @@ TEST(ColourMaps, GrayIsGrayAndBeyondTheEndsTheyGoOn) {
     EXPECT_EQ(colour_at(magma, 7), colour_at(magma, 1));
 }
 
-TEST(FlowMap, HasTheSameLightnessOnBothSidesAndAGrayThatIsSeenInTheMiddle) {
+TEST(FlowMap, HasEqualLightnessOnBothSidesAndVisibleGrayCentre) {
     double last = oklab(colour_at(flow_map(), 0.5)).x;
     EXPECT_NEAR(last, 0.4, 0.02);
     const glm::dvec3 middle = oklab(colour_at(flow_map(), 0.5));
@@ -100,7 +100,7 @@ TEST(FlowMap, HasTheSameLightnessOnBothSidesAndAGrayThatIsSeenInTheMiddle) {
     EXPECT_GT(last, 0.75);
 }
 
-TEST(FlowMap, TellsItsSidesApartWithoutGreenToo) {
+TEST(FlowMap, SidesDifferWithoutGreen) {
     for (double away = 0.1; away <= 0.5; away += 0.05) {
         const glm::dvec3 one = oklab(as_seen_without_green(colour_at(flow_map(), 0.5 - away)));
         const glm::dvec3 other = oklab(as_seen_without_green(colour_at(flow_map(), 0.5 + away)));

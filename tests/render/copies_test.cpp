@@ -46,7 +46,7 @@ std::int64_t feed_and_draw(VolumePath& path, const BenchSpectra& spectra, std::i
     return drawn;
 }
 
-TEST(Copies, DisplayBringsNothingToTheHost) {
+TEST(Copies, DisplayCopiesNoDataToHost) {
     const VulkanCopyLayer layer;
     LoneVolumePath path(chain_spec(size), on_the_cpu(), {});
     const BenchSpectra spectra(size, SampleFormat::u16, MemoryKind::host);
@@ -57,7 +57,7 @@ TEST(Copies, DisplayBringsNothingToTheHost) {
     EXPECT_EQ(path.bytes_read_back(), 0);
 }
 
-TEST(Copies, AllThatComesBackGoesThroughTheOneFunction) {
+TEST(Copies, ReadBackUsesOneFunction) {
     const VulkanCopyLayer layer;
     LoneVolumePath path(chain_spec(size), on_the_cpu(), {});
     const BenchSpectra spectra(size, SampleFormat::u16, MemoryKind::host);
@@ -72,7 +72,7 @@ TEST(Copies, AllThatComesBackGoesThroughTheOneFunction) {
     EXPECT_EQ(layer.counted().bytes, path.bytes_read_back());
 }
 
-TEST(Copies, PagesComeAndGoWithoutAnythingComingBack) {
+TEST(Copies, PagingCopiesNoDataToHost) {
     const VulkanCopyLayer layer;
     DeviceChoice choice;
     choice.volume_limits = {.edge = 32, .pool_bytes = 40 * 18 * 18 * 18 * 2, .page_edge = 16};
@@ -91,7 +91,7 @@ TEST(Copies, PagesComeAndGoWithoutAnythingComingBack) {
 }
 
 // An uncounted copy, made with the renderer's own functions.
-TEST(Copies, APlantedCopyIsSeen) {
+TEST(Copies, PlantedCopyIsSeen) {
     const VulkanCopyLayer layer;
     const gpu::Device device({});
     gpu::Queue queue(device);
@@ -147,7 +147,7 @@ void make_usable(const vk::raii::CommandBuffer& commands, vk::Image image) {
 }
 
 // Half of the image, mirrored, with the function of Vulkan 1.3.
-TEST(Copies, APlantedBlitIsSeen) {
+TEST(Copies, PlantedBlitIsSeen) {
     const VulkanCopyLayer layer;
     const gpu::Device device({});
     gpu::Queue queue(device);
@@ -178,7 +178,7 @@ TEST(Copies, APlantedBlitIsSeen) {
     EXPECT_EQ(layer.counted().copies, 1);
 }
 
-TEST(Copies, APlantedBufferThatShadersCouldWriteIsSeen) {
+TEST(Copies, DetectsPlantedHostBuffer) {
     const VulkanCopyLayer layer;
     const gpu::Device device({});
     const gpu::HostBuffer host(device, 64, vk::BufferUsageFlagBits::eStorageBuffer);
@@ -186,7 +186,7 @@ TEST(Copies, APlantedBufferThatShadersCouldWriteIsSeen) {
 }
 
 // A second layer object in the same process starts at zero, and the first one continues to count.
-TEST(Copies, CountsBeginWithTheLayerObject) {
+TEST(Copies, EachLayerObjectCountsFromZero) {
     const auto plant = [] {
         const gpu::Device device({});
         const gpu::HostBuffer host(device, 64, vk::BufferUsageFlagBits::eStorageBuffer);

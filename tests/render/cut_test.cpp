@@ -127,7 +127,7 @@ class Cutting : public Rendering {
     View view_;
 };
 
-TEST_F(Cutting, BoxLeavesWhatIsInside) {
+TEST_F(Cutting, BoxKeepsInside) {
     view_.clip_low = {0.25, 0, 0.1};
     view_.clip_high = {1, 0.7, 0.8};
     expect_paths([](Line& line) {
@@ -138,7 +138,7 @@ TEST_F(Cutting, BoxLeavesWhatIsInside) {
     });
 }
 
-TEST_F(Cutting, SixPlanesLeaveTheirCommonSide) {
+TEST_F(Cutting, SixPlanesKeepTheirIntersection) {
     view_.clip_planes = {1, 1,  0, 5,  0,  2, 0, 70,  -1, 0,   -1,  50,  // normals of any length
                          0, -1, 1, 30, -3, 0, 0, 105, 0,  0.5, 0.5, 20};
     const double s = std::sqrt(0.5);
@@ -152,7 +152,7 @@ TEST_F(Cutting, SixPlanesLeaveTheirCommonSide) {
     });
 }
 
-TEST_F(Cutting, ConstantDepthsCountFromZeroDelay) {
+TEST_F(Cutting, ConstantDepthsStartAtZeroDelay) {
     view_.top_um = 119;  // the centre of the first row is at 100, its upper side at 99
     view_.bottom_um = 159;
     expect_paths([](Line& line) {
@@ -161,7 +161,7 @@ TEST_F(Cutting, ConstantDepthsCountFromZeroDelay) {
     });
 }
 
-TEST_F(Cutting, PlaneThatMissesTheVolumeLeavesAllOrNothing) {
+TEST_F(Cutting, PlaneOutsideVolumeKeepsAllOrNone) {
     view_.clip_planes = {0, 0, 1, 1000};
     const auto total = [&] {
         double sum = 0;
@@ -196,7 +196,7 @@ TEST_F(Cutting, ImpossibleCutsAreRefused) {
 }
 
 // A face opened by a cut is not shaded; the ball's own surface is.
-TEST_F(Cutting, FaceThatWasCutOpenShowsPlainColours) {
+TEST_F(Cutting, CutFaceShowsPlainColours) {
     const VolumeGrid grid = db_grid(64, 64, 64);
     renderer().set_volume(grid, voxels(grid, ball(grid, 30)).data());
     View view = voxel_view(grid, 64, 64);
@@ -216,7 +216,7 @@ TEST_F(Cutting, FaceThatWasCutOpenShowsPlainColours) {
 }
 
 // Ambient light reaches a face opened by a cut like the volume's own faces.
-TEST_F(Cutting, LightComesToWhatWasCutOpen) {
+TEST_F(Cutting, LightReachesCutFace) {
     const VolumeGrid grid = db_grid(64, 64, 64);
     renderer().set_volume(grid, voxels(grid, [](auto...) { return 30.0; }).data());
     View view = voxel_view(grid, 64, 64);

@@ -80,7 +80,7 @@ class Denoised : public Traced {
     }
 };
 
-TEST_F(Denoised, AFewPathsComeNearToMany) {
+TEST_F(Denoised, FewPathsApproachMany) {
     const Image many = render(false, 256);
     view_.seed = 1;
     const double raw = apart(render(false, 24), many);
@@ -90,7 +90,7 @@ TEST_F(Denoised, AFewPathsComeNearToMany) {
 }
 
 // Speckle about as fine as pixels: a filter that treats it as noise is worse than none.
-TEST_F(Denoised, TextureStays) {
+TEST_F(Denoised, KeepsTexture) {
     const VolumeGrid grid = db_grid(48, 48, 48);
     set_volume(grid, [](std::int64_t z, std::int64_t a, std::int64_t b) {
         return static_cast<double>(
@@ -103,7 +103,7 @@ TEST_F(Denoised, TextureStays) {
     EXPECT_LT(apart(render(true, 32), many), apart(render(false, 32), many));
 }
 
-TEST_F(Denoised, ManyPathsAreLeftAloneAndOneSaysNothing) {
+TEST_F(Denoised, IsAppliedForSomePathsOnly) {
     EXPECT_TRUE(is_filtered(view_, 2));
     EXPECT_TRUE(is_filtered(view_, 1023));
     EXPECT_FALSE(is_filtered(view_, 1));
@@ -114,7 +114,7 @@ TEST_F(Denoised, ManyPathsAreLeftAloneAndOneSaysNothing) {
 
 // A picture that has reached its noise target differs by about that much from pictures with other seeds. Windows and
 // stills use the same number of paths for it.
-TEST_F(Denoised, PicturesEndWhereNoiseIsAsLittleAsIsWanted) {
+TEST_F(Denoised, PicturesEndAtNoiseTarget) {
     double now_s = 10;
     view_.paths = 200;
     view_.noise_target = 6;
@@ -136,7 +136,7 @@ TEST_F(Denoised, PicturesEndWhereNoiseIsAsLittleAsIsWanted) {
 }
 
 // More columns than a tile, and edges of tiles: the same bits as the whole picture.
-TEST_F(Denoised, TilesAreTheWholePicture) {
+TEST_F(Denoised, TilesEqualWholePicture) {
     view_.width = 4096 + 40;
     view_.height = 12;
     view_.zoom = 20;
@@ -147,7 +147,7 @@ TEST_F(Denoised, TilesAreTheWholePicture) {
 }
 
 // Changes of display settings need no new paths.
-TEST_F(Denoised, ExposureAndToneKeepThePathsThatAreThere) {
+TEST_F(Denoised, ChangedExposureAndToneKeepPaths) {
     view_.box = true;
     view_.slices = {1, 0, 0, 5};
     view_.paths = 4;
@@ -185,7 +185,7 @@ TEST_F(Denoised, ExposureAndToneKeepThePathsThatAreThere) {
 
 // Slices are displayed without light, for any tone: the same bits with one ray per pixel. Several rays are averaged as
 // light, not as codes.
-TEST_F(Denoised, SlicesAreColoursOfTheDisplay) {
+TEST_F(Denoised, SlicesKeepDisplayColours) {
     set_curve({{0, 1, 1, 1, 0}, {.3, .9, .4, .3, 0}, {1, 1, 1, .9, 0}}, 0);  // nothing in front of the slices
     view_.slices = {1, 0, 0, 5};
     view_.tone = Tone::filmic;
@@ -207,7 +207,7 @@ TEST_F(Denoised, SlicesAreColoursOfTheDisplay) {
     }
 }
 
-TEST_F(Denoised, SeveralPassesFitIntoAFrame) {
+TEST_F(Denoised, SeveralPassesShareFrame) {
     view_.width = view_.height = 16;
     view_.paths = 64;
     view_.frame_ms = 1000;
@@ -218,7 +218,7 @@ TEST_F(Denoised, SeveralPassesFitIntoAFrame) {
 }
 
 // Fast passes are displayed whenever their number has doubled. Passes that take seconds are all displayed.
-TEST_F(Denoised, SlowPassesAreSeenAsTheyCome) {
+TEST_F(Denoised, SlowPassesAreShownOneByOne) {
     view_.width = view_.height = 16;
     const auto seen = [&](double step_s, std::int64_t seed) {
         view_.paths = 9;
@@ -238,7 +238,7 @@ TEST_F(Denoised, SlowPassesAreSeenAsTheyCome) {
 }
 
 // Fades from the ray-cast picture within the configured time, and ends with exactly the final bits.
-TEST_F(Denoised, InAWindowPicturesFadeIntoEachOther) {
+TEST_F(Denoised, WindowPicturesCrossFade) {
     view_.width = view_.height = 16;
     view_.paths = 1;
     view_.frame_ms = 1000;
@@ -264,14 +264,14 @@ TEST_F(Denoised, InAWindowPicturesFadeIntoEachOther) {
     EXPECT_EQ(seen(.001, true), renderer().render(view_).pixels);  // changes are displayed immediately
 }
 
-TEST_F(Denoised, FramesOfMoviesHaveNoiseOfTheirOwn) {
+TEST_F(Denoised, MovieFramesHaveDifferentNoise) {
     const Image first = render(false, 2);
     view_.frame = 1;
     EXPECT_NE(render(false, 2).pixels, first.pixels);
 }
 
 // Parts hidden by the near limit do not affect light, as if they were cut away.
-TEST_F(Denoised, WhatIsTooNearIsNowhere) {
+TEST_F(Denoised, NearLimitHidesPartsFromLight) {
     set_slab();
     set_white(4, 64);
     view_.transparent = true;
@@ -295,7 +295,7 @@ TEST_F(Denoised, WhatIsTooNearIsNowhere) {
 }
 
 // Also at rest: ambient light, and as many rays as for a composite.
-TEST_F(Slots, VolumesThatAreNotWholeAreCast) {
+TEST_F(Slots, IncompleteVolumesAreRayCast) {
     make(small_grid());
     write(0, noise_voxels(grid_, 1));
     View view = small_view();
@@ -368,7 +368,7 @@ TEST_F(TracedSwaps, AreNeverMixed) {
     expect_unmixed(12);
 }
 
-TEST_F(TracedSwaps, SlowAThousandAreNeverMixed) {
+TEST_F(TracedSwaps, SlowThousandAreNeverMixed) {
     expect_unmixed(1000);
 }
 

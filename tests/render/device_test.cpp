@@ -34,7 +34,7 @@ std::string refusal_of(const std::vector<DeviceFacts>& devices, const std::strin
     return "no error";
 }
 
-TEST(DeviceChoice, TakesTheBestTypeThatFits) {
+TEST(DeviceChoice, TakesBestSuitableType) {
     const std::vector all{processor, old_card, cloud, chip, card, poor_card};
     EXPECT_EQ(chosen_device(all, ""), 4u);
     const std::vector without_card{processor, old_card, cloud, chip};
@@ -45,13 +45,13 @@ TEST(DeviceChoice, TakesTheBestTypeThatFits) {
     EXPECT_EQ(chosen_device(twins, ""), 1u);
 }
 
-TEST(DeviceChoice, NameIsAPartInAnyCase) {
+TEST(DeviceChoice, NameMatchesPartInAnyCase) {
     const std::vector all{card, processor};
     EXPECT_EQ(chosen_device(all, "LLVM"), 1u);
     EXPECT_EQ(chosen_device(all, "h200"), 0u);
 }
 
-TEST(DeviceChoice, TheGpuThatReconstructsIsPreferred) {
+TEST(DeviceChoice, PrefersGpuThatReconstructs) {
     const std::vector all{card, processor, cloud, old_card};
     EXPECT_EQ(chosen_device(all, "", cloud.id), 2u);
     EXPECT_EQ(chosen_device(all, "", old_card.id), 0u);       // this device is refused
@@ -61,7 +61,7 @@ TEST(DeviceChoice, TheGpuThatReconstructsIsPreferred) {
     EXPECT_EQ(chosen_device(nameless, "", DeviceId{}), 1u);
 }
 
-TEST(DeviceChoice, EachRefusalSaysWhy) {
+TEST(DeviceChoice, EachRefusalHasReason) {
     EXPECT_THAT(refusal_of({old_card, poor_card}, ""),
                 AllOf(HasSubstr("\"Old Card\" has Vulkan 1.1, 1.3 is needed"),
                       HasSubstr("\"Poor Card\" lacks timeline semaphores, a compute queue")));
@@ -71,7 +71,7 @@ TEST(DeviceChoice, EachRefusalSaysWhy) {
     EXPECT_THAT(refusal_of({}, ""), AllOf(HasSubstr("no Vulkan device"), HasSubstr("mesa-vulkan-drivers")));
 }
 
-TEST(Devices, UnknownNameListsWhatIsThere) {
+TEST(Devices, UnknownNameListsAvailableOnes) {
     try {
         Renderer renderer({.name = "no such device", .validation = false, .on_message = {}});
         FAIL() << "a device was found";
@@ -96,7 +96,7 @@ class Variable {
     std::optional<std::string> old_;
 };
 
-TEST(Devices, WithoutADriverThereIsAClearError) {
+TEST(Devices, MissingDriverIsClearError) {
     const Variable icd("VK_ICD_FILENAMES", "/nowhere/driver.json");
     const Variable drivers("VK_DRIVER_FILES", "/nowhere/driver.json");
     try {
@@ -109,7 +109,7 @@ TEST(Devices, WithoutADriverThereIsAClearError) {
 }
 
 // A process that finds other files under the loader's names.
-TEST(Devices, WithoutALoaderThereIsAClearError) {
+TEST(Devices, MissingLoaderIsClearError) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     const auto folder = std::filesystem::temp_directory_path() / ("echolux-no-loader-" + std::to_string(getpid()));
     std::filesystem::create_directories(folder);
@@ -129,7 +129,7 @@ TEST(Devices, WithoutALoaderThereIsAClearError) {
 }
 
 // Otherwise a silent validation layer would prove nothing.
-TEST(Devices, ValidationLayerHearsMistakes) {
+TEST(Devices, ValidationLayerReportsMistakes) {
     std::vector<std::string> messages;
     {
         const gpu::Device device(

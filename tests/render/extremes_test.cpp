@@ -59,7 +59,7 @@ TEST_F(Extremes, ThinVolumesAreSeen) {
 }
 
 // Wider than a tile, and than the max width that devices must support. Each part equals that of the whole picture.
-TEST_F(Extremes, WidePicturesAreMadeOfTiles) {
+TEST_F(Extremes, WidePicturesUseTiles) {
     show_ball(16, 16, 16);
     view_.width = 16384;
     view_.height = 70;
@@ -78,7 +78,7 @@ TEST_F(Extremes, WidePicturesAreMadeOfTiles) {
     EXPECT_EQ(wide.pixels[4 * 16383 + 2], 255);
 }
 
-TEST_F(Extremes, SlowLargePictureIsThatOfItsParts) {
+TEST_F(Extremes, SlowLargePictureEqualsItsParts) {
     show_ball(8, 8, 8);
     view_.box = false;  // the width of its lines depends on the size of the picture
     view_.width = view_.height = 8192;
@@ -119,7 +119,7 @@ TEST_F(Extremes, SlowLargePicturesAreTraced) {
     EXPECT_NE(blue(4096, 4096), 255);
 }
 
-TEST_F(Extremes, ARenderingIsStoppedByWhoHearsOfIt) {
+TEST_F(Extremes, ProgressCallbackStopsRendering) {
     show_ball(16, 16, 16);
     view_.width = view_.height = 3000;
     const auto stop = [](std::int64_t) { throw Error(ErrorCode::cancelled, "stopped", "test"); };
@@ -128,7 +128,7 @@ TEST_F(Extremes, ARenderingIsStoppedByWhoHearsOfIt) {
     EXPECT_EQ(renderer().render(view_).pixels.size(), 4u * 64);
 }
 
-TEST_F(Extremes, HalfFloatsThatAreNoNumbersTakeAnEndOfTheRange) {
+TEST_F(Extremes, NonFiniteHalfFloatsUseEndsOfRange) {
     VolumeGrid grid = db_grid(4, 4, 4, VoxelType::f16);
     grid.scale = 1;
     grid.offset = 0;
@@ -148,7 +148,7 @@ TEST_F(Extremes, HalfFloatsThatAreNoNumbersTakeAnEndOfTheRange) {
     EXPECT_NE(shown(two, one), shown(one, two));
 }
 
-TEST_F(Extremes, ASpacingThatCannotBeIsRefused) {
+TEST_F(Extremes, RejectsInvalidSpacing) {
     VolumeGrid grid = db_grid(4, 4, 4);
     grid.spacing_um = {0, 0, 0};  // unknown
     EXPECT_EQ(refusal_of(grid), "no error");

@@ -10,7 +10,7 @@
 namespace echolux::test {
 namespace {
 
-TEST(FailedSubmission, ThePictureAfterItUsesItsImageFirst) {
+TEST(FailedSubmission, NextPictureUsesFreshImage) {
     std::vector<std::string> messages;
     {
         DeviceChoice choice;

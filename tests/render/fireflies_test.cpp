@@ -115,7 +115,7 @@ Outstanding outstanding(const std::vector<std::vector<double>>& light, double st
     return found;
 }
 
-TEST_F(Fireflies, AreWhatStandsOutByChance) {
+TEST_F(Fireflies, AreOutliersOfChance) {
     const auto light = light_of_paths();
     view_.denoise = true;
     const auto found = static_cast<std::size_t>(taken_out());
@@ -125,7 +125,7 @@ TEST_F(Fireflies, AreWhatStandsOutByChance) {
 }
 
 // Otherwise the filter would spread their light over their surroundings.
-TEST_F(Fireflies, AreNoBlotches) {
+TEST_F(Fireflies, LeaveNoBlotches) {
     const auto light = light_of_paths();
     const Outstanding found = outstanding(light);
     view_.denoise = true;
@@ -142,7 +142,7 @@ TEST_F(Fireflies, AreNoBlotches) {
     EXPECT_LT(shown, without + 0.4 * (with - without));
 }
 
-TEST_F(Fireflies, StayWhereNoiseIsNotTakenOut) {
+TEST_F(Fireflies, StayWithoutDenoising) {
     EXPECT_EQ(taken_out(), 0);
     view_.denoise = true;
     view_.paths = paths - 1;
@@ -153,7 +153,7 @@ TEST_F(Fireflies, StayWhereNoiseIsNotTakenOut) {
 }
 
 // A small bright object that every path hits.
-TEST_F(Fireflies, AreNotWhatIsKnownToBeBright) {
+TEST_F(Fireflies, ExcludeKnownBrightPixels) {
     const VolumeGrid grid = db_grid(9, 9, 9);
     const auto one_voxel = [](auto z, auto a, auto b) { return z == 4 && a == 4 && b == 4 ? 40. : 0.; };
     set_volume(grid, one_voxel);
@@ -173,7 +173,7 @@ TEST_F(Fireflies, AreNotWhatIsKnownToBeBright) {
     EXPECT_EQ(taken_out(), 0);
 }
 
-TEST_F(Fireflies, OfOnePixelHaveNoNeighbours) {
+TEST_F(Fireflies, IgnoreSinglePixelPictures) {
     view_.width = view_.height = 1;
     view_.denoise = true;
     EXPECT_EQ(taken_out(), 0);

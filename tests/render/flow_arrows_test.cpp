@@ -15,7 +15,7 @@ Sheet arrows_of(const std::vector<double>& arrows) {
     return annotations_of(view, grid, transfer_function(view, grid, {0, 40}));
 }
 
-TEST(FlowArrows, LieWhereTheyAreTold) {
+TEST(FlowArrows, AreDrawnAtTheirPositions) {
     const Sheet away = arrows_of({10, 5, 0, 20, 45, 0});  // away from zero delay
     const shared::Shape& head = away.shapes().back();
     // One pixel per voxel; the centre of the first voxel is half a voxel inside.
@@ -27,7 +27,7 @@ TEST(FlowArrows, LieWhereTheyAreTold) {
               2 * arrows_of({10, 5, 0, 20, 45, 0}).shapes().size());
 }
 
-TEST(FlowArrows, NumbersThatAreNoPlacesNameTheKey) {
+TEST(FlowArrows, InvalidNumbersNameKey) {
     View view;
     view.flow_arrows = {1, 2, 3};
     try {

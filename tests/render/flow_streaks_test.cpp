@@ -34,7 +34,7 @@ struct Helix {
     double length_um(double turns) const { return turns * std::hypot(2 * std::numbers::pi * radius_um, pitch_um); }
 };
 
-TEST(FlowStreaks, LieOnTheCourseOfTheVessel) {
+TEST(FlowStreaks, LieOnCourseOfVessel) {
     const Helix helix;
     Annotations view;
     view.flow_streaks = helix.points(2, 400);
@@ -51,7 +51,7 @@ TEST(FlowStreaks, LieOnTheCourseOfTheVessel) {
 }
 
 // A single streak: its head follows blood from the beginning of the vessel.
-TEST(FlowStreaks, MoveAsFarAsBloodDoes) {
+TEST(FlowStreaks, MoveWithBlood) {
     const Helix helix;
     Annotations view;
     view.flow_streaks = helix.points(1, 500);
@@ -72,7 +72,7 @@ TEST(FlowStreaks, MoveAsFarAsBloodDoes) {
     EXPECT_NEAR(head(0.4 * whole_s).z / helix.pitch_um - begin, 0.2, 1e-3) << "slow motion";
 }
 
-TEST(FlowStreaks, AreAsLongAsTheWayInTheirTime) {
+TEST(FlowStreaks, HaveLengthOfTravel) {
     Annotations view;
     view.flow_streaks = {1, 50, 0, 0, 4, 1, 50, 0, 1000, 4};
     view.streak_s = 0.01;
@@ -86,7 +86,7 @@ TEST(FlowStreaks, AreAsLongAsTheWayInTheirTime) {
     EXPECT_NEAR(length(), 20, 1e-6) << "slower blood, shorter streaks";
 }
 
-TEST(FlowStreaks, FasterBloodLeavesTheSlowerBehind) {
+TEST(FlowStreaks, FasterBloodLeavesSlowerBehind) {
     Annotations view;
     view.flow_streaks = {1, 0, 0, 0, 2, 1, 0, 0, 500, 2, 2, 0, 100, 0, 8, 2, 0, 100, 500, 8};
     view.streak_pace = 1;
@@ -103,7 +103,7 @@ TEST(FlowStreaks, FasterBloodLeavesTheSlowerBehind) {
 }
 
 // The integral of 1 + a sin(2 pi t) over full and partial periods is known.
-TEST(FlowStreaks, PulseWithTheHeart) {
+TEST(FlowStreaks, PulseWithHeart) {
     constexpr int steps = 400;
     constexpr double a = 0.6, turn = 2 * std::numbers::pi;
     std::vector<double> pulse;
@@ -120,7 +120,7 @@ TEST(FlowStreaks, PulseWithTheHeart) {
 }
 
 // Flow away from zero delay has the upper end of the overlay's colours, flow towards it the lower end.
-TEST(FlowStreaks, HaveTheColoursOfTheOverlay) {
+TEST(FlowStreaks, HaveColoursOfOverlay) {
     const VolumeGrid grid = db_grid(64, 64, 64);
     const auto colour_of_flow = [&](double depth_from, double depth_to) {
         View view = voxel_view(grid, 200, 200);
@@ -138,7 +138,7 @@ TEST(FlowStreaks, HaveTheColoursOfTheOverlay) {
     expect_near(colour_of_flow(40, 10), colour_at(map, 0.5 - 0.5 * along));
 }
 
-TEST(FlowStreaks, WrongNumbersNameTheKey) {
+TEST(FlowStreaks, WrongNumbersNameKey) {
     const auto refused = [](const View& view) -> std::string {
         try {
             check_view(view);

@@ -78,7 +78,7 @@ double across(std::int64_t, std::int64_t a, std::int64_t) {
 }
 
 // With an empty structure, only flow is visible: in the colour of its speed, if it is fast enough.
-TEST_F(Flowing, IsSeenThroughEmptyStructureInItsExactColoursInEveryMode) {
+TEST_F(Flowing, HasExactColoursInEmptyStructureInEveryMode) {
     set_flow(across);
     for (const ViewMode mode : all_modes) {
         view_.mode = mode;
@@ -89,7 +89,7 @@ TEST_F(Flowing, IsSeenThroughEmptyStructureInItsExactColoursInEveryMode) {
     }
 }
 
-TEST_F(Flowing, IsNotSeenBelowTheThreshold) {
+TEST_F(Flowing, IsInvisibleBelowThreshold) {
     set_flow(across);
     for (const ViewMode mode : {ViewMode::composite, ViewMode::mip, ViewMode::isosurface}) {
         view_.mode = mode;
@@ -98,7 +98,7 @@ TEST_F(Flowing, IsNotSeenBelowTheThreshold) {
     }
 }
 
-TEST_F(Flowing, OpacityMixesItWithWhatLiesBelow) {
+TEST_F(Flowing, OpacityBlendsFlowWithStructure) {
     const auto bright = [](auto...) { return 21.5; };  // halfway up the range
     set_structure(bright);
     view_.preset = "gray";
@@ -117,7 +117,7 @@ TEST_F(Flowing, OpacityMixesItWithWhatLiesBelow) {
     }
 }
 
-TEST_F(Flowing, LiesOverSlicesInside) {
+TEST_F(Flowing, CoversSlicesInside) {
     set_flow([](std::int64_t z, std::int64_t a, std::int64_t b) { return b == 16 ? across(z, a, b) : 0; });
     view_.slices = {0, 0, 1, 0.5};           // the centre of B-scan 16
     view_.clip_planes = {0, 0, -1, -0.499};  // almost nothing of the volume is left in front of it
@@ -130,7 +130,7 @@ TEST_F(Flowing, LiesOverSlicesInside) {
 }
 
 // A single voxel with a million times the speed does not darken all others.
-TEST_F(Flowing, RangeIsARoundNumberBeyondNearlyAllFlowWhereItIsLeftOpen) {
+TEST_F(Flowing, AutomaticRangeIsRoundAndCoversNearlyAllFlow) {
     set_flow([](std::int64_t z, std::int64_t a, std::int64_t b) {
         return z == 30 && a == 31 && b == 31 ? 1e6 : across(z, a, b);
     });
@@ -142,7 +142,7 @@ TEST_F(Flowing, RangeIsARoundNumberBeyondNearlyAllFlowWhereItIsLeftOpen) {
 }
 
 // A wide range makes flow dark, but not invisible.
-TEST_F(Flowing, AThresholdThatIsLeftOpenDoesNotFollowTheRange) {
+TEST_F(Flowing, AutomaticThresholdIgnoresRange) {
     set_flow(across);
     view_.flow_threshold = -1;
     view_.flow_range = 0;
@@ -154,7 +154,7 @@ TEST_F(Flowing, AThresholdThatIsLeftOpenDoesNotFollowTheRange) {
     EXPECT_EQ(renderer().flow_scale(view_)->threshold, 0.5);
 }
 
-TEST_F(Flowing, MapsAreOfChoice) {
+TEST_F(Flowing, ColourMapIsSelectable) {
     set_flow(across);
     view_.flow_colour_map = "flow-red-blue";
     expect_pixel(renderer().render(view_), edge / 2 + 8, colour_at(colour_map("flow-red-blue"), 0.5 + 0.5 * 0.8), 3);
@@ -162,7 +162,7 @@ TEST_F(Flowing, MapsAreOfChoice) {
     EXPECT_THROW(renderer().render(view_), Error);
 }
 
-TEST_F(Flowing, IsHiddenOrLiesUnderTheStructure) {
+TEST_F(Flowing, CanBeHiddenOrBelowStructure) {
     const Image without = renderer().render(view_);
     set_flow(across);
     view_.flow_shown = FlowShown::hidden;
@@ -180,7 +180,7 @@ TEST_F(Flowing, IsHiddenOrLiesUnderTheStructure) {
     expect_pixel(renderer().render(view_), edge / 2 + 8, colour_at(flow_map(), 0.9), 3);
 }
 
-TEST_F(Flowing, SkippingLosesNothing) {
+TEST_F(Flowing, SkippingKeepsAllFlow) {
     const auto sparse = [](std::int64_t z, std::int64_t a, std::int64_t b) {
         return z == 20 && a == 9 && b == 25 ? -9.0 : z == 5 && a == 22 && b == 3 ? 9.0 : 0.0;
     };
@@ -197,7 +197,7 @@ TEST_F(Flowing, SkippingLosesNothing) {
     }
 }
 
-TEST_F(Flowing, NothingChangesWhereThereIsNoneOrItIsTransparent) {
+TEST_F(Flowing, ZeroOrTransparentFlowChangesNoPixel) {
     set_structure(ball(grid_, 14));
     const Image without = renderer().render(view_);
     set_flow([](auto...) { return 0.0; });
@@ -237,7 +237,7 @@ TEST_F(Flowing, WrappedPhaseShowsNoSlowSeam) {
     }
 }
 
-TEST_F(Flowing, PhasorsOfNoLengthShowNothing) {
+TEST_F(Flowing, ZeroPhasorsAreInvisible) {
     VolumeGrid flow = grid_;
     flow.type = VoxelType::complex64;
     const std::vector<std::complex<float>> none(static_cast<std::size_t>(grid_.voxels()));
@@ -246,13 +246,13 @@ TEST_F(Flowing, PhasorsOfNoLengthShowNothing) {
     EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
 }
 
-TEST_F(Flowing, VoxelsThatAreNotFiniteAreNoFlow) {
+TEST_F(Flowing, NonFiniteVoxelsAreInvisible) {
     const Image without = renderer().render(view_);
     set_flow([](std::int64_t z, std::int64_t, std::int64_t) { return z % 2 == 0 ? NAN : -INFINITY; });
     EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
 }
 
-TEST_F(Flowing, OfAnotherSizeIsRefused) {
+TEST_F(Flowing, RejectsOtherSizes) {
     const VolumeGrid other = db_grid(edge, edge, edge - 1);
     EXPECT_THROW(renderer().set_flow(other, voxels(other, across).data()), Error);
     view_.flow_threshold = 20;

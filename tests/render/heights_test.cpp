@@ -66,7 +66,7 @@ class Between : public Rendering {
     View view_;
 };
 
-TEST_F(Between, RaysOfTheEnFaceViewBeginAndEndAtTiltedHeights) {
+TEST_F(Between, EnFaceRaysBeginAndEndAtTiltedHeights) {
     view_.show = Shown::en_face;
     const std::vector<RayMeasure> rays = renderer().measure(view_);
     for (std::int64_t y = 0; y < b_scans; ++y) {
@@ -77,14 +77,14 @@ TEST_F(Between, RaysOfTheEnFaceViewBeginAndEndAtTiltedHeights) {
     }
 }
 
-TEST_F(Between, LargestValueLiesAtTheLastSampleAboveTheBottom) {
+TEST_F(Between, LargestValueIsAtLastSampleAboveBottom) {
     view_.mode = ViewMode::mip;
     view_.step = 0.1;
     // The last of the evenly spaced samples is half a step above the end.
     expect_en_face([](std::int64_t a, std::int64_t b) { return 0.5 * (bottom_row(a, b) - 0.05); }, 5e-3);
 }
 
-TEST_F(Between, OffsetsMoveTheHeights) {
+TEST_F(Between, OffsetsMoveHeights) {
     view_.mode = ViewMode::mip;
     view_.step = 0.1;
     view_.bottom_from = "";
@@ -96,7 +96,7 @@ TEST_F(Between, OffsetsMoveTheHeights) {
 }
 
 // Seen from above, each ray hits the surface at the upper height.
-TEST_F(Between, PeelTheVolumeFromAnyDirection) {
+TEST_F(Between, CutVolumeFromAnyDirection) {
     view_.mode = ViewMode::isosurface;
     view_.isovalue = 2;  // everything from row 4 on, so rays hit the cut itself
     view_.projection = Projection::orthographic;
@@ -113,7 +113,7 @@ TEST_F(Between, PeelTheVolumeFromAnyDirection) {
     }
 }
 
-TEST_F(Between, EveryModeSeesOnlyWhatIsLeft) {
+TEST_F(Between, EveryModeShowsOnlyRemainingPart) {
     const auto outside = [](std::int64_t z, std::int64_t a, std::int64_t b) {
         const double row = static_cast<double>(z);
         return row < top_row(a, b) - 1.5 || row > bottom_row(a, b) + 1.5 ? 38.0 : 0.0;
@@ -130,7 +130,7 @@ TEST_F(Between, EveryModeSeesOnlyWhatIsLeft) {
     }
 }
 
-TEST_F(Between, SlicesArePeeledToo) {
+TEST_F(Between, CutSlices) {
     view_.mode = ViewMode::isosurface;
     view_.isovalue = 1000;
     view_.projection = Projection::orthographic;
@@ -152,7 +152,7 @@ TEST_F(Between, SlicesArePeeledToo) {
     }
 }
 
-TEST_F(Between, MissingMapsAreSaid) {
+TEST_F(Between, MissingMapsAreErrors) {
     renderer().set_heights({});
     EXPECT_THROW(renderer().render(view_), Error);
     EXPECT_THROW(renderer().set_heights({.a_scans = 3, .b_scans = 2, .top_um = {1}, .bottom_um = {}}), Error);

@@ -29,7 +29,7 @@ std::uint64_t total(const Histogram& histogram) {
     return std::accumulate(histogram.counts.begin(), histogram.counts.end(), std::uint64_t{0});
 }
 
-TEST_F(Histograms, OfCodesHaveABinForEach) {
+TEST_F(Histograms, CodesHaveOneBinEach) {
     const VolumeGrid grid = db_grid(40, 30, 20, VoxelType::u8);
     std::vector<std::byte> codes(static_cast<std::size_t>(grid.voxels()));
     std::vector<std::uint32_t> expected(256);
@@ -74,7 +74,7 @@ void expect_counts(const Histogram& histogram, const std::vector<float>& values)
 }
 
 // Compares the middle of the value range, because the end bins also count values outside it.
-TEST_F(Histograms, OfNumbersCountTheOutermostTogether) {
+TEST_F(Histograms, EndBinsCountValuesOutsideRange) {
     const VolumeGrid grid = db_grid(32, 16, 16);
     const std::vector<float> values = values_of(grid);
     renderer().set_volume(grid, values.data());
@@ -87,7 +87,7 @@ TEST_F(Histograms, OfNumbersCountTheOutermostTogether) {
 
 // Samples whole A-scans, the same number per column, so that changes from B-scan to B-scan and from A-scan to A-scan
 // are sampled evenly.
-TEST_F(Histograms, OfLargeVolumesAreOfAnEvenPart) {
+TEST_F(Histograms, LargeVolumesAreSampledEvenly) {
     const VolumeGrid grid = db_grid(128, 100, 96, VoxelType::u8);
     const auto codes = voxels(grid, [&](auto, auto a, auto b) { return static_cast<double>(a + b) / 4 - 4; });
     renderer().set_volume(grid, codes.data());
@@ -113,7 +113,7 @@ TEST(HistogramStrides, MeetAllColumns) {
     EXPECT_EQ(counted_stride(0, 1, true), 1);
 }
 
-TEST_F(Histograms, OfVolumesInPagesAreOfTheirCoarseLevel) {
+TEST_F(Histograms, PagedVolumesUseCoarseLevel) {
     VolumeLimits limits;
     limits.edge = 40;
     limits.page_edge = 16;
@@ -132,7 +132,7 @@ TEST_F(Histograms, OfVolumesInPagesAreOfTheirCoarseLevel) {
 }
 
 // Shows the newest complete volume of a ring, and counts each new one.
-TEST_F(Histograms, OfLiveRingsFollowThem) {
+TEST_F(Histograms, FollowLiveRings) {
     const VolumeGrid grid = db_grid(16, 12, 10, VoxelType::u8);
     SlotsWanted wanted;
     wanted.grid = grid;
@@ -168,7 +168,7 @@ TEST_F(Histograms, OfLiveRingsFollowThem) {
     EXPECT_EQ(count({third, {}, 3, 0}).counts[5], voxel_count * 4 / 10);  // the part that has arrived
 }
 
-TEST_F(Histograms, LeaveOutWhatIsNoNumber) {
+TEST_F(Histograms, IgnoreNonFiniteValues) {
     constexpr std::array strange{std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(),
                                  -std::numeric_limits<float>::infinity()};
     const VolumeGrid grid = db_grid(32, 16, 16);

@@ -47,7 +47,7 @@ TEST(Track, StaysBetweenNeighbouringKeysAndMonotone) {
     }
 }
 
-TEST(Track, HasOneRateOfChangeOnBothSidesOfAKeyAndRestsAtTheEnds) {
+TEST(Track, HasContinuousRateAndRestsAtEnds) {
     const Track track(wild);
     const double h = 1e-6;
     double fastest = 0;
@@ -63,12 +63,12 @@ TEST(Track, HasOneRateOfChangeOnBothSidesOfAKeyAndRestsAtTheEnds) {
     EXPECT_NEAR(number_at(track, 9 - h), 40, 1e-9);
 }
 
-TEST(Track, OfEqualStepsIsAStraightLineInItsMiddle) {
+TEST(Track, EqualStepsGiveStraightLine) {
     const Track track(Keys{{0, 0.0}, {1, 5.0}, {2, 10.0}, {3, 15.0}});
     for (const double time : {1.0, 1.25, 1.5, 1.9}) EXPECT_NEAR(number_at(track, time), 5 * time, 1e-12);
 }
 
-TEST(Track, ListsGoElementByElement) {
+TEST(Track, ListsChangePerElement) {
     using List = std::vector<double>;
     const Track track(Keys{{0, List{0, 8, 1}}, {2, List{4, 0, 1}}});
     EXPECT_EQ(track.at(1), Value(List{2, 4, 1}));
@@ -77,7 +77,7 @@ TEST(Track, ListsGoElementByElement) {
     EXPECT_EQ(other.at(2), Value(List{4}));
 }
 
-TEST(Track, WhatHasNothingInBetweenChangesAtItsKey) {
+TEST(Track, DiscreteValuesChangeAtKey) {
     const Track mode(Keys{{0, std::string("mip")}, {1, std::string("composite")}});
     EXPECT_EQ(mode.at(0.999), Value(std::string("mip")));
     EXPECT_EQ(mode.at(1), Value(std::string("composite")));
@@ -88,7 +88,7 @@ TEST(Track, WhatHasNothingInBetweenChangesAtItsKey) {
     EXPECT_EQ(open.at(1), Value(3.0));
 }
 
-TEST(KeyFrames, MoveWhatTheyNameAndNothingElse) {
+TEST(KeyFrames, ChangeOnlyNamedSettings) {
     KeyFrames frames;
     frames.add(0, {{"azimuth_deg", 0.0}, {"width", std::int64_t{100}}});
     frames.add(2, {{"zoom", 2.0}});
@@ -106,7 +106,7 @@ TEST(KeyFrames, MoveWhatTheyNameAndNothingElse) {
 }
 
 // Fields added to the view later can also be animated.
-TEST(KeyFrames, EveryFieldOfAViewCanBeKeyed) {
+TEST(KeyFrames, EveryFieldOfViewCanBeKeyed) {
     for (const Field<View>& field : describe<View>()) {
         const Value value = field.get({});
         KeyFrames frames;

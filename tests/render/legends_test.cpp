@@ -64,7 +64,7 @@ TEST(Legends, DoNotOverlap) {
     }
 }
 
-TEST(Legends, LieInsideTheFrame) {
+TEST(Legends, LieInsideFrame) {
     View view = everything(800, 800);
     view.picture_frame = 0.1;
     const Sheet sheet = sheet_of(view);
@@ -81,7 +81,7 @@ TEST(Legends, LieInsideTheFrame) {
     }
 }
 
-TEST(Legends, StayWhereTheyWereWhereTheyHaveRoom) {
+TEST(Legends, KeepPlacesIfThereIsRoom) {
     View view = everything(1024, 1024);
     view.title.clear();
     view.text_at = {0.5, 0};
@@ -103,7 +103,7 @@ View lit_by(Lights lights) {
     return view;
 }
 
-TEST(LightHandles, AreWhereTheirLightsAre) {
+TEST(LightHandles, ArePlacedAtTheirLights) {
     const View view = lit_by(Lights::three_point);
     const std::vector<LightHandle> handles = light_handles(view);
     const std::vector<AreaLight> lights = area_lights(view);
@@ -118,7 +118,7 @@ TEST(LightHandles, AreWhereTheirLightsAre) {
     EXPECT_TRUE(light_handles(View{}).empty());  // the lamp is at the eye
 }
 
-TEST(LightHandles, LightsGoWhereTheyAreDragged) {
+TEST(LightHandles, DraggingMovesLights) {
     View view = lit_by(Lights::three_point);
     for (const glm::dvec2 at : {glm::dvec2{0.3, -0.5}, {-0.8, 0.1}, {0, 0}, {0.6, 0.79}}) {
         for (const bool behind : {false, true}) {

@@ -42,7 +42,7 @@ double pit(std::int64_t z, std::int64_t a, std::int64_t b) {
     return z < 40 || in_shaft ? 0 : 38;
 }
 
-TEST_F(LightFromElsewhere, WallStaysBrightAndPitDarkens) {
+TEST_F(LightFromElsewhere, DarkensPitAndKeepsWallBright) {
     show(pit);
     for (const ViewMode mode : {ViewMode::composite, ViewMode::isosurface, ViewMode::mida, ViewMode::points}) {
         view_.mode = mode;
@@ -54,14 +54,14 @@ TEST_F(LightFromElsewhere, WallStaysBrightAndPitDarkens) {
 }
 
 // At the foot of a wall, the floor receives half of the light.
-TEST_F(LightFromElsewhere, FootOfAWallGetsHalfTheLight) {
+TEST_F(LightFromElsewhere, FootOfWallReceivesHalfLight) {
     show([](std::int64_t z, std::int64_t a, std::int64_t) { return z >= 60 || a < 30 ? 38.0 : 0.0; });
     view_.ambient_occlusion = 1;
     EXPECT_NEAR(brightness(32, 48), 0.55, 0.12);
     EXPECT_GT(brightness(80, 48), 0.95);
 }
 
-TEST_F(LightFromElsewhere, PitDarkensWithTheStrength) {
+TEST_F(LightFromElsewhere, PitDarkensWithStrength) {
     show(pit);
     double before = 1.01;
     for (const double strength : {0.0, 0.25, 0.5, 0.75, 1.0}) {
@@ -84,7 +84,7 @@ struct BallAndPlate {
     }
 };
 
-TEST_F(LightFromElsewhere, ShadowOfABallFallsOnThePlateAwayFromTheLamp) {
+TEST_F(LightFromElsewhere, BallCastsShadowAwayFromLamp) {
     show(BallAndPlate{});
     view_.shadows = 1;
     view_.lamp = Lamp::free;
@@ -100,7 +100,7 @@ TEST_F(LightFromElsewhere, ShadowOfABallFallsOnThePlateAwayFromTheLamp) {
     }
 }
 
-TEST_F(LightFromElsewhere, FollowsTheVolume) {
+TEST_F(LightFromElsewhere, FollowsChangedVolume) {
     view_.ambient_occlusion = 1;
     show(pit);
     EXPECT_LT(brightness(48, 48), 0.45);
@@ -108,7 +108,7 @@ TEST_F(LightFromElsewhere, FollowsTheVolume) {
     EXPECT_GT(brightness(48, 48), 0.95);
 }
 
-TEST_F(LightFromElsewhere, IsWhiteWhereNothingIsInTheWay) {
+TEST_F(LightFromElsewhere, IsWhiteWithoutOccluders) {
     show([](auto...) { return 0.0; });
     view_.ambient_occlusion = view_.shadows = 1;
     view_.lamp = Lamp::free;

@@ -33,7 +33,7 @@ class TracedLights : public Traced {
 };
 
 // A distant disc that fills 45 degrees around the eye: single scattering, compared with quadrature of its closed form.
-TEST_F(TracedLights, ADiscFarAwayIsACapOfTheSky) {
+TEST_F(TracedLights, DistantDiscIsCapOfSky) {
     set_slab();
     set_white(1, 64);
     view_.bounces = 1;
@@ -44,7 +44,7 @@ TEST_F(TracedLights, ADiscFarAwayIsACapOfTheSky) {
 }
 
 // A lamp, which is only sampled directly, and a distant disc of the same size and light, which paths can also hit.
-TEST_F(TracedLights, ADiscFarAwayIsTheLampOfItsSize) {
+TEST_F(TracedLights, DistantDiscEqualsLampOfSameSize) {
     constexpr double far = 1e4;
     set_slab();
     set_white(3, 64);
@@ -65,7 +65,7 @@ TEST_F(TracedLights, ADiscFarAwayIsTheLampOfItsSize) {
 
 // Objects in a closed box of lights receive as much light as under a sky. Tests direct sampling and paths that hit
 // lights, tissue and surfaces, forward and isotropic scattering.
-TEST_F(TracedLights, ABoxOfLightsIsAFurnace) {
+TEST_F(TracedLights, BoxOfLightsConservesEnergy) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     set_volume(grid, ball(grid, 18));
     set_curve({{0, 1, 1, 1, 0}, {.3, 1, 1, 1, 0}, {.35, 1, 1, 1, 20}, {1, 1, 1, 1, 20}}, 0);
@@ -107,7 +107,7 @@ TEST_F(TracedLights, LightsAddUp) {
     EXPECT_EQ(two.opacity, one.opacity);
 }
 
-TEST_F(TracedLights, PresetsGiveLight) {
+TEST_F(TracedLights, PresetsLightVolume) {
     set_slab();
     set_white(3, 64);
     view_.paths = 8;
@@ -120,7 +120,7 @@ TEST_F(TracedLights, PresetsGiveLight) {
     }
 }
 
-TEST_F(TracedLights, LightsThatCannotBeAreRefused) {
+TEST_F(TracedLights, RejectInvalidLights) {
     set_slab();
     const auto refused = [&](std::vector<double> numbers) {
         view_.area_lights = std::move(numbers);
@@ -141,7 +141,7 @@ TEST_F(TracedLights, LightsThatCannotBeAreRefused) {
 
 // A point out of focus becomes a disc. Its radius is that of the lens, scaled by the ratio of the distances from the
 // focal plane to the point and to the lens. In focus, it stays a point.
-TEST_F(TracedLights, WhatIsOutOfFocusIsADisc) {
+TEST_F(TracedLights, OutOfFocusPointIsDisc) {
     const VolumeGrid grid = db_grid(65, 65, 65);
     set_volume(grid,
                [](std::int64_t z, std::int64_t a, std::int64_t b) { return z == 32 && a == 32 && b == 32 ? 40 : 0; });

@@ -64,7 +64,7 @@ class LiveChanges : public Rendering {
     std::unique_ptr<VolumePath> path_;
 };
 
-TEST_F(LiveChanges, ATableChangesBetweenTheBlocksOfAVolume) {
+TEST_F(LiveChanges, TableChangesBetweenBlocksOfVolume) {
     ASSERT_TRUE(feed(0, 3));
     take(with_dispersion(20), Moment::within_volume);
     ASSERT_TRUE(feed(3, 6));
@@ -74,7 +74,7 @@ TEST_F(LiveChanges, ATableChangesBetweenTheBlocksOfAVolume) {
     EXPECT_EQ(shown(), mixed(before, after, 3, 6));
 }
 
-TEST_F(LiveChanges, AnotherMeaningOfTheVoxelsWaitsForTheNextVolume) {
+TEST_F(LiveChanges, NewMeaningOfVoxelsWaitsForNextVolume) {
     ASSERT_TRUE(feed(0, 3));
     path_->change(with_range(90));
     AWAIT(path_->has_change_ready());
@@ -88,7 +88,7 @@ TEST_F(LiveChanges, AnotherMeaningOfTheVoxelsWaitsForTheNextVolume) {
     EXPECT_NEAR(path_->grid().scale, 90.0 / 255, 1e-12);
 }
 
-TEST_F(LiveChanges, AnotherSizeOfTheVolumeWorks) {
+TEST_F(LiveChanges, AnotherSizeOfVolumeWorks) {
     ASSERT_TRUE(feed(0, 3) && feed(3, 6));
     ReconstructionSpec cropped = plan_;
     cropped.recipe.depth_end = 20;
@@ -99,7 +99,7 @@ TEST_F(LiveChanges, AnotherSizeOfTheVolumeWorks) {
 }
 
 // Reprocesses B-scans in the displayed volume.
-TEST_F(LiveChanges, SomeBScansAreReworkedInPlace) {
+TEST_F(LiveChanges, ReprocessesBScansInPlace) {
     EXPECT_FALSE(path_->rework(block(3, 6))) << "there is nothing yet";
     ASSERT_TRUE(feed(0, 3) && feed(3, 6));
     const std::uint64_t news = path_->news();
@@ -113,7 +113,7 @@ TEST_F(LiveChanges, SomeBScansAreReworkedInPlace) {
     EXPECT_EQ(shown(), after);
 }
 
-TEST_F(LiveChanges, APlanThatCannotBeMadeLeavesTheOneBefore) {
+TEST_F(LiveChanges, FailedPlanKeepsPrevious) {
     ReconstructionSpec impossible = plan_;
     impossible.recipe.depth_begin = 1000;
     path_->change(impossible);
@@ -133,7 +133,7 @@ TEST_F(LiveChanges, APlanThatCannotBeMadeLeavesTheOneBefore) {
 }
 
 // Draws during acquisition and changes of settings: each volume that stays long enough is shown, in order.
-TEST_F(LiveChanges, ThePictureLoopShowsEachVolumeInOrder) {
+TEST_F(LiveChanges, PictureLoopShowsEachVolumeInOrder) {
     View view;
     view.width = 32;
     view.height = 24;

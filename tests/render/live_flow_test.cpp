@@ -136,7 +136,7 @@ class LiveFlow : public Rendering {
     std::uint64_t written_ = 0, read_ = 0;
 };
 
-TEST_F(LiveFlow, PhasorsShowWhatAFileShows) {
+TEST_F(LiveFlow, PhasorsLookLikeFile) {
     make(flow_grid(VoxelType::phasor8));
     write(1, structure(0), phasors(0), 0, edge);
     view_.azimuth_deg = 25;
@@ -150,7 +150,7 @@ TEST_F(LiveFlow, PhasorsShowWhatAFileShows) {
 }
 
 // Phasors of two bytes per voxel give the same picture as two floats, also after filtering.
-TEST_F(LiveFlow, SmallPhasorsAreFilteredAsLargeOnes) {
+TEST_F(LiveFlow, SmallPhasorsAreFilteredLikeLargeOnes) {
     flow_ = flow_grid(VoxelType::phasor8);
     view_.mode = ViewMode::mip;
     view_.zoom *= 5;
@@ -173,7 +173,7 @@ TEST_F(LiveFlow, SmallPhasorsAreFilteredAsLargeOnes) {
     EXPECT_NE(found.pixels, renderer().render(view_).pixels);
 }
 
-TEST_F(LiveFlow, NumbersShowWhatAFileShows) {
+TEST_F(LiveFlow, NumbersLookLikeFile) {
     make(flow_grid(VoxelType::f16));
     write(0, structure(0), velocities(0), 0, edge);
     view_.azimuth_deg = 25;
@@ -190,7 +190,7 @@ TEST_F(LiveFlow, NumbersShowWhatAFileShows) {
 }
 
 // The new flow below the edge, that of the previous volume above it: exact for rays within slices.
-TEST_F(LiveFlow, RollsWithItsStructure) {
+TEST_F(LiveFlow, RollingFollowsStructure) {
     for (const VoxelType type : {VoxelType::phasor8, VoxelType::f16}) {
         make(flow_grid(type));
         written_ = read_ = 0;
@@ -217,7 +217,7 @@ TEST_F(LiveFlow, RollsWithItsStructure) {
 
 // With an automatic range, the range follows the flow as for a file, as soon as speeds have been counted. Small changes
 // do not move it.
-TEST_F(LiveFlow, RangeFollowsTheFlow) {
+TEST_F(LiveFlow, AutomaticRangeFollowsFlow) {
     for (const VoxelType type : {VoxelType::phasor8, VoxelType::f16}) {
         make(flow_grid(type));
         written_ = read_ = 0;
@@ -236,7 +236,7 @@ TEST_F(LiveFlow, RangeFollowsTheFlow) {
 }
 
 // The earlier contents of the slot must not be visible.
-TEST_F(LiveFlow, IsNotSeenWhereAFirstVolumeIsNotFilledYet) {
+TEST_F(LiveFlow, IsHiddenUntilFirstVolumeIsFilled) {
     make(flow_grid(VoxelType::phasor8));
     view_.azimuth_deg = 40;
     view_.elevation_deg = 20;
@@ -251,7 +251,7 @@ TEST_F(LiveFlow, IsNotSeenWhereAFirstVolumeIsNotFilledYet) {
     }
 }
 
-TEST_F(LiveFlow, SpeedsAreThoseOfTheFlow) {
+TEST_F(LiveFlow, UsesMaximumVelocityOfFlow) {
     flow_ = flow_grid(VoxelType::phasor8);
     const auto shown = [&](double of_flow, double of_view) {
         flow_.v_max = of_flow;
@@ -267,7 +267,7 @@ TEST_F(LiveFlow, SpeedsAreThoseOfTheFlow) {
 }
 
 // An angiogram in place of the structure is displayed like any other volume.
-TEST_F(LiveFlow, IsShownAloneAsAVolume) {
+TEST_F(LiveFlow, IsShownAloneLikeVolume) {
     make(flow_grid(VoxelType::f16, "omag"));
     write(0, structure(0), velocities(1), 0, edge);
     view_.low = 1;
@@ -287,7 +287,7 @@ TEST_F(LiveFlow, IsShownAloneAsAVolume) {
     EXPECT_THROW(picture(0, 1), Error);
 }
 
-TEST_F(LiveFlow, OfAnotherSizeIsRefused) {
+TEST_F(LiveFlow, RejectsOtherSizes) {
     VolumeGrid flow = flow_grid(VoxelType::phasor8);
     flow.b_scans += 1;
     EXPECT_THROW(make(flow), Error);

@@ -59,7 +59,7 @@ class LiveKept : public Rendering {
     std::unique_ptr<VolumePath> path_;
 };
 
-TEST_F(LiveKept, OneLineSaysHowManyOrWhyNone) {
+TEST_F(LiveKept, OneLineReportsNumberOrReason) {
     const auto line = [](std::size_t kept, std::int64_t keep_bytes, const std::string& why_none = "") {
         return kept_line({.remark = {}, .kept = kept, .slot_bytes = 250'000'000}, keep_bytes, why_none);
     };
@@ -73,7 +73,7 @@ TEST_F(LiveKept, OneLineSaysHowManyOrWhyNone) {
 }
 
 // The earlier slots are already gone, so the new ones are used.
-TEST_F(LiveKept, WhereNoneCanBeKeptAnyMoreTheNewSlotsAreUsed) {
+TEST_F(LiveKept, UsesNewSlotsIfNoneCanBeKept) {
     make(plenty);
     ASSERT_TRUE(feed(0) && feed(1));
     EXPECT_GE(path_->kept().max_volumes, 3);
@@ -87,7 +87,7 @@ TEST_F(LiveKept, WhereNoneCanBeKeptAnyMoreTheNewSlotsAreUsed) {
     EXPECT_TRUE(feed(2)) << "who feeds needs no device that draws";
 }
 
-TEST_F(LiveKept, TheirGridIsThatOfTheVolumesAndNotOfThePictureBefore) {
+TEST_F(LiveKept, GridFollowsKeptVolumes) {
     make(plenty);
     ASSERT_TRUE(feed(0));
     const std::int64_t depth = path_->shown()->grid.depth;
@@ -101,7 +101,7 @@ TEST_F(LiveKept, TheirGridIsThatOfTheVolumesAndNotOfThePictureBefore) {
     EXPECT_NE(kept.grid.depth, depth);
 }
 
-TEST_F(LiveKept, AFileSaysHowManyWereMadeWithOtherSettings) {
+TEST_F(LiveKept, FileNamesVolumesOfOtherSettings) {
     make(plenty);
     ASSERT_TRUE(feed(0) && feed(1));
     const auto saved = [&]() -> std::string {
@@ -130,7 +130,7 @@ TEST_F(LiveKept, AFileSaysHowManyWereMadeWithOtherSettings) {
     EXPECT_EQ(saved(), "begun with other settings: 2 volumes of 3, up to volume 1");
 }
 
-TEST_F(LiveKept, SavingShowsNothing) {
+TEST_F(LiveKept, SavingCountsNoPictures) {
     make(plenty);
     ASSERT_TRUE(feed(0) && feed(1));
     const std::shared_ptr<const KeptHold> hold = path_->hold_kept();

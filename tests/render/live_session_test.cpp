@@ -99,7 +99,7 @@ class LiveSession : public Rendering {
 };
 
 // Slots of 32768 depths exceed the limits of any device. They are only created when the setting changes.
-TEST_F(LiveSession, SlotsThatCannotBeMadeLeaveTheRingAndTheSessionAsTheyWere) {
+TEST_F(LiveSession, FailedSlotsKeepRingAndSession) {
     ReconstructionSpec plan = noise_spec(65536, 3, 4);
     plan.block_b_scans = 2;
     plan.recipe.depth_end = 16;
@@ -133,7 +133,7 @@ TEST_F(LiveSession, SlotsThatCannotBeMadeLeaveTheRingAndTheSessionAsTheyWere) {
     EXPECT_EQ(session.stats().failed_volumes + session.stats().dropped_volumes, 0);
 }
 
-TEST_F(LiveSession, ADisplayWhoseDeviceDiesEndsThePicturesAndNotTheSession) {
+TEST_F(LiveSession, LostDisplayEndsPicturesButNotSession) {
     const ReconstructionSpec plan = small_plan();
     GatedSource source(plan);
     VolumePath& path = make_path(plan);
@@ -159,7 +159,7 @@ TEST_F(LiveSession, ADisplayWhoseDeviceDiesEndsThePicturesAndNotTheSession) {
 }
 
 // Each copy contains the volume with its number, even if newer ones have arrived.
-TEST_F(LiveSession, VolumesAreTakenByOthersWhilePicturesGoOn) {
+TEST_F(LiveSession, CopiesVolumesWhilePicturesContinue) {
     const ReconstructionSpec plan = small_plan();
     GatedSource source(plan);
     VolumePath& path = make_path(plan);
@@ -186,7 +186,7 @@ TEST_F(LiveSession, VolumesAreTakenByOthersWhilePicturesGoOn) {
 
 // All threads at once, for the thread sanitizer: acquisition, reconstruction, drawing, planning, and changes of
 // settings and views.
-TEST_F(LiveSession, SettingsAndViewsMayChangeWhileAllOfItRuns) {
+TEST_F(LiveSession, SettingsAndViewsMayChangeConcurrently) {
     const ReconstructionSpec plan = small_plan();
     GatedSource source(plan);
     VolumePath& path = make_path(plan);

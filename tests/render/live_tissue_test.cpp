@@ -74,7 +74,7 @@ class LiveTissuePath : public Rendering {
     std::atomic<int> heard_ = 0;
 };
 
-TEST_F(LiveTissuePath, WhatIsShownIsTheFilteredVolume) {
+TEST_F(LiveTissuePath, ShowsFilteredVolume) {
     build(median());
     ASSERT_TRUE(feed(0));
     ASSERT_NE(filtered(median().filter), raw());
@@ -89,7 +89,7 @@ TEST_F(LiveTissuePath, WhatIsShownIsTheFilteredVolume) {
     EXPECT_TRUE(path_->tissue_log().of(1)->is_filtered);
 }
 
-TEST_F(LiveTissuePath, ItIsSwitchedOnAndOffBetweenVolumes) {
+TEST_F(LiveTissuePath, SwitchesBetweenVolumes) {
     ASSERT_TRUE(feed(0));
     EXPECT_EQ(shown(), raw());
     ASSERT_TRUE(feed(1, 0, 3));
@@ -107,7 +107,7 @@ TEST_F(LiveTissuePath, ItIsSwitchedOnAndOffBetweenVolumes) {
     EXPECT_EQ(shown(), raw());
 }
 
-TEST_F(LiveTissuePath, VolumesItCannotKeepUpWithAreSkippedAndCounted) {
+TEST_F(LiveTissuePath, CountsSkippedVolumes) {
     build(endless());
     EXPECT_TRUE(feed(0)) << "is worked on";
     EXPECT_TRUE(feed(1)) << "waits";
@@ -122,7 +122,7 @@ TEST_F(LiveTissuePath, VolumesItCannotKeepUpWithAreSkippedAndCounted) {
 }
 
 // A session at rest processes its last volume again. The result with the last of several settings is displayed.
-TEST_F(LiveTissuePath, TheSameVolumeAgainGivesUpWhatWasMadeOfItBefore) {
+TEST_F(LiveTissuePath, RepeatedVolumeCancelsEarlierWork) {
     ASSERT_TRUE(feed(3));
     for (int again = 0; again < 3; ++again) {
         want(endless());
@@ -133,7 +133,7 @@ TEST_F(LiveTissuePath, TheSameVolumeAgainGivesUpWhatWasMadeOfItBefore) {
     EXPECT_EQ(shown(), filtered(median().filter));
 }
 
-TEST_F(LiveTissuePath, AnotherShapeOfTheVolumeGivesUpWhatIsUnderWay) {
+TEST_F(LiveTissuePath, NewVolumeShapeCancelsWork) {
     build(endless());
     ASSERT_TRUE(feed(0));
     plan_.recipe.depth_end = 20;
@@ -145,7 +145,7 @@ TEST_F(LiveTissuePath, AnotherShapeOfTheVolumeGivesUpWhatIsUnderWay) {
     EXPECT_EQ(shown(), filtered(median().filter));
 }
 
-TEST_F(LiveTissuePath, VolumesWithoutABlockGiveTheirPlaceBack) {
+TEST_F(LiveTissuePath, IncompleteVolumesReleaseTheirPlace) {
     build(median());
     for (std::int64_t volume = 0; volume < 5; ++volume) ASSERT_TRUE(feed(volume, 0, 3));
     ASSERT_TRUE(feed(7));
@@ -153,7 +153,7 @@ TEST_F(LiveTissuePath, VolumesWithoutABlockGiveTheirPlaceBack) {
     EXPECT_EQ(path_->tissue_log().stats().skipped, 0);
 }
 
-TEST_F(LiveTissuePath, PicturesOfItAreThoseOfThatVolume) {
+TEST_F(LiveTissuePath, PicturesMatchFilteredVolume) {
     build(median());
     ASSERT_TRUE(feed(0));
     path_->finish_tissue(std::chrono::minutes(2));

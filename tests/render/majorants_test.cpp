@@ -81,7 +81,7 @@ double boxes(std::int64_t z, std::int64_t a, std::int64_t b) {
 
 // Without a halo, one lookup per thousand paths exceeds the majorant: 67 for 65,000 paths, and almost never less than
 // half of that.
-TEST_F(PlantedFaults, AreCounted) {
+TEST_F(PlantedFaults, AreDetected) {
     fill(boxes);
     for (const MajorantFault fault : {MajorantFault::half, MajorantFault::no_halo, MajorantFault::ends_only}) {
         EXPECT_GT(above(fault), 5e-4) << static_cast<int>(fault);
@@ -89,7 +89,7 @@ TEST_F(PlantedFaults, AreCounted) {
     }
 }
 
-TEST_F(PlantedFaults, MajorantsOfTheVolumeBeforeAreCounted) {
+TEST_F(PlantedFaults, StaleMajorantsAreDetected) {
     fill(boxes);
     EXPECT_EQ(above(MajorantFault::none), 0);
     fill([](std::int64_t z, std::int64_t a, std::int64_t b) { return boxes(z + 5, a + 4, b + 4); });

@@ -45,26 +45,26 @@ class Maximum : public Rendering {
     }
 };
 
-TEST_F(Maximum, FromTheFrontIsTheProjectionAlongBScans) {
+TEST_F(Maximum, FrontViewProjectsAlongBScans) {
     expect_picture(0, 0, a_scans, depth, [](std::int64_t column, std::int64_t row) {
         return max_of(b_scans, [&](std::int64_t b) { return speckle(row, column, b); });
     });
 }
 
-TEST_F(Maximum, FromTheRightIsTheProjectionAlongAScans) {
+TEST_F(Maximum, RightViewProjectsAlongAScans) {
     expect_picture(90, 0, b_scans, depth, [](std::int64_t column, std::int64_t row) {
         return max_of(a_scans, [&](std::int64_t a) { return speckle(row, a, column); });
     });
 }
 
-TEST_F(Maximum, FromAboveIsTheEnFaceProjection) {
+TEST_F(Maximum, TopViewIsEnFaceProjection) {
     expect_picture(0, 90, a_scans, b_scans, [](std::int64_t column, std::int64_t row) {
         return max_of(depth, [&](std::int64_t z) { return speckle(z, column, b_scans - 1 - row); });
     });
 }
 
 // A few bright voxels in an empty volume, seen at an angle: skipped runs of samples must be really empty.
-TEST_F(Maximum, SkipsNothingThatCanBeSeen) {
+TEST_F(Maximum, SkippingKeepsVisibleVoxels) {
     const VolumeGrid grid = db_grid(61, 67, 71);
     const auto sparse = [](std::int64_t z, std::int64_t a, std::int64_t b) {
         return noise(z, a, b) < 0.002 ? 40.0 : 0.0;

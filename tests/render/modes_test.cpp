@@ -59,7 +59,7 @@ double value_of(const RayMeasure& ray) {
     return ray.value;
 }
 
-TEST_F(Modes, AverageIsTheMean) {
+TEST_F(Modes, AverageMatchesMean) {
     for (const VoxelType type : both_types) {
         expect_each(measured(ViewMode::average, type, sparse), 2e-3, value_of, [](std::int64_t z, std::int64_t a) {
             double sum = 0;
@@ -69,7 +69,7 @@ TEST_F(Modes, AverageIsTheMean) {
     }
 }
 
-TEST(RangeOfMeans, EndsBelowThatOfVoxels) {
+TEST(RangeOfMeans, EndsBelowRangeOfVoxels) {
     VolumeGrid grid = db_grid(2, 2, 2);
     grid.quantity = grid.unit = "";
     View view;
@@ -82,7 +82,7 @@ TEST(RangeOfMeans, EndsBelowThatOfVoxels) {
     EXPECT_DOUBLE_EQ(transfer_function(view, grid, {10, 110}).range.high, 80);
 }
 
-TEST_F(Modes, MinimumIsTheLeast) {
+TEST_F(Modes, MinimumIsSmallestValue) {
     for (const VoxelType type : both_types) {
         expect_each(measured(ViewMode::minip, type, speckle), 2e-3, value_of, [](std::int64_t z, std::int64_t a) {
             double least = speckle(z, a, 0);
@@ -97,7 +97,7 @@ double level_of(double value) {
 }
 
 // Maximum of level times light, where light decreases exponentially with the levels passed.
-TEST_F(Modes, AttenuatedMaximumCountsValuesByTheLightThatGetsThere) {
+TEST_F(Modes, AttenuatedMaximumWeightsValuesByLight) {
     for (const ValueAt& value : {ValueAt(speckle), ValueAt(sparse)}) {
         for (const VoxelType type : both_types) {
             expect_each(measured(ViewMode::attenuated_mip, type, value), 5e-3, value_of,
@@ -116,7 +116,7 @@ TEST_F(Modes, AttenuatedMaximumCountsValuesByTheLightThatGetsThere) {
     }
 }
 
-TEST_F(Modes, AttenuatedMaximumWithoutAttenuationIsTheMaximum) {
+TEST_F(Modes, AttenuatedMaximumWithoutAttenuationEqualsMaximum) {
     attenuation_ = 0;
     expect_each(measured(ViewMode::attenuated_mip, VoxelType::f32, speckle), 2e-3, value_of,
                 [](std::int64_t z, std::int64_t a) {
@@ -148,7 +148,7 @@ Accumulated accumulated(const TransferFunction& function, const ValueAt& value, 
     return sum;
 }
 
-TEST_F(Modes, MidaIsThePapersSum) {
+TEST_F(Modes, MidaMatchesPublishedSum) {
     for (const double balance : {0.0, -0.5, -1.0}) {
         balance_ = balance;
         for (const ValueAt& value : {ValueAt(speckle), ValueAt(sparse)}) {
@@ -168,7 +168,7 @@ TEST_F(Modes, MidaIsThePapersSum) {
     }
 }
 
-TEST_F(Modes, MidaEndsAtCompositeAndMaximum) {
+TEST_F(Modes, MidaRangesFromCompositeToMaximum) {
     const auto picture = [&](ViewMode mode, double balance) {
         balance_ = balance;
         measured(mode, VoxelType::f32, sparse);
@@ -188,7 +188,7 @@ TEST_F(Modes, MidaEndsAtCompositeAndMaximum) {
 }
 
 // sRGB of the ramp's formula, computed independently, for the centres of voxels at depths 0, 1/4, 1/2, 3/4, 1.
-TEST_F(Modes, DepthOfTheMaximumIsItsColour) {
+TEST_F(Modes, ColourEncodesDepthOfMaximum) {
     constexpr std::array<std::array<double, 3>, 5> ramp{{{208.4, 182.3, 79.9},
                                                          {248.4, 157.6, 110.9},
                                                          {248.2, 148.3, 180.0},
@@ -214,7 +214,7 @@ TEST_F(Modes, DepthOfTheMaximumIsItsColour) {
 }
 
 // NaN and infinite voxels, and live volumes without data, must not produce NaN.
-TEST_F(Modes, NoModeBringsBackNotANumber) {
+TEST_F(Modes, NoModeProducesNaN) {
     const auto holed = [](std::int64_t z, std::int64_t a, std::int64_t b) {
         return (z + a + b) % 7 == 0 ? NAN : (z + a + b) % 11 == 0 ? INFINITY : sparse(z, a, b);
     };
@@ -232,7 +232,7 @@ TEST_F(Modes, NoModeBringsBackNotANumber) {
 }
 
 // Skipping must not change a single bit of the picture.
-TEST_F(Modes, SkippingChangesNothing) {
+TEST_F(Modes, SkippingChangesNoPixel) {
     const auto islands = [](std::int64_t z, std::int64_t a, std::int64_t b) {
         return std::hypot(z % 24 - 12, a % 22 - 11, b % 26 - 13) < 6 ? speckle(z, a, b) : noise(a, b, z);
     };
@@ -261,7 +261,7 @@ TEST_F(Modes, SkippingChangesNothing) {
 }
 
 // A transparent picture over a background equals the picture with that background.
-TEST_F(Modes, EachHasAnAlphaThatFits) {
+TEST_F(Modes, AlphaMatchesBackground) {
     for (const ViewMode mode : all_modes) {
         measured(mode, VoxelType::f32, sparse);
         view_.azimuth_deg = 35;

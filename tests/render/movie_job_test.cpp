@@ -59,7 +59,7 @@ std::function<Image()> picture_of(int number) {
     return [number] { return Image{1, 1, {static_cast<std::uint8_t>(number), 0, 0, 255}, {}}; };
 }
 
-TEST(MovieEncodings, DrawingGoesOnWhileAPictureIsEncodedAndWaitsWhileManyAre) {
+TEST(MovieEncodings, DrawingContinuesWhileEncodingUpToLimit) {
     constexpr int count = 200, most = 2 * MovieEncoding::max_waiting + 2;
     std::vector<int> noted;
     std::atomic<int> added = 0, greatest = 0;
@@ -77,7 +77,7 @@ TEST(MovieEncodings, DrawingGoesOnWhileAPictureIsEncodedAndWaitsWhileManyAre) {
     EXPECT_EQ(encoding.pictures(), count);
 }
 
-TEST(MovieEncodings, WhatFailsIsThrownWhereverItIsNoticed) {
+TEST(MovieEncodings, ErrorsAreRethrown) {
     std::vector<int> noted;
     MovieEncoding encoding(std::make_unique<Notebook>(noted, 3));
     const auto add_for_ever = [&] {
@@ -88,7 +88,7 @@ TEST(MovieEncodings, WhatFailsIsThrownWhereverItIsNoticed) {
     EXPECT_EQ(encoding.pictures(), 3);
 }
 
-TEST(MovieEncodings, WhatWasDrawnBeforeTheDeviceWasLostIsKept) {
+TEST(MovieEncodings, KeepsPicturesDrawnBeforeDeviceLoss) {
     std::vector<int> noted;
     MovieEncoding encoding(std::make_unique<Notebook>(noted));
     for (int i = 0; i < 3; ++i) encoding.add(picture_of(i));
@@ -99,7 +99,7 @@ TEST(MovieEncodings, WhatWasDrawnBeforeTheDeviceWasLostIsKept) {
 
 // Encoding in progress is finished; waiting pictures are dropped. The encoder may be faster than the destructor, but
 // not always.
-TEST(MovieEncodings, AreDroppedWithoutAWait) {
+TEST(MovieEncodings, DestructionDropsWaitingPictures) {
     constexpr int pictures = MovieEncoding::max_waiting;
     const auto drops_some = [] {
         std::vector<int> noted;
@@ -140,7 +140,7 @@ class MovieFrames : public Rendering {
     TemporaryFolder folder_;
 };
 
-TEST_F(MovieFrames, ShowAllMomentsInTheColoursOfTheFirst) {
+TEST_F(MovieFrames, ShowAllMomentsInColoursOfFirst) {
     for (const VolumeLimits& limits : {VolumeLimits{}, VolumeLimits{.edge = 8, .page_edge = 4}}) {
         const std::vector<Picture> pictures = frames(limits);
         const auto alone = renderer_with(limits);
@@ -155,7 +155,7 @@ TEST_F(MovieFrames, ShowAllMomentsInTheColoursOfTheFirst) {
     }
 }
 
-TEST_F(MovieFrames, AreMadeAgainAlone) {
+TEST_F(MovieFrames, AreReproducedIndividually) {
     frames({});
     for (const char* name : {"frame_0000.png", "frame_0002.png"}) {
         SilentProgress progress;

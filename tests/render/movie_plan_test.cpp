@@ -49,7 +49,7 @@ TEST(MoviePlans, LengthAndRateAreExact) {
     EXPECT_THAT(refusal({.frames = 2'000'000}), testing::HasSubstr("frames: "));
 }
 
-TEST(MoviePlans, ATurntableGoesRoundForEver) {
+TEST(MoviePlans, TurntableRotatesFullTurn) {
     View view;
     view.look = Look::left;
     const MoviePlan plan = plan_of({.frames = 8}, view);
@@ -62,7 +62,7 @@ TEST(MoviePlans, ATurntableGoesRoundForEver) {
     }
 }
 
-TEST(MoviePlans, AFittedVolumeKeepsItsSizeWhileItTurns) {
+TEST(MoviePlans, FittedVolumeKeepsSizeDuringTurn) {
     View view;
     view.fit = true;
     view.zoom = 1.5;
@@ -73,7 +73,7 @@ TEST(MoviePlans, AFittedVolumeKeepsItsSizeWhileItTurns) {
     }
 }
 
-TEST(MoviePlans, ASweepGoesFromTheFirstLayerToTheLast) {
+TEST(MoviePlans, SweepMovesFromFirstToLastLayer) {
     const MoviePlan through = plan_of({.path = "sweep"});
     ASSERT_EQ(through.frames(), 30);  // each B-scan once
     for (std::int64_t frame = 0; frame < 30; ++frame) {
@@ -88,7 +88,7 @@ TEST(MoviePlans, ASweepGoesFromTheFirstLayerToTheLast) {
     EXPECT_TRUE(cut.view(0).slices.empty());
 }
 
-TEST(MoviePlans, ASectionIsItselfSwept) {
+TEST(MoviePlans, SweepMovesSection) {
     View view;
     view.show = Shown::slice;
     view.plane = SlicePlane::side;
@@ -101,7 +101,7 @@ TEST(MoviePlans, ASectionIsItselfSwept) {
     EXPECT_THAT(refusal({.path = "sweep"}, view), testing::HasSubstr("path: sweep"));
 }
 
-TEST(MoviePlans, TimeGoesThroughAllStepsInOrder) {
+TEST(MoviePlans, TimePathVisitsAllStepsInOrder) {
     const MoviePlan once = plan_of({.path = "time"}, {}, time_points(64, 2));
     ASSERT_EQ(once.frames(), 64);
     for (std::int64_t frame = 0; frame < 64; ++frame) EXPECT_EQ(once.step(frame), frame);
@@ -115,7 +115,7 @@ TEST(MoviePlans, TimeGoesThroughAllStepsInOrder) {
     EXPECT_THAT(refusal({.path = "time"}), testing::HasSubstr("path: time"));
 }
 
-TEST(MoviePlans, TimeStampsAreThoseOfTheData) {
+TEST(MoviePlans, TimeStampsMatchData) {
     View view;
     view.time_stamp = true;
     view.time_s = 100;
@@ -155,7 +155,7 @@ TEST(MoviePlans, PathsAreJoined) {
 
 class BegunPictures : public test::Rendering {};
 
-TEST_F(BegunPictures, AreThoseThatAreRendered) {
+TEST_F(BegunPictures, EqualRenderedPictures) {
     const VolumeGrid grid = test::db_grid(16, 20, 24);
     renderer().set_volume(grid, test::voxels(grid, test::ball(grid, 9)).data());
     for (const std::int64_t samples : {1, 3}) {

@@ -25,7 +25,7 @@ std::string bytes_of(const std::filesystem::path& path) {
     return text.str();
 }
 
-// Cancels `job` after so many steps, when most of the drawn pictures are written.
+// Cancels `job` after a number of steps, when most of the drawn pictures are written.
 class Interrupted : public Progress {
   public:
     Interrupted(const MovieJob& job, std::int64_t after)
@@ -80,7 +80,7 @@ class ResumedMovies : public Rendering {
 };
 
 // Uses GIF because x264 may encode the same pictures to different bits if its process is busy.
-TEST_F(ResumedMovies, AreTheSameFileAsWithoutAPause) {
+TEST_F(ResumedMovies, EqualUninterruptedMovie) {
     make("whole.gif", false);
     make("resumed.gif", true, 4);
     EXPECT_TRUE(bytes_of(folder_ / "resumed.gif") == bytes_of(folder_ / "whole.gif"));
@@ -101,7 +101,7 @@ TEST_F(ResumedMovies, AreTheSameFileAsWithoutAPause) {
 }
 
 // Existing pictures are not drawn again, and are only used if they belong to this movie.
-TEST_F(ResumedMovies, TakeWhatIsThereButOfNoOtherMovie) {
+TEST_F(ResumedMovies, ReuseOnlyPicturesOfSameMovie) {
     job_.output = folder_ / "p%03d.png";
     job_.spec.resumes = true;
     Interrupted progress(job_, 5);
@@ -121,7 +121,7 @@ Image gray_image(std::uint8_t code, std::uint8_t alpha) {
     return {.width = 1, .height = 1, .pixels = {code, code, code, alpha}};
 }
 
-TEST(Exposures, AreMeansOfLight) {
+TEST(Exposures, AverageLight) {
     Exposure still;
     for (int i = 0; i < 7; ++i) still.add(gray_image(137, 201));
     EXPECT_EQ(still.image().pixels, gray_image(137, 201).pixels);
@@ -135,7 +135,7 @@ TEST(Exposures, AreMeansOfLight) {
     EXPECT_EQ(half_there.image().pixels, gray_image(90, 128).pixels);
 }
 
-TEST(Exposures, AreSpreadEvenlyOverTheShutter) {
+TEST(Exposures, SpreadEvenlyOverShutter) {
     Studio studio;
     EXPECT_EQ(moments_of_exposure(studio), std::vector<double>{0});
     studio.shutter = 0.5;

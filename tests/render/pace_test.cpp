@@ -7,7 +7,7 @@ namespace echolux::test {
 namespace {
 
 // Dense tissue after empty space: the speed learned in one is not trusted for the other.
-TEST(Paces, AreDoubtedButNeverBeyondASlowDevice) {
+TEST(Paces, AreDoubtedWithinLimitOfSlowDevice) {
     Pace pace;
     pace.learn(1e6, 1e-3, 0);  // 1 ns
     pace.doubt(8);
@@ -20,7 +20,7 @@ TEST(Paces, AreDoubtedButNeverBeyondASlowDevice) {
     EXPECT_NEAR(pace.seconds(1), 1e-6, 1e-12);
 }
 
-TEST(Paces, DoNotGrowWhileAViewTurnsAndEachPictureTakesAsLong) {
+TEST(Paces, StayConstantForEqualPictures) {
     Pace pace;
     pace.learn(1e6, 1e-6, 0);  // 1 ps
     for (int turn = 0; turn < 40; ++turn) {

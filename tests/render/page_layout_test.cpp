@@ -29,7 +29,7 @@ TEST(PageLayout, HoldsEveryVoxelOnce) {
     EXPECT_GE(layout.slot_count(), layout.page_count() + layout.coarse_count());
 }
 
-TEST(PageLayout, NeverTakesMoreThanItsBudget) {
+TEST(PageLayout, StaysWithinBudget) {
     for (std::int64_t slots = 1; slots < 300; ++slots) {
         TextureRoom room = roomy;
         room.bytes = slots * 34 * 34 * 34 * 2;
@@ -47,7 +47,7 @@ TEST(PageLayout, ThinVolumesHaveThinPages) {
     EXPECT_THAT(layout.pages, ElementsAre(1, 1, 1563));
 }
 
-TEST(PagePool, KeepsWhatIsNeededAndForgetsTheOldest) {
+TEST(PagePool, KeepsNeededPagesAndDropsOldest) {
     PagePool pool(3);
     const auto hold_all = [&](std::initializer_list<std::int64_t> pages) {
         const PagePool::Plan plan = pool.plan(std::vector(pages));
@@ -56,7 +56,7 @@ TEST(PagePool, KeepsWhatIsNeededAndForgetsTheOldest) {
     };
     EXPECT_EQ(hold_all({10, 11, 12}).coming.size(), 3U);
     EXPECT_THAT(hold_all({12, 11}).coming, IsEmpty());
-    EXPECT_THAT(hold_all({13}).leaving, ElementsAre(10));  // least recently needed
+    EXPECT_THAT(hold_all({13}).leaving, ElementsAre(10));  // not needed for the longest time
     const PagePool::Plan more = hold_all({14, 11, 15, 16, 17});
     EXPECT_EQ(more.coming.size(), 2U);  // the first three, one of which is already present
     EXPECT_TRUE(pool.holds(14) && pool.holds(11) && pool.holds(15));
@@ -64,7 +64,7 @@ TEST(PagePool, KeepsWhatIsNeededAndForgetsTheOldest) {
 }
 
 // Pages that were planned but not held are not present.
-TEST(PagePool, APlanThatIsGivenUpLeavesSlotsFree) {
+TEST(PagePool, AbandonedPlanLeavesSlotsFree) {
     PagePool pool(2);
     for (const auto& placement : pool.plan(std::vector<std::int64_t>{1, 2}).coming) pool.hold(placement);
     pool.plan(std::vector<std::int64_t>{3, 4});
@@ -73,7 +73,7 @@ TEST(PagePool, APlanThatIsGivenUpLeavesSlotsFree) {
 }
 
 // Compares means and ranges with those computed voxel by voxel.
-TEST(PageSurvey, IsTheMeanAndTheRangeOfEachBox) {
+TEST(PageSurvey, ComputesMeanAndRangeOfEachBox) {
     const VolumeGrid grid = db_grid(37, 50, 41);
     const auto value = [](std::int64_t z, std::int64_t a, std::int64_t b) { return noise(z, a, b); };
     const std::vector<std::byte> codes = voxels(grid, value);
@@ -103,7 +103,7 @@ TEST(PageSurvey, IsTheMeanAndTheRangeOfEachBox) {
     EXPECT_EQ(4 * cell, survey.coarse.size());
 }
 
-TEST(StoredCodes, ComeBackAsTheyWere) {
+TEST(StoredCodes, RoundTrip) {
     for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::i16, VoxelType::f16}) {
         VolumeGrid grid = db_grid(1, 1, 1, type);
         const StoredCodes storage(grid, type == VoxelType::u8, {});

@@ -8,7 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(PageNeeds, FewPagesComeFirstAndEachOnce) {
+TEST(PageNeeds, OrdersShortListsFirstWithoutDuplicates) {
     PageNeeds needs;
     needs.set(0, {9, 8, 7, 6, 5});
     needs.set(1, {7, 3});
@@ -18,7 +18,7 @@ TEST(PageNeeds, FewPagesComeFirstAndEachOnce) {
     EXPECT_THAT(needs.together(others), ElementsAre(7, 3, 1, 9, 2, 8, 6, 5, 4));
 }
 
-TEST(PageNeeds, PanesThatAreNotAskedForAreForgotten) {
+TEST(PageNeeds, ForgetsUnusedPanes) {
     PageNeeds needs;
     for (int frame = 0; frame < 3; ++frame) {
         for (const std::size_t pane : {0U, 1U, 2U}) {
@@ -33,7 +33,7 @@ TEST(PageNeeds, PanesThatAreNotAskedForAreForgotten) {
     EXPECT_THAT(needs.of(2), ElementsAre(2));
 }
 
-TEST(PageNeeds, APictureIsMadeAgainWhereMoreOfItsPagesHaveCome) {
+TEST(PageNeeds, RedrawsPictureWhenMorePagesArrive) {
     PageNeeds needs;
     needs.set(0, {1, 2, 3, 4});
     const std::uint64_t first = needs.note_held(0, 2);

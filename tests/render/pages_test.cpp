@@ -148,7 +148,7 @@ TEST_P(PagesOfType, LookLikeOneTexture) {
     }
 }
 
-TEST_F(Pages, MeasureAsOneTextureDoes) {
+TEST_F(Pages, MeasureLikeOneTexture) {
     set(odd_grid, tissue(odd_grid), in_pages());
     View view = a_view(ViewMode::mip);
     view.width = view.height = 40;
@@ -162,7 +162,7 @@ TEST_F(Pages, MeasureAsOneTextureDoes) {
 
 // The pages that do not fit into the pool are those farthest from the eye. The pool never grows, so this is all it can
 // hold.
-TEST_F(Pages, AThirdOfThePoolShowsWhatIsNear) {
+TEST_F(Pages, ThirdOfPoolShowsNearPart) {
     set(odd_grid, tissue(odd_grid), in_pages(slots(70)));
     const Image whole = renderer().render(a_view());
     const Image pages = paged().render(a_view());
@@ -175,7 +175,7 @@ TEST_F(Pages, AThirdOfThePoolShowsWhatIsNear) {
     EXPECT_GT(difference(whole, pages).psnr, difference(whole, paged().render(a_view())).psnr + 2);
 }
 
-TEST_F(Pages, AThirdOfThePoolIsEnoughForACloseView) {
+TEST_F(Pages, ThirdOfPoolSufficesForCloseView) {
     set(odd_grid, tissue(odd_grid), in_pages(slots(70)));
     View view = a_view();
     view.zoom = 16;
@@ -185,7 +185,7 @@ TEST_F(Pages, AThirdOfThePoolIsEnoughForACloseView) {
     EXPECT_LE(difference(renderer().render(view), pages).most, 1);
 }
 
-TEST_F(Pages, TheCoarseLevelAloneIsALikeness) {
+TEST_F(Pages, CoarseLevelResemblesVolume) {
     VolumeLimits limits = in_pages();
     limits.pages_a_picture = 0;
     set(odd_grid, tissue(odd_grid), limits);
@@ -198,7 +198,7 @@ TEST_F(Pages, TheCoarseLevelAloneIsALikeness) {
 
 // A linear ramp has the same values in every level: values and positions must be continuous between present and missing
 // pages.
-TEST_F(Pages, NoCrackBetweenLevels) {
+TEST_F(Pages, LevelsJoinWithoutCracks) {
     const VolumeGrid ramp = db_grid(160, 200, 180);
     set(
         ramp, [](std::int64_t z, std::int64_t a, std::int64_t b) { return 0.1 * static_cast<double>(z + a + b); },
@@ -221,7 +221,7 @@ std::int64_t resident_bytes() {
 }
 
 // On software Vulkan, the device's memory is the program's. Each picture loads a dozen pages or more.
-TEST_F(Pages, TurningNeedsNoMoreMemoryAndForgetsNothing) {
+TEST_F(Pages, TurningNeedsNoFurtherMemory) {
     set(odd_grid, tissue(odd_grid), in_pages(slots(70)));
     View view = a_view();
     const auto turn = [&](int times) {
@@ -242,7 +242,7 @@ TEST_F(Pages, TurningNeedsNoMoreMemoryAndForgetsNothing) {
 }
 
 // Seen from one end, so that the only ray crosses all pages.
-TEST_F(Pages, LinesLongerThanAnyTexture) {
+TEST_F(Pages, SupportLinesLongerThanAnyTexture) {
     constexpr std::int64_t length = 20000;
     struct Line {
         std::int64_t depth, a_scans, b_scans;
@@ -298,7 +298,7 @@ class PagesOfASource : public Pages {
     std::shared_ptr<CountedSource> source_;
 };
 
-TEST_F(PagesOfASource, ReadOnceAndThenOnlyWhatIsNew) {
+TEST_F(PagesOfASource, IsReadOnceThenOnlyNewPages) {
     std::int64_t told = 0;
     paged().set_volume(source_, [&](std::int64_t read) { told += read; });
     EXPECT_EQ(source_->voxels_read, odd_grid.voxels());
@@ -313,7 +313,7 @@ TEST_F(PagesOfASource, ReadOnceAndThenOnlyWhatIsNew) {
 
 struct Stop {};
 
-TEST_F(PagesOfASource, StoppingLeavesWhatWasThere) {
+TEST_F(PagesOfASource, StoppingKeepsPreviousVolume) {
     EXPECT_THROW(paged().set_volume(source_, [](std::int64_t) { throw Stop(); }), Stop);
     EXPECT_THROW(paged().render(a_view()), Error);  // there is no volume
     paged().set_volume(source_);
@@ -322,7 +322,7 @@ TEST_F(PagesOfASource, StoppingLeavesWhatWasThere) {
     EXPECT_EQ(paged().render(a_view()).pixels, before.pixels);
 }
 
-TEST_F(PagesOfASource, StoppingAPictureLeavesTheRest) {
+TEST_F(PagesOfASource, StoppedPictureKeepsVolumeUsable) {
     paged().set_volume(source_);
     const Image before = paged().render(a_view());
     View other = a_view();
@@ -335,7 +335,7 @@ TEST_F(PagesOfASource, StoppingAPictureLeavesTheRest) {
 }
 
 // Stops when pages needed by a picture have been evicted and no new page has arrived.
-TEST_F(PagesOfASource, WhatHasLeftIsNotInTheDevicesTable) {
+TEST_F(PagesOfASource, EvictedPagesLeaveDeviceTable) {
     const gpu::Device device{DeviceChoice{}};
     gpu::Queue queue(device);
     const BrickBuilder builder(device);
@@ -348,7 +348,7 @@ TEST_F(PagesOfASource, WhatHasLeftIsNotInTheDevicesTable) {
     EXPECT_EQ(volume.changes(), before + 1);
 }
 
-TEST_F(PagesOfASource, FollowedPicturesBringInWhatTheyNeed) {
+TEST_F(PagesOfASource, FollowedPicturesLoadTheirPages) {
     paged().set_volume(source_);
     View view = a_view();
     view.rest_samples = 2;
@@ -364,7 +364,7 @@ TEST_F(PagesOfASource, FollowedPicturesBringInWhatTheyNeed) {
     }
 }
 
-TEST_F(Pages, RefusedOnlyWhereNotEvenTheCoarseLevelFits) {
+TEST_F(Pages, IsRejectedOnlyIfCoarseLevelDoesNotFit) {
     make_paged({.pool_bytes = 100000});
     const VolumeGrid huge = db_grid(20000, 20000, 20000, VoxelType::u16);
     try {
@@ -377,7 +377,7 @@ TEST_F(Pages, RefusedOnlyWhereNotEvenTheCoarseLevelFits) {
 }
 
 // Flow is one texture, whose bricks differ in size from those of the paged volume.
-TEST_F(Pages, FlowLiesOverThem) {
+TEST_F(Pages, DrawFlowOverPages) {
     VolumeGrid grid = db_grid(128, 112, 104, VoxelType::u16);
     set(grid, tissue(grid), in_pages());
     grid = db_grid(128, 112, 104);

@@ -98,7 +98,7 @@ class Panes : public Rendering {
     std::unique_ptr<Renderer> other_;
 };
 
-TEST_F(Panes, AreEachWhatARendererAloneShows) {
+TEST_F(Panes, EqualPicturesOfSeparateRenderers) {
     const std::vector<FollowedPicture> shown = at_rest();
     for (std::size_t pane = 0; pane < views_.size(); ++pane) {
         EXPECT_EQ(renderer().read(shown[pane].drawing).pixels, alone(views_[pane]).pixels) << "pane " << pane;
@@ -106,7 +106,7 @@ TEST_F(Panes, AreEachWhatARendererAloneShows) {
     EXPECT_NE(renderer().read(shown[1].drawing).pixels, renderer().read(shown[2].drawing).pixels);
 }
 
-TEST_F(Panes, StayAsTheyAreWhileAnotherMoves) {
+TEST_F(Panes, StayUnchangedWhileAnotherMoves) {
     const std::vector<FollowedPicture> before = at_rest();
     std::vector<std::vector<std::uint8_t>> pixels;
     for (const FollowedPicture& shown : before) pixels.push_back(renderer().read(shown.drawing).pixels);
@@ -142,7 +142,7 @@ TEST_F(Panes, AreResizedOneByOne) {
 }
 
 // With a live ring, each pane shows new volumes.
-TEST_F(Panes, OfALiveRingAreEachWhatARendererAloneShows) {
+TEST_F(Panes, EqualSeparateRenderersForLiveRing) {
     SlotsWanted wanted;
     wanted.grid = grid_;
     wanted.range = {0, 40};
@@ -173,7 +173,7 @@ TEST_F(Panes, OfALiveRingAreEachWhatARendererAloneShows) {
 
 // The pool has room for the pages of the sections, but not for all those of the volume. Panes must not evict each
 // other's pages forever.
-TEST_F(Panes, OfAVolumeInPagesComeToRestAndStayThere) {
+TEST_F(Panes, PagedVolumeComesToRest) {
     VolumeLimits limits;
     limits.edge = 32;
     limits.page_edge = 16;

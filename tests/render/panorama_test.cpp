@@ -36,7 +36,7 @@ glm::dvec3 direction_of(double column, double row) {
     return {-std::sin(latitude), std::cos(latitude) * std::sin(longitude), std::cos(latitude) * std::cos(longitude)};
 }
 
-TEST(PanoramaRays, LookWhereTheirLongitudeAndLatitudeSay) {
+TEST(PanoramaRays, FollowLongitudeAndLatitude) {
     const Camera camera(around_view(), {300, 200, 250});
     for (int row = 0; row < rows; ++row) {
         for (int column = 0; column < columns; ++column) {
@@ -63,7 +63,7 @@ class Panoramas : public Rendering {
 };
 
 // The sphere has the same distance in all directions, and each pixel hits it in its direction.
-TEST_F(Panoramas, OfASphereFromItsMiddleAreEvenlyFar) {
+TEST_F(Panoramas, SphereIsEquallyFarFromCentre) {
     set_hollow(48);
     View view = around_view();
     view.mode = ViewMode::isosurface;
@@ -80,7 +80,7 @@ TEST_F(Panoramas, OfASphereFromItsMiddleAreEvenlyFar) {
 }
 
 // Turning the eye by whole columns shifts the picture by the same number, also across its edge.
-TEST_F(Panoramas, GoOnOverTheirEdge) {
+TEST_F(Panoramas, ContinueAcrossEdge) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     renderer().set_volume(grid, voxels(grid, [](auto z, auto a, auto b) {
                                     return 20 + 15 * std::sin(0.5 * double(z)) * std::cos(0.4 * double(a)) *
@@ -105,7 +105,7 @@ TEST_F(Panoramas, GoOnOverTheirEdge) {
 }
 
 // Path tracing starts along the same rays.
-TEST_F(Panoramas, AreTracedAsTheyAreCast) {
+TEST_F(Panoramas, TracingMatchesCasting) {
     set_hollow(32);
     View view = around_view();
     view.transparent = true;
@@ -128,7 +128,7 @@ TEST_F(Panoramas, AreTracedAsTheyAreCast) {
 }
 
 // A corner of the box is at its projection, and so is the point halfway to the next corner.
-TEST_F(Panoramas, HaveTheLinesOfTheBox) {
+TEST_F(Panoramas, DrawBoxLines) {
     const VolumeGrid grid = db_grid(20, 20, 20);
     renderer().set_volume(grid, voxels(grid, [](auto...) { return -10; }).data());
     View view = around_view();
@@ -155,7 +155,7 @@ TEST_F(Panoramas, MayBeOfAnySize) {
     EXPECT_EQ(renderer().render(view).pixels.size(), 4U);
 }
 
-TEST(PanoramaViews, AreForOneEye) {
+TEST(PanoramaViews, RejectStereo) {
     View view = around_view();
     check_view(view);
     view.stereo = Stereo::anaglyph;

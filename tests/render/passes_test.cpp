@@ -37,7 +37,7 @@ class Passes : public Rendering {
     View view_;
 };
 
-TEST_F(Passes, OnePassIsThePictureWithoutJitter) {
+TEST_F(Passes, SinglePassHasNoJitter) {
     const Image plain = renderer().render(view_);
     view_.samples = 2;
     EXPECT_NE(renderer().render(view_).pixels, plain.pixels);
@@ -45,7 +45,7 @@ TEST_F(Passes, OnePassIsThePictureWithoutJitter) {
     EXPECT_EQ(renderer().render(view_).pixels, plain.pixels);
 }
 
-TEST_F(Passes, AreTheSameEachTime) {
+TEST_F(Passes, AreReproducible) {
     view_.samples = 5;
     EXPECT_EQ(renderer().render(view_).pixels, renderer().render(view_).pixels);
 }
@@ -55,7 +55,7 @@ TEST_F(Passes, AreTheSameEachTime) {
 // 0.01 in the mean of 1000. Transmittance is the exponential of a sum that varies by 8 % from pass to pass. This raises
 // its mean by half the square, 0.3 % of about 10 levels. A bias of a quarter step would change the ramp by 0.25 / 8,
 // ten times as much.
-TEST_F(Passes, HaveTheTruthAsTheirMean) {
+TEST_F(Passes, AreUnbiased) {
     View truth = view_;
     truth.width *= 4;
     truth.height *= 4;
@@ -68,7 +68,7 @@ TEST_F(Passes, HaveTheTruthAsTheirMean) {
 }
 
 // Steps of two voxels cause ringing in speckle; further passes sample in between.
-TEST_F(Passes, ComeNearerToTheTruthPixelByPixel) {
+TEST_F(Passes, ReduceErrorOfPixels) {
     view_.projection = Projection::perspective;
     View truth = view_;
     truth.step = 0.125;

@@ -42,7 +42,7 @@ VolumeGrid odd_grid(VoxelType type) {
     return db_grid(69, 46, 37, type);
 }
 
-TEST_F(PeakSlots, ShowWhatVoxelsShow) {
+TEST_F(PeakSlots, LookLikeVoxels) {
     for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::f32}) {
         const std::vector<std::byte> codes = voxels(odd_grid(type), tissue(0));
         std::vector<std::vector<std::vector<std::uint8_t>>> seen;
@@ -62,7 +62,7 @@ TEST_F(PeakSlots, ShowWhatVoxelsShow) {
     }
 }
 
-TEST_F(PeakSlots, LinesOfWholeWordsShowTheSame) {
+TEST_F(PeakSlots, WholeWordsGiveSamePictures) {
     const VolumeGrid grid = db_grid(64, 30, 21, VoxelType::u8);  // sixteen peaks per line
     const std::vector<std::byte> codes = voxels(grid, points(7));
     std::vector<std::vector<std::vector<std::uint8_t>>> seen;
@@ -77,7 +77,7 @@ TEST_F(PeakSlots, LinesOfWholeWordsShowTheSame) {
     EXPECT_EQ(seen[1], seen[3]);
 }
 
-TEST_F(PeakSlots, OfHalfFloatsAreTheirLargest) {
+TEST_F(PeakSlots, HalfFloatsUseLargestValue) {
     VolumeGrid grid = db_grid(8, 1, 1, VoxelType::f16);
     grid.scale = 1;
     for (const bool peaks : {false, true}) {
@@ -94,7 +94,7 @@ TEST_F(PeakSlots, OfHalfFloatsAreTheirLargest) {
     }
 }
 
-TEST_F(PeakSlots, OfALargeVolumeAreOfEightDepths) {
+TEST_F(PeakSlots, LargeVolumeUsesEightDepths) {
     const VolumeGrid grid = db_grid(257, 256, 256, VoxelType::u8);
     const std::vector<std::byte> codes = voxels(grid, [](std::int64_t z, std::int64_t a, std::int64_t b) {
         return z / 16 % 4 == 1 && (a + b) / 32 % 3 == 0 ? 35.0 : -4.0;
@@ -116,7 +116,7 @@ TEST_F(PeakSlots, OfALargeVolumeAreOfEightDepths) {
 }
 
 // Slice by slice over another volume, and over earlier contents of the slot: only new slices are rebuilt.
-TEST_F(PeakSlots, RollingShowsWhatVoxelsShow) {
+TEST_F(PeakSlots, RollingLooksLikeVoxels) {
     const VolumeGrid grid = odd_grid(VoxelType::u8);
     const auto above = voxels(grid, points(100)), below = voxels(grid, points(200));
     const auto before = voxels(grid, [](auto...) { return 38.0; });
@@ -144,7 +144,7 @@ TEST_F(PeakSlots, RollingShowsWhatVoxelsShow) {
 }
 
 // If the peaks indicate empty bricks, the voxels do not matter.
-TEST_F(PeakSlots, NobodyLooksAtTheVoxelsAgain) {
+TEST_F(PeakSlots, VoxelsAreNotReadAgain) {
     make_with(true, odd_grid(VoxelType::u8));
     const std::vector<std::byte> codes = voxels(grid_, tissue(0));
     write(0, codes);

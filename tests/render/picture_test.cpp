@@ -42,7 +42,7 @@ class Picture : public Rendering {
     View view_;
 };
 
-TEST_F(Picture, HasTheAskedSizeAndBackground) {
+TEST_F(Picture, HasRequestedSizeAndBackground) {
     view_.background = {0.2, 0.4, 0.6};
     const Image image = renderer().render(view_);
     EXPECT_EQ(image.width, 61);
@@ -53,7 +53,7 @@ TEST_F(Picture, HasTheAskedSizeAndBackground) {
     EXPECT_NE(pixel(image, 30, 22), (std::array{51, 102, 153, 255}));
 }
 
-TEST_F(Picture, TransparentOneLaidOverTheBackgroundIsTheOpaqueOne) {
+TEST_F(Picture, TransparentPictureOverBackgroundEqualsOpaqueOne) {
     view_.opacity = 0.3;
     view_.background = {0.2, 0.4, 0.6};
     const Image opaque = renderer().render(view_);
@@ -75,19 +75,19 @@ TEST_F(Picture, TransparentOneLaidOverTheBackgroundIsTheOpaqueOne) {
     EXPECT_GT(veiled, 50);
 }
 
-TEST_F(Picture, IsTheSameEachTime) {
+TEST_F(Picture, IsReproducible) {
     const Image first = renderer().render(view_);
     EXPECT_EQ(renderer().render(view_).pixels, first.pixels);
 }
 
-TEST_F(Picture, OnlyFinishedPixelsComeBack) {
+TEST_F(Picture, ReadsBackFinishedPixelsOnly) {
     const std::int64_t before = renderer().bytes_read_back();
     EXPECT_EQ(before, 0);
     renderer().render(view_);
     EXPECT_EQ(renderer().bytes_read_back(), 61 * 45 * 4);
 }
 
-TEST_F(Picture, BoxDrawsLinesAtTheVolumesEdges) {
+TEST_F(Picture, BoxDrawsLinesAtEdgesOfVolume) {
     view_.projection = Projection::orthographic;
     view_.azimuth_deg = view_.elevation_deg = 0;
     view_.width = view_.height = 101;
@@ -102,7 +102,7 @@ TEST_F(Picture, BoxDrawsLinesAtTheVolumesEdges) {
     EXPECT_EQ(pixel(with, 50, 50), pixel(without, 50, 50));
 }
 
-TEST_F(Picture, LightingShades) {
+TEST_F(Picture, LightingChangesShading) {
     view_.lighting = false;
     const Image flat = renderer().render(view_);
     view_.lighting = true;
@@ -111,7 +111,7 @@ TEST_F(Picture, LightingShades) {
     EXPECT_EQ(renderer().render(view_).pixels, flat.pixels);
 }
 
-TEST_F(Picture, EachPresetShowsTheVolume) {
+TEST_F(Picture, EachPresetShowsVolume) {
     for (const char* preset : {"oct-gray", "tissue", "retina", "angiogram", "gray"}) {
         view_.preset = preset;
         EXPECT_LT(renderer().measure(view_)[22 * 61 + 30].transmittance, 0.05) << preset;
@@ -133,13 +133,13 @@ TEST_F(Picture, AutomaticPresetIsTissueForDbAndGrayOtherwise) {
     EXPECT_NE(picture_of("automatic"), picture_of("tissue"));
 }
 
-TEST(DbGrid, SpellsItsQuantityAsTheRecipeDoes) {
+TEST(DbGrid, SpellsQuantityLikeRecipe) {
     const VolumeGrid grid = db_grid(1, 1, 1);
     EXPECT_EQ(Value(grid.quantity), value_of(Recipe{.quantity = Quantity::db}, "quantity"));
     EXPECT_EQ(grid.unit, "dB above noise floor");
 }
 
-TEST_F(Picture, EachEndOfTheRangeIsChosenWhereItIsLeftOpen) {
+TEST_F(Picture, OpenEndsOfRangeAreAutomatic) {
     const auto pixels = [&](double low, double high) {
         view_.low = low;
         view_.high = high;
@@ -154,7 +154,7 @@ TEST_F(Picture, EachEndOfTheRangeIsChosenWhereItIsLeftOpen) {
     EXPECT_NE(pixels(0, 40), chosen);  // zero has no special meaning
 }
 
-TEST_F(Picture, ForeignVolumesSpanTheirPercentiles) {
+TEST_F(Picture, ForeignVolumesSpanPercentiles) {
     VolumeGrid grid = db_grid(32, 32, 32);
     grid.quantity = grid.unit = "";
     const ValueAt some = ball(grid, 16);
@@ -166,7 +166,7 @@ TEST_F(Picture, ForeignVolumesSpanTheirPercentiles) {
     EXPECT_GT(rays[22 * 61 + 12].transmittance, 0.99);
 }
 
-TEST_F(Picture, VoxelsThatAreNoNumbersDoNotSpread) {
+TEST_F(Picture, NonFiniteVoxelsDoNotSpread) {
     const VolumeGrid grid = db_grid(32, 32, 32);
     const ValueAt some = ball(grid, 16);
     const auto holed = [&](std::int64_t z, std::int64_t a, std::int64_t b) {
@@ -180,7 +180,7 @@ TEST_F(Picture, VoxelsThatAreNoNumbersDoNotSpread) {
     }
 }
 
-TEST_F(Picture, ViewsThatCannotWorkNameTheKey) {
+TEST_F(Picture, InvalidViewsNameKey) {
     view_.zoom = 0;
     EXPECT_THAT(refusal(), testing::HasSubstr("view.zoom"));
     view_ = {};

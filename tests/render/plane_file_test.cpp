@@ -48,12 +48,12 @@ TransferCurve curve_of_all_kinds() {
     return {.nodes = {{0, 0, 0, 0, 0, 0.2}, {40, 1, 1, 1, 3, 0.9}}, .unit = "counts", .length_um = 55, .plane = plane};
 }
 
-TEST_F(PlaneFile, WrittenAndReadAgainIsTheSame) {
+TEST_F(PlaneFile, RoundTripKeepsCurve) {
     write_transfer(folder_ / "curve.toml", curve_of_all_kinds());
     EXPECT_EQ(read_transfer(folder_ / "curve.toml"), curve_of_all_kinds());
 }
 
-TEST_F(PlaneFile, CurvesOfOneAxisStayReadableToOlderPrograms) {
+TEST_F(PlaneFile, OneAxisCurvesStayReadableByOlderPrograms) {
     TransferCurve curve = curve_of_all_kinds();
     curve.plane.reset();
     for (TransferNode& node : curve.nodes) node.roughness = no_roughness;
@@ -62,7 +62,7 @@ TEST_F(PlaneFile, CurvesOfOneAxisStayReadableToOlderPrograms) {
     for (const char* key : {"second", "boxes", "roughness", "strokes"}) EXPECT_EQ(text.find(key), std::string::npos);
 }
 
-TEST_F(PlaneFile, NothingButWidgetsIsSeenWhereNoExtinctionsAreGiven) {
+TEST_F(PlaneFile, WithoutExtinctionsOnlyWidgetsAreVisible) {
     const TransferCurve curve =
         read(std::string(head) + std::string(axis) + "boxes = [10, 20, 0.5, 1, 0.1, 1, 0, 0, 50]\n");
     for (const TransferNode& node : curve.nodes) EXPECT_EQ(node.extinction, 0);
@@ -73,7 +73,7 @@ TEST_F(PlaneFile, NothingButWidgetsIsSeenWhereNoExtinctionsAreGiven) {
     EXPECT_THAT(refusal(std::string(head)), HasSubstr("plane.toml, transfer.extinctions: has 0 of at least 2 points"));
 }
 
-TEST_F(PlaneFile, RoughnessHasPlacesOfItsOwn) {
+TEST_F(PlaneFile, RoughnessHasSeparatePoints) {
     const TransferCurve curve =
         read(std::string(head) + "extinctions = [0, 0, 40, 100]\nroughness = [10, 0.25, 20, 0.75]\n");
     ASSERT_EQ(curve.nodes.size(), 4u);
@@ -116,7 +116,7 @@ TEST_F(PlaneFile, RefusalsNameFileKeyAndRemedy) {
     EXPECT_THAT(refusal_of(boxes + "]"), HasSubstr("has 65 widgets, more than 64"));
 }
 
-TEST_F(PlaneFile, SessionsCarryIt) {
+TEST_F(PlaneFile, SessionsStoreCurve) {
     View view;
     view.transfer_curve = curve_of_all_kinds();
     const std::string session = session_toml({}, view, "");
@@ -126,7 +126,7 @@ TEST_F(PlaneFile, SessionsCarryIt) {
 
 class PlaneInUse : public test::Rendering {};
 
-TEST_F(PlaneInUse, WrittenAndReadAgainGivesTheSamePicture) {
+TEST_F(PlaneInUse, RoundTripGivesSamePicture) {
     const VolumeGrid grid = test::db_grid(24, 24, 24);
     renderer().set_volume(grid, test::voxels(grid, test::ball(grid, 12)).data());
     View view;

@@ -8,7 +8,7 @@
 namespace echolux::test {
 namespace {
 
-TEST(PlaneTable, OfABoxIsAPyramidThatFadesOverItsRim) {
+TEST(PlaneTable, BoxIsPyramidWithFadingRim) {
     const TransferFunction function = function_of({SecondAxis::gradient, 0, 8, {box({10, 20}, {2, 6}, 100, 0.5)}});
     const auto extinction = [&](double value, double second) { return seen_at(function, {value, second}).extinction; };
     EXPECT_DOUBLE_EQ(extinction(15, 4), 100);
@@ -21,14 +21,14 @@ TEST(PlaneTable, OfABoxIsAPyramidThatFadesOverItsRim) {
     EXPECT_DOUBLE_EQ(seen_at(function, {30, 4}).red, 0.2 + 0.8 * 0.75) << "the curve's";
 }
 
-TEST(PlaneTable, RimsAtTheEndsOfTheAxesDoNotFade) {
+TEST(PlaneTable, RimsAtEndsOfAxesDoNotFade) {
     const TransferFunction function = function_of({SecondAxis::gradient, 0, 8, {box({10, 40}, {0, 4}, 100, 1)}});
     EXPECT_DOUBLE_EQ(seen_at(function, {40, 0}).extinction, 100);
     EXPECT_DOUBLE_EQ(seen_at(function, {17.5, 0}).extinction, 50);
     EXPECT_DOUBLE_EQ(seen_at(function, {40, 3}).extinction, 50);
 }
 
-TEST(PlaneTable, OfAnArcStandsOnItsTwoMaterials) {
+TEST(PlaneTable, ArcConnectsTwoMaterials) {
     const TransferWidget arc{.shape = WidgetShape::arc,
                              .points = {{8, 4}, {24, 4}},
                              .width = 0.25,
@@ -45,7 +45,7 @@ TEST(PlaneTable, OfAnArcStandsOnItsTwoMaterials) {
     EXPECT_EQ(extinction(7.9, 0), 0);
 }
 
-TEST(PlaneTable, OfAStrokeLiesAroundItsPoints) {
+TEST(PlaneTable, StrokeCoversItsPoints) {
     const TransferWidget stroke{.shape = WidgetShape::stroke,
                                 .points = {{4, 0.8}, {20, 0.8}, {20, 6}},
                                 .width = 0.1,
@@ -60,7 +60,7 @@ TEST(PlaneTable, OfAStrokeLiesAroundItsPoints) {
     EXPECT_EQ(seen_at(function, {12, 1.7}).extinction, 0);
 }
 
-TEST(PlaneTable, TheLargestCountsAndColoursAreMixedInWhateverOrder) {
+TEST(PlaneTable, LargestExtinctionCountsAndColoursMixInAnyOrder) {
     TransferWidget red = box({0, 30}, {0, 8}, 30), blue = box({10, 40}, {0, 8}, 10);
     red.colour = {1, 0, 0};
     blue.colour = {0, 0, 1};
@@ -73,7 +73,7 @@ TEST(PlaneTable, TheLargestCountsAndColoursAreMixedInWhateverOrder) {
     EXPECT_EQ(node, seen_at(other, {20, 4}));
 }
 
-TEST(PlaneTable, KnowsTheLargestOfEachValueWhateverTheSecondAxisSays) {
+TEST(PlaneTable, StoresLargestExtinctionOfEachValue) {
     const PlaneTable table =
         plane_table(function_of({SecondAxis::gradient, 0, 8, {box({10, 20}, {2, 6}, 100, 0.5)}}), 81);
     for (std::size_t i = 0; i < 81; ++i) {
@@ -87,7 +87,7 @@ TEST(PlaneTable, KnowsTheLargestOfEachValueWhateverTheSecondAxisSays) {
 }
 
 // For relative curves, slopes are per voxel and relative to the range; otherwise they are per micrometre.
-TEST(PlaneFunction, IsSpreadAsTheValuesAre) {
+TEST(PlaneFunction, SpreadsWithValues) {
     VolumeGrid grid = db_grid(8, 8, 8);
     grid.spacing_um = {4, 5, 6};
     View view;

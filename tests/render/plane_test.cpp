@@ -40,7 +40,7 @@ class Planes2D : public Rendering {
     View view_;
 };
 
-TEST_F(Planes2D, WhatIsTheSameAlongTheSecondAxisIsTheCurveBitForBit) {
+TEST_F(Planes2D, ConstantSecondAxisEqualsCurveBitForBit) {
     const VolumeGrid grid = db_grid(30, 41, 37, VoxelType::u8);
     renderer().set_volume(grid, voxels(grid, speckle_in_boxes).data());
     view_.width = view_.height = 80;
@@ -61,7 +61,7 @@ TEST_F(Planes2D, WhatIsTheSameAlongTheSecondAxisIsTheCurveBitForBit) {
     }
 }
 
-TEST_F(Planes2D, ABoxOverAllOfTheSecondAxisIsAStepOfTheCurve) {
+TEST_F(Planes2D, BoxOverSecondAxisEqualsStepOfCurve) {
     const VolumeGrid grid = db_grid(30, 41, 37, VoxelType::u8);
     renderer().set_volume(grid, voxels(grid, speckle_in_boxes).data());
     view_.width = view_.height = 80;
@@ -76,7 +76,7 @@ TEST_F(Planes2D, ABoxOverAllOfTheSecondAxisIsAStepOfTheCurve) {
 
 // Two materials with the same values, one steep and one flat. Expected values: shared/prototypes of the formula in
 // NumPy, which sample the volume independently.
-TEST_F(Planes2D, MaterialsOfTheSameValuesAreToldApartByTheirSlopes) {
+TEST_F(Planes2D, SlopesDistinguishMaterialsOfSameValues) {
     const VolumeGrid grid = db_grid(32, 16, 16);
     renderer().set_volume(grid, voxels(grid, [](std::int64_t z, std::int64_t a, std::int64_t) {
                                     return 20 + (a < 8 ? 0.5 : 4) * (static_cast<double>(z) - 15.5);
@@ -91,7 +91,7 @@ TEST_F(Planes2D, MaterialsOfTheSameValuesAreToldApartByTheirSlopes) {
 }
 
 // In a ball whose brightness depends on the radius, each isosurface has the curvature of its radius.
-TEST_F(Planes2D, CurvatureIsThatOfBalls) {
+TEST_F(Planes2D, CurvatureMatchesBalls) {
     const VolumeGrid grid = db_grid(48, 48, 48);
     const auto radius = [](std::int64_t z, std::int64_t a, std::int64_t b) {
         return std::hypot(static_cast<double>(z) - 23.5, static_cast<double>(a) - 23.5, static_cast<double>(b) - 23.5);
@@ -109,7 +109,7 @@ TEST_F(Planes2D, CurvatureIsThatOfBalls) {
     }
 }
 
-TEST_F(Planes2D, DistanceIsCountedFromTheSurface) {
+TEST_F(Planes2D, DistanceIsMeasuredFromSurface) {
     VolumeGrid grid = db_grid(40, 16, 16);
     grid.spacing_um = {2, 2, 2};
     grid.first_depth_um = 30;
@@ -156,7 +156,7 @@ TEST_F(Planes2D, SkippingChangesNoBit) {
     }
 }
 
-TEST_F(Planes2D, WidgetsThatMoveAreSeenAtOnce) {
+TEST_F(Planes2D, MovedWidgetsAreShownAtOnce) {
     const VolumeGrid grid = db_grid(32, 32, 32);
     renderer().set_volume(grid, voxels(grid, ball(grid, 14)).data());
     view_.width = view_.height = 48;
@@ -171,7 +171,7 @@ TEST_F(Planes2D, WidgetsThatMoveAreSeenAtOnce) {
 }
 
 // Counts again independently: slopes from differences of the voxels themselves.
-TEST_F(Planes2D, TheHistogramCountsWhatVoxelsHold) {
+TEST_F(Planes2D, HistogramCountsVoxels) {
     VolumeGrid grid = db_grid(32, 16, 12);
     grid.spacing_um = {1, 2, 3};
     const auto value = [](std::int64_t z, std::int64_t a, std::int64_t b) {
@@ -219,7 +219,7 @@ TEST_F(Planes2D, TheHistogramCountsWhatVoxelsHold) {
 }
 
 // With live rings, only complete volumes are counted. A constant volume has no slope.
-TEST_F(Planes2D, TheHistogramOfALiveRingIsOfWholeVolumes) {
+TEST_F(Planes2D, HistogramOfLiveRingUsesWholeVolumes) {
     const VolumeGrid grid = db_grid(16, 12, 10, VoxelType::u8);
     SlotsWanted wanted;
     wanted.grid = grid;
@@ -246,7 +246,7 @@ TEST_F(Planes2D, TheHistogramOfALiveRingIsOfWholeVolumes) {
     EXPECT_EQ(histogram->counts[77 * shared::plane_bins / 256], grid.voxels()) << "in the lowest row";
 }
 
-TEST_F(Planes2D, ShippedPresetsOfTwoAxesShowTheSurfacesOfABall) {
+TEST_F(Planes2D, ShippedPresetsShowSurfacesOfBall) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     renderer().set_volume(grid, voxels(grid, [&](std::int64_t z, std::int64_t a, std::int64_t b) {
                                     return ball(grid, 80)(z, a, b) > 32 ? 35. : 5.;

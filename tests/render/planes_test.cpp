@@ -68,7 +68,7 @@ double met(const glm::dvec3& start, const glm::dvec3& unit, const BScanPose& pos
 }
 
 // Every ray hits the plane, A-scan and depth predicted by geometry, the nearest first.
-TEST_F(Planes, LieWhereTheyWereScanned) {
+TEST_F(Planes, AreDrawnWhereScanned) {
     for (const auto& poses : {cross, parallel}) {
         show(poses, [](auto...) { return 30.0; });
         for (const Projection projection : {Projection::orthographic, Projection::perspective}) {
@@ -112,7 +112,7 @@ TEST_F(Planes, LieWhereTheyWereScanned) {
     }
 }
 
-TEST_F(Planes, NothingIsMadeUpBetweenThem) {
+TEST_F(Planes, AreNotInterpolated) {
     show(parallel, [](std::int64_t, std::int64_t, std::int64_t b) { return b % 2 == 0 ? 40.0 : 0.0; });
     view_.azimuth_deg = 30;
     view_.elevation_deg = 35;
@@ -129,7 +129,7 @@ TEST_F(Planes, NothingIsMadeUpBetweenThem) {
 }
 
 // From the front, three planes are one behind the other.
-TEST_F(Planes, TranslucentOnesMixFromFrontToBack) {
+TEST_F(Planes, TranslucentPlanesBlendFromFrontToBack) {
     show(parallel, [](std::int64_t, std::int64_t, std::int64_t b) {
         return std::array{40.0, 20.0, 30.0, 0.0}[static_cast<std::size_t>(b)];
     });
@@ -143,7 +143,7 @@ TEST_F(Planes, TranslucentOnesMixFromFrontToBack) {
     EXPECT_EQ(level(renderer().render(view_), view_.width / 3, view_.height / 2), 191);
 }
 
-TEST_F(Planes, FlowLiesOverThem) {
+TEST_F(Planes, DrawFlowOverPlanes) {
     show(cross, [](auto...) { return 20.0; });
     VolumeGrid flow = grid(2);
     flow.quantity = "velocity";
@@ -161,7 +161,7 @@ TEST_F(Planes, FlowLiesOverThem) {
     EXPECT_NEAR(level(image, 4 * view_.width / 5, view_.height / 2), 128, 2);
 }
 
-TEST_F(Planes, FitThePicture) {
+TEST_F(Planes, FitShowsWholePlanes) {
     show(cross, [](auto...) { return 40.0; });
     view_.fit = true;
     const Image image = renderer().render(view_);
@@ -174,7 +174,7 @@ TEST_F(Planes, FitThePicture) {
     EXPECT_NEAR(static_cast<double>(last - first + 1), static_cast<double>(view_.width) / 1.04, 2);
 }
 
-TEST_F(Planes, ProbesTellTheBScan) {
+TEST_F(Planes, ProbesReportBScan) {
     show(cross, [](std::int64_t z, std::int64_t a, std::int64_t b) {
         return static_cast<double>(z + a) / 4 + 10 * static_cast<double>(b);
     });
@@ -186,7 +186,7 @@ TEST_F(Planes, ProbesTellTheBScan) {
 }
 
 // A live volume of planes is displayed as far as it is filled.
-TEST_F(Planes, OfALiveVolumeOnlyWhatIsFilledIsSeen) {
+TEST_F(Planes, LiveVolumeShowsFilledPartOnly) {
     SlotsWanted wanted;
     wanted.grid = grid(2);
     wanted.range = {0, 40};
@@ -206,7 +206,7 @@ TEST_F(Planes, OfALiveVolumeOnlyWhatIsFilledIsSeen) {
     EXPECT_EQ(brightness(90, 2, 3), 255);
 }
 
-TEST_F(Planes, WhatCannotBeIsRefused) {
+TEST_F(Planes, RejectsInvalidViews) {
     show(cross, [](auto...) { return 40.0; });
     view_.show = Shown::slice;
     EXPECT_THROW(renderer().render(view_), Error);

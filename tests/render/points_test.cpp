@@ -23,7 +23,7 @@ class Points : public Rendering {
 };
 
 // In the front view, each column of voxels shows a disc with the ball's radius in the centre of its square.
-TEST_F(Points, AreDiscsOfTheAskedSize) {
+TEST_F(Points, AreDiscsOfRequestedSize) {
     const VolumeGrid grid = db_grid(10, 12, 14);
     renderer().set_volume(grid, voxels(grid, [](auto...) { return 30.0; }).data());
     View view = view_of(grid);
@@ -54,7 +54,7 @@ TEST_F(Points, AreDiscsOfTheAskedSize) {
     }
 }
 
-TEST_F(Points, BelongToVoxelsThatCanBeSeenOnly) {
+TEST_F(Points, CoverVisibleVoxelsOnly) {
     const VolumeGrid grid = db_grid(10, 12, 14);
     View view = view_of(grid);
     const TransferFunction function = transfer_function(view, grid, {});
@@ -68,7 +68,7 @@ TEST_F(Points, BelongToVoxelsThatCanBeSeenOnly) {
 }
 
 // At an angle, the first ball hit by a ray equals the result of a search through all balls.
-TEST_F(Points, FrontMostIsSeen) {
+TEST_F(Points, FrontBallIsVisible) {
     const VolumeGrid grid = db_grid(10, 12, 14);
     const auto is_there = [](std::int64_t z, std::int64_t a, std::int64_t b) { return noise(z, a, b) < 0.1; };
     const auto some = [&](std::int64_t z, std::int64_t a, std::int64_t b) {

@@ -85,16 +85,16 @@ class ProbedBall : public Probing {
     }
 };
 
-TEST_F(ProbedBall, IsMetWhereTheRayMeetsTheSphere) {
+TEST_F(ProbedBall, IsHitWhereRayMeetsSphere) {
     for (const auto& [x, y] : {std::pair{60, 50}, {71, 38}, {45, 60}, {60, 30}, {2, 3}}) expect_the_sphere(x, y);
 }
 
-TEST_F(ProbedBall, IsMetOffCentreInPerspective) {
+TEST_F(ProbedBall, IsHitOffCentreInPerspective) {
     look_askew_in_perspective();
     for (const auto& [x, y] : {std::pair{60, 50}, {74, 44}, {44, 66}, {70, 62}, {119, 99}}) expect_the_sphere(x, y);
 }
 
-TEST_F(ProbedBall, PlacesAreInMicrometres) {
+TEST_F(ProbedBall, ReportsPositionsInMicrometres) {
     VolumeGrid grid = grid_;
     grid.spacing_um = {2, 2, 2};
     show(grid, ball(grid, radius));
@@ -121,7 +121,7 @@ double quarter_held_back(double opacity) {
     return 0.1 + std::sqrt(2 * -std::log(0.75) / slope);
 }
 
-TEST_F(Probing, CompositeMeetsWhatHoldsAQuarterOfTheLightBack) {
+TEST_F(Probing, CompositeStopsAtQuarterOfLight) {
     show(db_grid(edge, edge, edge), block);
     view_.elevation_deg = 90;
     for (const double opacity : {30.0, 100.0, 1000.0}) {
@@ -134,7 +134,7 @@ TEST_F(Probing, CompositeMeetsWhatHoldsAQuarterOfTheLightBack) {
     }
 }
 
-TEST_F(Probing, CompositeMeetsTheSamePlaneAskew) {
+TEST_F(Probing, CompositeHitsSamePlaneObliquely) {
     show(db_grid(edge, edge, edge), block);
     look_askew_in_perspective();
     view_.opacity = 1000;
@@ -152,7 +152,7 @@ TEST_F(Probing, CompositeMeetsTheSamePlaneAskew) {
     }
 }
 
-TEST_F(Probing, MaximumIsTheVoxelThatHoldsIt) {
+TEST_F(Probing, MaximumReportsItsVoxel) {
     for (const VoxelType type : {VoxelType::f32, VoxelType::u16, VoxelType::u8}) {
         const VolumeGrid grid = db_grid(24, 26, 28, type);
         // Along each ray, one voxel stands out.
@@ -181,7 +181,7 @@ TEST_F(Probing, MaximumIsTheVoxelThatHoldsIt) {
     }
 }
 
-TEST_F(Probing, MinimumIsTheVoxelThatHoldsIt) {
+TEST_F(Probing, MinimumReportsItsVoxel) {
     const VolumeGrid grid = db_grid(24, 26, 28);
     const auto some = [](std::int64_t z, std::int64_t a, std::int64_t b) {
         const bool stands_out = b == static_cast<std::int64_t>(28 * noise(z, a, 99));
@@ -200,7 +200,7 @@ TEST_F(Probing, MinimumIsTheVoxelThatHoldsIt) {
     }
 }
 
-TEST_F(Probing, PointsMeetTheFirstBall) {
+TEST_F(Probing, PointsReportFirstBall) {
     show(db_grid(edge, edge, edge), block);
     view_.elevation_deg = 90;
     view_.mode = ViewMode::points;
@@ -214,7 +214,7 @@ TEST_F(Probing, PointsMeetTheFirstBall) {
 }
 
 // The volume, 80 x 80 in the plane, fills the 100 rows of the picture: a pixel is 0.8 voxels wide.
-TEST_F(Probing, SectionsTellPlacesInTheirPlane) {
+TEST_F(Probing, SectionsReportPositionsInPlane) {
     show(db_grid(edge, edge, edge), block);
     look_askew_in_perspective();  // a section must ignore it
     view_.roll_deg = 0;
@@ -233,7 +233,7 @@ TEST_F(Probing, SectionsTellPlacesInTheirPlane) {
 }
 
 // In any mode, the reported position is on the ray of the pixel, and the value is that of the volume there.
-TEST_F(Probing, EveryModeTellsAVoxelOnItsRay) {
+TEST_F(Probing, EveryModeReportsVoxelOnRay) {
     show(db_grid(edge, edge, edge), ball(db_grid(edge, edge, edge), 36));
     look_askew_in_perspective();
     view_.isovalue = 10;
@@ -254,7 +254,7 @@ TEST_F(Probing, EveryModeTellsAVoxelOnItsRay) {
     }
 }
 
-TEST_F(Probing, SeesNothingWhereNothingIs) {
+TEST_F(Probing, FindsNoVoxelInEmptyVolume) {
     show(db_grid(edge, edge, edge), [](auto...) { return 0.0; });
     for (const ViewMode mode : {ViewMode::composite, ViewMode::mip, ViewMode::isosurface}) {
         view_.mode = mode;
@@ -263,7 +263,7 @@ TEST_F(Probing, SeesNothingWhereNothingIs) {
     }
 }
 
-TEST_F(Probing, BringsOneRayBack) {
+TEST_F(Probing, ReadsBackOneRay) {
     show(db_grid(edge, edge, edge), block);
     renderer().probe(view_, 60, 50);
     EXPECT_EQ(renderer().bytes_read_back(), static_cast<std::int64_t>(sizeof(RayMeasure)));
@@ -282,7 +282,7 @@ TEST_F(Probing, PixelsOutsideAreRefused) {
 }
 
 // The B-scan 5 um behind the centre fills 100 pixels with 80 voxels; depth is down, A-scans to the right.
-TEST_F(Probing, InASectionIsWhatLiesThere) {
+TEST_F(Probing, SectionReportsValueAtPixel) {
     const auto value = [](std::int64_t z, std::int64_t a, std::int64_t b) {
         return 0.1 * static_cast<double>(z) + 0.05 * static_cast<double>(a) + 0.2 * static_cast<double>(b);
     };

@@ -60,7 +60,7 @@ class Progressive : public Rendering {
     double now_s_ = 100;
 };
 
-TEST_F(Progressive, MovesWithAsManyRaysAsThereIsTimeFor) {
+TEST_F(Progressive, MotionUsesAffordableRays) {
     view_.frame_ms = min_frame_ms;
     next();
     view_.azimuth_deg += 1;
@@ -72,7 +72,7 @@ TEST_F(Progressive, MovesWithAsManyRaysAsThereIsTimeFor) {
 
 // Close enough for grains of speckle, two voxels wide, to be larger than the distance of rays. From afar, with one
 // voxel per pixel, half of the speckle is lost and the similarity is 0.86; with two pixels per voxel it is 0.897.
-TEST_F(Progressive, WhatMovesLooksLikeTheFullPicture) {
+TEST_F(Progressive, MotionResemblesFullPicture) {
     view_.zoom = 3;
     const Image coarse = moving();
     view_.frame_ms = 33;
@@ -84,7 +84,7 @@ TEST_F(Progressive, WhatMovesLooksLikeTheFullPicture) {
     EXPECT_LT(similarity(renderer().render(view_), full), 0.9);  // proves that the measure can tell pictures apart
 }
 
-TEST_F(Progressive, WhatMovesLooksLikeTheFullPictureOfRealData) {
+TEST_F(Progressive, MotionResemblesFullPictureOfRealData) {
     const char* folder = std::getenv("ECHOLUX_DATA");
     if (folder == nullptr) GTEST_SKIP() << "needs ECHOLUX_DATA";
     SilentProgress progress;
@@ -97,7 +97,7 @@ TEST_F(Progressive, WhatMovesLooksLikeTheFullPictureOfRealData) {
 }
 
 // Lighting is computed for four samples together, for any kind of light.
-TEST_F(Progressive, WhatMovesIsLitAsTheFullPictureIs) {
+TEST_F(Progressive, MotionIsLitLikeFullPicture) {
     const VolumeGrid grid = db_grid(64, 64, 64);
     renderer().set_volume(grid, voxels(grid, ball(grid, 30)).data());
     view_.box = false;
@@ -123,7 +123,7 @@ TEST_F(Progressive, WhatMovesIsLitAsTheFullPictureIs) {
     EXPECT_LT(shaded[1], 0.95 * lit[1]);
 }
 
-TEST_F(Progressive, TheFirstFullPictureIsThatOfRendering) {
+TEST_F(Progressive, FirstFullPictureEqualsRendering) {
     view_.frame_ms = 1;
     next();
     const double stopped_s = now_s_;
@@ -138,7 +138,7 @@ TEST_F(Progressive, TheFirstFullPictureIsThatOfRendering) {
     EXPECT_EQ(renderer().read(shown.drawing).pixels, renderer().render(view_).pixels);
 }
 
-TEST_F(Progressive, BecomesThePictureOfAllPasses) {
+TEST_F(Progressive, EndsWithPictureOfAllPasses) {
     const Image finest = renderer().read(at_rest().drawing);
     view_.samples = view_.rest_samples;
     EXPECT_EQ(finest.pixels, renderer().render(view_).pixels);
@@ -146,7 +146,7 @@ TEST_F(Progressive, BecomesThePictureOfAllPasses) {
 
 // Values of the queue count submissions. A picture of one row of workgroups is cast in one part, however busy the
 // machine is.
-TEST_F(Progressive, NothingIsDrawnAtRest) {
+TEST_F(Progressive, RestDrawsNoPictures) {
     view_.width = 16;
     view_.height = shared::group_height;
     const FollowedPicture final = at_rest();
@@ -160,7 +160,7 @@ TEST_F(Progressive, NothingIsDrawnAtRest) {
     EXPECT_EQ(next().drawing.value, final.drawing.value + 2);  // the rays and their resolution, and nothing before them
 }
 
-TEST_F(Progressive, BeginsAnewWithANewVolume) {
+TEST_F(Progressive, RestartsForNewVolume) {
     const Image before = renderer().read(at_rest().drawing);
     const BenchVolume other = speckled_tissue({48, 48, 48});
     renderer().set_volume(other.grid, other.voxels.data());
@@ -168,7 +168,7 @@ TEST_F(Progressive, BeginsAnewWithANewVolume) {
     EXPECT_NE(renderer().read(shown.drawing).pixels, before.pixels);
 }
 
-TEST_F(Progressive, BeginsAnewWithFlowAndWithout) {
+TEST_F(Progressive, RestartsWhenFlowChanges) {
     view_.flow_threshold = 2;
     view_.flow_range = 20;
     const Image before = renderer().read(at_rest().drawing);
@@ -182,7 +182,7 @@ TEST_F(Progressive, BeginsAnewWithFlowAndWithout) {
 }
 
 // A new ring restarts its volume numbers, and its slots may have the same addresses as the old ones.
-TEST_F(Progressive, BeginsAnewWithANewRing) {
+TEST_F(Progressive, RestartsForNewRing) {
     const VolumeGrid grid = db_grid(24, 24, 24);
     const auto shown_at_rest = [&](double value) {
         SlotsWanted wanted;
@@ -208,7 +208,7 @@ TEST_F(Progressive, BeginsAnewWithANewRing) {
     EXPECT_NE(shown_at_rest(12), shown_at_rest(36));
 }
 
-TEST_F(Progressive, WhatWasRefusedStaysRefusedAndTheNextViewIsShown) {
+TEST_F(Progressive, RejectedViewStaysRejectedAndNextIsShown) {
     const Image before = renderer().read(at_rest().drawing);
     const View good = view_;
     view_.width = width / 2;  // needs another accumulation buffer
@@ -220,7 +220,7 @@ TEST_F(Progressive, WhatWasRefusedStaysRefusedAndTheNextViewIsShown) {
     EXPECT_EQ(renderer().read(at_rest().drawing).pixels, before.pixels);
 }
 
-TEST_F(Progressive, AMovementIsAnsweredAtOnce) {
+TEST_F(Progressive, MovementIsShownAtOnce) {
     at_rest();
     view_.azimuth_deg += 30;
     const FollowedPicture moved = next();
@@ -230,7 +230,7 @@ TEST_F(Progressive, AMovementIsAnsweredAtOnce) {
     EXPECT_GE(similarity(renderer().render(view_), settled), 0.999);
 }
 
-TEST_F(Progressive, IsResizedAThousandTimes) {
+TEST_F(Progressive, SurvivesThousandResizes) {
     view_.rest_samples = 2;
     for (int i = 0; i < 1000; ++i) {
         view_.width = 1 + i * 37 % 48;
@@ -244,7 +244,7 @@ TEST_F(Progressive, IsResizedAThousandTimes) {
     }
 }
 
-TEST_F(Progressive, ModesChangeWhilePicturesAreUnderWay) {
+TEST_F(Progressive, ModesMayChangeDuringPictures) {
     const std::array modes{ViewMode::composite, ViewMode::mip, ViewMode::isosurface, ViewMode::points};
     for (std::size_t i = 0; i < 60; ++i) {
         view_.mode = modes[i % modes.size()];

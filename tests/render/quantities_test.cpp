@@ -8,7 +8,7 @@
 namespace echolux::test {
 namespace {
 
-TEST(Quantities, RoundLengthsAreOneTwoFive) {
+TEST(Quantities, RoundLengthsUseOneTwoFive) {
     EXPECT_DOUBLE_EQ(round_below(1), 1);
     EXPECT_DOUBLE_EQ(round_below(1.99), 1);
     EXPECT_DOUBLE_EQ(round_below(2), 2);

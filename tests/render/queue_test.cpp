@@ -23,7 +23,7 @@ class Queues : public testing::Test {
     DeviceChoice choice_;
 };
 
-TEST_F(Queues, GoOnAfterARecordingThatThrows) {
+TEST_F(Queues, ContinueAfterFailedRecording) {
     const gpu::Device device(choice_);
     gpu::Queue queue(device);
     const auto throws = [](const vk::raii::CommandBuffer&) { throw std::runtime_error("not recorded"); };
@@ -33,7 +33,7 @@ TEST_F(Queues, GoOnAfterARecordingThatThrows) {
     }
 }
 
-TEST_F(Queues, ALostDeviceIsAnErrorAndItsWaitersAreReleased) {
+TEST_F(Queues, LostDeviceIsErrorAndReleasesWaiters) {
     const gpu::Device device(choice_);
     gpu::Queue queue(device);
     const gpu::Timeline timeline(device);

@@ -76,7 +76,7 @@ class Screens : public Rendering {
     std::unique_ptr<Screen> screen_;
 };
 
-TEST_F(Screens, WithoutAWindowAreOffScreenAndShowTheirBackground) {
+TEST_F(Screens, AreOffScreenWithBackgroundWithoutWindow) {
     EXPECT_TRUE(screen().is_off_screen());
     EXPECT_EQ(screen().width(), width);
     EXPECT_EQ(screen().height(), height);
@@ -113,7 +113,7 @@ TEST_F(Screens, ShowPanesAtTheirPlaces) {
     }
 }
 
-TEST_F(Screens, EnlargeAndReducePanesOfOtherSizes) {
+TEST_F(Screens, ScalePanesOfOtherSizes) {
     View view;
     view.width = view.height = 10;
     view.box = false;
@@ -130,7 +130,7 @@ TEST_F(Screens, EnlargeAndReducePanesOfOtherSizes) {
     }
 }
 
-TEST(PaneCopies, TakeThePartThatIsSeen) {
+TEST(PaneCopies, CopyVisiblePart) {
     const auto copy = pane_copy({-10, 5, 40, 20}, {80, 10, 1}, {20, 100, 1});
     ASSERT_TRUE(copy);
     EXPECT_TRUE(copy->is_scaled());
@@ -198,7 +198,7 @@ TEST_F(Screens, ShowGlyphsByTheirCoverage) {
 }
 
 // Indices are relative to the part's first vertex.
-TEST_F(Screens, DrawPartsInTheirOrderAndGrowWithThem) {
+TEST_F(Screens, DrawPartsInOrderAndGrow) {
     for (const int count : {3, 2000, 10, 9000}) {
         InterfaceMesh mesh;
         for (int i = 0; i < count; ++i) {
@@ -209,7 +209,7 @@ TEST_F(Screens, DrawPartsInTheirOrderAndGrowWithThem) {
     }
 }
 
-TEST_F(Screens, RefusePartsThatTheMeshDoesNotHave) {
+TEST_F(Screens, RejectInvalidParts) {
     InterfaceMesh mesh;
     add_rectangle(mesh, everywhere, rgba(255, 0, 0, 255), everywhere);
     mesh.parts.front().indices = 7;
@@ -238,14 +238,14 @@ TEST_F(Screens, ShowManyPicturesOfManySizes) {
     EXPECT_EQ(renderer().bytes_read_back() - read_before, read);
 }
 
-TEST_F(Screens, OfNoSizeShowNothing) {
+TEST_F(Screens, EmptyScreenShowsNoPicture) {
     screen().resize(0, 30);
     EXPECT_FALSE(screen().show({}, {}, black));
     screen().resize(20, 30);
     EXPECT_TRUE(screen().show({}, {}, black));
 }
 
-TEST_F(Screens, TellWhatTheInterfaceTakes) {
+TEST_F(Screens, ReportInterfaceTime) {
     EXPECT_FALSE(screen().interface_seconds());
     InterfaceMesh mesh;
     add_rectangle(mesh, everywhere, rgba(255, 0, 0, 255), everywhere);
@@ -255,7 +255,7 @@ TEST_F(Screens, TellWhatTheInterfaceTakes) {
 }
 
 // A pane changes while its pictures are in progress, as fast as possible.
-TEST_F(Screens, FollowPanesThatChange) {
+TEST_F(Screens, FollowChangingPanes) {
     for (int i = 0; i < 60; ++i) {
         const std::int64_t across = 20 + i % 4;
         const std::array panes{ScreenPane{picture(across, 20, 0), {0, 0, across, 20}},
@@ -267,7 +267,7 @@ TEST_F(Screens, FollowPanesThatChange) {
     EXPECT_EQ(pixel(image, 15, 10), pixel(renderer().read(last[0].drawing), 15, 10));
 }
 
-TEST(LostScreens, AreAnError) {
+TEST(LostScreens, RaiseError) {
     std::atomic<bool> lost = false;
     DeviceChoice choice;
     choice.validation = true;
@@ -286,7 +286,7 @@ TEST(LostScreens, AreAnError) {
 }
 
 // Opening a window may fail, and missing features of the window system are reported.
-TEST(WindowSurfaces, ThatCannotBeMadeAreErrors) {
+TEST(WindowSurfaces, FailureIsError) {
     DeviceChoice choice;
     choice.surface.make = [](void*) -> std::uint64_t { throw Error(ErrorCode::device, "no window", "here"); };
     EXPECT_THROW(Renderer{choice}, Error);

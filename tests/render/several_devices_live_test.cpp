@@ -53,7 +53,7 @@ class LiveOfSeveral : public Rendering, public testing::WithParamInterface<std::
     std::unique_ptr<VolumePath> path_;
 };
 
-TEST_P(LiveOfSeveral, TexturesHoldTheBitsOfOne) {
+TEST_P(LiveOfSeveral, TexturesMatchOneDevice) {
     for (const Background background : {Background::none, Background::running}) {
         plan_.recipe.background = background;
         make();
@@ -72,7 +72,7 @@ TEST_P(LiveOfSeveral, TexturesHoldTheBitsOfOne) {
     EXPECT_EQ(blocks, 3 * b_scans);
 }
 
-TEST_P(LiveOfSeveral, EachPartIsShownAsItComes) {
+TEST_P(LiveOfSeveral, ShowsEachPartOnArrival) {
     make(Publishing::rolling);
     ASSERT_TRUE(feed(0));
     for (std::int64_t end = 1; end < b_scans; ++end) {
@@ -103,7 +103,7 @@ TEST_P(LiveOfSeveral, SettingsChangeBetweenBlocksForAllOfThem) {
 }
 
 // The volume in progress is dropped, and the remaining devices make the next ones.
-TEST_P(LiveOfSeveral, ADeviceThatIsLostInMidVolumeIsLeftOut) {
+TEST_P(LiveOfSeveral, ExcludesDeviceLostDuringVolume) {
     plan_.recipe.background = Background::running;
     make();
     ASSERT_TRUE(feed(0));

@@ -74,7 +74,7 @@ TEST_P(Shortcuts, SkippingChangesNoBit) {
     }
 }
 
-TEST_P(Shortcuts, AllTogetherStayWithinOneLevelOfBruteForce) {
+TEST_P(Shortcuts, TogetherStayWithinOneLevelOfBruteForce) {
     view_.step = 0.25;
     const Image expected = brute_force();
     const double all = samples();

@@ -30,7 +30,7 @@ std::vector<std::uint8_t> some_codes(std::int64_t pixels) {
     return codes;
 }
 
-TEST(SkyPictures, TexelsAreLookedForByTheirLight) {
+TEST(SkyPictures, SamplesTexelsByTheirLight) {
     constexpr std::int64_t columns = 12, rows = 7;
     const std::vector<std::uint8_t> codes = some_codes(columns * rows);
     const SkyPicture sky = sky_picture(columns, rows, 3, codes);
@@ -54,7 +54,7 @@ TEST(SkyPictures, TexelsAreLookedForByTheirLight) {
     }
 }
 
-TEST(SkyPictures, LargeOnesAreAveragedAndBlackOnesGiveNothing) {
+TEST(SkyPictures, AveragesLargePicturesAndRejectsInvalidOnes) {
     const std::vector<std::uint8_t> bright(3000 * 2, 200);
     const SkyPicture sky = sky_picture(3000, 2, 1, bright);
     EXPECT_LE(sky.columns, max_sky_columns);
@@ -85,7 +85,7 @@ class TracedSkies : public Traced {
     }
 };
 
-TEST_F(TracedSkies, OneColourIsTheSkyOfThatColour) {
+TEST_F(TracedSkies, UniformPictureEqualsSkyOfItsColour) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     set_volume(grid, ball(grid, 18));
     set_curve({{0, 1, 1, 1, 0}, {.3, 1, 1, 1, 0}, {.35, 1, 1, 1, 20}, {1, 1, 1, 1, 20}}, 0);
@@ -119,7 +119,7 @@ TEST_F(TracedSkies, OneColourIsTheSkyOfThatColour) {
 }
 
 // Single scattering in a slab seen from above: E a p mu / (1 + mu) (1 - exp(-tau (1 + 1 / mu))) over the pixel.
-TEST_F(TracedSkies, OneBrightPixelIsASmallLamp) {
+TEST_F(TracedSkies, BrightPixelEqualsSmallLamp) {
     set_slab();
     constexpr double tau = .5, albedo = .8;
     set_white(tau, 64);
@@ -146,7 +146,7 @@ TEST_F(TracedSkies, OneBrightPixelIsASmallLamp) {
 }
 
 // Together with lamps it is sampled less often, which changes only the noise.
-TEST_F(TracedSkies, AddToLamps) {
+TEST_F(TracedSkies, CombineWithLamps) {
     set_slab();
     set_white(3, 64);
     view_.paths = 24;
@@ -173,7 +173,7 @@ TEST_F(TracedSkies, AddToLamps) {
     }
 }
 
-TEST_F(TracedSkies, FilesThatWereNotReadAreRefused) {
+TEST_F(TracedSkies, RejectsFilesNotRead) {
     view_.sky_picture = "there/is/none.png";
     EXPECT_THROW(check_view(view_), Error);
 }

@@ -49,7 +49,7 @@ class Sliced : public Rendering {
 };
 
 // The volume in front of the plane is cut away, but not the plane. All modes show the same values, in gray.
-TEST_F(Sliced, PlaneLiesAtItsPlaceInAllModes) {
+TEST_F(Sliced, PlaneIsAtItsPositionInAllModes) {
     view_.slices = {0, 0, 2, -3.5};  // in the centre of B-scan 14
     view_.slices_cut = false;
     view_.clip_planes = {0, 0, -1, -5};
@@ -71,7 +71,7 @@ TEST_F(Sliced, PlaneLiesAtItsPlaceInAllModes) {
     }
 }
 
-TEST_F(Sliced, FirstOfSeveralPlanesEndsTheRay) {
+TEST_F(Sliced, FirstOfSeveralPlanesEndsRay) {
     hide_volume();
     view_.slices = {0, 0, 1, 6, 0, 1, 1, 0, 0, 0, 1, -30};  // the last one is outside
     const std::vector<RayMeasure> rays = renderer().measure(view_);
@@ -82,7 +82,7 @@ TEST_F(Sliced, FirstOfSeveralPlanesEndsTheRay) {
     }
 }
 
-TEST_F(Sliced, VolumeBeforeAPlaneIsSeen) {
+TEST_F(Sliced, VolumeInFrontOfPlaneIsVisible) {
     const auto constant = [](auto...) { return 30.0; };
     renderer().set_volume(grid_, voxels(grid_, constant).data());
     view_.opacity = 0.02;
@@ -100,7 +100,7 @@ TEST_F(Sliced, VolumeBeforeAPlaneIsSeen) {
     EXPECT_NEAR(with.pixels[pixel], expected, 1.5);
 }
 
-TEST_F(Sliced, PlanesAreCutAsTheVolumeOrGoThroughAllOfIt) {
+TEST_F(Sliced, PlanesAreCutLikeVolumeOrUncut) {
     hide_volume();
     view_.slices = {0, 0, 1, 0};
     view_.clip_high = {1, 0.5, 1};
@@ -110,7 +110,7 @@ TEST_F(Sliced, PlanesAreCutAsTheVolumeOrGoThroughAllOfIt) {
     EXPECT_GE(at(renderer().measure(view_), 30, 16).distance, 0);
 }
 
-TEST_F(Sliced, ColoursOfTheCurveOnRequest) {
+TEST_F(Sliced, UsesColoursOfCurveOnRequest) {
     view_.opacity = 0;
     view_.preset = "tissue";
     view_.slices = {0, 0, 1, 0};
@@ -192,22 +192,22 @@ class Section : public Rendering {
     View view_;
 };
 
-TEST_F(Section, AcrossBScans) {
+TEST_F(Section, BScanShowsAScansAndDepth) {
     expect_section(SlicePlane::b_scan, a_scans, depth, b_scans,
                    [](std::int64_t x, std::int64_t y, std::int64_t i) { return random(y, x, i); });
 }
 
-TEST_F(Section, EnFaceHasBScansGoingUp) {
+TEST_F(Section, EnFaceShowsBScansUpwards) {
     expect_section(SlicePlane::en_face, a_scans, b_scans, depth,
                    [](std::int64_t x, std::int64_t y, std::int64_t i) { return random(i, x, b_scans - 1 - y); });
 }
 
-TEST_F(Section, FromTheSideHasBScansGoingRight) {
+TEST_F(Section, SideShowsBScansToRight) {
     expect_section(SlicePlane::side, b_scans, depth, a_scans,
                    [](std::int64_t x, std::int64_t y, std::int64_t i) { return random(y, i, x); });
 }
 
-TEST_F(Section, ObliquePlaneShowsValuesOfThatPlane) {
+TEST_F(Section, ObliquePlaneShowsItsValues) {
     renderer().set_volume(grid_, voxels(grid_, ramp).data());
     view_.mode = ViewMode::mip;
     view_.plane = SlicePlane::oblique;
@@ -229,7 +229,7 @@ TEST_F(Section, ObliquePlaneShowsValuesOfThatPlane) {
     EXPECT_NEAR(value(35) - value(25), 10 * per_pixel * (0.2 * 0.8 - 0.5 * 0.6), 0.03);
 }
 
-TEST_F(Section, IsCutByTheBox) {
+TEST_F(Section, IsCutByBox) {
     view_.mode = ViewMode::mip;
     view_.width = a_scans;
     view_.height = depth;
@@ -241,7 +241,7 @@ TEST_F(Section, IsCutByTheBox) {
 }
 
 // With an automatic range, a slice mixes nothing: a value in the middle of the range has half the brightness.
-TEST_F(Section, OfUnknownUnitHasTheLevelsOfItsVoxels) {
+TEST_F(Section, UnknownUnitUsesLevelsOfVoxels) {
     grid_.unit = "";
     grid_.quantity = "";
     renderer().set_volume(grid_, voxels(grid_, [](auto, std::int64_t a, auto) {
@@ -261,7 +261,7 @@ TEST_F(Section, OfUnknownUnitHasTheLevelsOfItsVoxels) {
     EXPECT_LT(gray(3 * a_scans / 4), 205);
 }
 
-TEST_F(Section, EnFaceBetweenDepthsIsTheirMean) {
+TEST_F(Section, EnFaceSlabShowsMean) {
     view_.show = Shown::en_face;
     view_.width = a_scans;
     view_.height = b_scans;

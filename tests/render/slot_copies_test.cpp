@@ -11,7 +11,7 @@ namespace {
 class SlotCopies : public Slots {};
 
 // The copy is requested before the volume is written, and the caller does not wait.
-TEST_F(SlotCopies, AreBegunAndNobodyWaits) {
+TEST_F(SlotCopies, BeginWithoutWaiting) {
     for (const VoxelType type : {VoxelType::u8, VoxelType::f32}) {
         make(small_grid(type));
         written_ = read_ = 0;
@@ -25,7 +25,7 @@ TEST_F(SlotCopies, AreBegunAndNobodyWaits) {
 }
 
 // Each copy has separate memory until it is released, for any thread and order.
-TEST_F(SlotCopies, AreTakenInAnyOrderOnAnyThread) {
+TEST_F(SlotCopies, AreReadInAnyOrderOnAnyThread) {
     make(small_grid(VoxelType::u16), 6);
     std::vector<std::vector<std::byte>> voxels;
     std::vector<std::function<std::vector<std::byte>()>> copies;

@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST_F(Slots, ShowWhatAFileShows) {
+TEST_F(Slots, LookLikeFile) {
     for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::f32}) {
         make(small_grid(type));
         written_ = read_ = 0;
@@ -48,7 +48,7 @@ TEST_F(Slots, HalfFloatsKeepTheirValues) {
     EXPECT_NEAR(rays[1].value, -15, 1e-3);
 }
 
-TEST_F(Slots, EachVolumeInASlotIsFetchedOnce) {
+TEST_F(Slots, EachVolumeIsFetchedOnce) {
     make(small_grid());
     const View view = small_view();
     const std::vector<std::byte> first = noise_voxels(grid_, 1);
@@ -62,7 +62,7 @@ TEST_F(Slots, EachVolumeInASlotIsFetchedOnce) {
     EXPECT_NE(after.pixels, before.pixels);
 }
 
-TEST_F(Slots, LightFollowsTheVolumesOfASlot) {
+TEST_F(Slots, LightFollowsVolumesOfSlot) {
     make(db_grid(24, 24, 24));
     View view = small_view();
     view.ambient_occlusion = view.shadows = 1;
@@ -86,7 +86,7 @@ std::vector<std::byte> joined(const VolumeGrid& grid, const std::vector<std::byt
 }
 
 // Rays within slices touch only one of the two volumes: the picture equals exactly that of the joined volume.
-TEST_F(Slots, RollingShowsTheNewBelowAndThePreviousAbove) {
+TEST_F(Slots, RollingShowsNewSlicesBelowPreviousOnes) {
     make(small_grid());
     View view = voxel_view(grid_, 18, 12);
     view.elevation_deg = 90;
@@ -113,7 +113,7 @@ TEST_F(Slots, RollingShowsTheNewBelowAndThePreviousAbove) {
 }
 
 // Oblique rays: skipping bricks changes nothing, even if bricks of both volumes are in one run.
-TEST_F(Slots, RollingSkipsNothingThatIsSeen) {
+TEST_F(Slots, RollingSkipsNoVisibleVoxel) {
     make(db_grid(24, 24, 24));
     View view = small_view();
     view.lighting = false;
@@ -138,7 +138,7 @@ TEST_F(Slots, RollingSkipsNothingThatIsSeen) {
     }
 }
 
-TEST_F(Slots, BeforeTheFirstVolumeIsWholeNothingIsBehind) {
+TEST_F(Slots, FirstPartialVolumeHasEmptyRest) {
     make(small_grid());
     View view = voxel_view(grid_, 18, 12);
     view.elevation_deg = 90;
@@ -149,7 +149,7 @@ TEST_F(Slots, BeforeTheFirstVolumeIsWholeNothingIsBehind) {
 }
 
 // Earlier contents of the slot are invisible from all directions.
-TEST_F(Slots, WhatIsNotFilledYetIsNotSeen) {
+TEST_F(Slots, UnfilledPartIsInvisible) {
     make(db_grid(24, 24, 24));
     View view = small_view();
     const auto shown_after = [&](int seed, std::uint64_t serial) {
@@ -182,7 +182,7 @@ TEST_F(Slots, SkippingChangesNoBit) {
 }
 
 // The writer should not produce such voxels, but nothing breaks, and rays that do not come near them are unchanged.
-TEST_F(Slots, VoxelsThatAreNoNumbersHurtNoOthers) {
+TEST_F(Slots, NonFiniteVoxelsLeaveOthersUnchanged) {
     View view = voxel_view(db_grid(16, 16, 16), 16, 16);
     const auto value = [](std::int64_t z, std::int64_t a, std::int64_t b) { return 40 * noise(z, a, b); };
     make(db_grid(16, 16, 16));
@@ -206,7 +206,7 @@ TEST_F(Slots, VoxelsThatAreNoNumbersHurtNoOthers) {
     }
 }
 
-TEST_F(Slots, PicturesUnderWayKeepTheirPixels) {
+TEST_F(Slots, PendingPicturesKeepTheirPixels) {
     make(small_grid());
     write(0, noise_voxels(grid_, 1));
     const View view = small_view();
@@ -220,7 +220,7 @@ TEST_F(Slots, PicturesUnderWayKeepTheirPixels) {
     EXPECT_THROW(renderer().read(first), Error);  // a later picture has replaced it
 }
 
-TEST_F(Slots, DrawingReadsNothingBack) {
+TEST_F(Slots, DrawingReadsNoVoxelsBack) {
     make(small_grid());
     write(0, noise_voxels(grid_, 1));
     Drawing last;
@@ -242,7 +242,7 @@ TEST_F(Slots, WaitingPicturesAreReleased) {
 }
 
 // Without a notice, the picture ends after a timeout and the next one is an error.
-TEST_F(Slots, ADesertedRingEndsInAnError) {
+TEST_F(Slots, AbandonedRingEndsInError) {
     make(small_grid());
     ShownSlots never = whole(0, 1);
     never.wait = 7;
@@ -257,7 +257,7 @@ TEST_F(Slots, ADesertedRingEndsInAnError) {
 }
 
 // The host waits for a picture before it writes its slot again, but not forever.
-TEST_F(Slots, APictureThatNeverEndsIsAnError) {
+TEST_F(Slots, EndlessPictureIsError) {
     make(small_grid());
     write(0, noise_voxels(grid_, 1));
     picture(whole(0, 1), small_view());
@@ -273,7 +273,7 @@ TEST_F(Slots, APictureThatNeverEndsIsAnError) {
     slots_->begin(0, read_ + 1);
 }
 
-TEST_F(Slots, SayWhyTheyAreUploaded) {
+TEST_F(Slots, ReportReasonOfUpload) {
     SlotsWanted wanted;
     wanted.grid = small_grid();
     wanted.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SlotWriter> {
@@ -287,7 +287,7 @@ TEST_F(Slots, SayWhyTheyAreUploaded) {
     EXPECT_THAT(slots.remark, testing::AllOf(HasSubstr("textures are not shared: "), HasSubstr("buffers")));
 }
 
-TEST_F(Slots, RefuseWhatTheDeviceCannotHold) {
+TEST_F(Slots, RejectOversizedVolumes) {
     SlotsWanted wanted;
     wanted.grid = db_grid(2048, 2048, 2048);
     EXPECT_THROW(renderer().make_slots(wanted), Error);

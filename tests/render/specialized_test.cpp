@@ -19,7 +19,7 @@ std::array<std::int32_t, shared::constant_count> constants_of(int mode) {
     return constants;
 }
 
-TEST(Specialized, LeavesOutWhatConstantsRuleOut) {
+TEST(Specialized, RemovesBranchesExcludedByConstants) {
     const auto composite = gpu::specialized(spirv::raycast_as_written, constants_of(shared::mode_composite));
     const auto maximum = gpu::specialized(spirv::raycast_as_written, constants_of(shared::mode_mip));
     EXPECT_LT(composite.size(), std::size(spirv::raycast_as_written) / 2);
@@ -27,7 +27,7 @@ TEST(Specialized, LeavesOutWhatConstantsRuleOut) {
     EXPECT_EQ(gpu::specialized(spirv::raycast_as_written, constants_of(shared::mode_composite)), composite);
 }
 
-TEST(Specialized, RefusesWhatIsNoShader) {
+TEST(Specialized, RejectsInvalidShaders) {
     constexpr std::array<std::uint32_t, 3> words{1, 2, 3};
     EXPECT_THROW(gpu::specialized(words, {}), Error);
 }

@@ -67,7 +67,7 @@ high = 60
     ReconstructionSpec plan_ = noise_spec(64, 13, 6);
 };
 
-TEST_F(ScansOnStage, AScanIsReconstructedAndItsVolumesAreStepped) {
+TEST_F(ScansOnStage, ReconstructsScanAndStepsThroughVolumes) {
     open_scan_on_stage();
     EXPECT_EQ(exhibit().name(), "noise.toml");
     EXPECT_THAT(exhibit().way(), HasSubstr("cpu ("));
@@ -89,7 +89,7 @@ TEST_F(ScansOnStage, AScanIsReconstructedAndItsVolumesAreStepped) {
 }
 
 // Equals the renderer's picture of the same voxels.
-TEST_F(ScansOnStage, AKeptPictureIsOfFullQuality) {
+TEST_F(ScansOnStage, SavedPictureHasFullQuality) {
     open_scan_on_stage();
     View view = stage_view();
     view.low = 0;
@@ -102,7 +102,7 @@ TEST_F(ScansOnStage, AKeptPictureIsOfFullQuality) {
     turn_until_voxels_are(expected(plan_, 0));  // the ring still works
 }
 
-TEST_F(ScansOnStage, AScanPlaysByItsTimeLine) {
+TEST_F(ScansOnStage, AScanPlaysByTimeLine) {
     open_scan_on_stage();
     Timeline& line = *exhibit().timeline();
     turn_until_shown(0);
@@ -115,7 +115,7 @@ TEST_F(ScansOnStage, AScanPlaysByItsTimeLine) {
     EXPECT_EQ(line.left_out(), 0);
 }
 
-TEST_F(ScansOnStage, AChangedSettingReworksWhatIsShown) {
+TEST_F(ScansOnStage, ChangedSettingReprocessesShownVolume) {
     open_scan_on_stage();
     exhibit().timeline()->go_to(1);
     turn_until_shown(1);
@@ -135,7 +135,7 @@ TEST_F(ScansOnStage, AChangedSettingReworksWhatIsShown) {
     turn_until([&] { return std::abs(exhibit().grid()->scale - 90.0 / 255) < 1e-9; });
 }
 
-TEST_F(ScansOnStage, WhatCannotWorkIsRefusedAndAllStays) {
+TEST_F(ScansOnStage, RejectsInvalidSettingsWithoutChange) {
     open_scan_on_stage();
     const auto impossible = changed([](Scan& scan) { scan.recipe.depth_begin = 1000; });
     EXPECT_EQ(error_of([&] { exhibit().live()->change(impossible); }).code, ErrorCode::bad_setting);
@@ -145,7 +145,7 @@ TEST_F(ScansOnStage, WhatCannotWorkIsRefusedAndAllStays) {
 }
 
 // An open noise floor is the one that `reconstruct` measures, also after a change.
-TEST_F(ScansOnStage, AnOpenNoiseFloorIsMeasured) {
+TEST_F(ScansOnStage, OpenNoiseFloorIsMeasured) {
     open_scan_on_stage({"recipe.noise_floor_db=0"});
     const auto measured = [&](Window window) {
         Scan scan = changed([&](Scan& one) { one.recipe.window = window; });
@@ -167,7 +167,7 @@ TEST_F(ScansOnStage, AnOpenNoiseFloorIsMeasured) {
     EXPECT_NEAR(told().value(), measured(Window::blackman), 1e-9);
 }
 
-TEST_F(ScansOnStage, ARecipeWithFlowGivesAFlowGrid) {
+TEST_F(ScansOnStage, RecipeWithFlowHasFlowGrid) {
     open_scan_on_stage();
     EXPECT_FALSE(exhibit().flow_grid());
     exhibit().live()->change(changed([](Scan& scan) { scan.flow.method = FlowMethod::power_doppler; }));
@@ -177,14 +177,14 @@ TEST_F(ScansOnStage, ARecipeWithFlowGivesAFlowGrid) {
     turn_until([&] { return !exhibit().flow_grid(); });
 }
 
-TEST_F(ScansOnStage, TheNewestBlockIsShared) {
+TEST_F(ScansOnStage, SharesNewestBlock) {
     open_scan_on_stage();
     const Block block = exhibit().live()->newest_block().value();
     const auto samples = noise_spectra(plan_, 0);
     EXPECT_EQ(std::memcmp(block.data, samples.data(), static_cast<std::size_t>(block.bytes)), 0);
 }
 
-TEST_F(ScansOnStage, ComesBackWithItsSettingsWhenTheDeviceIsLost) {
+TEST_F(ScansOnStage, RestoresSettingsAfterDeviceLoss) {
     open_scan_on_stage();
     exhibit().timeline()->go_to(2);
     turn_until_shown(2);
@@ -226,7 +226,7 @@ class LiveOnStage : public OnStage {
     }
 };
 
-TEST_F(LiveOnStage, ASimulatorRunsStopsAndStartsAgain) {
+TEST_F(LiveOnStage, SimulatorRunsStopsAndStartsAgain) {
     open_simulator();
     EXPECT_EQ(exhibit().name(), "simulator (layers)");
     EXPECT_EQ(exhibit().timeline(), nullptr);
@@ -243,7 +243,7 @@ TEST_F(LiveOnStage, ASimulatorRunsStopsAndStartsAgain) {
     turn_until([&] { return live().stats().shown.count() > 0; });
 }
 
-TEST_F(LiveOnStage, RecordsWhatItShows) {
+TEST_F(LiveOnStage, RecordsSource) {
     open_simulator();
     EXPECT_FALSE(live().is_recording());
     live().record(live().recording_of_now(folder_ / "rec.toml", ""));
@@ -259,7 +259,7 @@ TEST_F(LiveOnStage, RecordsWhatItShows) {
 }
 
 // Acquisition and recording are not affected.
-TEST_F(LiveOnStage, ARecordingGoesOnWhileTheDeviceIsLost) {
+TEST_F(LiveOnStage, RecordingContinuesDuringDeviceLoss) {
     open_simulator();
     live().record(live().recording_of_now(folder_ / "rec.toml", ""));
     turn_until_arrived(1);
@@ -274,7 +274,7 @@ TEST_F(LiveOnStage, ARecordingGoesOnWhileTheDeviceIsLost) {
     EXPECT_GT(live().stop_recording().blocks, before + 4);
 }
 
-TEST_F(LiveOnStage, WhatCameLastComesBackWithTheDevice) {
+TEST_F(LiveOnStage, RestoresLastVolumeAfterDeviceLoss) {
     open_simulator();
     turn_until_arrived(2);
     live().stop();
@@ -286,7 +286,7 @@ TEST_F(LiveOnStage, WhatCameLastComesBackWithTheDevice) {
     EXPECT_FALSE(live().is_running());
 }
 
-TEST_F(LiveOnStage, ASettingChangesAtRest) {
+TEST_F(LiveOnStage, SettingChangesWhileStopped) {
     open_simulator();
     turn_until_arrived(2);
     live().stop();
@@ -300,7 +300,7 @@ TEST_F(LiveOnStage, ASettingChangesAtRest) {
     });
 }
 
-TEST_F(LiveOnStage, ASourceThatIsNotThereIsRefused) {
+TEST_F(LiveOnStage, RejectsMissingSource) {
     SilentProgress progress;
     const auto open_wrong = [&] {
         SourceWanted wanted;

@@ -42,7 +42,7 @@ class FilesOnStage : public OnStage {
     }
 };
 
-TEST_F(FilesOnStage, AVolumeFile) {
+TEST_F(FilesOnStage, OpensVolumeFile) {
     write_volume(folder_ / "ball.nrrd", ball_volume(2));
     open(folder_ / "ball.nrrd");
     EXPECT_EQ(exhibit().name(), "ball.nrrd");
@@ -60,7 +60,7 @@ TEST_F(FilesOnStage, AVolumeFile) {
     EXPECT_TRUE(exhibit().probe(stage_view(), 24, 20));
 }
 
-TEST_F(FilesOnStage, ALargeFileIsShownInPages) {
+TEST_F(FilesOnStage, LargeFileIsShownInPages) {
     make_stage({.edge = 8, .page_edge = 4});
     write_volume(folder_ / "ball.nrrd", ball_volume(2));
     open(folder_ / "ball.nrrd");
@@ -69,7 +69,7 @@ TEST_F(FilesOnStage, ALargeFileIsShownInPages) {
     EXPECT_GT(exhibit().still(stage_view()).pages.needed, 0);
 }
 
-TEST_F(FilesOnStage, ASeriesPlaysItsStepsInOrder) {
+TEST_F(FilesOnStage, SeriesPlaysItsStepsInOrder) {
     open(series(5));
     Timeline& line = *exhibit().timeline();
     EXPECT_EQ(line.steps(), 5);
@@ -88,7 +88,7 @@ TEST_F(FilesOnStage, ASeriesPlaysItsStepsInOrder) {
 }
 
 // The device has room for two steps in addition to the displayed one.
-TEST_F(FilesOnStage, ASeriesPlaysWithLittleGraphicsMemory) {
+TEST_F(FilesOnStage, SeriesPlaysWithLittleGraphicsMemory) {
     const std::int64_t bytes = ball_volume(0).grid.bytes();
     open(series(9), {}, {.bytes = 3 * bytes, .gpu_bytes = 2 * bytes});
     Timeline& line = *exhibit().timeline();
@@ -107,7 +107,7 @@ TEST_F(FilesOnStage, ASeriesPlaysWithLittleGraphicsMemory) {
 }
 
 // A requested step is displayed when it is loaded. Until then the previous one stays and loading is reported.
-TEST_F(FilesOnStage, WhatIsLoadingIsSaid) {
+TEST_F(FilesOnStage, ReportsLoadingStep) {
     open(series(5), {}, {.bytes = 0, .gpu_bytes = 0});
     turn_until_shown(0);
     exhibit().timeline()->go_to(3);
@@ -133,7 +133,7 @@ TEST_F(FilesOnStage, VolumesLargerThanMemoryAreShownInPages) {
 }
 
 // This holds for steps that are loaded at once or box by box, with or without a coarse picture first.
-TEST_F(FilesOnStage, ColoursStayThroughASeriesInPages) {
+TEST_F(FilesOnStage, KeepsColoursThroughPagedSeries) {
     make_stage({.edge = 8, .page_edge = 4});
     View own = stage_view();
     own.range = RangeSource::percentile;
@@ -162,7 +162,7 @@ TEST_F(FilesOnStage, ColoursStayThroughASeriesInPages) {
 }
 
 // Memory for two steps only; one of the files is damaged.
-TEST_F(FilesOnStage, ADamagedStepIsToldAndSkipped) {
+TEST_F(FilesOnStage, ReportsAndSkipsDamagedStep) {
     const auto place = series(5);
     folder_.write("t2.nrrd", "NRRD0004\nnothing\n");
     open(place, {}, {.bytes = 2 * ball_volume(0).grid.bytes()});
@@ -183,7 +183,7 @@ TEST_F(FilesOnStage, ADamagedStepIsToldAndSkipped) {
     EXPECT_EQ(line.shown(), 1) << "the picture stays";
 }
 
-TEST_F(FilesOnStage, ARealSeriesPlaysAllItsStepsInOrder) {
+TEST_F(FilesOnStage, PlaysAllStepsOfRealSeriesInOrder) {
     const char* place = std::getenv("ECHOLUX_DATA");
     if (place == nullptr) GTEST_SKIP() << "ECHOLUX_DATA is not set: no real series is played";
     open(std::filesystem::path(place) / "volumes/fmri_4d.nii.gz");
@@ -211,7 +211,7 @@ TEST_F(FilesOnStage, BadFilesAreRefusedClearly) {
     EXPECT_THAT(refusal(folder_ / "empty"), HasSubstr("holds no volume files"));
 }
 
-TEST_F(FilesOnStage, WhatIsShownGivesWay) {
+TEST_F(FilesOnStage, ReleasesShownVolumeFirst) {
     write_volume(folder_ / "ball.nrrd", ball_volume(0));
     open(folder_ / "ball.nrrd");
     const auto refuses = [](Renderer&) -> std::unique_ptr<Exhibit> {
@@ -225,7 +225,7 @@ TEST_F(FilesOnStage, WhatIsShownGivesWay) {
     EXPECT_EQ(stage_->exhibit(), nullptr);
 }
 
-TEST_F(FilesOnStage, ComesBackWhereItWasWhenTheDeviceIsLost) {
+TEST_F(FilesOnStage, RestoresStepAfterDeviceLoss) {
     open(series(3));
     exhibit().timeline()->go_to(2);
     turn_until_shown(2);

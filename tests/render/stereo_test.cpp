@@ -38,7 +38,7 @@ class StereoPictures : public Rendering {
     View view_;
 };
 
-TEST(StereoRays, GoThroughThePointsThatLandOnTheirPixels) {
+TEST(StereoRays, PassThroughPointsOfTheirPixels) {
     const glm::dvec3 extent{300, 200, 250};
     for (const Projection projection : {Projection::perspective, Projection::orthographic}) {
         View view;
@@ -61,7 +61,7 @@ TEST(StereoRays, GoThroughThePointsThatLandOnTheirPixels) {
 }
 
 // The target is in the plane of the picture. A point at half its distance is displaced by the distance of the eyes.
-TEST(StereoRays, PointsAreDisplacedByTheirDistanceFromTheTarget) {
+TEST(StereoRays, DisplacePointsByDistanceFromTarget) {
     View view;
     view.look = Look::front;
     view.eyes_apart = 0.1;
@@ -79,7 +79,7 @@ TEST(StereoRays, PointsAreDisplacedByTheirDistanceFromTheTarget) {
     EXPECT_NEAR(glm::distance(of_left.eye(), of_right.eye()), 0.1 * distance, 1e-9 * distance);
 }
 
-TEST_F(StereoPictures, HalvesAreWhatEachEyeSees) {
+TEST_F(StereoPictures, HalvesEqualViewsOfEyes) {
     const Image left = of_eye(-0.5), right = of_eye(0.5);
     ASSERT_NE(left.pixels, right.pixels);
     View both = view_;
@@ -99,7 +99,7 @@ TEST_F(StereoPictures, HalvesAreWhatEachEyeSees) {
     }
 }
 
-TEST_F(StereoPictures, AnaglyphsHaveTheLeftEyesLuminanceInRed) {
+TEST_F(StereoPictures, AnaglyphsStoreLuminanceOfLeftEyeInRed) {
     view_.transparent = true;
     const Image left = of_eye(-0.5), right = of_eye(0.5);
     View both = view_;
@@ -118,7 +118,7 @@ TEST_F(StereoPictures, AnaglyphsHaveTheLeftEyesLuminanceInRed) {
     }
 }
 
-TEST_F(StereoPictures, SixteenBitsHoldTheSameFiner) {
+TEST_F(StereoPictures, SixteenBitsRefineSamePicture) {
     for (const Stereo stereo : {Stereo::side_by_side, Stereo::anaglyph}) {
         view_.stereo = stereo;
         const Image coarse = renderer().render(view_);
@@ -146,7 +146,7 @@ TEST(StereoViews, SectionsAreRefused) {
     EXPECT_THROW(check_view(view), Error);
 }
 
-TEST(StereoViews, OddWidthsCannotBeShared) {
+TEST(StereoViews, SharedPicturesNeedEvenWidth) {
     View view;
     view.width = 101;
     view.stereo = Stereo::anaglyph;

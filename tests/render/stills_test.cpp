@@ -46,7 +46,7 @@ class Stills : public Rendering {
     View view_;
 };
 
-TEST_F(Stills, SixteenBitsHoldTheSamePictureFiner) {
+TEST_F(Stills, SixteenBitsRefineSamePicture) {
     view_.width = 96;
     view_.height = 64;
     for (const std::int64_t samples : {1, 4}) {
@@ -63,7 +63,7 @@ TEST_F(Stills, SixteenBitsHoldTheSamePictureFiner) {
 }
 
 // More columns than a tile. Positions of jittered passes are rounded the same way in tiles.
-TEST_F(Stills, TilesAreTheWholePictureBitForBit) {
+TEST_F(Stills, TilesEqualWholePictureBitForBit) {
     view_.width = 4096 + 256;
     view_.height = 40;
     view_.zoom = 6;
@@ -75,7 +75,7 @@ TEST_F(Stills, TilesAreTheWholePictureBitForBit) {
     EXPECT_EQ(first, tiles.pixels.end()) << "at byte " << first - tiles.pixels.begin();
 }
 
-TEST_F(Stills, WhoTakesRowsMayStop) {
+TEST_F(Stills, CallbackMayStopRendering) {
     view_.width = view_.height = 64;
     struct Stop {};
     EXPECT_THROW(renderer().render(view_, PictureBits::eight, [](const PictureRows&) { throw Stop(); }), Stop);

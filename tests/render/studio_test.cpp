@@ -47,7 +47,7 @@ class StudioPictures : public Rendering {
     View view_;
 };
 
-TEST_F(StudioPictures, BackgroundsGoFromTopToBottom) {
+TEST_F(StudioPictures, BackgroundBlendsFromTopToBottom) {
     set_volume([](auto...) { return -1; });
     view_.background_lower_colour = {1, 0, 0.5};
     for (const View& view : {view_, traced(view_)}) {
@@ -66,7 +66,7 @@ TEST_F(StudioPictures, BackgroundsGoFromTopToBottom) {
 }
 
 // A face opened by a cut shows its values, whatever is behind. Without a cut nothing changes.
-TEST_F(StudioPictures, CapsAreSections) {
+TEST_F(StudioPictures, CapsShowSections) {
     set_volume([](auto, auto a, auto) { return double(a); });
     view_.look = Look::top;
     view_.projection = Projection::orthographic;
@@ -88,7 +88,7 @@ TEST_F(StudioPictures, CapsAreSections) {
     }
 }
 
-TEST_F(StudioPictures, CapsLeaveWhatIsEmptyOpen) {
+TEST_F(StudioPictures, CapsKeepEmptyPartsOpen) {
     set_volume([](auto, auto a, auto) { return a < 20 ? -5 : 30; });
     view_.look = Look::top;
     view_.clip_low = {0.5, 0, 0};
@@ -104,7 +104,7 @@ struct Shade {
 
 // Light from straight above darkens the ground below the ball; from the side, it darkens the ground farther away. Far
 // from the ball, the ground keeps its exact colour.
-TEST_F(StudioPictures, TheGroundIsDarkWhereTheVolumeHidesTheLight) {
+TEST_F(StudioPictures, GroundIsDarkInShadowOfVolume) {
     set_ball();
     view_.look = Look::bottom;  // from below the ground is invisible
     view_.ground_shadow = 0.8;
@@ -169,7 +169,7 @@ TEST_F(StudioPictures, TheGroundIsDarkWhereTheVolumeHidesTheLight) {
 }
 
 // A ball has the colour of the outline at its limb, and its own in the centre.
-TEST_F(StudioPictures, OutlinesAreWhereSurfacesTurnAway) {
+TEST_F(StudioPictures, OutlinesFollowSilhouettes) {
     set_ball();
     view_.mode = ViewMode::isosurface;
     view_.isovalue = 8;
@@ -189,7 +189,7 @@ TEST_F(StudioPictures, OutlinesAreWhereSurfacesTurnAway) {
     EXPECT_EQ(at(drawn, 2, 2), at(plain, 2, 2));
 }
 
-TEST(StudioViews, ThatCannotBeAreRefused) {
+TEST(StudioViews, RejectInvalidSettings) {
     View view;
     check_view(view);
     const auto refused = [&](auto change) {

@@ -121,12 +121,12 @@ class Surface : public Rendering {
     double radius_ = 0.5 * std::sqrt(3.0) * edge;
 };
 
-TEST_F(Surface, BallIsHitWhereItIs) {
+TEST_F(Surface, BallIsHitAtItsSurface) {
     expect_distances(ball_value, ball_distance, 0, 0);
     expect_distances(ball_value, ball_distance, 40, 30);
 }
 
-TEST_F(Surface, PlaneIsHitWhereItIs) {
+TEST_F(Surface, PlaneIsHitAtItsSurface) {
     expect_distances(plane_value, plane_distance, 20, 50);
     expect_distances(plane_value, plane_distance, 50, 35);
 }
@@ -176,13 +176,13 @@ class LitBall : public Surface {
     }
 };
 
-TEST_F(LitBall, IsShadedByTheLampAtTheEye) {
+TEST_F(LitBall, IsShadedByLampAtEye) {
     for (const Projection projection : {Projection::perspective, Projection::orthographic}) {
         expect_shades(view_of(projection, 40, 30), [](const HostRay& ray) { return sum({}, -1, ray.direction); });
     }
 }
 
-TEST_F(LitBall, IsShadedByAFreeLamp) {
+TEST_F(LitBall, IsShadedByFreeLamp) {
     View view = view_of(Projection::orthographic, 0, 0);
     view.lamp = Lamp::free;
     view.lamp_azimuth_deg = 90;  // from the right: along the A-scans

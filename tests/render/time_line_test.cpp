@@ -19,7 +19,7 @@ TimeLine two_zooms() {
     return line;
 }
 
-TEST(TimeLines, TakeTheCameraAndWhatDiffers) {
+TEST(TimeLines, StoreCameraAndChangedSettings) {
     TimeLine line;
     View view;
     view.look = Look::top;
@@ -39,7 +39,7 @@ TEST(TimeLines, TakeTheCameraAndWhatDiffers) {
     EXPECT_EQ(line.names().size(), 7U);
 }
 
-TEST(TimeLines, AreTheSameAfterTheirText) {
+TEST(TimeLines, RoundTripThroughText) {
     TimeLine line = two_zooms();
     line.set(2.5, "text", std::string("a \"b\"\nc"));
     line.set(2.5, "box", false);
@@ -74,7 +74,7 @@ TEST(TimeLines, KeysAreMovedCopiedAndErased) {
     EXPECT_EQ(line.keys().front().time_s, 0);
 }
 
-TEST(TimeLines, EasesGoAsTheySay) {
+TEST(TimeLines, EasesFollowTheirCurves) {
     TimeLine line = two_zooms();
     line.set(8, "zoom", 4.0);
     EXPECT_NEAR(zoom_at(line, 2), 1 + 2 * 0.5 + 0, 0.5);
@@ -90,7 +90,7 @@ TEST(TimeLines, EasesGoAsTheySay) {
     EXPECT_NEAR((zoom_at(line, 4 + h) - zoom_at(line, 4 - h)) / (2 * h), 0, 1e-3);
 }
 
-TEST(TimeLines, TextsThatAreNoKeysAreRefused) {
+TEST(TimeLines, RejectInvalidKeys) {
     EXPECT_THROW(TimeLine("[[key]]\nzoom = 2\n"), Error);
     EXPECT_THROW(TimeLine("[[key]]\ntime_s = 1\nzoom = 2\nease = \"fast\"\n"), Error);
     EXPECT_THROW(TimeLine("[[key]]\ntime_s = 1\n[[key]]\ntime_s = 1\n"), Error);

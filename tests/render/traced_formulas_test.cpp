@@ -12,11 +12,11 @@
 namespace echolux::test {
 namespace {
 
-TEST(Philox, GivesItsKnownAnswers) {
+TEST(Philox, MatchesKnownVectors) {
     EXPECT_EQ(shared::philox(glm::uvec4(0), glm::uvec2(0)), glm::uvec4(0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8));
 }
 
-TEST(Philox, HasNeitherZeroNorOne) {
+TEST(Philox, ExcludesZeroAndOne) {
     EXPECT_GT(shared::uniform_numbers(glm::uvec4(0)).x, 0);
     EXPECT_LT(shared::uniform_numbers(glm::uvec4(~0U)).x, 1);
 }
@@ -54,7 +54,7 @@ TEST(Facets, IsReciprocal) {
 }
 
 // Light reflected by facets and scattered below them, integrated over all directions on a grid, must sum to 1.
-TEST(Facets, LosesNothing) {
+TEST(Facets, ConserveEnergy) {
     constexpr int cosines = 2000, turns = 400;
     for (const double roughness : {.3, .5, 1.}) {
         const auto alpha = static_cast<float>(roughness * roughness);

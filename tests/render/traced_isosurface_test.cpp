@@ -40,7 +40,7 @@ class TracedIsosurface : public Traced {
     }
 };
 
-TEST_F(TracedIsosurface, LosesNothingInAFurnace) {
+TEST_F(TracedIsosurface, ConservesEnergyInFurnace) {
     set_ball(36);
     for (const double roughness : {.2, 1.}) {
         view_.roughness = roughness;
@@ -58,7 +58,7 @@ TEST_F(TracedIsosurface, LosesNothingInAFurnace) {
     expect_furnace("all of it");
 }
 
-TEST_F(TracedIsosurface, IsWhereTheRayCasterSeesIt) {
+TEST_F(TracedIsosurface, CoincidesWithRayCasting) {
     set_ball(36);
     view_.clip_high = {1, 1, .6};
     view_.paths = 64;
@@ -78,7 +78,7 @@ TEST_F(TracedIsosurface, IsWhereTheRayCasterSeesIt) {
 
 // Light of a headlight passes twice through a black haze of known depth, except for the half voxel by which it starts
 // off the surface.
-TEST_F(TracedIsosurface, IsDarkenedByWhatLiesBeforeIt) {
+TEST_F(TracedIsosurface, IsDarkenedByHazeInFront) {
     VolumeGrid grid = db_grid(edge, edge, edge);
     grid.spacing_um = {1, 1000, 1000};
     set_volume(grid, [](std::int64_t z, auto...) { return z < 32 ? 10 : 30; });
@@ -102,7 +102,7 @@ TEST_F(TracedIsosurface, IsDarkenedByWhatLiesBeforeIt) {
 
 // For a floor next to a wall as long as the volume, the part of the sky's light that the wall blocks is the form factor
 // of a perpendicular rectangle (two of J. Howell's catalogue, B-3, side by side).
-TEST_F(TracedIsosurface, SeesLessOfTheSkyAtTheFootOfAWall) {
+TEST_F(TracedIsosurface, SeesLessSkyAtFootOfWall) {
     constexpr double height = 48, half_length = 32;
     const VolumeGrid grid = db_grid(edge, edge, edge);
     set_volume(grid, [](std::int64_t z, std::int64_t a, std::int64_t) { return z >= 48 || a < 32 ? 40 : 0; });
@@ -126,7 +126,7 @@ TEST_F(TracedIsosurface, SeesLessOfTheSkyAtTheFootOfAWall) {
     }
 }
 
-TEST_F(TracedIsosurface, NoExtinctionExceedsItsBricksMajorant) {
+TEST_F(TracedIsosurface, ExtinctionStaysBelowMajorant) {
     set_ball(36);
     view_.opacity = 3;
     double scatterings = 0;
@@ -138,7 +138,7 @@ TEST_F(TracedIsosurface, NoExtinctionExceedsItsBricksMajorant) {
     EXPECT_GT(scatterings, 100);
 }
 
-TEST_F(TracedIsosurface, IsAnIsosurfaceWhileItMoves) {
+TEST_F(TracedIsosurface, MotionShowsIsosurface) {
     set_ball(36);
     view_.transparent = false;
     view_.frame_ms = 1000;

@@ -24,14 +24,14 @@ class TracedPlane : public Traced {
     }
 };
 
-TEST_F(TracedPlane, AWhiteCurveIsAFurnace) {
+TEST_F(TracedPlane, WhiteCurveConservesEnergy) {
     view_.scattering = 1;
     const Mean found = mean();
     EXPECT_GT(found.opacity, 0.2);
     EXPECT_NEAR(found.light, found.opacity, 1e-4);
 }
 
-TEST_F(TracedPlane, NoExtinctionExceedsItsBricksMajorant) {
+TEST_F(TracedPlane, ExtinctionStaysBelowMajorant) {
     double looks = 0;
     for (const PathCounts& counts : renderer().count_paths(view_)) {
         EXPECT_EQ(counts.above_majorant, 0);
@@ -41,7 +41,7 @@ TEST_F(TracedPlane, NoExtinctionExceedsItsBricksMajorant) {
     EXPECT_GT(looks, 100);
 }
 
-TEST_F(TracedPlane, HidesAsMuchAsTheRayCasterDoes) {
+TEST_F(TracedPlane, HasOpacityOfRayCasting) {
     view_.paths = 64;
     const std::vector<Pixel> traced = pixels();
     view_.mode = ViewMode::composite;
@@ -57,7 +57,7 @@ TEST_F(TracedPlane, HidesAsMuchAsTheRayCasterDoes) {
     EXPECT_NEAR(difference, 0, 4 * std::sqrt(variance) + 1e-3 * static_cast<double>(traced.size()));
 }
 
-TEST_F(TracedPlane, SurfacesOfAnyRoughnessLoseNoLight) {
+TEST_F(TracedPlane, SurfacesOfAnyRoughnessConserveLight) {
     view_.scattering = 1;
     view_.lighting = true;
     TransferCurve& curve = *view_.transfer_curve;
@@ -68,7 +68,7 @@ TEST_F(TracedPlane, SurfacesOfAnyRoughnessLoseNoLight) {
 }
 
 // A curve with constant roughness equals the view's roughness, except for the rounding of its table.
-TEST_F(TracedPlane, OneRoughnessIsThatOfTheView) {
+TEST_F(TracedPlane, ConstantRoughnessEqualsThatOfView) {
     view_.lighting = true;
     view_.sky = 0.2;
     view_.lamp_brightness = 2;

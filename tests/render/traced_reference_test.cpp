@@ -161,7 +161,7 @@ class TracedReference : public Traced {
 };
 
 // The densest values are between those of the box and its surroundings, so they only occur at its edges.
-TEST_F(TracedReference, ABoxWithHardEdgesIsThatOfBruteForce) {
+TEST_F(TracedReference, HardEdgedBoxMatchesBruteForce) {
     fill({{0, 1, 1, 1, 0}, {.2, 1, 1, 1, 0}, {.5, 1, 1, 1, 5}, {.8, 1, 1, 1, 2}, {1, 1, 1, 1, 3}},
          [](std::int64_t z, std::int64_t a, std::int64_t b) {
              return z >= 2 && z < 9 && a >= 4 && a < 11 && b >= 2 && b < 9 ? 40 : 0;
@@ -170,7 +170,7 @@ TEST_F(TracedReference, ABoxWithHardEdgesIsThatOfBruteForce) {
 }
 
 // Extinction is always more than half of the majorant of its brick, so that a part of the path needs no lookup.
-TEST_F(TracedReference, HazeIsThatOfBruteForce) {
+TEST_F(TracedReference, HazeMatchesBruteForce) {
     fill({{0, 1, 1, 1, 1.4}, {1, 1, 1, 1, 2.2}},
          [](std::int64_t z, std::int64_t a, std::int64_t b) { return 40 * noise(z / 2, a / 2, b / 2); });
     expect_reference();
@@ -197,7 +197,7 @@ class TracedShapes : public Traced {
 
 // A sphere without absorption scatters the light of the sky for any optical depth. The mean number of scatterings is
 // 2/3 of the depth, from the mean length of its chords.
-TEST_F(TracedShapes, SpheresOfAnyDepthAreFurnaces) {
+TEST_F(TracedShapes, SpheresOfAnyDepthConserveLight) {
     set_sphere();
     view_.scattering = 1;
     for (const auto& [depth, paths] : {std::pair{.1, 32}, std::pair{1., 16}, std::pair{10., 8}, std::pair{100., 2}}) {
@@ -218,7 +218,7 @@ TEST_F(TracedShapes, SpheresOfAnyDepthAreFurnaces) {
 }
 
 // Means over the disc, from Monte Carlo in NumPy.
-TEST_F(TracedShapes, SlowSpheresOfAnyDepthScatterAsMonteCarloSays) {
+TEST_F(TracedShapes, SlowSpheresOfAnyDepthMatchMonteCarlo) {
     struct Case {
         double depth;
         std::array<double, 3> light;  // for albedo .99, .9 and .5
@@ -238,7 +238,7 @@ TEST_F(TracedShapes, SlowSpheresOfAnyDepthScatterAsMonteCarloSays) {
 }
 
 // Seen face on; forward and isotropic scattering.
-TEST_F(TracedShapes, CubesScatterAsMonteCarloSays) {
+TEST_F(TracedShapes, CubesMatchMonteCarlo) {
     struct Case {
         double depth, g, albedo, light;
     };

@@ -11,7 +11,7 @@ namespace echolux::test {
 namespace {
 
 // R + T of a slab under a sky on both sides, without directly transmitted light; adding-doubling.
-TEST_F(Traced, SlabsScatterAsAddingDoublingSays) {
+TEST_F(Traced, SlabsMatchAddingDoubling) {
     struct Case {
         double depth, g, albedo, light;
     };
@@ -29,7 +29,7 @@ TEST_F(Traced, SlabsScatterAsAddingDoublingSays) {
 
 // L = E a p(-mu) mu / (1 + mu) (1 - exp(-tau (1 + 1 / mu))) for light with cosine of incidence mu. With the lamp at the
 // eye, mu = 1.
-TEST_F(Traced, OneScatteringIsTheClosedForm) {
+TEST_F(Traced, LampScatteringMatchesClosedForm) {
     set_slab();
     view_.sky = 0;
     view_.bounces = 1;
@@ -53,7 +53,7 @@ TEST_F(Traced, OneScatteringIsTheClosedForm) {
 }
 
 // Under a sky on both sides, with transmitted light.
-TEST_F(Traced, OneScatteringOfASkyIsTheClosedForm) {
+TEST_F(Traced, SingleScatteringMatchesClosedForm) {
     set_slab();
     view_.bounces = 1;
     view_.scattering = .9;
@@ -65,7 +65,7 @@ TEST_F(Traced, OneScatteringOfASkyIsTheClosedForm) {
 }
 
 // Mean over the disc of a sphere given by a step in a distance field.
-TEST_F(Traced, SpheresScatterAsMonteCarloSays) {
+TEST_F(Traced, SpheresMatchMonteCarlo) {
     constexpr std::int64_t edge = 128;
     constexpr double radius = 56;
     const VolumeGrid grid = db_grid(edge, edge, edge);
@@ -87,7 +87,7 @@ TEST_F(Traced, SpheresScatterAsMonteCarloSays) {
 }
 
 // Objects that absorb no light look like the sky that lights them, whatever they contain.
-TEST_F(Traced, NothingIsLostInAFurnace) {
+TEST_F(Traced, ConservesEnergyInFurnace) {
     const VolumeGrid grid = db_grid(20, 24, 28, VoxelType::u8);
     set_volume(grid, [](std::int64_t z, std::int64_t a, std::int64_t b) { return 40 * noise(z, a, b); });
     set_curve({{0, 1, 1, 1, 0}, {.3, 1, 1, 1, 0}, {.5, 1, 1, 1, 60}, {.6, 1, 1, 1, 3}, {1, 1, 1, 1, 20}}, 0);
@@ -99,7 +99,7 @@ TEST_F(Traced, NothingIsLostInAFurnace) {
 }
 
 // The same holds with surfaces.
-TEST_F(Traced, SurfacesLoseNothingInAFurnace) {
+TEST_F(Traced, SurfacesConserveEnergyInFurnace) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     set_volume(grid, ball(grid, 18));
     set_curve({{0, 1, 1, 1, 0}, {.3, 1, 1, 1, 0}, {.35, 1, 1, 1, 200}, {1, 1, 1, 1, 200}}, 0);
@@ -114,7 +114,7 @@ TEST_F(Traced, SurfacesLoseNothingInAFurnace) {
 
 // Light of a lamp, sampled directly, equals that of a sky in its place, reached by random paths. A lamp of 90 degrees
 // around the eye is half of a sky of the same radiance, as seen from one side of a slab.
-TEST_F(Traced, ALampIsAsBrightAsTheSkyInItsPlace) {
+TEST_F(Traced, LampEqualsSkyInItsPlace) {
     set_slab();
     set_white(3, 64);
     view_.paths = 64;
@@ -125,7 +125,7 @@ TEST_F(Traced, ALampIsAsBrightAsTheSkyInItsPlace) {
 }
 
 // Same for surfaces, whose light from the lamp is a formula and whose light from the sky is sampled.
-TEST_F(Traced, SurfacesReflectTheLampAsTheyDoTheSkyInItsPlace) {
+TEST_F(Traced, SurfacesReflectLampLikeSkyInItsPlace) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     set_volume(grid, ball(grid, 18));
     set_curve({{0, .8, .8, .8, 0}, {.3, .8, .8, .8, 0}, {.35, .8, .8, .8, 200}, {1, .8, .8, .8, 200}}, 0);
@@ -145,7 +145,7 @@ TEST_F(Traced, SurfacesReflectTheLampAsTheyDoTheSkyInItsPlace) {
 }
 
 // A slab that is cut inside a brick equals a slab of the remaining depth.
-TEST_F(Traced, ACutInsideABrickIsASide) {
+TEST_F(Traced, CutInsideBrickEqualsShorterSlab) {
     set_slab();
     set_white(8, 64);
     view_.sky = 0;
@@ -174,7 +174,7 @@ class TracedSpeckle : public Traced {
     }
 };
 
-TEST_F(TracedSpeckle, NoExtinctionExceedsItsBricksMajorant) {
+TEST_F(TracedSpeckle, ExtinctionStaysBelowMajorant) {
     view_.scattering = 1;
     double looks = 0;
     for (const PathCounts& counts : renderer().count_paths(view_)) {
@@ -185,7 +185,7 @@ TEST_F(TracedSpeckle, NoExtinctionExceedsItsBricksMajorant) {
     EXPECT_GT(looks, 100);
 }
 
-TEST_F(TracedSpeckle, HidesAsMuchAsTheRayCasterDoes) {
+TEST_F(TracedSpeckle, HasOpacityOfRayCasting) {
     view_.paths = 64;
     const std::vector<Pixel> traced = pixels();
     view_.mode = ViewMode::composite;
@@ -201,7 +201,7 @@ TEST_F(TracedSpeckle, HidesAsMuchAsTheRayCasterDoes) {
     EXPECT_NEAR(difference, 0, 4 * std::sqrt(variance) + 1e-3 * static_cast<double>(traced.size()));
 }
 
-TEST_F(TracedSpeckle, TheSameSeedGivesTheSamePicture) {
+TEST_F(TracedSpeckle, RepeatsPictureOfSameSeed) {
     view_.lamp_brightness = 2;
     const Image first = renderer().render(view_);
     view_.seed = 1;
@@ -235,22 +235,22 @@ class TracedErrors : public Traced {
     }
 };
 
-TEST_F(TracedErrors, OfIndependentPathsFallWithTheRootOfTheirNumber) {
+TEST_F(TracedErrors, IndependentPathsFallWithRootOfNumber) {
     view_.spreads_paths = false;
     EXPECT_NEAR(slope(2), 0.5, 0.06);
 }
 
-TEST_F(TracedErrors, SlowFallWithItOverFourDecades) {
+TEST_F(TracedErrors, SlowIndependentPathsFallOverFourDecades) {
     view_.spreads_paths = false;
     EXPECT_NEAR(slope(4), 0.5, 0.03);
 }
 
 // With few relevant scatterings, errors fall faster. A bias would stop them from falling.
-TEST_F(TracedErrors, OfPathsThatAreSpreadEvenlyFallFaster) {
+TEST_F(TracedErrors, EvenlySpreadPathsFallFaster) {
     EXPECT_GT(slope(2), 0.6);
 }
 
-TEST_F(TracedErrors, SlowOfPathsThatAreSpreadEvenlyFallOverFourDecades) {
+TEST_F(TracedErrors, SlowEvenlySpreadPathsFallOverFourDecades) {
     EXPECT_GT(slope(4), 0.5);
 }
 
@@ -270,7 +270,7 @@ class TracedNeighbours : public Traced {
 };
 
 // Errors cancel over squares of 4 x 4 pixels, while those of independent pixels add up.
-TEST_F(TracedNeighbours, ErrInDifferentDirections) {
+TEST_F(TracedNeighbours, CancelOverNeighbouringPixels) {
     const auto variance = [&](bool spreads_pixels) {
         view_.spreads_pixels = spreads_pixels;
         const std::vector<Pixel> all = pixels();
@@ -289,7 +289,7 @@ TEST_F(TracedNeighbours, ErrInDifferentDirections) {
 }
 
 // Over many seeds, each pixel is as random as before: the mean of the squared normalised errors is 1.
-TEST_F(TracedNeighbours, TakeEveryNumberAsOften) {
+TEST_F(TracedNeighbours, UseEveryNumberEquallyOften) {
     constexpr int seeds = 128;
     view_.width = view_.height = 16;
     std::vector<double> sums(256);
@@ -302,7 +302,7 @@ TEST_F(TracedNeighbours, TakeEveryNumberAsOften) {
     EXPECT_NEAR(squares, 1, 0.35);  // four times its standard deviation
 }
 
-TEST_F(TracedSpeckle, NothingIsShownOfNothing) {
+TEST_F(TracedSpeckle, EmptyVolumeShowsBackground) {
     set_white(0, 0);
     view_.transparent = false;
     view_.background = {0, 0.2, 1};
@@ -314,7 +314,7 @@ TEST_F(TracedSpeckle, NothingIsShownOfNothing) {
     }
 }
 
-TEST_F(Traced, VoxelsThatAreNoNumbersAreBorne) {
+TEST_F(Traced, ToleratesNonFiniteVoxels) {
     const VolumeGrid grid = db_grid(16, 16, 16);
     set_volume(grid, [](std::int64_t z, std::int64_t, std::int64_t) { return z % 5 == 0 ? std::nan("") : 30.; });
     set_white(4, 0);
@@ -330,7 +330,7 @@ TEST_F(Traced, VoxelsThatAreNoNumbersAreBorne) {
     }
 }
 
-TEST_F(TracedSpeckle, AWindowShowsTheCompositeWhileItMovesAndThePathsAtRest) {
+TEST_F(TracedSpeckle, WindowShowsCompositeDuringMotionAndPathsAtRest) {
     view_.transparent = false;
     view_.paths = 8;
     View composite = view_;

@@ -33,7 +33,7 @@ class TransferFile : public testing::Test {
     TemporaryFolder folder_;
 };
 
-TEST_F(TransferFile, WrittenAndReadAgainIsTheSame) {
+TEST_F(TransferFile, RoundTripKeepsCurve) {
     for (const char* preset : {"tissue", "bone", "gray"}) {
         TransferCurve curve = preset_curve(preset, {});
         curve.length_um = 123.456;
@@ -42,7 +42,7 @@ TEST_F(TransferFile, WrittenAndReadAgainIsTheSame) {
     }
 }
 
-TEST_F(TransferFile, ShippedPresetsAreReadAsAUsersAre) {
+TEST_F(TransferFile, ReadsShippedPresetsLikeUserFiles) {
     for (const Asset& asset : assets_of(transfer_files, {})) {
         const TransferCurve read = read_transfer(folder_.write("a.toml", shipped_text(transfer_files, asset.name)));
         EXPECT_EQ(preset_curve(asset.name, {}), read) << asset.name;
@@ -66,7 +66,7 @@ TEST_F(TransferFile, ShippedPresetsAreReadAsAUsersAre) {
     EXPECT_EQ(preset_curve("ct-soft-tissue", {}).nodes.at(2), (TransferNode{-90, 0.93, 0.80, 0.50, 5}));
 }
 
-TEST_F(TransferFile, APresetWhoseFileNobodyReadIsRefused) {
+TEST_F(TransferFile, RejectsPresetWithUnreadFile) {
     View view;
     view.preset = "mine";
     EXPECT_THAT(error_of([&] { check_part(static_cast<const Curve&>(view)); }).line,
@@ -154,7 +154,7 @@ TEST_F(TransferFile, ParaViewColourMapWithOpacity) {
     EXPECT_EQ(read_transfer(folder_ / "curve.toml"), curve);
 }
 
-TEST_F(TransferFile, ParaViewMidpointIsWhereHalfTheWayIsMade) {
+TEST_F(TransferFile, ParaViewMidpointHasHalfOpacity) {
     const TransferCurve curve = read("map.json", R"({"Points": [0, 0, 0.25, 0,  8, 0.5, 0.5, 0],
         "RGBPoints": [0, 0, 0, 0,  8, 1, 1, 1]})");
     const auto node = std::ranges::find(curve.nodes, 2.0, &TransferNode::value);
@@ -162,7 +162,7 @@ TEST_F(TransferFile, ParaViewMidpointIsWhereHalfTheWayIsMade) {
     EXPECT_DOUBLE_EQ(node->extinction, -100 * std::log(0.75));
 }
 
-TEST_F(TransferFile, ParaViewColoursAloneTakeTheOpacityOfGrayAndAreRelativeFrom0To1) {
+TEST_F(TransferFile, ParaViewColoursAloneUseGrayOpacityFrom0To1) {
     const TransferCurve curve = read("map.json", R"([{"RGBPoints": [-1, 0, 0, 1,  0, 1, 1, 1,  1, 1, 0, 0]}])");
     EXPECT_TRUE(curve.is_relative);
     EXPECT_EQ(curve.nodes.front().extinction, 0);
@@ -171,7 +171,7 @@ TEST_F(TransferFile, ParaViewColoursAloneTakeTheOpacityOfGrayAndAreRelativeFrom0
     EXPECT_FALSE(read("map.json", R"([{"RGBPoints": [0, 0, 0, 1, 2, 1, 0, 0]}])").is_relative);
 }
 
-TEST_F(TransferFile, HostileParaViewFilesAreRefusedInALine) {
+TEST_F(TransferFile, RejectsHostileParaViewFilesInOneLine) {
     EXPECT_THAT(refusal("m.json", "{"), HasSubstr("m.json: is not JSON (give the JSON file that ParaView exports"));
     EXPECT_THAT(refusal("m.json", std::string(500000, '[')), HasSubstr("m.json: is JSON nested more than 64 deep"));
     EXPECT_THAT(refusal("m.json", std::string(2 << 20, ' ')),
@@ -198,7 +198,7 @@ TEST_F(TransferFile, HostileParaViewFilesAreRefusedInALine) {
 
 class CurveInUse : public test::Rendering {};
 
-TEST_F(CurveInUse, WrittenAndReadAgainGivesTheSamePicture) {
+TEST_F(CurveInUse, RoundTripGivesSamePicture) {
     VolumeGrid grid = test::db_grid(24, 24, 24);
     grid.quantity = grid.unit = "";
     renderer().set_volume(grid, test::voxels(grid, test::ball(grid, 12)).data());

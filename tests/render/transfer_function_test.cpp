@@ -31,7 +31,7 @@ VolumeGrid grid_of(const char* unit) {
     return grid;
 }
 
-TEST(TransferFunction, PresetsSpanTheirOwnUnitAndElseThePercentiles) {
+TEST(TransferFunction, PresetsSpanTheirUnitOrPercentiles) {
     const auto range = [](const char* preset, const char* unit) {
         View view;
         view.preset = preset;
@@ -48,7 +48,7 @@ TEST(TransferFunction, PresetsSpanTheirOwnUnitAndElseThePercentiles) {
     }
 }
 
-TEST(TransferFunction, FileMeansItsValues) {
+TEST(TransferFunction, ValuesOfFileSetRange) {
     const TransferFunction function = transfer_function(with_file(counts), grid_of("counts"), percentiles);
     EXPECT_EQ(function.nodes, counts.nodes);
     EXPECT_EQ(function.range.low, 100);
@@ -59,7 +59,7 @@ TEST(TransferFunction, FileMeansItsValues) {
     EXPECT_EQ(transfer_function(with_file(counts), grid_of(""), percentiles).range.low, 100);
 }
 
-TEST(TransferFunction, FileOfAnotherUnitIsRefusedUntilItsEndsAreSaid) {
+TEST(TransferFunction, RejectsFileOfOtherUnitWithoutRange) {
     View view = with_file(counts);
     try {
         transfer_function(view, grid_of("HU"), percentiles);
@@ -75,7 +75,7 @@ TEST(TransferFunction, FileOfAnotherUnitIsRefusedUntilItsEndsAreSaid) {
     EXPECT_DOUBLE_EQ(function.nodes[1].value, 2);
 }
 
-TEST(TransferFunction, RelativeFileIsSpreadOverThePercentiles) {
+TEST(TransferFunction, RelativeFileSpansPercentiles) {
     TransferCurve curve = counts;
     curve.is_relative = true;
     const TransferFunction function = transfer_function(with_file(curve), grid_of("HU"), percentiles);
@@ -84,7 +84,7 @@ TEST(TransferFunction, RelativeFileIsSpreadOverThePercentiles) {
     EXPECT_DOUBLE_EQ(function.nodes[2].value, 150);
 }
 
-TEST(TransferFunction, ColourMapTakesThePlaceOfTheColoursAlone) {
+TEST(TransferFunction, ColourMapReplacesOnlyColours) {
     View view;
     const VolumeGrid grid = grid_of("dB above noise floor");
     const TransferFunction plain = transfer_function(view, grid, percentiles);
@@ -105,7 +105,7 @@ TEST(TransferFunction, ColourMapTakesThePlaceOfTheColoursAlone) {
     }
 }
 
-TEST(TransferFunction, IsovalueZeroIsAValue) {
+TEST(TransferFunction, ZeroIsValidIsovalue) {
     View view;
     const TransferFunction function = transfer_function(view, grid_of("HU"), percentiles);
     EXPECT_EQ(isovalue_of(view, function), 50);
@@ -128,7 +128,7 @@ class Moment : public Rendering {
     }
 };
 
-TEST_F(Moment, ThresholdsNeverMoveWhenTimeAdvancesUnlessThatIsChosen) {
+TEST_F(Moment, ThresholdsStayConstantOverTimeUnlessAutomatic) {
     View view;
     const ValueRange chosen = show(0);
     const ValueRange first = renderer().transfer_function(view).range;
@@ -143,7 +143,7 @@ TEST_F(Moment, ThresholdsNeverMoveWhenTimeAdvancesUnlessThatIsChosen) {
     EXPECT_NEAR(renderer().transfer_function(view).range.low, first.low + 100, 1e-3);
 }
 
-TEST_F(Moment, PicturesUseTheRangeThatIsKept) {
+TEST_F(Moment, PicturesUseKeptRange) {
     View view;
     view.width = view.height = 32;
     show(100, show(0));
@@ -157,7 +157,7 @@ TEST_F(Moment, PicturesUseTheRangeThatIsKept) {
     EXPECT_NE(renderer().render(view).pixels, shown.pixels);
 }
 
-TEST_F(Moment, ExtinctionIsPerLengthWhateverTheVolumesDepthAndVoxels) {
+TEST_F(Moment, ExtinctionIsPerLengthForAnyDepthAndVoxels) {
     View view;
     view.preset = "tissue";
     view.opacity_length_um = 200;

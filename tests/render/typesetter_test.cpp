@@ -12,7 +12,7 @@ double begin_of(Typesetter& typesetter, const char* text) {
     return glyphs.empty() ? 2000 : glyphs.front().left_top.x - glyphs.front().pixels->offset.x;
 }
 
-TEST(Typesetter, KernsAndKnowsTheSignsOfTheField) {
+TEST(Typesetter, KernsAndHasUnitSymbols) {
     const std::unique_ptr<Typesetter> made = make_typesetter();
     if (!made) GTEST_SKIP() << "built without a font";
     Typesetter& typesetter = *made;

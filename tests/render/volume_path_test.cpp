@@ -63,7 +63,7 @@ class Path : public Rendering {
     std::unique_ptr<VolumePath> path_;
 };
 
-TEST_F(Path, TexturesHoldWhatTheReconstructorWrites) {
+TEST_F(Path, TexturesHoldReconstructedVoxels) {
     for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::f16, VoxelType::f32}) {
         make(small_plan(type));
         for (std::int64_t volume = 0; volume < 3; ++volume) {
@@ -77,7 +77,7 @@ TEST_F(Path, TexturesHoldWhatTheReconstructorWrites) {
     }
 }
 
-TEST_F(Path, PicturesShowTheNewestVolume) {
+TEST_F(Path, PicturesShowNewestVolume) {
     make(small_plan());
     EXPECT_FALSE(path_->picture(small_view()));
     for (std::int64_t volume = 0; volume < 3; ++volume) {
@@ -92,12 +92,12 @@ TEST_F(Path, PicturesShowTheNewestVolume) {
     EXPECT_EQ(counted.dropped + counted.late + counted.abandoned, 0);
 }
 
-TEST_F(Path, SaysWhatItChose) {
+TEST_F(Path, DescribesItself) {
     EXPECT_THAT(make(small_plan()).describe(),
                 testing::AllOf(HasSubstr("cpu ("), HasSubstr("uploaded to " + renderer().device_name())));
 }
 
-TEST_F(Path, SaysWhyItIsNoGpu) {
+TEST_F(Path, ReportsReasonWithoutGpu) {
     if (!surveyed_gpus().usable.empty()) GTEST_SKIP() << "there is a GPU";
     const std::string text = LoneVolumePath(small_plan(), {}, {}).describe();
     const std::string reason = surveyed_gpus().refusal;
@@ -105,7 +105,7 @@ TEST_F(Path, SaysWhyItIsNoGpu) {
     EXPECT_EQ(text.find(reason), text.rfind(reason)) << "said twice: " << text;
 }
 
-TEST_F(Path, NothingIsReadBackUnasked) {
+TEST_F(Path, ReadsBackOnlyOnRequest) {
     make(small_plan());
     for (std::int64_t volume = 0; volume < 5; ++volume) {
         ASSERT_TRUE(feed(volume));
@@ -117,7 +117,7 @@ TEST_F(Path, NothingIsReadBackUnasked) {
 }
 
 // As in a window: the final picture equals the renderer's picture of the same voxels, and needs no work of the ring.
-TEST_F(Path, FollowsTheNewestVolume) {
+TEST_F(Path, FollowsNewestVolume) {
     make(small_plan());
     View view = small_view();
     view.rest_samples = 1;
@@ -147,7 +147,7 @@ TEST_F(Path, FollowsTheNewestVolume) {
     EXPECT_TRUE(path_->probe(view, 24, 20));
 }
 
-TEST_F(Path, CountsHowOftenValuesOccur) {
+TEST_F(Path, CountsHistogram) {
     make(small_plan());
     ASSERT_TRUE(feed(0));
     std::optional<Histogram> histogram;
@@ -179,7 +179,7 @@ TEST_F(Path, RollingShowsEachBatch) {
     EXPECT_NE(path_->read(picture).pixels, expected_picture(0));
 }
 
-TEST_F(Path, AVolumeWithMissingBlocksIsNeverShown) {
+TEST_F(Path, VolumeWithMissingBlocksIsNeverShown) {
     make(small_plan());
     ASSERT_TRUE(feed(0));
     const std::vector<std::uint16_t> samples = noise_spectra(plan_, 1);
@@ -194,7 +194,7 @@ TEST_F(Path, AVolumeWithMissingBlocksIsNeverShown) {
     EXPECT_EQ(path_->statistics().abandoned, 2);
 }
 
-TEST_F(Path, ABadBlockIsAnErrorAndTheNextVolumeIsNot) {
+TEST_F(Path, BadBlockIsErrorAndNextVolumeWorks) {
     make(small_plan());
     const std::vector<std::uint16_t> samples = noise_spectra(plan_, 0);
     Block block = block_of(plan_, std::as_bytes(std::span(samples)), 0, 0, 3);
@@ -215,7 +215,7 @@ ErrorCode refusal(const std::function<void()>& call) {
 }
 
 // Whichever call detects the loss first, the slot used by the lost picture is written again by the waiting feeder.
-TEST_F(Path, ALostDisplayReleasesWhoFeeds) {
+TEST_F(Path, LostDisplayReleasesFeeder) {
     using Hear = std::function<void(const VolumePicture&)>;
     const std::array<Hear, 4> ways{[&](const VolumePicture& picture) { path_->wait(picture); },
                                    [&](const VolumePicture& picture) { path_->is_finished(picture); },
@@ -237,7 +237,7 @@ TEST_F(Path, ALostDisplayReleasesWhoFeeds) {
 }
 
 // If no call has detected the loss, feeding is an error, and the destructor does not hang.
-TEST_F(Path, ALostDisplayThatNobodyHeardOfHangsNobody) {
+TEST_F(Path, UndetectedLostDisplayBlocksNoThread) {
     make(small_plan(), {.slots = 2});
     ASSERT_TRUE(feed(0));
     path_->wait(path_->picture(small_view()).value());
@@ -308,7 +308,7 @@ TEST(StartAndStop, LeakNoDescriptor) {
     start_and_stop(20);
 }
 
-TEST(StartAndStop, AThousandTimesLeakNoDescriptorSlow) {
+TEST(StartAndStop, ThousandTimesLeakNoDescriptorSlow) {
     start_and_stop(1000);
 }
 

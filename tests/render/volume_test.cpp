@@ -29,13 +29,13 @@ TEST_F(RefusedVolume, NamesBytesNeededAndAvailable) {
                       HasSubstr(renderer().device_name())));
 }
 
-TEST_F(RefusedVolume, NamesTheLongestEdge) {
+TEST_F(RefusedVolume, ReportsLongestEdge) {
     EXPECT_THAT(refusal(db_grid(20000, 4, 4), ErrorCode::out_of_memory),
                 AllOf(HasSubstr("20000 x 4 x 4"), HasSubstr("at most")));
     EXPECT_THAT(refusal(db_grid(4, 4, std::int64_t{1} << 40), ErrorCode::out_of_memory), HasSubstr("1099511627776"));
 }
 
-TEST_F(RefusedVolume, SaysWhatCannotBeShown) {
+TEST_F(RefusedVolume, ReportsReason) {
     EXPECT_THAT(refusal(db_grid(4, 4, 4, VoxelType::complex64), ErrorCode::bad_setting),
                 AllOf(HasSubstr("complex"), HasSubstr("recipe.quantity")));
     EXPECT_THAT(refusal(db_grid(4, 0, 4), ErrorCode::bad_setting), HasSubstr("empty"));
@@ -44,7 +44,7 @@ TEST_F(RefusedVolume, SaysWhatCannotBeShown) {
     EXPECT_THAT(refusal(flat, ErrorCode::bad_setting), HasSubstr("scale"));
 }
 
-TEST_F(RefusedVolume, LeavesTheOldOne) {
+TEST_F(RefusedVolume, KeepsPreviousVolume) {
     const VolumeGrid grid = db_grid(16, 16, 16);
     renderer().set_volume(grid, voxels(grid, ball(grid, 8)).data());
     View view;
@@ -54,11 +54,11 @@ TEST_F(RefusedVolume, LeavesTheOldOne) {
     EXPECT_EQ(renderer().render(view).pixels, before.pixels);
 }
 
-TEST_F(RefusedVolume, WithoutAnyThereIsNoPicture) {
+TEST_F(RefusedVolume, IsRequiredForPicture) {
     EXPECT_THROW(renderer().render({}), Error);
 }
 
-TEST_F(RefusedVolume, OneVoxelIsEnough) {
+TEST_F(RefusedVolume, SingleVoxelIsAccepted) {
     const VolumeGrid grid = db_grid(1, 1, 1);
     renderer().set_volume(grid, voxels(grid, [](auto...) { return 30.0; }).data());
     View view;

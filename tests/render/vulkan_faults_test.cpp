@@ -186,7 +186,7 @@ class VulkanFaults : public testing::TestWithParam<Workload> {
     std::int64_t faults_ = 0;
 };
 
-TEST_P(VulkanFaults, SomeCallsFail) {
+TEST_P(VulkanFaults, RandomFailedCallsAreHandled) {
     const char* wanted = std::getenv("ECHOLUX_FAULT_SEED");
     const unsigned seed = wanted == nullptr ? std::random_device()() : static_cast<unsigned>(std::atoi(wanted));
     SCOPED_TRACE(fmt::format("ECHOLUX_FAULT_SEED={}", seed));
@@ -198,7 +198,7 @@ TEST_P(VulkanFaults, SomeCallsFail) {
     EXPECT_GE(faults(), 45);  // the number of calls may vary with waiting
 }
 
-TEST_P(VulkanFaults, SlowEachCallFails) {
+TEST_P(VulkanFaults, SlowEachFailedCallIsHandled) {
     for (const FaultTime time : {FaultTime::once, FaultTime::for_good}) {
         for (std::int64_t at = 1; at <= calls(); ++at) fail(at, time);
     }

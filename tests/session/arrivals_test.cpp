@@ -36,7 +36,7 @@ Trial trial(std::vector<Fault> script) {
     return trial;
 }
 
-TEST(Arrivals, TakesInWhatIsAsItShouldBe) {
+TEST(Arrivals, AdmitsRegularBlocks) {
     const Trial t = trial({send(9), end()});
     EXPECT_EQ(t.stats.blocks, 9);
     EXPECT_EQ(t.stats.volumes, 2);
@@ -45,7 +45,7 @@ TEST(Arrivals, TakesInWhatIsAsItShouldBe) {
     EXPECT_EQ(t.lines.size(), 0u);
 }
 
-TEST(Arrivals, KeepsOutRepeatedAndLateBlocks) {
+TEST(Arrivals, RejectsRepeatedAndLateBlocks) {
     const Trial t = trial({send(2), repeat(), exchange(), send(1), end()});
     EXPECT_EQ(t.admitted, (std::vector<std::uint64_t>{0, 1, 3, 4}));
     EXPECT_EQ(t.stats.repeated, 2);
@@ -53,7 +53,7 @@ TEST(Arrivals, KeepsOutRepeatedAndLateBlocks) {
     EXPECT_EQ(t.lines.size(), 2u);
 }
 
-TEST(Arrivals, CountsLossesOnceHoweverTheSourceSaysSo) {
+TEST(Arrivals, CountsEachLossOnce) {
     const Trial t = trial({send(2), lose(3), send(2), end()});
     EXPECT_EQ(t.stats.lost, 3);
     EXPECT_EQ(t.stats.blocks, 4);
@@ -61,20 +61,20 @@ TEST(Arrivals, CountsLossesOnceHoweverTheSourceSaysSo) {
     EXPECT_EQ(t.lines[0], "lost 3 blocks before block 5");
 }
 
-TEST(Arrivals, KeepsOutWhatHasTheWrongShape) {
+TEST(Arrivals, RejectsBlocksOfWrongShape) {
     const Trial t = trial({send(1), cut_short(), oversize(), misplace(), send(1), end()});
     EXPECT_EQ(t.stats.misshapen, 3);
     EXPECT_EQ(t.stats.blocks, 2);
     EXPECT_EQ(t.lines.size(), 2u) << "one of the shape, one of the gap that they leave";
 }
 
-TEST(Arrivals, NotesClocksThatLeap) {
+TEST(Arrivals, CountsJumpsOfClock) {
     const Trial t = trial({send(3), jump(-0.1), send(1), jump(60), send(1), jump(std::nan("")), send(2), end()});
     EXPECT_EQ(t.stats.time_jumps, 4);
     EXPECT_EQ(t.stats.blocks, 7) << "they are used all the same";
 }
 
-TEST(Arrivals, SaysOftenRepeatedTroubleSeldom) {
+TEST(Arrivals, ReportsRepeatedProblemsRarely) {
     std::vector<Fault> script{send(1)};
     for (int i = 0; i < 150; ++i) script.push_back(repeat());
     script.push_back(end());
@@ -125,7 +125,7 @@ class ArrivalsByHand : public ::testing::Test {
 };
 
 // As after an unreported reset of the instrument's counter: up to 15 blocks may be late.
-TEST_F(ArrivalsByHand, NumbersThatRunBackwardsAreAFailure) {
+TEST_F(ArrivalsByHand, DecreasingNumbersAreError) {
     admit_to(41);
     for (std::int64_t number = 1; number < 16; ++number) EXPECT_FALSE(arrivals_->admit(block(number)));
     try {
@@ -138,7 +138,7 @@ TEST_F(ArrivalsByHand, NumbersThatRunBackwardsAreAFailure) {
     EXPECT_EQ(arrivals_->stats().repeated, 16);
 }
 
-TEST_F(ArrivalsByHand, SoArePlacesThatRunBackwards) {
+TEST_F(ArrivalsByHand, DecreasingPositionsAreError) {
     admit_to(40);
     for (std::uint64_t i = 0; i < 15; ++i)
         EXPECT_FALSE(arrivals_->admit(numbered(static_cast<std::int64_t>(i), 40 + i)));
@@ -146,7 +146,7 @@ TEST_F(ArrivalsByHand, SoArePlacesThatRunBackwards) {
 }
 
 // Blocks may be late often, as long as this is not a new count. Here each number or place is a repeated one.
-TEST_F(ArrivalsByHand, BlocksThatComeAgainAreNoFailure) {
+TEST_F(ArrivalsByHand, RepeatedBlocksAreAccepted) {
     admit_to(40);
     for (int i = 0; i < 3; ++i) {
         for (std::int64_t number = 0; number < 12; ++number) EXPECT_FALSE(arrivals_->admit(block(12 * i + number)));
@@ -156,7 +156,7 @@ TEST_F(ArrivalsByHand, BlocksThatComeAgainAreNoFailure) {
     for (std::int64_t i = 1; i < 40; ++i) EXPECT_FALSE(arrivals_->admit(numbered(i, 7))) << "of one number";
 }
 
-TEST_F(ArrivalsByHand, WhatIsLostAtTheEndIsCountedAndNothingIsNothing) {
+TEST_F(ArrivalsByHand, CountsLossAtEndOnce) {
     arrivals_->note_lost(0);
     EXPECT_TRUE(lines_.empty());
     arrivals_->note_lost(1);
@@ -165,7 +165,7 @@ TEST_F(ArrivalsByHand, WhatIsLostAtTheEndIsCountedAndNothingIsNothing) {
 }
 
 // Time stamps may advance by three block durations and 1 s, and by as much more for each lost block.
-TEST_F(ArrivalsByHand, AClockMayWaitAsTheLineRateSays) {
+TEST_F(ArrivalsByHand, AllowsPausesByLineRate) {
     set_block_s(10);
     EXPECT_EQ(jumps({-500}), 0) << "any time is right for the first";
     EXPECT_EQ(jumps({-500, -500}), 0) << "it may stand";
@@ -176,12 +176,12 @@ TEST_F(ArrivalsByHand, AClockMayWaitAsTheLineRateSays) {
     EXPECT_EQ(jumps({-253.9}), 1) << "back";
 }
 
-TEST_F(ArrivalsByHand, AClockLeapsAtTheSecondBlock) {
+TEST_F(ArrivalsByHand, DetectsClockJumpAtSecondBlock) {
     set_block_s(10);
     EXPECT_EQ(jumps({0, 100}), 1);
 }
 
-TEST_F(ArrivalsByHand, WithoutALineRateASecondIsAllowed) {
+TEST_F(ArrivalsByHand, AllowsOneSecondWithoutLineRate) {
     set_block_s(0);
     EXPECT_EQ(jumps({0, 1, 2}), 0);
     EXPECT_EQ(jumps({3.1}), 1);

@@ -25,7 +25,7 @@ class FreeMemory {
     ~FreeMemory() { unsetenv("ECHOLUX_MEMORY_MIB"); }
 };
 
-TEST(BlockSize, IsAtMost16MiBAndA60thOfASecond) {
+TEST(BlockSize, IsAtMost16MiBAnd60thOfSecond) {
     EXPECT_EQ(block_size({}, scan_of(500), 0), 34) << "16777216 / 480000";
     EXPECT_EQ(block_size({}, scan_of(500), 1e6), 34);
     EXPECT_EQ(block_size({}, scan_of(500), 144'000), 10) << "2400 of 240 lines each";
@@ -36,14 +36,14 @@ TEST(BlockSize, IsAtMost16MiBAndA60thOfASecond) {
     EXPECT_EQ(block_size({}, with_headers, 0), 6) << "16777216 / (480000 + 2 * 1048576)";
 }
 
-TEST(BlockSize, IsWhatTheSettingsSay) {
+TEST(BlockSize, FollowsSettings) {
     EXPECT_EQ(block_size({.block_b_scans = 7}, scan_of(500), 10), 7);
     EXPECT_EQ(block_size({.block_b_scans = 700}, scan_of(500), 10), 500);
     EXPECT_EQ(pool_size({.pool_blocks = 3}, scan_of(500), 1), 3);
 }
 
 // A plugin may be asked before any size is known, and a scan file may contain any size.
-TEST(BlockSize, TakesSizesThatNobodyHasChecked) {
+TEST(BlockSize, HandlesUncheckedSizes) {
     EXPECT_EQ(block_size({}, Scan{}, 0), 1);
     EXPECT_GE(pool_size({}, Scan{}, 1), 4);
     Scan huge = scan_of(1 << 24);
@@ -54,7 +54,7 @@ TEST(BlockSize, TakesSizesThatNobodyHasChecked) {
     EXPECT_EQ(pool_size({}, huge, 1), 4);
 }
 
-TEST(PoolSize, HoldsFourVolumesInHalfOfTheFreeMemory) {
+TEST(PoolSize, HoldsFourVolumesInHalfOfFreeMemory) {
     const FreeMemory plenty("100000");
     EXPECT_EQ(pool_size({}, scan_of(500), 34), 4 * (15 + 1));
     EXPECT_EQ(pool_size({}, scan_of(3), 1), 16) << "small volumes: a few more";
@@ -64,7 +64,7 @@ TEST(PoolSize, HoldsFourVolumesInHalfOfTheFreeMemory) {
     EXPECT_EQ(pool_size({}, scan_of(500), 34), 4);
 }
 
-TEST(PoolSize, IsTheSameForPlugins) {
+TEST(PoolSize, MatchesPlugins) {
     const FreeMemory plenty("100000");
     const echolux_stream stream = wanted_stream(scan_of(500), {.line_rate_hz = 144'000});
     EXPECT_EQ(stream.block_b_scans, 10);

@@ -48,7 +48,7 @@ class DirectFileTest : public testing::TestWithParam<Caching> {
     std::mt19937 random_{7};
 };
 
-TEST_P(DirectFileTest, PiecesOfAnySizeLieWhereTheyShould) {
+TEST_P(DirectFileTest, WritesPiecesOfAnySize) {
     DirectFile file(path_, GetParam());
     for (int i = 0; i < 120; ++i) {
         const auto any = [this](int most) { return static_cast<std::int64_t>(random_()) % most; };
@@ -65,7 +65,7 @@ TEST_P(DirectFileTest, PiecesOfAnySizeLieWhereTheyShould) {
     EXPECT_TRUE(bytes_of(path_) == expected_);
 }
 
-TEST_P(DirectFileTest, ReservedRoomDoesNotMakeItLonger) {
+TEST_P(DirectFileTest, ReservedSpaceKeepsLength) {
     DirectFile file(path_, GetParam());
     const bool is_reserved = file.reserve(1 << 20);
     EXPECT_EQ(std::filesystem::file_size(path_), 0U);
@@ -78,13 +78,13 @@ TEST_P(DirectFileTest, ReservedRoomDoesNotMakeItLonger) {
     EXPECT_TRUE(bytes_of(path_) == expected_);
 }
 
-TEST_P(DirectFileTest, AFileThatIsThereStays) {
+TEST_P(DirectFileTest, KeepsExistingFile) {
     put(path_, std::as_bytes(std::span("before")));
     EXPECT_THAT(error_of([&] { DirectFile(path_, GetParam()); }).line, testing::HasSubstr("already exists"));
     EXPECT_EQ(std::filesystem::file_size(path_), 7U);
 }
 
-TEST_P(DirectFileTest, WritesOnlyOnwards) {
+TEST_P(DirectFileTest, WritesForwardOnly) {
     DirectFile file(path_, GetParam());
     write(file, 0, 0, 5000);
     EXPECT_THAT(error_of([&] { file.write(4999, std::span(memory_.data, 8)); }).line,

@@ -52,7 +52,7 @@ class DiskRateTest : public RecorderTest {
     std::atomic<double> clock_s_ = 0, unflushed_ = 0, written_ = 0;
 };
 
-TEST_F(DiskRateTest, DisksThatAreTooSlowAreRefusedWithBothRates) {
+TEST_F(DiskRateTest, RejectsSlowDisksWithBothRates) {
     EXPECT_NEAR(bytes_per_s(fast().scan, fast().line_rate_hz), 250e6, 1);
     const std::string line = error_of([&] { Recorder recorder(fast(), slow()); }).line;
     EXPECT_THAT(line, HasSubstr("spectra come at 0.25 GB/s, the disk takes 0.00419 GB/s"));
@@ -60,14 +60,14 @@ TEST_F(DiskRateTest, DisksThatAreTooSlowAreRefusedWithBothRates) {
 }
 
 // A trigger may pause the recording, so it is not refused.
-TEST_F(DiskRateTest, ARecordingOfUnknownLengthIsWarnedOfAndBegins) {
+TEST_F(DiskRateTest, WarnsOfInsufficientDiskForUnlimitedRecording) {
     RecordingWanted endless = fast();
     endless.expected_bytes = 0;
     const Recorder recorder(endless, slow());
     EXPECT_THAT(recorder.notice(), HasSubstr("the disk takes 0.00419 GB/s: blocks will be missing"));
 }
 
-TEST_F(DiskRateTest, WhatIsShortEnoughForTheBlocksThatMayBeHeldIsRecorded) {
+TEST_F(DiskRateTest, AcceptsShortRecordingThatFitsHeldBlocks) {
     RecordingWanted wanted = fast();
     wanted.expected_bytes = 10'000'000;
     wanted.held_bytes = 9'800'000;
@@ -77,7 +77,7 @@ TEST_F(DiskRateTest, WhatIsShortEnoughForTheBlocksThatMayBeHeldIsRecorded) {
     EXPECT_THAT(recorder.notice(), HasSubstr("the disk takes 0.00419 GB/s"));
 }
 
-TEST_F(DiskRateTest, ASlowSourceAsksNoDisk) {
+TEST_F(DiskRateTest, SlowSourceSkipsMeasurement) {
     RecordingWanted wanted = fast();
     wanted.line_rate_hz = 1e5;
     Recorder recorder(wanted, slow());
@@ -85,12 +85,12 @@ TEST_F(DiskRateTest, ASlowSourceAsksNoDisk) {
     EXPECT_EQ(clock_s_, 0);
 }
 
-TEST_F(DiskRateTest, WhatWaitsToBeFlushedIsNotYetWritten) {
+TEST_F(DiskRateTest, IncludesTimeOfFlush) {
     EXPECT_NEAR(tried(disk(at(1e12), at(200e6))).value(), 200e6, 1e6);
     EXPECT_NEAR(tried(disk(at(200e6), in_no_time)).value(), 200e6, 1e6);
 }
 
-TEST_F(DiskRateTest, TakesNoLongerThanItMust) {
+TEST_F(DiskRateTest, MeasuresInUnderHalfSecond) {
     for (const double bytes_per_s : {40e6, 100e6, 400e6}) {
         clock_s_ = 0;
         EXPECT_NEAR(tried(disk(at(bytes_per_s), in_no_time)).value(), bytes_per_s, 0.01 * bytes_per_s);
@@ -99,7 +99,7 @@ TEST_F(DiskRateTest, TakesNoLongerThanItMust) {
     }
 }
 
-TEST_F(DiskRateTest, LeavesTheRoomThatTheRecordingNeeds) {
+TEST_F(DiskRateTest, KeepsRoomForRecording) {
     EXPECT_FALSE(tried(disk(in_no_time, in_no_time), 31 << 20));
     EXPECT_EQ(written_, 0);
     EXPECT_TRUE(tried(disk(in_no_time, in_no_time), 100 << 20));
@@ -112,7 +112,7 @@ TEST_F(DiskRateTest, LeavesTheRoomThatTheRecordingNeeds) {
     EXPECT_THAT(error_of([&] { check_disk_rate(fast(), recorded, roomy, slow()); }).line, HasSubstr("GB/s"));
 }
 
-TEST_F(DiskRateTest, StripesAreMeasuredTogetherAndLeaveNothing) {
+TEST_F(DiskRateTest, MeasuresStripesTogetherAndRemovesTestFiles) {
     const std::vector<std::filesystem::path> parts{raw_, folder_ / "b" / "scan.stripe-2.raw"};
     EXPECT_GT(measured_disk_rate(parts, usual_stripe_bytes, 1 << 28, RecordingTools::real()).value(), 0);
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));

@@ -57,14 +57,14 @@ void expect_balance(const QueueStats& f) {
     EXPECT_EQ(f.pushed, f.taken + f.waiting + f.overtaken + f.incomplete + f.given_up);
 }
 
-TEST(DisplayQueue, GivesBlocksInOrder) {
+TEST(DisplayQueue, ReturnsBlocksInOrder) {
     DisplayQueue queue(b_scans);
     push_volume(queue, 0);
     EXPECT_EQ(taken(queue), (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 0}, {0, 1}, {0, 2}, {0, 3}}));
     EXPECT_FALSE(queue.take(1ms));
 }
 
-TEST(DisplayQueue, FinishesTheVolumeThatIsTakenThenTakesTheNewest) {
+TEST(DisplayQueue, FinishesCurrentVolumeThenTakesNewest) {
     DisplayQueue queue(b_scans);
     queue.push(block(0, 0));
     EXPECT_EQ(queue.take(0ms)->volume, 0);
@@ -80,7 +80,7 @@ TEST(DisplayQueue, FinishesTheVolumeThatIsTakenThenTakesTheNewest) {
     expect_balance(f);
 }
 
-TEST(DisplayQueue, LeavesOutTheRestOfAVolumeThatMissesABlock) {
+TEST(DisplayQueue, SkipsRestOfVolumeWithMissingBlock) {
     DisplayQueue queue(b_scans);
     queue.push(block(0, 0));
     queue.push(block(0, 2));
@@ -92,7 +92,7 @@ TEST(DisplayQueue, LeavesOutTheRestOfAVolumeThatMissesABlock) {
     expect_balance(queue.stats());
 }
 
-TEST(DisplayQueue, AVolumeWithoutItsEndGivesWay) {
+TEST(DisplayQueue, UnfinishedVolumeIsReplaced) {
     DisplayQueue queue(b_scans);
     queue.push(block(0, 0));
     queue.push(block(0, 1));
@@ -103,7 +103,7 @@ TEST(DisplayQueue, AVolumeWithoutItsEndGivesWay) {
     expect_balance(queue.stats());
 }
 
-TEST(DisplayQueue, AVolumeWithoutItsBeginningIsLeftOut) {
+TEST(DisplayQueue, SkipsVolumeWithoutBeginning) {
     DisplayQueue queue(b_scans);
     for (std::int64_t b = 1; b < b_scans; ++b) queue.push(block(7, b));
     EXPECT_TRUE(taken(queue).empty());
@@ -114,7 +114,7 @@ TEST(DisplayQueue, AVolumeWithoutItsBeginningIsLeftOut) {
     expect_balance(queue.stats());
 }
 
-TEST(DisplayQueue, AStrayBlockLeavesOutOnlyWhatCannotBeWhole) {
+TEST(DisplayQueue, StrayBlockSkipsOnlyIncompleteVolumes) {
     DisplayQueue queue(b_scans);
     push_volume(queue, 0);
     queue.push(block(3, 2));
@@ -126,7 +126,7 @@ TEST(DisplayQueue, AStrayBlockLeavesOutOnlyWhatCannotBeWhole) {
     expect_balance(queue.stats());
 }
 
-TEST(DisplayQueue, IsIdleWhenWhatWasTakenIsDone) {
+TEST(DisplayQueue, IsIdleAfterLastBlockIsDone) {
     DisplayQueue queue(1);
     EXPECT_TRUE(queue.is_idle());
     queue.push(block(0, 0));
@@ -137,7 +137,7 @@ TEST(DisplayQueue, IsIdleWhenWhatWasTakenIsDone) {
     EXPECT_TRUE(queue.is_idle());
 }
 
-TEST(DisplayQueue, RemembersHowManyWaitedAtMost) {
+TEST(DisplayQueue, RecordsLargestNumberOfWaitingBlocks) {
     DisplayQueue queue(b_scans);
     queue.push(block(0, 0));
     EXPECT_TRUE(queue.take(0ms));
@@ -148,7 +148,7 @@ TEST(DisplayQueue, RemembersHowManyWaitedAtMost) {
     EXPECT_EQ(queue.stats().waiting, 0);
 }
 
-TEST(DisplayQueue, IsAsNewAfterClearing) {
+TEST(DisplayQueue, ResetsWhenCleared) {
     DisplayQueue queue(b_scans);
     for (int i = 0; i < 2; ++i) {
         EXPECT_EQ(queue.stats().pushed, 0);
@@ -164,7 +164,7 @@ TEST(DisplayQueue, IsAsNewAfterClearing) {
     }
 }
 
-TEST(DisplayQueue, WhatWaitsIsGoneAfterClearing) {
+TEST(DisplayQueue, ClearDropsWaitingBlocks) {
     DisplayQueue queue(b_scans);
     push_volume(queue, 0);
     EXPECT_TRUE(queue.take(0ms));
@@ -177,7 +177,7 @@ TEST(DisplayQueue, WhatWaitsIsGoneAfterClearing) {
     EXPECT_EQ(queue.stats().overtaken_volumes, 0);
 }
 
-TEST(DisplayQueue, WhatIsGivenUpIsLeftOut) {
+TEST(DisplayQueue, SkipsAbandonedVolume) {
     DisplayQueue queue(b_scans);
     push_volume(queue, 0);
     EXPECT_TRUE(queue.take(0ms));
@@ -192,7 +192,7 @@ TEST(DisplayQueue, WhatIsGivenUpIsLeftOut) {
 
 // For any order of pushes and takes and any losses: counts balance, at most two volumes wait, and taken blocks are
 // consecutive.
-TEST(DisplayQueue, BalancesInAnyOrder) {
+TEST(DisplayQueue, CountsBalanceInAnyOrder) {
     for (unsigned seed = 0; seed < 300; ++seed) {
         std::mt19937 random(seed);
         DisplayQueue queue(b_scans);
@@ -215,7 +215,7 @@ TEST(DisplayQueue, BalancesInAnyOrder) {
     }
 }
 
-TEST(DisplayQueue, ClosingWakesWhoWaits) {
+TEST(DisplayQueue, CloseWakesWaitingThread) {
     WatchedThreads threads;
     DisplayQueue queue(b_scans, Overload::newest_wins, threads);
     std::future<std::optional<Block>> waiting = std::async(std::launch::async, [&] { return queue.take(1min); });
@@ -225,7 +225,7 @@ TEST(DisplayQueue, ClosingWakesWhoWaits) {
     EXPECT_FALSE(waiting.get());
 }
 
-TEST(DisplayQueue, ABlockWakesWhoWaits) {
+TEST(DisplayQueue, PushWakesWaitingThread) {
     WatchedThreads threads;
     DisplayQueue queue(b_scans, Overload::newest_wins, threads);
     std::future<std::optional<Block>> waiting = std::async(std::launch::async, [&] { return queue.take(1min); });
@@ -271,7 +271,7 @@ TEST_F(WaitingSource, CanBeStopped) {
     expect_balance(queue_.stats());
 }
 
-TEST(DisplayQueue, WhereTheSourceWaitsNoVolumeIsOvertaken) {
+TEST(DisplayQueue, OvertakesNoVolumeWhileSourceWaits) {
     DisplayQueue queue(b_scans, Overload::source_waits);
     std::atomic<bool> has_pushed_all = false;
     std::jthread source([&] {

@@ -60,14 +60,14 @@ std::vector<int> ramp(int bits, int count) {
     return pixels;
 }
 
-TEST(PixelFormats, PlainOnes) {
+TEST(PixelFormats, UnpacksPlainFormats) {
     EXPECT_EQ(samples("Mono8", bytes({0x00, 0x7f, 0xff}), 3), (std::vector{0x00, 0x7f, 0xff}));
     EXPECT_EQ(samples("Mono16", bytes({0x34, 0x12, 0xff, 0xff}), 2), (std::vector{0x1234, 0xffff}));
     EXPECT_EQ(samples("Mono12", bytes({0xbc, 0x0a, 0x23, 0x01}), 2), (std::vector{0xabc, 0x123}));
     EXPECT_EQ(samples("Mono10", bytes({0xbc, 0x02, 0x23, 0x01}), 2), (std::vector{0x2bc, 0x123}));
 }
 
-TEST(PixelFormats, PackedOnesByHand) {
+TEST(PixelFormats, UnpacksKnownBytes) {
     EXPECT_EQ(samples("Mono12p", bytes({0xbc, 0x3a, 0x12}), 2), (std::vector{0xabc, 0x123}));
     EXPECT_EQ(samples("Mono12Packed", bytes({0xab, 0x3c, 0x12}), 2), (std::vector{0xabc, 0x123}));
     EXPECT_EQ(samples("Mono10Packed", bytes({0xab, 0x21, 0xff}), 2), (std::vector{0x2ad, 0x3fe}));
@@ -75,12 +75,12 @@ TEST(PixelFormats, PackedOnesByHand) {
     EXPECT_EQ(samples("Mono10p", bytes({0xbc, 0x8e, 0xf4, 0x7f, 0x00}), 4), (std::vector{0x2bc, 0x123, 0x3ff, 0x001}));
 }
 
-TEST(PixelFormats, PackedOnesOfManyPixels) {
+TEST(PixelFormats, UnpacksManyPixels) {
     EXPECT_EQ(samples("Mono12p", bit_stream(ramp(12, 256), 12), 256), ramp(12, 256));
     EXPECT_EQ(samples("Mono10p", bit_stream(ramp(10, 256), 10), 256), ramp(10, 256));
 }
 
-TEST(PixelFormats, ColourIsNone) {
+TEST(PixelFormats, ExcludeColour) {
     EXPECT_EQ(find_pixel_format("RGB8"), nullptr);
     EXPECT_EQ(find_pixel_format("BayerRG8"), nullptr);
     EXPECT_THAT(pixel_format_names(), HasSubstr("Mono12Packed, "));
@@ -94,7 +94,7 @@ ScanGeometry geometry(std::int64_t a_scans, std::int64_t b_scans) {
     return geometry;
 }
 
-TEST(ImagePlans, ImagesAreBlocksWhereTheyFit) {
+TEST(ImagePlans, UseOneImagePerBlockIfPossible) {
     const ImagePlan plan = plan_images(geometry(100, 60), 7, {1, 4096, 1}, "camera");
     EXPECT_EQ(plan.block_b_scans, 6);  // largest even divisor of 60 up to 7
     EXPECT_EQ(plan.lines, 600);
@@ -103,7 +103,7 @@ TEST(ImagePlans, ImagesAreBlocksWhereTheyFit) {
     EXPECT_EQ(plan.images_per_volume, 10);
 }
 
-TEST(ImagePlans, RepeatsAndFlybackBelongToTheImage) {
+TEST(ImagePlans, IncludeRepeatsAndFlyback) {
     ScanGeometry scan = geometry(100, 8);
     scan.a_repeats = 2;
     scan.b_repeats = 3;
@@ -118,13 +118,13 @@ TEST(ImagePlans, RepeatsAndFlybackBelongToTheImage) {
     EXPECT_EQ(place_of(3, plan).volume, 1);
 }
 
-TEST(ImagePlans, BlocksOfTheSizeThatFlybackFramesAllow) {
+TEST(ImagePlans, FitBlocksToFlybackFrames) {
     ScanGeometry scan = geometry(100, 8);
     scan.flyback_frames = 2;
     EXPECT_EQ(plan_images(scan, 8, {1, 10000, 1}, "camera").block_b_scans, 2);
 }
 
-TEST(ImagePlans, LowCamerasSendBScansInParts) {
+TEST(ImagePlans, SplitTallBScansIntoImages) {
     const ImagePlan plan = plan_images(geometry(3000, 4), 2, {1, 2048, 1}, "camera");
     EXPECT_EQ(plan.lines, 1500);
     EXPECT_EQ(plan.block_b_scans, 2);
@@ -136,18 +136,18 @@ TEST(ImagePlans, LowCamerasSendBScansInParts) {
     EXPECT_EQ(place.image, 1);
 }
 
-TEST(ImagePlans, FixedHeightsMakeTheBlock) {
+TEST(ImagePlans, FixedHeightsSetBlockSize) {
     EXPECT_EQ(plan_images(geometry(128, 16), 1, {512, 512, 1}, "camera").block_b_scans, 4);
     EXPECT_EQ(plan_images(geometry(1024, 16), 1, {512, 512, 1}, "camera").images_per_block, 2);
 }
 
-TEST(ImagePlans, HeightsInSteps) {
+TEST(ImagePlans, FollowStepOfHeights) {
     const ImagePlan plan = plan_images(geometry(6, 8), 1, {4, 4096, 4}, "camera");
     EXPECT_EQ(plan.lines, 12);
     EXPECT_EQ(plan.block_b_scans, 2);
 }
 
-TEST(ImagePlans, WhatDoesNotFitIsSaid) {
+TEST(ImagePlans, ReportImpossibleImages) {
     try {
         plan_images(geometry(1009, 4), 1, {100, 512, 1}, "GenICam Spyder");  // a prime number of lines
         FAIL() << "accepted";
@@ -158,7 +158,7 @@ TEST(ImagePlans, WhatDoesNotFitIsSaid) {
     }
 }
 
-TEST(FrameNumbers, ShortIdsLeaveOutZero) {
+TEST(FrameNumbers, ShortIdsSkipZero) {
     FrameNumbers numbers;
     EXPECT_EQ(numbers.number(65534), 0);
     EXPECT_EQ(numbers.number(65535), 1);
@@ -169,13 +169,13 @@ TEST(FrameNumbers, ShortIdsLeaveOutZero) {
     EXPECT_EQ(numbers.number(6), 7);
 }
 
-TEST(FrameNumbers, LossAcrossTheEndOfShortIds) {
+TEST(FrameNumbers, ShortIdsCountLossAcrossWrap) {
     FrameNumbers numbers;
     EXPECT_EQ(numbers.number(65530), 0);
     EXPECT_EQ(numbers.number(4), 9);
 }
 
-TEST(FrameNumbers, LongIdsGoOn) {
+TEST(FrameNumbers, KeepLongIds) {
     FrameNumbers numbers;
     EXPECT_EQ(numbers.number(0), 0);
     EXPECT_EQ(numbers.number(65535), 65535);

@@ -8,7 +8,7 @@ namespace {
 
 const Error lost(ErrorCode::device, "lost", "test");
 
-TEST(GpuRecovery, TriesTheGpuOnceMoreAndThenTakesTheCpu) {
+TEST(GpuRecovery, RetriesGpuOnceThenUsesCpu) {
     GpuRecovery recovery({.backend = Backend::automatic, .streams = 2, .gpus = 0});
     EXPECT_TRUE(recovery.recovers(lost, Backend::cuda));
     EXPECT_EQ(recovery.backend().backend, Backend::automatic);
@@ -20,7 +20,7 @@ TEST(GpuRecovery, TriesTheGpuOnceMoreAndThenTakesTheCpu) {
 }
 
 // Two failures weeks apart must not disable the GPU.
-TEST(GpuRecovery, ForgetsAFailureOfLongAgo) {
+TEST(GpuRecovery, ForgetsOldFailures) {
     const auto now = GpuRecovery::Clock::now();
     const auto later = now + GpuRecovery::forgotten_after + std::chrono::seconds(1);
     GpuRecovery recovery({});
@@ -31,7 +31,7 @@ TEST(GpuRecovery, ForgetsAFailureOfLongAgo) {
     EXPECT_EQ(recovery.backend().backend, Backend::cpu);
 }
 
-TEST(GpuRecovery, LeavesWhatIsNoFailureOfAGpu) {
+TEST(GpuRecovery, IgnoresOtherErrors) {
     GpuRecovery recovery({});
     EXPECT_FALSE(recovery.recovers(lost, Backend::cpu));
     EXPECT_FALSE(recovery.recovers(Error(ErrorCode::bad_setting, "wrong", "test"), Backend::cuda));
@@ -40,7 +40,7 @@ TEST(GpuRecovery, LeavesWhatIsNoFailureOfAGpu) {
     EXPECT_EQ(recovery.backend().backend, Backend::automatic) << "only failures of the GPU are counted";
 }
 
-TEST(GpuRecovery, LeavesThoseWhoInsistOnGpus) {
+TEST(GpuRecovery, KeepsRequestedGpus) {
     GpuRecovery demanded({.backend = Backend::cuda});
     GpuRecovery several({.gpus = 2});
     EXPECT_FALSE(demanded.recovers(lost, Backend::cuda));

@@ -60,7 +60,7 @@ class HostVolumesOf : public ::testing::Test {
     }
 };
 
-TEST_F(HostVolumesOf, WholeVolumesAreHandedOn) {
+TEST_F(HostVolumesOf, DeliversWholeVolumes) {
     HostVolumes sink(scan_.spec(4), on_the_cpu, receiver());
     EXPECT_TRUE(sink.feed(block(7, 0, 1)));
     EXPECT_TRUE(sink.feed(block(7, 1, 3)));
@@ -71,7 +71,7 @@ TEST_F(HostVolumesOf, WholeVolumesAreHandedOn) {
     EXPECT_EQ(sink.describe().substr(0, 3), "cpu");
 }
 
-TEST_F(HostVolumesOf, VolumesThatMissABlockAreLeftOut) {
+TEST_F(HostVolumesOf, SkipsVolumesWithMissingBlocks) {
     HostVolumes sink(scan_.spec(4), on_the_cpu, receiver());
     EXPECT_TRUE(sink.feed(block(0, 0, 1)));
     EXPECT_FALSE(sink.feed(block(0, 2, 2)));
@@ -81,7 +81,7 @@ TEST_F(HostVolumesOf, VolumesThatMissABlockAreLeftOut) {
     EXPECT_EQ(made_[0].number, 2);
 }
 
-TEST_F(HostVolumesOf, NoneIsBegunWithoutRoom) {
+TEST_F(HostVolumesOf, BeginsNoVolumeWithoutRoom) {
     HostVolumes sink(scan_.spec(4), on_the_cpu, receiver());
     has_room_ = false;
     EXPECT_FALSE(sink.feed(block(0, 0, 2)));
@@ -91,7 +91,7 @@ TEST_F(HostVolumesOf, NoneIsBegunWithoutRoom) {
     EXPECT_EQ(made_.size(), 1u);
 }
 
-TEST_F(HostVolumesOf, FlowComesWithItsStructure) {
+TEST_F(HostVolumesOf, DeliversFlowWithStructure) {
     scan_.flow.method = FlowMethod::speckle_variance;
     scan_.geometry.a_repeats = 2;
     scan_.geometry.a_scans = 1;
@@ -104,7 +104,7 @@ TEST_F(HostVolumesOf, FlowComesWithItsStructure) {
     EXPECT_EQ(made_[0].flow->voxels.size(), static_cast<std::size_t>(made_[0].flow->grid.bytes()));
 }
 
-TEST_F(HostVolumesOf, AnOpenNoiseFloorIsMeasured) {
+TEST_F(HostVolumesOf, OpenNoiseFloorIsMeasured) {
     scan_.recipe.levels = Levels::noise_floor;
     HostVolumes sink(scan_.spec(4), on_the_cpu, receiver());
     EXPECT_EQ(sink.describe(), "");
@@ -114,7 +114,7 @@ TEST_F(HostVolumesOf, AnOpenNoiseFloorIsMeasured) {
     EXPECT_EQ(made_[0].structure.voxels, expected(*made_[0].spec));
 }
 
-TEST_F(HostVolumesOf, SettingsChangeBetweenVolumesAlone) {
+TEST_F(HostVolumesOf, ChangesSettingsBetweenVolumesOnly) {
     HostVolumes sink(scan_.spec(4), on_the_cpu, receiver());
     EXPECT_TRUE(sink.feed(block(0, 0, 2)));
     scan_.recipe.window = Window::rect;
@@ -129,12 +129,12 @@ TEST_F(HostVolumesOf, SettingsChangeBetweenVolumesAlone) {
     EXPECT_EQ(made_[1].structure.voxels, expected(scan_.spec(4)));
 }
 
-TEST_F(HostVolumesOf, WhatCannotWorkIsRefusedAtOnce) {
+TEST_F(HostVolumesOf, RejectsInvalidSettingsAtOnce) {
     scan_.recipe.depth_begin = 1000;
     EXPECT_THROW(HostVolumes(scan_.spec(4), on_the_cpu, receiver()), Error);
 }
 
-TEST_F(HostVolumesOf, PushedBlocksComeOutAsTheyWentIn) {
+TEST_F(HostVolumesOf, KeepsPushedBlocksUnchanged) {
     PushedSource source(scan_, 2);
     source.start();
     ASSERT_TRUE(source.push(block(0, 0, 2), 0ms));
@@ -159,7 +159,7 @@ TEST_F(HostVolumesOf, PushedBlocksComeOutAsTheyWentIn) {
 }
 
 // The volume would have 800 TB.
-TEST_F(HostVolumesOf, APushedBlockTakesNoMoreMemoryThanItNeeds) {
+TEST_F(HostVolumesOf, LimitsMemoryOfPushedBlocks) {
     scan_.geometry.b_scans = std::int64_t{1} << 41;
     PushedSource source(scan_, 0);
     source.start();
@@ -169,7 +169,7 @@ TEST_F(HostVolumesOf, APushedBlockTakesNoMoreMemoryThanItNeeds) {
     }
 }
 
-TEST_F(HostVolumesOf, APushedSourceCountsFromZeroAgain) {
+TEST_F(HostVolumesOf, RestartedSourceCountsFromZero) {
     PushedSource source(scan_, 2);
     source.start();
     for (int volume = 0; volume < 2; ++volume) {
@@ -195,7 +195,7 @@ TEST_F(HostVolumesOf, APushedSourceCountsFromZeroAgain) {
     EXPECT_GT(second.time_s, 0);
 }
 
-TEST_F(HostVolumesOf, AVolumeThatBeganBeforeThePushesIsOneOfItsOwn) {
+TEST_F(HostVolumesOf, CountsUnfinishedVolumeSeparately) {
     PushedSource source(scan_, 2);
     source.start();
     ASSERT_TRUE(source.push(block(0, 2, 2), 0ms));
@@ -204,7 +204,7 @@ TEST_F(HostVolumesOf, AVolumeThatBeganBeforeThePushesIsOneOfItsOwn) {
     EXPECT_EQ(source.next(0ms).block.volume, 1);
 }
 
-TEST_F(HostVolumesOf, BlocksThatAreNotOfTheScanAreNotPushed) {
+TEST_F(HostVolumesOf, RejectsBlocksOfOtherScans) {
     PushedSource source(scan_, 2);
     EXPECT_THROW(source.push(block(0, 0, 3), 0ms), Error);
     Block cut = block(0, 0, 2);

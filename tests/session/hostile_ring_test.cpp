@@ -68,7 +68,7 @@ TEST_F(HostileRing, EveryWrongSizeIsRefused) {
         EXPECT_NE(error_of([&] { RingView(memory().first(bytes), "shm:test"); }).line, "") << bytes;
 }
 
-TEST_F(HostileRing, AStreamThatCannotBeIsRefused) {
+TEST_F(HostileRing, RefusesInvalidStream) {
     const echolux_push_header good = header();
     const auto refused = [&](const char* words, const auto& change) {
         change(header().stream);
@@ -86,7 +86,7 @@ TEST_F(HostileRing, AStreamThatCannotBeIsRefused) {
     refused("room for", [](auto& s) { s.samples = 65536; });  // larger than a slot
 }
 
-TEST_F(HostileRing, ABlockThatCannotBeStopsTheSourceInOneLine) {
+TEST_F(HostileRing, InvalidBlockStopsSourceWithOneLine) {
     const auto source = opened();
     const auto refused = [&](const char* words, const auto& change) {
         source->start();
@@ -110,7 +110,7 @@ TEST_F(HostileRing, ABlockThatCannotBeStopsTheSourceInOneLine) {
     EXPECT_TRUE(is_right(next_block(*source)));
 }
 
-TEST_F(HostileRing, ACounterThatLiesBringsNothing) {
+TEST_F(HostileRing, IgnoresInvalidCounters) {
     const auto source = opened();
     source->start();
     for (const std::uint64_t published :

@@ -143,7 +143,7 @@ class Interleaved : public testing::Test {
     std::vector<Block> held;
 };
 
-TEST_F(Interleaved, EveryLineIsInItsPlace) {
+TEST_F(Interleaved, PlacesEveryLine) {
     for (const std::int64_t instruments : {2, 4}) {
         sources.clear();
         make(instruments);
@@ -162,7 +162,7 @@ TEST_F(Interleaved, EveryLineIsInItsPlace) {
     EXPECT_EQ(both->name(), "A + B + C + D, line by line");
 }
 
-TEST_F(Interleaved, WhatOneLosesOrSendsLateIsMissingInTheNumbers) {
+TEST_F(Interleaved, LateAndLostBlocksLeaveGapsInNumbers) {
     make(2);
     send(0, 0);
     sources[0]->send(0, 2);  // lost by B
@@ -171,7 +171,7 @@ TEST_F(Interleaved, WhatOneLosesOrSendsLateIsMissingInTheNumbers) {
     EXPECT_THAT(all(), ElementsAre(0, 3));
 }
 
-TEST_F(Interleaved, WhatIsCutShortIsLeftOut) {
+TEST_F(Interleaved, SkipsTruncatedBlocks) {
     make(2);
     send(0, 0);
     send(0, 2);
@@ -181,7 +181,7 @@ TEST_F(Interleaved, WhatIsCutShortIsLeftOut) {
     EXPECT_THAT(all(), ElementsAre(2));
 }
 
-TEST_F(Interleaved, WithoutMemoryABlockIsLost) {
+TEST_F(Interleaved, LosesBlockWithoutMemory) {
     make(2, 1);
     holds = true;
     send(0, 0);
@@ -193,7 +193,7 @@ TEST_F(Interleaved, WithoutMemoryABlockIsLost) {
 }
 
 // Earlier losses no longer count once blocks match again.
-TEST_F(Interleaved, AnInstrumentThatCountsAnewIsNamed) {
+TEST_F(Interleaved, NamesInstrumentThatRestartsNumbers) {
     make(2);
     const auto send_early = [&](std::int64_t blocks) {
         for (std::int64_t volume = 0; volume < blocks; ++volume) sources[1]->send(volume, 0);
@@ -219,7 +219,7 @@ TEST_F(Interleaved, AnInstrumentThatCountsAnewIsNamed) {
     EXPECT_THAT(all(), ElementsAre(0));
 }
 
-TEST_F(Interleaved, AnInstrumentWhoseBlocksAreAllCutShortIsNamed) {
+TEST_F(Interleaved, NamesInstrumentWithTruncatedBlocks) {
     make(2);
     for (std::int64_t volume = 0; volume < 16; ++volume) {
         send(volume, 0);
@@ -233,7 +233,7 @@ TEST_F(Interleaved, AnInstrumentWhoseBlocksAreAllCutShortIsNamed) {
     }
 }
 
-TEST_F(Interleaved, AllTogetherWaitNoLongerThanOne) {
+TEST_F(Interleaved, SharesTimeoutBetweenInstruments) {
     make(2);
     sources[0]->send(0, 0);
     sources[0]->takes = 3ms;
@@ -246,7 +246,7 @@ TEST_F(Interleaved, AllTogetherWaitNoLongerThanOne) {
 }
 
 // The blocks are copies, so they are not near the GPU of the originals.
-TEST_F(Interleaved, BlocksLieNearNoGpu) {
+TEST_F(Interleaved, CopiedBlocksHaveNoGpu) {
     make(2);
     send(0, 0);
     for (LinesSource* one : sources) one->script.front().near_gpu = DeviceId{9};
@@ -255,7 +255,7 @@ TEST_F(Interleaved, BlocksLieNearNoGpu) {
     EXPECT_EQ(arrival.block.near_gpu, DeviceId{});
 }
 
-TEST(InterleavedSilence, IsNoTroubleWhereItIsForNoneOfThem) {
+TEST(InterleavedSilence, IsAllowedIfAllowedForEachInstrument) {
     for (const bool second : {false, true}) {
         std::vector<std::unique_ptr<Source>> parts;
         for (const bool asked : {true, second}) {
@@ -268,7 +268,7 @@ TEST(InterleavedSilence, IsNoTroubleWhereItIsForNoneOfThem) {
     }
 }
 
-TEST_F(Interleaved, WhenOneHasEndedAllHave) {
+TEST_F(Interleaved, EndsIfOneInstrumentEnds) {
     make(2);
     sources[0]->send(0, 0);
     sources[1]->ends = true;
@@ -276,7 +276,7 @@ TEST_F(Interleaved, WhenOneHasEndedAllHave) {
     for (const LinesSource* one : sources) EXPECT_FALSE(one->is_running);
 }
 
-TEST(InterleavedRefusal, NamesWhatDoesNotGoTogether) {
+TEST(InterleavedRefusal, NamesDifferencesOfInstruments) {
     const auto line_of = [](const std::function<void(Scan&)>& change) {
         std::vector<std::unique_ptr<Source>> parts;
         parts.push_back(std::make_unique<LinesSource>(0, 2));

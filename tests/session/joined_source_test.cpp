@@ -100,7 +100,7 @@ class Joined : public testing::Test {
     std::vector<double> times;
 };
 
-TEST_F(Joined, BlocksComeInTheOrderOfTheVolume) {
+TEST_F(Joined, SendsBlocksInOrderOfVolume) {
     make();
     for (std::int64_t volume = 0; volume < 2; ++volume) {  // B sends all of its blocks before A's second
         for (ListedSource* one : sources) {
@@ -117,7 +117,7 @@ TEST_F(Joined, BlocksComeInTheOrderOfTheVolume) {
     for (std::size_t i = 1; i < times.size(); ++i) EXPECT_NEAR(times[i] - times[i - 1], 0.1, 1e-9);
 }
 
-TEST_F(Joined, TheLastBlocksOfAVolumeMayBeShorter) {
+TEST_F(Joined, AcceptsShorterLastBlocks) {
     make(3);
     for (ListedSource* one : sources) {
         one->send(0, 0);
@@ -127,7 +127,7 @@ TEST_F(Joined, TheLastBlocksOfAVolumeMayBeShorter) {
 }
 
 // The other instruments' blocks wait in their own memory.
-TEST_F(Joined, AnInstrumentThatIsLateHoldsTheOrder) {
+TEST_F(Joined, LateInstrumentDelaysOthers) {
     make();
     sources[1]->send(0, 0);
     EXPECT_THAT(all(), ElementsAre());
@@ -136,7 +136,7 @@ TEST_F(Joined, AnInstrumentThatIsLateHoldsTheOrder) {
 }
 
 // Numbers show the loss even if the instrument does not report it.
-TEST_F(Joined, WhatOneLosesIsMissingInTheNumbers) {
+TEST_F(Joined, LostBlocksLeaveGapsInNumbers) {
     make();
     sources[0]->send(0, 0);
     sources[0]->send(1, 0);
@@ -146,7 +146,7 @@ TEST_F(Joined, WhatOneLosesIsMissingInTheNumbers) {
     EXPECT_THAT(sequences, ElementsAre(0, 1, 3, 4, 5));
 }
 
-TEST_F(Joined, WhereOneFailsOrEndsAllDo) {
+TEST_F(Joined, StopsAllInstrumentsIfOneFailsOrEnds) {
     make();
     sources[0]->script.emplace_back([]() -> Arrival { throw Error(ErrorCode::device, "unplugged", "A"); });
     EXPECT_THROW(joined->next(1ms), Error);
@@ -157,7 +157,7 @@ TEST_F(Joined, WhereOneFailsOrEndsAllDo) {
     for (const ListedSource* one : sources) EXPECT_FALSE(one->is_running);
 }
 
-TEST(JoinedSilence, IsNoTroubleWhereItIsForNoneOfThem) {
+TEST(JoinedSilence, IsAllowedIfAllowedForEachInstrument) {
     for (const bool second : {false, true}) {
         std::vector<std::unique_ptr<Source>> parts;
         for (const bool asked : {true, second}) {
@@ -169,7 +169,7 @@ TEST(JoinedSilence, IsNoTroubleWhereItIsForNoneOfThem) {
     }
 }
 
-TEST(SourcesPutTogether, AreOpenedByName) {
+TEST(SourcesPutTogether, OpenByName) {
     const std::vector<std::string> small{"simulation.samples=256", "simulation.a_scans=8", "simulation.b_scans=4"};
     for (const std::string kind : {"join", "interleave"}) {
         const auto both = open_source({.name = kind + ":sim:vessel+sim:vessel",
@@ -186,7 +186,7 @@ TEST(SourcesPutTogether, AreOpenedByName) {
     }
 }
 
-TEST_F(Joined, WhatDiffersIsRefused) {
+TEST_F(Joined, RejectsDifferentInstruments) {
     std::vector<std::unique_ptr<Source>> parts;
     parts.push_back(std::make_unique<ListedSource>("A", 4));
     parts.push_back(std::make_unique<ListedSource>("B", 6));

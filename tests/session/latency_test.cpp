@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-TEST(Latency, PercentilesAreThoseOfTheSortedList) {
+TEST(Latency, PercentilesMatchSortedList) {
     std::mt19937 random(4);
     std::lognormal_distribution<double> times(std::log(5e-3), 1.5);
     Latency latency;
@@ -30,7 +30,7 @@ TEST(Latency, PercentilesAreThoseOfTheSortedList) {
     EXPECT_EQ(latency.max_s(), all.back());
 }
 
-TEST(Latency, TakesAnything) {
+TEST(Latency, AcceptsAnyValue) {
     Latency latency;
     EXPECT_EQ(latency.percentile_s(0.5), 0);
     latency.add(0);

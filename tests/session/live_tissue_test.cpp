@@ -106,7 +106,7 @@ class LiveTissueOf : public ::testing::Test {
     std::vector<HostVolume> made_;
 };
 
-TEST_F(LiveTissueOf, AFilteredVolumeIsThatOfTheCommandForFiles) {
+TEST_F(LiveTissueOf, FilteredVolumeEqualsThatOfFilterCommand) {
     for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::f32}) {
         use(tissue_scan(type));
         const Volume unfiltered = raw();
@@ -125,7 +125,7 @@ TEST_F(LiveTissueOf, AFilteredVolumeIsThatOfTheCommandForFiles) {
     }
 }
 
-TEST_F(LiveTissueOf, SettingsChangeAtTheBorderOfAVolume) {
+TEST_F(LiveTissueOf, SettingsChangeBetweenVolumes) {
     const LiveTissue tissue = filtering(FilterMethod::median);
     HostVolumes sink(scan_.spec(9), on_cpu, receiver());
     ASSERT_TRUE(sink.feed(block(0, 0, 4)));
@@ -143,7 +143,7 @@ TEST_F(LiveTissueOf, SettingsChangeAtTheBorderOfAVolume) {
     EXPECT_EQ(made_.back().structure.voxels, raw().voxels);
 }
 
-TEST_F(LiveTissueOf, NoiseIsShownAsItIsAndThatIsSaidOnce) {
+TEST_F(LiveTissueOf, ShowsNoiseUnchangedAndReportsOnce) {
     use(noise_scan());
     LiveTissue tissue;
     tissue.stabilises = true;
@@ -163,7 +163,7 @@ TEST_F(LiveTissueOf, NoiseIsShownAsItIsAndThatIsSaidOnce) {
     EXPECT_EQ(sink.tissue_log().stats().stabilised, 0);
 }
 
-TEST_F(LiveTissueOf, WhatCannotBeFilteredIsHandedOnAsItIsAndSaid) {
+TEST_F(LiveTissueOf, PassesUnsuitableVolumesAndReports) {
     Scan scan = tissue_scan(VoxelType::f32);
     scan.recipe.quantity = Quantity::complex;
     use(scan);
@@ -177,7 +177,7 @@ TEST_F(LiveTissueOf, WhatCannotBeFilteredIsHandedOnAsItIsAndSaid) {
     EXPECT_NE(news[0].line.find("complex"), std::string::npos) << news[0].line;
 }
 
-TEST_F(LiveTissueOf, SettingsThatCannotWorkAreRefusedAtOnce) {
+TEST_F(LiveTissueOf, RejectsInvalidSettingsAtOnce) {
     HostVolumes sink(scan_.spec(9), on_cpu, receiver());
     LiveTissue even = filtering(FilterMethod::nlm);
     even.filter.patch = 4;
@@ -234,7 +234,7 @@ TissueWork stabilising() {
     return work;
 }
 
-TEST(LiveTissue, ALaterVolumeIsPutWhereTheFirstGoodOneLay) {
+TEST(LiveTissue, AlignsLaterVolumesToFirstGoodOne) {
     const std::vector<int> still(b_scans, 0);
     std::vector<int> z(b_scans), x(b_scans);
     for (int b = 0; b < b_scans; ++b) {
@@ -261,7 +261,7 @@ TEST(LiveTissue, ALaterVolumeIsPutWhereTheFirstGoodOneLay) {
               std::to_string(done.used) + " of " + std::to_string(b_scans));
 }
 
-TEST(LiveTissue, FlowMovesWithItsStructureAndABlinkLosesNoReference) {
+TEST(LiveTissue, MovesFlowWithStructureAndKeepsReferenceDuringBlink) {
     const std::vector<int> still(b_scans, 0), down(b_scans, 4);
     TissueWork work = stabilising();
     SilentProgress silent;
@@ -295,7 +295,7 @@ std::string bytes_in(const std::filesystem::path& file) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-TEST_F(LiveTissueOf, ARecordingBesideItIsTheSameByteForByte) {
+TEST_F(LiveTissueOf, LeavesRecordingUnchanged) {
     std::string recorded[2];
     const Volume unfiltered = raw();
     for (int with = 0; with < 2; ++with) {
@@ -325,7 +325,7 @@ TEST_F(LiveTissueOf, ARecordingBesideItIsTheSameByteForByte) {
     EXPECT_EQ(recorded[0], recorded[1]);
 }
 
-TEST_F(LiveTissueOf, ASessionSaysWhatCouldNotBeDoneAndGoesOn) {
+TEST_F(LiveTissueOf, SessionReportsFailureAndContinues) {
     use(noise_scan());
     PushedSource source(scan_, 9);
     HostVolumes sink(scan_.spec(9), on_cpu, receiver());

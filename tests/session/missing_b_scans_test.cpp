@@ -80,7 +80,7 @@ class MissingBScansTest : public RecorderTest {
 };
 
 // Blocks of 3, 3 and 1 B-scans of 7.
-TEST_F(MissingBScansTest, AreThoseWithoutBlocks) {
+TEST_F(MissingBScansTest, AreListedPerVolume) {
     record(9, {2, 4, 7});
     const Scan scan = open_scan(toml_);
     EXPECT_THAT(scan.missing, ElementsAre(MissingBScans{0, 6, 7}, MissingBScans{1, 3, 6}, MissingBScans{2, 3, 6}));

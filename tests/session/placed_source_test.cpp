@@ -46,7 +46,7 @@ class NearGpus : public testing::Test {
     GpuSurvey gpus_{{{{1}, "X", 0, "0000:17:00.0"}, {{2}, "Y", 0, "0000:b1:00.0"}}, ""};
 };
 
-TEST_F(NearGpus, NodesAreReadFromTheKernelsList) {
+TEST_F(NearGpus, ReadsNodesFromKernel) {
     EXPECT_THAT(memory_nodes(folder_.path()), ElementsAre(0));  // the list is missing
     tell_nodes("0-1,3");
     EXPECT_THAT(memory_nodes(folder_.path()), ElementsAre(0, 1, 3));
@@ -56,7 +56,7 @@ TEST_F(NearGpus, NodesAreReadFromTheKernelsList) {
     EXPECT_LE(memory_nodes(folder_.path()).size(), 1024U);
 }
 
-TEST_F(NearGpus, EachOneHasTheNodeOfItsGpuCountedRound) {
+TEST_F(NearGpus, AssignNodesOfGpusInTurn) {
     tell_nodes("0-1");
     tell_gpu("0000:17:00.0", "0");
     tell_gpu("0000:b1:00.0", "1");
@@ -68,7 +68,7 @@ TEST_F(NearGpus, EachOneHasTheNodeOfItsGpuCountedRound) {
     EXPECT_EQ(near_gpu(1, gpus_, folder_.path()).remark, "near GPU 1 on memory node 1");
 }
 
-TEST_F(NearGpus, WhereThereIsNoChoiceItIsSaid) {
+TEST_F(NearGpus, ReportWhyNoNodeIsChosen) {
     EXPECT_THAT(near_gpu(0, gpus_, folder_.path()).remark, HasSubstr("all memory is one node"));
     tell_nodes("0-1");
     EXPECT_THAT(near_gpu(1, gpus_, folder_.path()).remark, HasSubstr("the memory node of GPU 1 is unknown"));
@@ -80,7 +80,7 @@ TEST_F(NearGpus, WhereThereIsNoChoiceItIsSaid) {
 }
 
 // Takes effect only if the system allows memory placement; containers may forbid it.
-TEST_F(NearGpus, BlocksSayWhoseTheyAreWhereMemoryWasPlaced) {
+TEST_F(NearGpus, BlocksNameGpuOfPlacedMemory) {
     const bool places = OnMemoryNode(0).is_in_force();
     const auto open = [] { return std::make_unique<OneBlock>(); };
     PlacedSource placed({{9}, 0, "near GPU 9 on memory node 0"}, open);
@@ -91,7 +91,7 @@ TEST_F(NearGpus, BlocksSayWhoseTheyAreWhereMemoryWasPlaced) {
     EXPECT_EQ(anywhere.next({}).block.near_gpu, DeviceId{});
 }
 
-TEST_F(NearGpus, ANodeThatIsNotThereIsNotInForce) {
+TEST_F(NearGpus, IgnoreMissingNodes) {
     EXPECT_FALSE(OnMemoryNode(std::nullopt).is_in_force());
     EXPECT_FALSE(OnMemoryNode(1023).is_in_force());
     EXPECT_FALSE(OnMemoryNode(-1).is_in_force());

@@ -26,7 +26,7 @@ MadePlan awaited(PlanMaker& maker) {
     }
 }
 
-TEST(PlanMaker, OfManyTheLastOneCounts) {
+TEST(PlanMaker, LastOfManyRequestsCounts) {
     std::counting_semaphore<> go(0);
     std::atomic<int> begun = 0, made = 0;
     PlanMaker maker([&](const ReconstructionSpec& wanted) {
@@ -48,7 +48,7 @@ TEST(PlanMaker, OfManyTheLastOneCounts) {
     EXPECT_EQ(begun, 2);
 }
 
-TEST(PlanMaker, WhereTheNewestFailsNoneBeforeItIsGivenAnyMore) {
+TEST(PlanMaker, FailureOfNewestDropsEarlierPlans) {
     std::atomic<int> begun = 0;
     PlanMaker maker([&](const ReconstructionSpec& wanted) {
         ++begun;
@@ -68,7 +68,7 @@ TEST(PlanMaker, WhereTheNewestFailsNoneBeforeItIsGivenAnyMore) {
     EXPECT_EQ(awaited(maker).number, maker.wanted());
 }
 
-TEST(PlanMaker, GivesBackWhatCannotBeUsedYetUnlessThereIsANewerOne) {
+TEST(PlanMaker, ReturnsUnusedPlanUnlessNewerExists) {
     PlanMaker maker([](const ReconstructionSpec& wanted) { return ChosenReconstructor{plan_on_cpu(wanted), ""}; });
     maker.want(spec(10));
     maker.put_back(awaited(maker));
@@ -81,7 +81,7 @@ TEST(PlanMaker, GivesBackWhatCannotBeUsedYetUnlessThereIsANewerOne) {
     EXPECT_EQ(awaited(maker).spec.recipe.high, 20);
 }
 
-TEST(PlanMaker, SaysWhatCannotBeMadeOnce) {
+TEST(PlanMaker, ReportsFailureOnce) {
     PlanMaker maker([](const ReconstructionSpec& wanted) -> ChosenReconstructor {
         if (wanted.recipe.high == 13) throw Error(ErrorCode::out_of_memory, "too large", "plan");
         return {plan_on_cpu(wanted), ""};

@@ -99,7 +99,7 @@ class SamplePlugin : public testing::TestWithParam<const char*> {
     std::string shape() const { return std::string("buffers=") + GetParam(); }
 };
 
-TEST_P(SamplePlugin, BlocksComeInOrderWithTheirSamples) {
+TEST_P(SamplePlugin, SendsBlocksInOrder) {
     const auto source = open_plugin(wanted(shape() + ",volumes=2"));
     EXPECT_EQ(source->name(), "sample fringes");
     EXPECT_EQ(source->scan().format.sample_format, SampleFormat::u16);
@@ -131,7 +131,7 @@ TEST_P(SamplePlugin, SignedPackedAndInterleavedSamples) {
     }
 }
 
-TEST_P(SamplePlugin, RepeatsAndFlybackAreInTheBlock) {
+TEST_P(SamplePlugin, IncludesRepeatsAndFlybackInBlock) {
     const auto source = open_plugin(
         wanted(shape(), {"scan.a_repeats=2", "scan.b_repeats=2", "scan.flyback_lines=5", "scan.flyback_frames=4"}));
     source->start();
@@ -146,7 +146,7 @@ TEST_P(SamplePlugin, RepeatsAndFlybackAreInTheBlock) {
     EXPECT_LE(worst_difference(*source, block, 0), 0.51);
 }
 
-TEST_P(SamplePlugin, LostBlocksAreCountedAndShiftNothing) {
+TEST_P(SamplePlugin, CountsLostBlocksWithoutShift) {
     const auto source = open_plugin(wanted(shape() + ",lose=4"));
     source->start();
     std::int64_t lost = 0;
@@ -161,7 +161,7 @@ TEST_P(SamplePlugin, LostBlocksAreCountedAndShiftNothing) {
     EXPECT_EQ(lost, 6);
 }
 
-TEST_P(SamplePlugin, HeldBlocksAreNeverWrittenAndLossIsTold) {
+TEST_P(SamplePlugin, KeepsHeldBlocksAndReportsLoss) {
     SourceWanted want = wanted(shape());
     want.settings.line_rate_hz = 100'000;  // a block per 0.3 ms
     want.settings.pool_blocks = 3;
@@ -181,7 +181,7 @@ TEST_P(SamplePlugin, HeldBlocksAreNeverWrittenAndLossIsTold) {
     EXPECT_NEAR(block.time_s, static_cast<double>(frame_number(block, 0) * 10) / 100'000, 1e-9);
 }
 
-TEST_P(SamplePlugin, BlocksComeBackFromAnyThread) {
+TEST_P(SamplePlugin, AcceptsBlocksFromAnyThread) {
     SourceWanted want = wanted(shape());
     want.settings.pool_blocks = 3;
     const auto source = open_plugin(want);
@@ -223,7 +223,7 @@ TEST_P(SamplePlugin, CountsFromZeroAfterEachStart) {
 INSTANTIATE_TEST_SUITE_P(Buffers, SamplePlugin, testing::Values("ring", "posted"),
                          [](const auto& shape) { return std::string(shape.param); });
 
-TEST(SamplePluginPattern, IsTheScanLineByLine) {
+TEST(SamplePluginPattern, FollowsScanLineByLine) {
     const TemporaryFolder folder;
     const std::string file = (folder / "pattern.csv").string();
     const auto source = open_plugin(wanted("pattern=" + file, {"scan.spacing_a_um=4", "scan.spacing_b_um=6",
@@ -255,7 +255,7 @@ TEST(SamplePluginPattern, IsTheScanLineByLine) {
     EXPECT_FALSE(std::getline(stream, line));
 }
 
-TEST(SamplePluginOptions, WrongOnesAreNamed) {
+TEST(SamplePluginOptions, InvalidOptionsAreNamed) {
     EXPECT_THAT(refusal(wanted("speed=11")), AllOf(HasSubstr("sample fringes"), HasSubstr("option speed")));
     EXPECT_THAT(refusal(wanted("pattern=/no/such/folder/file")), HasSubstr("cannot write /no/such/folder/file"));
     SourceWanted bare = wanted("");
@@ -265,12 +265,12 @@ TEST(SamplePluginOptions, WrongOnesAreNamed) {
 
 // ---- plugins that break the rules -----------------------------------------------------------------------------------
 
-TEST(HostilePlugin, WithoutFaultIsAccepted) {
+TEST(HostilePlugin, AcceptsCorrectPlugin) {
     EXPECT_EQ(refusal(hostile("hostile", "posted")), "accepted");
     EXPECT_EQ(refusal(hostile("hostile", "ring")), "accepted");
 }
 
-TEST(HostilePlugin, LibrariesThatAreNone) {
+TEST(HostilePlugin, RefusesInvalidLibraries) {
     EXPECT_THAT(refusal(hostile("missing", "")), HasSubstr("cannot open shared object file"));
     EXPECT_THAT(refusal(hostile("no_entry", "")), HasSubstr("has no function echolux_source_plugin"));
     EXPECT_THAT(refusal(hostile("null_entry", "")), HasSubstr("does not support version 1"));

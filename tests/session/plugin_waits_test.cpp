@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(EachWay, SlowPlugin, testing::Values("next is slow", "p
 // A plugin that never returns is reported. Stopping and closing do not wait for it.
 class HangingPlugin : public testing::TestWithParam<const char*> {};
 
-TEST_P(HangingPlugin, KeepsNobodyFromLeaving) {
+TEST_P(HangingPlugin, DoesNotBlockExit) {
     const auto begun = std::chrono::steady_clock::now();
     {
         const auto source = open_plugin(hostile("hostile", GetParam()));
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(EachWay, HangingPlugin,
                          testing::Values("next hangs", "posted next hangs", "stop hangs", "close hangs"),
                          [](const auto& fault) { return as_name(fault.param); });
 
-TEST(PluginFaults, ACallThatDoesNotComeBackIsAnErrorThatNamesIt) {
+TEST(PluginFaults, ReportsCallThatHangs) {
     const auto source = open_plugin(hostile("hostile", "next hangs"));
     source->start();
     std::string line;

@@ -60,7 +60,7 @@ class Processes : public ::testing::Test {
     std::string source_ = "shm:" + name_;
 };
 
-TEST_F(Processes, AProducerKilledInTheMiddleOfABlockLeavesTheOthersWhole) {
+TEST_F(Processes, KilledProducerLeavesOtherBlocksWhole) {
     auto producer = std::make_unique<Child>(small_producer("hangs", 5));
     producer->await_ready();
     const auto source = open_shared_memory(pushed_to(source_), 10s);
@@ -78,7 +78,7 @@ TEST_F(Processes, AProducerKilledInTheMiddleOfABlockLeavesTheOthersWhole) {
     for (int i = 0; i < 20; ++i) EXPECT_TRUE(is_right(next_block(*source))) << i;
 }
 
-TEST_F(Processes, AProducerDoesNotNoticeViewersThatAreKilled) {
+TEST_F(Processes, ProducerIgnoresKilledViewers) {
     Child producer(small_producer(""));
     producer.await_ready();
     const auto source = open_shared_memory(pushed_to(source_), 10s);

@@ -92,7 +92,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> pairs(const std::vector<Inter
     return pairs;
 }
 
-TEST_F(AheadTest, ReadsInTheOrderInWhichItIsPlayed) {
+TEST_F(AheadTest, ReadsInOrderOfPlayback) {
     make(6, 100);
     read_some(5);
     EXPECT_THAT(order(), ElementsAre(1, 2, 3, 4, 5));
@@ -102,7 +102,7 @@ TEST_F(AheadTest, ReadsInTheOrderInWhichItIsPlayed) {
     }
 }
 
-TEST_F(AheadTest, ReadsBackwardsRoundTheEnds) {
+TEST_F(AheadTest, ReadsBackwardsAndWrapsAround) {
     make(10, 100);
     wait_for_a_read();
     ahead_->want(3, -1, {2, 6});
@@ -110,7 +110,7 @@ TEST_F(AheadTest, ReadsBackwardsRoundTheEnds) {
     EXPECT_THAT(order(), ElementsAre(1, 3, 2, 5, 4));
 }
 
-TEST_F(AheadTest, TheBudgetIsNeverExceeded) {
+TEST_F(AheadTest, StaysWithinBudget) {
     make(20, 4);
     is_free_ = true;
     go_on_.release(1);
@@ -123,7 +123,7 @@ TEST_F(AheadTest, TheBudgetIsNeverExceeded) {
     EXPECT_EQ(max_bytes_, budget_) << "with the one that is being read; all of the budget is used";
 }
 
-TEST_F(AheadTest, WhatIsFarthestAheadMakesRoom) {
+TEST_F(AheadTest, DropsFarthestStepWhenFull) {
     make(10, 3);
     read_some(2);
     EXPECT_THAT(pairs(ahead_->ready()), ElementsAre(std::pair(0, 3)));
@@ -132,7 +132,7 @@ TEST_F(AheadTest, WhatIsFarthestAheadMakesRoom) {
     EXPECT_THAT(pairs(ahead_->ready()), ElementsAre(std::pair(1, 4)));
 }
 
-TEST_F(AheadTest, OneVolumeMayAlwaysBeThere) {
+TEST_F(AheadTest, KeepsAtLeastOneVolume) {
     make(3, 0);
     ahead_->want(2, 1, {0, 3});
     read_one();
@@ -140,7 +140,7 @@ TEST_F(AheadTest, OneVolumeMayAlwaysBeThere) {
 }
 
 // One read is in progress when the jump comes; the other pending ones are cancelled.
-TEST_F(AheadTest, AJumpCancelsReadsThatAreOfNoUse) {
+TEST_F(AheadTest, JumpCancelsUnneededReads) {
     make(100, 10);
     wait_for_a_read();
     ahead_->want(50, 1, {0, 100});
@@ -148,7 +148,7 @@ TEST_F(AheadTest, AJumpCancelsReadsThatAreOfNoUse) {
     EXPECT_THAT(order(), ElementsAre(1, 50, 51, 52));
 }
 
-TEST_F(AheadTest, ADamagedOneIsToldOnceAndSkipped) {
+TEST_F(AheadTest, ReportsDamagedStepOnceAndSkipsIt) {
     bad_ = {2};
     make(5, 100);
     read_some(4);
@@ -161,7 +161,7 @@ TEST_F(AheadTest, ADamagedOneIsToldOnceAndSkipped) {
     EXPECT_THAT(ahead_->take_problems(), ElementsAre());
 }
 
-TEST_F(AheadTest, EndsWhileItReads) {
+TEST_F(AheadTest, EndsDuringRead) {
     constexpr std::size_t pending = 20000;
     make(pending, pending);
     begun_.acquire();

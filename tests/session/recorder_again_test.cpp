@@ -67,7 +67,7 @@ class RecorderAgainTest : public RecorderTest {
 };
 
 // New files are tried at once if at least one block is on the disk.
-TEST_F(RecorderAgainTest, OneBlockThatWasFlushedIsReasonEnough) {
+TEST_F(RecorderAgainTest, BeginsNewFilesAfterOneFlushedBlock) {
     Recorder recorder(wanted(), tools([](int file, int flush) { return file == 0 && flush >= 2; }));
     offer(recorder, 0, 4);
     recorder.finish();
@@ -75,7 +75,7 @@ TEST_F(RecorderAgainTest, OneBlockThatWasFlushedIsReasonEnough) {
     EXPECT_EQ(recorder.stats().doubtful_blocks, 1);
 }
 
-TEST_F(RecorderAgainTest, NewFilesThatWorkedAreFollowedByNewOnesAtOnce) {
+TEST_F(RecorderAgainTest, BeginsFurtherFilesAfterNewFilesWorked) {
     Recorder recorder(wanted(), tools([](int file, int flush) { return file < 2 && flush >= 2; }));
     offer(recorder, 0, 7);
     EXPECT_LT(clock_s_, 10);
@@ -86,7 +86,7 @@ TEST_F(RecorderAgainTest, NewFilesThatWorkedAreFollowedByNewOnesAtOnce) {
 }
 
 // Files that can be created but not filled are retried every ten seconds: strictly more than ten must pass.
-TEST_F(RecorderAgainTest, ADiskThatFlushesEmptyFilesAloneGetsNoNewOnesForEachBlock) {
+TEST_F(RecorderAgainTest, LimitsNewFilesIfOnlyEmptyFilesFlush) {
     clock_s_ = 100;
     Recorder recorder(wanted(), tools([](int, int flush) { return flush > 0; }));
     offer(recorder, 0, 1);
@@ -102,7 +102,7 @@ TEST_F(RecorderAgainTest, ADiskThatFlushesEmptyFilesAloneGetsNoNewOnesForEachBlo
 }
 
 // Continuation files have any length, whatever was expected of the whole recording.
-TEST_F(RecorderAgainTest, RoomForTheWholeIsAskedForOnce) {
+TEST_F(RecorderAgainTest, RequestsRoomForWholeRecordingOnce) {
     constexpr std::int64_t mib = 1 << 20;
     std::vector<std::int64_t> ends, index_ends;
     std::vector<std::size_t> first_of_file;
@@ -126,7 +126,7 @@ TEST_F(RecorderAgainTest, RoomForTheWholeIsAskedForOnce) {
     EXPECT_THAT(index_ends, Each(2 * mib));
 }
 
-TEST_F(RecorderAgainTest, TheLongestTimesAreThoseOfAllFiles) {
+TEST_F(RecorderAgainTest, ReportsLongestTimesOfAllFiles) {
     std::atomic<double> write_s = 1;
     RecordingTools slow = tools([](int file, int flush) { return file == 0 && flush == 3; });
     slow.open_raw = [&, open = slow.open_raw](const std::filesystem::path& path) {
@@ -159,7 +159,7 @@ class UntimedThreads final : public Threads {
     }
 };
 
-TEST_F(RecorderAgainTest, BlocksAndTheEndWakeWhoWrites) {
+TEST_F(RecorderAgainTest, BlocksAndEndWakeWriter) {
     UntimedThreads threads;
     RecordingTools tools = RecordingTools::real();
     tools.threads = &threads;
@@ -170,7 +170,7 @@ TEST_F(RecorderAgainTest, BlocksAndTheEndWakeWhoWrites) {
 }
 
 // The missing block is known, and safe against a power cut, without waiting for the next block.
-TEST_F(RecorderAgainTest, AMissingBlockIsInTheIndexBeforeTheNextOne) {
+TEST_F(RecorderAgainTest, WritesMissingBlockToIndexAtOnce) {
     Recorder recorder(wanted(), tools([](int, int) { return false; }));
     offer(recorder, 0, 1);
     set_trouble("no space");
@@ -180,7 +180,7 @@ TEST_F(RecorderAgainTest, AMissingBlockIsInTheIndexBeforeTheNextOne) {
 }
 
 // A full disk after that is not reported again: its blocks are counted.
-TEST_F(RecorderAgainTest, AFlushThatFailedStaysSaid) {
+TEST_F(RecorderAgainTest, KeepsReportingFailedFlush) {
     Recorder recorder(wanted(), tools([](int file, int flush) { return file == 0 && flush == 2; }));
     offer(recorder, 0, 3);
     set_trouble("no space");
@@ -189,7 +189,7 @@ TEST_F(RecorderAgainTest, AFlushThatFailedStaysSaid) {
     EXPECT_THAT(line_of_problem(recorder), HasSubstr("cannot be flushed"));
 }
 
-TEST_F(RecorderAgainTest, OfWritesTheNewestProblemIsSaid) {
+TEST_F(RecorderAgainTest, ReportsNewestWriteProblem) {
     Recorder recorder(wanted(), tools([](int, int) { return false; }));
     set_trouble("no space");
     offer(recorder, 0, 1);
@@ -201,7 +201,7 @@ TEST_F(RecorderAgainTest, OfWritesTheNewestProblemIsSaid) {
 
 // No block could be written and no flush succeeded. The earlier recording is restored, so it is not reported as kept
 // elsewhere.
-TEST_F(RecorderAgainTest, AnEarlierRecordingThatIsBackIsNotSaidToBeKept) {
+TEST_F(RecorderAgainTest, DoesNotReportRestoredRecordingAsKept) {
     { Recorder(wanted()).offer(source_.block(0)); }
     const Bytes earlier = bytes_of(raw_);
     RecordingWanted again = wanted();

@@ -47,7 +47,7 @@ class RecorderCountsTest : public RecorderTest {
     std::optional<Recorder> recorder_;
 };
 
-TEST_F(RecorderCountsTest, OneBlockThatIsLeftOut) {
+TEST_F(RecorderCountsTest, CountsOneSkippedBlock) {
     begin();
     expect_left_out(2);
     EXPECT_EQ(line_of_problem(*recorder_), raw_.string() +
@@ -65,7 +65,7 @@ TEST_F(RecorderCountsTest, OneBlockThatIsLeftOut) {
     EXPECT_EQ(open_scan(toml_).recording.missing_blocks, 1);
 }
 
-TEST_F(RecorderCountsTest, WhatIsKnownOfBlocksThatAreLeftOutIsAddedUp) {
+TEST_F(RecorderCountsTest, AddsUpLossesOfSkippedBlocks) {
     begin();
     expect_left_out(2);
     expect_left_out(4);
@@ -85,7 +85,7 @@ TEST_F(RecorderCountsTest, WhatIsKnownOfBlocksThatAreLeftOutIsAddedUp) {
     EXPECT_EQ(notes.interruptions, 1);
 }
 
-TEST_F(RecorderCountsTest, NumbersThatAreLeftOutAreLosses) {
+TEST_F(RecorderCountsTest, CountsGapsInNumbersAsLosses) {
     Recorder recorder(wanted());
     offer_slowly(recorder, 0, 2);
     for (const std::int64_t number : {3, 4, 7}) ASSERT_TRUE(recorder.offer(source_.block(number)));
@@ -101,7 +101,7 @@ TEST_F(RecorderCountsTest, NumbersThatAreLeftOutAreLosses) {
 }
 
 // Properties of the replayed file are not recorded: its header and trailer and its number of volumes.
-TEST_F(RecorderCountsTest, WhatDescribesTheSourcesFileDoesNotComeAlong) {
+TEST_F(RecorderCountsTest, OmitsPropertiesOfReplayedFile) {
     RecordingWanted replayed = wanted();
     replayed.scan.file.offset_bytes = 512;
     replayed.scan.file.trailer_bytes = 40;
@@ -121,7 +121,7 @@ TEST_F(RecorderCountsTest, WhatDescribesTheSourcesFileDoesNotComeAlong) {
     }
 }
 
-TEST_F(RecorderCountsTest, BeginsWhenItSays) {
+TEST_F(RecorderCountsTest, StoresStartTime) {
     const auto now = [] {
         const auto us = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
         return fmt::format("{:%Y-%m-%dT%H:%M}:{:%S}Z", us, us.time_since_epoch());
@@ -140,7 +140,7 @@ TEST_F(RecorderCountsTest, BeginsWhenItSays) {
 }
 
 // The header and stride of B-scans must be those of the scan; 0 means no header.
-TEST_F(RecorderCountsTest, BlocksLieAsTheScanSays) {
+TEST_F(RecorderCountsTest, RequiresFrameLayoutOfScan) {
     for (const std::int64_t header : {0, 32}) {
         source_.header = header;
         for (const auto& [offset, stride, fits] : std::initializer_list<std::tuple<std::int64_t, std::int64_t, bool>>{
@@ -173,8 +173,8 @@ class UnreservedFile final : public DurableFile {
     std::unique_ptr<DurableFile> file_;
 };
 
-// As AHoleAtTheEndSurvivesThatTheRecordingIsCutOff, on a file system without preallocation.
-TEST_F(RecorderCountsTest, AHoleAtTheEndIsInTheFileAtOnce) {
+// As KeepsHoleAtEndAfterPowerCut, on a file system without preallocation.
+TEST_F(RecorderCountsTest, WritesHoleAtEndAtOnce) {
     RecordingTools tools = RecordingTools::real();
     tools.open_raw = [open = tools.open_index](const std::filesystem::path& path) {
         return std::make_unique<UnreservedFile>(open(path));
@@ -199,7 +199,7 @@ class NoThreads final : public Threads {
     }
 };
 
-TEST_F(RecorderCountsTest, WhereItCannotBeginNothingIsLeft) {
+TEST_F(RecorderCountsTest, FailedStartLeavesNoFiles) {
     NoThreads threads;
     RecordingTools tools = RecordingTools::real();
     tools.threads = &threads;

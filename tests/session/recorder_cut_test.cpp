@@ -91,7 +91,7 @@ class RecorderCutTest : public testing::Test {
     double clock_s_ = 0;
 };
 
-TEST_F(RecorderCutTest, OpensWhereverTheFileWasCut) {
+TEST_F(RecorderCutTest, OpensWhereverFileWasCut) {
     record_without_end(24, logging());  // some rows are trusted, the last ones are checked
     const Bytes whole = source_.file(24);
     ASSERT_EQ(bytes_of(raw_), whole);
@@ -102,7 +102,7 @@ TEST_F(RecorderCutTest, OpensWhereverTheFileWasCut) {
     }
 }
 
-TEST_F(RecorderCutTest, OpensWhereverTheIndexWasCut) {
+TEST_F(RecorderCutTest, OpensWhereverIndexWasCut) {
     record_without_end(5);
     const Bytes index = bytes_of(index_);
     for (std::size_t size = index.size(); size > index_heading().size(); --size) {
@@ -114,7 +114,7 @@ TEST_F(RecorderCutTest, OpensWhereverTheIndexWasCut) {
     EXPECT_THAT(error_of([&] { open_scan(toml_); }).line, testing::HasSubstr("scan.index.csv: cannot be read"));
 }
 
-TEST(RecordingIndex, TakesNoRowWhoseBytesLieBeyondAnyFile) {
+TEST(RecordingIndex, RejectsRowsBeyondAnyFile) {
     const auto row = [](const std::string& place) {
         return index_row("0,0,0,4," + place + ",0.5,2024-01-02T03:04:05Z,0,0,deadbeef,0");
     };
@@ -124,7 +124,7 @@ TEST(RecordingIndex, TakesNoRowWhoseBytesLieBeyondAnyFile) {
     EXPECT_FALSE(row("4096,-1"));
 }
 
-TEST_F(RecorderCutTest, OpensAfterAPowerCutAtAnyMoment) {
+TEST_F(RecorderCutTest, OpensAfterPowerCutAtAnyMoment) {
     record_without_end(24, logging());
     ASSERT_GT(steps_.size(), 48U);
     for (std::size_t steps = 1; steps <= steps_.size(); ++steps) {
@@ -142,7 +142,7 @@ TEST_F(RecorderCutTest, OpensAfterAPowerCutAtAnyMoment) {
     }
 }
 
-TEST_F(RecorderCutTest, NoByteWaitsLongerThanASecondForTheDisk) {
+TEST_F(RecorderCutTest, FlushesEveryByteWithinOneSecond) {
     record_without_end(60, logging());
     std::optional<double> written_s;
     for (const Step& step : steps_) {
@@ -155,7 +155,7 @@ TEST_F(RecorderCutTest, NoByteWaitsLongerThanASecondForTheDisk) {
     EXPECT_FALSE(written_s);
 }
 
-TEST_F(RecorderCutTest, TheLastBlockBeforeAPauseIsPutOnTheDiskToo) {
+TEST_F(RecorderCutTest, FlushesLastBlockBeforePause) {
     std::atomic<int> syncs = 0;
     Recorder recorder(wanted(), watched_raw([](std::int64_t, std::span<const std::byte>) {}, [&] { ++syncs; }));
     ASSERT_TRUE(becomes_true([&] { return syncs == 1; }));
@@ -178,7 +178,7 @@ TEST_F(RecorderCutTest, CountsIndexedBlocksMissingInFile) {
     EXPECT_EQ(lack_of(open_scan(toml_).recording), "recording was not finished: 4 blocks missing");
 }
 
-TEST(RecordingNotes, SaysWhatIsMissing) {
+TEST(RecordingNotes, DescribeMissingData) {
     RecordingNotes notes;
     EXPECT_EQ(lack_of(notes), "") << "no recording";
     notes.index = "scan.index.csv";

@@ -14,7 +14,7 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 
-TEST_F(RecorderTest, NothingIsReplacedUnasked) {
+TEST_F(RecorderTest, ReplacesFilesOnlyOnRequest) {
     { Recorder(wanted()).offer(source_.block(0)); }
     const Bytes before = bytes_of(raw_);
     EXPECT_THAT(error_of([&] { Recorder recorder(wanted()); }).line, HasSubstr("scan.toml: already exists"));
@@ -23,7 +23,7 @@ TEST_F(RecorderTest, NothingIsReplacedUnasked) {
     EXPECT_EQ(bytes_of(raw_), before);
 }
 
-TEST_F(RecorderTest, AScanIsNotRecordedOverItself) {
+TEST_F(RecorderTest, AScanCannotReplaceItsSource) {
     { Recorder(wanted()).offer(source_.block(0)); }
     RecordingWanted itself = wanted();
     itself.played_files = {folder_ / "other.raw", raw_};
@@ -32,7 +32,7 @@ TEST_F(RecorderTest, AScanIsNotRecordedOverItself) {
     EXPECT_EQ(bytes_of(raw_), source_.file(1));
 }
 
-TEST_F(RecorderTest, WhatCannotWorkIsSaidBeforeItBegins) {
+TEST_F(RecorderTest, RejectsImpossibleRecordingsAtStart) {
     RecordingWanted huge = wanted();
     huge.expected_bytes = std::int64_t{1} << 58;
     EXPECT_THAT(error_of([&] { Recorder recorder(huge); }).line, HasSubstr("GB are free"));
@@ -42,7 +42,7 @@ TEST_F(RecorderTest, WhatCannotWorkIsSaidBeforeItBegins) {
     EXPECT_FALSE(std::filesystem::exists(raw_));
 }
 
-TEST_F(RecorderTest, WhatDoesNotFitIsRefusedAndLeavesTheRestAlone) {
+TEST_F(RecorderTest, RejectsMismatchedBlocksOnly) {
     Recorder recorder(wanted());
     offer_slowly(recorder, 0, 4);
     std::vector<Block> misfits(7, source_.block(4));
@@ -74,7 +74,7 @@ TEST_F(RecorderTest, WhatDoesNotFitIsRefusedAndLeavesTheRestAlone) {
     EXPECT_EQ(bytes_of(raw_), source_.file(6));
 }
 
-TEST_F(RecorderTest, ASlowDiskCostsBlocksOfTheRecordingAloneAndIsSaidAtOnce) {
+TEST_F(RecorderTest, SlowDiskCostsOnlyRecordedBlocksAndIsReportedAtOnce) {
     Gate gate;
     std::atomic<int> writing = 0;
     RecordingWanted share = wanted();
@@ -130,7 +130,7 @@ class FileSizeLimit {
     rlimit before_{};
 };
 
-TEST_F(RecorderTest, AFullDiskIsSaidAtOnceAndRecordingGoesOnWhenThereIsRoomAgain) {
+TEST_F(RecorderTest, ReportsFullDiskAndResumesWithFreeSpace) {
     Recorder recorder(wanted());
     {
         const FileSizeLimit limit(40960);  // three blocks and part of the fourth
@@ -159,7 +159,7 @@ TEST_F(RecorderTest, AFullDiskIsSaidAtOnceAndRecordingGoesOnWhenThereIsRoomAgain
     EXPECT_TRUE(std::equal(file.begin(), file.begin() + source_.volume_bytes(), truth.begin()));
 }
 
-TEST_F(RecorderTest, ADiskThatStaysFullLeavesARecordingThatOpens) {
+TEST_F(RecorderTest, FullDiskLeavesReadableRecording) {
     Recorder recorder(wanted(), watched_raw([](std::int64_t place, std::span<const std::byte>) {
                           if (place > 50000) throw Error(ErrorCode::output, "no space", "scan.raw");
                       }));
@@ -171,7 +171,7 @@ TEST_F(RecorderTest, ADiskThatStaysFullLeavesARecordingThatOpens) {
     EXPECT_EQ(rows().back().missing, 7);
 }
 
-TEST_F(RecorderTest, ADiskThatIsFullAtTheBeginningIsLeftAsItWas) {
+TEST_F(RecorderTest, FullDiskAtStartLeavesNoFiles) {
     RecordingTools tools = watched_raw([](std::int64_t, std::span<const std::byte>) {});
     tools.open_index = [](const std::filesystem::path& path) -> std::unique_ptr<DurableFile> {
         throw Error(ErrorCode::output, "no space", path.string());
@@ -180,7 +180,7 @@ TEST_F(RecorderTest, ADiskThatIsFullAtTheBeginningIsLeftAsItWas) {
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
 }
 
-TEST_F(RecorderTest, WhereNoBlockIsInItNothingIsLeft) {
+TEST_F(RecorderTest, LeavesNoFilesWithoutBlocks) {
     RecordingWanted with = wanted();
     with.scan.calibration.dark.assign(SmallSource::samples, 7);
     {
@@ -202,7 +202,7 @@ TEST_F(RecorderTest, WhereNoBlockIsInItNothingIsLeft) {
 }
 
 // The clock stands still, so no sync is due: a block is released once written, before it is on the disk.
-TEST_F(RecorderTest, BlocksAreLetGoOfBeforeTheFirstSync) {
+TEST_F(RecorderTest, ReleasesBlocksBeforeFirstSync) {
     Gate gate;
     std::atomic<int> writing = 0;
     RecordingTools tools = watched_raw([&](std::int64_t, std::span<const std::byte>) {

@@ -38,7 +38,7 @@ class RecorderHolesTest : public RecorderTest {
 };
 
 // The camera counts from zero again without knowing of a loss; the session makes the next volume of it.
-TEST_F(RecorderHolesTest, ACameraThatDropsOutWithinAVolume) {
+TEST_F(RecorderHolesTest, NotesInterruptionWithinVolume) {
     for (const bool is_noted : {false, true}) {
         RecordingWanted again = wanted();
         again.replace = true;
@@ -54,7 +54,7 @@ TEST_F(RecorderHolesTest, ACameraThatDropsOutWithinAVolume) {
     }
 }
 
-TEST_F(RecorderHolesTest, ACameraThatDropsOutBetweenVolumes) {
+TEST_F(RecorderHolesTest, NotesInterruptionBetweenVolumes) {
     Recorder recorder(wanted());
     const Bytes unfinished = bytes_of(toml_);
     offer_slowly(recorder, 0, 3);
@@ -63,7 +63,7 @@ TEST_F(RecorderHolesTest, ACameraThatDropsOutBetweenVolumes) {
     expect_notes(recorder, unfinished, 0, 1);
 }
 
-TEST_F(RecorderHolesTest, ACameraThatDoesNotComeBack) {
+TEST_F(RecorderHolesTest, NotesInterruptionAtEnd) {
     Recorder recorder(wanted());
     offer_slowly(recorder, 0, 3);
     recorder.note_interruption();
@@ -72,7 +72,7 @@ TEST_F(RecorderHolesTest, ACameraThatDoesNotComeBack) {
     EXPECT_EQ(open_scan(toml_).recording.interruptions, 1);
 }
 
-TEST_F(RecorderHolesTest, TheFirstBlockOfTheFirstVolumeIsLost) {
+TEST_F(RecorderHolesTest, CountsLossOfFirstBlock) {
     Recorder recorder(wanted());
     const Bytes unfinished = bytes_of(toml_);
     EXPECT_TRUE(recorder.offer(source_.block(1))) << "within a volume: not of the recording";
@@ -80,7 +80,7 @@ TEST_F(RecorderHolesTest, TheFirstBlockOfTheFirstVolumeIsLost) {
     expect_notes(recorder, unfinished, 3, 0);
 }
 
-TEST_F(RecorderHolesTest, WhatIsLostAtTheEndIsLost) {
+TEST_F(RecorderHolesTest, CountsLossAtEnd) {
     {
         Recorder recorder(wanted());
         offer_slowly(recorder, 0, 3);
@@ -101,7 +101,7 @@ TEST_F(RecorderHolesTest, WhatIsLostAtTheEndIsLost) {
     EXPECT_FALSE(open_scan(toml_).recording.complete);
 }
 
-TEST_F(RecorderHolesTest, ALossIsCountedOnce) {
+TEST_F(RecorderHolesTest, CountsLossOnce) {
     Recorder recorder(wanted());
     offer_slowly(recorder, 0, 4);
     recorder.note_lost(1);
@@ -113,7 +113,7 @@ TEST_F(RecorderHolesTest, ALossIsCountedOnce) {
 
 // A block that does not fit is not also counted as lost by the source. Blocks lost before it are counted once, even if
 // several sides report them.
-TEST_F(RecorderHolesTest, ARefusedBlockIsCountedOnceAndSoIsWhatWasLostBeforeIt) {
+TEST_F(RecorderHolesTest, CountsRefusedBlockAndEarlierLossesOnce) {
     struct Case {
         const char* what;
         std::int64_t misfit;             // its number; blocks before 4 have arrived
@@ -156,7 +156,7 @@ TEST_F(RecorderHolesTest, ARefusedBlockIsCountedOnceAndSoIsWhatWasLostBeforeIt) 
 }
 
 // The losses reported by a repeated block were already counted.
-TEST_F(RecorderHolesTest, ABlockThatComesAgainTellsNoLoss) {
+TEST_F(RecorderHolesTest, RepeatedBlockAddsNoLoss) {
     Recorder recorder(wanted());
     offer_slowly(recorder, 0, 5);
     Block again = source_.block(2);
@@ -170,7 +170,7 @@ TEST_F(RecorderHolesTest, ABlockThatComesAgainTellsNoLoss) {
 }
 
 // The same through a session, which learns of losses from the source.
-TEST_F(RecorderHolesTest, ASessionTellsTheRecording) {
+TEST_F(RecorderHolesTest, SessionPassesLossesToRecording) {
     struct Case {
         std::vector<Fault> script;
         bool is_complete;
@@ -207,7 +207,7 @@ TEST_F(RecorderHolesTest, ASessionTellsTheRecording) {
 }
 
 // As written by earlier versions, without the last column and without `finished`.
-TEST_F(RecorderHolesTest, OlderRecordingsOpen) {
+TEST_F(RecorderHolesTest, OpensOlderRecordings) {
     {
         Recorder recorder(wanted());
         offer_slowly(recorder, 0, 3);

@@ -106,7 +106,7 @@ TEST_F(RecorderLockTest, ReplacesKilledRecording) {
 }
 
 // Both recordings use the same stripe name. The stripe of the replaced one was deleted by hand.
-TEST_F(RecorderLockTest, KeepsTheStripeOfARunningRecordingInAnotherFolder) {
+TEST_F(RecorderLockTest, KeepsStripeOfRunningRecordingInOtherFolder) {
     std::filesystem::create_directory(folder_ / "disk2");
     std::filesystem::create_directory(folder_ / "other");
     RecordingWanted striped = wanted();

@@ -35,7 +35,7 @@ class RecorderReplaceTest : public RecorderTest {
     std::filesystem::path before_ = folder_ / "rec" / "scan.before";
 };
 
-TEST_F(RecorderReplaceTest, TheEarlierOneStepsAsideUntilTheFirstBlockIsOnTheDisk) {
+TEST_F(RecorderReplaceTest, KeepsEarlierRecordingUntilFirstBlockIsOnDisk) {
     record_first(6);
     std::atomic<double> clock = 0;
     RecordingTools tools = watched_raw([&](std::int64_t, std::span<const std::byte>) { clock = clock + 0.3; });
@@ -55,7 +55,7 @@ TEST_F(RecorderReplaceTest, TheEarlierOneStepsAsideUntilTheFirstBlockIsOnTheDisk
     EXPECT_EQ(everything().size(), 4u) << "TOML, spectra, index, calibration";
 }
 
-TEST_F(RecorderReplaceTest, TheEarlierOneComesBackWhereNoBlockCame) {
+TEST_F(RecorderReplaceTest, RestoresEarlierRecordingWithoutBlocks) {
     record_first(6);
     const auto before = everything();
     { Recorder recorder(calibrated(true)); }
@@ -70,7 +70,7 @@ TEST_F(RecorderReplaceTest, TheEarlierOneComesBackWhereNoBlockCame) {
     EXPECT_EQ(everything(), before);
 }
 
-TEST_F(RecorderReplaceTest, TheEarlierOneComesBackWhereTheNewOneCannotBeMade) {
+TEST_F(RecorderReplaceTest, RestoresEarlierRecordingAfterFailedStart) {
     record_first(6);
     const auto before = everything();
     RecordingTools tools = RecordingTools::real();
@@ -82,7 +82,7 @@ TEST_F(RecorderReplaceTest, TheEarlierOneComesBackWhereTheNewOneCannotBeMade) {
 }
 
 // A program killed at that moment leaves the earlier recording in this folder.
-TEST_F(RecorderReplaceTest, WhatWaitsFromAnEarlierTimeIsNotTouched) {
+TEST_F(RecorderReplaceTest, KeepsFolderOfEarlierInterruptedReplacement) {
     record_first(6);
     std::filesystem::create_directory(before_);
     put(before_ / "scan.raw", source_.file(2));
@@ -95,7 +95,7 @@ TEST_F(RecorderReplaceTest, WhatWaitsFromAnEarlierTimeIsNotTouched) {
     EXPECT_FALSE(std::filesystem::exists(folder_ / "rec" / "scan.before-2"));
 }
 
-TEST_F(RecorderReplaceTest, CalibrationThatIsSomebodyElsesIsNeitherReplacedNorRemoved) {
+TEST_F(RecorderReplaceTest, KeepsForeignCalibrationFiles) {
     const Bytes theirs = source_.file(1);
     put(folder_ / "rec" / "scan.dark.f64", theirs);
     for (const bool replaces : {false, true}) {
@@ -118,7 +118,7 @@ TEST_F(RecorderReplaceTest, CalibrationThatIsSomebodyElsesIsNeitherReplacedNorRe
 
 // The user edited the TOML of a recording to name another file, whose name only resembles those that the recorder
 // gives.
-TEST_F(RecorderReplaceTest, CalibrationThatTheUserChoseStays) {
+TEST_F(RecorderReplaceTest, KeepsCalibrationChosenByUser) {
     const Bytes theirs = source_.file(1);
     for (const char* name : {"scan.dark-mine.f64", "scan.darker.f64", "scan.dark-.f64", "scan.dark-2b.f64",
                              "scan.dark2.f64", "scan.dark--2.f64"}) {
@@ -147,7 +147,7 @@ TEST_F(RecorderReplaceTest, CalibrationThatTheUserChoseStays) {
 }
 
 // A simulated recording has a folder with its ground truth, which is outdated once the recording is replaced.
-TEST_F(RecorderReplaceTest, TheTruthStepsAsideAndGoesWithTheRecording) {
+TEST_F(RecorderReplaceTest, RemovesTruthWithReplacedRecording) {
     const std::filesystem::path truth = folder_ / "rec" / "scan.truth";
     const Bytes its = source_.file(1);
     const auto make_truth = [&] {
@@ -177,7 +177,7 @@ TEST_F(RecorderReplaceTest, TheTruthStepsAsideAndGoesWithTheRecording) {
     EXPECT_EQ(everything().size(), 5u);
 }
 
-TEST_F(RecorderReplaceTest, AFolderThatIsNoTruthStaysWhereItIs) {
+TEST_F(RecorderReplaceTest, KeepsFolderWithoutTruth) {
     record_first(3);
     const std::filesystem::path truth = folder_ / "rec" / "scan.truth";
     std::filesystem::create_directory(truth);
@@ -200,7 +200,7 @@ TEST_F(RecorderReplaceTest, AFolderThatIsNoTruthStaysWhereItIs) {
 }
 
 // `scan.toml` described a camera and named the file. The user gave up the TOML, but not the files it names.
-TEST_F(RecorderReplaceTest, CalibrationOfWhatWasNoRecordingStays) {
+TEST_F(RecorderReplaceTest, KeepsCalibrationOfPlainScan) {
     const Bytes theirs = source_.file(1);
     put(folder_ / "rec" / "scan.dark.f64", theirs);
     const std::string text = "[calibration]\ndark = \"scan.dark.f64\"\n";

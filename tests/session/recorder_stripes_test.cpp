@@ -68,7 +68,7 @@ class RecorderStripesTest : public RecorderTest {
                                               folder_ / "c" / "scan.stripe-3.raw"};
 };
 
-TEST_F(RecorderStripesTest, HoldTheBytesOfAPlainRecording) {
+TEST_F(RecorderStripesTest, ContainSameBytesAsPlainRecording) {
     for (const std::int64_t blocks : {9, 8, 1}) {
         RecordingWanted again = striped(blocks < 9);
         {
@@ -89,7 +89,7 @@ TEST_F(RecorderStripesTest, HoldTheBytesOfAPlainRecording) {
     }
 }
 
-TEST_F(RecorderStripesTest, APartThatIsMissingOrCutIsNamed) {
+TEST_F(RecorderStripesTest, NamesMissingOrTruncatedPart) {
     {
         Recorder recorder(striped());
         offer_slowly(recorder, 0, 6);
@@ -102,7 +102,7 @@ TEST_F(RecorderStripesTest, APartThatIsMissingOrCutIsNamed) {
                 HasSubstr("scan.stripe-3.raw does not exist, which holds part 3 of 3 of the spectra"));
 }
 
-TEST_F(RecorderStripesTest, AFolderThatIsNotThereIsRefusedAndNothingIsLeft) {
+TEST_F(RecorderStripesTest, RejectsMissingFolderWithoutLeavingFiles) {
     RecordingWanted wanted = striped();
     wanted.stripe_folders[1] = folder_ / "not-mounted";
     EXPECT_THAT(error_of([&] { Recorder recorder(wanted); }).line, HasSubstr("there is no folder"));
@@ -112,7 +112,7 @@ TEST_F(RecorderStripesTest, AFolderThatIsNotThereIsRefusedAndNothingIsLeft) {
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
 }
 
-TEST_F(RecorderStripesTest, FilesThatDoNotBelongTogetherAreRefused) {
+TEST_F(RecorderStripesTest, RejectsPartsOfDifferentRecordings) {
     {
         Recorder recorder(striped());
         offer_slowly(recorder, 0, 6);
@@ -137,7 +137,7 @@ TEST_F(RecorderStripesTest, FilesThatDoNotBelongTogetherAreRefused) {
     EXPECT_NO_THROW(open_scan(toml_));
 }
 
-TEST_F(RecorderStripesTest, FoldersAreOnOneDiskEach) {
+TEST_F(RecorderStripesTest, RejectsSameFolderTwice) {
     RecordingWanted wanted = striped();
     wanted.stripe_folders = {folder_ / "b", folder_ / "c" / ".." / "b"};
     EXPECT_THAT(error_of([&] { Recorder recorder(wanted); }).line, HasSubstr("is named twice"));
@@ -150,7 +150,7 @@ TEST_F(RecorderStripesTest, FoldersAreOnOneDiskEach) {
 }
 
 // All three folders are on one disk.
-TEST_F(RecorderStripesTest, FilesOnOneDiskShareItsRoom) {
+TEST_F(RecorderStripesTest, SumsRoomPerDisk) {
     RecordingWanted wanted = striped();
     const auto bytes = static_cast<std::int64_t>(std::filesystem::space(folder_ / "rec").available);
     wanted.expected_bytes = bytes + bytes / 2;
@@ -159,7 +159,7 @@ TEST_F(RecorderStripesTest, FilesOnOneDiskShareItsRoom) {
 
 // Missing blocks leave a hole, and the recording opens behind it however few of its bytes a disk has. The last block of
 // a volume is so small that one disk has none of it.
-TEST_F(RecorderStripesTest, HolesAreZerosAlsoWhereTheRecordingIsCutOff) {
+TEST_F(RecorderStripesTest, HolesAreZerosAfterPowerCut) {
     RecordingTools killed = RecordingTools::real();
     killed.open_raw = [open = killed.open_index](const std::filesystem::path& path) {  // cached: exact length
         return std::make_unique<NeverEndedFile>(open(path));
@@ -188,7 +188,7 @@ TEST_F(RecorderStripesTest, HolesAreZerosAlsoWhereTheRecordingIsCutOff) {
     }
 }
 
-TEST_F(RecorderStripesTest, EachPartIsAsLongAsItsShareAfterEachWrite) {
+TEST_F(RecorderStripesTest, EachPartHasItsLengthAfterEachWrite) {
     std::vector<std::unique_ptr<DurableFile>> files;
     const RecordingTools tools = RecordingTools::real();
     for (const auto& path : parts_) files.push_back(tools.open_index(path));  // cached: exact length
@@ -204,7 +204,7 @@ TEST_F(RecorderStripesTest, EachPartIsAsLongAsItsShareAfterEachWrite) {
     }
 }
 
-TEST_F(RecorderStripesTest, ADiskThatIsFullCostsItsBlocksAndNoOthers) {
+TEST_F(RecorderStripesTest, FullDiskCostsOnlyItsBlocks) {
     std::atomic<bool> is_full = false;
     Recorder recorder(striped(), watching("c", [&](std::int64_t, std::span<const std::byte>) {
                           if (is_full) throw Error(ErrorCode::output, "cannot be written: no space", "c");
@@ -228,7 +228,7 @@ TEST_F(RecorderStripesTest, ADiskThatIsFullCostsItsBlocksAndNoOthers) {
     EXPECT_TRUE(std::equal(found.begin() + behind, found.end(), expected.begin() + behind));
 }
 
-TEST_F(RecorderStripesTest, WhatItReplacesOpensUntilItsFirstBlockIsOnTheDisks) {
+TEST_F(RecorderStripesTest, KeepsReplacedStripesUntilFirstBlockIsOnDisks) {
     {
         Recorder recorder(striped());
         offer_slowly(recorder, 0, 6);
@@ -249,7 +249,7 @@ TEST_F(RecorderStripesTest, WhatItReplacesOpensUntilItsFirstBlockIsOnTheDisks) {
 }
 
 // A TOML by another author may name anything.
-TEST_F(RecorderStripesTest, FilesThatARecordingDidNotMakeAreNotRemovedWithIt) {
+TEST_F(RecorderStripesTest, KeepsForeignFilesNamedByToml) {
     put(folder_ / "b" / "thesis.raw", source_.file(1));
     folder_.write("rec/scan.toml", "[scan]\nfile = \"scan.raw\"\nstripes = \"" +
                                        (folder_ / "b" / "thesis.raw").string() +
@@ -263,7 +263,7 @@ TEST_F(RecorderStripesTest, FilesThatARecordingDidNotMakeAreNotRemovedWithIt) {
 }
 
 // The copy names the stripes of its original.
-TEST_F(RecorderStripesTest, ACopyThatIsReplacedLeavesTheStripesOfItsOriginal) {
+TEST_F(RecorderStripesTest, ReplacedCopyKeepsStripesOfOriginal) {
     {
         Recorder recorder(striped());
         offer_slowly(recorder, 0, 6);
@@ -282,7 +282,7 @@ TEST_F(RecorderStripesTest, ACopyThatIsReplacedLeavesTheStripesOfItsOriginal) {
     expect_opens_with(toml_, source_, 6);
 }
 
-TEST_F(RecorderStripesTest, StripesThatCannotBeRemovedAreToldOf) {
+TEST_F(RecorderStripesTest, ReportsStripesThatCannotBeRemoved) {
     {
         Recorder recorder(striped());
         offer_slowly(recorder, 0, 6);

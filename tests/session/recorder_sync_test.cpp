@@ -40,7 +40,7 @@ class RecorderSyncTest : public RecorderTest {
     std::atomic<bool> failing_writes_ = false;
 };
 
-TEST_F(RecorderSyncTest, AFlushThatFailedIsFinalAndTheRecordingGoesOnInNewFiles) {
+TEST_F(RecorderSyncTest, ContinuesInNewFilesAfterFailedFlush) {
     Recorder recorder(wanted(), failing_to_flush([](int flush) { return flush == 5; }));
     offer(recorder, 0, 9);
     recorder.finish();
@@ -71,7 +71,7 @@ TEST_F(RecorderSyncTest, AFlushThatFailedIsFinalAndTheRecordingGoesOnInNewFiles)
 }
 
 // The disk lost the block that it could not flush.
-TEST_F(RecorderSyncTest, ADoubtfulBlockThatIsNotThereIsNotOpened) {
+TEST_F(RecorderSyncTest, SkipsDoubtfulBlockMissingOnDisk) {
     {
         Recorder recorder(wanted(), failing_to_flush([](int flush) { return flush == 5; }));
         offer(recorder, 0, 9);
@@ -82,7 +82,7 @@ TEST_F(RecorderSyncTest, ADoubtfulBlockThatIsNotThereIsNotOpened) {
     expect_opens_with(toml_, source_, 4);
 }
 
-TEST_F(RecorderSyncTest, ADiskThatNeverFlushesGetsNoNewFilesForEachBlock) {
+TEST_F(RecorderSyncTest, DiskThatNeverFlushesGetsNoNewFiles) {
     Recorder recorder(wanted(), failing_to_flush([](int flush) { return flush > 0; }));
     offer(recorder, 0, 9);
     recorder.finish();
@@ -95,7 +95,7 @@ TEST_F(RecorderSyncTest, ADiskThatNeverFlushesGetsNoNewFilesForEachBlock) {
 }
 
 // The disk worked before, so new files are tried at once, and then every ten seconds.
-TEST_F(RecorderSyncTest, ADiskThatFlushesNoMoreGetsNoNewFilesForEachBlock) {
+TEST_F(RecorderSyncTest, LimitsNewFilesAfterFlushesStopWorking) {
     RecordingTools tools = failing_to_flush([](int flush) { return flush >= 5; });
     int opened = 0;
     tools.open_raw = [&, open = tools.open_raw](const std::filesystem::path& path) {
@@ -114,7 +114,7 @@ TEST_F(RecorderSyncTest, ADiskThatFlushesNoMoreGetsNoNewFilesForEachBlock) {
 }
 
 // No block followed, so the final report must describe the existing files.
-TEST_F(RecorderSyncTest, NewFilesThatStayEmptyAreNotNamed) {
+TEST_F(RecorderSyncTest, DoesNotNameEmptyNewFiles) {
     Recorder recorder(wanted(), failing_to_flush([](int flush) { return flush == 5; }));
     offer(recorder, 0, 5);
     failing_writes_ = true;
@@ -128,7 +128,7 @@ TEST_F(RecorderSyncTest, NewFilesThatStayEmptyAreNotNamed) {
 }
 
 // No block of the new recording is known to be on the disk.
-TEST_F(RecorderSyncTest, TheRecordingThatWasToBeReplacedIsKeptAndNamed) {
+TEST_F(RecorderSyncTest, KeepsAndNamesRecordingToReplace) {
     { Recorder(wanted()).offer(source_.block(0)); }
     const std::filesystem::path before = folder_ / "rec" / "scan.before";
     const Bytes earlier = bytes_of(raw_);
@@ -144,7 +144,7 @@ TEST_F(RecorderSyncTest, TheRecordingThatWasToBeReplacedIsKeptAndNamed) {
 }
 
 // Blocks before the failed ones are flushed, even if the index has no space to record the failure.
-TEST_F(RecorderSyncTest, WhatIsWrittenIsFlushedThoughTheIndexIsFull) {
+TEST_F(RecorderSyncTest, FlushesWrittenBlocksDespiteFullIndex) {
     RecordingTools tools = watched_raw([this](std::int64_t, std::span<const std::byte>) {
         if (failing_writes_) throw Error(ErrorCode::output, "no space", "scan.raw");
     });
@@ -168,7 +168,7 @@ TEST_F(RecorderSyncTest, WhatIsWrittenIsFlushedThoughTheIndexIsFull) {
     EXPECT_EQ(rows().back().missing, 1);
 }
 
-TEST_F(RecorderSyncTest, ALastFlushThatFailsIsNotComplete) {
+TEST_F(RecorderSyncTest, FailedLastFlushIsIncomplete) {
     Recorder recorder(wanted(), failing_to_flush([](int flush) { return flush == 4; }));
     offer(recorder, 0, 3);
     recorder.finish();
@@ -179,7 +179,7 @@ TEST_F(RecorderSyncTest, ALastFlushThatFailsIsNotComplete) {
 }
 
 // A later flush that succeeds is not trusted.
-TEST_F(RecorderSyncTest, ALaterFlushThatSucceedsProvesNothing) {
+TEST_F(RecorderSyncTest, LaterSuccessDoesNotClearFailedFlush) {
     Recorder recorder(wanted(), failing_to_flush([](int flush) { return flush == 3; }));
     offer(recorder, 0, 3);
     recorder.finish();
@@ -188,7 +188,7 @@ TEST_F(RecorderSyncTest, ALaterFlushThatSucceedsProvesNothing) {
 }
 
 // Whichever exception is thrown, the block is counted and the next one is tried.
-TEST_F(RecorderSyncTest, WhatAnyExceptionLosesIsCounted) {
+TEST_F(RecorderSyncTest, CountsBlocksLostToAnyException) {
     const std::vector<std::function<void()>> throwers{[] { throw std::bad_alloc(); },
                                                       [] { throw std::runtime_error("strange"); },
                                                       [] { throw Error(ErrorCode::output, "usual"); }};

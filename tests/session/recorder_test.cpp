@@ -8,7 +8,7 @@
 namespace echolux {
 namespace {
 
-TEST_F(RecorderTest, EveryByteIsWhereTheTomlSays) {
+TEST_F(RecorderTest, WritesEveryByteAsDescribed) {
     Recorder recorder(wanted());
     offer_slowly(recorder, 0, 9);
     recorder.finish();
@@ -20,7 +20,7 @@ TEST_F(RecorderTest, EveryByteIsWhereTheTomlSays) {
     expect_opens_with(toml_, source_, 9);
 }
 
-TEST_F(RecorderTest, ALastVolumeThatEndsEarlyIsKeptAndSaid) {
+TEST_F(RecorderTest, KeepsUnfinishedLastVolume) {
     for (const std::int64_t blocks : {8, 2}) {
         RecordingWanted again = wanted();
         again.replace = true;
@@ -34,7 +34,7 @@ TEST_F(RecorderTest, ALastVolumeThatEndsEarlyIsKeptAndSaid) {
 }
 
 // As cameras and plugins send them. Each number of blocks ends the file differently: 3 and 6 end behind the hole.
-TEST_F(RecorderTest, FlybackFramesThatAreNotSentAreAHoleOfZeros) {
+TEST_F(RecorderTest, WritesZerosForMissingFlybackFrames) {
     const std::int64_t flyback_bytes = source_.frame_bytes() * source_.flyback_frames;
     for (const std::int64_t blocks : {3, 4, 6}) {
         SCOPED_TRACE(blocks);
@@ -67,7 +67,7 @@ TEST_F(RecorderTest, FlybackFramesThatAreNotSentAreAHoleOfZeros) {
 }
 
 // The flyback of the last block was not sent and nothing followed: the volume is still whole.
-TEST_F(RecorderTest, AHoleAtTheEndSurvivesThatTheRecordingIsCutOff) {
+TEST_F(RecorderTest, KeepsHoleAtEndAfterPowerCut) {
     {
         Recorder recorder(wanted());
         const Bytes unfinished = bytes_of(toml_);
@@ -83,7 +83,7 @@ TEST_F(RecorderTest, AHoleAtTheEndSurvivesThatTheRecordingIsCutOff) {
     expect_opens_with(toml_, source_, 6);
 }
 
-TEST_F(RecorderTest, TimesAndNumbersOfBlocksAreKept) {
+TEST_F(RecorderTest, StoresTimesAndNumbersOfBlocks) {
     Recorder recorder(wanted());
     offer_slowly(recorder, 0, 4);
     Block late = source_.block(5);
@@ -104,7 +104,7 @@ TEST_F(RecorderTest, TimesAndNumbersOfBlocksAreKept) {
     EXPECT_EQ(recorder.stats().lost_blocks, 1);
 }
 
-TEST_F(RecorderTest, CalibrationAndRecipeComeAlong) {
+TEST_F(RecorderTest, StoresCalibrationAndRecipe) {
     RecordingWanted with = wanted();
     with.scan.calibration.background.assign(SmallSource::samples, 1.0 / 3);
     with.scan.calibration_files.background = "elsewhere/background.csv";
@@ -120,7 +120,7 @@ TEST_F(RecorderTest, CalibrationAndRecipeComeAlong) {
     EXPECT_EQ(scan.recipe.window, Window::blackman);
 }
 
-TEST_F(RecorderTest, BeginsWithAVolume) {
+TEST_F(RecorderTest, BeginsWithVolume) {
     Recorder recorder(wanted());
     for (std::int64_t number = 4; number < 12; ++number) {
         EXPECT_TRUE(recorder.offer(source_.block(number)));
@@ -134,7 +134,7 @@ TEST_F(RecorderTest, BeginsWithAVolume) {
 }
 
 // Runs the code in docs/recordings.md, and checks the index against the raw file in a language that shares no code.
-TEST_F(RecorderTest, NumPyReadsWhatTheDocsSay) {
+TEST_F(RecorderTest, NumPyReadsFilesAsDocumented) {
     const std::string python = std::filesystem::exists("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
     for (const std::string kind : {"plain", "headers", "stripes"}) {
         if (kind == "plain") source_ = {0, 1, 0, 0};

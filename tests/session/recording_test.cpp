@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST_F(RecorderTest, WhileOneBeginsNoOtherDoes) {
+TEST_F(RecorderTest, BeginsOneRecordingAtOnce) {
     Recording recording;
     Gate gate;
     std::atomic<bool> is_opening = false;

@@ -70,7 +70,7 @@ line_rate_hz = 30
     std::unique_ptr<ScanPlayer> player_;
 };
 
-TEST_F(PlayerTest, SendsTheFirstVolumeAndThenWaits) {
+TEST_F(PlayerTest, SendsFirstVolumeThenWaits) {
     EXPECT_EQ(player_->next(1ms).kind, Arrival::Kind::ended) << "not started";
     player_->start();
     const std::vector<Block> blocks = sent();
@@ -82,7 +82,7 @@ TEST_F(PlayerTest, SendsTheFirstVolumeAndThenWaits) {
     EXPECT_DOUBLE_EQ(player_->volume_s(), 0.5);
 }
 
-TEST_F(PlayerTest, SendsWhatIsWantedInAnyOrder) {
+TEST_F(PlayerTest, SendsVolumesInRequestedOrder) {
     player_->start();
     sent();
     std::int64_t number = 0;
@@ -105,7 +105,7 @@ TEST_F(PlayerTest, SendsWhatIsWantedInAnyOrder) {
     EXPECT_EQ(bytes_of(sent()), expected(3));
 }
 
-TEST_F(PlayerTest, TheNewestWishWinsAndWhatIsBegunIsFinished) {
+TEST_F(PlayerTest, FinishesCurrentVolumeThenSendsNewestRequest) {
     player_->start();
     Arrival first;
     AWAIT((first = player_->next(1ms)).kind == Arrival::Kind::block);
@@ -121,7 +121,7 @@ TEST_F(PlayerTest, TheNewestWishWinsAndWhatIsBegunIsFinished) {
 }
 
 // A consumer that keeps all blocks gets two volumes and a few blocks, and more once it releases some.
-TEST_F(PlayerTest, SendsNothingFasterThanItIsWorkedOn) {
+TEST_F(PlayerTest, LimitsUnprocessedVolumes) {
     player_->start();
     std::vector<Block> kept;
     for (const std::int64_t volume : {0, 1, 2, 3, 0, 1}) {
@@ -134,7 +134,7 @@ TEST_F(PlayerTest, SendsNothingFasterThanItIsWorkedOn) {
     EXPECT_EQ(player_->next(10s).kind, Arrival::Kind::block);
 }
 
-TEST_F(PlayerTest, WhatCannotBeReadIsToldAndSkipped) {
+TEST_F(PlayerTest, ReportsAndSkipsUnreadableVolume) {
     player_->start();
     sent();
     std::filesystem::resize_file(folder_ / "s.raw", 2 * volume_bytes);
@@ -148,7 +148,7 @@ TEST_F(PlayerTest, WhatCannotBeReadIsToldAndSkipped) {
     EXPECT_FALSE(player_->has_failed(3));
 }
 
-TEST_F(PlayerTest, BeginsWhereItWasWhenStartedAgain) {
+TEST_F(PlayerTest, RestartsAtLastVolume) {
     player_->start();
     player_->show(2);
     sent();

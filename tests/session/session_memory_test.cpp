@@ -47,7 +47,7 @@ void expect_every_block(const NotingSink& sink, std::int64_t blocks) {
     }
 }
 
-TEST(SessionMemory, APoolTooSmallToKeepAVolumeGivesEveryBlock) {
+TEST(SessionMemory, SmallPoolStillSendsEveryBlock) {
     for (const std::int64_t most : {std::int64_t{1}, std::int64_t{2}, 4 * b_scans - 1}) {
         SCOPED_TRACE(most);
         NotingSink sink;
@@ -64,7 +64,7 @@ TEST(SessionMemory, APoolTooSmallToKeepAVolumeGivesEveryBlock) {
     }
 }
 
-TEST(SessionMemory, APoolOfFourVolumesKeepsTheLastOne) {
+TEST(SessionMemory, PoolOfFourVolumesKeepsLastOne) {
     NotingSink sink;
     Scarce source(4 * b_scans, {send(24), end()}, sink);
     Session session(source, sink);
@@ -92,7 +92,7 @@ class SessionRecording : public ::testing::Test {
 };
 
 // The source waits for the sink and the sink for the disk, so the disk is fast enough.
-TEST_F(SessionRecording, EveryBlockOfASmallPoolIsRecordedAndReconstructed) {
+TEST_F(SessionRecording, SmallPoolRecordsAndReconstructsEveryBlock) {
     Scarce source(2, {send(24), end()}, sink_);
     Session session(source, sink_);
     sink_.on_feed = [&](const Block&) { AWAIT(session.stats().recorder->blocks_held == 0); };
@@ -106,7 +106,7 @@ TEST_F(SessionRecording, EveryBlockOfASmallPoolIsRecordedAndReconstructed) {
     EXPECT_EQ(open_scan(folder_ / "scan.toml").recording.missing_blocks, 0);
 }
 
-TEST_F(SessionRecording, WithoutABlockNoFileIsLeftAndThatIsSaid) {
+TEST_F(SessionRecording, ReportsMissingFilesWithoutBlocks) {
     FaultySource source(live_scan(), 1, {end()});
     Session session(source, sink_);
     session.record(wanted(source));

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 constexpr std::int64_t b_scans = 4;
 
-TEST(Session, EveryBlockOfASourceThatIsNotTooFastIsReconstructedInOrder) {
+TEST(Session, ReconstructsEveryBlockInOrder) {
     NotingSink sink;
     Paced source({send(40), end()}, sink);
     Session session(source, sink);
@@ -38,7 +38,7 @@ TEST(Session, EveryBlockOfASourceThatIsNotTooFastIsReconstructedInOrder) {
 }
 
 // While the sink is busy with volume 0, a hundred volumes arrive: it finishes volume 0 and continues with the last.
-TEST(Session, ASinkThatIsTooSlowGetsTheNewestVolumeAndMemoryIsBounded) {
+TEST(Session, SlowSinkGetsNewestVolumeWithBoundedMemory) {
     FaultySource source(live_scan(), 1, {send(101 * b_scans), end()});
     NotingSink sink;
     std::atomic<bool> go = false;
@@ -61,7 +61,7 @@ TEST(Session, ASinkThatIsTooSlowGetsTheNewestVolumeAndMemoryIsBounded) {
 }
 
 // The last blocks are reconstructed after the source has stopped; that time counts as well.
-TEST(Session, NoLoadIsAboveOne) {
+TEST(Session, LoadNeverExceedsOne) {
     FaultySource source(live_scan(), 1, {send(2 * b_scans), end()});
     NotingSink sink;
     LeapingThreads threads;
@@ -83,7 +83,7 @@ TEST(Session, NoLoadIsAboveOne) {
     EXPECT_GT(f.load, 0.5);
 }
 
-TEST(Session, ADisconnectedSourceIsStartedAgainAndNumbersGoOn) {
+TEST(Session, RestartsDisconnectedSourceAndContinuesNumbers) {
     NotingSink sink;
     FaultySource source(live_scan(), 1, {send(6), disconnect(), send(8), end()});
     source.refuse_starts(0);
@@ -104,7 +104,7 @@ TEST(Session, ADisconnectedSourceIsStartedAgainAndNumbersGoOn) {
     expect_balance(f);
 }
 
-TEST(Session, StoppingDoesNotWaitForASourceThatIsGone) {
+TEST(Session, StopsWithoutWaitingForDisconnectedSource) {
     NotingSink sink;
     FaultySource source(live_scan(), 1, {send(2), disconnect()});
     Session session(source, sink);
@@ -115,7 +115,7 @@ TEST(Session, StoppingDoesNotWaitForASourceThatIsGone) {
     EXPECT_FALSE(session.stats().running);
 }
 
-TEST(Session, WrongBlocksNeverReachTheSink) {
+TEST(Session, RejectedBlocksNeverReachSink) {
     NotingSink sink;
     FaultySource source(live_scan(), 1,
                         {send(4), cut_short(), oversize(), misplace(), repeat(), exchange(), send(11), end()});
@@ -142,7 +142,7 @@ class PacedByTheQueue : public FaultySource {
     Session* session = nullptr;
 };
 
-TEST(Session, AFailureWhileReconstructingCostsItsVolumeOnly) {
+TEST(Session, ReconstructionErrorCostsOneVolume) {
     NotingSink sink;
     sink.on_feed = [](const Block& block) {
         if (block.volume == 1 && block.first_b_scan == 2) throw Error(ErrorCode::device, "the GPU sneezed", "sink");
@@ -160,7 +160,7 @@ TEST(Session, AFailureWhileReconstructingCostsItsVolumeOnly) {
 }
 
 // Without new data, a changed setting reprocesses the last whole volume, however often it changes.
-TEST(Session, AChangedSettingReworksTheLastVolumeWhenNothingComes) {
+TEST(Session, ChangedSettingReprocessesLastVolumeWithoutNewData) {
     NotingSink sink;
     Paced source({send(6), end()}, sink);  // volume 0, half of volume 1
     Session session(source, sink);
@@ -178,7 +178,7 @@ TEST(Session, AChangedSettingReworksTheLastVolumeWhenNothingComes) {
 }
 
 // Settings change between blocks: a volume may end with another setting than it began with, but a block never does.
-TEST(Session, SettingsMayChangeAHundredTimesASecond) {
+TEST(Session, AcceptsHundredChangesPerSecond) {
     NotingSink sink;
     std::atomic<std::int64_t> fed = 0;
     sink.on_feed = [&](const Block&) { ++fed; };
@@ -196,7 +196,7 @@ TEST(Session, SettingsMayChangeAHundredTimesASecond) {
     expect_balance(session.stats());
 }
 
-TEST(Session, ASettingThatCannotWorkIsRefusedOrReported) {
+TEST(Session, RejectsOrReportsInvalidSettings) {
     NotingSink sink;
     FaultySource source(live_scan(), 1, {send(4), end()});
     Session session(source, sink);
@@ -209,7 +209,7 @@ TEST(Session, ASettingThatCannotWorkIsRefusedOrReported) {
     EXPECT_EQ(session.stats().changes, 0);
 }
 
-TEST(Session, StartsAndStopsTwoHundredTimes) {
+TEST(Session, SurvivesTwoHundredRestarts) {
     NotingSink sink;
     FaultySource source(live_scan(), 1, {send()});
     Session session(source, sink);
@@ -222,7 +222,7 @@ TEST(Session, StartsAndStopsTwoHundredTimes) {
     EXPECT_FALSE(source.running());
 }
 
-TEST(Session, FiguresBeginAnewWithEachStart) {
+TEST(Session, ResetsStatisticsAtEachStart) {
     NotingSink sink;
     sink.drops = true;
     FaultySource source(live_scan(), 1, {send()});
@@ -237,7 +237,7 @@ TEST(Session, FiguresBeginAnewWithEachStart) {
     }
 }
 
-TEST(Session, ASinkThatStallsLongIsSurvived) {
+TEST(Session, SurvivesLongStallOfSink) {
     NotingSink sink;
     std::atomic<std::int64_t> seen = 0;
     std::atomic<bool> goes_on = false;
@@ -261,7 +261,7 @@ TEST(Session, ASinkThatStallsLongIsSurvived) {
     expect_balance(f);
 }
 
-TEST(Session, LatencyOfAVolumeIsFromItsLastBlockToItsFirstPicture) {
+TEST(Session, MeasuresLatencyFromLastBlockToFirstPicture) {
     NotingSink sink;
     FaultySource source(live_scan(), 1, {send(12), end()});
     Session session(source, sink);

@@ -33,7 +33,7 @@ class SessionWatch : public ::testing::Test {
     NotingSink sink_;
 };
 
-TEST(Overdue, IsSaidOnceAndEndsOnce) {
+TEST(Overdue, IsReportedOnceAndEndsOnce) {
     using Clock = Overdue::Clock;
     const Clock::time_point begin{};
     Overdue block;
@@ -49,7 +49,7 @@ TEST(Overdue, IsSaidOnceAndEndsOnce) {
     EXPECT_FALSE(block.too_long(begin + 1h, 5s));
 }
 
-TEST_F(SessionWatch, ASourceThatSendsNothingIsSaidAndItsReturnToo) {
+TEST_F(SessionWatch, ReportsSilentSourceAndItsReturn) {
     std::atomic<bool> is_triggered = false;
     struct Triggered : FaultySource {
         explicit Triggered(std::atomic<bool>& by) : FaultySource(live_scan(), 1, {test::send()}), trigger(by) {}
@@ -75,7 +75,7 @@ TEST_F(SessionWatch, ASourceThatSendsNothingIsSaidAndItsReturnToo) {
     EXPECT_THAT(said(session, "silence"), ElementsAre()) << "nobody waits for a source that is stopped";
 }
 
-TEST_F(SessionWatch, WhatIsSentWhenAskedMayBeSilent) {
+TEST_F(SessionWatch, AcceptsSilenceOfRequestedSource) {
     struct Asked : FaultySource {
         Asked() : FaultySource(live_scan(), 1, {stall(for_ever)}) {}
         const SourceCapabilities& capabilities() const override { return asked; }
@@ -87,7 +87,7 @@ TEST_F(SessionWatch, WhatIsSentWhenAskedMayBeSilent) {
     EXPECT_THAT(said(session, "silence"), ElementsAre());
 }
 
-TEST_F(SessionWatch, ABlockThatIsNotReconstructedIsSaid) {
+TEST_F(SessionWatch, ReportsStuckReconstruction) {
     FaultySource source(live_scan(), 1, {test::send(), end()});
     std::atomic<bool> is_stuck = true;
     std::atomic<bool> has_begun = false;
@@ -107,7 +107,7 @@ TEST_F(SessionWatch, ABlockThatIsNotReconstructedIsSaid) {
 }
 
 // A GPU that never finishes delays the end of the session, but not that of its recording.
-TEST_F(SessionWatch, ARecordingIsCompleteThoughABlockIsNeverReconstructed) {
+TEST_F(SessionWatch, CompletesRecordingDespiteStuckReconstruction) {
     const TemporaryFolder folder;
     FaultySource source(live_scan(), 1, {test::send(8), end()});
     const auto is_complete = [&] {
@@ -136,7 +136,7 @@ TEST_F(SessionWatch, ARecordingIsCompleteThoughABlockIsNeverReconstructed) {
 }
 
 // Otherwise a camera whose counter restarts would be rejected forever.
-TEST_F(SessionWatch, NumbersThatRunBackwardsStartTheSourceAgain) {
+TEST_F(SessionWatch, RestartsSourceAfterDecreasingNumbers) {
     struct Resetting : FaultySource {
         Resetting() : FaultySource(live_scan(), 1, {test::send(200), end()}) {}
         Arrival next(std::chrono::milliseconds patience) override {

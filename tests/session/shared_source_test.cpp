@@ -21,7 +21,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST_F(SharedMemory, BlocksComeInOrderWithTheirPlaces) {
+TEST_F(SharedMemory, SendsBlocksInOrderWithPositions) {
     Producer producer(name_);
     const auto source = opened();
     EXPECT_EQ(source->scan().geometry.samples, 8);
@@ -49,7 +49,7 @@ TEST_F(SharedMemory, BlocksComeInOrderWithTheirPlaces) {
 }
 
 // Otherwise a recording of three volumes would contain two.
-TEST_F(SharedMemory, ASessionBeginsWithAVolume) {
+TEST_F(SharedMemory, StartsAtBeginningOfVolume) {
     Producer producer(name_);
     const auto source = opened();
     producer.push();
@@ -69,7 +69,7 @@ TEST_F(SharedMemory, ASessionBeginsWithAVolume) {
     EXPECT_EQ(next_block(*source).first_b_scan, 2);
 }
 
-TEST_F(SharedMemory, SizesAreThoseOfTheScan) {
+TEST_F(SharedMemory, RejectsSizesBeyondLimits) {
     struct Case {
         const char* what;
         echolux_push_stream stream;
@@ -100,7 +100,7 @@ TEST_F(SharedMemory, SizesAreThoseOfTheScan) {
     }
 }
 
-TEST_F(SharedMemory, WhatTheViewerMissedIsCounted) {
+TEST_F(SharedMemory, CountsBlocksMissedByViewer) {
     Producer producer(name_);
     const auto source = opened();
     source->start();
@@ -118,7 +118,7 @@ TEST_F(SharedMemory, WhatTheViewerMissedIsCounted) {
     EXPECT_GE(blocks, 5);
 }
 
-TEST_F(SharedMemory, WhatTheDeviceLostIsCountedAndLeavesItsPlaceFree) {
+TEST_F(SharedMemory, CountsLossesOfDeviceAndKeepsTheirPositions) {
     Producer producer(name_);
     const auto source = opened();
     source->start();
@@ -162,7 +162,7 @@ TEST_F(SharedMemory, BlocksOutliveTheirProducer) {
     EXPECT_TRUE(is_right(block));
 }
 
-TEST_F(SharedMemory, AnEndIsAnEndAndComesAfterTheLastBlock) {
+TEST_F(SharedMemory, EndsAfterLastBlock) {
     Producer producer(name_);
     const auto source = opened();
     source->start();
@@ -174,7 +174,7 @@ TEST_F(SharedMemory, AnEndIsAnEndAndComesAfterTheLastBlock) {
     EXPECT_EQ(source->next(100ms).kind, Arrival::Kind::ended);
 }
 
-TEST_F(SharedMemory, NoMemoryToTakeABlockLeavesItInTheRing) {
+TEST_F(SharedMemory, KeepsBlocksInRingWithoutMemory) {
     Producer producer(name_);
     SourceWanted wanted = pushed_to("shm:" + name_);
     wanted.settings.pool_blocks = 2;
@@ -190,7 +190,7 @@ TEST_F(SharedMemory, NoMemoryToTakeABlockLeavesItInTheRing) {
 }
 
 // Producer and viewer run at full speed with a ring so small that the viewer is overtaken constantly.
-TEST_F(SharedMemory, ATornBlockIsNeverTaken) {
+TEST_F(SharedMemory, NeverReadsTornBlocks) {
     echolux_push_stream stream = small_stream();
     stream.samples = 4096;  // 64 KiB per block
     stream.slots = 2;
@@ -217,7 +217,7 @@ TEST_F(SharedMemory, ATornBlockIsNeverTaken) {
     EXPECT_EQ(wrong, 0);
 }
 
-TEST_F(SharedMemory, OneProducerAtATime) {
+TEST_F(SharedMemory, AllowsOneProducer) {
     Producer producer(name_);
     EXPECT_THAT(shared_rings(), Contains(name_));
     try {
@@ -230,7 +230,7 @@ TEST_F(SharedMemory, OneProducerAtATime) {
     EXPECT_EQ(producer.push_of().sequence, 1U);
 }
 
-TEST_F(SharedMemory, NamesAndAbsenceAreToldApart) {
+TEST_F(SharedMemory, DistinguishesInvalidNamesAndMissingProducers) {
     EXPECT_THAT(error_of([&] { opened(); }).line, HasSubstr("no program pushes spectra under this name"));
     EXPECT_EQ(error_of([&] { opened(); }).code, ErrorCode::device);
     for (const std::string& name : std::vector<std::string>{"../etc/passwd", ".hidden", "a b", std::string(65, 'a')}) {
@@ -256,7 +256,7 @@ TEST_F(SharedMemory, OpeningWaitsForItsProducer) {
     EXPECT_EQ(source->scan().geometry.samples, 8);
 }
 
-TEST_F(SharedMemory, AnotherProducerGoesOnIfItSendsTheSame) {
+TEST_F(SharedMemory, ContinuesWithNewProducerOfSameStream) {
     auto producer = std::make_unique<Producer>(name_);
     const auto source = opened();
     source->start();
@@ -279,7 +279,7 @@ TEST_F(SharedMemory, AnotherProducerGoesOnIfItSendsTheSame) {
 }
 
 // A session reports the loss of its producer, waits, and continues counting.
-TEST_F(SharedMemory, ASessionOutlivesItsProducers) {
+TEST_F(SharedMemory, SessionSurvivesItsProducers) {
     auto producer = std::make_unique<Producer>(name_);
     const auto source = opened();
     NotingSink sink;

@@ -300,19 +300,19 @@ class SimulatedTime : public ::testing::Test {
 #endif
 };
 
-TEST_F(SimulatedTime, NothingThatMustHoldIsEverBroken) {
+TEST_F(SimulatedTime, KeepsInvariants) {
     const auto first = static_cast<std::uint64_t>(number_of("ECHOLUX_SIMULATED_SEED", 1));
     const Tally tally = run_seeds(first, 3);
     EXPECT_GT(tally.recordings, 0);
     EXPECT_GT(tally.pictures, 100);
 }
 
-TEST_F(SimulatedTime, SlowNothingThatMustHoldIsEverBrokenForLong) {
+TEST_F(SimulatedTime, SlowKeepsInvariantsForLong) {
     const Tally tally = run_seeds(1000, number_of("ECHOLUX_SIMULATED_SECONDS", 60));
     EXPECT_GT(tally.losses, 0);
 }
 
-TEST_F(SimulatedTime, TheSameSeedGivesTheSameRun) {
+TEST_F(SimulatedTime, RepeatsRunOfSameSeed) {
     const auto steps = [] {
         Tally tally;
         run_seed(77, 2, tally);

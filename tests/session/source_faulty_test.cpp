@@ -17,7 +17,7 @@ Scan small_scan() {
     return scan;
 }
 
-TEST(FaultySource, RegularBlocksAreThoseOfTheScan) {
+TEST(FaultySource, RegularBlocksMatchScan) {
     FaultySource source(small_scan(), 2, {send(4), end()});
     source.start();
     const std::int64_t stride = 32 + 3 * 64 * 2;
@@ -36,7 +36,7 @@ TEST(FaultySource, RegularBlocksAreThoseOfTheScan) {
     EXPECT_EQ(source.next(0ms).kind, Arrival::Kind::ended);
 }
 
-TEST(FaultySource, FaultsComeInTheirOrder) {
+TEST(FaultySource, SendsFaultsInOrder) {
     FaultySource source(small_scan(), 5,
                         {send(1), repeat(), exchange(), lose(3), send(1), jump(-5), send(1), cut_short(), oversize(),
                          misplace(), stall(2), disconnect(), send(1)});

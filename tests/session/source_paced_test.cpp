@@ -91,7 +91,7 @@ void expect_stamped(const Block& block, std::uint64_t first_frame, std::byte con
     }
 }
 
-TEST_F(PacedSourceTest, ABlockComesWhenItsLastLineWasAcquired) {
+TEST_F(PacedSourceTest, SendsBlockAfterItsLastLine) {
     const auto source = this->source(one_b_scan);
     source->start();
     ASSERT_TRUE(clock_->turn_to(0.0999));  // two frames of 5 lines
@@ -114,7 +114,7 @@ TEST_F(PacedSourceTest, ABlockComesWhenItsLastLineWasAcquired) {
     EXPECT_EQ(source->next(0ms).kind, Arrival::Kind::nothing_yet);
 }
 
-TEST_F(PacedSourceTest, VolumesGoRoundWithRunningNumbersAndFreshStamps) {
+TEST_F(PacedSourceTest, RepeatsVolumesWithRunningNumbersAndNewTimestamps) {
     const auto source = this->source(one_b_scan);
     source->start();
     for (std::int64_t number = 0; number < 40; ++number) {
@@ -132,7 +132,7 @@ TEST_F(PacedSourceTest, VolumesGoRoundWithRunningNumbersAndFreshStamps) {
     }
 }
 
-TEST_F(PacedSourceTest, WhatHasNoMemoryIsLostAndCounted) {
+TEST_F(PacedSourceTest, CountsBlocksLostWithoutMemory) {
     const auto source = this->source(one_b_scan);
     source->start();
     turn_to(1.101);  // 4 volumes and one block: 9 blocks are due, 4 had memory
@@ -149,7 +149,7 @@ TEST_F(PacedSourceTest, WhatHasNoMemoryIsLostAndCounted) {
     expect_stamped(next.block, 25, filling(2, 0));  // frames were counted on
 }
 
-TEST_F(PacedSourceTest, AHeldBlockIsNeverWrittenTo) {
+TEST_F(PacedSourceTest, HeldBlockIsNeverOverwritten) {
     const auto source = this->source({.line_rate_hz = 100, .block_b_scans = 1, .pool_blocks = 1000});
     source->start();
     ASSERT_TRUE(clock_->turn_to(0.101));
@@ -167,7 +167,7 @@ TEST_F(PacedSourceTest, AHeldBlockIsNeverWrittenTo) {
     EXPECT_TRUE(std::equal(before.begin(), before.end(), held.data));
 }
 
-TEST_F(PacedSourceTest, LongAgoIsNotMadeUpFor) {
+TEST_F(PacedSourceTest, DropsBlocksOfLongPause) {
     const auto source = this->source({.line_rate_hz = 100, .block_b_scans = 1, .pool_blocks = 1000});
     source->start();
     ASSERT_TRUE(clock_->turn_to(0));
@@ -185,7 +185,7 @@ TEST_F(PacedSourceTest, LongAgoIsNotMadeUpFor) {
     EXPECT_EQ(lost, 792);
 }
 
-TEST_F(PacedSourceTest, EndsAfterItsVolumesAndSaysWhatWasLostLast) {
+TEST_F(PacedSourceTest, EndsAfterItsVolumesWithLastLosses) {
     const auto source = this->source({.line_rate_hz = 100, .block_b_scans = 1, .pool_blocks = 2, .volumes = 2});
     source->start();
     turn_to(0.201);
@@ -197,7 +197,7 @@ TEST_F(PacedSourceTest, EndsAfterItsVolumesAndSaysWhatWasLostLast) {
     EXPECT_EQ(source->next(0ms).kind, Arrival::Kind::ended);
 }
 
-TEST_F(PacedSourceTest, StartsAnewFromZeroAndBlocksOutliveTheSource) {
+TEST_F(PacedSourceTest, RestartsFromZeroAndBlocksOutliveSource) {
     auto source = this->source(one_b_scan);
     Block kept;
     for (int i = 0; i < 20; ++i) {
@@ -226,7 +226,7 @@ class BreaksAfterOne : public BlockFeed {
     }
 };
 
-TEST_F(PacedSourceTest, WhatTheFeedThrowsComesAfterTheBlocksBeforeIt) {
+TEST_F(PacedSourceTest, ThrowsErrorsOfFeedAfterEarlierBlocks) {
     PacedSource source("breaks", small_scan(), {}, one_b_scan, std::make_unique<BreaksAfterOne>(), clock_);
     for (int i = 0; i < 2; ++i) {
         source.start();
@@ -236,7 +236,7 @@ TEST_F(PacedSourceTest, WhatTheFeedThrowsComesAfterTheBlocksBeforeIt) {
     }
 }
 
-TEST(Pacing, IsChosenForShortWaitsAndAFewVolumes) {
+TEST(Pacing, LimitsWaitsAndPool) {
     Scan scan = small_scan();
     scan.geometry = {.samples = 1000, .a_scans = 1000, .b_scans = 100};
     EXPECT_THROW(paced({}, scan, 0), Error);
@@ -248,7 +248,7 @@ TEST(Pacing, IsChosenForShortWaitsAndAFewVolumes) {
     EXPECT_EQ(paced({.block_b_scans = 30}, scan, 10).pool_blocks, 4 * (4 + 1));
 }
 
-TEST(StoredVolumes, NeedFramesWithAPlaceForTheHeader) {
+TEST(StoredVolumes, NeedRoomForHeader) {
     Scan scan = small_scan();
     scan.file.frame_offset_bytes = 16;
     EXPECT_THROW(stored(scan), Error);

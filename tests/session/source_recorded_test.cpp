@@ -73,7 +73,7 @@ class RecordedSource : public ::testing::Test {
     std::shared_ptr<HandClock> clock_ = std::make_shared<HandClock>();
 };
 
-TEST_F(RecordedSource, BlocksAreTheBytesOfTheFileRoundAndRound) {
+TEST_F(RecordedSource, RepeatsBytesOfFile) {
     const auto source = open_replay(wanted_, clock_);
     EXPECT_EQ(source->block_b_scans(), 2);
     EXPECT_EQ(source->scan().geometry.line_rate_hz, 1000);
@@ -95,7 +95,7 @@ TEST_F(RecordedSource, BlocksAreTheBytesOfTheFileRoundAndRound) {
     EXPECT_TRUE(sent == both + both + both.substr(0, volume_bytes));
 }
 
-TEST_F(RecordedSource, EndsWhereItIsNotToLoop) {
+TEST_F(RecordedSource, EndsWithoutLoop) {
     wanted_.settings.loop = false;
     const auto source = open_replay(wanted_, clock_);
     for (int i = 0; i < 2; ++i) {
@@ -105,7 +105,7 @@ TEST_F(RecordedSource, EndsWhereItIsNotToLoop) {
     }
 }
 
-TEST_F(RecordedSource, TheOfflineReaderLeavesOutHeadersAndFlyback) {
+TEST_F(RecordedSource, OfflineReaderSkipsHeadersAndFlyback) {
     SpectraReader reader(open_scan(folder_ / "scan.toml"));
     std::string bytes(4 * 12, '\0');  // two positions, each twice, of three lines
     reader.read(1, 1, 2, std::as_writable_bytes(std::span(bytes)));
@@ -115,7 +115,7 @@ TEST_F(RecordedSource, TheOfflineReaderLeavesOutHeadersAndFlyback) {
     }
 }
 
-TEST_F(RecordedSource, FlybackCountsInTheSizeOfTheFile) {
+TEST_F(RecordedSource, SizeOfFileIncludesFlyback) {
     folder_.write("s.raw", spectra_.substr(0, file_bytes - 3 - stride));
     const std::string line = error_of([&] { open_replay(wanted_, clock_); }).line;
     EXPECT_THAT(line, HasSubstr("ends in volume 1, B-scan 4, A-scan 0"));
@@ -123,7 +123,7 @@ TEST_F(RecordedSource, FlybackCountsInTheSizeOfTheFile) {
 }
 
 // The rate that a recording must keep up with, and the files that it must not overwrite.
-TEST_F(RecordedSource, TellsItsOwnRateAndWhatItPlays) {
+TEST_F(RecordedSource, ReportsRateAndFiles) {
     for (const std::string name : {"a", "b"}) {
         folder_.write(name + ".toml", "[scan]\nfile = \"" + name + ".raw\"\nsample_format = \"u8\"\nsamples = 4\n" +
                                           "a_scans = 3\nb_scans = 4\nline_rate_hz = 500\n");
@@ -145,14 +145,14 @@ TEST_F(RecordedSource, TellsItsOwnRateAndWhatItPlays) {
     }
 }
 
-TEST_F(RecordedSource, WithoutALineRateItSaysWhatIsNeeded) {
+TEST_F(RecordedSource, RequiresLineRate) {
     wanted_.settings.line_rate_hz = 0;
     const Caught caught = error_of([&] { open_replay(wanted_, clock_); });
     EXPECT_EQ(caught.code, ErrorCode::bad_setting);
     EXPECT_THAT(caught.line, HasSubstr("source.line_rate_hz: is required"));
 }
 
-TEST_F(RecordedSource, ItsOwnLineRateStaysThatOfTheScan) {
+TEST_F(RecordedSource, KeepsLineRateOfScan) {
     wanted_.assignments = {"scan.line_rate_hz=500"};
     const auto source = open_replay(wanted_, clock_);
     EXPECT_EQ(source->scan().geometry.line_rate_hz, 500);  // the rate of acquisition, needed for flow
@@ -160,7 +160,7 @@ TEST_F(RecordedSource, ItsOwnLineRateStaysThatOfTheScan) {
     EXPECT_DOUBLE_EQ(blocks(*source, 2)[1].time_s, 4 * 0.004);  // the rate of sending
 }
 
-TEST_F(RecordedSource, AFileThatChangesIsAnErrorAndMayBeStartedAgain) {
+TEST_F(RecordedSource, ReportsChangedFileAndCanRestart) {
     const auto source = open_replay(wanted_, clock_);
     source->start();
     blocks(*source, 1);
@@ -173,7 +173,7 @@ TEST_F(RecordedSource, AFileThatChangesIsAnErrorAndMayBeStartedAgain) {
     EXPECT_EQ(blocks(*source, 3).size(), 3U);
 }
 
-TEST_F(RecordedSource, UnknownKindsAreRefusedWithTheKnownOnes) {
+TEST_F(RecordedSource, UnknownKindsAreRefusedWithKnownOnes) {
     for (const std::string name : {"replai:x", "replay", "replay:", "", "plugin:", "camera"}) {
         wanted_.name = name;
         const Caught caught = error_of([&] { open_source(wanted_); });
@@ -225,7 +225,7 @@ class LiveSimulation : public RecordedSource {
     }
 };
 
-TEST_F(LiveSimulation, SendsWhatSimulatingToAFileWrites) {
+TEST_F(LiveSimulation, SendsSameDataAsSimulatedFile) {
     const auto source = open_simulator(wanted_, clock_);
     EXPECT_EQ(source->name(), "simulator (layers)");
     EXPECT_TRUE(source->capabilities().has_truth);
@@ -242,7 +242,7 @@ TEST_F(LiveSimulation, SendsWhatSimulatingToAFileWrites) {
     EXPECT_EQ(read_truth(folder_ / "live").labels, read_truth(folder_ / "truth").labels);
 }
 
-TEST_F(LiveSimulation, SendsAnEarlierSimulation) {
+TEST_F(LiveSimulation, ReplaysEarlierSimulation) {
     wanted_.name = "sim:" + (folder_ / "sim.toml").string();
     wanted_.assignments.clear();
     const auto source = open_simulator(wanted_, clock_);

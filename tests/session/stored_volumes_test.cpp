@@ -34,7 +34,7 @@ std::optional<int> sent(StoredVolumes& volumes, std::int64_t volume) {
     return static_cast<int>(block->data[block->bytes - 1]);
 }
 
-TEST(StoredVolumes, BeginEarlyWithTheFirstInPlaceOfTheOthers) {
+TEST(StoredVolumes, SendFirstVolumeUntilOthersAreReady) {
     std::atomic<bool> may_go_on = false;
     const auto load = [&may_go_on](std::int64_t volume, std::int64_t, std::int64_t, std::span<std::byte> block) {
         AWAIT(volume == 0 || may_go_on);
@@ -53,7 +53,7 @@ TEST(StoredVolumes, BeginEarlyWithTheFirstInPlaceOfTheOthers) {
     EXPECT_EQ(seen, (std::set<int>{10, 11, 12}));
 }
 
-TEST(StoredVolumes, EndWhileTheOthersAreMade) {
+TEST(StoredVolumes, StopWhileOthersAreLoaded) {
     std::atomic<bool> has_begun = false, ends = false;
     const auto load = [&](std::int64_t volume, std::int64_t, std::int64_t, std::span<std::byte>) {
         if (volume == 0) return;

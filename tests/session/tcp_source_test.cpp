@@ -130,7 +130,7 @@ class Network : public ::testing::Test {
     std::uint16_t port_ = free_port();
 };
 
-TEST_F(Network, BlocksComeInOrderWithTheirPlaces) {
+TEST_F(Network, SendsBlocksInOrderWithPositions) {
     Sender sender(port_);
     const auto source = opened();
     EXPECT_EQ(source->scan().geometry.samples, 8);
@@ -152,7 +152,7 @@ TEST_F(Network, BlocksComeInOrderWithTheirPlaces) {
     EXPECT_EQ(source->next(10s).kind, Arrival::Kind::ended);
 }
 
-TEST_F(Network, NothingOldWaitsWhereNobodyListens) {
+TEST_F(Network, DiscardsOldBlocksBeforeStart) {
     Sender sender(port_);
     const auto source = opened();
     AWAIT(sender.is_connected());
@@ -164,7 +164,7 @@ TEST_F(Network, NothingOldWaitsWhereNobodyListens) {
         EXPECT_EQ(pattern_sequence(stamp_of(next_block(*source))), 501U + static_cast<unsigned>(i));
 }
 
-TEST_F(Network, ASenderThatComesBackGoesOn) {
+TEST_F(Network, ContinuesWithReconnectedSender) {
     std::unique_ptr<Source> source;
     {
         Sender sender(port_);
@@ -204,7 +204,7 @@ TEST_F(Network, BlocksWithoutMemoryAreLostAndCounted) {
     EXPECT_EQ(pattern_sequence(stamp_of(block)), 7U);
 }
 
-TEST_F(Network, StrangersAreLeftAndTheServiceGoesOn) {
+TEST_F(Network, IgnoresStrangersAndContinues) {
     std::unique_ptr<Source> source;
     std::jthread opening([&] { source = opened(); });
     {
@@ -226,7 +226,7 @@ TEST_F(Network, StrangersAreLeftAndTheServiceGoesOn) {
     EXPECT_EQ(next_block(*source).bytes, 128);
 }
 
-TEST_F(Network, WhatIsNoBlockStopsTheSenderInOneLine) {
+TEST_F(Network, InvalidBlockStopsSenderWithOneLine) {
     const auto refused = [&](const char* words, const auto& change) {
         std::unique_ptr<Source> source;
         std::jthread opening([&] { source = opened(); });
@@ -248,7 +248,7 @@ TEST_F(Network, WhatIsNoBlockStopsTheSenderInOneLine) {
     refused("not a finite number", [](PushHead& h) { h.block.time_s = INFINITY; });
 }
 
-TEST_F(Network, AConnectionThatEndsWithinABlockIsNoBlock) {
+TEST_F(Network, TruncatedBlockIsDiscarded) {
     std::unique_ptr<Source> source;
     std::jthread opening([&] { source = opened(); });
     std::optional<Stranger> sender;
@@ -262,13 +262,13 @@ TEST_F(Network, AConnectionThatEndsWithinABlockIsNoBlock) {
     EXPECT_THAT(error_of([&] { next_block(*source); }).line, HasSubstr("ended within a block"));
 }
 
-TEST_F(Network, NobodySendsIsSaidInTime) {
+TEST_F(Network, ReportsMissingSenderInTime) {
     EXPECT_THAT(error_of([&] { opened(100ms); }).line, HasSubstr("nobody sends spectra"));
     const TcpListener taken({"127.0.0.1", port_}, "test");
     EXPECT_THAT(error_of([&] { opened(100ms); }).line, HasSubstr("cannot listen on 127.0.0.1:"));
 }
 
-TEST(NetAddresses, OnlyThisMachineUnlessTold) {
+TEST(NetAddresses, DefaultToThisMachine) {
     EXPECT_EQ(parsed_address("5210", "x").text(), "127.0.0.1:5210");
     EXPECT_EQ(parsed_address(":5210", "x").text(), "127.0.0.1:5210");
     EXPECT_EQ(parsed_address("0.0.0.0:5210", "x").text(), "0.0.0.0:5210");

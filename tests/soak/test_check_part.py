@@ -70,25 +70,25 @@ class CheckPart(unittest.TestCase):
     def wrong(self, recording, words, counts=None):
         self.assertRegex(recording.check(counts), re.escape(words))
 
-    def test_without_trouble(self):
+    def test_accepts_complete_recordings(self):
         self.right(Recording().blocks(0, 10))
         self.right(Recording().blocks(0, 10, run=-400))  # the source was already running
 
-    def test_holes_that_are_owned_up_to(self):
+    def test_accepts_reported_holes(self):
         self.right(Recording().blocks(0, 3).blocks(5, 9, lost=2))
         self.right(Recording().blocks(0, 3).block(4, 0, lost=1, missing=2).blocks(6, 9))
         self.wrong(Recording().blocks(0, 3).blocks(5, 9, lost=1), "a hole of 4 frames, 1 blocks are owned up to")
         self.wrong(Recording().blocks(0, 3).blocks(5, 9), "a hole of 4 frames, 0 blocks")
         self.wrong(Recording().blocks(0, 3).blocks(3, 9, lost=1), "a hole of 0 frames, 1 blocks")
 
-    def test_a_source_that_began_anew(self):
+    def test_accepts_restarted_source(self):
         """The source continues in a volume behind the one it left; blocks lost since then are a hole there."""
         self.right(Recording().blocks(0, 3).blocks(4, 9, run=4, interruptions=1))
         self.right(Recording().blocks(0, 4).blocks(4, 9, run=4, interruptions=3))
         self.right(Recording().blocks(0, 5).blocks(10, 14, run=8, interruptions=1, lost=2))
         self.right(Recording().blocks(0, 5).blocks(12, 14, run=8, interruptions=1, lost=4))
 
-    def test_a_source_that_began_anew_with_holes_that_nobody_counted(self):
+    def test_rejects_restarted_source_with_uncounted_holes(self):
         begun = Recording().blocks(0, 5)
         self.wrong(begun.blocks(12, 14, run=12, interruptions=1), "in volume 3, expected 2 to 2")
         self.wrong(Recording().blocks(0, 5).blocks(6, 9, run=6, interruptions=1), "began anew with frame 4 of a volume")
@@ -97,7 +97,7 @@ class CheckPart(unittest.TestCase):
         self.wrong(Recording().blocks(0, 5).blocks(8, 14, run=8), "began anew, which is not in the index")
         self.wrong(Recording().blocks(0, 5).blocks(8, 14, interruptions=1), "in volume 0, expected 2 to 2")
 
-    def test_a_source_that_began_anew_while_blocks_were_missing(self):
+    def test_accepts_restarted_source_with_missing_blocks(self):
         self.right(Recording().blocks(0, 5).block(5, 0, missing=2).blocks(8, 9, run=8, interruptions=1))
         self.right(Recording().blocks(0, 5).block(5, 0, missing=5, interruptions=1).blocks(12, 13, run=12, interruptions=1))
         self.right(Recording().blocks(0, 5).block(5, 0, missing=4, interruptions=1).blocks(10, 13, run=8))
@@ -106,7 +106,7 @@ class CheckPart(unittest.TestCase):
         self.wrong(Recording().blocks(0, 5).block(5, 0, missing=1).blocks(11, 12, run=8, interruptions=1),
                    "6 frames of the source")
 
-    def test_counts_and_bytes(self):
+    def test_compares_counts_and_bytes(self):
         good = Recording().blocks(0, 3).block(3, 0, missing=1).blocks(5, 9, lost=1)
         self.right(good)
         self.wrong(good, "7 blocks in the index, 8 were counted", (8, 1, 1))

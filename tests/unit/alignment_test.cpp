@@ -63,7 +63,7 @@ class AlignmentOfAMirror : public testing::Test {
     }
 };
 
-TEST_F(AlignmentOfAMirror, FiguresAreThoseOfTheFringe) {
+TEST_F(AlignmentOfAMirror, ReportsFiguresOfFringe) {
     spec.calibration.depth_pitch_um = 2.5;
     spec.geometry.refractive_index = 1.25;
     const std::vector<float> counts = lines(64, 0);
@@ -81,7 +81,7 @@ TEST_F(AlignmentOfAMirror, FiguresAreThoseOfTheFringe) {
     EXPECT_FALSE(stats.saturation_percent.has_value()) << "real samples have no end";
 }
 
-TEST_F(AlignmentOfAMirror, FringeIsShownUnderTheWindow) {
+TEST_F(AlignmentOfAMirror, ShowsWindowedFringe) {
     Alignment alignment(spec);
     const std::vector<float> counts = lines(64, 0);
     const AlignmentReading reading = alignment.read(block_of(counts), {});
@@ -98,7 +98,7 @@ TEST_F(AlignmentOfAMirror, FringeIsShownUnderTheWindow) {
 }
 
 // A Hann window of n samples passes 1.5 / n of white noise.
-TEST_F(AlignmentOfAMirror, SnrIsThePeakOverTheMeanNoise) {
+TEST_F(AlignmentOfAMirror, SnrIsPeakOverMeanNoise) {
     constexpr double noise = 20;
     const double expected = decibels(std::pow(contrast * light / 2, 2) / (noise * noise * 1.5 / n));
     Alignment alignment(spec);
@@ -112,7 +112,7 @@ TEST_F(AlignmentOfAMirror, SnrIsThePeakOverTheMeanNoise) {
     EXPECT_NEAR(mean, expected, 0.2);
 }
 
-TEST_F(AlignmentOfAMirror, LongAveragesTakeSeveralBlocks) {
+TEST_F(AlignmentOfAMirror, AveragesLinesOfSeveralBlocks) {
     Alignment alignment(spec);
     AlignmentReading reading;
     const auto noise_spread = [&] {  // standard deviation of the noise power, relative to its mean
@@ -142,7 +142,7 @@ TEST_F(AlignmentOfAMirror, LongAveragesTakeSeveralBlocks) {
 }
 
 // The power is averaged, so a vibrating mirror keeps its peak.
-TEST_F(AlignmentOfAMirror, TremblingMirrorKeepsItsPeak) {
+TEST_F(AlignmentOfAMirror, VibratingMirrorKeepsItsPeak) {
     Alignment alignment(spec);
     const std::vector<float> counts = lines(64, 0, 2 * pi / 64);
     const AlignmentStats stats = alignment.read(block_of(counts), {.average = 64}).stats;
@@ -150,7 +150,7 @@ TEST_F(AlignmentOfAMirror, TremblingMirrorKeepsItsPeak) {
     EXPECT_NEAR(stats.contrast, contrast, 0.002);
 }
 
-TEST_F(AlignmentOfAMirror, MirrorIsThereWithoutABackgroundToo) {
+TEST_F(AlignmentOfAMirror, FindsMirrorWithoutBackground) {
     spec.calibration.background.clear();
     for (const Background background : {Background::automatic, Background::frame_mean, Background::running}) {
         spec.recipe.background = background;
@@ -163,7 +163,7 @@ TEST_F(AlignmentOfAMirror, MirrorIsThereWithoutABackgroundToo) {
     }
 }
 
-TEST_F(AlignmentOfAMirror, SaturationIsTheGreatestSample) {
+TEST_F(AlignmentOfAMirror, ReportsLargestSampleAsSaturation) {
     spec.format.sample_format = SampleFormat::u16;
     spec.format.bits = 12;
     std::vector<std::uint16_t> counts(static_cast<std::size_t>(n * 64), 2000);
@@ -178,7 +178,7 @@ TEST_F(AlignmentOfAMirror, SaturationIsTheGreatestSample) {
     EXPECT_NEAR(stats.clipped_percent, 100 / (2.0 * n), 1e-9);
 }
 
-TEST_F(AlignmentOfAMirror, LinesStayInsideTheirFrame) {
+TEST_F(AlignmentOfAMirror, AveragesOnlyLinesOfOneFrame) {
     Alignment alignment(spec);
     std::vector<float> counts = lines(128, 0);
     for (std::size_t i = 64 * n; i < counts.size(); ++i) counts[i] += 7;  // second B-scan
@@ -191,7 +191,7 @@ TEST_F(AlignmentOfAMirror, LinesStayInsideTheirFrame) {
     EXPECT_NEAR(reading.spectrum[0], dark + light * (1 + contrast) + 7, 1e-3);
 }
 
-TEST_F(AlignmentOfAMirror, PeakIsLookedForWhereOneWants) {
+TEST_F(AlignmentOfAMirror, SearchesPeakInGivenDepthRange) {
     std::vector<float> counts = lines(64, 0);
     for (std::size_t i = 0; i < counts.size(); ++i) {
         const double x = static_cast<double>(i % n) / n;
@@ -202,7 +202,7 @@ TEST_F(AlignmentOfAMirror, PeakIsLookedForWhereOneWants) {
     EXPECT_NEAR(alignment.read(block_of(counts), {.depth_begin = 300}).stats.peak_bin, 350, 0.01);
 }
 
-TEST_F(AlignmentOfAMirror, DarknessHasNoPeak) {
+TEST_F(AlignmentOfAMirror, FindsNoPeakInDarkness) {
     const std::vector<float> counts(static_cast<std::size_t>(n * 64), static_cast<float>(dark));
     spec.calibration.background.assign(n, dark);
     Alignment alignment(spec);
@@ -211,7 +211,7 @@ TEST_F(AlignmentOfAMirror, DarknessHasNoPeak) {
     EXPECT_TRUE(std::isfinite(stats.snr_db) && std::isfinite(stats.peak_db) && std::isfinite(stats.contrast));
 }
 
-TEST_F(AlignmentOfAMirror, FitsAsLongAsNothingChanged) {
+TEST_F(AlignmentOfAMirror, FitsUnchangedSpecOnly) {
     const Alignment alignment(spec);
     EXPECT_TRUE(alignment.fits(spec));
     ReconstructionSpec other = spec;
@@ -245,7 +245,7 @@ TEST_F(AlignmentOfAMirror, WatchHoldsPeaksAndFreezes) {
 }
 
 // The simulated spectrometer with roll-off, dispersion and camera noise.
-TEST(AlignmentOfTheSimulator, SaysWhatWasSimulated) {
+TEST(AlignmentOfTheSimulator, MatchesSimulatedInstrument) {
     Simulation wanted{.scene = "mirror", .samples = 2048, .a_scans = 64, .b_scans = 1};
     wanted.a2_rad = 20;
     wanted.confocal = false;

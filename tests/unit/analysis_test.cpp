@@ -49,7 +49,7 @@ double layered(double below) {
     return below < 70 ? 60 : 200;
 }
 
-TEST(Layers, BoundariesAreFoundWithinAVoxel) {
+TEST(Layers, BoundariesAreFoundWithinVoxel) {
     const Volume volume = speckled([](double below, std::int64_t, std::int64_t) { return layered(below); });
     const Layers layers = find_layers(volume, 3);
     const double expected[] = {0, 25, 70};
@@ -67,7 +67,7 @@ TEST(Layers, BoundariesAreFoundWithinAVoxel) {
     }
 }
 
-TEST(Layers, TooManyAreRefused) {
+TEST(Layers, RejectTooManyBoundaries) {
     const Volume volume = speckled([](double below, std::int64_t, std::int64_t) { return layered(below); });
     EXPECT_THROW(find_layers(volume, 40), Error);
 }
@@ -104,7 +104,7 @@ TEST(Vessels, DiceOfMasks) {
 }
 
 // A few voxels are computed one by one, many by a table: the bits are the same.
-TEST(LinearIntensity, IsTheSameForFewAndForManyVoxels) {
+TEST(LinearIntensity, HasSameBitsForFewAndManyVoxels) {
     for (const VoxelType type : {VoxelType::u8, VoxelType::i16}) {
         Volume many;
         many.grid.type = type;
@@ -124,7 +124,7 @@ TEST(LinearIntensity, IsTheSameForFewAndForManyVoxels) {
     }
 }
 
-TEST(Smooth, KeepsAConstantAndWidensAPeakByItsSigma) {
+TEST(Smooth, KeepsConstantAndWidensPeakBySigma) {
     const Size3 size{41, 3, 2};
     std::vector<float> constant(41 * 6, 2.5f);
     smooth(constant, size, {2, 1, 1});

@@ -22,7 +22,7 @@ std::vector<std::string> names_of(const std::vector<Asset>& assets) {
     return names;
 }
 
-TEST(Assets, AreTheBytesOfTheirFiles) {
+TEST(Assets, EqualTheirFiles) {
     for (const char* path : {"transfer/tissue.toml", "colour_maps/flow.txt", "recipes/defr.toml"}) {
         std::ifstream file(std::string(ECHOLUX_SOURCE_DIR "/assets/") + path, std::ios::binary);
         const std::string bytes{std::istreambuf_iterator<char>(file), {}};
@@ -32,7 +32,7 @@ TEST(Assets, AreTheBytesOfTheirFiles) {
     EXPECT_TRUE(shipped_file("transfer/none.toml").empty());
 }
 
-TEST(Assets, KeepTheirOrderAndAUsersOwnComeAfterThem) {
+TEST(Assets, ListsBuiltInBeforeUserFiles) {
     const TemporaryFolder config;
     std::filesystem::create_directories(config / "recipes");
     for (const char* name : {"recipes/zebra.toml", "recipes/apple.toml", "recipes/defr.toml", "recipes/note.txt"}) {
@@ -49,7 +49,7 @@ TEST(Assets, KeepTheirOrderAndAUsersOwnComeAfterThem) {
     EXPECT_EQ(own_file(recipe_files, "note", config.path()), "");
 }
 
-TEST(Assets, PublishedFiguresAreThoseOfThePapers) {
+TEST(Assets, PublishedFiguresMatchPapers) {
     ASSERT_EQ(published_figures().size(), 38u);
     const auto value_of = [](std::string_view figure, std::string_view hardware) {
         for (const PublishedFigure& one : published_figures()) {
@@ -66,7 +66,7 @@ TEST(Assets, PublishedFiguresAreThoseOfThePapers) {
     EXPECT_DOUBLE_EQ(value_of("cs.fft/15", "GeForce GTX 580").value, 47.2e-6);
 }
 
-TEST(Assets, PublishedErrorsOfTheNufftAreThose) {
+TEST(Assets, PublishedErrorsOfNufftMatchPaper) {
     const std::vector<PublishedNufftError> errors = published_nufft_errors();
     ASSERT_EQ(errors.size(), 13u);
     EXPECT_EQ(errors.front().oversampling, 1.25);

@@ -24,7 +24,7 @@ TEST(AtomicFile, AppearsOnCommit) {
     EXPECT_EQ(std::filesystem::file_size(path), 6u);
 }
 
-TEST(AtomicFile, LeavesTheOldFileWhenTheWorkFails) {
+TEST(AtomicFile, LeavesOldFileWhenWorkFails) {
     const TemporaryFolder folder;
     const auto path = folder.write("volume.nrrd", "old");
     {
@@ -36,7 +36,7 @@ TEST(AtomicFile, LeavesTheOldFileWhenTheWorkFails) {
 }
 
 // For example, a disk that is not mounted or a misspelt name.
-TEST(AtomicFile, MakesOneFolderAndNoMore) {
+TEST(AtomicFile, CreatesOnlyOneFolder) {
     const TemporaryFolder folder;
     EXPECT_THAT(error_of([&] { AtomicFile file(folder / "not/there/a.nrrd"); }).line,
                 HasSubstr("there is no folder " + (folder / "not").string()));
@@ -44,7 +44,7 @@ TEST(AtomicFile, MakesOneFolderAndNoMore) {
 }
 
 // For work that was interrupted or has not begun.
-TEST(AtomicFile, TheFolderThatItMadeGoesWithIt) {
+TEST(AtomicFile, RemovesFolderThatItCreated) {
     const TemporaryFolder folder;
     const std::filesystem::path made = folder / "made";
     check_can_be_written(made / "a.nrrd");
@@ -65,7 +65,7 @@ TEST(AtomicFile, TheFolderThatItMadeGoesWithIt) {
     EXPECT_TRUE(std::filesystem::exists(made)) << "it was there";
 }
 
-TEST(AtomicFile, TakesABareNameInTheCurrentFolder) {
+TEST(AtomicFile, TakesBareNameInCurrentFolder) {
     const TemporaryFolder folder;
     const auto before = std::filesystem::current_path();
     std::filesystem::current_path(folder.path());
@@ -74,7 +74,7 @@ TEST(AtomicFile, TakesABareNameInTheCurrentFolder) {
     std::filesystem::current_path(before);
 }
 
-TEST(AtomicFile, RefusesFoldersAndFilesInTheWay) {
+TEST(AtomicFile, RefusesFoldersAndFilesInWay) {
     const TemporaryFolder folder;
     folder.write("file", "");
     const Caught is_folder = error_of([&] { AtomicFile file(folder.path()); });
@@ -86,7 +86,7 @@ TEST(AtomicFile, RefusesFoldersAndFilesInTheWay) {
 }
 
 // Renaming over a device, pipe or socket would remove it.
-TEST(AtomicFile, LeavesWhatIsNoRegularFileAlone) {
+TEST(AtomicFile, RejectsDevicesPipesAndSockets) {
     const TemporaryFolder folder;
     const auto pipe = folder / "pipe";
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);

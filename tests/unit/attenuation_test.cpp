@@ -78,7 +78,7 @@ Volume found_in(const Volume& volume, AttenuationRecipe recipe, AttenuationStats
     return attenuation_of(volume, recipe, stats == nullptr ? own : *stats, silent);
 }
 
-TEST(Attenuation, OfADecayIsExact) {
+TEST(Attenuation, IsExactForDecay) {
     AttenuationRecipe recipe;
     recipe.noise_floor_db = -200;
     recipe.window_a_scans = recipe.window_b_scans = 1;
@@ -88,7 +88,7 @@ TEST(Attenuation, OfADecayIsExact) {
     for (std::int64_t layer = 0; layer < 4; ++layer) EXPECT_LT(std::abs(bias_percent(found, layer)), 0.2) << layer;
 }
 
-TEST(Attenuation, OfSpeckleIsThatOfItsMean) {
+TEST(Attenuation, MatchesMeanOfSpeckle) {
     for (const auto& [snr_db, most] : {std::pair{30.0, 3.0}, std::pair{20.0, 6.0}}) {
         AttenuationRecipe recipe;
         recipe.window_a_scans = recipe.window_b_scans = 20;
@@ -100,7 +100,7 @@ TEST(Attenuation, OfSpeckleIsThatOfItsMean) {
     }
 }
 
-TEST(Attenuation, FindsTheNoiseFloor) {
+TEST(Attenuation, FindsNoiseFloor) {
     AttenuationRecipe recipe;
     recipe.window_a_scans = recipe.window_b_scans = 20;
     AttenuationStats stats;
@@ -132,7 +132,7 @@ TEST(Attenuation, CorrectsRollOffAndFocus) {
 }
 
 // Constant brightness down to the last row does not reveal how much tissue is below.
-TEST(Attenuation, SaysNothingOfAnEndThatDoesNotFall) {
+TEST(Attenuation, IsUnknownForConstantEnd) {
     Volume volume = volume_of(1, 1, 0, 1);
     auto* values = reinterpret_cast<float*>(volume.voxels.data());
     for (std::int64_t z = 500; z < volume.grid.depth; ++z) values[z] = 0.2F * values[499];
@@ -148,7 +148,7 @@ TEST(Attenuation, SaysNothingOfAnEndThatDoesNotFall) {
     EXPECT_FALSE(std::isnan(mu[100]));
 }
 
-TEST(Attenuation, OfNoiseIsUnknown) {
+TEST(Attenuation, IsUnknownForNoise) {
     Volume volume = volume_of(8, 8, 20, 3);
     std::mt19937 random(1);
     std::exponential_distribution<float> noise(1);
@@ -161,7 +161,7 @@ TEST(Attenuation, OfNoiseIsUnknown) {
     EXPECT_EQ(stats.known, 0);
 }
 
-TEST(Attenuation, IsOfBrightnessOnly) {
+TEST(Attenuation, RequiresIntensities) {
     Volume volume = volume_of(1, 1, 0, 1);
     volume.grid.quantity = "velocity";
     EXPECT_THROW(found_in(volume, {}), Error);
@@ -170,7 +170,7 @@ TEST(Attenuation, IsOfBrightnessOnly) {
     EXPECT_THROW(found_in(volume, {}), Error);
 }
 
-TEST(Attenuation, HasTheSameBitsForAnyNumberOfThreads) {
+TEST(Attenuation, HasSameBitsForAnyNumberOfThreads) {
     const Volume volume = volume_of(9, 7, 20, 2);
     set_thread_count(1);
     const Volume one = found_in(volume, {});

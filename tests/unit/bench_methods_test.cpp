@@ -62,7 +62,7 @@ TEST(BenchMethods, EachTargetCanBeMissed) {
     EXPECT_EQ(missed(judged_methods({})).size(), methods_at_the_bounds.size());
 }
 
-TEST(BenchScaling, IsJudgedForTheGpusThatThereAre) {
+TEST(BenchScaling, IsJudgedForPresentGpus) {
     Medians medians;
     for (const std::string name : {"linear", "nufft", "defr"}) {
         for (const auto& [count, rate] : {std::pair{"1", 10.0}, {"2", 19.0}, {"4", 38.0}}) {
@@ -86,7 +86,7 @@ const BenchComparison& row(const std::vector<BenchComparison>& rows, const std::
     return *found;
 }
 
-TEST(BenchPapers, OursStandsBesideThePublished) {
+TEST(BenchPapers, ComparesWithPublishedFigures) {
     const BenchReport report = report_of({{"defr/10", 512e3}, {"ss-oct/240", 755536}, {"cs.fft/15", 1e6}});
     const auto rows = beside_the_papers(report, true);
     const BenchComparison& frame = row(rows, "defr/10", "GTX 580");  // 43.92 ms, here 1 ms
@@ -107,7 +107,7 @@ TEST(BenchPapers, ProcessorsAreComparedWithProcessors) {
     EXPECT_NEAR(row(beside_the_papers(on_cpu, false), "defr/10", "GTX").factor, 0.04392, 1e-9);
 }
 
-TEST(BenchPapers, SecondsOfVolumesComeFromRatesOfVoxels) {
+TEST(BenchPapers, ConvertsVoxelRatesToSecondsPerVolume) {
     const BenchReport report = report_of({{"register/rows.rate", 134217728 * 100.0}});  // 10 ms per volume
     const auto rows = beside_the_papers(report, true, published_tissue_figures());
     EXPECT_NEAR(row(rows, "register/rows.rate", "CUDA").ours, 0.01, 1e-12);
@@ -115,7 +115,7 @@ TEST(BenchPapers, SecondsOfVolumesComeFromRatesOfVoxels) {
     EXPECT_EQ(row(rows, "segment/retina.rate", "CPU").factor, 0);  // not measured
 }
 
-TEST(BenchPapers, TablesShowTheRows) {
+TEST(BenchPapers, TablesShowRows) {
     BenchReport report = report_of({{"defr/10", 512e3}});
     report.published = beside_the_papers(report, true);
     EXPECT_THAT(markdown_of(report),
@@ -125,7 +125,7 @@ TEST(BenchPapers, TablesShowTheRows) {
     EXPECT_THAT(markdown_of(BenchReport{}), Not(HasSubstr("paper")));
 }
 
-TEST(BenchCase, IsTheShippedRecipeWithItsChanges) {
+TEST(BenchCase, AppliesChangesToShippedRecipe) {
     const BenchCase one{.key = "k", .meaning = "m", .recipe = "defr", .changes = {"defr.iterations=3"}};
     const BenchSize size{512, 8, 4, 2};
     const ReconstructionSpec spec = spec_of(one, size);
@@ -137,7 +137,7 @@ TEST(BenchCase, IsTheShippedRecipeWithItsChanges) {
     EXPECT_NO_THROW(planned_grid(spec));
 }
 
-TEST(BenchCase, CostlyOnesAreSmallerOnACpuAlone) {
+TEST(BenchCase, CostlyCasesAreSmallerOnCpu) {
     const BenchSize run{0, 256, 64, 8};
     const auto lines = [&](const BenchCase& one, bool gpu) { return size_of(one, run, gpu).lines(); };
     BenchCase one{.key = "k", .meaning = "m"};

@@ -69,7 +69,7 @@ std::vector<std::string> missed(const BenchReport& report) {
     return names;
 }
 
-TEST(BenchReport, SpreadIsOfTheSortedValues) {
+TEST(BenchReport, ComputesSpreadOfSortedValues) {
     const Spread spread = spread_of({5, 1, 3, 2, 4, 9, 7, 6, 10, 8, 0});
     EXPECT_DOUBLE_EQ(spread.median, 5);
     EXPECT_DOUBLE_EQ(spread.low, 1);
@@ -98,7 +98,7 @@ TEST(BenchReport, AmountsHaveThreeDigits) {
     EXPECT_EQ(spelled_amount(2.5, "x"), "2.50 x");
 }
 
-TEST(BenchReport, RangesHaveTheUnitOfTheMedianOnce) {
+TEST(BenchReport, RangesShowUnitOfMedianOnce) {
     EXPECT_EQ(spelled_range({155e6, 149e6, 159e6, 9}, "A-scans/s"), "149 .. 159 M A-scans/s");
     EXPECT_EQ(spelled_range({1.02e6, 0.98e6, 1.1e6, 9}, "A-scans/s"), "0.98 .. 1.10 M A-scans/s");
     EXPECT_EQ(spelled_range({2e-3, 1.9e-3, 12e-3, 9}, "s"), "1.90 .. 12.0 ms");
@@ -137,7 +137,7 @@ TEST(BenchReport, EachTargetCanBeMissed) {
     }
 }
 
-TEST(BenchReport, WhatIsNotMeasuredIsMissed) {
+TEST(BenchReport, ListsMissingFigures) {
     EXPECT_EQ(missed(BenchReport{}).size(), 12U + other_lengths.size());
     BenchReport report = report_at_the_bounds();
     figure_of(report, "latency/2048").skipped = "no Vulkan";
@@ -147,7 +147,7 @@ TEST(BenchReport, WhatIsNotMeasuredIsMissed) {
                             "last byte to finished picture"));
 }
 
-TEST(BenchReport, ACpuIsJudgedByItsOwnTransform) {
+TEST(BenchReport, JudgesCpuByItsTransform) {
     BenchReport report;
     report.ceilings = {measured("fft.2048", "transforms/s", 400e3)};
     report.figures = {measured("linear/2048", "A-scans/s", 200e3)};
@@ -157,7 +157,7 @@ TEST(BenchReport, ACpuIsJudgedByItsOwnTransform) {
     EXPECT_FALSE(judged_on_cpu({}).front().met);
 }
 
-TEST(BenchReport, SoftwareIsJudgedByAPictureAtRest) {
+TEST(BenchReport, JudgesSoftwareByPictureAtRest) {
     BenchReport report;
     report.figures = {measured("still/256/640x480", "s", 60e-3)};
     EXPECT_TRUE(judged_rendering_in_software(report).front().met);
@@ -179,7 +179,7 @@ TEST(BenchReport, NoiseIsJudgedForEachVolume) {
     EXPECT_EQ(spelled_amount(0.64, "of 255"), "0.64 of 255");
 }
 
-TEST(BenchReport, TablesTellFiguresGapsAndTargets) {
+TEST(BenchReport, ShowsFiguresGapsAndTargetsInTables) {
     BenchReport report = report_at_the_bounds();
     figure_of(report, "nudft/2048").spread.median = 44e6;
     figure_of(report, "packed12/2048").skipped = "no pinned memory";
@@ -199,7 +199,7 @@ TEST(BenchReport, TablesTellFiguresGapsAndTargets) {
 }
 
 // 45.3 of 55.3 GB/s; for one stage the ceiling could not be measured.
-TEST(BenchReport, StagesStandBesideTheirCeilings) {
+TEST(BenchReport, ShowsStagesWithTheirCeilings) {
     BenchReport report;
     report.stages = {
         {"one GPU",
@@ -221,7 +221,7 @@ std::set<std::string> keys_of(const nlohmann::json& object) {
     return keys;
 }
 
-TEST(BenchReport, JsonHasTheKeysOfTheDocuments) {
+TEST(BenchReport, JsonHasKeysOfDocuments) {
     using Keys = std::set<std::string>;
     BenchReport report = report_at_the_bounds();
     report.figures.front().skipped = "a reason";
@@ -244,7 +244,7 @@ TEST(BenchReport, JsonHasTheKeysOfTheDocuments) {
 }
 
 // Without pinned memory, a figure "from pinned memory" would be wrong.
-TEST(BenchSpectra, AreWhereTheyWereAskedForOrNotMade) {
+TEST(BenchSpectra, UsesRequestedMemoryOrFails) {
     const BenchSize size{512, 4, 2, 1};
     EXPECT_EQ(BenchSpectra(size, SampleFormat::u16, MemoryKind::host).blocks().front().memory, MemoryKind::host);
     if (block_memory(1, MemoryKind::pinned).kind == MemoryKind::pinned) GTEST_SKIP() << "memory can be pinned here";

@@ -96,7 +96,7 @@ TEST_F(CalibrationFileTest, RefusesDecimalCommas) {
     };
     refused("0,5\n1,5\n2,5\n", "1");
     refused("0,98\n1,97\n2,95\n3,94\n4,9\n5,91\n7,04\n", "1");
-    refused("0,05\n1,04\n2,02\n", "1");  // the whole numbers count, but 05 is no whole number
+    refused("0,05\n1,04\n2,02\n", "1");  // the whole numbers count, but 05 is not a whole number
     refused("k\n812,5\n", "2");
     refused("1;5\n2;6,25\n", "2");
     refused("1\t5,25\n", "1");
@@ -124,7 +124,7 @@ TEST_F(CalibrationFileTest, ReadsLongFilesInLinearTime) {
     EXPECT_LT(long_s, 60 * short_s + 0.5);  // linear: 20 times; quadratic: 400 times
 }
 
-TEST_F(CalibrationFileTest, WrittenNumbersComeBackBitForBit) {
+TEST_F(CalibrationFileTest, RoundTripsNumbersBitForBit) {
     const std::vector<double> values{0.1, -1.0 / 3, 1e-300, 12345678901234567.0, 0};
     const auto path = folder_ / "new" / "written.csv";
     write_calibration(path, CalibrationKind::spectrum, values, "counts, mean of 1000 lines");
@@ -150,7 +150,7 @@ TEST_F(CalibrationFileTest, KMapsMustBeMonotoneAndInside) {
     EXPECT_THAT(refusal_of({3, 2, 2.5, 0}, 4), HasSubstr("number 2"));
 }
 
-TEST_F(CalibrationFileTest, KMapsInOtherUnitsAreRefusedWithAHint) {
+TEST_F(CalibrationFileTest, RejectsKMapsInOtherUnitsWithHint) {
     const auto refusal_of = [](double first, double last) {
         std::vector<double> positions;
         for (int i = 0; i < 1024; ++i) positions.push_back(first + (last - first) * i / 1023);

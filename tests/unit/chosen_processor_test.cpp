@@ -17,7 +17,7 @@ struct Work {
     }
 };
 
-TEST(ChosenProcessor, IsTheCpuWhereItIsAskedFor) {
+TEST(ChosenProcessor, UsesCpuOnRequest) {
     Work work;
     const ProcessorUsed used = work.on({.backend = Backend::cpu});
     EXPECT_EQ(used.processor, Backend::cpu);
@@ -28,7 +28,7 @@ TEST(ChosenProcessor, IsTheCpuWhereItIsAskedFor) {
     EXPECT_EQ(work.on_cpu, 1);
 }
 
-TEST(ChosenProcessor, IsTheCpuWhereThereIsNoGpu) {
+TEST(ChosenProcessor, UsesCpuWithoutGpu) {
     if (!surveyed_gpus().usable.empty()) GTEST_SKIP() << "there is a GPU";
     Work work;
     const ProcessorUsed used = work.on({});
@@ -40,7 +40,7 @@ TEST(ChosenProcessor, IsTheCpuWhereThereIsNoGpu) {
     EXPECT_EQ(work.on_gpu, 0);
 }
 
-TEST(ChosenProcessor, PassesOnWhatTheWorkThrows) {
+TEST(ChosenProcessor, ForwardsErrorsOfWork) {
     EXPECT_THROW(on_gpu_or_cpu(
                      {.backend = Backend::cpu}, [] {}, [] { throw Error(ErrorCode::cancelled, "stopped"); }),
                  Error);

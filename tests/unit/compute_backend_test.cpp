@@ -15,7 +15,7 @@
 namespace echolux {
 namespace {
 
-TEST(Backends, EverySurveySaysSomething) {
+TEST(Backends, SurveyFindsGpusOrReason) {
     const GpuSurvey& survey = surveyed_gpus();
     EXPECT_TRUE(!survey.usable.empty() || !survey.refusal.empty());
     EXPECT_EQ(&survey, &surveyed_gpus());  // surveys only once
@@ -26,14 +26,14 @@ TEST(Backends, EverySurveySaysSomething) {
     }
 }
 
-TEST(Backends, TheCpuIsTakenWhenAskedFor) {
+TEST(Backends, UsesCpuOnRequest) {
     const auto cpu = make_reconstructor(plain_spec(64, 2), {.backend = Backend::cpu});
     EXPECT_EQ(cpu->processor(), Backend::cpu);
     EXPECT_TRUE(cpu->backend().starts_with("cpu")) << cpu->backend();
     EXPECT_EQ(choose_reconstructor(plain_spec(64, 2), {.backend = Backend::cpu}).reason, "");
 }
 
-TEST(Backends, TheCpuIsExactAndSaysSo) {
+TEST(Backends, ReportsThatCpuIgnoresFastPrecision) {
     ReconstructionSpec spec = plain_spec(64, 2);
     spec.recipe.precision = Precision::fast;
     const ChosenReconstructor chosen = choose_reconstructor(spec, {.backend = Backend::cpu});
@@ -41,7 +41,7 @@ TEST(Backends, TheCpuIsExactAndSaysSo) {
     EXPECT_EQ(chosen.reason, "recipe.precision = fast has no effect: this is reconstructed exactly");
 }
 
-TEST(Backends, AutomaticFallsBackWhereCudaIsRefused) {
+TEST(Backends, FallsBackToCpuWithoutCuda) {
     if (!surveyed_gpus().usable.empty()) GTEST_SKIP() << "there is a GPU";
     const ChosenReconstructor chosen = choose_reconstructor(plain_spec(64, 2));
     EXPECT_EQ(chosen.reconstructor->processor(), Backend::cpu);
@@ -66,7 +66,7 @@ ChosenReconstructor chosen_after(ErrorCode code) {
     return chosen_with_gpu([=]() -> std::unique_ptr<Reconstructor> { throw Error(code, "no", "a GPU"); });
 }
 
-TEST(Backends, AGpuThatRefusesThePlanIsReplacedAndSaidSo) {
+TEST(Backends, FallsBackToCpuWhenGpuRejectsPlan) {
     for (const ErrorCode code : {ErrorCode::device, ErrorCode::out_of_memory}) {
         const ChosenReconstructor chosen = chosen_after(code);
         EXPECT_EQ(chosen.reconstructor->processor(), Backend::cpu);
@@ -75,7 +75,7 @@ TEST(Backends, AGpuThatRefusesThePlanIsReplacedAndSaidSo) {
     EXPECT_THROW(chosen_after(ErrorCode::bad_setting), Error);
 }
 
-TEST(Backends, AGpuThatTakesThePlanIsKept) {
+TEST(Backends, KeepsGpuThatAcceptsPlan) {
     const auto planned = [] { return plan_on_cpu(plain_spec(64, 2)); };
     EXPECT_NE(chosen_with_gpu(planned).reconstructor, nullptr);
     EXPECT_EQ(chosen_with_gpu(planned).reason, "");
@@ -88,7 +88,7 @@ GpuSurvey survey_of(const std::vector<DeviceId>& ids, const std::string& refusal
     return survey;
 }
 
-TEST(Backends, AsManyGpusAsAskedForShareTheBlocks) {
+TEST(Backends, ChoosesRequestedNumberOfGpus) {
     const DeviceId first{1}, second{2}, third{3};
     const GpuSurvey three = survey_of({first, second, third});
     using Ids = std::vector<DeviceId>;
@@ -98,13 +98,13 @@ TEST(Backends, AsManyGpusAsAskedForShareTheBlocks) {
     EXPECT_EQ(chosen_gpus({.gpus = 0}, three), (Ids{first, second, third}));
 }
 
-TEST(Backends, AGpuThatIsNotThereIsNotCounted) {
+TEST(Backends, RejectsMissingGpu) {
     const GpuSurvey two = survey_of({{1}, {2}});
     for (const int gpus : {0, 1, 3}) EXPECT_THROW(chosen_gpus({.gpu = {9}, .gpus = gpus}, two), Error) << gpus;
 }
 
 // The second of three GPUs has too little memory.
-TEST(Backends, OfAllGpusOneThatRefusesIsLeftOutAndSaidSo) {
+TEST(Backends, SkipsRejectingGpuOfSeveral) {
     const std::vector<DeviceId> three{{1}, {2}, {3}};
     const auto planned = [](ErrorCode code, const std::vector<DeviceId>& refusing) {
         return [=](DeviceId id) {
@@ -148,7 +148,7 @@ TEST(Backends, FewerGpusThanAskedForAreRefused) {
               "1 GPU requested, 0 can be used: no CUDA device");
 }
 
-TEST(Backends, SeveralGpusInsistOnCuda) {
+TEST(Backends, SeveralGpusRequireCuda) {
     EXPECT_TRUE(insists_on_gpu({.backend = Backend::cuda}));
     EXPECT_TRUE(insists_on_gpu({.gpus = 2}));
     EXPECT_FALSE(insists_on_gpu({.gpus = 0}));
@@ -158,7 +158,7 @@ TEST(Backends, SeveralGpusInsistOnCuda) {
     EXPECT_THROW(require_backend({.gpus = 2}), Error);
 }
 
-TEST(Backends, AnImpossibleRecipeIsRefusedByAll) {
+TEST(Backends, ImpossibleRecipeIsRefusedByAll) {
     ReconstructionSpec spec = plain_spec(64, 2);
     spec.recipe.depth_end = 4000;
     for (const Backend backend : {Backend::automatic, Backend::cpu}) {
@@ -166,7 +166,7 @@ TEST(Backends, AnImpossibleRecipeIsRefusedByAll) {
     }
 }
 
-TEST(BlockMemory, LiesOnPagesAndIsOurs) {
+TEST(BlockMemory, AlignsToPages) {
     for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{1}, std::int64_t{4096}, std::int64_t{100000}}) {
         for (const MemoryKind wanted : {MemoryKind::host, MemoryKind::pinned}) {
             const BlockMemory memory = block_memory(bytes, wanted);
@@ -182,7 +182,7 @@ TEST(BlockMemory, LiesOnPagesAndIsOurs) {
     EXPECT_THROW(block_memory(1, MemoryKind::device), Error);
 }
 
-TEST(BlockPool, GivesBackTheSameMemoryAndOnlyThat) {
+TEST(BlockPool, ReusesMemoryWithoutViews) {
     BlockPool pool(1000, MemoryKind::host);
     BlockMemory first = pool.take(), second = pool.take();
     EXPECT_NE(first.data, second.data);
@@ -196,7 +196,7 @@ TEST(BlockPool, GivesBackTheSameMemoryAndOnlyThat) {
     EXPECT_EQ(pool.take().data, given_back);
 }
 
-TEST(BlockPool, MemoryOutlivesThePool) {
+TEST(BlockPool, MemoryOutlivesPool) {
     BlockMemory memory;
     {
         BlockPool pool(1000, MemoryKind::host);

@@ -32,7 +32,7 @@ Field field_of(const ReconstructionSpec& spec, const std::vector<std::uint16_t>&
 
 // A large background, from which one sample per line deviates. The next line deviates by the same amount in the other
 // direction.
-TEST(FrameMean, LeavesExactlyWhatIsNotInTheMean) {
+TEST(FrameMean, KeepsDeviationsFromMeanExactly) {
     constexpr std::size_t lines = 20000;
     std::vector<std::uint16_t> spectra(lines * n);
     std::vector<float> left(lines);
@@ -74,7 +74,7 @@ TEST(FrameMean, OrderOfLinesChangesNoBit) {
     }
 }
 
-TEST(FrameMean, EveryBScanHasItsOwn) {
+TEST(FrameMean, IsComputedPerBScan) {
     ReconstructionSpec spec = spec_for(Background::frame_mean, 4);
     spec.geometry.b_scans = 3;
     std::vector<std::uint16_t> spectra;
@@ -82,7 +82,7 @@ TEST(FrameMean, EveryBScanHasItsOwn) {
     for (const auto a : field_of(spec, spectra)) EXPECT_EQ(a, std::complex<float>{});
 }
 
-TEST(MedianBackground, IgnoresTheFewAndHalvesTheMiddle) {
+TEST(MedianBackground, IgnoresOutliersAndAveragesMiddle) {
     ReconstructionSpec spec = spec_for(Background::median, 4);
     spec.recipe.depth_end = 1;
     std::vector<std::uint16_t> spectra(4 * n, 0);
@@ -92,7 +92,7 @@ TEST(MedianBackground, IgnoresTheFewAndHalvesTheMiddle) {
     for (std::size_t l = 0; l < 4; ++l) EXPECT_EQ(field[l].real() * float{n}, static_cast<float>(at_zero[l]) - 11.5f);
 }
 
-TEST(StoredBackground, IsSubtractedAsItIs) {
+TEST(StoredBackground, IsSubtractedUnscaled) {
     ReconstructionSpec spec = spec_for(Background::stored, 3);
     spec.calibration.background.assign(n, 0);
     spec.calibration.background[5] = 1000.25;
@@ -108,7 +108,7 @@ TEST(StoredBackground, IsSubtractedAsItIs) {
 
 // b <- (1 - alpha) b + alpha mean per acquired B-scan, updated before it is subtracted; the first mean is taken
 // unchanged.
-TEST(RunningBackground, FollowsTheLevel) {
+TEST(RunningBackground, FollowsLevel) {
     ReconstructionSpec spec = spec_for(Background::running, 2);
     spec.recipe.running_alpha = 0.25;
     spec.recipe.depth_end = 1;
@@ -123,7 +123,7 @@ TEST(RunningBackground, FollowsTheLevel) {
     }
 }
 
-TEST(AutomaticBackground, IsTheStoredOneWhereThereIsOne) {
+TEST(AutomaticBackground, PrefersStoredBackground) {
     const auto spectra = random_lines(8, 5000);
     ReconstructionSpec automatic = spec_for(Background::automatic, 8), chosen = spec_for(Background::frame_mean, 8);
     EXPECT_EQ(field_of(automatic, spectra), field_of(chosen, spectra));

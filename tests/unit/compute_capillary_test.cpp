@@ -56,7 +56,7 @@ double lumen_flow_ul_s(double flow_ul_s) {
     return sum * voxel_mm2 / static_cast<double>(s.b_scans);
 }
 
-TEST(Capillary, LumenHoldsTheTrueFlowInBothDirections) {
+TEST(Capillary, LumenHoldsTrueFlowInBothDirections) {
     for (const double flow : {0.4, -0.4}) {
         const double measured = lumen_flow_ul_s(flow);
         RecordProperty(flow > 0 ? "forwards" : "backwards", std::to_string(measured));

@@ -99,7 +99,7 @@ TEST(Convert, EveryU8Code) {
     for (std::size_t i = 0; i < codes.size(); ++i) ASSERT_EQ(values[i], static_cast<float>(codes[i]));
 }
 
-TEST(Convert, U32UpToItsEnd) {
+TEST(Convert, U32UpToMaximum) {
     const std::vector<std::uint32_t> codes{0, 1, 65536, 1u << 24, 0x7fffffffu, 0x80000000u, 0xffffff00u, 0xffffffffu};
     for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
         RawFormat format;
@@ -114,7 +114,7 @@ TEST(Convert, U32UpToItsEnd) {
     }
 }
 
-TEST(Convert, FloatsStayAndWhatIsNoNumberCountsAsZero) {
+TEST(Convert, KeepsFloatsAndReplacesNonFiniteByZero) {
     const float infinity = std::numeric_limits<float>::infinity();
     const std::vector<float> codes{1.5f, -2.25e7f, 1e-20f, std::nanf(""), infinity, -infinity};
     RawFormat format;
@@ -173,7 +173,7 @@ TEST(Convert, ChannelsAreKeptApart) {
     }
 }
 
-TEST(Convert, OrderOfSamplesStays) {
+TEST(Convert, KeepsOrderOfSamples) {
     std::vector<std::uint16_t> line(n, 0);
     line[3] = 1600;
     ReconstructionSpec spec = spec_for({}, 1);

@@ -106,7 +106,7 @@ TEST_P(FlowBlocks, BlockSizeAndThreadsChangeNoBit) {
     }
 }
 
-TEST_P(FlowBlocks, FlowIsAsLargeAsTheStructure) {
+TEST_P(FlowBlocks, FlowHasSizeOfStructure) {
     const VolumeGrid structure = planned_grid(spec), flow = *planned_flow_grid(spec);
     EXPECT_EQ(flow.depth, structure.depth);
     EXPECT_EQ(flow.a_scans, structure.a_scans);
@@ -117,7 +117,7 @@ TEST_P(FlowBlocks, FlowIsAsLargeAsTheStructure) {
 }
 
 // Headers before each acquired B-scan and flyback lines after it are left untouched.
-TEST_P(FlowBlocks, WhatLiesBetweenBScansIsSkipped) {
+TEST_P(FlowBlocks, SkipsHeadersAndFlyback) {
     spec.block_b_scans = b_scans;
     const std::int64_t frame_bytes = 2 * n * a_scans, header = 32, flyback = 3 * 2 * n;
     const std::int64_t frames = b_scans * spec.geometry.b_repeats, stride = header + frame_bytes + flyback;
@@ -229,7 +229,7 @@ const Fault faults[] = {
 
 class FlowFault : public testing::TestWithParam<Fault> {};
 
-TEST_P(FlowFault, IsRefusedInOneLineThatNamesTheKey) {
+TEST_P(FlowFault, IsReportedInOneLineWithKey) {
     ReconstructionSpec spec;
     spec.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans};
     spec.geometry.line_rate_hz = 70'000;
@@ -250,7 +250,7 @@ TEST_P(FlowFault, IsRefusedInOneLineThatNamesTheKey) {
 INSTANTIATE_TEST_SUITE_P(Faults, FlowFault, testing::ValuesIn(faults),
                          [](const auto& test) { return test.param.name; });
 
-TEST(FlowPlan, WithoutAMethodHasNoVolume) {
+TEST(FlowPlan, HasNoVolumeWithoutMethod) {
     ReconstructionSpec spec;
     spec.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans};
     EXPECT_FALSE(planned_flow_grid(spec).has_value());
@@ -258,7 +258,7 @@ TEST(FlowPlan, WithoutAMethodHasNoVolume) {
 }
 
 // Masking needs a noise floor even if voxel values do not depend on it.
-TEST(FlowPlan, NeedsANoiseFloor) {
+TEST(FlowPlan, NeedsNoiseFloor) {
     Recipe recipe;
     recipe.levels = Levels::fixed;
     EXPECT_FALSE(needs_noise_floor(recipe, {}));

@@ -38,7 +38,7 @@ class FourTapsRuns : public testing::TestWithParam<std::int64_t> {
     }
 };
 
-TEST_P(FourTapsRuns, MakeTheSameBits) {
+TEST_P(FourTapsRuns, GiveSameBits) {
     std::mt19937 random(1);
     const std::vector<float> line = spectrum(random);
     for (const std::int64_t points : {3, 600, 1000, 1023, 1900}) {
@@ -56,13 +56,13 @@ TEST_P(FourTapsRuns, MakeTheSameBits) {
 INSTANTIATE_TEST_SUITE_P(Registers, FourTapsRuns, testing::Values(8, 16));
 
 // A k grid much coarser than the samples.
-TEST(FourTaps, SixteenPointsFartherApartThanAWindowAreNotTakenTogether) {
+TEST(FourTaps, DoNotCombineDistantPoints) {
     std::mt19937 random(3);
     const ResampleTable table = table_of(100, 9.5, random);
     EXPECT_LT(FourTaps(table).run(), 16);
 }
 
-TEST(FourTaps, EachPointIsTheSumThatTheTableSays) {
+TEST(FourTaps, MatchSumsOfTable) {
     std::mt19937 random(2);
     const std::vector<float> line = spectrum(random);
     const ResampleTable table = table_of(777, 1.2, random);

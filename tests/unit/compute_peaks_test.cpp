@@ -77,7 +77,7 @@ void expect_peaks(const ReconstructionSpec& spec, std::int64_t depths) {
     }
 }
 
-TEST(Peaks, AreTheLargestOfTheVoxels) {
+TEST(Peaks, HoldLargestVoxels) {
     for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::f16, VoxelType::f32}) {
         for (const std::int64_t depths : {4, 8}) {
             for (const bool flip : {false, true}) {
@@ -93,7 +93,7 @@ TEST(Peaks, AreTheLargestOfTheVoxels) {
     }
 }
 
-TEST(Peaks, FollowWhateverMakesTheVoxels) {
+TEST(Peaks, AreWrittenByEveryVoxelPath) {
     ReconstructionSpec spec = spec_of(VoxelType::u8);
     spec.recipe.levels = Levels::frame;
     spec.recipe.quantity = Quantity::amplitude;
@@ -103,7 +103,7 @@ TEST(Peaks, FollowWhateverMakesTheVoxels) {
     expect_peaks(spec, 8);
 }
 
-TEST(Peaks, AreRefusedWhereThereAreNone) {
+TEST(Peaks, AreRejectedForVoxelsWithoutPeaks) {
     ReconstructionSpec spec = spec_of(VoxelType::u8);
     std::vector<std::byte> memory(1 << 20);
     const auto spectra = random_spectra();

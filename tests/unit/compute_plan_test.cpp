@@ -216,11 +216,11 @@ TEST_P(ImpossiblePlan, IsRefusedByName) {
 INSTANTIATE_TEST_SUITE_P(Faults, ImpossiblePlan, testing::ValuesIn(faults),
                          [](const auto& test) { return test.param.name; });
 
-TEST(Plan, WorksAsItIs) {
+TEST(Plan, AcceptsWorkingSpec) {
     EXPECT_NO_THROW(plan_on_cpu(working_spec()));
 }
 
-TEST(Plan, HugeVolumeIsPlannedWithoutAllocating) {
+TEST(Plan, PlansHugeVolumeWithoutAllocation) {
     P spec = working_spec();
     spec.geometry.a_scans = 1 << 20;
     spec.geometry.b_scans = 1 << 20;
@@ -228,7 +228,7 @@ TEST(Plan, HugeVolumeIsPlannedWithoutAllocating) {
     EXPECT_EQ(grid.voxels(), (std::int64_t{1} << 40) * n / 2);
 }
 
-TEST(Plan, RepeatsLieSideBySideUnlessAveraged) {
+TEST(Plan, PlacesRepeatsSideBySideUnlessAveraged) {
     P spec = working_spec();
     spec.geometry.a_repeats = 3;
     spec.geometry.b_repeats = 2;
@@ -239,7 +239,7 @@ TEST(Plan, RepeatsLieSideBySideUnlessAveraged) {
     EXPECT_EQ(planned_grid(spec).b_scans, 4);
 }
 
-TEST(Plan, MicrometresOnlyWhereTheScaleIsKnown) {
+TEST(Plan, HasMicrometresOnlyForKnownScale) {
     P spec = working_spec();
     EXPECT_EQ(planned_grid(spec).spacing_um[0], 0);
     spec.calibration.depth_pitch_um = 4;

@@ -39,7 +39,7 @@ ReconstructionSpec spec_for(Quantity quantity, VoxelType voxel, Levels levels) {
     return spec;
 }
 
-TEST(Quantity, AllFollowFromTheField) {
+TEST(Quantity, AllDeriveFromField) {
     const auto spectra = random_spectra();
     const auto field =
         reconstructed<std::complex<float>>(spec_for(Quantity::complex, VoxelType::complex64, Levels::fixed), spectra);
@@ -57,7 +57,7 @@ TEST(Quantity, AllFollowFromTheField) {
 }
 
 // Voxels that are not codes do not depend on the range of codes.
-TEST(Quantity, LevelsOfEachFrameChangeNothingButCodes) {
+TEST(Quantity, FrameLevelsAffectOnlyCodes) {
     const auto spectra = random_spectra();
     const auto with = [&](Quantity quantity, VoxelType voxel, Levels levels) {
         return reconstructed<float>(spec_for(quantity, voxel, levels), spectra);
@@ -96,14 +96,14 @@ void expect_fixed_codes(VoxelType type, Quantity quantity) {
     EXPECT_DOUBLE_EQ(grid.scale * std::numeric_limits<Code>::max(), spec.recipe.high - spec.recipe.low);
 }
 
-TEST(Codes, AreTheNearestOfTheFixedLevels) {
+TEST(Codes, RoundToNearestFixedLevel) {
     for (const Quantity quantity : {Quantity::db, Quantity::amplitude, Quantity::intensity}) {
         expect_fixed_codes<std::uint8_t>(VoxelType::u8, quantity);
         expect_fixed_codes<std::uint16_t>(VoxelType::u16, quantity);
     }
 }
 
-TEST(Codes, CountFromTheNoiseFloor) {
+TEST(Codes, StartAtNoiseFloor) {
     const auto spectra = random_spectra();
     ReconstructionSpec above = spec_for(Quantity::db, VoxelType::u8, Levels::noise_floor);
     above.recipe.noise_floor_db = 10;
@@ -116,7 +116,7 @@ TEST(Codes, CountFromTheNoiseFloor) {
     EXPECT_EQ(planned_grid(above).offset, 0);
 }
 
-TEST(Codes, OfFrameLevelsFillEachBScan) {
+TEST(Codes, FrameLevelsFillEachBScan) {
     const auto spectra = random_spectra();
     for (const Quantity quantity : {Quantity::db, Quantity::amplitude, Quantity::intensity}) {
         const auto values = reconstructed<float>(spec_for(quantity, VoxelType::f32, Levels::fixed), spectra);
@@ -146,7 +146,7 @@ void expect_floor(const ReconstructionSpec& spec, const std::vector<float>& spec
     }
 }
 
-TEST(EmptySpectra, GiveTheFloorAndNeverNaN) {
+TEST(EmptySpectra, GiveLowestValueWithoutNaN) {
     const std::vector<float> zeros(n * lines * b_scans, 0.0f), constant(n * lines * b_scans, 1234.5f);
     for (const auto* spectra : {&zeros, &constant}) {
         for (const Background background :
@@ -170,14 +170,14 @@ TEST(EmptySpectra, GiveTheFloorAndNeverNaN) {
     }
 }
 
-TEST(EmptySpectra, HaveAFiniteNoiseFloor) {
+TEST(EmptySpectra, HaveFiniteNoiseFloor) {
     ReconstructionSpec spec = spec_for(Quantity::db, VoxelType::f32, Levels::noise_floor);
     spec.block_b_scans = b_scans;
     const std::vector<float> zeros(n * lines * b_scans, 0.0f);
     EXPECT_TRUE(std::isfinite(measured_noise_floor_db(spec, block_of(bytes_of_lines(zeros), 0, b_scans))));
 }
 
-TEST(DepthRange, IsCutBeforeAnythingElse) {
+TEST(DepthRange, IsCutFirst) {
     const auto spectra = random_spectra();
     ReconstructionSpec spec = spec_for(Quantity::amplitude, VoxelType::f32, Levels::fixed);
     const auto whole = reconstructed<float>(spec, spectra);
@@ -192,7 +192,7 @@ TEST(DepthRange, IsCutBeforeAnythingElse) {
     for (std::size_t i = 0; i < cut.size(); ++i) ASSERT_EQ(flipped[i], cut[i / 7 * 7 + 6 - i % 7]);
 }
 
-TEST(Places, KeepTheirStridesAndGaps) {
+TEST(Places, KeepStridesAndGaps) {
     const auto spectra = random_spectra();
     ReconstructionSpec spec = spec_for(Quantity::amplitude, VoxelType::f32, Levels::fixed);
     const auto wanted = reconstructed<float>(spec, spectra);

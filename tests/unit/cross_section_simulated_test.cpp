@@ -76,7 +76,7 @@ TEST(CrossSectionSimulated, SlowCapillaryWithinFivePerCent) {
     }
 }
 
-TEST(CrossSectionSimulated, SlowPulsingVesselWithinFivePerCentAndItsHeartWithinTwo) {
+TEST(CrossSectionSimulated, SlowFindsFlowWithinFivePercentAndRateWithinTwoPercent) {
     for (const std::uint64_t seed : {1U, 2U}) {
         Simulation s{.scene = "vessel", .samples = 512, .a_scans = 64, .b_scans = 24, .volumes = 8, .a_repeats = 3};
         s.line_rate_hz = 9000;

@@ -87,7 +87,7 @@ double error_percent(const Found& found, const Tubing& tube) {
     return 100 * (found.section.flow_ul_s / true_flow_of(tube) - 1);
 }
 
-TEST(CrossSection, gives_the_flow_of_a_tilted_tube) {
+TEST(CrossSection, MeasuresFlowOfTiltedTube) {
     for (const Tubing& tube : {Tubing{}, Tubing{.down = -0.1}, Tubing{.sideways = 0.8}, Tubing{.down = 0.4},
                                Tubing{.bend = 2e-4}, Tubing{.along = 1}, Tubing{.noise_mm_s = 0.1}}) {
         const Found found = found_in(tube);
@@ -104,7 +104,7 @@ TEST(CrossSection, gives_the_flow_of_a_tilted_tube) {
 }
 
 // Sections of constant depth need no angle, but must be within the volume.
-TEST(CrossSection, is_the_same_through_planes_of_constant_depth) {
+TEST(CrossSection, EnFaceSectionsMeasureSameFlow) {
     const auto en_face = [](const Tubing& tube) {
         const VolumeGrid grid = grid_of(tube);
         VelocitySum sum(grid);
@@ -117,7 +117,7 @@ TEST(CrossSection, is_the_same_through_planes_of_constant_depth) {
     EXPECT_TRUE(std::isnan(en_face({})));
 }
 
-TEST(CrossSection, has_the_same_flow_in_every_plane_of_a_bent_tube) {
+TEST(CrossSection, MeasuresSameFlowInEveryPlaneOfBentTube) {
     const Tubing tube{.down = 0.15, .bend = 2e-4};
     for (const FlowValue& value : found_in(tube).along) {
         if (value.reason != FlowReason::ok) continue;
@@ -125,7 +125,7 @@ TEST(CrossSection, has_the_same_flow_in_every_plane_of_a_bent_tube) {
     }
 }
 
-TEST(CrossSection, says_which_way_blood_flows) {
+TEST(CrossSection, ReportsDirectionOfFlow) {
     const auto direction = [](const Tubing& tube) { return found_in(tube).vessel.course().direction; };
     EXPECT_GT(direction({})[2], 0);
     EXPECT_GT(direction({})[0], 0);
@@ -135,7 +135,7 @@ TEST(CrossSection, says_which_way_blood_flows) {
     EXPECT_NEAR(error_percent(found_in(back), back), 0, 2);
 }
 
-TEST(CrossSection, puts_velocities_beyond_v_max_in_order) {
+TEST(CrossSection, UnwrapsVelocitiesBeyondVMax) {
     const Tubing once{.noise_mm_s = 0.05, .v_max = 1.25};  // axial peak of 2: 1.6 v_max
     const Found found = found_in(once);
     EXPECT_NEAR(error_percent(found, once), 0, 3);
@@ -146,7 +146,7 @@ TEST(CrossSection, puts_velocities_beyond_v_max_in_order) {
     EXPECT_EQ(found_in(often).section.reason, FlowReason::wrapped);
 }
 
-TEST(CrossSection, refuses_a_vessel_at_right_angles_to_the_beam) {
+TEST(CrossSection, RejectsVesselPerpendicularToBeam) {
     const Found found = found_in({.down = 0.02});
     EXPECT_EQ(found.vessel.reason(), FlowReason::angle);
     // Its flow depends on the permitted angle.
@@ -156,7 +156,7 @@ TEST(CrossSection, refuses_a_vessel_at_right_angles_to_the_beam) {
     EXPECT_EQ(found_in({.down = 0.02}, recipe).vessel.reason(), FlowReason::ok);
 }
 
-TEST(CrossSection, error_is_that_of_the_angle_and_of_the_noise) {
+TEST(CrossSection, CombinesErrorsOfAngleAndNoise) {
     const Found found = found_in({.noise_mm_s = 0.2});
     const double tilt = found.vessel.course().tilt_deg * std::numbers::pi / 180;
     EXPECT_NEAR(found.vessel.angle_error(), 0.25 * std::numbers::pi / 180 / (std::sin(tilt) * std::cos(tilt)), 0.02);
@@ -168,7 +168,7 @@ TEST(CrossSection, error_is_that_of_the_angle_and_of_the_noise) {
     }
 }
 
-TEST(CrossSection, power_undoes_the_blur_of_bright_blood) {
+TEST(CrossSection, PowerWeightsCorrectBlur) {
     const Tubing tube{.radius_um = 30};
     const VolumeGrid grid = grid_of(tube);
     std::vector<float> sharp = velocities_in(tube), power(sharp.size()), blurred(sharp.size());
@@ -200,7 +200,7 @@ TEST(CrossSection, power_undoes_the_blur_of_bright_blood) {
     EXPECT_NEAR(error(power), 0, 0.06);
 }
 
-TEST(CrossSection, takes_the_course_of_two_points) {
+TEST(CrossSection, TakesCourseFromTwoPoints) {
     const Tubing tube{};
     const Found found = found_in(tube, {}, VoxelPlace{32, 24, 64}, VoxelPlace{33, 29, 65});
     EXPECT_TRUE(found.vessel.course().is_given);
@@ -208,7 +208,7 @@ TEST(CrossSection, takes_the_course_of_two_points) {
     EXPECT_THROW(found_in(tube, {}, VoxelPlace{32, 24, 64}, VoxelPlace{32, 24, 64}), Error);
 }
 
-TEST(CrossSection, says_what_it_cannot_do) {
+TEST(CrossSection, ReportsReasonOfFailure) {
     const Tubing tube{};
     EXPECT_THROW(found_in(tube, {}, VoxelPlace{2, 24, 10}), Error);    // no flow there
     EXPECT_THROW(found_in(tube, {}, VoxelPlace{200, 24, 10}), Error);  // outside the volume
@@ -225,7 +225,7 @@ TEST(CrossSection, says_what_it_cannot_do) {
     EXPECT_THROW(require_velocities(grid), Error);
 }
 
-TEST(CrossSection, a_resting_volume_has_no_flow) {
+TEST(CrossSection, RestingVolumeHasNoFlow) {
     const VolumeGrid grid = grid_of({});
     VelocitySum sum(grid);
     sum.add(std::vector<float>(static_cast<std::size_t>(grid.voxels())));
@@ -251,7 +251,7 @@ HeartRate rate_of(const Pulse& pulse, unsigned seed = 1) {
     return heart_rate_of(times, flow, 0.5, 3);
 }
 
-TEST(HeartRate, is_found_within_two_per_cent) {
+TEST(HeartRate, IsFoundWithinTwoPerCent) {
     for (unsigned seed = 0; seed < 40; ++seed) {
         const double hz = 0.9 + 0.7 * seed / 40;
         for (const Pulse& pulse :
@@ -264,14 +264,14 @@ TEST(HeartRate, is_found_within_two_per_cent) {
     }
 }
 
-TEST(HeartRate, beats_where_the_flow_does) {
+TEST(HeartRate, PeaksWithFlow) {
     const HeartRate rate = rate_of({.noise = 0, .overtone = 0, .begins_s = 100});
     EXPECT_NEAR(rate.at(100 + 0.25 / 1.2), 1.5, 0.01);
     EXPECT_NEAR(rate.at(100 + 0.75 / 1.2), 0.5, 0.01);
     EXPECT_NEAR(rate.pulsatility, 1, 0.01);
 }
 
-TEST(HeartRate, takes_values_in_any_order_of_time) {
+TEST(HeartRate, AcceptsValuesInAnyOrder) {
     std::vector<double> times, flow;
     for (int i = 0; i < 40; ++i) {
         times.push_back(10 + 0.1 * ((7 * i) % 40));
@@ -284,7 +284,7 @@ TEST(HeartRate, takes_values_in_any_order_of_time) {
     EXPECT_EQ(heart_rate_of(times, flow, 0.5, 3).problem, "all values are of the same time");
 }
 
-TEST(HeartRate, is_not_made_up) {
+TEST(HeartRate, IsMissingWithoutEvidence) {
     EXPECT_FALSE(rate_of({.seconds = 0.05}).is_found());               // one value
     EXPECT_FALSE(rate_of({.seconds = 0.6}).is_found());                // half a beat
     EXPECT_FALSE(rate_of({.seconds = 20, .step_s = 0.6}).is_found());  // about one value per beat

@@ -30,7 +30,7 @@ std::string refusal(std::string_view name, std::string_view text) {
     return error_of([&] { set_to(name, text); }).line;
 }
 
-TEST(Describe, TextsBecomeValuesOfTheFieldsType) {
+TEST(Describe, TextsBecomeTypedValues) {
     EXPECT_EQ(set_to("dispersion", "false"), Value(false));
     EXPECT_EQ(set_to("zero_padding", " 4 "), Value(std::int64_t{4}));
     EXPECT_EQ(set_to("depth_end", "1e3"), Value(std::int64_t{1000}));
@@ -38,7 +38,7 @@ TEST(Describe, TextsBecomeValuesOfTheFieldsType) {
     EXPECT_EQ(set_to("window", "blackman"), Value("blackman"s));
 }
 
-TEST(Describe, RefusalsSayWhatWasExpectedAndWhatCame) {
+TEST(Describe, ErrorsNameExpectedAndActualValue) {
     EXPECT_EQ(refusal("zero_padding", "5"), "here: expected a whole number from 1 to 4, got 5");
     EXPECT_EQ(refusal("zero_padding", "1.5"), "here: expected a whole number from 1 to 4, got 1.5");
     EXPECT_EQ(refusal("zero_padding", "two"), "here: expected a whole number from 1 to 4, got two");
@@ -54,7 +54,7 @@ TEST(Describe, RefusalsSayWhatWasExpectedAndWhatCame) {
 
 // Special values are shown as a word in the help and the window, which can also be written on the command line and in
 // files.
-TEST(Describe, EveryValueThatStandsForSomethingElseHasAWord) {
+TEST(Describe, EverySpecialValueHasWord) {
     for (const Field<Recipe>& field : describe<Recipe>()) {
         if (!field.control.special_value) continue;
         const Value usual = field.get({});
@@ -70,7 +70,7 @@ TEST(Describe, EveryValueThatStandsForSomethingElseHasAWord) {
 }
 
 // A range like "from -1e+12 to 1e+12" is omitted, and so is a unit that is none.
-TEST(Describe, ARangeThatIsAsGoodAsNoneIsNotTold) {
+TEST(Describe, OmitsUnlimitedRangesAndUnits) {
     FieldText field{"low", "value", "", Effect::view, -1e12, 1e12, {}};
     field.control.special_value = -1e12;
     const auto refused = [&](const char* text) {
@@ -93,7 +93,7 @@ TEST(Describe, ListsAreReadAndEveryElementIsChecked) {
     EXPECT_THROW(checked(field, like, std::vector<double>{std::nan("")}, "here"), Error);
 }
 
-TEST(Describe, CheckNamesTheFieldThatIsOutside) {
+TEST(Describe, CheckNamesFieldOutOfRange) {
     Recipe recipe;
     EXPECT_NO_THROW(check(recipe, "recipe"));
     recipe.tukey_alpha = 1.5;
@@ -101,7 +101,7 @@ TEST(Describe, CheckNamesTheFieldThatIsOutside) {
               "recipe.tukey_alpha: expected a number from 0 to 1, got 1.5");
 }
 
-TEST(Describe, SpellingsAreTomlAndKeepEveryBit) {
+TEST(Describe, SpellsTomlWithEveryBit) {
     EXPECT_EQ(spelled(true), "true");
     EXPECT_EQ(spelled(std::int64_t{-3}), "-3");
     EXPECT_EQ(spelled(2.0), "2.0");
@@ -114,7 +114,7 @@ TEST(Describe, SpellingsAreTomlAndKeepEveryBit) {
     EXPECT_EQ(parsed(field, 0.0, spelled(awkward), "here"), Value(awkward));
 }
 
-TEST(Describe, NearestNameFindsSlipsAndNothingElse) {
+TEST(Describe, NearestNameFindsTypingMistakesOnly) {
     const std::vector<std::string_view> names{"window", "resample", "low", "high"};
     EXPECT_EQ(nearest_name("windw", names), "window");
     EXPECT_EQ(nearest_name("widnow", names), "window");
@@ -128,7 +128,7 @@ TEST(Describe, NearestNameFindsSlipsAndNothingElse) {
     EXPECT_EQ(nearest_name(std::string(100000, 'w'), names), "");
 }
 
-TEST(Describe, NearestNameKnowsHowOthersCallTypes) {
+TEST(Describe, NearestNameKnowsForeignTypeNames) {
     const std::vector<std::string_view> types{"u8", "u16", "u32", "i16", "f32", "packed12"};
     EXPECT_EQ(nearest_name("uint16", types), "u16");
     EXPECT_EQ(nearest_name("uint8_t", types), "u8");
@@ -145,7 +145,7 @@ TEST(Describe, NearestNameKnowsLongerAndShorterForms) {
     EXPECT_EQ(nearest_name("ha", windows), "");
 }
 
-TEST(Counted, OneIsNotMany) {
+TEST(Counted, UsesSingularForOne) {
     EXPECT_EQ(counted(1, "B-scans"), "1 B-scan");
     EXPECT_EQ(counted(2, "B-scans"), "2 B-scans");
     EXPECT_EQ(counted(0, "blocks"), "0 blocks");

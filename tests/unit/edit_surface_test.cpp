@@ -39,7 +39,7 @@ void expect_same(const Surfaces& a, const Surfaces& b) {
     }
 }
 
-TEST(EditSurface, ARaisedCosineOfTheSurroundingsFollows) {
+TEST(EditSurface, SurroundingsFollowByRaisedCosine) {
     Surfaces surfaces = flat_surfaces({50, 100, 150});
     const auto edits = dragged(surfaces, 1, 20, 4, 110, rows, {.a_scans = 9, .b_scans = 3});
     apply(surfaces, 1, edits);
@@ -58,7 +58,7 @@ TEST(EditSurface, ARaisedCosineOfTheSurroundingsFollows) {
     EXPECT_EQ(surfaces.all[1].reasons[line_of(0, 0)], Reason::ambiguous) << "out of reach";
 }
 
-TEST(EditSurface, WithoutReachOneAScanMoves) {
+TEST(EditSurface, MovesSingleAScanWithoutReach) {
     const Surfaces surfaces = flat_surfaces({50, 100});
     const auto edits = dragged(surfaces, 0, 3, 2, 61.5f, rows, {.a_scans = 0, .b_scans = 0});
     ASSERT_EQ(edits.size(), 1U);
@@ -86,7 +86,7 @@ TEST(EditSurface, SurfacesNeverCross) {
     }
 }
 
-TEST(EditSurface, WhatIsMissingStaysMissingAndBlocksNothing) {
+TEST(EditSurface, KeepsMissingPointsWithoutBlockingOthers) {
     Surfaces surfaces = flat_surfaces({50, 100, 150});
     const float none = std::numeric_limits<float>::quiet_NaN();
     surfaces.all[1].rows[line_of(20, 4)] = none;
@@ -97,7 +97,7 @@ TEST(EditSurface, WhatIsMissingStaysMissingAndBlocksNothing) {
     EXPECT_EQ(surfaces.all[0].rows[line_of(20, 4)], 140) << "up to the next surface that is there";
 }
 
-TEST(EditSurface, TakingBackRestoresEveryBit) {
+TEST(EditSurface, UndoRestoresEveryBit) {
     const Surfaces before = flat_surfaces({50, 51, 150});
     Surfaces surfaces = before;
     const auto edits = dragged(surfaces, 1, 0, 0, 12.3f, rows, {});
@@ -108,7 +108,7 @@ TEST(EditSurface, TakingBackRestoresEveryBit) {
     expect_same(surfaces, before);
 }
 
-TEST(EditSurface, RefusesPlacesThatThereAreNot) {
+TEST(EditSurface, RejectsMissingPositions) {
     const Surfaces surfaces = flat_surfaces({50});
     EXPECT_THROW(dragged(surfaces, 1, 0, 0, 3, rows, {}), Error);
     EXPECT_THROW(dragged(surfaces, 0, lines_a, 0, 3, rows, {}), Error);

@@ -25,7 +25,7 @@ std::array<int, 3> pixel(const Picture& picture, std::size_t index) {
     return {picture.pixels[3 * index], picture.pixels[3 * index + 1], picture.pixels[3 * index + 2]};
 }
 
-TEST(FigurePanels, VelocitiesAreInTheColoursOfFlowAndTheBarSaysSo) {
+TEST(FigurePanels, DrawsVelocitiesAndBarInFlowColours) {
     const FigurePanel panel = b_scan_panel(row({-8, -4, 0, 4, 2, NAN}), grid_in("mm/s"), {});
     ASSERT_EQ(panel.picture.channels, 3);
     ASSERT_EQ(panel.picture.pixels.size(), 18u);
@@ -45,7 +45,7 @@ TEST(FigurePanels, VelocitiesAreInTheColoursOfFlowAndTheBarSaysSo) {
     EXPECT_GT(pixel(bar, 255)[2], pixel(bar, 255)[0]);
 }
 
-TEST(FigurePanels, TheEndsOfVelocitiesMayBeChosenAndNoFlowStaysGray) {
+TEST(FigurePanels, KeepsZeroFlowGrayForChosenRange) {
     FigureStyle style;
     style.low = 0;
     style.high = 5;
@@ -58,7 +58,7 @@ TEST(FigurePanels, TheEndsOfVelocitiesMayBeChosenAndNoFlowStaysGray) {
     EXPECT_EQ(pixel(panel.picture, 2), pixel(*panel.bar->colours, 0));
 }
 
-TEST(FigurePanels, OtherValuesAreGray) {
+TEST(FigurePanels, DrawsNonVelocitiesInGray) {
     const FigurePanel panel = b_scan_panel(row({-8, 0, 8}), grid_in("dB"), {});
     EXPECT_EQ(panel.picture.channels, 1);
     EXPECT_FALSE(panel.bar->colours);

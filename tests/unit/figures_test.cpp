@@ -38,7 +38,7 @@ TEST(BScanFigure, ColumnsAreAScansAndRowsDepthDownwards) {
     EXPECT_THAT(figure.values, ElementsAre(100, 110, 120, 101, 111, 121, 102, 112, 122, 103, 113, 123));
 }
 
-TEST(BScanFigure, CodesBecomeValues) {
+TEST(BScanFigure, AppliesScaleToCodes) {
     Volume volume = counted_volume();
     volume.grid.scale = 0.5;
     volume.grid.offset = -3;
@@ -46,7 +46,7 @@ TEST(BScanFigure, CodesBecomeValues) {
 }
 
 // As displayed by instruments that store linear reflectivities.
-TEST(BScanFigure, OfReflectivitiesIsTheirFourthRoot) {
+TEST(BScanFigure, DrawsFourthRootOfReflectivities) {
     Volume volume;
     volume.grid.depth = 4;
     volume.grid.a_scans = 1;
@@ -62,12 +62,12 @@ TEST(BScanFigure, OfReflectivitiesIsTheirFourthRoot) {
     EXPECT_NEAR(en_face_figure(volume, 0, 4).values.at(0), std::pow((0 + 1e-4 + 1) / 3, 0.25), 1e-5) << "of the mean";
 }
 
-TEST(EnFaceFigure, IsTheMeanOverDepth) {
+TEST(EnFaceFigure, AveragesOverDepth) {
     const Figure figure = en_face_figure(counted_volume(), 1, 3);
     EXPECT_THAT(figure.values, ElementsAre(101.5f, 111.5f, 121.5f, 1.5f, 11.5f, 21.5f));
 }
 
-TEST(EnFaceFigure, FollowsASurface) {
+TEST(EnFaceFigure, FollowsSurface) {
     const std::vector<float> surface{0, 1, 2, 0, 1, 2};
     const Figure figure = en_face_figure(counted_volume(), surface, 0, 1);
     EXPECT_THAT(figure.values, ElementsAre(100, 111, 122, 0, 11, 22));
@@ -79,7 +79,7 @@ TEST(Figures, ImpossibleSlicesAreRefused) {
     EXPECT_THROW(en_face_figure(counted_volume(), 0, 5), Error);
 }
 
-TEST(GrayPicture, MapsTheRangeAndClips) {
+TEST(GrayPicture, MapsRangeAndClips) {
     const Figure figure{4, 1, {-1, 0, 5, 11}, 0, 0};
     EXPECT_THAT(gray_picture(figure, GrayRange{0, 10}).pixels, ElementsAre(0, 0, 128, 255));
 }
@@ -89,13 +89,13 @@ TEST(GrayPicture, ConstantValuesAreBlack) {
     EXPECT_THAT(gray_picture(figure).pixels, ElementsAre(0, 0));
 }
 
-TEST(GrayPicture, HasSquarePixelsWhereSizesAreKnown) {
+TEST(GrayPicture, HasSquarePixelsForKnownSpacing) {
     const Picture picture = gray_picture({10, 10, std::vector<float>(100, 1.0f), 8.0, 2.0}, GrayRange{0, 1});
     EXPECT_EQ(picture.width, 40);
     EXPECT_EQ(picture.height, 10);
 }
 
-TEST(PercentileRange, LeavesAlmostNothingOutside) {
+TEST(PercentileRange, CoversAlmostAllValues) {
     Figure figure{1000, 1, {}, 0, 0};
     for (int i = 0; i < 1000; ++i) figure.values.push_back(static_cast<float>(i));
     const GrayRange range = percentile_range(figure);
@@ -118,7 +118,7 @@ Volume sparse_volume() {
     return volume;
 }
 
-TEST(PercentileRange, LeavesTheDecibelsOfZeroOut) {
+TEST(PercentileRange, ExcludesDecibelsOfZero) {
     Volume volume = sparse_volume();
     const GrayRange range = percentile_range(b_scan_figure(volume, 0));
     EXPECT_NEAR(range.black, 0, 1);
@@ -127,13 +127,13 @@ TEST(PercentileRange, LeavesTheDecibelsOfZeroOut) {
     EXPECT_EQ(percentile_range(b_scan_figure(volume, 0)).black, -175);
 }
 
-TEST(EnFaceFigure, DecibelsOfZeroAreTheLeastOfTheOthers) {
+TEST(EnFaceFigure, TreatsZeroAsSmallestOtherValueInDecibels) {
     const Figure figure = en_face_figure(sparse_volume(), 0, 10);  // two of ten: 0, 0.5; 1, 1.5; ...
     EXPECT_NEAR(figure.values[0], 0.05, 1e-5);
     EXPECT_NEAR(figure.values[39], 7.85, 1e-4);
 }
 
-TEST(EmptyValue, NeedsTiesAndAGap) {
+TEST(EmptyValue, RequiresTiesAndGap) {
     const auto found = [](const std::vector<double>& values) {
         EmptyValue empty;
         for (const double value : values) empty.add(value);

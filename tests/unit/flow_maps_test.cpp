@@ -54,7 +54,7 @@ Volume with_vessel() {
     return flow;
 }
 
-TEST(VesselMaps, TellAreaLengthAndFlux) {
+TEST(VesselMaps, ReportAreaLengthAndFlux) {
     const Volume flow = with_vessel();
     const Surfaces surfaces = planes(flow.grid, {5.5F, 20.5F, 30.5F});
     const VesselMaps maps = vessel_maps(flow, surfaces, {0, 1}, {});
@@ -70,7 +70,7 @@ TEST(VesselMaps, TellAreaLengthAndFlux) {
 }
 
 // 100 um are 10 A-scans and 5 B-scans, so windows are 11 x 5.
-TEST(VesselMaps, DensityIsOfTheSquareAround) {
+TEST(VesselMaps, DensityUsesSquareWindow) {
     const Volume flow = with_vessel();
     const VesselMaps maps = vessel_maps(flow, planes(flow.grid, {5.5F, 20.5F}), {0, 1}, {});
     const auto density = [&](std::int64_t a) { return maps.density[static_cast<std::size_t>(25 * width + a)]; };
@@ -79,7 +79,7 @@ TEST(VesselMaps, DensityIsOfTheSquareAround) {
     EXPECT_FLOAT_EQ(density(40), 0);
 }
 
-TEST(VesselMaps, WhatWasNotMeasuredCountsNothing) {
+TEST(VesselMaps, IgnoreUnmeasuredPositions) {
     Volume flow = with_vessel();
     for (std::int64_t a = 0; a < width; ++a) {
         for (std::int64_t z = 0; z < depth; ++z) at(flow, z, a, 7) = 0;  // a B-scan without values
@@ -98,7 +98,7 @@ TEST(VesselMaps, WhatWasNotMeasuredCountsNothing) {
 }
 
 // Single voxels and specks within one B-scan are noise. Voxels that fill a plane of the surrounding 27 are not.
-TEST(VesselMaps, SpecksAreNoVessels) {
+TEST(VesselMaps, IgnoreIsolatedSpecks) {
     Volume flow = flow_volume(depth, width, length);
     std::mt19937 random(2);
     for (std::int64_t i = 0; i < flow.grid.voxels() / 50; ++i) {
@@ -109,7 +109,7 @@ TEST(VesselMaps, SpecksAreNoVessels) {
     EXPECT_LT(vessel_stats(maps, flow.grid).density_percent, 0.1);
 }
 
-TEST(VesselMaps, AreOfAngiographyOnly) {
+TEST(VesselMaps, RequireAngiography) {
     Volume flow = with_vessel();
     const Surfaces surfaces = planes(flow.grid, {5.5F, 20.5F});
     flow.grid.quantity = "db";
@@ -121,7 +121,7 @@ TEST(VesselMaps, AreOfAngiographyOnly) {
     EXPECT_THROW(vessel_maps(flow, surfaces, {0, 1}, {}), Error);
 }
 
-TEST(Skeleton, IsTheMiddleOfAStripe) {
+TEST(Skeleton, FollowsMiddleOfStripe) {
     std::vector<float> map(30 * 20);
     for (std::size_t y = 8; y < 11; ++y) {
         for (std::size_t x = 3; x < 27; ++x) map[y * 30 + x] = 1;
@@ -144,7 +144,7 @@ TEST(Skeleton, LengthCountsDiagonals) {
 }
 
 // A vessel, its tail, and another vessel that is deeper and to the side.
-TEST(Tails, AreTakenOutAndVesselsStay) {
+TEST(Tails, AreRemovedWithoutVessels) {
     Volume flow = with_vessel();
     for (std::int64_t b = 0; b < length; ++b) {
         for (std::int64_t a = 20; a < 26; ++a) {
@@ -162,7 +162,7 @@ TEST(Tails, AreTakenOutAndVesselsStay) {
 }
 
 // From painted repeats to the map: vessels of known width in moving tissue.
-TEST(VesselMaps, OfMovingTissueHaveItsDensity) {
+TEST(VesselMaps, MeasureDensityInMovingTissue) {
     RepeatsScene scene;
     scene.b_scans = 6;
     scene.motion_um = 1;

@@ -86,7 +86,7 @@ constexpr auto plus(double more) {
 
 // ---- DICOM ----------------------------------------------------------------------------------------------------------
 
-TEST_F(ForeignFiles, DicomSlicesLieInTheOrderOfTheirPositionsWhateverTheirEncoding) {
+TEST_F(ForeignFiles, SortsDicomSlicesByPositionInAnyEncoding) {
     const Volume volume = read_volume(at("dicom"));
     expect(volume, [](auto b, auto a, auto z) { return 2 * written(b, a, z) - 100; });
     EXPECT_EQ(volume.grid.type, VoxelType::u16);
@@ -96,7 +96,7 @@ TEST_F(ForeignFiles, DicomSlicesLieInTheOrderOfTheirPositionsWhateverTheirEncodi
     EXPECT_EQ(volume.provenance.at("series"), "OPT 1 series 1");
 }
 
-TEST_F(ForeignFiles, OfSeveralDicomSeriesTheLargestOrTheNamedOneIsTaken) {
+TEST_F(ForeignFiles, ReadsLargestOrNamedDicomSeries) {
     const Volume largest = read_volume(at("two_series"));
     expect(largest, plus(10));
     EXPECT_THAT(largest.provenance.at("series"), AllOf(HasSubstr("OPT 2"), HasSubstr("OPT 1 series 1 (2 slices)")));
@@ -105,27 +105,27 @@ TEST_F(ForeignFiles, OfSeveralDicomSeriesTheLargestOrTheNamedOneIsTaken) {
     EXPECT_THAT(reading("two_series:3").line, AllOf(HasSubstr("no series \"3\""), HasSubstr("OPT 1 series 1")));
 }
 
-TEST_F(ForeignFiles, DicomPositionsThatOccurSeveralTimesAreTimePoints) {
+TEST_F(ForeignFiles, ReadsRepeatedDicomPositionsAsTimePoints) {
     SeriesFile series(at("times"));
     ASSERT_EQ(series.time_points(), 2);
     expect(series.read(1), plus(7));
     expect(series.read(0), plus(0));
 }
 
-TEST_F(ForeignFiles, DicomFramesLieInTheOrderOfTheirOwnPositions) {
+TEST_F(ForeignFiles, SortsDicomFramesByPosition) {
     const Volume volume = read_volume(at("frames.dcm"));
     expect(volume, [](auto b, auto a, auto z) { return written(2 - b, a, z); });
     EXPECT_NEAR(volume.grid.spacing_um[0], 3, 1e-9);
     EXPECT_NEAR(volume.grid.spacing_um[2], 25, 1e-6);
 }
 
-TEST_F(ForeignFiles, DicomSlicesWithScalesOfTheirOwnBecomeValues) {
+TEST_F(ForeignFiles, ConvertsDicomSlicesWithDifferentScales) {
     const Volume volume = read_volume(at("own_scales"));
     EXPECT_EQ(volume.grid.type, VoxelType::f32);
     expect(volume, [](auto b, auto a, auto z) { return 0.5 * static_cast<double>(b + 1) * written(b, a, z) - 1; });
 }
 
-TEST_F(ForeignFiles, OnlyTheBitsThatDicomFilesUseAreTaken) {
+TEST_F(ForeignFiles, MasksUnusedBitsOfDicomFiles) {
     expect(read_volume(at("bits.dcm")), plus(0), 1);
 }
 
@@ -149,7 +149,7 @@ TEST_F(ForeignFiles, DicomFilesPackedByCodecsAreUnpacked) {
     }
 }
 
-TEST_F(ForeignFiles, DicomFilesThatEndTooEarlyAreRefused) {
+TEST_F(ForeignFiles, RejectsTruncatedDicomFiles) {
     std::string bytes(static_cast<std::size_t>(std::filesystem::file_size(at("frames.dcm"))), '\0');
     std::ifstream(at("frames.dcm"), std::ios::binary).read(bytes.data(), std::ssize(bytes));
     for (const std::size_t size : {std::size_t{140}, bytes.size() / 2, bytes.size() - 1}) {
@@ -162,7 +162,7 @@ TEST_F(ForeignFiles, DicomFilesThatEndTooEarlyAreRefused) {
 
 // ---- Thorlabs -------------------------------------------------------------------------------------------------------
 
-TEST_F(ForeignFiles, ThorlabsPictureIsAVolume) {
+TEST_F(ForeignFiles, ThorlabsPictureIsVolume) {
     const Volume volume = read_volume(at("both.oct"));
     expect(volume, plus(-30.5));
     EXPECT_NEAR(volume.grid.spacing_um[0], 3, 1e-9);
@@ -291,7 +291,7 @@ TEST_F(ForeignFiles, DamagedMatlabFilesAreRefused) {
 
 // ---- folders of pictures --------------------------------------------------------------------------------------------
 
-TEST_F(ForeignFiles, PicturesOfAFolderAreSlicesInNaturalOrder) {
+TEST_F(ForeignFiles, ReadsFolderOfPicturesInNaturalOrder) {
     expect(read_volume(at("png16")), plus(300));
     expect(read_volume(at("png8")), [](auto b, auto a, auto z) { return std::floor(written(b, a, z) / 16); });
     const Volume tiff = read_volume(at("tiff"));
@@ -300,12 +300,12 @@ TEST_F(ForeignFiles, PicturesOfAFolderAreSlicesInNaturalOrder) {
     EXPECT_EQ(Series(at("png16")).steps(), 1);
 }
 
-TEST_F(ForeignFiles, AFolderOfVolumesStaysASeries) {
+TEST_F(ForeignFiles, ReadsFolderOfVolumesAsSeries) {
     EXPECT_FALSE(is_volume_name(at("series")));
     EXPECT_EQ(Series(at("series")).steps(), 2);
 }
 
-TEST_F(ForeignFiles, PicturesThatAreNotAlikeAreRefused) {
+TEST_F(ForeignFiles, RejectsPicturesOfDifferentSizes) {
     EXPECT_THAT(reading("uneven").line, AllOf(HasSubstr("2.png: has 4 x 7"), HasSubstr("1.png has 5 x 7")));
     EXPECT_THAT(reading("huge").line, HasSubstr("900000 x 900000"));
 }
@@ -334,7 +334,7 @@ TEST_F(ForeignFiles, OctprozRecordingsAreScans) {
 
 // ---- real series ----------------------------------------------------------------------------------------------------
 
-TEST(ForeignSamples, MagneticResonanceSlices) {
+TEST(ForeignSamples, ReadsMagneticResonanceSlices) {
     const char* samples = std::getenv("ECHOLUX_DATA");
     if (samples == nullptr) GTEST_SKIP() << "set ECHOLUX_DATA to a folder with volumes/dicom_mr";
     const Volume volume = read_volume(std::filesystem::path(samples) / "volumes" / "dicom_mr");

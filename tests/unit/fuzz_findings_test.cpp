@@ -24,17 +24,17 @@ class FuzzFindings : public testing::Test {
 };
 
 // No two lines were similar: the best score was negative, so no shape reached nine tenths of it.
-TEST_F(FuzzFindings, LinesThatAreUnlikeEachOther) {
+TEST_F(FuzzFindings, GuessesLayoutOfDissimilarLines) {
     EXPECT_FALSE(guess_raw(found("raw_guess/found_unlike_lines", "x.raw")).empty());
 }
 
-TEST_F(FuzzFindings, EmptyFilesOfNumbers) {
+TEST_F(FuzzFindings, RejectsEmptyFilesOfNumbers) {
     EXPECT_THAT(error_of([&] { read_calibration(found("f32/found_empty", "x.f32"), 0, "dark"); }).line,
                 HasSubstr("contains no numbers"));
 }
 
 // With chunks of one voxel, the library takes seconds to select them.
-TEST_F(FuzzFindings, ChunksWithoutEnd) {
+TEST_F(FuzzFindings, LimitsNumberOfChunks) {
     const std::filesystem::path file = found("hdf5/found_many_chunks", "x.h5");
     const Caught caught = error_of([&] { read_volume(file); });
     if (caught.code == ErrorCode::bad_setting) GTEST_SKIP() << "built without HDF5";
@@ -42,14 +42,14 @@ TEST_F(FuzzFindings, ChunksWithoutEnd) {
 }
 
 // An irrelevant element claimed 1.8 GB, which GDCM allocated.
-TEST_F(FuzzFindings, DicomElementsThatClaimMuch) {
+TEST_F(FuzzFindings, LimitsMemoryClaimedByDicomElements) {
     const std::filesystem::path file = found("dicom/found_gdcm_allocates", "x.dcm");
     const Caught caught = error_of([&] { read_volume(file); });
     EXPECT_NE(caught.code, ErrorCode::out_of_memory) << caught.line;
 }
 
 // The product of the dimensions overflowed 64 bits, and a small buffer was overrun.
-TEST_F(FuzzFindings, SidesWithoutEnd) {
+TEST_F(FuzzFindings, LimitsProductOfSides) {
     const std::filesystem::path zarr = folder_ / "x.ome.zarr";
     std::filesystem::create_directories(zarr / "0");
     std::ofstream(zarr / ".zgroup") << R"({"zarr_format": 2})";
@@ -64,7 +64,7 @@ TEST_F(FuzzFindings, SidesWithoutEnd) {
 }
 
 // After a file that could not be opened, the previous one was requested again.
-TEST_F(FuzzFindings, ADamagedTimePointBetweenTwoLooksAtAnother) {
+TEST_F(FuzzFindings, SkipsDamagedTimePointBetweenTwo) {
     Volume volume;
     volume.grid.depth = 4;
     volume.grid.a_scans = 3;

@@ -17,7 +17,7 @@ std::uint16_t compilers_half(float value) {
     return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
 }
 
-TEST(Half, RoundsAsTheCompilerDoes) {
+TEST(Half, RoundsLikeCompiler) {
     for (std::uint64_t bits = 0; bits <= 0x477fe000u; bits += 1021) {  // up to 65504, a few thousand per octave
         const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
         ASSERT_EQ(Half{}(value), compilers_half(value)) << value;
@@ -38,14 +38,14 @@ TEST(Half, RoundsTiesToEven) {
     }
 }
 
-TEST(Half, StaysAtTheGreatestInsteadOfInfinity) {
+TEST(Half, SaturatesInsteadOfInfinity) {
     for (const float value : {65504.0f, 65519.0f, 65520.0f, 1e9f, INFINITY}) {
         EXPECT_EQ(Half{}(value), 0x7bff) << value;
         EXPECT_EQ(Half{}(-value), 0xfbff) << value;
     }
 }
 
-TEST(HalfVoxels, AreTheRoundedValues) {
+TEST(HalfVoxels, AreRoundedValues) {
     ReconstructionSpec spec = plain_spec(64, 2);
     spec.recipe.quantity = Quantity::db;
     spec.recipe.voxel = VoxelType::f32;

@@ -21,7 +21,7 @@ class Working : public testing::Test {
     Jobs jobs_;
 };
 
-TEST_F(Working, TheLastStepIsDoneByWhoeverCollects) {
+TEST_F(Working, RunsLastStepInCollectingThread) {
     std::thread::id worker, last;
     jobs_.start(
         "open",
@@ -38,7 +38,7 @@ TEST_F(Working, TheLastStepIsDoneByWhoeverCollects) {
     EXPECT_TRUE(failures_.empty());
 }
 
-TEST_F(Working, TellsHowFarItIs) {
+TEST_F(Working, ReportsProgress) {
     std::latch told(1), heard(1);
     const std::uint64_t id = jobs_.start(
         "opening a.nrrd",
@@ -72,7 +72,7 @@ Jobs::LastStep endless(Progress& progress) {
     for (;;) progress.advance(1);
 }
 
-TEST_F(Working, StopsWhenItIsCancelledAndSaysNothing) {
+TEST_F(Working, CancelsWithoutReport) {
     bool is_last_done = false;
     const std::uint64_t endless_one = jobs_.start("endless", endless, fails());
     jobs_.start(
@@ -84,7 +84,7 @@ TEST_F(Working, StopsWhenItIsCancelledAndSaysNothing) {
     EXPECT_TRUE(failures_.empty());
 }
 
-TEST_F(Working, WhatWasCancelledTooLateLeavesNothing) {
+TEST_F(Working, SkipsLastStepOfCancelledJob) {
     bool is_last_done = false;
     std::latch begun(1), go_on(1);
     const std::uint64_t id = jobs_.start(
@@ -102,7 +102,7 @@ TEST_F(Working, WhatWasCancelledTooLateLeavesNothing) {
     EXPECT_FALSE(is_last_done);
 }
 
-TEST_F(Working, WhatIsThrownIsHeardByWhoeverCollects) {
+TEST_F(Working, ReportsErrorsWhenCollected) {
     jobs_.start(
         "a", [](Progress&) -> Jobs::LastStep { throw Error(ErrorCode::bad_file, "is broken", "a.nrrd"); }, fails());
     jobs_.start(
@@ -118,7 +118,7 @@ TEST_F(Working, WhatIsThrownIsHeardByWhoeverCollects) {
     EXPECT_EQ(failures_[2], "stage: is lost");
 }
 
-TEST_F(Working, ALastStepMayBeginAnotherJob) {
+TEST_F(Working, LastStepMayBeginAnotherJob) {
     bool is_second_done = false;
     jobs_.start(
         "first",
@@ -133,7 +133,7 @@ TEST_F(Working, ALastStepMayBeginAnotherJob) {
     EXPECT_TRUE(is_second_done);
 }
 
-TEST(Jobs, WhoeverLetsGoOfThemCancelsAll) {
+TEST(Jobs, CancelAllWhenDestroyed) {
     bool is_last_done = false;
     {
         Jobs jobs;

@@ -29,7 +29,7 @@ LayerRecipe retina_layers() {
 
 class SlowLayers : public testing::TestWithParam<std::int64_t> {};
 
-TEST_P(SlowLayers, OfSimulatedRetinasWithVesselsLieWithinPartsOfAVoxel) {
+TEST_P(SlowLayers, FindsSurfacesBelowVesselsWithSubvoxelError) {
     for (const double brightness : {db_25, db_15}) {
         Simulation s{.scene = "retina", .a_scans = 128, .b_scans = 96};
         s.seed = GetParam();

@@ -54,7 +54,7 @@ LayeredScene flat_scene(const Size3& size) {
     return scene;
 }
 
-TEST(FoundSurfaces, OfFlatLayersAreExact) {
+TEST(FoundSurfaces, AreExactForFlatLayers) {
     for (const Size3& size : {Size3{96, 40, 24}, Size3{97, 33, 1}, Size3{96, 1, 20}}) {
         const LayeredScene scene = flat_scene(size);
         const Surfaces surfaces = found_in(scene, search_for({0, 0, 0, 0}));
@@ -67,7 +67,7 @@ TEST(FoundSurfaces, OfFlatLayersAreExact) {
 
 class RetinaSurfaces : public testing::TestWithParam<std::tuple<unsigned, double>> {};
 
-TEST_P(RetinaSurfaces, LieWithinPartsOfAVoxel) {
+TEST_P(RetinaSurfaces, HaveSubvoxelError) {
     const auto [seed, snr_db] = GetParam();
     const LayeredScene scene = retina_scene({256, 128, 64}, seed, snr_db);
     const Surfaces surfaces = found_in(scene, search_for(retina_polarities));
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(FiveSeeds, RetinaSurfaces,
 
 // A pit as in a coarse scan of a fovea: four rows per A-scan, far steeper than blocks of A-scans can show. Parts that
 // are not followed must not be marked ok.
-TEST(FoundSurfaces, FollowASteepPit) {
+TEST(FoundSurfaces, FollowSteepPit) {
     LayeredScene scene{{256, 64, 48}, {}, {}};
     std::vector<float> pit, below(static_cast<std::size_t>(scene.lines()), 190.5F);
     for (std::int64_t line = 0; line < scene.lines(); ++line) {
@@ -112,7 +112,7 @@ TEST(FoundSurfaces, FollowASteepPit) {
     RecordProperty("mean", std::to_string(sum / ok));
 }
 
-TEST(FoundSurfaces, OfASingleBScan) {
+TEST(FoundSurfaces, AreFoundInSingleBScan) {
     const LayeredScene scene = retina_scene({256, 256, 1}, 7, 25);
     const Surfaces surfaces = found_in(scene, search_for(retina_polarities));
     EXPECT_LE(errors_of(surfaces, scene).mean, 1.2);
@@ -120,7 +120,7 @@ TEST(FoundSurfaces, OfASingleBScan) {
 }
 
 // Without polarities, only the number of boundaries constrains the search.
-TEST(FoundSurfaces, OfAnyPolarity) {
+TEST(FoundSurfaces, AreFoundForAnyPolarity) {
     LayeredScene scene{{96, 64, 32}, {}, {}};
     for (const float at : {20.5f, 38.5f, 56.5f, 76.5f})
         scene.boundaries.emplace_back(static_cast<std::size_t>(scene.lines()), at);
@@ -130,7 +130,7 @@ TEST(FoundSurfaces, OfAnyPolarity) {
     EXPECT_LE(errors_of(found_in(scene, search_for({0, 0, 0, 0})), scene).mean, 0.5);
 }
 
-TEST(FoundSurfaces, OfAMirroredVolumeAreMirrored) {
+TEST(FoundSurfaces, MirrorWithVolume) {
     const Size3 size{160, 48, 24};
     const LayeredScene scene = retina_scene(size, 4, 20);
     LayeredScene mirrored = scene;
@@ -153,7 +153,7 @@ TEST(FoundSurfaces, OfAMirroredVolumeAreMirrored) {
     }
 }
 
-TEST(FoundSurfaces, HaveTheSameBitsForAnyNumberOfThreads) {
+TEST(FoundSurfaces, HaveSameBitsForAnyNumberOfThreads) {
     const LayeredScene scene = retina_scene({160, 48, 24}, 5, 20);
     set_thread_count(1);
     const Surfaces one = found_in(scene, search_for(retina_polarities));
@@ -167,7 +167,7 @@ TEST(FoundSurfaces, HaveTheSameBitsForAnyNumberOfThreads) {
     }
 }
 
-TEST(FoundSurfaces, OfNoiseAreNone) {
+TEST(FoundSurfaces, AreMissingInNoise) {
     for (const Size3& size : {Size3{256, 64, 16}, Size3{512, 64, 1}}) {
         LayeredScene scene{size, {}, {}};
         paint(scene, {0});
@@ -179,14 +179,14 @@ TEST(FoundSurfaces, OfNoiseAreNone) {
     }
 }
 
-TEST(FoundSurfaces, OfNothingAreNone) {
+TEST(FoundSurfaces, AreMissingInEmptyVolume) {
     LayeredScene scene{{64, 16, 16}, {}, {}};
     paint(scene, {0});
     EXPECT_EQ(share_of(found_in(scene, search_for({0})), Reason::no_signal), 1);
 }
 
 // A part without tissue has no surfaces and does not inherit them from its neighbours.
-TEST(FoundSurfaces, EndWhereTissueEnds) {
+TEST(FoundSurfaces, EndWithTissue) {
     LayeredScene scene = flat_scene({96, 64, 32});
     std::mt19937 random(6);
     for (std::int64_t line = 0; line < scene.lines(); ++line) {
@@ -205,7 +205,7 @@ TEST(FoundSurfaces, EndWhereTissueEnds) {
 }
 
 // Surfaces are not extended where a boundary fades.
-TEST(FoundSurfaces, EndWhereNothingSpeaksForThem) {
+TEST(FoundSurfaces, EndWhereBoundaryFades) {
     LayeredScene scene{{96, 96, 32}, {}, {}};
     for (const float at : {20.5f, 60.5f}) scene.boundaries.emplace_back(static_cast<std::size_t>(scene.lines()), at);
     paint(scene, {0, 1, 0.1});
@@ -230,7 +230,7 @@ TEST(FoundSurfaces, EndWhereNothingSpeaksForThem) {
 }
 
 // Voxels without values affect only the positions next to them.
-TEST(FoundSurfaces, LieWhereTheyDidBesideVoxelsWithoutAValue) {
+TEST(FoundSurfaces, AreUnaffectedByMissingVoxelsNearby) {
     const LayeredScene whole = three_boundaries(5);
     LayeredScene scene = whole;
     const auto empty = [&](std::int64_t line, std::int64_t first, std::int64_t last) {
@@ -259,7 +259,7 @@ TEST(FoundSurfaces, LieWhereTheyDidBesideVoxelsWithoutAValue) {
     }
 }
 
-TEST(FoundSurfaces, OfWhatIsNoBrightnessAreRefused) {
+TEST(FoundSurfaces, AreRejectedForNonIntensities) {
     SilentProgress silent;
     const LayeredScene scene = three_boundaries(6);
     Volume volume;
@@ -278,7 +278,7 @@ TEST(FoundSurfaces, OfWhatIsNoBrightnessAreRefused) {
     }
 }
 
-TEST(FoundSurfaces, TooManyAreRefused) {
+TEST(FoundSurfaces, RejectTooManyBoundaries) {
     const LayeredScene scene = flat_scene({96, 8, 8});
     EXPECT_THROW(found_in(scene, search_for(std::vector<int>(30, 0))), Error);
 }
@@ -292,7 +292,7 @@ TEST(LayerPresets, AllCanBeRead) {
     EXPECT_THROW(layer_preset_named("retinal"), Error);
 }
 
-TEST(LayerRecipes, BecomeRows) {
+TEST(LayerRecipes, ConvertDistancesToRows) {
     LayerRecipe recipe;
     recipe.names = "a b";
     recipe.polarity = {1, -1};
@@ -306,7 +306,7 @@ TEST(LayerRecipes, BecomeRows) {
     EXPECT_EQ(wanted[1].max_rows, 0);
 }
 
-TEST(LayerRecipes, ThatContradictThemselvesAreRefused) {
+TEST(LayerRecipes, RejectContradictions) {
     const auto refused = [](auto change, double row_um = 2) {
         LayerRecipe recipe;
         change(recipe);

@@ -33,7 +33,7 @@ Volume linear_volume(std::array<double, 3> spacing_um) {
     return volume;
 }
 
-TEST(LineProfiles, AreExactWhereValuesGrowLinearly) {
+TEST(LineProfiles, AreExactForLinearValues) {
     const LineProfile profile = line_profile(linear_volume({2, 10, 20}), {2, 10, 0}, {12, 40, 80});
     ASSERT_GT(profile.values.size(), 10u);
     EXPECT_NEAR(profile.length, std::hypot(10, 30, 80), 1e-9);
@@ -47,7 +47,7 @@ TEST(LineProfiles, AreExactWhereValuesGrowLinearly) {
     }
 }
 
-TEST(LineProfiles, OfUnknownSpacingCountVoxels) {
+TEST(LineProfiles, CountVoxelsWithoutSpacing) {
     const LineProfile profile = line_profile(linear_volume({0, 0, 0}), {0, 0, 0}, {4, 0, 0});
     EXPECT_FALSE(profile.has_spacing);
     EXPECT_EQ(profile.length, 4);
@@ -61,7 +61,7 @@ TEST(LineProfiles, RefuseComplexVoxels) {
     EXPECT_THROW(line_profile(volume, {0, 0, 0}, {1, 0, 0}), Error);
 }
 
-TEST(Orientation, LettersAreThoseOfRadiology) {
+TEST(Orientation, LettersFollowRadiology) {
     EXPECT_EQ(orientation_of({{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}), "PLS");   // axial, from the feet
     EXPECT_EQ(orientation_of({{{0, 1, 0}, {0, 0, -1}, {1, 0, 0}}}), "IPL");  // sagittal
     EXPECT_EQ(orientation_of({{{0.9, 0.1, 0}, {-0.1, 0.9, 0}, {0, 0, -2}}}), "PLI");

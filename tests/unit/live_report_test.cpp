@@ -23,7 +23,7 @@ std::string line_of(const LiveReport& report) {
     return problem ? problem->line() : "";
 }
 
-TEST(LiveReport, AllThatWasAskedForIsNoProblem) {
+TEST(LiveReport, CompletedJobHasNoProblem) {
     LiveReport report = report_of_a_good_job();
     EXPECT_EQ(line_of(report), "");
     report.recorder.reset();
@@ -31,7 +31,7 @@ TEST(LiveReport, AllThatWasAskedForIsNoProblem) {
     EXPECT_EQ(line_of(report), "");
 }
 
-TEST(LiveReport, WhatIsMissingIsTold) {
+TEST(LiveReport, ReportsMissingData) {
     LiveReport empty = report_of_a_good_job();
     empty.recorder->blocks = 0;
     EXPECT_THAT(line_of(empty), HasSubstr("nothing came that could be recorded"));
@@ -63,7 +63,7 @@ TEST(LiveReport, WhatIsMissingIsTold) {
     EXPECT_THAT(line_of(failed), HasSubstr("the graphics device was lost"));
 }
 
-TEST(LiveReport, AnInterruptedJobIsCancelledAndReportsProgress) {
+TEST(LiveReport, InterruptedJobIsCancelledAndReportsProgress) {
     LiveReport report = report_of_a_good_job();
     report.asked_volumes = 400;
     report.session.arrived.volumes = 85;
@@ -81,7 +81,7 @@ TEST(LiveReport, AnInterruptedJobIsCancelledAndReportsProgress) {
     EXPECT_EQ(problem_of(report)->code(), ErrorCode::cancelled);
 }
 
-TEST(LiveReport, AnInterruptedJobAlsoReportsOtherErrors) {
+TEST(LiveReport, AddsOtherErrorsToInterruption) {
     LiveReport report = report_of_a_good_job();
     report.asked_volumes = 400;
     report.was_cut_short = true;

@@ -10,7 +10,7 @@ namespace echolux {
 namespace {
 
 // Searches for one boundary too many in the speckle around a bright line: few positions look like one.
-TEST(MissingSurfaces, AreNotSaidToBeSure) {
+TEST(MissingSurfaces, AreNotReportedAsCertain) {
     const std::vector<float> boundaries{60.5f, 120.5f, 123.5f, 180.5f};
     for (const double below : {0.05, 1.0}) {
         const LayeredScene scene = blurred(boundaries, {0.01, 1, 50, below, 0.02}, {256, 96, 32}, 3);
@@ -32,7 +32,7 @@ TEST(MissingSurfaces, AreNotSaidToBeSure) {
 }
 
 // Positions reported as certain are at boundaries, and no two coincide.
-TEST(MissingSurfaces, HaveNoPlace) {
+TEST(MissingSurfaces, HaveNoPosition) {
     const LayeredScene scene = three_boundaries(4);
     for (std::size_t surplus = 1; surplus <= 3; ++surplus) {
         const Surfaces surfaces = found_in(scene, search_for(std::vector<int>(3 + surplus, 0), 0));

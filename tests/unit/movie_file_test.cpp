@@ -46,14 +46,14 @@ TEST(FrameRates, AreExactFractions) {
     EXPECT_EQ(parsed_frame_rate("0.1", ""), (FrameRate{1, 10}));
 }
 
-TEST(FrameRates, WhatIsNoneIsRefusedByItsName) {
+TEST(FrameRates, RejectsInvalidRatesByName) {
     for (const char* text : {"", "0", "-30", "30/0", "0/1", "30/", "/1", "3o", "30 ", "1e3", "+30", "30.", ".5", "1/-2",
                              "12.3456789", "99999999999999999999", "2000000", "1/2/3", "nan"}) {
         EXPECT_THAT(refusal([&] { parsed_frame_rate(text, "--fps"); }), testing::StartsWith("--fps")) << text;
     }
 }
 
-TEST(MovieNames, SayWhatIsInThem) {
+TEST(MovieNames, SelectCodecAndContainer) {
     const auto codec = [](const char* name) { return movie_codec(name, MovieCodec::automatic); };
     EXPECT_EQ(codec("a.mp4"), MovieCodec::h264);
     EXPECT_EQ(codec("A.MKV"), MovieCodec::h264);
@@ -77,7 +77,7 @@ MovieFormat format_of(std::int64_t width, std::int64_t height) {
     return format;
 }
 
-TEST(Movies, WhatCannotBeIsRefusedBeforeAnythingIsWritten) {
+TEST(Movies, RejectsInvalidFormatsBeforeWriting) {
     const TemporaryFolder folder;
     const auto refused = [&](const char* name, const std::function<void(MovieFormat&)>& change) {
         MovieFormat format = format_of(64, 48);
@@ -99,7 +99,7 @@ TEST(Movies, WhatCannotBeIsRefusedBeforeAnythingIsWritten) {
 }
 
 // Formulas of ITU-R BT.709-6, sections 3.2 to 3.4, for full-range colours.
-TEST(Yuv, ColoursAreThoseOfBt709) {
+TEST(Yuv, ColoursMatchBt709) {
     struct Case {
         std::array<std::uint8_t, 4> rgba;
         double y, cb, cr;
@@ -129,7 +129,7 @@ TEST(Yuv, ColoursAreThoseOfBt709) {
 }
 
 // A chroma sample weights its column by 1/2 and both neighbouring columns by 1/4, over two rows. Only column 2 is red.
-TEST(Yuv, ChromaLiesOnEveryOtherColumn) {
+TEST(Yuv, PlacesChromaOnEverySecondColumn) {
     Pixels rgba = plain(8, {0, 0, 0, 255});
     for (const std::size_t row : {std::size_t{0}, std::size_t{1}}) rgba[16 * row + 8] = 255;  // column 2
     std::array<std::uint8_t, 8> y{};
@@ -141,7 +141,7 @@ TEST(Yuv, ChromaLiesOnEveryOtherColumn) {
     EXPECT_EQ(y[1], 16);
 }
 
-TEST(Palette, FewColoursStayAsTheyAre) {
+TEST(Palette, KeepsFewColoursUnchanged) {
     Pixels rgba;
     const std::array<std::array<std::uint8_t, 4>, 4> colours{
         {{0, 0, 0, 255}, {255, 255, 255, 255}, {200, 40, 40, 255}, {20, 20, 220, 255}}};
@@ -154,7 +154,7 @@ TEST(Palette, FewColoursStayAsTheyAre) {
     }
 }
 
-TEST(Palette, ManyColoursAreNear) {
+TEST(Palette, ManyColoursAreApproximated) {
     constexpr std::int64_t side = 128;
     Pixels rgba;
     for (std::int64_t y = 0; y < side; ++y) {
@@ -175,7 +175,7 @@ TEST(Palette, ManyColoursAreNear) {
     EXPECT_LT(std::sqrt(squares / static_cast<double>(3 * codes.size())), 6);  // 256 of 16384 colours
 }
 
-TEST(Palette, TransparentPixelsAreTheLastColour) {
+TEST(Palette, TransparentPixelsUseLastColour) {
     Pixels rgba = plain(3, {10, 20, 30, 255});
     rgba[7] = 0;
     std::array<std::uint8_t, 3> codes{};
@@ -202,7 +202,7 @@ TEST(PngSeriesOf, PicturesAreExactAndNumbered) {
     EXPECT_EQ(read_png(folder.path() / "f/new-folder/frame_0001.png").pixels, plain(6, {5, 6, 7, 8}));
 }
 
-TEST(PngSeriesOf, ALongerOldSeriesIsNotMixedIn) {
+TEST(PngSeriesOf, RejectsFolderWithLongerSeries) {
     const TemporaryFolder folder;
     write_png(folder.path() / "frame_0003.png", {1, 1, 4, {1, 2, 3, 4}, {}});
     EXPECT_THAT(refusal([&] { create_movie(folder.path(), format_of(4, 4)); }), testing::HasSubstr("frame_0003.png"));

@@ -24,7 +24,7 @@ std::string repeated(const std::string& text, int count) {
     return all;
 }
 
-TEST(Depth, OfJsonHasAnEnd) {
+TEST(Depth, LimitsNestingOfJson) {
     const auto nested = [](int depth) { return repeated("[", depth) + repeated("]", depth); };
     EXPECT_EQ(parsed_json(nested(64), "x", "").size(), 1u);
     EXPECT_THAT(error_of([&] { parsed_json(nested(65), "x.json", "copy it"); }).line,
@@ -38,7 +38,7 @@ TEST(Depth, OfJsonHasAnEnd) {
     EXPECT_EQ(parsed_json(repeated("[[[]]],", 0) + "[" + repeated("[[]],", 500) + "[]]", "x", "").size(), 501u);
 }
 
-TEST(Depth, OfTomlHasAnEnd) {
+TEST(Depth, LimitsNestingOfToml) {
     const auto refused = [](const std::string& text) {
         const auto caught = error_of([&] { toml_entries(text, "x.toml"); });
         EXPECT_EQ(caught.code, ErrorCode::bad_file);
@@ -57,7 +57,7 @@ TEST(Depth, OfTomlHasAnEnd) {
     EXPECT_TRUE(refused("[a]\nb = 'it''s' # it's\nc = " + repeated("[", many))) << "behind a comment";
 }
 
-TEST(Depth, OfTomlThatPeopleWriteIsNoMatter) {
+TEST(Depth, AcceptsUsualToml) {
     const std::string numbers = "[a]\nb = [" + repeated("1.5, -2.25e-3, ", 5000) + "0.0]\n";
     EXPECT_EQ(toml_entries(numbers, "x").size(), 1u);
     const std::string texts =
@@ -91,7 +91,7 @@ class NamedFiles : public testing::Test {
     TemporaryFolder folder_;
 };
 
-TEST_F(NamedFiles, LieBesideOrBelow) {
+TEST_F(NamedFiles, MayBeBesideOrBelow) {
     for (const char* name : {"v.raw", "./v.raw", "below/v.raw", "below/../v.raw", "in.raw"}) {
         EXPECT_EQ(refusal(name), "") << name;
         EXPECT_EQ(refusal(name, "again/x.nhdr"), "") << "by a link to the folder: " << name;
@@ -99,7 +99,7 @@ TEST_F(NamedFiles, LieBesideOrBelow) {
     EXPECT_EQ(refusal((folder_ / "data/v.raw").string()), "") << "a whole name of a file beside it";
 }
 
-TEST_F(NamedFiles, DoNotLieElsewhere) {
+TEST_F(NamedFiles, MayNotBeElsewhere) {
     for (const std::string& name :
          {std::string("../other/v.raw"), std::string("below/../../other/v.raw"), std::string("out.raw"),
           std::string("out/v.raw"), std::string("/etc/passwd"), std::string("../../../../../../../etc/passwd"),
@@ -114,7 +114,7 @@ TEST_F(NamedFiles, DoNotLieElsewhere) {
     EXPECT_THAT(refusal("below"), HasSubstr("cannot be read"));
 }
 
-TEST_F(NamedFiles, LieInOtherFoldersWhereTheUserSaysSo) {
+TEST_F(NamedFiles, MayBeInFoldersAllowedByUser) {
     setenv(data_folders_variable, ("/nowhere:" + (folder_ / "other").string()).c_str(), 1);
     EXPECT_EQ(refusal("../other/v.raw"), "");
     EXPECT_EQ(refusal("out.raw"), "");
@@ -123,7 +123,7 @@ TEST_F(NamedFiles, LieInOtherFoldersWhereTheUserSaysSo) {
     EXPECT_THAT(refusal("../other/v.raw"), HasSubstr("outside")) << "an empty name is no folder";
 }
 
-TEST(RegularFiles, AreAllThatIsOpened) {
+TEST(RegularFiles, AreRequired) {
     const TemporaryFolder folder;
     const fs::path fifo = folder / "fifo";
     ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
@@ -137,7 +137,7 @@ TEST(RegularFiles, AreAllThatIsOpened) {
                 HasSubstr("is too large (cut it)"));
 }
 
-TEST(RegularFiles, HaveLinesOfABoundedLength) {
+TEST(RegularFiles, LimitLengthOfLines) {
     std::istringstream stream("ab\n\nabc\nlast");
     std::string line;
     EXPECT_TRUE(read_line(stream, line, 3, "x") && line == "ab");

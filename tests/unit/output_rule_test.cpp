@@ -15,13 +15,13 @@ bool is_foreign(const std::filesystem::path&) {
     return false;
 }
 
-TEST(OutputRule, WhatIsNotThereIsFree) {
+TEST(OutputRule, AcceptsNewFiles) {
     const TemporaryFolder folder;
     EXPECT_NO_THROW(check_outputs({{folder / "a.csv"}, {folder / "b.csv"}, {""}}, {folder / "c.csv", ""}, false));
     EXPECT_EQ(folder.entries(), 0u);
 }
 
-TEST(OutputRule, WhatIsThereIsReplacedWhereItIsOurs) {
+TEST(OutputRule, ReplacesOnlyFilesOfProgram) {
     const TemporaryFolder folder;
     const auto path = folder.write("a.csv", "1");
     EXPECT_NO_THROW(check_outputs({{path, is_own}}, {}, false));
@@ -34,7 +34,7 @@ TEST(OutputRule, WhatIsThereIsReplacedWhereItIsOurs) {
 }
 
 // A table named like a picture would be opened as one.
-TEST(OutputRule, NamesEndInWhatTheyAre) {
+TEST(OutputRule, RequiresMatchingExtensions) {
     const TemporaryFolder folder;
     const auto refused = [&](const char* name) {
         return error_of([&] { check_outputs({{folder / name, is_own, {".csv", ".txt"}}}, {}, true); }).line;
@@ -44,7 +44,7 @@ TEST(OutputRule, NamesEndInWhatTheyAre) {
     EXPECT_EQ(refused("a.csv") + refused("A.TXT"), "");
 }
 
-TEST(OutputRule, InputsStayUnderEveryNameWhateverTheUserSays) {
+TEST(OutputRule, NeverReplacesInputs) {
     const TemporaryFolder folder;
     const auto path = folder.write("in.csv", "1");
     std::filesystem::create_symlink(path, folder / "symbolic.csv");
@@ -58,7 +58,7 @@ TEST(OutputRule, InputsStayUnderEveryNameWhateverTheUserSays) {
     }
 }
 
-TEST(OutputRule, AFolderOfInputsIsItsFiles) {
+TEST(OutputRule, ProtectsFilesInInputFolder) {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "series");
     const auto part = folder.write("series/t0.nrrd", "1");
@@ -74,7 +74,7 @@ TEST(OutputRule, AFolderOfInputsIsItsFiles) {
                 HasSubstr("is an input"));
 }
 
-TEST(OutputRule, TwoResultsHaveTwoNames) {
+TEST(OutputRule, RejectsSameNameTwice) {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "sub");
     const auto twice = error_of([&] {
@@ -83,7 +83,7 @@ TEST(OutputRule, TwoResultsHaveTwoNames) {
     EXPECT_THAT(twice.line, HasSubstr("is the name of two results"));
 }
 
-TEST(OutputRule, OneFolderMayBeMissing) {
+TEST(OutputRule, CreatesOnlyOneFolder) {
     const TemporaryFolder folder;
     EXPECT_NO_THROW(check_outputs({{folder / "new/a.csv"}}, {}, false));
     EXPECT_THAT(error_of([&] { check_outputs({{folder / "not/there/a.csv"}}, {}, true); }).line,

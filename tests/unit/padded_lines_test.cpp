@@ -24,7 +24,7 @@ PaddedLines noise_of(std::int64_t depth, unsigned seed) {
 
 class PaddedSums : public testing::TestWithParam<std::int64_t> {};
 
-TEST_P(PaddedSums, SeeZerosBeyondLines) {
+TEST_P(PaddedSums, PadWithZeros) {
     const std::int64_t depth = GetParam();
     const PaddedLines a = noise_of(depth, 1), b = noise_of(depth, 2);
     std::vector<const float*> others;

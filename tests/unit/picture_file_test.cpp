@@ -25,7 +25,7 @@ std::string write(const std::filesystem::path& path, const PictureShape& shape) 
     return writer->finish();
 }
 
-TEST(PictureFile, TextsComeBack) {
+TEST(PictureFile, RoundTripsTexts) {
     const TemporaryFolder folder;
     for (const char* name : {"a.png", "a.tif", "A.TIFF"}) {
         for (const int bits : {8, 16}) {
@@ -39,13 +39,13 @@ TEST(PictureFile, TextsComeBack) {
     }
 }
 
-TEST(PictureFile, TheSamePixelsHaveTheSameFingerprintInAnyFormat) {
+TEST(PictureFile, HasSameFingerprintInAnyFormat) {
     const TemporaryFolder folder;
     EXPECT_EQ(write(folder / "a.png", {9, 5, 3, 16}), write(folder / "a.tif", {9, 5, 3, 16}));
     EXPECT_NE(write(folder / "a.png", {9, 5, 3, 16}), write(folder / "b.png", {9, 6, 3, 16}));
 }
 
-TEST(PictureFile, NothingIsLeftOfWhatIsNotFinished) {
+TEST(PictureFile, RemovesUnfinishedFiles) {
     const TemporaryFolder folder;
     for (const char* name : {"a.png", "a.tif"}) {
         create_picture(folder / name, {4, 4, 4, 8}, {})->write(std::vector<std::byte>(16));
@@ -57,7 +57,7 @@ TEST(PictureFile, NothingIsLeftOfWhatIsNotFinished) {
 }
 
 // Cut at any byte or with any byte changed: reading returns the same texts, other valid texts, or an error.
-TEST(PictureFile, DamageIsNoCrash) {
+TEST(PictureFile, SurvivesDamagedFiles) {
     const TemporaryFolder folder;
     for (const char* name : {"a.png", "a.tif"}) {
         write(folder / name, {5, 3, 4, 8});

@@ -46,7 +46,7 @@ TEST(Plausibility, UsualSettingsAreNotWarnedOf) {
     EXPECT_THAT(implausible_settings(Scan()), IsEmpty());  // unknown is not unlikely
 }
 
-TEST(Plausibility, NumbersInOtherUnitsAreWarnedOf) {
+TEST(Plausibility, WarnsOfNumbersInOtherUnits) {
     EXPECT_THAT(lines_with([](Scan& scan) { scan.geometry.spacing_a_um = 0.012; }),
                 ElementsAre("scan.spacing_a_um: 0.012 um is unlikely, 0.05 to 2000 are usual (is it in mm?)"));
     EXPECT_THAT(lines_with([](Scan& scan) { scan.geometry.spacing_b_um = 12'000; }),
@@ -57,7 +57,7 @@ TEST(Plausibility, NumbersInOtherUnitsAreWarnedOf) {
                 ElementsAre(HasSubstr("calibration.depth_pitch_um: 0.0035 um is unlikely")));
 }
 
-TEST(Plausibility, CalibrationThatIsUnlikelyIsWarnedOf) {
+TEST(Plausibility, WarnsOfUnlikelyCalibration) {
     EXPECT_THAT(lines_with([](Scan& scan) {
                     for (double& position : scan.calibration.k_positions) position = 100 + position / 4;
                 }),
@@ -145,7 +145,7 @@ TEST_F(LayoutCheck, RightLayoutsAreNotDoubted) {
     }
 }
 
-TEST_F(LayoutCheck, OtherLengthsOfLinesAreDoubted) {
+TEST_F(LayoutCheck, DoubtsOtherLineLengths) {
     simulate_scan("layers", 512, 64, 4);
     const std::vector<std::string> no_calibration{
         "scan.frame_offset_bytes=0", "scan.offset_bytes=0",     "calibration.k_map=", "calibration.wavelengths=",
@@ -175,7 +175,7 @@ TEST_F(LayoutCheck, LightWithoutDepthIsNoticed) {
     spec.calibration.wavelengths_nm.clear();
     spec.calibration.k_positions.clear();
     for (int i = 0; i < 512; ++i)
-        spec.calibration.k_positions.push_back(200 + 26.0 * i / 511);  // the least that is accepted
+        spec.calibration.k_positions.push_back(200 + 26.0 * i / 511);  // the smallest accepted range
     EXPECT_GT(share_at_zero_delay(spec, made.block), 0.5);
 }
 

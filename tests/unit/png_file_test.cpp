@@ -29,7 +29,7 @@ TEST(PngFile, KeepsPixelsAndTexts) {
     EXPECT_EQ(folder.entries(), 1u);
 }
 
-TEST(PngFile, RefusesShapesThatDoNotFit) {
+TEST(PngFile, RefusesUnsupportedShapes) {
     const TemporaryFolder folder;
     Picture picture = gradient(3);
     picture.channels = 4;

@@ -6,7 +6,7 @@
 namespace echolux {
 namespace {
 
-TEST(ProgressWords, DurationsAreWhole) {
+TEST(ProgressWords, RoundsDurations) {
     EXPECT_EQ(duration_words(0), "0.0 s");
     EXPECT_EQ(duration_words(3.44), "3.4 s");
     EXPECT_EQ(duration_words(9.97), "10 s");
@@ -19,7 +19,7 @@ TEST(ProgressWords, DurationsAreWhole) {
     }
 }
 
-TEST(ProgressWords, NothingIsToldBeforeItIsKnown) {
+TEST(ProgressWords, OmitUnknownFigures) {
     EXPECT_EQ(words_of({.done = 0, .total = 512, .unit = "rows", .seconds = 0.01}), "0 %");
     EXPECT_EQ(words_of({.done = 0, .total = 512, .unit = "rows", .seconds = 9}), "0 %");
     EXPECT_EQ(words_of({.done = 128, .total = 512, .unit = "rows", .seconds = 2}), "25 %, 64 rows/s, 6.0 s left");
@@ -28,7 +28,7 @@ TEST(ProgressWords, NothingIsToldBeforeItIsKnown) {
     EXPECT_EQ(words_of({.done = 40, .total = 100, .unit = "%", .seconds = 4}), "40 %, 6.0 s left");
 }
 
-TEST(ProgressWords, TimeIsToldAsTime) {
+TEST(ProgressWords, ShowTimeUnits) {
     EXPECT_EQ(amount_words(60000, unit_of_time), "1 min 00 s");
     EXPECT_EQ(amount_words(0, unit_of_time), "");
     EXPECT_EQ(amount_words(256, "A-scans"), "256 A-scans");
@@ -36,7 +36,7 @@ TEST(ProgressWords, TimeIsToldAsTime) {
     EXPECT_EQ(words_of({.done = 4000, .total = 0, .unit = unit_of_time, .seconds = 4}), "4.0 s");
 }
 
-TEST(ProgressWords, TheEndSaysHowLongItTook) {
+TEST(ProgressWords, ShowDurationAtEnd) {
     EXPECT_EQ(words_of({.done = 512, .total = 512, .unit = "rows", .seconds = 4}), "done in 4.0 s, 128 rows/s");
     EXPECT_EQ(words_of({.done = 512, .total = 512, .unit = "rows", .seconds = 0.01}), "done in 0.0 s");
     EXPECT_EQ(words_of({.done = 100, .total = 100, .unit = "%", .seconds = 4}), "done in 4.0 s");

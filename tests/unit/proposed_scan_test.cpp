@@ -28,7 +28,7 @@ std::string fringes() {
     return bytes;
 }
 
-TEST(ProposedScan, OpensAndSaysWhy) {
+TEST(ProposedScan, OpensWithReasons) {
     const TemporaryFolder folder;
     const auto raw = folder.write("unknown.bin", fringes());
     std::filesystem::create_directory(folder / "elsewhere");
@@ -44,13 +44,13 @@ TEST(ProposedScan, OpensAndSaysWhy) {
     EXPECT_THAT(error_of([&] { write_proposed_toml(raw, toml); }).line, HasSubstr("already exists"));
 }
 
-TEST(ProposedScan, SaysWhatIsUncertain) {
+TEST(ProposedScan, ReportsUncertainProperties) {
     const RawGuess best{.samples = 512, .a_scans = 24, .b_scans = 8, .likeness = 0.9, .smoothness = 0.86, .fit = 1};
     RawGuess swapped = best, longer = best, wider = best;
     swapped.sample_format = SampleFormat::i16;
     swapped.byte_order = ByteOrder::big;
     longer.samples = 640;
-    wider.a_scans = 48;  // a multiple is no rival
+    wider.a_scans = 48;  // a multiple is not a rival
     EXPECT_THAT(doubts_about({best, wider}, "x.raw"), testing::IsEmpty());
     EXPECT_THAT(doubts_about({best, swapped, longer}, "x.raw"),
                 testing::ElementsAre("i16, big-endian fits about as well", "samples = 640 fits about as well"));
@@ -64,7 +64,7 @@ TEST(ProposedScan, SaysWhatIsUncertain) {
     EXPECT_THAT(doubts_about({unsure}, "x.raw"), testing::ElementsAre("neighbouring lines correlate by 0.40 only"));
 }
 
-TEST(ProposedScan, RefusesWhatFitsNothingAndWhatIsKnown) {
+TEST(ProposedScan, RefusesUnknownLayoutsAndKnownFormats) {
     const TemporaryFolder folder;
     EXPECT_THAT(error_of([&] { proposed_scan(folder.write("x.raw", "abc"), "x.raw"); }).line, HasSubstr("no layout"));
     EXPECT_THAT(error_of([&] { proposed_scan(folder.write("x.nrrd", "NRRD"), "x.nrrd"); }).line,

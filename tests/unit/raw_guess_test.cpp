@@ -119,7 +119,7 @@ std::string with_frame_headers(const std::string& bytes, const Shape& shape, std
 
 class RawGuesses : public testing::TestWithParam<Shape> {};
 
-TEST_P(RawGuesses, TheRightShapeIsFirstHoweverItIsStored) {
+TEST_P(RawGuesses, FindsShapeInAnyEncoding) {
     const Shape& shape = GetParam();
     const std::vector<std::uint16_t> counts = counts_of(shape);
     const std::string u16 = as_u16(counts);
@@ -135,7 +135,7 @@ TEST_P(RawGuesses, TheRightShapeIsFirstHoweverItIsStored) {
     expect_shape(std::string(4096, '\0') + u16, SampleFormat::u16, 4096, shape, "header of 4096 bytes");
 }
 
-TEST_P(RawGuesses, BigEndianSamplesAreToldApart) {
+TEST_P(RawGuesses, DistinguishesBigEndianSamples) {
     const Shape& shape = GetParam();
     const std::vector<std::uint16_t> counts = counts_of(shape);
     const auto reals = stored<float>(counts, [](int count) { return 0.25 * count; });
@@ -160,7 +160,7 @@ TEST_P(RawGuesses, HeadersBeforeEachBScanAreFound) {
 }
 
 // As written by the simulator, with a header before each B-scan.
-TEST(RawGuess, OurOwnFilesAreKnownAgain) {
+TEST(RawGuess, RecognizesOwnFiles) {
     for (const char* scene : {"retina", "vessel", "layers", "mirror"}) {
         const TemporaryFolder folder;
         Simulation simulation;
@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(SlowSimulated, RawGuesses,
                          testing::Values(Shape{"retina", 2048, 48, 20}, Shape{"layers", 512, 100, 25},
                                          Shape{"layers", 768, 40, 60}, Shape{"retina", 1366, 40, 30}));
 
-TEST(RawGuess, NothingIsGuessedOfNoiseAndOfNextToNothing) {
+TEST(RawGuess, FindsNoLayoutInNoiseAndTinyFiles) {
     const TemporaryFolder folder;
     EXPECT_TRUE(guess_raw(folder.write("noise.raw", random_bytes(1 << 20))).empty());
     EXPECT_TRUE(guess_raw(folder.write("short.raw", "abc")).empty());
@@ -195,7 +195,7 @@ TEST(RawGuess, NothingIsGuessedOfNoiseAndOfNextToNothing) {
     EXPECT_EQ(error_of([&] { guess_raw(folder / "missing.raw"); }).code, ErrorCode::bad_file);
 }
 
-TEST(RawGuess, FloatsThatAreNoNumbersHideNoShape) {
+TEST(RawGuess, FindsShapeDespiteNonFiniteFloats) {
     const Shape shape{"layers", 512, 100, 25};
     constexpr float largest = std::numeric_limits<float>::max();
     const std::array odd{std::nanf(""), std::numeric_limits<float>::infinity(), largest, -largest};
@@ -206,14 +206,14 @@ TEST(RawGuess, FloatsThatAreNoNumbersHideNoShape) {
     expect_shape(stored<float>(counts_of(shape), with_odd), SampleFormat::f32, 0, shape, "f32");
 }
 
-TEST(RawGuess, TheImpossibleIsSilent) {
+TEST(RawGuess, ReplacesImpossibleValuesByZero) {
     std::vector<float> values{1, std::nanf(""), -2, std::numeric_limits<float>::infinity(), -1e20f, 1e15f};
     silence_the_impossible(values);
     EXPECT_EQ(values, (std::vector<float>{1, 0, -2, 0, 0, 1e15f}));
 }
 
 // The list is read from the top, so the scores must not go up and down.
-TEST(RawGuess, TheOthersAreSortedByLikeness) {
+TEST(RawGuess, SortsAlternativesByLikeness) {
     const TemporaryFolder folder;
     for (const Shape& shape : {Shape{"layers", 512, 100, 25}, Shape{"vessel", 1024, 96, 32}}) {
         const auto guesses = guess_raw(folder.write("unknown.raw", as_u16(counts_of(shape))));
@@ -252,10 +252,10 @@ TEST(RawGuess, PrefersLittleEndianUnsignedOnTies) {
     EXPECT_EQ(guesses[0].samples, 512);
     const auto rivals = rivals_of_first(guesses);
     EXPECT_TRUE(std::ranges::any_of(rivals, [&](std::size_t i) { return guesses[i].byte_order == ByteOrder::big; }));
-    EXPECT_EQ(first_guess(swapped(u16, 2)).byte_order, ByteOrder::big);  // the bytes themselves say so
+    EXPECT_EQ(first_guess(swapped(u16, 2)).byte_order, ByteOrder::big);  // decided by the bytes
 }
 
-TEST(RawGuess, NameDecidesBetweenLayoutsThatFitAlike) {
+TEST(RawGuess, FileNameDecidesBetweenEqualFits) {
     const TemporaryFolder folder;
     const std::string u16 = as_u16(narrow_counts());
     EXPECT_EQ(guess_raw(folder.write("eye_512x16x12.raw", u16)).at(0).a_scans, 16);
@@ -277,13 +277,13 @@ TEST(RawGuess, NamesStateFormatAndSizes) {
     EXPECT_TRUE(nothing.allows(SampleFormat::f32, ByteOrder::little));
 }
 
-TEST(RawGuess, AtMostAsManyAsWanted) {
+TEST(RawGuess, LimitsNumberOfGuesses) {
     const TemporaryFolder folder;
     const auto file = folder.write("unknown.raw", as_u16(counts_of({"layers", 512, 32, 16})));
     EXPECT_EQ(guess_raw(file, 2).size(), 2u);
 }
 
-TEST(RawGuess, ARealVolume) {
+TEST(RawGuess, FindsRealVolume) {
     const char* data = std::getenv("ECHOLUX_DATA");
     if (data == nullptr) GTEST_SKIP() << "ECHOLUX_DATA names no folder with real data";
     const auto folder = std::filesystem::path(data) / "sd-oct-volume";
@@ -296,7 +296,7 @@ TEST(RawGuess, ARealVolume) {
 }
 
 // Real data in SD01RAW2, with its identification removed: 512 and 40 bytes of headers, lines, and a trailer of floats.
-TEST(RawGuess, RealBScansBehindHeaders) {
+TEST(RawGuess, FindsRealBScansWithHeaders) {
     const char* data = std::getenv("ECHOLUX_DATA");
     if (data == nullptr) GTEST_SKIP() << "ECHOLUX_DATA names no folder with real data";
     for (const char* name : {"pdms.raw", "wood.raw", "shifted.raw"}) {

@@ -29,7 +29,7 @@ Scan calibrated_scan() {
     return scan;
 }
 
-TEST(Recipes, CanAllWork) {
+TEST(Recipes, WorkWithCalibratedScan) {
     const std::vector<Asset> shipped = assets_of(recipe_files, {});
     ASSERT_EQ(shipped.size(), 10u);
     for (const Asset& asset : shipped) {
@@ -44,7 +44,7 @@ TEST(Recipes, CanAllWork) {
     }
 }
 
-TEST(Recipes, SayInTwoLinesWhatTheyCostAndWhatTheyAreFor) {
+TEST(Recipes, DescribeCostAndUseInTwoLines) {
     for (const Asset& asset : assets_of(recipe_files, {})) {
         const NamedRecipe recipe = recipe_of(asset);
         EXPECT_TRUE(std::regex_search(recipe.method, std::regex(R"( Cost: \d+(\.\d)?( \(a GPU: \d+\))?\.$)")))
@@ -57,7 +57,7 @@ TEST(Recipes, SayInTwoLinesWhatTheyCostAndWhatTheyAreFor) {
     }
 }
 
-TEST(Recipes, AnUnknownNameTellsThoseThatThereAre) {
+TEST(Recipes, ListKnownNamesForUnknownOne) {
     try {
         assignments_of_recipe("magic");
         FAIL();
@@ -68,14 +68,14 @@ TEST(Recipes, AnUnknownNameTellsThoseThatThereAre) {
     }
 }
 
-TEST(Recipes, AMisspeltNameGetsTheNearOne) {
+TEST(Recipes, MisspeltNameSuggestsNearest) {
     EXPECT_THAT(error_of([] { assignments_of_recipe("dopler"); }).line,
                 testing::HasSubstr("did you mean \"doppler\"?"));
     EXPECT_THAT(error_of([] { assignments_of_recipe("compress"); }).line,
                 testing::HasSubstr("did you mean \"compressive\"?"));
 }
 
-TEST(Recipes, AreAlsoReadFromAFile) {
+TEST(Recipes, AreAlsoReadFromFile) {
     const TemporaryFolder folder;
     const auto file = folder.write("mine.toml", "[recipe]\nwindow = \"rect\"\n");
     EXPECT_EQ(assignments_of_recipe(file.string()), std::vector<std::string>{"recipe.window=rect"});
@@ -83,14 +83,14 @@ TEST(Recipes, AreAlsoReadFromAFile) {
                 testing::HasSubstr("none.toml: does not exist"));
 }
 
-TEST(Recipes, KeepTheOrderOfTheirFile) {
+TEST(Recipes, KeepOrderOfTheirFile) {
     const std::vector<std::string> expected{"recipe.method=defr", "recipe.upsample=2",     "recipe.resample=linear",
                                             "recipe.window=hann", "recipe.zero_padding=1", "recipe.depth_begin=0",
                                             "recipe.depth_end=0", "defr.iterations=10",    "defr.delta=0.5"};
     EXPECT_EQ(assignments_of_recipe("defr"), expected);
 }
 
-TEST(Recipes, OfAUserTellFileLineAndKey) {
+TEST(Recipes, ReportFileLineAndKeyOfUserRecipe) {
     const TemporaryFolder folder;
     const auto own = [&](std::string_view text) { return Asset{"mine", false, folder.write("mine.toml", text)}; };
     const NamedRecipe recipe = recipe_of(own("[about]\nuse = \"skin\"\n[recipe]\nwindow = \"hann\"\n"));

@@ -47,7 +47,7 @@ class RegisterJobs : public testing::Test {
     RegisterJob job_;
 };
 
-TEST_F(RegisterJobs, ReferencesLoseTheirCrossesToo) {
+TEST_F(RegisterJobs, RemovesCrossesOfReference) {
     write_volume(folder_ / "a.nrrd", with_crosses(still));
     write_volume(folder_ / "b.nrrd", with_crosses([](double) { return SeenAt{2, 1, 0}; }));
     job_.reference = folder_ / "a.nrrd";
@@ -56,7 +56,7 @@ TEST_F(RegisterJobs, ReferencesLoseTheirCrossesToo) {
     EXPECT_GT(found.reasons.at("ok"), b_scans - 3);
 }
 
-TEST_F(RegisterJobs, VolumesWithOtherCrossesAreRefused) {
+TEST_F(RegisterJobs, RejectsVolumesWithDifferentCrosses) {
     write_volume(folder_ / "a.nrrd", with_crosses(still, 2));
     write_volume(folder_ / "b.nrrd", with_crosses(still));
     job_.inputs.push_back(folder_ / "a.nrrd");
@@ -64,7 +64,7 @@ TEST_F(RegisterJobs, VolumesWithOtherCrossesAreRefused) {
               "a.nrrd: has 2 B-scans across, the first volume has 3 (register volumes of one scan protocol)");
 }
 
-TEST_F(RegisterJobs, WrongNumbersOfCrossesAreSaidOfTheFile) {
+TEST_F(RegisterJobs, NamesFileWithInvalidNumberOfCrosses) {
     write_volume(folder_ / "b.nrrd", with_crosses(still, -5));
     const Caught caught = error_of([&] { done(job_); });
     EXPECT_EQ(caught.code, ErrorCode::bad_file);
@@ -73,7 +73,7 @@ TEST_F(RegisterJobs, WrongNumbersOfCrossesAreSaidOfTheFile) {
               "registration.crosses)");
 }
 
-TEST_F(RegisterJobs, WhatIsScannedAcrossIsARasterAlongY) {
+TEST_F(RegisterJobs, RequiresRasterYForAcross) {
     write_volume(folder_ / "b.nrrd", scanned(speckle().seen(still), "raster"));
     write_volume(folder_ / "c.nrrd", with_crosses(still));
     write_volume(folder_ / "y.nrrd", scanned(speckle().seen(still), "raster_y"));
@@ -97,7 +97,7 @@ TEST_F(RegisterJobs, PlacedVolumesHaveNoCrosses) {
     EXPECT_TRUE(made.provenance.contains("scan.crosses")) << "the rest is kept";
 }
 
-TEST(Stabilised, CountsWhatRunsAlongAlone) {
+TEST(Stabilised, CountsOnlyBScansAlongX) {
     SilentProgress silent;
     const StabilisedVolume done = stabilised(with_crosses(still), nullptr, ranges(), silent);
     EXPECT_EQ(std::ssize(done.rows), crosses + b_scans);
@@ -105,7 +105,7 @@ TEST(Stabilised, CountsWhatRunsAlongAlone) {
     EXPECT_GT(done.used, b_scans - 3);
 }
 
-TEST(Stabilised, FailsWhereNothingFitsTheCrosses) {
+TEST(Stabilised, FailsWithoutMatchToCrosses) {
     SilentProgress silent;
     PowerVolume volume = crossed(speckle(), still);
     std::mt19937 random(1);

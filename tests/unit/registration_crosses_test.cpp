@@ -34,7 +34,7 @@ std::vector<RowShift> aligned(const PowerVolume& volume, const RegistrationSetti
     return align_neighbours(volume, settings, silent);
 }
 
-TEST(RegistrationCrosses, TakeOutWhatMovesSlowly) {
+TEST(RegistrationCrosses, RemoveSlowMotion) {
     const PowerVolume volume = crossed(speckle(), drifting);
     const auto errors = [&](const std::vector<RowShift>& rows, std::size_t axis) {
         std::vector<double> all;
@@ -58,7 +58,7 @@ void replace(PowerVolume& volume, std::int64_t first, std::int64_t count) {
     std::copy_n(foreign.power.begin() + first % std::ssize(foreign.power), count, volume.power.begin() + first);
 }
 
-TEST(RegistrationCrosses, BridgeAFewBScansThatTheyMiss) {
+TEST(RegistrationCrosses, BridgeUncoveredBScans) {
     RegistrationSettings settings = with_crosses();
     settings.row_range = 1;
     const auto moving = [](double j) { return SeenAt{drifting(j)[0], drifting(j)[1], 0}; };
@@ -79,7 +79,7 @@ TEST(RegistrationCrosses, BridgeAFewBScansThatTheyMiss) {
     }
 }
 
-TEST(RegistrationCrosses, LeaveLongGaps) {
+TEST(RegistrationCrosses, KeepLongGapsUnknown) {
     PowerVolume volume = crossed(speckle(), drifting);
     replace(volume, (crosses + 20) * depth * a_scans, 12 * depth * a_scans);
     const auto rows = aligned(volume, with_crosses());
@@ -89,7 +89,7 @@ TEST(RegistrationCrosses, LeaveLongGaps) {
     EXPECT_TRUE(rows[crosses + 15].is_valid());
 }
 
-TEST(RegistrationCrosses, AtTheEndOfTheRowsThereIsNothingWithoutALateralRangeEither) {
+TEST(RegistrationCrosses, FindNoMatchBeyondLastRow) {
     RegistrationSettings settings = with_crosses();
     settings.lateral_range = 0;
     settings.row_range = 1;
@@ -97,14 +97,14 @@ TEST(RegistrationCrosses, AtTheEndOfTheRowsThereIsNothingWithoutALateralRangeEit
     EXPECT_EQ(std::count_if(rows.begin() + crosses, rows.end(), [](const RowShift& row) { return row.is_valid(); }), 0);
 }
 
-TEST(RegistrationCrosses, InNoiseThereIsNothing) {
+TEST(RegistrationCrosses, FindNoMatchInNoise) {
     PowerVolume volume = crossed(speckle(), drifting);
     replace(volume, 0, crosses * depth * a_scans);
     const auto rows = aligned(volume, with_crosses());
     for (std::size_t j = crosses; j < rows.size(); ++j) EXPECT_FALSE(rows[j].is_valid()) << j;
 }
 
-TEST(RegistrationCrosses, ThatLeaveNothingAreRefused) {
+TEST(RegistrationCrosses, RejectCrossesWithoutRemainingRows) {
     RegistrationSettings settings = with_crosses();
     settings.crosses = b_scans + crosses - 1;
     try {
@@ -117,7 +117,7 @@ TEST(RegistrationCrosses, ThatLeaveNothingAreRefused) {
     }
 }
 
-TEST(RegistrationCrosses, AreThoseOfTheScan) {
+TEST(RegistrationCrosses, FollowProtocolOfScan) {
     EXPECT_EQ(crosses_of({}), 0);
     EXPECT_EQ(crosses_of({{"scan.protocol", "\"cross\""}}), 0);
     EXPECT_EQ(crosses_of({{"scan.protocol", "\"raster_cross\""}}), 2);
@@ -131,7 +131,7 @@ TEST(RegistrationCrosses, AreThoseOfTheScan) {
     }
 }
 
-TEST(RegistrationCrosses, AreNoFewerThanNone) {
+TEST(RegistrationCrosses, RejectNegativeCounts) {
     EXPECT_EQ(error_of([] { without_crosses(speckle().seen(still), -5); }).code, ErrorCode::bad_setting);
 }
 

@@ -107,7 +107,7 @@ Errors errors_of(const std::string& scene, std::int64_t seeds) {
     return errors;
 }
 
-TEST(SlowRegistration, ReachesItsFiguresOnSimulatedEyes) {
+TEST(SlowRegistration, ReachesStatedErrorsOnSimulatedEyes) {
     for (const char* scene : {"retina", "vessel"}) {
         const Errors errors = errors_of(scene, 3);
         EXPECT_LT(rms(errors.z), 0.35) << scene;
@@ -183,7 +183,7 @@ void align_one(const std::string& scene, std::int64_t seed, bool bidirectional) 
     });
 }
 
-TEST(SlowRegistration, TakesOutMotionInDepthByTwoCrosses) {
+TEST(SlowRegistration, RemovesMotionInDepthByTwoCrosses) {
     for (const char* scene : {"retina", "vessel"}) {
         for (const std::int64_t seed : {1, 2, 3}) align_one(scene, seed, true);
     }
@@ -191,7 +191,7 @@ TEST(SlowRegistration, TakesOutMotionInDepthByTwoCrosses) {
 
 // A straight tube looks the same along its axis, and its flow carries the speckle along. Positions along the axis
 // therefore follow the flow, whatever the settings; positions across it are as accurate as elsewhere.
-TEST(SlowRegistration, HasPlacesAcrossACapillaryAlone) {
+TEST(SlowRegistration, FindsPositionsOnlyAcrossCapillary) {
     const Errors errors = errors_of("capillary", 3);
     EXPECT_LT(rms(errors.x), 0.35);
     EXPECT_GT(rms(errors.y), 1) << "what docs/tissue.md says can be taken back";

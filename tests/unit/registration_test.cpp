@@ -32,7 +32,7 @@ double rms(const std::vector<double>& errors) {
     return std::sqrt(sum / static_cast<double>(errors.size()));
 }
 
-TEST(Registration, FindsWhereEveryRowLies) {
+TEST(Registration, FindsPositionOfEveryRow) {
     const std::vector<RowShift> rows = found(speckle().seen(still), speckle().seen(wandering));
     std::vector<double> z, x, y;
     for (std::size_t j = 3; j + 3 < rows.size(); ++j) {
@@ -48,7 +48,7 @@ TEST(Registration, FindsWhereEveryRowLies) {
     EXPECT_LT(rms(y), 0.15);
 }
 
-TEST(Registration, FollowsAndMarksASaccade) {
+TEST(Registration, FollowsAndMarksSaccade) {
     const auto jumping = [](double j) { return j < 20 ? SeenAt{1, -2, 0.5} : SeenAt{1, 4, -3.5}; };
     const std::vector<RowShift> rows = found(speckle().seen(still), speckle().seen(jumping));
     for (std::size_t j = 2; j + 2 < rows.size(); ++j) {
@@ -63,7 +63,7 @@ TEST(Registration, FollowsAndMarksASaccade) {
     EXPECT_TRUE(rows[20].is_saccade);
 }
 
-TEST(Registration, RowsThatTheReferenceDoesNotHaveHaveNoPlace) {
+TEST(Registration, ReportsNoOverlapForRowsOutsideReference) {
     const std::vector<RowShift> rows = found(speckle().seen(still), speckle().seen([](double) {
         return SeenAt{0, 0, 6};
     }));
@@ -86,7 +86,7 @@ PowerVolume noise(unsigned seed) {
     return volume;
 }
 
-TEST(Registration, InNoiseThereIsNothing) {
+TEST(Registration, FindsNoMatchInNoise) {
     const PowerVolume tissue = speckle().seen(still);
     for (const auto& [reference, moving] : {std::pair(noise(1), noise(2)), {tissue, noise(3)}, {noise(4), tissue}}) {
         for (const RowShift& row : found(reference, moving))
@@ -116,7 +116,7 @@ void expect_refused(const std::function<void()>& call, const std::string& proble
     }
 }
 
-TEST(Registration, WhatCannotBeRegisteredIsRefused) {
+TEST(Registration, RejectsUnsuitableVolumes) {
     SilentProgress silent;
     const PowerVolume tissue = speckle().seen(still);
     PowerVolume other = tissue;
@@ -141,7 +141,7 @@ TEST(Registration, WhatCannotBeRegisteredIsRefused) {
     expect_refused([&] { Reference(tissue, even); }, "odd");
 }
 
-TEST(Registration, TheSameBitsForAnyNumberOfThreads) {
+TEST(Registration, HasSameBitsForAnyNumberOfThreads) {
     const PowerVolume reference = speckle().seen(still), moving = speckle().seen(wandering);
     const auto mean_of = [&] {
         const std::vector<RowShift> rows = found(reference, moving);
@@ -159,7 +159,7 @@ TEST(Registration, TheSameBitsForAnyNumberOfThreads) {
     EXPECT_EQ(std::memcmp(alone.second.data(), together.second.data(), alone.second.size()), 0);
 }
 
-TEST(Registration, NeighboursTakeOutFastMotion) {
+TEST(Registration, RemovesFastMotionBetweenNeighbours) {
     const auto shaking = [](double j) { return SeenAt{1.5 * std::sin(1.3 * j), 0.8 * std::cos(1.9 * j), 0}; };
     SilentProgress silent;
     const std::vector<RowShift> rows = align_neighbours(speckle().seen(shaking), ranges(), silent);
@@ -189,7 +189,7 @@ double product(const std::vector<float>& a, const std::vector<float>& b, std::in
     return sum;
 }
 
-TEST(Registration, CorrelationsAreSums) {
+TEST(Registration, CorrelationsMatchSums) {
     constexpr std::int64_t nz = 45, nx = 14, max_z = 6, max_x = 5;
     std::mt19937 random(9);
     std::normal_distribution<float> normal;
@@ -234,7 +234,7 @@ const float* voxels_of(const Volume& volume) {
     return reinterpret_cast<const float*>(volume.voxels.data());
 }
 
-TEST(Registration, TheMeanPutsRowsWhereTheyBelong) {
+TEST(Registration, MeanPlacesRowsAtTheirPositions) {
     const PowerVolume reference = speckle().seen(still), moving = speckle().seen(wandering);
     RegisteredMean same(reference.grid);
     same.add(reference, std::vector<RowShift>(b_scans, RowShift{.quality = 0.5}));
@@ -271,7 +271,7 @@ TEST(Registration, TheMeanPutsRowsWhereTheyBelong) {
               }));
 }
 
-TEST(Registration, TheMeanIsOneOfPowerInTheQuantityOfTheReference) {
+TEST(Registration, MeanAveragesPowerInUnitOfReference) {
     VolumeGrid grid = grid_of(2, 2, 2);
     grid.quantity = "db";
     grid.unit = "dB";
@@ -284,7 +284,7 @@ TEST(Registration, TheMeanIsOneOfPowerInTheQuantityOfTheReference) {
     EXPECT_NEAR(voxels_of(volume)[7], 10 * std::log10(4.0), 1e-4);
 }
 
-TEST(Registration, TheTableLeavesWhatIsNotKnownEmpty) {
+TEST(Registration, TableOmitsUnknownValues) {
     VolumeGrid grid = grid_of(1, 1, 2);
     grid.spacing_um = {2, 0, 5};
     const std::string csv =

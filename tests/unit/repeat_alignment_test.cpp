@@ -51,7 +51,7 @@ double rms_error(const std::vector<RepeatReport>& reports, const std::vector<dou
     return std::sqrt(sum / count);
 }
 
-TEST(AlignedRepeats, AreFoundWithinATwentiethOfASample) {
+TEST(AlignedRepeats, AreFoundWithinTwentiethOfSample) {
     const RepeatsScene scene = small_scene(3);
     const PaintedRepeats painted = painted_repeats(scene);
     std::vector<RepeatReport> reports;
@@ -81,7 +81,7 @@ TEST(AlignedRepeats, ShowVesselsThroughMotion) {
 }
 
 // Methods that compare amplitudes are also applied after the shift.
-TEST(AlignedRepeats, ServeTheOtherMethodsOfAngiography) {
+TEST(AlignedRepeats, ImproveOtherAngiographyMethods) {
     const RepeatsScene scene = small_scene(1);
     const PaintedRepeats painted = painted_repeats(scene);
     FlowRecipe flow = aligned_flow();
@@ -104,7 +104,7 @@ void tear(const RepeatsScene& scene, PaintedRepeats& painted, std::int64_t b, st
                 painted.bins.begin() + static_cast<std::ptrdiff_t>(line));
 }
 
-TEST(AlignedRepeats, LeaveOutWhatFitsNowhere) {
+TEST(AlignedRepeats, ExcludeRepeatsWithoutMatch) {
     const RepeatsScene scene = small_scene(0);
     PaintedRepeats painted = painted_repeats(scene);
     tear(scene, painted, 0, 2);
@@ -123,7 +123,7 @@ TEST(AlignedRepeats, LeaveOutWhatFitsNowhere) {
     EXPECT_NE(said.find("weak_match"), std::string::npos) << said;
 }
 
-TEST(AlignedRepeats, AreTooFewWhereNoTwoFit) {
+TEST(AlignedRepeats, AreTooFewWithoutTwoMatches) {
     RepeatsScene scene = small_scene(0);
     scene.repeats = 2;
     PaintedRepeats painted = painted_repeats(scene);
@@ -143,7 +143,7 @@ TEST(AlignedRepeats, AreTooFewWhereNoTwoFit) {
     EXPECT_GT(std::count_if(flow.begin(), flow.begin() + b_scan, is_shown), 1000);
 }
 
-TEST(AlignedRepeats, OfNoiseShowNothing) {
+TEST(AlignedRepeats, ShowNoFlowInNoise) {
     RepeatsScene scene = small_scene(1);
     PaintedRepeats painted = painted_repeats(scene);
     std::mt19937 random(5);
@@ -155,7 +155,7 @@ TEST(AlignedRepeats, OfNoiseShowNothing) {
     for (const RepeatReport& one : reports) EXPECT_FALSE(one.is_used());
 }
 
-TEST(AlignedRepeats, BeyondTheRangeAreLeftOut) {
+TEST(AlignedRepeats, ExcludeShiftsBeyondRange) {
     RepeatsScene scene = small_scene(6);
     FlowRecipe flow = aligned_flow();
     flow.align_depth = 2;
@@ -184,7 +184,7 @@ TEST(AlignedRepeats, ChangeNoBitWithThreads) {
 // ---- meaning of decorrelation ---------------------------------------------------------------------------------------
 
 // Model: noise makes static tissue decorrelate by 1 / (1 + SNR) for any SNR.
-TEST(ComplexDecorrelation, OfStaticTissueIsWhatNoiseMakes) {
+TEST(ComplexDecorrelation, MatchesNoiseModelForStaticTissue) {
     std::mt19937 random(3);
     std::normal_distribution<float> normal(0, std::sqrt(0.5F));
     const auto field = [&] { return Phasor{normal(random), normal(random)}; };
@@ -206,7 +206,7 @@ TEST(ComplexDecorrelation, OfStaticTissueIsWhatNoiseMakes) {
     }
 }
 
-TEST(ComplexDecorrelation, IsHiddenWhereNoiseExplainsIt) {
+TEST(ComplexDecorrelation, IsHiddenIfExplainedByNoise) {
     const DecorrelationCode code{0.1F, 1.5F, 0};
     EXPECT_EQ(code({0.024F, 0.01F}), 0);  // less than 0.01 + 1.5 * 0.01
     EXPECT_EQ(code({0.026F, 0.01F}), Half{}(0.026F));
@@ -216,7 +216,7 @@ TEST(ComplexDecorrelation, IsHiddenWhereNoiseExplainsIt) {
     EXPECT_EQ(moved({0.6F, 0.01F}), Half{}(1 - 0.4F / 0.8F));
 }
 
-TEST(ComplexDecorrelation, OfABScanIsItsMedian) {
+TEST(ComplexDecorrelation, UsesMedianOfBScan) {
     std::vector<std::uint32_t> counts(BulkDecorrelation::bins);
     EXPECT_EQ(BulkDecorrelation::median(counts.data()), 0);
     for (int i = 0; i < 101; ++i) {
@@ -231,7 +231,7 @@ TEST(ComplexDecorrelation, OfABScanIsItsMedian) {
 
 // ---- subsample shifts -----------------------------------------------------------------------------------------------
 
-TEST(ShiftTaps, MoveWhatIsBandLimited) {
+TEST(ShiftTaps, ShiftBandLimitedSignals) {
     using std::numbers::pi;
     for (const double turns : {0.0, 0.25, 0.5}) {
         for (const double by : {0.0, 0.3, -0.5, 2.75, -3.0}) {
@@ -265,7 +265,7 @@ void expect_refused(FlowRecipe flow, std::int64_t repeats, const char* key) {
 }
 
 // Amplitudes do not reveal how much of a B-scan decorrelates as a whole.
-TEST(AlignedRepeats, OnlyComplexOnesKnowTheDecorrelationOfTheWhole) {
+TEST(AlignedRepeats, OnlyComplexDataRevealsBulkDecorrelation) {
     const RepeatsScene scene = small_scene(1);
     const PaintedRepeats painted = painted_repeats(scene);
     FlowRecipe amplitudes = aligned_flow();
@@ -289,7 +289,7 @@ TEST(AlignedRepeats, NeedRepeatsOfBScansAndAngiography) {
     EXPECT_THROW(planned_flow_grid(spec), Error);
 }
 
-TEST(AlignedRepeats, AreToldInATable) {
+TEST(AlignedRepeats, AreWrittenAsTable) {
     VolumeGrid grid;
     grid.spacing_um = {1.5, 5, 5};
     const std::vector<RepeatReport> reports{{0, 0, 1, 0.01F, Reason::ok},

@@ -15,7 +15,7 @@ void expect_at(const FieldPoint& point, double x_um, double y_um) {
     EXPECT_NEAR(point.y_um, y_um, 1e-9);
 }
 
-TEST(ScanPattern, ARasterIsCentredAndInOrder) {
+TEST(ScanPattern, RasterIsCentredAndInOrder) {
     const ScanGeometry g{.a_scans = 4, .b_scans = 3, .spacing_a_um = 10, .spacing_b_um = 20};
     const std::vector<PatternLine> lines = scan_pattern(g, field_size(g));
     ASSERT_EQ(lines.size(), 12U);
@@ -29,7 +29,7 @@ TEST(ScanPattern, ARasterIsCentredAndInOrder) {
     }
 }
 
-TEST(ScanPattern, RepeatsStayWhereTheyAre) {
+TEST(ScanPattern, KeepsPositionDuringRepeats) {
     const ScanGeometry g{
         .a_scans = 2, .b_scans = 2, .a_repeats = 3, .b_repeats = 2, .spacing_a_um = 4, .spacing_b_um = 6};
     const std::vector<PatternLine> lines = scan_pattern(g, field_size(g));
@@ -50,7 +50,7 @@ TEST(ScanPattern, EverySecondAcquiredBScanRunsBackwards) {
     }
 }
 
-TEST(ScanPattern, ASineSlowsDownAtBothEnds) {
+TEST(ScanPattern, SineSlowsDownAtBothEnds) {
     const ScanGeometry g{
         .a_scans = 5, .b_scans = 1, .spacing_a_um = 10, .fast_axis = FastAxis::sinusoidal, .sinusoidal_part = 1};
     const std::vector<PatternLine> lines = scan_pattern(g, field_size(g));
@@ -59,7 +59,7 @@ TEST(ScanPattern, ASineSlowsDownAtBothEnds) {
     }
 }
 
-TEST(ScanPattern, ACurveCountsInAnyUnit) {
+TEST(ScanPattern, CurveAcceptsAnyUnit) {
     const ScanGeometry g{.a_scans = 3, .b_scans = 1, .spacing_a_um = 10, .fast_axis = FastAxis::file};
     const std::vector<double> volts{5, 4, 1};
     const std::vector<PatternLine> lines = scan_pattern(g, field_size(g), volts);
@@ -70,7 +70,7 @@ TEST(ScanPattern, ACurveCountsInAnyUnit) {
     EXPECT_THROW(scan_pattern(g, field_size(g), std::vector<double>{1, 2, 1}), Error);
 }
 
-TEST(ScanPattern, ARasterAfterBScansAcrossIt) {
+TEST(ScanPattern, RasterFollowsBScansAcross) {
     ScanGeometry g{
         .a_scans = 4, .b_scans = 5, .spacing_a_um = 10, .spacing_b_um = 20, .protocol = Protocol::raster_cross};
     const std::vector<ScanPlane> planes = scan_planes(g);
@@ -84,7 +84,7 @@ TEST(ScanPattern, ARasterAfterBScansAcrossIt) {
     EXPECT_THROW(scan_planes(g), Error);
 }
 
-TEST(ScanPattern, ARasterAlongYFillsTheSameFieldAsOneAlongX) {
+TEST(ScanPattern, RasterYCoversFieldOfRasterX) {
     const ScanGeometry g{
         .a_scans = 4, .b_scans = 3, .spacing_a_um = 10, .spacing_b_um = 20, .protocol = Protocol::raster_y};
     const std::vector<ScanPlane> planes = scan_planes(g);
@@ -120,7 +120,7 @@ TEST(ScanPattern, CrossAndFourSlices) {
 }
 
 // Flyback is smooth: steps change gradually, and the path ends where the next B-scan or volume begins.
-TEST(ScanPattern, FlybackIsASmoothWayToTheNextLine) {
+TEST(ScanPattern, MovesSmoothlyDuringFlyback) {
     const ScanGeometry g{
         .a_scans = 10, .b_scans = 3, .spacing_a_um = 1, .spacing_b_um = 2, .flyback_lines = 6, .flyback_frames = 2};
     const std::vector<PatternLine> lines = scan_pattern(g, field_size(g));
@@ -141,7 +141,7 @@ TEST(ScanPattern, FlybackIsASmoothWayToTheNextLine) {
     }
 }
 
-TEST(ScanPattern, UnknownSpacingsMakeAFieldOfAMillimetre) {
+TEST(ScanPattern, UnknownSpacingsGiveFieldOfOneMillimetre) {
     const ScanGeometry g{.a_scans = 100, .b_scans = 50};
     EXPECT_EQ(field_size(g).x_um, 1000);
     EXPECT_EQ(field_size(g).y_um, 1000);

@@ -47,7 +47,7 @@ TEST_F(ScanTest, OpensWithItsCalibrationAndAssignments) {
     EXPECT_EQ(spec.block_b_scans, 3);
 }
 
-TEST_F(ScanTest, KJitterIsOfEveryLineOrEveryBScan) {
+TEST_F(ScanTest, AcceptsKJitterPerLineOrPerBScan) {
     folder_.zeros("s.raw", small_bytes);
     const std::string_view more = "[calibration]\nk_jitter = \"jitter.csv\"\n[recipe]\nresample = \"nufft\"\n";
     for (const int rows : {5, 10, 15, 30}) {
@@ -64,7 +64,7 @@ TEST_F(ScanTest, KJitterIsOfEveryLineOrEveryBScan) {
                 AllOf(HasSubstr("jitter.csv, calibration.k_jitter: holds 3 rows, expected 5, "), HasSubstr("15, one")));
 }
 
-TEST_F(ScanTest, WrittenScansReadBackTheSame) {
+TEST_F(ScanTest, RoundTripsScans) {
     folder_.zeros("s.raw", small_bytes);
     ASSERT_EQ(opening("[recipe]\nwindow = \"tukey\"\n").line, "");
     scan_.path = folder_ / "again.toml";
@@ -76,7 +76,7 @@ TEST_F(ScanTest, WrittenScansReadBackTheSame) {
     EXPECT_EQ(folder_.entries(), 3u);
 }
 
-TEST_F(ScanTest, MissingThingsAreNamed) {
+TEST_F(ScanTest, NamesMissingFilesAndKeys) {
     EXPECT_THAT(error_of([&] { open_scan(folder_ / "no.toml"); }).line, HasSubstr("no.toml: does not exist"));
     EXPECT_THAT(opening("").line, AllOf(HasSubstr("scan.toml, scan.file: "), HasSubstr("s.raw does not exist")));
     folder_.zeros("s.raw", small_bytes);
@@ -100,7 +100,7 @@ TEST_F(ScanTest, AbsurdSizesAreRefusedWithoutAllocation) {
     EXPECT_THAT(opening("", {"scan.line_bytes=7"}).line, HasSubstr("scan.line_bytes: expected at least 8"));
 }
 
-TEST_F(ScanTest, ATruncatedFileIsReportedWithTheAScanAtWhichItEnds) {
+TEST_F(ScanTest, ReportsAScanAtWhichFileEnds) {
     const auto refusal_at = [&](std::uintmax_t bytes, std::vector<std::string> assignments = {}) {
         folder_.zeros("s.raw", bytes);
         const Caught caught = opening("", std::move(assignments));
@@ -123,7 +123,7 @@ TEST_F(ScanTest, ATruncatedFileIsReportedWithTheAScanAtWhichItEnds) {
     EXPECT_THAT(refusal_at(53 * 3 + 2, repeats), HasSubstr("volume 0, B-scan 1, A-scan 0 "));
 }
 
-TEST_F(ScanTest, ALongerFileMayOnlyHoldMoreWholeVolumes) {
+TEST_F(ScanTest, AcceptsOnlyWholeExtraVolumes) {
     folder_.zeros("s.raw", small_bytes + 120);
     EXPECT_EQ(opening("").line, "");
     folder_.zeros("s.raw", small_bytes + 24);
@@ -133,7 +133,7 @@ TEST_F(ScanTest, ALongerFileMayOnlyHoldMoreWholeVolumes) {
     EXPECT_EQ(opening("", {"scan.trailer_bytes=24"}).line, "");
 }
 
-TEST_F(ScanTest, CalibrationsThatCannotBeRightAreRefused) {
+TEST_F(ScanTest, RejectsInvalidCalibrations) {
     folder_.zeros("s.raw", small_bytes);
     folder_.write("three.csv", "0\n1\n2\n");
     folder_.write("folded.csv", "0\n2\n1\n3\n");
@@ -155,7 +155,7 @@ TEST_F(ScanTest, CalibrationsThatCannotBeRightAreRefused) {
     EXPECT_THAT(refusal("k_map = \"rising.csv\"\nk_polynomial = [0, 3]"), HasSubstr("exclude each other"));
 }
 
-TEST_F(ScanTest, WavelengthsInAnyUnitAreTheSame) {
+TEST_F(ScanTest, WavelengthsInAnyUnitAreSame) {
     folder_.zeros("s.raw", small_bytes);
     const std::string given = "[calibration]\nwavelengths = \"w.csv\"\n";
     folder_.write("w.csv", "800\n810.5\n821\n832\n");
@@ -179,7 +179,7 @@ TEST_F(ScanTest, WavelengthsInAnyUnitAreTheSame) {
 
 // Pairs of settings in which one overrides the other: the overridden one is reported as having no effect, and no others
 // are.
-TEST_F(ScanTest, SettingsWithoutEffectAreTold) {
+TEST_F(ScanTest, ReportsSettingsWithoutEffect) {
     folder_.zeros("s.raw", small_bytes);
     const std::vector<std::pair<std::string, std::string>> pairs{
         {"defr.iterations=3", "recipe.method=defr"},
@@ -222,7 +222,7 @@ TEST_F(ScanTest, SettingsWithoutEffectAreTold) {
     EXPECT_THAT(scan_.remarks.at(0), HasSubstr("recipe.window has no effect: recipe.shaping is hann"));
 }
 
-TEST_F(ScanTest, UnpFilesAreAsTheirXmlSays) {
+TEST_F(ScanTest, ReadsUnpFilesWithXml) {
     const auto path = folder_.zeros("eye.unp", 32 * 10 * 8 * 2 * 2);
     const auto xml = [&](const char* frames, const char* repeats) {
         folder_.write("eye.xml",
@@ -249,7 +249,7 @@ TEST_F(ScanTest, UnpFilesAreAsTheirXmlSays) {
     EXPECT_THAT(error_of([&] { open_scan(path); }).line, HasSubstr("eye.xml: says no Width"));
 }
 
-TEST_F(ScanTest, OpensTheRealVolumeWithItsCalibration) {
+TEST_F(ScanTest, OpensRealVolumeWithItsCalibration) {
     const char* place = std::getenv("ECHOLUX_DATA");
     if (place == nullptr) GTEST_SKIP() << "ECHOLUX_DATA is not set: the real volume is not tested";
     const std::string data = std::string(place) + "/sd-oct-volume/";

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(SceneFiles, AreShownInTheirOrderWithTheirWords) {
+TEST(SceneFiles, AreListedInOrderWithDescriptions) {
     std::vector<std::string> shown;
     for (const Asset& asset : assets_of(scene_files, {}))
         shown.push_back(asset.name + ": " + scene_of(asset).scene.text);
@@ -20,7 +20,7 @@ TEST(SceneFiles, AreShownInTheirOrderWithTheirWords) {
                                    "mirror: reflectors of known depth, for alignment"));
 }
 
-TEST(SceneFiles, NumbersBecomeLengthsOfTheFieldAndTheDepthRange) {
+TEST(SceneFiles, ScalesNumbersToFieldAndDepthRange) {
     Simulation simulation = with_scene_defaults({.scene = "vessel"});
     const Scenery scenery(simulation, 1000);
     EXPECT_EQ(scenery.width_um, 1024);
@@ -34,7 +34,7 @@ TEST(SceneFiles, NumbersBecomeLengthsOfTheFieldAndTheDepthRange) {
     EXPECT_DOUBLE_EQ(scenery.tubes[1].peak_mm_s, -0.6 * simulation.flow_mm_s);
 }
 
-TEST(SceneFiles, OfAUserTellFileAndKey) {
+TEST(SceneFiles, ReportFileAndKeyOfUserScene) {
     const TemporaryFolder folder;
     const auto refusal = [&](std::string_view text) {
         return error_of([&] { scene_of({"mine", false, folder.write("mine.toml", text)}); }).line;

@@ -10,7 +10,7 @@
 namespace echolux::test {
 namespace {
 
-TEST(SceneSections, ShowLayersInTheirOrderWithThePitInTheMiddle) {
+TEST(SceneSections, ShowLayersInOrderWithCentralPit) {
     const SceneFile file = scene_named("retina");
     const SceneSection section = scene_section("retina", 33);
     ASSERT_EQ(section.boundaries.size(), file.boundaries.depth.size());

@@ -51,7 +51,7 @@ Caught opening(const std::string& bytes) {
     return error_of([&] { open_scan(folder.write("x.raw", bytes)); });
 }
 
-TEST(Sd01Raw2, OpensWithoutADescription) {
+TEST(Sd01Raw2, OpensWithoutDescription) {
     const TemporaryFolder folder;
     const Scan scan = open_scan(folder.write("x.raw", small_file()));
     EXPECT_EQ(scan.geometry.samples, samples);
@@ -74,7 +74,7 @@ TEST(Sd01Raw2, OpensWithoutADescription) {
     EXPECT_EQ(last, 1000 + a_scans * samples - 1);
 }
 
-TEST(Sd01Raw2, AssignmentsReplaceWhatTheFileHolds) {
+TEST(Sd01Raw2, AssignmentsReplaceValuesOfFile) {
     const TemporaryFolder folder;
     folder.write("k.csv", "0\n1\n2\n3\n4\n5\n6\n7\n");
     const std::vector<std::string> k_map{"calibration.k_map=k.csv", "recipe.window=rect"};

@@ -69,7 +69,7 @@ class SeriesTest : public ::testing::Test {
     TemporaryFolder folder_;
 };
 
-TEST_F(SeriesTest, FilesOfAFolderComeInTheOrderInWhichPeopleCount) {
+TEST_F(SeriesTest, SortsFilesOfFolderNaturally) {
     const std::vector<std::string> names{"scan2.nrrd", "scan10.nrrd", "scan 1.nrrd", "scan02b.nrrd", "scan009.nrrd"};
     for (std::size_t i = 0; i < names.size(); ++i) write_volume(folder_ / names[i], constant(static_cast<int>(i)));
     folder_.write("notes.txt", "no volume");
@@ -85,7 +85,7 @@ TEST_F(SeriesTest, FilesOfAFolderComeInTheOrderInWhichPeopleCount) {
     EXPECT_TRUE(series.take_problems().empty());
 }
 
-TEST_F(SeriesTest, APatternTakesTheFilesThatFit) {
+TEST_F(SeriesTest, PatternSelectsMatchingFiles) {
     const std::vector<std::string> names{"scan_10.nrrd", "scan_2.nrrd", "other_3.nrrd", "scan_4.txt", "scan_x1.nrrd"};
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (names[i].ends_with("nrrd")) write_volume(folder_ / names[i], constant(static_cast<int>(i)));
@@ -106,7 +106,7 @@ TEST_F(SeriesTest, APatternTakesTheFilesThatFit) {
     EXPECT_THAT(codes("odd*.nrrd"), ElementsAre(9)) << "a file of that very name";
 }
 
-TEST_F(SeriesTest, UnlikeVolumesAreNoSeries) {
+TEST_F(SeriesTest, RejectsVolumesOfDifferentShape) {
     Volume taller = constant(1);
     taller.grid.depth = 4;
     taller.voxels.resize(48);
@@ -132,7 +132,7 @@ TEST_F(SeriesTest, TextsOfAllFilesAreKept) {
     EXPECT_EQ(TimePoints(folder_.path()).provenance({1, 2}).at("source"), "t1.toml");
 }
 
-TEST_F(SeriesTest, ADamagedFirstOneDoesNotHideTheOthers) {
+TEST_F(SeriesTest, DamagedFirstFileDoesNotHideOthers) {
     folder_.write("v0.nrrd", "NRRD0004\nno header at all\n");
     for (int i = 1; i < 4; ++i) write_volume(folder_ / ("v" + std::to_string(i) + ".nrrd"), constant(i));
     Series series(folder_.path());
@@ -143,7 +143,7 @@ TEST_F(SeriesTest, ADamagedFirstOneDoesNotHideTheOthers) {
     EXPECT_THAT(series.take_problems(), ElementsAre(HasSubstr("v0.nrrd")));
 }
 
-TEST_F(SeriesTest, VolumesBeyondTheBudgetAreReadInBoxes) {
+TEST_F(SeriesTest, ReadsVolumesBeyondBudgetInBoxes) {
     const auto path = folder_ / "t.ome.zarr";
     const VolumeGrid grid = constant(0).grid;
     SeriesWriter writer(path, {.grid = grid, .time_points = 5});
@@ -189,7 +189,7 @@ class Opens {
 };
 
 // The displayed and the next time point are read alternately.
-TEST_F(SeriesTest, TheFilesOfTwoStepsStayOpenSideBySide) {
+TEST_F(SeriesTest, KeepsFilesOfTwoStepsOpen) {
     for (int i = 0; i < 6; ++i) write_volume(folder_ / ("v" + std::to_string(i) + ".nrrd"), constant(i));
     const TimePoints points(folder_.path());
     const auto code = [&](std::int64_t step) { return std::to_integer<int>(points.read(step).voxels[0]); };
@@ -206,7 +206,7 @@ TEST_F(SeriesTest, TheFilesOfTwoStepsStayOpenSideBySide) {
     EXPECT_GE(opens.since_last(), 4) << "only so many at a time";
 }
 
-TEST_F(SeriesTest, AFileOfOneVolumeIsOneStep) {
+TEST_F(SeriesTest, FileOfOneVolumeHasOneStep) {
     write_volume(folder_ / "a.nii", constant(7));
     for (const auto& path : {folder_ / "a.nii", folder_.path()}) {
         Series series(path);
@@ -215,7 +215,7 @@ TEST_F(SeriesTest, AFileOfOneVolumeIsOneStep) {
     }
 }
 
-TEST_F(SeriesTest, TimePointsOfAFileAndTheirDistance) {
+TEST_F(SeriesTest, ReadsTimePointsAndTheirInterval) {
     const auto path = folder_.write("t.nii", nifti_series(6, 250, 2 + 16));  // mm, ms
     Series series(path);
     EXPECT_EQ(series.steps(), 6);
@@ -244,7 +244,7 @@ TEST_F(SeriesTest, CompressedTimePointsInAnyOrder) {
     }
 }
 
-TEST_F(SeriesTest, ADamagedFileInTheMiddleIsSkipped) {
+TEST_F(SeriesTest, DamagedFileInMiddleIsSkipped) {
     for (int i = 0; i < 4; ++i) write_volume(folder_ / ("v" + std::to_string(i) + ".nrrd"), constant(i));
     folder_.write("v2.nrrd", "NRRD0004\nno header at all\n");
     Series series(folder_.path());
@@ -254,7 +254,7 @@ TEST_F(SeriesTest, ADamagedFileInTheMiddleIsSkipped) {
     EXPECT_THAT(series.take_problems(), ElementsAre(HasSubstr("v2.nrrd")));
 }
 
-TEST_F(SeriesTest, WhereNothingIsAnErrorSaysSo) {
+TEST_F(SeriesTest, ReportsMissingVolumes) {
     EXPECT_THAT(error_of([&] { Series series(folder_.path()); }).line, HasSubstr("holds no volume files"));
     EXPECT_THAT(error_of([&] { Series series(folder_ / "a.nii"); }).line, HasSubstr("does not exist"));
     folder_.write("v0.nrrd", "nothing");
@@ -263,7 +263,7 @@ TEST_F(SeriesTest, WhereNothingIsAnErrorSaysSo) {
 }
 
 // Sums over all voxels, computed from the decompressed bytes alone.
-TEST_F(SeriesTest, ARealSeriesGivesAllItsTimePoints) {
+TEST_F(SeriesTest, ReadsAllTimePointsOfRealSeries) {
     const char* place = std::getenv("ECHOLUX_DATA");
     if (place == nullptr) GTEST_SKIP() << "ECHOLUX_DATA is not set: no real series is tested";
     const auto path = std::filesystem::path(place) / "volumes/fmri_4d.nii.gz";

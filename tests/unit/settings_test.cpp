@@ -33,7 +33,7 @@ class SettingsTest : public testing::Test {
     Settings settings_;
 };
 
-TEST_F(SettingsTest, AssignmentsReachTheBoundStructs) {
+TEST_F(SettingsTest, AssignmentsSetBoundStructs) {
     settings_.set_assignment("recipe.window=tukey");
     settings_.set_assignment("scan.samples=2048");
     settings_.set_assignment("scan.sample_format=packed12");
@@ -57,7 +57,7 @@ TEST_F(SettingsTest, WrongAssignmentsAreExplained) {
     EXPECT_EQ(recipe_.window, Window::hann);
 }
 
-TEST_F(SettingsTest, TomlReachesTheBoundStructs) {
+TEST_F(SettingsTest, TomlSetsBoundStructs) {
     EXPECT_EQ(reading("[scan]\nsamples = 1024\nspacing_a_um = 10\n[recipe]\nwindow = \"rect\"\nlow = -3.5\n").line, "");
     EXPECT_EQ(geometry_.samples, 1024);
     EXPECT_EQ(geometry_.spacing_a_um, 10);
@@ -87,12 +87,12 @@ TEST_F(SettingsTest, WrongTomlIsExplainedWithItsLine) {
     EXPECT_THAT(reading("[scan]\nsamples = 4\nsamples = 5\n").line, HasSubstr("line 3"));
 }
 
-TEST_F(SettingsTest, AWrongFileChangesNothing) {
+TEST_F(SettingsTest, InvalidFileChangesNoSetting) {
     EXPECT_NE(reading("[scan]\nsamples = 7\n[recipe]\nwindow = \"none\"\n").line, "");
     EXPECT_EQ(geometry_.samples, 0);
 }
 
-TEST_F(SettingsTest, FilesThatAreNoTomlAreRefused) {
+TEST_F(SettingsTest, RejectsFilesOtherThanToml) {
     EXPECT_THAT(error_of([&] { settings_.read_toml(folder_ / "missing.toml"); }).line, HasSubstr("does not exist"));
     EXPECT_THAT(error_of([&] { settings_.read_toml(folder_.path()); }).line, HasSubstr("is not a file"));
     const auto raw = folder_.zeros("spectra.raw", std::uintmax_t{1} << 40);
@@ -101,7 +101,7 @@ TEST_F(SettingsTest, FilesThatAreNoTomlAreRefused) {
     EXPECT_EQ(reading("[scan]\nsamples = " + std::string(100000, '[')).code, ErrorCode::bad_file);
 }
 
-TEST_F(SettingsTest, WrittenTomlReadsBackTheSame) {
+TEST_F(SettingsTest, WrittenTomlReadsBackSame) {
     geometry_.samples = 640;
     geometry_.depth_flip = true;
     recipe_.window = Window::gaussian;

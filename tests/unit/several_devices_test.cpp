@@ -90,7 +90,7 @@ class SeveralDevicesTest : public testing::Test {
     }
 };
 
-TEST_F(SeveralDevicesTest, BlocksGoRoundAndValuesGrow) {
+TEST_F(SeveralDevicesTest, AlternatesDevicesWithIncreasingValues) {
     SeveralDevices devices = two();
     for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(devices.submit(block(i), place).value, i + 1);
     for (const std::uint64_t value : {2, 1, 3}) devices.wait({value});
@@ -98,7 +98,7 @@ TEST_F(SeveralDevicesTest, BlocksGoRoundAndValuesGrow) {
 }
 
 // Blocks near a GPU go there, until it has more than one block more in progress than the others.
-TEST_F(SeveralDevicesTest, BlocksGoToTheGpuThatTheyAreNear) {
+TEST_F(SeveralDevicesTest, PrefersGpuNearBlock) {
     std::vector<std::unique_ptr<Reconstructor>> both;
     for (const char* name : {"A", "B"}) both.push_back(std::make_unique<NotingDevice>(name, notes));
     auto& near = dynamic_cast<NotingDevice&>(*both.back());
@@ -114,7 +114,7 @@ TEST_F(SeveralDevicesTest, BlocksGoToTheGpuThatTheyAreNear) {
     EXPECT_EQ(notes, (Notes{"B makes 0", "B makes 0", "B makes 0", "A makes 0"}));
 }
 
-TEST_F(SeveralDevicesTest, EachIsWaitedForOnceAndWhatNeverWasNot) {
+TEST_F(SeveralDevicesTest, WaitsOnceForEachSubmittedBlock) {
     SeveralDevices devices = two();
     const Completion first = devices.submit(block(0), place);
     notes.clear();
@@ -126,7 +126,7 @@ TEST_F(SeveralDevicesTest, EachIsWaitedForOnceAndWhatNeverWasNot) {
 }
 
 // Each block sees the state left by the previous one, and devices read only the spectra that they reconstruct.
-TEST_F(SeveralDevicesTest, TheRunningBackgroundTravelsInTheOrderOfBlocks) {
+TEST_F(SeveralDevicesTest, PassesRunningBackgroundInOrderOfBlocks) {
     spec.recipe.background = Background::running;
     SeveralDevices devices = two();
     for (std::uint64_t i = 0; i < 2; ++i) devices.prime(block(i));
@@ -135,7 +135,7 @@ TEST_F(SeveralDevicesTest, TheRunningBackgroundTravelsInTheOrderOfBlocks) {
                             "A resumes after B", "A makes 4"}));
 }
 
-TEST_F(SeveralDevicesTest, WithoutARunningBackgroundNobodyFollows) {
+TEST_F(SeveralDevicesTest, SkipsPrimingWithoutRunningBackground) {
     SeveralDevices devices = two();
     devices.prime(block(0));
     devices.submit(block(1), place);
@@ -143,7 +143,7 @@ TEST_F(SeveralDevicesTest, WithoutARunningBackgroundNobodyFollows) {
     EXPECT_EQ(notes, (Notes{"A makes 1", "B makes 2"}));
 }
 
-TEST_F(SeveralDevicesTest, WhereOneCannotResumeNothingIsUnderWayAndItKeepsItsTurn) {
+TEST_F(SeveralDevicesTest, FailedResumeStartsNoWorkAndKeepsTurn) {
     spec.recipe.background = Background::running;
     std::vector<std::unique_ptr<Reconstructor>> both;
     both.push_back(std::make_unique<NotingDevice>("A", notes));
@@ -158,7 +158,7 @@ TEST_F(SeveralDevicesTest, WhereOneCannotResumeNothingIsUnderWayAndItKeepsItsTur
 }
 
 // A device with other work or a slower link gets fewer blocks.
-TEST_F(SeveralDevicesTest, ABlockGoesToWhomHasLeastToDo) {
+TEST_F(SeveralDevicesTest, PrefersDeviceWithFewerBlocks) {
     auto slow = std::make_unique<NotingDevice>("A", notes), fast = std::make_unique<NotingDevice>("B", notes);
     NotingDevice& draws = *slow;
     std::vector<std::unique_ptr<Reconstructor>> both;
@@ -174,7 +174,7 @@ TEST_F(SeveralDevicesTest, ABlockGoesToWhomHasLeastToDo) {
     EXPECT_EQ(devices.device_work().at(1).blocks, 3);
 }
 
-TEST_F(SeveralDevicesTest, BlocksInTheMemoryOfDevicesGoRoundWhateverTheyHaveToDo) {
+TEST_F(SeveralDevicesTest, AlternatesDevicesForBlocksInDeviceMemory) {
     auto busy = std::make_unique<NotingDevice>("A", notes);
     busy->busy = 4;
     std::vector<std::unique_ptr<Reconstructor>> both;
@@ -190,7 +190,7 @@ TEST_F(SeveralDevicesTest, BlocksInTheMemoryOfDevicesGoRoundWhateverTheyHaveToDo
 }
 
 // State is taken over by a copy, which fails if either device is broken.
-TEST_F(SeveralDevicesTest, TheOneThatIsBrokenIsLeftOutWhenACopyFails) {
+TEST_F(SeveralDevicesTest, ExcludesBrokenDeviceAfterFailedCopy) {
     spec.recipe.background = Background::running;
     for (const int broken : {0, 1}) {
         std::vector<std::unique_ptr<Reconstructor>> both;
@@ -205,7 +205,7 @@ TEST_F(SeveralDevicesTest, TheOneThatIsBrokenIsLeftOutWhenACopyFails) {
 }
 
 // Its error is reported once, its blocks are lost, and the others continue.
-TEST_F(SeveralDevicesTest, ADeviceThatFailsIsLeftOut) {
+TEST_F(SeveralDevicesTest, ExcludesFailedDevice) {
     SeveralDevices devices = two(1);
     for (std::uint64_t i = 0; i < 4; ++i) devices.submit(block(i), place);
     try {
@@ -225,7 +225,7 @@ TEST_F(SeveralDevicesTest, ADeviceThatFailsIsLeftOut) {
 }
 
 // The caller must then create new devices.
-TEST_F(SeveralDevicesTest, TheLastDeviceIsNotLeftOut) {
+TEST_F(SeveralDevicesTest, KeepsLastDevice) {
     SeveralDevices devices = two(0);
     devices.submit(block(0), place);
     devices.submit(block(0), place);
@@ -243,7 +243,7 @@ TEST_F(SeveralDevicesTest, TheLastDeviceIsNotLeftOut) {
 }
 
 // Errors of the caller do not drop a device.
-TEST_F(SeveralDevicesTest, AnErrorOfTheCallerLeavesNobodyOut) {
+TEST_F(SeveralDevicesTest, KeepsDevicesAfterCallersError) {
     SeveralDevices devices = two();
     try {
         devices.submit(Block{}, place);
@@ -254,7 +254,7 @@ TEST_F(SeveralDevicesTest, AnErrorOfTheCallerLeavesNobodyOut) {
     EXPECT_EQ(devices.backend(), "device A + device B");
 }
 
-TEST_F(SeveralDevicesTest, AnErrorIsToldToWhoeverWaitsForThatBlock) {
+TEST_F(SeveralDevicesTest, ReportsErrorWhenWaitingForItsBlock) {
     SeveralDevices devices = two(1);
     for (std::uint64_t i = 0; i < 4; ++i) devices.submit(block(i), place);
     devices.wait({1});
@@ -269,7 +269,7 @@ TEST_F(SeveralDevicesTest, AnErrorIsToldToWhoeverWaitsForThatBlock) {
 }
 
 // A caller that never waits has a limited number of pending blocks and still receives errors.
-TEST_F(SeveralDevicesTest, WhatNobodyWaitedForIsWaitedForInOrder) {
+TEST_F(SeveralDevicesTest, WaitsInOrderForAbandonedBlocks) {
     SeveralDevices devices = two(1);
     const auto submit_many = [&] {
         for (std::uint64_t i = 0; i < 1000; ++i) devices.submit(block(i), place);
@@ -280,14 +280,14 @@ TEST_F(SeveralDevicesTest, WhatNobodyWaitedForIsWaitedForInOrder) {
     EXPECT_NE(failed, notes.end());
 }
 
-TEST_F(SeveralDevicesTest, ABlockThatIsRefusedTakesNoTurn) {
+TEST_F(SeveralDevicesTest, RejectedBlockKeepsTurn) {
     SeveralDevices devices = two();
     EXPECT_THROW(devices.submit(Block{}, place), Error);
     devices.submit(block(0), place);
     EXPECT_EQ(notes, Notes{"A makes 0"});
 }
 
-TEST_F(SeveralDevicesTest, AllCollectAndAreNamed) {
+TEST_F(SeveralDevicesTest, CollectsAndNamesAllDevices) {
     SeveralDevices devices = two();
     devices.collect();
     EXPECT_EQ(notes, (Notes{"A collects", "B collects"}));
@@ -297,7 +297,7 @@ TEST_F(SeveralDevicesTest, AllCollectAndAreNamed) {
     EXPECT_EQ(SeveralDevices(spec, std::move(alike)).backend(), "3 x device C");
 }
 
-TEST_F(SeveralDevicesTest, OneIsItself) {
+TEST_F(SeveralDevicesTest, ReturnsSingleDeviceUnchanged) {
     std::vector<std::unique_ptr<Reconstructor>> one;
     one.push_back(std::make_unique<NotingDevice>("A", notes));
     const Reconstructor* const itself = one.front().get();

@@ -73,7 +73,7 @@ TEST(SimulatorFiles, FramesCarrySequenceTimeAndChecksum) {
     }
 }
 
-TEST(SimulatorFiles, MakeAnOrdinaryScan) {
+TEST(SimulatorFiles, CreateUsualScan) {
     const TemporaryFolder folder;
     SilentProgress silent;
     Simulation s = small("retina");
@@ -108,7 +108,7 @@ class StopsAfterTwo : public Progress {
     int calls_ = 0;
 };
 
-TEST(SimulatorFiles, CancelledWorkLeavesNothing) {
+TEST(SimulatorFiles, CancelledWorkLeavesNoFiles) {
     const TemporaryFolder folder;
     StopsAfterTwo progress;
     EXPECT_THROW(simulate(small(), folder / "scan.toml", progress), Error);
@@ -177,7 +177,7 @@ TEST(SimulatorFiles, BadSettingsAreRefused) {
     expect_refused(s, "tilt_deg");
 }
 
-TEST(SimulatorFiles, UnwritableFolderIsAnOutputError) {
+TEST(SimulatorFiles, UnwritableFolderIsOutputError) {
     const TemporaryFolder folder;
     std::ofstream(folder / "file") << "not a folder";
     SilentProgress silent;
@@ -189,7 +189,7 @@ TEST(SimulatorFiles, UnwritableFolderIsAnOutputError) {
     }
 }
 
-TEST(SimulatorFiles, TruthOfTheWrongSizeIsRefused) {
+TEST(SimulatorFiles, TruthOfWrongSizeIsRefused) {
     const TemporaryFolder folder;
     SilentProgress silent;
     simulate(small(), folder / "scan.toml", silent);

@@ -30,7 +30,7 @@ double rms(const std::function<double(double)>& of, double seconds, double step_
     return std::sqrt(square / count - sum / count * (sum / count));
 }
 
-TEST(SimulatorMotion, EachPartHasItsSize) {
+TEST(SimulatorMotion, EachPartHasRequestedSize) {
     for (const std::int64_t seed : {1, 2, 3}) {
         Simulation s = moving();
         s.motion_seed = seed;
@@ -67,7 +67,7 @@ TEST(SimulatorMotion, DriftIsLowPassedOrnsteinUhlenbeck) {
     }
 }
 
-TEST(SimulatorMotion, SaccadesAreAPoissonProcessOfLogisticSteps) {
+TEST(SimulatorMotion, SaccadesArePoissonProcessOfLogisticSteps) {
     Simulation s = moving();
     s.motion_saccade_rate_hz = 0.5;
     const double seconds = 4000;

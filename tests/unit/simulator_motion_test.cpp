@@ -44,7 +44,7 @@ Simulation noiseless(const std::string& scene) {
 }
 
 // The phase of the mirror's fringes is 2 k n m_z at all samples, so they are in phase at the mirror's current depth.
-TEST(SimulatorMotion, ShiftsThePhaseOfAMirror) {
+TEST(SimulatorMotion, ShiftsPhaseOfMirror) {
     Simulation s = noiseless("mirror");
     s.mirror_um = {200};
     s.mirror_amplitude = {0.3};
@@ -70,7 +70,7 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
     std::ofstream(path) << text;
 }
 
-TEST(SimulatorMotion, MotionDuringAnExposureWashesFringesOut) {
+TEST(SimulatorMotion, MotionDuringExposureReducesFringes) {
     const TemporaryFolder folder;
     Simulation s = noiseless("mirror");
     s.b_scans = 1;
@@ -183,7 +183,7 @@ Simulation flat_tissue() {
     return s;
 }
 
-TEST(SimulatorMotion, TheFieldCorrelatesAsTheBeamSays) {
+TEST(SimulatorMotion, FieldCorrelatesByBeamProfile) {
     const Held held(flat_tissue(), {{0, 0, 0}, {4, 0, 0}, {0, -8, 0}, {6, 6, 0}, {0, 0, 12}});
     EXPECT_NEAR(std::abs(held.correlation(1)), std::exp(-0.16), 0.02);
     EXPECT_NEAR(std::abs(held.correlation(2)), std::exp(-0.64), 0.02);
@@ -194,7 +194,7 @@ TEST(SimulatorMotion, TheFieldCorrelatesAsTheBeamSays) {
 }
 
 // A beam shifted by one A-scan or B-scan sees what the next A-scan or B-scan saw.
-TEST(SimulatorMotion, MovesTheBeamOverTheTissue) {
+TEST(SimulatorMotion, MovesBeamOverTissue) {
     Simulation s = flat_tissue();
     s.a_scans = s.b_scans = 6;
     const Held held(s, {{0, 0, 0}, {25, 0, 0}, {0, 25, 0}});
@@ -265,7 +265,7 @@ Simulation lively() {
     return s;
 }
 
-TEST(SimulatorMotion, GivesTheSameBitsInAnyPiecesAndByAnyNumberOfThreads) {
+TEST(SimulatorMotion, HasSameBitsForAnyPiecesAndThreads) {
     const Simulation s = lively();
     const auto whole = recorded(s, 24);
     EXPECT_EQ(recorded(s, 1), whole);
@@ -276,7 +276,7 @@ TEST(SimulatorMotion, GivesTheSameBitsInAnyPiecesAndByAnyNumberOfThreads) {
     set_thread_count(threads);
 }
 
-TEST(SimulatorMotion, NoneIsTheStillScene) {
+TEST(SimulatorMotion, WithoutMotionEqualsStillScene) {
     Simulation still = lively();
     still.motion_axial_um = still.motion_lateral_um = still.renewal_s = 0;
     Simulation plain{.scene = "vessel", .samples = 512, .a_scans = 24, .b_scans = 12, .b_repeats = 2};
@@ -308,7 +308,7 @@ void expect_refused(const Simulation& s, ErrorCode code, const std::string& wher
     EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-TEST(SimulatorMotion, WhatLeavesTheDepthRangeIsRefused) {
+TEST(SimulatorMotion, RejectsMotionBeyondDepthRange) {
     Simulation s{.scene = "layers", .a_scans = 4, .b_scans = 2000};
     s.line_rate_hz = 1000;
     s.motion_axial_um = 600;

@@ -45,7 +45,7 @@ std::vector<std::vector<Line>> frames_of(const Simulation& s) {
     return frames;
 }
 
-TEST(SimulatorPattern, EverySecondBScanBackwards) {
+TEST(SimulatorPattern, ScansEverySecondBScanBackwards) {
     const auto plain = frames_of(still());
     Simulation s = still();
     s.bidirectional = true;
@@ -55,7 +55,7 @@ TEST(SimulatorPattern, EverySecondBScanBackwards) {
     EXPECT_EQ(there_and_back, plain);
 }
 
-TEST(SimulatorPattern, FlybackComesBetweenTheLines) {
+TEST(SimulatorPattern, AddsFlybackBetweenLines) {
     const auto plain = frames_of(still());
     Simulation s = still();
     s.flyback_lines = 4;
@@ -73,7 +73,7 @@ TEST(SimulatorPattern, FlybackComesBetweenTheLines) {
     }
 }
 
-TEST(SimulatorPattern, ASineMeetsTheRasterInTheMiddleAndAtTheEnds) {
+TEST(SimulatorPattern, SineMeetsRasterAtCentreAndEnds) {
     const auto plain = frames_of(still());
     Simulation s = still();
     s.fast_axis = FastAxis::sinusoidal;
@@ -91,7 +91,7 @@ TEST(SimulatorPattern, ASineMeetsTheRasterInTheMiddleAndAtTheEnds) {
 }
 
 // Both slices of a cross see the same tissue at their intersection.
-TEST(SimulatorPattern, SlicesOfACrossMeetInTheMiddle) {
+TEST(SimulatorPattern, CrossSlicesAgreeAtIntersection) {
     Simulation s = still();
     s.protocol = Protocol::cross;
     s.a_scans = 31;
@@ -110,7 +110,7 @@ TEST(SimulatorPattern, SlicesOfACrossMeetInTheMiddle) {
 
 // The slice along y equals the middle column of a raster. Blood is at rest; each line of the slice needs only a few of
 // its streamlines.
-TEST(SimulatorPattern, TheSliceAcrossIsAColumnOfTheRaster) {
+TEST(SimulatorPattern, CrossSliceEqualsColumnOfRaster) {
     Simulation s = still("capillary");
     s.samples = 1024;
     s.a_scans = s.b_scans = 11;
@@ -124,7 +124,7 @@ TEST(SimulatorPattern, TheSliceAcrossIsAColumnOfTheRaster) {
 }
 
 // The surface is where the truth says, also in the slice along y.
-TEST(SimulatorPattern, TruthIsThatOfTheSlices) {
+TEST(SimulatorPattern, StoresTruthOfSlices) {
     Simulation s{.scene = "vessel", .samples = 512, .a_scans = 64, .spacing_a_um = 12};
     s.protocol = Protocol::cross;
     const Recording recording(s);
@@ -149,7 +149,7 @@ TEST(SimulatorPattern, TruthIsThatOfTheSlices) {
 }
 
 // A vessel cut lengthwise: the axis of the lumen leaves and enters the slice, and the labels agree with it.
-TEST(SimulatorPattern, TruthKnowsVesselsInEverySlice) {
+TEST(SimulatorPattern, TruthIncludesVesselsOfEverySlice) {
     Simulation s{.scene = "retina", .samples = 512, .a_scans = 48};
     s.protocol = Protocol::four_slices;
     const Recording recording(s);

@@ -23,7 +23,7 @@ Simulation mirror_at(std::vector<double> depths_um, std::vector<double> amplitud
     return s;
 }
 
-TEST(SimulatorSum, EqualsTheDirectSum) {
+TEST(SimulatorSum, EqualsDirectSum) {
     for (const std::int64_t samples : {512, 1000}) {
         const Simulation s{.samples = samples, .a2_rad = 30, .a3_rad = -7};
         const Spectrometer spectrometer(s);
@@ -65,7 +65,7 @@ TEST(SimulatorSum, EqualsTheDirectSum) {
     }
 }
 
-TEST(SimulatorMirror, PeaksAtItsDepthOnThePositiveSide) {
+TEST(SimulatorMirror, PeaksAtItsDepthOnPositiveSide) {
     Simulation s = mirror_at({101.3}, {0.2});
     s.a2_rad = 20;
     const Recording recording(s);
@@ -99,7 +99,7 @@ double fringe_amplitude(const Recording& recording, double depth_um) {
     return against / power;
 }
 
-TEST(SimulatorMirror, RollsOffAsThePixelsSay) {
+TEST(SimulatorMirror, RollsOffByPixelWidth) {
     const double z_max = Spectrometer(mirror_at({0}, {0})).z_max_um();
     const double at_zero = fringe_amplitude(Recording(mirror_at({0.02}, {0.2})), 0.02);
     const std::vector<std::pair<double, double>> expected{{0.25, -0.224}, {0.5, -0.912}, {1, -3.922}};
@@ -110,7 +110,7 @@ TEST(SimulatorMirror, RollsOffAsThePixelsSay) {
     }
 }
 
-TEST(SimulatorCamera, NoiseHasTheStatedVariance) {
+TEST(SimulatorCamera, NoiseHasStatedVariance) {
     Simulation s = mirror_at({50}, {0});
     s.adc_bits = 12;
     s.a_scans = 400;

@@ -50,7 +50,7 @@ TEST(SimulatorSpeckle, IsFullyDeveloped) {
     EXPECT_NEAR(std::sqrt(square / count - mean * mean) / mean, std::sqrt(4 / std::numbers::pi - 1), 0.05 * 0.5227);
 }
 
-TEST(SimulatorSpeckle, NeighboursCorrelateAsTheBeamSays) {
+TEST(SimulatorSpeckle, NeighboursCorrelateByBeamProfile) {
     Simulation s = noiseless("layers");
     s.a_scans = 60;
     s.b_scans = 40;
@@ -82,7 +82,7 @@ TEST(SimulatorSpeckle, NeighboursCorrelateAsTheBeamSays) {
 }
 
 // The phase between repeated lines matches the true velocity, including its sign, everywhere in the lumen.
-TEST(SimulatorBlood, ShiftsThePhaseAsItsSpeedSays) {
+TEST(SimulatorBlood, ShiftsPhaseBySpeed) {
     for (const double flow : {0.4, -0.4}) {
         Simulation s = noiseless("capillary");
         s.samples = 512;
@@ -118,7 +118,7 @@ TEST(SimulatorBlood, ShiftsThePhaseAsItsSpeedSays) {
     }
 }
 
-TEST(SimulatorBlood, MovesWhileTissueRests) {
+TEST(SimulatorBlood, MovesInStaticTissue) {
     Simulation s = noiseless("vessel");
     s.a_scans = 48;
     s.b_scans = 8;
@@ -139,7 +139,7 @@ TEST(SimulatorBlood, MovesWhileTissueRests) {
     EXPECT_GT(resting, 48U);  // further from the lumens than the beam radius
 }
 
-TEST(SimulatorTruth, AgreesWithTheSpectra) {
+TEST(SimulatorTruth, AgreesWithSpectra) {
     Simulation s{.scene = "vessel", .samples = 512, .a_scans = 48, .b_scans = 12};
     s.spacing_a_um = 16;
     const Recording recording(s);

@@ -26,7 +26,7 @@ TEST(SoakUsage, TooFewSamplesAreNeverFlat) {
     EXPECT_EQ(growth(samples(UsageInThirds::min_samples, 0)), Growth::none);
 }
 
-TEST(SoakUsage, WhatGrowsIsSeen) {
+TEST(SoakUsage, DetectsGrowth) {
     EXPECT_EQ(growth(samples(300, 0.1)), Growth::none) << "10 MB from third to third";
     EXPECT_EQ(growth(samples(300, 1)), Growth::some);
     for (const auto field : {&Usage::files, &Usage::threads}) {
@@ -36,7 +36,7 @@ TEST(SoakUsage, WhatGrowsIsSeen) {
     }
 }
 
-TEST(SoakUsage, TheFirstThirdWarmsUp) {
+TEST(SoakUsage, IgnoresGrowthInFirstThird) {
     std::vector<Usage> all = samples(30, 0);
     for (std::size_t i = 10; i < 30; ++i) all[i].resident_mb += 1000;
     EXPECT_EQ(growth(all), Growth::none);

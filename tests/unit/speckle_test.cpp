@@ -65,7 +65,7 @@ void each_within(std::int64_t z_reach, std::int64_t a_reach, std::int64_t b_reac
             for (std::int64_t z = -z_reach; z <= z_reach; ++z) use(z, a, b);
 }
 
-TEST(SpeckleSteps, PowersOfTwo) {
+TEST(SpeckleSteps, ComputePowersOfTwo) {
     for (double x = -120; x < 120; x += 0.37) {
         EXPECT_NEAR(Exp2{}(static_cast<float>(x)) / std::exp2(static_cast<double>(static_cast<float>(x))), 1, 2e-7)
             << x;
@@ -73,7 +73,7 @@ TEST(SpeckleSteps, PowersOfTwo) {
     EXPECT_LT(Exp2{}(-1000), 1e-37f);
 }
 
-TEST(SpeckleSteps, MedianOfAnyOrder) {
+TEST(SpeckleSteps, ComputeMedianInAnyOrder) {
     std::mt19937 random(2);
     for (int run = 0; run < 200; ++run) {
         std::array<float, 27> values{};
@@ -95,7 +95,7 @@ long double exact_weight(const std::vector<float>& a, const std::vector<float>& 
     return more > 0 ? std::exp2(-more * static_cast<long double>(weight.per_h)) : 1;
 }
 
-TEST(SpeckleSteps, ManyLooksAreComparedAsExactlyAsFew) {
+TEST(SpeckleSteps, CompareManyLooksExactly) {
     std::mt19937 random(5);
     for (const double looks : {50.0, 200.0, 1000.0, 1e4}) {
         const std::vector<float> some(1000, 1.0f);
@@ -123,7 +123,7 @@ TEST(SpeckleSteps, ManyLooksAreComparedAsExactlyAsFew) {
     }
 }
 
-TEST(SpeckleFilters, MedianIsThatOfTheCube) {
+TEST(SpeckleFilters, MedianMatchesMedianOfCube) {
     const Size3 size{21, 6, 5};
     const std::vector<float> power = exponentials(size, 3);
     const Box box{power, size};
@@ -148,7 +148,7 @@ TEST(SpeckleFilters, MedianIsThatOfTheCube) {
     }
 }
 
-TEST(SpeckleFilters, NonLocalMeansAreThoseOfTheFormula) {
+TEST(SpeckleFilters, NonLocalMeansMatchFormula) {
     const Size3 size{18, 40, 6};
     const std::vector<float> power = exponentials(size, 4);
     const Box box{power, size};
@@ -184,7 +184,7 @@ TEST(SpeckleFilters, NonLocalMeansAreThoseOfTheFormula) {
     }
 }
 
-TEST(SpeckleFilters, BilateralIsThatOfTheFormula) {
+TEST(SpeckleFilters, BilateralMatchesFormula) {
     const Size3 size{16, 9, 4};
     const std::vector<float> power = exponentials(size, 5);
     std::vector<float> guide;
@@ -215,7 +215,7 @@ TEST(SpeckleFilters, BilateralIsThatOfTheFormula) {
 }
 
 // The mean reflectivity is kept, with less variance.
-TEST(SpeckleFilters, KeepTheMeanOfSpeckle) {
+TEST(SpeckleFilters, KeepMeanOfSpeckle) {
     const Size3 size{48, 40, 12};
     const std::vector<float> power = exponentials(size, 6);
     EXPECT_NEAR(looks_of(power), 1, 0.05);
@@ -231,7 +231,7 @@ TEST(SpeckleFilters, KeepTheMeanOfSpeckle) {
     }
 }
 
-TEST(SpeckleFilters, HaveTheSameBitsForAnyNumberOfThreads) {
+TEST(SpeckleFilters, HaveSameBitsForAnyNumberOfThreads) {
     const Size3 size{30, 70, 18};
     const std::vector<float> power = exponentials(size, 7);
     for (const FilterMethod method : {FilterMethod::nlm, FilterMethod::median, FilterMethod::bilateral}) {
@@ -270,7 +270,7 @@ Volume volume_of_codes(const std::string& quantity) {
     return volume;
 }
 
-TEST(FilteredVolumes, GoThroughPowerToTheSameCodes) {
+TEST(FilteredVolumes, KeepCodesThroughPower) {
     for (const char* quantity : {"db", "amplitude", "intensity"}) {
         Volume volume = volume_of_codes(quantity);
         if (std::string(quantity) != "db") volume.grid.offset = 0;
@@ -280,7 +280,7 @@ TEST(FilteredVolumes, GoThroughPowerToTheSameCodes) {
     }
 }
 
-TEST(FilteredVolumes, ThatDoNotSayWhatTheyHoldAreRefused) {
+TEST(FilteredVolumes, RejectUnknownQuantities) {
     SilentProgress silent;
     for (const char* quantity : {"", "velocity", "doppler"}) {
         Volume volume = volume_of_codes(quantity);
@@ -304,7 +304,7 @@ Volume volume_of_power(const Size3& size, const std::vector<float>& power) {
     return volume;
 }
 
-TEST(CompoundedVolumes, AreTheMeanAndKnowHowManyLooksTheyAre) {
+TEST(CompoundedVolumes, AreMeanAndEstimateLooks) {
     const Size3 size{40, 32, 8};
     Compound independent, same;
     std::vector<double> sum(static_cast<std::size_t>(40 * 32 * 8));
@@ -324,7 +324,7 @@ TEST(CompoundedVolumes, AreTheMeanAndKnowHowManyLooksTheyAre) {
 }
 
 // A look without a value is not a dark look.
-TEST(CompoundedVolumes, CountOnlyLooksThatHaveAValue) {
+TEST(CompoundedVolumes, CountOnlyLooksWithValue) {
     constexpr float none = std::numeric_limits<float>::quiet_NaN();
     for (const bool in_first : {true, false}) {
         Compound compound;
@@ -341,7 +341,7 @@ TEST(CompoundedVolumes, CountOnlyLooksThatHaveAValue) {
 }
 
 // Speckle of tissue that is the same in each volume, in a quarter of the depth; changing noise elsewhere.
-TEST(CompoundedVolumes, CountSpeckleOfTissueNotNoiseOfAir) {
+TEST(CompoundedVolumes, EstimateLooksFromTissueOnly) {
     const Size3 size{96, 32, 8};
     for (const float noise_power : {0.003f, 0.1f}) {
         for (const bool has_holes : {false, true}) {

@@ -49,7 +49,7 @@ class SpectraReaderTest : public testing::Test {
     Scan scan_;
 };
 
-TEST_F(SpectraReaderTest, AReadCoversTheRepeatsOfItsBScans) {
+TEST_F(SpectraReaderTest, ReadsRepeatsOfBScans) {
     write_counting_bytes();
     EXPECT_EQ(read(0, 0, 1), counting(0, 24));
     EXPECT_EQ(read(1, 1, 1), counting(72, 24));
@@ -79,7 +79,7 @@ TEST_F(SpectraReaderTest, FlybackIsSkipped) {
     EXPECT_EQ(read(1, 1, 1), expected);
 }
 
-TEST_F(SpectraReaderTest, RequestsOutsideOfTheScanAreRefused) {
+TEST_F(SpectraReaderTest, RequestsOutsideOfScanAreRefused) {
     write_counting_bytes();
     SpectraReader reader(scan_);
     std::vector<std::byte> bytes(48);
@@ -91,7 +91,7 @@ TEST_F(SpectraReaderTest, RequestsOutsideOfTheScanAreRefused) {
     EXPECT_NO_THROW(reader.read(0, 0, 2, bytes));
 }
 
-TEST_F(SpectraReaderTest, AFileThatGrowsOrShrinksWhileItIsReadIsReported) {
+TEST_F(SpectraReaderTest, ReportsFileThatChangesSizeWhileRead) {
     for (const std::uintmax_t size : {std::uintmax_t{96 + 48}, std::uintmax_t{95}}) {
         write_counting_bytes();
         SpectraReader reader(scan_);
@@ -105,7 +105,7 @@ TEST_F(SpectraReaderTest, AFileThatGrowsOrShrinksWhileItIsReadIsReported) {
     }
 }
 
-TEST_F(SpectraReaderTest, FilesThatCannotBeReadAreReported) {
+TEST_F(SpectraReaderTest, ReportsUnreadableFiles) {
     EXPECT_THAT(error_of([&] { SpectraReader reader(scan_); }).line, HasSubstr("s.raw: cannot be opened: No such"));
     folder_.zeros("s.raw", 95);
     EXPECT_THAT(error_of([&] { SpectraReader reader(scan_); }).line, HasSubstr("ends in volume 1, B-scan 1, A-scan 2"));

@@ -19,7 +19,7 @@ std::vector<std::pair<std::size_t, std::int64_t>> dealt_out(std::size_t parts) {
     return places;
 }
 
-TEST(Striping, EveryByteIsWhereItIsDealtTo) {
+TEST(Striping, PlacesEveryByteByFormula) {
     for (std::size_t parts = 1; parts <= 4; ++parts) {
         const Striping striping(parts, stripe);
         const auto places = dealt_out(parts);
@@ -38,7 +38,7 @@ TEST(Striping, EveryByteIsWhereItIsDealtTo) {
     }
 }
 
-TEST(Striping, PartsHoldWhatIsDealtToThem) {
+TEST(Striping, CountsBytesOfParts) {
     for (std::size_t parts = 1; parts <= 4; ++parts) {
         const Striping striping(parts, stripe);
         const auto places = dealt_out(parts);
@@ -52,7 +52,7 @@ TEST(Striping, PartsHoldWhatIsDealtToThem) {
     }
 }
 
-TEST(Striping, NamesAreTakenApartAndPutTogether) {
+TEST(Striping, SplitsAndJoinsNames) {
     const std::vector<std::string> names{"a.raw", "/b c/d.raw"};
     EXPECT_EQ(text_of_stripes({names.begin(), names.end()}), "a.raw;/b c/d.raw");
     EXPECT_EQ(stripe_names("a.raw;/b c/d.raw"), names);
@@ -60,7 +60,7 @@ TEST(Striping, NamesAreTakenApartAndPutTogether) {
 }
 
 // Values of zlib's own function, for lengths near those that are split.
-TEST(Checksum, OfManyBytesIsThatOfOneThread) {
+TEST(Checksum, ManyThreadsMatchOneThread) {
     std::vector<std::byte> many((std::size_t{1} << 22) + 3);
     for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<std::byte>(i * i / 7);
     for (const std::size_t length : {std::size_t{0}, std::size_t{1}, std::size_t{1} << 18, std::size_t{1} << 19,

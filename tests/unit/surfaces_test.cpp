@@ -64,7 +64,7 @@ TEST(SurfaceFiles, KeepDepthsAndNames) {
     EXPECT_THROW(read_surfaces(folder / "s.nrrd", other.grid), Error);
 }
 
-TEST(SurfaceFiles, ThatCrossArePutInOrder) {
+TEST(SurfaceFiles, CrossingSurfacesAreSorted) {
     const TemporaryFolder folder;
     const Volume volume = ramps(32);
     Surfaces surfaces = two_surfaces();
@@ -75,7 +75,7 @@ TEST(SurfaceFiles, ThatCrossArePutInOrder) {
     EXPECT_EQ(read.all[1].rows[2], read.all[0].rows[2]);
 }
 
-TEST(SurfaceFiles, ThatCrossAreFoundAcrossOneThatHasNoPlace) {
+TEST(SurfaceFiles, CrossingSurfacesAreSortedAcrossMissingOne) {
     const TemporaryFolder folder;
     const Volume volume = ramps(32);
     Surfaces surfaces = two_surfaces();
@@ -90,7 +90,7 @@ TEST(SurfaceFiles, ThatCrossAreFoundAcrossOneThatHasNoPlace) {
     EXPECT_TRUE(std::isnan(read.all[1].rows[2]));
 }
 
-TEST(SurfaceFiles, InRowsAreRowsOfAnyVolume) {
+TEST(SurfaceFiles, RowsFitVolumesWithoutSpacing) {
     const TemporaryFolder folder;
     const Volume volume = ramps(32);
     Volume without_spacing = volume;
@@ -102,7 +102,7 @@ TEST(SurfaceFiles, InRowsAreRowsOfAnyVolume) {
     EXPECT_THROW(read_surfaces(folder / "um.nrrd", without_spacing.grid), Error);
 }
 
-TEST(SurfaceFiles, AsATable) {
+TEST(SurfaceFiles, AreWrittenAsTable) {
     const std::string csv = csv_of(two_surfaces(), ramps(32).grid);
     EXPECT_TRUE(csv.starts_with("b_scan,a_scan,surface,depth_um,quality,reason\n0,0,top,108.000,3.00,ok\n"));
     EXPECT_TRUE(csv.ends_with("1,2,top,,3.00,no_signal\n1,2,bottom,130.000,3.00,ok\n"));
@@ -114,7 +114,7 @@ TEST(Slab, ThicknessIsInMicrometres) {
                 testing::Pointwise(testing::NanSensitiveFloatEq(), expected));
 }
 
-TEST(Slab, HoldsTheVoxelsBetweenItsSurfaces) {
+TEST(Slab, CombinesVoxelsBetweenSurfaces) {
     const Volume volume = ramps(32);
     const std::vector<float> means{6.5f, 8, 8.5f, 9.5f, 10.5f, none}, maxima{9, 11, 11, 12, 13, none};
     EXPECT_THAT(en_face_between(volume, two_surfaces(), {0, 1, 0, 0, SlabValue::mean}),
@@ -126,7 +126,7 @@ TEST(Slab, HoldsTheVoxelsBetweenItsSurfaces) {
     EXPECT_TRUE(std::isnan(en_face_between(volume, two_surfaces(), {0, 1, 40, 0, SlabValue::mean})[0]));
 }
 
-TEST(Slab, OfDecibelsIsTheMeanOfIntensities) {
+TEST(Slab, AveragesIntensitiesOfDecibels) {
     Volume volume = ramps(32);
     volume.grid.quantity = "db";
     double sum = 0;
@@ -135,7 +135,7 @@ TEST(Slab, OfDecibelsIsTheMeanOfIntensities) {
                 1e-4);
 }
 
-TEST(FlattenTo, MovesTheSurfaceToOneRowAndBack) {
+TEST(FlattenTo, MovesSurfaceToOneRowAndBack) {
     const Surfaces surfaces = two_surfaces();
     Volume volume = ramps(32);
     flatten_to(volume, surfaces.all[1]);
@@ -152,7 +152,7 @@ TEST(FlattenTo, MovesTheSurfaceToOneRowAndBack) {
     }
 }
 
-TEST(FlattenTo, EmptiesAScansWithoutASurface) {
+TEST(FlattenTo, EmptiesAScansWithoutSurface) {
     Volume volume = ramps(16);
     flatten_to(volume, two_surfaces().all[0]);
     EXPECT_TRUE(std::isnan(values_of(volume)[5 * 16]));

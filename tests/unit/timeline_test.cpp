@@ -29,7 +29,7 @@ class Playing : public testing::Test {
 
 using Steps = std::vector<std::int64_t>;
 
-TEST_F(Playing, EachStepLastsAsLongAsItWasRecorded) {
+TEST_F(Playing, ShowsEachStepForItsRecordedTime) {
     line_.play(10);
     EXPECT_EQ(steps_at({10, 10.9, 11, 11.99, 12, 13.5, 14}), (Steps{0, 0, 1, 1, 2, 3, 4}));
     EXPECT_EQ(line_.left_out(), 0);
@@ -45,7 +45,7 @@ TEST_F(Playing, LoopsBetweenItsEnds) {
     EXPECT_EQ(line_.left_out(), 0);
 }
 
-TEST_F(Playing, StopsAtTheEndAndBeginsAnew) {
+TEST_F(Playing, StopsAtEndAndRestarts) {
     line_.set_loops(false);
     line_.play(0);
     EXPECT_EQ(steps_at({0, 1, 2, 3, 4, 5, 60}), (Steps{0, 1, 2, 3, 4, 4, 4}));
@@ -54,7 +54,7 @@ TEST_F(Playing, StopsAtTheEndAndBeginsAnew) {
     EXPECT_EQ(steps_at({100, 101}), (Steps{0, 1}));
 }
 
-TEST_F(Playing, EndsBeyondTheSeriesAreKeptInside) {
+TEST_F(Playing, ClampsEndsToSeries) {
     line_.set_ends(-7, 700);
     EXPECT_EQ(line_.first(), 0);
     EXPECT_EQ(line_.last(), 4);
@@ -70,7 +70,7 @@ TEST_F(Playing, AnotherSpeedCountsFromNowOn) {
     EXPECT_EQ(line_.left_out(), 0);
 }
 
-TEST_F(Playing, SpeedsAreKeptInside) {
+TEST_F(Playing, ClampsSpeed) {
     line_.set_speed(1000, 0);
     EXPECT_EQ(line_.speed(), 50);
     line_.set_speed(0.001, 0);
@@ -80,14 +80,14 @@ TEST_F(Playing, SpeedsAreKeptInside) {
 }
 
 // Shown at 0, 3 and 4 s: the steps at 1 and 2 s were not seen.
-TEST_F(Playing, WhatNobodySawIsLeftOut) {
+TEST_F(Playing, CountsStepsNotSeen) {
     line_.play(0);
     EXPECT_EQ(steps_at({0, 3, 4}), (Steps{0, 3, 4}));
     EXPECT_EQ(line_.left_out(), 2);
 }
 
 // Each picture takes 2.5 s to appear and shows the step that was due when it was begun.
-TEST_F(Playing, AConsumerThatIsTooSlowLeavesOutWhatItMisses) {
+TEST_F(Playing, CountsStepsSkippedBySlowConsumer) {
     line_.play(0);
     std::vector<std::int64_t> seen;
     double now_s = 0;
@@ -103,7 +103,7 @@ TEST_F(Playing, AConsumerThatIsTooSlowLeavesOutWhatItMisses) {
     EXPECT_EQ(line_.left_out(), 17 - 7);  // turns 0 to 17, of which 8 were seen: 0, 2, 5, 7, 10, 12, 15, 17
 }
 
-TEST_F(Playing, ALatePictureIsStillSeen) {
+TEST_F(Playing, LatePictureIsStillSeen) {
     line_.play(0);
     line_.advance(1.5);
     line_.note_shown(0, 1.5);  // its turn is over
@@ -111,7 +111,7 @@ TEST_F(Playing, ALatePictureIsStillSeen) {
     EXPECT_EQ(line_.left_out(), 0);
 }
 
-TEST_F(Playing, TheSamePictureAgainCountsNothing) {
+TEST_F(Playing, RepeatedPictureIsNotCounted) {
     line_.play(0);
     for (const double now_s : {0.0, 0.2, 0.9}) {
         line_.advance(now_s);
@@ -122,7 +122,7 @@ TEST_F(Playing, TheSamePictureAgainCountsNothing) {
     EXPECT_EQ(line_.shown(), 0);
 }
 
-TEST_F(Playing, AJumpLeavesNothingOut) {
+TEST_F(Playing, JumpSkipsNoSteps) {
     line_.play(0);
     EXPECT_EQ(steps_at({0}), (Steps{0}));
     line_.go_to(3);
@@ -131,7 +131,7 @@ TEST_F(Playing, AJumpLeavesNothingOut) {
     EXPECT_EQ(line_.left_out(), 0);
 }
 
-TEST_F(Playing, SteppingPausesAndGoesRound) {
+TEST_F(Playing, SteppingPausesAndWrapsAround) {
     line_.play(0);
     line_.step_by(-1);
     EXPECT_FALSE(line_.plays());
@@ -145,7 +145,7 @@ TEST_F(Playing, SteppingPausesAndGoesRound) {
     EXPECT_EQ(line_.step(), 4);
 }
 
-TEST_F(Playing, TellsHowManyItShows) {
+TEST_F(Playing, ReportsShownRate) {
     line_.play(0);
     steps_at({0, 1, 2, 3});
     EXPECT_NEAR(line_.shown_per_s(), 1, 1e-9);
@@ -154,7 +154,7 @@ TEST_F(Playing, TellsHowManyItShows) {
 }
 
 // Steps 1 and 2 are due; 0 is on the screen.
-TEST_F(Playing, TellsWhichStepsWait) {
+TEST_F(Playing, ReportsWaitingSteps) {
     line_.play(0);
     steps_at({0});
     EXPECT_EQ(line_.waiting(), 0);
@@ -167,7 +167,7 @@ TEST_F(Playing, TellsWhichStepsWait) {
     EXPECT_EQ(line_.waiting(), 1);
 }
 
-TEST(Timeline, AnUnknownStepIsATenthOfASecond) {
+TEST(Timeline, UnknownStepLastsTenthOfSecond) {
     Timeline line(3, 0);
     EXPECT_EQ(line.step_s(), 0.1);
     line.play(0);
@@ -175,7 +175,7 @@ TEST(Timeline, AnUnknownStepIsATenthOfASecond) {
     EXPECT_EQ(line.step(), 2);
 }
 
-TEST(Timeline, AStepThatNothingRecordsIsUnknown) {
+TEST(Timeline, ImplausibleStepIsUnknown) {
     const double infinity = std::numeric_limits<double>::infinity();
     for (const double step_s : {1e-43, 9e-7, 1.1e6, 1e38, -1.0, infinity, std::nan("")}) {
         Timeline line(3, step_s);
@@ -188,7 +188,7 @@ TEST(Timeline, AStepThatNothingRecordsIsUnknown) {
     EXPECT_EQ(Timeline(3, 1e6).step_s(), 1e6);
 }
 
-TEST(Timeline, OneStepNeverPlays) {
+TEST(Timeline, SingleStepNeverPlays) {
     Timeline line(1, 1);
     line.play(0);
     line.advance(1e9);
@@ -196,7 +196,7 @@ TEST(Timeline, OneStepNeverPlays) {
     EXPECT_EQ(line.step(), 0);
 }
 
-TEST(Timeline, AClockThatLeapsFarKeepsTheRound) {
+TEST(Timeline, LargeClockJumpKeepsValidStep) {
     Timeline line(7, 0.001);
     line.play(0);
     line.advance(1e6);

@@ -48,11 +48,11 @@ Errors surface_errors(const std::string& scene) {
     return {errors[errors.size() / 2], errors[errors.size() * 95 / 100]};
 }
 
-TEST(TissueSurface, OfASimulatedRetinaIsFoundWithinTwoBins) {
+TEST(TissueSurface, IsFoundInRetinaWithinTwoBins) {
     EXPECT_LT(surface_errors("retina").median, 2);  // one A-scan in twenty is off by 18 bins or more
 }
 
-TEST(TissueSurface, OfSimulatedLayersIsFoundWithinTwoBins) {
+TEST(TissueSurface, IsFoundInLayersWithinTwoBins) {
     const Errors errors = surface_errors("layers");
     EXPECT_LT(errors.median, 2);
     EXPECT_LT(errors.large, 4);
@@ -71,7 +71,7 @@ float* values(Volume& volume) {
     return reinterpret_cast<float*>(volume.voxels.data());
 }
 
-TEST(TissueSurface, FillsAScansWithoutASurfaceFromTheirNeighbours) {
+TEST(TissueSurface, FillsMissingAScansFromNeighbours) {
     Volume volume = painted(64, 20, 20);
     for (std::int64_t line = 0; line < 400; ++line) {
         const bool is_dark = line % 20 > 8 && line % 20 < 11 && line / 20 > 8 && line / 20 < 11;
@@ -80,14 +80,14 @@ TEST(TissueSurface, FillsAScansWithoutASurfaceFromTheirNeighbours) {
     EXPECT_THAT(tissue_surface(volume), ::testing::Each(::testing::FloatNear(29.5F, 1.0F)));
 }
 
-TEST(TissueSurface, NothingToBeFoundIsSaid) {
+TEST(TissueSurface, ReportsMissingSurface) {
     Volume volume = painted(64, 4, 4);
     EXPECT_THROW(tissue_surface(volume), Error);
     Volume thin = painted(8, 4, 4);
     EXPECT_THROW(tissue_surface(thin), Error);
 }
 
-TEST(Flatten, MovesARampByPartsOfARow) {
+TEST(Flatten, MovesRampByPartsOfRow) {
     Volume volume = painted(40, 3, 2);
     const std::vector<float> rows{10, 12.25F, 8, 9.5F, 10.5F, 10};
     for (std::int64_t line = 0; line < 6; ++line) {
@@ -106,7 +106,7 @@ TEST(Flatten, MovesARampByPartsOfARow) {
     }
 }
 
-TEST(Flatten, RoundsWholeNumbers) {
+TEST(Flatten, RoundsToWholeVoxelsOfIntegers) {
     Volume volume = painted(16, 1, 2);
     volume.grid.type = VoxelType::u8;
     volume.voxels.resize(32);
@@ -127,12 +127,12 @@ class Heights : public ::testing::Test {
     TemporaryFolder folder_;
 };
 
-TEST_F(Heights, OfCsvAreALineForEachBScan) {
+TEST_F(Heights, ReadsCsvWithLinePerBScan) {
     const std::vector<float> expected{1, 2.5F, -3, 4, 5, 6e2F};
     EXPECT_EQ(read("# um\n1, 2.5,-3\n\n4;5 6e2 # the last\n"), expected);
 }
 
-TEST_F(Heights, OfAVolumeFileAreColumnsAndRows) {
+TEST_F(Heights, ReadsVolumeFileAsColumnsAndRows) {
     Volume picture = painted(2, 3, 1);  // its two rows are two B-scans
     for (int i = 0; i < 6; ++i) values(picture)[i] = static_cast<float>(i);
     write_volume(folder_ / "heights.nrrd", picture);

@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-TEST(UnfinishedFiles, AreGoneWhenTheProgramEndsAtOnce) {
+TEST(UnfinishedFiles, AreRemovedWhenProgramEnds) {
     const TemporaryFolder folder;
     const auto end_in_the_midst = [&] {
         const AtomicFile file(folder / "a.nrrd");
@@ -26,7 +26,7 @@ TEST(UnfinishedFiles, AreGoneWhenTheProgramEndsAtOnce) {
 }
 
 // Also if the program has changed its working folder since.
-TEST(UnfinishedFiles, AreFoundByTheirWholeNames) {
+TEST(UnfinishedFiles, AreFoundByAbsoluteNames) {
     const TemporaryFolder folder;
     const auto end_elsewhere = [&] {
         std::filesystem::current_path(folder.path());

@@ -55,7 +55,7 @@ void bridge(Surface& surface, int polarity = -1, double width_um = vessel_um,
     bridge_vessels(surface, a_scans, b_scans, polarity, width_um, spacing);
 }
 
-TEST(VesselBridges, GoOnAsTheTissueAroundDoes) {
+TEST(VesselBridges, FollowSurroundingTissue) {
     Surface surface = with_vessel(15, 6);
     ASSERT_GT(largest_error(surface), 14);
     bridge(surface);
@@ -87,7 +87,7 @@ TEST(VesselBridges, WithstandNoise) {
 }
 
 // Vessels are brighter than the tissue below such a boundary, so they never shift it to the other side.
-TEST(VesselBridges, KnowOnWhichSideAVesselLies) {
+TEST(VesselBridges, MoveOnlyTowardsBrighterSide) {
     for (const int polarity : {-1, 0, 1}) {
         for (const double depth : {15.0, -15.0}) {
             Surface surface = with_vessel(depth, 6);
@@ -101,7 +101,7 @@ TEST(VesselBridges, KnowOnWhichSideAVesselLies) {
     }
 }
 
-TEST(VesselBridges, LeaveWhatIsNoVessel) {
+TEST(VesselBridges, KeepWideGaps) {
     const Surface before = with_vessel(15, 6);
     Surface surface = before;
     bridge(surface, -1, 0);
@@ -115,13 +115,13 @@ TEST(VesselBridges, LeaveWhatIsNoVessel) {
 }
 
 // B-scans further apart than the width of vessels are processed one by one, like a single B-scan.
-TEST(VesselBridges, OfBScansThatAreFarApart) {
+TEST(VesselBridges, HandleDistantBScansSeparately) {
     Surface surface = with_vessel(15, 6);
     bridge(surface, -1, vessel_um, {10, 200});
     EXPECT_LT(largest_error(surface), 1.5) << "walls less than a row off stay";
 }
 
-TEST(VesselBridges, FindNothingWhereThereIsNothing) {
+TEST(VesselBridges, KeepMissingSurfacesMissing) {
     constexpr float none = std::numeric_limits<float>::quiet_NaN();
     Surface surface = with_vessel(15, 6);
     for (std::int64_t i = 0; i < 20 * a_scans; ++i) {

@@ -41,7 +41,7 @@ std::vector<std::int32_t> plain_rings(const LumenMask& lumen, const LumenMask& c
     return rings;
 }
 
-TEST(VesselRings, are_those_of_the_nearest_side_of_the_rim) {
+TEST(VesselRings, UseNearestSideOfRim) {
     std::mt19937 random(4);
     for (const double dy : {2.0, 4.0, 1.3}) {
         VolumeGrid grid;

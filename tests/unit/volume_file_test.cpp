@@ -77,7 +77,7 @@ TEST_F(VolumeFileTest, KeepsVoxelsAndGeometryInEveryFormat) {
     EXPECT_EQ(folder_.entries(), 5u);
 }
 
-TEST_F(VolumeFileTest, KeepsTheMeaningWhereTheFormatHasRoom) {
+TEST_F(VolumeFileTest, KeepsMeaningIfFormatSupportsIt) {
     const Volume volume = counting(VoxelType::u8);
     for (const std::string name : {"a.nrrd", "a.mha", "a.nii", "a.nii.gz"}) {
         SCOPED_TRACE(name);
@@ -90,7 +90,7 @@ TEST_F(VolumeFileTest, KeepsTheMeaningWhereTheFormatHasRoom) {
     }
 }
 
-TEST_F(VolumeFileTest, UnknownSpacingStaysUnknown) {
+TEST_F(VolumeFileTest, KeepsUnknownSpacing) {
     Volume volume = counting(VoxelType::u8);
     for (const auto& spacing : {std::array<double, 3>{0, 0, 0}, {0, 10, 20}, {1000, 1000, 0}}) {
         volume.grid.spacing_um = spacing;
@@ -105,7 +105,7 @@ TEST_F(VolumeFileTest, UnknownSpacingStaysUnknown) {
     EXPECT_EQ(again("a.tif", volume).grid.spacing_um, (std::array<double, 3>{}));
 }
 
-TEST_F(VolumeFileTest, NamesThatCannotWorkAreRefused) {
+TEST_F(VolumeFileTest, RejectsInvalidNames) {
     const auto refusal = [](const char* name, VoxelType type) {
         return error_of([&] { check_volume_name(name, type); }).line;
     };
@@ -145,7 +145,7 @@ TEST_F(VolumeFileTest, TruncatedFilesAreRefused) {
     EXPECT_THAT(reading("none.nrrd").line, HasSubstr("none.nrrd: does not exist"));
 }
 
-TEST_F(VolumeFileTest, ClaimsThatTheFileCannotHoldAreRefusedWithoutAllocation) {
+TEST_F(VolumeFileTest, RejectsImpossibleSizesWithoutAllocation) {
     const std::string meta = "NDims = 3\nDimSize = 10000 10000 10000\nElementType = MET_FLOAT\n";
     folder_.write("a.mha", "ObjectType = Image\n" + meta + "ElementDataFile = LOCAL\nxxxx");
     EXPECT_THAT(reading("a.mha").line,
@@ -174,7 +174,7 @@ TEST_F(VolumeFileTest, ClaimsThatTheFileCannotHoldAreRefusedWithoutAllocation) {
 }
 
 // A limit on the file size simulates a full disk.
-TEST_F(VolumeFileTest, AFullDiskLeavesNothingBehind) {
+TEST_F(VolumeFileTest, FullDiskLeavesNoFiles) {
     std::signal(SIGXFSZ, SIG_IGN);
     rlimit before{};
     getrlimit(RLIMIT_FSIZE, &before);
@@ -219,7 +219,7 @@ TEST_F(VolumeFileTest, ColoursAreRefused) {
     EXPECT_THAT(reading("a.nrrd").line, HasSubstr("has 3 values of type uchar per voxel"));
 }
 
-TEST_F(VolumeFileTest, OtherVoxelTypesAreConverted) {
+TEST_F(VolumeFileTest, ConvertsOtherVoxelTypes) {
     std::string raw(8 * 8, '\0');
     for (int i = 0; i < 8; ++i) {
         const double number = i - 2.5;
@@ -240,7 +240,7 @@ TEST_F(VolumeFileTest, OtherVoxelTypesAreConverted) {
     EXPECT_EQ(std::to_integer<int>(small.voxels[2]), 3);
 }
 
-TEST_F(VolumeFileTest, ReadsTheVolumesOfOthers) {
+TEST_F(VolumeFileTest, ReadsForeignVolumes) {
     const char* place = std::getenv("ECHOLUX_DATA");
     if (place == nullptr) GTEST_SKIP() << "ECHOLUX_DATA is not set: volumes of others are not tested";
     const std::filesystem::path volumes = std::filesystem::path(place) / "volumes";

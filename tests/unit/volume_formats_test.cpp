@@ -151,7 +151,7 @@ class VolumeFormatsTest : public testing::Test {
     TemporaryFolder folder_;
 };
 
-TEST_F(VolumeFormatsTest, SeriesComeBackAsTheyWere) {
+TEST_F(VolumeFormatsTest, RoundTripsSeries) {
     for_each_file([&](const std::string& name, VoxelType type, const Form& form) {
         SCOPED_TRACE(name);
         const SeriesHeader header = small_series(type);
@@ -201,7 +201,7 @@ Voxel voxel_at(const std::vector<std::byte>& voxels, std::int64_t place) {
     return voxel;
 }
 
-TEST_F(VolumeFormatsTest, BoxesAndLevelsAreReadAlone) {
+TEST_F(VolumeFormatsTest, ReadsBoxesAndLevelsSeparately) {
     SeriesHeader header = small_series(VoxelType::u16);
     header.grid.a_scans = 70;
     header.grid.depth = 131;
@@ -246,7 +246,7 @@ TEST_F(VolumeFormatsTest, BoxesAndLevelsAreReadAlone) {
     EXPECT_EQ(voxel_at<std::uint16_t>(voxel, 0), std::floor(sum / 8 + 0.5));
 }
 
-TEST_F(VolumeFormatsTest, NothingIsLeftWithoutTheEnd) {
+TEST_F(VolumeFormatsTest, LeavesNoFileWithoutFinish) {
     const SeriesHeader header = small_series(VoxelType::u16);
     const std::vector<std::byte> voxels = voxels_of(header, 0);
     for (const Form& form : forms()) {
@@ -263,7 +263,7 @@ TEST_F(VolumeFormatsTest, NothingIsLeftWithoutTheEnd) {
     }
 }
 
-TEST_F(VolumeFormatsTest, FoldersOfOthersAreNotReplaced) {
+TEST_F(VolumeFormatsTest, KeepsForeignFolders) {
     const SeriesHeader header = small_series(VoxelType::u8);
     std::filesystem::create_directories(folder_ / "v.zarr");
     write_series(folder_ / "v.zarr", header);  // an empty folder is replaced
@@ -327,7 +327,7 @@ TEST_F(VolumeFormatsTest, DamagedChunksAndStrangeMetadataAreRefused) {
     EXPECT_THAT(reading("x.ome.zarr").line, HasSubstr("outside of its folder"));
 }
 
-TEST_F(VolumeFormatsTest, OtherProgramsSeeTheSame) {
+TEST_F(VolumeFormatsTest, OtherProgramsReadSameVoxels) {
     for_each_file([&](const std::string& name, VoxelType type, const Form& form) {
         write_series(folder_ / name, small_series(type), form.storage);
     });
@@ -345,7 +345,7 @@ TEST_F(VolumeFormatsTest, OtherProgramsSeeTheSame) {
     EXPECT_EQ(status, 0);
 }
 
-TEST_F(VolumeFormatsTest, FilesOfOtherProgramsAreUnderstood) {
+TEST_F(VolumeFormatsTest, ReadsFilesOfOtherPrograms) {
     const int status = run_peers("make", folder_.path());
     if (status == peers_missing) GTEST_SKIP() << missing;
     ASSERT_EQ(status, 0);

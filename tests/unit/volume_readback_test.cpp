@@ -55,7 +55,7 @@ Volume f_phantom(VoxelType type) {
     return volume;
 }
 
-TEST(VolumeReadback, OtherReadersSeeTheLetterF) {
+TEST(VolumeReadback, OtherReadersSeeLetterF) {
     const TemporaryFolder folder;
     const std::pair<const char*, VoxelType> types[] = {{"u8", VoxelType::u8},
                                                        {"u16", VoxelType::u16},

@@ -7,7 +7,7 @@
 namespace echolux::test {
 namespace {
 
-TEST(VolumeRing, WritesThePublishedVolumeAgainInItsPlace) {
+TEST(VolumeRing, WritesPublishedVolumeAgainInItsPlace) {
     VolumeRing ring(3, slices, Publishing::rolling);
     EXPECT_FALSE(ring.acquire_rewrite(0));
     const WriteTicket first = publish(ring, 0);

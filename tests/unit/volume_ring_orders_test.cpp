@@ -230,7 +230,7 @@ void run(std::size_t slots, Publishing publishing, std::size_t keeps, std::uint6
     EXPECT_EQ(machine.ring().statistics().dropped, machine.dropped());
 }
 
-TEST(VolumeRing, HoldsItsPromisesInAnyOrderOfExecution) {
+TEST(VolumeRing, KeepsInvariantsInAnyOrderOfExecution) {
     for (const Publishing publishing : {Publishing::whole, Publishing::rolling}) {
         for (std::size_t slots = 2; slots <= 5; ++slots) {
             for (std::uint64_t seed = 0; seed < 100 && !HasFailure(); ++seed) run(slots, publishing, 0, seed);
@@ -238,7 +238,7 @@ TEST(VolumeRing, HoldsItsPromisesInAnyOrderOfExecution) {
     }
 }
 
-TEST(VolumeRing, HoldsItsPromisesWhileVolumesAreKept) {
+TEST(VolumeRing, KeepsInvariantsWithKeptVolumes) {
     for (const Publishing publishing : {Publishing::whole, Publishing::rolling}) {
         for (std::size_t keeps = 1; keeps <= 5; keeps += 2) {
             for (std::uint64_t seed = 0; seed < 40 && !HasFailure(); ++seed) run(3, publishing, keeps, seed);

@@ -26,7 +26,7 @@ std::string error_line(const Work& work) {
     return {};
 }
 
-TEST(VolumeRing, ShowsNothingBeforeTheFirstVolumeIsPublished) {
+TEST(VolumeRing, HasNoPictureBeforeFirstVolume) {
     VolumeRing ring(3, slices, Publishing::whole);
     EXPECT_FALSE(ring.acquire_read());
     WriteTicket ticket = ring.acquire_write(stamp(7)).value();
@@ -42,7 +42,7 @@ TEST(VolumeRing, ShowsNothingBeforeTheFirstVolumeIsPublished) {
     EXPECT_EQ(read.wait, last);
 }
 
-TEST(VolumeRing, TheSlotOfAPictureThatIsNotSubmittedIsGivenToNobody) {
+TEST(VolumeRing, DoesNotReuseSlotOfUnsubmittedPicture) {
     VolumeRing ring(2, slices, Publishing::whole);
     const WriteTicket first = publish(ring, 0);
     const ReadTicket read = ring.acquire_read().value();
@@ -56,7 +56,7 @@ TEST(VolumeRing, TheSlotOfAPictureThatIsNotSubmittedIsGivenToNobody) {
     EXPECT_EQ(ring.statistics().dropped, 1);
 }
 
-TEST(VolumeRing, NothingWaitsForAnAbandonedPicture) {
+TEST(VolumeRing, DoesNotWaitForAbandonedPicture) {
     VolumeRing ring(2, slices, Publishing::whole);
     const WriteTicket first = publish(ring, 0);
     const ReadTicket read = ring.acquire_read().value();
@@ -69,7 +69,7 @@ TEST(VolumeRing, NothingWaitsForAnAbandonedPicture) {
     EXPECT_GT(next.signal, read.signal);
 }
 
-TEST(VolumeRing, AnAbandonedVolumeIsNeverSeen) {
+TEST(VolumeRing, AbandonedVolumeIsNeverSeen) {
     VolumeRing ring(3, slices, Publishing::rolling);
     publish(ring, 0);
     WriteTicket ticket = ring.acquire_write(stamp(1)).value();
@@ -83,7 +83,7 @@ TEST(VolumeRing, AnAbandonedVolumeIsNeverSeen) {
     EXPECT_EQ(ring.statistics().abandoned, 1);
 }
 
-TEST(VolumeRing, RollingShowsTheNewBelowAndTheOldAbove) {
+TEST(VolumeRing, RollingShowsNewSlicesBelowOldOnes) {
     VolumeRing ring(4, slices, Publishing::rolling);
     const WriteTicket old = publish(ring, 0);
     WriteTicket ticket = ring.acquire_write(stamp(1)).value();
@@ -106,7 +106,7 @@ TEST(VolumeRing, RollingShowsTheNewBelowAndTheOldAbove) {
     EXPECT_FALSE(read.previous);
 }
 
-TEST(VolumeRing, CountsWhatIsShownAndWhatIsLate) {
+TEST(VolumeRing, CountsShownAndLateVolumes) {
     VolumeRing ring(4, slices, Publishing::whole);
     for (std::int64_t volume = 0; volume < 3; ++volume) publish(ring, volume);
     for (int picture = 0; picture < 2; ++picture) ring.submitted(ring.acquire_read().value());
@@ -119,7 +119,7 @@ TEST(VolumeRing, CountsWhatIsShownAndWhatIsLate) {
     EXPECT_EQ(counted.dropped, 0);
 }
 
-TEST(VolumeRing, RefusesWhatCannotBeMeant) {
+TEST(VolumeRing, RefusesInvalidCalls) {
     EXPECT_THROW(VolumeRing(1, slices, Publishing::whole), Error);
     EXPECT_THROW(VolumeRing(2, 0, Publishing::whole), Error);
     VolumeRing ring(3, slices, Publishing::whole);
@@ -144,7 +144,7 @@ TEST(VolumeRing, HoldsVolumesOfOneSlice) {
     EXPECT_EQ(ring.acquire_read()->newest.stamp.volume, 3);
 }
 
-TEST(VolumeRing, RollingShowsTheFirstSlice) {
+TEST(VolumeRing, RollingShowsFirstSlice) {
     VolumeRing ring(3, slices, Publishing::rolling);
     WriteTicket ticket = ring.acquire_write(stamp(0)).value();
     EXPECT_FALSE(ring.acquire_read());
@@ -152,7 +152,7 @@ TEST(VolumeRing, RollingShowsTheFirstSlice) {
     EXPECT_EQ(ring.acquire_read()->newest.filled_to, 1);
 }
 
-TEST(VolumeRing, EachTicketHasANumberOfItsOwn) {
+TEST(VolumeRing, EachTicketHasUniqueSerial) {
     VolumeRing ring(2, slices, Publishing::whole);
     std::uint64_t last = 0;
     for (std::int64_t volume = 0; volume < 5; ++volume) {
@@ -166,7 +166,7 @@ TEST(VolumeRing, EachTicketHasANumberOfItsOwn) {
     EXPECT_GT(ring.acquire_rewrite(4)->serial, last);
 }
 
-TEST(VolumeRing, OnlyTheNewestIsWrittenAgain) {
+TEST(VolumeRing, OnlyNewestIsWrittenAgain) {
     VolumeRing ring(3, slices, Publishing::whole);
     EXPECT_FALSE(ring.acquire_rewrite(0)) << "there is none";
     publish(ring, 0);
@@ -176,7 +176,7 @@ TEST(VolumeRing, OnlyTheNewestIsWrittenAgain) {
 }
 
 // Ended tickets are refused: after being abandoned, or as a ticket of another kind.
-TEST(VolumeRing, TicketsThatHaveEndedAreRefused) {
+TEST(VolumeRing, RefusesEndedTickets) {
     VolumeRing ring(3, slices, Publishing::whole);
     publish(ring, 0);
     WriteTicket given_up = ring.acquire_write(stamp(1)).value();
@@ -194,7 +194,7 @@ TEST(VolumeRing, TicketsThatHaveEndedAreRefused) {
     EXPECT_EQ(ring.statistics().abandoned, 1) << "what is written again stays";
 }
 
-TEST(VolumeRing, PicturesThatHaveEndedAreRefused) {
+TEST(VolumeRing, RefusesEndedPictures) {
     VolumeRing ring(3, slices, Publishing::whole);
     publish(ring, 0);
     EXPECT_THROW(ring.submitted(ReadTicket{}), Error) << "none was begun";
@@ -206,7 +206,7 @@ TEST(VolumeRing, PicturesThatHaveEndedAreRefused) {
     EXPECT_THROW(ring.abandon(first), Error);
 }
 
-TEST(VolumeRing, CountsWhatIsHandedOver) {
+TEST(VolumeRing, CountsHandOvers) {
     VolumeRing ring(3, slices, Publishing::rolling);
     WriteTicket ticket = ring.acquire_write(stamp(0)).value();
     for (const std::int64_t to : {2, 5, 8}) ring.hand_over(ticket, to);
@@ -217,7 +217,7 @@ TEST(VolumeRing, CountsWhatIsHandedOver) {
 }
 
 // A volume is late if it is replaced before a picture of it is submitted, even if one was begun.
-TEST(VolumeRing, APictureThatIsGivenUpShowsNothing) {
+TEST(VolumeRing, AbandonedPictureShowsNoVolume) {
     VolumeRing ring(4, slices, Publishing::rolling);
     const auto late_after = [&](const auto& meanwhile) {
         const ReadTicket read = ring.acquire_read().value();
@@ -238,7 +238,7 @@ TEST(VolumeRing, APictureThatIsGivenUpShowsNothing) {
 }
 
 // A late volume stays late, even if it is read later, in a submitted or an abandoned picture.
-TEST(VolumeRing, AVolumeThatPassedByUnseenStaysLate) {
+TEST(VolumeRing, UnseenVolumeStaysLate) {
     VolumeRing ring(4, slices, Publishing::whole, 3);
     for (std::int64_t volume = 0; volume < 3; ++volume) publish(ring, volume);
     EXPECT_EQ(ring.statistics().late, 2);
@@ -251,7 +251,7 @@ TEST(VolumeRing, AVolumeThatPassedByUnseenStaysLate) {
     EXPECT_EQ(ring.statistics().late, 19) << "each of the volumes in a slot is counted anew";
 }
 
-TEST(VolumeRing, WhatIsCopiedToTheHostIsNotShown) {
+TEST(VolumeRing, CopyToHostIsNotShown) {
     VolumeRing ring(2, slices, Publishing::whole);
     const std::size_t first = publish(ring, 0).slot;
     const ReadTicket copy = ring.acquire_read().value();
@@ -269,7 +269,7 @@ TEST(VolumeRing, WhatIsCopiedToTheHostIsNotShown) {
 }
 
 // Frames in flight + 2: with two pending pictures nothing is dropped, however slow they are.
-TEST(VolumeRing, FourSlotsDropNothing) {
+TEST(VolumeRing, FourSlotsDropNoVolume) {
     VolumeRing ring(4, slices, Publishing::whole);
     publish(ring, 0);
     for (std::int64_t volume = 1; volume < 100; ++volume) {
@@ -281,7 +281,7 @@ TEST(VolumeRing, FourSlotsDropNothing) {
     EXPECT_EQ(ring.statistics().shown, 99);
 }
 
-TEST(VolumeRing, TwoThreadsAgree) {
+TEST(VolumeRing, WorksWithTwoThreads) {
     VolumeRing ring(3, slices, Publishing::rolling);
     constexpr std::int64_t volumes = 20000;
     std::jthread writer([&] {
@@ -331,7 +331,7 @@ void expect_all_readable(VolumeRing& ring, const std::vector<KeptVolume>& volume
     EXPECT_EQ(slots.size(), volumes.size());
 }
 
-TEST(VolumeRing, KeepsTheLastVolumesInTheirOrderRoundAndRound) {
+TEST(VolumeRing, KeepsLastVolumesInOrder) {
     for (const Publishing publishing : {Publishing::whole, Publishing::rolling}) {
         VolumeRing ring(4, slices, publishing, 5);
         EXPECT_THAT(ring.kept(), testing::IsEmpty());
@@ -349,7 +349,7 @@ TEST(VolumeRing, KeepsTheLastVolumesInTheirOrderRoundAndRound) {
     }
 }
 
-TEST(VolumeRing, WhatIsHeldStaysWhileVolumesArrive) {
+TEST(VolumeRing, HeldVolumesStayWhileOthersArrive) {
     VolumeRing ring(4, slices, Publishing::whole, 3);
     for (std::int64_t volume = 0; volume < 5; ++volume) publish(ring, volume);
     const std::vector<KeptVolume> held = ring.kept();
@@ -375,14 +375,14 @@ TEST(VolumeRing, WhatIsHeldStaysWhileVolumesArrive) {
     EXPECT_NE(error_line([&] { ring.release(); }), "");
 }
 
-TEST(VolumeRing, AVolumeMadeAnewTakesThePlaceOfTheOneBefore) {
+TEST(VolumeRing, RewrittenVolumeReplacesPrevious) {
     VolumeRing ring(4, slices, Publishing::whole, 3);
     for (const std::int64_t volume : {0, 1, 1, 1}) publish(ring, volume);
     EXPECT_EQ(numbers(ring.kept()), (std::vector<std::int64_t>{0, 1}));
     EXPECT_TRUE(ring.acquire_rewrite(1)) << "the newest is not held";
 }
 
-TEST(VolumeRing, WhatIsHeldIsNotWrittenAgain) {
+TEST(VolumeRing, HeldVolumesAreNotRewritten) {
     VolumeRing ring(4, slices, Publishing::whole, 3);
     publish(ring, 0);
     ring.hold();

@@ -8,7 +8,7 @@ namespace {
 using testing::HasSubstr;
 
 // Two chunks of one voxel in a shard whose index has no checksum, so that each fault of the index is tested by itself.
-TEST(ZarrShardsTest, LiesOfTheIndexAreRefused) {
+TEST(ZarrShardsTest, RejectsInvalidIndex) {
     TemporaryFolder folder;
     const auto written = [&](const std::string& chunk, const std::string& index_codecs, const std::string& file) {
         std::filesystem::create_directories(folder / "s.zarr/c/0/0");

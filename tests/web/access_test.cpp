@@ -24,7 +24,7 @@ WebRequest asking(const std::string& target) {
     return request;
 }
 
-TEST(Access, TokensAreLongRandomAndOfTheLettersOfAddresses) {
+TEST(Access, TokensAreLongRandomAndUrlSafe) {
     std::set<std::string> made;
     for (int i = 0; i < 100; ++i) made.insert(made_token());
     EXPECT_EQ(made.size(), 100u);
@@ -35,7 +35,7 @@ TEST(Access, TokensAreLongRandomAndOfTheLettersOfAddresses) {
     }
 }
 
-TEST(Access, TokensDecideWhoSteersAndAMissingSecretEqualsNothing) {
+TEST(Access, TokensDecideRightsAndMissingSecretMatchesNone) {
     EXPECT_EQ(access_of.right_of("steering-token-1234"), Right::steer);
     EXPECT_EQ(access_of.right_of("watching-token-1234"), Right::watch);
     for (const char* wrong : {"", "steering-token-123", "steering-token-12345", "STEERING-TOKEN-1234"})
@@ -44,7 +44,7 @@ TEST(Access, TokensDecideWhoSteersAndAMissingSecretEqualsNothing) {
     EXPECT_FALSE(is_same_secret("", ""));
 }
 
-TEST(Access, HostsAreOursInDigitsOrByAName) {
+TEST(Access, AcceptsLocalHostsIpAddressesAndNamedHosts) {
     for (const char* ours : {"localhost", "localhost:8970", "127.0.0.1:1", "192.168.1.7:8970", "[::1]:8970",
                              "[fe80::1]", "SCOPE.lab.example:8970"})
         EXPECT_TRUE(access_of.is_host_ours(ours)) << ours;
@@ -53,7 +53,7 @@ TEST(Access, HostsAreOursInDigitsOrByAName) {
         EXPECT_FALSE(access_of.is_host_ours(theirs)) << theirs;
 }
 
-TEST(Access, ATokenFileIsMadeForItsOwnerAndReadAgain) {
+TEST(Access, TokenFileIsPrivateAndReused) {
     const TemporaryFolder folder;
     const std::filesystem::path path = folder / "kept" / "token";
     const Secrets made = secrets_of(path), again = secrets_of(path);
@@ -73,7 +73,7 @@ TEST(Access, ATokenFileIsMadeForItsOwnerAndReadAgain) {
     EXPECT_EQ(password_of(kept("longer", "open sesame\n")), "open sesame");
 }
 
-TEST(Access, FilesThatOthersMayReadAreRefused) {
+TEST(Access, RejectsFilesReadableByOthers) {
     using std::filesystem::perms;
     const TemporaryFolder folder;
     std::ofstream(folder / "secret") << "abcdefghijklmnopqrst\n";
@@ -84,7 +84,7 @@ TEST(Access, FilesThatOthersMayReadAreRefused) {
     }
 }
 
-TEST(WebRequest, WithoutItsTokenNothingIsAnswered) {
+TEST(WebRequest, RejectsRequestsWithoutToken) {
     for (const char* target :
          {"/", "/?token=", "/?token=wrong", "/main.js", "/style.css", "/ws", "/upload/x", "/login"}) {
         for (const bool is_upgrade : {false, true}) {
@@ -97,7 +97,7 @@ TEST(WebRequest, WithoutItsTokenNothingIsAnswered) {
     }
 }
 
-TEST(WebRequest, TheTokenComesByAddressCookieOrHeader) {
+TEST(WebRequest, AcceptsTokenInAddressCookieOrHeader) {
     EXPECT_EQ(judge(asking("/?token=steering-token-1234"), access_of, 8970).kind, Kind::enter);
     WebRequest with_cookie = asking("/main.js");
     with_cookie.cookie = "other=1; echolux-8970=watching-token-1234";
@@ -109,7 +109,7 @@ TEST(WebRequest, TheTokenComesByAddressCookieOrHeader) {
     EXPECT_EQ(judge(socket, access_of, 8970).right, Right::steer);
 }
 
-TEST(WebRequest, OtherHostsAndOriginsAreRefused) {
+TEST(WebRequest, RejectsOtherHostsAndOrigins) {
     WebRequest request = asking("/ws?token=steering-token-1234");
     request.is_upgrade = true;
     EXPECT_EQ(judge(request, access_of, 8970).kind, Kind::socket);
@@ -127,7 +127,7 @@ TEST(WebRequest, OtherHostsAndOriginsAreRefused) {
     EXPECT_EQ(judge(request, access_of, 8970).status, 421);
 }
 
-TEST(WebRequest, UploadsHavePlainNamesAndAreForWhoSteers) {
+TEST(WebRequest, UploadsNeedPlainNameAndSteeringToken) {
     const auto put = [](const std::string& target) {
         WebRequest request = asking(target);
         request.method = WebRequest::Method::put;
@@ -143,7 +143,7 @@ TEST(WebRequest, UploadsHavePlainNamesAndAreForWhoSteers) {
     EXPECT_EQ(put("/upload/x").kind, Kind::refused);
 }
 
-TEST(WebRequest, APasswordLetsInByAFormAlone) {
+TEST(WebRequest, AcceptsPasswordOnlyByForm) {
     const Access with_password{{"steering-token-1234", "watching-token-1234", "open sesame"}};
     EXPECT_EQ(judge(asking("/"), with_password, 8970).kind, Kind::login);
     EXPECT_EQ(judge(asking("/main.js"), with_password, 8970).kind, Kind::refused);
@@ -156,7 +156,7 @@ TEST(WebRequest, APasswordLetsInByAFormAlone) {
     EXPECT_EQ(form_value("password=%f", "password"), std::nullopt);
 }
 
-TEST(Upload, AnotherFileOfTheNameStaysAndWhatIsCutIsNoFile) {
+TEST(Upload, KeepsExistingFilesAndRemovesTruncatedOnes) {
     const TemporaryFolder folder;
     std::ofstream(folder / "eye.nrrd") << "first";
     {
@@ -170,7 +170,7 @@ TEST(Upload, AnotherFileOfTheNameStaysAndWhatIsCutIsNoFile) {
     EXPECT_EQ(std::filesystem::file_size(folder / "eye.nrrd"), 5u);
 }
 
-TEST(Rate, LetsASecondsWorthThroughAndThenSoManyASecond) {
+TEST(Rate, AllowsOneSecondAtOnceThenRate) {
     Rate rate(10, 0);
     for (int i = 0; i < 10; ++i) EXPECT_EQ(rate.take(0), 0) << i;
     EXPECT_NEAR(rate.take(0), 0.1, 1e-9);
@@ -178,7 +178,7 @@ TEST(Rate, LetsASecondsWorthThroughAndThenSoManyASecond) {
     EXPECT_TRUE(rate.try_take(5));
 }
 
-TEST(LineToken, IsTheTokenOfAnObjectAlone) {
+TEST(LineToken, RequiresObjectWithToken) {
     EXPECT_EQ(token_of_line(R"({"token": "abc"})"), "abc");
     for (const char* wrong : {"", "abc", "[]", "{}", R"({"token": 1})", R"(["token"])", "{\"token\""})
         EXPECT_EQ(token_of_line(wrong), "");

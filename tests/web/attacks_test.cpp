@@ -99,7 +99,7 @@ class Attacks : public testing::Test {
     int port_ = 0, lines_ = 0;
 };
 
-TEST_F(Attacks, WrongTokensNamesOriginsAndPathsAreRefusedInALine) {
+TEST_F(Attacks, RejectsWrongTokensNamesOriginsAndPathsInOneLine) {
     open();
     EXPECT_THAT(status(get("/")), HasSubstr("403"));
     EXPECT_THAT(status(get("/?token=wrong")), HasSubstr("403"));
@@ -119,7 +119,7 @@ TEST_F(Attacks, WrongTokensNamesOriginsAndPathsAreRefusedInALine) {
     goes_on();
 }
 
-TEST_F(Attacks, BrokenRequestsAndFramesEndTheirOwnLineAlone) {
+TEST_F(Attacks, InvalidRequestsAndFramesEndOnlyTheirConnection) {
     open();
     const auto other = socket();
     for (const std::string& text :
@@ -149,7 +149,7 @@ TEST_F(Attacks, BrokenRequestsAndFramesEndTheirOwnLineAlone) {
     goes_on();
 }
 
-TEST_F(Attacks, AMessageOfAGigabyteIsRefusedByItsHeader) {
+TEST_F(Attacks, RejectsHugeMessageByHeader) {
     open();
     const auto line = socket();
     line->send(std::string("\x82\xFF\0\0\0\0\x40\0\0\0\0\0\0\0", 14));
@@ -167,7 +167,7 @@ TEST_F(Attacks, AMessageOfAGigabyteIsRefusedByItsHeader) {
     goes_on();
 }
 
-TEST_F(Attacks, WhoSendsSlowlyOrNotAtAllGoesAndAThousandLinesKeepNobodyOut) {
+TEST_F(Attacks, DropsSlowAndSilentClientsAmongThousandConnections) {
     NetOptions options;
     options.limits.introduction_s = 0.3;
     open(options);
@@ -185,7 +185,7 @@ TEST_F(Attacks, WhoSendsSlowlyOrNotAtAllGoesAndAThousandLinesKeepNobodyOut) {
     goes_on();
 }
 
-TEST_F(Attacks, MoreClientsThanAllowedAreToldSo) {
+TEST_F(Attacks, ReportsTooManyClients) {
     NetOptions options;
     options.limits.clients = 2;
     open(options);
@@ -194,7 +194,7 @@ TEST_F(Attacks, MoreClientsThanAllowedAreToldSo) {
     goes_on();
 }
 
-TEST_F(Attacks, WhoTakesNothingIsGivenUp) {
+TEST_F(Attacks, DropsClientsThatDoNotRead) {
     NetOptions options;
     options.limits.waiting_bytes = 8 << 20;
     open(options);
@@ -209,7 +209,7 @@ TEST_F(Attacks, WhoTakesNothingIsGivenUp) {
     goes_on();
 }
 
-TEST_F(Attacks, WhatComesFasterThanItIsAnsweredIsReadLater) {
+TEST_F(Attacks, DelaysReadingOfFastClients) {
     open();
     const auto page = socket();
     const auto line = program();
@@ -242,7 +242,7 @@ TEST_F(Attacks, WhatComesFasterThanItIsAnsweredIsReadLater) {
     goes_on();
 }
 
-TEST_F(Attacks, WhoeverHasSentAllHearsTheAnswers) {
+TEST_F(Attacks, AnswersAfterEndOfInput) {
     open();
     RawConnection line(lines_);
     line.send("{\"token\": \"steering-token-1234\"}\n{}\n{}\n");
@@ -251,7 +251,7 @@ TEST_F(Attacks, WhoeverHasSentAllHearsTheAnswers) {
     EXPECT_EQ(count(line.read(), "answer"), 2U);
 }
 
-TEST_F(Attacks, AnAnswerMayBeLargerThanWhatAClientMayLeave) {
+TEST_F(Attacks, AnswerMayExceedWaitingLimit) {
     NetOptions options;
     options.limits.waiting_bytes = 1 << 20;
     open(options);
@@ -264,7 +264,7 @@ TEST_F(Attacks, AnAnswerMayBeLargerThanWhatAClientMayLeave) {
     EXPECT_TRUE(connection->is_open());
 }
 
-TEST_F(Attacks, ARefusalWaitsForWhatIsBeingWrittenAndNotForWhoReadsNothing) {
+TEST_F(Attacks, RejectionWaitsForWritesButNotForSilentReaders) {
     for (const bool reads : {true, false}) {
         NetOptions options;
         if (!reads) options.limits.introduction_s = 0.3;
@@ -281,7 +281,7 @@ TEST_F(Attacks, ARefusalWaitsForWhatIsBeingWrittenAndNotForWhoReadsNothing) {
     goes_on();
 }
 
-TEST_F(Attacks, UnauthenticatedConnectionsDoNotCutAnUpload) {
+TEST_F(Attacks, UnauthenticatedConnectionsDoNotCutUpload) {
     open();
     RawConnection upload(port_);
     upload.send(fmt::format(
@@ -294,7 +294,7 @@ TEST_F(Attacks, UnauthenticatedConnectionsDoNotCutAnUpload) {
     EXPECT_THAT(status(upload.read("\r\n\r\n")), HasSubstr("201"));
 }
 
-TEST_F(Attacks, GuessingAPasswordIsSlow) {
+TEST_F(Attacks, GuessingPasswordIsSlow) {
     NetOptions options;
     options.limits.tries_per_s = 1e-4;  // the first try is free, however slow this machine is
     open(options, "open sesame");
@@ -314,7 +314,7 @@ TEST_F(Attacks, GuessingAPasswordIsSlow) {
     EXPECT_THAT(guess("open+sesame"), HasSubstr("303"));
 }
 
-TEST_F(Attacks, PlainWordsToAServerOfTlsAreToldSo) {
+TEST_F(Attacks, ReportsPlainRequestsToTlsServer) {
     NetOptions options;
     options.tls = own_certificate({}, {"scope.lab.example"});
     open(options);

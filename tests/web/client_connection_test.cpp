@@ -62,7 +62,7 @@ class ClientTls : public testing::Test {
     std::unique_ptr<NetServer> secret_, plain_;
 };
 
-TEST_F(ClientTls, ACertificateIsAcceptedByItsFileOrByItsFingerprint) {
+TEST_F(ClientTls, AcceptsCertificateByFileOrFingerprint) {
     std::string spelled = fingerprint_of(certificate_);
     std::ranges::replace(spelled, ':', ' ');
     for (const TlsTrust& trust : {TlsTrust{folder_ / "certificate.pem", ""}, TlsTrust{{}, fingerprint_of(certificate_)},
@@ -74,7 +74,7 @@ TEST_F(ClientTls, ACertificateIsAcceptedByItsFileOrByItsFingerprint) {
     EXPECT_THAT(first_line(without), HasSubstr("welcome"));
 }
 
-TEST_F(ClientTls, OthersAreRefused) {
+TEST_F(ClientTls, RejectsOtherCertificates) {
     EXPECT_THAT(refusal(secret(), TlsTrust{}), HasSubstr("not accepted"));  // not signed by an authority
     EXPECT_THAT(refusal(secret(), TlsTrust{folder_ / "other.pem", ""}), HasSubstr("not accepted"));
     EXPECT_THAT(refusal(secret(), TlsTrust{{}, std::string(95, 'A')}),
@@ -86,7 +86,7 @@ TEST_F(ClientTls, OthersAreRefused) {
 }
 
 // Both sides send more than the system's buffers hold, at the same time.
-TEST_F(ClientTls, MuchIsSentAndReceived) {
+TEST_F(ClientTls, TransfersMoreThanBuffersHold) {
     ClientConnection connection(secret(), TlsTrust{{}, fingerprint_of(certificate_)}, 10s);
     EXPECT_THAT(first_line(connection), HasSubstr("welcome"));
     ConnectionPtr to;

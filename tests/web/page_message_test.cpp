@@ -17,7 +17,7 @@
 namespace echolux::test {
 namespace {
 
-TEST(PageMessage, InputsAreEventsOfAWindow) {
+TEST(PageMessage, InputsBecomeWindowEvents) {
     const PageMessage message = parsed_page_message(
         R"({"type":"input","number":7,"events":[["m",1.5,2],["b",1,1],["w",0,-1],["k","Ctrl",1,0],["t",228],["f",0]]})");
     const auto& input = std::get<PageInput>(message);
@@ -29,7 +29,7 @@ TEST(PageMessage, InputsAreEventsOfAWindow) {
     EXPECT_EQ(std::get<TextTyped>(input.events[4]).character, 228u);
 }
 
-TEST(PageMessage, WhatIsNoneIsRefused) {
+TEST(PageMessage, RejectsInvalidMessages) {
     for (const char* text :
          {"", "x", "[]", "{}", R"({"type":1})", R"({"type":"input"})", R"({"type":"input","number":-1,"events":[]})",
           R"({"type":"input","number":1,"events":[["m",1]]})",
@@ -41,13 +41,13 @@ TEST(PageMessage, WhatIsNoneIsRefused) {
     EXPECT_THROW(parsed_page_message(std::string(100000, '[')), Error);
 }
 
-TEST(PageMessage, SizesAreEven) {
+TEST(PageMessage, RoundsSizesToEven) {
     const auto size = std::get<PageSize>(parsed_page_message(R"({"type":"size","width":801,"height":601,"scale":2})"));
     EXPECT_EQ(size.width, 800);
     EXPECT_EQ(size.height, 600);
 }
 
-TEST(LinkQuality, AFastLineGetsMoreAndAQueueFewerAndCheaperPictures) {
+TEST(LinkQuality, FastLineGetsMorePicturesAndQueueFewer) {
     LinkQuality line;
     std::uint32_t picture = 0;
     double now = 0;
@@ -74,7 +74,7 @@ TEST(LinkQuality, AFastLineGetsMoreAndAQueueFewerAndCheaperPictures) {
 
 // A viewer that needs 10 ms per picture and is sent as many pictures as allowed. Pictures waiting in its queue are
 // delay that the user notices.
-TEST(LinkQuality, AViewerThatTakesItsTimeIsNotGivenAQueue) {
+TEST(LinkQuality, PacedViewerGetsNoQueue) {
     LinkQuality line;
     std::uint32_t picture = 0;
     double now = 0, longest = 0;
@@ -103,7 +103,7 @@ std::vector<std::uint8_t> drawn(std::int64_t width, std::int64_t height) {
     return rgba;
 }
 
-TEST(SolidPng, IsThePictureBitForBit) {
+TEST(SolidPng, IsLossless) {
     const TemporaryFolder folder;
     for (const std::int64_t height : {1, 63, 64, 65, 200}) {
         const std::vector<std::uint8_t> rgba = drawn(90, height);
@@ -119,7 +119,7 @@ TEST(SolidPng, IsThePictureBitForBit) {
     EXPECT_THROW(png_bytes(drawn(4, 4), 4, 5, Alpha::dropped), Error);
 }
 
-TEST(StreamEncoder, EveryPictureComesOutAtOnceAndKeysWhereAskedFor) {
+TEST(StreamEncoder, EncodesPicturesAtOnceWithRequestedKeys) {
     if (stream_codecs().empty()) GTEST_SKIP() << "no FFmpeg on this machine";
     for (const StreamCodec codec : stream_codecs()) {
         const auto encoder = make_stream_encoder({codec, 320, 240});

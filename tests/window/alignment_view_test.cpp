@@ -38,7 +38,7 @@ class AlignmentViewTest : public WindowRun {
 const std::array plots{"plot.Spectrum", "plot.Fringe on the k grid", "plot.A-scan", "plot.Peak over time"};
 const std::array controls{"alignment.hold", "alignment.freeze", "calibrate.take_dark", "calibrate.take_background"};
 
-TEST_F(AlignmentViewTest, EverythingIsThereAtManySizes) {
+TEST_F(AlignmentViewTest, ShowsEverythingAtManySizes) {
     struct Size {
         std::int64_t width, height;
         double scale;
@@ -78,7 +78,7 @@ TEST_F(AlignmentViewTest, PeaksAreHeldAndAScansFrozen) {
     EXPECT_FALSE(calibrating().watch().holds_peaks());
 }
 
-TEST_F(AlignmentViewTest, TheWheelZoomsAPlot) {
+TEST_F(AlignmentViewTest, WheelZoomsPlot) {
     open_window();
     open_mirror();
     click(middle_of("alignment.still"));
@@ -101,7 +101,7 @@ TEST_F(AlignmentViewTest, TheWheelZoomsAPlot) {
     EXPECT_LT(difference(before, picture(), part), 0.05) << "a double click shows all of it again";
 }
 
-TEST_F(AlignmentViewTest, ABackgroundIsTakenByItsButton) {
+TEST_F(AlignmentViewTest, ButtonTakesBackground) {
     open_window();
     open_mirror();
     click(middle_of("calibrate.take_background"));

@@ -29,7 +29,7 @@ class ChoiceBoxTest : public testing::Test {
     }
 };
 
-TEST_F(ChoiceBoxTest, ItsTextGivesUpTheArrowBeforeItIsCut) {
+TEST_F(ChoiceBoxTest, TextReplacesArrowBeforeItIsCut) {
     const std::string value = "minimum variance";
     const float padding = 2 * ImGui::GetStyle().FramePadding.x, text = ImGui::CalcTextSize(value.c_str()).x;
     int with_arrow = 0, whole = 0, cut = 0;

@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, WindowLayout,
                          testing::Values(Size{1024, 700, 1}, Size{1280, 800, 1}, Size{1920, 1080, 1.25},
                                          Size{3840, 2160, 2}, Size{2048, 1400, 2}, Size{640, 400, 1}));
 
-TEST_P(WindowLayout, PartsLieBesideEachOther) {
+TEST_P(WindowLayout, PartsDoNotOverlap) {
     const auto [width, height, scale] = GetParam();
     const WindowPlan plan = plan_window(WindowSettings{}, {width, height, scale, true, 90});
     const std::vector<Region> parts{plan.top, plan.left, plan.right, plan.centre, plan.bottom, plan.status};
@@ -40,7 +40,7 @@ TEST_P(WindowLayout, PartsLieBesideEachOther) {
     }
 }
 
-TEST_P(WindowLayout, PanesFillTheMiddle) {
+TEST_P(WindowLayout, PanesFillCentre) {
     const auto [width, height, scale] = GetParam();
     const WindowPlan plan = plan_window(WindowSettings{}, {width, height, scale, true, 90});
     for (const PaneLayout layout : {PaneLayout::volume, PaneLayout::volume_and_sections, PaneLayout::sections}) {
@@ -66,7 +66,7 @@ TEST(LayoutAt1024x700, LeavesRoomForPictures) {
 }
 
 // The left panels are folded first, then the right ones.
-TEST(LayoutOfSmallWindows, LeavesMostOfTheRoomToPictures) {
+TEST(LayoutOfSmallWindows, LeavesMostOfRoomToPictures) {
     for (const auto& [width, height] : {std::pair{640, 480}, {800, 600}, {480, 400}, {320, 240}}) {
         const WindowPlan plan = plan_window(WindowSettings{}, {width, height, 1, true, 90});
         EXPECT_GT(plan.centre.width, width / 2 - 1) << width;
@@ -80,7 +80,7 @@ TEST(LayoutOfSmallWindows, LeavesMostOfTheRoomToPictures) {
     EXPECT_GT(plan_window(left, {640, 480, 1, true, 90}).left.width, 0);
 }
 
-TEST(LayoutOfFoldedSides, GivesTheirRoomToTheMiddle) {
+TEST(LayoutOfFoldedSides, GivesRoomToCentre) {
     WindowSettings settings;
     settings.left_panels = settings.right_panels = false;
     const WindowPlan plan = plan_window(settings, {1280, 800, 1, true, 0});
@@ -88,7 +88,7 @@ TEST(LayoutOfFoldedSides, GivesTheirRoomToTheMiddle) {
     EXPECT_EQ(plan.centre.width, 1280);
 }
 
-TEST(PaneInput, IsThatOfSlicerOrParaView) {
+TEST(PaneInput, FollowsSlicerOrParaView) {
     EXPECT_EQ(drag_in_volume({0, false, false}, true), Drag::rotate);
     EXPECT_EQ(drag_in_volume({0, false, false}, false), Drag::rotate);
     EXPECT_EQ(drag_in_volume({0, true, false}, true), Drag::pan);
@@ -102,7 +102,7 @@ TEST(PaneInput, IsThatOfSlicerOrParaView) {
     EXPECT_EQ(drag_in_section({2, false, false}), Drag::pan);
 }
 
-TEST(PaneInput, ValuesBecomeWiderToTheRightAndBrighterUpwards) {
+TEST(PaneInput, ValuesWidenToRightAndBrightenUpwards) {
     const ValueRange range{10, 30};
     const ValueRange wider = values_dragged(range, {40, 0}, 200);
     EXPECT_LT(wider.low, 10);
@@ -114,7 +114,7 @@ TEST(PaneInput, ValuesBecomeWiderToTheRightAndBrighterUpwards) {
 }
 
 // A quarter turn clockwise around the centre of the picture, from the right to below.
-TEST(PaneInput, RollTurnsThePicture) {
+TEST(PaneInput, RollTurnsPicture) {
     View view;
     view.width = view.height = 200;
     const View turned = dragged(view, Drag::roll, {-50, 50}, {0, 50}, {1, 1, 1});

@@ -111,18 +111,18 @@ class WindowPictures : public WindowRun {
     Size size_;
 };
 
-TEST_F(WindowPictures, TheStartPage) {
+TEST_F(WindowPictures, StartPage) {
     open({}, "source");
     compare("start-1280");
 }
 
-TEST_F(WindowPictures, TheWhole) {
+TEST_F(WindowPictures, WholeWindow) {
     open({}, "source,view,transfer");
     open_file(write_ball("ball.nii"));
     compare("whole-1280");
 }
 
-TEST_F(WindowPictures, SlowTheWholeOnLargeScreens) {
+TEST_F(WindowPictures, SlowWholeWindowOnLargeScreens) {
     for (const Size& size : {Size{1920, 1080, 1}, Size{3840, 2160, 2}}) {
         open(size, "source,view,transfer");
         open_file(write_ball("ball.nii"));
@@ -131,7 +131,7 @@ TEST_F(WindowPictures, SlowTheWholeOnLargeScreens) {
     }
 }
 
-TEST_F(WindowPictures, ThePanelsOfAVolume) {
+TEST_F(WindowPictures, PanelsOfVolume) {
     open({}, "");
     open_file(write_ball("ball.nii"));
     for (const std::string panel : {"source", "view", "transfer", "measure", "export"}) {
@@ -140,7 +140,7 @@ TEST_F(WindowPictures, ThePanelsOfAVolume) {
     }
 }
 
-TEST_F(WindowPictures, ThePanelsOfAScan) {
+TEST_F(WindowPictures, PanelsOfAScan) {
     open({}, "");
     open_file(scan());
     for (const std::string panel : {"processing", "time"}) {

@@ -248,12 +248,12 @@ class Monkeys : public WorkspaceTest {
     }
 };
 
-TEST_F(Monkeys, BreakNothingInAFewSeconds) {
+TEST_F(Monkeys, BreakNoRuleInFewSeconds) {
     let_loose(5, 20260601);
 }
 
 // Runs for ECHOLUX_MONKEY_MINUTES, by default one minute.
-TEST_F(Monkeys, SlowBreakNothingForLong) {
+TEST_F(Monkeys, SlowBreakNoRuleForLong) {
     const char* minutes = std::getenv("ECHOLUX_MONKEY_MINUTES");
     let_loose(60 * (minutes == nullptr ? 1.0 : std::atof(minutes)), 7);
 }

@@ -35,7 +35,7 @@ class NoClickLost : public WindowRun {
     }
 };
 
-TEST_F(NoClickLost, PlacesAreMeasuredWhileThePictureIsRefined) {
+TEST_F(NoClickLost, MeasuresWhilePictureIsRefined) {
     open_ball("measure");
     work().change("view.rest_samples", std::int64_t{512});
     for (const PaneKind pane : {PaneKind::volume, PaneKind::b_scan}) {
@@ -51,7 +51,7 @@ TEST_F(NoClickLost, PlacesAreMeasuredWhileThePictureIsRefined) {
     }
 }
 
-TEST_F(NoClickLost, AClickOfATremblingHandMeasuresAndTurnsNothing) {
+TEST_F(NoClickLost, ClickOfUnsteadyHandMeasuresWithoutTurning) {
     open_ball("measure");
     click(middle_of("measure.distance"));
     const double azimuth = work().view().azimuth_deg;
@@ -66,7 +66,7 @@ TEST_F(NoClickLost, AClickOfATremblingHandMeasuresAndTurnsNothing) {
     EXPECT_EQ(work().view().azimuth_deg, azimuth);
 }
 
-TEST_F(NoClickLost, WhatIsADoubleClickGoesByTheTimesOfTheClicks) {
+TEST_F(NoClickLost, DoubleClicksFollowTimesOfClicks) {
     open_ball("measure");
     const Pixel middle = middle_of(PaneKind::en_face);
     const auto click_twice = [&](double between_s) {
@@ -84,7 +84,7 @@ TEST_F(NoClickLost, WhatIsADoubleClickGoesByTheTimesOfTheClicks) {
     EXPECT_FALSE(window().place_of(PaneKind::volume).has_value()) << "a double click";
 }
 
-TEST_F(NoClickLost, WhatIsTypedAfterAFailedDoubleClickIsTheNumber) {
+TEST_F(NoClickLost, NumberTypedAfterFailedDoubleClickIsTaken) {
     open_ball("view,transfer");
     const Look look = work().view().look;
     const Pixel number = middle_of("view.opacity");
@@ -104,7 +104,7 @@ TEST_F(NoClickLost, WhatIsTypedAfterAFailedDoubleClickIsTheNumber) {
     EXPECT_EQ(work().view().look, look) << "2 is also the key of a direction to look from";
 }
 
-TEST_F(NoClickLost, DigitsAreKeysAgainAfterAClickElsewhere) {
+TEST_F(NoClickLost, DigitsAreShortcutsAfterClickElsewhere) {
     open_ball("view,transfer");
     click(middle_of("view.opacity"));
     click(middle_of(PaneKind::b_scan));
@@ -112,7 +112,7 @@ TEST_F(NoClickLost, DigitsAreKeysAgainAfterAClickElsewhere) {
     EXPECT_EQ(work().view().look, Look::top);
 }
 
-TEST_F(NoClickLost, APaletteThatIsTypedIntoAtOnceUnderstands) {
+TEST_F(NoClickLost, PaletteUnderstandsEarlyTyping) {
     open_ball("view");
     ASSERT_EQ(work().window().layout, PaneLayout::volume_and_sections);
     std::vector<std::pair<double, WindowEvent>> events{{0, KeyPressed{"Ctrl", true, false}},
@@ -131,7 +131,7 @@ TEST_F(NoClickLost, APaletteThatIsTypedIntoAtOnceUnderstands) {
 }
 
 // The window's clock is controlled by the test: each picture of the live volume takes as long as on a slow machine.
-TEST_F(NoClickLost, HandsAreAnsweredBeforeRaysWhileSomethingRuns) {
+TEST_F(NoClickLost, InputIsHandledBeforeRays) {
     open_window();
     SourceWanted source;
     source.name = "sim:vessel";

@@ -77,7 +77,7 @@ TEST_F(NothingMoves, ByNotices) {
     }
 }
 
-TEST_F(NothingMoves, ByTheWordsThatEndABadValue) {
+TEST_F(NothingMoves, ByMessageAfterBadValue) {
     open_live(320);
     EXPECT_FALSE(work().change("view.opacity", -3.0));
     expect_still("a value that cannot work");
@@ -85,7 +85,7 @@ TEST_F(NothingMoves, ByTheWordsThatEndABadValue) {
     expect_still("a recipe that cannot work");
 }
 
-TEST_F(NothingMoves, ByARecordingThatBeginsGrowsAndEnds) {
+TEST_F(NothingMoves, ByRecordingThatBeginsGrowsAndEnds) {
     open_live(320);
     work().start_recording();
     ASSERT_TRUE(turn_until([this] { return live().is_recording(); }));
@@ -97,7 +97,7 @@ TEST_F(NothingMoves, ByARecordingThatBeginsGrowsAndEnds) {
     expect_still("the end of a recording");
 }
 
-TEST_F(NothingMoves, ByASourceThatStopsAndStarts) {
+TEST_F(NothingMoves, BySourceThatStopsAndStarts) {
     open_live(320);
     work().stop_source();
     ASSERT_TRUE(turn_until([this] { return !live().is_running(); }));
@@ -110,7 +110,7 @@ TEST_F(NothingMoves, ByASourceThatStopsAndStarts) {
 }
 
 // The first volume takes seconds to complete.
-TEST_F(NothingMoves, WhenTheFirstVolumeComes) {
+TEST_F(NothingMoves, ByFirstVolume) {
     open_panels(320, 1400);
     open_source("60");
     turns(3);
@@ -145,7 +145,7 @@ TEST_F(NothingMoves, ByJobs) {
     expect_still("the end of jobs");
 }
 
-TEST_F(NothingMoves, InANarrowWindow) {
+TEST_F(NothingMoves, InNarrowWindow) {
     open_live(230, 760);
     work().notices().trouble("source", long_line);
     expect_still("trouble");
@@ -156,7 +156,7 @@ TEST_F(NothingMoves, InANarrowWindow) {
     ASSERT_TRUE(turn_until([this] { return !live().is_recording() && work().jobs().is_idle(); }));
 }
 
-TEST_F(NothingMoves, OnTheStartPage) {
+TEST_F(NothingMoves, OnStartPage) {
     open_window();
     ASSERT_TRUE(settle());
     begin_ = window().places();
@@ -167,7 +167,7 @@ TEST_F(NothingMoves, OnTheStartPage) {
 }
 
 // Clicks pass through a message over the picture.
-TEST_F(NothingMoves, TroubleOverThePictureTakesNoClicks) {
+TEST_F(NothingMoves, MessageOverPictureTakesNoClicks) {
     open_window();
     work().open(write_ball("ball.nrrd"));
     ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
@@ -182,7 +182,7 @@ TEST_F(NothingMoves, TroubleOverThePictureTakesNoClicks) {
     EXPECT_GT(std::abs(work().view().azimuth_deg - azimuth), 5);
 }
 
-TEST_F(NothingMoves, NoticesOfWhatIsClosedGo) {
+TEST_F(NothingMoves, NoticesEndWithTheirSource) {
     open_live(320);
     work().notices().trouble("source", "3 blocks were lost", "lost");
     work().notices().trouble("source", "30 blocks were lost", "lost");

@@ -18,7 +18,7 @@ class Opening : public WindowRun {
     }
 };
 
-TEST_F(Opening, TheCardThatWasClickedTellsHowFarItIs) {
+TEST_F(Opening, ClickedCardShowsProgress) {
     open_window();
     click(middle_of("start.sim.retina"));
     ASSERT_TRUE(turn_until([this] { return work().opening("sim:retina") && work().opening("sim:retina")->total > 0; }));
@@ -31,7 +31,7 @@ TEST_F(Opening, TheCardThatWasClickedTellsHowFarItIs) {
     EXPECT_FALSE(work().opening("sim:retina").has_value());
 }
 
-TEST_F(Opening, AFileHasItsPanelsAlsoAfterTheAlignmentView) {
+TEST_F(Opening, FileHasItsPanelsAfterAlignmentView) {
     open_window();
     open_live("sim:vessel");
     work().change("window.layout", std::string("alignment"));
@@ -44,7 +44,7 @@ TEST_F(Opening, AFileHasItsPanelsAlsoAfterTheAlignmentView) {
     EXPECT_TRUE(window().place_of(PaneKind::volume).has_value());
 }
 
-TEST_F(Opening, ARecordingHasTheLookThatItWasMadeWith) {
+TEST_F(Opening, RecordingRestoresItsLook) {
     open_window();
     open_live("sim:vessel");
     work().change_together("view",

@@ -27,7 +27,7 @@ View pane_of(PaneKind kind, const PaneLook& look = {}) {
 
 constexpr std::array sections{PaneKind::b_scan, PaneKind::en_face, PaneKind::side};
 
-TEST(PaneView, SectionsLieThroughTheCross) {
+TEST(PaneView, SectionsPassThroughCross) {
     EXPECT_EQ(pane_of(PaneKind::b_scan).plane_offset_um, 48);
     EXPECT_EQ(pane_of(PaneKind::en_face).plane_offset_um, 12);
     EXPECT_EQ(pane_of(PaneKind::side).plane_offset_um, -35);
@@ -45,7 +45,7 @@ TEST(PaneView, PlacesAndPixelsAreInverse) {
 }
 
 // Signs of the change per pixel to the right and down on each axis.
-TEST(PaneView, DirectionsAreThoseOfFiles) {
+TEST(PaneView, DirectionsMatchFiles) {
     const auto step = [](PaneKind kind, double right, double down) {
         const View pane = pane_of(kind);
         return place_at(pane, grid_of(), {200 + right, 150 + down}) - place_at(pane, grid_of(), {200, 150});
@@ -67,7 +67,7 @@ TEST(PaneView, SectionsFillTheirPane) {
     EXPECT_NEAR(0.5 * (left.x + right.x), 200, 1e-6);
 }
 
-TEST(PaneView, EnlargingKeepsWhatIsUnderThePointer) {
+TEST(PaneView, ZoomKeepsPointUnderPointer) {
     const VolumeGrid grid = grid_of();
     for (const PaneKind kind : sections) {
         PaneLook look;
@@ -80,7 +80,7 @@ TEST(PaneView, EnlargingKeepsWhatIsUnderThePointer) {
     }
 }
 
-TEST(PaneView, DraggingMovesWithThePointer) {
+TEST(PaneView, DraggingMovesWithPointer) {
     const VolumeGrid grid = grid_of();
     const PaneLook look{4, {0, 0, 0}};
     const glm::dvec3 held = place_at(pane_of(PaneKind::en_face, look), grid, {200, 150});
@@ -90,7 +90,7 @@ TEST(PaneView, DraggingMovesWithThePointer) {
     EXPECT_NEAR(now.y, 143, 1e-6);
 }
 
-TEST(PaneView, IndicesCountVoxelsFromTheFirst) {
+TEST(PaneView, IndicesCountVoxelsFromFirst) {
     const VolumeGrid grid = grid_of();
     EXPECT_EQ(voxel_index(-300 + 5, grid, 1), 0);
     EXPECT_EQ(voxel_index(300 - 5, grid, 1), 59);
@@ -102,7 +102,7 @@ TEST(PaneView, IndicesCountVoxelsFromTheFirst) {
     EXPECT_EQ(inside[2], 0);
 }
 
-TEST(PaneView, SectionsForgetCutsAndKeepValues) {
+TEST(PaneView, SectionsDropCutsAndKeepValues) {
     View view;
     view.clip_low = {0.5, 0, 0};
     view.clip_planes = {1, 0, 0, 0};
@@ -119,7 +119,7 @@ TEST(PaneView, SectionsForgetCutsAndKeepValues) {
 }
 
 // Stereo applies only to saved pictures, so a pane may have any width.
-TEST(PaneView, IsForBothEyesAlike) {
+TEST(PaneView, IgnoresStereo) {
     View view;
     view.stereo = Stereo::side_by_side;
     view.eyes_apart = 0.3;
@@ -131,7 +131,7 @@ TEST(PaneView, IsForBothEyesAlike) {
 }
 
 // Sections show only the distances and angles that are in their plane. A section without a grid shows none.
-TEST(PaneView, SectionsShowWhatWasMeasuredInThem) {
+TEST(PaneView, SectionsShowOwnMeasurements) {
     const VolumeGrid grid = grid_of();
     View view;
     const std::vector<double> in_b_scan{40, 100, 340, 80, 300, 340}, across{40, 100, 340, 80, 300, 200};
@@ -150,7 +150,7 @@ TEST(PaneView, SectionsShowWhatWasMeasuredInThem) {
     EXPECT_EQ(pane_view(view, wanted).distances.size(), 12u);
 }
 
-TEST(PaneView, SectionsMayHaveLevelsOfTheirOwn) {
+TEST(PaneView, SectionsMayHaveSeparateLevels) {
     View view;
     view.low = 3;
     PaneWanted wanted{PaneKind::side, 400, 300, {}, {}, 10, 13};
@@ -171,7 +171,7 @@ TEST(PaneView, SmallSectionsHaveNoScaleBar) {
     EXPECT_FALSE(has_bar(200, 60));
 }
 
-TEST(PaneView, HeightsMakeTheEnFacePaneAProjection) {
+TEST(PaneView, HeightsMakeEnFacePaneProjection) {
     View view;
     view.top_um = 100;
     view.bottom_um = 200;

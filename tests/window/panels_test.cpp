@@ -147,7 +147,7 @@ class PanelsTest : public WorkspaceTest {
     float width_ = 320;
 };
 
-TEST_F(PanelsTest, NothingIsCutOffAtAnyWidthAndScale) {
+TEST_F(PanelsTest, FitsAtAnyWidthAndScale) {
     frames(3);
     expect_inside();  // nothing is open
     open_source();
@@ -167,7 +167,7 @@ TEST_F(PanelsTest, NothingIsCutOffAtAnyWidthAndScale) {
     EXPECT_EQ(standing("flow") + standing("view") + standing("recipe"), "");  // a loaded machine may lose blocks
 }
 
-TEST_F(PanelsTest, PanelsThatMeanNothingNowAreNotThere) {
+TEST_F(PanelsTest, HidesPanelsWithoutMeaning) {
     const auto there = [this] {
         std::string ids;
         for (const auto& panel : panels_) ids += panel->is_there(work()) ? std::string(panel->id()) + " " : "";
@@ -182,7 +182,7 @@ TEST_F(PanelsTest, PanelsThatMeanNothingNowAreNotThere) {
               "source processing statistics log view transfer measure flow stabilise filters surfaces export time ");
 }
 
-TEST_F(PanelsTest, ADraggedNumberIsOneStepOfUndo) {
+TEST_F(PanelsTest, DraggedNumberIsOneStepOfUndo) {
     open_counted_volume();
     const double before = work().view().opacity;
     drag(at("view.opacity", 0.3f), at("view.opacity", 0.8f));
@@ -195,7 +195,7 @@ TEST_F(PanelsTest, ADraggedNumberIsOneStepOfUndo) {
     EXPECT_FALSE(is_seen("view.opacity.reset")) << "it is at its default";
 }
 
-TEST_F(PanelsTest, ADoubleClickTypesAndChangesNothingByItself) {
+TEST_F(PanelsTest, DoubleClickTypesWithoutChange) {
     open_counted_volume();
     double_click(at("view.opacity", 0.9f));
     EXPECT_EQ(work().view().opacity, 1);
@@ -213,7 +213,7 @@ TEST_F(PanelsTest, ADoubleClickTypesAndChangesNothingByItself) {
     EXPECT_EQ(work().view().opacity, 1);
 }
 
-TEST_F(PanelsTest, EscTakesBackADragThatIsUnderWay) {
+TEST_F(PanelsTest, EscCancelsDrag) {
     open_counted_volume();
     move(at("view.opacity", 0.3f));
     button(true);
@@ -228,7 +228,7 @@ TEST_F(PanelsTest, EscTakesBackADragThatIsUnderWay) {
     EXPECT_EQ(work().view().opacity, 1);
 }
 
-TEST_F(PanelsTest, ValuesThatStandForAutomaticSaySoAndCanBeTyped) {
+TEST_F(PanelsTest, AutomaticValuesAreShownAndTyped) {
     open_counted_volume();
     ASSERT_EQ(work().view().low, lowest_value);
     drag(at("view.low", 0.4f), at("view.low", 0.5f));
@@ -239,7 +239,7 @@ TEST_F(PanelsTest, ValuesThatStandForAutomaticSaySoAndCanBeTyped) {
     EXPECT_EQ(work().view().low, lowest_value);
 }
 
-TEST_F(PanelsTest, ChoicesAndSwitches) {
+TEST_F(PanelsTest, ChangesChoicesAndSwitches) {
     open_counted_volume();
     click(at("view.mode"));
     click(at("view.mode=mip"));
@@ -251,7 +251,7 @@ TEST_F(PanelsTest, ChoicesAndSwitches) {
     EXPECT_EQ(work().view().look, Look::top);
 }
 
-TEST_F(PanelsTest, PointsOfTheCurveAreAddedDraggedAndTakenAway) {
+TEST_F(PanelsTest, CurvePointsAreAddedDraggedAndRemoved) {
     open_counted_volume();
     const std::size_t points = work().stage().renderer().transfer_function(work().view()).nodes.size();
     const Spot curve = at("transfer.curve", 0.5f);
@@ -276,7 +276,7 @@ TEST_F(PanelsTest, PointsOfTheCurveAreAddedDraggedAndTakenAway) {
     EXPECT_FALSE(work().view().transfer_curve) << "the preset again";
 }
 
-TEST_F(PanelsTest, PointsAreAddedBeyondTheEndsOfTheCurve) {
+TEST_F(PanelsTest, PointsAreAddedBeyondEndsOfCurve) {
     open_counted_volume();
     work().change("view.high", 20.0);
     frames(3);
@@ -288,7 +288,7 @@ TEST_F(PanelsTest, PointsAreAddedBeyondTheEndsOfTheCurve) {
     EXPECT_TRUE(is_seen("transfer.point.value"));
 }
 
-TEST_F(PanelsTest, TheRangeIsDraggedBelowTheCurve) {
+TEST_F(PanelsTest, RangeIsDraggedBelowCurve) {
     open_counted_volume();
     const TransferFunction function = work().stage().renderer().transfer_function(work().view());
     const auto place = state_.controls.places.at("transfer.curve");
@@ -304,7 +304,7 @@ TEST_F(PanelsTest, TheRangeIsDraggedBelowTheCurve) {
     EXPECT_EQ(work().view().low, lowest_value);
 }
 
-TEST_F(PanelsTest, MeasuringTakesPlacesFromThePanes) {
+TEST_F(PanelsTest, MeasuringUsesPositionsFromPanes) {
     open_counted_volume();
     click(at("measure.distance"));
     ASSERT_EQ(state_.measure.kind(), MeasureTool::Kind::distance);
@@ -343,7 +343,7 @@ TEST_F(PanelsTest, RecordingIsStartedAndEndedByItsButton) {
     EXPECT_TRUE(has_scan);
 }
 
-TEST_F(PanelsTest, TheTimeBarGoesWhereItIsDragged) {
+TEST_F(PanelsTest, TimeBarFollowsDrag) {
     std::filesystem::create_directories(folder() / "series");
     for (int step = 0; step < 5; ++step) volume_file("series/ball_" + std::to_string(step) + ".nii");
     work().open(folder() / "series");
@@ -369,7 +369,7 @@ TEST_F(PanelsTest, TheTimeBarGoesWhereItIsDragged) {
     expect_inside();
 }
 
-TEST_F(PanelsTest, WishesForFilesAreLeftToTheWindow) {
+TEST_F(PanelsTest, WindowHandlesFileRequests) {
     open_counted_volume();
     click(at("export.volume"));
     ASSERT_TRUE(state_.file_wish);

@@ -23,7 +23,7 @@ TransferFunction editable_function() {
     return function;
 }
 
-TEST(PlaneEditing, HandlesStayOnTheirSideAndWidgetsKeepTheirSize) {
+TEST(PlaneEditing, HandlesKeepTheirSideAndWidgetsTheirSize) {
     const ValueRange values{0, 40};
     TransferPlane plane = with_widget(*editable_function().plane, WidgetShape::box, values, {});
     const std::vector<PlanePoint> corners = handles_of(plane.widgets[0]);
@@ -44,7 +44,7 @@ TEST(PlaneEditing, HandlesStayOnTheirSideAndWidgetsKeepTheirSize) {
     EXPECT_EQ(without_widget(plane, 0).widgets.size(), 1u);
 }
 
-TEST(PlaneEditing, HandlesOfTheSelectedWidgetAreFoundBeforeWhatLiesBelow) {
+TEST(PlaneEditing, HandlesOfSelectedWidgetHavePrecedence) {
     TransferFunction function = editable_function();
     const ValueRange values{0, 40};
     function.plane = with_widget(*function.plane, WidgetShape::box, values, {});
@@ -70,7 +70,7 @@ TEST(PlaneEditing, AnotherAxisKeepsWidgetsInTheirPlace) {
     EXPECT_DOUBLE_EQ(with_second_axis(*function.plane, SecondAxis::distance, function, grid).to, 20);
 }
 
-TEST(CurveRoughness, IsSetPointByPointAndAddedPointsLieBetween) {
+TEST(CurveRoughness, IsSetPerPointAndInterpolated) {
     TransferCurve curve{.nodes = {{0, 0, 0, 0, 0}, {20, 0.5, 0.5, 0.5, 5}, {40, 1, 1, 1, 9}}};
     curve = with_roughness(curve, 2, 0.01, 0.5);
     EXPECT_EQ(curve.nodes[0].roughness, 0.5);
@@ -112,7 +112,7 @@ class PlanePanel : public WindowRun {
     }
 };
 
-TEST_F(PlanePanel, WidgetsAreAddedDraggedPaintedTakenAwayAndTakenBack) {
+TEST_F(PlanePanel, WidgetsAreAddedDraggedPaintedRemovedAndUndone) {
     ASSERT_NO_FATAL_FAILURE(open_editor());
     EXPECT_TRUE(plane().widgets.empty());
     click(middle_of("transfer.plane.box"));
@@ -154,7 +154,7 @@ TEST_F(PlanePanel, WidgetsAreAddedDraggedPaintedTakenAwayAndTakenBack) {
     EXPECT_EQ(plane().widgets.size(), all - 1) << "a stroke is one step";
 }
 
-TEST_F(PlanePanel, TheSecondAxisIsChosenAndItsEndIsTyped) {
+TEST_F(PlanePanel, SecondAxisIsChosenAndItsEndIsTyped) {
     ASSERT_NO_FATAL_FAILURE(open_editor());
     EXPECT_EQ(plane().second, SecondAxis::gradient);
     click(middle_of("transfer.plane.curvature"));

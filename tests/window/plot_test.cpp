@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-TEST(PlotCurve, KeepsLeastAndGreatestOfEachColumn) {
+TEST(PlotCurve, KeepsMinAndMaxOfEachColumn) {
     std::vector<float> values(10'000, 1.0F);
     values[1234] = 9;  // one of a hundred samples in its column
     values[1267] = -5;
@@ -30,7 +30,7 @@ TEST(PlotCurve, KeepsLeastAndGreatestOfEachColumn) {
     EXPECT_EQ(least, -5);
 }
 
-TEST(PlotCurve, IsItselfWhereThereIsRoom) {
+TEST(PlotCurve, IsExactWithEnoughRoom) {
     const std::vector<float> values{3, 1, 4, 1, 5, 9, 2, 6};
     const std::vector<PlotPoint> points = points_of({values, 10, 2}, {14, 20}, 300);
     ASSERT_EQ(points.size(), 5U);  // 14, 16, 18, 20 and one beyond
@@ -41,14 +41,14 @@ TEST(PlotCurve, IsItselfWhereThereIsRoom) {
     EXPECT_GT(points[4].column, 300);
 }
 
-TEST(PlotCurve, LeavesOutWhatIsNotFinite) {
+TEST(PlotCurve, OmitsNonFiniteValues) {
     const float none = std::numeric_limits<float>::quiet_NaN();
     const std::vector<float> values{none, 2, none, 3, std::numeric_limits<float>::infinity()};
     EXPECT_EQ(points_of({values}, {0, 4}, 400).size(), 2U);
     EXPECT_TRUE(points_of({}, {0, 1}, 100).empty());
 }
 
-TEST(PlotBand, SpansBothCurvesInEachColumn) {
+TEST(PlotBand, CoversBothCurvesInEachColumn) {
     std::vector<float> low(1000, 2.0F), high(1000, 3.0F);
     low[505] = 0;
     high[511] = 8;
@@ -71,7 +71,7 @@ TEST(PlotTicks, AreRoundAndInside) {
     }
 }
 
-TEST(PlotTicks, ReadAsPeopleWriteThem) {
+TEST(PlotTicks, UseCommonNotation) {
     EXPECT_EQ(tick_text(0, 0.5), "0.0");
     EXPECT_EQ(tick_text(-0.0001, 0.5), "0.0");
     EXPECT_EQ(tick_text(250, 50), "250");
@@ -89,7 +89,7 @@ TEST(PlotRange, FitsAllCurvesWithRoundEnds) {
     EXPECT_LT(fitting_range({flat}).low, fitting_range({flat}).high);
 }
 
-TEST(PlotZoom, KeepsThePlaceUnderThePointerAndStaysInside) {
+TEST(PlotZoom, KeepsPointUnderPointerAndStaysInside) {
     const PlotRange whole{0, 1000};
     const PlotRange closer = zoomed(whole, 0.5, 0.2, whole);
     EXPECT_EQ(closer.at(0.2), 200);

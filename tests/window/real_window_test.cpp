@@ -160,7 +160,7 @@ void write_ramp(const std::filesystem::path& path) {
     write_volume(path, volume);
 }
 
-TEST_F(RealWindow, ShowsAVolumeTurnsItAndEnds) {
+TEST_F(RealWindow, ShowsVolumeTurnsItAndEnds) {
     write_ramp(folder_ / "ramp.nrrd");
     start({(folder_ / "ramp.nrrd").string()});
     ASSERT_TRUE(wait_until("the window",
@@ -184,7 +184,7 @@ TEST_F(RealWindow, ShowsAVolumeTurnsItAndEnds) {
 }
 
 // Without any screen, the program reports it and explains how to work without one.
-TEST(WithoutAScreen, SaysWhatToDo) {
+TEST(WithoutAScreen, ExplainsRemedy) {
     const TemporaryFolder folder;
     const std::string said = (folder / "said").string();
     const int status =

@@ -63,7 +63,7 @@ class Saving : public WindowRun {
     }
 };
 
-TEST_F(Saving, TheNameIsSelectedTheEndingAndTheFolderStay) {
+TEST_F(Saving, SelectsNameAndKeepsExtensionAndFolder) {
     open_ball();
     save_picture_as((folder() / "kept").string());
     EXPECT_TRUE(has_come(folder() / "kept.png")) << "the ending of the name that was proposed";
@@ -76,7 +76,7 @@ TEST_F(Saving, TheNameIsSelectedTheEndingAndTheFolderStay) {
     press("Esc");
 }
 
-TEST_F(Saving, NothingGoesIntoTheFolderOfTheShell) {
+TEST_F(Saving, AvoidsFolderOfShell) {
     const fs::path home = folder() / "home";
     for (const char* name : {"Pictures", "Filme", "config"}) fs::create_directories(home / name);
     std::ofstream(home / "config" / "user-dirs.dirs") << "XDG_VIDEOS_DIR=\"$HOME/Filme\"\n";
@@ -101,7 +101,7 @@ TEST_F(Saving, NothingGoesIntoTheFolderOfTheShell) {
 }
 
 // The first Ctrl+S must not write a file to a place that the user has not seen.
-TEST_F(Saving, ASessionAsksForItsNameOnce) {
+TEST_F(Saving, SessionAsksForItsNameOnce) {
     open_ball();
     const auto before = names_in(folder().path());
     press("Ctrl+S");
@@ -116,7 +116,7 @@ TEST_F(Saving, ASessionAsksForItsNameOnce) {
     EXPECT_FALSE(window().place_of("files.typed").has_value());
 }
 
-TEST_F(Saving, WhatWasRecordedIsOpenedByAClick) {
+TEST_F(Saving, ClickOpensRecording) {
     open_live();
     record();
     turns(3);
@@ -126,7 +126,7 @@ TEST_F(Saving, WhatWasRecordedIsOpenedByAClick) {
     ASSERT_TRUE(turn_until([this] { return work().live() != nullptr && work().live()->is_recorded(); }));
 }
 
-TEST_F(Saving, APictureSaysAtOnceThatItComesAndIsShownByTheDesktop) {
+TEST_F(Saving, ReportsPictureAtOnceAndShowsItOnDesktop) {
     open_ball();
     work().change("view.rest_samples", std::int64_t{200});
     press("F12");
@@ -140,7 +140,7 @@ TEST_F(Saving, APictureSaysAtOnceThatItComesAndIsShownByTheDesktop) {
 }
 
 // One frame of this movie takes minutes without a GPU.
-TEST_F(Saving, AMovieThatIsCancelledEndsSoon) {
+TEST_F(Saving, CancelledMovieEndsSoon) {
     open_ball();
     work().change_together("view", {{"view.width", std::int64_t{1600}},
                                     {"view.height", std::int64_t{1200}},

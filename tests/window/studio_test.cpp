@@ -26,7 +26,7 @@ class StudioWindow : public WindowRun {
     TimeLine line() { return TimeLine(work().window().key_frames); }
 };
 
-TEST_F(StudioWindow, TheLampIsDragged) {
+TEST_F(StudioWindow, LampIsDragged) {
     open_ball();
     work().change("view.lamp", std::string("free"));
     ASSERT_TRUE(settle());
@@ -51,7 +51,7 @@ TEST_F(StudioWindow, TheLampIsDragged) {
 }
 
 // Dragging a light of a preset turns the preset into custom lights. Only the dragged light differs.
-TEST_F(StudioWindow, LightsOfAPresetAreDragged) {
+TEST_F(StudioWindow, LightsOfPresetAreDragged) {
     open_ball();
     for (const auto& [key, value] : std::map<std::string, Value>{{"view.paths", std::int64_t{2}},
                                                                  {"view.mode", std::string("traced")},

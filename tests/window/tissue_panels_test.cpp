@@ -46,7 +46,7 @@ class TissuePanels : public WindowRun {
     }
 };
 
-TEST_F(TissuePanels, TheFilteredVolumeIsSwitchedOnAndOff) {
+TEST_F(TissuePanels, FilteredVolumeIsSwitchedOnAndOff) {
     open_tissue("filters");
     const Image raw = picture();
     ASSERT_TRUE(work().change("filter.method", std::string("median")));
@@ -61,7 +61,7 @@ TEST_F(TissuePanels, TheFilteredVolumeIsSwitchedOnAndOff) {
     EXPECT_LT(difference(raw, picture(), part(PaneKind::b_scan)), 0.5);
 }
 
-TEST_F(TissuePanels, AFilterIsCancelledAndBegunAgain) {
+TEST_F(TissuePanels, FilterIsCancelledAndBegunAgain) {
     open_tissue("filters");
     work().change_together("filter", {{"filter.search_depth", std::int64_t{31}},
                                       {"filter.search_a_scans", std::int64_t{31}},
@@ -78,7 +78,7 @@ TEST_F(TissuePanels, AFilterIsCancelledAndBegunAgain) {
     ASSERT_TRUE(turn_until([this] { return work().filtering().is_filtered(work()); })) << "another wish is tried";
 }
 
-TEST_F(TissuePanels, ASurfaceIsDraggedInTheBScanAndTakenBack) {
+TEST_F(TissuePanels, SurfaceIsDraggedInBScanAndUndone) {
     open_tissue("surfaces");
     ASSERT_NO_FATAL_FAILURE(find_layers());
     keep("layers");
@@ -107,7 +107,7 @@ TEST_F(TissuePanels, ASurfaceIsDraggedInTheBScanAndTakenBack) {
     EXPECT_EQ(row(1, 20), after);
 }
 
-TEST_F(TissuePanels, WhatLiesBetweenIsShownAndAllAgain) {
+TEST_F(TissuePanels, ShowsSlabBetweenSurfacesAndWholeAgain) {
     open_tissue("surfaces");
     ASSERT_NO_FATAL_FAILURE(find_layers());
     const Image whole = picture();

@@ -21,7 +21,7 @@ FieldText number_field(std::string_view name, std::string_view unit, double low,
 
 // ---- numbers along a control
 
-TEST(NumberScale, EndsLieAtTheEnds) {
+TEST(NumberScale, EndsAreAtEnds) {
     for (const ValueRange reach :
          {ValueRange{0, 1}, ValueRange{-5, 3}, ValueRange{0.01, 100}, ValueRange{0, 1e5}, ValueRange{-1e6, 1e6}}) {
         const NumberScale scale = scale_for(reach, false);
@@ -32,7 +32,7 @@ TEST(NumberScale, EndsLieAtTheEnds) {
     }
 }
 
-TEST(NumberScale, GoesByDecadesWhereItSpansSeveral) {
+TEST(NumberScale, UsesDecadesForWideRanges) {
     const NumberScale scale = scale_for({0.01, 100}, false);
     EXPECT_EQ(scale.kind(), NumberScale::Kind::decades);
     EXPECT_NEAR(scale.place_of(1), 0.5, 1e-12);
@@ -41,7 +41,7 @@ TEST(NumberScale, GoesByDecadesWhereItSpansSeveral) {
     EXPECT_EQ(scale_for({1, 120}, false).kind(), NumberScale::Kind::even);
 }
 
-TEST(NumberScale, IsEvenAroundZeroAndGoesByDecadesFarFromIt) {
+TEST(NumberScale, IsLinearNearZeroAndLogarithmicFarAway) {
     const NumberScale scale = scale_for({-1e5, 1e5}, false);
     EXPECT_EQ(scale.kind(), NumberScale::Kind::signed_decades);
     EXPECT_NEAR(scale.place_of(0), 0.5, 1e-12);
@@ -52,7 +52,7 @@ TEST(NumberScale, IsEvenAroundZeroAndGoesByDecadesFarFromIt) {
     EXPECT_NEAR(scale.place_of(1e5) - scale.place_of(1e4), one_decade, 0.05 * one_decade);
 }
 
-TEST(NumberScale, DraggingGivesRoundNumbersThatGrowWithThePlace) {
+TEST(NumberScale, DraggingGivesIncreasingRoundNumbers) {
     const NumberScale scale = scale_for({0, 50}, false);
     double before = -1;
     for (int i = 0; i <= 400; ++i) {
@@ -64,13 +64,13 @@ TEST(NumberScale, DraggingGivesRoundNumbersThatGrowWithThePlace) {
     EXPECT_EQ(scale_for({1, 64}, true).value_at(0.5), 33) << "32.5, whole";
 }
 
-TEST(NumberScale, ShiftIsFiner) {
+TEST(NumberScale, ShiftGivesFinerSteps) {
     const NumberScale scale = scale_for({0, 100}, false);
     EXPECT_NE(scale.value_at(0.12345), scale.value_at(0.12345, 0.1));
     EXPECT_NEAR(scale.value_at(0.12345, 0.1), 12.345, 0.05 + 1e-9) << "to a tenth of a step, which is 1";
 }
 
-TEST(NumberScale, ReachStaysInTheRangeAndHasTheValueOnIt) {
+TEST(NumberScale, ReachIsInRangeAndIncludesValue) {
     const FieldText field = number_field("opacity", "", 0, 1000);
     EXPECT_EQ(fitting(field, {-5, 10}, 2), (ValueRange{0, 10}));
     EXPECT_EQ(fitting(field, {0, 10}, 700), (ValueRange{0, 700}));
@@ -86,7 +86,7 @@ TEST(ValueText, NamesLoseUnderscoresAndTheirUnit) {
     EXPECT_EQ(label_of(number_field("um", "um", 0, 1)), "um") << "never nothing";
 }
 
-TEST(ValueText, NumbersHaveAsManyDigitsAsMatter) {
+TEST(ValueText, NumbersHaveSignificantDigits) {
     EXPECT_EQ(number_text(1.25, 0.01), "1.25");
     EXPECT_EQ(number_text(-0.001, 0.1), "0.0") << "no minus before zero";
     EXPECT_EQ(number_text(40, 1), "40");
@@ -119,7 +119,7 @@ TEST(ValueText, BytesRatesAndTimes) {
 
 // ---- hints
 
-TEST(ControlHints, WhatControlsOfferCanBeSet) {
+TEST(ControlHints, OfferedValuesAreValid) {
     View view;
     WindowSettings window;
     SourceSettings source;
@@ -151,7 +151,7 @@ TEST(ControlHints, WhatControlsOfferCanBeSet) {
     EXPECT_GT(soft_ranges, 40);
 }
 
-TEST(ControlHints, ValuesAreDraggedThroughWhatOccursInTheVolume) {
+TEST(ControlHints, DragRangeCoversValuesOfVolume) {
     VolumeFacts facts;
     facts.values = ValueRange{10, 50};
     facts.range_in_use = ValueRange{12, 40};
@@ -169,7 +169,7 @@ TEST(ControlHints, ValuesAreDraggedThroughWhatOccursInTheVolume) {
     EXPECT_EQ(value_in_effect("view.zoom", facts), std::nullopt);
 }
 
-TEST(ControlHints, PlacesAreDraggedThroughTheVolume) {
+TEST(ControlHints, PlacesAreDraggedThroughVolume) {
     VolumeFacts facts;
     facts.extents_um = {800, 3000, 2000};
     facts.first_depth_um = 100;
@@ -192,7 +192,7 @@ bool ascends(const TransferCurve& curve) {
     return true;
 }
 
-TEST(CurveEditing, AnAddedPointChangesNothing) {
+TEST(CurveEditing, AddedPointKeepsCurve) {
     const PointAdded added = with_point(ramp(), 5);
     ASSERT_EQ(added.point, 1u);
     ASSERT_EQ(added.curve.nodes.size(), 4u);
@@ -203,7 +203,7 @@ TEST(CurveEditing, AnAddedPointChangesNothing) {
     EXPECT_DOUBLE_EQ(node.green, 0.1);
 }
 
-TEST(CurveEditing, PointsAreAddedBeyondTheEnds) {
+TEST(CurveEditing, PointsAreAddedBeyondEnds) {
     const PointAdded below = with_point(ramp(), -4), above = with_point(ramp(), 30);
     EXPECT_EQ(below.point, 0u);
     EXPECT_DOUBLE_EQ(below.curve.nodes.front().extinction, 0);
@@ -212,7 +212,7 @@ TEST(CurveEditing, PointsAreAddedBeyondTheEnds) {
     EXPECT_TRUE(ascends(below.curve) && ascends(above.curve));
 }
 
-TEST(CurveEditing, APointStaysBetweenItsNeighbours) {
+TEST(CurveEditing, PointStaysBetweenNeighbours) {
     for (const double wanted : {-100.0, 0.0, 12.0, 20.0, 1e6}) {
         const TransferCurve moved = with_point_moved(ramp(), 1, wanted, -3);
         EXPECT_TRUE(ascends(moved)) << wanted;
@@ -224,14 +224,14 @@ TEST(CurveEditing, APointStaysBetweenItsNeighbours) {
     EXPECT_TRUE(ascends(with_point(ramp(), 10).curve)) << "on a point";
 }
 
-TEST(CurveEditing, TwoPointsStay) {
+TEST(CurveEditing, KeepsAtLeastTwoPoints) {
     TransferCurve curve = without_point(ramp(), 0);
     ASSERT_EQ(curve.nodes.size(), 2u);
     EXPECT_EQ(curve.nodes[0].value, 10);
     EXPECT_EQ(without_point(curve, 0).nodes.size(), 2u);
 }
 
-TEST(CurveEditing, ExtinctionsAndHeightsAreEachOthersInverse) {
+TEST(CurveEditing, ExtinctionsAndHeightsAreInverse) {
     const ExtinctionScale scale(ramp().nodes);
     EXPECT_DOUBLE_EQ(scale.height_of(0), 0);
     for (const double extinction : {0.1, 3.0, 40.0, 240.0}) {
@@ -242,14 +242,14 @@ TEST(CurveEditing, ExtinctionsAndHeightsAreEachOthersInverse) {
     EXPECT_LT(dense.height_of(5000), 1) << "what is drawn by hand never leaves the picture";
 }
 
-TEST(CurveEditing, TheNearestPointIsTakenHoldOf) {
+TEST(CurveEditing, SelectsNearestPoint) {
     const std::vector<PlaceInPicture> places{{0, 0}, {10, 0}, {14, 3}};
     EXPECT_EQ(nearest_point(places, {11, 1}, 5), 1u);
     EXPECT_EQ(nearest_point(places, {13, 2}, 5), 2u);
     EXPECT_EQ(nearest_point(places, {30, 30}, 5), std::nullopt);
 }
 
-TEST(CurveEditing, ZoomKeepsTheValueUnderThePointer) {
+TEST(CurveEditing, ZoomKeepsValueUnderPointer) {
     const ValueRange whole{0, 100};
     const ValueRange closer = zoomed(whole, whole, 25, 2);
     EXPECT_NEAR(closer.high - closer.low, 50, 1e-9);
@@ -259,14 +259,14 @@ TEST(CurveEditing, ZoomKeepsTheValueUnderThePointer) {
     EXPECT_NEAR(panned(closer, whole, 10).low, closer.low + 10, 1e-9);
 }
 
-TEST(CurveEditing, TheAxisMovesOnlyWhereItMust) {
+TEST(CurveEditing, AxisMovesOnlyIfNecessary) {
     EXPECT_EQ(steady({0, 100}, {5, 95}), (ValueRange{0, 100}));
     EXPECT_EQ(steady({0, 100}, {5, 101}), (ValueRange{5, 101}));
     EXPECT_EQ(steady({0, 100}, {40, 60}), (ValueRange{40, 60}));
     EXPECT_EQ(steady({0, 0}, {40, 60}), (ValueRange{40, 60})) << "none before";
 }
 
-TEST(CurveEditing, HistogramsAreSeenAtAnyZoom) {
+TEST(CurveEditing, ShowsHistogramsAtAnyZoom) {
     Histogram histogram{.low = 0, .high = 4, .counts = {0, 10, 1000, 0}};
     const std::vector<float> all = histogram_heights(histogram, {0, 4}, 4);
     EXPECT_EQ(all[0], 0);
@@ -280,7 +280,7 @@ TEST(CurveEditing, HistogramsAreSeenAtAnyZoom) {
 // ---- measurements
 
 // The three numbers of a position share one unit, that of the longest.
-TEST(Measured, PlacesAreInOneUnit) {
+TEST(Measured, CoordinatesShareOneUnit) {
     const PlaceText place = place_text({452, 1200, 0.4}, true);
     EXPECT_EQ(place.numbers, (std::array<std::string, 3>{"0.452", "1.200", "0.000"}));
     EXPECT_EQ(place.unit, "mm");

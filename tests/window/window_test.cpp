@@ -25,7 +25,7 @@ class WindowTest : public WindowRun {
     std::array<double, 3> cross() { return work().cross_um(); }
 };
 
-TEST_F(WindowTest, StartPageLeadsToALivePicture) {
+TEST_F(WindowTest, StartPageLeadsToLivePicture) {
     open_window();
     const Image before = picture();
     click(middle_of("start.sim.layers"));
@@ -37,7 +37,7 @@ TEST_F(WindowTest, StartPageLeadsToALivePicture) {
     EXPECT_GT(difference(before, picture(), part(PaneKind::volume)), 1);
 }
 
-TEST_F(WindowTest, FilesOpenByDropAndFromTheDialog) {
+TEST_F(WindowTest, FilesOpenByDropAndFromDialog) {
     open_window();
     const std::filesystem::path path = write_ball("dropped.nrrd");
     native().push(FilesDropped{{path}});
@@ -51,7 +51,7 @@ TEST_F(WindowTest, FilesOpenByDropAndFromTheDialog) {
     EXPECT_TRUE(turn_until([this] { return work().is_open() && exhibit().name() == "typed.nii"; }));
 }
 
-TEST_F(WindowTest, FilesAreFoundByTypingAPartOfTheirName) {
+TEST_F(WindowTest, FindsFilesByPartOfName) {
     open_window();
     write_ball("first.nrrd");
     write_ball("second.nrrd");
@@ -67,7 +67,7 @@ TEST_F(WindowTest, FilesAreFoundByTypingAPartOfTheirName) {
     EXPECT_EQ(exhibit().name(), "second.nrrd");
 }
 
-TEST_F(WindowTest, DraggingTurnsTheVolume) {
+TEST_F(WindowTest, DraggingTurnsVolume) {
     open_window();
     open_ball();
     const Image before = picture();
@@ -83,7 +83,7 @@ TEST_F(WindowTest, DraggingTurnsTheVolume) {
 }
 
 // The whole drag happens between two pictures.
-TEST_F(WindowTest, AQuickDragIsNotLost) {
+TEST_F(WindowTest, QuickDragIsNotLost) {
     open_window();
     open_ball();
     const double azimuth = work().view().azimuth_deg;
@@ -96,7 +96,7 @@ TEST_F(WindowTest, AQuickDragIsNotLost) {
     EXPECT_GT(std::abs(work().view().azimuth_deg - azimuth), 5);
 }
 
-TEST_F(WindowTest, WheelZoomsTheVolumeAndStepsSlices) {
+TEST_F(WindowTest, WheelZoomsVolumeAndStepsSlices) {
     open_window();
     open_ball();
     const double distance = work().view().distance;
@@ -107,7 +107,7 @@ TEST_F(WindowTest, WheelZoomsTheVolumeAndStepsSlices) {
     EXPECT_NEAR(cross()[2] - before, 10, 1e-9);  // moved by one B-scan
 }
 
-TEST_F(WindowTest, ACrossHairThatIsDraggedMovesTheOtherSections) {
+TEST_F(WindowTest, DraggedCrossHairMovesOtherSections) {
     open_window();
     open_ball();
     const Image before = picture();
@@ -122,7 +122,7 @@ TEST_F(WindowTest, ACrossHairThatIsDraggedMovesTheOtherSections) {
 }
 
 // The volume keeps its curve unless both are linked.
-TEST_F(WindowTest, RightDragInASectionChangesTheValuesOfSections) {
+TEST_F(WindowTest, RightDragInSectionChangesValuesOfSections) {
     open_window();
     open_ball();
     const Image before = picture();
@@ -147,7 +147,7 @@ TEST_F(WindowTest, RightDragInASectionChangesTheValuesOfSections) {
 }
 
 // Thin sections show voxels even if the volume shows maxima.
-TEST_F(WindowTest, ProjectionsOfTheVolumeDoNotDarkenSections) {
+TEST_F(WindowTest, ProjectionsOfVolumeKeepSectionsBright) {
     open_window();
     open_ball();
     const Image before = picture();
@@ -158,7 +158,7 @@ TEST_F(WindowTest, ProjectionsOfTheVolumeDoNotDarkenSections) {
     }
 }
 
-TEST_F(WindowTest, DoubleClickMakesAPaneLargeAndEscBringsTheOthersBack) {
+TEST_F(WindowTest, DoubleClickMaximizesPaneAndEscRestoresOthers) {
     open_window();
     open_ball();
     const Region before = part(PaneKind::en_face);
@@ -171,7 +171,7 @@ TEST_F(WindowTest, DoubleClickMakesAPaneLargeAndEscBringsTheOthersBack) {
     EXPECT_TRUE(work().is_open());
 }
 
-TEST_F(WindowTest, ThePaletteRunsWhatIsTyped) {
+TEST_F(WindowTest, PaletteRunsTypedAction) {
     open_window();
     open_ball();
     ASSERT_EQ(work().window().layout, PaneLayout::volume_and_sections);
@@ -183,7 +183,7 @@ TEST_F(WindowTest, ThePaletteRunsWhatIsTyped) {
 }
 
 // Ctrl is released before K, and all events arrive between two pictures.
-TEST_F(WindowTest, QuickFingersOnTheKeyboardAreUnderstood) {
+TEST_F(WindowTest, UnderstandsQuickKeyCombinations) {
     open_window();
     native().push(KeyPressed{"Ctrl", true, false});
     turns(2);
@@ -194,7 +194,7 @@ TEST_F(WindowTest, QuickFingersOnTheKeyboardAreUnderstood) {
     EXPECT_TRUE(window().place_of("palette.typed").has_value());
 }
 
-TEST_F(WindowTest, NoKeyActsWhileSomethingIsTyped) {
+TEST_F(WindowTest, TypingTriggersNoShortcuts) {
     open_window();
     open_ball();
     const bool cross_hair = work().window().cross_hair;
@@ -208,7 +208,7 @@ TEST_F(WindowTest, NoKeyActsWhileSomethingIsTyped) {
     EXPECT_NE(work().window().cross_hair, cross_hair);
 }
 
-TEST_F(WindowTest, EscClosesOneThingAtATimeAndStopsNothing) {
+TEST_F(WindowTest, EscClosesOneThingAtOnceAndKeepsProgramRunning) {
     open_window();
     open_ball();
     press("?");
@@ -232,7 +232,7 @@ TEST_F(WindowTest, MenusRunActions) {
     EXPECT_EQ(work().window().layout, PaneLayout::volume);
 }
 
-TEST_F(WindowTest, PanelsFoldAndColumnsGoAway) {
+TEST_F(WindowTest, FoldsPanelsAndHidesColumns) {
     open_window();
     open_ball();
     const Region before = part(PaneKind::volume);
@@ -263,7 +263,7 @@ TEST_F(WindowTest, InputIsSeenWithinTwoTurns) {
     turns(2);
 }
 
-TEST_F(WindowTest, NothingIsDrawnWhereNothingChanges) {
+TEST_F(WindowTest, DrawsNoPictureWithoutChange) {
     open_window();
     open_ball();
     const std::int64_t shown = window().stats().shown;
@@ -271,7 +271,7 @@ TEST_F(WindowTest, NothingIsDrawnWhereNothingChanges) {
     EXPECT_EQ(window().stats().shown, shown);
 }
 
-TEST_F(WindowTest, WorksFrom1024x700UpAndAtTwiceTheScale) {
+TEST_F(WindowTest, WorksFrom1024x700AndAtDoubleScale) {
     open_window(1024, 700);
     open_ball();
     for (const PaneKind pane : {PaneKind::volume, PaneKind::b_scan, PaneKind::en_face, PaneKind::side}) {
@@ -287,7 +287,7 @@ TEST_F(WindowTest, WorksFrom1024x700UpAndAtTwiceTheScale) {
     EXPECT_GT(part(PaneKind::volume).width, 900);
 }
 
-TEST_F(WindowTest, AScreenshotRestoresItsView) {
+TEST_F(WindowTest, ScreenshotRestoresItsView) {
     open_window();
     open_ball();
     work().change("view.azimuth_deg", 111.0);
@@ -303,7 +303,7 @@ TEST_F(WindowTest, AScreenshotRestoresItsView) {
     EXPECT_EQ(work().view().mode, ViewMode::mip);
 }
 
-TEST_F(WindowTest, ASliderThatIsDraggedChangesThePicture) {
+TEST_F(WindowTest, DraggedSliderChangesPicture) {
     open_window(1280, 1600);
     open_ball();
     const Image before = picture();
@@ -318,7 +318,7 @@ TEST_F(WindowTest, ASliderThatIsDraggedChangesThePicture) {
     EXPECT_GT(difference(before, picture(), part(PaneKind::volume)), 0.2);
 }
 
-TEST_F(WindowTest, ARawFileIsProposedShownAndOpened) {
+TEST_F(WindowTest, RawFileIsProposedShownAndOpened) {
     open_window();
     write_raw_spectra(folder(), "unknown.raw");
     work().open(folder() / "unknown.raw");
@@ -347,7 +347,7 @@ TEST_F(WindowTest, ARawFileIsProposedShownAndOpened) {
     EXPECT_TRUE(std::filesystem::exists(folder() / "unknown.toml"));
 }
 
-TEST_F(WindowTest, LostDevicesComeBack) {
+TEST_F(WindowTest, RestoresLostDevice) {
     bool is_lost = false;
     options_.device.loses = [&is_lost] { return std::exchange(is_lost, false); };
     open_window();

@@ -19,7 +19,7 @@ class WindowTime : public WindowRun {
     Exhibit& exhibit() { return *work().stage().exhibit(); }
 };
 
-TEST_F(WindowTime, ASeriesThatIsDroppedIsPlayedAndStepped) {
+TEST_F(WindowTime, DroppedSeriesIsPlayedAndStepped) {
     constexpr std::int64_t steps = 4;
     std::filesystem::create_directory(folder() / "series");
     for (std::int64_t i = 0; i < steps; ++i) {
@@ -54,7 +54,7 @@ TEST_F(WindowTime, ASeriesThatIsDroppedIsPlayedAndStepped) {
     EXPECT_FALSE(time.plays());
 }
 
-TEST_F(WindowTime, TheSimulatorIsRecordedByAClickAndOpensAgain) {
+TEST_F(WindowTime, ClickRecordsSimulatorAndReopens) {
     options_.assignments.push_back("window.open_panels=source");
     open_window();
     SourceWanted source;
@@ -82,7 +82,7 @@ TEST_F(WindowTime, TheSimulatorIsRecordedByAClickAndOpensAgain) {
     EXPECT_TRUE(turn_until([this] { return exhibit().live() != nullptr && exhibit().live()->is_recorded(); }));
 }
 
-TEST_F(WindowTime, TheValueUnderThePointerIsTold) {
+TEST_F(WindowTime, ShowsValueUnderPointer) {
     open_window();
     open(write_ball("ball.nrrd"));
     const Region pane = part(PaneKind::b_scan);
@@ -99,7 +99,7 @@ TEST_F(WindowTime, TheValueUnderThePointerIsTold) {
     EXPECT_LT(difference(before, picture(), corner), 0.5) << "it is told still";
 }
 
-TEST_F(WindowTime, TheFinestPictureIsTheLast) {
+TEST_F(WindowTime, FinestPictureComesLast) {
     open_window(480, 360);
     open(write_ball("ball.nrrd"));
     work().change("view.mode", std::string("mip"));

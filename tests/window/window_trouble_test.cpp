@@ -22,7 +22,7 @@ class WindowInTrouble : public WindowRun {
 };
 
 // The interface reads the value under the pointer from the device during layout.
-TEST_F(WindowInTrouble, ADeviceThatIsLostUnderThePointerComesBack) {
+TEST_F(WindowInTrouble, RestoresDeviceLostUnderPointer) {
     bool is_lost = false;
     options_.device.loses = [&is_lost] { return std::exchange(is_lost, false); };
     open_window();
@@ -38,7 +38,7 @@ TEST_F(WindowInTrouble, ADeviceThatIsLostUnderThePointerComesBack) {
     EXPECT_GT(difference(before, picture(), part(PaneKind::volume)), 1);
 }
 
-TEST_F(WindowInTrouble, ADeviceThatTakesTimeToComeBackIsWaitedFor) {
+TEST_F(WindowInTrouble, WaitsForDeviceToReturn) {
     bool is_away = false;
     options_.device.loses = [&is_away] { return is_away; };
     open_window();
@@ -65,7 +65,7 @@ std::filesystem::path recording_in(const std::filesystem::path& folder) {
     return {};
 }
 
-TEST_F(WindowInTrouble, ARecordingIsEndedByWhoAsksTwice) {
+TEST_F(WindowInTrouble, SecondRequestEndsRecording) {
     open_window();
     click(middle_of("start.sim.layers"));
     ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().grid().has_value(); }));
@@ -87,7 +87,7 @@ TEST_F(WindowInTrouble, ARecordingIsEndedByWhoAsksTwice) {
 }
 
 // A panel finds errors by the section of its actions.
-TEST_F(WindowInTrouble, WhatAnActionFailsAtIsToldInItsPanel) {
+TEST_F(WindowInTrouble, ShowsErrorInPanelOfAction) {
     open_window();
     open_ball();
     work().actions().add(

@@ -47,7 +47,7 @@ class WindowWork : public WindowRun {
     }
 };
 
-TEST_F(WindowWork, TheCapillaryOpensWithItsFlow) {
+TEST_F(WindowWork, CapillaryOpensWithItsFlow) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_capillary());
     ASSERT_TRUE(turn_until([this] { return exhibit().flow_scale(work().view())->range < 5; }));
@@ -65,7 +65,7 @@ TEST_F(WindowWork, TheCapillaryOpensWithItsFlow) {
 }
 
 // A range of v_max used to make all flow disappear.
-TEST_F(WindowWork, AWideRangeOfFlowHidesNothing) {
+TEST_F(WindowWork, WideRangeKeepsFlowVisible) {
     open_window();
     work().change("window.cross_hair", false);
     ASSERT_NO_FATAL_FAILURE(open_capillary());
@@ -100,7 +100,7 @@ TEST_F(WindowWork, LayersAreHiddenAndMoved) {
     EXPECT_EQ(work().view().flow_shown, FlowShown::under);
 }
 
-TEST_F(WindowWork, ADistanceIsDrawnWhereItWasMeasured) {
+TEST_F(WindowWork, DrawsDistanceAtMeasuredPosition) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_ball());
     work().change("window.cross_hair", false);
@@ -131,7 +131,7 @@ TEST_F(WindowWork, ADistanceIsDrawnWhereItWasMeasured) {
     EXPECT_EQ(difference(elsewhere, picture(), part(PaneKind::b_scan)), 0);
 }
 
-TEST_F(WindowWork, AHalfFinishedToolEndsWhenAnotherFileOpens) {
+TEST_F(WindowWork, UnfinishedToolEndsWhenOtherFileOpens) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_ball());
     press("Shift+D");
@@ -141,7 +141,7 @@ TEST_F(WindowWork, AHalfFinishedToolEndsWhenAnotherFileOpens) {
     EXPECT_FALSE(work().actions().find("measure.distance")->is_on());
 }
 
-TEST_F(WindowWork, AProfileAlongALineIsPlotted) {
+TEST_F(WindowWork, ProfileAlongLineIsPlotted) {
     options_.assignments = {"window.open_panels=measure"};
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_ball());
@@ -158,7 +158,7 @@ TEST_F(WindowWork, AProfileAlongALineIsPlotted) {
     EXPECT_FALSE(window().place_of("measure.profile.plot").has_value());
 }
 
-TEST_F(WindowWork, ProbesStayWhereTheyWereClicked) {
+TEST_F(WindowWork, ProbesKeepTheirPositions) {
     options_.assignments = {"window.open_panels=measure"};
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_ball());
@@ -174,7 +174,7 @@ TEST_F(WindowWork, ProbesStayWhereTheyWereClicked) {
 }
 
 // Search terms that people type, and the first result for Enter.
-TEST_F(WindowWork, ThePaletteFindsByTheWordsPeopleUse) {
+TEST_F(WindowWork, PaletteFindsByWordsPeopleUse) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_capillary());
     turns(5);
@@ -202,7 +202,7 @@ TEST_F(WindowWork, ThePaletteFindsByTheWordsPeopleUse) {
     }
 }
 
-TEST_F(WindowWork, EnterDoesWhatThePaletteSaysAndNothingForLettersSpreadOverWords) {
+TEST_F(WindowWork, EnterRunsSelectedActionAndIgnoresScatteredLetters) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_ball());
     const auto layout = work().window().layout;
@@ -222,7 +222,7 @@ TEST_F(WindowWork, EnterDoesWhatThePaletteSaysAndNothingForLettersSpreadOverWord
 }
 
 // Enter must show the panel that was searched for instead of folding it.
-TEST_F(WindowWork, ThePaletteFoldsNoPanel) {
+TEST_F(WindowWork, PaletteShowsPanelInsteadOfFoldingIt) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_capillary());
     turns(5);
@@ -239,7 +239,7 @@ TEST_F(WindowWork, ThePaletteFoldsNoPanel) {
 }
 
 // The controls of the flow display used to appear with the first flow, and moved the method under the pointer.
-TEST_F(WindowWork, TheFlowPanelIsWholeAtOnce) {
+TEST_F(WindowWork, FlowPanelIsCompleteAtOnce) {
     open_window();
     SourceWanted wanted;
     wanted.name = "sim:capillary";
@@ -259,7 +259,7 @@ TEST_F(WindowWork, TheFlowPanelIsWholeAtOnce) {
     EXPECT_EQ(window().place_of("flow.method"), method);
 }
 
-TEST_F(WindowWork, AToolSaysWhatItWaitsForWhereverItsPanelIs) {
+TEST_F(WindowWork, ToolShowsHintWithoutItsPanel) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_ball());
     EXPECT_FALSE(window().place_of("measure.hint").has_value());
@@ -271,7 +271,7 @@ TEST_F(WindowWork, AToolSaysWhatItWaitsForWhereverItsPanelIs) {
     EXPECT_FALSE(window().place_of("measure.hint").has_value());
 }
 
-TEST_F(WindowWork, NoTooltipLiesOverADialog) {
+TEST_F(WindowWork, NoTooltipLiesOverDialog) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_ball());
     move(middle_of("view.opacity"));
@@ -288,7 +288,7 @@ TEST_F(WindowWork, NoTooltipLiesOverADialog) {
     }
 }
 
-TEST_F(WindowWork, TheTourGoesOnByEnter) {
+TEST_F(WindowWork, EnterAdvancesTour) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_ball());
     work().actions().run("window.tour");
@@ -301,7 +301,7 @@ TEST_F(WindowWork, TheTourGoesOnByEnter) {
     EXPECT_FALSE(window().place_of("tour.next").has_value());
 }
 
-TEST_F(WindowWork, AllWordsBelongToSomething) {
+TEST_F(WindowWork, AllSearchWordsBelongToActions) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_capillary());
     turns(3);
@@ -311,7 +311,7 @@ TEST_F(WindowWork, AllWordsBelongToSomething) {
     }
 }
 
-TEST_F(WindowWork, TheTourPointsAtThings) {
+TEST_F(WindowWork, TourPointsAtVisibleParts) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_ball());
     work().actions().run("window.tour");
@@ -325,7 +325,7 @@ TEST_F(WindowWork, TheTourPointsAtThings) {
 }
 
 // Dark letters on a dark background used to be unreadable.
-TEST_F(WindowWork, AHoveredPrimaryButtonStaysReadable) {
+TEST_F(WindowWork, HoveredPrimaryButtonStaysReadable) {
     open_window();
     work().actions().run("window.tour");
     move({5, 5});
@@ -341,7 +341,7 @@ TEST_F(WindowWork, AHoveredPrimaryButtonStaysReadable) {
     EXPECT_GT(at(place[0] + 6, place[1] + 6), 150) << "blue of its ground";
 }
 
-TEST_F(WindowWork, APluginOpensFromTheWindow) {
+TEST_F(WindowWork, PluginOpensFromWindow) {
     open_window();
     click(middle_of("start.plugin"));
     std::ofstream(folder() / "no_plugin.so") << "nothing";
@@ -351,7 +351,7 @@ TEST_F(WindowWork, APluginOpensFromTheWindow) {
     EXPECT_NE(trouble("source").find("no_plugin.so"), std::string::npos) << trouble("source");
 }
 
-TEST(PaneLetters, SayHowThePatientLies) {
+TEST(PaneLetters, ShowOrientationOfPatient) {
     VolumeGrid grid;
     grid.depth = 10;
     grid.a_scans = 20;

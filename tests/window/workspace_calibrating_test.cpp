@@ -48,7 +48,7 @@ class WorkspaceCalibrating : public WorkspaceTest {
     }
 };
 
-TEST_F(WorkspaceCalibrating, ABackgroundIsTakenKeptAndNamed) {
+TEST_F(WorkspaceCalibrating, TakesStoresAndNamesBackground) {
     open(mirror(100, 0));
     const std::vector<double> before = work().scan()->calibration.background;
     const TakenSpectrum* taken = take("calibrate.take_background", Spectrum::background);
@@ -64,7 +64,7 @@ TEST_F(WorkspaceCalibrating, ABackgroundIsTakenKeptAndNamed) {
     EXPECT_EQ(standing("calibration") + standing("recipe"), "");
 }
 
-TEST_F(WorkspaceCalibrating, AFolderThatCannotBeWrittenIsSaid) {
+TEST_F(WorkspaceCalibrating, ReportsUnwritableFolder) {
     open(mirror(100, 0));
     ASSERT_TRUE(work().change("window.record_folder", volume_file().string()));
     take("calibrate.take_dark", Spectrum::dark);
@@ -72,7 +72,7 @@ TEST_F(WorkspaceCalibrating, AFolderThatCannotBeWrittenIsSaid) {
     EXPECT_EQ(value("calibration.dark"), Value(std::string()));
 }
 
-TEST_F(WorkspaceCalibrating, AFolderThatIsGoneIsSaid) {
+TEST_F(WorkspaceCalibrating, ReportsMissingFolder) {
     open(mirror(100, 0));
     std::ofstream(folder() / "gone") << "a file, where a folder was";
     ASSERT_TRUE(work().change("window.record_folder", (folder() / "gone").string()));
@@ -80,7 +80,7 @@ TEST_F(WorkspaceCalibrating, AFolderThatIsGoneIsSaid) {
     EXPECT_NE(standing("calibration"), "");
 }
 
-TEST_F(WorkspaceCalibrating, ASourceThatStopsLeavesTheMeanOfWhatCame) {
+TEST_F(WorkspaceCalibrating, StoppedSourceKeepsMeanOfReceivedLines) {
     open(mirror(100, 0));
     ASSERT_TRUE(work().actions().run("calibrate.take_dark"));
     ASSERT_TRUE(until([&] { return calibrating().share_taken() > 0; })) << troubles();
@@ -92,7 +92,7 @@ TEST_F(WorkspaceCalibrating, ASourceThatStopsLeavesTheMeanOfWhatCame) {
     EXPECT_NE(value("calibration.dark"), Value(std::string())) << troubles();
 }
 
-TEST_F(WorkspaceCalibrating, TheAlignmentViewReadsTheNewestLines) {
+TEST_F(WorkspaceCalibrating, AlignmentViewReadsNewestLines) {
     open(mirror(100, 0));
     calibrating().wanted.average = 32;
     calibrating().look(work());
@@ -116,7 +116,7 @@ TEST_F(WorkspaceCalibrating, TheAlignmentViewReadsTheNewestLines) {
     EXPECT_EQ(calibrating().watch().moments().size(), still);
 }
 
-TEST_F(WorkspaceCalibrating, WhatIsTakenBelongsToWhatIsOpen) {
+TEST_F(WorkspaceCalibrating, CloseDiscardsTakenSpectra) {
     open(mirror(100, 0));
     take("calibrate.mirror_1", Spectrum::mirror_1);
     work().close();
@@ -139,7 +139,7 @@ TakenSpectrum mirror_seen(double depth_um, double a2_rad) {
     return taken;
 }
 
-TEST_F(WorkspaceCalibrating, TwoMirrorsTakeThePlaceOfTheWavelengths) {
+TEST_F(WorkspaceCalibrating, TwoMirrorsReplaceWavelengths) {
     open(mirror(100, 15));
     const std::vector<double> wavelengths = work().scan()->calibration.wavelengths_nm;
     ASSERT_EQ(wavelengths.size(), static_cast<std::size_t>(samples));
@@ -172,7 +172,7 @@ TEST_F(WorkspaceCalibrating, TwoMirrorsTakeThePlaceOfTheWavelengths) {
 }
 
 // The search starts without dispersion and finds the simulated value.
-TEST_F(WorkspaceCalibrating, TheDispersionOfTheBScanIsSearched) {
+TEST_F(WorkspaceCalibrating, DispersionOfBScanIsSearched) {
     open(mirror(150, 25));
     ASSERT_TRUE(work().change("recipe.a2_rad", 0.0));
     ASSERT_TRUE(work().actions().run("calibrate.dispersion"));

@@ -8,7 +8,7 @@ using testing::HasSubstr;
 
 class WorkspaceChannels : public WorkspaceTest {};
 
-TEST_F(WorkspaceChannels, AreAddedAndTakenBack) {
+TEST_F(WorkspaceChannels, AreAddedAndUndone) {
     open_volume();
     const std::string file = volume_file("other.nii").string();
     ASSERT_TRUE(work().change("view.channel_2_file", file)) << troubles();
@@ -25,7 +25,7 @@ TEST_F(WorkspaceChannels, AreAddedAndTakenBack) {
     EXPECT_NE(work().view().channels[0].volume, nullptr);
 }
 
-TEST_F(WorkspaceChannels, WhatCannotBeReadChangesNothing) {
+TEST_F(WorkspaceChannels, UnreadableFileChangesNoChannel) {
     open_volume();
     EXPECT_FALSE(work().change("view.channel_2_file", std::string("missing.nii")));
     EXPECT_THAT(standing("view"), HasSubstr("missing.nii"));

@@ -38,7 +38,7 @@ class WorkspaceFiles : public WorkspaceTest {
     }
 };
 
-TEST_F(WorkspaceFiles, AVolumeIsShown) {
+TEST_F(WorkspaceFiles, VolumeIsShown) {
     open(volume_file());
     ASSERT_TRUE(work().is_open()) << troubles();
     EXPECT_EQ(work().stage().exhibit()->grid()->depth, 24);
@@ -47,7 +47,7 @@ TEST_F(WorkspaceFiles, AVolumeIsShown) {
     EXPECT_FALSE(work().is_open());
 }
 
-TEST_F(WorkspaceFiles, FilesThatFitAPatternAreASeries) {
+TEST_F(WorkspaceFiles, FilesMatchingPatternAreSeries) {
     for (const char* name : {"scan_1.nii", "scan_2.nii", "other.nii"}) volume_file(name);
     open(folder() / "scan_*.nii");
     ASSERT_TRUE(work().is_open()) << troubles();
@@ -66,7 +66,7 @@ TEST_F(WorkspaceFiles, AScanIsReconstructed) {
 }
 
 // The noise floor is measured in the file whenever a setting changes. Without the file, planning fails.
-TEST_F(WorkspaceFiles, SettingsThatTurnOutNotToWorkAreTakenBack) {
+TEST_F(WorkspaceFiles, UndoesSettingsThatFailLater) {
     open(scan_file());
     ASSERT_TRUE(until([&] { return work().stage().exhibit()->grid().has_value(); })) << troubles();
     ASSERT_TRUE(work().change("recipe.window", std::string("hamming")));
@@ -84,7 +84,7 @@ TEST_F(WorkspaceFiles, SettingsThatTurnOutNotToWorkAreTakenBack) {
     EXPECT_EQ(work().scan()->recipe.window, Window::hann);
 }
 
-TEST_F(WorkspaceFiles, WhatCannotBeOpenedIsNamedWithARemedy) {
+TEST_F(WorkspaceFiles, NamesUnreadableFileWithRemedy) {
     open(folder().write("notes.pdf", "%PDF"));
     EXPECT_THAT(standing("files"), HasSubstr("notes.pdf"));
     EXPECT_THAT(standing("files"), HasSubstr(".nrrd"));
@@ -98,14 +98,14 @@ TEST_F(WorkspaceFiles, WhatCannotBeOpenedIsNamedWithARemedy) {
     EXPECT_TRUE(work().recent().empty());
 }
 
-TEST_F(WorkspaceFiles, WhatIsOpenStaysWhereAnotherFileCannotBeRead) {
+TEST_F(WorkspaceFiles, KeepsOpenFileIfOtherIsUnreadable) {
     open_volume();
     open(folder().write("broken.nii", "not a volume"));
     EXPECT_TRUE(work().is_open());
     EXPECT_NE(standing("files"), "");
 }
 
-TEST_F(WorkspaceFiles, ATransferFunctionIsTaken) {
+TEST_F(WorkspaceFiles, ReadsTransferFunction) {
     open(folder().write("mine.toml",
                         "[transfer]\nversion = 1\ncolours = [0.0, 0, 0, 0, 1.0, 1, 1, 1]\n"
                         "extinctions = [0.0, 0.0, 1.0, 4.0]\n"));
@@ -116,7 +116,7 @@ TEST_F(WorkspaceFiles, ATransferFunctionIsTaken) {
 }
 
 // As `echolux render` writes them.
-TEST_F(WorkspaceFiles, APictureWithItsViewAloneRestoresThat) {
+TEST_F(WorkspaceFiles, PictureWithViewRestoresOnlyView) {
     open_volume();
     Picture picture{1, 1, 1, {0}, {{"view", "[view]\nmode = \"mip\"\nflatten = \"surface\"\n"}}};
     write_png(folder() / "rendered.png", picture);
@@ -134,7 +134,7 @@ TEST_F(WorkspaceFiles, APictureWithItsViewAloneRestoresThat) {
 }
 
 // Files from other people restore only the view.
-TEST_F(WorkspaceFiles, NeitherPicturesNorSessionsLoadPluginsOrChooseFolders) {
+TEST_F(WorkspaceFiles, PicturesAndSessionsLoadNoPluginsAndChooseNoFolders) {
     open_volume();
     const std::string session =
         "[session]\nsource = \"plugin:/nowhere/evil.so\"\n\n[view]\nmode = \"mip\"\n\n[window]\nrecord_folder = "
@@ -153,7 +153,7 @@ TEST_F(WorkspaceFiles, NeitherPicturesNorSessionsLoadPluginsOrChooseFolders) {
 }
 
 // Opening a camera sets its registers, so it needs consent. Opening the file again gives it.
-TEST_F(WorkspaceFiles, PicturesAndSessionsAskBeforeTheyOpenACamera) {
+TEST_F(WorkspaceFiles, PicturesAndSessionsAskBeforeOpeningCamera) {
     open_volume();
     const std::string session =
         "[session]\nsource = \"genicam:no such camera,Gain=3\"\n\n[source]\nexposure_us = 20.0\n\n[view]\nmode = "
@@ -175,7 +175,7 @@ TEST_F(WorkspaceFiles, PicturesAndSessionsAskBeforeTheyOpenACamera) {
     }
 }
 
-TEST_F(WorkspaceFiles, ANewVolumeIsLookedAtFromTheBeginning) {
+TEST_F(WorkspaceFiles, NewVolumeResetsView) {
     open_volume();
     work().change("view.clip_high", std::vector<double>{0.5, 0.5, 0.5});
     open(volume_file("other.nii"));
@@ -185,7 +185,7 @@ TEST_F(WorkspaceFiles, ANewVolumeIsLookedAtFromTheBeginning) {
     EXPECT_EQ(work().recent().size(), 2u);
 }
 
-TEST_F(WorkspaceFiles, RecentFilesOutlastTheProgram) {
+TEST_F(WorkspaceFiles, RecentFilesArePersistent) {
     open(volume_file("a.nii"));
     open(volume_file("b.nii"));
     open(volume_file("a.nii"));
@@ -193,7 +193,7 @@ TEST_F(WorkspaceFiles, RecentFilesOutlastTheProgram) {
     EXPECT_THAT(work().recent(), ElementsAre(folder() / "a.nii", folder() / "b.nii"));
 }
 
-TEST_F(WorkspaceFiles, ASourceIsShown) {
+TEST_F(WorkspaceFiles, SourceIsShown) {
     open_source();
     ASSERT_NE(work().stage().exhibit()->live(), nullptr);
     EXPECT_TRUE(until([&] { return work().stage().exhibit()->grid().has_value(); })) << troubles();
@@ -205,7 +205,7 @@ TEST_F(WorkspaceFiles, ASourceIsShown) {
 
 // ---- raw spectra without a description
 
-TEST_F(WorkspaceFiles, RawSpectraBecomeAProposalWithAPreview) {
+TEST_F(WorkspaceFiles, RawSpectraBecomeProposalWithPreview) {
     open(raw_file());
     ASSERT_NE(work().raw_proposal(), nullptr) << troubles();
     const Workspace::RawProposal& proposal = *work().raw_proposal();
@@ -225,7 +225,7 @@ TEST_F(WorkspaceFiles, RawSpectraBecomeAProposalWithAPreview) {
     EXPECT_EQ(open_scan(folder() / "foreign.toml").geometry.a_scans, 32);
 }
 
-TEST_F(WorkspaceFiles, BytesThatAreNoNumbersHaveAPreview) {
+TEST_F(WorkspaceFiles, PreviewsNonFiniteSamples) {
     open(raw_file());
     ASSERT_NE(work().raw_proposal(), nullptr) << troubles();
     Workspace::RawProposal& proposal = *work().raw_proposal();
@@ -244,7 +244,7 @@ TEST_F(WorkspaceFiles, BytesThatAreNoNumbersHaveAPreview) {
     EXPECT_EQ(brightest, 255);
 }
 
-TEST_F(WorkspaceFiles, AProposalSaysWhatDoesNotFit) {
+TEST_F(WorkspaceFiles, ProposalReportsMismatch) {
     open(raw_file());
     ASSERT_NE(work().raw_proposal(), nullptr) << troubles();
     Workspace::RawProposal& proposal = *work().raw_proposal();
@@ -260,7 +260,7 @@ TEST_F(WorkspaceFiles, AProposalSaysWhatDoesNotFit) {
     EXPECT_EQ(work().raw_proposal(), nullptr);
 }
 
-TEST_F(WorkspaceFiles, AnEarlierDescriptionIsNeverWrittenOver) {
+TEST_F(WorkspaceFiles, EarlierDescriptionIsNeverWrittenOver) {
     open(raw_file());
     ASSERT_NE(work().raw_proposal(), nullptr) << troubles();
     const auto earlier = folder().write("foreign.toml", "# mine\n");
@@ -271,7 +271,7 @@ TEST_F(WorkspaceFiles, AnEarlierDescriptionIsNeverWrittenOver) {
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(stream), {}), "# mine\n");
 }
 
-TEST_F(WorkspaceFiles, RawSpectraWithTheirDescriptionOpenAsAScan) {
+TEST_F(WorkspaceFiles, RawSpectraWithDescriptionOpenAsScan) {
     const auto toml = scan_file("both.toml");
     open(std::filesystem::path(toml).replace_extension(".raw"));
     EXPECT_EQ(work().raw_proposal(), nullptr);

@@ -39,7 +39,7 @@ class WorkspaceKeeping : public WorkspaceTest {
     }
 };
 
-TEST_F(WorkspaceKeeping, ASessionBringsBackEverything) {
+TEST_F(WorkspaceKeeping, SessionBringsBackEverything) {
     open_volume();
     look_around();
     work().save_session(folder() / "mine.toml");
@@ -54,7 +54,7 @@ TEST_F(WorkspaceKeeping, ASessionBringsBackEverything) {
 }
 
 // The layout in "view --set window.layout=alignment" used to persist for all later starts.
-TEST_F(WorkspaceKeeping, WhatTheCommandLineSaysOfTheWindowIsForOnce) {
+TEST_F(WorkspaceKeeping, CommandLineSettingsOfWindowAreNotStored) {
     for (const bool changes : {false, true}) {
         auto asked = make("once", {"window.layout=alignment", "window.left_width=333"});
         asked->open(volume_file());
@@ -71,7 +71,7 @@ TEST_F(WorkspaceKeeping, WhatTheCommandLineSaysOfTheWindowIsForOnce) {
 }
 
 // Saving anything under the name of the open file would destroy that file.
-TEST_F(WorkspaceKeeping, WhatIsShownIsNeverWrittenOver) {
+TEST_F(WorkspaceKeeping, NeverOverwritesOpenFile) {
     open_volume();
     const std::filesystem::path shown = folder() / "ball.nii";
     const auto written = std::filesystem::last_write_time(shown);
@@ -85,7 +85,7 @@ TEST_F(WorkspaceKeeping, WhatIsShownIsNeverWrittenOver) {
     EXPECT_NO_THROW(work().check_kept_name(folder() / "new.png"));
 }
 
-TEST_F(WorkspaceKeeping, ASessionOfASourceBringsBackItsSettings) {
+TEST_F(WorkspaceKeeping, SessionOfSourceRestoresSettings) {
     open_source();
     work().change("recipe.window", std::string("hamming"));
     work().save_session(folder() / "live.toml");
@@ -98,7 +98,7 @@ TEST_F(WorkspaceKeeping, ASessionOfASourceBringsBackItsSettings) {
     EXPECT_EQ(work().scan()->geometry.a_scans, 24);  // the value passed to the simulator
 }
 
-TEST_F(WorkspaceKeeping, EveryKeyOfASessionIsChecked) {
+TEST_F(WorkspaceKeeping, EveryKeyOfSessionIsChecked) {
     open(folder().write("bad.toml", "[session]\n\n[view]\nopcity = 1.0\n"));
     EXPECT_THAT(standing("files"), HasSubstr("view.opacity"));
     open(folder().write("worse.toml", "[session]\n\n[view]\nopacity = -1.0\nmode = \"mip\"\n"));
@@ -106,12 +106,12 @@ TEST_F(WorkspaceKeeping, EveryKeyOfASessionIsChecked) {
     EXPECT_EQ(work().view().mode, ViewMode::composite);
 }
 
-TEST_F(WorkspaceKeeping, ASessionWhoseFileIsGoneSaysSo) {
+TEST_F(WorkspaceKeeping, SessionReportsMissingFile) {
     open(folder().write("gone.toml", "[session]\nfile = \"/nowhere/volume.nii\"\n"));
     EXPECT_THAT(standing("files"), HasSubstr("/nowhere/volume.nii"));
 }
 
-TEST_F(WorkspaceKeeping, APictureRestoresItsView) {
+TEST_F(WorkspaceKeeping, ScreenshotRestoresItsView) {
     open_volume();
     look_around();
     work().change("view.width", std::int64_t{96});
@@ -129,7 +129,7 @@ TEST_F(WorkspaceKeeping, APictureRestoresItsView) {
     expect_the_same_look();
 }
 
-TEST_F(WorkspaceKeeping, APictureShowsWhatAStillOneShows) {
+TEST_F(WorkspaceKeeping, ScreenshotEqualsStillPicture) {
     open_volume();
     work().change("view.width", std::int64_t{64});
     work().change("view.height", std::int64_t{64});
@@ -145,7 +145,7 @@ TEST_F(WorkspaceKeeping, APictureShowsWhatAStillOneShows) {
     EXPECT_LT(difference / static_cast<double>(still.pixels.size()), 2);
 }
 
-TEST_F(WorkspaceKeeping, APictureOfALiveSourceIsTakenWhileItRuns) {
+TEST_F(WorkspaceKeeping, TakesPictureOfRunningSource) {
     open_source();
     work().change("view.width", std::int64_t{48});
     work().change("view.height", std::int64_t{48});
@@ -154,7 +154,7 @@ TEST_F(WorkspaceKeeping, APictureOfALiveSourceIsTakenWhileItRuns) {
     EXPECT_TRUE(std::filesystem::exists(folder() / "live.png")) << troubles();
 }
 
-TEST_F(WorkspaceKeeping, APictureThatCannotBeMadeLeavesTheNextOnesPossible) {
+TEST_F(WorkspaceKeeping, FailedPictureAllowsNextOnes) {
     open_volume();
     work().view().top_from = "surface";  // a surface that has not been searched for
     work().take_screenshot(folder() / "impossible.png");
@@ -169,7 +169,7 @@ TEST_F(WorkspaceKeeping, APictureThatCannotBeMadeLeavesTheNextOnesPossible) {
     EXPECT_THAT(standing("export"), HasSubstr("late.png"));
 }
 
-TEST_F(WorkspaceKeeping, APictureOfNothingIsRefused) {
+TEST_F(WorkspaceKeeping, RefusesPictureWithoutVolume) {
     work().take_screenshot(folder() / "nothing.png");
     EXPECT_NE(standing("export"), "");
     open_volume();
@@ -179,7 +179,7 @@ TEST_F(WorkspaceKeeping, APictureOfNothingIsRefused) {
     EXPECT_NE(standing("files"), "");
 }
 
-TEST_F(WorkspaceKeeping, APresetOfOnesOwnComesBack) {
+TEST_F(WorkspaceKeeping, UserPresetIsRestored) {
     open_source();
     work().change("view.mode", std::string("mip"));
     work().change("recipe.window", std::string("hamming"));
@@ -202,7 +202,7 @@ TEST_F(WorkspaceKeeping, APresetOfOnesOwnComesBack) {
     EXPECT_THAT(work().presets(), ElementsAre("my retina"));
 }
 
-TEST_F(WorkspaceKeeping, TheWindowIsAsItWas) {
+TEST_F(WorkspaceKeeping, RestoresWindow) {
     work().change("window.left_width", 432.0);
     work().change("window.width", std::int64_t{1111});
     remake();
@@ -211,7 +211,7 @@ TEST_F(WorkspaceKeeping, TheWindowIsAsItWas) {
 }
 
 // A copy of the state folder at some moment is what a crash leaves behind.
-TEST_F(WorkspaceKeeping, AfterACrashTheLastStateIsOffered) {
+TEST_F(WorkspaceKeeping, OffersLastStateAfterCrash) {
     open_volume();
     look_around();
     work().update(work().now_s() + work().window().autosave_s + 1);
@@ -230,7 +230,7 @@ TEST_F(WorkspaceKeeping, AfterACrashTheLastStateIsOffered) {
     EXPECT_TRUE(work().has_last_session());
 }
 
-TEST_F(WorkspaceKeeping, TheLastSessionStaysWhereNothingWasOpened) {
+TEST_F(WorkspaceKeeping, KeepsLastSessionIfNoFileWasOpened) {
     open_volume();
     remake();
     work().update(work().now_s() + work().window().autosave_s + 1);
@@ -241,7 +241,7 @@ TEST_F(WorkspaceKeeping, TheLastSessionStaysWhereNothingWasOpened) {
 }
 
 // Process 1 always runs; there is no process with the other number.
-TEST_F(WorkspaceKeeping, AnotherWindowThatRunsHasNotCrashed) {
+TEST_F(WorkspaceKeeping, RunningWindowIsNotCrashed) {
     std::filesystem::create_directory(folder() / "two");
     const auto running = folder().write("two/running-1.toml", "[session]\n");
     remake("two");
@@ -255,7 +255,7 @@ TEST_F(WorkspaceKeeping, AnotherWindowThatRunsHasNotCrashed) {
     EXPECT_TRUE(std::filesystem::exists(running));
 }
 
-TEST_F(WorkspaceKeeping, NothingIsKeptWithoutAFolder) {
+TEST_F(WorkspaceKeeping, StoresNoSessionWithoutFolder) {
     WorkspaceOptions options;
     options.backend.backend = Backend::cpu;
     Workspace bare(options);
@@ -265,7 +265,7 @@ TEST_F(WorkspaceKeeping, NothingIsKeptWithoutAFolder) {
     EXPECT_FALSE(bare.has_last_session());
 }
 
-TEST_F(WorkspaceKeeping, ARecordingIsMadeAndOpensAgain) {
+TEST_F(WorkspaceKeeping, RecordingIsMadeAndOpensAgain) {
     open_source();
     work().change("window.record_folder", folder().path().string());
     LiveSession& live = *work().stage().exhibit()->live();
@@ -302,7 +302,7 @@ TEST_F(WorkspaceKeeping, ARecordingIsMadeAndOpensAgain) {
     EXPECT_TRUE(work().is_open()) << troubles();
 }
 
-TEST_F(WorkspaceKeeping, ARecordingGoesInStripesToFurtherDisks) {
+TEST_F(WorkspaceKeeping, RecordsStripesToFurtherDisks) {
     open_source();
     work().change("window.record_folder", folder().path().string());
     const std::filesystem::path second = folder() / "disk 2", third = folder() / "disk 3";
@@ -332,14 +332,14 @@ TEST_F(WorkspaceKeeping, ARecordingGoesInStripesToFurtherDisks) {
     EXPECT_TRUE(work().is_open()) << troubles();
 }
 
-TEST_F(WorkspaceKeeping, RecordingWithoutASourceIsRefused) {
+TEST_F(WorkspaceKeeping, RecordingWithoutSourceIsRefused) {
     open_volume();
     EXPECT_FALSE(runs("source.record"));
     work().start_recording();
     EXPECT_NE(standing("source"), "");
 }
 
-TEST_F(WorkspaceKeeping, ALostDeviceComesBackTwiceThenARemedyIsNamed) {
+TEST_F(WorkspaceKeeping, RestoresLostDeviceTwiceThenNamesRemedy) {
     open_volume();
     for (int i = 0; i < 3; ++i) {
         loses_ = true;

@@ -39,7 +39,7 @@ class WorkspaceKept : public WorkspaceTest {
     }
 };
 
-TEST_F(WorkspaceKept, TimeStandsStillWhileVolumesArrive) {
+TEST_F(WorkspaceKept, PausesWhileVolumesArrive) {
     open_keeping();
     fill();
     ASSERT_TRUE(runs("timeline.play"));
@@ -72,7 +72,7 @@ TEST_F(WorkspaceKept, TimeStandsStillWhileVolumesArrive) {
     EXPECT_GT(numbers().front(), held.back()) << "all of those before have gone";
 }
 
-TEST_F(WorkspaceKept, WhatIsKeptIsSavedWhileTheSourceRuns) {
+TEST_F(WorkspaceKept, SavesKeptVolumesWhileSourceRuns) {
     open_keeping();
     fill();
     ASSERT_TRUE(runs("timeline.play"));
@@ -107,7 +107,7 @@ TEST_F(WorkspaceKept, WhatIsKeptIsSavedWhileTheSourceRuns) {
     EXPECT_EQ(SeriesFile(folder() / "short.h5").time_points(), 2);
 }
 
-TEST_F(WorkspaceKept, WhatCannotBeSavedSaysWhy) {
+TEST_F(WorkspaceKept, ReportsWhySavingFails) {
     open_source();
     EXPECT_EQ(exhibit().kept_time(), nullptr);
     EXPECT_FALSE(runs("timeline.play"));
@@ -125,7 +125,7 @@ TEST_F(WorkspaceKept, WhatCannotBeSavedSaysWhy) {
     EXPECT_THAT(troubles(), HasSubstr("/dev/full"));
 }
 
-TEST_F(WorkspaceKept, ClosingEndsASave) {
+TEST_F(WorkspaceKept, ClosingEndsSave) {
     open_keeping(0.02);
     fill();
     work().save_kept(folder() / "never.nrrd");
@@ -136,7 +136,7 @@ TEST_F(WorkspaceKept, ClosingEndsASave) {
 }
 
 // Reconstructed voxels of another size need new slots.
-TEST_F(WorkspaceKept, AnotherShapeBeginsAnew) {
+TEST_F(WorkspaceKept, NewShapeDiscardsKeptVolumes) {
     open_keeping();
     fill();
     ASSERT_TRUE(runs("timeline.play"));

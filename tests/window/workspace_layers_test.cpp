@@ -8,7 +8,7 @@ namespace {
 
 class WorkspaceLayers : public WorkspaceTissue {};
 
-TEST_F(WorkspaceLayers, SurfacesAreFoundAndTakenBack) {
+TEST_F(WorkspaceLayers, FindsSurfacesAndUndoes) {
     open_tissue();
     find_layers();
     for (const std::int64_t b : {0, 11, 23}) {
@@ -24,7 +24,7 @@ TEST_F(WorkspaceLayers, SurfacesAreFoundAndTakenBack) {
     EXPECT_EQ(work().layering().surfaces()->all[0].name, "front");
 }
 
-TEST_F(WorkspaceLayers, ADragIsOneStepOfUndo) {
+TEST_F(WorkspaceLayers, DragIsOneStepOfUndo) {
     open_tissue();
     find_layers();
     const Surfaces before = *work().layering().surfaces();
@@ -72,7 +72,7 @@ TEST_F(WorkspaceLayers, EditedSurfacesAreSavedAndRead) {
     ASSERT_TRUE(until([&] { return row(0, 20, 12) > 39; })) << troubles();
 }
 
-TEST_F(WorkspaceLayers, TheVolumeIsCutBetweenSurfacesAndFollowsThem) {
+TEST_F(WorkspaceLayers, CutFollowsSurfaces) {
     open_tissue();
     find_layers();
     work().layering().show_between(work(), 0, 1);
@@ -102,7 +102,7 @@ TEST_F(WorkspaceLayers, TheVolumeIsCutBetweenSurfacesAndFollowsThem) {
     EXPECT_EQ(troubles(), "");
 }
 
-TEST_F(WorkspaceLayers, UndoIsNeverStuckAtACutBetweenSurfacesThatAreGone) {
+TEST_F(WorkspaceLayers, UndoPassesCutBetweenMissingSurfaces) {
     open_two_time_points();
     find_layers();
     work().layering().show_between(work(), 0, 1);
@@ -124,7 +124,7 @@ TEST_F(WorkspaceLayers, UndoIsNeverStuckAtACutBetweenSurfacesThatAreGone) {
     EXPECT_EQ(troubles(), "");
 }
 
-TEST_F(WorkspaceLayers, ADragThatIsBrokenOffLeavesNothingBehind) {
+TEST_F(WorkspaceLayers, InterruptedDragChangesNoSurface) {
     open_two_time_points();
     find_layers();
     Layering& layering = work().layering();
@@ -145,7 +145,7 @@ TEST_F(WorkspaceLayers, ADragThatIsBrokenOffLeavesNothingBehind) {
     EXPECT_EQ(layering.surfaces()->all[1].rows, found.all[1].rows) << "undone while the button was held";
 }
 
-TEST_F(WorkspaceLayers, EditsByHandComeAgainWithTheirTimePointOfARecording) {
+TEST_F(WorkspaceLayers, ManualEditsReturnWithTimePointOfRecording) {
     SilentProgress silent;
     run(SimulateJob{.scene = "layers",
                     .settings = {"simulation.samples=512", "simulation.a_scans=32", "simulation.b_scans=12",
@@ -175,7 +175,7 @@ TEST_F(WorkspaceLayers, EditsByHandComeAgainWithTheirTimePointOfARecording) {
     EXPECT_TRUE(until([&] { return layering.surfaces() != nullptr; }));
 }
 
-TEST_F(WorkspaceLayers, ACutBySurfacesThatThereAreNotIsSaid) {
+TEST_F(WorkspaceLayers, ReportsCutByMissingSurfaces) {
     open_tissue();
     EXPECT_FALSE(work().change("view.top_from", std::string("layers:front")));
     EXPECT_THAT(standing("view"), HasSubstr("find them first"));

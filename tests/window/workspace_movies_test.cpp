@@ -18,7 +18,7 @@ class WorkspaceMovies : public test::WorkspaceTest {
     }
 };
 
-TEST_F(WorkspaceMovies, AreOfTheViewAndTheVolumeThatIsShown) {
+TEST_F(WorkspaceMovies, ShowCurrentViewAndVolume) {
     open_volume();
     make_movie("turn/", {.frames = 3});
     EXPECT_EQ(troubles(), "");
@@ -32,7 +32,7 @@ TEST_F(WorkspaceMovies, AreOfTheViewAndTheVolumeThatIsShown) {
     EXPECT_FALSE(std::filesystem::exists(folder() / "turn/frame_0003.png"));
 }
 
-TEST_F(WorkspaceMovies, OfAnInstrumentThatIsStillRunning) {
+TEST_F(WorkspaceMovies, WorkWhileInstrumentRuns) {
     open_source();
     ASSERT_TRUE(until([this] { return work().stage().exhibit()->grid().has_value(); }));
     make_movie("now_%d.png", {.path = "sweep", .frames = 2});
@@ -42,7 +42,7 @@ TEST_F(WorkspaceMovies, OfAnInstrumentThatIsStillRunning) {
     EXPECT_THAT(standing("export"), HasSubstr("record it"));
 }
 
-TEST_F(WorkspaceMovies, WhatCannotBeIsSaidAtOnce) {
+TEST_F(WorkspaceMovies, InvalidRequestsAreReportedAtOnce) {
     work().make_movie(folder() / "m.mp4", {});
     EXPECT_THAT(standing("export"), HasSubstr("nothing"));
     open_volume();

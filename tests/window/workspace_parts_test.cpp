@@ -43,7 +43,7 @@ TEST(Actions, AreFoundByNameAndByEachKey) {
     EXPECT_EQ(actions.for_key("Ctrl"), nullptr);
 }
 
-TEST(Actions, RefuseNamesAndKeysThatAreTaken) {
+TEST(Actions, RefuseDuplicateNamesAndKeys) {
     Actions actions;
     actions.add(action("a", "A", {"X"}));
     EXPECT_THAT(error_of([&] { actions.add(action("a", "B")); }).line, testing::HasSubstr("already"));
@@ -51,7 +51,7 @@ TEST(Actions, RefuseNamesAndKeysThatAreTaken) {
     EXPECT_EQ(actions.all().size(), 1u);
 }
 
-TEST(Actions, RunWhereTheyArePossible) {
+TEST(Actions, RunOnlyIfPossible) {
     Actions actions;
     int runs = 0;
     bool possible = false;
@@ -66,7 +66,7 @@ TEST(Actions, RunWhereTheyArePossible) {
     EXPECT_EQ(runs, 1);
 }
 
-TEST(Actions, PaletteFindsWordsAndFirstLettersButNoLettersSpreadOverWords) {
+TEST(Actions, PaletteFindsWordsAndInitialsButNoScatteredLetters) {
     Actions actions;
     actions.add(action("x.1", "Keep a picture of the view"));
     actions.add(action("x.2", "Play or pause"));
@@ -91,7 +91,7 @@ TEST(Actions, PaletteShowsPossibleOnesFirst) {
 
 // ---- notices
 
-TEST(Notices, TheSameLineInARowIsCounted) {
+TEST(Notices, SameLineInRowIsCounted) {
     Notices notices;
     notices.trouble("source", "no frame");
     notices.trouble("source", "no frame");
@@ -116,7 +116,7 @@ TEST(Notices, StandUntilSettledOrDismissed) {
     EXPECT_EQ(notices.standing("view")->line, "two");
 }
 
-TEST(Notices, ADismissedOneThatComesAgainStandsAgain) {
+TEST(Notices, DismissedNoticeReturnsIfRepeated) {
     Notices notices;
     notices.trouble("source", "no frame");
     notices.dismiss(notices.all().back().number);
@@ -124,7 +124,7 @@ TEST(Notices, ADismissedOneThatComesAgainStandsAgain) {
     ASSERT_NE(notices.standing("source"), nullptr);
 }
 
-TEST(Notices, KeepTheLastThousand) {
+TEST(Notices, KeepsLastThousand) {
     Notices notices;
     for (int i = 0; i < 1200; ++i) notices.note("", "line " + std::to_string(i));
     EXPECT_EQ(notices.all().size(), 1000u);
@@ -141,7 +141,7 @@ double value_in(const std::map<std::string, Value>& values, const std::string& k
     return std::get<double>(values.at(key));
 }
 
-TEST(UndoHistory, GoesBackAndForthStepByStep) {
+TEST(UndoHistory, UndoesAndRedoesStepByStep) {
     UndoHistory history;
     EXPECT_FALSE(history.can_undo());
     history.add(change("a", 0, 1), true);
@@ -153,7 +153,7 @@ TEST(UndoHistory, GoesBackAndForthStepByStep) {
     EXPECT_TRUE(history.can_redo());
 }
 
-TEST(UndoHistory, ADragIsOneStep) {
+TEST(UndoHistory, DragIsOneStep) {
     UndoHistory history;
     for (int i = 0; i < 10; ++i) history.add(change("a", i, i + 1), false);
     history.add(change("a", 10, 10), true);
@@ -162,14 +162,14 @@ TEST(UndoHistory, ADragIsOneStep) {
     EXPECT_EQ(value_in(history.redo().after, "a"), 10);
 }
 
-TEST(UndoHistory, ADragThatEndsWhereItBeganIsNoStep) {
+TEST(UndoHistory, DragBackToStartIsNoStep) {
     UndoHistory history;
     history.add(change("a", 5, 7), false);
     history.add(change("a", 7, 5), true);
     EXPECT_FALSE(history.can_undo());
 }
 
-TEST(UndoHistory, AnotherKeyEndsADrag) {
+TEST(UndoHistory, OtherKeyEndsDrag) {
     UndoHistory history;
     history.add(change("a", 0, 1), false);
     history.add(change("b", 0, 1), false);
@@ -179,7 +179,7 @@ TEST(UndoHistory, AnotherKeyEndsADrag) {
     EXPECT_EQ(value_in(history.undo().before, "a"), 0);
 }
 
-TEST(UndoHistory, WhatIsDoneAfterUndoTakesTheFuturesPlace) {
+TEST(UndoHistory, NewStepReplacesRedo) {
     UndoHistory history;
     history.add(change("a", 0, 1), true);
     history.add(change("a", 1, 2), true);
@@ -189,7 +189,7 @@ TEST(UndoHistory, WhatIsDoneAfterUndoTakesTheFuturesPlace) {
     EXPECT_EQ(value_in(history.undo().after, "a"), 7);
 }
 
-TEST(UndoHistory, KeepsTheLastFiveHundred) {
+TEST(UndoHistory, KeepsLastFiveHundred) {
     UndoHistory history;
     for (int i = 0; i < 600; ++i) history.add(change("a", i, i + 1), true);
     int steps = 0;
@@ -202,7 +202,7 @@ TEST(UndoHistory, KeepsTheLastFiveHundred) {
     EXPECT_EQ(first, 100);
 }
 
-TEST(UndoHistory, ForgetsTheNewestStepsThatNeverCameToBe) {
+TEST(UndoHistory, ForgetsNewestStepsWithoutEffect) {
     UndoHistory history;
     history.add(change("a", 0, 1), true);  // took effect
     history.add(change("b", 0, 1), true);
@@ -221,7 +221,7 @@ std::string text_of(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-TEST(TextWriter, OfAFileTheLastTextCountsAndAllAreWrittenAtTheEnd) {
+TEST(TextWriter, LastTextOfFileWinsAndAllAreWrittenAtEnd) {
     TemporaryFolder folder;
     {
         TextWriter writer;
@@ -234,7 +234,7 @@ TEST(TextWriter, OfAFileTheLastTextCountsAndAllAreWrittenAtTheEnd) {
     for (int i = 0; i < 20; ++i) EXPECT_EQ(text_of(folder / (std::to_string(i) + ".txt")), "here");
 }
 
-TEST(TextWriter, WhatCannotBeWrittenIsTold) {
+TEST(TextWriter, ReportsUnwritableFile) {
     TemporaryFolder folder;
     TextWriter writer;
     writer.write(folder.write("file", "") / "a.txt", "text");
@@ -250,21 +250,21 @@ TEST(TextWriter, WhatCannotBeWrittenIsTold) {
 
 void nothing(const Change&) {}
 
-TEST(SettingsBook, TakesAllOrNothing) {
+TEST(SettingsBook, AppliesAllOrNone) {
     SettingsBook book;
     const Values wrong{{"view.opacity", 2.0}, {"view.step", -1.0}};
     EXPECT_THAT(error_of([&] { book.apply(wrong, nothing); }).line, testing::HasSubstr("view.step"));
     EXPECT_EQ(book.view().opacity, 1);
 }
 
-TEST(SettingsBook, ARefusalOutsideChangesNothing) {
+TEST(SettingsBook, OuterRefusalRevertsChange) {
     SettingsBook book;
     EXPECT_ANY_THROW(
         book.apply({{"view.opacity", 2.0}}, [](const Change&) { throw Error(ErrorCode::bad_setting, "not now"); }));
     EXPECT_EQ(book.view().opacity, 1);
 }
 
-TEST(SettingsBook, CombinationsThatCannotWorkAreRefused) {
+TEST(SettingsBook, RejectsInvalidCombinations) {
     SettingsBook book;
     EXPECT_EQ(error_of([&] {
                   book.apply({{"view.low", 5.0}, {"view.high", 1.0}}, nothing);
@@ -276,20 +276,20 @@ TEST(SettingsBook, CombinationsThatCannotWorkAreRefused) {
               ErrorCode::bad_setting);
 }
 
-TEST(SettingsBook, SaysWhatChanged) {
+TEST(SettingsBook, ReportsChanges) {
     SettingsBook book;
     const Change change = book.apply({{"view.opacity", 2.0}, {"view.box", true}}, nothing);
     EXPECT_EQ(change.before, (Values{{"view.opacity", 1.0}}));
     EXPECT_EQ(change.after, (Values{{"view.opacity", 2.0}}));
 }
 
-TEST(SettingsBook, TheWindowsSizeIsNotTakenBack) {
+TEST(SettingsBook, SizeOfWindowIsNotUndone) {
     SettingsBook book;
     EXPECT_TRUE(book.apply({{"window.width", std::int64_t{1600}}}, nothing).after.empty());
     EXPECT_EQ(book.window().width, 1600);
 }
 
-TEST(SettingsBook, ScanSettingsAreThereWhileAScanIs) {
+TEST(SettingsBook, ScanSettingsRequireScan) {
     SettingsBook book;
     EXPECT_EQ(book.field("recipe.window"), nullptr);
     book.set_scan(Scan{});
@@ -305,7 +305,7 @@ TEST(SettingsBook, ScanSettingsAreThereWhileAScanIs) {
 }
 
 // A session stores differences from the opened scan, even if the scan's value is not the default.
-TEST(SettingsBook, KeepsWhatDiffersFromTheOpenedScan) {
+TEST(SettingsBook, StoresDifferencesFromOpenedScan) {
     SettingsBook book;
     Scan scan;
     scan.recipe.window = Window::hamming;
@@ -315,7 +315,7 @@ TEST(SettingsBook, KeepsWhatDiffersFromTheOpenedScan) {
     EXPECT_EQ(book.toml(), "[recipe]\nwindow = \"hann\"\n");
 }
 
-TEST(SettingsBook, ACalibrationFileIsReadAndTakenBack) {
+TEST(SettingsBook, CalibrationFileIsReadAndUndone) {
     const TemporaryFolder folder;
     folder.write("dark.csv", "1\n2\n3\n4\n");
     Scan scan;
@@ -339,7 +339,7 @@ TransferCurve drawn_curve() {
             .length_um = 123.25};
 }
 
-TEST(SettingsBook, ADrawnCurveIsASettingLikeAnyOther) {
+TEST(SettingsBook, DrawnCurveIsSetting) {
     SettingsBook book;
     book.view().transfer_curve = drawn_curve();
     const Change change = book.view_edited();
@@ -350,7 +350,7 @@ TEST(SettingsBook, ADrawnCurveIsASettingLikeAnyOther) {
     EXPECT_EQ(book.view().transfer_curve, drawn_curve());
 }
 
-TEST(SettingsBook, APresetTakesTheDrawnCurvesPlace) {
+TEST(SettingsBook, PresetReplacesDrawnCurve) {
     SettingsBook book;
     book.view().transfer_curve = drawn_curve();
     book.view_edited();
@@ -361,7 +361,7 @@ TEST(SettingsBook, APresetTakesTheDrawnCurvesPlace) {
     EXPECT_EQ(book.view().preset, "automatic");
 }
 
-TEST(SettingsBook, AViewThatCannotWorkGoesBackToTheLastThatCould) {
+TEST(SettingsBook, InvalidViewRevertsToLastValidView) {
     SettingsBook book;
     book.view().opacity = 3;
     book.view_edited();

@@ -32,7 +32,7 @@ class WorkspacePictures : public WorkspaceTest {
     }
 };
 
-TEST_F(WorkspacePictures, EachIsMadeAgainBitForBitAndRestoresItsView) {
+TEST_F(WorkspacePictures, EachIsReproducedBitForBitAndRestoresItsView) {
     open_small();
     work().take_picture(folder() / "small.png", PictureBits::eight);
     work().take_picture(folder() / "fine.tif", PictureBits::sixteen);
@@ -79,7 +79,7 @@ TEST_F(WorkspacePictures, LaterTimePointsKeepTheirColours) {
 }
 
 // A picture larger than any pane is rendered by a job, so that the window's turns do not wait for it.
-TEST_F(WorkspacePictures, ALargePictureCanBeCancelled) {
+TEST_F(WorkspacePictures, LargePictureCanBeCancelled) {
     open_small();
     work().change("view.width", std::int64_t{16384});
     work().change("view.height", std::int64_t{16384});
@@ -93,7 +93,7 @@ TEST_F(WorkspacePictures, ALargePictureCanBeCancelled) {
     EXPECT_EQ(standing("export"), "");
 }
 
-TEST_F(WorkspacePictures, FiguresAndTablesShowWhatIsUnderTheCross) {
+TEST_F(WorkspacePictures, FiguresAndTablesFollowCross) {
     open_small();
     work().set_cross_um({0, 45, -25});  // A-scan 14, B-scan 5
     FigureContent content{.layout = parsed_layout("volume+bscan/enface"), .b_scan = {}, .en_face = {2, 20}};
@@ -117,7 +117,7 @@ TEST_F(WorkspacePictures, FiguresAndTablesShowWhatIsUnderTheCross) {
     EXPECT_THAT(text_of("e.csv"), HasSubstr("\n5,14,"));
 }
 
-TEST_F(WorkspacePictures, APictureOfTheCommandLineOpensAndWhatCannotBeSavedSaysSo) {
+TEST_F(WorkspacePictures, OpensPictureOfCommandLineAndReportsFailedSaves) {
     work().save_figure(folder() / "f.pdf", {}, {});
     EXPECT_THAT(standing("export"), HasSubstr("f.pdf"));
     RenderJob job;

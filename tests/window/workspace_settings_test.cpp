@@ -8,7 +8,7 @@ using testing::HasSubstr;
 
 class WorkspaceSettings : public WorkspaceTest {};
 
-TEST_F(WorkspaceSettings, AViewIsChangedAndTakenBack) {
+TEST_F(WorkspaceSettings, ViewIsChangedAndUndone) {
     open_volume();
     ASSERT_TRUE(work().change("view.mode", std::string("mip")));
     ASSERT_TRUE(work().change("view.opacity", std::int64_t{2}));  // integers are valid numbers
@@ -23,7 +23,7 @@ TEST_F(WorkspaceSettings, AViewIsChangedAndTakenBack) {
     EXPECT_EQ(work().view().mode, ViewMode::mip);
 }
 
-TEST_F(WorkspaceSettings, WhatCannotWorkBecomesANoticeOfItsSection) {
+TEST_F(WorkspaceSettings, InvalidValueBecomesNoticeOfItsSection) {
     EXPECT_FALSE(work().change("view.opacity", -1.0));
     EXPECT_THAT(standing("view"), HasSubstr("view.opacity"));
     EXPECT_EQ(work().view().opacity, 1);
@@ -36,7 +36,7 @@ TEST_F(WorkspaceSettings, WhatCannotWorkBecomesANoticeOfItsSection) {
     EXPECT_EQ(standing("view"), "") << "trouble that is overcome still stands";
 }
 
-TEST_F(WorkspaceSettings, ADraggedSliderIsUndoneAsOne) {
+TEST_F(WorkspaceSettings, DraggedSliderIsOneUndoStep) {
     for (const double value : {1.1, 1.2, 1.3}) work().change("view.opacity", value, Edit::under_way);
     work().change("view.opacity", 1.3, Edit::done);
     work().change("view.opacity", 5.0);
@@ -46,7 +46,7 @@ TEST_F(WorkspaceSettings, ADraggedSliderIsUndoneAsOne) {
     EXPECT_EQ(work().view().opacity, 1);
 }
 
-TEST_F(WorkspaceSettings, AMovedCameraIsUndoneAsOne) {
+TEST_F(WorkspaceSettings, MovedCameraIsOneUndoStep) {
     for (int i = 1; i <= 5; ++i) {
         work().view().azimuth_deg = 35 + i;
         work().view().elevation_deg = 25 + i;
@@ -61,14 +61,14 @@ TEST_F(WorkspaceSettings, AMovedCameraIsUndoneAsOne) {
     EXPECT_EQ(work().view().azimuth_deg, 40);
 }
 
-TEST_F(WorkspaceSettings, ResetGoesToTheDefault) {
+TEST_F(WorkspaceSettings, ResetRestoresDefault) {
     work().change("view.opacity", 7.0);
     EXPECT_TRUE(work().reset("view.opacity"));
     EXPECT_EQ(work().view().opacity, 1);
     EXPECT_FALSE(work().reset("view.nothing"));
 }
 
-TEST_F(WorkspaceSettings, SeveralAreChangedTogetherOrNotAtAll) {
+TEST_F(WorkspaceSettings, ChangesSeveralTogetherOrNone) {
     EXPECT_TRUE(work().change_together("view.low", {{"view.low", 1.0}, {"view.high", 9.0}}));
     EXPECT_FALSE(work().change_together("view.low", {{"view.low", 0.0}, {"view.high", -9.0}}));
     EXPECT_EQ(work().view().low, 1);
@@ -77,7 +77,7 @@ TEST_F(WorkspaceSettings, SeveralAreChangedTogetherOrNotAtAll) {
     EXPECT_EQ(work().view().high, highest_value);
 }
 
-TEST_F(WorkspaceSettings, ADrawnCurveIsTakenBack) {
+TEST_F(WorkspaceSettings, DrawnCurveIsUndone) {
     const TransferCurve curve{.nodes = {{0, 0, 0, 0, 0}, {5, 1, 0.5, 0, 3}, {40, 1, 1, 1, 9}}};
     EXPECT_TRUE(work().set_transfer_curve(curve));
     ASSERT_TRUE(work().view().transfer_curve);
@@ -91,7 +91,7 @@ TEST_F(WorkspaceSettings, ADrawnCurveIsTakenBack) {
     EXPECT_EQ(work().view().transfer_curve->nodes, curve.nodes);
 }
 
-TEST_F(WorkspaceSettings, AFilesTransferFunctionIsReadAndTakenBack) {
+TEST_F(WorkspaceSettings, TransferFunctionFileIsReadAndUndone) {
     const auto file = folder().write("mine.toml",
                                      "[transfer]\nversion = 1\ncolours = [0.0, 0, 0, 0, 10.0, 1, 1, 1]\n"
                                      "extinctions = [0.0, 0.0, 10.0, 4.0]\n");
@@ -104,7 +104,7 @@ TEST_F(WorkspaceSettings, AFilesTransferFunctionIsReadAndTakenBack) {
     EXPECT_FALSE(work().view().transfer_curve);
 }
 
-TEST_F(WorkspaceSettings, HeightsCountFromTheSurfaceOnceItIsFound) {
+TEST_F(WorkspaceSettings, HeightsCountFromFoundSurface) {
     open_volume();
     ASSERT_TRUE(work().change("view.top_from", std::string("surface")));
     settle();
@@ -117,7 +117,7 @@ TEST_F(WorkspaceSettings, HeightsCountFromTheSurfaceOnceItIsFound) {
     EXPECT_EQ(work().view().top_from, "");
 }
 
-TEST_F(WorkspaceSettings, HeightsThatTheCommandLineWantsAreFoundWhereverSomethingIsOpened) {
+TEST_F(WorkspaceSettings, RequestedHeightsAreFoundForEachOpenedFile) {
     const auto other = make("other", {"view.top_from=surface"});
     for (int i = 0; i < 2; ++i) {
         other->open(volume_file());
@@ -129,7 +129,7 @@ TEST_F(WorkspaceSettings, HeightsThatTheCommandLineWantsAreFoundWhereverSomethin
     }
 }
 
-TEST_F(WorkspaceSettings, TheCommandLineSetsViewAndWindow) {
+TEST_F(WorkspaceSettings, CommandLineSetsViewAndWindow) {
     const auto other = make("other", {"view.mode=mip", "window.layout=sections"});
     EXPECT_EQ(other->view().mode, ViewMode::mip);
     EXPECT_EQ(other->window().layout, PaneLayout::sections);
@@ -138,7 +138,7 @@ TEST_F(WorkspaceSettings, TheCommandLineSetsViewAndWindow) {
 
 // ---- with a live source
 
-TEST_F(WorkspaceSettings, ALiveSourceHasTheSettingsOfItsScan) {
+TEST_F(WorkspaceSettings, LiveSourceHasSettingsOfItsScan) {
     open_source();
     ASSERT_NE(work().scan(), nullptr);
     EXPECT_EQ(work().scan()->geometry.samples, 128);
@@ -154,7 +154,7 @@ TEST_F(WorkspaceSettings, ALiveSourceHasTheSettingsOfItsScan) {
     EXPECT_EQ(work().scan(), nullptr);
 }
 
-TEST_F(WorkspaceSettings, HeightsAreFoundAnewInAVolumeOfAnotherShape) {
+TEST_F(WorkspaceSettings, HeightsAreFoundAgainInVolumeOfOtherShape) {
     open_source();
     ASSERT_TRUE(work().change("view.top_from", std::string("surface")));  // the volume need not exist yet
     const auto is_there = [this] {
@@ -171,7 +171,7 @@ TEST_F(WorkspaceSettings, HeightsAreFoundAnewInAVolumeOfAnotherShape) {
     EXPECT_NO_THROW(work().stage().exhibit()->still(work().view()));
 }
 
-TEST_F(WorkspaceSettings, ARecipeThatCannotWorkChangesNothing) {
+TEST_F(WorkspaceSettings, InvalidRecipeChangesNoSetting) {
     open_source();
     EXPECT_FALSE(work().change("recipe.depth_begin", std::int64_t{1} << 20));
     EXPECT_THAT(standing("recipe"), HasSubstr("depth_begin"));
@@ -181,7 +181,7 @@ TEST_F(WorkspaceSettings, ARecipeThatCannotWorkChangesNothing) {
 
 // ---- the cross-hair
 
-TEST_F(WorkspaceSettings, TheCrossHairStaysInTheVolume) {
+TEST_F(WorkspaceSettings, CrossHairStaysInVolume) {
     open_volume();
     work().set_cross_um({1e6, -1e6, 3});
     EXPECT_NEAR(work().cross_um()[0], 115, 1e-4);  // the middle of the last of 24 voxels of 10 um

@@ -6,7 +6,7 @@ namespace {
 
 // ---- filters
 
-TEST_F(WorkspaceTissue, TheFilteredVolumeStandsInPlaceOfTheRawOne) {
+TEST_F(WorkspaceTissue, FilteredVolumeReplacesRawOne) {
     open_tissue();
     const std::vector<std::byte> raw = volume()->voxels;
     EXPECT_NEAR(contrast_of(*volume()), 1, 0.05) << "speckle";
@@ -22,7 +22,7 @@ TEST_F(WorkspaceTissue, TheFilteredVolumeStandsInPlaceOfTheRawOne) {
     EXPECT_FALSE(volume()->voxels == raw);
 }
 
-TEST_F(WorkspaceTissue, ASettingOfTheFilterMakesItAnew) {
+TEST_F(WorkspaceTissue, ChangedFilterSettingFiltersAgain) {
     open_tissue();
     show_filtered();
     const double of_five = contrast_of(*volume());
@@ -30,7 +30,7 @@ TEST_F(WorkspaceTissue, ASettingOfTheFilterMakesItAnew) {
     ASSERT_TRUE(until([&] { return contrast_of(*volume()) > 1.2 * of_five; })) << troubles();
 }
 
-TEST_F(WorkspaceTissue, ThePictureOfAFilteredVolumeIsMadeAgain) {
+TEST_F(WorkspaceTissue, PictureOfFilteredVolumeIsReproduced) {
     open_tissue();
     work().change("view.width", std::int64_t{64});
     work().change("view.height", std::int64_t{48});
@@ -43,7 +43,7 @@ TEST_F(WorkspaceTissue, ThePictureOfAFilteredVolumeIsMadeAgain) {
     EXPECT_EQ(work().tissue().filter.method, FilterMethod::median);
 }
 
-TEST_F(WorkspaceTissue, AnotherVolumeIsShownRawUntilAskedFor) {
+TEST_F(WorkspaceTissue, OtherVolumeIsShownRawAtFirst) {
     open_tissue();
     show_filtered();
     open_tissue_file(write(layered_volume(2), "other.nrrd"));
@@ -51,7 +51,7 @@ TEST_F(WorkspaceTissue, AnotherVolumeIsShownRawUntilAskedFor) {
     EXPECT_NEAR(contrast_of(*volume()), 1, 0.05);
 }
 
-TEST_F(WorkspaceTissue, WhatCannotBeFilteredIsSaidOnceAndStaysRaw) {
+TEST_F(WorkspaceTissue, ReportsUnfilterableVolumeOnceAndShowsRaw) {
     Volume velocities = layered_volume();
     velocities.grid.quantity = "velocity";
     open_tissue(velocities);
@@ -66,7 +66,7 @@ TEST_F(WorkspaceTissue, WhatCannotBeFilteredIsSaidOnceAndStaysRaw) {
     EXPECT_FALSE(work().is_busy());
 }
 
-TEST_F(WorkspaceTissue, APictureSaysWhatItShowsNotWhatFailed) {
+TEST_F(WorkspaceTissue, PictureStoresShownVolumeAfterFailedFilter) {
     Volume velocities = layered_volume();
     velocities.grid.quantity = "velocity";
     open_tissue(velocities);
@@ -81,7 +81,7 @@ TEST_F(WorkspaceTissue, APictureSaysWhatItShowsNotWhatFailed) {
     EXPECT_TRUE(work().tissue().filter_display.shown) << "what is asked for stays";
 }
 
-TEST_F(WorkspaceTissue, MoviesThroughTimeAreFilteredAsShown) {
+TEST_F(WorkspaceTissue, MoviesThroughTimeAreFiltered) {
     open_two_time_points();
     for (const char* side : {"view.width", "view.height"}) work().change(side, std::int64_t{32});
     const auto spread_in_movie = [&](const std::string& name) {
@@ -104,7 +104,7 @@ TEST_F(WorkspaceTissue, MoviesThroughTimeAreFilteredAsShown) {
     EXPECT_THAT(text_in_png(folder() / "raw/m_1.png"), Not(HasSubstr("[filter]")));
 }
 
-TEST_F(WorkspaceTissue, VolumesOfARunningSourceAreFilteredAsTheyCome) {
+TEST_F(WorkspaceTissue, FiltersVolumesOfRunningSource) {
     open_source();
     ASSERT_TRUE(until([this] { return work().stage().exhibit()->grid().has_value(); }));
     work().change("filter.method", std::string("median"));
@@ -122,7 +122,7 @@ TEST_F(WorkspaceTissue, VolumesOfARunningSourceAreFilteredAsTheyCome) {
 
 // ---- stabilisation
 
-TEST_F(WorkspaceTissue, AnotherTimePointSaysHowFarBScansWereShifted) {
+TEST_F(WorkspaceTissue, OtherTimePointReportsShiftsOfBScans) {
     std::vector<int> shifts;
     for (std::int64_t b = 0; b < layered_b_scans; ++b) shifts.push_back(static_cast<int>((b * 7) % 5) - 2);
     write(layered_volume(1), "series/v_0.nrrd");
@@ -153,7 +153,7 @@ TEST_F(WorkspaceTissue, AnotherTimePointSaysHowFarBScansWereShifted) {
     ASSERT_TRUE(until([this] { return !work().filtering().is_stabilised(work()); }));
 }
 
-TEST_F(WorkspaceTissue, SessionsKeepWhatIsMadeOfTissue) {
+TEST_F(WorkspaceTissue, SessionsKeepTissueSettings) {
     open_tissue();
     work().change("layers.count", std::int64_t{5});
     work().change("filter.sigma", 3.0);

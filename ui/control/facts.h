@@ -1,4 +1,4 @@
-// Content of responses and notifications: what is open, how its source is doing, and its voxels.
+// Content of responses and notifications: open documents, the state of their sources, and voxels.
 #pragma once
 
 #include <cstddef>

@@ -112,7 +112,7 @@ class Filtering {
     std::string stabilised_of_;
 };
 
-// ---- Tells whether the displayed volume is changing, in which case pictures wait and no jobs are started for it.
+// ---- Reports whether the displayed volume is changing, in which case pictures wait and no jobs are started for it.
 
 // Returns true if new voxels arrive by themselves: during playback or while a session acquires.
 inline bool is_changing(Exhibit& exhibit) {

@@ -45,11 +45,11 @@ class SubmitAllocatesNothing : public testing::TestWithParam<int> {
     void TearDown() override { set_thread_count(0); }
 };
 
-TEST_P(SubmitAllocatesNothing, WithARealTransform) {
+TEST_P(SubmitAllocatesNothing, WithRealTransform) {
     EXPECT_EQ(allocations_of_submit(spec), 0);
 }
 
-TEST_P(SubmitAllocatesNothing, WithACodedComplexTransform) {
+TEST_P(SubmitAllocatesNothing, WithCodedComplexTransform) {
     spec.recipe.dispersion = true;
     spec.recipe.a2_rad = 10;
     spec.recipe.quantity = Quantity::db;
@@ -65,7 +65,7 @@ TEST_P(SubmitAllocatesNothing, WithUpsamplingAndSpline) {
     EXPECT_EQ(allocations_of_submit(spec), 0);
 }
 
-TEST_P(SubmitAllocatesNothing, WithTheExactTransform) {
+TEST_P(SubmitAllocatesNothing, WithExactTransform) {
     spec.recipe.resample = Resample::nudft;
     spec.calibration.k_polynomial = {1, 240, 10};
     EXPECT_EQ(allocations_of_submit(spec), 0);

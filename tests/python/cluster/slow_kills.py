@@ -6,7 +6,7 @@ from test_kills import KilledCase
 
 
 class OnDask(KilledCase):
-    def test_the_same_bytes_and_at_most_one_part_again_for_each_kill(self):
+    def test_remakes_at_most_one_part_per_kill(self):
         self.run_kills("dask", 4, 1000)
 
 

@@ -39,7 +39,7 @@ class OfAWorker(ClusterCase):
         return subprocess.run([sys.executable, "-c", LIMITED, self.scan, self.folder / out, str(megabytes), "6144", "512"],
                               capture_output=True, text=True)
 
-    def test_a_part_may_be_larger_than_memory(self):
+    def test_part_may_be_larger_than_memory(self):
         """Reconstructs the scan as one part, and then as twelve."""
         rng = np.random.default_rng(1)
         block = rng.integers(1000, 3000, (64, 128, 512), np.uint16)
@@ -57,7 +57,7 @@ class OfAWorker(ClusterCase):
 
 
 class OfClientAndScheduler(ClusterCase):
-    def test_ten_thousand_parts_leave_no_file_open_and_do_not_grow(self):
+    def test_ten_thousand_parts_leak_no_files_or_memory(self):
         from echolux.cluster.scheduling import executors, job_runner, progress
         from echolux.cluster.scan_list import ScanFile
 

@@ -66,7 +66,7 @@ class Hosts(DaskCase):
     def test_two_hundred_scans(self):
         self.assertEqual(self.finish(self.start_job(200)), 200 * PARTS)
 
-    def test_a_cut_network(self):
+    def test_cut_network(self):
         job = self.start_job(SCANS)
         there = lambda: len(list(Path(self.out).glob(".echolux/*/*/0-*.json")))  # noqa: E731
         self.wait_for("part", lambda: there() > 3)

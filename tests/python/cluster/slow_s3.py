@@ -44,14 +44,14 @@ class ObjectStore(ClusterCase):
         self.files.get("bucket/results", str(self.folder / "fetched"), recursive=True)
         return result_bytes(self.folder / "fetched")
 
-    def test_workers_make_the_bytes_of_a_folder(self):
+    def test_workers_write_same_bytes_as_local_job(self):
         code, said = self.run_batch("--workers", "2", "--threads", "1")
         self.assertEqual(code, 0, said)
         self.assertIn(f"{SCANS} of {SCANS} scans finished, {SCANS * PARTS} parts made", said)
         self.assertEqual(self.fetched(), result_bytes(self.folder / "reference"))
         self.assertFalse(self.files.exists("bucket/results/.echolux/all.lock"))
 
-    def test_of_two_that_begin_at_once_one_is_kept(self):
+    def test_keeps_one_of_two_concurrent_plans(self):
         """The second job saw no plan and tries to put its own; the conditional write refuses it."""
         import fsspec
 
@@ -64,7 +64,7 @@ class ObjectStore(ClusterCase):
             self.assertFalse(second.put_new("plan.json", b"second"))
             self.assertEqual(first.get("plan.json"), b"first")
 
-    def test_goes_on_where_it_was(self):
+    def test_continues_interrupted_job(self):
         job = self.start(*batch(self.scans, "-o", "s3://bucket/results", "--part-b-scans", "64", "--workers", "0"),
                          env=self.environment)
         self.wait_for("part", lambda: len(self.files.glob("bucket/results/.echolux/*/*/0-*.json")) > 1)

@@ -90,14 +90,14 @@ class RealSlurm(ClusterCase):
         self.wait_for("end of all tasks", lambda: not self.asked("squeue", "-h", "-t", "all", "-o", "%T").replace(
             "COMPLETED", "").strip(), 300)
 
-    def test_an_array_makes_the_whole(self):
+    def test_array_finishes_whole_job(self):
         self.submit()
         self.wait_for_the_end()
         self.assert_same_results(self.out, self.reference)
         taken = subprocess.run(["sbatch", "--test-only", self.out / ".echolux/slurm.sh"], env=self.environment, capture_output=True)
         self.assertEqual(taken.returncode, 0)
 
-    def test_tasks_that_are_killed_are_queued_again(self):
+    def test_requeues_killed_tasks(self):
         job = self.submit()
         self.wait_for("part", lambda: self.parts_there() > 5)
         self.asked("scontrol", "requeue", f"{job}_1")

@@ -47,7 +47,7 @@ class Command(ClusterCase):
         self.assertEqual(list(json.loads(self.run_batch("no*", "-o", "out", "--json").stderr)["error"]),
                          ["code", "what", "where", "remedy"])
 
-    def test_the_program_starts_it(self):
+    def test_program_starts_batch(self):
         if not PROGRAM:
             self.skipTest("this build has no program")
         scans = write_archive(self.folder / "data", 2)
@@ -61,7 +61,7 @@ class Command(ClusterCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("pip install 'echolux[cluster]'", done.stderr)
 
-    def test_ctrl_c_leaves_what_is_done(self):
+    def test_ctrl_c_keeps_finished_parts(self):
         scans = write_archive(self.folder / "data", 20)
         counted = self.folder / "steps"
         counted.mkdir()
@@ -91,7 +91,7 @@ class Verbs(ClusterCase):
     def run_verb(self, *words):
         return subprocess.run([sys.executable, *batch(*map(str, words))], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE_S)
 
-    def test_each_does_its_work(self):
+    def test_each_verb_works(self):
         ox.Volume.from_array(np.ones((4, 5, 6), np.uint8), spacing_um=(1, 1, 1)).save(self.folder / "v.nrrd")
         write_archive(self.folder / "data", 1, samples=256)
         for words, made in ((["convert", "v.nrrd", "--ending", ".nii"], "v.nii"), (["figures", "v.nrrd", "--plane", "side"], "v.png"),
@@ -105,7 +105,7 @@ class Verbs(ClusterCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertTrue((out / made).exists())
 
-    def test_map_applies_a_function_of_a_file(self):
+    def test_map_calls_function_of_file(self):
         ox.Volume.from_array(np.ones((4, 5, 6), np.uint8), spacing_um=(1, 1, 1)).save(self.folder / "v.nrrd")
         (self.folder / "mine.py").write_text("def total(volume):\n    return int(volume[:].sum())\n")
         done = self.run_verb("map", "mine.py:total", "v.nrrd", "-o", "out", "--workers", "0")
@@ -115,14 +115,14 @@ class Verbs(ClusterCase):
         for function in "mine.py:other", "mine.py", "no_such_module:f", "gone.py:f":
             self.assertIn("write file.py:name", self.run_verb("map", function, "v.nrrd", "--workers", "0").stderr)
 
-    def test_flow_is_a_second_result(self):
+    def test_flow_is_written_beside_structure(self):
         write_archive(self.folder / "data", 1)
         done = self.run_verb("flow", "data/*/scan.toml", "-o", "out", "--workers", "0", "--method", "decorrelation", "--set", "scan.b_scans=65",
                              "--set", "scan.b_repeats=2", "--set", "recipe.average=magnitude")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(sorted(one.name for one in (self.folder / "out").glob("*.zarr")), ["scan-flow.ome.zarr", "scan.ome.zarr"])
 
-    def test_the_program_has_the_same_verbs(self):
+    def test_program_offers_same_verbs(self):
         if not PROGRAM:
             self.skipTest("this build has no program")
         here = {**os.environ, "ECHOLUX_PYTHON": sys.executable}
@@ -161,7 +161,7 @@ class Slurm(ClusterCase):
         self.assertIn("sbatch", done.stderr)
         return (self.folder / "out/.echolux/slurm.sh").read_text()
 
-    def test_the_script_is_an_array_that_is_queued_again(self):
+    def test_script_is_requeued_array(self):
         text = self.script("a b*.toml", "-o", "out", "--slurm", "8", "--slurm-option=--gres=gpu:1",
                            "--slurm-option=--partition=long", "--require", "cuda")
         for line in ("#SBATCH --array=0-7", "#SBATCH --requeue", "#SBATCH --gres=gpu:1", "#SBATCH --partition=long"):
@@ -169,13 +169,13 @@ class Slurm(ClusterCase):
         self.assertIn(f'{sys.executable} -m echolux.cluster reconstruct --workers 0 --share "$SLURM_ARRAY_TASK_ID/8" '
                       "'a b*.toml' -o out --require cuda\n", text)
 
-    def test_folders_with_spaces_are_one_word(self):
+    def test_folders_with_spaces_are_quoted(self):
         from echolux.cluster.scheduling import slurm
 
         lines = slurm.script(["reconstruct", "a.toml"], "/a/with space/50%", 2).splitlines()
         self.assertIn("#SBATCH --output='/a/with space/50%%/.echolux/slurm-%A-%a.log'", lines)
 
-    def test_killed_tasks_ask_to_be_queued_again_and_stopped_ones_do_not(self):
+    def test_only_killed_tasks_are_requeued(self):
         from echolux.cluster.scheduling import slurm
 
         asked = self.folder / "asked"
@@ -189,7 +189,7 @@ class Slurm(ClusterCase):
             self.assertEqual(done.returncode, code)
         self.assertEqual(asked.read_text().split(), ["134", "137"])
 
-    def test_its_tasks_make_the_whole(self):
+    def test_tasks_together_finish_job(self):
         scans = write_archive(self.folder / "data", 2)
         self.script(scans, "-o", "out", "--slurm", "2", "--part-b-scans", "64", "--quiet")
         tasks = [subprocess.Popen(["bash", "out/.echolux/slurm.sh"], cwd=self.folder,

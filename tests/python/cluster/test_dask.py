@@ -36,7 +36,7 @@ class LosesOnce:
 
 
 class Outcomes(unittest.TestCase):
-    def test_that_are_lost_are_waited_for_again(self):
+    def test_lost_results_are_awaited_again(self):
         client = LosesOnce()
         executor = DaskExecutor(client)
         executor.submit({"priority": 1})
@@ -73,7 +73,7 @@ class OnDask(DaskCase):
         begun = self.steps / "begun"
         return begun.read_text().count("\n") if begun.exists() else 0
 
-    def test_two_workers_make_the_bytes_of_one_process(self):
+    def test_two_workers_write_same_bytes_as_one_process(self):
         self.start_scheduler()
         for _ in range(2):
             self.start_worker(self.steps)
@@ -81,7 +81,7 @@ class OnDask(DaskCase):
         self.assertIn(f"{SCANS} of {SCANS} scans finished, {SCANS * PARTS} parts made", said)
         self.assertEqual(self.parts_begun(), SCANS * PARTS)
 
-    def test_a_worker_is_killed_and_another_freezes(self):
+    def test_worker_is_killed_and_another_freezes(self):
         self.start_scheduler()
         killed, frozen = self.start_worker(self.steps), self.start_worker(self.steps)
         job = self.start_job()
@@ -110,7 +110,7 @@ class OnDask(DaskCase):
         self.start_worker(self.steps)
         self.assertIn(f"{there} were there", self.finish(self.start_job()))
 
-    def test_the_client_is_killed(self):
+    def test_client_is_killed(self):
         self.start_scheduler()
         for _ in range(2):
             self.start_worker(self.steps)
@@ -122,7 +122,7 @@ class OnDask(DaskCase):
         self.assertIn("took over from process", said)
         self.assertLessEqual(self.parts_begun(), SCANS * PARTS + 2)
 
-    def test_a_part_that_kills_its_workers_is_set_aside(self):
+    def test_excludes_part_that_kills_workers(self):
         self.start_scheduler()
         command = self.worker_command(self.steps)
         keeper = self.start("-c", f"import subprocess\nwhile True: subprocess.run({command!r}, capture_output=True)",

@@ -35,7 +35,7 @@ class Converted(EachCase):
         self.said = str(report)
         return report.made, report.there, len(report.failures)
 
-    def test_once(self):
+    def test_converts_each_volume_once(self):
         self.assertEqual(self.convert(), (3, 0, 0))
         self.assertRegex(self.said, "3 of 3 volumes finished, 3 parts made")
         self.assertEqual(self.files(), [f"eye{n}/v.nii.gz" for n in range(3)])
@@ -48,19 +48,19 @@ class Converted(EachCase):
         self.assertEqual(self.convert(), (0, 3, 0))
         self.assertEqual(self.convert(verify=True), (1, 2, 0))
 
-    def test_with_other_options_only_where_they_may_replace(self):
+    def test_changed_options_require_overwrite(self):
         self.convert()
         self.assertEqual(self.convert(voxel="u8"), (0, 0, 3))
         self.assertEqual(self.convert(voxel="u8", overwrite=True), (3, 0, 0))
         self.assertEqual(ox.load(self.out / "eye0/v.nii.gz").dtype, np.uint8)
 
-    def test_files_of_others_stay(self):
+    def test_keeps_foreign_files(self):
         (self.out / "eye0").mkdir(parents=True)
         (self.out / "eye0/v.nii.gz").write_text("years of work")
         self.assertEqual(self.convert(overwrite=True), (2, 0, 1))
         self.assertEqual((self.out / "eye0/v.nii.gz").read_text(), "years of work")
 
-    def test_folders_of_zarr_and_other_addresses(self):
+    def test_writes_zarr_folders_and_remote_addresses(self):
         from echolux import cluster
 
         report = cluster.convert(self.volumes, f"local://{self.out}", ".ome.zarr", **QUIET)
@@ -68,13 +68,13 @@ class Converted(EachCase):
         self.assertTrue(np.array_equal(ox.load(self.out / "eye2/v.ome.zarr")[:], self.arrays[2]))
         self.assertEqual(self.convert(".ome.zarr", overwrite=True)[2], 0)
 
-    def test_one_that_fails_stops_nobody_else(self):
+    def test_failure_does_not_stop_others(self):
         (self.folder / "in/eye1/v.nrrd").write_text("no volume")
         self.assertEqual(self.convert(), (2, 0, 1))
         self.assertEqual(self.files(), ["eye0/v.nii.gz", "eye2/v.nii.gz"])
         self.assertEqual([path for path in self.out.rglob(".unfinished*")], [])
 
-    def test_a_job_that_was_killed_between_file_and_marker_goes_on(self):
+    def test_continues_after_kill_between_file_and_marker(self):
         self.convert()
         (self.out / ".echolux/eye0/v.nii.gz/whole.json").unlink()
         self.assertEqual(self.convert(), (1, 2, 0))
@@ -84,7 +84,7 @@ class Converted(EachCase):
 
 
 class Inputs(EachCase):
-    def test_voxels_and_spectra_count(self):
+    def test_changed_voxels_and_spectra_are_detected(self):
         from echolux import cluster
 
         header, voxels = self.folder / "v.mhd", self.folder / "v.raw"
@@ -100,7 +100,7 @@ class Inputs(EachCase):
         os.utime(self.folder / "data/eye0/scan.raw", (1, 1))
         self.assertEqual(made(), 1)
 
-    def test_all_volumes_of_a_movie_count(self):
+    def test_changed_volumes_of_movie_are_detected(self):
         from echolux.cluster.tasks import movie
 
         task = {"shown": self.volumes, "motion": "time", "view": {}, "frames": 3, "seconds": 0.0, "fps": "", "step": 30}
@@ -109,7 +109,7 @@ class Inputs(EachCase):
         os.utime(self.folder / "in/eye1/v.nrrd", (1, 1))
         self.assertNotEqual(movie._identity(task), before)
 
-    def test_what_makes_a_folder_readable_comes_last(self):
+    def test_commits_group_metadata_last(self):
         from echolux.cluster.storage import markers, ownership, store
 
         committed = []
@@ -156,7 +156,7 @@ class Mapped(EachCase):
         with self.assertRaisesRegex(cluster.Incomplete, "cannot be kept"):
             cluster.map(lambda volume: object(), self.volumes, out=self.folder / "objects", **QUIET)
 
-    def test_functions_are_told_apart(self):
+    def test_distinguishes_functions(self):
         from echolux.cluster.fingerprint import function_token
 
         def scaled(factor):
@@ -165,7 +165,7 @@ class Mapped(EachCase):
         self.assertEqual(function_token(scaled(2)), function_token(scaled(2)))
         self.assertNotEqual(function_token(scaled(2)), function_token(scaled(3)))
 
-    def test_the_same_file_twice(self):
+    def test_accepts_same_file_twice(self):
         from echolux import cluster
 
         path = self.folder / "in/eye0/v.nrrd"
@@ -191,7 +191,7 @@ class Drawn(EachCase):
 
 
 class Calibrated(ClusterCase):
-    def test_are_a_table_that_is_reconstructed(self):
+    def test_writes_table_for_reconstruction(self):
         from echolux import cluster
 
         scans = write_archive(self.folder / "data", 2, a_scans=64, samples=256)
@@ -231,7 +231,7 @@ class Filmed(EachCase):
         settings = {"frames": 7, "part_frames": 3, "width": 32, "height": 24, **QUIET, **more}
         return cluster.movie(self.out / name, self.folder / shown, **settings)
 
-    def test_is_that_of_one_process(self):
+    def test_equals_movie_of_one_process(self):
         report = self.movie()
         self.assertEqual((report.made, report.finished, report.failures), (3, 1, []))
         ox.movie(self.folder / "alone.gif", str(self.folder / "in/eye0/v.nrrd"), frames=7, width=32, height=24, progress=False)
@@ -243,7 +243,7 @@ class Filmed(EachCase):
         (self.out / "turn.gif").unlink()
         self.assertEqual(self.movie().made, 3)
 
-    def test_through_time_in_the_colours_of_the_first_volume(self):
+    def test_uses_colours_of_first_volume_through_time(self):
         for number, array in enumerate(self.arrays):
             (self.folder / "series").mkdir(exist_ok=True)
             ox.Volume.from_array(array * (number + 1)).save(self.folder / f"series/v{number}.nrrd")
@@ -271,7 +271,7 @@ class Filmed(EachCase):
         drawn += [(9, 9)] * 3
         self.assertEqual((self.movie().made, drawn[3:]), (1, [(6, 7), (0, 0)]))
 
-    def test_what_cannot_be(self):
+    def test_rejects_invalid_movies(self):
         for more, words in (({"name": "turn_%03d.png"}, "name a movie"), ({"motion": "sweep", "frames": 0}, "give frames"),
                             ({"seconds": 1, "fps": 3}, "leave one out")):
             with self.subTest(words), self.assertRaisesRegex(ox.BadArgument, words):

@@ -6,7 +6,7 @@ from test_parts import reconstruct
 
 
 class FullDisk(ClusterCase):
-    def test_what_did_not_fit_is_made_when_there_is_room(self):
+    def test_continues_after_full_disk(self):
         scans = write_archive(self.folder / "data", 3)
         disk = self.folder / "disk"
         disk.mkdir()

@@ -22,7 +22,7 @@ class Once(ClusterCase):
         report = reconstruct(self.scans, self.out, **keywords)
         return report.made, report.there
 
-    def test_only_what_is_missing_is_made(self):
+    def test_makes_only_missing_parts(self):
         self.assertEqual(self.again(), (2 * PARTS, 0))
         self.assertEqual(self.again(), (0, 2 * PARTS))
         (self.out / ".echolux/eye0/scan.ome.zarr/0-64.json").unlink()
@@ -39,7 +39,7 @@ class Once(ClusterCase):
         reconstruct(self.scans, self.folder / "reference")
         self.assert_same_results(self.out, self.folder / "reference")
 
-    def test_check_sums_find_what_changed(self):
+    def test_checksums_find_changed_parts(self):
         self.again()
         shard = self.out / "eye0/scan.ome.zarr/0/c/0/0/0"
         data = bytearray(shard.read_bytes())
@@ -48,7 +48,7 @@ class Once(ClusterCase):
         self.assertEqual(self.again(), (0, 2 * PARTS))
         self.assertEqual(self.again(verify=True), (1, 2 * PARTS - 1))
 
-    def test_results_of_other_settings_stay_unless_they_may_go(self):
+    def test_other_settings_require_overwrite(self):
         self.again()
         report = reconstruct(self.scans, self.out, recipe={"window": "blackman"})
         self.assertEqual((report.made, len(report.failures)), (0, 2))
@@ -58,7 +58,7 @@ class Once(ClusterCase):
         reconstruct(self.scans, self.folder / "reference", recipe={"window": "blackman"})
         self.assert_same_results(self.out, self.folder / "reference")
 
-    def test_stale_parts_of_a_job_that_never_ended_are_not_used(self):
+    def test_ignores_stale_parts_of_unfinished_job(self):
         self.again()
         for group in self.out.rglob("scan.ome.zarr/zarr.json"):
             group.unlink()
@@ -69,7 +69,7 @@ class Once(ClusterCase):
         os.utime(scan, (1, 1))  # counts as another input
         self.assertEqual(self.again(recipe={"window": "blackman"}), (PARTS, PARTS))
 
-    def test_files_of_others_stay(self):
+    def test_keeps_foreign_files(self):
         place = self.out / "eye0/scan.ome.zarr"
         place.mkdir(parents=True)
         (place / "thesis.tex").write_text("years of work")
@@ -78,7 +78,7 @@ class Once(ClusterCase):
         self.assertEqual((report.made, report.finished), (PARTS, 1))
         self.assertEqual([path.name for path in place.iterdir()], ["thesis.tex"])
 
-    def test_a_scan_that_cannot_be_read_stops_nobody_else(self):
+    def test_unreadable_scan_does_not_stop_others(self):
         raw = self.folder / "data/eye0/scan.raw"
         content, times = raw.read_bytes(), (raw.stat().st_atime_ns, raw.stat().st_mtime_ns)
         os.truncate(raw, 100)
@@ -89,7 +89,7 @@ class Once(ClusterCase):
         os.utime(raw, ns=times)
         self.assertEqual(self.again(), (PARTS, PARTS))
 
-    def test_a_scan_that_is_truncated_on_the_way(self):
+    def test_reports_scan_truncated_during_job(self):
         from echolux.cluster.parts import part
 
         raw = self.folder / "data/eye0/scan.raw"
@@ -111,7 +111,7 @@ class Once(ClusterCase):
         reconstruct(self.scans, self.folder / "reference")
         self.assert_same_results(self.out, self.folder / "reference")
 
-    def test_shares_together_make_the_whole(self):
+    def test_shares_together_finish_job(self):
         for share in range(3):
             reconstruct(self.scans, self.out, share=(share, 3))
         reconstruct(self.scans, self.folder / "reference")
@@ -120,7 +120,7 @@ class Once(ClusterCase):
 
 
 class Mapped(ClusterCase):
-    def test_a_function_for_each_volume(self):
+    def test_maps_function_over_volumes(self):
         from echolux import cluster
 
         reconstruct(write_archive(self.folder / "data", 3), self.out)
@@ -140,7 +140,7 @@ class Mapped(ClusterCase):
 
 
 class Network(ClusterCase):
-    def test_workers_of_this_machine_listen_on_this_machine_alone(self):
+    def test_local_workers_listen_only_locally(self):
         import psutil
         from echolux.cluster.scheduling.executors import local_client
 
@@ -163,7 +163,7 @@ class Locks(ClusterCase):
         self.told = []
         self.file = self.folder / ".echolux/all.lock"
 
-    def test_a_second_job_is_told(self):
+    def test_second_job_is_refused(self):
         from echolux.cluster.scheduling.lock import Busy
 
         with self.lock():
@@ -178,14 +178,14 @@ class Locks(ClusterCase):
         self.lock().close()
         self.assertEqual(self.told, [])
 
-    def test_what_a_dead_job_left_is_taken_over_with_a_word(self):
+    def test_takes_over_lock_of_dead_job(self):
         self.file.parent.mkdir()
         hour_ago = {"host": "elsewhere", "pid": 7, "alive": time.time() - 3600}
         self.file.write_text(json.dumps(hour_ago))
         with self.lock():
             self.assertRegex(self.told[0], "took over from process 7 on elsewhere, which was seen 3600 s ago")
 
-    def test_another_host_is_believed_for_a_minute(self):
+    def test_lock_of_other_host_is_valid_for_one_minute(self):
         from echolux.cluster.scheduling.lock import Busy
 
         self.file.parent.mkdir()
@@ -193,7 +193,7 @@ class Locks(ClusterCase):
         with self.assertRaisesRegex(Busy, "process 7 on elsewhere"):
             self.lock()
 
-    def test_a_killed_job_leaves_no_lock_that_holds(self):
+    def test_killed_job_leaves_no_valid_lock(self):
         script = ("import signal; from echolux.cluster.scheduling import lock; from echolux.cluster.storage import store\n"
                   f"lock.Lock(store.open_store({str(self.folder)!r})); signal.pause()")
         process = self.start("-c", script)
@@ -203,7 +203,7 @@ class Locks(ClusterCase):
         self.lock().close()
         self.assertIn(f"took over from process {process.pid}", self.told[0])
 
-    def test_the_same_job_twice_at_once(self):
+    def test_refuses_concurrent_same_job(self):
         scans = write_archive(self.folder / "data", 4)
         jobs = [self.start(*batch(scans, "-o", self.folder / "out", "--workers", "0", "--part-b-scans", "64", "--quiet"),
                            stderr=-1, text=True) for _ in range(2)]
@@ -217,7 +217,7 @@ class Locks(ClusterCase):
 
 
 class Files(ClusterCase):
-    def test_ten_thousand_parts_leave_no_file_open_and_do_not_grow(self):
+    def test_ten_thousand_parts_leak_no_files_or_memory(self):
         from echolux.cluster.scheduling import job_runner, worker
         from echolux.cluster.scheduling.executors import LocalExecutor
         from echolux.cluster.scheduling.progress import Progress

@@ -50,7 +50,7 @@ class Parts(ClusterCase):
             texts.append(attributes)
         self.assertEqual(*texts)
 
-    def test_are_what_the_program_writes(self):
+    def test_parts_equal_output_of_program(self):
         if not PROGRAM:
             self.skipTest("this build has no program")
         scan = write_scan(self.folder, spectra(b_scans=131, a_scans=70))
@@ -58,7 +58,7 @@ class Parts(ClusterCase):
             with self.subTest(recipe):
                 self.assert_is_the_program_s(scan, **recipe)
 
-    def test_with_flow(self):
+    def test_includes_flow(self):
         if not PROGRAM:
             self.skipTest("this build has no program")
         scan = write_scan(self.folder, spectra(b_scans=131, a_scans=70))
@@ -80,7 +80,7 @@ class Parts(ClusterCase):
                                                                          # removed
         self.assertEqual((report.made, (self.folder / "out/scan-flow.ome.zarr").exists()), (3, False))
 
-    def test_of_scans_of_one_protocol_are_made_by_one_plan(self):
+    def test_scans_of_one_protocol_share_plan(self):
         from echolux.cluster.parts import slabs
 
         plans, kept = [], slabs.Reconstructor
@@ -95,7 +95,7 @@ class Parts(ClusterCase):
             made = ox.load(self.folder / f"out/eye{number}/scan.ome.zarr")
             self.assertEqual(made[:].tobytes(), np.asarray(whole).tobytes())
 
-    def test_of_a_series(self):
+    def test_series_equals_output_of_program(self):
         if not PROGRAM:
             self.skipTest("this build has no program")
         scan = write_scan(self.folder, spectra(b_scans=2 * 66, a_scans=5))
@@ -103,7 +103,7 @@ class Parts(ClusterCase):
         scan.write_text(text)
         self.assert_is_the_program_s(scan)
 
-    def test_are_loaded_as_volumes(self):
+    def test_results_load_as_volumes(self):
         pattern = write_archive(self.folder / "data", 1)
         self.assertTrue(reconstruct(pattern, self.folder / "out").ok)
         volume = ox.load(self.folder / "out/scan.ome.zarr")
@@ -111,7 +111,7 @@ class Parts(ClusterCase):
         self.assertEqual(np.asarray(volume).tobytes(), np.asarray(whole).tobytes())
         self.assertEqual((volume.spacing_um, volume.unit, volume.provenance), (whole.spacing_um, whole.unit, whole.provenance))
 
-    def test_that_are_not_whole_shards_are_refused(self):
+    def test_rejects_partial_shards(self):
         from echolux.cluster.ome_zarr.layout import Layout
 
         layout = Layout(1, (130, 8, 8), "uint8", 64)
@@ -121,7 +121,7 @@ class Parts(ClusterCase):
         report = reconstruct(write_archive(self.folder / "data", 1), self.folder / "out", part_b_scans=65)
         self.assertIn("give a multiple of 64", report.failures[0].reason)
 
-    def test_every_shard_belongs_to_one_part_and_is_what_zarr_reads(self):
+    def test_shards_belong_to_one_part_and_match_zarr(self):
         import zarr
         from echolux.cluster.ome_zarr import layout, levels, shard_writer
         from echolux.cluster.storage.folder import Folder
@@ -160,7 +160,7 @@ class Parts(ClusterCase):
                         read = array[time] if times > 1 else array[:]
                         self.assertEqual(read.tobytes(), whole.tobytes())
 
-    def test_take_about_the_time_and_memory_that_were_asked_for(self):
+    def test_parts_follow_requested_time_and_memory(self):
         from echolux.cluster import scan_list
         from echolux.cluster.parts import planner
 
@@ -172,7 +172,7 @@ class Parts(ClusterCase):
         bytes_of_64 = 64 * 6 * 64 * 4
         self.assertEqual(shard(memory=3 * bytes_of_64), 192)
 
-    def test_go_to_any_address_of_fsspec(self):
+    def test_writes_to_fsspec_addresses(self):
         pattern = write_archive(self.folder / "data", 1)
         address = f"local://{self.folder}/remote"
         self.assertEqual(reconstruct(pattern, address).made, 3)

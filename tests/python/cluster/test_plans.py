@@ -43,7 +43,7 @@ class OfTwoKinds(PlansCase):
 
         return cluster.convert(volume or self.folder / "scan.nrrd", self.out, ".ome.zarr", **QUIET, **more)
 
-    def test_a_finished_reconstruction_is_not_converted_over(self):
+    def test_conversion_keeps_finished_reconstruction(self):
         self.assertTrue(reconstruct(self.scans, self.out).ok)
         before = result_bytes(self.out)
         self.assertIn("holds the result of other settings", self.convert().table())
@@ -51,7 +51,7 @@ class OfTwoKinds(PlansCase):
         self.assertTrue(self.convert(overwrite=True).ok)
         self.assertEqual(ox.load(self.volume).shape, (4, 5, 6))
 
-    def test_a_finished_conversion_is_not_reconstructed_over(self):
+    def test_reconstruction_keeps_finished_conversion(self):
         self.assertTrue(self.convert().ok)
         before = result_bytes(self.out)
         self.assertIn("holds the result of other settings", reconstruct(self.scans, self.out).table())
@@ -59,7 +59,7 @@ class OfTwoKinds(PlansCase):
         self.assertTrue(reconstruct(self.scans, self.out, overwrite=True).ok)
         self.assertFalse((self.volume / ".zattrs").exists())
 
-    def test_what_goes_in_is_never_replaced(self):
+    def test_never_replaces_inputs(self):
         self.assertTrue(reconstruct(self.scans, self.out).ok)
         before = result_bytes(self.out)
         for out in str(self.out), f"local://{self.out}":
@@ -72,7 +72,7 @@ class OfTwoKinds(PlansCase):
 
 
 class OfTwoSizes(PlansCase):
-    def test_parts_of_another_size_are_not_taken(self):
+    def test_rejects_parts_of_other_size(self):
         import zarr
         from echolux.cluster.parts import part
         from echolux.cluster.storage import ownership, store
@@ -90,19 +90,19 @@ class OfTwoSizes(PlansCase):
         whole = ox.open(self.folder / "data/eye0/scan.toml").reconstruct(progress=False)
         self.assertEqual(zarr.open_array(self.volume / "0", mode="r")[:].transpose(0, 2, 1).tobytes(), np.asarray(whole).tobytes())
 
-    def test_a_worker_that_lives_on_takes_the_new_size(self):
+    def test_running_worker_accepts_new_part_size(self):
         self.assertEqual(reconstruct(self.scans, self.out).made, PARTS)
         shutil.rmtree(self.out)
         report = reconstruct(self.scans, self.out, part_b_scans=128, retries=0)
         self.assertEqual((report.made, report.failures), (2, []))
 
-    def test_a_part_is_one_shard(self):
+    def test_layout_rejects_partial_shards(self):
         from echolux.cluster.ome_zarr.layout import Layout
 
         with self.assertRaisesRegex(ox.BadArgument, "whole shards of 64"):
             Layout(1, (260, 8, 8), "uint8", 64).check(0, 128)
 
-    def test_of_two_that_begin_at_once_one_is_kept(self):
+    def test_keeps_one_of_two_concurrent_plans(self):
         import fsspec
         from echolux.cluster.storage import store
 
@@ -117,7 +117,7 @@ class OfTwoSizes(PlansCase):
 
 
 class OfAJobThatWasStopped(PlansCase):
-    def test_a_part_that_ends_later_leaves_the_next_job_s_result(self):
+    def test_late_part_keeps_result_of_next_job(self):
         from echolux.cluster.parts import part, planner
         from echolux.cluster.storage import markers, ownership, store
         from echolux.cluster.scan_list import list_scans
@@ -154,14 +154,14 @@ class ThatAreNotFinished(PlansCase):
         part.run = losing
         self.addCleanup(setattr, part, "run", work)
 
-    def test_a_part_that_is_lost_is_made_again(self):
+    def test_remakes_lost_part(self):
         self.damaging(1)
         report = reconstruct(self.scans, self.out)
         self.assertEqual((report.ok, report.finished, report.made), (True, 1, PARTS + 1), report)
         reconstruct(self.scans, self.folder / "reference")
         self.assert_same_results(self.out, self.folder / "reference")
 
-    def test_one_that_is_lost_every_time_is_a_failure(self):
+    def test_repeatedly_lost_part_is_failure(self):
         self.damaging(9)
         report = reconstruct(self.scans, self.out, retries=1)
         self.assertEqual((report.ok, report.finished, len(report.failures)), (False, 0, 1), report)
@@ -169,7 +169,7 @@ class ThatAreNotFinished(PlansCase):
 
 
 class OfCalibrations(PlansCase):
-    def test_files_that_change_during_the_job_fail_the_scan(self):
+    def test_files_changed_during_job_fail_scan(self):
         from echolux.cluster.parts import part
         from echolux.cluster.tasks import scan as scan_task
 

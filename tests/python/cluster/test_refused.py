@@ -24,7 +24,7 @@ class Arguments(ClusterCase):
         self.scans = write_archive(self.folder / "data", 1)
         self.out = self.folder / "out"
 
-    def test_that_are_too_small_leave_nothing(self):
+    def test_rejects_too_small_values_without_output(self):
         from echolux import cluster
 
         for name, value in (("part_b_scans", 0), ("part_b_scans", -64), ("part_seconds", 0.0), ("part_memory", 0), ("retries", -1),
@@ -35,7 +35,7 @@ class Arguments(ClusterCase):
             cluster.movie(self.out / "m.gif", self.folder / "data", part_frames=0)
         self.assertFalse(self.out.exists())
 
-    def test_a_plan_that_cannot_be_is_made_anew(self):
+    def test_replaces_invalid_plan(self):
         self.assertTrue(reconstruct(self.scans, self.out).ok)
         path = self.out / ".echolux/scan.ome.zarr/plan.json"
         text = json.loads(path.read_text())
@@ -44,11 +44,11 @@ class Arguments(ClusterCase):
         report = reconstruct(self.scans, self.out, overwrite=True)
         self.assertEqual((report.made, report.failures), (PARTS, []))
 
-    def test_a_misspelt_one_is_named(self):
+    def test_misspelt_option_is_named(self):
         with self.assertRaisesRegex(ox.BadArgument, r"thread: is neither .*did you mean threads\?"):
             reconstruct(self.scans, self.out, thread=2)
 
-    def test_arrays_count_with_all_their_values(self):
+    def test_all_values_of_arrays_are_compared(self):
         from echolux.cluster import api
 
         first = np.arange(2000)
@@ -57,7 +57,7 @@ class Arguments(ClusterCase):
         self.assertNotEqual(api._options_token({"x": first}), api._options_token({"x": other}))
         self.assertEqual(api._options_token({"x": first, "y": 1}), api._options_token({"y": 1, "x": first.copy()}))
 
-    def test_masked_arrays_are_not_kept(self):
+    def test_rejects_masked_arrays(self):
         from echolux import cluster
 
         ox.Volume.from_array(np.ones((4, 4, 4), np.float32)).save(self.folder / "v.nrrd")
@@ -66,7 +66,7 @@ class Arguments(ClusterCase):
 
 
 class Devices(ClusterCase):
-    def test_what_failed_is_not_used_again(self):
+    def test_does_not_reuse_failed_reconstructor(self):
         from echolux.cluster.parts import slabs
 
         made = []
@@ -86,7 +86,7 @@ class Devices(ClusterCase):
         report = reconstruct(write_archive(self.folder / "data", 2, noise_floor_db=17.0), self.folder / "out", retries=1)
         self.assertEqual((report.finished, len(made)), (2, 2), report)
 
-    def test_open_scans_are_of_one_device(self):
+    def test_open_scans_belong_to_one_device(self):
         from echolux.cluster.parts import slabs
         from echolux.cluster.tasks import scan
 
@@ -104,7 +104,7 @@ class Devices(ClusterCase):
 
 
 class Suspects(ClusterCase):
-    def test_are_tried_again_alone(self):
+    def test_retries_suspected_tasks_alone(self):
         """When workers die, Dask also sets aside the tasks that were waiting on them."""
         from echolux.cluster.scheduling.executors import LocalExecutor
         from echolux.cluster.scheduling.job_runner import JobRunner
@@ -134,7 +134,7 @@ class Suspects(ClusterCase):
 
 
 class Stores(ClusterCase):
-    def test_without_links_take_one_of_two(self):
+    def test_keeps_one_of_two_plans_without_links(self):
         from echolux.cluster.storage import store
 
         def link(*_):
@@ -146,7 +146,7 @@ class Stores(ClusterCase):
         self.assertEqual((place.put_new("plan.json", b"first"), place.put_new("plan.json", b"second")), (True, False))
         self.assertEqual((place.get("plan.json"), os.listdir(self.folder)), (b"first", ["plan.json"]))
 
-    def test_that_cannot_be_written_are_told_in_words(self):
+    def test_explains_unwritable_output(self):
         scans = write_archive(self.folder / "data", 1)
         for address in "/proc/x", "nosuch://a/b", "ftp://127.0.0.1:9/x", "/dev/null/out":
             for words in ([scans], ["convert", scans, "--ending", ".nii"]):
@@ -165,13 +165,13 @@ class Locks(ClusterCase):
 
         return lock.Lock(store.open_store(address or self.folder), tell=lambda text: None)
 
-    def test_a_late_sign_of_life_does_not_make_it_anew(self):
+    def test_late_beat_does_not_restore_lock(self):
         held = self.locked()
         held.close()
         held._beat()
         self.assertEqual(os.listdir(self.folder / ".echolux"), [])
 
-    def test_that_was_taken_over_stays_with_the_second(self):
+    def test_taken_lock_stays_with_second_job(self):
         from echolux.cluster.scheduling import lock
 
         address = f"memory://locks/{os.getpid()}"
@@ -190,7 +190,7 @@ class Locks(ClusterCase):
         second.close()
         self.assertIsNone(second._store.get(second._key))
 
-    def test_beats_go_on_after_any_exception(self):
+    def test_beats_continue_after_exceptions(self):
         from echolux.cluster.scheduling import lock
 
         self.addCleanup(setattr, lock, "BEAT_S", lock.BEAT_S)
@@ -201,7 +201,7 @@ class Locks(ClusterCase):
             self.wait_for("beat", lambda: len(beats) > 2)
             held._beat = beat
 
-    def test_a_job_that_lost_its_lock_ends(self):
+    def test_job_that_lost_its_lock_ends(self):
         from echolux.cluster.scheduling import lock
 
         scans, place = write_archive(self.folder / "data", 1), lock.Lock._is_mine
@@ -231,7 +231,7 @@ class Locks(ClusterCase):
 
 
 class Told(unittest.TestCase):
-    def test_the_line_is_ended_and_counts_in_words(self):
+    def test_progress_line_ends_with_counts_in_words(self):
         import io
 
         from echolux.cluster.scheduling.progress import Progress, _rate
@@ -250,7 +250,7 @@ class Told(unittest.TestCase):
         told.done, told.planned, told.scans = 1, 0, 2
         self.assertEqual(told.line(1), "1 part, 0 of 2 scans planned, 1 worker")
 
-    def test_a_job_ends_its_line(self):
+    def test_job_ends_progress_line(self):
         import pty
 
         with __import__("tempfile").TemporaryDirectory() as folder:

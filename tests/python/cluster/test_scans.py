@@ -17,7 +17,7 @@ class Listed(FolderCase):
     def names(self, scans):
         return [one.name for one in list_scans(scans)]
 
-    def test_names_are_the_paths_below_what_all_share(self):
+    def test_names_are_paths_below_common_folder(self):
         self.assertEqual(self.names("/data/a.toml"), ["a"])
         self.assertEqual(self.names(["/data/a.toml", "/data/b.toml"]), ["a", "b"])
         self.assertEqual(self.names(["/data/x/scan.toml", "/data/y/z/scan.toml"]), ["x/scan", "y/z/scan"])
@@ -45,7 +45,7 @@ class Listed(FolderCase):
         pandas.DataFrame({"scan": ["a.toml", "b.toml"], "recipe.window": ["hann", None]}).to_parquet(self.folder / "s.parquet")
         self.assertEqual([one.settings for one in list_scans(self.folder / "s.parquet")], [("recipe.window=hann",), ()])
 
-    def test_what_cannot_be(self):
+    def test_rejects_invalid_lists(self):
         for scans, words in ((["/a/s.toml", "/a/s.unp"], 'both be written as "s"'), ([], "names no scan"),
                              (self.write("1.csv", "scan,window\na,hann\n"), 'has a column "window"'),
                              (self.write("2.csv", "file\na\n"), "has no scan"),

@@ -35,7 +35,7 @@ def take():
         before = faults()
         bytearray(b"x") * (8 << 20)
         counts.append(faults() - before)
-thread = threading.Thread(target=take)  # with an arena of its own, like those that pack
+thread = threading.Thread(target=take)  # has a separate arena, like the packing threads
 thread.start()
 thread.join()
 print(sum(counts[1:]))
@@ -54,7 +54,7 @@ class OfItsOwn(ClusterCase):
                 one.communicate()
             return found
 
-    def test_each_has_a_gpu_and_cores_of_its_own(self):
+    def test_each_has_separate_gpu_and_cores(self):
         cores = sorted(os.sched_getaffinity(0))
         if len(cores) < 2:
             self.skipTest("this machine has one core")
@@ -64,12 +64,12 @@ class OfItsOwn(ClusterCase):
         self.assertEqual({len(one) for _, one in found}, {len(cores) // 2})
         self.assertEqual({gpu for gpu, _ in self.settled(3, 1)}, {"3", "GPU-7"})  # surplus workers share GPUs
 
-    def test_memory_is_kept_in_spite_of_dask_s_setting(self):
+    def test_keeps_memory_despite_setting_of_dask(self):
         done = subprocess.run([sys.executable, "-c", TAKES_MEMORY], env={**os.environ, "MALLOC_TRIM_THRESHOLD_": "65536"},
                               stdout=subprocess.PIPE, text=True, check=True)
         self.assertLess(int(done.stdout), 2048)  # page faults: those of one of the fifty blocks
 
-    def test_without_a_gpu_it_is_refused_where_one_is_required(self):
+    def test_rejects_job_without_required_gpu(self):
         if ox.gpus():
             self.skipTest("there is a GPU")
         report = reconstruct(write_archive(self.folder / "data", 2), self.folder / "out", require="cuda", retries=0)
@@ -78,19 +78,19 @@ class OfItsOwn(ClusterCase):
         with self.assertRaisesRegex(ox.BadArgument, 'give "cuda", "cpu" or None'):
             reconstruct("x.toml", self.folder / "out", require="tpu")
 
-    def test_a_process_that_does_other_things_keeps_its_cores(self):
+    def test_calling_process_keeps_its_cores(self):
         before = os.sched_getaffinity(0)
         report = reconstruct(write_archive(self.folder / "data", 1), self.folder / "out", threads=1)
         self.assertEqual((os.sched_getaffinity(0), report.made), (before, 3))
         self.assertIn("threads: has no effect with workers=0", str(report))
 
-    def test_a_part_size_that_has_no_effect_is_told(self):
+    def test_reports_part_size_without_effect(self):
         scans, out = write_archive(self.folder / "data", 1), self.folder / "out"
         self.assertEqual(reconstruct(scans, out).notes, [])
         self.assertEqual(reconstruct(scans, out, part_b_scans=128).notes, ["parts of 64 B-scans, as in the plan that is there"])
         self.assertEqual(reconstruct(scans, out, part_b_scans=None).notes, [])
 
-    def test_it_tells_the_dashboard_its_rate(self):
+    def test_dashboard_shows_rate(self):
         from echolux.cluster.scheduling.executors import local_client
 
         scans = write_archive(self.folder / "data", 1)
@@ -106,7 +106,7 @@ class OfTwoKinds(DaskCase):
         command = [*self.worker_command(False)[1:], "--preload", str(Path(__file__).parent / "without_gpu.py")]
         return self.start(*command, env={**self.worker_environment(""), **environment})
 
-    def test_those_without_a_gpu_leave_the_work_to_the_others(self):
+    def test_workers_without_gpu_leave_work_to_others(self):
         from distributed import Client
 
         if ox.gpus():

@@ -56,23 +56,23 @@ class OnGpu:
     def same(self, found, which):
         np.testing.assert_array_equal(self.library.get(found), self.contents.expected[which])
 
-    def test_voxels_are_those_from_host_memory(self):
+    def test_voxels_match_host_memory(self):
         found = self.contents.make(self.contents.there[0])
         self.assertIs(type(found), type(self.contents.there[0]))
         self.same(found, 0)
 
-    def test_voxels_are_those_of_the_cpu(self):
+    def test_voxels_match_cpu(self):
         found = self.library.get(self.contents.make(self.contents.there[0])).astype(int)
         on_cpu = reconstructor(2, "cpu")(self.contents.raw[0]).astype(int)
         self.assertLessEqual(abs(found - on_cpu).max(), 1)
         self.assertLess((found != on_cpu).mean(), 0.01)
 
-    def test_one_b_scan_has_two_edges(self):
+    def test_single_b_scan_has_two_dimensions(self):
         found = self.contents.make(self.contents.there[0][1])
         self.assertEqual(tuple(found.shape), self.contents.expected[0].shape[1:])
         np.testing.assert_array_equal(self.library.get(found), self.contents.expected[0][1])
 
-    def test_host_memory_and_the_gpu_do_not_mix(self):
+    def test_rejects_mixed_host_and_gpu_memory(self):
         with self.assertRaisesRegex(ox.BadArgument, "does not lie on the GPU"):
             self.contents.make(self.contents.there[0], out=np.empty_like(self.contents.expected[0]))
         with self.assertRaisesRegex(ox.BadArgument, "works on: cpu"):
@@ -82,7 +82,7 @@ class OnGpu:
 class OnStreams(OnGpu):
     """Cases for libraries with accessible streams."""
 
-    def test_an_array_that_is_filled_late_is_never_read_before(self):
+    def test_late_content_is_never_read_early(self):
         library, contents = self.library, self.contents
         with library.use(library.stream()):
             array, wrong = library.put(contents.raw[0]), library.put(np.zeros(1, np.int64))
@@ -94,7 +94,7 @@ class OnStreams(OnGpu):
                 library.fill(array, contents.there[1 - which])  # after the voxels are computed
             self.assertEqual(library.get(wrong)[0], 0)
 
-    def test_every_name_of_a_stream_is_understood(self):
+    def test_accepts_every_form_of_stream(self):
         library, contents = self.library, self.contents
         own = library.stream()
 
@@ -112,7 +112,7 @@ class OnStreams(OnGpu):
                 library.wait()
                 self.same(found, 1)
 
-    def test_the_call_does_not_wait(self):
+    def test_call_does_not_wait(self):
         library, contents = self.library, self.contents
         stream = library.stream()
         with library.use(stream):
@@ -127,7 +127,7 @@ class OnStreams(OnGpu):
             library.wait()
         self.same(out, 1)
 
-    def test_nothing_grows(self):
+    def test_leaks_no_memory(self):
         library, contents = self.library, self.contents
         with library.use(library.stream()):
             array = library.put(contents.raw[0])
@@ -148,7 +148,7 @@ class OnStreams(OnGpu):
 class ArraysOfCuPy(OnStreams, unittest.TestCase):
     library_class = CuPy
 
-    def test_a_graph_captures_the_call(self):
+    def test_graph_captures_call(self):
         cupy, contents = self.library.cupy, self.contents
         stream = self.library.stream()
         with stream:
@@ -168,7 +168,7 @@ class ArraysOfCuPy(OnStreams, unittest.TestCase):
 class ArraysOfTorch(OnStreams, unittest.TestCase):
     library_class = Torch
 
-    def test_a_graph_captures_the_call(self):
+    def test_graph_captures_call(self):
         torch, contents = self.library.torch, self.contents
         array, out = self.library.put(contents.raw[0]), self.library.put(contents.expected[0])
         with torch.cuda.stream(torch.cuda.Stream()):
@@ -193,7 +193,7 @@ class ArraysOfTorch(OnStreams, unittest.TestCase):
             self.library.wait()
         return [event.name for event in recorded.events()]
 
-    def test_nothing_is_copied_and_nothing_waited_for(self):
+    def test_avoids_copies_and_waits(self):
         array = self.library.put(self.contents.raw[0])
         out = self.contents.make(array)
         self.library.wait()
@@ -207,7 +207,7 @@ class ArraysOfTorch(OnStreams, unittest.TestCase):
 class ArraysOfJax(OnGpu, unittest.TestCase):
     library_class = Jax
 
-    def test_an_array_that_is_made_late_is_never_read_before(self):
+    def test_late_array_is_never_read_early(self):
         library, contents = self.library, self.contents
         wrong = 0
         for i in range(CASES):

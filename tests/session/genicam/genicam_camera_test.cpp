@@ -98,7 +98,7 @@ TEST_F(GenicamCameraTest, IsListed) {
     EXPECT_THAT(genicam_cameras(), Contains(HasSubstr(std::string("genicam:") + camera_id)));
 }
 
-TEST_F(GenicamCameraTest, IsSetAsWanted) {
+TEST_F(GenicamCameraTest, AppliesRequestedSettings) {
     SourceWanted want = wanted(320, 20, 8, 4, 50);
     want.settings.exposure_us = 1234;
     const auto source = open_genicam(want);
@@ -116,7 +116,7 @@ TEST_F(GenicamCameraTest, IsSetAsWanted) {
     EXPECT_FALSE(source->capabilities().plays_patterns);
 }
 
-TEST_F(GenicamCameraTest, TakesItsOwnWidthWhereNoneIsWanted) {
+TEST_F(GenicamCameraTest, KeepsCameraWidthByDefault) {
     SourceWanted want = wanted(1, 20, 8, 4, 50);
     want.assignments.erase(want.assignments.begin());
     const auto source = open_genicam(want);
@@ -164,7 +164,7 @@ TEST_F(GenicamCameraTest, ImagesAreBlocksInOrder) {
     }
 }
 
-TEST_F(GenicamCameraTest, HeldBlocksAreNeverWrittenAndLossIsTold) {
+TEST_F(GenicamCameraTest, KeepsHeldBlocksAndReportsLoss) {
     SourceWanted want = wanted(64, 10, 6, 2, 500);
     want.settings.pool_blocks = 3;
     const auto source = open_genicam(want);
@@ -199,7 +199,7 @@ TEST_F(GenicamCameraTest, BlocksOutliveTheirSource) {
     EXPECT_EQ(static_cast<int>(block.data[0]), before[0]);
 }
 
-TEST_F(GenicamCameraTest, BlocksComeBackFromAnyThread) {
+TEST_F(GenicamCameraTest, AcceptsBlocksFromAnyThread) {
     SourceWanted want = wanted(64, 10, 6, 2, 500);
     want.settings.pool_blocks = 4;
     const auto source = open_genicam(want);
@@ -211,7 +211,7 @@ TEST_F(GenicamCameraTest, BlocksComeBackFromAnyThread) {
 }
 
 // 3000 lines exceed the camera's 2048, so a B-scan is sent in two images.
-TEST_F(GenicamCameraTest, TallBScansArePutTogether) {
+TEST_F(GenicamCameraTest, JoinsImagesOfTallBScans) {
     const auto source = open_genicam(wanted(16, 3000, 2, 1, 50));
     EXPECT_EQ(camera_->at(ARV_FAKE_CAMERA_REGISTER_HEIGHT), 1500U);
     source->start();
@@ -227,7 +227,7 @@ TEST_F(GenicamCameraTest, TallBScansArePutTogether) {
 }
 
 // The pattern encodes the image number: lost images must not shift later blocks.
-TEST_F(GenicamCameraTest, LostPacketsLoseTheirBlockAlone) {
+TEST_F(GenicamCameraTest, LostPacketsLoseOnlyTheirBlock) {
     const auto source = open_genicam(wanted(64, 100, 6, 2, 100));  // about ten packets per image
     source->start();
     const std::int64_t first = image_in(*source, next_block(*source), 64 * 200, 255);
@@ -244,7 +244,7 @@ TEST_F(GenicamCameraTest, LostPacketsLoseTheirBlockAlone) {
 }
 
 // About ten packets per image, most of them lost: no image is complete.
-TEST_F(GenicamCameraTest, ANetworkThatLosesEveryImageIsSaid) {
+TEST_F(GenicamCameraTest, ReportsNetworkThatLosesEveryImage) {
     const auto source = open_genicam(wanted(64, 100, 6, 2, 200));
     camera_->lose_packets(0.8);
     source->start();
@@ -262,7 +262,7 @@ TEST_F(GenicamCameraTest, ANetworkThatLosesEveryImageIsSaid) {
 }
 
 // A B-scan consists of two images; either may be lost.
-TEST_F(GenicamCameraTest, LostPacketsLoseTheBlockThatTheyArePartOf) {
+TEST_F(GenicamCameraTest, LostPacketsLoseTheirBlock) {
     const auto source = open_genicam(wanted(16, 3000, 2, 1, 50));
     source->start();
     const std::int64_t first = image_in(*source, next_block(*source), 16 * 1500, 255);
@@ -277,7 +277,7 @@ TEST_F(GenicamCameraTest, LostPacketsLoseTheBlockThatTheyArePartOf) {
     EXPECT_GT(lost, 0);
 }
 
-TEST_F(GenicamCameraTest, DisconnectsAndComesBack) {
+TEST_F(GenicamCameraTest, ReconnectsAfterDisconnect) {
     const auto source = open_genicam(wanted(64, 10, 6, 2, 200));
     source->start();
     const Block kept = next_block(*source);
@@ -304,7 +304,7 @@ TEST_F(GenicamCameraTest, DisconnectsAndComesBack) {
     EXPECT_GE(image_in(*source, first, 64 * 20, 255), 0);
 }
 
-TEST_F(GenicamCameraTest, RefusesWhatCannotBe) {
+TEST_F(GenicamCameraTest, RefusesInvalidSettings) {
     SourceWanted unknown = wanted(64, 10, 6, 2, 50);
     unknown.name = "genicam:Nobody-42";
     EXPECT_THAT(refusal(unknown), HasSubstr("GenICam Nobody-42"));
@@ -373,7 +373,7 @@ TEST_F(PackedPixels, Mono16) {
 }
 
 // A camera that was left in colour mode is set to its best supported format.
-TEST_F(PackedPixels, ColourIsLeft) {
+TEST_F(PackedPixels, LeavesColourMode) {
     arv_fake_camera_write_register(camera_->registers(), ARV_FAKE_CAMERA_REGISTER_PIXEL_FORMAT,
                                    ARV_PIXEL_FORMAT_RGB_8_PACKED);
     const auto source = open_genicam(wanted(64, 10, 6, 2, 100));
