@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/counted.h"
+
 namespace echolux {
 
 void require_monotone(const std::vector<double>& numbers, const std::string& where) {
@@ -60,8 +62,8 @@ void check_k_positions(const std::vector<double>& positions, std::int64_t sample
     const double span = std::abs(positions.back() - positions.front());
     if (span >= min_part * last) return;
     require(false,
-            fmt::format("positions {:.6g} to {:.6g} cover {:.2g} % of the {} samples", positions.front(),
-                        positions.back(), 100 * span / last, samples),
+            fmt::format("positions {:.6g} to {:.6g} cover {:.2g} % of the line ({})", positions.front(),
+                        positions.back(), 100 * span / last, counted(samples, "samples")),
             where, with_unit(remedy, positions));
 }
 

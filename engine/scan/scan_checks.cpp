@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "compute/calibrate/calibrate.h"
+#include "compute/counted.h"
 #include "compute/indexing.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
@@ -131,9 +132,9 @@ std::optional<std::string> length_doubt(const Scan& scan, const Block& block) {
     if (!found) found = other_line(scan, block, stated);
     if (!found || *found == samples) return {};
     return fmt::format(
-        "scan.samples: lines of {} samples look alike (correlation {:.2f}), those of {} do not fit as "
+        "scan.samples: lines of {} look alike (correlation {:.2f}), those of {} do not fit as "
         "well ({:.2f}) (check scan.samples, a_scans and b_scans; `guess` proposes a layout)",
-        *found, lines.at(*found).plain, samples, stated.plain);
+        counted(*found, "samples"), lines.at(*found).plain, samples, stated.plain);
 }
 
 std::optional<std::string> order_doubt(const Scan& scan, const Block& block) {
@@ -205,9 +206,9 @@ void check_k_map(const Scan& scan, std::vector<std::string>& lines) {
     const double part = std::abs(positions.back() - positions.front()) / static_cast<double>(scan.geometry.samples - 1);
     if (part < min_part) {
         lines.push_back(
-            fmt::format("calibration.k_map: positions {:.6g} to {:.6g} use {:.0f} % of the {} samples (are "
+            fmt::format("calibration.k_map: positions {:.6g} to {:.6g} use {:.0f} % of the line, {} (are "
                         "they sample positions, not wavelengths or wavenumbers?)",
-                        positions.front(), positions.back(), 100 * part, scan.geometry.samples));
+                        positions.front(), positions.back(), 100 * part, counted(scan.geometry.samples, "samples")));
     }
     check_steps("calibration.k_map", positions, lines);
 }
