@@ -61,7 +61,7 @@ TEST(Plausibility, WarnsOfUnlikelyCalibration) {
     EXPECT_THAT(lines_with([](Scan& scan) {
                     for (double& position : scan.calibration.k_positions) position = 100 + position / 4;
                 }),
-                ElementsAre(HasSubstr("calibration.k_map: positions 100 to 163.75 use 25 % of the 256 samples")));
+                ElementsAre(HasSubstr("calibration.k_map: positions 100 to 163.75 use 25 % of the line, 256 samples")));
     EXPECT_THAT(lines_with([](Scan& scan) {
                     scan.calibration.k_positions.assign(256, 0);
                     for (int i = 0; i < 256; ++i)  // every tenth number lost its decimals
