@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs test cases of unittest for ctest: run_case.py NAME, a module, module.Suite or module.Suite.test_case.
+"""Runs test cases of unittest for ctest: run_case.py NAME [fast|slow], NAME a module, module.Suite or
+module.Suite.test_case. Cases whose names begin with test_slow are slow, all others fast; without the word both run.
 
 Ends with 0 if all passed, 1 if one failed, 77 if all were skipped. Prints a SKIP line with the reason of each skip, and
 the processor time of each case with its child processes, in the form that tests/support/summary.py reads."""
@@ -24,8 +25,21 @@ class TimedResult(unittest.TextTestResult):
         super().stopTest(test)
 
 
+def of_tier(suite, tier):
+    """The cases of a suite that are slow, or those that are not."""
+    cases = unittest.TestSuite()
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            cases.addTest(of_tier(test, tier))
+        elif test.id().split(".")[-1].startswith("test_slow") == (tier == "slow"):
+            cases.addTest(test)
+    return cases
+
+
 def main():
     suite = unittest.defaultTestLoader.loadTestsFromName(sys.argv[1])
+    if len(sys.argv) > 2:
+        suite = of_tier(suite, sys.argv[2])
     result = unittest.TextTestRunner(verbosity=2, resultclass=TimedResult).run(suite)
     for _, reason in result.skipped:
         print(f"SKIP: {reason}")
