@@ -293,7 +293,7 @@ CheckTable validated_filters(ValidationRun& run) {
                      fmt::format("A painted retina of 128 x 96 x 24 voxels with a vessel and a fibre, {:g} dB, against "
                                  "the mean of {} realisations. PSNR and SSIM over 40 dB;\nENL: mean^2 / variance in a "
                                  "flat layer; edge: 10 to 90 % across the uppermost boundary.",
-                                 snr_db, realisations),
+                                 scene_snr_db, realisations),
                      {}};
     const LayeredScene scene = painted_scene();
     Powers truth(scene.intensity.size());
