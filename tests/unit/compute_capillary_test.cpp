@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-using test::Recording;
+using test::SimulatedRecording;
 
 // Flow through the plane y = const in ul/s. The axial velocity is the velocity along y times the tube's slope at that
 // position.
@@ -24,7 +24,7 @@ double lumen_flow_ul_s(double flow_ul_s) {
     simulation.b_scans = 6;
     simulation.flow_ul_s = flow_ul_s;
     simulation.line_rate_hz = 20'000;
-    const Recording recording(simulation);
+    const SimulatedRecording recording(simulation);
     const Simulation s = recording.simulation();
 
     const Scan scan = open_scan(recording.folder() / "scan.toml");

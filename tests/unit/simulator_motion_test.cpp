@@ -18,7 +18,7 @@
 namespace echolux {
 namespace {
 
-using test::Recording;
+using test::SimulatedRecording;
 
 // ---- truth files ----------------------------------------------------------------------------------------------------
 
@@ -51,7 +51,7 @@ TEST(SimulatorMotion, ShiftsPhaseOfMirror) {
     s.motion_axial_um = 30;
     s.motion_lateral_um = 15;
     s.line_rate_hz = 10'000;  // at a lower rate, the mean of the tremor over an exposure differs from its midpoint
-    const Recording recording(s);
+    const SimulatedRecording recording(s);
     const auto rows = rows_of(recording.folder() / "truth/motion.csv");
     ASSERT_EQ(rows.size(), 400U);
     double least = 0, greatest = 0;
@@ -77,10 +77,10 @@ TEST(SimulatorMotion, MotionDuringExposureReducesFringes) {
     s.mirror_um = {200};
     s.mirror_amplitude = {0.3};
     s.line_rate_hz = 1000;
-    const double still = std::abs(Recording(s).amplitude(3, 200));
+    const double still = std::abs(SimulatedRecording(s).amplitude(3, 200));
     write_file(folder / "m.csv", "t_s,x_um,y_um,z_um\n0,0,0,0\n1,0,0,100\n");  // 0.1 um per line
     s.motion_file = (folder / "m.csv").string();
-    const Recording recording(s);
+    const SimulatedRecording recording(s);
     const double half_phase = recording.centroid_per_um() * recording.simulation().refractive_index * 0.1;
     EXPECT_NEAR(std::abs(recording.amplitude(3, 200.3)) / still, std::sin(half_phase) / half_phase, 0.01);
 }
@@ -96,7 +96,7 @@ TEST(SimulatorMotion, RowsAreMeansAndSaccadesAreFast) {
     s.b_repeats = 2;
     s.flyback_lines = 3;
     s.volumes = 4;
-    const Recording recording(s);
+    const SimulatedRecording recording(s);
     const auto lines = rows_of(recording.folder() / "truth/motion.csv");
     const auto rows = rows_of(recording.folder() / "truth/motion_rows.csv");
     ASSERT_EQ(lines.size(), 4U * 40 * 23);
@@ -145,7 +145,7 @@ class Held {
         lines_ = static_cast<std::size_t>(s.a_scans * s.b_scans);
         recording_.emplace(s);
     }
-    const Recording& recording() const { return *recording_; }
+    const SimulatedRecording& recording() const { return *recording_; }
     std::size_t line(std::size_t volume, std::size_t b, std::size_t a) const {
         return volume * lines_ + b * static_cast<std::size_t>(recording_->simulation().a_scans) + a;
     }
@@ -170,7 +170,7 @@ class Held {
   private:
     TemporaryFolder folder_;
     std::size_t lines_;
-    std::optional<Recording> recording_;
+    std::optional<SimulatedRecording> recording_;
 };
 
 Simulation flat_tissue() {
@@ -218,7 +218,7 @@ TEST(SimulatorMotion, SpeckleRenews) {
     s.volumes = 4;
     s.line_rate_hz = 900;  // 1 s per volume
     s.renewal_s = 2;
-    const Recording recording(s);
+    const SimulatedRecording recording(s);
     const auto correlation = [&](std::size_t volume, std::size_t from) {
         std::complex<double> product = 0;
         double power = 0;
@@ -283,7 +283,7 @@ TEST(SimulatorMotion, WithoutMotionEqualsStillScene) {
     plain.line_rate_hz = still.line_rate_hz;
     EXPECT_EQ(recorded(still, 24), recorded(plain, 24));
     EXPECT_NE(recorded(still, 24), recorded(lively(), 24));
-    const Recording one(lively()), other(plain);
+    const SimulatedRecording one(lively()), other(plain);
     EXPECT_TRUE(std::filesystem::exists(one.folder() / "truth/motion.csv"));
     EXPECT_FALSE(std::filesystem::exists(other.folder() / "truth/motion.csv"));
     SilentProgress silent;

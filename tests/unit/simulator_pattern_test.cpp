@@ -12,7 +12,7 @@ namespace echolux {
 namespace {
 
 using test::file_values;
-using test::Recording;
+using test::SimulatedRecording;
 
 using Line = std::vector<std::uint16_t>;
 
@@ -127,7 +127,7 @@ TEST(SimulatorPattern, CrossSliceEqualsColumnOfRaster) {
 TEST(SimulatorPattern, StoresTruthOfSlices) {
     Simulation s{.scene = "vessel", .samples = 512, .a_scans = 64, .spacing_a_um = 12};
     s.protocol = Protocol::cross;
-    const Recording recording(s);
+    const SimulatedRecording recording(s);
     const Truth truth = read_truth(recording.folder() / "truth");
     ASSERT_EQ(truth.facts.b_scans, 2);
     for (std::int64_t b = 0; b < 2; ++b) {
@@ -152,7 +152,7 @@ TEST(SimulatorPattern, StoresTruthOfSlices) {
 TEST(SimulatorPattern, TruthIncludesVesselsOfEverySlice) {
     Simulation s{.scene = "retina", .samples = 512, .a_scans = 48};
     s.protocol = Protocol::four_slices;
-    const Recording recording(s);
+    const SimulatedRecording recording(s);
     const Truth truth = read_truth(recording.folder() / "truth");
     std::int64_t inside = 0;
     for (std::int64_t b = 0; b < 4; ++b) {

@@ -30,9 +30,9 @@ std::vector<T> file_values(const std::filesystem::path& path) {
     return values;
 }
 
-class Recording {
+class SimulatedRecording {
   public:
-    explicit Recording(const Simulation& simulation) : s_(with_scene_defaults(simulation)), spectrometer_(s_) {
+    explicit SimulatedRecording(const Simulation& simulation) : s_(with_scene_defaults(simulation)), spectrometer_(s_) {
         SilentProgress silent;
         simulate(simulation, folder_ / "scan.toml", silent);
         background_ = file_values<float>(folder_ / "scan.background.f32");

@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-using test::Recording;
+using test::SimulatedRecording;
 
 Simulation mirror_at(std::vector<double> depths_um, std::vector<double> amplitudes) {
     Simulation s{.scene = "mirror", .samples = 512, .a_scans = 2, .b_scans = 1};
@@ -68,7 +68,7 @@ TEST(SimulatorSum, EqualsDirectSum) {
 TEST(SimulatorMirror, PeaksAtItsDepthOnPositiveSide) {
     Simulation s = mirror_at({101.3}, {0.2});
     s.a2_rad = 20;
-    const Recording recording(s);
+    const SimulatedRecording recording(s);
     double best_um = 0;
     for (double z = -200; z < 200; z += 0.05) {
         if (std::abs(recording.amplitude(0, z)) > std::abs(recording.amplitude(0, best_um))) best_um = z;
@@ -87,7 +87,7 @@ TEST(SimulatorMirror, PeaksAtItsDepthOnPositiveSide) {
 }
 
 // Amplitude of the fringe cos(2 k z), by a least squares fit over all samples.
-double fringe_amplitude(const Recording& recording, double depth_um) {
+double fringe_amplitude(const SimulatedRecording& recording, double depth_um) {
     const Spectrometer& spectrometer = recording.spectrometer();
     double against = 0;
     double power = 0;
@@ -101,11 +101,11 @@ double fringe_amplitude(const Recording& recording, double depth_um) {
 
 TEST(SimulatorMirror, RollsOffByPixelWidth) {
     const double z_max = Spectrometer(mirror_at({0}, {0})).z_max_um();
-    const double at_zero = fringe_amplitude(Recording(mirror_at({0.02}, {0.2})), 0.02);
+    const double at_zero = fringe_amplitude(SimulatedRecording(mirror_at({0.02}, {0.2})), 0.02);
     const std::vector<std::pair<double, double>> expected{{0.25, -0.224}, {0.5, -0.912}, {1, -3.922}};
     for (const auto& [part, loss_db] : expected) {
         const double depth = part * z_max * 0.999999;
-        const double amplitude = fringe_amplitude(Recording(mirror_at({depth}, {0.2})), depth);
+        const double amplitude = fringe_amplitude(SimulatedRecording(mirror_at({depth}, {0.2})), depth);
         EXPECT_NEAR(20 * std::log10(amplitude / at_zero), loss_db, 0.005) << part;
     }
 }
@@ -116,7 +116,7 @@ TEST(SimulatorCamera, NoiseHasStatedVariance) {
     s.a_scans = 400;
     s.full_well_electrons = 100'000;
     s.read_noise_electrons = 120;
-    const Recording recording(s);
+    const SimulatedRecording recording(s);
     const double gain = 4095 / s.full_well_electrons;
     double ratio = 0;
     double bias = 0;
@@ -140,7 +140,7 @@ TEST(SimulatorCamera, SaturatesAtFullScale) {
     Simulation s = mirror_at({50}, {0.9});
     s.adc_bits = 12;
     s.reference_level = 0.9;
-    const Recording recording(s);
+    const SimulatedRecording recording(s);
     const auto& line = recording.lines()[0];
     EXPECT_EQ(*std::max_element(line.begin(), line.end()), 4095);
     EXPECT_GT(std::count(line.begin(), line.end(), 4095), 20);

@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-using test::Recording;
+using test::SimulatedRecording;
 
 Simulation noiseless(const std::string& scene) {
     Simulation s{.scene = scene, .samples = 256};
@@ -22,7 +22,7 @@ Simulation noiseless(const std::string& scene) {
 }
 
 // Depths in the third, bright layer of the flat scene, further apart than the point spread function.
-std::vector<double> layer_depths(const Recording& recording) {
+std::vector<double> layer_depths(const SimulatedRecording& recording) {
     std::vector<double> depths;
     for (double part = 0.43; part < 0.575; part += 0.035) depths.push_back(part * recording.depth_range_um());
     return depths;
@@ -34,7 +34,7 @@ TEST(SimulatorSpeckle, IsFullyDeveloped) {
     s.b_scans = 40;
     s.spacing_a_um = 25;
     s.spacing_b_um = 25;
-    const Recording recording(s);
+    const SimulatedRecording recording(s);
     double sum = 0;
     double square = 0;
     double count = 0;
@@ -56,7 +56,7 @@ TEST(SimulatorSpeckle, NeighboursCorrelateByBeamProfile) {
     s.b_scans = 40;
     s.spacing_a_um = 2;
     s.spacing_b_um = 30;
-    const Recording recording(s);
+    const SimulatedRecording recording(s);
     const std::vector<double> depths = layer_depths(recording);
     std::vector<std::vector<std::complex<double>>> field;  // [line][depth]
     for (std::size_t line = 0; line < recording.lines().size(); ++line) {
@@ -92,7 +92,7 @@ TEST(SimulatorBlood, ShiftsPhaseBySpeed) {
         s.a_repeats = 2;
         s.tilt_deg = 8;
         s.flow_ul_s = flow;
-        const Recording recording(s);
+        const SimulatedRecording recording(s);
         const Truth truth = read_truth(recording.folder() / "truth");
         const double k = recording.centroid_per_um();
         std::complex<double> left_over = 0;
@@ -123,7 +123,7 @@ TEST(SimulatorBlood, MovesInStaticTissue) {
     s.a_scans = 48;
     s.b_scans = 8;
     s.b_repeats = 2;
-    const Recording recording(s);
+    const SimulatedRecording recording(s);
     const Truth truth = read_truth(recording.folder() / "truth");
     const std::size_t frame = 48;
     std::size_t resting = 0;
@@ -142,7 +142,7 @@ TEST(SimulatorBlood, MovesInStaticTissue) {
 TEST(SimulatorTruth, AgreesWithSpectra) {
     Simulation s{.scene = "vessel", .samples = 512, .a_scans = 48, .b_scans = 12};
     s.spacing_a_um = 16;
-    const Recording recording(s);
+    const SimulatedRecording recording(s);
     const Truth truth = read_truth(recording.folder() / "truth");
     ASSERT_EQ(truth.facts.boundaries, 5);
     EXPECT_NEAR(truth.facts.pitch_um, recording.spectrometer().pitch_um / 1.38, 1e-9);
