@@ -44,7 +44,7 @@ class MissingBScansTest : public RecorderTest {
         for (std::int64_t number = 0; number < blocks; ++number) {
             if (std::ranges::count(lost, number) > 0) continue;
             ASSERT_TRUE(recorder.offer(same_block(number)));
-            ASSERT_TRUE(comes_true([&] { return recorder.stats().blocks_held == 0; }));
+            ASSERT_TRUE(becomes_true([&] { return recorder.stats().blocks_held == 0; }));
         }
     }
 
@@ -125,7 +125,9 @@ TEST_F(MissingBScansTest, HaveNoValueAndDoNotAffectBackground) {
             const std::int64_t b_scan = slice / 2;
             const bool is_missing = (volume == 1 && b_scan < 3) || (volume == 2 && b_scan >= 3 && b_scan < 6);
             EXPECT_EQ(is_nan(holes, slice), is_missing);
-            if (!is_missing) EXPECT_TRUE(are_alike(whole, holes, slice));
+            if (!is_missing) {
+                EXPECT_TRUE(are_alike(whole, holes, slice));
+            }
         }
     }
     EXPECT_EQ(std::ranges::count_if(warnings_,
