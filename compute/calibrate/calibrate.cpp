@@ -285,9 +285,9 @@ double share_at_zero_delay(const ReconstructionSpec& given, const Block& block) 
     return all > 0 ? near / all : 0;
 }
 
-// The number of stored bits, less the sign bit and the shift, limited by the mask.
 // ---- statistics of whole recordings ---------------------------------------------------------------------------------
 
+// The number of stored bits, less the sign bit and the shift, limited by the mask.
 std::optional<double> full_scale(const RawFormat& format) {
     if (format.sample_format == SampleFormat::f32) return std::nullopt;
     const bool has_sign = format.sample_format == SampleFormat::i16;

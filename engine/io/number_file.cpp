@@ -101,7 +101,7 @@ bool is_decimal_comma(std::string_view line) {
 }
 
 // Detects decimal commas in rows such as "812,5", which could also be two columns of whole numbers. Only a first column
-// that counts the rows proves separate columns.
+// that counts the rows beside a second one that varies, or is 0, proves separate columns.
 class DecimalCommas {
   public:
     explicit DecimalCommas(std::int64_t columns) : fields_(2 * columns) {}
@@ -122,21 +122,23 @@ class DecimalCommas {
         const bool is_fraction = last.size() > 1 && last.starts_with('0');  // "1,05"
         counts_ = counts_ && !is_fraction && (rows_ == 0 || (*first - before_ == step_ && step_ != 0));
         before_ = *first;
-        if (rows_++ == 0) line_ = line, number_ = number;
+        if (rows_ == 0) line_ = line, number_ = number, last_ = last;
+        varies_ = varies_ || last != last_ || last == "0";
+        ++rows_;
     }
 
     // Returns the first such line and its number, if any.
     std::optional<std::pair<std::string_view, std::int64_t>> found() const {
-        const bool is_counter = counts_ && rows_ > 1;
+        const bool is_counter = counts_ && varies_ && rows_ > 1;
         if (!may_be_ || rows_ == 0 || is_counter) return {};
         return std::pair(line_, number_);
     }
 
   private:
     std::int64_t fields_, rows_ = 0, number_ = 0;
-    std::string_view line_;
+    std::string_view line_, last_;
     double before_ = 0, step_ = 0;
-    bool may_be_ = true, counts_ = true;
+    bool may_be_ = true, counts_ = true, varies_ = false;
 };
 
 [[noreturn]] void refuse_decimal_comma(std::string_view line, const std::string& where) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <fstream>
 #include <functional>
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/fft/fft.h"
 #include "compute/steps/sample.h"
 #include "engine/io/file_name.h"
 #include "engine/io/regular_file.h"
@@ -100,6 +103,13 @@ bool RawName::has(std::int64_t number) const {
     return std::ranges::count(numbers, number) > 0;
 }
 
+bool RawName::has_b_scans_of(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans) const {
+    const auto a = std::ranges::find(numbers, a_scans), b = std::ranges::find(numbers, b_scans);
+    if (a == numbers.end() || b == numbers.end()) return false;
+    if (numbers.front() == samples) return a <= b;
+    return numbers.back() != samples || b <= a;
+}
+
 RawName parsed_raw_name(const std::string& file_name) {
     const std::string text = lower_case(file_name);
     RawName name;
@@ -118,8 +128,7 @@ RawName parsed_raw_name(const std::string& file_name) {
 
 namespace {
 
-// Sixteen partial sums allow the compiler to vectorise the loop. Runs of 128 products are summed in single precision:
-// most of the time of a guess passes here.
+// Sixteen partial sums allow the compiler to vectorise the loop. Runs of 128 products are summed in single precision.
 double dot(const float* a, const float* b, std::size_t count) {
     constexpr std::size_t run = 128;
     std::array<double, 16> lanes{};
@@ -151,6 +160,23 @@ void normalise(std::vector<float>& values, std::size_t first = 0, std::size_t st
     }
 }
 
+// Returns the sums of products of values 0, 1, ... max_lag apart: the inverse transform of the power spectrum
+// (Wiener-Khinchin). Zeros behind the values keep the end from meeting the beginning.
+std::vector<float> sums_of_products(const std::vector<float>& values, std::int64_t max_lag) {
+    const auto count = std::ssize(values);
+    max_lag = std::min(max_lag, count);
+    const auto size = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count + max_lag)));
+    Fft forward(FftKind::real_forward, size), inverse(FftKind::real_inverse, size);
+    std::fill(std::ranges::copy(values, forward.real()).out, forward.real() + size, 0.0f);
+    forward.execute();
+    std::transform(forward.complex_out(), forward.complex_out() + size / 2 + 1, inverse.complex_in(),
+                   [](const std::complex<float>& value) { return std::complex<float>(std::norm(value)); });
+    inverse.execute();
+    std::vector<float> sums(inverse.real(), inverse.real() + max_lag + 1);
+    for (float& sum : sums) sum /= static_cast<float>(size);
+    return sums;
+}
+
 // Appends the log power of differences of neighbours, then of neighbouring pairs, and so on (a Haar transform). These
 // are octaves of depth, the deepest first.
 void add_octaves(std::vector<float> line, std::vector<float>& features) {
@@ -168,8 +194,9 @@ void add_octaves(std::vector<float> line, std::vector<float>& features) {
 
 }  // namespace
 
-Autocorrelation::Autocorrelation(const std::vector<float>& samples) : samples_(samples) {
+Autocorrelation::Autocorrelation(const std::vector<float>& samples, std::int64_t max_lag) : samples_(samples) {
     normalise(samples_);
+    if (max_lag > 0) sums_ = sums_of_products(samples_, max_lag);
 }
 
 double Autocorrelation::at(std::int64_t lag) const {
@@ -177,7 +204,9 @@ double Autocorrelation::at(std::int64_t lag) const {
     const auto distance = static_cast<std::size_t>(lag);
     if (samples_.size() < distance + few) return 0;
     const std::size_t pairs = samples_.size() - distance;
-    return dot(samples_.data(), samples_.data() + distance, pairs) / static_cast<double>(pairs);
+    const double sum =
+        distance < sums_.size() ? double{sums_[distance]} : dot(samples_.data(), samples_.data() + distance, pairs);
+    return sum / static_cast<double>(pairs);
 }
 
 std::vector<float> fine_structure_of(const std::vector<float>& samples) {
@@ -548,7 +577,8 @@ std::optional<double> header_penalty(std::int64_t samples, std::int64_t left_ove
 // Measures how similar each line is to the next.
 class Likeness {
   public:
-    explicit Likeness(const std::vector<float>& samples) : plain_(samples), fine_(fine_structure_of(samples)) {}
+    Likeness(const std::vector<float>& samples, std::int64_t max_line)
+        : plain_(samples, max_line), fine_(fine_structure_of(samples), max_line) {}
 
     Width of(std::int64_t line, std::int64_t header, double penalty) const {
         return {line, header, plain_.at(line), fine_.at(line), penalty};
@@ -599,13 +629,13 @@ struct Candidates {
 Candidates candidates_of(const Bytes& bytes, const Reading& reading) {
     constexpr std::size_t part = 1 << 16;
     constexpr std::int64_t longest_framed = 8192;
+    const auto max = std::min(max_samples, static_cast<std::int64_t>(reading.samples.size()) / 8);
     std::vector<float> samples = middle_of(reading.samples);
-    const Likeness whole(samples);
+    const Likeness whole(samples, max);
     samples.resize(std::min(samples.size(), part));
-    const Likeness rough(samples);
+    const Likeness rough(samples, std::min(max, longest_framed));
     std::vector<Width> alone, framed;
     const std::int64_t bits = sample_bits(reading.format);
-    const auto max = std::min(max_samples, static_cast<std::int64_t>(reading.samples.size()) / 8);
     for (std::int64_t line = min_samples; line <= max; ++line) {
         if (line * bits % 8 != 0) continue;
         const std::int64_t line_bytes = line * bits / 8;
@@ -641,7 +671,8 @@ struct Shape {
 };
 
 // Lines one B-scan apart are similar. Without such a pattern, square B-scans are preferred.
-std::vector<Shape> shapes_of(const LineFeatures& features, std::int64_t lines, const RawName& name) {
+std::vector<Shape> shapes_of(const LineFeatures& features, std::int64_t samples, std::int64_t lines,
+                             const RawName& name) {
     constexpr std::int64_t min_lines = 8;
     constexpr double named_bonus = 0.3;
     std::vector<Shape> shapes;
@@ -649,7 +680,8 @@ std::vector<Shape> shapes_of(const LineFeatures& features, std::int64_t lines, c
         if (lines % a_scans != 0) continue;
         const double apart = std::log(static_cast<double>(a_scans) / static_cast<double>(lines / a_scans));
         const double squareness = 0.1 * std::exp(-std::abs(apart));
-        const bool is_named = name.has(a_scans) && (lines == a_scans || name.has(lines / a_scans));
+        const bool is_named =
+            lines == a_scans ? name.has(a_scans) : name.has_b_scans_of(samples, a_scans, lines / a_scans);
         shapes.push_back({a_scans, features.correlation(a_scans) + squareness + (is_named ? named_bonus : 0)});
     }
     if (shapes.empty()) return {{lines, 0}};
@@ -695,7 +727,7 @@ void add_guesses(const Bytes& bytes, const Reading& reading, const Width& width,
     const std::int64_t header_lines = whole_header_lines(LineFeatures(reading.samples, header_samples, width.samples));
     const LineFeatures features(reading.samples, header_samples + header_lines * width.samples, width.samples);
     const std::int64_t lines = bytes.size / line_bytes - header_lines;
-    std::vector<Shape> shapes = shapes_of(features, lines, bytes.name);
+    std::vector<Shape> shapes = shapes_of(features, width.samples, lines, bytes.name);
     if (shapes.size() > max_shapes) shapes.resize(max_shapes);
     for (const Shape& shape : shapes) {
         guesses.push_back({reading.format, reading.order, width.header_bytes + header_lines * line_bytes, 0,

@@ -53,6 +53,9 @@ struct RawName {
     bool allows(SampleFormat other_format, ByteOrder other_order) const;
 
     bool has(std::int64_t number) const;
+
+    // Returns whether the name contains both sizes in their order: samples x A-scans x B-scans, or the reverse.
+    bool has_b_scans_of(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans) const;
 };
 
 // Parses a file name. Words are separated by characters other than letters and digits, sizes also by an x.
@@ -60,15 +63,17 @@ RawName parsed_raw_name(const std::string& file_name);
 
 // ---- similarity of rows of samples ----------------------------------------------------------------------------------
 
-// Correlation (-1 to 1) of samples `lag` apart.
+// Correlation (-1 to 1) of samples `lag` apart. With `max_lag`, lags up to it come from one Fourier transform, which is
+// faster from about 50 lags on.
 class Autocorrelation {
   public:
-    explicit Autocorrelation(const std::vector<float>& samples);
+    explicit Autocorrelation(const std::vector<float>& samples, std::int64_t max_lag = 0);
 
     double at(std::int64_t lag) const;  // 0 if fewer than 64 pairs remain
 
   private:
     std::vector<float> samples_;  // normalised to mean 0 and variance 1
+    std::vector<float> sums_;     // of products, for lags from 0
 };
 
 // Returns the second differences, which emphasise fringes and pixel patterns.

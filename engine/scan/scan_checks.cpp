@@ -51,7 +51,8 @@ struct Alike {
 
 class Lines {
   public:
-    explicit Lines(const std::vector<float>& samples) : plain_(samples), fine_(fine_structure_of(samples)) {}
+    Lines(const std::vector<float>& samples, std::int64_t max_lag)
+        : plain_(samples, max_lag), fine_(fine_structure_of(samples), max_lag) {}
 
     Alike at(std::int64_t lag) const { return {plain_.at(lag), fine_.at(lag)}; }
 
@@ -118,14 +119,14 @@ std::optional<std::int64_t> other_line(const Scan& scan, const Block& block, con
     constexpr double max_stated = 0.3;
     if (stated.plain > max_stated || stated.fine > max_stated) return {};
     const std::vector<float> samples = samples_of(scan, scan.format, block, enough);
-    return Lines(samples).best_length(std::min(longest, std::ssize(samples) / 4));
+    return Lines(samples, longest).best_length(std::min(longest, std::ssize(samples) / 4));
 }
 
 std::optional<std::string> length_doubt(const Scan& scan, const Block& block) {
     constexpr std::int64_t enough = 1 << 18;
     const std::int64_t samples = scan.geometry.samples;
     const std::vector<float> counts = samples_of(scan, scan.format, block, enough);
-    const Lines lines(counts);
+    const Lines lines(counts, samples);
     const Alike stated = lines.at(samples);
     std::optional<std::int64_t> found = shorter_line(lines, samples, stated);
     if (!found) found = longer_line(lines, samples, std::ssize(counts), stated);

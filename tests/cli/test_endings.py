@@ -136,7 +136,7 @@ class Endings(ProgramCase):
         self.assertIn(f"interrupted after {volumes} of 4000 volumes; {blocks} blocks are recorded",
                       finished.error_lines[-1])
         self.assertIn(f"interrupted after {volumes} of 4000 volumes", finished.out)
-        self.assertNotIn("done in", finished.err)
+        self.assertNotIn("record: done in", finished.err)
         self.expect_whole()
 
     def test_killed_recorder_leaves_readable_recording(self):
