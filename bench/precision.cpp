@@ -11,6 +11,7 @@
 
 #include "bench/spectra.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/place.h"
 
@@ -66,7 +67,7 @@ Scene mirror(const BenchSize& size, double above_noise_db) {
     const auto n = static_cast<double>(size.samples);
     // Sample positions between samples, so that taps matter, and equidistant, so that a fringe becomes a sharp peak.
     for (std::int64_t j = 0; j < size.samples; ++j) {
-        scene.spec.calibration.k_positions[static_cast<std::size_t>(j)] = 0.37 + static_cast<double>(j) * (n - 2) / n;
+        scene.spec.calibration.k_positions[index(j)] = 0.37 + static_cast<double>(j) * (n - 2) / n;
     }
     // For a Hann window (sum w)^2 = n^2 / 4 and sum w^2 = 3 n / 8; a fringe of height h has a peak of (h sum w / 2)^2.
     const double noise_of_bin = 1.5 / n * noise_counts * noise_counts;
@@ -105,7 +106,7 @@ BothWays<Voxel> voxels_of(const Scene& scene, const BenchProcessor& processor, Q
         spec.recipe.voxel = type;
         spec.recipe.precision = precision;
         const auto reconstructor = make_reconstructor(spec, processor.choice);
-        std::vector<Voxel> voxels(static_cast<std::size_t>(reconstructor->grid().voxels()));
+        std::vector<Voxel> voxels(index(reconstructor->grid().voxels()));
         for (const Block& block : scene.blocks) {
             reconstructor->wait(reconstructor->submit(block, {packed_place(voxels.data(), reconstructor->grid())}));
         }

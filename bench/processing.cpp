@@ -9,6 +9,7 @@
 
 #include "bench/papers.h"
 #include "bench/rates.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/speckle.h"
 #include "compute/tissue_on_gpu.h"
@@ -49,8 +50,7 @@ std::vector<float> layered_speckle(const Size3& size) {
         for (std::int64_t z = 0; z < size[0]; ++z) {
             const std::int64_t i = line * size[0] + z;
             const double mean = std::pow(4.0, static_cast<double>(8 * z / size[0]));
-            power[static_cast<std::size_t>(i)] =
-                static_cast<float>(-mean * std::log(1 - fraction(hashed(static_cast<std::uint64_t>(i)))));
+            power[index(i)] = static_cast<float>(-mean * std::log(1 - fraction(hashed(static_cast<std::uint64_t>(i)))));
         }
     });
     return power;
@@ -187,8 +187,8 @@ PowerVolume moved_copy(const PowerVolume& volume) {
         const std::int64_t z = b / 8 % 7 - 3, x = b / 16 % 5 - 2;
         const std::int64_t from = b * grid.a_scans + (a + x + grid.a_scans) % grid.a_scans;
         for (std::int64_t d = 0; d < grid.depth; ++d)
-            moved.power[static_cast<std::size_t>(line * grid.depth + d)] =
-                volume.power[static_cast<std::size_t>(from * grid.depth + (d + z + grid.depth) % grid.depth)];
+            moved.power[index(line * grid.depth + d)] =
+                volume.power[index(from * grid.depth + (d + z + grid.depth) % grid.depth)];
     });
     return moved;
 }

@@ -11,6 +11,7 @@
 #include "bench/targets.h"
 #include "bench/volume.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/place.h"
 #include "compute/plan/describe.h"
@@ -240,7 +241,7 @@ class RenderingBench {
         const std::int64_t depths = renderer_.peak_depths(), line = grid.a_scan_bytes();
         const std::int64_t of_a_line = echolux::peaks_of(grid.depth, depths) * bytes_of(grid.type);
         const std::int64_t lines = grid.a_scans * grid.b_scans;
-        std::vector<std::byte> peaks(static_cast<std::size_t>((lines * of_a_line + 3) / 4 * 4));
+        std::vector<std::byte> peaks(index((lines * of_a_line + 3) / 4 * 4));
         const auto* voxels = reinterpret_cast<const std::byte*>(volume.voxels.data());
         parallel_for(0, lines, [&](std::int64_t i) {
             store_peaks(grid.type, voxels + i * line, grid.depth, depths, peaks.data() + i * of_a_line);

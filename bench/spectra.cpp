@@ -12,6 +12,7 @@
 
 #include "compute/backend.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/place.h"
 
@@ -72,14 +73,14 @@ void store(std::span<const float> line, SampleFormat format, std::byte* to) {
 void fill(std::byte* to, const BenchSize& size, SampleFormat format, std::int64_t bytes_a_line) {
     const std::int64_t made = std::min(size.b_scans, pattern_b_scans);
     parallel_for(0, made * size.repeats * size.a_scans, [&](std::int64_t i) {
-        std::vector<float> line(static_cast<std::size_t>(size.samples));
+        std::vector<float> line(index(size.samples));
         const std::int64_t frame = i / size.a_scans;
         make_line(line, i % size.a_scans, frame / size.repeats, frame % size.repeats);
         store(line, format, to + i * bytes_a_line);
     });
     const std::int64_t b_scan_bytes = size.repeats * size.a_scans * bytes_a_line;
     for (std::int64_t b = made; b < size.b_scans; ++b) {
-        std::memcpy(to + b * b_scan_bytes, to + b % made * b_scan_bytes, static_cast<std::size_t>(b_scan_bytes));
+        std::memcpy(to + b * b_scan_bytes, to + b % made * b_scan_bytes, index(b_scan_bytes));
     }
 }
 
@@ -97,7 +98,7 @@ ReconstructionSpec chain_spec(const BenchSize& size, SampleFormat format) {
         const double u = 2 * static_cast<double>(j) / last - 1;
         spec.calibration.k_positions.push_back(last * (0.5 + 0.5 * (u + 0.08 * (u * u - 1))));
     }
-    spec.calibration.background.assign(static_cast<std::size_t>(size.samples), mean_counts);
+    spec.calibration.background.assign(index(size.samples), mean_counts);
     spec.recipe.a2_rad = 38;
     spec.recipe.a3_rad = -9;
     spec.recipe.voxel = VoxelType::u8;

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <random>
 
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 
 namespace echolux {
@@ -17,7 +18,7 @@ constexpr std::int64_t tile = 64;  // edge of the speckle tile in voxels; the ti
 using Field = std::vector<std::complex<double>>;
 
 std::size_t place_of(std::int64_t z, std::int64_t a, std::int64_t b) {
-    return static_cast<std::size_t>(((b & (tile - 1)) * tile + (a & (tile - 1))) * tile + (z & (tile - 1)));
+    return index(((b & (tile - 1)) * tile + (a & (tile - 1))) * tile + (z & (tile - 1)));
 }
 
 // Blurs along one axis with the weights 1 2 1. Three passes give grains of two voxels, as a well-sampled instrument
@@ -39,7 +40,7 @@ Field blurred(const Field& field, std::int64_t dz, std::int64_t da, std::int64_t
 std::vector<float> made_speckle() {
     std::mt19937_64 random(1);
     std::normal_distribution<double> part;
-    Field field(static_cast<std::size_t>(tile * tile * tile));
+    Field field(index(tile * tile * tile));
     for (auto& amplitude : field) amplitude = {part(random), part(random)};
     field = blurred(blurred(blurred(field, 1, 0, 0), 0, 1, 0), 0, 0, 1);
     double mean = 0;
@@ -77,7 +78,7 @@ BenchVolume speckled_tissue(const std::array<std::int64_t, 3>& size) {
     volume.grid.unit = "dB above noise floor";
     volume.grid.scale = range_db / 255;
     volume.grid.offset = offset_db;
-    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    volume.voxels.resize(index(volume.grid.bytes()));
     static const std::vector<float> speckle = made_speckle();
     parallel_for(0, a_scans * b_scans, [&](std::int64_t line) {
         std::byte* voxel = volume.voxels.data() + line * depth;

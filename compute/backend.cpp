@@ -13,6 +13,7 @@
 
 #ifdef ECHOLUX_CUDA
 #include "compute/cuda/entry.h"
+#include "compute/indexing.h"
 #endif
 
 namespace echolux {
@@ -94,8 +95,7 @@ std::vector<DeviceId> chosen_gpus(const BackendChoice& choice, const GpuSurvey& 
     for (const Gpu& gpu : survey.usable) {
         if (gpu.id != choice.gpu) ids.push_back(gpu.id);
     }
-    const std::size_t wanted =
-        choice.gpus == 0 ? std::max<std::size_t>(1, ids.size()) : static_cast<std::size_t>(choice.gpus);
+    const std::size_t wanted = choice.gpus == 0 ? std::max<std::size_t>(1, ids.size()) : index(choice.gpus);
     if (wanted > ids.size()) {
         throw Error(ErrorCode::device,
                     fmt::format("{} requested, {} can be used{}{}", counted(wanted, "GPUs"), ids.size(),

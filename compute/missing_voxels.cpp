@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "compute/indexing.h"
 #include "compute/steps/depth.h"
 
 namespace echolux {
@@ -48,8 +49,7 @@ void store_missing(const VolumeGrid& grid, const Place& place, std::int64_t firs
         for (std::int64_t a = 0; a < grid.a_scans; ++a) {
             std::byte* voxel = static_cast<std::byte*>(place.data) + (slice - place.first_b_scan) * place.b_scan_bytes +
                                a * place.a_scan_bytes;
-            for (std::int64_t z = 0; z < grid.depth; ++z, voxel += bytes)
-                std::memcpy(voxel, code.data(), static_cast<std::size_t>(bytes));
+            for (std::int64_t z = 0; z < grid.depth; ++z, voxel += bytes) std::memcpy(voxel, code.data(), index(bytes));
         }
     }
 }

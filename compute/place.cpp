@@ -13,6 +13,7 @@
 
 #ifdef ECHOLUX_CUDA
 #include "compute/cuda/entry.h"
+#include "compute/indexing.h"
 #endif
 
 namespace echolux {
@@ -87,7 +88,7 @@ std::shared_ptr<std::byte> pinned(std::int64_t) {
 #endif
 
 std::shared_ptr<std::byte> pageable(std::int64_t bytes) {
-    auto* data = static_cast<std::byte*>(std::aligned_alloc(page, static_cast<std::size_t>(bytes)));
+    auto* data = static_cast<std::byte*>(std::aligned_alloc(page, index(bytes)));
     if (data == nullptr) {
         throw Error(ErrorCode::out_of_memory, fmt::format("no memory for a block of {}", counted(bytes, "bytes")),
                     "block", "reconstruct fewer B-scans at a time");
@@ -134,7 +135,7 @@ std::int64_t free_device_memory(const DeviceId&) {
 }
 
 void copy_memory(std::byte* to, const std::byte* from, std::int64_t bytes) {
-    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    std::memcpy(to, from, index(bytes));
 }
 
 #endif

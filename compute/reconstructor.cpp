@@ -248,7 +248,7 @@ void validate_compressive(const ReconstructionSpec& spec) {
             "recipe.resample", "choose lagrange3 or spline, or compressive.transform = nufft");
     require(spec.flow.sub_bands == 1 || spec.flow.method == FlowMethod::none,
             "sub-bands are taken of one transform, not of a search", "flow.sub_bands", "choose 1");
-    const auto elements = static_cast<std::int64_t>(sensed_samples(spec).size()) * spec.geometry.samples / 2;
+    const auto elements = std::ssize(sensed_samples(spec)) * spec.geometry.samples / 2;
     require(spec.compressive.transform != SensingTransform::exact || elements <= max_nudft_elements,
             fmt::format("a matrix of {} elements is too large", elements), "compressive.transform", "choose nufft");
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/choices.h"
 #include "compute/reconstructor.h"
 
@@ -104,7 +105,7 @@ Completion SeveralDevices::submit(const Block& block, const Places& places) {
     finish(turn);
     Device& device = coupled(next(block));
     turn.completion = watched(device, [&](Reconstructor& one) { return one.submit(block, places); });
-    turn.device = static_cast<std::size_t>(&device - devices_.data());
+    turn.device = index(&device - devices_.data());
     ++device.blocks;
     return {++submitted_};
 }

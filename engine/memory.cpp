@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 
@@ -17,7 +18,7 @@ std::optional<BlockMemory> BlockPool::take_below(std::int64_t max) {
     const std::lock_guard lock(idle_->mutex);
     if (idle_->out >= max) return std::nullopt;
     // Reserve room now so that returning a block cannot allocate, and so cannot fail.
-    idle_->memory.reserve(static_cast<std::size_t>(idle_->out) + idle_->memory.size() + 1);
+    idle_->memory.reserve(index(idle_->out) + idle_->memory.size() + 1);
     BlockMemory memory;
     if (idle_->memory.empty()) {
         memory = block_memory(bytes_, wanted_);

@@ -5,6 +5,7 @@
 #include "compute/calibrate/calibrate.h"
 #include "compute/calibrate/dispersion_search.h"
 #include "compute/calibrate/mirrors.h"
+#include "compute/indexing.h"
 #include "library/call.h"
 
 using namespace echolux;
@@ -17,7 +18,7 @@ namespace {
 // Returns a copy of a required spectrum, checked to be finite.
 std::vector<double> spectrum(const double* values, std::int64_t samples, const char* name) {
     required(values, name);
-    const std::span<const double> numbers = numbers_argument(values, static_cast<std::size_t>(samples), name);
+    const std::span<const double> numbers = numbers_argument(values, index(samples), name);
     return {numbers.begin(), numbers.end()};
 }
 
@@ -169,7 +170,7 @@ echolux_status echolux_read_mirror(const echolux_scan* scan, const echolux_block
             throw BadArgument("is not a range of depth bins", "depth_begin");
         std::vector<double> without;
         if (background != nullptr) {
-            without = vector_of(background, static_cast<std::size_t>(spec.geometry.samples), "background");
+            without = vector_of(background, index(spec.geometry.samples), "background");
         }
         // Check the result struct before the work.
         known_size(required(reading, "reading"), "reading");

@@ -19,6 +19,7 @@
 #include "app/session/settings_book.h"
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/params.h"
 #include "engine/acquire/pushed_source.h"
 #include "engine/io/volume_file.h"
@@ -107,7 +108,7 @@ FinishedVolume KeptVolumes::go_to(std::int64_t time_point) {
                     "time_point", remedy());
     }
     is_paused_ = true;
-    return volumes_[static_cast<std::size_t>(time_point)];
+    return volumes_[index(time_point)];
 }
 
 void KeptVolumes::play() {
@@ -141,7 +142,7 @@ class VolumeQueue {
     // If `waits` is set, the producer waits for room. Otherwise the oldest volume is discarded.
     void keep(std::int32_t volumes, bool waits) {
         const std::scoped_lock lock(mutex_);
-        capacity_ = static_cast<std::size_t>(volumes);
+        capacity_ = index(volumes);
         waits_ = waits;
     }
 

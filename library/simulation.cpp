@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "app/jobs/simulate_job.h"
+#include "compute/indexing.h"
 #include "engine/memory.h"
 #include "engine/simulate/instrument.h"
 #include "engine/simulate/truth.h"
@@ -59,11 +60,11 @@ void record(Instrument& instrument, std::int64_t volume, std::int64_t first, std
     const Simulation& s = instrument.simulation();
     const std::int64_t frame = instrument.pattern().lines_per_frame() * s.samples;
     const std::int64_t kept = s.a_scans * s.a_repeats * s.samples;  // flyback lines are at the end
-    std::vector<std::uint16_t> counts(static_cast<std::size_t>(frame));
+    std::vector<std::uint16_t> counts(index(frame));
     progress.begin("simulate", b_scans * s.b_repeats * instrument.pattern().lines_per_frame(), "A-scans");
     for (std::int64_t f = first * s.b_repeats; f < (first + b_scans) * s.b_repeats; ++f) {
         instrument.record(volume, f, 1, counts, progress);
-        const auto bytes = static_cast<std::size_t>(kept) * sizeof(counts[0]);
+        const auto bytes = index(kept) * sizeof(counts[0]);
         std::memcpy(to, counts.data(), bytes);
         to += bytes;
     }
@@ -148,7 +149,7 @@ echolux_status echolux_simulation_record(echolux_simulation* simulation, int64_t
             throw BadArgument("there are B-scans 0 to " + std::to_string(s.b_scans), "first");
         // Two bytes per u16 sample.
         const std::int64_t each = s.b_repeats * s.a_scans * s.a_repeats * s.samples * 2;
-        if (bytes != static_cast<std::size_t>(b_scans * each))
+        if (bytes != index(b_scans * each))
             throw BadArgument("are not those of so many B-scans", "bytes", std::to_string(each) + " each");
         CallerProgress told(progress, user);
         record(instrument, volume, first, b_scans, &required(static_cast<std::byte*>(spectra), "spectra"), told);

@@ -11,6 +11,7 @@
 #include "app/jobs/flow_job.h"
 #include "app/jobs/register_job.h"
 #include "app/jobs/segment_job.h"
+#include "compute/indexing.h"
 #include "engine/analysis/intensity.h"
 #include "engine/attenuation/attenuation.h"
 #include "engine/flow/cross_section.h"
@@ -183,7 +184,7 @@ struct echolux_surfaces : Handle<Kind::surfaces> {
     Volume about;  // the segmented volume, without its voxels
     std::vector<std::string> warnings;
 
-    std::size_t places() const { return surfaces.all.size() * static_cast<std::size_t>(surfaces.lines()); }
+    std::size_t places() const { return surfaces.all.size() * index(surfaces.lines()); }
     Volume told(Volume made) const { return with_origin(std::move(made), origin); }
 };
 
@@ -392,7 +393,7 @@ struct echolux_registration : Handle<Kind::registration> {
     std::vector<RowShift> rows() const {
         std::vector<RowShift> all;
         for (const auto& of_volume : made.rows) {
-            all.insert(all.end(), static_cast<std::size_t>(made.summary.crosses), RowShift{.quality = 1});
+            all.insert(all.end(), index(made.summary.crosses), RowShift{.quality = 1});
             all.insert(all.end(), of_volume.begin(), of_volume.end());
         }
         return all;
@@ -405,10 +406,8 @@ VolumesToRegister to_register(const echolux_registration& one, const Volume* ref
                               const BackendChoice& backend) {
     VolumesToRegister all;
     all.count = std::ssize(one.volumes);
-    all.read = [&one](std::int64_t i) { return power_of(*one.volumes.at(static_cast<std::size_t>(i))); };
-    all.crosses = [&one](std::int64_t i) {
-        return crosses_of(one.volumes.at(static_cast<std::size_t>(i))->provenance);
-    };
+    all.read = [&one](std::int64_t i) { return power_of(*one.volumes.at(index(i))); };
+    all.crosses = [&one](std::int64_t i) { return crosses_of(one.volumes.at(index(i))->provenance); };
     if (reference != nullptr) all.reference = [reference] { return raster_of(*reference); };
     all.reference_volume = number;
     all.reference_name = "another volume";
@@ -491,7 +490,7 @@ echolux_status echolux_registration_volume(const echolux_registration* registrat
         required(volume, "volume") = nullptr;
         const echolux_registration& one = live_handle(registration, "registration");
         if (number < 0 || number >= std::ssize(one.volumes)) throw BadArgument("there is no such volume", "number");
-        const auto i = static_cast<std::size_t>(number);
+        const auto i = index(number);
         *volume = new_volume(placed_volume(without_crosses(power_of(*one.volumes[i]), one.made.summary.crosses),
                                            one.made.rows[i], one.made.grid, one.settings, one.volumes[i]->provenance)
                                  .volume);
@@ -554,9 +553,7 @@ VelocityVolumes series_of(const std::vector<const echolux_volume*>& volumes, dou
         require_velocities(volume->volume->grid);
         require_alike(series.grid, volume->volume->grid, "velocities");
     }
-    series.read = [volumes](std::int64_t i) {
-        return axial_velocities(*volumes.at(static_cast<std::size_t>(i))->volume);
-    };
+    series.read = [volumes](std::int64_t i) { return axial_velocities(*volumes.at(index(i))->volume); };
     series.step_s = step_s;
     if (step_s > 0) return series;
     series.times_s = times_of(volumes);
@@ -571,9 +568,7 @@ void add_structures(VelocityVolumes& series, const std::vector<const echolux_vol
     for (const echolux_volume* volume : volumes)
         require_structure_of(series, volume->volume->grid, std::ssize(volumes), "structures");
     series.structure = volumes.front()->volume->grid;
-    series.power = [volumes](std::int64_t i) {
-        return linear_intensity(*volumes.at(static_cast<std::size_t>(i))->volume);
-    };
+    series.power = [volumes](std::int64_t i) { return linear_intensity(*volumes.at(index(i))->volume); };
 }
 
 // Writes one value per row of the result. NULL arrays are skipped.

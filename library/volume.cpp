@@ -2,6 +2,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "compute/indexing.h"
 #include "engine/analysis/intensity.h"
 #include "engine/memory.h"
 #include "engine/offline/recoder.h"
@@ -32,7 +33,7 @@ VolumeGrid grid_from(const echolux_grid& given) {
         1e15) {
         throw BadArgument("is larger than the available memory", "grid");
     }
-    for (int i = 0; i < 3; ++i) grid.spacing_um[static_cast<std::size_t>(i)] = given.spacing_um[i];
+    for (int i = 0; i < 3; ++i) grid.spacing_um[index(i)] = given.spacing_um[i];
     grid.first_depth_um = given.first_depth_um;
     grid.scale = given.scale == 0 ? 1 : given.scale;
     grid.offset = given.offset;
@@ -57,11 +58,11 @@ std::vector<std::byte> packed(const VolumeGrid& grid, const std::byte* from, std
     if (!fits(grid.b_scans, slice, b_stride, bytes)) throw BadArgument("do not hold the volume", "bytes");
     // Check before allocating, since the size comes from the caller.
     require_memory(grid.bytes(), "volume", "pass it in parts");
-    std::vector<std::byte> voxels(static_cast<std::size_t>(grid.bytes()));
+    std::vector<std::byte> voxels(index(grid.bytes()));
     std::byte* to = voxels.data();
     for (std::int64_t b = 0; b < grid.b_scans; ++b) {
         for (std::int64_t a = 0; a < grid.a_scans; ++a, to += line) {
-            std::memcpy(to, from + b * b_stride + a * a_stride, static_cast<std::size_t>(line));
+            std::memcpy(to, from + b * b_stride + a * a_stride, index(line));
         }
     }
     return voxels;
@@ -221,7 +222,7 @@ VolumeGrid level_of(const TimePoints& points, std::int64_t time_point, std::int6
     if (level < 0 || level >= std::ssize(all)) {
         throw BadArgument("the file has levels 0 to " + std::to_string(std::ssize(all) - 1), "level");
     }
-    return all[static_cast<std::size_t>(level)];
+    return all[index(level)];
 }
 
 // Voxels [begin, end) of a region; an `end` of 0 means all up to the last.
@@ -298,8 +299,7 @@ echolux_status echolux_series_read_region(const echolux_series* series, int64_t 
         const std::int64_t needed = (box.depth.end - box.depth.begin) * (box.a_scans.end - box.a_scans.begin) *
                                     (box.b_scans.end - box.b_scans.begin) * bytes_of(grid.type);
         auto* to = &required(static_cast<std::byte*>(voxels), "voxels");
-        if (bytes != static_cast<std::size_t>(needed))
-            throw BadArgument("are not those of the region", "bytes", std::to_string(needed));
-        std::ranges::copy(points.read_part(time_point, static_cast<std::size_t>(wanted.level), box), to);
+        if (bytes != index(needed)) throw BadArgument("are not those of the region", "bytes", std::to_string(needed));
+        std::ranges::copy(points.read_part(time_point, index(wanted.level), box), to);
     });
 }

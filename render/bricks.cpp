@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compute/indexing.h"
 #include "compute/place.h"
 #include "render/vk/queue.h"
 #include "shaders/spirv.h"
@@ -148,7 +149,7 @@ BrickPeaks::BrickPeaks(const gpu::Device& device, const Bricks& bricks, const Vo
 std::size_t BrickPeaks::bytes(const VolumeGrid& grid, int edge) {
     constexpr std::int64_t word = 4;
     const std::int64_t bytes = peaks_of(grid.depth, edge) * grid.a_scans * grid.b_scans * bytes_of(grid.type);
-    return static_cast<std::size_t>((bytes + word - 1) / word * word);
+    return index((bytes + word - 1) / word * word);
 }
 
 bool BrickPeaks::fit(const gpu::Device& device, const VolumeGrid& grid, int edge) {

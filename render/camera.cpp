@@ -9,6 +9,7 @@
 #include <numbers>
 #include <utility>
 
+#include "compute/indexing.h"
 #include "render/view/view.h"
 
 namespace echolux {
@@ -176,7 +177,7 @@ View settled(View view, const glm::dvec3& extent) {
 }
 
 void shift_target(View& view, const glm::dvec3& by) {
-    for (int axis = 0; axis < 3; ++axis) view.target_um[static_cast<std::size_t>(axis)] += by[axis];
+    for (int axis = 0; axis < 3; ++axis) view.target_um[index(axis)] += by[axis];
 }
 
 }  // namespace
@@ -377,8 +378,7 @@ std::vector<View> eyes_of(const View& view) {
 std::vector<std::byte> joined(const View& view, PictureBits bits, std::vector<std::vector<std::byte>> eyes) {
     if (view.stereo == Stereo::off) return std::move(eyes.front());
     if (view.stereo == Stereo::anaglyph) return anaglyph(bits, std::move(eyes));
-    return side_by_side(rgba_channels * static_cast<std::size_t>(bits) / 8 * static_cast<std::size_t>(view.width / 2),
-                        eyes);
+    return side_by_side(rgba_channels * static_cast<std::size_t>(bits) / 8 * index(view.width / 2), eyes);
 }
 
 }  // namespace echolux

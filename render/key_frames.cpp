@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 
 namespace echolux {
@@ -82,7 +83,7 @@ Value Track::at(double time_s) const {
     if (after == keys_.begin()) return keys_.front().second;
     const auto before = after - 1;
     if (after == keys_.end() || !is_smooth_ || before->first == time_s) return before->second;
-    const auto i = static_cast<std::size_t>(before - keys_.begin());
+    const auto i = index(before - keys_.begin());
     if (eases_[i] == Ease::hold) return before->second;
     const std::vector<double> from = parts_of(before->second);
     const std::vector<double> to = parts_of(after->second);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "compute/indexing.h"
 #include "shaders/spirv.h"
 
 namespace echolux {
@@ -36,7 +37,7 @@ RaycastConstants constants_of(const LightSources& sources) {
     RaycastConstants constants{};
     for (const int i : {shared::constant_rolling, shared::constant_cut, shared::constant_heights,
                         shared::constant_paged, shared::constant_channels, shared::constant_second}) {
-        constants[static_cast<std::size_t>(i)] = sources.constants[static_cast<std::size_t>(i)];
+        constants[index(i)] = sources.constants[index(i)];
     }
     const bool is_surface = mode_while_cast(sources.view) == ViewMode::isosurface;
     constants[shared::constant_mode] = is_surface ? shared::mode_isosurface : shared::mode_composite;
@@ -199,7 +200,7 @@ RaycastConstants majorant_constants(const LightSources& sources) {
     RaycastConstants constants{};
     for (const int i :
          {shared::constant_flow, shared::constant_paged, shared::constant_channels, shared::constant_isosurface}) {
-        constants[static_cast<std::size_t>(i)] = sources.constants[static_cast<std::size_t>(i)];
+        constants[index(i)] = sources.constants[index(i)];
     }
     return constants;
 }

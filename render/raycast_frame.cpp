@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "render/annotations/annotations.h"
 #include "render/area_lights.h"
 #include "render/camera.h"
@@ -153,8 +154,8 @@ constexpr double plain_depth = 1.5;
 // Adds the faces of the clip box and the constant depth limits that clip anything.
 void add_box(std::vector<Plane>& cuts, const View& view, const VolumeGrid& grid, const glm::dvec3& extent) {
     for (int axis = 0; axis < 3; ++axis) {
-        double low = view.clip_low[static_cast<std::size_t>(axis)];
-        double high = view.clip_high[static_cast<std::size_t>(axis)];
+        double low = view.clip_low[index(axis)];
+        double high = view.clip_high[index(axis)];
         if (axis == 0 && view.top_from.empty()) low = std::max(low, depth_in_texture(grid, view.top_um));
         if (axis == 0 && view.bottom_from.empty()) high = std::min(high, depth_in_texture(grid, view.bottom_um));
         glm::dvec3 normal(0);
@@ -460,7 +461,7 @@ TransferTable label_table(const Channel& channel) {
     table.extinctions.resize(shared::channel_entries_of_one);
     table.colours.resize(shared::channel_entries_of_one);
     for (const TissueLabel& label : labels_of(channel)) {
-        const auto place = static_cast<std::size_t>(label.id);
+        const auto place = index(label.id);
         table.extinctions[place] = static_cast<float>(label.extinction);
         for (std::size_t i = 0; i < 3; ++i) {
             table.colours[place][i] =
@@ -556,7 +557,7 @@ static std::vector<ChannelLegend> channel_legends(const Shot& shot) {
 static int channels_constant(const Shot& shot) {
     int constant = static_cast<int>(shot.scene.channels.size());
     for (int i = 0; i < std::ssize(shot.scene.channels); ++i) {
-        const Channel& of = channel_of(shot, shot.scene.channels[static_cast<std::size_t>(i)]);
+        const Channel& of = channel_of(shot, shot.scene.channels[index(i)]);
         if (of.labels) constant |= 1 << (shared::channels_label_bit + i);
         if (shows_maximum(shot, of)) constant |= 1 << (shared::channels_maximum_bit + i);
     }
@@ -613,8 +614,7 @@ static shared::TraceFrame trace_frame(const Shot& shot) {
 // Stores the table of surface albedos by the cosine of the angle.
 void set_surface(shared::TraceFrame& frame, const SurfaceAlbedo& albedo) {
     frame.bricks.z = albedo.mean;
-    for (int i = 0; i < shared::albedo_steps; ++i)
-        frame.albedo[i / 4][i % 4] = albedo.of_cosine[static_cast<std::size_t>(i)];
+    for (int i = 0; i < shared::albedo_steps; ++i) frame.albedo[i / 4][i % 4] = albedo.of_cosine[index(i)];
 }
 
 static_assert(static_cast<int>(MajorantFault::half) == shared::fault_half &&
@@ -753,7 +753,7 @@ RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
     if (is_traced(shot)) {  // not supported by the path tracer
         for (const int i : {shared::constant_jitter, shared::constant_skip, shared::constant_light_volume,
                             shared::constant_rolling, shared::constant_planes}) {
-            constants[static_cast<std::size_t>(i)] = 0;
+            constants[index(i)] = 0;
         }
     }
     return constants;

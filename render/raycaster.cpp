@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "render/annotations/annotations.h"
 #include "render/camera.h"
 #include "render/denoiser.h"
@@ -64,20 +65,20 @@ constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = 
     types[shared::binding_majorants_target] = eStorageImage;
     types[shared::binding_majorant_ranges_target] = eStorageImage;
     for (int c = 0; c < shared::max_channels; ++c) {
-        types[static_cast<std::size_t>(shared::binding_channel_volumes + c)] = eCombinedImageSampler;
+        types[index(shared::binding_channel_volumes + c)] = eCombinedImageSampler;
     }
     for (const int i : {shared::binding_entries, shared::binding_extinction_peaks, shared::binding_channel_entries,
                         shared::binding_sky, shared::binding_curve_tables}) {
-        types[static_cast<std::size_t>(i)] = eStorageBuffer;
+        types[index(i)] = eStorageBuffer;
     }
     for (const int i : {shared::binding_path_albedo, shared::binding_path_normals, shared::binding_path_squares,
                         shared::binding_path_drawn}) {
-        types[static_cast<std::size_t>(i)] = eStorageImage;
+        types[index(i)] = eStorageImage;
     }
     for (const int i :
          {shared::binding_volume, shared::binding_previous, shared::binding_flow, shared::binding_previous_flow,
           shared::binding_heights, shared::binding_light_volume, shared::binding_cells}) {
-        types[static_cast<std::size_t>(i)] = eCombinedImageSampler;
+        types[index(i)] = eCombinedImageSampler;
     }
     return types;
 }();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "render/bricks.h"
 #include "render/camera.h"
@@ -515,7 +516,7 @@ SceneSerials Renderer::Parts::serials_of(const Subject& subject, std::uint64_t c
 std::vector<RayMeasure> Renderer::Parts::measures(const Shot& shot, const gpu::Chain& chain) {
     const CastPicture picture = raycaster.cast(shot, chain);
     const std::span<const std::byte> pixels = read_back.pixels(*picture.image);
-    std::vector<RayMeasure> measures(static_cast<std::size_t>(shot.region.width * shot.region.height));
+    std::vector<RayMeasure> measures(index(shot.region.width * shot.region.height));
     static_assert(sizeof(RayMeasure) == shared::measure_pixels * sizeof(shared::vec4));
     std::memcpy(measures.data(), pixels.data(), measures.size() * sizeof(RayMeasure));
     return measures;
@@ -529,7 +530,7 @@ std::vector<PathCounts> Renderer::Parts::path_counts(const Scene& scene, const V
                            gpu::share_of(chain, number == 0, number + 1 == view.paths));
         }
         const std::span<const std::byte> pixels = read_back.pixels(accumulation.mean);
-        std::vector<PathCounts> counts(static_cast<std::size_t>(view.width * view.height));
+        std::vector<PathCounts> counts(index(view.width * view.height));
         static_assert(sizeof(PathCounts) == sizeof(shared::vec4));
         std::memcpy(counts.data(), pixels.data(), counts.size() * sizeof(PathCounts));
         return counts;
@@ -799,11 +800,11 @@ void put_codes(std::span<const std::byte> levels, std::byte* codes) {
 // Copies the pixels of a tile into rows of the picture's full width. The first row is that of the tile.
 void place(std::span<std::byte> rows, std::int64_t width, PictureBits bits, const Region& tile,
            std::span<const std::byte> pixels) {
-    const std::size_t of_tile = pixels.size() / static_cast<std::size_t>(tile.height);
-    const std::size_t of_row = static_cast<std::size_t>(width) * bytes_per_pixel(bits);
-    std::byte* out = rows.data() + static_cast<std::size_t>(tile.left) * bytes_per_pixel(bits);
+    const std::size_t of_tile = pixels.size() / index(tile.height);
+    const std::size_t of_row = index(width) * bytes_per_pixel(bits);
+    std::byte* out = rows.data() + index(tile.left) * bytes_per_pixel(bits);
     for (std::int64_t row = 0; row < tile.height; ++row, out += of_row) {
-        const auto from = pixels.subspan(static_cast<std::size_t>(row) * of_tile, of_tile);
+        const auto from = pixels.subspan(index(row) * of_tile, of_tile);
         if (bits == PictureBits::sixteen)
             put_codes(from, out);
         else
@@ -815,7 +816,7 @@ void place(std::span<std::byte> rows, std::int64_t width, PictureBits bits, cons
 class Gathered {
   public:
     explicit Gathered(const View& view) : image_{view.width, view.height, {}} {
-        image_.pixels.reserve(static_cast<std::size_t>(view.width * view.height) * parts_of_pixel);
+        image_.pixels.reserve(index(view.width * view.height) * parts_of_pixel);
     }
 
     void add(const PictureRows& rows) {
@@ -977,7 +978,7 @@ std::vector<std::byte> Renderer::Parts::band_of(const Shot& band, PictureBits bi
                                                 const std::function<void(std::int64_t columns)>& done) {
     const PictureDepth depth = bits == PictureBits::sixteen ? PictureDepth::floats : PictureDepth::codes;
     const std::int64_t passes = passes_when_saved(band.view), width = band.view.width;
-    std::vector<std::byte> rows(static_cast<std::size_t>(width * band.region.height) * bytes_per_pixel(bits));
+    std::vector<std::byte> rows(index(width * band.region.height) * bytes_per_pixel(bits));
     Region tile = band.region;
     for (tile.left = 0; tile.left < width; tile.left += tile.width) {
         tile.width = std::min(max_columns, width - tile.left);

@@ -53,7 +53,7 @@ constexpr double um_per_mm = 1000;
 
 // Requires one pose per B-scan and no more planes than the shader supports.
 void check_poses(const std::vector<BScanPose>& poses, const VolumeGrid& volume) {
-    const auto count = static_cast<std::int64_t>(poses.size());
+    const auto count = std::ssize(poses);
     if (count == volume.b_scans && count <= shared::max_planes) return;
     throw Error(ErrorCode::bad_setting,
                 fmt::format("{} for {} in space, at most {} are possible", counted(count, "poses"),

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 
+#include "compute/indexing.h"
 #include "render/transfer_function.h"
 #include "render/view/curve.h"
 #include "render/vk/memory.h"
@@ -108,8 +109,7 @@ gpu::DeviceImage flow_colours(const gpu::Device& device, gpu::Queue& queue, cons
     for (std::size_t i = 0; i < entries; ++i) {
         const glm::dvec3 colour = colour_at(map, static_cast<double>(i) / (entries - 1));
         for (int channel = 0; channel < 3; ++channel) {
-            colours[i][static_cast<std::size_t>(channel)] =
-                static_cast<std::uint8_t>(std::lround(255 * colour[channel]));
+            colours[i][index(channel)] = static_cast<std::uint8_t>(std::lround(255 * colour[channel]));
         }
     }
     gpu::DeviceImage image(device,
@@ -201,12 +201,11 @@ namespace {
 // not depend on the compiler's order of operations.
 class Pattern {
   public:
-    explicit Pattern(int edge)
-        : edge_(edge), member_(static_cast<std::size_t>(edge * edge)), crowding_(member_.size()) {
+    explicit Pattern(int edge) : edge_(edge), member_(index(edge * edge)), crowding_(member_.size()) {
         constexpr double width = 1.5;  // in pixels, of the Gaussian (value of Ulichney)
         for (int y = -reach; y <= reach; ++y) {
             for (int x = -reach; x <= reach; ++x) {
-                weight_[static_cast<std::size_t>((y + reach) * (2 * reach + 1) + x + reach)] =
+                weight_[index((y + reach) * (2 * reach + 1) + x + reach)] =
                     std::llround(1e6 * std::exp(-0.5 * (x * x + y * y) / (width * width)));
             }
         }
@@ -224,7 +223,7 @@ class Pattern {
         for (int y = row - reach; y <= row + reach; ++y) {
             for (int x = column - reach; x <= column + reach; ++x) {
                 const int at = (y & (edge_ - 1)) * edge_ + (x & (edge_ - 1));
-                crowding_[static_cast<std::size_t>(at)] += to ? *weight : -*weight;
+                crowding_[index(at)] += to ? *weight : -*weight;
                 ++weight;
             }
         }

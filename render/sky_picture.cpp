@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 namespace {
@@ -32,7 +33,7 @@ glm::dvec3 light_of(std::int64_t columns, std::int64_t rows, int channels, std::
     glm::dvec3 sum(0);
     for (std::int64_t y = row * edge; y < bottom; ++y) {
         for (std::int64_t x = column * edge; x < right; ++x) {
-            const auto* pixel = &codes[static_cast<std::size_t>((y * columns + x) * channels)];
+            const auto* pixel = &codes[index((y * columns + x) * channels)];
             for (int i = 0; i < 3; ++i) sum[i] += light[pixel[channels < 3 ? 0 : i]];
         }
     }
@@ -66,8 +67,7 @@ SkyPicture sky_picture(std::int64_t columns, std::int64_t rows, int channels, st
         throw Error(ErrorCode::bad_setting, "is not a picture", "view.sky_picture", "choose a PNG file");
     }
     std::array<double, 256> light{};
-    for (int code = 0; code < 256; ++code)
-        light[static_cast<std::size_t>(code)] = light_of_code(static_cast<std::uint8_t>(code));
+    for (int code = 0; code < 256; ++code) light[index(code)] = light_of_code(static_cast<std::uint8_t>(code));
     const std::int64_t edge = pixels_per_texel(columns);
     SkyPicture sky{.columns = (columns + edge - 1) / edge, .rows = (rows + edge - 1) / edge, .texels = {}, .mean = 0};
     std::vector<double> powers;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "render/camera.h"
 #include "render/view/curve.h"
@@ -221,7 +222,7 @@ TransferNode seen_at(const TransferFunction& function, const PlanePoint& at) {
 PlaneTable plane_table(const TransferFunction& function, int values) {
     const TransferPlane& plane = *function.plane;
     const PlaneReach reach = reach_of(function);
-    const auto columns = static_cast<std::size_t>(values);
+    const auto columns = index(values);
     PlaneTable table{std::vector<PlaneEntry>(columns * shared::second_rows), std::vector<float>(columns)};
     for (std::size_t i = 0; i < columns; ++i) {
         const double level = static_cast<double>(i) / (values - 1);

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "engine/build.h"
 #include "engine/io/atomic_file.h"
@@ -301,11 +302,11 @@ FigurePanel map_panel(const LayerMap& map, const VolumeGrid& grid, const FigureS
     const ColourMap colours = colour_map("viridis");
     const std::int64_t cell = map_fineness(grid);
     const std::int64_t width = cell * grid.a_scans, height = cell * grid.b_scans;
-    Picture picture{width, height, 3, std::vector<std::uint8_t>(static_cast<std::size_t>(3 * width * height)), {}};
+    Picture picture{width, height, 3, std::vector<std::uint8_t>(index(3 * width * height)), {}};
     for (std::int64_t y = 0; y < height; ++y) {
         const std::int64_t b = grid.b_scans - 1 - y / cell;  // the last B-scan is the top row
         for (std::int64_t x = 0; x < width; ++x) {
-            const auto place = static_cast<std::size_t>(b * grid.a_scans + x / cell);
+            const auto place = index(b * grid.a_scans + x / cell);
             const float value = map.values[place];
             const bool is_ambiguous = !map.ambiguous.empty() && map.ambiguous[place] != 0 && std::isfinite(value);
             put(picture, x, y, is_ambiguous && is_in_hatching(x, y) ? white : colour_of(value, range, colours));

@@ -16,6 +16,7 @@
 #include "compute/calibrate/mirrors.h"
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
 #include "compute/plan/tables.h"
@@ -45,7 +46,7 @@ struct RawPart {
 
 RawPart read_part(SpectraReader& reader, std::int64_t first, std::int64_t b_scans) {
     RawPart part;
-    part.bytes.resize(static_cast<std::size_t>(b_scans * reader.bytes_per_b_scan()));
+    part.bytes.resize(index(b_scans * reader.bytes_per_b_scan()));
     reader.read(0, first, b_scans, part.bytes);
     part.block.data = part.bytes.data();
     part.block.bytes = std::ssize(part.bytes);
@@ -210,7 +211,7 @@ Figure picture_of(const ProbedBlock& probe, const Interval& rows) {
 
 std::vector<double> mean_level(const ProbedBlock& probe, const DispersionSearch& search) {
     const std::int64_t end = search.line_end > 0 ? search.line_end : probe.grid.a_scans;
-    std::vector<double> level(static_cast<std::size_t>(probe.grid.depth), 0.0);
+    std::vector<double> level(index(probe.grid.depth), 0.0);
     for (std::int64_t a = search.line_begin; a < end; ++a) {
         const float* line = values_of(probe) + a * probe.grid.depth;
         for (std::size_t z = 0; z < level.size(); ++z) {
@@ -281,7 +282,7 @@ void plot_noise(const std::filesystem::path& path, const std::vector<double>& fl
                 const std::string& unit) {
     const std::vector<double> level = decibels_of(floor, 1);
     const std::int64_t begin = first_row_past_zero_delay(std::ssize(floor));
-    ValueRange range = range_with_margin(std::span(level).subspan(static_cast<std::size_t>(begin)));
+    ValueRange range = range_with_margin(std::span(level).subspan(index(begin)));
     const double min_span = std::max(6.0, range.high - range.low);  // so that a flat floor looks flat
     range = {range.low - min_span / 2, range.high + min_span / 2};
     FigurePanel panel = curve_panel(axis_across("Depth bin", "", {0, static_cast<double>(floor.size() - 1)}),
@@ -677,7 +678,7 @@ struct Lines {
 
     std::int64_t count() const { return std::ssize(counts) / samples; }
     std::vector<double> mean() const {
-        std::vector<double> mean(static_cast<std::size_t>(samples));
+        std::vector<double> mean(index(samples));
         for (std::size_t i = 0; i < counts.size(); ++i) mean[i % mean.size()] += double{counts[i]};
         for (double& value : mean) value /= static_cast<double>(count());
         return mean;

@@ -9,6 +9,7 @@
 #include "app/open/show_opened.h"
 #include "app/seconds_since.h"
 #include "compute/counted.h"
+#include "compute/indexing.h"
 #include "engine/analysis/figures.h"
 #include "engine/analysis/tissue_structure.h"
 #include "engine/interval.h"
@@ -30,7 +31,7 @@ struct PictureQuality {
 
 // Uses the luminance (Rec. 709) of every pixel.
 PictureQuality quality_of(const Picture& picture) {
-    const auto channels = static_cast<std::size_t>(picture.channels);
+    const auto channels = index(picture.channels);
     std::vector<int> grays;
     for (std::size_t i = 0; i + channels <= picture.pixels.size(); i += channels) {
         const std::uint8_t* p = picture.pixels.data() + i;
@@ -108,7 +109,7 @@ DemoLine layer_line(const Layers& layers, const Truth& truth) {
     for (std::size_t n = 0; n < layers.boundaries.size(); ++n) {
         for (std::int64_t b = 0; b < layers.b_scans; ++b) {
             for (std::int64_t a = 0; a < layers.a_scans; ++a) {
-                const float found = layers.boundaries[n][static_cast<std::size_t>(b * layers.a_scans + a)];
+                const float found = layers.boundaries[n][index(b * layers.a_scans + a)];
                 errors.push_back(
                     std::abs(static_cast<double>(found) - truth.boundary_bin(static_cast<std::int64_t>(n), a, b)));
             }

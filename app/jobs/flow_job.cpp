@@ -16,6 +16,7 @@
 #include "app/open/open_volume.h"
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "engine/analysis/intensity.h"
 #include "engine/flow/time_series.h"
@@ -69,7 +70,7 @@ void require_sense(const VesselFlow& vessel) {
 double snr_of(const VolumeGrid& grid, const std::vector<float>& power, const VesselFlow& vessel) {
     const double lumen = std::max(vessel.mean_within(power), 1e-30);
     if (grid.unit == "dB above noise floor") return 10 * std::log10(lumen);
-    std::vector<double> rows(static_cast<std::size_t>(grid.depth));
+    std::vector<double> rows(index(grid.depth));
     for (std::size_t k = 0; k < power.size(); ++k) {
         if (std::isfinite(power[k])) rows[k % rows.size()] += static_cast<double>(power[k]);
     }
@@ -120,7 +121,7 @@ double volume_s(const VelocityVolumes& series) {
 }
 
 double began_s(const VelocityVolumes& series, std::int64_t number) {
-    if (!series.times_s.empty()) return series.times_s.at(static_cast<std::size_t>(number)) - series.times_s.front();
+    if (!series.times_s.empty()) return series.times_s.at(index(number)) - series.times_s.front();
     return series.step_s > 0 || series.count == 1 ? static_cast<double>(number) * series.step_s : unknown;
 }
 
@@ -484,7 +485,7 @@ class VelocitySeries {
     const VolumeGrid& grid() const { return inputs_.front()->header().grid; }
 
     std::vector<float> read(std::int64_t number) const {
-        const auto& [input, time_point] = points_.at(static_cast<std::size_t>(number));
+        const auto& [input, time_point] = points_.at(index(number));
         return axial_velocities({grid(), input->read(time_point, {0, grid().b_scans}), {}});
     }
 

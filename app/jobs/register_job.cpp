@@ -16,6 +16,7 @@
 #include "app/open/open_volume.h"
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "engine/build.h"
 #include "engine/io/atomic_file.h"
@@ -147,7 +148,7 @@ class VolumesIn {
 };
 
 std::vector<RowShift> at_rest(std::int64_t b_scans) {
-    return std::vector<RowShift>(static_cast<std::size_t>(b_scans), RowShift{.quality = 1});
+    return std::vector<RowShift>(index(b_scans), RowShift{.quality = 1});
 }
 
 // A registration: options, intermediate state and results.

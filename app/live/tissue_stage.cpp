@@ -7,6 +7,7 @@
 
 #include "app/seconds_since.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/place.h"
 #include "compute/reconstructor.h"
@@ -144,7 +145,7 @@ namespace {
 
 void make_fit(Volume& volume, const VolumeGrid& grid) {
     volume.grid = grid;
-    const auto bytes = static_cast<std::size_t>(grid.bytes());
+    const auto bytes = index(grid.bytes());
     if (volume.voxels.size() == bytes) return;
     require_memory(grid.bytes(), "a volume between reconstruction and display", "take a smaller volume");
     volume.voxels.assign(bytes, std::byte{});
@@ -166,7 +167,7 @@ void copy_lines(const Volume& from, const Place& to, const std::optional<Peaks>&
                        a * place.a_scan_bytes;
             };
             const std::byte* line = from.voxels.data() + b * grid.b_scan_bytes() + a * grid.a_scan_bytes();
-            std::memcpy(at(to), line, static_cast<std::size_t>(grid.a_scan_bytes()));
+            std::memcpy(at(to), line, index(grid.a_scan_bytes()));
             if (peaks) store_peaks(grid.type, line, grid.depth, peaks->depths, at(peaks->place));
         }
     });

@@ -178,7 +178,7 @@ void add_time_facts(const SeriesFile& file, std::vector<Fact>& facts) {
             facts.push_back({"last time", header.times_s.back(), "s", ""});
         }
     }
-    const auto levels = static_cast<std::int64_t>(file.levels().size());
+    const auto levels = std::ssize(file.levels());
     if (levels > 1) facts.push_back({"levels", levels, "", "the same volume at decreasing resolution"});
 }
 

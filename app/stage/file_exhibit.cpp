@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 
 namespace echolux {
@@ -108,7 +109,7 @@ std::optional<FileExhibit::OnDevice> FileExhibit::coarse_one() {
     const auto is_small = [](const VolumeGrid& grid) { return grid.bytes() <= max_coarse_bytes; };
     const auto level = std::ranges::find_if(levels, is_small);
     if (level == levels.end()) return {};
-    return on_device(voxels_of(series, step, static_cast<std::size_t>(level - levels.begin())), -1);
+    return on_device(voxels_of(series, step, index(level - levels.begin())), -1);
 }
 
 // Used by one thread at a time: first the constructor's, then the loading thread.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "engine/io/image_header.h"
 #include "render/camera.h"
 
@@ -120,7 +121,7 @@ View pane_view(const View& view, const PaneWanted& wanted) {
     forget_cuts(pane, projects);
     pane.show = projects ? Shown::en_face : Shown::slice;
     pane.plane = plane_of(wanted.kind);
-    pane.plane_offset_um = wanted.cross_um[static_cast<std::size_t>(axis_across(wanted.kind))];
+    pane.plane_offset_um = wanted.cross_um[index(axis_across(wanted.kind))];
     static_cast<Pose&>(pane) = Pose{};
     pane.zoom = wanted.look.zoom * margin;
     pane.target_um.assign(wanted.look.centre_um.begin(), wanted.look.centre_um.end());
@@ -163,7 +164,7 @@ glm::dvec3 from_centre(std::span<const double> place, const VolumeGrid& grid) {
 bool lies_in(PaneKind section, const std::array<double, 3>& cross_um, std::span<const double> places,
              const VolumeGrid& grid) {
     constexpr double near_edges = 0.75;  // of a voxel, on both sides
-    const auto axis = static_cast<std::size_t>(axis_across(section));
+    const auto axis = index(axis_across(section));
     for (std::size_t at = 0; at + 3 <= places.size(); at += 3) {
         const double off = from_centre(places.subspan(at, 3), grid)[static_cast<int>(axis)] - cross_um[axis];
         if (std::abs(off) > near_edges * voxel_edges(grid)[axis]) return false;
@@ -176,7 +177,7 @@ std::array<double, 3> kept_inside(const std::array<double, 3>& place, const Volu
     const std::array<double, 3> edges = voxel_edges(grid);
     std::array<double, 3> inside = place;
     for (int axis = 0; axis < 3; ++axis) {
-        const auto i = static_cast<std::size_t>(axis);
+        const auto i = index(axis);
         const double most = std::max(0.0, half[axis] - 0.5 * edges[i]);
         inside[i] = std::clamp(inside[i], -most, most);
     }
@@ -185,7 +186,7 @@ std::array<double, 3> kept_inside(const std::array<double, 3>& place, const Volu
 
 std::int64_t voxel_index(double from_centre, const VolumeGrid& grid, int axis) {
     const std::array<std::int64_t, 3> sizes{grid.depth, grid.a_scans, grid.b_scans};
-    const auto i = static_cast<std::size_t>(axis);
+    const auto i = index(axis);
     const double index = from_centre / voxel_edges(grid)[i] + 0.5 * static_cast<double>(sizes[i]) - 0.5;
     return std::clamp<std::int64_t>(std::llround(index), 0, sizes[i] - 1);
 }
@@ -222,7 +223,7 @@ SideLetters letters_of(const View& section, const VolumeGrid& grid, const std::s
         glm::dvec3 along(0);
         along[axis] = volume_extent(grid)[axis];
         const glm::dvec2 by = pixel_of(section, grid, along) - middle;
-        const char letter = orientation[static_cast<std::size_t>(axis)];
+        const char letter = orientation[index(axis)];
         const std::string here(1, letter), there = opposite_side(letter);
         if (std::abs(by.x) > 1 && std::abs(by.x) > std::abs(by.y)) {
             letters.right = by.x > 0 ? here : there;

@@ -9,6 +9,7 @@
 #include "app/open/show_opened.h"
 #include "compute/calibrate/calibrate.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/missing_voxels.h"
 #include "compute/plan/choices.h"
 #include "compute/reconstructor.h"
@@ -96,7 +97,7 @@ std::int64_t KeptTime::step() const {
 
 double KeptTime::ago_s() const {
     if (volumes().empty()) return 0;
-    return volumes().back().stamp.time_s - volumes()[static_cast<std::size_t>(step())].stamp.time_s;
+    return volumes().back().stamp.time_s - volumes()[index(step())].stamp.time_s;
 }
 
 void KeptTime::pause() {
@@ -112,7 +113,7 @@ void KeptTime::resume() {
 void KeptTime::go_to(std::int64_t step) {
     if (volumes().empty()) return;
     const std::int64_t last = std::ssize(volumes()) - 1;
-    const std::uint64_t meant = volumes()[static_cast<std::size_t>(std::clamp<std::int64_t>(step, 0, last))].serial;
+    const std::uint64_t meant = volumes()[index(std::clamp<std::int64_t>(step, 0, last))].serial;
     const std::shared_ptr<const KeptHold> hold = path_.hold_kept();
     now_ = path_.kept();
     const auto next = std::ranges::lower_bound(volumes(), meant, {}, &KeptVolume::serial);

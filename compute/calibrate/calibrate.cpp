@@ -29,7 +29,7 @@ ProbedBlock probed(const ReconstructionSpec& given, const Recipe& recipe, const 
 
     const auto reconstructor = plan_on_cpu(spec);
     ProbedBlock probe{reconstructor->grid(), {}};
-    probe.voxels.resize(static_cast<std::size_t>(probe.grid.bytes()));
+    probe.voxels.resize(index(probe.grid.bytes()));
     reconstructor->wait(reconstructor->submit(first, packed_place(probe.voxels.data(), probe.grid)));
     return probe;
 }
@@ -94,15 +94,15 @@ CommonFringe strongest_common_fringe(const ReconstructionSpec& spec, const Block
 
     const std::int64_t depth = probe.grid.depth;
     const auto lines = static_cast<double>(probe.grid.a_scans * probe.grid.b_scans);
-    std::vector<std::complex<double>> mean(static_cast<std::size_t>(depth));
+    std::vector<std::complex<double>> mean(index(depth));
     std::vector<double> power(mean.size());
     for (std::int64_t i = 0; i < probe.grid.voxels(); ++i) {
         const std::complex<double> bin(bins[i]);
-        const auto z = static_cast<std::size_t>(i % depth);
+        const auto z = index(i % depth);
         mean[z] += bin / lines;
         power[z] += std::norm(bin) / lines;
     }
-    const auto begin = static_cast<std::size_t>(first_row_past_zero_delay(depth));
+    const auto begin = index(first_row_past_zero_delay(depth));
     std::vector<double> sorted(power.begin() + static_cast<std::ptrdiff_t>(begin), power.end());
     if (sorted.empty()) return {};
     std::nth_element(sorted.begin(), sorted.begin() + std::ssize(sorted) / 2, sorted.end());

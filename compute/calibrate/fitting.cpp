@@ -5,6 +5,7 @@
 #include <numbers>
 #include <utility>
 
+#include "compute/indexing.h"
 #include "compute/plan/choices.h"
 
 namespace echolux {
@@ -46,7 +47,7 @@ std::vector<double> solved(std::vector<std::vector<double>> rows) {
 
 PolynomialFit::PolynomialFit(std::span<const double> x, std::span<const double> y, std::span<const double> weights,
                              std::int64_t order) {
-    const auto terms = static_cast<std::size_t>(order) + 1;
+    const auto terms = index(order) + 1;
     std::vector<std::vector<double>> normal(terms, std::vector<double>(terms + 1, 0.0));
     for (std::size_t p = 0; p < x.size(); ++p) {
         const std::vector<double> t = basis_at(x[p], terms - 1);
@@ -115,8 +116,7 @@ double min_along(const ValuesAt& f, double centre, double range) {
         if (i != 0) places.push_back(centre + range * i / half);
     }
     const std::vector<double> values = f(places);
-    const double best =
-        places[static_cast<std::size_t>(std::min_element(values.begin(), values.end()) - values.begin())];
+    const double best = places[index(std::min_element(values.begin(), values.end()) - values.begin())];
     const auto at = [&](double place) { return f({place}).front(); };
     return golden_section(at, best - range / half, best + range / half);
 }

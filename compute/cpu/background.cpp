@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "compute/indexing.h"
 #include "compute/missing_voxels.h"
 #include "compute/parallel_for.h"
 #include "compute/steps/sample.h"
@@ -49,15 +50,15 @@ FrameBackground::FrameBackground(Background mode, const LineFormat& lines, const
                                  const Calibration& calibration, double running_alpha, std::int64_t max_frames)
     : mode_(mode), lines_(lines), lines_per_frame_(geometry.lines_per_b_scan()), frames_per_b_scan_(geometry.b_repeats),
       running_alpha_(running_alpha) {
-    const auto samples = static_cast<std::size_t>(lines.samples());
+    const auto samples = index(lines.samples());
     const bool each = found_for_each_frame(mode);
-    const std::size_t frames = each ? static_cast<std::size_t>(max_frames) : 1;
+    const std::size_t frames = each ? index(max_frames) : 1;
     whole_.assign(frames * samples, 0.0f);
     rest_.assign(frames * samples, 0.0f);
     if (mode == Background::stored) split(calibration.background.data(), lines.samples());
     if (each) found_.resize(whole_.size());
     if (mode == Background::running) running_.resize(samples);
-    if (mode == Background::median) columns_.resize(frames * static_cast<std::size_t>(lines_per_frame_));
+    if (mode == Background::median) columns_.resize(frames * index(lines_per_frame_));
 }
 
 BackgroundLine FrameBackground::of(std::int64_t frame) const {
@@ -68,8 +69,8 @@ BackgroundLine FrameBackground::of(std::int64_t frame) const {
 void FrameBackground::split(const double* background, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
         const SplitBackground parts(background[i]);
-        whole_[static_cast<std::size_t>(i)] = parts.whole;
-        rest_[static_cast<std::size_t>(i)] = parts.rest;
+        whole_[index(i)] = parts.whole;
+        rest_[index(i)] = parts.rest;
     }
 }
 
@@ -130,7 +131,7 @@ void FrameBackground::blend(const Block& block, std::int64_t frames) {
         const RunningMean step{begins && f == 0 ? 1 : running_alpha_};
         double* found = found_.data() + f * samples;
         for (std::int64_t p = 0; p < samples; ++p) {
-            double& running = running_[static_cast<std::size_t>(p)];
+            double& running = running_[index(p)];
             running = step(running, found[p]);
             found[p] = running;
         }

@@ -11,6 +11,7 @@
 
 #include "compute/error.h"
 #include "compute/fft/fft.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 
 namespace echolux {
@@ -28,7 +29,7 @@ double seconds_of(const std::function<void()>& work) {
 Ceiling memory_copy(const CeilingEffort& effort) {
     constexpr std::int64_t piece = std::int64_t{1} << 20;
     const std::int64_t bytes = std::max(piece, effort.bytes / 2 / piece * piece);
-    const std::vector<std::byte> from(static_cast<std::size_t>(bytes), std::byte{1});
+    const std::vector<std::byte> from(index(bytes), std::byte{1});
     std::vector<std::byte> to(from.size());
     const auto copy = [&] {
         parallel_for(0, bytes / piece,
@@ -42,7 +43,7 @@ Ceiling memory_copy(const CeilingEffort& effort) {
 Ceiling memory_read(const CeilingEffort& effort) {
     constexpr std::int64_t piece = std::int64_t{1} << 17;  // in words
     const std::int64_t pieces = std::max<std::int64_t>(1, effort.bytes / 8 / piece);
-    const std::vector<std::uint64_t> words(static_cast<std::size_t>(pieces * piece), 1);
+    const std::vector<std::uint64_t> words(index(pieces * piece), 1);
     std::atomic<std::uint64_t> sum = 0;  // prevents the reads from being optimized away
     const auto read = [&] {
         parallel_for(0, pieces, [&](std::int64_t i) {
@@ -64,7 +65,7 @@ Ceiling transforms(std::int64_t length, const CeilingEffort& effort) {
     }
     const auto work = [&] {
         parallel_for(0, std::ssize(plans), [&](std::int64_t i) {
-            for (int n = 0; n < each; ++n) plans[static_cast<std::size_t>(i)]->execute();
+            for (int n = 0; n < each; ++n) plans[index(i)]->execute();
         });
     };
     return {"fft." + std::to_string(length), std::string(Fft::library()) + " alone, complex", "transforms/s",

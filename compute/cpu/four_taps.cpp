@@ -29,7 +29,7 @@ FourTaps::FourTaps(const ResampleTable& table, std::int64_t run) : table_(table)
 }
 
 void FourTaps::operator()(const float* spectrum, float* out) const {
-    const auto points = static_cast<std::int64_t>(table_.base.size());
+    const auto points = std::ssize(table_.base);
     const Resampled<taps> step{table_.base.data(), table_.weights.data()};
     std::int64_t j = run_ == 16 ? by_sixteens(spectrum, out) : run_ == 8 ? by_eights(spectrum, out) : 0;
     for (j = by_fours(spectrum, out, j); j < points; ++j) out[j] = step(spectrum, j);
@@ -66,7 +66,7 @@ void FourTaps::prepare_eights() {
 
 // The taps of a point are adjacent in memory, so four plain loads and a horizontal sum replace sixteen gathers.
 std::int64_t FourTaps::by_fours(const float* spectrum, float* out, std::int64_t from) const {
-    const auto points = static_cast<std::int64_t>(table_.base.size());
+    const auto points = std::ssize(table_.base);
     const std::int32_t* const base = table_.base.data();
     const float* const weights = table_.weights.data();
     std::int64_t j = from;
@@ -92,7 +92,7 @@ std::int64_t FourTaps::widest_run() {
 __attribute__((target("avx512f"))) std::int64_t FourTaps::by_sixteens(const float* spectrum, float* out) const {
     constexpr std::int64_t run_points = 16;
     constexpr int rounding = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-    const auto runs = static_cast<std::int64_t>(first_.size());
+    const auto runs = std::ssize(first_);
     const __m512i one = _mm512_set1_epi32(1);
     for (std::int64_t run = 0; run < runs; ++run) {
         const float* const from = spectrum + first_[index(run)];

@@ -48,7 +48,7 @@ namespace {
 constexpr std::int64_t margin = SplinePrefilter::reach + 1;
 
 std::size_t size(std::int64_t n) {
-    return static_cast<std::size_t>(n);
+    return index(n);
 }
 
 }  // namespace

@@ -37,10 +37,9 @@ void require_no_order(const CallerOrder& order) {
 
 Runner::Worker::Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables& tables, const BlockShape& shape,
                        const std::optional<FlowTables>& flow_tables)
-    : method(std::move(chosen)), voxels(tables), raw(static_cast<std::size_t>(method->lines_at_once())),
-      column(static_cast<std::size_t>(shape.frame_lines)) {
+    : method(std::move(chosen)), voxels(tables), raw(index(method->lines_at_once())), column(index(shape.frame_lines)) {
     constexpr std::int64_t mixed = 2;
-    lines.reserve(static_cast<std::size_t>(mixed * shape.joined));
+    lines.reserve(index(mixed * shape.joined));
     weights.reserve(lines.capacity());
     if (flow_tables) flow.emplace(*flow_tables);
     if (flow_tables && flow_tables->aligns) aligner.emplace(*flow_tables);
@@ -57,23 +56,23 @@ Runner::Runner(const ReconstructionSpec& spec, decltype(Stages::bins) on_bins)
                   spec.recipe.running_alpha, shape_.frames),
       on_bins_(std::move(on_bins)) {
     if (flow_grid_) flow_tables_ = flow_tables(spec, plain_.weight.sum, kept_);
-    const auto threads = static_cast<std::size_t>(thread_count());
+    const auto threads = index(thread_count());
     workers_.reserve(threads);
     for (std::size_t i = 0; i < threads; ++i)
         workers_.emplace_back(make_method_(), voxel_tables_, shape_, flow_tables_);
     if (needs_whole_b_scans(spec.recipe) || !mixes_.empty() || flow_grid_ || on_bins_) {
-        bins_.resize(static_cast<std::size_t>(shape_.lines() * voxel_tables_.depth));
+        bins_.resize(index(shape_.lines() * voxel_tables_.depth));
     }
     if (needs_frame_range(spec.recipe)) {
-        values_.resize(static_cast<std::size_t>(spec.block_b_scans * shape_.outputs_per_b_scan * voxel_tables_.depth));
+        values_.resize(index(spec.block_b_scans * shape_.outputs_per_b_scan * voxel_tables_.depth));
     }
     if (!flow_tables_) return;
     const std::int64_t positions = spec.block_b_scans * spec.geometry.a_scans;
-    if (flow_tables_->removes_bulk) bulk_.resize(static_cast<std::size_t>(positions * flow_tables_->repeats.pairs()));
-    if (flow_tables_->unwraps) phases_.resize(static_cast<std::size_t>(positions * voxel_tables_.depth));
+    if (flow_tables_->removes_bulk) bulk_.resize(index(positions * flow_tables_->repeats.pairs()));
+    if (flow_tables_->unwraps) phases_.resize(index(positions * voxel_tables_.depth));
     if (flow_tables_->method == FlowMethod::complex_decorrelation)
-        decorrelations_.resize(static_cast<std::size_t>(positions * voxel_tables_.depth));
-    compared_.assign(static_cast<std::size_t>(spec.block_b_scans), flow_tables_->repeats);
+        decorrelations_.resize(index(positions * voxel_tables_.depth));
+    compared_.assign(index(spec.block_b_scans), flow_tables_->repeats);
 }
 
 std::string Runner::backend() const {
@@ -107,8 +106,8 @@ Completion Runner::submit(const Block& block, const Places& places) {
 template <class Body>
 void Runner::deal(std::int64_t count, std::int64_t run, const Body& body) {
     std::atomic<std::int64_t> next{0};
-    parallel_for(0, static_cast<std::int64_t>(workers_.size()), [&](std::int64_t w) {
-        Worker& worker = workers_[static_cast<std::size_t>(w)];
+    parallel_for(0, std::ssize(workers_), [&](std::int64_t w) {
+        Worker& worker = workers_[index(w)];
         for (std::int64_t first = next.fetch_add(run); first < count; first = next.fetch_add(run)) {
             for (std::int64_t i = first; i < std::min(first + run, count); ++i) body(worker, i);
         }
@@ -125,7 +124,7 @@ void Runner::reconstruct_lines(const Block& block, const Use& use) {
     const std::int64_t lines_before = b_scans_before * spec_.geometry.b_repeats * shape_.frame_lines;
     deal(groups, std::max<std::int64_t>(1, run_of_lines / group), [&](Worker& worker, std::int64_t i) {
         const std::int64_t first = i * group;
-        const auto count = static_cast<std::size_t>(std::min(group, lines - first));
+        const auto count = index(std::min(group, lines - first));
         for (std::size_t l = 0; l < count; ++l) {
             const std::int64_t line = first + static_cast<std::int64_t>(l);
             const std::int64_t frame = line / shape_.frame_lines;
@@ -280,7 +279,7 @@ void Runner::store_frames(const Block& block, const Places& places) {
         const float* first = values_.data() + slice * slice_values;
         const auto [min, max] = std::minmax_element(first, first + slice_values);
         for (std::int64_t a = 0; a < grid_.a_scans; ++a) {
-            store_codes(worker, {first + a * depth, static_cast<std::size_t>(depth)}, {*min, *max}, block, places,
+            store_codes(worker, {first + a * depth, index(depth)}, {*min, *max}, block, places,
                         slice * grid_.a_scans + a);
         }
     });
@@ -385,7 +384,7 @@ float Runner::bulk_decorrelation(std::int64_t b) const {
     std::array<std::uint32_t, BulkDecorrelation::bins> counts{};
     for (std::int64_t i = b * voxels; i < (b + 1) * voxels; ++i) {
         const std::int32_t bin = BulkDecorrelation::bin_of(decorrelations_[index(i)]);
-        if (bin >= 0) ++counts[static_cast<std::size_t>(bin)];
+        if (bin >= 0) ++counts[index(bin)];
     }
     return BulkDecorrelation::median(counts.data());
 }
@@ -462,7 +461,7 @@ StagedRunner::StagedRunner(const ReconstructionSpec& spec, std::shared_ptr<const
     : spec_(spec), stages_(std::move(stages)), runner_(behind_the_stage(spec, *stages_), stages_->bins) {
     if (!stages_->spectra) return;
     const std::int64_t lines = spec.block_b_scans * lines_of_a_position(spec.geometry);
-    counts_.resize(static_cast<std::size_t>(lines * spec.geometry.samples));
+    counts_.resize(index(lines * spec.geometry.samples));
 }
 
 // Returns the block after the spectra callback.

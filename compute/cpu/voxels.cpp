@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "compute/cpu/four_taps.h"
+#include "compute/indexing.h"
 #include "compute/steps/depth.h"
 
 namespace echolux::cpu {
@@ -23,8 +24,7 @@ void store_each(std::span<const float> values, const Step& step, std::byte* targ
 
 }  // namespace
 
-VoxelLine::VoxelLine(const VoxelTables& tables)
-    : tables_(tables), mean_(static_cast<std::size_t>(tables.depth)), values_(mean_.size()) {}
+VoxelLine::VoxelLine(const VoxelTables& tables) : tables_(tables), mean_(index(tables.depth)), values_(mean_.size()) {}
 
 // Power, noise floor, quantity, then the reversal for depth_flip.
 std::span<const float> VoxelLine::values(const JoinedLines& joined) {

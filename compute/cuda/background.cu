@@ -10,6 +10,7 @@
 #include "compute/cuda/launch.h"
 #include "compute/cuda/line_pairs.h"
 #include "compute/cuda/memory.h"
+#include "compute/indexing.h"
 #include "compute/steps/sample.h"
 
 namespace echolux::cuda {
@@ -194,7 +195,7 @@ FrameBackground::FrameBackground(Background mode, const LineFormat& lines, const
         found_ = DeviceBuffer(max_frames * samples * std::int64_t{sizeof(double)});
         return;
     }
-    std::vector<float> whole(static_cast<std::size_t>(samples), 0.0f), rest = whole;
+    std::vector<float> whole(index(samples), 0.0f), rest = whole;
     for (std::size_t p = 0; mode == Background::stored && p < whole.size(); ++p) {
         const SplitBackground parts(calibration.background[p]);
         whole[p] = parts.whole;
@@ -230,7 +231,7 @@ void FrameBackground::find_mean(cudaStream_t stream, const std::byte* raw, std::
     // Calls add(columns, blocks, sums) with enough blocks to add one chunk of lines each.
     const auto by_chunks = [&](std::int64_t threads_of_a_frame, const auto& add) {
         const std::int64_t columns = blocks_for(threads_of_a_frame);
-        checked(cudaMemsetAsync(found_.data(), 0, static_cast<std::size_t>(count) * sizeof(double), stream),
+        checked(cudaMemsetAsync(found_.data(), 0, index(count) * sizeof(double), stream),
                 "clear the sums of the background");
         add(columns, static_cast<unsigned>(columns * chunks * frames), found_.as<unsigned long long>());
         mean_of_integers<<<blocks_for(count), threads_of_a_range, 0, stream>>>(found(), count,
@@ -270,8 +271,7 @@ void FrameBackground::find_median(cudaStream_t stream, const std::byte* raw, std
 void RunningState::take_over(const RunningState& before, int from, int current) {
     checked(cudaStreamWaitEvent(copying_, before.changed), "wait for the block before");
     checked(cudaStreamWaitEvent(copying_, changed), "wait for the block before");
-    checked(cudaMemcpyPeerAsync(mean.data(), current, before.mean.data(), from, static_cast<std::size_t>(mean.bytes()),
-                                copying_),
+    checked(cudaMemcpyPeerAsync(mean.data(), current, before.mean.data(), from, index(mean.bytes()), copying_),
             "take over the running background");
     checked(cudaEventRecord(changed, copying_), "pass on the running background");
 }

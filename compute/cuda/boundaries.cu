@@ -11,6 +11,7 @@
 #include "compute/cuda/entry.h"
 #include "compute/cuda/memory.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/tissue_on_gpu.h"
 
 namespace echolux::cuda {
@@ -50,7 +51,7 @@ class WholeSearch : public SurfaceSearchOnGpu {
         BlocksCut found;
         float greatest = 0;
         found.floor = std::min(floor_of_bins(greatest), tables_.most_floor);
-        const auto count = static_cast<std::size_t>(blocks_.count());
+        const auto count = index(blocks_.count());
         found.is_known.resize(count);
         found.has_tissue.resize(count);
         cut_blocks(found, std::max(static_cast<float>(found.floor) * 1e-3f, greatest * 1e-9f));
@@ -103,8 +104,7 @@ class WholeSearch : public SurfaceSearchOnGpu {
         const DeviceBuffer counts = buffer_of<unsigned>(values + 1);
         std::vector<unsigned> on_host(values + 1);
         const auto count = [&](bool lower, unsigned upper) {
-            checked(cudaMemsetAsync(counts.data(), 0, static_cast<std::size_t>(counts.bytes()), stream()),
-                    "clear counts");
+            checked(cudaMemsetAsync(counts.data(), 0, index(counts.bytes()), stream()), "clear counts");
             count_bits<<<blocks_for(bins), threads_of_a_range, 0, stream()>>>(
                 profiles_.as<float>(), bins, lower, upper, counts.as<unsigned>(), counts.as<unsigned>() + values);
             checked_launch("count bins");
@@ -147,7 +147,7 @@ class WholeSearch : public SurfaceSearchOnGpu {
                                places.as<float>(),
                                is_known.as<std::uint8_t>(),
                                has_tissue.as<std::uint8_t>()};
-        const std::size_t bytes = static_cast<std::size_t>(blocks_.bins + 1) * sizeof(double);
+        const std::size_t bytes = index(blocks_.bins + 1) * sizeof(double);
         constexpr std::size_t without_asking = 48 << 10;
         if (bytes > without_asking)
             checked(cudaFuncSetAttribute(cut_profiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -158,7 +158,7 @@ class WholeSearch : public SurfaceSearchOnGpu {
         fetch(found.is_known, is_known, 0, stream());
         fetch(found.has_tissue, has_tissue, 0, stream());
         for (std::int64_t k = 0; k < boundaries(); ++k) {
-            found.bins.emplace_back(static_cast<std::size_t>(blocks_.count()));
+            found.bins.emplace_back(index(blocks_.count()));
             fetch(found.bins.back(), places, k * blocks_.count(), stream());
         }
     }
@@ -198,7 +198,7 @@ class WholeSearch : public SurfaceSearchOnGpu {
     // Sweeps the boundaries. Returns the number of positions at the end of their candidates.
     std::int64_t sweep(float least_mean) {
         const auto moved = moved_.as<unsigned long long>();
-        checked(cudaMemsetAsync(moved_.data(), 0, static_cast<std::size_t>(moved_.bytes()), stream()), "clear numbers");
+        checked(cudaMemsetAsync(moved_.data(), 0, index(moved_.bytes()), stream()), "clear numbers");
         sweeps_.run(intensity_, has_signal_.as<std::uint8_t>(), least_mean);
         take_labels<<<blocks_for(lines_ * boundaries()), threads_of_a_range, 0, stream()>>>(
             volume(), maps(), sweeps_.labels().as<std::int32_t>(), sweeps_.is_ambiguous().as<std::uint8_t>(),
@@ -248,7 +248,7 @@ class WholeSearch : public SurfaceSearchOnGpu {
     }
 
     RowsFound fetched() {
-        const auto all = static_cast<std::size_t>(boundaries() * lines_);
+        const auto all = index(boundaries() * lines_);
         RowsFound found{std::vector<float>(all), std::vector<float>(all), std::vector<Reason>(all), 0};
         fetch(found.rows, places_, 0, stream());
         fetch(found.quality, sweeps_.quality(), 0, stream());
@@ -304,7 +304,7 @@ class SearchOnGpu : public BoundarySearch {
         sweeps_.run(intensity_.as<float>(), has_signal_.as<std::uint8_t>(), least_mean_);
         std::vector<SweptBoundary> found;
         for (std::int64_t k = 0; k < std::ssize(rows); ++k) {
-            const auto lines = static_cast<std::size_t>(lines_);
+            const auto lines = index(lines_);
             SweptBoundary one{std::vector<std::int32_t>(lines), std::vector<float>(lines),
                               std::vector<std::uint8_t>(lines)};
             fetch(one.labels, sweeps_.labels(), k * lines_, sweeps_.stream());

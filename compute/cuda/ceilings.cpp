@@ -9,6 +9,7 @@
 #include "compute/cuda/memory.h"
 #include "compute/cuda/transfers.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 namespace {
@@ -36,9 +37,7 @@ class ArrayOfBytes {
   public:
     explicit ArrayOfBytes(std::int64_t slices) {
         const cudaChannelFormatDesc byte = cudaCreateChannelDesc<unsigned char>();
-        checked(cudaMalloc3DArray(&array_, &byte,
-                                  make_cudaExtent(static_cast<std::size_t>(depth), static_cast<std::size_t>(a_scans),
-                                                  static_cast<std::size_t>(slices)),
+        checked(cudaMalloc3DArray(&array_, &byte, make_cudaExtent(index(depth), index(a_scans), index(slices)),
                                   cudaArraySurfaceLoadStore),
                 "hold a texture");
     }
@@ -71,9 +70,9 @@ class SeveralLinks {
 
     std::vector<double> from_host(std::int64_t count) {
         return rates(0, count, [&](Linked& one, std::int64_t) {
-            checked(cudaMemcpyAsync(one.memory.data(), one.host.data(), static_cast<std::size_t>(bytes()),
-                                    cudaMemcpyHostToDevice, one.stream),
-                    "copy memory");
+            checked(
+                cudaMemcpyAsync(one.memory.data(), one.host.data(), index(bytes()), cudaMemcpyHostToDevice, one.stream),
+                "copy memory");
         });
     }
 
@@ -93,7 +92,7 @@ class SeveralLinks {
     std::vector<double> rates(std::int64_t begin, std::int64_t end, const Enqueue& enqueue) {
         const auto each = [&](const auto& work) {
             for (std::int64_t i = begin; i < end; ++i) {
-                Linked& one = *linked_[static_cast<std::size_t>(i)];
+                Linked& one = *linked_[index(i)];
                 const CurrentDevice current(one.device);
                 work(one, i);
             }

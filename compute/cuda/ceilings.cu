@@ -9,6 +9,7 @@
 #include "compute/ceilings.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/toolkit.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 namespace {
@@ -43,7 +44,7 @@ class Clock {
 
 Enqueue copying(const void* from, void* to, std::int64_t bytes) {
     return [=](cudaStream_t stream) {
-        checked(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, stream), "copy memory");
+        checked(cudaMemcpyAsync(to, from, index(bytes), cudaMemcpyDefault, stream), "copy memory");
     };
 }
 
@@ -89,8 +90,7 @@ Enqueue writing(cudaSurfaceObject_t surface, int columns, int rows, int slices) 
 class Texture {
   public:
     Texture(int depth, int rows, int slices) {
-        const cudaExtent extent = make_cudaExtent(static_cast<std::size_t>(depth), static_cast<std::size_t>(rows),
-                                                  static_cast<std::size_t>(slices));
+        const cudaExtent extent = make_cudaExtent(index(depth), index(rows), index(slices));
         const cudaChannelFormatDesc byte = cudaCreateChannelDesc<unsigned char>();
         checked(cudaMalloc3DArray(&array_, &byte, extent, cudaArraySurfaceLoadStore), "hold a texture");
         cudaResourceDesc resource{};
@@ -120,7 +120,7 @@ void links(Clock& clock, const CeilingEffort& effort, const CeilingFound& found)
     const std::int64_t bytes = effort.bytes / 16 * 16;
     const auto amount = static_cast<double>(bytes);
     const PinnedBuffer host(bytes);
-    std::memset(host.data(), 0, static_cast<std::size_t>(bytes));
+    std::memset(host.data(), 0, index(bytes));
     const DeviceBuffer device = cuda::zeroed(bytes);
     found({"link.to_device", "pinned host memory to the GPU, copied", "B/s",
            clock.rates(amount, copying(host.data(), device.data(), bytes))});

@@ -11,6 +11,7 @@
 #include "compute/cuda/memory.h"
 #include "compute/cuda/over_block.cuh"
 #include "compute/cuda/toolkit.h"
+#include "compute/indexing.h"
 
 namespace echolux::cuda {
 namespace {
@@ -90,8 +91,8 @@ class EntropyOnGpu : public DepthEntropy {
     }
 
     void enqueue(const std::complex<float>* turns, std::int64_t count) {
-        checked(cudaMemcpyAsync(turns_.data(), turns, static_cast<std::size_t>(count * points_ * complex_bytes),
-                                cudaMemcpyHostToDevice, stream_),
+        checked(cudaMemcpyAsync(turns_.data(), turns, index(count * points_ * complex_bytes), cudaMemcpyHostToDevice,
+                                stream_),
                 "copy trial phases");
         const dim3 blocks(blocks_for(lines_ * points_), static_cast<unsigned>(count));
         turn_spectra<<<blocks, threads_of_a_range, 0, stream_>>>(spectra_.as<float2>(), turns_.as<float2>(),
@@ -102,9 +103,8 @@ class EntropyOnGpu : public DepthEntropy {
         sum_power<<<static_cast<unsigned>(count * lines_), threads_of_a_line, 0, stream_>>>(
             turned_.as<float2>(), static_cast<int>(points_), powers_.as<LinePower>());
         checked_launch("sum the power over depth");
-        checked(cudaMemcpyAsync(on_host_.data(), powers_.data(),
-                                static_cast<std::size_t>(count * lines_) * sizeof(LinePower), cudaMemcpyDeviceToHost,
-                                stream_),
+        checked(cudaMemcpyAsync(on_host_.data(), powers_.data(), index(count * lines_) * sizeof(LinePower),
+                                cudaMemcpyDeviceToHost, stream_),
                 "copy the power of lines");
     }
 

@@ -10,6 +10,7 @@
 #include "compute/cuda/memory.h"
 #include "compute/cuda/runner.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 namespace echolux::cuda {
 namespace {
@@ -132,8 +133,7 @@ bool has_access(const DeviceId& from, const DeviceId& to) {
 
 std::byte* allocate_pinned(std::int64_t bytes) noexcept {
     void* data = nullptr;
-    if (cudaHostAlloc(&data, static_cast<std::size_t>(bytes), cudaHostAllocPortable | cudaHostAllocMapped) ==
-        cudaSuccess) {
+    if (cudaHostAlloc(&data, index(bytes), cudaHostAllocPortable | cudaHostAllocMapped) == cudaSuccess) {
         return static_cast<std::byte*>(data);
     }
     cudaGetLastError();

@@ -12,6 +12,7 @@
 #include "compute/cuda/background.h"
 #include "compute/cuda/memory.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/steps/sample.h"
 
 namespace echolux {
@@ -98,8 +99,8 @@ __global__ void reduce_rows(const std::uint16_t* turned, Spectra of, Means means
 // ---- all three, timed and compared ----------------------------------------------------------------------------------
 
 std::vector<float> on_the_host(const float* whole, const float* rest, std::int64_t count) {
-    std::vector<float> both(static_cast<std::size_t>(2 * count));
-    const auto bytes = static_cast<std::size_t>(count) * sizeof(float);
+    std::vector<float> both(index(2 * count));
+    const auto bytes = index(count) * sizeof(float);
     checked(cudaMemcpy(both.data(), whole, bytes, cudaMemcpyDeviceToHost), "read the means");
     checked(cudaMemcpy(both.data() + count, rest, bytes, cudaMemcpyDeviceToHost), "read the means");
     return both;
@@ -107,7 +108,7 @@ std::vector<float> on_the_host(const float* whole, const float* rest, std::int64
 
 std::vector<std::uint16_t> random_counts(std::int64_t count) {
     std::mt19937 random(1);
-    std::vector<std::uint16_t> counts(static_cast<std::size_t>(count));
+    std::vector<std::uint16_t> counts(index(count));
     std::ranges::generate(counts, [&] { return static_cast<std::uint16_t>(random() & 0xfff); });
     return counts;
 }
@@ -161,7 +162,7 @@ class MeansBench {
     void product() { product_.find(stream_, raw_.data(), geometry_.b_scans, true); }
 
     std::vector<double> rates(const std::function<void()>& enqueue, bool is_checked) {
-        checked(cudaMemsetAsync(whole_.data(), 0xff, static_cast<std::size_t>(whole_.bytes()), stream_), "forget");
+        checked(cudaMemsetAsync(whole_.data(), 0xff, index(whole_.bytes()), stream_), "forget");
         auto found = rates_of(static_cast<double>(geometry_.b_scans * geometry_.a_scans), effort_, enqueue,
                               [&] { checked(cudaStreamSynchronize(stream_), "find the means"); });
         if (is_checked && on_the_host(whole_.as<float>(), rest_.as<float>(), means()) != expected_) {

@@ -18,6 +18,7 @@
 #include "compute/cuda/transform.cuh"
 #include "compute/cuda/transform.h"
 #include "compute/cuda/voxels.cuh"
+#include "compute/indexing.h"
 #include "compute/plan/tables.h"
 
 namespace echolux::cuda {
@@ -495,7 +496,7 @@ void launch_fused(const FusedWork& work, std::int64_t transform, cudaStream_t st
         checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
                 "ask for shared memory");
         const std::uint32_t blocks = (work.groups<Form::lines>() + Size::groups - 1) / Size::groups;
-        kernel<<<blocks, Size::block, static_cast<std::size_t>(shared), stream>>>(work);
+        kernel<<<blocks, Size::block, index(shared), stream>>>(work);
         checked_launch("reconstruct in one kernel");
     });
 }
@@ -588,7 +589,7 @@ void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, cudaStre
             "ask for shared memory");
     const auto groups = static_cast<std::uint32_t>(shape.groups);
     kernel<<<(work.groups<2>() + groups - 1) / groups, static_cast<unsigned>(shape.groups * shape.threads),
-             static_cast<std::size_t>(shape.shared_bytes()), stream>>>(work, shape, reading_of(work));
+             index(shape.shared_bytes()), stream>>>(work, shape, reading_of(work));
     checked_launch("reconstruct in one kernel");
 }
 

@@ -11,6 +11,7 @@
 #include "compute/cuda/point_values.cuh"
 #include "compute/cuda/transform.cuh"
 #include "compute/cuda/transform.h"
+#include "compute/indexing.h"
 #include "compute/steps/sample.h"
 
 namespace echolux::cuda {
@@ -207,7 +208,7 @@ void launch(const UpsamplingWork<Weight>& work, std::int64_t padded, cudaStream_
         const auto shared = static_cast<int>(Size::shared_bytes(work.upsample));
         checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
                 "ask for shared memory");
-        kernel<<<work.lines.pairs.count(), Size::threads, static_cast<std::size_t>(shared), stream>>>(work);
+        kernel<<<work.lines.pairs.count(), Size::threads, index(shared), stream>>>(work);
         checked_launch("up-sample on chip");
     });
 }

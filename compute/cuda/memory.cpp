@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/place.h"
 
 namespace echolux::cuda {
@@ -96,7 +97,7 @@ template <>
 std::byte* DeviceBuffer::allocated(std::int64_t bytes) {
     void* data = nullptr;
     if (bytes == 0) return nullptr;
-    const cudaError_t result = cudaMalloc(&data, static_cast<std::size_t>(bytes));
+    const cudaError_t result = cudaMalloc(&data, index(bytes));
     if (result != cudaSuccess) refuse(result, bytes, "device");
     return static_cast<std::byte*>(data);
 }
@@ -110,7 +111,7 @@ template <>
 std::byte* PinnedBuffer::allocated(std::int64_t bytes) {
     void* data = nullptr;
     if (bytes == 0) return nullptr;
-    const cudaError_t result = cudaHostAlloc(&data, static_cast<std::size_t>(bytes), cudaHostAllocPortable);
+    const cudaError_t result = cudaHostAlloc(&data, index(bytes), cudaHostAllocPortable);
     if (result != cudaSuccess) refuse(result, bytes, "pinned host");
     return static_cast<std::byte*>(data);
 }
@@ -122,14 +123,14 @@ void PinnedBuffer::release(std::byte* data) {
 
 void upload(const void* from, std::int64_t bytes, std::byte* to) {
     if (bytes == 0) return;
-    checked(cudaMemcpy(to, from, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice), "copy a table to the GPU");
+    checked(cudaMemcpy(to, from, index(bytes), cudaMemcpyHostToDevice), "copy a table to the GPU");
     checked(cudaStreamSynchronize(nullptr), "copy a table to the GPU");
 }
 
 DeviceBuffer zeroed(std::int64_t bytes) {
     DeviceBuffer buffer(bytes);
     if (bytes == 0) return buffer;
-    checked(cudaMemset(buffer.data(), 0, static_cast<std::size_t>(bytes)), "clear a buffer");
+    checked(cudaMemset(buffer.data(), 0, index(bytes)), "clear a buffer");
     checked(cudaStreamSynchronize(nullptr), "clear a buffer");
     return buffer;
 }
@@ -198,7 +199,7 @@ std::int64_t free_device_memory(const DeviceId& gpu) {
 }
 
 void copy_memory(std::byte* to, const std::byte* from, std::int64_t bytes) {
-    cuda::checked(cudaMemcpy(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault), "copy memory");
+    cuda::checked(cudaMemcpy(to, from, index(bytes), cudaMemcpyDefault), "copy memory");
     cuda::checked(cudaStreamSynchronize(nullptr), "copy memory");
 }
 

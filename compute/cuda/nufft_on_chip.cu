@@ -2,6 +2,7 @@
 #include "compute/cuda/line_pairs.h"
 #include "compute/cuda/nufft_on_chip.cuh"
 #include "compute/cuda/transform.cuh"
+#include "compute/indexing.h"
 
 namespace echolux::cuda {
 
@@ -126,8 +127,8 @@ void launch_nufft_mixed(const NufftWork& work, const MixedShape& shape, bool rea
         checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared_bytes()),
                 "ask for shared memory");
         kernel<<<(work.lines.pairs.count() + groups - 1) / groups, static_cast<unsigned>(shape.groups * shape.threads),
-                 static_cast<std::size_t>(shape.shared_bytes()), stream>>>(
-            work, shape, words ? LineReading::u16_words : LineReading::by_samples);
+                 index(shape.shared_bytes()), stream>>>(work, shape,
+                                                        words ? LineReading::u16_words : LineReading::by_samples);
         checked_launch("transform samples where they lie");
     });
 }

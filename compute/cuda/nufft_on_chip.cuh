@@ -11,6 +11,7 @@
 #include "compute/cuda/transform.cuh"
 #include "compute/cuda/transform.h"
 #include "compute/cuda/voxels.cuh"
+#include "compute/indexing.h"
 #include "compute/plan/choices.h"
 
 namespace echolux::cuda {
@@ -224,7 +225,7 @@ void launch(const NufftWork& work, cudaStream_t stream) {
     const int rows = std::is_same_v<Rows, CodedRows> ? 2 * work.depth : 0;
     const int shared = Size::template exchange_bytes<Form> + rows;
     checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "ask for shared memory");
-    kernel<<<work.lines.pairs.count(), Size::threads, static_cast<std::size_t>(shared), stream>>>(work);
+    kernel<<<work.lines.pairs.count(), Size::threads, index(shared), stream>>>(work);
     checked_launch("transform samples where they lie");
 }
 

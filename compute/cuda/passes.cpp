@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compute/cuda/background.h"
+#include "compute/indexing.h"
 
 namespace echolux::cuda {
 
@@ -84,11 +85,10 @@ DeviceBins SeparatePasses::all_bins(const RawPositions& positions) {
         const RawLines some = lines.part(first, method_->lines_at_once(), line_bytes_);
         const DeviceBins bins = method_->enqueue(some);
         constexpr std::size_t bin = sizeof(float2);
-        const std::size_t row = static_cast<std::size_t>(depth_) * bin;
-        checked(
-            cudaMemcpy2DAsync(all.first + first * depth_, row, bins.first, static_cast<std::size_t>(bins.stride) * bin,
-                              row, static_cast<std::size_t>(some.count), cudaMemcpyDeviceToDevice, stream_),
-            "keep depth bins");
+        const std::size_t row = index(depth_) * bin;
+        checked(cudaMemcpy2DAsync(all.first + first * depth_, row, bins.first, index(bins.stride) * bin, row,
+                                  index(some.count), cudaMemcpyDeviceToDevice, stream_),
+                "keep depth bins");
     }
     if (recipe_.fixed_pattern != FixedPattern::none) {
         remove_fixed_pattern(stream_, recipe_.fixed_pattern, recipe_.fixed_pattern_segments, all,

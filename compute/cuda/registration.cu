@@ -11,6 +11,7 @@
 #include "compute/cuda/memory.h"
 #include "compute/cuda/registration_kernels.cuh"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/tissue_on_gpu.h"
 
 namespace echolux::cuda {
@@ -90,7 +91,7 @@ class MeanOnGpu : OfDevice, public ShiftedMeanOnGpu {
     void clear() override {
         const CurrentDevice current(device_);
         for (const DeviceBuffer* one : {&sums_, &weights_}) {
-            checked(cudaMemsetAsync(one->data(), 0, static_cast<std::size_t>(one->bytes()), stream_), "clear sums");
+            checked(cudaMemsetAsync(one->data(), 0, index(one->bytes()), stream_), "clear sums");
         }
         checked(cudaStreamSynchronize(stream_), "clear sums");
     }
@@ -123,8 +124,7 @@ class MeanOnGpu : OfDevice, public ShiftedMeanOnGpu {
                                                                                      weights_.as<float>() + offset, to);
             checked_launch("divide by weights");
             if (is_here) continue;
-            checked(cudaMemcpyAsync(mean + offset, to, static_cast<std::size_t>(count * float_bytes),
-                                    cudaMemcpyDeviceToHost, stream_),
+            checked(cudaMemcpyAsync(mean + offset, to, index(count * float_bytes), cudaMemcpyDeviceToHost, stream_),
                     "copy a mean");
         }
         checked(cudaStreamSynchronize(stream_), "write a mean");
@@ -135,8 +135,7 @@ class MeanOnGpu : OfDevice, public ShiftedMeanOnGpu {
     std::vector<LandingRun> runs_of(std::span<const LandingRow> rows) const {
         std::vector<LandingRun> runs;
         for (std::int32_t i = 0; i < static_cast<std::int32_t>(rows.size()); ++i) {
-            const bool is_new =
-                i == 0 || rows[static_cast<std::size_t>(i)].to != rows[static_cast<std::size_t>(i - 1)].to;
+            const bool is_new = i == 0 || rows[index(i)].to != rows[index(i - 1)].to;
             if (is_new || runs.back().end - runs.back().begin >= at_once_) runs.push_back({i, i});
             runs.back().end = i + 1;
         }
@@ -147,8 +146,7 @@ class MeanOnGpu : OfDevice, public ShiftedMeanOnGpu {
     void keep(std::span<const Value> values, DeviceBuffer& on_device) {
         const auto bytes = static_cast<std::int64_t>(values.size_bytes());
         on_device.reserve(bytes);
-        checked(cudaMemcpyAsync(on_device.data(), values.data(), static_cast<std::size_t>(bytes),
-                                cudaMemcpyHostToDevice, stream_),
+        checked(cudaMemcpyAsync(on_device.data(), values.data(), index(bytes), cudaMemcpyHostToDevice, stream_),
                 "copy a table to the GPU");
     }
 
@@ -239,9 +237,8 @@ class Features : OfDevice, public FeaturesOnGpu {
     void fetch_norms(cudaStream_t stream) {
         for (const auto& [to, from] :
              {std::pair(&host_norms_, &norms_), std::pair(&host_coarse_norms_, &coarse_norms_)}) {
-            to->resize(static_cast<std::size_t>(fine_.rows));
-            checked(cudaMemcpyAsync(to->data(), from->data(), static_cast<std::size_t>(from->bytes()),
-                                    cudaMemcpyDeviceToHost, stream),
+            to->resize(index(fine_.rows));
+            checked(cudaMemcpyAsync(to->data(), from->data(), index(from->bytes()), cudaMemcpyDeviceToHost, stream),
                     "copy norms");
         }
         checked(cudaStreamSynchronize(stream), "make features");
@@ -371,7 +368,7 @@ class Registration : OfDevice, public RegistrationOnGpu {
 
     std::vector<float> runs(const float* power, std::int64_t count, std::int64_t length, std::int64_t stride) override {
         const CurrentDevice current(device_);
-        std::vector<float> values(static_cast<std::size_t>(count * length));
+        std::vector<float> values(index(count * length));
         gathered_.reserve(count * length * float_bytes);
         gather_runs<<<blocks_for(count * length), threads_of_a_range, 0, stream_>>>(power, count * length, length,
                                                                                     stride, gathered_.as<float>());
@@ -408,7 +405,7 @@ class Registration : OfDevice, public RegistrationOnGpu {
                           static_cast<int>(ranges.offsets()),
                           {ranges.coarse_z, ranges.coarse_x}};
         const std::int64_t rows = of_moving.coarse().rows, at_once = rows_of_maps(pairs, rows);
-        std::vector<CoarsePeak> peaks(static_cast<std::size_t>(rows * pairs.offsets));
+        std::vector<CoarsePeak> peaks(index(rows * pairs.offsets));
         for (std::int64_t first = 0; first < rows; first += at_once) {
             const std::int64_t end = std::min(rows, first + at_once);
             peaks_of(pairs, first, end, peaks.data() + first * pairs.offsets);
@@ -475,7 +472,7 @@ class Registration : OfDevice, public RegistrationOnGpu {
         maps_.reserve(of_maps * pairs.map.cells() * float_bytes);
         peaks_.reserve(of_peaks * static_cast<std::int64_t>(sizeof(CoarsePeak)));
         const CorrelationTile tile = CorrelationTile::of(pairs.map.max_x);
-        const auto shared_bytes = static_cast<std::size_t>(tile.floats()) * sizeof(float);
+        const auto shared_bytes = index(tile.floats()) * sizeof(float);
         const dim3 blocks(static_cast<unsigned>(of_maps),
                           static_cast<unsigned>(tile.parts_of_x(pairs.map) * tile.parts_of_z(pairs.map)));
         correlate_pairs<<<blocks, CorrelationTile::threads, shared_bytes, stream_>>>(pairs, tile, maps_.as<float>());
@@ -487,8 +484,7 @@ class Registration : OfDevice, public RegistrationOnGpu {
     }
 
     void fetch(void* to, const DeviceBuffer& from, std::int64_t bytes, const char* doing) {
-        checked(cudaMemcpyAsync(to, from.data(), static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, stream_),
-                doing);
+        checked(cudaMemcpyAsync(to, from.data(), index(bytes), cudaMemcpyDeviceToHost, stream_), doing);
         checked(cudaStreamSynchronize(stream_), doing);
     }
 

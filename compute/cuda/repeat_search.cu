@@ -5,6 +5,7 @@
 #include "compute/cuda/launch.h"
 #include "compute/cuda/over_block.cuh"
 #include "compute/cuda/repeat_work.cuh"
+#include "compute/indexing.h"
 
 namespace echolux::cuda {
 
@@ -166,8 +167,7 @@ __global__ void smooth_across(RepeatWork work, std::int64_t reach) {
 }  // namespace
 
 void enqueue_features(cudaStream_t stream, const RepeatWork& work) {
-    checked(cudaMemsetAsync(work.bright, 0, static_cast<std::size_t>(work.slots()) * sizeof(int), stream),
-            "clear counts of tissue");
+    checked(cudaMemsetAsync(work.bright, 0, index(work.slots()) * sizeof(int), stream), "clear counts of tissue");
     const auto lines = static_cast<unsigned>(std::int64_t{work.slots()} * work.half_positions);
     halve<<<lines, aligning_threads, 0, stream>>>(work);
     find_floors<<<static_cast<unsigned>(work.slow_positions), aligning_threads, 0, stream>>>(work);

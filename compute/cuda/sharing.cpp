@@ -21,6 +21,7 @@
 #include "compute/cuda/memory.h"
 #include "compute/cuda/transfers.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 namespace echolux::cuda {
 namespace {
@@ -112,8 +113,7 @@ class ImportedImage {
     ImportedImage(cudaExternalMemory_t memory, const ExportedImage& image) {
         cudaExternalMemoryMipmappedArrayDesc facts{};
         facts.formatDesc = channel_of(image.type);
-        facts.extent = {static_cast<std::size_t>(image.depth), static_cast<std::size_t>(image.a_scans),
-                        static_cast<std::size_t>(image.b_scans)};
+        facts.extent = {index(image.depth), index(image.a_scans), index(image.b_scans)};
         facts.flags = cudaArraySurfaceLoadStore;
         facts.numLevels = 1;
         checked(cudaExternalMemoryGetMappedMipmappedArray(&levels_, memory, &facts), "map a texture of the renderer");

@@ -486,7 +486,7 @@ void SparseSearchOnChip::enqueue(cudaStream_t stream, const float* spectra, std:
         const auto kernel = width_ == 3 ? search_lines<Grid, ThreePoints> : search_lines<Grid, AnyPoints>;
         checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
                 "ask for shared memory");
-        kernel<<<static_cast<unsigned>(lines), Grid::threads, static_cast<std::size_t>(shared), stream>>>(work);
+        kernel<<<static_cast<unsigned>(lines), Grid::threads, index(shared), stream>>>(work);
     });
     checked_launch("search in one kernel");
 }

@@ -12,6 +12,7 @@
 #include "compute/cuda/launch.h"
 #include "compute/cuda/memory.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/steps/speckle.h"
 
 namespace echolux::cuda {
@@ -656,7 +657,7 @@ class NonLocalMeansOnDevice : public DeviceFilter {
                 "ask for shared memory");
         const dim3 tiles(parts(box_.depth, SimilarTile::depth), parts(box_.a_scans, tile_.outputs()),
                          parts(box_.b_scans, SimilarTile::b_scans));
-        kernel<<<tiles, SimilarTile::threads, static_cast<std::size_t>(bytes), stream>>>(work);
+        kernel<<<tiles, SimilarTile::threads, index(bytes), stream>>>(work);
         checked_launch("average similar voxels");
     }
 
@@ -676,7 +677,7 @@ class NonLocalMeansOnDevice : public DeviceFilter {
             box_, power, tables_.margin, power_.as<float>(), logs_.as<float>());
         checked_launch("make logarithms");
         for (const DeviceBuffer* sum : {&values_, &weights_}) {
-            checked(cudaMemsetAsync(sum->data(), 0, static_cast<std::size_t>(bytes), stream), "clear sums");
+            checked(cudaMemsetAsync(sum->data(), 0, index(bytes), stream), "clear sums");
         }
         const auto [depth, a_scans, b_scans] = tables_.search;
         for (int b = static_cast<int>(-b_scans); b <= b_scans; ++b) {

@@ -7,6 +7,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/reason.h"
 
@@ -46,19 +47,19 @@ const std::byte* BlockInput::staged(const std::byte* first, std::int64_t stride,
     parallel_for(0, frames * pieces_of_a_frame, [&](std::int64_t i) {
         const std::int64_t frame = i / pieces_of_a_frame, begin = i % pieces_of_a_frame * piece;
         std::memcpy(staging_.data() + frame * frame_bytes_ + begin, first + frame * stride + begin,
-                    static_cast<std::size_t>(std::min(piece, frame_bytes_ - begin)));
+                    index(std::min(piece, frame_bytes_ - begin)));
     });
     return staging_.data();
 }
 
 const std::byte* BlockInput::copied(cudaStream_t stream, const std::byte* first, std::int64_t stride,
                                     std::int64_t frames) {
-    const auto frame = static_cast<std::size_t>(frame_bytes_), rows = static_cast<std::size_t>(frames);
+    const auto frame = index(frame_bytes_), rows = index(frames);
     on_device_.reserve(max_frames_ * frame_bytes_);
     const cudaError_t result =
-        stride == frame_bytes_ ? cudaMemcpyAsync(on_device_.data(), first, rows * frame, cudaMemcpyDefault, stream)
-                               : cudaMemcpy2DAsync(on_device_.data(), frame, first, static_cast<std::size_t>(stride),
-                                                   frame, rows, cudaMemcpyDefault, stream);
+        stride == frame_bytes_
+            ? cudaMemcpyAsync(on_device_.data(), first, rows * frame, cudaMemcpyDefault, stream)
+            : cudaMemcpy2DAsync(on_device_.data(), frame, first, index(stride), frame, rows, cudaMemcpyDefault, stream);
     checked(result, "copy spectra to the GPU");
     return on_device_.data();
 }
@@ -72,36 +73,33 @@ RepeatReport* RepeatOutput::begin(cudaStream_t stream, const std::optional<Repea
     on_device_.reserve(bytes_);
     staging_.reserve(bytes_);
     std::fill_n(staging_.as<RepeatReport>(), count * b_repeats_, RepeatReport{});
-    checked(cudaMemcpyAsync(on_device_.data(), staging_.data(), static_cast<std::size_t>(bytes_),
-                            cudaMemcpyHostToDevice, stream),
+    checked(cudaMemcpyAsync(on_device_.data(), staging_.data(), index(bytes_), cudaMemcpyHostToDevice, stream),
             "begin reports of repeats");
     return on_device_.as<RepeatReport>();
 }
 
 void RepeatOutput::copy_out(cudaStream_t stream) {
     if (to_ == nullptr) return;
-    checked(cudaMemcpyAsync(staging_.data(), on_device_.data(), static_cast<std::size_t>(bytes_),
-                            cudaMemcpyDeviceToHost, stream),
+    checked(cudaMemcpyAsync(staging_.data(), on_device_.data(), index(bytes_), cudaMemcpyDeviceToHost, stream),
             "copy reports of repeats to the host");
 }
 
 void RepeatOutput::finish() {
     if (to_ == nullptr) return;
-    std::memcpy(to_, staging_.data(), static_cast<std::size_t>(bytes_));
+    std::memcpy(to_, staging_.data(), index(bytes_));
     to_ = nullptr;
 }
 
 namespace {
 
 cudaPitchedPtr rows_of(const std::byte* data, const PackedSlices& slices) {
-    return make_cudaPitchedPtr(const_cast<std::byte*>(data), static_cast<std::size_t>(slices.line_bytes),
-                               static_cast<std::size_t>(slices.line_bytes), static_cast<std::size_t>(slices.a_scans));
+    return make_cudaPitchedPtr(const_cast<std::byte*>(data), index(slices.line_bytes), index(slices.line_bytes),
+                               index(slices.a_scans));
 }
 
 // If an array is involved, the extent in depth counts its elements.
 cudaExtent extent_of(const PackedSlices& slices) {
-    return make_cudaExtent(static_cast<std::size_t>(slices.depth), static_cast<std::size_t>(slices.a_scans),
-                           static_cast<std::size_t>(slices.count));
+    return make_cudaExtent(index(slices.depth), index(slices.a_scans), index(slices.count));
 }
 
 }  // namespace
@@ -148,9 +146,8 @@ void PeerCopy::enqueue(cudaStream_t stream, const PackedSlices& from, const Peer
     find_way(to.device);
     Landing& landing = landing_on(to.device, from.bytes(), stream);
     if (!left_) left_.emplace();
-    checked(
-        cudaMemcpyAsync(landing.data(), from.data, static_cast<std::size_t>(from.bytes()), cudaMemcpyDefault, stream),
-        "copy voxels towards another GPU");
+    checked(cudaMemcpyAsync(landing.data(), from.data, index(from.bytes()), cudaMemcpyDefault, stream),
+            "copy voxels towards another GPU");
     checked(cudaEventRecord(*left_, stream), "mark voxels that have landed");
     {
         const CurrentDevice other(to.device);
@@ -163,14 +160,14 @@ void PeerCopy::enqueue(cudaStream_t stream, const PackedSlices& from, const Peer
 
 void PeerCopy::put_in_place(const Landing& landing, const PackedSlices& from, const PeerTarget& to) {
     if (to.array == nullptr) {
-        return checked(cudaMemcpyAsync(to.linear, landing.data(), static_cast<std::size_t>(from.bytes()),
-                                       cudaMemcpyDefault, landing.stream),
-                       "put voxels into their place");
+        return checked(
+            cudaMemcpyAsync(to.linear, landing.data(), index(from.bytes()), cudaMemcpyDefault, landing.stream),
+            "put voxels into their place");
     }
     cudaMemcpy3DParms copy{};
     copy.srcPtr = rows_of(landing.data(), from);
     copy.dstArray = to.array;
-    copy.dstPos = make_cudaPos(0, 0, static_cast<std::size_t>(to.first_slice));
+    copy.dstPos = make_cudaPos(0, 0, index(to.first_slice));
     copy.extent = extent_of(from);
     copy.kind = cudaMemcpyDefault;
     checked(cudaMemcpy3DAsync(&copy, landing.stream), "put voxels into a texture");
@@ -297,7 +294,7 @@ void VoxelOutput::copy_out(cudaStream_t stream) {
     }
     if (to_ == nullptr) return;
     if (staged_) {
-        checked(cudaMemcpyAsync(staging_.data(), on_device_.data(), static_cast<std::size_t>(count_ * slice_bytes_),
+        checked(cudaMemcpyAsync(staging_.data(), on_device_.data(), index(count_ * slice_bytes_),
                                 cudaMemcpyDeviceToHost, stream),
                 "copy voxels to the host");
     } else {
@@ -306,16 +303,16 @@ void VoxelOutput::copy_out(cudaStream_t stream) {
 }
 
 void VoxelOutput::copy_rows(cudaStream_t stream) const {
-    const auto line = static_cast<std::size_t>(line_bytes_);
+    const auto line = index(line_bytes_);
     if (place_.a_scan_bytes == line_bytes_ && place_.b_scan_bytes == slice_bytes_) {
-        return checked(cudaMemcpyAsync(to_, on_device_.data(), static_cast<std::size_t>(count_ * slice_bytes_),
-                                       cudaMemcpyDeviceToHost, stream),
-                       "copy voxels to the host");
+        return checked(
+            cudaMemcpyAsync(to_, on_device_.data(), index(count_ * slice_bytes_), cudaMemcpyDeviceToHost, stream),
+            "copy voxels to the host");
     }
     for (std::int64_t s = 0; s < count_; ++s) {
-        checked(cudaMemcpy2DAsync(to_ + s * place_.b_scan_bytes, static_cast<std::size_t>(place_.a_scan_bytes),
-                                  on_device_.data() + s * slice_bytes_, line, line,
-                                  static_cast<std::size_t>(grid_.a_scans), cudaMemcpyDeviceToHost, stream),
+        checked(cudaMemcpy2DAsync(to_ + s * place_.b_scan_bytes, index(place_.a_scan_bytes),
+                                  on_device_.data() + s * slice_bytes_, line, line, index(grid_.a_scans),
+                                  cudaMemcpyDeviceToHost, stream),
                 "copy voxels to the host");
     }
 }
@@ -332,11 +329,11 @@ void VoxelOutput::finish() {
         const std::byte* from = staging_.data() + s * slice_bytes_;
         std::byte* to = to_ + s * place_.b_scan_bytes;
         if (place_.a_scan_bytes == line_bytes_) {
-            std::memcpy(to, from, static_cast<std::size_t>(slice_bytes_));
+            std::memcpy(to, from, index(slice_bytes_));
             return;
         }
         for (std::int64_t a = 0; a < grid_.a_scans; ++a) {
-            std::memcpy(to + a * place_.a_scan_bytes, from + a * line_bytes_, static_cast<std::size_t>(line_bytes_));
+            std::memcpy(to + a * place_.a_scan_bytes, from + a * line_bytes_, index(line_bytes_));
         }
     });
     to_ = nullptr;

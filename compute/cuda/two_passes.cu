@@ -10,6 +10,7 @@
 #include "compute/cuda/point_values.cuh"
 #include "compute/cuda/transform.cuh"
 #include "compute/cuda/voxels.cuh"
+#include "compute/indexing.h"
 
 namespace echolux::cuda {
 
@@ -199,7 +200,7 @@ void launch(const Kernel& kernel, const TwoPassWork& work, int transforms, int s
     checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared_bytes()),
             "ask for shared memory");
     const dim3 grid(static_cast<unsigned>((transforms + columns - 1) / columns), work.lines.pairs.count());
-    kernel<<<grid, threads, static_cast<std::size_t>(shared), stream>>>(work);
+    kernel<<<grid, threads, index(shared), stream>>>(work);
     checked_launch("transform in two passes");
 }
 

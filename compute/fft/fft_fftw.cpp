@@ -11,6 +11,7 @@
 
 #include "compute/error.h"
 #include "compute/fft/fft.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 namespace {
@@ -46,8 +47,7 @@ struct Fftw<double> {
 // Zeroed memory with the alignment that FFTW prefers.
 template <class T>
 struct FftwBuffer {
-    explicit FftwBuffer(std::int64_t count)
-        : memory(static_cast<T*>(fftwf_malloc(sizeof(T) * static_cast<std::size_t>(count)))) {
+    explicit FftwBuffer(std::int64_t count) : memory(static_cast<T*>(fftwf_malloc(sizeof(T) * index(count)))) {
         if (memory == nullptr) throw Error(ErrorCode::out_of_memory, "no memory for a transform");
         std::fill_n(memory, count, T{});
     }
@@ -85,7 +85,7 @@ class PairedRealTransform {
             const std::complex<Real> a = bins[k], b = bins[half_ - k];
             const Real even_re = half * (a.real() + b.real()), even_im = half * (a.imag() - b.imag());
             const Real odd_re = half * (a.imag() + b.imag()), odd_im = half * (b.real() - a.real());
-            const Real c = cos_[static_cast<std::size_t>(k)], s = sin_[static_cast<std::size_t>(k)];
+            const Real c = cos_[index(k)], s = sin_[index(k)];
             const Real turned_re = c * odd_re + s * odd_im, turned_im = c * odd_im - s * odd_re;
             bins[k] = {even_re + turned_re, even_im + turned_im};
             bins[half_ - k] = {even_re - turned_re, turned_im - even_im};

@@ -10,6 +10,7 @@
 
 #include "compute/error.h"
 #include "compute/fft/fft.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 namespace {
@@ -39,8 +40,7 @@ void through_complex(FftKind kind, Plan& plan, std::size_t n, auto&& transform) 
 class KissPlan : public Fft::Plan {
   public:
     KissPlan(FftKind kind, std::int64_t n)
-        : kind_(kind), real_side_(static_cast<std::size_t>(n)), in_side_(real_side_.size()),
-          out_side_(real_side_.size()) {
+        : kind_(kind), real_side_(index(n)), in_side_(real_side_.size()), out_side_(real_side_.size()) {
         real = real_side_.data();
         in = in_side_.data();
         out = out_side_.data();
@@ -114,7 +114,7 @@ std::unique_ptr<Fft::Plan> Fft::planned(Kind kind, std::int64_t n) {
 
 template <>
 std::unique_ptr<BasicFft<double>::Plan> BasicFft<double>::planned(Kind kind, std::int64_t n) {
-    return std::make_unique<KissPlanOfDouble>(kind, static_cast<std::size_t>(n));
+    return std::make_unique<KissPlanOfDouble>(kind, index(n));
 }
 
 template <class Real>

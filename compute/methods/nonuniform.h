@@ -139,7 +139,7 @@ class NudftMatrix {
 
     std::int64_t depth() const { return depth_; }  // rows: kept depth bins
     // Columns: recorded samples.
-    std::int64_t samples() const { return static_cast<std::int64_t>(points_.size()); }
+    std::int64_t samples() const { return std::ssize(points_); }
 
     // Returns one element. z counts kept bins.
     std::complex<double> at(std::int64_t z, std::int64_t p) const;

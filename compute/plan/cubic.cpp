@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "compute/indexing.h"
+
 namespace echolux {
 
 CubicSpline::CubicSpline(std::span<const double> x, std::span<const double> y)
@@ -23,7 +25,7 @@ CubicSpline::CubicSpline(std::span<const double> x, std::span<const double> y)
 
 double CubicSpline::operator()(double x) const {
     const auto above = std::upper_bound(x_.begin() + 1, x_.end() - 1, x);
-    const auto i = static_cast<std::size_t>(above - x_.begin());
+    const auto i = index(above - x_.begin());
     const double h = x_[i] - x_[i - 1];
     const double a = (x_[i] - x) / h;
     const double b = 1 - a;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 namespace {
@@ -198,7 +199,7 @@ std::string_view longest_common_start(std::string_view name, std::span<const std
     std::string_view found;
     for (const std::string_view candidate : candidates) {
         const std::size_t shorter = std::min(name.size(), candidate.size());
-        const auto common = static_cast<std::size_t>(std::ranges::mismatch(name, candidate).in1 - name.begin());
+        const auto common = index(std::ranges::mismatch(name, candidate).in1 - name.begin());
         const bool is_start = common == shorter ? shorter >= least : common + 1 == shorter && common >= least_stem;
         if (is_start && candidate.size() > found.size()) found = candidate;
     }

@@ -207,7 +207,7 @@ Row row_of(Resample method, double position, std::int64_t n) {
 
 // Repeats the end samples beyond the spectrum by adding the weights of missing samples to theirs.
 Row folded(const Row& row, std::int64_t n) {
-    const auto taps = static_cast<std::int64_t>(row.weights.size());
+    const auto taps = std::ssize(row.weights);
     Row inside{std::clamp<std::int64_t>(row.first, 0, n - taps), std::vector<double>(row.weights.size(), 0.0),
                row.offset};
     for (std::int64_t m = 0; m < taps; ++m) {
@@ -344,7 +344,7 @@ double share_of(double point, std::int64_t n) {
 // Returns the source spectrum, background - dark, smoothed, at recorded sample positions 0..n-1.
 std::vector<double> source_at(const std::vector<double>& samples, const Recipe& recipe,
                               const Calibration& calibration) {
-    const auto n = static_cast<std::int64_t>(calibration.background.size());
+    const auto n = std::ssize(calibration.background);
     std::vector<double> light = calibration.background;
     for (std::size_t p = 0; p < calibration.dark.size(); ++p) light[p] -= calibration.dark[p];
     std::vector<double> smooth(light.size());

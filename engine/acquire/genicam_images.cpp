@@ -8,6 +8,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 
@@ -139,7 +140,7 @@ void PixelFormat::unpack(const std::byte* image, std::span<std::byte> samples) c
     const auto pixels = static_cast<std::int64_t>(samples.size() / sizeof(std::uint16_t));
     for (std::int64_t i = 0; i < pixels; ++i) {
         const std::uint16_t value = pixel(image, i);
-        std::memcpy(&samples[static_cast<std::size_t>(i) * sizeof value], &value, sizeof value);
+        std::memcpy(&samples[index(i) * sizeof value], &value, sizeof value);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/plan/describe.h"
 #include "engine/acquire/source.h"
@@ -188,7 +189,7 @@ StoredVolumes::StoredVolumes(const Scan& scan, std::int64_t block_b_scans, Memor
             const std::int64_t count = std::min(block_b_scans_, geometry_.b_scans - first);
             blocks.push_back(stored(first, count, memory, [&](std::span<std::byte> bytes) {
                 if (volume < loaded) return load(volume, first, count, bytes);
-                const auto original = static_cast<std::size_t>(volume % loaded);
+                const auto original = index(volume % loaded);
                 const BlockMemory same = volumes_[original][blocks.size()].memory->take();
                 std::memcpy(bytes.data(), same.data, bytes.size());
             }));
@@ -210,12 +211,11 @@ void StoredVolumes::load_others(const Load& load, const std::stop_token& stop) {
         std::int64_t first = 0;
         for (std::size_t i = 0; first < geometry_.b_scans; ++i, first += block_b_scans_) {
             if (stop.stop_requested()) return;
-            bytes.resize(static_cast<std::size_t>(volumes_[0][i].bytes));
+            bytes.resize(index(volumes_[0][i].bytes));
             const auto begun = std::chrono::steady_clock::now();
             load(volume, first, std::min(block_b_scans_, geometry_.b_scans - first), bytes);
             leave_time(std::chrono::steady_clock::now() - begun, stop);
-            for (auto copy = static_cast<std::size_t>(volume); copy < volumes_.size();
-                 copy += static_cast<std::size_t>(geometry_.volumes)) {
+            for (auto copy = index(volume); copy < volumes_.size(); copy += index(geometry_.volumes)) {
                 if (!replace(volumes_[copy][i], bytes, stop)) return;
             }
         }
@@ -241,7 +241,7 @@ bool StoredVolumes::replace(Stored& stored, std::span<const std::byte> bytes, co
 
 std::span<std::byte> StoredVolumes::frame_at(std::byte* block, std::int64_t frame) const {
     return {block + frame * layout_.frame_stride() + frame_header_bytes,
-            static_cast<std::size_t>(layout_.frame_bytes + layout_.flyback_bytes)};
+            index(layout_.frame_bytes + layout_.flyback_bytes)};
 }
 
 StoredVolumes::Stored StoredVolumes::stored(std::int64_t first, std::int64_t count, MemoryKind memory,
@@ -252,26 +252,25 @@ StoredVolumes::Stored StoredVolumes::stored(std::int64_t first, std::int64_t cou
     stored.bytes = frames * layout_.frame_stride();
     stored.memory = std::make_unique<BlockPool>(stored.bytes, memory);
     const BlockMemory block = stored.memory->take();
-    load({block.data, static_cast<std::size_t>(stored.bytes)});
-    stored.frame_crcs.resize(static_cast<std::size_t>(frames));
+    load({block.data, index(stored.bytes)});
+    stored.frame_crcs.resize(index(frames));
     sum_up(stored, block.data);
     return stored;
 }
 
 // Computes the checksums of all frames, without their headers.
 void StoredVolumes::sum_up(Stored& stored, std::byte* block) const {
-    parallel_for(0, static_cast<std::int64_t>(stored.frame_crcs.size()), [&](std::int64_t frame) {
-        stored.frame_crcs[static_cast<std::size_t>(frame)] = crc32_of(frame_at(block, frame));
-    });
+    parallel_for(0, std::ssize(stored.frame_crcs),
+                 [&](std::int64_t frame) { stored.frame_crcs[index(frame)] = crc32_of(frame_at(block, frame)); });
 }
 
 // Returns the stored block with new frame headers, or std::nullopt while it is in use.
 std::optional<BlockMemory> StoredVolumes::fill(const BlockContent& content) {
-    const auto stored_volumes = static_cast<std::int64_t>(volumes_.size());
+    const auto stored_volumes = std::ssize(volumes_);
     const std::int64_t number = (first_ + content.volume) % stored_volumes;
     next_ = (number + 1) % stored_volumes;
-    std::vector<Stored>& volume = volumes_[static_cast<std::size_t>(number)];
-    Stored& stored = volume[static_cast<std::size_t>(content.first_b_scan / block_b_scans_)];
+    std::vector<Stored>& volume = volumes_[index(number)];
+    Stored& stored = volume[index(content.first_b_scan / block_b_scans_)];
     const std::scoped_lock lock(mutex_);
     std::optional<BlockMemory> memory = stored.memory->take_below(1);
     if (!memory) return std::nullopt;
@@ -356,12 +355,12 @@ void expose(Instrument& instrument, std::int64_t volume, std::int64_t first_fram
             Progress& progress) {
     const std::int64_t frame_samples = instrument.pattern().lines_per_frame() * instrument.simulation().samples;
     const std::int64_t stride = frame_header_bytes + 2 * frame_samples;
-    const std::int64_t frames = static_cast<std::int64_t>(block.size()) / stride;
-    std::vector<std::uint16_t> counts(static_cast<std::size_t>(frames * frame_samples));
+    const std::int64_t frames = std::ssize(block) / stride;
+    std::vector<std::uint16_t> counts(index(frames * frame_samples));
     instrument.record(volume, first_frame, frames, counts, progress);
     for (std::int64_t frame = 0; frame < frames; ++frame) {
         std::memcpy(block.data() + frame * stride + frame_header_bytes, counts.data() + frame * frame_samples,
-                    static_cast<std::size_t>(2 * frame_samples));
+                    index(2 * frame_samples));
     }
 }
 

@@ -461,7 +461,7 @@ void play_pattern(PluginDevice& device, const Scan& scan) {
     }
     echolux_pattern pattern{};
     pattern.struct_size = sizeof pattern;
-    pattern.points = static_cast<std::int64_t>(marks.size());
+    pattern.points = std::ssize(marks);
     pattern.points_per_s = geometry.line_rate_hz;
     pattern.x_um = x.data();
     pattern.y_um = y.data();
@@ -488,7 +488,7 @@ class Loans {
     }
     std::int64_t count() {
         const std::lock_guard lock(mutex_);
-        return static_cast<std::int64_t>(tokens_.size());
+        return std::ssize(tokens_);
     }
     void give_back(std::uint64_t token) {
         {

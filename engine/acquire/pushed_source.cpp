@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/tables.h"
 
 namespace echolux {
@@ -83,7 +84,7 @@ Block PushedSource::copied(const Block& block) {
     const BlockMemory memory = memory_for(block.b_scans);
     for (std::int64_t f = 0; f < frames; ++f) {
         std::memcpy(memory.data + f * frame_bytes, block.data + frame_offset(block.frames, f, frame_bytes),
-                    static_cast<std::size_t>(frame_bytes));
+                    index(frame_bytes));
     }
     Block copy = block;
     copy.data = memory.data;

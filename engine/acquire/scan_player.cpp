@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/acquire/paced_source.h"
 #include "engine/acquire/stream.h"
 #include "engine/memory.h"
@@ -152,7 +153,7 @@ class RecordedVolumes : public BlockFeed {
         BlockMemory memory = pool_.take();
         memory.bytes = reader_.recorded_bytes(content.first_b_scan, content.b_scans);
         reader_.read_recorded(content.volume % volumes_, content.first_b_scan, content.b_scans,
-                              {memory.data, static_cast<std::size_t>(memory.bytes)});
+                              {memory.data, index(memory.bytes)});
         return memory;
     }
 

@@ -15,6 +15,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/acquire/source.h"
 #include "engine/acquire/stream.h"
 
@@ -97,7 +98,7 @@ SharedRing::SharedRing(const std::string& name) : path_(ECHOLUX_PUSH_PREFIX + na
         struct stat found {};
         if (fstat(descriptor_, &found) != 0 || !S_ISREG(found.st_mode)) refuse(where, "is not shared memory");
         if (!is_produced()) throw absent("its producer is gone");
-        const auto bytes = static_cast<std::size_t>(found.st_size);
+        const auto bytes = index(found.st_size);
         if (bytes < sizeof(echolux_push_header)) throw absent("is not ready yet");
         void* memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor_, 0);
         if (memory == MAP_FAILED) refuse(where, fmt::format("cannot be mapped: {}", std::strerror(errno)));
@@ -239,7 +240,7 @@ class SharedSource : public Source {
             std::optional<BlockMemory> memory = stream_.room();
             if (!memory) return std::nullopt;
             echolux_push_block sent;
-            const std::span<std::byte> room(memory->data, static_cast<std::size_t>(stream_.block_bytes()));
+            const std::span<std::byte> room(memory->data, index(stream_.block_bytes()));
             switch (ring.take(next_, sent, room)) {
                 case ECHOLUX_PUSH_TAKEN:
                     ++next_;

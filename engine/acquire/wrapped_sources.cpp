@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/plan/describe.h"
 #include "engine/acquire/stream.h"
@@ -119,7 +120,7 @@ void require_alike(const std::vector<std::unique_ptr<Source>>& parts) {
 // A combined volume has the B-scans of all parts, at the sum of their line rates.
 Scan joined_scan(const std::vector<std::unique_ptr<Source>>& parts) {
     require_alike(parts);
-    const auto count = static_cast<std::int64_t>(parts.size());
+    const auto count = std::ssize(parts);
     Scan scan = parts.front()->scan();
     scan.geometry.b_scans *= count;
     scan.geometry.line_rate_hz *= static_cast<double>(count);
@@ -155,7 +156,7 @@ void JoinedSource::start() {
 // parts alike. The sequence number follows from the position, because some instruments count lost blocks and some do
 // not.
 Block JoinedSource::as_one(Block block, std::size_t part) const {
-    const auto count = static_cast<std::int64_t>(parts_.size()), index = static_cast<std::int64_t>(part);
+    const auto count = std::ssize(parts_), index = static_cast<std::int64_t>(part);
     const std::int64_t own = block.volume * blocks_ + block.first_b_scan / block_b_scans();
     block.sequence = static_cast<std::uint64_t>(own * count + index);
     block.first_b_scan = block.first_b_scan * count + index * block.b_scans;
@@ -201,7 +202,7 @@ Scan interleaved_scan(const std::vector<std::unique_ptr<Source>>& parts) {
     for (const auto& part : parts) require_plain_lines(*part);
     require_alike(parts);
     Scan scan = parts.front()->scan();
-    const auto count = static_cast<std::int64_t>(parts.size());
+    const auto count = std::ssize(parts);
     scan.file.frame_offset_bytes = 0;
     scan.geometry.a_scans *= count;
     scan.geometry.flyback_lines *= count;
@@ -313,7 +314,7 @@ Arrival InterleavedSource::together() {
 
 // Line i of the combined frame is line i / N of part i mod N.
 void InterleavedSource::copy_lines(std::byte* to) const {
-    const auto count = static_cast<std::int64_t>(parts_.size());
+    const auto count = std::ssize(parts_);
     const std::int64_t lines = scan_.geometry.lines_per_frame() / count, bytes = of_all_.line_bytes;
     const std::int64_t frames = parts_.front().waits->b_scans * scan_.geometry.b_repeats;
     parallel_for(0, frames, [&](std::int64_t frame) {
@@ -321,7 +322,7 @@ void InterleavedSource::copy_lines(std::byte* to) const {
         for (std::int64_t i = 0; i < lines; ++i) {
             for (const Part& part : parts_) {
                 const std::int64_t begin = frame_offset(part.waits->frames, frame, of_part_.frame_bytes);
-                std::memcpy(line, part.waits->data + begin + i * bytes, static_cast<std::size_t>(bytes));
+                std::memcpy(line, part.waits->data + begin + i * bytes, index(bytes));
                 line += bytes;
             }
         }
@@ -415,7 +416,7 @@ OnMemoryNode::OnMemoryNode(std::optional<int> node) {
     if (!node || *node < 0 || *node >= max_nodes) return;
     if (syscall(SYS_get_mempolicy, &mode_before_, nodes_before_.data(), nodes_told, nullptr, 0) != 0) return;
     Nodes wanted{};
-    wanted[static_cast<std::size_t>(*node / 64)] = std::uint64_t{1} << *node % 64;
+    wanted[index(*node / 64)] = std::uint64_t{1} << *node % 64;
     is_in_force_ = syscall(SYS_set_mempolicy, preferred, wanted.data(), nodes_told) == 0;
 }
 

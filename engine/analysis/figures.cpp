@@ -10,6 +10,7 @@
 #include "compute/calibrate/mirrors.h"
 #include "compute/empty_value.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/volume_file.h"
 
 namespace echolux {
@@ -36,7 +37,7 @@ double shown(const VolumeGrid& grid, double value) {
 
 // Interpolates linearly between pixel centres, so that physical proportions are exact. Never shrinks.
 Figure stretched(const Figure& figure, std::int64_t width, std::int64_t height) {
-    Figure out{width, height, std::vector<float>(static_cast<std::size_t>(width * height)), 1, 1};
+    Figure out{width, height, std::vector<float>(index(width * height)), 1, 1};
     const auto source = [](std::int64_t i, std::int64_t from, std::int64_t to) {
         const double at = (static_cast<double>(i) + 0.5) * static_cast<double>(from) / static_cast<double>(to) - 0.5;
         return std::clamp(at, 0.0, static_cast<double>(from - 1));
@@ -52,11 +53,11 @@ Figure stretched(const Figure& figure, std::int64_t width, std::int64_t height) 
             const std::int64_t x1 = std::min(x0 + 1, figure.width - 1);
             const auto fx = static_cast<float>(sx - static_cast<double>(x0));
             const auto at = [&](std::int64_t col, std::int64_t row) {
-                return figure.values[static_cast<std::size_t>(row * figure.width + col)];
+                return figure.values[index(row * figure.width + col)];
             };
             const float top = at(x0, y0) + fx * (at(x1, y0) - at(x0, y0));
             const float bottom = at(x0, y1) + fx * (at(x1, y1) - at(x0, y1));
-            out.values[static_cast<std::size_t>(y * width + x)] = top + fy * (bottom - top);
+            out.values[index(y * width + x)] = top + fy * (bottom - top);
         }
     }
     return out;
@@ -86,14 +87,14 @@ double min_of_something(const Code* voxels, const VolumeGrid& grid) {
 }  // namespace
 
 std::vector<bool> named_missing_slices(const Volume& volume) {
-    std::vector<bool> is_missing(static_cast<std::size_t>(volume.grid.b_scans));
+    std::vector<bool> is_missing(index(volume.grid.b_scans));
     const auto line = volume.provenance.find("missing_b_scans");
     if (line == volume.provenance.end()) return is_missing;
     std::istringstream text(line->second);
     std::int64_t begin = 0, end = 0;
     for (char colon = 0; text >> begin >> colon >> end;) {
         for (std::int64_t b = std::max<std::int64_t>(0, begin); b < std::min(end, volume.grid.b_scans); ++b)
-            is_missing[static_cast<std::size_t>(b)] = true;
+            is_missing[index(b)] = true;
     }
     return is_missing;
 }
@@ -103,9 +104,9 @@ std::vector<bool> named_missing_slices(const Volume& volume) {
 std::vector<bool> slices_without_data(const Volume& volume) {
     const VoxelType type = volume.grid.type;
     const bool has_nan = type != VoxelType::u8 && type != VoxelType::u16 && type != VoxelType::i16;
-    if (has_nan) return std::vector<bool>(static_cast<std::size_t>(volume.grid.b_scans));
+    if (has_nan) return std::vector<bool>(index(volume.grid.b_scans));
     std::vector<bool> is_missing = named_missing_slices(volume);
-    const auto bytes = static_cast<std::size_t>(volume.grid.b_scan_bytes());
+    const auto bytes = index(volume.grid.b_scan_bytes());
     for (std::size_t b = 0; b < is_missing.size(); ++b) {
         if (!is_missing[b]) continue;
         const auto slice = std::span(volume.voxels).subspan(b * bytes, bytes);
@@ -133,16 +134,16 @@ void check_en_face(const VolumeGrid& grid, std::int64_t begin, std::int64_t end)
 Figure b_scan_figure(const Volume& volume, std::int64_t b_scan) {
     const VolumeGrid& grid = volume.grid;
     check_b_scan(grid, b_scan);
-    const bool has_data = !slices_without_data(volume)[static_cast<std::size_t>(b_scan)];
+    const bool has_data = !slices_without_data(volume)[index(b_scan)];
     Figure figure{grid.a_scans, grid.depth, {}, grid.spacing_um[1], grid.spacing_um[0], is_db(grid)};
-    figure.values.resize(static_cast<std::size_t>(grid.a_scans * grid.depth));
+    figure.values.resize(index(grid.a_scans * grid.depth));
     with_voxels(volume, [&](const auto* voxels) {
         const auto* first = voxels + b_scan * grid.a_scans * grid.depth;
         for (std::int64_t a = 0; a < grid.a_scans; ++a) {
             for (std::int64_t z = 0; z < grid.depth; ++z) {
                 const double code = has_data ? static_cast<double>(first[a * grid.depth + z])
                                              : std::numeric_limits<double>::quiet_NaN();
-                figure.values[static_cast<std::size_t>(z * grid.a_scans + a)] =
+                figure.values[index(z * grid.a_scans + a)] =
                     static_cast<float>(shown(grid, code * grid.scale + grid.offset));
             }
         }
@@ -153,7 +154,7 @@ Figure b_scan_figure(const Volume& volume, std::int64_t b_scan) {
 Figure en_face_figure(const Volume& volume, std::int64_t begin, std::int64_t end) {
     const VolumeGrid& grid = volume.grid;
     check_en_face(grid, begin, end);
-    const std::vector<float> top(static_cast<std::size_t>(grid.a_scans * grid.b_scans), 0.0f);
+    const std::vector<float> top(index(grid.a_scans * grid.b_scans), 0.0f);
     return en_face_figure(volume, top, begin, end);
 }
 
@@ -167,12 +168,12 @@ Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, s
         for (std::int64_t i = 0; i < grid.a_scans * grid.b_scans; ++i) {
             const std::int64_t b = grid.b_scans - 1 - i / grid.a_scans;  // the last B-scan is the top row
             const std::int64_t line = b * grid.a_scans + i % grid.a_scans;
-            const std::int64_t top = std::lround(surface[static_cast<std::size_t>(line)]);
+            const std::int64_t top = std::lround(surface[index(line)]);
             const std::int64_t first = std::clamp<std::int64_t>(top + begin, 0, grid.depth - 1);
             const std::int64_t last = std::clamp<std::int64_t>(top + end, first + 1, grid.depth);
             double sum = 0;
             double count = 0;
-            if (is_missing[static_cast<std::size_t>(b)]) {
+            if (is_missing[index(b)]) {
                 figure.values.push_back(std::numeric_limits<float>::quiet_NaN());
                 continue;
             }
@@ -230,7 +231,7 @@ namespace {
 
 std::vector<double> values_of(const Volume& volume, std::int64_t a_scan, std::int64_t b_scan) {
     const VolumeGrid& grid = volume.grid;
-    std::vector<double> values(static_cast<std::size_t>(grid.depth));
+    std::vector<double> values(index(grid.depth));
     with_voxels(volume, [&](const auto* voxels) {
         const auto* line = voxels + (b_scan * grid.a_scans + a_scan) * grid.depth;
         std::transform(line, line + grid.depth, values.begin(),
@@ -259,7 +260,7 @@ double value_of_amplitude(const VolumeGrid& grid, double amplitude) {
 // Returns where the amplitude starts to rise again, searching from `top` with `step`, or the end of the data.
 std::int64_t end_of_lobe(std::span<const double> amplitudes, std::int64_t top, std::int64_t step) {
     std::int64_t at = top;
-    const auto value = [&](std::int64_t i) { return amplitudes[static_cast<std::size_t>(i)]; };
+    const auto value = [&](std::int64_t i) { return amplitudes[index(i)]; };
     while (at + step >= 0 && at + step < std::ssize(amplitudes) && value(at + step) <= value(at)) at += step;
     return at;
 }
@@ -270,7 +271,7 @@ double side_lobe_db(std::span<const double> amplitudes, double height) {
     const std::int64_t before = end_of_lobe(amplitudes, top, -1), after = end_of_lobe(amplitudes, top, 1);
     double max = 0;
     for (std::int64_t i = 0; i < std::ssize(amplitudes); ++i) {
-        if (i < before || i > after) max = std::max(max, amplitudes[static_cast<std::size_t>(i)]);
+        if (i < before || i > after) max = std::max(max, amplitudes[index(i)]);
     }
     return max > 0 ? 20 * std::log10(max / height) : -std::numeric_limits<double>::infinity();
 }
@@ -338,9 +339,7 @@ std::vector<StrongestEcho> strongest_echoes(const Volume& volume, Interval b_sca
         for (std::int64_t a = 0; a < grid.a_scans; ++a) {
             std::vector<double> amplitudes = values_of(volume, a, b);
             for (double& value : amplitudes) value = amplitude_of(grid, value);
-            const auto searched =
-                std::span(amplitudes)
-                    .subspan(static_cast<std::size_t>(rows.begin), static_cast<std::size_t>(rows.end - rows.begin));
+            const auto searched = std::span(amplitudes).subspan(index(rows.begin), index(rows.end - rows.begin));
             echoes.push_back(echo_in(grid, searched, rows.begin));
             echoes.back().b_scan = b;
             echoes.back().a_scan = a;

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "engine/io/volume_file.h"
 
@@ -18,13 +19,13 @@ namespace {
 void smooth_line(float* first, std::int64_t count, std::int64_t stride, const std::vector<float>& weights,
                  std::vector<float>& copy) {
     const std::int64_t reach = std::ssize(weights) / 2;
-    copy.resize(static_cast<std::size_t>(count + 2 * reach));
+    copy.resize(index(count + 2 * reach));
     for (std::int64_t i = 0; i < std::ssize(copy); ++i) {
-        copy[static_cast<std::size_t>(i)] = first[std::clamp<std::int64_t>(i - reach, 0, count - 1) * stride];
+        copy[index(i)] = first[std::clamp<std::int64_t>(i - reach, 0, count - 1) * stride];
     }
     for (std::int64_t i = 0; i < count; ++i) {
         float sum = 0;
-        for (std::size_t d = 0; d < weights.size(); ++d) sum += weights[d] * copy[static_cast<std::size_t>(i) + d];
+        for (std::size_t d = 0; d < weights.size(); ++d) sum += weights[d] * copy[index(i) + d];
         first[i * stride] = sum;
     }
 }
@@ -45,12 +46,11 @@ class CodeTable {
     static constexpr std::int64_t codes = std::int64_t{1} << (8 * sizeof(Code));
 
     template <class Computed>
-    explicit CodeTable(const Computed& computed) : values_(static_cast<std::size_t>(codes)) {
-        for (std::int64_t i = 0; i < codes; ++i)
-            values_[static_cast<std::size_t>(i)] = computed(static_cast<Code>(least + i));
+    explicit CodeTable(const Computed& computed) : values_(index(codes)) {
+        for (std::int64_t i = 0; i < codes; ++i) values_[index(i)] = computed(static_cast<Code>(least + i));
     }
 
-    float operator()(Code code) const { return values_[static_cast<std::size_t>(code - least)]; }
+    float operator()(Code code) const { return values_[index(code - least)]; }
 
   private:
     static constexpr std::int64_t least = std::numeric_limits<Code>::min();
@@ -65,14 +65,14 @@ std::vector<float> linear_intensity(const Volume& volume) {
         throw Error(ErrorCode::bad_setting, "complex voxels have no intensity", "recipe.quantity",
                     "reconstruct db, intensity or amplitude");
     }
-    std::vector<float> intensity(static_cast<std::size_t>(grid.voxels()));
+    std::vector<float> intensity(index(grid.voxels()));
     with_voxels(volume, [&](const auto* voxels) {
         using Code = std::remove_cv_t<std::remove_pointer_t<decltype(voxels)>>;
         const auto each = [&](const auto& intensity_of_code) {
             parallel_for(0, grid.b_scans, [&](std::int64_t b) {
                 const std::int64_t slice = grid.depth * grid.a_scans;
                 for (std::int64_t i = b * slice; i < (b + 1) * slice; ++i)
-                    intensity[static_cast<std::size_t>(i)] = intensity_of_code(voxels[i]);
+                    intensity[index(i)] = intensity_of_code(voxels[i]);
             });
         };
         const auto computed = [&](Code code) { return intensity_of(static_cast<double>(code), grid); };
@@ -138,7 +138,7 @@ float half(const std::byte* code) {
 Volume flow_values(const Volume& codes) {
     Volume values{codes.grid, {}, codes.provenance};
     values.grid.type = VoxelType::f32;
-    values.voxels.resize(static_cast<std::size_t>(values.grid.bytes()));
+    values.voxels.resize(index(values.grid.bytes()));
     const bool is_phasor = codes.grid.type == VoxelType::phasor8;
     const bool is_velocity = is_phasor && codes.grid.v_max > 0;
     const auto per_rad = is_velocity ? static_cast<float>(codes.grid.v_max / std::numbers::pi) : 1.0f;

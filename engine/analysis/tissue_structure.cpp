@@ -11,6 +11,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "engine/analysis/intensity.h"
 #include "engine/io/volume_file.h"
@@ -56,7 +57,7 @@ class SurfaceFinder {
     // Returns the surface row of each A-scan, or `none`.
     std::vector<float> rows() const {
         const double min = standing_out * strongest_contrast();
-        std::vector<float> rows(static_cast<std::size_t>(size_[1] * size_[2]), none);
+        std::vector<float> rows(index(size_[1] * size_[2]), none);
         if (min <= 0) return rows;
         parallel_for(0, std::ssize(rows), [&](std::int64_t line) {
             const AxialSteps steps = steps_of(line);
@@ -65,7 +66,7 @@ class SurfaceFinder {
                 std::int64_t top = z;
                 while (top + 1 < steps.end() && contrast(steps, top + 1) > contrast(steps, top)) ++top;
                 const double row = steps.strongest(top - refined, top + refined + 1, 1);
-                rows[static_cast<std::size_t>(line)] = static_cast<float>(row);
+                rows[index(line)] = static_cast<float>(row);
                 return;
             }
         });
@@ -77,12 +78,12 @@ class SurfaceFinder {
 
     // Returns the median over A-scans of the strongest contrast.
     double strongest_contrast() const {
-        std::vector<float> strongest(static_cast<std::size_t>(size_[1] * size_[2]));
+        std::vector<float> strongest(index(size_[1] * size_[2]));
         parallel_for(0, std::ssize(strongest), [&](std::int64_t line) {
             const AxialSteps steps = steps_of(line);
             double max = 0;
             for (std::int64_t z = steps.begin(); z < steps.end(); ++z) max = std::max(max, contrast(steps, z));
-            strongest[static_cast<std::size_t>(line)] = static_cast<float>(max);
+            strongest[index(line)] = static_cast<float>(max);
         });
         return static_cast<double>(quantile(strongest, 0.5));
     }
@@ -100,7 +101,7 @@ float median_around(const std::vector<float>& rows, const Size3& size, std::int6
              ++b) {
             for (std::int64_t a = std::max<std::int64_t>(0, a_scan - reach); a <= std::min(size[1] - 1, a_scan + reach);
                  ++a) {
-                const float row = rows[static_cast<std::size_t>(b * size[1] + a)];
+                const float row = rows[index(b * size[1] + a)];
                 if (!std::isnan(row)) near.push_back(row);
             }
         }
@@ -128,7 +129,7 @@ std::vector<float> tissue_surface(const Volume& volume) {
     std::vector<float> surface(rows.size());
     parallel_for(0, size[2], [&](std::int64_t b) {
         for (std::int64_t a = 0; a < size[1]; ++a) {
-            surface[static_cast<std::size_t>(b * size[1] + a)] = median_around(rows, size, a, b);
+            surface[index(b * size[1] + a)] = median_around(rows, size, a, b);
         }
     });
     smooth(surface, {1, size[1], size[2]}, lateral);
@@ -175,7 +176,7 @@ void flatten(Volume& volume, const std::vector<float>& rows) {
             std::vector<double> copy;
             for (std::int64_t a = 0; a < grid.a_scans; ++a) {
                 const std::int64_t line = b * grid.a_scans + a;
-                const double by = static_cast<double>(rows[static_cast<std::size_t>(line)]) - level;
+                const double by = static_cast<double>(rows[index(line)]) - level;
                 move_up(codes + line * grid.depth, grid.depth, by, copy);
             }
         });
@@ -199,11 +200,11 @@ std::int64_t row_above(const std::vector<float>& heights, std::size_t line) {
 std::vector<float> find_surface(const std::vector<float>& intensity, const Size3& size) {
     std::vector<float> averaged = intensity;
     smooth(averaged, size, smoothing);
-    std::vector<float> surface(static_cast<std::size_t>(size[1] * size[2]));
+    std::vector<float> surface(index(size[1] * size[2]));
     const auto first = static_cast<std::int64_t>(zero_delay_share * static_cast<double>(size[0]));
     parallel_for(0, size[1] * size[2], [&](std::int64_t line) {
         const AxialSteps steps(averaged.data() + line * size[0], size[0]);
-        surface[static_cast<std::size_t>(line)] = static_cast<float>(steps.strongest(first, size[0], 1));
+        surface[index(line)] = static_cast<float>(steps.strongest(first, size[0], 1));
     });
     smooth(surface, {1, size[1], size[2]}, smoothing);
     return surface;
@@ -241,7 +242,7 @@ std::vector<Edge> strongest_edges(const std::vector<double>& profile, std::int64
 
 // Returns the sum over all lines; only its shape matters.
 std::vector<double> mean_profile(const std::vector<float>& lines, std::int64_t rows) {
-    std::vector<double> profile(static_cast<std::size_t>(rows), 0.0);
+    std::vector<double> profile(index(rows), 0.0);
     for (std::size_t i = 0; i < lines.size(); ++i) profile[i % profile.size()] += static_cast<double>(lines[i]);
     return profile;
 }
@@ -250,12 +251,12 @@ std::vector<double> mean_profile(const std::vector<float>& lines, std::int64_t r
 
 std::vector<float> flattened(const std::vector<float>& intensity, const Size3& size, const std::vector<float>& height,
                              std::int64_t row, std::int64_t rows) {
-    std::vector<float> flat(static_cast<std::size_t>(rows * size[1] * size[2]));
+    std::vector<float> flat(index(rows * size[1] * size[2]));
     parallel_for(0, size[1] * size[2], [&](std::int64_t line) {
-        const std::int64_t first = row_above(height, static_cast<std::size_t>(line)) - row;
+        const std::int64_t first = row_above(height, index(line)) - row;
         for (std::int64_t z = 0; z < rows; ++z) {
-            flat[static_cast<std::size_t>(line * rows + z)] = intensity[static_cast<std::size_t>(
-                line * size[0] + std::clamp<std::int64_t>(first + z, 0, size[0] - 1))];
+            flat[index(line * rows + z)] =
+                intensity[index(line * size[0] + std::clamp<std::int64_t>(first + z, 0, size[0] - 1))];
         }
     });
     return flat;
@@ -281,7 +282,7 @@ Layers find_layers(const Volume& volume, std::int64_t count) {
         parallel_for(0, size[1] * size[2], [&](std::int64_t line) {
             const AxialSteps steps(flat.data() + line * rows, rows);
             const double row = steps.strongest(edge.row - search, edge.row + search + 1, edge.contrast > 0 ? 1 : -1);
-            const auto i = static_cast<std::size_t>(line);
+            const auto i = index(line);
             heights[i] = static_cast<float>(row + static_cast<double>(row_above(surface, i) - rows_above));
         });
         smooth(heights, {1, size[1], size[2]}, smoothing);
@@ -296,14 +297,14 @@ namespace {
 void normalise_rows(std::vector<float>& lines, std::int64_t rows) {
     const std::int64_t count = std::ssize(lines) / rows;
     parallel_for(0, rows, [&](std::int64_t z) {
-        std::vector<float> row(static_cast<std::size_t>(count));
+        std::vector<float> row(index(count));
         for (std::int64_t l = 0; l < count; ++l) {
-            row[static_cast<std::size_t>(l)] = lines[static_cast<std::size_t>(l * rows + z)];
+            row[index(l)] = lines[index(l * rows + z)];
         }
         const auto middle = row.begin() + count / 2;
         std::nth_element(row.begin(), middle, row.end());
         const float median = std::max(*middle, 1e-30f);
-        for (std::int64_t l = 0; l < count; ++l) lines[static_cast<std::size_t>(l * rows + z)] /= median;
+        for (std::int64_t l = 0; l < count; ++l) lines[index(l * rows + z)] /= median;
     });
 }
 

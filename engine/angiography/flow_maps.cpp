@@ -13,6 +13,7 @@
 
 #include "compute/error.h"
 #include "compute/host_device.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "engine/io/output_rule.h"
 #include "engine/io/volume_file.h"
@@ -56,7 +57,7 @@ struct Ring {
         for (int i = 0; i < 8; ++i) {
             const std::int64_t u = x + dx[i], v = y + dy[i];
             const bool exists = u >= 0 && u < width && v >= 0 && v < height;
-            at[i] = exists ? map[static_cast<std::size_t>(v * width + u)] : 0;
+            at[i] = exists ? map[index(v * width + u)] : 0;
         }
     }
     int count() const {
@@ -84,7 +85,7 @@ bool thin(std::vector<std::uint8_t>& map, std::int64_t width, std::int64_t heigh
     std::vector<std::size_t> gone;
     for (std::int64_t y = 0; y < height; ++y) {
         for (std::int64_t x = 0; x < width; ++x) {
-            const auto place = static_cast<std::size_t>(y * width + x);
+            const auto place = index(y * width + x);
             if (map[place] == 1 && Ring(map, width, height, x, y).may_go(pass)) gone.push_back(place);
         }
     }
@@ -105,9 +106,9 @@ std::vector<std::uint8_t> skeleton_of(const std::vector<float>& map, std::int64_
 }
 
 double skeleton_length(const std::vector<std::uint8_t>& skeleton, std::int64_t width, double dx, double dy) {
-    const auto height = static_cast<std::int64_t>(skeleton.size()) / width;
+    const auto height = std::ssize(skeleton) / width;
     const auto is_line = [&](std::int64_t x, std::int64_t y) {
-        return x >= 0 && x < width && y < height && skeleton[static_cast<std::size_t>(y * width + x)] == 1;
+        return x >= 0 && x < width && y < height && skeleton[index(y * width + x)] == 1;
     };
     double length = 0;
     for (std::int64_t y = 0; y < height; ++y) {
@@ -144,7 +145,7 @@ void require_angiogram(const VolumeGrid& grid) {
 
 // Returns the values of all voxels; NaN and infinity become 0.
 std::vector<float> numbers_of(const Volume& volume) {
-    std::vector<float> values(static_cast<std::size_t>(volume.grid.voxels()));
+    std::vector<float> values(index(volume.grid.voxels()));
     with_voxels(volume, [&](const auto* codes) {
         for (std::size_t i = 0; i < values.size(); ++i) {
             const double value = static_cast<double>(codes[i]) * volume.grid.scale + volume.grid.offset;
@@ -164,7 +165,7 @@ struct Around {
             for (std::int64_t x = std::max<std::int64_t>(0, a - 1); x <= std::min(grid.a_scans - 1, a + 1); ++x) {
                 const std::int64_t line = (y * grid.a_scans + x) * grid.depth;
                 for (std::int64_t i = std::max<std::int64_t>(0, z - 1); i <= std::min(grid.depth - 1, z + 1); ++i)
-                    values[count++] = volume[static_cast<std::size_t>(line + i)];
+                    values[count++] = volume[index(line + i)];
             }
         }
     }
@@ -175,8 +176,7 @@ struct Around {
     }
     bool is_vessel(float above) const {
         const auto end = values.begin() + static_cast<std::ptrdiff_t>(count);
-        return 3 * static_cast<std::size_t>(std::count_if(values.begin(), end, [&](float v) { return v > above; })) >=
-               count;
+        return 3 * index(std::count_if(values.begin(), end, [&](float v) { return v > above; })) >= count;
     }
 };
 
@@ -196,14 +196,14 @@ std::vector<float> density_of(const std::vector<float>& vessels, const VolumeGri
     std::vector<float> density(vessels.size(), unmeasured);
     parallel_for(0, grid.b_scans, [&](std::int64_t b) {
         for (std::int64_t a = 0; a < grid.a_scans; ++a) {
-            const auto place = static_cast<std::size_t>(b * grid.a_scans + a);
+            const auto place = index(b * grid.a_scans + a);
             if (std::isnan(vessels[place])) continue;
             double ones = 0, all = 0;
             for (std::int64_t y = std::max<std::int64_t>(0, b - reach_b); y <= std::min(grid.b_scans - 1, b + reach_b);
                  ++y) {
                 for (std::int64_t x = std::max<std::int64_t>(0, a - reach_a);
                      x <= std::min(grid.a_scans - 1, a + reach_a); ++x) {
-                    const float one = vessels[static_cast<std::size_t>(y * grid.a_scans + x)];
+                    const float one = vessels[index(y * grid.a_scans + x)];
                     if (std::isnan(one)) continue;
                     all += 1;
                     ones += static_cast<double>(one);
@@ -241,17 +241,17 @@ VesselMaps vessel_maps(const Volume& flow, const Surfaces& surfaces, const SlabS
     const std::vector<float> values = numbers_of(flow);
     const auto above = static_cast<float>(spec.above);
     VesselMaps maps;
-    maps.vessels.assign(static_cast<std::size_t>(grid.a_scans * grid.b_scans), unmeasured);
+    maps.vessels.assign(index(grid.a_scans * grid.b_scans), unmeasured);
     maps.flux = maps.vessels;
     parallel_for(0, grid.b_scans, [&](std::int64_t b) {
         if (!is_measured(values, grid, b)) return;
         for (std::int64_t a = 0; a < grid.a_scans; ++a) {
-            const auto place = static_cast<std::size_t>(b * grid.a_scans + a);
+            const auto place = index(b * grid.a_scans + a);
             const std::optional<RowRange> rows = rows_between(surfaces, slab, grid, place);
             if (!rows) continue;
             double sum = 0, count = 0;
             for (std::int64_t z = rows->begin; z < rows->end; ++z) {
-                const float value = values[place * static_cast<std::size_t>(grid.depth) + static_cast<std::size_t>(z)];
+                const float value = values[place * index(grid.depth) + index(z)];
                 if (!(value > above) || !Around(values, grid, b, a, z).is_vessel(above)) continue;
                 sum += static_cast<double>(value);
                 count += 1;
@@ -308,13 +308,13 @@ void remove_tails(Volume& flow, double gap_um) {
         auto* codes = reinterpret_cast<Code*>(flow.voxels.data());
         const Code nothing = nearest_code<Code>(-grid.offset / grid.scale);
         parallel_for(0, grid.b_scans, [&](std::int64_t b) {
-            std::vector<float> medians(static_cast<std::size_t>(grid.depth));
+            std::vector<float> medians(index(grid.depth));
             for (std::int64_t a = 0; a < grid.a_scans; ++a) {
                 for (std::int64_t z = 0; z < grid.depth; ++z)
-                    medians[static_cast<std::size_t>(z)] = Around(values, grid, b, a, z).median();
+                    medians[index(z)] = Around(values, grid, b, a, z).median();
                 Code* line = codes + (b * grid.a_scans + a) * grid.depth;
                 mask(
-                    grid.depth, [&](std::int64_t z) { return medians[static_cast<std::size_t>(z)]; },
+                    grid.depth, [&](std::int64_t z) { return medians[index(z)]; },
                     [&](std::int64_t z, bool stays) {
                         if (!stays && line[z] == line[z]) line[z] = nothing;  // NaN stays unknown
                     });

@@ -11,6 +11,7 @@
 
 #include "compute/error.h"
 #include "compute/host_device.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/plan/describe.h"
 #include "engine/analysis/intensity.h"
@@ -100,12 +101,12 @@ std::vector<float> averaged(std::vector<float> values, const VolumeGrid& grid, c
                 for (std::int64_t z = 0; z < grid.depth; ++z) {
                     double sum = 0, known = 0;
                     for (std::int64_t i = begin; i < end; ++i) {
-                        const float value = in[static_cast<std::size_t>(line + (i - at) * stride + z)];
+                        const float value = in[index(line + (i - at) * stride + z)];
                         if (std::isnan(value)) continue;
                         sum += static_cast<double>(value);
                         known += 1;
                     }
-                    out[static_cast<std::size_t>(line + z)] = known > 0 ? static_cast<float>(sum / known) : unknown;
+                    out[index(line + z)] = known > 0 ? static_cast<float>(sum / known) : unknown;
                 }
             }
         });
@@ -123,7 +124,7 @@ double found_floor_db(const std::vector<float>& power, const VolumeGrid& grid) {
     std::vector<double> means;  // positive means of depth rows
     for (std::int64_t z = 0; z < grid.depth; ++z) {
         double sum = 0, count = 0;
-        for (std::size_t i = static_cast<std::size_t>(z); i < power.size(); i += static_cast<std::size_t>(grid.depth)) {
+        for (std::size_t i = index(z); i < power.size(); i += index(grid.depth)) {
             if (std::isnan(power[i])) continue;
             sum += static_cast<double>(power[i]);
             count += 1;
@@ -143,13 +144,13 @@ class AttenuationColumn {
   public:
     // `floor` is the mean power of noise.
     AttenuationColumn(const VolumeGrid& grid, const AttenuationRecipe& recipe, double floor)
-        : grid_(grid), recipe_(recipe), floor_(floor), row_mm_(grid.spacing_um[0] / 1000),
-          light_(static_cast<std::size_t>(grid.depth)), gain_(light_.size()), raw_(light_.size()) {
+        : grid_(grid), recipe_(recipe), floor_(floor), row_mm_(grid.spacing_um[0] / 1000), light_(index(grid.depth)),
+          gain_(light_.size()), raw_(light_.size()) {
         for (std::int64_t z = 0; z < grid.depth; ++z) {
             const double depth_um = grid.first_depth_um + static_cast<double>(z) * grid.spacing_um[0];
             double gain = std::pow(10, -recipe.roll_off_db_per_mm * std::abs(depth_um) / 1e4);
             if (recipe.rayleigh_um > 0) gain /= 1 + std::pow((depth_um - recipe.focus_um) / recipe.rayleigh_um, 2);
-            gain_[static_cast<std::size_t>(z)] = gain;
+            gain_[index(z)] = gain;
         }
     }
 
@@ -168,7 +169,7 @@ class AttenuationColumn {
         const Attenuation of{row_mm_};
         double below = tail_;
         for (std::int64_t z = end_ - 1; z >= begin_; --z) {
-            const double light = light_[static_cast<std::size_t>(z)];
+            const double light = light_[index(z)];
             if (below >= certain_ && !std::isnan(power[z]))
                 attenuation[z] = static_cast<float>(of(std::max(0.0, light), below));
             below = std::max(0.0, below + light);
@@ -185,8 +186,8 @@ class AttenuationColumn {
         end_ = 0;
         double sum = 0;
         for (std::int64_t z = 0; z < grid_.depth; ++z) {
-            sum += raw_[static_cast<std::size_t>(z)];
-            if (z >= around) sum -= raw_[static_cast<std::size_t>(z - around)];
+            sum += raw_[index(z)];
+            if (z >= around) sum -= raw_[index(z - around)];
             if (z + 1 < around || !(sum / static_cast<double>(around) > least)) continue;
             begin_ = std::min(begin_, z + 1 == around ? 0 : z - around / 2);
             end_ = z + 1 == grid_.depth ? grid_.depth : z - around / 2 + 1;
@@ -211,7 +212,7 @@ class AttenuationColumn {
     // Returns the light of a window at the noise threshold; sums below it may be noise.
     double light_of_noise() const {
         return static_cast<double>(window_rows()) * floor_ * std::pow(10, recipe_.min_snr_db / 10) /
-               gain_[static_cast<std::size_t>(end_ - 1)];
+               gain_[index(end_ - 1)];
     }
 
     std::int64_t window_rows() const { return std::min<std::int64_t>(31, grid_.depth); }
@@ -230,7 +231,7 @@ class AttenuationColumn {
 
     double mean(std::int64_t begin, std::int64_t end) const {
         double sum = 0;
-        for (std::int64_t z = begin; z < end; ++z) sum += light_[static_cast<std::size_t>(z)];
+        for (std::int64_t z = begin; z < end; ++z) sum += light_[index(z)];
         return end > begin ? sum / static_cast<double>(end - begin) : 0;
     }
 
@@ -264,16 +265,16 @@ Volume attenuation_of(const Volume& volume, const AttenuationRecipe& recipe, Att
     found.grid.offset = 0;
     found.grid.quantity = "attenuation";
     found.grid.unit = "1/mm";
-    found.voxels.resize(static_cast<std::size_t>(found.grid.bytes()));
+    found.voxels.resize(index(found.grid.bytes()));
     auto* values = reinterpret_cast<float*>(found.voxels.data());
     struct Counts {
         std::int64_t tissue = 0, no_tail = 0, known = 0;
     };
-    std::vector<Counts> counts(static_cast<std::size_t>(grid.b_scans));
+    std::vector<Counts> counts(index(grid.b_scans));
     progress.begin("attenuation", grid.b_scans, "B-scans");
     const auto find = [&](std::int64_t b) {
         AttenuationColumn column(grid, recipe, floor);
-        Counts& of = counts[static_cast<std::size_t>(b)];
+        Counts& of = counts[index(b)];
         for (std::int64_t line = b * grid.a_scans; line < (b + 1) * grid.a_scans; ++line) {
             float* into = values + line * grid.depth;
             column.find(power.data() + line * grid.depth, into);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "engine/flow/time_series.h"
 
@@ -70,7 +71,7 @@ struct Lumen {
 
 constexpr double least_of_v_max = 0.005;   // min speed that counts as moving, even without noise
 constexpr double least_of_fastest = 0.01;  // relative to the fastest voxel of the volume
-constexpr double rim_share = 0.1;                // relative to the fastest voxel nearby; slower voxels are blur of the beam
+constexpr double rim_share = 0.1;          // relative to the fastest voxel nearby; slower voxels are blur of the beam
                                            // and windows
 
 using Voxel3 = std::array<std::int64_t, 3>;  // depth, A-scan, B-scan
@@ -216,13 +217,12 @@ std::vector<std::array<double, 3>> VesselFlow::centres() const {
     for (std::size_t k = 0; k < planes_.size(); ++k) {
         if (planes_[k].is_cut) continue;
         std::array<double, 3> centre{};
-        centre.at(static_cast<std::size_t>(course_.across)) =
-            static_cast<double>(planes_[k].number) * planes.spacing(course_.across);
-        centre.at(static_cast<std::size_t>(planes.in[0])) = planes_[k].column * planes.spacing(planes.in[0]);
-        centre.at(static_cast<std::size_t>(planes.in[1])) = planes_[k].row * planes.spacing(planes.in[1]);
+        centre.at(index(course_.across)) = static_cast<double>(planes_[k].number) * planes.spacing(course_.across);
+        centre.at(index(planes.in[0])) = planes_[k].column * planes.spacing(planes.in[0]);
+        centre.at(index(planes.in[1])) = planes_[k].row * planes.spacing(planes.in[1]);
         all.push_back(centre);
     }
-    if (course_.direction.at(static_cast<std::size_t>(course_.across)) < 0) std::ranges::reverse(all);
+    if (course_.direction.at(index(course_.across)) < 0) std::ranges::reverse(all);
     return all;
 }
 
@@ -234,8 +234,7 @@ std::vector<std::array<double, 3>> VesselFlow::course_points() const {
         const std::int64_t half = std::min({reach, i, std::ssize(raw) - 1 - i});
         std::array<double, 3> mean{};
         for (std::int64_t k = i - half; k <= i + half; ++k) {
-            for (std::size_t c = 0; c < 3; ++c)
-                mean[c] += raw[static_cast<std::size_t>(k)][c] / static_cast<double>(2 * half + 1);
+            for (std::size_t c = 0; c < 3; ++c) mean[c] += raw[index(k)][c] / static_cast<double>(2 * half + 1);
         }
         smooth.push_back(mean);
     }
@@ -250,7 +249,7 @@ std::vector<double> VesselFlow::arrows(std::int64_t count) const {
     const double step = static_cast<double>(along.size() - 1) / static_cast<double>(count);
     for (std::int64_t i = 0; i < count; ++i) {
         for (const double part : {0.0, shaft}) {
-            const auto at = static_cast<std::size_t>(std::lround((static_cast<double>(i) + part) * step));
+            const auto at = index(std::lround((static_cast<double>(i) + part) * step));
             all.insert(all.end(), along[at].begin(), along[at].end());
         }
     }
@@ -273,7 +272,7 @@ double VesselFlow::en_face_ul_s(const MeanVelocity& mean) const {
         for (std::int64_t j = 0; j < lumen.height; ++j) {
             for (std::int64_t i = 0; i < lumen.width; ++i) {
                 if (!counted.at(i, j)) continue;
-                sum += static_cast<double>(velocities[static_cast<std::size_t>(j * lumen.width + i)]);
+                sum += static_cast<double>(velocities[index(j * lumen.width + i)]);
                 const double from_um =
                     std::max(std::abs(static_cast<double>(i) * grid_.spacing_um[1] - at[1]) + grid_.spacing_um[1],
                              std::abs(static_cast<double>(j) * grid_.spacing_um[2] - at[2]) + grid_.spacing_um[2]);
@@ -372,7 +371,7 @@ void VesselFlow::choose_axis() {
     const std::array<std::int64_t, 3> size = low;
     double count = 0;
     for (std::int64_t k = 0; k < grid_.voxels(); ++k) {
-        if (inside_[static_cast<std::size_t>(k)] == 0) continue;
+        if (inside_[index(k)] == 0) continue;
         const std::array<std::int64_t, 3> at{k % grid_.depth, k / grid_.depth % grid_.a_scans,
                                              k / grid_.depth / grid_.a_scans};
         count += 1;
@@ -416,14 +415,14 @@ void VesselFlow::take_course(const VoxelPlace& towards) {
     course_.across = static_cast<int>(most);
     course_.is_given = true;
     const GridPlanes planes(grid_, course_.across);
-    for (std::size_t c = 0; c < 2; ++c) fit_[c] = {0, way.at(static_cast<std::size_t>(planes.in[c])) / way[most], 0};
+    for (std::size_t c = 0; c < 2; ++c) fit_[c] = {0, way.at(index(planes.in[c])) / way[most], 0};
 }
 
 // Follows the lumen from the point's plane in both directions, as long as each piece is close to the previous one.
 void VesselFlow::cut(const MeanVelocity& mean) {
     const GridPlanes planes(grid_, course_.across);
     const std::array<double, 3> at{place_.row, place_.a_scan, place_.b_scan};
-    const auto first = static_cast<std::int64_t>(at.at(static_cast<std::size_t>(course_.across)));
+    const auto first = static_cast<std::int64_t>(at.at(index(course_.across)));
     double sign = 0;
     const auto add = [&](std::int64_t number, double column, double row) -> const Plane* {
         LumenMask lumen = piece_near(mask_in(inside_, planes, number), column, row, 8);
@@ -455,8 +454,7 @@ void VesselFlow::cut(const MeanVelocity& mean) {
         planes_.push_back(std::move(plane));
         return &planes_.back();
     };
-    const Plane* start =
-        add(first, at.at(static_cast<std::size_t>(planes.in[0])), at.at(static_cast<std::size_t>(planes.in[1])));
+    const Plane* start = add(first, at.at(index(planes.in[0])), at.at(index(planes.in[1])));
     if (start == nullptr) return;
     for (const std::int64_t step : {-1, 1}) {
         double column = planes_.front().column, row = planes_.front().row;
@@ -482,8 +480,7 @@ void VesselFlow::fit_course() {
         const Plane& plane = planes_[k];
         const double area = areas[k] / median_of(areas);
         if (plane.is_cut || area > alike || area < 1 / alike) continue;
-        s.push_back(static_cast<double>(plane.number) * planes.spacing(course_.across) -
-                    at.at(static_cast<std::size_t>(course_.across)));
+        s.push_back(static_cast<double>(plane.number) * planes.spacing(course_.across) - at.at(index(course_.across)));
         columns.push_back(plane.column * planes.spacing(planes.in[0]));
         rows.push_back(plane.row * planes.spacing(planes.in[1]));
     }
@@ -506,7 +503,7 @@ void VesselFlow::fit_course() {
 }
 
 double VesselFlow::slope_at(int coordinate, double place_um) const {
-    const auto& line = fit_.at(static_cast<std::size_t>(coordinate));
+    const auto& line = fit_.at(index(coordinate));
     return line[1] + 2 * line[2] * place_um;
 }
 
@@ -521,9 +518,8 @@ void VesselFlow::orient() {
     const std::array<double, 3> at = in_um(place_, grid_);
     const auto direction_at = [&](double place_um) {
         std::array<double, 3> way{};
-        way.at(static_cast<std::size_t>(course_.across)) = 1;
-        for (std::size_t c = 0; c < 2; ++c)
-            way.at(static_cast<std::size_t>(planes.in[c])) = slope_at(static_cast<int>(c), place_um);
+        way.at(index(course_.across)) = 1;
+        for (std::size_t c = 0; c < 2; ++c) way.at(index(planes.in[c])) = slope_at(static_cast<int>(c), place_um);
         const double length = std::hypot(way[0], way[1], way[2]);
         for (double& one : way) one /= length;
         return way;
@@ -542,13 +538,13 @@ void VesselFlow::orient() {
     const double with_flow = downwards * sign_ < 0 ? -1 : 1;
     for (double& one : course_.direction) one *= with_flow;
     for (Plane& plane : planes_) {
-        const double place_um = static_cast<double>(plane.number) * planes.spacing(course_.across) -
-                                at.at(static_cast<std::size_t>(course_.across));
+        const double place_um =
+            static_cast<double>(plane.number) * planes.spacing(course_.across) - at.at(index(course_.across));
         const std::array<double, 3> way = direction_at(place_um);
         const double down = way[0] * with_flow;
         plane.is_flat = degrees * std::asin(std::abs(way[0])) < recipe_.min_tilt_deg;
         plane.direction = 1 / down;
-        plane.factor = sign_ * std::abs(way.at(static_cast<std::size_t>(course_.across)) / down);
+        plane.factor = sign_ * std::abs(way.at(index(course_.across)) / down);
     }
 }
 
@@ -588,8 +584,7 @@ FlowValue VesselFlow::through_plane(const Plane& plane, const std::vector<float>
     FlowValue value;
     value.plane = plane.number;
     const std::array<double, 3> at = in_um(place_, grid_);
-    value.place_um = static_cast<double>(plane.number) * planes.spacing(course_.across) -
-                     at.at(static_cast<std::size_t>(course_.across));
+    value.place_um = static_cast<double>(plane.number) * planes.spacing(course_.across) - at.at(index(course_.across));
     const double b_scan = course_.across == 2   ? static_cast<double>(plane.number)
                           : course_.across == 1 ? plane.column
                                                 : plane.row;
@@ -677,7 +672,7 @@ template <class Use>
 void around(const LumenMask& mask, std::int64_t i, std::int64_t j, const Use& use) {
     for (std::int64_t y = j - reach; y <= j + reach; ++y) {
         for (std::int64_t x = i - reach; x <= i + reach; ++x) {
-            if (mask.at(x, y)) use(static_cast<std::size_t>(y * mask.width + x));
+            if (mask.at(x, y)) use(index(y * mask.width + x));
         }
     }
 }
@@ -688,10 +683,10 @@ double torn_share(const std::vector<float>& velocities, const LumenMask& mask, d
     for (std::int64_t j = 0; j < mask.height; ++j) {
         for (std::int64_t i = 0; i < mask.width; ++i) {
             if (!mask.at(i, j)) continue;
-            const auto here = static_cast<std::size_t>(j * mask.width + i);
+            const auto here = index(j * mask.width + i);
             for (const Step& step : {Step{1, 0}, Step{0, 1}}) {
                 if (!mask.at(i + step.i, j + step.j)) continue;
-                const auto there = static_cast<std::size_t>((j + step.j) * mask.width + i + step.i);
+                const auto there = index((j + step.j) * mask.width + i + step.i);
                 ++pairs;
                 if (static_cast<double>(std::abs(velocities[here] - velocities[there])) > v_max / 2) ++torn;
             }
@@ -722,7 +717,7 @@ void fill_holes(LumenMask& mask) {
     // Flood fill from the border of the plane; the lumen is everything that it does not reach.
     const auto enter = [&](std::int64_t i, std::int64_t j) {
         if (i < 0 || j < 0 || i >= mask.width || j >= mask.height || mask.at(i, j)) return;
-        auto& seen = outside[static_cast<std::size_t>(j * mask.width + i)];
+        auto& seen = outside[index(j * mask.width + i)];
         if (seen == 0) open.push_back({i, j});
         seen = 1;
     };
@@ -748,7 +743,7 @@ LumenMask widened(const LumenMask& mask, double columns, double rows) {
                 for (std::int64_t x = std::max<std::int64_t>(0, i - di); x <= std::min(mask.width - 1, i + di); ++x) {
                     const double u = static_cast<double>(x - i) / std::max(columns, 1e-9);
                     const double v = static_cast<double>(y - j) / std::max(rows, 1e-9);
-                    if (u * u + v * v <= 1) wide.inside[static_cast<std::size_t>(y * mask.width + x)] = 1;
+                    if (u * u + v * v <= 1) wide.inside[index(y * mask.width + x)] = 1;
                 }
             }
         }
@@ -761,8 +756,8 @@ std::vector<std::int64_t> from_rim(const LumenMask& mask) {
     std::vector<std::uint8_t> taken(mask.inside.size());
     const auto take = [&](std::int64_t i, std::int64_t j) {
         const std::int64_t pixel = j * mask.width + i;
-        if (!mask.at(i, j) || taken[static_cast<std::size_t>(pixel)] != 0) return;
-        taken[static_cast<std::size_t>(pixel)] = 1;
+        if (!mask.at(i, j) || taken[index(pixel)] != 0) return;
+        taken[index(pixel)] = 1;
         order.push_back(pixel);
     };
     for (std::int64_t j = 0; j < mask.height; ++j) {
@@ -785,7 +780,7 @@ PlaneVelocities unwrap_plane(std::vector<float>& velocities, const LumenMask& ma
     std::vector<std::uint8_t> known(velocities.size());
     std::int64_t turned = 0, missing = 0;
     for (const std::int64_t pixel : order) {
-        const auto here = static_cast<std::size_t>(pixel);
+        const auto here = index(pixel);
         if (velocities[here] == 0) continue;
         double sum = 0, count = 0;
         around(mask, pixel % mask.width, pixel / mask.width, [&](std::size_t k) {
@@ -801,7 +796,7 @@ PlaneVelocities unwrap_plane(std::vector<float>& velocities, const LumenMask& ma
     }
     // Fill pixels without a velocity from their neighbours.
     for (const std::int64_t pixel : order) {
-        const auto here = static_cast<std::size_t>(pixel);
+        const auto here = index(pixel);
         if (known[here] != 0) continue;
         ++missing;
         double sum = 0, count = 0;
@@ -840,7 +835,7 @@ LumenMask piece_near(const LumenMask& mask, double column, double row, double re
     std::int64_t best = -1;
     double best_square = reach * reach;
     for (std::int64_t k = 0; k < std::ssize(mask.inside); ++k) {
-        if (mask.inside[static_cast<std::size_t>(k)] == 0) continue;
+        if (mask.inside[index(k)] == 0) continue;
         const double square = std::pow(static_cast<double>(k % mask.width) - column, 2) +
                               std::pow(static_cast<double>(k / mask.width) - row, 2);
         if (square > best_square) continue;
@@ -855,7 +850,7 @@ LumenMask piece_near(const LumenMask& mask, double column, double row, double re
         for (std::int64_t y = j - 1; y <= j + 1; ++y) {
             for (std::int64_t x = i - 1; x <= i + 1; ++x) {
                 if (!mask.at(x, y)) continue;
-                auto& mark = piece.inside[static_cast<std::size_t>(y * mask.width + x)];
+                auto& mark = piece.inside[index(y * mask.width + x)];
                 if (mark == 0) open.push_back(y * mask.width + x);
                 mark = 1;
             }
@@ -869,8 +864,7 @@ LumenCentre centre_of(const LumenMask& mask, const std::vector<float>& velocitie
     for (std::int64_t j = 0; j < mask.height; ++j) {
         for (std::int64_t i = 0; i < mask.width; ++i) {
             if (!mask.at(i, j)) continue;
-            const double weight =
-                std::max(0.0, sign * static_cast<double>(velocities[static_cast<std::size_t>(j * mask.width + i)]));
+            const double weight = std::max(0.0, sign * static_cast<double>(velocities[index(j * mask.width + i)]));
             centre.column += weight * static_cast<double>(i);
             centre.row += weight * static_cast<double>(j);
             centre.sum += weight;
@@ -926,7 +920,7 @@ std::vector<RimSide> rim_of(const LumenMask& lumen, double dx, double dy) {
 class NearestSide {
   public:
     NearestSide(const LumenMask& lumen, double dx, double dy) : rim_(rim_of(lumen, dx, dy)), dy_(dy) {
-        rows_.resize(static_cast<std::size_t>(2 * lumen.height + 1));  // half a pixel apart
+        rows_.resize(index(2 * lumen.height + 1));  // half a pixel apart
         for (std::size_t k = 0; k < rim_.size(); ++k) rows_[row_of(rim_[k].y)].push_back(k);
         for (auto& row : rows_) std::ranges::stable_sort(row, {}, [&](std::size_t k) { return rim_[k].x; });
     }
@@ -951,12 +945,12 @@ class NearestSide {
         std::size_t index = std::numeric_limits<std::size_t>::max();
     };
 
-    std::size_t row_of(double y) const { return static_cast<std::size_t>(std::lround(2 * y / dy_) + 1); }
+    std::size_t row_of(double y) const { return index(std::lround(2 * y / dy_) + 1); }
 
     // Searches outwards from x in one row of sides.
     void look_in(std::int64_t number, double x, double y, Found& best) const {
         if (number < 0 || number >= std::ssize(rows_)) return;
-        const std::vector<std::size_t>& row = rows_[static_cast<std::size_t>(number)];
+        const std::vector<std::size_t>& row = rows_[index(number)];
         const auto here = std::ranges::lower_bound(row, x, {}, [&](std::size_t k) { return rim_[k].x; });
         const auto is_further = [&](std::size_t k) {
             const double across = rim_[k].x - x, up = rim_[k].y - y;
@@ -989,8 +983,7 @@ std::vector<std::int32_t> rings_of(const LumenMask& lumen, const LumenMask& coun
             const auto [square, side] =
                 nearest.square_and_side(static_cast<double>(i) * dx, static_cast<double>(j) * dy);
             const double um = lumen.at(i, j) ? std::sqrt(square) : -std::sqrt(square);
-            rings[static_cast<std::size_t>(j * lumen.width + i)] =
-                2 * static_cast<std::int32_t>(std::lround(um / step_um)) + side;
+            rings[index(j * lumen.width + i)] = 2 * static_cast<std::int32_t>(std::lround(um / step_um)) + side;
         }
     }
     return rings;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "compute/plan/described.h"
 #include "compute/types.h"
 #include "engine/flow/time_series.h"
@@ -35,7 +36,7 @@ struct GridPlanes {
         : across(axis), size{grid.depth, grid.a_scans, grid.b_scans}, stride{1, grid.depth, grid.depth * grid.a_scans},
           spacing_um(grid.spacing_um) {
         constexpr std::array<std::array<int, 2>, 3> others{{{1, 2}, {2, 0}, {1, 0}}};
-        in = others.at(static_cast<std::size_t>(axis));
+        in = others.at(index(axis));
     }
 
     // Number of planes, and their size in pixels.
@@ -48,13 +49,13 @@ struct GridPlanes {
 
     // Index of pixel (i, j) of a plane in the volume.
     std::size_t voxel(std::int64_t plane, std::int64_t i, std::int64_t j) const {
-        return static_cast<std::size_t>(plane * of(stride, across) + i * of(stride, in[0]) + j * of(stride, in[1]));
+        return index(plane * of(stride, across) + i * of(stride, in[0]) + j * of(stride, in[1]));
     }
 
   private:
     template <class T>
     static T of(const std::array<T, 3>& three, int axis) {
-        return three.at(static_cast<std::size_t>(axis));
+        return three.at(index(axis));
     }
 };
 
@@ -68,7 +69,7 @@ struct LumenMask {
 
     // Pixels outside the plane are outside the lumen.
     bool at(std::int64_t i, std::int64_t j) const {
-        return i >= 0 && j >= 0 && i < width && j < height && inside[static_cast<std::size_t>(j * width + i)] != 0;
+        return i >= 0 && j >= 0 && i < width && j < height && inside[index(j * width + i)] != 0;
     }
     // Number of pixels inside.
     std::int64_t area() const;

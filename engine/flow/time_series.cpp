@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "engine/io/volume_file.h"
 
@@ -158,9 +159,7 @@ double noise_of(const std::vector<float>& velocities, const VolumeGrid& grid, st
     while (std::gcd(every, grid.depth) != 1) ++every;  // otherwise some depths would never be sampled
     std::vector<float> differences;
     for (std::int64_t i = 0; i < planes * stride; i += every) {
-        const auto at = [&](std::int64_t k) {
-            return static_cast<double>(velocities[static_cast<std::size_t>(i + k * step * stride)]);
-        };
+        const auto at = [&](std::int64_t k) { return static_cast<double>(velocities[index(i + k * step * stride)]); };
         if (at(0) == 0 || at(1) == 0 || at(2) == 0) continue;
         differences.push_back(static_cast<float>(std::abs(std::remainder(at(0) - 2 * at(1) + at(2), turn))));
     }
@@ -176,13 +175,11 @@ void sum_of_three(std::vector<float>& values, const VolumeGrid& grid, int axis) 
     const std::int64_t strides[] = {1, grid.depth, grid.depth * grid.a_scans};
     const std::int64_t n = sizes[axis], stride = strides[axis], lines = grid.voxels() / n;
     parallel_for(0, (lines + 1023) / 1024, [&](std::int64_t block) {
-        std::vector<float> line(static_cast<std::size_t>(n));
+        std::vector<float> line(index(n));
         for (std::int64_t l = block * 1024; l < std::min(lines, (block + 1) * 1024); ++l) {
             const std::int64_t first = l / stride * stride * n + l % stride;
-            const auto at = [&](std::int64_t i) -> float& {
-                return values[static_cast<std::size_t>(first + i * stride)];
-            };
-            for (std::int64_t i = 0; i < n; ++i) line[static_cast<std::size_t>(i)] = at(i);
+            const auto at = [&](std::int64_t i) -> float& { return values[index(first + i * stride)]; };
+            for (std::int64_t i = 0; i < n; ++i) line[index(i)] = at(i);
             for (std::int64_t i = 0; i < n; ++i) {
                 const auto from = line.begin() + std::max<std::int64_t>(0, i - 1);
                 const auto to = line.begin() + std::min(n, i + 2);
@@ -229,7 +226,7 @@ void require_velocities(const VolumeGrid& grid) {
 
 std::vector<float> axial_velocities(const Volume& volume) {
     require_velocities(volume.grid);
-    std::vector<float> values(static_cast<std::size_t>(volume.grid.voxels()));
+    std::vector<float> values(index(volume.grid.voxels()));
     with_voxels(volume, [&](const auto* codes) {
         for (std::size_t i = 0; i < values.size(); ++i) {
             const double value = static_cast<double>(codes[i]) * volume.grid.scale + volume.grid.offset;
@@ -240,15 +237,14 @@ std::vector<float> axial_velocities(const Volume& volume) {
 }
 
 VelocitySum::VelocitySum(const VolumeGrid& grid)
-    : grid_(grid), v_max_(turn_of(grid) / 2), real_(static_cast<std::size_t>(grid.voxels())),
-      imaginary_(static_cast<std::size_t>(grid.voxels())) {}
+    : grid_(grid), v_max_(turn_of(grid) / 2), real_(index(grid.voxels())), imaginary_(index(grid.voxels())) {}
 
 void VelocitySum::add(const std::vector<float>& velocities) {
     const auto rad = static_cast<float>(std::numbers::pi / v_max_);
     const std::int64_t plane = grid_.depth * grid_.a_scans;
     parallel_for(0, grid_.b_scans, [&](std::int64_t b) {
         for (std::int64_t k = b * plane; k < (b + 1) * plane; ++k) {
-            const auto i = static_cast<std::size_t>(k);
+            const auto i = index(k);
             if (velocities[i] == 0) continue;
             real_[i] += std::cos(velocities[i] * rad);
             imaginary_[i] += std::sin(velocities[i] * rad);

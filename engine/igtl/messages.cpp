@@ -10,6 +10,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/volume_file.h"
 
 namespace echolux::igtl {
@@ -164,11 +165,10 @@ Bytes b_scan_of(const Stamp& stamp, std::span<const std::byte> packed_image, con
     Pose there = pose;
     for (std::size_t i = 0; i < 3; ++i)
         there.origin_mm[i] += pose.directions[2][i] * pose.spacing_mm[2] * static_cast<double>(at);
-    const auto bytes = static_cast<std::size_t>(grid.b_scan_bytes());
+    const auto bytes = index(grid.b_scan_bytes());
     Packer packer(image_header_bytes + bytes);
     put_image_header(packer, one, there);
-    packer.put_bytes(
-        packed_image.subspan(header_bytes + image_header_bytes + static_cast<std::size_t>(at) * bytes, bytes));
+    packer.put_bytes(packed_image.subspan(header_bytes + image_header_bytes + index(at) * bytes, bytes));
     return packer.message("IMAGE", stamp);
 }
 

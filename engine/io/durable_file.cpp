@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 namespace {
@@ -32,7 +33,7 @@ std::int64_t in_page(const std::byte* memory) {
 }
 
 std::span<const std::byte> first(const BlockMemory& memory, std::int64_t bytes) {
-    return {memory.data, static_cast<std::size_t>(bytes)};
+    return {memory.data, index(bytes)};
 }
 
 bool syncs(int descriptor) {
@@ -82,38 +83,38 @@ void DirectFile::write(std::int64_t place, std::span<const std::byte> bytes) {
         write_pages(place, bytes);
     else
         write_all(place, bytes);
-    end_ = place + static_cast<std::int64_t>(bytes.size());
+    end_ = place + std::ssize(bytes);
 }
 
 // Writes whole pages. Page-aligned memory goes to the disk directly, everything else through the staging buffer. The
 // buffer starts at byte `at` of the file, a page boundary, and holds `staged` bytes. The last page is padded with zeros
 // and kept in last_page_, so that the next write can complete it.
 void DirectFile::write_pages(std::int64_t place, std::span<const std::byte> bytes) {
-    const std::int64_t end = place + static_cast<std::int64_t>(bytes.size());
+    const std::int64_t end = place + std::ssize(bytes);
     std::int64_t at = page_begin(place);
     std::int64_t staged = place - at;
     std::memset(staging_.data, 0, page);
-    if (end_ > at) std::memcpy(staging_.data, last_page_.data, static_cast<std::size_t>(end_ - at));
+    if (end_ > at) std::memcpy(staging_.data, last_page_.data, index(end_ - at));
     const auto flush = [&] {
         write_all(at, first(staging_, staged));
         at += staged;
         staged = 0;
     };
     while (!bytes.empty()) {
-        const auto left = static_cast<std::int64_t>(bytes.size());
+        const auto left = std::ssize(bytes);
         if (staged == 0 && in_page(bytes.data()) == 0 && left >= page) {
             const std::int64_t direct = page_begin(left);
-            write_all(at, bytes.first(static_cast<std::size_t>(direct)));
+            write_all(at, bytes.first(index(direct)));
             at += direct;
-            bytes = bytes.subspan(static_cast<std::size_t>(direct));
+            bytes = bytes.subspan(index(direct));
             continue;
         }
         const bool in_phase = in_page(bytes.data()) == staged % page;  // after this page, memory and file are aligned
         const std::int64_t full = in_phase ? page : staging_bytes;
         const std::int64_t taken = std::min(left, full - staged);
-        std::memcpy(staging_.data + staged, bytes.data(), static_cast<std::size_t>(taken));
+        std::memcpy(staging_.data + staged, bytes.data(), index(taken));
         staged += taken;
-        bytes = bytes.subspan(static_cast<std::size_t>(taken));
+        bytes = bytes.subspan(index(taken));
         if (staged == full) flush();
     }
     const std::int64_t rest = end - page_begin(end);
@@ -122,7 +123,7 @@ void DirectFile::write_pages(std::int64_t place, std::span<const std::byte> byte
         return;
     }
     std::byte* const last = staging_.data + page_begin(staged);
-    std::memset(last + rest, 0, static_cast<std::size_t>(page - rest));
+    std::memset(last + rest, 0, index(page - rest));
     staged = page_begin(staged) + page;
     flush();
     std::memcpy(last_page_.data, last, page);
@@ -139,7 +140,7 @@ void DirectFile::write_all(std::int64_t place, std::span<const std::byte> bytes)
         // A write of zero bytes means that the disk is full.
         if (written == 0) errno = ENOSPC;
         if (written <= 0) fail("cannot be written");
-        bytes = bytes.subspan(static_cast<std::size_t>(written));
+        bytes = bytes.subspan(index(written));
         place += written;
     }
 }

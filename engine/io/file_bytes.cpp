@@ -11,6 +11,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/regular_file.h"
 
 namespace echolux {
@@ -45,15 +46,15 @@ void FileBytes::read_unbuffered(std::int64_t place, std::span<std::byte> out) {
 // Reads a larger window for small requests, because parsers read many neighbouring numbers.
 void FileBytes::read(std::int64_t place, std::span<std::byte> out) {
     constexpr std::int64_t window_bytes = 1 << 14;
-    const auto count = static_cast<std::int64_t>(out.size());
+    const auto count = std::ssize(out);
     check(place, count);
     if (count > window_bytes / 4) {
         read_unbuffered(place, out);
         return;
     }
-    const std::int64_t window_end = window_place_ + static_cast<std::int64_t>(window_.size());
+    const std::int64_t window_end = window_place_ + std::ssize(window_);
     if (place < window_place_ || place + count > window_end) {
-        window_.resize(static_cast<std::size_t>(std::min(window_bytes, size_ - place)));
+        window_.resize(index(std::min(window_bytes, size_ - place)));
         window_place_ = place;
         read_unbuffered(place, window_);
     }
@@ -62,14 +63,14 @@ void FileBytes::read(std::int64_t place, std::span<std::byte> out) {
 
 std::vector<std::byte> FileBytes::bytes(std::int64_t place, std::int64_t count) {
     check(place, count);
-    std::vector<std::byte> result(static_cast<std::size_t>(count));
+    std::vector<std::byte> result(index(count));
     read(place, result);
     return result;
 }
 
 std::string FileBytes::text(std::int64_t place, std::int64_t count) {
     check(place, count);
-    std::string result(static_cast<std::size_t>(count), '\0');
+    std::string result(index(count), '\0');
     read(place, std::as_writable_bytes(std::span(result)));
     return result;
 }
@@ -106,10 +107,10 @@ class Inflater {
     // Decompresses and discards bytes up to `place`.
     bool skip_to(std::int64_t place) {
         constexpr std::int64_t max = 1 << 18;
-        std::vector<std::byte> ignored(static_cast<std::size_t>(std::clamp<std::int64_t>(place - place_, 0, max)));
+        std::vector<std::byte> ignored(index(std::clamp<std::int64_t>(place - place_, 0, max)));
         while (place_ < place) {
             const auto piece = std::min<std::int64_t>(place - place_, std::ssize(ignored));
-            if (!read(std::span(ignored).first(static_cast<std::size_t>(piece)))) return false;
+            if (!read(std::span(ignored).first(index(piece)))) return false;
         }
         return true;
     }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 namespace {
@@ -18,7 +19,7 @@ bool is_digit(char c) {
 // Returns the leading digits.
 std::string_view number_in_front(std::string_view text) {
     const auto end = std::ranges::find_if_not(text, is_digit) - text.begin();
-    return text.substr(0, static_cast<std::size_t>(end));
+    return text.substr(0, index(end));
 }
 
 std::string_view without_zeros(std::string_view digits) {

@@ -9,6 +9,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/regular_file.h"
 #include "engine/io/volume_file.h"
 
@@ -85,7 +86,7 @@ StoredType stored_as(VoxelType type) {
 
 void swap_byte_order(StoredType type, std::span<std::byte> stored) {
     // A complex number consists of two floats, which are swapped separately.
-    const auto part = static_cast<std::size_t>(type == StoredType::complex64 ? 4 : bytes_of(type));
+    const auto part = index(type == StoredType::complex64 ? 4 : bytes_of(type));
     if (part == 1) return;
     for (std::size_t i = 0; i + part <= stored.size(); i += part) std::ranges::reverse(stored.subspan(i, part));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/file_bytes.h"
 #include "engine/memory.h"
 
@@ -31,7 +32,7 @@ class RawImageReader : public ImageReader {
     std::vector<std::byte> read(std::int64_t time_point, Interval slices) override {
         const ImageHeader& header = layout_.header;
         const std::int64_t slice = header.size[0] * header.size[1] * bytes_of(layout_.stored);
-        std::vector<std::byte> stored(static_cast<std::size_t>((slices.end - slices.begin) * slice));
+        std::vector<std::byte> stored(index((slices.end - slices.begin) * slice));
         bytes_.read(layout_.skipped + (time_point * header.size[2] + slices.begin) * slice, stored);
         if (time_point + 1 == header.time_points && slices.end == header.size[2]) bytes_.check_end();
         if (layout_.swapped) swap_byte_order(layout_.stored, stored);
@@ -53,8 +54,8 @@ class GatheringReader : public ImageReader {
         const std::array<std::int64_t, 4> sizes{header.size[0], header.size[1], header.size[2], header.time_points};
         std::int64_t stride = bytes_of(layout.stored);
         for (const int axis : layout.order) {
-            strides_[static_cast<std::size_t>(axis)] = stride;
-            stride *= sizes[static_cast<std::size_t>(axis)];
+            strides_[index(axis)] = stride;
+            stride *= sizes[index(axis)];
         }
     }
 
@@ -64,8 +65,7 @@ class GatheringReader : public ImageReader {
         if (whole_.empty()) read_whole();
         const ImageHeader& header = layout_.header;
         const std::int64_t voxel = bytes_of(layout_.stored);
-        std::vector<std::byte> stored(
-            static_cast<std::size_t>((slices.end - slices.begin) * header.size[0] * header.size[1] * voxel));
+        std::vector<std::byte> stored(index((slices.end - slices.begin) * header.size[0] * header.size[1] * voxel));
         std::byte* out = stored.data();
         for (std::int64_t z = slices.begin; z < slices.end; ++z) {
             for (std::int64_t y = 0; y < header.size[1]; ++y) {
@@ -79,8 +79,7 @@ class GatheringReader : public ImageReader {
   private:
     void read_whole() {
         const ImageHeader& header = layout_.header;
-        std::vector<std::byte> whole(
-            static_cast<std::size_t>(header.voxels() * header.time_points * bytes_of(layout_.stored)));
+        std::vector<std::byte> whole(index(header.voxels() * header.time_points * bytes_of(layout_.stored)));
         StoredBytes bytes(layout_.voxels, layout_.begin, layout_.packed);
         bytes.read(layout_.skipped, whole);
         bytes.check_end();
@@ -110,7 +109,7 @@ class RawImageWriter : public ImageWriter {
             const std::size_t piece = std::min<std::size_t>(slices.size(), 1 << 26);  // zlib counts in int
             const int done = gzwrite(file_.get(), slices.data(), static_cast<unsigned>(piece));
             if (done <= 0) fail();
-            slices = slices.subspan(static_cast<std::size_t>(done));
+            slices = slices.subspan(index(done));
         }
     }
 
@@ -173,7 +172,7 @@ void SlabWriter::write(std::span<const std::byte> slices) {
         const std::int64_t begin = (next_ - waiting) % header_.size[2];
         const std::int64_t wanted = std::min(thickness_, header_.size[2] - begin);
         const std::int64_t taken = std::min(wanted - waiting, std::ssize(slices) / slice_bytes);
-        const auto part = slices.first(static_cast<std::size_t>(taken * slice_bytes));
+        const auto part = slices.first(index(taken * slice_bytes));
         slices = slices.subspan(part.size());
         next_ += taken;
         if (taken == wanted) {  // no copy is needed for a complete slab

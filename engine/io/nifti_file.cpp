@@ -12,6 +12,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/file_bytes.h"
 #include "engine/io/formats.h"
 #include "engine/io/image_header.h"
@@ -115,7 +116,7 @@ ImageHeader read_header(const Fields& fields, const std::string& where) {
         throw Error(ErrorCode::bad_file, fmt::format("has {}", counted(dimensions, "dimensions")), where,
                     "copy the file again");
     }
-    for (std::size_t i = 0; i < static_cast<std::size_t>(dimensions); ++i) {
+    for (std::size_t i = 0; i < index(dimensions); ++i) {
         const auto size = fields.get<std::int16_t>(at_dim, i + 1);
         if (size < 1 || (i > 3 && size > 1)) {
             throw Error(ErrorCode::bad_file, fmt::format("has {} along dimension {}", counted(size, "voxels"), i + 1),
@@ -208,7 +209,7 @@ void read_lines(const std::string& comment, std::map<std::string, std::string>& 
 
 // Reads the extension between the header and the voxels: our texts, if it is a comment.
 void read_extensions(StoredBytes& file, const Fields& fields, std::int64_t bytes, ImageHeader& header) {
-    std::string extensions(static_cast<std::size_t>(bytes), '\0');
+    std::string extensions(index(bytes), '\0');
     file.read(header_bytes, std::as_writable_bytes(std::span(extensions)));
     if (bytes < 12 || extensions[0] == 0 || fields.swapped) return;
     std::int32_t size = 0;
@@ -216,7 +217,7 @@ void read_extensions(StoredBytes& file, const Fields& fields, std::int64_t bytes
     std::memcpy(&size, extensions.data() + 4, 4);
     std::memcpy(&code, extensions.data() + 8, 4);
     if (code != comment_code || size < 8 || size > bytes - 4) return;
-    const std::string comment = extensions.substr(12, static_cast<std::size_t>(size) - 8);
+    const std::string comment = extensions.substr(12, index(size) - 8);
     read_lines(comment.substr(0, comment.find('\0')), header.texts);
 }
 
@@ -284,7 +285,7 @@ double determinant(const Matrix3& m) {
 std::array<double, 4> quaternion_of(const Matrix3& m) {
     const std::array<double, 4> squares{1 + m[0][0] + m[1][1] + m[2][2], 1 + m[0][0] - m[1][1] - m[2][2],
                                         1 - m[0][0] + m[1][1] - m[2][2], 1 - m[0][0] - m[1][1] + m[2][2]};
-    const auto largest = static_cast<std::size_t>(std::ranges::max_element(squares) - squares.begin());
+    const auto largest = index(std::ranges::max_element(squares) - squares.begin());
     const double twice = std::sqrt(squares.at(largest)), scale = 0.5 / twice;
     const double bc = scale * (m[1][0] + m[0][1]), bd = scale * (m[0][2] + m[2][0]), cd = scale * (m[2][1] + m[1][2]);
     const double ab = scale * (m[2][1] - m[1][2]), ac = scale * (m[0][2] - m[2][0]), ad = scale * (m[1][0] - m[0][1]);

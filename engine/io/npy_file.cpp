@@ -7,6 +7,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/formats.h"
 #include "engine/io/image_stream.h"
 #include "engine/io/regular_file.h"
@@ -47,7 +48,7 @@ struct NpyHeader {
 // The length of the dictionary has 2 bytes in version 1, 4 bytes in versions 2 and 3.
 NpyHeader parsed_header(const std::filesystem::path& path) {
     const std::string start = start_of_file(path, 1 << 20);
-    const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(start[i])); };
+    const auto byte = [&](std::size_t i) { return index(static_cast<unsigned char>(start[i])); };
     if (!start.starts_with(magic) || start.size() < 12) refuse(path, "is not an .npy file");
     const std::size_t version = byte(6);
     if (version < 1 || version > 3)
@@ -85,10 +86,10 @@ void set_shape(const NpyHeader& header, const std::filesystem::path& path, RawLa
     const bool fortran = header.value("fortran_order").starts_with("True");
     const auto axes = static_cast<int>(sizes.size());
     for (int axis = 0; axis < axes; ++axis) {  // from columns to time
-        const std::int64_t size = size_of(sizes[static_cast<std::size_t>(axes - 1 - axis)], path.string());
+        const std::int64_t size = size_of(sizes[index(axes - 1 - axis)], path.string());
         if (axis == 3) layout.header.time_points = size;
-        if (axis < 3) layout.header.size[static_cast<std::size_t>(axis)] = size;
-        if (fortran) layout.order[static_cast<std::size_t>(axis)] = axes - 1 - axis;
+        if (axis < 3) layout.header.size[index(axis)] = size;
+        if (fortran) layout.order[index(axis)] = axes - 1 - axis;
     }
     layout.header.has_unit = false;
 }

@@ -9,6 +9,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/file_name.h"
 #include "engine/io/formats.h"
 #include "engine/io/image_header.h"
@@ -298,7 +299,7 @@ void set_place(const NrrdHeader& header, const std::filesystem::path& path, RawL
     const std::int64_t lines = number("lineskip");
     if (lines > 0) {
         const std::string start = start_of_file(layout.voxels);
-        std::size_t at = static_cast<std::size_t>(layout.begin);
+        std::size_t at = index(layout.begin);
         for (std::int64_t line = 0; line < lines && at < start.size(); ++line)
             at = std::min(start.find('\n', at), start.size()) + 1;
         layout.begin = static_cast<std::int64_t>(at);

@@ -17,6 +17,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/output_rule.h"
 #include "engine/io/regular_file.h"
@@ -239,7 +240,7 @@ std::vector<double> read_calibration(const std::filesystem::path& path, std::int
     } else {
         numbers = numbers_in_text(bytes, columns, path, key);
     }
-    const auto count = static_cast<std::int64_t>(numbers.size());
+    const auto count = std::ssize(numbers);
     if (count == 0) throw Error(ErrorCode::bad_file, "contains no numbers", where, "write one number per line");
     if (length > 0 && count != length) {
         throw Error(ErrorCode::bad_file,
@@ -335,14 +336,14 @@ std::vector<float> read_picture(const std::filesystem::path& path, std::int64_t 
     const bool rows_are_b_scans = grid.b_scans == 1;
     const std::int64_t rows = rows_are_b_scans ? grid.depth : grid.b_scans;
     check_size(grid.a_scans, rows, a_scans, b_scans, path.string());
-    std::vector<float> heights(static_cast<std::size_t>(a_scans * b_scans));
+    std::vector<float> heights(index(a_scans * b_scans));
     with_voxels(picture, [&](const auto* codes) {
         for (std::int64_t b = 0; b < b_scans; ++b) {
             for (std::int64_t a = 0; a < a_scans; ++a) {
                 const std::int64_t from = rows_are_b_scans ? a * rows + b : b * a_scans + a;
                 const double height = static_cast<double>(codes[from]) * grid.scale + grid.offset;
                 if (!std::isfinite(height)) refuse("holds a height that is not finite", path.string());
-                heights[static_cast<std::size_t>(b * a_scans + a)] = static_cast<float>(height);
+                heights[index(b * a_scans + a)] = static_cast<float>(height);
             }
         }
     });

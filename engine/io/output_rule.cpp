@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/durable_file.h"
 #include "engine/io/file_name.h"
@@ -119,7 +120,7 @@ std::string part_of(const std::filesystem::path& path, std::uintmax_t begin, std
     std::string bytes(count, '\0');
     file.seekg(static_cast<std::streamoff>(begin));
     file.read(bytes.data(), static_cast<std::streamsize>(count));
-    bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
+    bytes.resize(index(std::max<std::streamsize>(0, file.gcount())));
     return bytes;
 }
 

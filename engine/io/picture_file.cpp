@@ -13,6 +13,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/file_name.h"
 #include "engine/io/png_file.h"
@@ -86,7 +87,7 @@ class TiffPictureWriter : public PictureWriter {
 
   private:
     void put(std::span<const std::byte> rows) override {
-        const auto whole = static_cast<std::size_t>(rows_per_strip_ * shape().row_bytes());
+        const auto whole = index(rows_per_strip_ * shape().row_bytes());
         while (!rows.empty()) {
             const auto part = rows.first(std::min(rows.size(), whole - strip_.size()));
             strip_.insert(strip_.end(), part.begin(), part.end());
@@ -107,8 +108,8 @@ class TiffPictureWriter : public PictureWriter {
 
     // Applies the predictor, compresses the strip and remembers its position.
     void write_strip() {
-        const auto row_bytes = static_cast<std::size_t>(shape().row_bytes());
-        const auto channels = static_cast<std::size_t>(shape().channels);
+        const auto row_bytes = index(shape().row_bytes());
+        const auto channels = index(shape().channels);
         for (std::size_t at = 0; at < strip_.size(); at += row_bytes) {
             const auto row = std::span(strip_).subspan(at, row_bytes);
             if (shape().bits == 16)
@@ -130,7 +131,7 @@ class TiffPictureWriter : public PictureWriter {
 
     // Returns the directory. Tag numbers are those of TIFF 6.0.
     std::vector<Tag> tags(const std::string& fingerprint) const {
-        const auto channels = static_cast<std::size_t>(shape().channels);
+        const auto channels = index(shape().channels);
         const auto number = [](std::int64_t value) { return std::vector{static_cast<std::uint32_t>(value)}; };
         const std::uint16_t photometric = shape().channels == 1 ? 1 : 2;  // gray with black as zero, or RGB
         const auto text_of = [&](const char* name) { return texts_.contains(name) ? texts_.at(name) : std::string(); };

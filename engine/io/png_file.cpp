@@ -16,6 +16,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/regular_file.h"
@@ -313,7 +314,7 @@ Picture read_png(const std::filesystem::path& path) {
                     fmt::format("claims {} x {} pixels, more than its bytes can hold", picture.width, picture.height),
                     path.string());
     }
-    picture.pixels.resize(static_cast<std::size_t>(row_bytes * picture.height));
+    picture.pixels.resize(index(row_bytes * picture.height));
     std::vector<png_bytep> rows;
     for (std::int64_t row = 0; row < picture.height; ++row) rows.push_back(picture.pixels.data() + row * row_bytes);
     if (!decode_rows(codec, rows.data())) fail(codec, path);
@@ -385,11 +386,11 @@ std::vector<std::byte> png_bytes(std::span<const std::uint8_t> rgba, std::int64_
     constexpr std::int64_t rows = 64;  // of a strip
     const int channels = alpha == Alpha::kept ? 4 : 3;
     const std::int64_t row_bytes = channels * width + 1;
-    std::vector<Strip> strips(static_cast<std::size_t>((height + rows - 1) / rows));
+    std::vector<Strip> strips(index((height + rows - 1) / rows));
     parallel_for(0, std::ssize(strips), [&](std::int64_t i) {
-        Strip& strip = strips[static_cast<std::size_t>(i)];
+        Strip& strip = strips[index(i)];
         const std::int64_t first = i * rows, end = std::min(height, first + rows);
-        strip.filtered.resize(static_cast<std::size_t>((end - first) * row_bytes));
+        strip.filtered.resize(index((end - first) * row_bytes));
         for (std::int64_t y = first; y < end; ++y) {
             const std::uint8_t* row = rgba.data() + 4 * width * y;
             filter_row(row, y > 0 ? row - 4 * width : nullptr, width, channels,
@@ -507,7 +508,7 @@ GrayPicture read_gray_png(const std::filesystem::path& path) {
     Decoder decoder(path);
     GrayPicture picture = sizes_of(decoder, path);
     const std::int64_t row_bytes = picture.width * picture.pixel_bytes;
-    picture.pixels.resize(static_cast<std::size_t>(picture.height * row_bytes));
+    picture.pixels.resize(index(picture.height * row_bytes));
     std::vector<png_bytep> rows;
     for (std::int64_t row = 0; row < picture.height; ++row) {
         rows.push_back(reinterpret_cast<png_bytep>(picture.pixels.data() + row * row_bytes));

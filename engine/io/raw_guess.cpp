@@ -18,6 +18,7 @@
 
 #include "compute/error.h"
 #include "compute/fft/fft.h"
+#include "compute/indexing.h"
 #include "compute/steps/sample.h"
 #include "engine/io/file_name.h"
 #include "engine/io/regular_file.h"
@@ -201,7 +202,7 @@ Autocorrelation::Autocorrelation(const std::vector<float>& samples, std::int64_t
 
 double Autocorrelation::at(std::int64_t lag) const {
     constexpr std::size_t few = 64;
-    const auto distance = static_cast<std::size_t>(lag);
+    const auto distance = index(lag);
     if (samples_.size() < distance + few) return 0;
     const std::size_t pairs = samples_.size() - distance;
     const double sum =
@@ -218,8 +219,8 @@ std::vector<float> fine_structure_of(const std::vector<float>& samples) {
 }
 
 LineFeatures::LineFeatures(const std::vector<float>& samples, std::int64_t first, std::int64_t line)
-    : lines_((static_cast<std::int64_t>(samples.size()) - first) / line) {
-    const auto length = static_cast<std::size_t>(line);
+    : lines_((std::ssize(samples) - first) / line) {
+    const auto length = index(line);
     const auto line_at = [&](std::int64_t index) {
         return std::span(samples).subspan(static_cast<std::size_t>(first + index * line), length);
     };
@@ -239,21 +240,21 @@ LineFeatures::LineFeatures(const std::vector<float>& samples, std::int64_t first
         for (std::size_t i = 0; i < length; ++i) one[i] -= mean[i];
         add_octaves(std::move(one), values_);
     }
-    features_ = lines_ > 0 ? static_cast<std::int64_t>(values_.size()) / lines_ : 0;
+    features_ = lines_ > 0 ? std::ssize(values_) / lines_ : 0;
     for (std::int64_t f = 0; f < features_; ++f) {
-        normalise(values_, static_cast<std::size_t>(f), static_cast<std::size_t>(features_));
+        normalise(values_, index(f), index(features_));
     }
 }
 
 double LineFeatures::correlation(std::int64_t lag) const {
-    const auto distance = static_cast<std::size_t>(lag * features_);
+    const auto distance = index(lag * features_);
     if (lag >= lines_ || values_.empty()) return 0;
     const std::size_t pairs = values_.size() - distance;
     return dot(values_.data(), values_.data() + distance, pairs) / static_cast<double>(pairs);
 }
 
 double LineFeatures::likeness_to_mean(std::int64_t line) const {
-    return to_mean_.at(static_cast<std::size_t>(line));
+    return to_mean_.at(index(line));
 }
 
 // ---- headers of B-scans ---------------------------------------------------------------------------------------------
@@ -300,9 +301,9 @@ bool is_usual(std::int64_t header_bytes) {
 std::vector<double> mean_lines(const std::vector<float>& samples, std::int64_t first, std::int64_t line) {
     constexpr std::int64_t lines = 4;
     if (first < 0 || first + lines * line > std::ssize(samples)) return {};
-    std::vector<double> mean(static_cast<std::size_t>(line));
+    std::vector<double> mean(index(line));
     for (std::int64_t i = 0; i < lines * line; ++i) {
-        mean[static_cast<std::size_t>(i % line)] += static_cast<double>(samples[static_cast<std::size_t>(first + i)]);
+        mean[index(i % line)] += static_cast<double>(samples[index(first + i)]);
     }
     return mean;
 }
@@ -425,9 +426,9 @@ Bytes read_first(const std::filesystem::path& path) {
     if (problem || !file)
         throw Error(ErrorCode::bad_file, "cannot be read", path.string(), "check name and permissions");
     Bytes bytes{static_cast<std::int64_t>(size)};
-    bytes.first.resize(static_cast<std::size_t>(std::min(bytes.size, max_bytes)));
+    bytes.first.resize(index(std::min(bytes.size, max_bytes)));
     file.read(reinterpret_cast<char*>(bytes.first.data()), static_cast<std::streamsize>(bytes.first.size()));
-    bytes.first.resize(static_cast<std::size_t>(file.gcount()));
+    bytes.first.resize(index(file.gcount()));
     bytes.name = parsed_raw_name(path.filename().string());
     return bytes;
 }
@@ -458,14 +459,14 @@ struct Width {
 bool is_plausible(const Reading& reading) {
     if (reading.format == SampleFormat::i16) {
         const auto negative = std::ranges::count_if(reading.samples, [](float value) { return value < 0; });
-        return negative * 200 > static_cast<std::int64_t>(reading.samples.size());
+        return negative * 200 > std::ssize(reading.samples);
     }
     if (reading.format != SampleFormat::f32) return true;
     const auto odd = std::ranges::count_if(reading.samples, [](float value) {
         const float size = std::abs(value);
         return size != 0 && !(size > 1e-7f && size < 1e9f);
     });
-    return odd * 100 < static_cast<std::int64_t>(reading.samples.size());
+    return odd * 100 < std::ssize(reading.samples);
 }
 
 double spread_of(const std::vector<float>& samples) {
@@ -480,7 +481,7 @@ double spread_of(const std::vector<float>& samples) {
 
 Reading reading_of(const Bytes& bytes, SampleFormat format, ByteOrder order) {
     const std::int64_t bits = sample_bits(format);
-    const auto count = static_cast<std::int64_t>(bytes.first.size()) * 8 / bits / 2 * 2;
+    const auto count = std::ssize(bytes.first) * 8 / bits / 2 * 2;
     RawFormat raw;
     raw.sample_format = format;
     raw.byte_order = order;
@@ -629,7 +630,7 @@ struct Candidates {
 Candidates candidates_of(const Bytes& bytes, const Reading& reading) {
     constexpr std::size_t part = 1 << 16;
     constexpr std::int64_t longest_framed = 8192;
-    const auto max = std::min(max_samples, static_cast<std::int64_t>(reading.samples.size()) / 8);
+    const auto max = std::min(max_samples, std::ssize(reading.samples) / 8);
     std::vector<float> samples = middle_of(reading.samples);
     const Likeness whole(samples, max);
     samples.resize(std::min(samples.size(), part));
@@ -741,10 +742,10 @@ void add_guesses(const Bytes& bytes, const Reading& reading, const Width& width,
 std::vector<float> raw_samples(const RawFormat& format, std::span<const std::byte> bytes, std::int64_t count) {
     ScanGeometry geometry;
     geometry.samples = count;
-    std::vector<float> samples(static_cast<std::size_t>(count));
+    std::vector<float> samples(index(count));
     LineFormat(format, geometry).with_reader([&](const auto& read) {
         for (std::int64_t i = 0; i < count; ++i) {
-            samples[static_cast<std::size_t>(i)] = static_cast<float>(read(bytes.data(), i));
+            samples[index(i)] = static_cast<float>(read(bytes.data(), i));
         }
     });
     return samples;
@@ -759,7 +760,7 @@ void silence_the_impossible(std::vector<float>& values) {
 std::vector<RawGuess> guess_raw(const std::filesystem::path& path, std::size_t max) {
     const Bytes bytes = read_first(path);
     std::vector<RawGuess> guesses;
-    if (static_cast<std::int64_t>(bytes.first.size()) < min_bytes) return guesses;
+    if (std::ssize(bytes.first) < min_bytes) return guesses;
     const FrameSizes sizes(bytes.size);
     std::vector<std::size_t> firsts;  // of each reading
     for (const Reading& reading : readings_of(bytes)) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 namespace {
@@ -109,7 +110,7 @@ std::string start_of_file(const std::filesystem::path& path, std::size_t max) {
     }
     std::string start(std::min<std::uintmax_t>(max, size), '\0');
     stream.read(start.data(), static_cast<std::streamsize>(start.size()));
-    start.resize(static_cast<std::size_t>(stream.gcount()));
+    start.resize(index(stream.gcount()));
     return start;
 }
 
@@ -183,7 +184,7 @@ bool add_file(Fingerprint& print, const std::filesystem::path& path) {
     std::vector<std::byte> piece(std::size_t{1} << 20);
     while (file) {
         file.read(reinterpret_cast<char*>(piece.data()), static_cast<std::streamsize>(piece.size()));
-        print.add(std::span(piece).first(static_cast<std::size_t>(file.gcount())));
+        print.add(std::span(piece).first(index(file.gcount())));
     }
     return true;
 }

@@ -12,6 +12,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/file_name.h"
 #include "engine/io/image_header.h"
@@ -194,13 +195,13 @@ std::vector<std::byte> SeriesFile::read(std::int64_t time_point, Interval b_scan
     if (!inside) throw Error(ErrorCode::bad_setting, "lies outside of the file", path_.string());
     const std::int64_t slice = grid.b_scan_bytes();
     require_memory((b_scans.end - b_scans.begin) * slice, path_.string(), "crop or convert it first");
-    std::vector<std::byte> voxels(static_cast<std::size_t>((b_scans.end - b_scans.begin) * slice));
+    std::vector<std::byte> voxels(index((b_scans.end - b_scans.begin) * slice));
     const std::int64_t max = b_scans_together();
     for (std::int64_t begin = b_scans.begin, end = 0; begin < b_scans.end; begin = end) {
         end = std::min((begin / max + 1) * max, b_scans.end);
         const Interval piece{begin, end};
         const std::vector<std::byte> stored = reader_->read(time_point, piece);
-        const auto at = static_cast<std::size_t>((begin - b_scans.begin) * slice);
+        const auto at = index((begin - b_scans.begin) * slice);
         if (std::ssize(stored) != (end - begin) * slice)
             throw Error(ErrorCode::bad_file, "holds fewer or more voxels than it claims", path_.string());
         transpose(stored, std::span(voxels).subspan(at, stored.size()), grid.type, grid.depth, grid.a_scans);
@@ -285,7 +286,7 @@ void SeriesWriter::write(std::span<const std::byte> b_scans) {
                                 counted(b_scans.size(), "bytes"), grid.depth, grid.a_scans),
                     parts_->path.string());
     }
-    const auto max = static_cast<std::size_t>(b_scans_a_piece(grid) * slice);
+    const auto max = index(b_scans_a_piece(grid) * slice);
     while (!b_scans.empty()) {
         const std::span<const std::byte> piece = b_scans.first(std::min(max, b_scans.size()));
         parts_->transposed.resize(piece.size());
@@ -349,8 +350,8 @@ void write_volume(const std::filesystem::path& path, const Volume& volume, Progr
             path.string());
     }
     SeriesWriter writer(path, {.grid = volume.grid, .provenance = volume.provenance});
-    const auto b_scan = static_cast<std::size_t>(volume.grid.a_scans * volume.grid.depth * bytes_of(volume.grid.type));
-    const std::size_t piece = std::max<std::size_t>(1, static_cast<std::size_t>(piece_bytes) / b_scan) * b_scan;
+    const auto b_scan = index(volume.grid.a_scans * volume.grid.depth * bytes_of(volume.grid.type));
+    const std::size_t piece = std::max<std::size_t>(1, index(piece_bytes) / b_scan) * b_scan;
     progress.begin("write " + path.filename().string(), std::ssize(volume.voxels), "bytes");
     for (std::span<const std::byte> left = volume.voxels; !left.empty();) {
         const std::size_t next = std::min(piece, left.size());

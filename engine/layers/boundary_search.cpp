@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/steps/layers.h"
 #include "compute/tissue_on_gpu.h"
@@ -19,14 +20,14 @@ namespace {
 // Smooths one row of a map. `weights` are those of half_gaussian().
 void smooth_along_a(const float* row, float* out, std::int64_t count, const std::vector<float>& weights) {
     const std::int64_t reach = std::ssize(weights) - 1;
-    std::vector<float> padded(static_cast<std::size_t>(count + 2 * reach));
+    std::vector<float> padded(index(count + 2 * reach));
     for (std::int64_t i = 0; i < std::ssize(padded); ++i) {
-        padded[static_cast<std::size_t>(i)] = row[std::clamp<std::int64_t>(i - reach, 0, count - 1)];
+        padded[index(i)] = row[std::clamp<std::int64_t>(i - reach, 0, count - 1)];
     }
     const float* middle = padded.data() + reach;
     for (std::int64_t i = 0; i < count; ++i) out[i] = weights[0] * middle[i];
     for (std::int64_t d = 1; d <= reach; ++d) {
-        const float weight = weights[static_cast<std::size_t>(d)];
+        const float weight = weights[index(d)];
         for (std::int64_t i = 0; i < count; ++i) out[i] += weight * (middle[i - d] + middle[i + d]);
     }
 }
@@ -39,7 +40,7 @@ void smooth_along_b(const std::vector<float>& map, float* out, const MapSize& si
     };
     for (std::int64_t a = 0; a < size.a_scans; ++a) out[a] = weights[0] * row(b)[a];
     for (std::int64_t d = 1; d < std::ssize(weights); ++d) {
-        const float weight = weights[static_cast<std::size_t>(d)];
+        const float weight = weights[index(d)];
         const float *before = row(b - d), *after = row(b + d);
         for (std::int64_t a = 0; a < size.a_scans; ++a) out[a] += weight * (before[a] + after[a]);
     }
@@ -50,7 +51,7 @@ template <class Use>
 void each_neighbour(const MapSize& size, std::int64_t b, std::int64_t a, const Use& use) {
     for (std::int64_t y = std::max<std::int64_t>(0, b - 1); y <= std::min(size.b_scans - 1, b + 1); ++y) {
         for (std::int64_t x = std::max<std::int64_t>(0, a - 1); x <= std::min(size.a_scans - 1, a + 1); ++x)
-            use(static_cast<std::size_t>(y * size.a_scans + x));
+            use(index(y * size.a_scans + x));
     }
 }
 
@@ -101,8 +102,7 @@ std::vector<float> median_of_neighbours(const std::vector<float>& map, const Map
     std::vector<float> out(map.size());
     for (std::int64_t b = 0; b < size.b_scans; ++b) {
         for (std::int64_t a = 0; a < size.a_scans; ++a)
-            out[static_cast<std::size_t>(b * size.a_scans + a)] =
-                MedianOfNeighbours{}(map.data(), size.a_scans, size.b_scans, b, a);
+            out[index(b * size.a_scans + a)] = MedianOfNeighbours{}(map.data(), size.a_scans, size.b_scans, b, a);
     }
     return out;
 }
@@ -113,7 +113,7 @@ void fill_unknown(std::vector<float>& map, std::vector<std::uint8_t> is_known, c
         const std::vector<std::uint8_t> before = is_known;
         for (std::int64_t b = 0; b < size.b_scans; ++b) {
             for (std::int64_t a = 0; a < size.a_scans; ++a) {
-                const auto at = static_cast<std::size_t>(b * size.a_scans + a);
+                const auto at = index(b * size.a_scans + a);
                 if (before[at] != 0) continue;
                 double sum = 0;
                 int count = 0;
@@ -137,7 +137,7 @@ std::vector<float> without_outliers(const std::vector<float>& map, const MapSize
     const RobustSurface surface{map.data(), size.a_scans, size.b_scans, reach, limit};
     parallel_for(0, size.b_scans, [&](std::int64_t b) {
         for (std::int64_t a = 0; a < size.a_scans; ++a)
-            out[static_cast<std::size_t>(b * size.a_scans + a)] = surface.without_outlier(b, a);
+            out[index(b * size.a_scans + a)] = surface.without_outlier(b, a);
     });
     return out;
 }
@@ -189,7 +189,7 @@ Least least_sum(const float* a, const float* b, std::int64_t begin, std::int64_t
     std::int64_t i = begin;
     for (; i + lanes <= end; i += lanes) {
         for (std::int32_t lane = 0; lane < lanes; ++lane) {
-            const auto l = static_cast<std::size_t>(lane);
+            const auto l = index(lane);
             const float sum = a[i + lane] + b[i + lane];
             const bool is_less = sum < cost[l];
             cost[l] = is_less ? sum : cost[l];
@@ -207,9 +207,8 @@ Least least_sum(const float* a, const float* b, std::int64_t begin, std::int64_t
 }
 
 ProfileCutter::ProfileCutter(std::vector<ProfileBoundary> boundaries, std::int64_t bins)
-    : boundaries_(std::move(boundaries)), bins_(bins), stride_(bins + 1), sums_(static_cast<std::size_t>(bins + 1)),
-      pieces_(static_cast<std::size_t>((bins + 1) * (bins + 1))),
-      from_(boundaries_.size() * static_cast<std::size_t>(bins + 1)) {
+    : boundaries_(std::move(boundaries)), bins_(bins), stride_(bins + 1), sums_(index(bins + 1)),
+      pieces_(index((bins + 1) * (bins + 1))), from_(boundaries_.size() * index(bins + 1)) {
     for (std::size_t k = 1; k < boundaries_.size(); ++k) {
         longest_ =
             std::max(longest_, boundaries_[k].max == 0 ? bins : std::min<std::int64_t>(bins, boundaries_[k].max));
@@ -220,7 +219,7 @@ ProfileCutter::ProfileCutter(std::vector<ProfileBoundary> boundaries, std::int64
 // most longest_.
 void ProfileCutter::find_pieces(std::span<const float> profile) {
     for (std::int64_t i = 0; i < bins_; ++i) {
-        const auto at = static_cast<std::size_t>(i);
+        const auto at = index(i);
         sums_[at + 1] = sums_[at] + static_cast<double>(profile[at]);
     }
     for (std::int64_t end = 1; end <= bins_; ++end) {
@@ -242,17 +241,16 @@ void ProfileCutter::next_boundary(const ProfileBoundary& boundary, const std::ve
         const std::int64_t first = boundary.max == 0 ? 1 : std::max<std::int64_t>(1, end - boundary.max);
         Least least{ruled_out, 1};
         if (first < last) least = least_sum(above.data(), pieces_to(end), first, last);
-        costs[static_cast<std::size_t>(end)] = cut().later(boundary, static_cast<std::int32_t>(end), least.cost);
+        costs[index(end)] = cut().later(boundary, static_cast<std::int32_t>(end), least.cost);
         from[end] = least.at;
     }
 }
 
 std::vector<std::int64_t> ProfileCutter::operator()(std::span<const float> profile) {
     find_pieces(profile);
-    std::vector<float> costs(static_cast<std::size_t>(stride_), ruled_out), above;
+    std::vector<float> costs(index(stride_), ruled_out), above;
     const ProfileBoundary& top = boundaries_.front();
-    for (std::int64_t end = 1; end < bins_; ++end)
-        costs[static_cast<std::size_t>(end)] = cut().first(top, static_cast<std::int32_t>(end));
+    for (std::int64_t end = 1; end < bins_; ++end) costs[index(end)] = cut().first(top, static_cast<std::int32_t>(end));
     for (std::size_t k = 1; k < boundaries_.size(); ++k) {
         above = costs;
         next_boundary(boundaries_[k], above, costs, from_.data() + static_cast<std::int64_t>(k) * stride_);
@@ -263,7 +261,7 @@ std::vector<std::int64_t> ProfileCutter::operator()(std::span<const float> profi
     std::int64_t at = last.at;
     for (std::size_t k = places.size(); k-- > 0;) {
         places[k] = at;
-        if (k > 0) at = from_[k * static_cast<std::size_t>(stride_) + static_cast<std::size_t>(at)];
+        if (k > 0) at = from_[k * index(stride_) + index(at)];
     }
     return places;
 }
@@ -283,7 +281,7 @@ class BlockProfiles {
   public:
     BlockProfiles(const std::vector<float>& intensity, const Size3& size)
         : b_(blocks_along_b(size)), a_(blocks_along_a(size)), bins_(size[0] / rows_together),
-          values_(static_cast<std::size_t>(map().count() * bins_)) {
+          values_(index(map().count() * bins_)) {
         parallel_for(0, map().count(), [&](std::int64_t block) { average(intensity, size, block); });
     }
 
@@ -293,29 +291,29 @@ class BlockProfiles {
     const BlockAxis& along_b() const { return b_; }
     const std::vector<float>& values() const { return values_; }
     std::span<const float> profile(std::int64_t block) const {
-        return std::span(values_).subspan(static_cast<std::size_t>(block * bins_), static_cast<std::size_t>(bins_));
+        return std::span(values_).subspan(index(block * bins_), index(bins_));
     }
 
   private:
     void average(const std::vector<float>& intensity, const Size3& size, std::int64_t block) {
         const std::int64_t a = block % a_.count, b = block / a_.count;
-        std::vector<double> sums(static_cast<std::size_t>(bins_));
-        std::vector<std::int64_t> counts(static_cast<std::size_t>(bins_));
+        std::vector<double> sums(index(bins_));
+        std::vector<std::int64_t> counts(index(bins_));
         for (std::int64_t y = b_.begin(b); y < b_.begin(b + 1); ++y) {
             for (std::int64_t x = a_.begin(a); x < a_.begin(a + 1); ++x) {
                 const float* line = intensity.data() + (y * size[1] + x) * size[0];
                 for (std::int64_t i = 0; i < bins_; ++i) {
                     const float sum = line[2 * i] + line[2 * i + 1];
                     if (!std::isfinite(sum)) continue;
-                    sums[static_cast<std::size_t>(i)] += static_cast<double>(sum);
-                    ++counts[static_cast<std::size_t>(i)];
+                    sums[index(i)] += static_cast<double>(sum);
+                    ++counts[index(i)];
                 }
             }
         }
         for (std::int64_t i = 0; i < bins_; ++i) {
-            const std::int64_t voxels = rows_together * counts[static_cast<std::size_t>(i)];
-            values_[static_cast<std::size_t>(block * bins_ + i)] =
-                voxels > 0 ? static_cast<float>(sums[static_cast<std::size_t>(i)] / static_cast<double>(voxels)) : 0;
+            const std::int64_t voxels = rows_together * counts[index(i)];
+            values_[index(block * bins_ + i)] =
+                voxels > 0 ? static_cast<float>(sums[index(i)] / static_cast<double>(voxels)) : 0;
         }
         fill_ends(counts, values_.data() + block * bins_);
     }
@@ -373,9 +371,8 @@ struct BlockPlaces {
 // Cuts the profile of each block into layers. Blocks without signal stay unknown.
 BlockPlaces cut_blocks(const BlockProfiles& profiles, const std::vector<ProfileBoundary>& boundaries, double floor) {
     const std::int64_t blocks = profiles.map().count();
-    BlockPlaces places{std::vector(boundaries.size(), std::vector<float>(static_cast<std::size_t>(blocks))),
-                       std::vector<std::uint8_t>(static_cast<std::size_t>(blocks)),
-                       std::vector<std::uint8_t>(static_cast<std::size_t>(blocks))};
+    BlockPlaces places{std::vector(boundaries.size(), std::vector<float>(index(blocks))),
+                       std::vector<std::uint8_t>(index(blocks)), std::vector<std::uint8_t>(index(blocks))};
     const float level = signal_over_floor * static_cast<float>(floor);
     const float least =
         std::max(static_cast<float>(floor) * 1e-3f, *std::ranges::max_element(profiles.values()) * 1e-9f);
@@ -388,12 +385,11 @@ BlockPlaces cut_blocks(const BlockProfiles& profiles, const std::vector<ProfileB
             if (rows_together * std::ranges::count_if(profile, [&](float bin) { return bin > level; }) <
                 least_signal_rows)
                 continue;
-            places.has_tissue[static_cast<std::size_t>(block)] = 1;
+            places.has_tissue[index(block)] = 1;
             for (float& bin : profile) bin += least;
             const std::vector<std::int64_t> found = cut(profile);
-            for (std::size_t k = 0; k < found.size(); ++k)
-                places.bins[k][static_cast<std::size_t>(block)] = static_cast<float>(found[k]);
-            places.is_known[static_cast<std::size_t>(block)] = found.empty() ? 0 : 1;
+            for (std::size_t k = 0; k < found.size(); ++k) places.bins[k][index(block)] = static_cast<float>(found[k]);
+            places.is_known[index(block)] = found.empty() ? 0 : 1;
         }
     });
     return places;
@@ -401,14 +397,14 @@ BlockPlaces cut_blocks(const BlockProfiles& profiles, const std::vector<ProfileB
 
 // Interpolates the values of blocks to A-scans.
 std::vector<float> spread(const std::vector<float>& blocks, const BlockProfiles& profiles, const Size3& size) {
-    std::vector<float> rows(static_cast<std::size_t>(size[1] * size[2]));
+    std::vector<float> rows(index(size[1] * size[2]));
     std::vector<BlockAxis::Share> along_a;
     for (std::int64_t a = 0; a < size[1]; ++a) along_a.push_back(profiles.along_a().share(a));
     parallel_for(0, size[2], [&](std::int64_t b) {
         const BlockAxis::Share of_b = profiles.along_b().share(b);
         for (std::int64_t a = 0; a < size[1]; ++a)
-            rows[static_cast<std::size_t>(b * size[1] + a)] =
-                BetweenBlocks{}(blocks.data(), profiles.map().a_scans, along_a[static_cast<std::size_t>(a)], of_b);
+            rows[index(b * size[1] + a)] =
+                BetweenBlocks{}(blocks.data(), profiles.map().a_scans, along_a[index(a)], of_b);
     });
     return rows;
 }
@@ -442,7 +438,7 @@ CoarseLayers coarse_layers(const std::vector<float>& intensity, const Size3& siz
     const auto is_set = [](std::uint8_t flag) { return flag != 0; };
     layers.is_found = std::ranges::any_of(places.is_known, is_set);
     layers.has_tissue = std::ranges::any_of(places.has_tissue, is_set);
-    layers.has_signal.resize(static_cast<std::size_t>(size[1] * size[2]));
+    layers.has_signal.resize(index(size[1] * size[2]));
     if (!layers.is_found) return layers;
     for (std::size_t k = 0; k < wanted.size(); ++k) {
         fill_unknown(places.bins[k], places.is_known, profiles.map());
@@ -453,8 +449,7 @@ CoarseLayers coarse_layers(const std::vector<float>& intensity, const Size3& siz
     }
     const SignalLevels levels = signal_levels(size[0], layers.floor);
     parallel_for(0, std::ssize(layers.has_signal), [&](std::int64_t line) {
-        layers.has_signal[static_cast<std::size_t>(line)] =
-            stands_out(intensity.data() + line * size[0], size[0], levels) ? 1 : 0;
+        layers.has_signal[index(line)] = stands_out(intensity.data() + line * size[0], size[0], levels) ? 1 : 0;
     });
     return layers;
 }
@@ -498,13 +493,13 @@ class Edges {
 
 // Computes prefix sums of an A-scan: sums[z] is the sum of rows before z.
 void sum_up(const float* line, std::int64_t rows, std::vector<double>& sums) {
-    sums.resize(static_cast<std::size_t>(rows + 1));
+    sums.resize(index(rows + 1));
     double sum = 0;
     for (std::int64_t z = 0; z < rows; ++z) {
-        sums[static_cast<std::size_t>(z)] = sum;
+        sums[index(z)] = sum;
         if (is_recorded(line[z])) sum += static_cast<double>(line[z]);
     }
-    sums[static_cast<std::size_t>(rows)] = sum;
+    sums[index(rows)] = sum;
 }
 
 // Returns the mean brightness around each A-scan, [layer][A-scan]. Excludes one row at either edge of a layer, which
@@ -516,8 +511,7 @@ std::vector<std::vector<float>> layer_means(const std::vector<float>& intensity,
     const std::size_t layers = rows.size() + 1, lines = has_signal.size();
     std::vector<std::vector<float>> sums(layers, std::vector<float>(lines)), counts = sums;
     parallel_for(0, size[2], [&](std::int64_t b) {
-        for (auto line = static_cast<std::size_t>(b * size[1]); line < static_cast<std::size_t>((b + 1) * size[1]);
-             ++line) {
+        for (auto line = index(b * size[1]); line < index((b + 1) * size[1]); ++line) {
             if (has_signal[line] == 0) continue;
             const float* values = intensity.data() + static_cast<std::int64_t>(line) * size[0];
             for (std::size_t k = 0; k < layers; ++k) {
@@ -569,8 +563,7 @@ BoundaryCosts boundary_costs(const std::vector<float>& intensity, const Size3& s
     BoundaryCosts costs(rows.size(), std::vector<float>(has_signal.size() * boundary_lanes));
     parallel_for(0, size[2], [&](std::int64_t b) {
         std::vector<double> sums;
-        for (auto line = static_cast<std::size_t>(b * size[1]); line < static_cast<std::size_t>((b + 1) * size[1]);
-             ++line) {
+        for (auto line = index(b * size[1]); line < index((b + 1) * size[1]); ++line) {
             const float* values = intensity.data() + static_cast<std::int64_t>(line) * size[0];
             if (has_signal[line] != 0) sum_up(values, size[0], sums);
             for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -598,7 +591,7 @@ std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3&
     std::vector<float> above(has_signal.size()), below(above);
     std::vector<std::uint8_t> tells(has_signal.size());
     parallel_for(0, std::ssize(has_signal), [&](std::int64_t at) {
-        const auto line = static_cast<std::size_t>(at);
+        const auto line = index(at);
         if (has_signal[line] == 0) return;
         const auto sides =
             BoundarySides::of(edges.of(line), static_cast<int>(boundary), intensity.data() + at * size[0]);
@@ -611,8 +604,7 @@ std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3&
     smooth_map(below, map, contrast_sigma, contrast_sigma);
     const float margin = contrast_margin(floor);
     parallel_for(0, map.b_scans, [&](std::int64_t b) {
-        for (auto i = static_cast<std::size_t>(b * map.a_scans); i < static_cast<std::size_t>((b + 1) * map.a_scans);
-             ++i)
+        for (auto i = index(b * map.a_scans); i < index((b + 1) * map.a_scans); ++i)
             above[i] = tells[i] != 0 ? BoundarySides::contrast_db(above[i], below[i], margin) : untold;
     });
     return above;
@@ -652,7 +644,7 @@ class Way {
                   sums_[boundary_labels - 1] + beyond_boundary_labels);
         const float* same_depth = before.data() + margin + SweepStep::shift(row - row_);
         for (int lane = 0; lane < boundary_lanes; ++lane) {
-            sums_[static_cast<std::size_t>(lane)] = costs[lane] + step_(same_depth + lane);
+            sums_[index(lane)] = costs[lane] + step_(same_depth + lane);
         }
         const float least = *std::ranges::min_element(sums_);
         for (float& sum : sums_) sum -= least;
@@ -673,7 +665,7 @@ void go(Way& way, const std::vector<float>& costs, const std::vector<std::int32_
     for (std::int64_t i = 0; i < count; ++i) {
         const std::int64_t line = first + i * stride;
         const float* of_line = costs.data() + line * boundary_lanes;
-        const std::int32_t row = rows[static_cast<std::size_t>(line)];
+        const std::int32_t row = rows[index(line)];
         const Lanes& sums = i == 0 ? way.first(of_line, row) : way.next(of_line, row);
         float* out = total.data() + line * boundary_lanes;
         if (stride > 0) {
@@ -726,8 +718,7 @@ SweptBoundary swept(const std::vector<float>& costs, const std::vector<std::int3
     SweptBoundary found{std::vector<std::int32_t>(rows.size()), std::vector<float>(rows.size()),
                         std::vector<std::uint8_t>(rows.size())};
     parallel_for(0, size.b_scans, [&](std::int64_t b) {
-        for (auto line = static_cast<std::size_t>(b * size.a_scans);
-             line < static_cast<std::size_t>((b + 1) * size.a_scans); ++line) {
+        for (auto line = index(b * size.a_scans); line < index((b + 1) * size.a_scans); ++line) {
             const std::size_t at = line * boundary_lanes;
             Lanes sums{};
             if (along_a.empty() || along_b.empty()) {

@@ -10,6 +10,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/steps/layers.h"
 #include "compute/tissue_on_gpu.h"
@@ -45,23 +46,21 @@ struct Nodes {
 // Returns the boundary's rows according to the surrounding tissue. `rows` must not have gaps.
 std::vector<float> smooth_course(const std::vector<float>& rows, const MapSize& size, const Nodes& a, const Nodes& b) {
     const MapSize nodes{a.count, b.count};
-    std::vector<float> map(static_cast<std::size_t>(nodes.count()));
+    std::vector<float> map(index(nodes.count()));
     for (std::int64_t y = 0; y < b.count; ++y) {
         for (std::int64_t x = 0; x < a.count; ++x)
-            map[static_cast<std::size_t>(y * a.count + x)] =
-                rows[static_cast<std::size_t>(b.place(y) * size.a_scans + a.place(x))];
+            map[index(y * a.count + x)] = rows[index(b.place(y) * size.a_scans + a.place(x))];
     }
     std::vector<RobustSurface::Fit> fits(map.size());
     const RobustSurface surface{map.data(), a.count, b.count, reach, surely_off};
     parallel_for(0, b.count, [&](std::int64_t y) {
-        for (std::int64_t x = 0; x < a.count; ++x) fits[static_cast<std::size_t>(y * a.count + x)] = surface.fit(y, x);
+        for (std::int64_t x = 0; x < a.count; ++x) fits[index(y * a.count + x)] = surface.fit(y, x);
     });
     std::vector<float> course(rows.size());
     for (std::int64_t y = 0; y < size.b_scans; ++y) {
         for (std::int64_t x = 0; x < size.a_scans; ++x) {
-            const auto& fit = fits[static_cast<std::size_t>(b.nearest(y) * a.count + a.nearest(x))];
-            course[static_cast<std::size_t>(y * size.a_scans + x)] =
-                static_cast<float>(fit.at(a.offset(x), b.offset(y)));
+            const auto& fit = fits[index(b.nearest(y) * a.count + a.nearest(x))];
+            course[index(y * size.a_scans + x)] = static_cast<float>(fit.at(a.offset(x), b.offset(y)));
         }
     }
     return course;
@@ -72,7 +71,7 @@ std::vector<std::uint8_t> parts_off(const std::vector<float>& distance, const Ma
     std::vector<std::uint8_t> is_off(distance.size());
     std::vector<std::int64_t> open;
     const auto take = [&](std::int64_t at, double least) {
-        const auto i = static_cast<std::size_t>(at);
+        const auto i = index(at);
         if (is_off[i] != 0 || !(static_cast<double>(distance[i]) > least)) return;
         is_off[i] = 1;
         open.push_back(at);
@@ -93,10 +92,10 @@ std::vector<std::uint8_t> parts_off(const std::vector<float>& distance, const Ma
 class BScansTogether {
   public:
     BScansTogether(Surface& surface, const MapSize& size, std::int64_t first_b_scan)
-        : surface_(surface), size_(size), first_(static_cast<std::size_t>(first_b_scan * size.a_scans)) {}
+        : surface_(surface), size_(size), first_(index(first_b_scan * size.a_scans)) {}
 
     void bridge(int polarity, const Nodes& a, const Nodes& b) const {
-        std::vector<float> rows(static_cast<std::size_t>(size_.count()));
+        std::vector<float> rows(index(size_.count()));
         std::vector<std::uint8_t> is_known(rows.size());
         for (std::size_t i = 0; i < rows.size(); ++i) {
             rows[i] = surface_.rows[first_ + i];
@@ -160,8 +159,7 @@ std::vector<WantedRows> wanted_rows(const std::vector<WantedBoundary>& wanted) {
 class SurfaceFinder {
   public:
     SurfaceFinder(const Size3& size, const SurfaceSearch& search)
-        : size_(size), lines_(static_cast<std::size_t>(size[1] * size[2])), search_(search),
-          wanted_(wanted_rows(search.wanted)) {}
+        : size_(size), lines_(index(size[1] * size[2])), search_(search), wanted_(wanted_rows(search.wanted)) {}
 
     // Runs the search on the GPU; `intensity` may be in host or GPU memory.
     RowsFound on_gpu(const float* intensity, Progress& progress) const {
@@ -261,8 +259,7 @@ class SurfaceFinder {
     template <class Each>
     void over_lines(std::vector<std::int32_t>& rows, RowsFound& found, const Each& each) const {
         parallel_for(0, size_[2], [&](std::int64_t b) {
-            for (auto line = static_cast<std::size_t>(b * size_[1]);
-                 line < static_cast<std::size_t>((b + 1) * size_[1]); ++line) {
+            for (auto line = index(b * size_[1]); line < index((b + 1) * size_[1]); ++line) {
                 each(LineOfSurfaces{rows.data() + line, found.rows.data() + line, found.quality.data() + line,
                                     found.reasons.data() + line, static_cast<std::int64_t>(lines_), wanted_.data(),
                                     static_cast<int>(wanted_.size())},

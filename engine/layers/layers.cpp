@@ -14,6 +14,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/plan/describe.h"
 #include "engine/io/output_rule.h"
@@ -187,7 +188,7 @@ std::size_t index_of(const Surfaces& surfaces, const std::string& name) {
 }
 
 void put_in_order(Surfaces& surfaces) {
-    std::vector<float> deepest(static_cast<std::size_t>(surfaces.lines()), std::numeric_limits<float>::quiet_NaN());
+    std::vector<float> deepest(index(surfaces.lines()), std::numeric_limits<float>::quiet_NaN());
     for (Surface& surface : surfaces.all) {
         for (std::size_t i = 0; i < surface.rows.size(); ++i) {
             float& row = surface.rows[i];
@@ -205,7 +206,7 @@ DepthScale::DepthScale(const VolumeGrid& grid)
       row_(is_known_ ? grid.spacing_um[0] : 1) {}
 
 std::vector<std::uint8_t> ambiguous_between(const Surfaces& surfaces, std::size_t upper, std::size_t lower) {
-    std::vector<std::uint8_t> ambiguous(static_cast<std::size_t>(surfaces.lines()));
+    std::vector<std::uint8_t> ambiguous(index(surfaces.lines()));
     for (const std::size_t surface : {upper, lower}) {
         const std::vector<Reason>& reasons = surfaces.all.at(surface).reasons;
         for (std::size_t i = 0; i < std::min(reasons.size(), ambiguous.size()); ++i)
@@ -258,7 +259,7 @@ std::vector<PlaceEdit> dragged(const Surfaces& surfaces, std::size_t surface, st
                            b_scan < surfaces.b_scans;
     if (!is_inside) throw Error(ErrorCode::bad_setting, "there is no such place of a surface", "layers");
     const Surface& moved = surfaces.all[surface];
-    const float before = moved.rows[static_cast<std::size_t>(b_scan * surfaces.a_scans + a_scan)];
+    const float before = moved.rows[index(b_scan * surfaces.a_scans + a_scan)];
     std::vector<PlaceEdit> edits;
     if (!std::isfinite(before) || !std::isfinite(row)) return edits;
     const double by = static_cast<double>(row) - static_cast<double>(before);
@@ -268,7 +269,7 @@ std::vector<PlaceEdit> dragged(const Surfaces& surfaces, std::size_t surface, st
     const std::int64_t last_a = std::min(surfaces.a_scans - 1, a_scan + reach.a_scans);
     for (std::int64_t b = first_b; b <= last_b; ++b) {
         for (std::int64_t a = first_a; a <= last_a; ++a) {
-            const auto line = static_cast<std::size_t>(b * surfaces.a_scans + a);
+            const auto line = index(b * surfaces.a_scans + a);
             if (!std::isfinite(moved.rows[line])) continue;
             const double share = drag_share(b - b_scan, reach.b_scans) * drag_share(a - a_scan, reach.a_scans);
             const RoomInLine room = room_in(surfaces, surface, line, depth);
@@ -341,14 +342,14 @@ Volume volume_of(const Surfaces& surfaces, const Volume& volume) {
     maps.grid.spacing_um = {grid.spacing_um[2], grid.spacing_um[1], 0};
     maps.grid.unit = scale.unit();
     maps.grid.quantity = "depth";
-    maps.voxels.resize(static_cast<std::size_t>(maps.grid.bytes()));
+    maps.voxels.resize(index(maps.grid.bytes()));
     auto* depths = reinterpret_cast<float*>(maps.voxels.data());
     std::string names;
     for (const Surface& surface : surfaces.all) {
         names += (names.empty() ? "" : " ") + surface.name;
         for (std::int64_t a = 0; a < surfaces.a_scans; ++a) {
             for (std::int64_t b = 0; b < surfaces.b_scans; ++b) {
-                const float row = surface.rows[static_cast<std::size_t>(b * surfaces.a_scans + a)];
+                const float row = surface.rows[index(b * surfaces.a_scans + a)];
                 *depths++ = static_cast<float>(scale.depth(row));
             }
         }
@@ -364,7 +365,7 @@ std::string csv_of(const Surfaces& surfaces, const VolumeGrid& grid) {
     text += ",quality,reason\n";
     for (std::int64_t b = 0; b < surfaces.b_scans; ++b) {
         for (std::int64_t a = 0; a < surfaces.a_scans; ++a) {
-            const auto i = static_cast<std::size_t>(b * surfaces.a_scans + a);
+            const auto i = index(b * surfaces.a_scans + a);
             for (const Surface& surface : surfaces.all) {
                 const float row = surface.rows[i];
                 const std::string depth = std::isnan(row) ? "" : fmt::format("{:.3f}", scale.depth(row));
@@ -395,14 +396,14 @@ Surfaces read_surfaces(const std::filesystem::path& path, const VolumeGrid& grid
     Surfaces surfaces{grid.a_scans, grid.b_scans, {}, 0};
     with_voxels(maps, [&](const auto* codes) {
         for (const std::string& name : names_in(maps)) {
-            const auto lines = static_cast<std::size_t>(surfaces.lines());
+            const auto lines = index(surfaces.lines());
             Surface surface{name, std::vector<float>(lines, none), std::vector<float>(lines),
                             std::vector<Reason>(lines, Reason::no_signal)};
             for (std::int64_t a = 0; a < grid.a_scans; ++a) {
                 for (std::int64_t b = 0; b < grid.b_scans; ++b) {
                     const double depth = static_cast<double>(*codes++) * maps.grid.scale + maps.grid.offset;
                     if (!std::isfinite(depth)) continue;
-                    const auto i = static_cast<std::size_t>(b * grid.a_scans + a);
+                    const auto i = index(b * grid.a_scans + a);
                     surface.rows[i] = static_cast<float>(in_rows ? depth : scale.row(depth));
                     surface.reasons[i] = Reason::ok;
                 }
@@ -478,7 +479,7 @@ void move_up(Code* a_scan, std::int64_t depth, double by, std::vector<double>& c
         double value = 0;
         for (std::int64_t i = 0; i < 4; ++i) {
             const std::int64_t from = std::clamp<std::int64_t>(z + first + i, 0, depth - 1);
-            value += weights[static_cast<std::size_t>(i)] * copy[static_cast<std::size_t>(from)];
+            value += weights[index(i)] * copy[index(from)];
         }
         a_scan[z] = code_of<Code>(value);
     }
@@ -511,9 +512,9 @@ std::vector<float> en_face_between(const Volume& volume, const Surfaces& surface
     std::vector<float> map(surfaces.all.at(slab.upper).rows.size(), none);
     with_voxels(volume, [&](const auto* codes) {
         parallel_for(0, std::ssize(map), [&](std::int64_t line) {
-            const auto rows = rows_between(surfaces, slab, grid, static_cast<std::size_t>(line));
+            const auto rows = rows_between(surfaces, slab, grid, index(line));
             if (!rows) return;
-            map[static_cast<std::size_t>(line)] =
+            map[index(line)] =
                 projected(codes + line * grid.depth + rows->begin, rows->end - rows->begin, grid, slab.value);
         });
     });
@@ -530,11 +531,11 @@ Volume volume_of_map(const std::vector<float>& map, const Volume& volume, const 
     picture.grid.spacing_um = {grid.spacing_um[2], grid.spacing_um[1], 0};
     picture.grid.quantity = quantity;
     picture.grid.unit = unit;
-    picture.voxels.resize(static_cast<std::size_t>(picture.grid.bytes()));
+    picture.voxels.resize(index(picture.grid.bytes()));
     auto* values = reinterpret_cast<float*>(picture.voxels.data());
     for (std::int64_t a = 0; a < grid.a_scans; ++a) {
         for (std::int64_t b = 0; b < grid.b_scans; ++b) {
-            *values++ = map[static_cast<std::size_t>(b * grid.a_scans + a)];
+            *values++ = map[index(b * grid.a_scans + a)];
         }
     }
     return picture;
@@ -561,7 +562,7 @@ void flatten_to(Volume& volume, const Surface& surface, bool back) {
         parallel_for(0, grid.b_scans, [&](std::int64_t b) {
             std::vector<double> copy;
             for (std::int64_t line = b * grid.a_scans; line < (b + 1) * grid.a_scans; ++line) {
-                const float row = surface.rows[static_cast<std::size_t>(line)];
+                const float row = surface.rows[index(line)];
                 Code* a_scan = codes + line * grid.depth;
                 if (std::isnan(row)) {
                     std::fill_n(a_scan, grid.depth, empty_code<Code>());

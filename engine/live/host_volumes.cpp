@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compute/calibrate/calibrate.h"
+#include "compute/indexing.h"
 #include "compute/missing_voxels.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
@@ -18,7 +19,7 @@ constexpr std::size_t max_under_way = 64;  // blocks; reconstructors never work 
 // Throws Error{out_of_memory} if the volume does not fit.
 Volume empty_volume(const VolumeGrid& grid) {
     require_memory(grid.bytes(), "a volume", "take fewer at a time");
-    return {grid, std::vector<std::byte>(static_cast<std::size_t>(grid.bytes())), {}};
+    return {grid, std::vector<std::byte>(index(grid.bytes())), {}};
 }
 
 // Returns whether the noise floor must be measured first.

@@ -15,6 +15,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/place.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/durable_file.h"
@@ -410,12 +411,11 @@ void StripedFile::write(std::int64_t place, std::span<const std::byte> bytes) {
 
 void StripedFile::write_part(std::size_t part, std::int64_t place, std::span<const std::byte> bytes) {
     Part& one = parts_[part];
-    const std::int64_t end = place + static_cast<std::int64_t>(bytes.size());
+    const std::int64_t end = place + std::ssize(bytes);
     for (std::int64_t at = place; at < end;) {
         const Striping::Piece piece = striping_.piece_at(at, end);
         if (piece.part == part) {
-            one.file->write(piece.place,
-                            bytes.subspan(static_cast<std::size_t>(at - place), static_cast<std::size_t>(piece.bytes)));
+            one.file->write(piece.place, bytes.subspan(index(at - place), index(piece.bytes)));
             one.end = piece.place + piece.bytes;
         }
         at += piece.bytes;
@@ -561,8 +561,7 @@ std::optional<double> measured_disk_rate(const std::vector<Path>& files, std::in
     const double begin = tools.seconds();
     double rate = 0, now = begin;
     for (std::int64_t done = 0, round = 1; now - begin < trial_s && done + round <= max_pieces; round *= 2) {
-        for (std::int64_t i = 0; i < round; ++i)
-            file->write(bytes * done++, {piece.data, static_cast<std::size_t>(bytes)});
+        for (std::int64_t i = 0; i < round; ++i) file->write(bytes * done++, {piece.data, index(bytes)});
         file->sync();
         const double before = std::exchange(now, tools.seconds());
         rate = static_cast<double>(round * bytes) / std::max(now - before, 1e-9);

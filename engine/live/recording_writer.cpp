@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/build.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/durable_file.h"
@@ -220,7 +221,7 @@ void RecordingWriter::write(const BlockToRecord& entry) {
     const Block& block = entry.block;
     const double begin = tools_.seconds();
     IndexRow row = row_of(entry);
-    const std::span bytes(block.data, static_cast<std::size_t>(block.bytes));
+    const std::span bytes(block.data, index(block.bytes));
     raw_->reserve((row.end() / raw_step_bytes + 1) * raw_step_bytes);
     expect_sync();
     raw_->write(row.byte_offset, bytes);
@@ -286,7 +287,7 @@ void RecordingWriter::append(const IndexRow& row) {
 void RecordingWriter::append(std::string_view text) {
     index_->reserve((index_end_ / index_step_bytes + 2) * index_step_bytes);
     index_->write(index_end_, std::as_bytes(std::span(text)));
-    index_end_ += static_cast<std::int64_t>(text.size());
+    index_end_ += std::ssize(text);
 }
 
 void RecordingWriter::expect_sync() {

@@ -8,6 +8,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/memory.h"
 #include "engine/scan/settings.h"
 #include "engine/speckle/speckle_filter.h"
@@ -115,7 +116,7 @@ std::vector<WholeMove> whole_moves(const std::vector<RowShift>& rows) {
         const RowShift& shift = rows[row];
         const std::int64_t to = std::llround(static_cast<double>(row) + shift.y);
         if (!shift.is_valid() || to < 0 || to >= std::ssize(rows)) continue;
-        const auto at = static_cast<std::size_t>(to);
+        const auto at = index(to);
         if (shift.quality <= quality[at]) continue;
         quality[at] = shift.quality;
         moves[at] = {static_cast<std::int32_t>(row), static_cast<std::int32_t>(std::lround(shift.z)),
@@ -126,17 +127,17 @@ std::vector<WholeMove> whole_moves(const std::vector<RowShift>& rows) {
 
 void move_codes(std::byte* codes, const VolumeGrid& grid, const std::vector<RowShift>& rows) {
     const std::int64_t each = bytes_of(grid.type), line = grid.a_scan_bytes(), plane = grid.b_scan_bytes();
-    std::vector<std::byte> moved(static_cast<std::size_t>(grid.bytes()));
+    std::vector<std::byte> moved(index(grid.bytes()));
     const std::vector<WholeMove> moves = whole_moves(rows);
     for (std::int64_t b = 0; b < grid.b_scans; ++b) {
-        const WholeMove& move = moves[static_cast<std::size_t>(b)];
+        const WholeMove& move = moves[index(b)];
         const std::int64_t begin = std::max<std::int64_t>(0, move.z), end = std::min(grid.depth, grid.depth + move.z);
         if (move.from < 0 || begin >= end) continue;
         const std::int64_t last = std::min(grid.a_scans, grid.a_scans + move.x);
         for (std::int64_t a = std::max<std::int64_t>(0, move.x); a < last; ++a) {
             std::memcpy(moved.data() + b * plane + a * line + begin * each,
                         codes + move.from * plane + (a - move.x) * line + (begin - move.z) * each,
-                        static_cast<std::size_t>((end - begin) * each));
+                        index((end - begin) * each));
         }
     }
     std::ranges::copy(moved, codes);

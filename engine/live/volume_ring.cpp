@@ -227,7 +227,7 @@ std::uint64_t VolumeRing::read_submitted() const {
 RingStatistics VolumeRing::statistics() const {
     const std::scoped_lock lock(mutex_);
     RingStatistics statistics = statistics_;
-    statistics.kept = static_cast<std::int64_t>(kept_.size());
+    statistics.kept = std::ssize(kept_);
     statistics.max_kept = static_cast<std::int64_t>(keeps_);
     return statistics;
 }

@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 namespace {
@@ -110,7 +111,7 @@ std::optional<std::size_t> TcpConnection::receive(std::span<std::byte> to, std::
     const ssize_t result = recv(handle_.get(), to.data(), to.size(), MSG_DONTWAIT);
     if (would_wait(result)) return 0;
     if (result <= 0) return std::nullopt;
-    return static_cast<std::size_t>(result);
+    return index(result);
 }
 
 std::optional<std::size_t> TcpConnection::send(std::span<const std::byte> bytes, std::chrono::milliseconds patience) {
@@ -118,7 +119,7 @@ std::optional<std::size_t> TcpConnection::send(std::span<const std::byte> bytes,
     const ssize_t result = ::send(handle_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (would_wait(result)) return 0;
     if (result < 0) return std::nullopt;
-    return static_cast<std::size_t>(result);
+    return index(result);
 }
 
 TcpListener::TcpListener(const NetAddress& address, const std::string& where) {

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 namespace {
@@ -85,8 +86,7 @@ Recoder::Recoder(const VolumeGrid& grid, VoxelType type, std::optional<std::pair
 
 std::vector<std::byte> Recoder::operator()(std::span<const std::byte> voxels) const {
     if (from_ == grid_.type && scale_ == 1 && offset_ == 0) return {voxels.begin(), voxels.end()};
-    std::vector<std::byte> out(voxels.size() / static_cast<std::size_t>(bytes_of(from_)) *
-                               static_cast<std::size_t>(bytes_of(grid_.type)));
+    std::vector<std::byte> out(voxels.size() / index(bytes_of(from_)) * index(bytes_of(grid_.type)));
     with_number(from_, [&](auto from) {
         with_number(grid_.type,
                     [&](auto to) { recode<decltype(from), decltype(to)>(voxels, out.data(), scale_, offset_); });

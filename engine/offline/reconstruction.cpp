@@ -13,6 +13,7 @@
 #include "compute/calibrate/calibrate.h"
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/methods/defr.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
@@ -57,7 +58,7 @@ void BlockStream::read_ahead() {
         block.data = memory.data;
         block.bytes = count * reader_.bytes_per_b_scan();
         block.memory = memory.kind;
-        reader_.read(volume_, first, count, {memory.data, static_cast<std::size_t>(block.bytes)});
+        reader_.read(volume_, first, count, {memory.data, index(block.bytes)});
         block.keeper = memory.keeper;
         return block;
     });
@@ -98,11 +99,10 @@ Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t max)
     const BScansThere there = b_scans_there(scan);
     const std::int64_t all = std::ssize(there.positions), count = std::min(max, all);
     const std::int64_t bytes = reader.bytes_per_b_scan();
-    auto memory = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(count * bytes));
+    auto memory = std::make_shared<std::vector<std::byte>>(index(count * bytes));
     for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t position = there.positions[static_cast<std::size_t>((2 * i + 1) * all / (2 * count))];
-        reader.read(there.volume, position, 1,
-                    std::span(*memory).subspan(static_cast<std::size_t>(i * bytes), static_cast<std::size_t>(bytes)));
+        const std::int64_t position = there.positions[index((2 * i + 1) * all / (2 * count))];
+        reader.read(there.volume, position, 1, std::span(*memory).subspan(index(i * bytes), index(bytes)));
     }
     Block block;
     block.data = memory->data();
@@ -349,7 +349,7 @@ FlowedVolume Reconstruction::run_with_flow(const ScanPart& part, Progress& progr
         const ScanGeometry& geometry = scan_.geometry;
         const std::int64_t positions = (part.end == 0 ? geometry.b_scans : part.end) - part.begin;
         if (scan_.flow.align || scan_.flow.method == FlowMethod::complex_decorrelation)
-            volume.repeats.resize(static_cast<std::size_t>(positions * geometry.b_repeats));
+            volume.repeats.resize(index(positions * geometry.b_repeats));
     }
     make(volume, part, progress);
     return volume;
@@ -386,7 +386,7 @@ void Reconstruction::make(FlowedVolume& volume, const ScanPart& part, Progress& 
 
 void Reconstruction::allocate(Volume& volume) const {
     require_memory(volume.grid.bytes(), scan_.path.string(), "reconstruct it in parts with `part.blocks` A:B");
-    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    volume.voxels.resize(index(volume.grid.bytes()));
 }
 
 void Reconstruction::fill(FlowedVolume& volume, const ScanPart& part, Progress& progress) {
@@ -416,7 +416,7 @@ void Reconstruction::leave_out_missing(std::vector<RepeatReport>& repeats, const
     for (std::int64_t b = part.begin; b < end; ++b) {
         if (!is_missing(scan_.missing, part.volume, b)) continue;
         for (std::int64_t repeat = 0; repeat < each; ++repeat)
-            repeats[static_cast<std::size_t>((b - part.begin) * each + repeat)].reason = Reason::no_signal;
+            repeats[index((b - part.begin) * each + repeat)].reason = Reason::no_signal;
     }
 }
 
@@ -494,7 +494,7 @@ std::string left_out_of(std::span<const RepeatReport> reports, std::int64_t b_re
     std::string text;
     if (left_out > 0) {
         text = fmt::format("flow.align: {} of {} fit no other and are left out (", left_out,
-                           counted(static_cast<std::int64_t>(reports.size()), "repeats"));
+                           counted(std::ssize(reports), "repeats"));
         for (const auto& [reason, count] : reasons) text += fmt::format("{} {}, ", count, reason);
         text.resize(text.size() - 2);
         text += ")";
@@ -502,7 +502,7 @@ std::string left_out_of(std::span<const RepeatReport> reports, std::int64_t b_re
     if (hidden > 0) {
         text += text.empty() ? (aligns ? "flow.align: " : "flow.method: ") : "; ";
         text += fmt::format("{} of {} moved {} and show no flow", hidden,
-                            counted(static_cast<std::int64_t>(reports.size()) / b_repeats, "B-scans"),
+                            counted(std::ssize(reports) / b_repeats, "B-scans"),
                             aligns ? "out of their plane" : "between their repeats");
         if (!aligns) text += "; flow.align = true brings back those that moved within it";
     }

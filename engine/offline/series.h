@@ -122,7 +122,7 @@ class ReadAhead {
 
   private:
     static StepsAhead::Step made_of(Volume volume) {
-        const auto bytes = static_cast<std::int64_t>(volume.voxels.size());
+        const auto bytes = std::ssize(volume.voxels);
         return {std::make_shared<const Volume>(std::move(volume)), bytes};
     }
 

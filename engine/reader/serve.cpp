@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "compute/counted.h"
+#include "compute/indexing.h"
 #include "engine/io/contained/wire.h"
 
 namespace echolux {
@@ -35,7 +36,7 @@ namespace {
 class SharedMemory {
   public:
     std::span<std::byte> at(std::int64_t place, std::int64_t bytes) {
-        const auto wanted = static_cast<std::size_t>(place + bytes);
+        const auto wanted = index(place + bytes);
         if (wanted > bytes_) {
             void* begin = mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_SHARED, reader_memory, 0);
             if (begin == MAP_FAILED) throw std::bad_alloc();
@@ -43,7 +44,7 @@ class SharedMemory {
             begin_ = static_cast<std::byte*>(begin);
             bytes_ = wanted;
         }
-        return {begin_ + place, static_cast<std::size_t>(bytes)};
+        return {begin_ + place, index(bytes)};
     }
 
   private:
@@ -62,9 +63,9 @@ Frame header_frame(const ImageReader& reader) {
 
 // Reads the requested voxels into the shared memory.
 Frame answer_to(const ReadOrder& order, ImageReader& reader, SharedMemory& memory, const std::string& where) {
-    const std::vector<std::byte> voxels =
-        order.level < 0 ? reader.read(order.time_point, order.box.slices)
-                        : reader.read_box(order.time_point, static_cast<std::size_t>(order.level), order.box);
+    const std::vector<std::byte> voxels = order.level < 0
+                                              ? reader.read(order.time_point, order.box.slices)
+                                              : reader.read_box(order.time_point, index(order.level), order.box);
     if (std::ssize(voxels) != order.bytes) {
         throw Error(ErrorCode::bad_file, fmt::format("gave {} of {}", counted(voxels.size(), "bytes"), order.bytes),
                     where, "copy the file again");
@@ -188,7 +189,7 @@ constexpr sock_filter jump(std::uint16_t code, std::uint32_t value, std::uint8_t
 
 // Assumes a little-endian machine: the low half of an argument is first.
 constexpr std::uint32_t low(int argument) {
-    return static_cast<std::uint32_t>(offsetof(seccomp_data, args) + 8 * static_cast<std::size_t>(argument));
+    return static_cast<std::uint32_t>(offsetof(seccomp_data, args) + 8 * index(argument));
 }
 
 // Loads a 32-bit word of seccomp_data.

@@ -14,6 +14,7 @@
 #include "compute/calibrate/fitting.h"
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/place.h"
 #include "compute/plan/describe.h"
@@ -112,7 +113,7 @@ class Resampled {
     void add_to(float* sums, float* weights, const LandingRow& landing) const {
         const ShiftedTaps taps_z(landing.z), taps_x(landing.x);
         const Interval inside_z = inside(taps_z, grid_.depth), inside_x = inside(taps_x, grid_.a_scans);
-        std::vector<float> line(static_cast<std::size_t>(grid_.depth));
+        std::vector<float> line(index(grid_.depth));
         for (std::int64_t a = inside_x.begin; a < inside_x.end; ++a) {
             std::ranges::fill(line, 0.0F);
             for (int i = 0; i < 4; ++i) {
@@ -123,7 +124,7 @@ class Resampled {
                 if (is_next_to_lost(taps_z, taps_x, z, a)) continue;
                 float value = 0;
                 for (int i = 0; i < 4; ++i)
-                    value += taps_z.cubic.weight[i] * line[static_cast<std::size_t>(taps_z.tap(z, i, grid_.depth))];
+                    value += taps_z.cubic.weight[i] * line[index(taps_z.tap(z, i, grid_.depth))];
                 sums[a * grid_.depth + z] += landing.weight * std::max(0.0F, value);
                 weights[a * grid_.depth + z] += landing.weight;
             }
@@ -138,7 +139,7 @@ class Resampled {
         for (int i = taps_x.first_deciding(); i < taps_x.end_deciding(); ++i) {
             const std::int64_t line = taps_x.tap(a, i, grid_.a_scans) * grid_.depth;
             for (int k = taps_z.first_deciding(); k < taps_z.end_deciding(); ++k) {
-                if (is_lost_[static_cast<std::size_t>(line + taps_z.tap(z, k, grid_.depth))]) return true;
+                if (is_lost_[index(line + taps_z.tap(z, k, grid_.depth))]) return true;
             }
         }
         return false;
@@ -152,8 +153,7 @@ class Resampled {
 }  // namespace
 
 RegisteredMean::RegisteredMean(const VolumeGrid& reference)
-    : grid_(reference), sums_(static_cast<std::size_t>(reference.voxels()), 0.0F),
-      weights_(static_cast<std::size_t>(reference.voxels()), 0.0F) {}
+    : grid_(reference), sums_(index(reference.voxels()), 0.0F), weights_(index(reference.voxels()), 0.0F) {}
 
 RegisteredMean::RegisteredMean(const VolumeGrid& reference, const BackendChoice& choice)
     : grid_(reference),
@@ -170,7 +170,7 @@ void RegisteredMean::clear() {
 std::vector<LandingRow> RegisteredMean::landing(const std::vector<RowShift>& rows) {
     std::vector<LandingRow> all;
     for (std::int64_t row = 0; row < std::ssize(rows); ++row) {
-        const RowShift& shift = rows[static_cast<std::size_t>(row)];
+        const RowShift& shift = rows[index(row)];
         const std::int64_t to = std::llround(static_cast<double>(row) + shift.y);
         if (!shift.is_valid() || to < 0 || to >= grid_.b_scans) continue;
         all.push_back({shift.z, shift.x, static_cast<float>(shift.quality), static_cast<std::int32_t>(row),
@@ -203,14 +203,14 @@ void RegisteredMean::write_on_gpu(float* power) const {
 }
 
 std::vector<float> RegisteredMean::power() const {
-    std::vector<float> mean(static_cast<std::size_t>(grid_.voxels()));
+    std::vector<float> mean(index(grid_.voxels()));
     if (on_gpu_) {
         on_gpu_->write(mean.data());
         return mean;
     }
     parallel_for(0, grid_.b_scans, [&](std::int64_t b) {
         const std::int64_t of_row = grid_.depth * grid_.a_scans;
-        for (auto at = static_cast<std::size_t>(b * of_row); at < static_cast<std::size_t>((b + 1) * of_row); ++at)
+        for (auto at = index(b * of_row); at < index((b + 1) * of_row); ++at)
             mean[at] = weights_[at] > 0 ? sums_[at] / weights_[at] : std::numeric_limits<float>::quiet_NaN();
     });
     return mean;
@@ -224,12 +224,12 @@ Volume RegisteredMean::volume() const {
     mean.grid.type = VoxelType::f32;
     mean.grid.scale = 1;
     mean.grid.offset = 0;
-    mean.voxels.resize(static_cast<std::size_t>(mean.grid.bytes()));
+    mean.voxels.resize(index(mean.grid.bytes()));
     auto* const voxels = reinterpret_cast<float*>(mean.voxels.data());
     parallel_for(0, grid_.b_scans, [&](std::int64_t b) {
         const std::int64_t of_row = grid_.depth * grid_.a_scans;
         for (std::int64_t i = b * of_row; i < (b + 1) * of_row; ++i) {
-            const float power = mean_power[static_cast<std::size_t>(i)];
+            const float power = mean_power[index(i)];
             voxels[i] = std::isnan(power)               ? power
                         : grid_.quantity == "db"        ? 10 * std::log10(std::max(power, darkest))
                         : grid_.quantity == "amplitude" ? std::sqrt(power)
@@ -315,10 +315,10 @@ std::vector<double> slow_part(const std::vector<double>& values, double sigma) {
         double sum = 0, weights = 0;
         for (std::int64_t d = -reach; d <= reach; ++d) {
             const double weight = std::exp(-static_cast<double>(d * d) / (2 * sigma * sigma));
-            sum += weight * values[static_cast<std::size_t>(std::clamp<std::int64_t>(j + d, 0, count - 1))];
+            sum += weight * values[index(std::clamp<std::int64_t>(j + d, 0, count - 1))];
             weights += weight;
         }
-        slow[static_cast<std::size_t>(j)] = sum / weights;
+        slow[index(j)] = sum / weights;
     }
     return slow;
 }
@@ -499,7 +499,7 @@ std::vector<RowShift> align_neighbours(const PowerOnGpu& volume, const Registrat
 }
 
 std::span<const RowShift> rows_of_raster(const std::vector<RowShift>& rows, std::int64_t crosses) {
-    return std::span(rows).subspan(std::min(rows.size(), static_cast<std::size_t>(crosses)));
+    return std::span(rows).subspan(std::min(rows.size(), index(crosses)));
 }
 
 namespace {
@@ -515,9 +515,9 @@ constexpr std::int64_t fewest = 2;   // min number of B-scans to align
 // Returns means over `half` A-scans on either side of each, with mean 0 over depth and norm 1; 0 where the input is 0.
 std::vector<float> profiles(const RowFeatures& features, std::int64_t row, std::int64_t half) {
     const std::int64_t depth = features.depth;
-    std::vector<float> all(static_cast<std::size_t>(depth * features.a_scans), 0.0F);
+    std::vector<float> all(index(depth * features.a_scans), 0.0F);
     for (std::int64_t a = 0; a < features.a_scans; ++a) {
-        const std::span<float> sum(all.data() + a * depth, static_cast<std::size_t>(depth));
+        const std::span<float> sum(all.data() + a * depth, index(depth));
         for (std::int64_t i = std::max<std::int64_t>(0, a - half); i <= std::min(features.a_scans - 1, a + half); ++i) {
             const float* line = features.row(row) + i * depth;
             for (std::size_t z = 0; z < sum.size(); ++z) sum[z] += line[z];
@@ -567,8 +567,7 @@ class Crosses {
     // Returns the crossings of B-scan `j` of the raster with each cross; nullopt: no match.
     std::vector<std::optional<Crossing>> of_row(std::int64_t j) const {
         const std::int64_t row = settings_.crosses + j;
-        if (features_.norms[static_cast<std::size_t>(row)] == 0)
-            return std::vector<std::optional<Crossing>>(lines_.size());
+        if (features_.norms[index(row)] == 0) return std::vector<std::optional<Crossing>>(lines_.size());
         const std::vector<float> wide_here = profiles(features_, row, wide), here = profiles(features_, row, narrow);
         std::vector<std::optional<Crossing>> all;
         for (const Line& line : lines_) all.push_back(crossing(line, j, wide_here, here));
@@ -709,7 +708,7 @@ void drop_mistaken(std::vector<std::optional<Crossing>>& found, const std::vecto
         std::vector<double> near;
         for (std::int64_t i = std::max<std::int64_t>(0, j - around); i <= std::min(std::ssize(all) - 1, j + around);
              ++i) {
-            if (all[static_cast<std::size_t>(i)]) near.push_back(off(static_cast<std::size_t>(i)));
+            if (all[index(i)]) near.push_back(off(index(i)));
         }
         return std::abs(off(at) - median(std::move(near))) > most;
     };
@@ -740,12 +739,12 @@ void lose(RowShift& row) {
 void bridge(std::span<RowShift> rows, const std::vector<std::optional<Crossing>>& found, std::int64_t begin,
             std::int64_t end, const std::vector<RowShift>& neighbours) {
     const auto off = [&](std::int64_t j) {
-        const auto at = static_cast<std::size_t>(j);
+        const auto at = index(j);
         return std::pair(found[at]->z - neighbours[at].z, found[at]->x - neighbours[at].x);
     };
     const bool is_gap_short = begin >= 0 && end < std::ssize(rows) && end - begin <= bridged;
     for (std::int64_t j = begin + 1; j < end; ++j) {
-        RowShift& row = rows[static_cast<std::size_t>(j)];
+        RowShift& row = rows[index(j)];
         if (!is_gap_short || !row.is_valid()) {
             lose(row);
             continue;
@@ -780,18 +779,18 @@ void align_to_crosses(std::vector<RowShift>& rows, const RowFeatures& features, 
     const std::int64_t count = features.rows - settings.crosses;
     require_others(features.rows, settings.crosses);
     const Crosses crosses(features, settings);
-    Table table(static_cast<std::size_t>(count));
+    Table table(index(count));
     constexpr std::int64_t together = 16;
     for (std::int64_t first = 0; first < count; first += together) {
         progress.advance(0);  // throws if cancelled
         parallel_for(first, std::min(first + together, count),
-                     [&](std::int64_t j) { table[static_cast<std::size_t>(j)] = crosses.of_row(j); });
+                     [&](std::int64_t j) { table[index(j)] = crosses.of_row(j); });
     }
     join(table, &Crossing::z);
     join(table, &Crossing::x);
     std::vector<std::optional<Crossing>> found;
     for (const auto& row : table) found.push_back(agreed(row));
-    for (std::int64_t k = 0; k < settings.crosses; ++k) rows[static_cast<std::size_t>(k)] = {.quality = 1};
+    for (std::int64_t k = 0; k < settings.crosses; ++k) rows[index(k)] = {.quality = 1};
     const std::vector<RowShift> neighbours(rows.begin() + settings.crosses, rows.end());
     drop_mistaken(found, neighbours);
     const std::span raster(rows.begin() + settings.crosses, rows.end());
@@ -801,9 +800,9 @@ void align_to_crosses(std::vector<RowShift>& rows, const RowFeatures& features, 
     }
     std::int64_t last = -1;
     for (std::int64_t j = 0; j <= count; ++j) {
-        if (j < count && !found[static_cast<std::size_t>(j)]) continue;
+        if (j < count && !found[index(j)]) continue;
         bridge(raster, found, last, j, neighbours);
-        if (j < count) set(raster[static_cast<std::size_t>(j)], *found[static_cast<std::size_t>(j)]);
+        if (j < count) set(raster[index(j)], *found[index(j)]);
         last = j;
     }
 }

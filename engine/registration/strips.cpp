@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/steps/registration.h"
 
@@ -76,7 +77,7 @@ std::vector<const Candidate*> likely_path(const std::vector<std::vector<Candidat
     }
     std::vector<const Candidate*> path(count, nullptr);
     if (last == count) return path;
-    auto at = static_cast<std::size_t>(std::ranges::min_element(steps[last], {}, &Step::cost) - steps[last].begin());
+    auto at = index(std::ranges::min_element(steps[last], {}, &Step::cost) - steps[last].begin());
     for (std::size_t j = last; j != count; j = before[j]) {
         path[j] = &strips[j][at];
         at = steps[j][at].from;
@@ -186,21 +187,21 @@ std::vector<StripPlace> match_strips(StripPairs& pairs, std::int64_t depth, std:
                              coarse_shift(settings.lateral_range, a_scans)};
     const std::vector<CoarsePeak> peaks = pairs.peaks(ranges, told);
     const StripRows rows = pairs.coarse_strips(half);
-    std::vector<std::vector<Candidate>> strips(static_cast<std::size_t>(rows.moving_rows));
+    std::vector<std::vector<Candidate>> strips(index(rows.moving_rows));
     for (std::int64_t row = 0; row < rows.moving_rows; ++row) {
         std::vector<Candidate> all;
         for (std::int64_t y = first_y; y <= last_y; ++y) {
             if (rows.of(row, y).count() == 0) continue;
-            all.push_back({y, peaks[static_cast<std::size_t>(row * ranges.offsets() + y - first_y)]});
+            all.push_back({y, peaks[index(row * ranges.offsets() + y - first_y)]});
         }
-        strips[static_cast<std::size_t>(row)] = best_of(std::move(all));
+        strips[index(row)] = best_of(std::move(all));
     }
     const std::vector<const Candidate*> path = likely_path(strips);
     std::vector<bool> wanted;
     for (const Candidate* candidate : path) wanted.push_back(candidate != nullptr);
     std::vector<StripPlace> places(path.size());
     const FindPlace find = [&](std::int64_t row, const StripCorrelation& correlation) {
-        return FinePlace(settings, correlation, row).from(*path[static_cast<std::size_t>(row)], first_y, last_y);
+        return FinePlace(settings, correlation, row).from(*path[index(row)], first_y, last_y);
     };
     pairs.find(half, wanted, find, places);
     return places;
@@ -222,7 +223,7 @@ RowFeatures coarser(const RowFeatures& fine) {
                     .values = {},
                     .norms = {}};
     const std::int64_t of_row = all.depth * all.a_scans;
-    all.values.assign(static_cast<std::size_t>(of_row * all.rows), 0.0F);
+    all.values.assign(index(of_row * all.rows), 0.0F);
     all.norms.resize(fine.norms.size());
     parallel_for(0, all.rows, [&](std::int64_t row) {
         float* to = all.values.data() + row * of_row;
@@ -234,8 +235,8 @@ RowFeatures coarser(const RowFeatures& fine) {
         }
         double square = 0;
         for (std::int64_t i = 0; i < of_row; ++i) square += static_cast<double>(to[i]) * static_cast<double>(to[i]);
-        const bool is_silent = fine.norms[static_cast<std::size_t>(row)] == 0;
-        all.norms[static_cast<std::size_t>(row)] = is_silent ? 0 : static_cast<float>(std::sqrt(square));
+        const bool is_silent = fine.norms[index(row)] == 0;
+        all.norms[index(row)] = is_silent ? 0 : static_cast<float>(std::sqrt(square));
     });
     return all;
 }
@@ -247,12 +248,12 @@ StripRows strips_of(const RowFeatures& reference, const RowFeatures& moving, std
 
 // Transforms all B-scans of a volume.
 std::vector<PlaneTransform::Spectrum> spectra_of(const RowFeatures& features, const StripRanges& ranges) {
-    std::vector<PlaneTransform::Spectrum> spectra(static_cast<std::size_t>(features.rows));
+    std::vector<PlaneTransform::Spectrum> spectra(index(features.rows));
     parallel_for(0, (features.rows + rows_together - 1) / rows_together, [&](std::int64_t group) {
         PlaneTransform transform(features.depth, features.a_scans, ranges.coarse_z, ranges.coarse_x);
         for (std::int64_t row = group * rows_together; row < std::min(features.rows, (group + 1) * rows_together);
              ++row) {
-            spectra[static_cast<std::size_t>(row)] = transform.forward(features.row(row));
+            spectra[index(row)] = transform.forward(features.row(row));
         }
     });
     return spectra;
@@ -272,7 +273,7 @@ class PairsOnCpu : public StripPairs {
     std::vector<CoarsePeak> peaks(const StripRanges& ranges, Progress& told) override {
         const auto of_reference = spectra_of(coarse_reference_, ranges), of_moving = spectra_of(coarse_moving_, ranges);
         const StripRows rows = coarse_strips(ranges.half);
-        std::vector<CoarsePeak> peaks(static_cast<std::size_t>(rows.moving_rows * ranges.offsets()));
+        std::vector<CoarsePeak> peaks(index(rows.moving_rows * ranges.offsets()));
         std::mutex mutex;
         parallel_for(0, (rows.moving_rows + rows_together - 1) / rows_together, [&](std::int64_t group) {
             const std::int64_t first = group * rows_together, end = std::min(rows.moving_rows, first + rows_together);
@@ -280,12 +281,11 @@ class PairsOnCpu : public StripPairs {
                                   std::min(rows.moving_rows, end + ranges.half)};
             PlaneTransform transform(coarse_moving_.depth, coarse_moving_.a_scans, ranges.coarse_z, ranges.coarse_x);
             const ShiftMap map = transform.shift_map();
-            std::vector<float> maps(static_cast<std::size_t>(of_group.count() * map.cells()));
+            std::vector<float> maps(index(of_group.count() * map.cells()));
             for (std::int64_t y = ranges.first_y; y <= ranges.last_y; ++y) {
                 for (std::int64_t t = of_group.first; t < of_group.end; ++t) {
                     if (t + y < 0 || t + y >= rows.reference_rows) continue;
-                    transform.correlate(of_reference[static_cast<std::size_t>(t + y)],
-                                        of_moving[static_cast<std::size_t>(t)],
+                    transform.correlate(of_reference[index(t + y)], of_moving[index(t)],
                                         maps.data() + (t - of_group.first) * map.cells());
                 }
                 for (std::int64_t row = first; row < end; ++row) {
@@ -293,11 +293,10 @@ class PairsOnCpu : public StripPairs {
                     if (run.count() == 0) continue;
                     const StripMap strip{maps.data() + (run.first - of_group.first) * map.cells(), map.cells(), rows,
                                          run, y};
-                    std::vector<float> of_strip(static_cast<std::size_t>(map.cells()));
-                    for (std::int32_t cell = 0; cell < map.cells(); ++cell)
-                        of_strip[static_cast<std::size_t>(cell)] = strip(cell);
-                    peaks[static_cast<std::size_t>(row * ranges.offsets() + y - ranges.first_y)] =
-                        peak_of(map, [&](std::int32_t cell) { return of_strip[static_cast<std::size_t>(cell)]; });
+                    std::vector<float> of_strip(index(map.cells()));
+                    for (std::int32_t cell = 0; cell < map.cells(); ++cell) of_strip[index(cell)] = strip(cell);
+                    peaks[index(row * ranges.offsets() + y - ranges.first_y)] =
+                        peak_of(map, [&](std::int32_t cell) { return of_strip[index(cell)]; });
                 }
             }
             const std::lock_guard lock(mutex);
@@ -319,7 +318,7 @@ class PairsOnCpu : public StripPairs {
             return sum;
         };
         parallel_for(0, rows.moving_rows, [&](std::int64_t row) {
-            const auto at = static_cast<std::size_t>(row);
+            const auto at = index(row);
             if (wanted[at]) places[at] = find(row, correlation);
         });
     }
@@ -348,10 +347,10 @@ class KnownCorrelations {
             return one.y == y && std::abs(z - one.z) <= reach && std::abs(x - one.x) <= reach;
         };
         const auto known = std::ranges::find_if(asked_, covers);
-        const auto at = static_cast<std::size_t>(known - asked_.begin());
+        const auto at = index(known - asked_.begin());
         if (at < found_.size()) {
             const std::int64_t cell = (x - known->x + reach) * CorrelationsAsked::edge + z - known->z + reach;
-            return found_[at][static_cast<std::size_t>(cell)];
+            return found_[at][index(cell)];
         }
         if (known == asked_.end()) {
             asked_.push_back({static_cast<std::int32_t>(row), static_cast<std::int32_t>(y),
@@ -393,7 +392,7 @@ class PairsOnGpu : public StripPairs {
         }
         while (!open.empty()) {
             parallel_for(0, std::ssize(open), [&](std::int64_t i) {
-                const std::size_t at = open[static_cast<std::size_t>(i)];
+                const std::size_t at = open[index(i)];
                 places[at] = find(static_cast<std::int64_t>(at),
                                   [&](std::int64_t row, std::int64_t y, std::int64_t z, std::int64_t x) {
                                       return rows.of(row, y).count() > 0 ? known[at](row, y, z, x) : -1;
@@ -412,7 +411,7 @@ class PairsOnGpu : public StripPairs {
             asked.insert(asked.end(), known[row].open().begin(), known[row].open().end());
         if (asked.empty()) return;
         const std::vector<Correlations> found = gpu_.correlations(reference_, moving_, half, asked);
-        for (std::size_t i = 0; i < asked.size(); ++i) known[static_cast<std::size_t>(asked[i].row)].give(found[i]);
+        for (std::size_t i = 0; i < asked.size(); ++i) known[index(asked[i].row)].give(found[i]);
     }
 
     static StripRows strips_by(const std::vector<float>& moving, const std::vector<float>& reference,
@@ -488,9 +487,9 @@ bool is_far(const std::vector<RowShift>& rows, std::int64_t at, double max_apart
     for (const Axis axis : axes) {
         std::vector<double> around;
         for (std::int64_t j = std::max<std::int64_t>(0, at - 3); j <= std::min(std::ssize(rows) - 1, at + 3); ++j) {
-            if (has_place(rows[static_cast<std::size_t>(j)])) around.push_back(rows[static_cast<std::size_t>(j)].*axis);
+            if (has_place(rows[index(j)])) around.push_back(rows[index(j)].*axis);
         }
-        if (std::abs(rows[static_cast<std::size_t>(at)].*axis - median(around)) > max_apart) return true;
+        if (std::abs(rows[index(at)].*axis - median(around)) > max_apart) return true;
     }
     return false;
 }
@@ -502,7 +501,7 @@ void reject_behind_range(std::vector<RowShift>& rows, const std::vector<StripPla
         const std::int64_t count = std::ssize(rows);
         bool is_beyond = false;  // state of the last row that was found
         for (std::int64_t step = 0; step < count; ++step) {
-            const auto j = static_cast<std::size_t>(side > 0 ? step : count - 1 - step);
+            const auto j = index(side > 0 ? step : count - 1 - step);
             const bool is_lost = is_beyond && rows[j].is_valid() && places[j].past == side;
             if (is_lost) rows[j].reason = RowReason::no_overlap;
             if (has_place(rows[j])) is_beyond = !rows[j].is_valid();
@@ -515,11 +514,11 @@ void fill_gaps(std::vector<RowShift>& rows) {
     std::int64_t last = -1;
     for (std::int64_t j = 0; j <= std::ssize(rows); ++j) {
         const bool is_end = j == std::ssize(rows);
-        if (!is_end && !rows[static_cast<std::size_t>(j)].is_valid()) continue;
+        if (!is_end && !rows[index(j)].is_valid()) continue;
         for (std::int64_t gap = last + 1; gap < j; ++gap) {
-            RowShift& row = rows[static_cast<std::size_t>(gap)];
-            const RowShift& left = rows[static_cast<std::size_t>(last < 0 ? j : last)];
-            const RowShift& right = rows[static_cast<std::size_t>(is_end ? last : j)];
+            RowShift& row = rows[index(gap)];
+            const RowShift& left = rows[index(last < 0 ? j : last)];
+            const RowShift& right = rows[index(is_end ? last : j)];
             const double part =
                 last < 0 || is_end ? 0 : static_cast<double>(gap - last) / static_cast<double>(j - last);
             for (const Axis axis : axes) row.*axis = left.*axis + part * (right.*axis - left.*axis);
@@ -533,21 +532,19 @@ void mark_saccades(std::vector<RowShift>& rows, double speed) {
     const std::int64_t count = std::ssize(rows);
     std::vector<bool> fast(rows.size());
     for (std::int64_t j = 0; j < count; ++j) {
-        const RowShift& before = rows[static_cast<std::size_t>(std::max<std::int64_t>(0, j - 1))];
-        const RowShift& after = rows[static_cast<std::size_t>(std::min(count - 1, j + 1))];
+        const RowShift& before = rows[index(std::max<std::int64_t>(0, j - 1))];
+        const RowShift& after = rows[index(std::min(count - 1, j + 1))];
         const auto apart = static_cast<double>(std::min(count - 1, j + 1) - std::max<std::int64_t>(0, j - 1));
-        fast[static_cast<std::size_t>(j)] =
-            std::abs(after.x - before.x) > speed * apart || std::abs(after.y - before.y) > speed * apart;
+        fast[index(j)] = std::abs(after.x - before.x) > speed * apart || std::abs(after.y - before.y) > speed * apart;
     }
     for (std::int64_t begin = 0; begin < count; ++begin) {  // runs of rejected rows with valid rows on both sides
-        if (rows[static_cast<std::size_t>(begin)].is_valid()) continue;
+        if (rows[index(begin)].is_valid()) continue;
         std::int64_t end = begin;
-        while (end < count && !rows[static_cast<std::size_t>(end)].is_valid()) ++end;
+        while (end < count && !rows[index(end)].is_valid()) ++end;
         if (begin > 0 && end < count) {
-            const RowShift &left = rows[static_cast<std::size_t>(begin - 1)],
-                           &right = rows[static_cast<std::size_t>(end)];
+            const RowShift &left = rows[index(begin - 1)], &right = rows[index(end)];
             const bool jumps = std::abs(right.x - left.x) > jump || std::abs(right.y - left.y) > jump;
-            for (std::int64_t j = begin; j < end && jumps; ++j) fast[static_cast<std::size_t>(j)] = true;
+            for (std::int64_t j = begin; j < end && jumps; ++j) fast[index(j)] = true;
         }
         begin = end;
     }
@@ -587,8 +584,7 @@ std::vector<RowShift> judged(const std::vector<StripPlace>& places, const std::v
     }
     std::vector<bool> far(shifts.size());
     for (std::int64_t j = 0; j < std::ssize(shifts); ++j) {
-        far[static_cast<std::size_t>(j)] =
-            shifts[static_cast<std::size_t>(j)].is_valid() && is_far(shifts, j, max_apart);
+        far[index(j)] = shifts[index(j)].is_valid() && is_far(shifts, j, max_apart);
     }
     for (std::size_t j = 0; j < shifts.size(); ++j) {
         if (far[j]) shifts[j].reason = RowReason::ambiguous;
@@ -631,8 +627,7 @@ PlaneTransform::PlaneTransform(std::int64_t depth, std::int64_t a_scans, std::in
     : depth_(depth), a_scans_(a_scans), max_z_(max_z), max_x_(max_x), long_z_(good_length(depth + max_z + 1)),
       long_x_(good_length(a_scans + max_x + 1)), bins_z_(long_z_ / 2 + 1), z_forward_(FftKind::real_forward, long_z_),
       z_inverse_(FftKind::real_inverse, long_z_), x_forward_(FftKind::complex_forward, long_x_),
-      x_inverse_(FftKind::complex_inverse, long_x_),
-      columns_(static_cast<std::size_t>(std::max(a_scans, 2 * max_x + 1) * bins_z_)) {}
+      x_inverse_(FftKind::complex_inverse, long_x_), columns_(index(std::max(a_scans, 2 * max_x + 1) * bins_z_)) {}
 
 PlaneTransform::Spectrum PlaneTransform::forward(const float* plane) {
     for (std::int64_t a = 0; a < a_scans_; ++a) {
@@ -641,10 +636,10 @@ PlaneTransform::Spectrum PlaneTransform::forward(const float* plane) {
         z_forward_.execute();
         std::copy_n(z_forward_.complex_out(), bins_z_, columns_.data() + a * bins_z_);
     }
-    Spectrum spectrum(static_cast<std::size_t>(bins_z_ * long_x_));
+    Spectrum spectrum(index(bins_z_ * long_x_));
     for (std::int64_t z = 0; z < bins_z_; ++z) {
         std::complex<float>* in = x_forward_.complex_in();
-        for (std::int64_t a = 0; a < a_scans_; ++a) in[a] = columns_[static_cast<std::size_t>(a * bins_z_ + z)];
+        for (std::int64_t a = 0; a < a_scans_; ++a) in[a] = columns_[index(a * bins_z_ + z)];
         std::fill_n(in + a_scans_, long_x_ - a_scans_, std::complex<float>{});
         x_forward_.execute();
         std::copy_n(x_forward_.complex_out(), long_x_, spectrum.data() + z * long_x_);
@@ -666,7 +661,7 @@ void PlaneTransform::correlate(const Spectrum& a, const Spectrum& b, float* map)
         x_inverse_.execute();
         const std::complex<float>* out = x_inverse_.complex_out();
         for (std::int64_t x = -max_x_; x <= max_x_; ++x) {
-            columns_[static_cast<std::size_t>((x + max_x_) * bins_z_ + z)] = out[x < 0 ? x + long_x_ : x];
+            columns_[index((x + max_x_) * bins_z_ + z)] = out[x < 0 ? x + long_x_ : x];
         }
     }
     const float share = 1 / static_cast<float>(long_z_ * long_x_);
@@ -714,8 +709,7 @@ constexpr float silent_part = 0.1F;  // relative to the median norm; weaker B-sc
 class Plane {
   public:
     Plane(std::int64_t depth, std::int64_t a_scans)
-        : depth_(depth), a_scans_(a_scans), other_(static_cast<std::size_t>(depth * a_scans)),
-          sums_(static_cast<std::size_t>(depth)) {}
+        : depth_(depth), a_scans_(a_scans), other_(index(depth * a_scans)), sums_(index(depth)) {}
 
     // Convolves with a Gaussian truncated at three samples.
     void smooth(std::vector<float>& plane) {
@@ -741,7 +735,7 @@ class Plane {
     // Returns a copy of the line, extended by `reach` end values on either side.
     const float* padded(const float* from, std::int64_t reach, std::size_t number) {
         std::vector<float>& to = padded_[number];
-        to.resize(static_cast<std::size_t>(depth_ + 2 * reach));
+        to.resize(index(depth_ + 2 * reach));
         std::fill_n(to.begin(), reach, from[0]);
         std::copy_n(from, depth_, to.begin() + reach);
         std::fill(to.begin() + reach + depth_, to.end(), from[depth_ - 1]);
@@ -754,7 +748,7 @@ class Plane {
             float* to = line(other_, a);
             std::fill_n(to, depth_, 0.0F);
             for (std::int64_t i = 0; i <= 2 * smoothing_reach; ++i) {
-                const float weight = weights[static_cast<std::size_t>(i)];
+                const float weight = weights[index(i)];
                 for (std::int64_t z = 0; z < depth_; ++z) to[z] += weight * from[z + i];
             }
         }
@@ -767,7 +761,7 @@ class Plane {
             std::fill_n(to, depth_, 0.0F);
             for (std::int64_t i = 0; i <= 2 * smoothing_reach; ++i) {
                 const float* from = line(plane, a + i - smoothing_reach);
-                const float weight = weights[static_cast<std::size_t>(i)];
+                const float weight = weights[index(i)];
                 for (std::int64_t z = 0; z < depth_; ++z) to[z] += weight * from[z];
             }
         }
@@ -849,8 +843,7 @@ void divide(std::vector<float>& means, const std::vector<float>& shares, const s
 
 // Buffers to compute rows one after the other.
 struct RowWork {
-    RowWork(std::int64_t depth, std::int64_t a_scans)
-        : plane(depth, a_scans), values(static_cast<std::size_t>(depth * a_scans)) {}
+    RowWork(std::int64_t depth, std::int64_t a_scans) : plane(depth, a_scans), values(index(depth * a_scans)) {}
 
     Plane plane;
     std::vector<float> values, slow;
@@ -860,11 +853,11 @@ struct RowWork {
 float fill_row(const float* power, const VolumeGrid& grid, Interval band, const LogFeature& feature, RowWork& work,
                float* row) {
     const std::int64_t depth = band.end - band.begin;
-    const auto count = static_cast<std::size_t>(depth * grid.a_scans);
+    const auto count = index(depth * grid.a_scans);
     auto& [plane, values, slow] = work;
     for (std::int64_t a = 0; a < grid.a_scans; ++a) {
         for (std::int64_t z = 0; z < depth; ++z) {
-            values[static_cast<std::size_t>(a * depth + z)] = power[a * grid.depth + band.begin + z];
+            values[index(a * depth + z)] = power[a * grid.depth + band.begin + z];
         }
     }
     const std::vector<float> known = known_of(values);
@@ -932,7 +925,7 @@ Samples lines_of_band(const VolumeGrid& grid) {
 }
 
 Interval band_of_lines(const std::vector<float>& lines, std::int64_t depth, std::int64_t margin) {
-    std::vector<double> mean(static_cast<std::size_t>(depth), 0.0);
+    std::vector<double> mean(index(depth), 0.0);
     for (std::size_t i = 0; i < lines.size(); ++i) {
         if (std::isfinite(lines[i])) mean[i % mean.size()] += static_cast<double>(lines[i]);
     }
@@ -971,20 +964,19 @@ RowFeatures row_features(const PowerVolume& volume, Interval band) {
     const std::vector<float>& power = volume.power;
     const Samples samples = samples_of(std::ssize(power));
     std::vector<float> some;
-    for (std::int64_t i = 0; i < samples.count; ++i) some.push_back(power[static_cast<std::size_t>(i * samples.step)]);
+    for (std::int64_t i = 0; i < samples.count; ++i) some.push_back(power[index(i * samples.step)]);
     const LogFeature feature = log_feature(std::move(some));
     RowFeatures features{
         .depth = band.end - band.begin, .a_scans = grid.a_scans, .rows = grid.b_scans, .values = {}, .norms = {}};
     const std::int64_t of_row = features.depth * features.a_scans;
-    features.values.resize(static_cast<std::size_t>(of_row * features.rows));
-    features.norms.resize(static_cast<std::size_t>(features.rows));
+    features.values.resize(index(of_row * features.rows));
+    features.norms.resize(index(features.rows));
     constexpr std::int64_t together = 8;
     parallel_for(0, (features.rows + together - 1) / together, [&](std::int64_t group) {
         RowWork work(features.depth, features.a_scans);
         for (std::int64_t row = group * together; row < std::min(features.rows, (group + 1) * together); ++row) {
-            features.norms[static_cast<std::size_t>(row)] =
-                fill_row(power.data() + row * grid.a_scans * grid.depth, grid, band, feature, work,
-                         features.values.data() + row * of_row);
+            features.norms[index(row)] = fill_row(power.data() + row * grid.a_scans * grid.depth, grid, band, feature,
+                                                  work, features.values.data() + row * of_row);
         }
     });
     silence(features.norms);

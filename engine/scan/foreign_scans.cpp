@@ -214,7 +214,7 @@ T number_at(const Header& header, std::size_t place) {
 
 template <class T>
 std::vector<T> numbers_at(std::ifstream& stream, std::int64_t place, std::int64_t count, const std::string& where) {
-    std::vector<T> numbers(static_cast<std::size_t>(count));
+    std::vector<T> numbers(index(count));
     stream.seekg(place);
     stream.read(std::bit_cast<char*>(numbers.data()), count * static_cast<std::int64_t>(sizeof(T)));
     if (!stream) throw Error(ErrorCode::bad_file, "cannot be read", where);
@@ -223,7 +223,7 @@ std::vector<T> numbers_at(std::ifstream& stream, std::int64_t place, std::int64_
 
 // The mean is exact, since sums of up to 65535 u16 lines fit into the mantissa.
 std::vector<double> mean_line(const std::vector<std::uint16_t>& lines, std::int64_t count, std::int64_t samples) {
-    std::vector<double> mean(static_cast<std::size_t>(samples));
+    std::vector<double> mean(index(samples));
     for (std::size_t i = 0; i < lines.size(); ++i) mean[i % mean.size()] += lines[i];
     for (double& value : mean) value /= static_cast<double>(count);
     return mean;
@@ -302,7 +302,7 @@ std::string text_of(const std::filesystem::path& xml) {
     std::string text(64 << 10, '\0');
     std::ifstream stream = regular_stream(xml);
     stream.read(text.data(), std::ssize(text));
-    text.resize(static_cast<std::size_t>(stream.gcount()));
+    text.resize(index(stream.gcount()));
     return text;
 }
 

@@ -13,6 +13,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "engine/io/regular_file.h"
 #include "engine/scan/scan.h"
@@ -22,8 +23,7 @@ namespace echolux {
 Striping::Piece Striping::piece_at(std::int64_t place, std::int64_t end) const {
     if (parts_ == 1) return {0, place, end - place};
     const std::int64_t stripe = place / stripe_, within = place % stripe_;
-    return {static_cast<std::size_t>(stripe % parts_), stripe / parts_ * stripe_ + within,
-            std::min(end - place, stripe_ - within)};
+    return {index(stripe % parts_), stripe / parts_ * stripe_ + within, std::min(end - place, stripe_ - within)};
 }
 
 std::int64_t Striping::bytes_of(std::size_t part, std::int64_t end) const {
@@ -256,7 +256,7 @@ std::string raw_hash(const Scan& scan) try {
     std::vector<std::byte> piece(std::size_t{1} << 20);
     for (std::int64_t place = 0; place < size; place += std::ssize(piece)) {
         const std::int64_t count = std::min<std::int64_t>(std::ssize(piece), size - place);
-        const auto some = std::span(piece).first(static_cast<std::size_t>(count));
+        const auto some = std::span(piece).first(index(count));
         raw.read(place, some);
         print.add(some);
     }
@@ -322,11 +322,11 @@ void check_size(const Scan& scan, const SpectraLayout& layout, const RawBytes& r
 }
 
 void RawBytes::read(std::int64_t place, std::span<std::byte> out) const {
-    const std::int64_t end = place + static_cast<std::int64_t>(out.size());
+    const std::int64_t end = place + std::ssize(out);
     while (place < end) {
         const Striping::Piece piece = striping_.piece_at(place, end);
-        read_from(files_[piece.part], piece.place, out.first(static_cast<std::size_t>(piece.bytes)));
-        out = out.subspan(static_cast<std::size_t>(piece.bytes));
+        read_from(files_[piece.part], piece.place, out.first(index(piece.bytes)));
+        out = out.subspan(index(piece.bytes));
         place += piece.bytes;
     }
 }
@@ -341,7 +341,7 @@ void RawBytes::read_from(const File& file, std::int64_t place, std::span<std::by
         if (got == 0) {
             throw Error(ErrorCode::bad_file, fmt::format("ends at byte {} while it was read", place), file.path);
         }
-        out = out.subspan(static_cast<std::size_t>(got));
+        out = out.subspan(index(got));
         place += got;
     }
 }
@@ -361,13 +361,13 @@ std::int64_t SpectraReader::bytes_per_b_scan() const {
 }
 
 void SpectraReader::read(std::int64_t volume, std::int64_t first, std::int64_t b_scans, std::span<std::byte> out) {
-    check_request(volume, first, b_scans, static_cast<std::int64_t>(out.size()) == b_scans * bytes_per_b_scan());
+    check_request(volume, first, b_scans, std::ssize(out) == b_scans * bytes_per_b_scan());
     const bool gapless = layout_.frame_stride() == layout_.frame_bytes;
-    const std::int64_t piece = gapless ? static_cast<std::int64_t>(out.size()) : layout_.frame_bytes;
+    const std::int64_t piece = gapless ? std::ssize(out) : layout_.frame_bytes;
     std::int64_t frame = volume * layout_.frames_per_volume + first * geometry_.b_repeats;
     for (std::size_t done = 0; done < out.size(); ++frame) {
-        raw_->read(layout_.lines_of_frame(frame), out.subspan(done, static_cast<std::size_t>(piece)));
-        done += static_cast<std::size_t>(piece);
+        raw_->read(layout_.lines_of_frame(frame), out.subspan(done, index(piece)));
+        done += index(piece);
     }
 }
 
@@ -378,7 +378,7 @@ std::int64_t SpectraReader::recorded_bytes(std::int64_t first, std::int64_t b_sc
 
 void SpectraReader::read_recorded(std::int64_t volume, std::int64_t first, std::int64_t b_scans,
                                   std::span<std::byte> out) {
-    check_request(volume, first, b_scans, static_cast<std::int64_t>(out.size()) == recorded_bytes(first, b_scans));
+    check_request(volume, first, b_scans, std::ssize(out) == recorded_bytes(first, b_scans));
     const std::int64_t frame = volume * layout_.frames_per_volume + first * geometry_.b_repeats;
     raw_->read(layout_.lines_of_frame(frame) - layout_.frame_offset_bytes, out);
 }

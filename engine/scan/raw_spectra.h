@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "compute/plan/params.h"
 
 namespace echolux {
@@ -34,7 +35,7 @@ class Striping {
     explicit Striping(std::size_t parts = 1, std::int64_t stripe_bytes = usual_stripe_bytes)
         : parts_(static_cast<std::int64_t>(parts)), stripe_(stripe_bytes) {}
 
-    std::size_t parts() const { return static_cast<std::size_t>(parts_); }
+    std::size_t parts() const { return index(parts_); }
 
     // A contiguous range in one part.
     struct Piece {

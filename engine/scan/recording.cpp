@@ -14,6 +14,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "engine/io/regular_file.h"
 #include "engine/scan/raw_spectra.h"
@@ -404,10 +405,10 @@ class WholeBlocks {
 
     bool is_whole(const IndexRow& row) const try {
         constexpr std::int64_t piece = 1 << 20;
-        std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(piece, row.bytes)));
+        std::vector<std::byte> bytes(index(std::min(piece, row.bytes)));
         std::uint32_t crc = 0;
         for (std::int64_t done = 0; done < row.bytes; done += piece) {
-            const auto some = std::span(bytes).first(static_cast<std::size_t>(std::min(piece, row.bytes - done)));
+            const auto some = std::span(bytes).first(index(std::min(piece, row.bytes - done)));
             raw_.read(row.byte_offset + done, some);
             crc = crc32_of(some, crc);
         }
@@ -470,7 +471,7 @@ std::vector<IndexRow> first_durable_rows(const Scan& scan, std::int64_t wanted_b
 
 bool holds(const RawBytes& raw, std::int64_t size, const IndexRow& row) {
     if (row.end() > size) return true;  // reported by the size check
-    std::vector<std::byte> bytes(static_cast<std::size_t>(row.bytes));
+    std::vector<std::byte> bytes(index(row.bytes));
     raw.read(row.byte_offset, bytes);
     return crc32_of_many(bytes) == row.crc32;
 }

@@ -10,6 +10,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/methods/k_jitter.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
@@ -210,7 +211,7 @@ void refuse_what_is_no_text(const std::filesystem::path& path) {
     std::array<char, 4096> start{};
     std::ifstream file = regular_stream(path);
     file.read(start.data(), start.size());
-    const std::string_view bytes(start.data(), static_cast<std::size_t>(file.gcount()));
+    const std::string_view bytes(start.data(), index(file.gcount()));
     const std::size_t first = std::min(bytes.find_first_not_of("\xef\xbb\xbf \t\r\n"), bytes.size());
     if (bytes.substr(first).starts_with('<') || bytes.substr(first).starts_with('{')) {
         const std::string kind = bytes[first] == '<' ? "XML" : "JSON";

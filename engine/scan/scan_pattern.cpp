@@ -7,6 +7,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 namespace {
@@ -56,14 +57,14 @@ std::vector<double> fast_axis_places(const ScanGeometry& g, std::span<const doub
             return (std::sin(end * u) / std::sin(end) + 1) / 2;
         });
     }
-    if (static_cast<std::int64_t>(curve.size()) != lines || curve.front() == curve.back()) {
+    if (std::ssize(curve) != lines || curve.front() == curve.back()) {
         throw Error(ErrorCode::bad_setting,
                     fmt::format("needs one position for each of the {} of a B-scan, got {}", counted(lines, "lines"),
                                 curve.size()),
                     "calibration.fast_axis", "or set scan.fast_axis = uniform");
     }
     return spread(lines, g.a_scans, [&](std::int64_t line) {
-        return (curve[static_cast<std::size_t>(line)] - curve.front()) / (curve.back() - curve.front());
+        return (curve[index(line)] - curve.front()) / (curve.back() - curve.front());
     });
 }
 
@@ -128,7 +129,7 @@ std::vector<ScanPlane> scan_planes(const ScanGeometry& g, const FieldSize& size)
         for (std::int64_t b = 0; b < along; ++b)
             planes.push_back(along_x(g, size, centred(static_cast<double>(b), along, size.y_um)));
     }
-    planes.resize(static_cast<std::size_t>(g.b_scans));
+    planes.resize(index(g.b_scans));
     return planes;
 }
 
@@ -141,7 +142,7 @@ ScanPattern::ScanPattern(const ScanGeometry& geometry, const FieldSize& size, st
       frames_(geometry.frames_per_volume() + geometry.flyback_frames), lines_per_frame_(geometry.lines_per_frame()) {}
 
 FieldPoint ScanPattern::point(std::int64_t b_scan, double a_scan) const {
-    const auto& [first, last] = planes_[static_cast<std::size_t>(b_scan)];
+    const auto& [first, last] = planes_[index(b_scan)];
     if (geometry_.a_scans == 1) return first;
     const double step = static_cast<double>(geometry_.a_scans - 1);
     return {first.x_um + a_scan * ((last.x_um - first.x_um) / step),
@@ -150,7 +151,7 @@ FieldPoint ScanPattern::point(std::int64_t b_scan, double a_scan) const {
 
 double ScanPattern::a_scan_of(std::int64_t frame, std::int64_t line) const {
     const bool backwards = geometry_.bidirectional && frame % 2 == 1;
-    return a_scans_[static_cast<std::size_t>(backwards ? geometry_.lines_per_b_scan() - 1 - line : line)];
+    return a_scans_[index(backwards ? geometry_.lines_per_b_scan() - 1 - line : line)];
 }
 
 PatternLine ScanPattern::at(std::int64_t frame, std::int64_t line) const {

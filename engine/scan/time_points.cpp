@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/file_name.h"
 #include "engine/memory.h"
 
@@ -25,20 +26,20 @@ std::vector<std::byte> cropped(SeriesFile& file, std::int64_t time_point, const 
     if (!lies_in(box.depth, grid.depth) || !lies_in(box.a_scans, grid.a_scans) || !lies_in(box.b_scans, grid.b_scans)) {
         throw Error(ErrorCode::bad_setting, "lies outside of the volume", "region");
     }
-    const auto voxel = static_cast<std::size_t>(bytes_of(grid.type));
-    const auto line = static_cast<std::size_t>(box.depth.end - box.depth.begin) * voxel;
+    const auto voxel = index(bytes_of(grid.type));
+    const auto line = index(box.depth.end - box.depth.begin) * voxel;
     const std::int64_t lines = box.a_scans.end - box.a_scans.begin;
     require_memory((box.b_scans.end - box.b_scans.begin) * lines * static_cast<std::int64_t>(line), "region",
                    "read a smaller one");
     std::vector<std::byte> voxels;
-    voxels.reserve(static_cast<std::size_t>((box.b_scans.end - box.b_scans.begin) * lines) * line);
+    voxels.reserve(index((box.b_scans.end - box.b_scans.begin) * lines) * line);
     const std::int64_t together = file.b_scans_together();
     for (std::int64_t begin = box.b_scans.begin, end = 0; begin < box.b_scans.end; begin = end) {
         end = std::min((begin / together + 1) * together, box.b_scans.end);
         const std::vector<std::byte> whole = file.read(time_point, {begin, end});
         for (std::int64_t b = 0; b < end - begin; ++b) {
             for (std::int64_t a = box.a_scans.begin; a < box.a_scans.end; ++a) {
-                const auto at = static_cast<std::size_t>((b * grid.a_scans + a) * grid.depth + box.depth.begin) * voxel;
+                const auto at = index((b * grid.a_scans + a) * grid.depth + box.depth.begin) * voxel;
                 const auto* from = whole.data() + at;
                 voxels.insert(voxels.end(), from, from + line);
             }
@@ -146,7 +147,7 @@ void TimePoints::require_alike(std::int64_t step, const VolumeGrid& other, bool 
     const bool is_alike = one.depth == other.depth && one.a_scans == other.a_scans && one.type == other.type &&
                           (may_differ || one.b_scans == other.b_scans);
     if (is_alike) return;
-    const auto name = [&](std::int64_t s) { return files_[static_cast<std::size_t>(s)].filename().string(); };
+    const auto name = [&](std::int64_t s) { return files_[index(s)].filename().string(); };
     throw Error(ErrorCode::bad_file,
                 fmt::format("holds volumes that are no series: {} is {}, {} is {}{}", name(first_step_), size(one),
                             name(step), size(other), one.type == other.type ? "" : " of other voxels"),
@@ -204,7 +205,7 @@ std::shared_ptr<SeriesFile> TimePoints::file_of(std::int64_t step) const {
     if (found != open_.end()) {
         std::rotate(open_.begin(), found, found + 1);
     } else {
-        auto file = std::make_shared<SeriesFile>(files_[static_cast<std::size_t>(step)]);
+        auto file = std::make_shared<SeriesFile>(files_[index(step)]);
         if (open_.size() == max_open) open_.pop_back();
         open_.insert(open_.begin(), {step, std::move(file)});
     }
@@ -218,7 +219,7 @@ Volume TimePoints::read(std::int64_t step) const {
 
 double TimePoints::time_s(std::int64_t step) const {
     const std::vector<double>& times = first_->header().times_s;
-    if (files_.empty() && step < std::ssize(times)) return times[static_cast<std::size_t>(step)];
+    if (files_.empty() && step < std::ssize(times)) return times[index(step)];
     return static_cast<double>(step) * step_s();
 }
 

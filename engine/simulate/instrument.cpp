@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "engine/memory.h"
 #include "engine/simulate/counter_random.h"
@@ -73,8 +74,8 @@ Instrument::Instrument(const Simulation& simulation)
 
 // Computes the analytic fringes of plane reflectors, which are the same in all lines.
 void Instrument::add_reflectors() {
-    mirror_fringes_.resize(static_cast<std::size_t>(s_.samples));
-    mirror_sines_.resize(static_cast<std::size_t>(s_.samples));
+    mirror_fringes_.resize(index(s_.samples));
+    mirror_sines_.resize(index(s_.samples));
     for (std::size_t p = 0; p < mirror_fringes_.size(); ++p) {
         double fringe = 0, sine = 0;
         for (const Reflector& reflector : scenery_.reflectors) {
@@ -91,10 +92,8 @@ void Instrument::add_reflectors() {
 
 void Instrument::add(const SlabLists& lists, std::vector<float>& moments) const {
     for (std::int64_t slab = 0; slab < sum_.slabs(); ++slab) {
-        const SlabLists::List& list = lists.lists[static_cast<std::size_t>(slab)];
-        sum_.add(slab,
-                 {list.u.data(), list.real.data(), list.imaginary.data(), static_cast<std::int64_t>(list.u.size())},
-                 moments);
+        const SlabLists::List& list = lists.lists[index(slab)];
+        sum_.add(slab, {list.u.data(), list.real.data(), list.imaginary.data(), std::ssize(list.u)}, moments);
     }
 }
 
@@ -118,8 +117,7 @@ void Instrument::record(std::int64_t volume, std::int64_t first, std::int64_t co
         const Run run = run_from(volume, line, end);
         tissue_.prepare(run.box, run.step);
         expose(run, volume,
-               counts.subspan(static_cast<std::size_t>((run.begin - begin) * s_.samples),
-                              static_cast<std::size_t>((run.end - run.begin) * s_.samples)),
+               counts.subspan(index((run.begin - begin) * s_.samples), index((run.end - run.begin) * s_.samples)),
                progress);
         line = run.end;
     }
@@ -149,8 +147,8 @@ Instrument::Run Instrument::run_from(std::int64_t volume, std::int64_t begin, st
     std::ranges::sort(shared);
     shared.erase(std::ranges::unique(shared).begin(), shared.end());
     std::vector<Blood::Section> sections(shared.size());
-    parallel_for(0, static_cast<std::int64_t>(shared.size()), [&](std::int64_t i) {
-        const auto at = static_cast<std::size_t>(i);
+    parallel_for(0, std::ssize(shared), [&](std::int64_t i) {
+        const auto at = index(i);
         sections[at] = blood_.section(shared[at], run.box.x_low, run.box.x_high);
     });
     for (std::size_t i = 0; i < shared.size(); ++i) run.sections.emplace(shared[i], std::move(sections[i]));
@@ -165,12 +163,11 @@ void Instrument::expose(const Run& run, std::int64_t volume, std::span<std::uint
         const std::int64_t begin = run.begin + piece * batch;
         const std::int64_t end = std::min(run.end, begin + batch);
         Workspace work;
-        work.lists.lists.resize(static_cast<std::size_t>(sum_.slabs()));
-        work.fringes.resize(static_cast<std::size_t>(s_.samples));
+        work.lists.lists.resize(index(sum_.slabs()));
+        work.fringes.resize(index(s_.samples));
         for (std::int64_t line = begin; line < end; ++line) {
             expose_line(run, volume, line, work,
-                        counts.subspan(static_cast<std::size_t>((line - run.begin) * s_.samples),
-                                       static_cast<std::size_t>(s_.samples)));
+                        counts.subspan(index((line - run.begin) * s_.samples), index(s_.samples)));
         }
         const std::lock_guard lock(progress_mutex);
         progress.advance(end - begin);
@@ -208,7 +205,7 @@ void Instrument::move_in_depth(std::int64_t line, Workspace& work) const {
     std::array<double, parts> shift_um{};
     for (int i = 0; i < parts; ++i) {
         const double off = (i + 0.5) / parts - 0.5;
-        shift_um[static_cast<std::size_t>(i)] = motion_.at(time_s(line) + off / s_.line_rate_hz).z_um;
+        shift_um[index(i)] = motion_.at(time_s(line) + off / s_.line_rate_hz).z_um;
     }
     work.sines.resize(work.fringes.size());
     sum_.fringes(work.moments, work.fringes, work.sines);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "engine/simulate/counter_random.h"
 
@@ -239,20 +240,18 @@ void Tissue::prepare(const BeamBox& box, std::int64_t step) {
         if (!strips_.contains(row)) missing.push_back(row);
     }
     std::vector<Strip> made(missing.size());
-    parallel_for(0, static_cast<std::int64_t>(missing.size()), [&](std::int64_t i) {
-        made[static_cast<std::size_t>(i)] = strip(missing[static_cast<std::size_t>(i)]);
-    });
+    parallel_for(0, std::ssize(missing), [&](std::int64_t i) { made[index(i)] = strip(missing[index(i)]); });
     for (std::size_t i = 0; i < missing.size(); ++i) strips_.emplace(missing[i], std::move(made[i]));
     if (renewal_.is_static()) return;
     std::vector<Strip*> all;
     for (auto& [row, strip] : strips_) all.push_back(&strip);
-    parallel_for(0, std::ssize(all), [&](std::int64_t i) { renew(*all[static_cast<std::size_t>(i)], step); });
+    parallel_for(0, std::ssize(all), [&](std::int64_t i) { renew(*all[index(i)], step); });
 }
 
 Tissue::Strip Tissue::strip(std::int64_t row) const {
     std::vector<std::vector<Placed>> placed;
     Strip strip;
-    strip.start.resize(static_cast<std::size_t>(arm_.sum.slabs() * columns_ + 1));
+    strip.start.resize(index(arm_.sum.slabs() * columns_ + 1));
     for (std::int64_t c = 0; c < columns_; ++c) {
         const auto name = static_cast<std::uint64_t>(first_column_ + c);
         const double cell = arm_.cell_um();
@@ -260,19 +259,19 @@ Tissue::Strip Tissue::strip(std::int64_t row) const {
                       hashed(seed_, static_cast<std::uint64_t>(row), name));
         placed.push_back(column.filled());
         for (const Placed& one : placed.back()) {
-            ++strip.start[static_cast<std::size_t>(one.echo.slab * columns_ + c + 1)];
+            ++strip.start[index(one.echo.slab * columns_ + c + 1)];
         }
     }
     for (std::size_t i = 1; i < strip.start.size(); ++i) strip.start[i] += strip.start[i - 1];
     for (auto* list : {&strip.x, &strip.y, &strip.u, &strip.real, &strip.imaginary}) {
-        list->resize(static_cast<std::size_t>(strip.start.back()));
+        list->resize(index(strip.start.back()));
     }
     for (std::int64_t c = 0; c < columns_; ++c) {
-        std::vector<std::int64_t> next(static_cast<std::size_t>(arm_.sum.slabs()), 0);
-        for (const Placed& one : placed[static_cast<std::size_t>(c)]) {
-            const auto slab = static_cast<std::size_t>(one.echo.slab);
-            const std::int64_t start = strip.start[static_cast<std::size_t>(one.echo.slab * columns_ + c)];
-            const auto at = static_cast<std::size_t>(start + next[slab]++);
+        std::vector<std::int64_t> next(index(arm_.sum.slabs()), 0);
+        for (const Placed& one : placed[index(c)]) {
+            const auto slab = index(one.echo.slab);
+            const std::int64_t start = strip.start[index(one.echo.slab * columns_ + c)];
+            const auto at = index(start + next[slab]++);
             strip.x[at] = one.x;
             strip.y[at] = one.y;
             strip.u[at] = one.echo.u;
@@ -292,12 +291,11 @@ void Tissue::gather(double x, double y, SlabLists& lists) const {
     const auto beam_y = static_cast<float>(y);
     const auto inverse_square = static_cast<float>(1 / (arm_.beam_um * arm_.beam_um));
     for (std::int64_t slab = 0; slab < arm_.sum.slabs(); ++slab) {
-        SlabLists::List& list = lists.lists[static_cast<std::size_t>(slab)];
+        SlabLists::List& list = lists.lists[index(slab)];
         for (auto entry = low; entry != high; ++entry) {
             const Strip& strip = entry->second;
-            const auto begin = static_cast<std::size_t>(strip.start[static_cast<std::size_t>(slab * columns_ + first)]);
-            const auto end =
-                static_cast<std::size_t>(strip.start[static_cast<std::size_t>(slab * columns_ + last + 1)]);
+            const auto begin = index(strip.start[index(slab * columns_ + first)]);
+            const auto end = index(strip.start[index(slab * columns_ + last + 1)]);
             const std::size_t old = list.u.size();
             const std::size_t count = end - begin;
             list.u.resize(old + count);
@@ -351,7 +349,7 @@ Blood::Slice Blood::slice(std::size_t number, double y, double x_low, double x_h
     const double reach = reach_um(slice);
     const auto first = std::lower_bound(lines.begin(), lines.end(), x_low - reach - axis - 1,
                                         [](const Streamline& line, double low) { return line.dx < low; });
-    slice.first = static_cast<std::size_t>(first - lines.begin());
+    slice.first = index(first - lines.begin());
     std::vector<double> heights(scenery.boundaries.size());
     std::transform(scenery.boundaries.begin(), scenery.boundaries.end(), heights.begin(),
                    [&](const Boundary& boundary) { return scenery.height_um(boundary, scenery.x_um(tube, y), y); });
@@ -381,7 +379,7 @@ void Blood::gather(const Section& section, double x, double time_s, SlabLists& l
         const auto first = std::lower_bound(slice.points.begin(), slice.points.end(), x - reach,
                                             [](const Slice::Point& point, double low) { return point.x < low; });
         for (auto point = first; point != slice.points.end() && point->x < x + reach; ++point) {
-            const Streamline& line = tubes_[t][slice.first + static_cast<std::size_t>(point - slice.points.begin())];
+            const Streamline& line = tubes_[t][slice.first + index(point - slice.points.begin())];
             gather_streamline(line, slice, *point, x, section.y, line.speed * flow_time_s, lists);
         }
     }
@@ -403,7 +401,7 @@ void Blood::gather_streamline(const Streamline& line, const Slice& slice, const 
         if (z < 0 || z >= arm_.scenery.deepest_um) continue;
         const float weight = beam_weight(static_cast<float>(dx), static_cast<float>(dy), inverse_square);
         const Echo echo = arm_.echo(z, point.amplitude * static_cast<double>(weight));
-        SlabLists::List& list = lists.lists[static_cast<std::size_t>(echo.slab)];
+        SlabLists::List& list = lists.lists[index(echo.slab)];
         list.u.push_back(echo.u);
         list.real.push_back(echo.real);
         list.imaginary.push_back(echo.imaginary);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/output_rule.h"
@@ -27,15 +28,15 @@ void write_spectra(Instrument& instrument, OutputFile& file, Progress& progress)
     const ScanPattern& pattern = instrument.pattern();
     const std::int64_t frame_samples = pattern.lines_per_frame() * s.samples;
     const std::int64_t group = std::clamp<std::int64_t>(group_bytes / (2 * frame_samples), 1, pattern.frames());
-    std::vector<std::uint16_t> counts(static_cast<std::size_t>(group * frame_samples));
+    std::vector<std::uint16_t> counts(index(group * frame_samples));
     std::int64_t sequence = 0;
     for (std::int64_t volume = 0; volume < s.volumes; ++volume) {
         for (std::int64_t first = 0; first < pattern.frames(); first += group) {
             const std::int64_t count = std::min(group, pattern.frames() - first);
             instrument.record(volume, first, count, counts, progress);
             for (std::int64_t frame = 0; frame < count; ++frame, ++sequence) {
-                const auto bytes = std::as_bytes(std::span(counts).subspan(
-                    static_cast<std::size_t>(frame * frame_samples), static_cast<std::size_t>(frame_samples)));
+                const auto bytes =
+                    std::as_bytes(std::span(counts).subspan(index(frame * frame_samples), index(frame_samples)));
                 const double time_s = instrument.time_s(sequence * pattern.lines_per_frame());
                 file.write(frame_header(static_cast<std::uint64_t>(sequence), time_s, bytes));
                 file.write(bytes);

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/simulate/counter_random.h"
 
 namespace echolux {
@@ -173,7 +174,7 @@ double bessel(std::int64_t order, double x) {
 }  // namespace
 
 SpectrumSum::SpectrumSum(const Spectrometer& spectrometer, double deepest_um)
-    : samples_(static_cast<std::int64_t>(spectrometer.k_per_um.size())) {
+    : samples_(std::ssize(spectrometer.k_per_um)) {
     const double k0 = spectrometer.k0_per_um;
     half_um_ = greatest_x / (2 * (spectrometer.k_per_um.front() - k0));
     slabs_ = static_cast<std::int64_t>(deepest_um / (2 * half_um_)) + 1;
@@ -181,20 +182,20 @@ SpectrumSum::SpectrumSum(const Spectrometer& spectrometer, double deepest_um)
     while (order_ < greatest_x || 2 * bessel(order_, greatest_x) > tolerance) ++order_;
 
     const std::int64_t blocks = (samples_ + lanes - 1) / lanes;
-    bessel_.resize(static_cast<std::size_t>(blocks * order_ * lanes));
-    phase_.resize(static_cast<std::size_t>(blocks * slabs_ * 2 * lanes));
+    bessel_.resize(index(blocks * order_ * lanes));
+    phase_.resize(index(blocks * slabs_ * 2 * lanes));
     for (std::int64_t p = 0; p < samples_; ++p) {
         const std::int64_t block = p / lanes;
         const std::int64_t lane = p % lanes;
-        const double k = spectrometer.k_per_um[static_cast<std::size_t>(p)] - k0;
+        const double k = spectrometer.k_per_um[index(p)] - k0;
         for (std::int64_t q = 0; q < order_; ++q) {
-            const auto at = static_cast<std::size_t>((block * order_ + q) * lanes + lane);
+            const auto at = index((block * order_ + q) * lanes + lane);
             bessel_[at] = static_cast<float>(bessel(q, 2 * k * half_um_));
         }
         for (std::int64_t slab = 0; slab < slabs_; ++slab) {
             const double centre_um = (2 * static_cast<double>(slab) + 1) * half_um_;
-            const double angle = 2 * k * centre_um + spectrometer.theta_rad[static_cast<std::size_t>(p)];
-            const auto at = static_cast<std::size_t>((block * slabs_ + slab) * 2 * lanes + lane);
+            const double angle = 2 * k * centre_um + spectrometer.theta_rad[index(p)];
+            const auto at = index((block * slabs_ + slab) * 2 * lanes + lane);
             phase_[at] = static_cast<float>(std::cos(angle));
             phase_[at + lanes] = static_cast<float>(std::sin(angle));
         }
@@ -226,7 +227,7 @@ void SpectrumSum::add(std::int64_t slab, const SlabScatterers& scatterers, std::
         // Recurrence T_(q+1) = 2 u T_q - T_(q-1), from T_(-1) = T_1 = u.
         Eight last_real = u * real;
         Eight last_imaginary = u * imaginary;
-        for (std::size_t q = 0; q < static_cast<std::size_t>(order_); ++q) {
+        for (std::size_t q = 0; q < index(order_); ++q) {
             sums[2 * q] += real;
             sums[2 * q + 1] += imaginary;
             const Eight next_real = 2 * u * real - last_real;
@@ -242,13 +243,13 @@ void SpectrumSum::add(std::int64_t slab, const SlabScatterers& scatterers, std::
         float real = 0;
         float imaginary = 0;
         for (std::int64_t j = 0; j < eight; ++j) {
-            real += sums[static_cast<std::size_t>(2 * q)][j];
-            imaginary += sums[static_cast<std::size_t>(2 * q + 1)][j];
+            real += sums[index(2 * q)][j];
+            imaginary += sums[index(2 * q + 1)][j];
         }
         const float weight = q == 0 ? 1.0F : 2.0F;
         const std::array<float, 4> turned{real, -imaginary, -real, imaginary};  // real part after 0 to 3 factors of i
-        moment[q] += weight * turned[static_cast<std::size_t>(q % 4)];
-        moment[order_ + q] += weight * turned[static_cast<std::size_t>((q + 3) % 4)];
+        moment[q] += weight * turned[index(q % 4)];
+        moment[order_ + q] += weight * turned[index((q + 3) % 4)];
     }
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "engine/simulate/simulator.h"
 
 namespace echolux {
@@ -80,7 +81,7 @@ class SpectrumSum {
 
     // Number of slabs, and of moments of a line: [slab][real, imaginary][order].
     std::int64_t slabs() const { return slabs_; }
-    std::size_t moments() const { return static_cast<std::size_t>(slabs_ * 2 * order_); }
+    std::size_t moments() const { return index(slabs_ * 2 * order_); }
 
     std::int64_t slab_of(double optical_um) const;               // may be outside [0, slabs())
     float place_in(std::int64_t slab, double optical_um) const;  // u of a scatterer

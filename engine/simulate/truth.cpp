@@ -9,6 +9,7 @@
 #include <string>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/plan/describe.h"
 #include "engine/io/atomic_file.h"
@@ -84,12 +85,12 @@ class Places {
 // Calls use(row) with the heights of one boundary over one B-scan, in um.
 template <class Use>
 void each_boundary_row(const TruthFacts& facts, const Scenery& scenery, const Places& places, const Use& use) {
-    std::vector<float> row(static_cast<std::size_t>(facts.a_scans));
+    std::vector<float> row(index(facts.a_scans));
     for (const Boundary& boundary : scenery.boundaries) {
         for (std::int64_t b = 0; b < facts.b_scans; ++b) {
             for (std::int64_t a = 0; a < facts.a_scans; ++a) {
                 const auto [x, y] = places(b, a);
-                row[static_cast<std::size_t>(a)] = static_cast<float>(scenery.height_um(boundary, x, y));
+                row[index(a)] = static_cast<float>(scenery.height_um(boundary, x, y));
             }
             use(std::span(row));
         }
@@ -99,14 +100,14 @@ void each_boundary_row(const TruthFacts& facts, const Scenery& scenery, const Pl
 // Calls use(row) with the axis of one tube next to one B-scan.
 template <class Use>
 void each_axis_row(const TruthFacts& facts, const Scenery& scenery, const Places& places, const Use& use) {
-    std::vector<Truth::Axis> row(static_cast<std::size_t>(facts.a_scans));
+    std::vector<Truth::Axis> row(index(facts.a_scans));
     for (const Tube& tube : scenery.tubes) {
         for (std::int64_t b = 0; b < facts.b_scans; ++b) {
             for (std::int64_t a = 0; a < facts.a_scans; ++a) {
                 const auto [x, y] = places(b, a);
-                row[static_cast<std::size_t>(a)] = {static_cast<float>(scenery.x_um(tube, y) - x),
-                                                    static_cast<float>(scenery.z_um(tube, y)),
-                                                    static_cast<float>(scenery.z_slope(tube, y))};
+                row[index(a)] = {static_cast<float>(scenery.x_um(tube, y) - x),
+                                 static_cast<float>(scenery.z_um(tube, y)),
+                                 static_cast<float>(scenery.z_slope(tube, y))};
             }
             use(std::span(row));
         }
@@ -116,7 +117,7 @@ void each_axis_row(const TruthFacts& facts, const Scenery& scenery, const Places
 // Calls use(labels, lumen) per A-scan with the labels of its bins and whether one of them is a lumen.
 template <class Use>
 void each_labelled_line(const TruthFacts& facts, const Scenery& scenery, const Places& places, const Use& use) {
-    std::vector<std::uint8_t> labels(static_cast<std::size_t>(facts.depth_bins));
+    std::vector<std::uint8_t> labels(index(facts.depth_bins));
     std::vector<double> heights(scenery.boundaries.size());
     for (std::int64_t b = 0; b < facts.b_scans; ++b) {
         for (std::int64_t a = 0; a < facts.a_scans; ++a) {
@@ -145,7 +146,7 @@ std::vector<T> read_array(const std::filesystem::path& path, std::int64_t count)
             problem ? "cannot be read" : "holds " + std::to_string(there) + " bytes, not " + std::to_string(wanted),
             path.string(), "simulate the scan again");
     }
-    std::vector<T> values(static_cast<std::size_t>(count));
+    std::vector<T> values(index(count));
     const std::span<std::byte> bytes = std::as_writable_bytes(std::span(values));
     std::ifstream file = regular_stream(path);
     file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
@@ -164,7 +165,7 @@ TruthFacts facts_of(const Simulation& s, const Scenery& scenery, double pitch_um
     facts.pitch_um = pitch_um;
     facts.spacing_a_um = s.spacing_a_um;
     facts.spacing_b_um = s.spacing_b_um;
-    facts.boundaries = static_cast<std::int64_t>(scenery.boundaries.size());
+    facts.boundaries = std::ssize(scenery.boundaries);
     for (const Tube& tube : scenery.tubes) {
         facts.tube_radius_um.push_back(tube.radius_um);
         facts.tube_peak_mm_s.push_back(tube.peak_mm_s);
@@ -180,14 +181,14 @@ TruthFacts facts_of(const Simulation& s, const Scenery& scenery, double pitch_um
 
 double Truth::boundary_bin(std::int64_t boundary, std::int64_t a_scan, std::int64_t b_scan) const {
     const std::int64_t at = (boundary * facts.b_scans + b_scan) * facts.a_scans + a_scan;
-    return static_cast<double>(boundaries_um.at(static_cast<std::size_t>(at))) / facts.pitch_um;
+    return static_cast<double>(boundaries_um.at(index(at))) / facts.pitch_um;
 }
 
 double Truth::axial_velocity_mm_s(std::int64_t a_scan, std::int64_t b_scan, double depth_um, double time_s) const {
     const double beat = 1 + facts.pulsation * std::sin(2 * std::numbers::pi * facts.heart_rate_hz * time_s);
     for (std::size_t t = 0; t < facts.tube_radius_um.size(); ++t) {
         const std::int64_t b = static_cast<std::int64_t>(t) * facts.b_scans + b_scan;
-        const Axis& axis = axes.at(static_cast<std::size_t>(b * facts.a_scans + a_scan));
+        const Axis& axis = axes.at(index(b * facts.a_scans + a_scan));
         const double r = std::hypot(static_cast<double>(axis.x_um), depth_um - static_cast<double>(axis.z_um)) /
                          facts.tube_radius_um[t];
         if (r < 1) return facts.tube_peak_mm_s[t] * (1 - r * r) * beat * static_cast<double>(axis.z_slope);
@@ -253,7 +254,7 @@ Truth read_truth(const std::filesystem::path& folder) {
     settings.bind("truth", facts);
     settings.read_toml(folder / facts_name);
     const std::int64_t lines = facts.a_scans * facts.b_scans;
-    const auto tubes = static_cast<std::int64_t>(facts.tube_radius_um.size());
+    const auto tubes = std::ssize(facts.tube_radius_um);
     if (facts.tube_peak_mm_s.size() != facts.tube_radius_um.size()) {
         throw Error(ErrorCode::bad_file, "tube_peak_mm_s and tube_radius_um differ in length",
                     (folder / facts_name).string(), "simulate the scan again");
@@ -348,7 +349,7 @@ Volume true_flow(const Truth& truth, const VolumeGrid& grid) {
     flow.grid.offset = 0;
     flow.grid.quantity = "velocity";
     flow.grid.unit = "mm/s";
-    flow.voxels.resize(static_cast<std::size_t>(flow.grid.bytes()));
+    flow.voxels.resize(index(flow.grid.bytes()));
     auto* const velocities = reinterpret_cast<float*>(flow.voxels.data());
     parallel_for(0, grid.b_scans, [&](std::int64_t b) {
         for (std::int64_t a = 0; a < grid.a_scans; ++a) {

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/plan/describe.h"
 #include "compute/steps/depth.h"
@@ -52,7 +53,7 @@ class MedianOfCubes {
   public:
     MedianOfCubes(const std::vector<float>& power, const Size3& size)
         : power_(power), size_(size), rows_((size[0] + step - 1) / step * step),
-          near_(static_cast<std::size_t>(edge * edge * (rows_ + edge))) {}
+          near_(index(edge * edge * (rows_ + edge))) {}
 
     void operator()(std::int64_t a, std::int64_t b, float scale, float* out) {
         gather(a, b);
@@ -137,8 +138,8 @@ void add_line(Sums& sums, const float* power, const float* guide, const float* o
     const std::int64_t begin = std::max<std::int64_t>(0, -shift), end = std::min(rows, rows - shift);
     for (std::int64_t z = begin; z < end; ++z) {
         const float w = weight(square, guide[z + shift] - own_guide[z]);
-        sums.values[static_cast<std::size_t>(z)] += w * power[z + shift];
-        sums.weights[static_cast<std::size_t>(z)] += w;
+        sums.values[index(z)] += w * power[z + shift];
+        sums.weights[index(z)] += w;
     }
 }
 
@@ -150,7 +151,7 @@ std::vector<float> guide_of(const std::vector<float>& power, const Size3& size, 
     parallel_for(0, size[2], [&](std::int64_t b) {
         const std::int64_t slice = size[0] * size[1];
         for (std::int64_t i = b * slice; i < (b + 1) * slice; ++i) {
-            const auto at = static_cast<std::size_t>(i);
+            const auto at = index(i);
             guide[at] = Decibel{}(power[at] + margin);
         }
     });
@@ -184,7 +185,7 @@ std::vector<float> filtered(const std::vector<float>& power, const Size3& size, 
         const std::int64_t first_b = std::max(std::int64_t{0}, b - tables.reach[2]);
         const std::int64_t last_b = std::min(size[2] - 1, b + tables.reach[2]);
         parallel_for(0, size[1], [&](std::int64_t a) {
-            const auto rows = static_cast<std::size_t>(size[0]);
+            const auto rows = index(size[0]);
             const std::int64_t own = (b * size[1] + a) * size[0];
             Sums sums{std::vector<float>(rows), std::vector<float>(rows)};
             for (std::int64_t y = first_b; y <= last_b; ++y) {
@@ -198,8 +199,7 @@ std::vector<float> filtered(const std::vector<float>& power, const Size3& size, 
                     }
                 }
             }
-            for (std::size_t z = 0; z < rows; ++z)
-                out[static_cast<std::size_t>(own) + z] = sums.values[z] / sums.weights[z];
+            for (std::size_t z = 0; z < rows; ++z) out[index(own) + z] = sums.values[z] / sums.weights[z];
         });
         progress.advance(1);
     }
@@ -247,12 +247,12 @@ std::vector<Offset> offsets_of(const NonLocalMeansTables& tables) {
 class PaddedVolume {
   public:
     PaddedVolume(const std::vector<float>& power, const Size3& size, std::int64_t margin, float in_logs)
-        : size_(size), margin_(margin), stride_(size[0] + 2 * margin),
-          power_(static_cast<std::size_t>(stride_ * size[1] * size[2])), logs_(power_.size()) {
+        : size_(size), margin_(margin), stride_(size[0] + 2 * margin), power_(index(stride_ * size[1] * size[2])),
+          logs_(power_.size()) {
         parallel_for(0, size[1] * size[2], [&](std::int64_t line) {
             const float* from = power.data() + line * size[0];
             for (std::int64_t i = 0; i < stride_; ++i) {
-                const auto at = static_cast<std::size_t>(line * stride_ + i);
+                const auto at = index(line * stride_ + i);
                 power_[at] = from[std::clamp<std::int64_t>(i - margin, 0, size[0] - 1)] + in_logs;
                 logs_[at] = Log2{}(power_[at]);
             }
@@ -287,11 +287,9 @@ class Tile {
         : volume_(volume), reach_(tables.patch), rows_(volume.size()[0]), first_b_(first_b), first_a_(first_a),
           count_b_(std::min(b_scans, volume.size()[2] - first_b)),
           count_a_(std::min(a_scans, volume.size()[1] - first_a)), weight_(tables.weight),
-          distances_(static_cast<std::size_t>(rows_ + 2 * reach_)),
-          of_lines_(static_cast<std::size_t>((count_a_ + 2 * reach_) * rows_)),
-          of_slices_(static_cast<std::size_t>((count_b_ + 2 * reach_) * count_a_ * rows_)),
-          sums_(static_cast<std::size_t>(count_b_ * count_a_ * rows_)), weights_(sums_.size()),
-          patch_(static_cast<std::size_t>(rows_)) {}
+          distances_(index(rows_ + 2 * reach_)), of_lines_(index((count_a_ + 2 * reach_) * rows_)),
+          of_slices_(index((count_b_ + 2 * reach_) * count_a_ * rows_)), sums_(index(count_b_ * count_a_ * rows_)),
+          weights_(sums_.size()), patch_(index(rows_)) {}
 
     void add(const Offset& offset) {
         for (std::int64_t b = 0; b < count_b_ + 2 * reach_; ++b) sum_slice(b, offset);
@@ -306,9 +304,9 @@ class Tile {
     void write(const std::vector<float>& power, std::vector<float>& out) const {
         for (std::int64_t b = 0; b < count_b_; ++b) {
             for (std::int64_t a = 0; a < count_a_; ++a) {
-                const auto from = static_cast<std::size_t>((b * count_a_ + a) * rows_);
-                const auto to = static_cast<std::size_t>(((first_b_ + b) * volume_.size()[1] + first_a_ + a) * rows_);
-                for (std::size_t z = 0; z < static_cast<std::size_t>(rows_); ++z)
+                const auto from = index((b * count_a_ + a) * rows_);
+                const auto to = index(((first_b_ + b) * volume_.size()[1] + first_a_ + a) * rows_);
+                for (std::size_t z = 0; z < index(rows_); ++z)
                     out[to + z] = weights_[from + z] > 0 ? sums_[from + z] / weights_[from + z] : power[to + z];
             }
         }
@@ -404,7 +402,7 @@ std::vector<float> filtered(const std::vector<float>& power, const Size3& size, 
         for (std::size_t first = 0; first < offsets.size(); first += between_looks) {
             const std::size_t end = std::min(first + between_looks, offsets.size());
             parallel_for(0, across, [&](std::int64_t part) {
-                Tile& tile = tiles[static_cast<std::size_t>(part)];
+                Tile& tile = tiles[index(part)];
                 for (std::size_t i = first; i < end; ++i) tile.add(offsets[i]);
                 if (end == offsets.size()) tile.write(power, out);
             });
@@ -467,7 +465,7 @@ float log_margin(const std::vector<float>& power) {
     if (power.empty()) return LogMargin::of_nothing();
     std::vector<float> some;
     const std::int64_t stride = LogMargin::stride(std::ssize(power));
-    for (std::int64_t i = 0; i < std::ssize(power); i += stride) some.push_back(power[static_cast<std::size_t>(i)]);
+    for (std::int64_t i = 0; i < std::ssize(power); i += stride) some.push_back(power[index(i)]);
     const auto place = some.begin() + LogMargin::bright(std::ssize(some));
     std::ranges::nth_element(some, place);
     return LogMargin::of(*place);
@@ -589,14 +587,14 @@ std::vector<float> contrast_of(std::vector<float> power, const VolumeGrid& grid)
 std::vector<float> known_power_of(const Volume& volume, StoredAs stored_as) {
     const VolumeGrid& grid = volume.grid;
     const StoredPower stored = stored_power(grid, stored_as);
-    std::vector<float> power(static_cast<std::size_t>(grid.voxels()));
+    std::vector<float> power(index(grid.voxels()));
     const std::vector<float> of_codes = power_of_codes(stored, grid.type);
     with_voxels(volume, [&](const auto* codes) {
         using Code = std::remove_cv_t<std::remove_pointer_t<decltype(codes)>>;
         parallel_for(0, grid.b_scans, [&](std::int64_t b) {
             const std::int64_t slice = grid.depth * grid.a_scans;
             for (std::int64_t i = b * slice; i < (b + 1) * slice; ++i) {
-                float& to = power[static_cast<std::size_t>(i)];
+                float& to = power[index(i)];
                 if constexpr (std::is_integral_v<Code>)
                     to = of_codes[static_cast<std::make_unsigned_t<Code>>(codes[i])];
                 else
@@ -645,7 +643,7 @@ void set_power(Volume& volume, StoredAs stored_as, const std::vector<float>& pow
             const std::int64_t slice = grid.depth * grid.a_scans;
             for (std::int64_t i = b * slice; i < (b + 1) * slice; ++i) {
                 if (std::isnan(static_cast<double>(codes[i]))) continue;
-                codes[i] = code_of<Code>(stored.code(power[static_cast<std::size_t>(i)]));
+                codes[i] = code_of<Code>(stored.code(power[index(i)]));
             }
         });
     });
@@ -709,7 +707,7 @@ Volume Compound::mean(StoredAs stored_as) const {
                                   : std::numeric_limits<float>::quiet_NaN();
     }
     Volume volume = first_;
-    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    volume.voxels.resize(index(volume.grid.bytes()));
     set_power(volume, stored_as, power);
     return volume;
 }

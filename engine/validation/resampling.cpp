@@ -18,6 +18,7 @@
 #include "compute/calibrate/calibrate.h"
 #include "compute/calibrate/mirrors.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/methods/defr.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/cubic.h"
@@ -532,10 +533,9 @@ RecordedMirror opened(const std::filesystem::path& path, const std::vector<std::
                           {},
                           {}};
     SpectraReader reader(scan);
-    mirror.lines.resize(static_cast<std::size_t>(reader.bytes_per_b_scan()));
+    mirror.lines.resize(index(reader.bytes_per_b_scan()));
     reader.read(0, 0, 1, mirror.lines);
-    mirror.lines.resize(
-        static_cast<std::size_t>(mirror.spec.geometry.a_scans * line_bytes(scan.format, scan.geometry)));
+    mirror.lines.resize(index(mirror.spec.geometry.a_scans * line_bytes(scan.format, scan.geometry)));
 
     Block block;
     block.data = mirror.lines.data();
@@ -555,9 +555,9 @@ std::vector<double> profile_of(ValidationRun& run, const RecordedMirror& mirror,
     ReconstructionSpec spec = mirror.spec;
     method.choose_in(spec.recipe);
     const ReconstructedBlock block = run.reconstructed(spec, mirror.lines);
-    std::vector<float> power(static_cast<std::size_t>(block.grid.voxels()));
+    std::vector<float> power(index(block.grid.voxels()));
     std::memcpy(power.data(), block.structure.data(), block.structure.size());
-    std::vector<double> profile(static_cast<std::size_t>(block.grid.depth));
+    std::vector<double> profile(index(block.grid.depth));
     for (std::size_t i = 0; i < power.size(); ++i) profile[i % profile.size()] += double{power[i]};
     for (double& value : profile) value = std::sqrt(value / static_cast<double>(block.grid.a_scans));
     return profile;

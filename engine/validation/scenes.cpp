@@ -10,6 +10,7 @@
 #include <random>
 
 #include "compute/calibrate/mirrors.h"
+#include "compute/indexing.h"
 #include "compute/reason.h"
 #include "compute/reconstructor.h"
 #include "engine/analysis/intensity.h"
@@ -21,7 +22,7 @@ namespace {
 
 // Returns waviness of unit rms, smooth over a sixth of the field.
 std::vector<float> wave_of(const Size3& size, std::mt19937& random) {
-    std::vector<float> wave(static_cast<std::size_t>(size[1] * size[2]));
+    std::vector<float> wave(index(size[1] * size[2]));
     std::normal_distribution<float> normal;
     for (float& value : wave) value = normal(random);
     const auto sigma = [](std::int64_t count) { return count > 1 ? static_cast<double>(count) / 12 : 0; };
@@ -36,23 +37,23 @@ std::vector<float> wave_of(const Size3& size, std::mt19937& random) {
 }  // namespace
 
 void paint(LayeredScene& scene, const std::vector<double>& powers) {
-    scene.intensity.assign(static_cast<std::size_t>(scene.size[0] * scene.lines()), 0.0f);
+    scene.intensity.assign(index(scene.size[0] * scene.lines()), 0.0f);
     for (std::int64_t line = 0; line < scene.lines(); ++line) {
         for (std::int64_t z = 0; z < scene.size[0]; ++z) {
             double power = powers[0];
             for (std::size_t k = 0; k < scene.boundaries.size(); ++k) {
-                const auto at = static_cast<double>(scene.boundaries[k][static_cast<std::size_t>(line)]);
+                const auto at = static_cast<double>(scene.boundaries[k][index(line)]);
                 const double share = std::clamp(static_cast<double>(z) + 0.5 - at, 0.0, 1.0);
                 power += share * (powers[k + 1] - powers[k]);
             }
-            scene.intensity[static_cast<std::size_t>(line * scene.size[0] + z)] = static_cast<float>(power);
+            scene.intensity[index(line * scene.size[0] + z)] = static_cast<float>(power);
         }
     }
 }
 
 std::vector<float> random_field(const Size3& size, std::mt19937& random) {
     std::normal_distribution<float> normal;
-    std::vector<float> field(static_cast<std::size_t>(size[0] * size[1] * size[2]));
+    std::vector<float> field(index(size[0] * size[1] * size[2]));
     for (float& value : field) value = normal(random);
     smooth(field, size, {1.1, 1, 1});
     double square = 0;
@@ -81,16 +82,15 @@ LayeredScene painted_retina(const Size3& size, unsigned seed, double wave_rows) 
     std::mt19937 random(seed);
     LayeredScene scene{size, {}, {}};
     for (std::size_t k = 0; k < std::size(depths); ++k) {
-        std::vector<float> rows =
-            wave_rows > 0 ? wave_of(size, random) : std::vector<float>(static_cast<std::size_t>(scene.lines()));
+        std::vector<float> rows = wave_rows > 0 ? wave_of(size, random) : std::vector<float>(index(scene.lines()));
         for (std::int64_t line = 0; line < scene.lines(); ++line) {
             const double x = static_cast<double>(line % size[1]) / static_cast<double>(size[1]) - 0.5;
             const double y = size[2] > 1 ? static_cast<double>(line / size[1]) / static_cast<double>(size[2]) - 0.5 : 0;
             const double r2 = x * x + y * y;
             const double depth = depths[k] - 0.12 * r2 + (k < std::size(pits) ? pits[k] * std::exp(-r2 / 0.0784) : 0);
-            float& row = rows[static_cast<std::size_t>(line)];
+            float& row = rows[index(line)];
             row = static_cast<float>(static_cast<double>(size[0]) * depth + wave_rows * static_cast<double>(row));
-            if (k > 0) row = std::max(row, scene.boundaries.back()[static_cast<std::size_t>(line)]);
+            if (k > 0) row = std::max(row, scene.boundaries.back()[index(line)]);
         }
         scene.boundaries.push_back(std::move(rows));
     }
@@ -152,7 +152,7 @@ class RepeatsPainter {
 
     PaintedRepeats painted() {
         PaintedRepeats all;
-        all.bins.resize(static_cast<std::size_t>(scene_.b_scans * scene_.repeats * scene_.a_scans * scene_.depth));
+        all.bins.resize(index(scene_.b_scans * scene_.repeats * scene_.a_scans * scene_.depth));
         for (std::int64_t b = 0; b < scene_.b_scans; ++b) {
             fill_with_scatterers();
             for (std::int64_t r = 0; r < scene_.repeats; ++r) {
@@ -216,7 +216,7 @@ class RepeatsPainter {
         all.x.push_back(-x_um / scene_.spacing_um);
         const double same = std::exp(-std::pow(y_um / scene_.beam_radius_um, 2));
         const std::vector<double> tail = tail_phases();
-        field_.assign(static_cast<std::size_t>(scene_.a_scans * scene_.depth), {});
+        field_.assign(index(scene_.a_scans * scene_.depth), {});
         for (const Scatterer& one : scatterers_) {
             const std::complex<double> seen = same * one.in_plane + std::sqrt(1 - same * same) * one.beside;
             add(one, scale_ * seen, z_um, x_um, drift_um, tail);
@@ -228,7 +228,7 @@ class RepeatsPainter {
 
     // Returns the phases below vessels: rms tail_rad, correlated over the width on which a vessel's flow changes.
     std::vector<double> tail_phases() {
-        std::vector<double> white(static_cast<std::size_t>(scene_.a_scans) + 4), phases;
+        std::vector<double> white(index(scene_.a_scans) + 4), phases;
         for (double& value : white) value = normal();
         for (std::size_t x = 0; x + 4 < white.size(); ++x) {
             const double sum =
@@ -253,18 +253,17 @@ class RepeatsPainter {
         std::array<double, 12> weights{};
         for (std::int64_t z = top; z <= bottom; ++z) {
             const double deep = (static_cast<double>(z) - at_z) / point_sigma;
-            weights[static_cast<std::size_t>(z - top)] = (z % 2 == 0 ? 1 : -1) * std::exp(-deep * deep / 2);
+            weights[index(z - top)] = (z % 2 == 0 ? 1 : -1) * std::exp(-deep * deep / 2);
         }
         const auto first = std::max<std::int64_t>(0, std::llround(at_x - reach_x));
         const auto last = std::min<std::int64_t>(scene_.a_scans - 1, std::llround(at_x + reach_x));
         for (std::int64_t x = first; x <= last; ++x) {
             const double across = (static_cast<double>(x) - at_x) / beam;
             const double turned = two_pi * turns_per_um * moved_um(static_cast<double>(x)) + std::numbers::pi * at_z +
-                                  (one.below ? tail[static_cast<std::size_t>(x)] : 0);
+                                  (one.below ? tail[index(x)] : 0);
             const std::complex<double> of_line = amplitude * std::polar(std::exp(-across * across), turned);
             std::complex<double>* into = field_.data() + x * scene_.depth;
-            for (std::int64_t z = top; z <= bottom; ++z)
-                into[z] += weights[static_cast<std::size_t>(z - top)] * of_line;
+            for (std::int64_t z = top; z <= bottom; ++z) into[z] += weights[index(z - top)] * of_line;
         }
     }
 
@@ -313,17 +312,16 @@ std::vector<float> flow_of(const RepeatsScene& scene, const PaintedRepeats& pain
     };
     const auto reconstructor = plan_on_cpu(spec, stages);
     Volume structure{reconstructor->grid(), {}, {}}, found{*reconstructor->flow_grid(), {}, {}};
-    structure.voxels.resize(static_cast<std::size_t>(structure.grid.bytes()));
-    found.voxels.resize(static_cast<std::size_t>(found.grid.bytes()));
-    const std::vector<float> spectra(
-        static_cast<std::size_t>(scene.b_scans * scene.repeats * scene.a_scans * 2 * scene.depth));
+    structure.voxels.resize(index(structure.grid.bytes()));
+    found.voxels.resize(index(found.grid.bytes()));
+    const std::vector<float> spectra(index(scene.b_scans * scene.repeats * scene.a_scans * 2 * scene.depth));
     Block block;
     block.data = reinterpret_cast<const std::byte*>(spectra.data());
     block.bytes = std::ssize(spectra) * std::int64_t{sizeof(float)};
     block.b_scans = scene.b_scans;
     Places places(packed_place(structure.voxels.data(), structure.grid), packed_place(found.voxels.data(), found.grid));
     if (reports != nullptr) {
-        reports->assign(static_cast<std::size_t>(scene.b_scans * scene.repeats), {});
+        reports->assign(index(scene.b_scans * scene.repeats), {});
         places.repeats = RepeatReports{reports->data(), 0};
     }
     reconstructor->wait(reconstructor->submit(block, places));
@@ -460,7 +458,7 @@ PointResponse point_response(std::span<const double> profile, double padding, do
     double max = 0;
     for (std::ptrdiff_t i = begin; i < std::ssize(profile); ++i) {
         const double distance_bins = std::abs(static_cast<double>(i) - peak.bin) / padding;
-        if (distance_bins >= main_lobe_bins) max = std::max(max, profile[static_cast<std::size_t>(i)]);
+        if (distance_bins >= main_lobe_bins) max = std::max(max, profile[index(i)]);
     }
     response.side_lobe_db = decibels(max / peak.height);
     return response;
@@ -470,9 +468,9 @@ double worst_artefact_db(std::span<const double> profile, std::ptrdiff_t distanc
     const std::ptrdiff_t top = std::ranges::max_element(profile) - profile.begin();
     double max = 0;
     for (std::ptrdiff_t i = 0; i < std::ssize(profile); ++i) {
-        if (std::abs(i - top) > distance) max = std::max(max, profile[static_cast<std::size_t>(i)]);
+        if (std::abs(i - top) > distance) max = std::max(max, profile[index(i)]);
     }
-    return decibels(max / profile[static_cast<std::size_t>(top)]);
+    return decibels(max / profile[index(top)]);
 }
 
 }  // namespace echolux

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "compute/plan/params.h"
 #include "compute/reason.h"
 #include "engine/analysis/intensity.h"
@@ -74,7 +75,7 @@ struct PaintedRepeats {
 
     // Index of the first bin of a repeat.
     std::size_t line(const RepeatsScene& scene, std::int64_t b, std::int64_t r) const {
-        return static_cast<std::size_t>((b * scene.repeats + r) * scene.a_scans * scene.depth);
+        return index((b * scene.repeats + r) * scene.a_scans * scene.depth);
     }
 };
 

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "engine/validation/scenes.h"
 #include "engine/validation/validation.h"
@@ -50,8 +51,8 @@ class ExplicitSums {
     explicit ExplicitSums(const std::vector<double>& points) : factors_(points.size() * modes) {
         parallel_for(0, std::ssize(points), [&](std::int64_t p) {
             for (std::size_t m = 0; m < modes; ++m) {
-                const double turn = -2 * pi * points[static_cast<std::size_t>(p)] * static_cast<double>(m) / n;
-                factors_[static_cast<std::size_t>(p) * modes + m] = std::polar(1 / std::sqrt(double{n}), turn);
+                const double turn = -2 * pi * points[index(p)] * static_cast<double>(m) / n;
+                factors_[index(p) * modes + m] = std::polar(1 / std::sqrt(double{n}), turn);
             }
         });
     }
@@ -134,7 +135,7 @@ Scenes solved_scenes(ValidationRun& run, const ModelInstrument& instrument, std:
     }
     scenes.truths.resize(lines.size());
     parallel_for(0, count, [&](std::int64_t i) {
-        const auto at = static_cast<std::size_t>(i);
+        const auto at = index(i);
         scenes.truths[at] = sums.least_squares(lines[at]);
     });
     run.progress().advance(0);
@@ -226,8 +227,7 @@ Profile truth_of(const Scene& scene) {
             const double cycles = (r.bin - static_cast<double>(row - length / 2)) / length;
             const auto windowed =
                 0.5 * dirichlet(cycles) - 0.25 * (dirichlet(cycles + side) + dirichlet(cycles - side));
-            profile[static_cast<std::size_t>(row)] +=
-                0.5 * r.amplitude * std::polar(1.0, r.phase) * windowed / sum_of_window;
+            profile[index(row)] += 0.5 * r.amplitude * std::polar(1.0, r.phase) * windowed / sum_of_window;
         }
     }
     return profile;

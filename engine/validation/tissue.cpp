@@ -9,6 +9,7 @@
 #include <numeric>
 #include <random>
 
+#include "compute/indexing.h"
 #include "engine/layers/find_surfaces.h"
 #include "engine/speckle/speckle_filter.h"
 #include "engine/validation/scenes.h"
@@ -96,7 +97,7 @@ LayeredScene painted_scene() {
     for (std::int64_t line = 0; line < scene.lines(); ++line) {
         for (std::int64_t z = 0; z < size[0]; ++z) {
             const std::int64_t a = line % size[1];
-            float& power = scene.intensity[static_cast<std::size_t>(line * size[0] + z)];
+            float& power = scene.intensity[index(line * size[0] + z)];
             if ((a - 70) * (a - 70) + (z - 60) * (z - 60) < 16) power = 0.005f;
             if (std::abs(a - 30) < 2 && std::abs(z - 95) < 2) power = 3;
         }
@@ -161,12 +162,12 @@ double ssim(const Powers& found, const Powers& truth) {
 double looks(const Powers& power, const LayeredScene& scene) {
     double sum = 0, square = 0, count = 0;
     for (std::int64_t line = 0; line < scene.lines(); ++line) {
-        const auto i = static_cast<std::size_t>(line);
+        const auto i = index(line);
         const auto begin = static_cast<std::int64_t>(scene.boundaries[flat_above][i]) + flat_margin + 1;
         const auto end = static_cast<std::int64_t>(scene.boundaries[flat_below][i]) - flat_margin;
         if (std::abs(line % size[1] - 30) <= 10) continue;  // exclude the fibre
         for (std::int64_t z = begin; z < end; ++z) {
-            const auto value = static_cast<double>(power[static_cast<std::size_t>(line * size[0] + z)]);
+            const auto value = static_cast<double>(power[index(line * size[0] + z)]);
             sum += value;
             square += value * value;
             ++count;
@@ -183,10 +184,9 @@ double edge_rows(const Powers& power, const LayeredScene& scene) {
     for (std::int64_t b = 2; b < size[2] - 2; ++b) {
         for (std::int64_t a = 4; a < size[1] - 4; ++a) {
             const std::int64_t line = b * size[1] + a;
-            const std::int64_t at = std::lround(scene.boundaries[0][static_cast<std::size_t>(line)]);
+            const std::int64_t at = std::lround(scene.boundaries[0][index(line)]);
             for (std::int64_t i = 0; i < 2 * reach; ++i)
-                profile[static_cast<std::size_t>(i)] +=
-                    static_cast<double>(power[static_cast<std::size_t>(line * size[0] + at - reach + i)]);
+                profile[index(i)] += static_cast<double>(power[index(line * size[0] + at - reach + i)]);
         }
     }
     const auto mean = [&](std::size_t begin, std::size_t end) {
@@ -464,7 +464,7 @@ Regression regression(ValidationRun& run, const ModelInstrument& instrument, int
     for (std::size_t i = 0; i < truth.size(); ++i) {
         const std::int64_t voxel = (static_cast<std::int64_t>(i) * lines + lines / 2) * block.grid.depth + bin;
         const auto part = [&](std::int64_t at) {
-            return static_cast<double>(static_cast<std::int8_t>(block.flow[static_cast<std::size_t>(at)]));
+            return static_cast<double>(static_cast<std::int8_t>(block.flow[index(at)]));
         };
         const double found = std::atan2(part(2 * voxel + 1), part(2 * voxel)) / std::numbers::pi * v_max;
         xx += truth[i] * truth[i];

@@ -2,6 +2,7 @@
 #include "app/movie/movie_job.h"
 #include "app/open/show_opened.h"
 #include "app/transfer/transfer_file.h"
+#include "compute/indexing.h"
 #include "library/call.h"
 #include "render/renderer.h"
 
@@ -96,7 +97,7 @@ echolux_status echolux_render(echolux_renderer* renderer, const echolux_volume* 
         Renderer& draws = live_handle(renderer, "renderer").renderer;
         View seen = live_handle(view, "view").view;
         OpenedVolume shown = opened(live_handle(volume, "volume"));
-        const auto needed = static_cast<std::size_t>(seen.width * seen.height * 4);
+        const auto needed = index(seen.width * seen.height * 4);
         auto* to = &required(static_cast<std::byte*>(pixels), "pixels");
         // Exact sizes catch pictures of a view whose size was changed.
         if (bytes != needed)

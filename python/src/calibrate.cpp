@@ -66,7 +66,7 @@ Facts mirrors(const Numbers& near, const Numbers& far, const Numbers& background
             refuse("have different lengths", "mirrors", "give spectra of the same samples");
     }
     auto given = api::make<echolux_mirrors>();
-    given.samples = static_cast<std::int64_t>(near.size());
+    given.samples = std::ssize(near);
     given.mirror_1 = near.data();
     given.mirror_2 = far.data();
     given.background = background.data();

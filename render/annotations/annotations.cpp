@@ -13,6 +13,7 @@
 #include <glm/trigonometric.hpp>
 #include <sstream>
 
+#include "compute/indexing.h"
 #include "render/view/curve.h"
 #include "shaders/shared/depth_colour.h"
 
@@ -137,7 +138,7 @@ static void draw_axes(Sheet& sheet, const AnnotationContext& context) {
     const glm::dvec2 around = 0.7 * corner * sheet.em();
     origin.y += sheet.make_room(origin - around, origin + around, -1);
     for (int i = 0; i < 3; ++i) {
-        const auto& [name, colour] = axes[static_cast<std::size_t>(i)];
+        const auto& [name, colour] = axes[index(i)];
         const glm::dvec2 along = context.direction(i);
         const glm::dvec2 tip = origin + reach * sheet.em() * along;
         sheet.arrow(origin, tip, colour);

@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "compute/indexing.h"
 #include "render/vk/queue.h"
 #include "shaders/spirv.h"
 
@@ -167,8 +168,7 @@ Tiles tiles_of(std::span<const Shape> shapes, const Region& region) {
     const glm::ivec2 count((region.width + shared::annotate_tile - 1) / shared::annotate_tile,
                            (region.height + shared::annotate_tile - 1) / shared::annotate_tile);
     // One list of shapes per tile, filled in drawing order.
-    std::vector<std::vector<std::uint32_t>> touching(static_cast<std::size_t>(count.x) *
-                                                     static_cast<std::size_t>(count.y));
+    std::vector<std::vector<std::uint32_t>> touching(index(count.x) * index(count.y));
     for (std::uint32_t i = 0; i < shapes.size(); ++i) {
         const auto [low, high] = bounds_of(shapes[i]);
         const glm::ivec2 first = glm::clamp(glm::floor((low - corner) / edge), glm::vec2(0), glm::vec2(count));
@@ -176,8 +176,7 @@ Tiles tiles_of(std::span<const Shape> shapes, const Region& region) {
         for (int y = first.y; y <= last.y; ++y) {
             for (int x = first.x; x <= last.x; ++x) {
                 if (!is_near(shapes[i], corner + edge * (glm::vec2(x, y) + 0.5F))) continue;
-                touching[static_cast<std::size_t>(y) * static_cast<std::size_t>(count.x) + static_cast<std::size_t>(x)]
-                    .push_back(i);
+                touching[index(y) * index(count.x) + index(x)].push_back(i);
             }
         }
     }
@@ -186,7 +185,7 @@ Tiles tiles_of(std::span<const Shape> shapes, const Region& region) {
         if (touching[i].empty()) continue;
         const auto begin = static_cast<std::uint32_t>(tiles.list.size());
         tiles.list.insert(tiles.list.end(), touching[i].begin(), touching[i].end());
-        const auto columns = static_cast<std::size_t>(count.x);
+        const auto columns = index(count.x);
         tiles.tiles.push_back({i % columns, i / columns, begin, tiles.list.size()});
     }
     return tiles;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vulkan/vulkan_format_traits.hpp>
 
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "render/camera.h"
 #include "render/slots/volume_texture.h"
@@ -42,7 +43,7 @@ void fill_slot(const VoxelSource& level, const StoredCodes& storage, const PageL
         box.extent[i] = std::min(voxels[i], begin + stored[i]) - box.first[i];
         outside[i] = box.first[i] - begin;
     }
-    std::vector<std::byte> codes(static_cast<std::size_t>(box.voxels() * bytes_of(grid.type)));
+    std::vector<std::byte> codes(index(box.voxels() * bytes_of(grid.type)));
     level.read(box, codes.data());
     const std::int64_t bytes = storage.bytes();
     for (std::int64_t z = 0; z < stored[2]; ++z) {
@@ -53,9 +54,9 @@ void fill_slot(const VoxelSource& level, const StoredCodes& storage, const PageL
             std::byte* first = slot + outside[0] * bytes;
             std::byte* end = first + box.extent[0] * bytes;
             storage.store(codes.data() + row * bytes_of(grid.type), box.extent[0], first);
-            for (std::byte* to = slot; to < first; to += bytes) std::memcpy(to, first, static_cast<std::size_t>(bytes));
+            for (std::byte* to = slot; to < first; to += bytes) std::memcpy(to, first, index(bytes));
             for (std::byte* to = end; to < slot + stored[0] * bytes; to += bytes) {
-                std::memcpy(to, end - bytes, static_cast<std::size_t>(bytes));
+                std::memcpy(to, end - bytes, index(bytes));
             }
         }
     }
@@ -77,7 +78,7 @@ vk::Offset3D slot_offset(const PageLayout& layout, std::int64_t slot) {
 
 std::size_t staging_for(const PageLayout& layout, const VolumeTexture& texture) {
     const std::int64_t slot = layout.slot_voxels() * texture.image().bytes_per_pixel();
-    return static_cast<std::size_t>(std::clamp<std::int64_t>(staging_bytes / slot, 1, layout.slot_count()) * slot);
+    return index(std::clamp<std::int64_t>(staging_bytes / slot, 1, layout.slot_count()) * slot);
 }
 
 }  // namespace
@@ -98,8 +99,7 @@ PagedVolume::PagedVolume(const gpu::Device& device, gpu::Queue& queue, const Bri
       texture_(device, source_->grid(), source_->range(), layout_), storage_(stored_codes(texture_)),
       table_(device, table_shape(layout_), "page table"),
       staging_(device, staging_for(layout_, texture_), vk::BufferUsageFlagBits::eTransferSrc),
-      entries_(device, static_cast<std::size_t>(layout_.page_count()) * sizeof(Entry),
-               vk::BufferUsageFlagBits::eTransferSrc),
+      entries_(device, index(layout_.page_count()) * sizeof(Entry), vk::BufferUsageFlagBits::eTransferSrc),
       pool_(layout_.slot_count() - layout_.coarse_count()) {
     if (chosen) texture_.set_range(texture_.range(), *chosen);
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
@@ -163,7 +163,7 @@ void PagedVolume::bring_coarse(const PageSurvey& survey, const BrickBuilder& bui
 }
 
 std::size_t PagedVolume::max_at_once() const {
-    return staging_.bytes().size() / static_cast<std::size_t>(layout_.slot_voxels() * storage_.bytes());
+    return staging_.bytes().size() / index(layout_.slot_voxels() * storage_.bytes());
 }
 
 // Copies pages to slots in batches that fit into the staging buffer.
@@ -171,13 +171,12 @@ void PagedVolume::bring(const VoxelSource& level, const StoredCodes& storage, st
     const std::int64_t bytes = layout_.slot_voxels() * storage.bytes();
     while (!fills.empty()) {
         const std::span<const Fill> now = fills.first(std::min(max_at_once(), fills.size()));
-        parallel_for(0, static_cast<std::int64_t>(now.size()), [&](std::int64_t i) {
-            fill_slot(level, storage, layout_, now[static_cast<std::size_t>(i)].page,
-                      staging_.bytes().data() + i * bytes);
+        parallel_for(0, std::ssize(now), [&](std::int64_t i) {
+            fill_slot(level, storage, layout_, now[index(i)].page, staging_.bytes().data() + i * bytes);
         });
         queue_.run([&](const vk::raii::CommandBuffer& commands) {
             for (std::size_t i = 0; i < now.size(); ++i) {
-                texture_.image().record_box_from(commands, staging_.handle(), i * static_cast<std::size_t>(bytes),
+                texture_.image().record_box_from(commands, staging_.handle(), i * index(bytes),
                                                  slot_offset(layout_, now[i].slot), slot_extent(layout_));
             }
         });
@@ -209,7 +208,7 @@ void PagedVolume::fill_pool(std::span<const std::int64_t> pages, const std::func
     for (const std::int64_t page : plan.leaving) show_coarse(page);
     bring_table();  // from here on, the device references no slot that is about to be overwritten
     std::span<const PagePool::Placement> coming = plan.coming;
-    coming = coming.first(static_cast<std::size_t>(std::min(pages_a_picture_, std::ssize(coming))));
+    coming = coming.first(index(std::min(pages_a_picture_, std::ssize(coming))));
     while (!coming.empty()) {
         if (pause) pause();
         const auto now = coming.first(std::min(max_at_once(), coming.size()));
@@ -374,7 +373,7 @@ std::vector<ValueBounds> page_bounds(const PageLayout& layout, std::span<const V
             for (std::int64_t y = first[1]; y < end[1]; ++y) {
                 const std::int64_t row = (z * count[1] + y) * count[0];
                 for (std::int64_t x = first[0]; x < end[0]; ++x) {
-                    all = joined(all, bricks[static_cast<std::size_t>(row + x)]);
+                    all = joined(all, bricks[index(row + x)]);
                 }
             }
         }
@@ -393,7 +392,7 @@ std::vector<std::int64_t> pages_needed(const View& view, const VolumeTexture& vo
     const Sight sight(view, volume.grid());
     std::vector<Page> pages;
     for (std::int64_t number = 0; number < layout.page_count(); ++number) {
-        if (!is_seen(bounds[static_cast<std::size_t>(number)])) continue;
+        if (!is_seen(bounds[index(number)])) continue;
         const VoxelBox box = layout.box_of(layout.page_at(number));
         if (sight.shows(box)) pages.push_back({sight.distance_to(sight.middle_of(box)), number});
     }

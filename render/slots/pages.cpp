@@ -10,6 +10,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 
 namespace echolux {
@@ -168,7 +169,7 @@ struct Cells {
         for (std::size_t i = 0; i < 3; ++i) count[i] = (voxels[i] + edge - 1) >> shift;
     }
 
-    std::size_t size() const { return static_cast<std::size_t>(count[0] * count[1] * count[2]); }
+    std::size_t size() const { return index(count[0] * count[1] * count[2]); }
     // Returns the number of the first cell of the row that contains the voxels at (y, z).
     std::int64_t row(std::int64_t y, std::int64_t z) const {
         return ((z >> shift) * count[1] + (y >> shift)) * count[0];
@@ -177,11 +178,11 @@ struct Cells {
 
 // Reads a box as texture values, rounded exactly as the texture stores them.
 std::vector<float> texture_values(const VoxelSource& source, const StoredCodes& storage, const VoxelBox& box) {
-    std::vector<std::byte> codes(static_cast<std::size_t>(box.voxels() * bytes_of(source.grid().type)));
+    std::vector<std::byte> codes(index(box.voxels() * bytes_of(source.grid().type)));
     source.read(box, codes.data());
-    std::vector<std::byte> stored(static_cast<std::size_t>(box.voxels() * storage.bytes()));
+    std::vector<std::byte> stored(index(box.voxels() * storage.bytes()));
     storage.store(codes.data(), box.voxels(), stored.data());
-    std::vector<float> values(static_cast<std::size_t>(box.voxels()));
+    std::vector<float> values(index(box.voxels()));
     storage.to_texture_values(stored.data(), box.voxels(), values.data());
     return values;
 }
@@ -210,7 +211,7 @@ std::vector<float> means_of(const std::vector<float>& values, const Indices& vox
         for (std::int64_t y = 0; y < voxels[1]; ++y, row += voxels[0]) {
             const std::int64_t cell = cells.row(y, z);
             for (std::int64_t x = 0; x < voxels[0]; ++x) {
-                const auto at = static_cast<std::size_t>(cell + (x >> cells.shift));
+                const auto at = index(cell + (x >> cells.shift));
                 sums[at] += row[x];
                 ++counts[at];
             }
@@ -241,7 +242,7 @@ PageSurvey surveyed(const VoxelSource& source, const PageLayout& layout, const S
     const Cells boxes(layout.voxels, layout.reduction);
     const Cells bricks(layout.voxels, brick_edge);
     PageSurvey survey;
-    survey.coarse.resize(boxes.size() * static_cast<std::size_t>(storage.bytes()));
+    survey.coarse.resize(boxes.size() * index(storage.bytes()));
     survey.bricks.resize(bricks.size());
     const auto survey_page = [&](std::int64_t number) {
         const VoxelBox box = layout.box_of(layout.page_at(number));
@@ -278,19 +279,19 @@ PagePool::Plan PagePool::plan(std::span<const std::int64_t> needed) {
         if (found == slot_of_.end()) {
             plan.coming.push_back({page, -1});
         } else {
-            slots_[static_cast<std::size_t>(found->second)].used = picture_;
+            slots_[index(found->second)].used = picture_;
         }
     }
     // Empty slots first, then those unused for longest. Slots of this picture are last.
     std::vector<std::int64_t> oldest(slots_.size());
     std::iota(oldest.begin(), oldest.end(), 0);
     std::ranges::stable_sort(oldest, {}, [&](std::int64_t i) {
-        const Slot& slot = slots_[static_cast<std::size_t>(i)];
+        const Slot& slot = slots_[index(i)];
         return slot.page < 0 ? -1 : slot.used;
     });
     for (std::size_t i = 0; i < plan.coming.size(); ++i) {
         plan.coming[i].slot = oldest[i];
-        Slot& slot = slots_[static_cast<std::size_t>(oldest[i])];
+        Slot& slot = slots_[index(oldest[i])];
         if (slot.page < 0) continue;
         plan.leaving.push_back(slot.page);
         slot_of_.erase(slot.page);
@@ -300,7 +301,7 @@ PagePool::Plan PagePool::plan(std::span<const std::int64_t> needed) {
 }
 
 void PagePool::hold(const Placement& placement) {
-    slots_[static_cast<std::size_t>(placement.slot)] = {placement.page, picture_};
+    slots_[index(placement.slot)] = {placement.page, picture_};
     slot_of_[placement.page] = placement.slot;
 }
 

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "compute/types.h"
 #include "render/slots/voxel_source.h"
 
@@ -78,7 +79,7 @@ PageSurvey surveyed(const VoxelSource& source, const PageLayout& layout, const S
 
 class PagePool {
   public:
-    explicit PagePool(std::int64_t slots) : slots_(static_cast<std::size_t>(slots)) {}
+    explicit PagePool(std::int64_t slots) : slots_(index(slots)) {}
 
     struct Placement {
         std::int64_t page, slot;
@@ -96,7 +97,7 @@ class PagePool {
     void hold(const Placement& placement);
 
     bool holds(std::int64_t page) const { return slot_of_.contains(page); }
-    std::int64_t capacity() const { return static_cast<std::int64_t>(slots_.size()); }
+    std::int64_t capacity() const { return std::ssize(slots_); }
 
   private:
     struct Slot {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "render/slots/volume_texture.h"
 
 namespace echolux {
@@ -143,7 +144,7 @@ VolumeSlots::Slots VolumeSlots::make_slots(SlotKind kind, const SlotsWanted& wan
     if (wanted.keep_bytes <= 0) return slots;
     const std::int64_t free = gpu::free_bytes(device_);
     const std::int64_t room = std::min(wanted.keep_bytes, free - free / 8) / slots.front()->bytes();
-    const std::size_t count = wanted.count + static_cast<std::size_t>(std::clamp<std::int64_t>(room, 0, max_kept));
+    const std::size_t count = wanted.count + index(std::clamp<std::int64_t>(room, 0, max_kept));
     try {
         while (slots.size() < count) slots.push_back(make_slot(kind, wanted));
     } catch (const Error& error) {
@@ -280,11 +281,11 @@ void VolumeSlots::watch() {
 SlotTexture::SlotTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range, SlotKind kind)
     : kind_(kind),
       texture_(device, grid, range, kind == SlotKind::surface ? gpu::Sharing::exported : gpu::Sharing::none) {
-    if (kind == SlotKind::buffer) buffer_.emplace(device, static_cast<std::size_t>(grid.bytes()));
+    if (kind == SlotKind::buffer) buffer_.emplace(device, index(grid.bytes()));
     if (kind != SlotKind::upload) return;
-    staging_.emplace(device, static_cast<std::size_t>(grid.voxels() * texture_.image().bytes_per_pixel()),
+    staging_.emplace(device, index(grid.voxels() * texture_.image().bytes_per_pixel()),
                      vk::BufferUsageFlagBits::eTransferSrc);
-    if (is_widened(texture_)) codes_ = std::make_unique<std::byte[]>(static_cast<std::size_t>(grid.bytes()));
+    if (is_widened(texture_)) codes_ = std::make_unique<std::byte[]>(index(grid.bytes()));
 }
 
 // Counts the texture, and the shared buffer, codes and staging buffer if present.
@@ -318,8 +319,7 @@ Place SlotTexture::place() const {
 void SlotTexture::store(std::int64_t first, std::int64_t end) const {
     if (!codes_) return;
     const std::int64_t slice = texture_.grid().depth * texture_.grid().a_scans;
-    widen(staging_->bytes().subspan(static_cast<std::size_t>(2 * first * slice),
-                                    static_cast<std::size_t>(2 * (end - first) * slice)),
+    widen(staging_->bytes().subspan(index(2 * first * slice), index(2 * (end - first) * slice)),
           codes_.get() + first * slice);
 }
 

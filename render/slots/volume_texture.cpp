@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "render/slots/voxel_source.h"
 #include "render/vk/image.h"
 #include "render/vk/memory.h"
@@ -159,9 +160,8 @@ void upload(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder,
     const std::int64_t slice = grid.depth * grid.a_scans;
     const std::int64_t slice_bytes = slice * texture.image().bytes_per_pixel();
     const std::int64_t max_slices = std::clamp<std::int64_t>(staging_bytes / slice_bytes, 1, grid.b_scans);
-    const gpu::HostBuffer staging(device, static_cast<std::size_t>(max_slices * slice_bytes),
-                                  vk::BufferUsageFlagBits::eTransferSrc);
-    std::vector<std::byte> codes(static_cast<std::size_t>(max_slices * slice * bytes_of(grid.type)));
+    const gpu::HostBuffer staging(device, index(max_slices * slice_bytes), vk::BufferUsageFlagBits::eTransferSrc);
+    std::vector<std::byte> codes(index(max_slices * slice * bytes_of(grid.type)));
     queue.run([&](const vk::raii::CommandBuffer& commands) { texture.record_first_use(commands); });
     for (std::int64_t b_scan = 0; b_scan < grid.b_scans; b_scan += max_slices) {
         const std::int64_t slices = std::min(max_slices, grid.b_scans - b_scan);
@@ -197,7 +197,7 @@ class Finite {
   private:
     template <class Code, class IsFinite>
     void mend(std::int64_t count, Code nothing, const IsFinite& is_finite) {
-        const std::span codes(static_cast<const Code*>(voxels_), static_cast<std::size_t>(count));
+        const std::span codes(static_cast<const Code*>(voxels_), index(count));
         if (std::ranges::all_of(codes, is_finite)) return;
         copy_.resize(codes.size_bytes());
         auto* target = reinterpret_cast<Code*>(copy_.data());
@@ -318,7 +318,7 @@ VolumeTexture flow_texture(const gpu::Device& device, gpu::Queue& queue, BrickBu
 // ---- Height texture
 
 gpu::DeviceImage height_texture(const gpu::Device& device, gpu::Queue& queue, const HeightMaps& maps) {
-    std::vector<std::array<float, 2>> heights(static_cast<std::size_t>(maps.a_scans * maps.b_scans));
+    std::vector<std::array<float, 2>> heights(index(maps.a_scans * maps.b_scans));
     for (std::size_t i = 0; i < heights.size(); ++i) {
         heights[i] = {i < maps.top_um.size() ? maps.top_um[i] : 0, i < maps.bottom_um.size() ? maps.bottom_um[i] : 0};
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compute/empty_value.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 namespace {
@@ -27,8 +28,7 @@ class VoxelsInMemory : public VoxelSource {
         for (std::int64_t b = 0; b < box.extent[2]; ++b) {
             for (std::int64_t a = 0; a < box.extent[1]; ++a, codes += row) {
                 const std::int64_t a_scan = (box.first[2] + b) * grid_.a_scans + box.first[1] + a;
-                std::memcpy(codes, voxels_ + (a_scan * grid_.depth + box.first[0]) * bytes,
-                            static_cast<std::size_t>(row));
+                std::memcpy(codes, voxels_ + (a_scan * grid_.depth + box.first[0]) * bytes, index(row));
             }
         }
     }
@@ -164,10 +164,10 @@ StoredCodes::StoredCodes(const VolumeGrid& grid, bool widened, const ValueRange&
 
 void StoredCodes::store(const std::byte* codes, std::int64_t count, std::byte* stored) const {
     if (stored_ != type_) {
-        widen({stored, static_cast<std::size_t>(count * bytes())}, codes);
+        widen({stored, index(count * bytes())}, codes);
         return;
     }
-    std::memcpy(stored, codes, static_cast<std::size_t>(count * bytes()));
+    std::memcpy(stored, codes, index(count * bytes()));
     if (type_ == VoxelType::f32) mend_floats(stored, count, low_, high_);
     if (type_ == VoxelType::f16) mend_halves(stored, count, low_, high_);
 }
@@ -182,7 +182,7 @@ void StoredCodes::to_texture_values(const std::byte* stored, std::int64_t count,
                 values[i] = value_of_half(loaded<std::uint16_t>(stored, i));
             }
             return;
-        default: std::memcpy(values, stored, static_cast<std::size_t>(count * bytes()));
+        default: std::memcpy(values, stored, index(count * bytes()));
     }
 }
 
@@ -197,7 +197,7 @@ void StoredCodes::from_texture_values(const float* values, std::int64_t count, s
                 std::memcpy(stored + i * 2, &code, sizeof code);
             }
             return;
-        default: std::memcpy(stored, values, static_cast<std::size_t>(count * bytes()));
+        default: std::memcpy(stored, values, index(count * bytes()));
     }
 }
 

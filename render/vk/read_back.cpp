@@ -5,6 +5,8 @@
 #include <exception>
 #include <utility>
 
+#include "compute/indexing.h"
+
 namespace echolux::gpu {
 
 // Keeps the host buffer until the copy is complete and its last reader is gone, even if the pixels are never read.
@@ -54,7 +56,7 @@ std::unique_ptr<HostBuffer> ReadBack::buffer_of(std::size_t bytes) {
 
 ComingPixels ReadBack::begin(const DeviceImage& image, const Chain& chain) {
     const vk::Extent3D extent = image.shape().extent;
-    const auto bytes = static_cast<std::size_t>(image.bytes_per_pixel()) * extent.width * extent.height * extent.depth;
+    const auto bytes = index(image.bytes_per_pixel()) * extent.width * extent.height * extent.depth;
     const auto transfer = std::make_shared<ComingPixels::Transfer>(queue_, buffer_of(bytes), spare_);
     const auto copy = [&](const vk::raii::CommandBuffer& commands) {
         image.record_copy_to(commands, transfer->buffer->handle());

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "controlled_test.h"
 #include "listener.h"
@@ -142,7 +143,7 @@ TEST_F(ControlTest, MergesFastSettingsAndAnswersAll) {
     control().update();
     ASSERT_EQ(client_->heard.size(), 100U);
     for (int i = 1; i <= 100; ++i) {
-        const Json& answer = client_->heard[static_cast<std::size_t>(i - 1)];
+        const Json& answer = client_->heard[index(i - 1)];
         EXPECT_EQ(answer["id"], i);
         EXPECT_EQ(answer["result"]["values"]["view.zoom"], 2.0);  // the value in effect
     }

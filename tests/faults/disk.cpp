@@ -4,13 +4,15 @@
 #include <fstream>
 #include <functional>
 
+#include "compute/indexing.h"
+
 namespace echolux::faults {
 namespace {
 
 constexpr std::int64_t sector = 512;  // bytes that a disk writes atomically
 
 void put(Bytes& content, std::int64_t place, std::span<const std::byte> bytes) {
-    const std::size_t end = static_cast<std::size_t>(place) + bytes.size();
+    const std::size_t end = index(place) + bytes.size();
     if (content.size() < end) content.resize(end);
     std::ranges::copy(bytes, content.begin() + place);
 }
@@ -19,11 +21,10 @@ void put(Bytes& content, std::int64_t place, std::span<const std::byte> bytes) {
 // sector.
 void put_torn(Bytes& content, const Step& step, std::mt19937_64& random) {
     const auto end = step.place + std::ssize(step.bytes);
-    if (random() % 2 == 0 && std::ssize(content) < end) content.resize(static_cast<std::size_t>(end));
+    if (random() % 2 == 0 && std::ssize(content) < end) content.resize(index(end));
     for (std::int64_t at = step.place; at < end;) {
         const std::int64_t next = std::min(end, (at / sector + 1) * sector);
-        const auto part = std::span(step.bytes)
-                              .subspan(static_cast<std::size_t>(at - step.place), static_cast<std::size_t>(next - at));
+        const auto part = std::span(step.bytes).subspan(index(at - step.place), index(next - at));
         if (random() % 2 == 0) put(content, at, part);
         at = next;
     }
@@ -70,7 +71,7 @@ void Disk::apply(const Step& step) {
             if (step.kind == Step::Kind::make) contents[step.node];
             break;
         case Step::Kind::write: put(contents[step.node], step.place, step.bytes); break;
-        case Step::Kind::resize: contents[step.node].resize(static_cast<std::size_t>(step.place)); break;
+        case Step::Kind::resize: contents[step.node].resize(index(step.place)); break;
         case Step::Kind::flush:
         case Step::Kind::failed_flush: break;
         case Step::Kind::rename:

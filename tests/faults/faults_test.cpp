@@ -15,6 +15,7 @@
 
 #include "allocations.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "watched.h"
 
 namespace echolux::faults {
@@ -68,7 +69,7 @@ class Faults : public testing::Test {
         Record record;
         Ending ending;
         ending.problem = watched.run(scratch_.work(), fault, record);
-        const auto at = static_cast<std::size_t>(fault.at);
+        const auto at = index(fault.at);
         if (at >= record.calls.size()) return {};  // the run took another path
         const Call call = record.calls[at];
         ending.may_leave_rests = fault.for_good || call == Call::remove || call == Call::open || call == Call::close;

@@ -6,6 +6,7 @@
 #include "app/jobs/convert_job.h"
 #include "app/jobs/jobs.h"
 #include "app/jobs/reconstruct_job.h"
+#include "compute/indexing.h"
 #include "engine/build.h"
 #include "engine/io/image_format.h"
 #include "engine/io/volume_file.h"
@@ -130,7 +131,7 @@ class ConvertResult : public ResultJob {
         volume.grid.a_scans = 70;  // two OME-Zarr chunks
         volume.grid.b_scans = 3;
         volume.grid.type = VoxelType::u8;
-        volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+        volume.voxels.resize(index(volume.grid.bytes()));
         std::mt19937 random(static_cast<unsigned>(seed));
         for (std::byte& voxel : volume.voxels) voxel = static_cast<std::byte>(random());
         write_volume(folder / "input.nrrd", volume);

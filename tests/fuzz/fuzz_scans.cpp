@@ -1,4 +1,5 @@
 // Descriptions of spectra: scan and session TOML, self-describing raw files, recordings, calibration, guesses.
+#include "compute/indexing.h"
 #include "engine/io/number_file.h"
 #include "engine/io/png_file.h"
 #include "engine/io/raw_guess.h"
@@ -14,7 +15,7 @@ void read_scan_toml(Bytes bytes) {
     file_with("x.raw", spectra);
     const Scan scan = open_scan(file_with("x.toml", bytes));
     SpectraReader reader(scan);
-    std::vector<std::byte> b_scan(static_cast<std::size_t>(reader.bytes_per_b_scan()));
+    std::vector<std::byte> b_scan(index(reader.bytes_per_b_scan()));
     reader.read(0, 0, 1, b_scan);
 }
 
@@ -23,7 +24,7 @@ void read_scan(const std::filesystem::path& path) {
     SpectraReader reader(scan);
     constexpr std::int64_t max_bytes = 1 << 24;
     if (reader.bytes_per_b_scan() > max_bytes) return;
-    std::vector<std::byte> b_scan(static_cast<std::size_t>(reader.bytes_per_b_scan()));
+    std::vector<std::byte> b_scan(index(reader.bytes_per_b_scan()));
     reader.read(0, scan.geometry.b_scans - 1, 1, b_scan);
 }
 

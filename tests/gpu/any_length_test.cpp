@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "compute/indexing.h"
 #include "tests/gpu/gpu_run.h"
 
 namespace echolux {
@@ -150,7 +151,7 @@ const auto changes = testing::Values(
     Change{"stored_background",
            [](auto& s) {
                s.recipe.background = Background::stored;
-               s.calibration.background.assign(static_cast<std::size_t>(s.geometry.samples), 30000.25);
+               s.calibration.background.assign(index(s.geometry.samples), 30000.25);
            }},
     Change{"linear", [](auto& s) { s.recipe.resample = Resample::linear; }},
     Change{"not_resampled", [](auto& s) { s.recipe.resample = Resample::none; }},

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "compute/cuda/transform.h"
+#include "compute/indexing.h"
 
 namespace echolux::cuda {
 namespace {
@@ -64,7 +65,7 @@ TEST_P(Twiddles, ArePowersInOrderOfKernel) {
     ASSERT_EQ(std::ssize(table), twiddle_rows(radix) * length);
     for (int row = 0; row < twiddle_rows(radix); ++row) {
         for (int k = 0; k < length; ++k) {
-            const float2 found = table[static_cast<std::size_t>(row * length + k)];
+            const float2 found = table[index(row * length + k)];
             const auto wanted = turned(static_cast<double>(k * powers[row]) / (length * radix));
             EXPECT_NEAR(found.x, wanted.real(), 1e-7);
             EXPECT_NEAR(found.y, wanted.imag(), 1e-7);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "compute/indexing.h"
 #include "echolux/echolux.hpp"
 #include "tests/gpu/copy_recorder.h"
 #include "tests/gpu/gpu_run.h"
@@ -52,7 +53,7 @@ class CallerStreams : public GpuTest {
         };
         work_.emplace(*scan_, device());
         spectra_ = moving_reflectors(samples, a_scans * b_scans);
-        voxel_bytes_ = static_cast<std::size_t>(work_->grid().bytes);
+        voxel_bytes_ = index(work_->grid().bytes);
         from_.emplace(spectra_bytes);
         to_.emplace(voxel_bytes_);
         pinned_ = block_memory(static_cast<std::int64_t>(spectra_bytes));

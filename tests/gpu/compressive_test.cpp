@@ -2,6 +2,7 @@
 // that follow from the arithmetic, and must satisfy the requirements for every backend on the scenes of
 // tests/oracle/compressive_test.cpp.
 #include "compute/cpu/sparse.h"
+#include "compute/indexing.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/sensed_scene.h"
 
@@ -287,7 +288,7 @@ TEST_F(CompressiveOnGpu, LineHasSameBitsAtAnyPlace) {
                 EXPECT_TRUE(same_bits(field(spectra, block, 3), all)) << block << ", transform " << int(transform);
             }
             std::vector<float> broken = spectra;
-            broken[static_cast<std::size_t>(2 * n + 5)] = std::numeric_limits<float>::quiet_NaN();
+            broken[index(2 * n + 5)] = std::numeric_limits<float>::quiet_NaN();
             std::fill_n(broken.begin() + 3 * n, n, std::numeric_limits<float>::quiet_NaN());
             const Field beside = field(broken, b_scans, 2);
             EXPECT_EQ(std::memcmp(beside.data(), all.data(), 2 * n / 2 * sizeof(all[0])), 0);

@@ -74,7 +74,7 @@ void plan_cuda_fault(std::int64_t at, CudaFault fault) {
 CudaFaultsSeen seen_cuda_faults() {
     const std::scoped_lock lock(faults().mutex);
     CudaFaultsSeen seen = faults().seen;
-    seen.alive = static_cast<std::int64_t>(faults().alive.size());
+    seen.alive = std::ssize(faults().alive);
     return seen;
 }
 

@@ -1,5 +1,6 @@
 // Full range on the GPU. It must meet the same truths as the CPU, on chip and in passes, and agree with the CPU for
 // many lengths, precisions and recipes. A line has the same bits wherever it is.
+#include "compute/indexing.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/full_range_truths.h"
 
@@ -169,14 +170,14 @@ TEST_F(FullRangeOnGpu, LineHasSameBitsAtAnyPlace) {
     ReconstructionSpec spec = two_sided_spec(samples, lines, 1);
     spec.recipe.background = Background::none;
     std::vector<std::uint16_t> spectra = two_sided_spectra(samples, 1);
-    spectra.resize(static_cast<std::size_t>(samples * lines));
+    spectra.resize(index(samples * lines));
     for (std::int64_t line = 1; line < lines; ++line) {
         std::copy_n(spectra.begin(), samples, spectra.begin() + line * samples);
     }
     for (const bool fused : {true, false}) {
         const Field all = field(spec, spectra, on_gpu(fused));
         const std::size_t depth = samples;
-        for (std::size_t line = 1; line < static_cast<std::size_t>(lines); ++line) {
+        for (std::size_t line = 1; line < index(lines); ++line) {
             ASSERT_EQ(std::memcmp(all.data(), all.data() + line * depth, depth * sizeof(all[0])), 0) << line;
         }
     }

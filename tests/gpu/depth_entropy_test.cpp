@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "compute/calibrate/dispersion_search.h"
+#include "compute/indexing.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/instrument.h"
 
@@ -58,9 +59,8 @@ TEST_F(EntropyOnGpu, MatchesCpu) {
         ASSERT_EQ(found.size(), expected.size());
         for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5) << points << " " << i;
         for (const std::int64_t i : {std::int64_t{0}, trials / 2, trials - 1}) {
-            const auto alone = gpu->of(
-                std::span(turns).subspan(static_cast<std::size_t>(i * points), static_cast<std::size_t>(points)));
-            EXPECT_EQ(alone.front(), found[static_cast<std::size_t>(i)]) << "a trial alone is the same";
+            const auto alone = gpu->of(std::span(turns).subspan(index(i * points), index(points)));
+            EXPECT_EQ(alone.front(), found[index(i)]) << "a trial alone is the same";
         }
     }
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "compute/cuda/transform.h"
+#include "compute/indexing.h"
 #include "tests/gpu/fast_run.h"
 
 namespace echolux {
@@ -48,7 +49,7 @@ const Change changes[] = {
     {"stored",
      [](ReconstructionSpec& spec) {
          spec.recipe.background = Background::stored;
-         spec.calibration.background.assign(static_cast<std::size_t>(spec.geometry.samples), 2187.3);
+         spec.calibration.background.assign(index(spec.geometry.samples), 2187.3);
      }},
     {"no_background_no_window",
      [](ReconstructionSpec& spec) {
@@ -151,7 +152,7 @@ TEST_F(FastLimits, SaturatedSpectraStayFinite) {
         spec.recipe.window = Window::rect;
         spec.recipe.a2_rad = 0;
         spec.calibration.k_polynomial = {0, static_cast<double>(samples - 1)};
-        std::vector<std::uint16_t> spectra(static_cast<std::size_t>(samples * 36));
+        std::vector<std::uint16_t> spectra(index(samples * 36));
         for (std::size_t i = 0; i < spectra.size(); ++i) spectra[i] = i % 2 == 0 ? 65535 : 65535 * (i / 64 % 2);
         EXPECT_LE(error_of(spec, bytes_of_lines(spectra)), max_error);
     }

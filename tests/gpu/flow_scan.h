@@ -11,6 +11,7 @@
 
 #include "compute/error.h"
 #include "compute/flow/flow_tables.h"
+#include "compute/indexing.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/flow_run.h"
 
@@ -136,8 +137,8 @@ inline std::vector<std::uint16_t> drifting_reflectors(const ReconstructionSpec& 
     std::mt19937 random(7);
     std::normal_distribution<double> normal;
     std::vector<std::uint16_t> spectra;
-    spectra.reserve(static_cast<std::size_t>(lines * scan.samples));
-    std::vector<double> line(static_cast<std::size_t>(scan.samples));
+    spectra.reserve(index(lines * scan.samples));
+    std::vector<double> line(index(scan.samples));
     for (std::int64_t l = 0; l < lines; ++l) {
         for (double& sample : line) sample = 2000 + 10 * normal(random);
         for (int r = 0; r < reflectors; ++r) {
@@ -164,7 +165,7 @@ inline std::int64_t frame_bytes(const ReconstructionSpec& spec) {
 inline std::vector<std::byte> laid_out(const ReconstructionSpec& spec, std::span<const std::byte> frames,
                                        const FrameLayout& layout) {
     const std::int64_t bytes = frame_bytes(spec), count = std::ssize(frames) / bytes;
-    std::vector<std::byte> block(static_cast<std::size_t>(frame_offset(layout, count, bytes)), std::byte{0xa5});
+    std::vector<std::byte> block(index(frame_offset(layout, count, bytes)), std::byte{0xa5});
     for (std::int64_t f = 0; f < count; ++f) {
         std::copy_n(frames.begin() + f * bytes, bytes, block.begin() + frame_offset(layout, f, bytes));
     }
@@ -176,10 +177,8 @@ inline void run_blocks(Reconstructor& reconstructor, const ReconstructionSpec& s
     std::vector<Completion> completions;
     for (std::int64_t first = 0; first < spec.geometry.b_scans; first += run.block_b_scans) {
         const std::int64_t count = std::min(run.block_b_scans, spec.geometry.b_scans - first);
-        const auto part = laid_out(spec,
-                                   spectra.subspan(static_cast<std::size_t>(first * b_scan_bytes(spec)),
-                                                   static_cast<std::size_t>(count * b_scan_bytes(spec))),
-                                   layout);
+        const auto part = laid_out(
+            spec, spectra.subspan(index(first * b_scan_bytes(spec)), index(count * b_scan_bytes(spec))), layout);
         Block block = held_block(part, run.from, first, count);
         block.frames = layout;
         completions.push_back(reconstructor.submit(block, places));
@@ -201,8 +200,8 @@ inline FlowScan flow_scan(ReconstructionSpec spec, std::span<const std::byte> sp
     const VolumeGrid& grid = reconstructor->grid();
     const VolumeGrid& flow_grid = *reconstructor->flow_grid();
     FlowScan scan;
-    scan.structure.resize(static_cast<std::size_t>(grid.bytes()));
-    scan.flow.resize(static_cast<std::size_t>(flow_grid.voxels()), 0xcdcd);
+    scan.structure.resize(index(grid.bytes()));
+    scan.flow.resize(index(flow_grid.voxels()), 0xcdcd);
     run_blocks(*reconstructor, spec, spectra, run, {place_of(scan.structure, grid), place_of(scan.flow, flow_grid)},
                layout);
     return scan;
@@ -212,7 +211,7 @@ inline std::vector<std::byte> structure_scan(ReconstructionSpec spec, std::span<
                                              const GpuRun& run) {
     spec.block_b_scans = run.block_b_scans;
     const auto reconstructor = make_reconstructor(spec, run.choice);
-    std::vector<std::byte> voxels(static_cast<std::size_t>(reconstructor->grid().bytes()));
+    std::vector<std::byte> voxels(index(reconstructor->grid().bytes()));
     run_blocks(*reconstructor, spec, spectra, run, place_of(voxels, reconstructor->grid()));
     return voxels;
 }

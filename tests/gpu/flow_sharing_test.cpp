@@ -1,5 +1,6 @@
 // Structure and flow of a time point in two Vulkan textures, written by CUDA and published together: each holds the
 // voxels of plain memory, for each way of sharing.
+#include "compute/indexing.h"
 #include "flow_scan.h"
 #include "shared_slots.h"
 
@@ -23,9 +24,9 @@ TEST_F(Sharing, WritesFlowBesideStructure) {
             for (std::int64_t volume = 0; volume < 6; ++volume) {  // uses each slot more than once
                 for (std::int64_t first = 0; first < spec.geometry.b_scans; first += 2) {
                     const std::int64_t count = std::min<std::int64_t>(2, spec.geometry.b_scans - first);
-                    Block block = held_block(bytes.subspan(static_cast<std::size_t>(first * b_scan_bytes(spec)),
-                                                           static_cast<std::size_t>(count * b_scan_bytes(spec))),
-                                             MemoryKind::pinned, first, count);
+                    Block block =
+                        held_block(bytes.subspan(index(first * b_scan_bytes(spec)), index(count * b_scan_bytes(spec))),
+                                   MemoryKind::pinned, first, count);
                     block.volume = volume;
                     ASSERT_TRUE(seen.path->feed(block));
                 }

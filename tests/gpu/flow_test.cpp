@@ -1,6 +1,7 @@
 // Flow on the GPU. It must meet the truths and vectors of the CPU, and agree with the CPU on every path through the
 // kernels. The bits do not depend on block size, number of streams or kind of memory, and flow does not change the
 // structure.
+#include "compute/indexing.h"
 #include "tests/gpu/flow_scan.h"
 #include "tests/oracle/angiography_truths.h"
 #include "tests/oracle/flow_doppler_truths.h"
@@ -144,7 +145,7 @@ TEST_F(FlowOnGpu, WeakReflectorBesideStrongOneKeepsPhase) {
     for (int r = 0; r < 2; ++r) {
         double worst = 0;
         for (std::int64_t line = 0; line < lines; ++line) {
-            const auto at = static_cast<std::size_t>(line * depth + bins[r] - spec.recipe.depth_begin);
+            const auto at = index(line * depth + bins[r] - spec.recipe.depth_begin);
             const auto phase = [](std::uint16_t code) {
                 return std::atan2(static_cast<std::int8_t>(code >> 8), static_cast<std::int8_t>(code & 0xff));
             };
@@ -169,8 +170,8 @@ TEST_F(FlowOnGpu, WritesToEveryKindOfPlace) {
     }();
     const VolumeGrid& structure = reconstructor->grid();
     const VolumeGrid& flow = *reconstructor->flow_grid();
-    const OnDevice structure_memory(static_cast<std::size_t>(structure.bytes()));
-    const OnDevice flow_memory(static_cast<std::size_t>(flow.bytes()));
+    const OnDevice structure_memory(index(structure.bytes()));
+    const OnDevice flow_memory(index(flow.bytes()));
     const auto on_device = [](const VolumeGrid& grid, const OnDevice& memory) {
         const std::int64_t line = grid.depth * bytes_of(grid.type);
         return Place{PlaceKind::device_linear, memory.data(), 0, line, grid.a_scans * line};
@@ -192,9 +193,9 @@ TEST_F(FlowOnGpu, IsRejectedWithoutPlan) {
     spec.flow = {};
     const auto spectra = drifting_reflectors(spec);
     const auto reconstructor = make_reconstructor(spec, {.backend = Backend::cuda});
-    std::vector<std::byte> voxels(static_cast<std::size_t>(reconstructor->grid().bytes()));
+    std::vector<std::byte> voxels(index(reconstructor->grid().bytes()));
     const Place place = place_of(voxels, reconstructor->grid());
-    const auto bytes = bytes_of_lines(spectra).first(static_cast<std::size_t>(b_scan_bytes(spec)));
+    const auto bytes = bytes_of_lines(spectra).first(index(b_scan_bytes(spec)));
     EXPECT_THROW(reconstructor->submit(block_of(bytes, 0, 1), {place, place}), Error);
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "compute/backend.h"
+#include "compute/indexing.h"
 #include "compute/place.h"
 #include "tests/oracle/chain.h"
 
@@ -59,13 +60,13 @@ inline Block held_block(std::span<const std::byte> spectra, MemoryKind kind, std
     Block block = block_of(spectra, first, b_scans);
     if (kind == MemoryKind::device) {
         const auto memory = std::make_shared<OnDevice>(spectra.size());
-        copy_memory(memory->data(), spectra.data(), static_cast<std::int64_t>(spectra.size()));  // and waits
+        copy_memory(memory->data(), spectra.data(), std::ssize(spectra));  // and waits
         block.data = memory->data();
         block.memory = kind;
         block.keeper = memory;
         return block;
     }
-    const BlockMemory memory = block_memory(static_cast<std::int64_t>(spectra.size()), kind);
+    const BlockMemory memory = block_memory(std::ssize(spectra), kind);
     std::memcpy(memory.data, spectra.data(), spectra.size());
     block.data = memory.data;
     block.memory = memory.kind;
@@ -82,9 +83,8 @@ inline void run_scan(Reconstructor& reconstructor, const ReconstructionSpec& spe
     for (std::int64_t volume = 0; volume < spec.geometry.volumes; ++volume) {
         for (std::int64_t first = 0; first < spec.geometry.b_scans; first += run.block_b_scans) {
             const std::int64_t count = std::min(run.block_b_scans, spec.geometry.b_scans - first);
-            const auto begin = static_cast<std::size_t>((volume * spec.geometry.b_scans + first) * b_scan_bytes(spec));
-            Block block = held_block(spectra.subspan(begin, static_cast<std::size_t>(count * b_scan_bytes(spec))),
-                                     run.from, first, count);
+            const auto begin = index((volume * spec.geometry.b_scans + first) * b_scan_bytes(spec));
+            Block block = held_block(spectra.subspan(begin, index(count * b_scan_bytes(spec))), run.from, first, count);
             block.volume = volume;
             block.sequence = sequence++;
             completions.push_back(reconstructor.submit(block, place));
@@ -100,7 +100,7 @@ std::vector<Voxel> voxels_of(ReconstructionSpec spec, std::span<const std::byte>
     spec.block_b_scans = run.block_b_scans;
     const auto reconstructor = make_reconstructor(spec, run.choice);
     const std::int64_t bytes = reconstructor->grid().bytes();
-    std::vector<Voxel> voxels(static_cast<std::size_t>(spec.geometry.volumes * bytes) / sizeof(Voxel));
+    std::vector<Voxel> voxels(index(spec.geometry.volumes * bytes) / sizeof(Voxel));
     run_scan(*reconstructor, spec, spectra, run, place_of(voxels, reconstructor->grid()), bytes);
     return voxels;
 }
@@ -109,14 +109,14 @@ std::vector<Voxel> voxels_of(ReconstructionSpec spec, std::span<const std::byte>
 inline std::vector<std::uint16_t> moving_reflectors(std::int64_t samples, std::int64_t lines, unsigned seed = 5) {
     std::mt19937 random(seed);
     std::uniform_real_distribution<float> uniform(0, 1);
-    std::vector<std::uint16_t> spectra(static_cast<std::size_t>(samples * lines));
+    std::vector<std::uint16_t> spectra(index(samples * lines));
     for (std::int64_t line = 0; line < lines; ++line) {
         const float depth = 0.05f + 0.35f * uniform(random), phase = 6.28f * uniform(random);
         for (std::int64_t p = 0; p < samples; ++p) {
             const float x = static_cast<float>(p) / static_cast<float>(samples);
             const float fringe = std::cos(6.2831853f * depth * static_cast<float>(p) + phase);
             const float value = 2000 + 1500 * x * (1 - x) * (1 + 0.5f * fringe) + 40 * (uniform(random) - 0.5f);
-            spectra[static_cast<std::size_t>(line * samples + p)] = static_cast<std::uint16_t>(value);
+            spectra[index(line * samples + p)] = static_cast<std::uint16_t>(value);
         }
     }
     return spectra;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/place.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/find_surfaces.h"
@@ -55,7 +56,7 @@ void expect_same_labels(const Size3& size, bool has_gaps) {
     if (has_gaps) leave_gaps(scene);
     CoarseLayers coarse;
     coarse.floor = 0.003;
-    coarse.has_signal.assign(static_cast<std::size_t>(scene.lines()), 1);
+    coarse.has_signal.assign(index(scene.lines()), 1);
     for (std::size_t line = 9; line < coarse.has_signal.size(); line += 23) coarse.has_signal[line] = 0;
     const auto cpu = boundary_search_on_cpu(scene.intensity, size, coarse);
     const auto gpu = boundary_search_on_gpu(
@@ -144,7 +145,7 @@ TEST_F(LayersOnGpu, SurfacesOfOtherRecipesMatchCpu) {
 // A pit that takes several passes, and layers that contain others which are not searched for.
 TEST_F(LayersOnGpu, SteepSurfacesAndMixedLayersMatchCpu) {
     LayeredScene steep{{256, 64, 48}, {}, {}};
-    std::vector<float> pit, below(static_cast<std::size_t>(steep.lines()), 190.5f);
+    std::vector<float> pit, below(index(steep.lines()), 190.5f);
     for (std::int64_t line = 0; line < steep.lines(); ++line) {
         const double a = static_cast<double>(line % 64) - 31.5, b = static_cast<double>(line / 64) - 23.5;
         pit.push_back(static_cast<float>(70 + 75 * std::exp(-(a * a + b * b) / (2 * 11 * 11))));

@@ -1,5 +1,6 @@
 // Missing blocks on a GPU: the same voxels as on the CPU, in host and device memory, and the same running background
 // afterwards.
+#include "compute/indexing.h"
 #include "tests/gpu/flow_scan.h"
 
 namespace echolux {
@@ -20,17 +21,15 @@ class GpuMissing : public GpuTest, public testing::WithParamInterface<VoxelType>
     std::vector<std::byte> voxels(Backend backend, PlaceKind kind, std::int64_t missing) const {
         const auto reconstructor = make_reconstructor(spec, {.backend = backend});
         const VolumeGrid grid = reconstructor->grid(), flow = reconstructor->flow_grid().value();
-        std::vector<std::byte> found(static_cast<std::size_t>(grid.bytes() + flow.bytes()));
+        std::vector<std::byte> found(index(grid.bytes() + flow.bytes()));
         const OnDevice memory(found.size());
         std::byte* const begin = kind == PlaceKind::device_linear ? memory.data() : found.data();
         const Places places(packed_place(begin, grid, 0, kind), packed_place(begin + grid.bytes(), flow, 0, kind));
         std::vector<Completion> completions;
         for (std::int64_t first = 0; first < spec.geometry.b_scans; first += spec.block_b_scans) {
             const std::int64_t bytes = b_scan_bytes(spec) * spec.block_b_scans;
-            Block block =
-                held_block(bytes_of_lines(spectra).subspan(static_cast<std::size_t>(first * b_scan_bytes(spec)),
-                                                           static_cast<std::size_t>(bytes)),
-                           MemoryKind::host, first, spec.block_b_scans);
+            Block block = held_block(bytes_of_lines(spectra).subspan(index(first * b_scan_bytes(spec)), index(bytes)),
+                                     MemoryKind::host, first, spec.block_b_scans);
             if (first == missing) {
                 block = {};
                 block.first_b_scan = first;
@@ -40,16 +39,14 @@ class GpuMissing : public GpuTest, public testing::WithParamInterface<VoxelType>
             completions.push_back(reconstructor->submit(block, places));
         }
         for (const Completion completion : completions) reconstructor->wait(completion);
-        if (kind == PlaceKind::device_linear)
-            copy_memory(found.data(), memory.data(), static_cast<std::int64_t>(found.size()));
+        if (kind == PlaceKind::device_linear) copy_memory(found.data(), memory.data(), std::ssize(found));
         return found;
     }
 
     // Returns the missing B-scans.
     std::span<const std::byte> part(const std::vector<std::byte>& all, std::int64_t first) const {
         const std::int64_t bytes = planned_grid(spec).b_scan_bytes();
-        return std::span(all).subspan(static_cast<std::size_t>(first * bytes),
-                                      static_cast<std::size_t>(spec.block_b_scans * bytes));
+        return std::span(all).subspan(index(first * bytes), index(spec.block_b_scans * bytes));
     }
 
     ReconstructionSpec spec = flow_scan_spec();

@@ -1,5 +1,6 @@
 // The stages of lengths that are products of small primes, tested on the host without a GPU.
 #include "compute/cuda/transform.h"
+#include "compute/indexing.h"
 
 #include <gtest/gtest.h>
 
@@ -28,25 +29,24 @@ Complex turned(double turn) {
 
 // Follows the kernel in double; butterflies are computed by definition.
 std::vector<Complex> transformed(const MixedRadix& length, const std::vector<Complex>& line) {
-    std::vector<Complex> exchange(static_cast<std::size_t>(length.exchange_points)), bins(line.size());
+    std::vector<Complex> exchange(index(length.exchange_points)), bins(line.size());
     for (int s = 0; s < length.stages; ++s) {
         const MixedStage& stage = length.stage[s];
         for (int u = 0; u < stage.butterflies; ++u) {
             const int bin = s == 0 ? 0 : quotient(u, stage.turns[0].reciprocal), place = place_of(stage, s, u);
             std::vector<Complex> operands;
             for (int i = 0; i < stage.radix; ++i) {
-                const auto from =
-                    static_cast<std::size_t>(s == 0 ? u + i * stage.butterflies : place + i * stage.stride);
+                const auto from = index(s == 0 ? u + i * stage.butterflies : place + i * stage.stride);
                 operands.push_back((s == 0 ? line : exchange).at(from) *
                                    turned(static_cast<double>(bin * i) / (stage.length * stage.radix)));
             }
             for (int k = 0; k < stage.radix; ++k) {
                 Complex sum;
                 for (int i = 0; i < stage.radix; ++i) {
-                    sum += operands[static_cast<std::size_t>(i)] * turned(static_cast<double>(i * k) / stage.radix);
+                    sum += operands[index(i)] * turned(static_cast<double>(i * k) / stage.radix);
                 }
-                exchange.at(static_cast<std::size_t>(place + k * stage.stride)) = sum;
-                if (s + 1 == length.stages) bins.at(static_cast<std::size_t>(u + k * stage.butterflies)) = sum;
+                exchange.at(index(place + k * stage.stride)) = sum;
+                if (s + 1 == length.stages) bins.at(index(u + k * stage.butterflies)) = sum;
             }
         }
     }
@@ -66,9 +66,9 @@ TEST(MixedRadix, IsDiscreteFourierTransform) {
         for (int k = 0; k < n; k += 1 + n / 50) {
             Complex wanted;
             for (int i = 0; i < n; ++i) {
-                wanted += line[static_cast<std::size_t>(i)] * turned(static_cast<double>(i) * k / n);
+                wanted += line[index(i)] * turned(static_cast<double>(i) * k / n);
             }
-            worst = std::max(worst, std::abs(bins[static_cast<std::size_t>(k)] - wanted));
+            worst = std::max(worst, std::abs(bins[index(k)] - wanted));
         }
         EXPECT_LT(worst, 1e-9) << n;
     }
@@ -93,10 +93,10 @@ TEST(MixedRadix, ButterfliesOfStageHaveSeparatePlaces) {
         if (!length) continue;
         for (int s = 0; s < length->stages; ++s) {
             const MixedStage& stage = length->stage[s];
-            std::vector<bool> taken(static_cast<std::size_t>(length->exchange_points));
+            std::vector<bool> taken(index(length->exchange_points));
             for (int u = 0; u < stage.butterflies; ++u) {
                 for (int i = 0; i < stage.radix; ++i) {
-                    const auto place = static_cast<std::size_t>(place_of(stage, s, u) + i * stage.stride);
+                    const auto place = index(place_of(stage, s, u) + i * stage.stride);
                     ASSERT_LT(place, taken.size()) << n;
                     ASSERT_FALSE(taken[place]) << n;
                     taken[place] = true;

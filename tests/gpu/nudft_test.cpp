@@ -2,6 +2,7 @@
 // operands with eleven significant bits and no larger. A line has the same bits wherever it is.
 #include <cmath>
 
+#include "compute/indexing.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/vectors.h"
 
@@ -73,14 +74,14 @@ bool same_bits(const Field& a, const Field& b) {
 TEST_F(ExactTransformOnGpu, FewCodesAreOffByOne) {
     std::mt19937 random(11);
     std::uniform_real_distribution<float> uniform(0, 1);
-    std::vector<std::uint16_t> spectra(static_cast<std::size_t>(samples * lines));
+    std::vector<std::uint16_t> spectra(index(samples * lines));
     for (std::int64_t line = 0; line < lines; ++line) {
         const float depth = 0.05f + 0.35f * uniform(random), phase = 6.28f * uniform(random);
         for (std::int64_t p = 0; p < samples; ++p) {
             const float x = static_cast<float>(p) / samples;
             const float fringe = std::cos(6.2831853f * depth * static_cast<float>(p) + phase);
             const float value = 2000 + 1500 * x * (1 - x) * (1 + 0.2f * fringe) + 40 * (uniform(random) - 0.5f);
-            spectra[static_cast<std::size_t>(line * samples + p)] = static_cast<std::uint16_t>(value);
+            spectra[index(line * samples + p)] = static_cast<std::uint16_t>(value);
         }
     }
     spec.recipe.quantity = Quantity::db;
@@ -104,13 +105,13 @@ TEST_F(ExactTransformOnGpu, FewCodesAreOffByOne) {
 TEST_F(ExactTransformOnGpu, LineHasSameBitsAtAnyPlace) {
     spec.recipe.background = Background::none;
     std::vector<std::uint16_t> spectra = moving_reflectors(samples, 1);
-    spectra.resize(static_cast<std::size_t>(samples * lines));
+    spectra.resize(index(samples * lines));
     for (std::int64_t line = 1; line < lines; ++line) {
         std::copy_n(spectra.begin(), samples, spectra.begin() + line * samples);
     }
     const Field all = field(spectra, b_scans);
-    const auto depth = static_cast<std::size_t>(samples / 2);
-    for (std::size_t line = 1; line < static_cast<std::size_t>(lines); ++line) {
+    const auto depth = index(samples / 2);
+    for (std::size_t line = 1; line < index(lines); ++line) {
         ASSERT_EQ(std::memcmp(all.data(), all.data() + line * depth, depth * sizeof(all[0])), 0) << "line " << line;
     }
 }

@@ -4,6 +4,7 @@
 #include "compute/cuda/line_pairs.h"
 #include "compute/cuda/nufft.h"
 #include "compute/cuda/transform.h"
+#include "compute/indexing.h"
 #include "tests/oracle/nufft_truths.h"
 
 namespace echolux {
@@ -72,7 +73,7 @@ TEST(HalfLengthTransform, ShiftsLineByFractionsOfSample) {
         for (std::int64_t phase = 1; phase < upsample; ++phase) {
             std::vector<Complex> bins;
             for (std::size_t k = 0; k < 16; ++k) {
-                bins.push_back(combined(factors[static_cast<std::size_t>(16 * (phase - 1)) + k], half, k));
+                bins.push_back(combined(factors[index(16 * (phase - 1)) + k], half, k));
             }
             const auto shifted = transformed(bins, 1);
             for (std::size_t i = 0; i < 32; ++i) {
@@ -120,11 +121,11 @@ TEST_P(GridTaps, MatchCpu) {
     ASSERT_EQ(grid.points, SampledNoise::n);
     ASSERT_EQ(tables.grid, tables.real ? 2 * SampledNoise::n : SampledNoise::n) << "one side only where it is complex";
     ASSERT_EQ(tables.middle, tables.real ? 0 : SampledNoise::n / 4);
-    std::vector<Complex> expected(static_cast<std::size_t>(tables.grid)), found;
+    std::vector<Complex> expected(index(tables.grid)), found;
     for (std::size_t g = 0; g < expected.size(); ++g) {
         for (std::int32_t i = tables.spread.begin[g]; i < tables.spread.begin[g + 1]; ++i) {
-            const auto entry = static_cast<std::size_t>(i);
-            const auto p = static_cast<std::size_t>(tables.spread.samples[entry]);
+            const auto entry = index(i);
+            const auto p = index(tables.spread.samples[entry]);
             expected[g] += double{tables.spread.weights[entry]} * Complex(tables.weights[p]) * double{scene.noise[p]};
         }
     }
@@ -135,10 +136,10 @@ TEST_P(GridTaps, MatchCpu) {
     for (std::int64_t j = 0; j < grid.points; ++j) {
         Complex sum;
         for (std::int64_t m = 0; m < grid.taps; ++m) {
-            const std::int64_t p = grid.base[static_cast<std::size_t>(j)] + m;
+            const std::int64_t p = grid.base[index(j)] + m;
             ASSERT_LT(p, SampledNoise::n + grid.repeated);
-            const float2 weight = grid.weights[static_cast<std::size_t>(m * grid.points + j)];
-            sum += Complex(weight.x, weight.y) * double{scene.noise[static_cast<std::size_t>(p % SampledNoise::n)]};
+            const float2 weight = grid.weights[index(m * grid.points + j)];
+            sum += Complex(weight.x, weight.y) * double{scene.noise[index(p % SampledNoise::n)]};
         }
         if (!tables.real) found.push_back(sum);
         if (tables.real) found.insert(found.end(), {sum.real(), sum.imag()});
@@ -165,14 +166,14 @@ TEST(LinePairs, HaveEveryLineOnceAndOneBackground) {
          {Case{7, 0, 5}, Case{8, 4, 0}, Case{21, 7, 0}, Case{10, 7, 6}, Case{3, 7, 2}, Case{12, 1, 4}, Case{9, 5, 4},
           Case{1, 5, 4}, Case{1, 4, 3}, Case{1, 0, 0}}) {
         const cuda::LinePairs pairs(lines, {.frame_lines = frame_lines, .first_line = first_line});
-        std::vector<int> times(static_cast<std::size_t>(lines));
+        std::vector<int> times(index(lines));
         for (unsigned i = 0; i < pairs.count(); ++i) {
             const auto [a, b] = pairs.at(i);
             if (a < 0) continue;
             ASSERT_LT(b, lines);
-            ++times[static_cast<std::size_t>(a)];
+            ++times[index(a)];
             if (b == a) continue;
-            ++times[static_cast<std::size_t>(b)];
+            ++times[index(b)];
             if (frame_lines > 0) {
                 EXPECT_EQ((first_line + a) / frame_lines, (first_line + b) / frame_lines);
             }

@@ -3,6 +3,7 @@
 #include "compute/place.h"
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "tests/gpu/gpu_run.h"
 
 namespace echolux {
@@ -22,9 +23,9 @@ Stored stored(ReconstructionSpec spec, std::span<const std::byte> spectra, bool 
     const auto reconstructor = make_reconstructor(spec, {.backend = Backend::cuda, .fused = fused});
     const VolumeGrid grid = reconstructor->grid();
     const std::int64_t a_pitch = peaks_of(grid.depth, depths) * bytes_of(grid.type) + gap;
-    const auto peaks_bytes = static_cast<std::size_t>(a_pitch * grid.a_scans * grid.b_scans);
-    Stored found{std::vector<std::byte>(static_cast<std::size_t>(grid.bytes())), std::vector<std::byte>(peaks_bytes),
-                 grid, reconstructor->backend()};
+    const auto peaks_bytes = index(a_pitch * grid.a_scans * grid.b_scans);
+    Stored found{std::vector<std::byte>(index(grid.bytes())), std::vector<std::byte>(peaks_bytes), grid,
+                 reconstructor->backend()};
     const OnDevice voxels(found.voxels.size()), peaks(peaks_bytes);
     const bool on_device = kind == PlaceKind::device_linear;
     Places places(packed_place(on_device ? voxels.data() : found.voxels.data(), grid, 0, kind));
@@ -33,8 +34,7 @@ Stored stored(ReconstructionSpec spec, std::span<const std::byte> spectra, bool 
     std::vector<Completion> completions;
     for (std::int64_t first = 0; first < spec.geometry.b_scans; first += spec.block_b_scans) {
         const std::int64_t count = std::min(spec.block_b_scans, spec.geometry.b_scans - first);
-        Block block = held_block(spectra.subspan(static_cast<std::size_t>(first * b_scan_bytes(spec)),
-                                                 static_cast<std::size_t>(count * b_scan_bytes(spec))),
+        Block block = held_block(spectra.subspan(index(first * b_scan_bytes(spec)), index(count * b_scan_bytes(spec))),
                                  MemoryKind::host, first, count);
         block.sequence = static_cast<std::uint64_t>(completions.size());
         completions.push_back(reconstructor->submit(block, places));
@@ -56,7 +56,7 @@ void expect_peaks(const ReconstructionSpec& spec, std::span<const std::byte> spe
                 const Stored found = stored(spec, spectra, fused, depths, kind, gap);
                 const std::int64_t of_line = peaks_of(found.grid.depth, depths) * bytes_of(found.grid.type);
                 const std::int64_t count = found.grid.a_scans * found.grid.b_scans;
-                std::vector<std::byte> expected(static_cast<std::size_t>(of_line));
+                std::vector<std::byte> expected(index(of_line));
                 for (std::int64_t line = 0; line < count; ++line) {
                     store_peaks(found.grid.type, found.voxels.data() + line * found.grid.a_scan_bytes(),
                                 found.grid.depth, depths, expected.data());

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "app/live/volume_path.h"
+#include "compute/indexing.h"
 #include "gpu_run.h"
 #include "sharing.h"
 
@@ -63,7 +64,7 @@ TEST_F(PoisonedContext, DISABLED_Blocks) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     const PinnedSpectra spectra(spec, 0);
     const auto volume_by = [&](Reconstructor& by) {
-        std::vector<std::byte> voxels(static_cast<std::size_t>(by.grid().bytes()));
+        std::vector<std::byte> voxels(index(by.grid().bytes()));
         Place place{.kind = PlaceKind::host_linear, .data = voxels.data()};
         place.a_scan_bytes = by.grid().depth * bytes_of(by.grid().type);
         place.b_scan_bytes = by.grid().a_scans * place.a_scan_bytes;

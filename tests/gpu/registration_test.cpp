@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/place.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/unit/moving_speckle.h"
@@ -81,7 +82,7 @@ PowerVolume piece_of(std::int64_t rows, std::int64_t lines, std::int64_t slices,
     const std::int64_t all_rows = rows + room, all_lines = lines + room;
     std::mt19937 random(11);
     std::exponential_distribution<float> power(1);
-    std::vector<float> noise(static_cast<std::size_t>(all_rows * all_lines * slices));
+    std::vector<float> noise(index(all_rows * all_lines * slices));
     for (float& value : noise) value = power(random);
     PowerVolume piece{grid_of(rows, lines, slices), {}};
     for (std::int64_t b = 0; b < slices; ++b) {
@@ -91,7 +92,7 @@ PowerVolume piece_of(std::int64_t rows, std::int64_t lines, std::int64_t slices,
                 for (std::int64_t i = 0; i < 9; ++i) {
                     const std::int64_t at =
                         ((b * all_lines) + a + x + room / 2 + i / 3) * all_rows + d + z + room / 2 + i % 3;
-                    sum += noise[static_cast<std::size_t>(at)];
+                    sum += noise[index(at)];
                 }
                 piece.power.push_back(sum);
             }
@@ -176,7 +177,7 @@ void expect_same_mean(const std::vector<PowerVolume>& volumes, const std::vector
     const std::int64_t voxels = volumes[0].grid.voxels();
     const BlockMemory there = device_memory(voxels * 4);
     gpu.write_on_gpu(reinterpret_cast<float*>(there.data));
-    std::vector<float> written(static_cast<std::size_t>(voxels));
+    std::vector<float> written(index(voxels));
     copy_memory(reinterpret_cast<std::byte*>(written.data()), there.data, voxels * 4);
     EXPECT_EQ(std::memcmp(written.data(), floats_of(on_the_gpu), written.size() * 4), 0);
     float brightest = 0;

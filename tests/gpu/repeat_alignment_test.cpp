@@ -5,6 +5,7 @@
 #include <numbers>
 #include <string>
 
+#include "compute/indexing.h"
 #include "compute/reason.h"
 #include "engine/validation/scenes.h"
 #include "tests/gpu/flow_scan.h"
@@ -22,7 +23,7 @@ RepeatsScene moving_scene() {
 // Real spectra, as sums of cosines, whose transform has the painted bins.
 std::vector<float> spectra_of(const RepeatsScene& scene, const std::vector<std::complex<float>>& bins) {
     const std::int64_t samples = 2 * scene.depth;
-    std::vector<std::complex<double>> turns(static_cast<std::size_t>(samples));
+    std::vector<std::complex<double>> turns(index(samples));
     for (std::size_t i = 0; i < turns.size(); ++i)
         turns[i] = std::polar(2.0, 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(samples));
     std::vector<float> spectra;
@@ -31,7 +32,7 @@ std::vector<float> spectra_of(const RepeatsScene& scene, const std::vector<std::
         for (std::int64_t n = 0; n < samples; ++n) {
             double sum = 0;
             for (std::int64_t z = 1; z < scene.depth; ++z) {
-                const std::complex<double> turn = turns[static_cast<std::size_t>(n * z % samples)];
+                const std::complex<double> turn = turns[index(n * z % samples)];
                 sum += std::real(std::complex<double>(line[z]) * turn);
             }
             spectra.push_back(static_cast<float>(sum));
@@ -48,10 +49,10 @@ struct AlignedFlow {
 AlignedFlow aligned_flow(ReconstructionSpec spec, const std::vector<float>& spectra, const GpuRun& run) {
     spec.block_b_scans = run.block_b_scans;
     const auto reconstructor = make_reconstructor(spec, run.choice);
-    std::vector<std::byte> structure(static_cast<std::size_t>(reconstructor->grid().bytes()));
+    std::vector<std::byte> structure(index(reconstructor->grid().bytes()));
     AlignedFlow found;
-    found.flow.resize(static_cast<std::size_t>(reconstructor->flow_grid()->voxels()), 0xcdcd);
-    found.reports.resize(static_cast<std::size_t>(spec.geometry.b_scans * spec.geometry.b_repeats));
+    found.flow.resize(index(reconstructor->flow_grid()->voxels()), 0xcdcd);
+    found.reports.resize(index(spec.geometry.b_scans * spec.geometry.b_repeats));
     Places places(place_of(structure, reconstructor->grid()), place_of(found.flow, *reconstructor->flow_grid()));
     places.repeats = RepeatReports{found.reports.data(), 0};
     run_blocks(*reconstructor, spec, std::as_bytes(std::span(spectra)), run, places);

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "tests/gpu/gpu_run.h"
 
 namespace echolux {
@@ -80,7 +81,7 @@ TEST_F(GpuRobustness, MappedHostMemoryIsNotDevicePlace) {
 TEST_F(GpuRobustness, RejectsUnsuitablePlacesAndBlocks) {
     const auto gpu = reconstructor();
     const VolumeGrid& grid = gpu->grid();
-    std::vector<float> voxels(static_cast<std::size_t>(grid.voxels()));
+    std::vector<float> voxels(index(grid.voxels()));
     const Place good = place_of(voxels, grid);
     const auto refused = [&](auto change) {
         Place place = good;
@@ -96,14 +97,14 @@ TEST_F(GpuRobustness, RejectsUnsuitablePlacesAndBlocks) {
     EXPECT_EQ(refused([](Place&, Block& b) { b.b_scans = 4; }), ErrorCode::bad_setting);
     EXPECT_EQ(refused([](Place&, Block& b) { b.bytes -= 1; }), ErrorCode::bad_setting);
     EXPECT_EQ(refused([](Place&, Block& b) { b.memory = MemoryKind::device; }), ErrorCode::bad_setting);
-    const OnDevice device(static_cast<std::size_t>(grid.bytes()));
+    const OnDevice device(index(grid.bytes()));
     EXPECT_EQ(refused([&](Place& p, Block&) { p.data = device.data(); }), ErrorCode::bad_setting);
     gpu->wait(gpu->submit(block(), good));
 }
 
 TEST_F(GpuRobustness, ReleasesBlocksAfterWork) {
     const auto gpu = reconstructor();
-    std::vector<float> voxels(static_cast<std::size_t>(gpu->grid().voxels()));
+    std::vector<float> voxels(index(gpu->grid().voxels()));
     std::vector<std::weak_ptr<const void>> keepers;
     Completion last;
     for (int i = 0; i < 20; ++i) {
@@ -120,7 +121,7 @@ TEST_F(GpuRobustness, ReleasesBlocksAfterWork) {
 // A source whose memory is all in use can submit nothing until some is released.
 TEST_F(GpuRobustness, ReleasesBlocksWithoutFurtherSubmit) {
     const auto gpu = reconstructor();
-    std::vector<float> voxels(static_cast<std::size_t>(gpu->grid().voxels()));
+    std::vector<float> voxels(index(gpu->grid().voxels()));
     std::vector<std::weak_ptr<const void>> keepers;
     for (int i = 0; i < 3; ++i) {
         const Block one = held_block(bytes_of_lines(spectra), MemoryKind::pinned, 0, 3);
@@ -146,7 +147,7 @@ TEST_F(GpuRobustness, SubmitAllocatesNoMemory) {
         const auto taken = [&] {
             const auto gpu = reconstructor(fused);
             const VolumeGrid& grid = gpu->grid();
-            const OnDevice volume(static_cast<std::size_t>(grid.bytes()));
+            const OnDevice volume(index(grid.bytes()));
             const Place place{PlaceKind::device_linear, volume.data(), 0, grid.depth * 4,
                               grid.a_scans * grid.depth * 4};
             const std::size_t free = free_bytes();
@@ -166,7 +167,7 @@ TEST_F(GpuRobustness, OutOfMemoryIsErrorOnly) {
     const BackendChoice choice{.backend = Backend::cuda};
     EXPECT_EQ(refusal([&] { make_reconstructor(huge, choice); }), ErrorCode::out_of_memory);
     const auto gpu = reconstructor();
-    std::vector<float> voxels(static_cast<std::size_t>(gpu->grid().voxels()));
+    std::vector<float> voxels(index(gpu->grid().voxels()));
     gpu->wait(gpu->submit(block(), place_of(voxels, gpu->grid())));
 }
 
@@ -179,7 +180,7 @@ TEST_F(GpuRobustness, RejectsMissingGpu) {
 TEST_F(GpuRobustness, SlowThousandCyclesLeakNoMemory) {
     const auto cycle = [&](int i) {
         const auto gpu = reconstructor(i % 2 == 0);
-        std::vector<float> voxels(static_cast<std::size_t>(gpu->grid().voxels()));
+        std::vector<float> voxels(index(gpu->grid().voxels()));
         gpu->wait(gpu->submit(block(), place_of(voxels, gpu->grid())));
         if (i % 3 == 0) gpu->submit(block(), place_of(voxels, gpu->grid()));  // never waited for
     };

@@ -1,6 +1,7 @@
 // Live volumes made by several GPUs in the textures of one: structure, flow and peaks have the bits of a single GPU,
 // for every kind of slot and every transfer path between GPUs, and a lost GPU is dropped. One GPU used as two is enough
 // for this, because the second copies its voxels as another GPU would.
+#include "compute/indexing.h"
 #include "flow_scan.h"
 #include "shared_slots.h"
 #include "tests/oracle/several.h"
@@ -77,8 +78,7 @@ class SeveralGpusLive : public Sharing {
                                                    static_cast<unsigned>(volume));
             for (std::int64_t first = 0; first < b_scans; first += spec.block_b_scans) {
                 const std::int64_t count = std::min(spec.block_b_scans, b_scans - first);
-                Block block = held_block(bytes_of_lines(spectra).subspan(static_cast<std::size_t>(first * bytes),
-                                                                         static_cast<std::size_t>(count * bytes)),
+                Block block = held_block(bytes_of_lines(spectra).subspan(index(first * bytes), index(count * bytes)),
                                          MemoryKind::pinned, first, count);
                 block.volume = volume;
                 EXPECT_TRUE(seen.path->feed(block));

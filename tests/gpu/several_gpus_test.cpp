@@ -1,6 +1,7 @@
 // Several GPUs give the bits of one, for every path through a block, any block size, and spectra on the host and on
 // each GPU. So do several reconstructors on one GPU, which need no second one.
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/place.h"
 #include "compute/several_devices.h"
 #include "tests/gpu/gpu_run.h"
@@ -62,15 +63,15 @@ class SeveralDevicesOfAKind : public GpuTest, public testing::WithParamInterface
         const auto all = over_devices(blocks, std::move(devices));
         const std::int64_t volumes = spec.geometry.volumes, structure = all->grid().bytes();
         const std::int64_t flow = all->flow_grid() ? all->flow_grid()->bytes() : 0;
-        std::vector<std::byte> made(static_cast<std::size_t>(volumes * (structure + flow)));
+        std::vector<std::byte> made(index(volumes * (structure + flow)));
         std::vector<Completion> completions;
         for (std::int64_t volume = 0; volume < volumes; ++volume) {
             Places places = place_in(made.data() + volume * structure, all->grid());
             if (flow > 0) places.flow = place_in(made.data() + volumes * structure + volume * flow, *all->flow_grid());
             for (std::int64_t first = 0; first < b_scans; first += block_b_scans) {
                 const std::int64_t count = std::min(block_b_scans, b_scans - first);
-                const auto begin = static_cast<std::size_t>((volume * b_scans + first) * b_scan_bytes(spec));
-                const auto bytes = static_cast<std::size_t>(count * b_scan_bytes(spec));
+                const auto begin = index((volume * b_scans + first) * b_scan_bytes(spec));
+                const auto bytes = index(count * b_scan_bytes(spec));
                 Block block = held_block(bytes_of_lines(spectra).subspan(begin, bytes), from, first, count);
                 block.volume = volume;
                 block.sequence = completions.size();
@@ -152,7 +153,7 @@ TEST_F(ResidentOnSeveralGpus, EachUsesSeparateMemory) {
         block.b_scans = 1;
         const Place place{PlaceKind::device_linear, made.data, 0, grid.depth, b_scan_voxels};
         both->wait(both->submit(block, place));
-        std::vector<std::byte> found(static_cast<std::size_t>(b_scan_voxels));
+        std::vector<std::byte> found(index(b_scan_voxels));
         copy_memory(found.data(), made.data + first * b_scan_voxels, b_scan_voxels);
         EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.begin() + first * b_scan_voxels)) << i;
         EXPECT_THROW(both->submit(block, place), Error);  // it is the other GPU's turn

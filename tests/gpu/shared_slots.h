@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "compute/cuda/transfers.h"
+#include "compute/indexing.h"
 #include "sharing.h"
 
 namespace echolux::test {
@@ -11,12 +12,12 @@ namespace echolux::test {
 // Reads the voxels of a shared texture or buffer through CUDA.
 inline std::vector<std::byte> voxels_at(const Place& place) {
     const auto& slot = *static_cast<const cuda::CudaSlot*>(place.data);
-    const auto line = static_cast<std::size_t>(slot.depth * bytes_of(slot.type));
-    const auto a_scans = static_cast<std::size_t>(slot.a_scans), b_scans = static_cast<std::size_t>(slot.b_scans);
+    const auto line = index(slot.depth * bytes_of(slot.type));
+    const auto a_scans = index(slot.a_scans), b_scans = index(slot.b_scans);
     std::vector<std::byte> voxels(line * a_scans * b_scans);
     cudaMemcpy3DParms copy{};
-    copy.extent = {static_cast<std::size_t>(slot.depth), a_scans, b_scans};
-    copy.dstPtr = make_cudaPitchedPtr(voxels.data(), line, static_cast<std::size_t>(slot.depth), a_scans);
+    copy.extent = {index(slot.depth), a_scans, b_scans};
+    copy.dstPtr = make_cudaPitchedPtr(voxels.data(), line, index(slot.depth), a_scans);
     copy.kind = cudaMemcpyDeviceToHost;
     if (slot.buffer != nullptr) {
         copy.extent.width = line;  // in bytes for copies between linear memory, in voxels if an array is involved

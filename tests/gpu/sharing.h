@@ -13,6 +13,7 @@
 
 #include "app/live/volume_path.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/place.h"
 #include "tests/render/small_scan.h"
 
@@ -46,7 +47,7 @@ struct PinnedSpectra {
     }
 
     Block block(const ReconstructionSpec& spec, std::int64_t volume, std::int64_t begin, std::int64_t end) const {
-        const std::span<const std::byte> bytes(memory.data, static_cast<std::size_t>(memory.bytes));
+        const std::span<const std::byte> bytes(memory.data, index(memory.bytes));
         Block part = block_of(spec, bytes, volume, begin, end, memory.kind);
         part.keeper = memory.keeper;
         return part;

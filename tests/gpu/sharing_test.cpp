@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "compute/indexing.h"
 #include "sharing.h"
 
 namespace echolux::test {
@@ -147,7 +148,7 @@ Drawn draw_while_feeding(const VolumePathOptions& options, int streams, BackendC
     std::jthread feeder([&](const std::stop_token& enough) {
         while (!enough.stop_requested() && fed < max_volumes) {
             const std::int64_t volume = ++fed;
-            feed(path, spec, spectra[static_cast<std::size_t>(volume % 2)], volume);
+            feed(path, spec, spectra[index(volume % 2)], volume);
         }
         path.finish();
     });
@@ -158,8 +159,8 @@ Drawn draw_while_feeding(const VolumePathOptions& options, int streams, BackendC
         if (!picture) continue;
         EXPECT_GE(picture->stamp.volume, last);
         last = picture->stamp.volume;
-        const auto parity = static_cast<std::size_t>(last % 2);
-        const auto batches = static_cast<std::size_t>(picture->filled_to / spec.block_b_scans);
+        const auto parity = index(last % 2);
+        const auto batches = index(picture->filled_to / spec.block_b_scans);
         ++drawn.pictures;
         drawn.wrong += path.read(*picture).pixels == expected[parity][batches] ? 0 : 1;
     }

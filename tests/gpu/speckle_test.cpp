@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/speckle/speckle_filter.h"
 #include "tests/gpu/gpu_run.h"
 
@@ -17,7 +18,7 @@ const BackendChoice on_gpu{.backend = Backend::cuda}, on_cpu{.backend = Backend:
 std::vector<float> speckle_of(const Size3& size, unsigned seed = 3) {
     std::mt19937 random(seed);
     std::exponential_distribution<float> speckle(1);
-    std::vector<float> power(static_cast<std::size_t>(size[0] * size[1] * size[2]));
+    std::vector<float> power(index(size[0] * size[1] * size[2]));
     for (std::size_t i = 0; i < power.size(); ++i) {
         const auto z = static_cast<std::int64_t>(i) % size[0];
         power[i] = i % 97 == 5 ? 0 : speckle(random) * (z * 3 / size[0] == 1 ? 30.0f : 0.4f);
@@ -85,7 +86,7 @@ TEST_F(SpeckleOnGpu, NonLocalMeansOfAnyPatchMatchCpu) {
     expect_same({90, 80, 7}, non_local(29, 7, 3, 0.2), "29x29x7 patch 3");
     SilentProgress silent;
     const Size3 size{40, 30, 4};
-    std::vector<float> power(static_cast<std::size_t>(size[0] * size[1] * size[2]));
+    std::vector<float> power(index(size[0] * size[1] * size[2]));
     for (std::size_t i = 0; i < power.size(); i += 211) power[i] = 1 + static_cast<float>(i % 7);
     const SpeckleFilter filter = non_local(7, 3, 3, 0.2);
     expect_close(filtered(power, size, filter, on_gpu, silent).power,
@@ -99,7 +100,7 @@ TEST_F(SpeckleOnGpu, ManyLooksMatchCpu) {
     const Size3 size{40, 33, 6};
     std::mt19937 random(6);
     std::gamma_distribution<float> speckle(1000, 1e-3f);
-    std::vector<float> power(static_cast<std::size_t>(size[0] * size[1] * size[2]));
+    std::vector<float> power(index(size[0] * size[1] * size[2]));
     for (float& value : power) value = 40 * speckle(random);
     expect_close(filtered(power, size, filter, on_gpu, silent).power,
                  filtered(power, size, filter, on_cpu, silent).power, 1e-20, "1000 looks");
@@ -195,7 +196,7 @@ void expect_same_codes(VoxelType type, const char* quantity, double scale, doubl
     volume.grid.quantity = quantity;
     volume.grid.scale = scale;
     volume.grid.offset = offset;
-    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    volume.voxels.resize(index(volume.grid.bytes()));
     std::mt19937 random(9);
     auto* codes = reinterpret_cast<Code*>(volume.voxels.data());
     for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) codes[i] = static_cast<Code>(random() % 250);

@@ -2,6 +2,7 @@
 // exceed 32 bits.
 #include <functional>
 
+#include "compute/indexing.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/variants.h"
 
@@ -82,13 +83,12 @@ TEST_P(GpuStream, PrimedStartChangesNoBit) {
     BackendChoice choice{.backend = Backend::cuda};
     choice.fused = fused;
     const auto reconstructor = make_reconstructor(spec, choice);
-    std::vector<std::byte> found(static_cast<std::size_t>(reconstructor->grid().bytes()));
+    std::vector<std::byte> found(index(reconstructor->grid().bytes()));
     const auto bytes = bytes_of_lines(spectra);
     for (std::int64_t first = 0; first < b_scans; first += 2) {
         const std::int64_t count = std::min<std::int64_t>(2, b_scans - first);
-        const Block block = block_of(bytes.subspan(static_cast<std::size_t>(first * b_scan_bytes(spec)),
-                                                   static_cast<std::size_t>(count * b_scan_bytes(spec))),
-                                     first, count);
+        const Block block =
+            block_of(bytes.subspan(index(first * b_scan_bytes(spec)), index(count * b_scan_bytes(spec))), first, count);
         if (first < 4) {
             reconstructor->prime(block);
         } else {
@@ -114,13 +114,12 @@ TEST_P(GpuStream, KindsOfPlaceChangeNoBit) {
         Place place;
         place.a_scan_bytes = line + gap;
         place.b_scan_bytes = grid.a_scans * place.a_scan_bytes + 2 * gap;
-        const auto bytes = static_cast<std::size_t>(grid.b_scans * place.b_scan_bytes);
+        const auto bytes = index(grid.b_scans * place.b_scan_bytes);
         const auto check = [&](const std::byte* found, const char* kind) {
             for (std::int64_t b = 0; b < grid.b_scans; ++b) {
                 for (std::int64_t a = 0; a < grid.a_scans; ++a) {
-                    ASSERT_EQ(
-                        0, std::memcmp(found + b * place.b_scan_bytes + a * place.a_scan_bytes,
-                                       expected.data() + (b * grid.a_scans + a) * line, static_cast<std::size_t>(line)))
+                    ASSERT_EQ(0, std::memcmp(found + b * place.b_scan_bytes + a * place.a_scan_bytes,
+                                             expected.data() + (b * grid.a_scans + a) * line, index(line)))
                         << kind << " gap " << gap << " at " << b << ", " << a;
                 }
             }
@@ -194,7 +193,7 @@ class GpuLarge : public GpuTest, public testing::WithParamInterface<bool> {
     }
 
     static std::vector<std::byte> from_device(const std::byte* data, std::int64_t bytes) {
-        std::vector<std::byte> copy(static_cast<std::size_t>(bytes));
+        std::vector<std::byte> copy(index(bytes));
         EXPECT_EQ(cudaSuccess, cudaMemcpy(copy.data(), data, copy.size(), cudaMemcpyDeviceToHost));
         return copy;
     }
@@ -209,7 +208,7 @@ TEST_P(GpuLarge, SlowVolumeBeyond32Bits) {
     const VolumeGrid& grid = gpu->grid();
     ASSERT_GT(grid.bytes(), std::int64_t{1} << 32);
     if (!holds(grid.bytes())) GTEST_SKIP() << "too little GPU memory";
-    const OnDevice volume(static_cast<std::size_t>(grid.bytes()));
+    const OnDevice volume(index(grid.bytes()));
     const Place place{PlaceKind::device_linear, volume.data(), 0, grid.depth * 4, grid.a_scans * grid.depth * 4};
     gpu->wait(gpu->submit(block_of(bytes_of_lines(spectra), 0, 4), place));
     gpu->wait(gpu->submit(block_of(bytes_of_lines(spectra), 1096, 4), place));
@@ -232,13 +231,13 @@ TEST_P(GpuLarge, SlowBlockBeyond32Bits) {
     const std::int64_t raw_bytes = std::ssize(bytes) * repeats;
     ASSERT_GT(raw_bytes, std::int64_t{1} << 32);
     if (!holds(2 * raw_bytes)) GTEST_SKIP() << "too little GPU memory";
-    const OnDevice raw(static_cast<std::size_t>(raw_bytes));
+    const OnDevice raw(index(raw_bytes));
     for (std::int64_t i = 0; i < repeats; ++i) {
         copy_memory(raw.data() + i * std::ssize(bytes), bytes.data(), std::ssize(bytes));
     }
     const auto gpu = reconstructor();
     const VolumeGrid& grid = gpu->grid();
-    const OnDevice volume(static_cast<std::size_t>(grid.bytes()));
+    const OnDevice volume(index(grid.bytes()));
     const Place place{PlaceKind::device_linear, volume.data(), 0, grid.depth, grid.a_scans * grid.depth};
     Block block;
     block.data = raw.data();
@@ -251,7 +250,7 @@ TEST_P(GpuLarge, SlowBlockBeyond32Bits) {
     for (std::int64_t i = 1; i < repeats; ++i) {
         ASSERT_EQ(from_device(volume.data() + i * period_bytes, period_bytes), first) << "B-scans from " << i * period;
     }
-    ASSERT_EQ(cudaSuccess, cudaMemset(volume.data(), 0, static_cast<std::size_t>(period_bytes)));
+    ASSERT_EQ(cudaSuccess, cudaMemset(volume.data(), 0, index(period_bytes)));
     block.b_scans = period;
     gpu->wait(gpu->submit(block, place));
     EXPECT_EQ(from_device(volume.data(), period_bytes), first);

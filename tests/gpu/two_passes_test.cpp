@@ -1,5 +1,6 @@
 // The division of lengths beyond 8192 points into two passes, tested on the host without a GPU.
 #include "compute/cuda/two_passes.h"
+#include "compute/indexing.h"
 
 #include <gtest/gtest.h>
 
@@ -76,14 +77,14 @@ TEST(TwoPasses, MakeDiscreteFourierTransform) {
             for (int c = 0; c < b; ++c) {
                 Complex sum;
                 for (int m = 0; m < a; ++m) {
-                    sum += line[static_cast<std::size_t>(m * b + c)] * turned(static_cast<double>(m * k % a) / a);
+                    sum += line[index(m * b + c)] * turned(static_cast<double>(m * k % a) / a);
                 }
-                const float2 factor = between[static_cast<std::size_t>(k * b + c)];
+                const float2 factor = between[index(k * b + c)];
                 found += sum * Complex(factor.x, factor.y) * turned(static_cast<double>(c * q % b) / b);
             }
             for (int j = 0; j < n; ++j) {
                 const auto turns = static_cast<double>(static_cast<std::int64_t>(j) * bin % n);
-                wanted += line[static_cast<std::size_t>(j)] * turned(turns / n);
+                wanted += line[index(j)] * turned(turns / n);
             }
             EXPECT_LT(std::abs(found - wanted), 1e-4) << n << ", " << bin;
         }

@@ -3,6 +3,7 @@
 #include "compute/tissue_on_gpu.h"
 
 #include "app/live/tissue_stage.h"
+#include "compute/indexing.h"
 #include "compute/place.h"
 #include "engine/live/tissue_work.h"
 #include "engine/speckle/speckle_filter.h"
@@ -23,7 +24,7 @@ Volume volume_of(VoxelType type, const char* quantity, double scale, double offs
     volume.grid.quantity = quantity;
     volume.grid.scale = scale;
     volume.grid.offset = offset;
-    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    volume.voxels.resize(index(volume.grid.bytes()));
     std::mt19937 random(9);
     auto* codes = reinterpret_cast<Code*>(volume.voxels.data());
     for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) codes[i] = static_cast<Code>(random() % 250);
@@ -48,8 +49,7 @@ Shown shown_by_gpu(const Volume& volume, const std::optional<SpeckleFilter>& fil
     of_peaks.depth = peaks_of(grid.depth, 8);
     const auto work = volume_on_gpu(wanted_of(grid, filter), on_gpu_choice);
     const OnDevice from(volume.voxels.size());
-    Shown shown{std::vector<std::byte>(volume.voxels.size()),
-                std::vector<std::byte>(static_cast<std::size_t>(of_peaks.bytes()))};
+    Shown shown{std::vector<std::byte>(volume.voxels.size()), std::vector<std::byte>(index(of_peaks.bytes()))};
     const OnDevice to(shown.voxels.size()), peaks(shown.peaks.size());
     const bool on_device = kind == PlaceKind::device_linear;
     Places places(packed_place(on_device ? to.data() : shown.voxels.data(), grid, 0, kind));
@@ -168,7 +168,7 @@ Volume tissue_moved(std::int64_t z, std::int64_t x) {
     constexpr std::int64_t long_z = depth + 2 * border, plane = long_z * (a_scans + 2 * border);
     std::mt19937 random(4);
     std::exponential_distribution<float> speckle(1);
-    std::vector<float> looks(static_cast<std::size_t>(plane * (b_scans + 3)));
+    std::vector<float> looks(index(plane * (b_scans + 3)));
     for (float& look : looks) look = speckle(random);
     Volume volume;
     volume.grid.depth = depth;
@@ -177,7 +177,7 @@ Volume tissue_moved(std::int64_t z, std::int64_t x) {
     volume.grid.type = VoxelType::u16;
     volume.grid.quantity = "db";
     volume.grid.scale = 60.0 / 65535;
-    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    volume.voxels.resize(index(volume.grid.bytes()));
     auto* out = reinterpret_cast<std::uint16_t*>(volume.voxels.data());
     for (std::int64_t b = 0; b < b_scans; ++b) {
         for (std::int64_t a = 0; a < a_scans; ++a) {
@@ -187,9 +187,8 @@ Volume tissue_moved(std::int64_t z, std::int64_t x) {
                 const bool is_layer = place > 50 && place < 90;
                 double power = 1;
                 for (std::int64_t k = 0; k < 3; ++k)
-                    power +=
-                        (is_layer ? 300 : 2) *
-                        static_cast<double>(looks[static_cast<std::size_t>((b + k) * plane + across * long_z + down)]);
+                    power += (is_layer ? 300 : 2) *
+                             static_cast<double>(looks[index((b + k) * plane + across * long_z + down)]);
                 *out++ =
                     static_cast<std::uint16_t>(std::clamp(10 * std::log10(power) / volume.grid.scale, 0.0, 65535.0));
             }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "await.h"
+#include "compute/indexing.h"
 #include "engine/igtl/link.h"
 #include "engine/net/tcp.h"
 
@@ -35,7 +36,7 @@ inline VolumeGrid small_grid(VoxelType type = VoxelType::u8) {
 
 // Voxel n (depth fastest) has the value n (u8: n & 255) plus `more`.
 inline Bytes voxels_of(const VolumeGrid& grid, int more = 0) {
-    Bytes bytes(static_cast<std::size_t>(grid.bytes()));
+    Bytes bytes(index(grid.bytes()));
     for (std::int64_t n = 0; n < grid.voxels(); ++n) {
         const std::int64_t value = n + more;
         const auto u8 = static_cast<std::uint8_t>(value);
@@ -46,8 +47,8 @@ inline Bytes voxels_of(const VolumeGrid& grid, int more = 0) {
         if (grid.type == VoxelType::i16) from = &i16;
         if (grid.type == VoxelType::u16) from = &u16;
         if (grid.type == VoxelType::f32) from = &f32;
-        const auto size = static_cast<std::size_t>(bytes_of(grid.type));
-        std::memcpy(bytes.data() + static_cast<std::size_t>(n) * size, from, size);
+        const auto size = index(bytes_of(grid.type));
+        std::memcpy(bytes.data() + index(n) * size, from, size);
     }
     return bytes;
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "igtl_case.h"
 
 namespace echolux::test {
@@ -100,7 +101,7 @@ TEST(IgtlLink, SlowProgramGetsNewestWithoutDelayingOthers) {
     }
     EXPECT_LE(seen.size(), 3U);
     RawProgram::Got image = slow.next("IMAGE", "Echolux");
-    EXPECT_EQ(image.body.size(), 72U + static_cast<std::size_t>(grid.bytes()));
+    EXPECT_EQ(image.body.size(), 72U + index(grid.bytes()));
     EXPECT_GE(link->stats().left_out, last - 4);
 }
 

@@ -1,5 +1,6 @@
 // Checks sent messages with the receiver of the OpenIGTLink library, which shares no code with ours: volumes bit by bit
 // with spacing, pose and time, over a link in both directions.
+#include "compute/indexing.h"
 #include "igtl_case.h"
 
 #ifdef ECHOLUX_OPENIGTLINK
@@ -54,7 +55,7 @@ void check_voxels(::igtl::ImageMessage& image, const VolumeGrid& grid, const Byt
             for (std::int64_t a = 0; a < grid.a_scans; ++a) {
                 const std::int64_t there = ((b * grid.depth + z) * grid.a_scans + a) * bytes;
                 const std::int64_t here = ((b * grid.a_scans + a) * grid.depth + z) * bytes;
-                ASSERT_EQ(0, std::memcmp(received + there, voxels.data() + here, static_cast<std::size_t>(bytes)))
+                ASSERT_EQ(0, std::memcmp(received + there, voxels.data() + here, index(bytes)))
                     << "B-scan " << b << ", A-scan " << a << ", depth " << z;
             }
         }

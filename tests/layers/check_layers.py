@@ -24,10 +24,10 @@ ARROWS = {
     "shaders": {"shaders"},
 }
 
-# Headers of compute that the renderer may include: places, descriptions, the parallel loop and the empty value. It must
-# not depend on the computation of voxels.
+# Headers of compute that the renderer may include: places, descriptions, the parallel loop, container indices and the
+# empty value. It must not depend on the computation of voxels.
 COMPUTE_FOR_RENDER = {"types.h", "plan/describe.h", "plan/described.h", "error.h", "counted.h", "place.h", "sharing.h", "parallel_for.h",
-                      "empty_value.h"}
+                      "indexing.h", "empty_value.h"}
 
 # Public headers: the C interface needs only these and its own headers, and the C++ interface only the C interface. The
 # copy of an earlier version is a single header of any length and is kept unchanged.

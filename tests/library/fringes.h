@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "echolux/echolux.hpp"
 
 namespace echolux::test {
@@ -66,7 +67,7 @@ echolux_place place_in(std::vector<T>& voxels) {
 inline std::vector<float> reconstructed(const lux::Scan& scan, const std::vector<std::uint16_t>& spectra,
                                         const Size& size, std::int64_t b_scans) {
     lux::Reconstructor work(scan, lux::make<echolux_device>(), b_scans);
-    std::vector<float> voxels(static_cast<std::size_t>(work.grid().bytes) / sizeof(float));
+    std::vector<float> voxels(index(work.grid().bytes) / sizeof(float));
     const echolux_place place = place_in(voxels);
     std::vector<std::uint64_t> done;
     for (std::int64_t b = 0; b < size.b_scans; b += b_scans) {

@@ -1,4 +1,5 @@
 // The last volumes of a session with a source or pushed blocks: kept, stepped through, and saved with their changes.
+#include "compute/indexing.h"
 #include "sessions.h"
 #include "temporary_folder.h"
 #include "tests/unit/await.h"
@@ -21,19 +22,19 @@ TEST(LibraryLiveKept, KeepsLastVolumes) {
         while (voxels.size() < count) {
             const auto made = live.next(soon);
             ASSERT_TRUE(made);
-            ASSERT_EQ(made->structure.number(), static_cast<std::int64_t>(voxels.size()));
+            ASSERT_EQ(made->structure.number(), std::ssize(voxels));
             voxels.push_back(floats_of(made->structure));
         }
     };
     take(3);
     AWAIT(live.stats().finished_volumes >= 5);  // 2 more may wait to be taken
     const std::int64_t newest = live.go_to(1).structure.number();
-    take(static_cast<std::size_t>(newest) + 4);  // later volumes are not kept while paused
+    take(index(newest) + 4);  // later volumes are not kept while paused
     EXPECT_EQ(live.kept(), 2);
     for (const std::int64_t i : {0, 1}) {
         const lux::Volume kept = live.go_to(i).structure;
         EXPECT_EQ(kept.number(), newest - 1 + i);
-        EXPECT_EQ(floats_of(kept), voxels[static_cast<std::size_t>(kept.number())]);
+        EXPECT_EQ(floats_of(kept), voxels[index(kept.number())]);
     }
     EXPECT_EQ(status_of([&] { live.go_to(2); }), ECHOLUX_BAD_SETTING);
     EXPECT_EQ(status_of([&] { live.go_to(-1); }), ECHOLUX_BAD_SETTING);
@@ -41,8 +42,7 @@ TEST(LibraryLiveKept, KeepsLastVolumes) {
     EXPECT_EQ(live.save_kept(file), 2);
     const lux::Series series = lux::Series::open(file);
     ASSERT_EQ(series.size(), 2);
-    for (const std::int64_t i : {0, 1})
-        EXPECT_EQ(floats_of(series.read(i)), voxels[static_cast<std::size_t>(newest - 1 + i)]);
+    for (const std::int64_t i : {0, 1}) EXPECT_EQ(floats_of(series.read(i)), voxels[index(newest - 1 + i)]);
     EXPECT_EQ(live.save_kept(file, 1e-9), 1) << "of the last nanosecond";
     live.play();
     take(voxels.size() + 5);  // the first of these may have been finished before play()

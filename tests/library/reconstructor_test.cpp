@@ -4,6 +4,7 @@
 #include <limits>
 #include <thread>
 
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "fringes.h"
 #include "temporary_folder.h"
@@ -81,7 +82,7 @@ TEST(LibraryReconstructor, HeadersBetweenBScansAreSkipped) {
     }
     auto block = lux::make<echolux_block>();
     block.data = framed.data();
-    block.bytes = static_cast<std::int64_t>(framed.size());
+    block.bytes = std::ssize(framed);
     block.b_scans = 6;
     block.frame_offset_bytes = header;
     block.frame_stride_bytes = header + b_scan;
@@ -118,8 +119,7 @@ TEST(LibraryReconstructor, ComputesFlowOfRepeats) {
     auto structure = lux::make<echolux_grid>(), flow = lux::make<echolux_grid>();
     lux::checked([&](auto* e) { return echolux_reconstructor_grid(work.get(), &structure, &flow, e); });
     ASSERT_GT(flow.bytes, 0);
-    std::vector<std::byte> voxels(static_cast<std::size_t>(structure.bytes)),
-        flowing(static_cast<std::size_t>(flow.bytes));
+    std::vector<std::byte> voxels(index(structure.bytes)), flowing(index(flow.bytes));
     const echolux_place flow_place = place_in(flowing);
     const auto spectra = fringes(size);
     auto block = lux::make<echolux_block>();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "compute/indexing.h"
 #include "fringes.h"
 #include "temporary_folder.h"
 
@@ -27,7 +28,7 @@ TEST(LibraryScan, ReadsSpectra) {
     const Size size{.volumes = 2};
     const lux::Scan scan = lux::Scan::open(scan_in(folder.path(), size));
     const auto all = fringes(size);
-    std::vector<std::byte> read(static_cast<std::size_t>(2 * scan.shape().b_scan_bytes));
+    std::vector<std::byte> read(index(2 * scan.shape().b_scan_bytes));
     scan.read(1, 3, 2, read);
     const auto* expected = reinterpret_cast<const std::byte*>(all.data() + (6 + 3) * 12 * 256);
     EXPECT_TRUE(std::equal(read.begin(), read.end(), expected));

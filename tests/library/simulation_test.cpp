@@ -3,6 +3,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "compute/indexing.h"
 #include "fringes.h"
 #include "temporary_folder.h"
 
@@ -15,7 +16,7 @@ const lux::Assignments small{"simulation.samples=256",       "simulation.a_scans
                              "simulation.bidirectional=true"};
 
 std::vector<std::byte> recorded(lux::Simulation& simulation, std::int64_t first, std::int64_t b_scans) {
-    std::vector<std::byte> spectra(static_cast<std::size_t>(b_scans * simulation.scan().shape().b_scan_bytes));
+    std::vector<std::byte> spectra(index(b_scans * simulation.scan().shape().b_scan_bytes));
     simulation.record(0, first, b_scans, spectra);
     return spectra;
 }
@@ -26,7 +27,7 @@ TEST(LibrarySimulation, RecordsSameDataAsFiles) {
     lux::Simulation simulation("vessel", small);
     simulation.write(file);
     const lux::Scan scan = lux::Scan::open(file);
-    std::vector<std::byte> of_file(static_cast<std::size_t>(4 * scan.shape().b_scan_bytes));
+    std::vector<std::byte> of_file(index(4 * scan.shape().b_scan_bytes));
     scan.read(0, 0, 4, of_file);
     EXPECT_EQ(recorded(simulation, 0, 4), of_file);
     std::vector<std::byte> part(of_file.begin() + static_cast<std::ptrdiff_t>(2 * scan.shape().b_scan_bytes),
@@ -51,11 +52,11 @@ TEST(LibrarySimulation, ReconstructsInMemoryLikeFromFiles) {
     const lux::Volumes of_file =
         lux::reconstruct(lux::Scan::open(file, {"recipe.levels=fixed", "recipe.low=0", "recipe.high=50"}));
     lux::Reconstructor work(scan);
-    std::vector<float> voxels(static_cast<std::size_t>(work.grid().bytes) / 4);
+    std::vector<float> voxels(index(work.grid().bytes) / 4);
     const std::vector<std::byte> spectra = recorded(simulation, 0, 4);
     auto block = lux::make<echolux_block>();
     block.data = spectra.data();
-    block.bytes = static_cast<std::int64_t>(spectra.size());
+    block.bytes = std::ssize(spectra);
     block.b_scans = 4;
     work.wait(work.submit(block, place_in(voxels)));
     ASSERT_EQ(of_file.structure.bytes().size(), voxels.size() * 4);
@@ -72,7 +73,7 @@ TEST(LibrarySimulation, ReturnsSameTruthAsFiles) {
                                                           {"en_face", "en_face.u8"}};
     for (const auto& [name, file] : arrays) {
         const echolux_truth truth = simulation.truth(name);
-        std::vector<char> values(static_cast<std::size_t>(truth.bytes)), of_file(values.size());
+        std::vector<char> values(index(truth.bytes)), of_file(values.size());
         simulation.truth(name, {reinterpret_cast<std::byte*>(values.data()), values.size()});
         std::ifstream(folder.path() / "truth" / file, std::ios::binary)
             .read(of_file.data(), static_cast<std::streamsize>(of_file.size()));
@@ -83,7 +84,7 @@ TEST(LibrarySimulation, ReturnsSameTruthAsFiles) {
     const echolux_truth flow = simulation.truth("velocity_mm_s");
     EXPECT_EQ(flow.shape[0], 4);
     EXPECT_EQ(flow.shape[1], 8);
-    std::vector<float> speeds(static_cast<std::size_t>(flow.bytes) / 4);
+    std::vector<float> speeds(index(flow.bytes) / 4);
     simulation.truth("velocity_mm_s", {reinterpret_cast<std::byte*>(speeds.data()), speeds.size() * 4});
     EXPECT_TRUE(std::any_of(speeds.begin(), speeds.end(), [](float v) { return std::abs(v) > 0.1f; }));
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "compute/indexing.h"
 #include "fringes.h"
 #include "temporary_folder.h"
 
@@ -85,8 +86,7 @@ TEST(LibraryStage, ReceivesEveryBlockInOrderWithShape) {
         EXPECT_EQ(calls[0].shape[2], size.a_scans);
         EXPECT_EQ(calls[0].shape[4], stage == ECHOLUX_STAGE_SPECTRA ? size.samples : size.samples / 2);
     }
-    EXPECT_EQ(seen.first_value[ECHOLUX_STAGE_SPECTRA],
-              spectra[static_cast<std::size_t>(4 * size.a_scans * size.samples)]);
+    EXPECT_EQ(seen.first_value[ECHOLUX_STAGE_SPECTRA], spectra[index(4 * size.a_scans * size.samples)]);
 }
 
 TEST(LibraryStage, ChangesReachVoxels) {
@@ -118,7 +118,7 @@ TEST(LibraryStage, SeesRepeatsAndFlow) {
     lux::Scan scan = lux::Scan::create(size.samples, 4, size.b_scans, "u16", settings);
     scan.set_stages(stages_of(seen));
     lux::Reconstructor work(scan);
-    std::vector<float> voxels(static_cast<std::size_t>(work.grid().bytes) / 4);
+    std::vector<float> voxels(index(work.grid().bytes) / 4);
     work.wait(work.submit(block_of(spectra, size, 0, 6), place_in(voxels)));
     EXPECT_EQ(seen.calls[ECHOLUX_STAGE_BINS].front().shape[3], 3);
     EXPECT_EQ(seen.calls[ECHOLUX_STAGE_VOXELS].front().shape[3], 1);

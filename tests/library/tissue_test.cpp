@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "compute/indexing.h"
 #include "fringes.h"
 #include "temporary_folder.h"
 
@@ -31,7 +32,7 @@ lux::Volume volume_from(const std::vector<float>& voxels, const char* quantity =
 std::vector<float> layered(unsigned seed, std::int64_t slices = b_scans) {
     std::mt19937 random(seed);
     std::exponential_distribution<float> speckle(1);
-    std::vector<float> voxels(static_cast<std::size_t>(depth * a_scans * slices));
+    std::vector<float> voxels(index(depth * a_scans * slices));
     for (std::size_t i = 0; i < voxels.size(); ++i) {
         const auto row = static_cast<std::int64_t>(i) % depth;
         voxels[i] = speckle(random) * (row >= 20 && row < 40 ? 1.0f : 0.01f);
@@ -112,7 +113,7 @@ TEST(LibraryTissue, SurfacesMatchLayers) {
     ASSERT_EQ(facts.count, 2);
     EXPECT_EQ(found.names(), (std::vector<std::string>{"top", "bottom"}));
     EXPECT_EQ(facts.is_in_um, 1);
-    const auto count = static_cast<std::size_t>(2 * a_scans * b_scans);
+    const auto count = index(2 * a_scans * b_scans);
     std::vector<float> depths(count), rows(count), quality(count);
     std::vector<std::uint8_t> reasons(count);
     auto places = lux::make<echolux_surface_places>();
@@ -162,8 +163,7 @@ TEST(LibraryTissue, RegisteredVolumesCoincide) {
     std::vector<float> still = layered(4), moved(still.size());
     for (std::size_t line = 0; line < still.size() / depth; ++line) {
         for (std::int64_t z = 0; z < depth; ++z)
-            moved[line * depth + static_cast<std::size_t>(z)] =
-                still[line * depth + static_cast<std::size_t>((z + depth - 3) % depth)];
+            moved[line * depth + index(z)] = still[line * depth + index((z + depth - 3) % depth)];
     }
     const lux::Volume first = volume_from(still), second = volume_from(moved);
     const lux::Registration found({&first, &second});
@@ -199,7 +199,7 @@ TEST(LibraryTissue, RegisteredVolumesCoincide) {
 TEST(LibraryTissue, NoiseGivesNoResults) {
     std::mt19937 random(7);
     std::exponential_distribution<float> speckle(1);
-    std::vector<float> noise(static_cast<std::size_t>(depth * a_scans * b_scans));
+    std::vector<float> noise(index(depth * a_scans * b_scans));
     for (float& voxel : noise) voxel = speckle(random);
     const lux::Volume all_noise = volume_from(noise), structure = volume_from(layered(5));
     const lux::Volume empty = volume_from(std::vector<float>(noise.size(), 0));

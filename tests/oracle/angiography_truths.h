@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "tests/oracle/flow_run.h"
 
@@ -71,7 +72,7 @@ class Angiography : public testing::TestWithParam<FlowMachine> {
         double turn = 0;
         const auto field = [&](std::int64_t, std::int64_t a, std::int64_t z) {
             if (z == 1) turn = bulk_rms > 0 ? bulk(random) : 0;
-            const std::complex<double> tissue = z < 40 ? speckle[static_cast<std::size_t>(a * bins + z)] : normal();
+            const std::complex<double> tissue = z < 40 ? speckle[index(a * bins + z)] : normal();
             return tissue * std::polar(1.0, turn) + std::pow(10, -1.5) * normal();
         };
         const auto volumes = run(method, 4, -30, field, show_all);
@@ -99,9 +100,8 @@ TEST_P(Angiography, IdenticalRepeatsShowNoFlow) {
         ComplexNormal normal(10);
         std::vector<std::complex<double>> speckle(a_scans * bins);
         for (auto& value : speckle) value = normal();
-        const auto volumes = run(method, 3, -60, [&](std::int64_t, std::int64_t a, std::int64_t z) {
-            return speckle[static_cast<std::size_t>(a * bins + z)];
-        });
+        const auto volumes = run(
+            method, 3, -60, [&](std::int64_t, std::int64_t a, std::int64_t z) { return speckle[index(a * bins + z)]; });
         double most = 0;
         for (std::int64_t a = 0; a < a_scans; ++a) {
             for (std::int64_t z = 0; z < bins; ++z) most = std::max(most, volumes.value(a, z));
@@ -161,7 +161,7 @@ TEST_P(Angiography, StillSceneOfAnyBrightnessStaysDark) {
         for (auto& value : speckle) value = normal();
         const auto still = [&](std::int64_t, std::int64_t a, std::int64_t z) {
             const double amplitude = std::pow(10, 30 * static_cast<double>(z - 1) / (bins - 2) / 20);
-            return amplitude * speckle[static_cast<std::size_t>(a * bins + z)] + normal();
+            return amplitude * speckle[index(a * bins + z)] + normal();
         };
         const auto share_above = [&](double threshold_db) {
             const auto volumes = run(limit.method, 4, 0, still,

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "compute/reconstructor.h"
 
 namespace echolux {
@@ -36,7 +37,7 @@ std::span<const std::byte> bytes_of_lines(const std::vector<Sample>& lines) {
 inline Block block_of(std::span<const std::byte> spectra, std::int64_t first_b_scan, std::int64_t b_scans) {
     Block block;
     block.data = spectra.data();
-    block.bytes = static_cast<std::int64_t>(spectra.size());
+    block.bytes = std::ssize(spectra);
     block.first_b_scan = first_b_scan;
     block.b_scans = b_scans;
     return block;
@@ -53,7 +54,7 @@ std::vector<Voxel> reconstructed(ReconstructionSpec spec, std::span<const std::b
     spec.block_b_scans = spec.geometry.b_scans;
     const auto reconstructor = plan_on_cpu(spec);
     const VolumeGrid& grid = reconstructor->grid();
-    std::vector<Voxel> voxels(static_cast<std::size_t>(grid.bytes()) / sizeof(Voxel));
+    std::vector<Voxel> voxels(index(grid.bytes()) / sizeof(Voxel));
     reconstructor->wait(reconstructor->submit(block_of(spectra, 0, spec.geometry.b_scans), place_of(voxels, grid)));
     return voxels;
 }

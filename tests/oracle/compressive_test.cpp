@@ -12,6 +12,7 @@
 #include "compute/calibrate/calibrate.h"
 #include "compute/cpu/sparse.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/steps/sparse.h"
 #include "tests/oracle/sensed_scene.h"
 
@@ -113,7 +114,7 @@ TEST_F(Compressive, MonotoneSearchNeverGetsWorse) {
     for (unsigned seed = 0; seed < 8; ++seed) {
         const std::vector<float> line = scene(seed);
         std::vector<float> sensed;
-        for (const std::int32_t p : tables.sensing_tables.samples) sensed.push_back(line[static_cast<std::size_t>(p)]);
+        for (const std::int32_t p : tables.sensing_tables.samples) sensed.push_back(line[index(p)]);
         search.run(sensed.data());
         ASSERT_EQ(search.objectives().size(), 40u);
         for (std::size_t i = 1; i < 40; ++i)

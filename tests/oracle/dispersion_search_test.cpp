@@ -10,6 +10,7 @@
 
 #include "compute/calibrate/dispersion_search.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
 
@@ -155,8 +156,7 @@ class FixedLine : public DispersionSearched {
         for (int l = 0; l < count; ++l) {
             for (std::size_t j = 0; j < n; ++j) {
                 const double phase = 2 * std::numbers::pi * 300 * static_cast<double>(j) / static_cast<double>(n);
-                spectra[static_cast<std::size_t>(l) * n + j] +=
-                    static_cast<float>(amplitude * std::cos(phase + 1.3 * l));
+                spectra[index(l) * n + j] += static_cast<float>(amplitude * std::cos(phase + 1.3 * l));
             }
         }
         return spectra;

@@ -14,6 +14,7 @@
 #include <random>
 
 #include "compute/cpu/sparse.h"
+#include "compute/indexing.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
 
@@ -30,7 +31,7 @@ void write(const std::filesystem::path& path, const std::vector<T>& values) {
 
 template <class T>
 std::vector<T> read(const std::filesystem::path& path, std::int64_t count) {
-    std::vector<T> values(static_cast<std::size_t>(count));
+    std::vector<T> values(index(count));
     std::ifstream(path, std::ios::binary)
         .read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
     return values;

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "compute/flow/flow_tables.h"
+#include "compute/indexing.h"
 #include "tests/oracle/flow_run.h"
 #include "tests/oracle/instrument.h"
 #include "tests/oracle/moving_tissue.h"
@@ -95,7 +96,7 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
     // Sample noise that gives this signal-to-noise ratio at the reflector's bin.
     double noise_for(double snr_db) const {
         ReconstructionSpec spec = instrument_spec(1);
-        const double signal = double{run(spec, moving(spec, {0.0}, 0)).structure[static_cast<std::size_t>(bin())]};
+        const double signal = double{run(spec, moving(spec, {0.0}, 0)).structure[index(bin())]};
         constexpr double hann_noise = 1.5;  // mean of w^2 over the square of the mean of w
         return std::sqrt(signal * std::pow(10, -snr_db / 10) * ClosedFormInstrument::samples / hann_noise);
     }

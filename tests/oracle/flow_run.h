@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {
@@ -47,10 +48,10 @@ struct FlowVolumes {
         return (b * grid.a_scans + a) * grid.depth + z;
     }
     std::complex<double> phasor(std::int64_t a, std::int64_t z, std::int64_t b = 0) const {
-        return phasor_of(flow[static_cast<std::size_t>(at(a, z, b))]);
+        return phasor_of(flow[index(at(a, z, b))]);
     }
     double value(std::int64_t a, std::int64_t z, std::int64_t b = 0) const {
-        return number_of_half(flow[static_cast<std::size_t>(at(a, z, b))]);
+        return number_of_half(flow[index(at(a, z, b))]);
     }
 };
 
@@ -59,20 +60,19 @@ inline FlowVolumes flow_of(const FlowMachine& machine, ReconstructionSpec spec, 
                            std::int64_t block_b_scans = 0) {
     spec.block_b_scans = block_b_scans == 0 ? spec.geometry.b_scans : block_b_scans;
     const auto reconstructor = machine.plan(spec);
-    const std::size_t b_scan_bytes = spectra.size() / static_cast<std::size_t>(spec.geometry.b_scans);
+    const std::size_t b_scan_bytes = spectra.size() / index(spec.geometry.b_scans);
     FlowVolumes volumes;
-    volumes.structure.resize(static_cast<std::size_t>(reconstructor->grid().voxels()));
+    volumes.structure.resize(index(reconstructor->grid().voxels()));
     Places places(place_of(volumes.structure, reconstructor->grid()));
     if (reconstructor->flow_grid()) {
         volumes.grid = *reconstructor->flow_grid();
-        volumes.flow.resize(static_cast<std::size_t>(volumes.grid.voxels()));
+        volumes.flow.resize(index(volumes.grid.voxels()));
         places.flow = place_of(volumes.flow, volumes.grid);
     }
     Completion last;
     for (std::int64_t b = 0; b < spec.geometry.b_scans; b += spec.block_b_scans) {
         const std::int64_t count = std::min(spec.block_b_scans, spec.geometry.b_scans - b);
-        const auto part =
-            spectra.subspan(static_cast<std::size_t>(b) * b_scan_bytes, static_cast<std::size_t>(count) * b_scan_bytes);
+        const auto part = spectra.subspan(index(b) * b_scan_bytes, index(count) * b_scan_bytes);
         last = reconstructor->submit(block_of(part, b, count), places);
         reconstructor->wait(last);
     }
@@ -84,17 +84,15 @@ struct Fields {
     std::int64_t bins;
     std::vector<std::complex<double>> values;
 
-    Fields(std::int64_t lines, std::int64_t depth) : bins(depth), values(static_cast<std::size_t>(lines * depth)) {}
-    std::complex<double>& at(std::int64_t line, std::int64_t z) {
-        return values[static_cast<std::size_t>(line * bins + z)];
-    }
+    Fields(std::int64_t lines, std::int64_t depth) : bins(depth), values(index(lines * depth)) {}
+    std::complex<double>& at(std::int64_t line, std::int64_t z) { return values[index(line * bins + z)]; }
     std::int64_t lines() const { return std::ssize(values) / bins; }
 };
 
 // Spectra with 2 x bins samples, linear in k, whose scaled depth bins are the fields: the inverse sum of the transform.
 inline std::vector<float> spectra_of(const Fields& fields) {
     const std::int64_t samples = 2 * fields.bins;
-    std::vector<double> cosine(static_cast<std::size_t>(samples)), sine(cosine.size());
+    std::vector<double> cosine(index(samples)), sine(cosine.size());
     for (std::size_t i = 0; i < cosine.size(); ++i) {
         cosine[i] = std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(samples));
         sine[i] = std::sin(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(samples));
@@ -104,8 +102,8 @@ inline std::vector<float> spectra_of(const Fields& fields) {
         for (std::int64_t j = 0; j < samples; ++j) {
             double sum = 0;
             for (std::int64_t z = 1; z < fields.bins; ++z) {
-                const std::complex<double> value = fields.values[static_cast<std::size_t>(line * fields.bins + z)];
-                const auto turn = static_cast<std::size_t>(j * z % samples);
+                const std::complex<double> value = fields.values[index(line * fields.bins + z)];
+                const auto turn = index(j * z % samples);
                 sum += value.real() * cosine[turn] - value.imag() * sine[turn];
             }
             spectra.push_back(static_cast<float>(2 * sum));

@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux::full_range {
@@ -42,7 +43,7 @@ inline std::vector<float> spectrum_of(const std::vector<Reflector>& scene, doubl
     for (std::int64_t j = 0; j < n; ++j) {
         double sum = 0;
         for (const Reflector& r : scene) sum += r.amplitude * std::cos(carrier(r, j) + theta(j, a2, a3));
-        spectrum[static_cast<std::size_t>(j)] = static_cast<float>(sum);
+        spectrum[index(j)] = static_cast<float>(sum);
     }
     return spectrum;
 }
@@ -62,7 +63,7 @@ inline Profile truth_of(const std::vector<Reflector>& scene) {
             const double cycles = (r.bin - static_cast<double>(row - n / 2)) / static_cast<double>(n);
             const auto windowed =
                 0.5 * dirichlet(cycles) - 0.25 * dirichlet(cycles + side) - 0.25 * dirichlet(cycles - side);
-            profile[static_cast<std::size_t>(row)] += 0.5 * r.amplitude * std::polar(1.0, r.phase) * windowed / sum;
+            profile[index(row)] += 0.5 * r.amplitude * std::polar(1.0, r.phase) * windowed / sum;
         }
     }
     return profile;

@@ -8,6 +8,7 @@
 #include <ostream>
 #include <string>
 
+#include "compute/indexing.h"
 #include "tests/oracle/full_range_scenes.h"
 
 namespace echolux {
@@ -32,7 +33,7 @@ class FullRange : public testing::TestWithParam<FullRangeMachine> {
         spec.geometry.a_scans = std::ssize(spectra) / n;
         const auto reconstructor = GetParam().plan(spec);
         const VolumeGrid& grid = reconstructor->grid();
-        std::vector<std::complex<float>> bins(static_cast<std::size_t>(grid.depth * grid.a_scans));
+        std::vector<std::complex<float>> bins(index(grid.depth * grid.a_scans));
         reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), 0, 1), place_of(bins, grid)));
         return {bins.begin(), bins.end()};
     }

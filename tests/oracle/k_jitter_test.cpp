@@ -6,6 +6,7 @@
 
 #include "compute/cpu/nonuniform.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/methods/k_jitter.h"
 #include "compute/parallel_for.h"
 #include "tests/oracle/nufft_truths.h"
@@ -65,16 +66,15 @@ class KJitterTest : public testing::Test, protected SampledNoise {
         spec.block_b_scans = block_b_scans;
         const ScanGeometry& geometry = spec.geometry;
         const auto reconstructor = plan_on_cpu(spec);
-        const auto voxels_a_volume = static_cast<std::size_t>(reconstructor->grid().voxels());
+        const auto voxels_a_volume = index(reconstructor->grid().voxels());
         const std::int64_t b_scan_bytes = geometry.b_repeats * geometry.lines_per_b_scan() * n * 4;
         Field all;
         for (std::int64_t volume = 0; volume < geometry.volumes; ++volume) {
             Field voxels(voxels_a_volume);
             for (std::int64_t b = 0; b < geometry.b_scans; b += block_b_scans) {
                 const std::int64_t count = std::min(block_b_scans, geometry.b_scans - b);
-                const auto first = static_cast<std::size_t>((volume * geometry.b_scans + b) * b_scan_bytes);
-                Block block = block_of(
-                    bytes_of_lines(lines).subspan(first, static_cast<std::size_t>(count * b_scan_bytes)), b, count);
+                const auto first = index((volume * geometry.b_scans + b) * b_scan_bytes);
+                Block block = block_of(bytes_of_lines(lines).subspan(first, index(count * b_scan_bytes)), b, count);
                 block.volume = volume;
                 reconstructor->wait(reconstructor->submit(block, place_of(voxels, reconstructor->grid())));
             }
@@ -86,7 +86,7 @@ class KJitterTest : public testing::Test, protected SampledNoise {
     // Largest angle between an A-scan and the mean, at the mirror's bin and its two neighbours.
     double phase_spread(const Field& field) const {
         const std::size_t depth = n / 2, lines = field.size() / depth;
-        const auto peak = static_cast<std::size_t>(std::lround(instrument.bin_of(mirror_um)));
+        const auto peak = index(std::lround(instrument.bin_of(mirror_um)));
         double most = 0;
         for (std::size_t z = peak - 1; z <= peak + 1; ++z) {
             std::complex<double> mean;
@@ -106,7 +106,7 @@ class KJitterTest : public testing::Test, protected SampledNoise {
             const auto peak =
                 std::max_element(line, line + depth, [](auto a, auto b) { return std::abs(a) < std::abs(b); });
             EXPECT_EQ(peak - line, std::lround(instrument.bin_of(mirror_um)));
-            EXPECT_NEAR(std::abs(*peak) / std::abs(field[static_cast<std::size_t>(peak - line)]), 1, 1e-3);
+            EXPECT_NEAR(std::abs(*peak) / std::abs(field[index(peak - line)]), 1, 1e-3);
         }
         EXPECT_LT(phase_spread(field), 1e-3);
     }
@@ -220,19 +220,19 @@ TEST_F(KJitterTest, GatheringEqualsScattering) {
             const SamplesByPlace by_place = samples_by_place(moved.points);
             for (std::int64_t line = 0; line < 3; ++line) {
                 const LineMap map = moved.jitter.of(line);
-                std::vector<float> scattered(static_cast<std::size_t>(moved.grid));
+                std::vector<float> scattered(index(moved.grid));
                 cpu::to_grid(moved, map, noise.data(), scattered.data());
                 const float greatest =
                     std::abs(*std::ranges::max_element(scattered, {}, [](float value) { return std::abs(value); }));
                 for (std::int64_t g = 0; g < moved.grid; ++g) {
                     float sum = 0;
                     by_place.view().each_near(moved.spreading(), map, g, [&](std::int32_t sample, double distance) {
-                        const auto p = static_cast<std::size_t>(sample);
+                        const auto p = index(sample);
                         const float weight = cpu::weight_at<float>(moved, map(moved.points[p]));
                         sum += moved.spreading().kernel_at(distance) * weight *
                                (moved.shares[p] * static_cast<float>(map.stretch)) * noise[p];
                     });
-                    ASSERT_NEAR(sum, scattered[static_cast<std::size_t>(g)], 2e-6 * greatest)
+                    ASSERT_NEAR(sum, scattered[index(g)], 2e-6 * greatest)
                         << (falls ? "falling" : "rising") << ", W " << width << ", row " << line << ", point " << g;
                 }
             }

@@ -78,7 +78,7 @@ class Mirrors : public testing::Test {
   public:
     // Compares the grid points of each pixel in both maps; a linear relation is not an error.
     static MapError error_against(std::vector<double> found, std::vector<double> truth) {
-        const auto n = static_cast<std::int64_t>(found.size());
+        const auto n = std::ssize(found);
         std::vector<double> point(found.size());
         for (std::size_t j = 0; j < point.size(); ++j) point[j] = static_cast<double>(j);
         if (found.front() > found.back()) std::reverse(found.begin(), found.end());

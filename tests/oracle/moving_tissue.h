@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "tests/oracle/flow_run.h"
 
 namespace echolux {
@@ -29,8 +30,7 @@ class MovingTissue {
                     (z >= vessel_begin && z < vessel_end) || static_cast<double>(z % 20) < 20 * moving_share;
                 const double speed = flows ? 1.5 + 0.03 * static_cast<double>(z % 50) : 0;
                 fields.at(a, z) =
-                    speckle[static_cast<std::size_t>(z)] * std::polar(1.0, bulk + speed * static_cast<double>(a)) +
-                    0.1 * normal();
+                    speckle[index(z)] * std::polar(1.0, bulk + speed * static_cast<double>(a)) + 0.1 * normal();
             }
         }
     }

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "compute/calibrate/calibrate.h"
+#include "compute/indexing.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {
@@ -60,9 +61,7 @@ TEST_F(NoiseOnly, ProfileIsMeanOfAllBlocks) {
     scan.recipe.noise_floor = NoiseFloor::amplitude;
     MeanProfile profile(scan);
     for (std::int64_t b = 0; b < 4; ++b) {
-        profile.add(block_of(
-            bytes_of_lines(spectra).subspan(static_cast<std::size_t>(b * samples * (lines / 4)) * sizeof(float)), b,
-            1));
+        profile.add(block_of(bytes_of_lines(spectra).subspan(index(b * samples * (lines / 4)) * sizeof(float)), b, 1));
     }
     EXPECT_EQ(profile.lines(), lines);
     const std::vector<double> found = profile.amplitude(), expected = mean_profile(), root = profile.root_mean_power();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/indexing.h"
+
 namespace echolux {
 namespace {
 
@@ -41,7 +43,7 @@ double crossing(std::span<const double> profile, double top, double level, doubl
 Peak peak_of(std::span<const double> profile, std::size_t begin, std::size_t end) {
     const auto first = profile.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto top = std::max_element(first, profile.begin() + static_cast<std::ptrdiff_t>(end)) - profile.begin();
-    const auto i = std::clamp<std::size_t>(static_cast<std::size_t>(top), 1, profile.size() - 2);
+    const auto i = std::clamp<std::size_t>(index(top), 1, profile.size() - 2);
     const double left = std::log(profile[i - 1]), middle = std::log(profile[i]), right = std::log(profile[i + 1]);
     const double offset = 0.5 * (left - right) / (left - 2 * middle + right);
     Peak peak;

@@ -11,6 +11,7 @@
 #include <string>
 #include <tuple>
 
+#include "compute/indexing.h"
 #include "compute/methods/defr.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/peak.h"
@@ -38,7 +39,7 @@ class Recorded : public testing::Test {
         std::getline(file, heading);
         std::vector<double> values;
         for (double value; file >> value;) values.push_back(value);
-        EXPECT_EQ(values.size(), static_cast<std::size_t>(n)) << name;
+        EXPECT_EQ(values.size(), index(n)) << name;
         return values;
     }
 };

@@ -1,4 +1,5 @@
 #include "tests/oracle/vectors.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 
 #include <cstdlib>
@@ -22,7 +23,7 @@ template <class T>
 std::vector<T> values_in(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary | std::ios::ate);
     if (!file) return {};
-    std::vector<T> values(static_cast<std::size_t>(file.tellg()) / sizeof(T));
+    std::vector<T> values(index(file.tellg()) / sizeof(T));
     file.seekg(0);
     file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
     return values;

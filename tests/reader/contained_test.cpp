@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "temporary_folder.h"
 
 namespace echolux {
@@ -224,8 +225,8 @@ TEST_F(Contained, ReadsSlicesInAnyOrderWithContent) {
         const std::vector<std::byte> voxels = reader->read(time, {begin, end});
         ASSERT_EQ(std::ssize(voxels), 32 * (end - begin));
         for (std::int64_t z = begin; z < end; ++z) {
-            EXPECT_EQ(voxels[static_cast<std::size_t>(32 * (z - begin))], static_cast<std::byte>(time * 80 + z));
-            EXPECT_EQ(voxels[static_cast<std::size_t>(32 * (z - begin) + 31)], static_cast<std::byte>(time * 80 + z));
+            EXPECT_EQ(voxels[index(32 * (z - begin))], static_cast<std::byte>(time * 80 + z));
+            EXPECT_EQ(voxels[index(32 * (z - begin) + 31)], static_cast<std::byte>(time * 80 + z));
         }
     };
     for (const std::int64_t step : {1, 7, 30, 100}) {  // in order: the next slices are prefetched

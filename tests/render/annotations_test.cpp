@@ -5,6 +5,7 @@
 #include <glm/geometric.hpp>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "render/annotations/annotations.h"
 #include "render/annotations/annotator.h"
 #include "render/camera.h"
@@ -211,7 +212,7 @@ class AnnotatedPicture : public Rendering {
     }
 
     static int red(const Image& image, std::int64_t x, std::int64_t y) {
-        return image.pixels[static_cast<std::size_t>(4 * (y * image.width + x))];
+        return image.pixels[index(4 * (y * image.width + x))];
     }
 
     // Length of the bar in pixels. Only the bar is bright in this row.
@@ -322,7 +323,7 @@ TEST_F(AnnotatedPicture, InkContrastsWithBackground) {
 TEST_F(AnnotatedPicture, IsOpaqueOverTransparentOne) {
     view_.scale_bar = view_.transparent = true;
     const Image image = renderer().render(view_);
-    const auto at = static_cast<std::size_t>(4 * (194 * 300 + 292));
+    const auto at = index(4 * (194 * 300 + 292));
     EXPECT_GT(image.pixels[at], 230);
     EXPECT_EQ(image.pixels[at + 3], 255);
     EXPECT_EQ(image.pixels[3], 0);
@@ -333,7 +334,7 @@ TEST_F(AnnotatedPicture, AnySizeWorksWithEverythingOn) {
         View view = everything();
         view.width = width;
         view.height = height;
-        EXPECT_EQ(renderer().render(view).pixels.size(), static_cast<std::size_t>(4 * width * height));
+        EXPECT_EQ(renderer().render(view).pixels.size(), index(4 * width * height));
         view.projection = Projection::orthographic;
         view.elevation_deg = 90;
         renderer().render(view);

@@ -1,6 +1,7 @@
 // A ball looks the same from all directions, and its isosurface is at the position predicted by geometry.
 #include <cmath>
 
+#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -71,7 +72,7 @@ TEST_F(Ball, IsosurfaceIsHitAtAnalyticDepth) {
             for (std::int64_t x = 0; x < edge; ++x) {
                 const double off =
                     std::hypot(static_cast<double>(x) + 0.5 - edge / 2, static_cast<double>(y) + 0.5 - edge / 2);
-                const RayMeasure& ray = rays[static_cast<std::size_t>(y * edge + x)];
+                const RayMeasure& ray = rays[index(y * edge + x)];
                 if (off > radius + 0.5) {
                     EXPECT_LT(ray.distance, 0);
                 }
@@ -91,7 +92,7 @@ TEST_F(Ball, LitIsosurfaceIsBrightestInMiddle) {
     view_.lighting = true;
     view_.lighting_strength = 1;
     const Image image = renderer().render(view_);
-    const auto red = [&](std::int64_t x) { return image.pixels[static_cast<std::size_t>(4 * (edge / 2 * edge + x))]; };
+    const auto red = [&](std::int64_t x) { return image.pixels[index(4 * (edge / 2 * edge + x))]; };
     EXPECT_GT(red(edge / 2), red(edge / 2 + 10));
     EXPECT_GT(red(edge / 2 + 10), red(edge / 2 + 18));
 }

@@ -1,4 +1,5 @@
 // Properties of blue noise: each level occurs once, and low frequencies have little power.
+#include "compute/indexing.h"
 #include "render/shader_tables.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ double power(const std::vector<float>& numbers, int low, int high) {
             for (int y = 0; y < edge; ++y) {
                 for (int x = 0; x < edge; ++x) {
                     const double phase = 2 * std::numbers::pi * (u * x + v * y) / edge;
-                    wave += (double{numbers[static_cast<std::size_t>(y * edge + x)]} - 0.5) * std::polar(1.0, phase);
+                    wave += (double{numbers[index(y * edge + x)]} - 0.5) * std::polar(1.0, phase);
                 }
             }
             sum += std::norm(wave);
@@ -38,7 +39,7 @@ double power(const std::vector<float>& numbers, int low, int high) {
 
 TEST(BlueNoise, HasEachLevelOnce) {
     std::vector<float> numbers = blue_noise(edge);
-    ASSERT_EQ(numbers.size(), static_cast<std::size_t>(edge * edge));
+    ASSERT_EQ(numbers.size(), index(edge * edge));
     std::ranges::sort(numbers);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         EXPECT_FLOAT_EQ(numbers[i], (static_cast<float>(i) + 0.5f) / (edge * edge));

@@ -9,6 +9,7 @@
 
 #include "channel_cases.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "render/annotations/annotations.h"
 
 namespace echolux::test {
@@ -265,7 +266,7 @@ TEST_F(Together, BallOfLabelsHasRoundEdge) {
         for (double r = 1; r < middle - 1; r += 0.25) {
             const auto x = static_cast<std::int64_t>(middle + r * std::cos(angle));
             const auto y = static_cast<std::int64_t>(middle + r * std::sin(angle));
-            if (image.pixels[static_cast<std::size_t>(4 * (y * image.width + x))] < 128) break;
+            if (image.pixels[index(4 * (y * image.width + x))] < 128) break;
             rim = r;
         }
         worst = std::max(worst, std::abs(rim / per_voxel - radius));

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "compute/indexing.h"
 #include "render/resolver.h"
 #include "render/slots/volume_texture.h"
 #include "render/vk/read_back.h"
@@ -50,7 +51,7 @@ TEST(CoarseEdges, HideContentBeyondRays) {
             for (std::int64_t y = 0; y < edge; ++y) {
                 for (std::int64_t x = 0; x < edge; ++x) {
                     const bool is_last = x == edge - 1 || y == edge - 1;
-                    const auto red = std::to_integer<int>(pixels[static_cast<std::size_t>(4 * (y * edge + x))]);
+                    const auto red = std::to_integer<int>(pixels[index(4 * (y * edge + x))]);
                     if (is_last && red != 64) ++wrong;
                 }
             }

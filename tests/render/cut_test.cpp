@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -101,8 +102,8 @@ class Cutting : public Rendering {
                 const std::vector<RayMeasure> rays = renderer().measure(view_);
                 double cut_away = 0;
                 for (std::size_t i = 0; i < rays.size(); ++i) {
-                    const auto x = static_cast<double>(i % static_cast<std::size_t>(view_.width)) + 0.5;
-                    const auto y = static_cast<double>(i / static_cast<std::size_t>(view_.width)) + 0.5;
+                    const auto x = static_cast<double>(i % index(view_.width)) + 0.5;
+                    const auto y = static_cast<double>(i / index(view_.width)) + 0.5;
                     Line line = line_of(view_, x, y);
                     const double whole = line.path();
                     narrow(line);
@@ -207,7 +208,7 @@ TEST_F(Cutting, CutFaceShowsPlainColours) {
         const Image plain = renderer().render(view);
         view.lighting = true;
         const Image lit = renderer().render(view);
-        const auto at = static_cast<std::size_t>(4 * (y * 64 + x));
+        const auto at = index(4 * (y * 64 + x));
         return std::abs(plain.pixels[at] - lit.pixels[at]);
     };
     EXPECT_GT(difference(50, 32), 10);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "compute/indexing.h"
 #include "render/denoiser.h"
 #include "render/raycaster.h"
 #include "slots_fixture.h"
@@ -27,7 +28,7 @@ double worst_apart(const Image& a, const Image& b) {
             double squares = 0, count = 0;
             for (std::int64_t y = top; y < std::min(top + 16, a.height); ++y) {
                 for (std::int64_t x = left; x < std::min(left + 16, a.width); ++x, ++count) {
-                    const auto at = static_cast<std::size_t>(4 * (y * a.width + x) + 1);
+                    const auto at = index(4 * (y * a.width + x) + 1);
                     squares += std::pow(double(a.pixels[at]) - b.pixels[at], 2);
                 }
             }
@@ -344,7 +345,7 @@ class TracedSwaps : public Slots {
         double now_s = 10;
         std::int64_t traced = 0;
         for (std::int64_t i = 0; i < swaps; ++i) {
-            const std::size_t is_blue = static_cast<std::size_t>(i % 2);
+            const std::size_t is_blue = index(i % 2);
             write(is_blue, codes[is_blue]);
             const std::uint64_t serial = written_;
             for (std::int64_t looks = 0; looks <= 1 + i % 3; ++looks) {

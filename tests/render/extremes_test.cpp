@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -95,7 +96,7 @@ TEST_F(Extremes, SlowLargePictureEqualsItsParts) {
     for (std::int64_t y = 0; y < 2048; ++y) {
         const auto* row = large.pixels.data() + 4 * ((y + 3072) * 8192 + 3072);
         for (std::int64_t x = 0; x < 4 * 2048; ++x) {
-            different += std::abs(row[x] - middle.pixels[static_cast<std::size_t>(4 * 2048 * y + x)]) > 1;
+            different += std::abs(row[x] - middle.pixels[index(4 * 2048 * y + x)]) > 1;
         }
     }
     EXPECT_EQ(different, 0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/indexing.h"
 #include "render/denoiser.h"
 #include "render/renderer.h"
 #include "tests/unit/await.h"
@@ -55,7 +56,7 @@ class Fireflies : public Traced {
     // Light of each path of each pixel, computed from the change of the mean.
     std::vector<std::vector<double>> light_of_paths() {
         view_.denoise = false;
-        std::vector<std::vector<double>> light(static_cast<std::size_t>(view_.width * view_.height));
+        std::vector<std::vector<double>> light(index(view_.width * view_.height));
         std::vector<double> before(light.size(), 0);
         for (view_.paths = 1; view_.paths <= paths; ++view_.paths) {
             const std::vector<Pixel> means = pixels();
@@ -118,7 +119,7 @@ Outstanding outstanding(const std::vector<std::vector<double>>& light, double st
 TEST_F(Fireflies, AreOutliersOfChance) {
     const auto light = light_of_paths();
     view_.denoise = true;
-    const auto found = static_cast<std::size_t>(taken_out());
+    const auto found = index(taken_out());
     EXPECT_GE(found, outstanding(light, 1.02).places.size());
     EXPECT_LE(found, outstanding(light, 0.98).places.size());
     EXPECT_GT(found, 3U);

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "render/view/curve.h"
 #include "rendering.h"
 
@@ -52,14 +53,14 @@ class Flowing : public Rendering {
 
     // By default in the middle row.
     static std::array<int, 3> pixel(const Image& image, std::int64_t x, std::int64_t y = edge / 2) {
-        const auto at = static_cast<std::size_t>(4 * (y * image.width + x));
+        const auto at = index(4 * (y * image.width + x));
         return {image.pixels[at], image.pixels[at + 1], image.pixels[at + 2]};
     }
 
     void expect_pixel(const Image& image, std::int64_t x, const glm::dvec3& colour, double tolerance) {
         const std::array<int, 3> found = pixel(image, x);
         for (int channel = 0; channel < 3; ++channel) {
-            EXPECT_NEAR(found[static_cast<std::size_t>(channel)], 255 * colour[channel], tolerance)
+            EXPECT_NEAR(found[index(channel)], 255 * colour[channel], tolerance)
                 << "A-scan " << x << ", mode " << static_cast<int>(view_.mode);
         }
     }
@@ -240,7 +241,7 @@ TEST_F(Flowing, WrappedPhaseShowsNoSlowSeam) {
 TEST_F(Flowing, ZeroPhasorsAreInvisible) {
     VolumeGrid flow = grid_;
     flow.type = VoxelType::complex64;
-    const std::vector<std::complex<float>> none(static_cast<std::size_t>(grid_.voxels()));
+    const std::vector<std::complex<float>> none(index(grid_.voxels()));
     const Image without = renderer().render(view_);
     renderer().set_flow(flow, none.data());
     EXPECT_EQ(without.pixels, renderer().render(view_).pixels);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -56,7 +57,7 @@ class Between : public Rendering {
         const std::vector<RayMeasure> rays = renderer().measure(view_);
         for (std::int64_t y = 0; y < b_scans; ++y) {
             for (std::int64_t x = 0; x < a_scans; ++x) {
-                const auto pixel = static_cast<std::size_t>(y * a_scans + x);
+                const auto pixel = index(y * a_scans + x);
                 ASSERT_NEAR(rays[pixel].value, expected(x, b_scans - 1 - y), tolerance) << x << " " << y;
             }
         }
@@ -72,7 +73,7 @@ TEST_F(Between, EnFaceRaysBeginAndEndAtTiltedHeights) {
     for (std::int64_t y = 0; y < b_scans; ++y) {
         for (std::int64_t x = 0; x < a_scans; ++x) {
             const double path = 2 * (bottom_row(x, b_scans - 1 - y) - top_row(x, b_scans - 1 - y));
-            ASSERT_NEAR(rays[static_cast<std::size_t>(y * a_scans + x)].path, path, 2e-3) << x << " " << y;
+            ASSERT_NEAR(rays[index(y * a_scans + x)].path, path, 2e-3) << x << " " << y;
         }
     }
 }
@@ -108,7 +109,7 @@ TEST_F(Between, CutVolumeFromAnyDirection) {
     for (std::int64_t y = 2; y < b_scans - 2; ++y) {
         for (std::int64_t x = 2; x < a_scans - 2; ++x) {
             const double surface = 2 * (top_row(x, b_scans - 1 - y) + 0.5) - depth;
-            ASSERT_NEAR(rays[static_cast<std::size_t>(y * a_scans + x)].distance, eye + surface, 0.02) << x << " " << y;
+            ASSERT_NEAR(rays[index(y * a_scans + x)].distance, eye + surface, 0.02) << x << " " << y;
         }
     }
 }
@@ -143,7 +144,7 @@ TEST_F(Between, CutSlices) {
         const auto seen = [&](double row) {
             const auto y = static_cast<std::int64_t>(std::lround(row));
             const std::int64_t x = a + (depth - a_scans) / 2;
-            return rays[static_cast<std::size_t>(y * depth + x)].distance >= 0;
+            return rays[index(y * depth + x)].distance >= 0;
         };
         EXPECT_TRUE(seen(top_row(a, 18) + 1));
         EXPECT_FALSE(seen(top_row(a, 18) - 1));

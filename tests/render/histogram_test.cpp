@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "compute/indexing.h"
 #include "render/histograms.h"
 #include "rendering.h"
 #include "tests/unit/await.h"
@@ -31,12 +32,12 @@ std::uint64_t total(const Histogram& histogram) {
 
 TEST_F(Histograms, CodesHaveOneBinEach) {
     const VolumeGrid grid = db_grid(40, 30, 20, VoxelType::u8);
-    std::vector<std::byte> codes(static_cast<std::size_t>(grid.voxels()));
+    std::vector<std::byte> codes(index(grid.voxels()));
     std::vector<std::uint32_t> expected(256);
     for (std::int64_t i = 0; i < std::ssize(codes); ++i) {
         const double skewed = noise(i, 1, 2) * noise(i, 3, 4);
         const auto code = static_cast<std::uint8_t>(255.99 * skewed);
-        codes[static_cast<std::size_t>(i)] = static_cast<std::byte>(code);
+        codes[index(i)] = static_cast<std::byte>(code);
         ++expected[code];
     }
     EXPECT_FALSE(renderer().histogram());
@@ -52,9 +53,9 @@ TEST_F(Histograms, CodesHaveOneBinEach) {
 }
 
 std::vector<float> values_of(const VolumeGrid& grid) {
-    std::vector<float> values(static_cast<std::size_t>(grid.voxels()));
+    std::vector<float> values(index(grid.voxels()));
     for (std::int64_t i = 0; i < std::ssize(values); ++i) {
-        values[static_cast<std::size_t>(i)] = static_cast<float>(300 * noise(i, 5, 6) * noise(i, 7, 8) - 40);
+        values[index(i)] = static_cast<float>(300 * noise(i, 5, 6) * noise(i, 7, 8) - 40);
     }
     return values;
 }
@@ -123,9 +124,7 @@ TEST_F(Histograms, PagedVolumesUseCoarseLevel) {
     const auto codes = voxels(grid, [](auto z, auto, auto) { return z < 32 ? 10.0 : 30.0; });
     paged->set_volume(voxels_in_memory(grid, codes.data()));
     const Histogram histogram = counted(*paged);
-    const auto code = [&](double value) {
-        return static_cast<std::size_t>(std::lround((value - grid.offset) / grid.scale));
-    };
+    const auto code = [&](double value) { return index(std::lround((value - grid.offset) / grid.scale)); };
     const double all = static_cast<double>(total(histogram));
     EXPECT_NEAR(histogram.counts[code(10)] / all, 0.5, 1e-9);
     EXPECT_NEAR(histogram.counts[code(30)] / all, 0.5, 1e-9);
@@ -138,7 +137,7 @@ TEST_F(Histograms, FollowLiveRings) {
     wanted.grid = grid;
     wanted.range = {0, 40};
     SlotWriter& slots = *renderer().make_slots(wanted).writer;
-    const std::size_t bytes = static_cast<std::size_t>(grid.bytes());
+    const std::size_t bytes = index(grid.bytes());
     std::uint64_t read = 0, serial = 0;
     const auto write = [&](std::size_t slot, std::uint64_t value, int code, std::int64_t filled) {
         std::memset(slots.places(slot).structure.data, code, bytes);

@@ -1,6 +1,7 @@
 // Ambient occlusion and shadows: parts that light cannot reach are darker, and nothing else.
 #include <cmath>
 
+#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -27,7 +28,7 @@ class LightFromElsewhere : public Rendering {
 
     // Brightness of the pixel at this A-scan and B-scan, relative to that without occlusion and shadows.
     double brightness(std::int64_t a, std::int64_t b) {
-        const auto at = static_cast<std::size_t>(4 * ((edge - 1 - b) * edge + a));
+        const auto at = index(4 * ((edge - 1 - b) * edge + a));
         View plain = view_;
         plain.ambient_occlusion = plain.shadows = 0;
         return static_cast<double>(renderer().render(view_).pixels[at]) / renderer().render(plain).pixels[at];

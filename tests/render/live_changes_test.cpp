@@ -54,7 +54,7 @@ class LiveChanges : public Rendering {
     // B-scans [begin, end) from `part`, the others from `whole`.
     std::vector<std::byte> mixed(std::vector<std::byte> whole, const std::vector<std::byte>& part, std::int64_t begin,
                                  std::int64_t end) const {
-        const auto b_scan = static_cast<std::int64_t>(whole.size()) / plan_.geometry.b_scans;
+        const auto b_scan = std::ssize(whole) / plan_.geometry.b_scans;
         std::copy(part.begin() + begin * b_scan, part.begin() + end * b_scan, whole.begin() + begin * b_scan);
         return whole;
     }

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -21,7 +22,7 @@ using Codes = std::vector<std::byte>;
 
 template <class Code>
 Codes packed(const VolumeGrid& grid, const std::function<Code(std::int64_t, std::int64_t, std::int64_t)>& code_at) {
-    Codes codes(static_cast<std::size_t>(grid.bytes()));
+    Codes codes(index(grid.bytes()));
     std::byte* next = codes.data();
     for (std::int64_t b = 0; b < grid.b_scans; ++b) {
         for (std::int64_t a = 0; a < grid.a_scans; ++a) {
@@ -81,7 +82,7 @@ Codes structure(int seed) {
 
 Codes joined(const Codes& below, const Codes& above, std::int64_t filled_to) {
     Codes codes = above;
-    std::copy_n(below.begin(), static_cast<std::int64_t>(below.size()) / edge * filled_to, codes.begin());
+    std::copy_n(below.begin(), std::ssize(below) / edge * filled_to, codes.begin());
     return codes;
 }
 
@@ -106,8 +107,7 @@ class LiveFlow : public Rendering {
 
     static void copy(const Place& place, const Codes& codes, std::int64_t first, std::int64_t end) {
         std::memcpy(static_cast<std::byte*>(place.data) + first * place.b_scan_bytes,
-                    codes.data() + first * place.b_scan_bytes,
-                    static_cast<std::size_t>((end - first) * place.b_scan_bytes));
+                    codes.data() + first * place.b_scan_bytes, index((end - first) * place.b_scan_bytes));
     }
 
     void write(std::size_t slot, const Codes& codes, const Codes& flow, std::int64_t first, std::int64_t end) {
@@ -158,7 +158,7 @@ TEST_F(LiveFlow, SmallPhasorsAreFilteredLikeLargeOnes) {
     const Codes small = phasors(0);
     const Image found = picture_of_files(structure(0), small);
     flow_.type = VoxelType::complex64;
-    Codes large(static_cast<std::size_t>(flow_.bytes()));
+    Codes large(index(flow_.bytes()));
     for (std::size_t i = 0; i < small.size(); ++i) {
         const float part = static_cast<float>(std::to_integer<std::int8_t>(small[i])) / 127;
         std::memcpy(large.data() + sizeof part * i, &part, sizeof part);

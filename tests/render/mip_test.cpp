@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "rendering.h"
 
@@ -37,7 +38,7 @@ class Maximum : public Rendering {
             const std::vector<RayMeasure> rays = renderer().measure(view);
             for (std::int64_t row = 0; row < height; ++row) {
                 for (std::int64_t column = 0; column < width; ++column) {
-                    EXPECT_NEAR(rays[static_cast<std::size_t>(row * width + column)].value, expected(column, row), 2e-3)
+                    EXPECT_NEAR(rays[index(row * width + column)].value, expected(column, row), 2e-3)
                         << "column " << column << " row " << row;
                 }
             }
@@ -110,7 +111,7 @@ TEST_F(Maximum, SkippingKeepsVisibleVoxels) {
                 const double t = enter + (static_cast<double>(i) + 0.5) * (leave - enter) / count;
                 return at(z, 33.5 + x * c - t * s, 35.5 + x * s + t * c);
             });
-            EXPECT_NEAR(rays[static_cast<std::size_t>(row * 101 + column)].value, expected, tolerance)
+            EXPECT_NEAR(rays[index(row * 101 + column)].value, expected, tolerance)
                 << "column " << column << " row " << row;
             if (expected > 10) ++bright;
         }

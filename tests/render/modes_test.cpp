@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "render/transfer_function.h"
 #include "rendering.h"
@@ -41,7 +42,7 @@ class Modes : public Rendering {
                      const Expected& expected) {
         for (std::int64_t z = 0; z < depth; ++z) {
             for (std::int64_t a = 0; a < a_scans; ++a) {
-                const RayMeasure& ray = rays[static_cast<std::size_t>(z * a_scans + a)];
+                const RayMeasure& ray = rays[index(z * a_scans + a)];
                 EXPECT_NEAR(found(ray), expected(z, a), tolerance) << "depth " << z << " A-scan " << a;
             }
         }
@@ -162,7 +163,7 @@ TEST_F(Modes, MidaMatchesPublishedSum) {
             const Image image = renderer().render(view_);
             for (std::int64_t i = 0; i < depth * a_scans; ++i) {
                 const double red = 255 * accumulated(function, value, i / a_scans, i % a_scans, 1 + balance).red;
-                EXPECT_NEAR(image.pixels[static_cast<std::size_t>(4 * i)], red, 2) << "pixel " << i;
+                EXPECT_NEAR(image.pixels[index(4 * i)], red, 2) << "pixel " << i;
             }
         }
     }

@@ -8,6 +8,7 @@
 
 #include "app/jobs/reproduce_job.h"
 #include "app/movie/movie_encoding.h"
+#include "compute/indexing.h"
 #include "engine/io/png_file.h"
 #include "rendering.h"
 #include "tests/unit/await.h"
@@ -71,8 +72,8 @@ TEST(MovieEncodings, DrawingContinuesWhileEncodingUpToLimit) {
     MovieEncoding encoding(std::move(writer));
     for (int i = 0; i < count; ++i, ++added) encoding.add(picture_of(i));
     encoding.finish();
-    ASSERT_EQ(noted.size(), static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i) EXPECT_EQ(noted[static_cast<std::size_t>(i)], i);
+    ASSERT_EQ(noted.size(), index(count));
+    for (int i = 0; i < count; ++i) EXPECT_EQ(noted[index(i)], i);
     EXPECT_LE(greatest, most);
     EXPECT_EQ(encoding.pictures(), count);
 }
@@ -150,7 +151,7 @@ TEST_F(MovieFrames, ShowAllMomentsInColoursOfFirst) {
             alone->show(alone->prepare(voxels_in_memory(volume.grid, volume.voxels.data()), chosen));
             EXPECT_EQ(alone->is_in_pages(), limits.edge == 8);
             const std::vector<std::uint8_t> expected = alone->render(small_view()).pixels;
-            EXPECT_TRUE(pictures[static_cast<std::size_t>(step)].pixels == expected) << "step " << step;
+            EXPECT_TRUE(pictures[index(step)].pixels == expected) << "step " << step;
         }
     }
 }

@@ -11,6 +11,7 @@
 
 #include "../unit/temporary_folder.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux {
@@ -171,7 +172,7 @@ TEST_F(BegunPictures, EqualRenderedPictures) {
         }
         for (int i = 0; i < 5; ++i) {
             view.azimuth_deg = 70 * i;
-            const Image image = coming[static_cast<std::size_t>(i)]();
+            const Image image = coming[index(i)]();
             EXPECT_EQ(image.width, 48);
             EXPECT_EQ(image.pixels, renderer().render(view).pixels) << i << ", samples " << samples;
         }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -128,7 +129,7 @@ TEST_F(Panes, StayUnchangedWhileAnotherMoves) {
 
 TEST_F(Panes, AreResizedOneByOne) {
     for (int step = 0; step < 40; ++step) {
-        View& view = views_[static_cast<std::size_t>(step) % views_.size()];
+        View& view = views_[index(step) % views_.size()];
         view.width = 20 + step * 37 % 80;
         view.height = 20 + step * 53 % 60;
         now_s_ += 0.01;

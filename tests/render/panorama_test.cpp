@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "render/camera.h"
 #include "rendering.h"
 
@@ -74,8 +75,7 @@ TEST_F(Panoramas, SphereIsEquallyFarFromCentre) {
     for (std::size_t i = 0; i < measures.size(); ++i) {
         ASSERT_NEAR(measures[i].distance, 15, 0.03) << i;
         const glm::dvec3 met = 24.0 + 15.0 * direction_of(double(i % columns), double(i / columns));
-        for (int axis = 0; axis < 3; ++axis)
-            ASSERT_NEAR(measures[i].voxel[static_cast<std::size_t>(axis)] + 0.5, met[axis], 0.55) << i;
+        for (int axis = 0; axis < 3; ++axis) ASSERT_NEAR(measures[i].voxel[index(axis)] + 0.5, met[axis], 0.55) << i;
     }
 }
 
@@ -96,8 +96,8 @@ TEST_F(Panoramas, ContinueAcrossEdge) {
     ASSERT_NE(still.pixels, turned.pixels);
     for (std::int64_t row = 0; row < rows; ++row) {
         for (std::int64_t column = 0; column < columns; ++column) {
-            const auto at = static_cast<std::size_t>(4 * (row * columns + column));
-            const auto from = static_cast<std::size_t>(4 * (row * columns + (column + columns - moved) % columns));
+            const auto at = index(4 * (row * columns + column));
+            const auto from = index(4 * (row * columns + (column + columns - moved) % columns));
             for (std::size_t c = 0; c < 3; ++c)
                 ASSERT_NEAR(turned.pixels[at + c], still.pixels[from + c], 2) << column << " " << row;
         }
@@ -141,8 +141,7 @@ TEST_F(Panoramas, DrawBoxLines) {
     for (const glm::dvec3 place :
          {glm::dvec3{-10, 10, 10}, glm::dvec3{10, -10, 10}, glm::dvec3{0, 10, -10}, glm::dvec3{-10, 0, -10}}) {
         const glm::dvec2 at = camera.project(place) + glm::dvec2(128, 64);
-        const auto pixel =
-            static_cast<std::size_t>(4 * (std::int64_t(at.y) * 256 + std::min<std::int64_t>(std::int64_t(at.x), 255)));
+        const auto pixel = index(4 * (std::int64_t(at.y) * 256 + std::min<std::int64_t>(std::int64_t(at.x), 255)));
         EXPECT_GT(image.pixels[pixel], 20) << place.x << place.y << place.z;
     }
     EXPECT_EQ(image.pixels[4 * (64 * 256 + 128)], 0);

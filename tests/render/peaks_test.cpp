@@ -1,5 +1,6 @@
 // The bricks of a live volume are built from the peaks that accompany the voxels. Pictures have the same bits as when a
 // shader searches for the largest voxels, complete and slice by slice, and no voxel is read for it.
+#include "compute/indexing.h"
 #include "slots_fixture.h"
 
 namespace echolux::test {
@@ -151,7 +152,7 @@ TEST_F(PeakSlots, VoxelsAreNotReadAgain) {
     const Image seen = picture(whole(0, 1), small_view());
     write(0, codes);
     const Peaks peaks = *slots_->places(0).peaks;
-    std::memset(peaks.place.data, 0, static_cast<std::size_t>(peaks.place.b_scan_bytes * grid_.b_scans));
+    std::memset(peaks.place.data, 0, index(peaks.place.b_scan_bytes * grid_.b_scans));
     View view = small_view();
     view.box = false;
     view.low = 2;

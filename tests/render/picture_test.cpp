@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "compute/plan/params.h"
 #include "rendering.h"
@@ -24,7 +25,7 @@ class Picture : public Rendering {
     }
 
     std::array<int, 4> pixel(const Image& image, std::int64_t x, std::int64_t y) {
-        const auto at = static_cast<std::size_t>(4 * (y * image.width + x));
+        const auto at = index(4 * (y * image.width + x));
         return {image.pixels[at], image.pixels[at + 1], image.pixels[at + 2], image.pixels[at + 3]};
     }
 

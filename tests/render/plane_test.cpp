@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "two_axes.h"
 
@@ -27,7 +28,7 @@ class Planes2D : public Rendering {
     }
 
     double transmittance(std::int64_t x, std::int64_t y) {
-        return renderer().measure(view_)[static_cast<std::size_t>(y * view_.width + x)].transmittance;
+        return renderer().measure(view_)[index(y * view_.width + x)].transmittance;
     }
 
     int largest_difference(const Image& a, const Image& b) {
@@ -164,7 +165,7 @@ TEST_F(Planes2D, MovedWidgetsAreShownAtOnce) {
     for (int i = 0; i < 8; ++i) {
         show(dark({SecondAxis::gradient, 0, 5, {box({4. * i, 4. * i + 6}, {1, 5}, 300)}}));
         pictures.push_back(renderer().render(view_));
-        for (int j = 0; j < i; ++j) EXPECT_NE(pictures.back().pixels, pictures[static_cast<std::size_t>(j)].pixels);
+        for (int j = 0; j < i; ++j) EXPECT_NE(pictures.back().pixels, pictures[index(j)].pixels);
     }
     show(dark({SecondAxis::gradient, 0, 5, {box({8, 14}, {1, 5}, 300)}}));
     EXPECT_EQ(renderer().render(view_).pixels, pictures[2].pixels);
@@ -225,7 +226,7 @@ TEST_F(Planes2D, HistogramOfLiveRingUsesWholeVolumes) {
     wanted.grid = grid;
     wanted.range = {0, 40};
     SlotWriter& slots = *renderer().make_slots(wanted).writer;
-    std::memset(slots.places(0).structure.data, 77, static_cast<std::size_t>(grid.bytes()));
+    std::memset(slots.places(0).structure.data, 77, index(grid.bytes()));
     show(dark({SecondAxis::gradient, 0, 30, {}}));
     std::uint64_t read = 0;
     const auto counted = [&](const ShownSlots& now, int tries) {

@@ -5,6 +5,7 @@
 #include <glm/geometric.hpp>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "render/camera.h"
 #include "render/view/curve.h"
 #include "rendering.h"
@@ -46,7 +47,7 @@ class Planes : public Rendering {
     }
 
     int level(const Image& image, std::int64_t x, std::int64_t y) const {
-        return image.pixels[static_cast<std::size_t>(4 * (y * view_.width + x))];
+        return image.pixels[index(4 * (y * view_.width + x))];
     }
 
     View view_;
@@ -94,7 +95,7 @@ TEST_F(Planes, AreDrawnWhereScanned) {
                         nearest = distance;
                         voxel = {here.x, here.y, static_cast<double>(i)};
                     }
-                    const RayMeasure& ray = found[static_cast<std::size_t>(y * view_.width + x)];
+                    const RayMeasure& ray = found[index(y * view_.width + x)];
                     if ((ray.distance < 0) != (nearest < 0) || std::abs(ray.voxel[2] - voxel.z) > 0.5) {
                         ++unclear;  // at an edge
                         continue;
@@ -131,7 +132,7 @@ TEST_F(Planes, AreNotInterpolated) {
 // From the front, three planes are one behind the other.
 TEST_F(Planes, TranslucentPlanesBlendFromFrontToBack) {
     show(parallel, [](std::int64_t, std::int64_t, std::int64_t b) {
-        return std::array{40.0, 20.0, 30.0, 0.0}[static_cast<std::size_t>(b)];
+        return std::array{40.0, 20.0, 30.0, 0.0}[index(b)];
     });
     view_.planes_opacity = 0.5;
     const double expected = 255 * (0.5 * 1 + 0.25 * 0.5 + 0.125 * 0.75);
@@ -154,9 +155,9 @@ TEST_F(Planes, DrawFlowOverPlanes) {
     view_.fit = true;
     const Image image = renderer().render(view_);
     const glm::dvec3 colour = colour_at(flow_map(), 0.9);
-    const auto at = static_cast<std::size_t>(4 * (view_.height / 2 * view_.width + view_.width / 5));
+    const auto at = index(4 * (view_.height / 2 * view_.width + view_.width / 5));
     for (int channel = 0; channel < 3; ++channel) {
-        EXPECT_NEAR(image.pixels[at + static_cast<std::size_t>(channel)], 255 * colour[channel], 2);
+        EXPECT_NEAR(image.pixels[at + index(channel)], 255 * colour[channel], 2);
     }
     EXPECT_NEAR(level(image, 4 * view_.width / 5, view_.height / 2), 128, 2);
 }

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "compute/indexing.h"
 #include "render/transfer_function.h"
 #include "rendering.h"
 
@@ -35,7 +36,7 @@ TEST_F(Points, AreDiscsOfRequestedSize) {
             for (std::int64_t x = 0; x < view.width; ++x) {
                 const auto off = [](std::int64_t i) { return (static_cast<double>(i % pixels) + 0.5) / pixels - 0.5; };
                 const double from_middle = std::hypot(off(x), off(y));
-                const RayMeasure& ray = rays[static_cast<std::size_t>(y * view.width + x)];
+                const RayMeasure& ray = rays[index(y * view.width + x)];
                 if (std::abs(from_middle - 0.5 * size) > 1e-3) {
                     EXPECT_EQ(ray.distance >= 0, from_middle < 0.5 * size) << x << " " << y;
                 }
@@ -106,7 +107,7 @@ TEST_F(Points, FrontBallIsVisible) {
                 }
             }
             if (clearest < 0.005) continue;
-            const RayMeasure& ray = rays[static_cast<std::size_t>(y * 120 + x)];
+            const RayMeasure& ray = rays[index(y * 120 + x)];
             EXPECT_EQ(ray.distance >= 0, nearest < 1e9) << x << " " << y;
             if (nearest > 1e8) continue;
             EXPECT_NEAR(ray.distance, nearest, 5e-3) << x << " " << y;

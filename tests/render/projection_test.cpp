@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -54,7 +55,7 @@ Pixel centre_of_light(const View& view, const std::vector<RayMeasure>& rays) {
     Pixel centre{0, 0};
     for (std::int64_t y = 0; y < view.height; ++y) {
         for (std::int64_t x = 0; x < view.width; ++x) {
-            const double light = rays[static_cast<std::size_t>(y * view.width + x)].value;
+            const double light = rays[index(y * view.width + x)].value;
             sum += light;
             centre.x += light * (static_cast<double>(x) + 0.5);
             centre.y += light * (static_cast<double>(y) + 0.5);
@@ -105,7 +106,7 @@ class Projected : public Rendering {
         std::int64_t left = view.width, right = -1, top = view.height, bottom = -1;
         for (std::int64_t y = 0; y < view.height; ++y) {
             for (std::int64_t x = 0; x < view.width; ++x) {
-                if (rays[static_cast<std::size_t>(y * view.width + x)].path <= 0) continue;
+                if (rays[index(y * view.width + x)].path <= 0) continue;
                 left = std::min(left, x), right = std::max(right, x);
                 top = std::min(top, y), bottom = std::max(bottom, y);
             }

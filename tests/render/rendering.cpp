@@ -1,4 +1,5 @@
 #include "rendering.h"
+#include "compute/indexing.h"
 #include "tests/support/validation.h"
 
 #include <cmath>
@@ -39,7 +40,7 @@ VolumeGrid db_grid(std::int64_t depth, std::int64_t a_scans, std::int64_t b_scan
 }
 
 std::vector<std::byte> voxels(const VolumeGrid& grid, const ValueAt& value) {
-    std::vector<std::byte> bytes(static_cast<std::size_t>(grid.bytes()));
+    std::vector<std::byte> bytes(index(grid.bytes()));
     std::byte* next = bytes.data();
     const auto put = [&](auto code) {
         std::memcpy(next, &code, sizeof code);

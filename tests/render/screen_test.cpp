@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "render/presentation.h"
 #include "rendering.h"
 
@@ -188,7 +189,7 @@ TEST_F(Screens, ShowGlyphsByTheirCoverage) {
     add_rectangle(mesh, {20, 10, 24, 11}, rgba(255, 0, 0, 255), everywhere, {1 / 6.0F, 0.25F, 3 / 6.0F, 0.25F});
     const Image image = shown({}, mesh);
     for (std::int64_t i = 0; i < 6; ++i) {
-        const int covered = coverage[static_cast<std::size_t>(i)];
+        const int covered = coverage[index(i)];
         EXPECT_EQ(pixel(image, 10 + i % 3, 10 + i / 3), (Pixel{covered, covered, 0, 255}));
     }
     // Linear between the centres of the first and the second.

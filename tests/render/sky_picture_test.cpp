@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "traced.h"
 
 namespace echolux::test {
@@ -44,7 +45,7 @@ TEST(SkyPictures, SamplesTexelsByTheirLight) {
         all += power.back();
         const double kept = double{sky.texels[i].alias.x};
         looks[i] += kept / double(looks.size());
-        looks[static_cast<std::size_t>(sky.texels[i].alias.y)] += (1 - kept) / double(looks.size());
+        looks[index(sky.texels[i].alias.y)] += (1 - kept) / double(looks.size());
     }
     EXPECT_NEAR(sky.mean, all / (4 * pi), 1e-12);
     for (std::size_t i = 0; i < looks.size(); ++i) {
@@ -79,7 +80,7 @@ class TracedSkies : public Traced {
 
     // Sets a black picture with one white pixel.
     void set_bright_pixel(std::int64_t columns, std::int64_t rows, std::int64_t column, std::int64_t row) {
-        std::vector<std::uint8_t> codes(static_cast<std::size_t>(3 * columns * rows), 0);
+        std::vector<std::uint8_t> codes(index(3 * columns * rows), 0);
         std::fill_n(codes.begin() + 3 * (row * columns + column), 3, std::uint8_t{255});
         set_sky(columns, rows, codes);
     }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -32,7 +33,7 @@ class Sliced : public Rendering {
     }
 
     const RayMeasure& at(const std::vector<RayMeasure>& rays, std::int64_t x, std::int64_t y) const {
-        return rays[static_cast<std::size_t>(y * view_.width + x)];
+        return rays[index(y * view_.width + x)];
     }
 
     std::string refused() {
@@ -63,7 +64,7 @@ TEST_F(Sliced, PlaneIsAtItsPositionInAllModes) {
             EXPECT_NEAR(at(rays, x, 16).value, value, 0.02) << static_cast<int>(mode);
             EXPECT_NEAR(at(rays, x, 16).distance, eye - 3.5, 1e-2);
             EXPECT_EQ(at(rays, x, 16).transmittance, 0);
-            const std::size_t pixel = static_cast<std::size_t>(4 * (16 * 40 + x));
+            const std::size_t pixel = index(4 * (16 * 40 + x));
             for (std::size_t channel = 0; channel < 3; ++channel) {
                 EXPECT_NEAR(image.pixels[pixel + channel], 255 * value / 40, 1) << static_cast<int>(mode);
             }
@@ -178,7 +179,7 @@ class Section : public Rendering {
                     for (std::int64_t x = 0; x < width; ++x) {
                         const double value =
                             expected(mode, first, last, [&](std::int64_t i) { return voxel(x, y, i); });
-                        const auto pixel = static_cast<std::size_t>(y * width + x);
+                        const auto pixel = index(y * width + x);
                         ASSERT_NEAR(rays[pixel].value, value, 0.05) << x << " " << y << " " << first;
                         ASSERT_NEAR(image.pixels[4 * pixel], 255 * value / 40, 1);
                         ASSERT_EQ(image.pixels[4 * pixel + 3], 255);
@@ -219,9 +220,7 @@ TEST_F(Section, ObliquePlaneShowsItsValues) {
     // At the centre of the picture: 2 um along the normal from the centre of the volume.
     const double a = 0.6 * 2, b = 0.8 * 2;
     const double middle = 8 + 0.5 * (17.5 + b) + 0.2 * (19.5 + a);
-    const auto value = [&](std::int64_t x) {
-        return static_cast<double>(rays[static_cast<std::size_t>(25 * 60 + x)].value);
-    };
+    const auto value = [&](std::int64_t x) { return static_cast<double>(rays[index(25 * 60 + x)].value); };
     EXPECT_NEAR(0.5 * (value(29) + value(30)), middle, 0.02);
     // To the right of the picture is 0.8 along A-scans and -0.6 along B-scans.
     const double outline = 0.8 * 40 + 0.6 * 36;
@@ -254,7 +253,7 @@ TEST_F(Section, UnknownUnitUsesLevelsOfVoxels) {
     view_.height = depth;
     const Image image = renderer().render(view_);
     const auto gray = [&](std::int64_t x) {
-        return static_cast<double>(image.pixels[static_cast<std::size_t>(4 * (depth / 2 * a_scans + x))]);
+        return static_cast<double>(image.pixels[index(4 * (depth / 2 * a_scans + x))]);
     };
     EXPECT_LT(gray(0), 3);
     EXPECT_NEAR(gray(a_scans / 2), 128, 8);
@@ -274,7 +273,7 @@ TEST_F(Section, EnFaceSlabShowsMean) {
             for (std::int64_t x = 0; x < a_scans; ++x) {
                 const double value =
                     expected(mode, 5, 10, [&](std::int64_t i) { return random(i, x, b_scans - 1 - y); });
-                ASSERT_NEAR(rays[static_cast<std::size_t>(y * a_scans + x)].value, value, 0.05);
+                ASSERT_NEAR(rays[index(y * a_scans + x)].value, value, 0.05);
             }
         }
     }

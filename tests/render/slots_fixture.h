@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "compute/place.h"
 #include "rendering.h"
 
@@ -47,7 +48,7 @@ class Slots : public Rendering {
         const std::int64_t slice = place.b_scan_bytes;
         ASSERT_EQ(slice * grid_.b_scans, grid_.bytes());
         std::memcpy(static_cast<std::byte*>(place.data) + first * slice, codes.data() + first * slice,
-                    static_cast<std::size_t>((end - first) * slice));
+                    index((end - first) * slice));
         if (const auto peaks = slots_->places(slot).peaks) write_peaks(*peaks, codes, first, end);
         slots_->publish(slot, ++written_, first, end);
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compute/backend.h"
+#include "compute/indexing.h"
 
 namespace echolux::test {
 
@@ -28,7 +29,7 @@ inline ReconstructionSpec noise_spec(std::int64_t samples, std::int64_t a_scans,
 
 inline std::vector<std::uint16_t> noise_spectra(const ReconstructionSpec& plan, std::int64_t volume) {
     const ScanGeometry& scan = plan.geometry;
-    std::vector<std::uint16_t> samples(static_cast<std::size_t>(scan.samples * scan.a_scans * scan.b_scans));
+    std::vector<std::uint16_t> samples(index(scan.samples * scan.a_scans * scan.b_scans));
     std::mt19937 random(static_cast<std::uint32_t>(volume + 1));
     for (std::uint16_t& sample : samples) sample = static_cast<std::uint16_t>(random() % 60000);
     return samples;
@@ -58,7 +59,7 @@ inline std::vector<std::byte> voxels_in_memory(const ReconstructionSpec& plan,
     at_once.block_b_scans = plan.geometry.b_scans;
     const auto reconstructor = make_reconstructor(at_once, backend);
     const VolumeGrid& grid = reconstructor->grid();
-    std::vector<std::byte> voxels(static_cast<std::size_t>(grid.bytes()));
+    std::vector<std::byte> voxels(index(grid.bytes()));
     const Place place{.kind = PlaceKind::host_linear,
                       .data = voxels.data(),
                       .first_b_scan = 0,

@@ -6,6 +6,7 @@
 
 #include "app/stage/exhibit.h"
 #include "app/stage/stage.h"
+#include "compute/indexing.h"
 #include "engine/offline/reconstruction.h"
 #include "on_stage.h"
 #include "small_scan.h"
@@ -181,7 +182,7 @@ TEST_F(ScansOnStage, SharesNewestBlock) {
     open_scan_on_stage();
     const Block block = exhibit().live()->newest_block().value();
     const auto samples = noise_spectra(plan_, 0);
-    EXPECT_EQ(std::memcmp(block.data, samples.data(), static_cast<std::size_t>(block.bytes)), 0);
+    EXPECT_EQ(std::memcmp(block.data, samples.data(), index(block.bytes)), 0);
 }
 
 TEST_F(ScansOnStage, RestoresSettingsAfterDeviceLoss) {

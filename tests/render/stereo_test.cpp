@@ -8,6 +8,7 @@
 #include <glm/geometric.hpp>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -88,8 +89,8 @@ TEST_F(StereoPictures, HalvesEqualViewsOfEyes) {
     const Image rendered = renderer().render(both);
     EXPECT_EQ(renderer().begin(both)().pixels, rendered.pixels);
     ASSERT_EQ(rendered.width, both.width);
-    const std::size_t bytes = channels * static_cast<std::size_t>(view_.width);
-    for (std::size_t row = 0; row < static_cast<std::size_t>(view_.height); ++row) {
+    const std::size_t bytes = channels * index(view_.width);
+    for (std::size_t row = 0; row < index(view_.height); ++row) {
         const auto at = rendered.pixels.begin() + static_cast<std::ptrdiff_t>(2 * row * bytes);
         const auto of_row = static_cast<std::ptrdiff_t>(row * bytes);
         ASSERT_TRUE(std::equal(at, at + static_cast<std::ptrdiff_t>(bytes), left.pixels.begin() + of_row)) << row;

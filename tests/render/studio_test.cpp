@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "render/camera.h"
 #include "rendering.h"
 
@@ -31,7 +32,7 @@ class StudioPictures : public Rendering {
     }
 
     std::array<int, 4> at(const Image& image, std::int64_t x, std::int64_t y) const {
-        const auto* pixel = &image.pixels[static_cast<std::size_t>(4 * (y * image.width + x))];
+        const auto* pixel = &image.pixels[index(4 * (y * image.width + x))];
         return {pixel[0], pixel[1], pixel[2], pixel[3]};
     }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -110,7 +111,7 @@ class Surface : public Rendering {
                 for (std::int64_t i = 0; i < view.width * view.height; ++i) {
                     const double expected = distance(ray_at(view, i));
                     if (expected < 0) continue;
-                    EXPECT_NEAR(rays[static_cast<std::size_t>(i)].distance, expected, 0.05) << "pixel " << i;
+                    EXPECT_NEAR(rays[index(i)].distance, expected, 0.05) << "pixel " << i;
                     ++compared;
                 }
                 EXPECT_GT(compared, 400);
@@ -161,12 +162,12 @@ class LitBall : public Surface {
             const double distance = ball_distance(ray);
             if (distance < 0) continue;
             const Vector normal = unit(sum(ray.start, distance, ray.direction));
-            const double colour = plain.pixels[static_cast<std::size_t>(4 * i)];
+            const double colour = plain.pixels[index(4 * i)];
             const Vector to_eye = sum({}, -1, ray.direction);
             const double diffuse = shade(normal, to_eye, to_lamp(ray));
             const double shine = 0.1 * std::pow(std::max(dot(normal, unit(sum(to_eye, 1, to_lamp(ray)))), 0.0), 30);
             const double lit = colour * (diffuse - shine) + 255 * shine;
-            const int found = image.pixels[static_cast<std::size_t>(4 * i)];
+            const int found = image.pixels[index(4 * i)];
             EXPECT_NEAR(found, (1 - trust) * colour + trust * lit, 2.5) << "pixel " << i;
             darkest = std::min(darkest, found);
             ++compared;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "compute/indexing.h"
 #include "traced.h"
 
 namespace echolux::test {
@@ -117,7 +118,7 @@ TEST_F(TracedIsosurface, SeesLessSkyAtFootOfWall) {
         double light = 0;
         constexpr std::int64_t rows = 8;
         for (std::int64_t row = 32 - rows / 2; row < 32 + rows / 2; ++row)
-            light += found[static_cast<std::size_t>(row * edge + column)].light / rows;
+            light += found[index(row * edge + column)].light / rows;
         const double beside = static_cast<double>(column) + 0.5 - 32;
         const double to_top = std::hypot(beside, height);
         const double held_back =

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "compute/indexing.h"
 #include "traced.h"
 
 namespace echolux::test {
@@ -61,7 +62,7 @@ class TracedReference : public Traced {
                 weight *= beside != 0 ? part[i] : 1 - part[i];
                 voxel[i] = below[i] + beside;
             }
-            sum += weight * values_[static_cast<std::size_t>((voxel[2] * edge + voxel[1]) * edge + voxel[0])];
+            sum += weight * values_[index((voxel[2] * edge + voxel[1]) * edge + voxel[0])];
         }
         return sum;
     }

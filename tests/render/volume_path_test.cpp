@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "rendering.h"
 #include "small_scan.h"
 #include "tests/unit/await.h"
@@ -257,7 +258,7 @@ TEST_F(Path, TwoThreadsFeedAndDraw) {
     constexpr std::int64_t volumes = 300;
     const auto feed_from = [&](std::int64_t first, std::int64_t end) {
         for (std::int64_t volume = first; volume < end; ++volume) {
-            const auto of_volume = std::as_bytes(std::span(samples[static_cast<std::size_t>(volume % 2)]));
+            const auto of_volume = std::as_bytes(std::span(samples[index(volume % 2)]));
             for (std::int64_t b = 0; b < 6; b += 3) path_->feed(block_of(plan_, of_volume, volume, b, b + 3));
         }
     };
@@ -273,7 +274,7 @@ TEST_F(Path, TwoThreadsFeedAndDraw) {
         if (!picture) continue;
         ASSERT_GE(picture->stamp.volume, last);
         last = picture->stamp.volume;
-        ASSERT_EQ(path_->read(*picture).pixels, expected[static_cast<std::size_t>(last % 2)]) << "volume " << last;
+        ASSERT_EQ(path_->read(*picture).pixels, expected[index(last % 2)]) << "volume " << last;
     }
     feeder.join();
     const RingStatistics counted = path_->statistics();

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compute/indexing.h"
 #include "compute/place.h"
 #include "recording_disks.h"
 
@@ -35,9 +36,9 @@ class DirectFileTest : public testing::TestWithParam<Caching> {
 
     // Writes from offset `memory` of the buffer to `place` of the file, and updates the expected content.
     void write(DirectFile& file, std::int64_t place, std::int64_t memory, std::int64_t bytes) {
-        const std::span piece(memory_.data + memory, static_cast<std::size_t>(bytes));
+        const std::span piece(memory_.data + memory, index(bytes));
         file.write(place, piece);
-        expected_.resize(static_cast<std::size_t>(place));
+        expected_.resize(index(place));
         expected_.insert(expected_.end(), piece.begin(), piece.end());
     }
 
@@ -52,7 +53,7 @@ TEST_P(DirectFileTest, WritesPiecesOfAnySize) {
     DirectFile file(path_, GetParam());
     for (int i = 0; i < 120; ++i) {
         const auto any = [this](int most) { return static_cast<std::int64_t>(random_()) % most; };
-        const auto end = static_cast<std::int64_t>(expected_.size());
+        const auto end = std::ssize(expected_);
         const std::int64_t hole = i % 5 == 0 ? any(20000) : 0;
         const std::int64_t in_phase = (end + hole) % 4096;  // memory and file offset are equally aligned
         const std::int64_t memory = i % 3 == 0 ? in_phase : i % 3 == 1 ? 4096 * any(9) : any(9999);
@@ -61,7 +62,7 @@ TEST_P(DirectFileTest, WritesPiecesOfAnySize) {
     }
     file.sync();
     EXPECT_EQ(file.is_direct(), GetParam() == Caching::none && can_be_direct(folder_ / "trial"));
-    file.end_at(static_cast<std::int64_t>(expected_.size()));
+    file.end_at(std::ssize(expected_));
     EXPECT_TRUE(bytes_of(path_) == expected_);
 }
 

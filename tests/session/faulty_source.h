@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/acquire/source.h"
 #include "engine/memory.h"
 #include "engine/scan/raw_spectra.h"
@@ -168,7 +169,7 @@ class FaultySource : public Source {
         block.sequence = static_cast<std::uint64_t>(number);
         block.lost_before = std::exchange(lost_, 0);
         block.time_s = time_s(block) + time_jump_s_;
-        const std::span bytes(memory.data, static_cast<std::size_t>(block.bytes));
+        const std::span bytes(memory.data, index(block.bytes));
         std::ranges::fill(bytes, std::byte{0});
         if (filling_) filling_(block, bytes);
         return block;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/steps/sample.h"
 #include "engine/acquire/genicam_images.h"
 
@@ -26,7 +27,7 @@ std::vector<int> samples(const std::string& name, std::vector<std::byte> image, 
     const PixelFormat* format = find_pixel_format(name);
     if (format == nullptr) return {};
     if (!format->is_stored_as_sent()) {
-        std::vector<std::byte> unpacked(static_cast<std::size_t>(count) * 2);
+        std::vector<std::byte> unpacked(index(count) * 2);
         format->unpack(image.data(), unpacked);
         image = unpacked;
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/acquire/pushed_source.h"
 #include "live_plan.h"
 #include "noting_sink.h"
@@ -53,7 +54,7 @@ class HostVolumesOf : public ::testing::Test {
 
     std::vector<std::byte> expected(const ReconstructionSpec& spec) const {
         const auto work = plan_on_cpu(spec);
-        std::vector<std::byte> voxels(static_cast<std::size_t>(work->grid().bytes()));
+        std::vector<std::byte> voxels(index(work->grid().bytes()));
         const std::int64_t line = work->grid().depth * 4;
         work->submit(block(0, 0, 4), Place{PlaceKind::host_linear, voxels.data(), 0, line, 3 * line});
         return voxels;
@@ -101,7 +102,7 @@ TEST_F(HostVolumesOf, DeliversFlowWithStructure) {
     EXPECT_TRUE(sink.feed(block(0, 0, 4)));
     ASSERT_EQ(made_.size(), 1u);
     ASSERT_TRUE(made_[0].flow);
-    EXPECT_EQ(made_[0].flow->voxels.size(), static_cast<std::size_t>(made_[0].flow->grid.bytes()));
+    EXPECT_EQ(made_[0].flow->voxels.size(), index(made_[0].flow->grid.bytes()));
 }
 
 TEST_F(HostVolumesOf, OpenNoiseFloorIsMeasured) {

@@ -9,6 +9,7 @@
 
 #include "await.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 namespace {
@@ -58,11 +59,10 @@ class LinesSource : public Source {
     // Sends the block that starts at B-scan `first`.
     void send(std::int64_t volume, std::int64_t first) {
         const std::int64_t count = std::min<std::int64_t>(2, b_scans - first), frames = count * b_repeats;
-        auto bytes =
-            std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(frames * stride), std::byte{255});
+        auto bytes = std::make_shared<std::vector<std::byte>>(index(frames * stride), std::byte{255});
         for (std::int64_t frame = 0; frame < frames; ++frame) {
             for (std::int64_t i = 0; i < (a_scans + flyback) * samples; ++i) {
-                (*bytes)[static_cast<std::size_t>(frame * stride + header + i)] =
+                (*bytes)[index(frame * stride + header + i)] =
                     value_at(volume, first * b_repeats + frame, i / samples * instruments_ + index_, i % samples);
             }
         }

@@ -8,6 +8,7 @@
 
 #include "await.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/acquire/pushed_source.h"
 #include "engine/live/host_volumes.h"
 #include "engine/live/session.h"
@@ -38,8 +39,7 @@ Scan tissue_scan(VoxelType type = VoxelType::u8) {
 
 std::vector<std::uint16_t> noise_of(const Scan& scan) {
     const ScanGeometry& geometry = scan.geometry;
-    std::vector<std::uint16_t> spectra(
-        static_cast<std::size_t>(geometry.samples * geometry.a_scans * geometry.b_scans));
+    std::vector<std::uint16_t> spectra(index(geometry.samples * geometry.a_scans * geometry.b_scans));
     std::mt19937 random(5);
     for (std::uint16_t& sample : spectra) sample = static_cast<std::uint16_t>(random() % 60000);
     return spectra;
@@ -211,12 +211,12 @@ Volume moved_tissue(const std::vector<int>& z, const std::vector<int>& x) {
     volume.grid.a_scans = a_scans;
     volume.grid.b_scans = b_scans;
     volume.grid.quantity = "intensity";
-    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    volume.voxels.resize(index(volume.grid.bytes()));
     auto* out = reinterpret_cast<float*>(volume.voxels.data());
-    for (std::size_t b = 0; b < static_cast<std::size_t>(b_scans); ++b) {
+    for (std::size_t b = 0; b < index(b_scans); ++b) {
         for (std::int64_t a = 0; a < a_scans; ++a) {
             for (std::int64_t d = 0; d < depth; ++d)
-                *out++ = still[b * plane + static_cast<std::size_t>((a + border - x[b]) * long_z + d + border - z[b])];
+                *out++ = still[b * plane + index((a + border - x[b]) * long_z + d + border - z[b])];
         }
     }
     return volume;
@@ -238,8 +238,8 @@ TEST(LiveTissue, AlignsLaterVolumesToFirstGoodOne) {
     const std::vector<int> still(b_scans, 0);
     std::vector<int> z(b_scans), x(b_scans);
     for (int b = 0; b < b_scans; ++b) {
-        z[static_cast<std::size_t>(b)] = 3 + b / 6;
-        x[static_cast<std::size_t>(b)] = -2;
+        z[index(b)] = 3 + b / 6;
+        x[index(b)] = -2;
     }
     TissueWork work = stabilising();
     SilentProgress silent;
@@ -271,7 +271,7 @@ TEST(LiveTissue, MovesFlowWithStructureAndKeepsReferenceDuringBlink) {
         reinterpret_cast<float*>(blink.voxels.data())[i] = static_cast<float>(random() % 100);
     Volume flow = moved;
     flow.grid.type = VoxelType::f16;
-    flow.voxels.assign(static_cast<std::size_t>(flow.grid.bytes()), std::byte{});
+    flow.voxels.assign(index(flow.grid.bytes()), std::byte{});
     auto* codes = reinterpret_cast<std::uint16_t*>(flow.voxels.data());
     const auto at = [](std::int64_t b, std::int64_t a, std::int64_t d) { return (b * a_scans + a) * depth + d; };
     codes[at(10, 30, 50)] = 7;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "await.h"
+#include "compute/indexing.h"
 #include "compute/missing_voxels.h"
 #include "engine/acquire/scan_player.h"
 #include "engine/acquire/source.h"
@@ -26,10 +27,9 @@ class MissingBScansTest : public RecorderTest {
     // All lines are equal, so B-scans only differ if a missing one affects them.
     Block same_block(std::int64_t number) {
         Block block = source_.block(number);
-        const auto memory = std::make_shared<Bytes>(static_cast<std::size_t>(block.bytes));
+        const auto memory = std::make_shared<Bytes>(index(block.bytes));
         const std::int64_t frame = source_.frame_bytes();
-        for (std::int64_t at = 0; at < block.bytes; ++at)
-            (*memory)[static_cast<std::size_t>(at)] = frame_[static_cast<std::size_t>(at % frame)];
+        for (std::int64_t at = 0; at < block.bytes; ++at) (*memory)[index(at)] = frame_[index(at % frame)];
         block.data = memory->data();
         block.keeper = memory;
         return block;
@@ -56,7 +56,7 @@ class MissingBScansTest : public RecorderTest {
     }
 
     static bool is_nan(const Volume& volume, std::int64_t slice) {
-        std::vector<float> voxels(static_cast<std::size_t>(volume.grid.depth * volume.grid.a_scans));
+        std::vector<float> voxels(index(volume.grid.depth * volume.grid.a_scans));
         std::memcpy(voxels.data(), volume.voxels.data() + slice * volume.grid.b_scan_bytes(),
                     voxels.size() * sizeof(float));
         return std::ranges::all_of(voxels, [](float value) { return std::isnan(value); });
@@ -64,8 +64,7 @@ class MissingBScansTest : public RecorderTest {
 
     static bool are_alike(const Volume& a, const Volume& b, std::int64_t slice) {
         const std::int64_t bytes = a.grid.b_scan_bytes();
-        return std::memcmp(a.voxels.data() + slice * bytes, b.voxels.data() + slice * bytes,
-                           static_cast<std::size_t>(bytes)) == 0;
+        return std::memcmp(a.voxels.data() + slice * bytes, b.voxels.data() + slice * bytes, index(bytes)) == 0;
     }
 
     Bytes frame_ = bytes_of_frame();
@@ -144,8 +143,8 @@ TEST_F(MissingBScansTest, AreCodeZeroInIntegersAndIgnoredByRanges) {
     const std::vector<std::string> codes{"recipe.voxel=u8", "recipe.low=-40", "recipe.high=120"};
     const Volume whole = reconstructed("whole", 0, codes), holes = reconstructed("holes", 0, codes);
     const std::int64_t bytes = holes.grid.b_scan_bytes();
-    EXPECT_EQ(holes.voxels[static_cast<std::size_t>(6 * bytes + 10)], std::byte{0});
-    EXPECT_NE(whole.voxels[static_cast<std::size_t>(6 * bytes + 10)], std::byte{0});
+    EXPECT_EQ(holes.voxels[index(6 * bytes + 10)], std::byte{0});
+    EXPECT_NE(whole.voxels[index(6 * bytes + 10)], std::byte{0});
     const Figure en_face = en_face_figure(holes, 0, holes.grid.depth), all = en_face_figure(whole, 0, whole.grid.depth);
     EXPECT_EQ(std::ranges::count_if(en_face.values, [](float value) { return std::isnan(value); }),
               6 * holes.grid.a_scans);

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "temporary_folder.h"
 
 namespace echolux {
@@ -63,7 +64,7 @@ TEST_F(NearGpus, AssignNodesOfGpusInTurn) {
     for (std::int64_t number = 0; number < 4; ++number) {
         const NearGpu found = near_gpu(number, gpus_, folder_.path());
         EXPECT_EQ(found.node, static_cast<int>(number % 2));
-        EXPECT_EQ(found.gpu, gpus_.usable[static_cast<std::size_t>(number % 2)].id);
+        EXPECT_EQ(found.gpu, gpus_.usable[index(number % 2)].id);
     }
     EXPECT_EQ(near_gpu(1, gpus_, folder_.path()).remark, "near GPU 1 on memory node 1");
 }

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "compute/indexing.h"
 #include "push_support.h"
 #include "temporary_folder.h"
 
@@ -137,7 +138,7 @@ TEST_F(Processes, SlowLinesAt210KHzSurviveKillsOnBothSides) {
                 static_cast<long long>(all.blocks), static_cast<long long>(all.lost), static_cast<long long>(all.wrong),
                 all.producers.size());
     EXPECT_EQ(all.wrong, 0);
-    EXPECT_EQ(all.producers.size(), static_cast<std::size_t>(kills) + 1);
+    EXPECT_EQ(all.producers.size(), index(kills) + 1);
     const double sent = long_seconds() * 210000 / (4 * 512);
     EXPECT_GT(static_cast<double>(all.blocks), 0.5 * sent);
 }

@@ -1,5 +1,6 @@
 // Recordings that end without warning: cut at any page, killed, or left as on the disk after a power cut. They open up
 // to the last whole block, and every byte that opens is right.
+#include "compute/indexing.h"
 #include "engine/live/recorder.h"
 #include "engine/scan/recording.h"
 #include "recording_disks.h"
@@ -67,7 +68,7 @@ class RecorderCutTest : public testing::Test {
         for (std::size_t i = 0; i < end; ++i) {
             const Step& step = steps_[i];
             if (step.of_raw != of_raw || step.is_sync) continue;
-            const std::size_t last = static_cast<std::size_t>(step.place) + step.bytes.size();
+            const std::size_t last = index(step.place) + step.bytes.size();
             if (bytes.size() < last) bytes.resize(last);
             std::ranges::copy(step.bytes, bytes.begin() + step.place);
         }
@@ -95,7 +96,7 @@ TEST_F(RecorderCutTest, OpensWhereverFileWasCut) {
     record_without_end(24, logging());  // some rows are trusted, the last ones are checked
     const Bytes whole = source_.file(24);
     ASSERT_EQ(bytes_of(raw_), whole);
-    for (std::int64_t size = static_cast<std::int64_t>(whole.size()) / 4096 * 4096; size >= 0; size -= 4096) {
+    for (std::int64_t size = std::ssize(whole) / 4096 * 4096; size >= 0; size -= 4096) {
         SCOPED_TRACE(size);
         std::filesystem::resize_file(raw_, static_cast<std::uintmax_t>(size));
         expect_opens_with(toml_, source_, blocks_in(size));
@@ -133,7 +134,7 @@ TEST_F(RecorderCutTest, OpensAfterPowerCutAtAnyMoment) {
             Bytes raw = on_disk(steps, true, loss == Loss::rows_only);
             const Bytes index = on_disk(steps, false, loss == Loss::bytes_only);
             if (index.size() < index_heading().size()) continue;  // the TOML is written later
-            const std::int64_t blocks = std::min(rows_in(index), blocks_in(static_cast<std::int64_t>(raw.size())));
+            const std::int64_t blocks = std::min(rows_in(index), blocks_in(std::ssize(raw)));
             raw.resize(on_disk(steps, true, true).size());  // the length of lost bytes may survive
             put(raw_, raw);
             put(index_, index);

@@ -3,6 +3,7 @@
 
 #include <barrier>
 
+#include "compute/indexing.h"
 #include "engine/io/durable_file.h"
 #include "engine/io/output_rule.h"
 #include "recorder_fixture.h"
@@ -49,7 +50,7 @@ class RecorderLockTest : public RecorderTest {
         expect_opens_with(toml_, source_, blocks);
         const Scan scan = open_scan(toml_);
         EXPECT_TRUE(scan.recording.complete);
-        EXPECT_EQ(scan.calibration.dark.size(), static_cast<std::size_t>(SmallSource::samples));
+        EXPECT_EQ(scan.calibration.dark.size(), index(SmallSource::samples));
     }
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "compute/indexing.h"
 #include "recorder_fixture.h"
 
 namespace echolux {
@@ -60,7 +61,7 @@ TEST_F(RecorderTest, WritesZerosForMissingFlybackFrames) {
         EXPECT_EQ(open_scan(toml_).geometry.volumes, blocks / 3);
         expect_opens_with(toml_, source_, blocks);
         const std::vector<IndexRow> rows = this->rows();
-        ASSERT_EQ(rows.size(), static_cast<std::size_t>(blocks));
+        ASSERT_EQ(rows.size(), index(blocks));
         EXPECT_EQ(rows[2].bytes, source_.block(2).bytes - flyback_bytes);
         EXPECT_EQ(rows[2].end() + flyback_bytes, source_.volume_bytes());
     }

@@ -21,6 +21,7 @@
 
 #include "await.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/durable_file.h"
 #include "engine/live/recorder.h"
 #include "temporary_folder.h"
@@ -61,7 +62,7 @@ struct SmallSource {
         block.bytes = frame_bytes() * (block.b_scans * b_repeats + (is_last ? flyback_frames : 0));
         block.frames = {header, frame_bytes()};
         block.time_s = 0.25 * static_cast<double>(number) + 0.1;
-        const auto memory = std::make_shared<Bytes>(static_cast<std::size_t>(block.bytes));
+        const auto memory = std::make_shared<Bytes>(index(block.bytes));
         std::mt19937 random(static_cast<unsigned>(number));
         for (std::byte& byte : *memory) byte = static_cast<std::byte>(1 + random() % 255);
         block.data = memory->data();
@@ -78,7 +79,7 @@ struct SmallSource {
         for (std::int64_t number = 0; number < blocks; ++number) {
             const Block one = block(number);
             if (std::ranges::count(missing, number) > 0)
-                bytes.resize(bytes.size() + static_cast<std::size_t>(one.bytes));
+                bytes.resize(bytes.size() + index(one.bytes));
             else
                 bytes.insert(bytes.end(), one.data, one.data + one.bytes);
         }
@@ -169,7 +170,7 @@ inline void expect_opens_with(const std::filesystem::path& toml, const SmallSour
     ASSERT_EQ(scan.geometry.b_scans, whole > 0 ? SmallSource::b_scans : rest);
     const Bytes file = source.file(blocks);
     SpectraReader reader(scan);
-    Bytes lines(static_cast<std::size_t>(scan.geometry.b_scans * reader.bytes_per_b_scan()));
+    Bytes lines(index(scan.geometry.b_scans * reader.bytes_per_b_scan()));
     for (std::int64_t volume = 0; volume < scan.geometry.volumes; ++volume) {
         reader.read(volume, 0, scan.geometry.b_scans, lines);
         auto line = lines.begin();

@@ -8,6 +8,7 @@
 
 #include "await.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "temporary_folder.h"
 
 namespace echolux {
@@ -23,7 +24,7 @@ constexpr std::int64_t volume_bytes = line_bytes * a_scans * b_scans;
 class PlayerTest : public ::testing::Test {
   protected:
     PlayerTest() {
-        std::string spectra(static_cast<std::size_t>(volumes * volume_bytes), '\0');
+        std::string spectra(index(volumes * volume_bytes), '\0');
         std::iota(spectra.begin(), spectra.end(), char{1});
         folder_.write("s.raw", spectra);
         folder_.write("scan.toml", R"([scan]

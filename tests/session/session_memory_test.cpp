@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compute/indexing.h"
 #include "noting_sink.h"
 #include "recording_disks.h"
 
@@ -43,7 +44,7 @@ void expect_every_block(const NotingSink& sink, std::int64_t blocks) {
     const auto fed = sink.fed();
     ASSERT_EQ(std::ssize(fed), blocks);
     for (std::int64_t i = 0; i < blocks; ++i) {
-        EXPECT_EQ(fed[static_cast<std::size_t>(i)], (NotingSink::Fed{i / b_scans, i % b_scans, 45}));
+        EXPECT_EQ(fed[index(i)], (NotingSink::Fed{i / b_scans, i % b_scans, 45}));
     }
 }
 

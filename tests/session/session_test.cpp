@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compute/indexing.h"
 #include "leaping_threads.h"
 #include "noting_sink.h"
 
@@ -27,7 +28,7 @@ TEST(Session, ReconstructsEveryBlockInOrder) {
     const auto fed = sink.fed();
     ASSERT_EQ(fed.size(), 40u);
     for (std::int64_t i = 0; i < 40; ++i) {
-        EXPECT_EQ(fed[static_cast<std::size_t>(i)], (NotingSink::Fed{i / b_scans, i % b_scans, 45}));
+        EXPECT_EQ(fed[index(i)], (NotingSink::Fed{i / b_scans, i % b_scans, 45}));
     }
     const SessionStats f = session.stats();
     EXPECT_EQ(f.finished_volumes, 10);
@@ -172,7 +173,7 @@ TEST(Session, ChangedSettingReprocessesLastVolumeWithoutNewData) {
     ASSERT_EQ(fed.size(), 11u);
     EXPECT_EQ(fed[6], (NotingSink::Fed{-1, 2, 60})) << "what is looked at comes first";
     for (std::int64_t b = 0; b < b_scans; ++b) {
-        EXPECT_EQ(fed[static_cast<std::size_t>(7 + b)], (NotingSink::Fed{0, b, 60}));
+        EXPECT_EQ(fed[index(7 + b)], (NotingSink::Fed{0, b, 60}));
     }
     EXPECT_EQ(session.stats().changes, 1);
 }

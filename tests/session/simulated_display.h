@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "compute/indexing.h"
 #include "simulated_world.h"
 
 namespace echolux::test {
@@ -158,7 +159,7 @@ class SimulatedDisplay : public BlockSink {
         const auto is_room = [this] { return compute_.size() < 64; };
         wait_until(is_room);
         const auto memory = memory_;
-        std::int64_t& place = memory->slots[ticket_->slot][static_cast<std::size_t>(slice)];
+        std::int64_t& place = memory->slots[ticket_->slot][index(slice)];
         compute_.submit({nullptr, 0, some_time(900), [memory, &place] { place = in_flux; },
                          [memory, &place, id = id_] { place = id; }});
     }
@@ -251,7 +252,7 @@ class SimulatedDisplay : public BlockSink {
         const auto look = [this, parts, memory = memory_](const char* when) {
             for (const Part& part : parts) {
                 for (std::int64_t i = 0; i < part.filled_to; ++i) {
-                    const std::int64_t found = memory->slots[part.slot][static_cast<std::size_t>(i)];
+                    const std::int64_t found = memory->slots[part.slot][index(i)];
                     if (!(found == part.id || memory->is_lost))
                         world_.fail(
                             fmt::format("a picture {} sees {} in slice {} of volume {}", when, found, i, part.id));

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "compute/indexing.h"
 #include "engine/scan/raw_spectra.h"
 #include "engine/scan/recording.h"
 #include "simulated_display.h"
@@ -197,8 +198,8 @@ class Simulation {
 
     // Returns the stamp, which all words of the block must have.
     Stamp stamp_in(const FileOnDisk& raw, const IndexRow& row) const {
-        if (row.end() > static_cast<std::int64_t>(raw.bytes.size())) world_.fail("the index says more than there is");
-        const std::span bytes(raw.bytes.data() + row.byte_offset, static_cast<std::size_t>(row.bytes));
+        if (row.end() > std::ssize(raw.bytes)) world_.fail("the index says more than there is");
+        const std::span bytes(raw.bytes.data() + row.byte_offset, index(row.bytes));
         std::uint64_t first = 0;
         std::memcpy(&first, bytes.data(), 8);
         for (std::size_t i = 0; i < bytes.size(); i += 8)

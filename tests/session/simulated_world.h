@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/acquire/source.h"
 #include "engine/live/display_queue.h"
 #include "engine/live/recorder.h"
@@ -211,7 +212,7 @@ class Disk {
                 if (is_index_) ++disk_.failed_rows;
                 throw Error(ErrorCode::output, "the disk is full", "disk");
             }
-            const auto begin = static_cast<std::size_t>(place);
+            const auto begin = index(place);
             file_.bytes.resize(std::max(file_.bytes.size(), begin + bytes.size()));
             std::memcpy(file_.bytes.data() + begin, bytes.data(), bytes.size());
         }
@@ -221,7 +222,7 @@ class Disk {
             if (world_.happens(world_.chances.fail_sync)) throw Error(ErrorCode::output, "did not sync", "disk");
             file_.durable = file_.bytes.size();
         }
-        void end_at(std::int64_t size) override { file_.bytes.resize(static_cast<std::size_t>(size)); }
+        void end_at(std::int64_t size) override { file_.bytes.resize(index(size)); }
 
       private:
         void delay() {

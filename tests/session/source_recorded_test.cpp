@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "await.h"
+#include "compute/indexing.h"
 #include "engine/acquire/source.h"
 #include "engine/simulate/simulator.h"
 #include "engine/simulate/truth.h"
@@ -64,7 +65,7 @@ class RecordedSource : public ::testing::Test {
     }
 
     static std::string bytes_of(const Block& block) {
-        return {reinterpret_cast<const char*>(block.data), static_cast<std::size_t>(block.bytes)};
+        return {reinterpret_cast<const char*>(block.data), index(block.bytes)};
     }
 
     TemporaryFolder folder_;

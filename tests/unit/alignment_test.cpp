@@ -8,6 +8,7 @@
 #include <numbers>
 #include <random>
 
+#include "compute/indexing.h"
 #include "engine/simulate/instrument.h"
 
 namespace echolux {
@@ -85,12 +86,11 @@ TEST_F(AlignmentOfAMirror, ShowsWindowedFringe) {
     Alignment alignment(spec);
     const std::vector<float> counts = lines(64, 0);
     const AlignmentReading reading = alignment.read(block_of(counts), {});
-    ASSERT_EQ(reading.windowed.size(), static_cast<std::size_t>(n));
+    ASSERT_EQ(reading.windowed.size(), index(n));
     for (std::int64_t j = 0; j < n; ++j) {
         const double x = static_cast<double>(j) / n;
         const double window = 0.5 - 0.5 * std::cos(2 * pi * static_cast<double>(j) / (n - 1));
-        EXPECT_NEAR(double{reading.windowed[static_cast<std::size_t>(j)]},
-                    window * light * contrast * std::cos(2 * pi * bin * x), 0.05);
+        EXPECT_NEAR(double{reading.windowed[index(j)]}, window * light * contrast * std::cos(2 * pi * bin * x), 0.05);
     }
     EXPECT_NEAR(reading.spectrum[0], dark + light * (1 + contrast), 1e-3);
     EXPECT_EQ(reading.background[0], dark + light);
@@ -166,7 +166,7 @@ TEST_F(AlignmentOfAMirror, FindsMirrorWithoutBackground) {
 TEST_F(AlignmentOfAMirror, ReportsLargestSampleAsSaturation) {
     spec.format.sample_format = SampleFormat::u16;
     spec.format.bits = 12;
-    std::vector<std::uint16_t> counts(static_cast<std::size_t>(n * 64), 2000);
+    std::vector<std::uint16_t> counts(index(n * 64), 2000);
     counts[5 * n + 7] = 3000;
     counts[6 * n + 7] = 4095;
     Alignment alignment(spec);
@@ -203,7 +203,7 @@ TEST_F(AlignmentOfAMirror, SearchesPeakInGivenDepthRange) {
 }
 
 TEST_F(AlignmentOfAMirror, FindsNoPeakInDarkness) {
-    const std::vector<float> counts(static_cast<std::size_t>(n * 64), static_cast<float>(dark));
+    const std::vector<float> counts(index(n * 64), static_cast<float>(dark));
     spec.calibration.background.assign(n, dark);
     Alignment alignment(spec);
     const AlignmentStats stats = alignment.read(block_of(counts), {}).stats;
@@ -253,7 +253,7 @@ TEST(AlignmentOfTheSimulator, MatchesSimulatedInstrument) {
     wanted.mirror_amplitude = {0.2};
     Instrument instrument(wanted);
     const Simulation& s = instrument.simulation();
-    std::vector<std::uint16_t> counts(static_cast<std::size_t>(s.samples * s.a_scans));
+    std::vector<std::uint16_t> counts(index(s.samples * s.a_scans));
     SilentProgress silent;
     instrument.record(0, 0, 1, counts, silent);
     ReconstructionSpec spec = instrument.scan().spec(1);

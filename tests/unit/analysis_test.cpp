@@ -8,6 +8,7 @@
 #include <span>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/analysis/tissue_structure.h"
 
 namespace echolux {
@@ -28,7 +29,7 @@ Volume speckled(const Brightness& brightness) {
     volume.grid.b_scans = b_scans;
     volume.grid.type = VoxelType::f32;
     volume.grid.quantity = "db";
-    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    volume.voxels.resize(index(volume.grid.bytes()));
     auto* db = reinterpret_cast<float*>(volume.voxels.data());
     std::mt19937 random(7);
     std::exponential_distribution<double> speckle(1.0);
@@ -59,7 +60,7 @@ TEST(Layers, BoundariesAreFoundWithinVoxel) {
             for (std::int64_t a = 0; a < a_scans; ++a) {
                 // A voxel is bright if its centre is below the boundary, so the step is up to half a row above it.
                 const double truth = std::ceil(surface_row(a, b) + expected[n]) - 0.5;
-                const float found = layers.boundaries[n][static_cast<std::size_t>(b * a_scans + a)];
+                const float found = layers.boundaries[n][index(b * a_scans + a)];
                 within += std::abs(static_cast<double>(found) - truth) <= 1;
             }
         }
@@ -118,7 +119,7 @@ TEST(LinearIntensity, HasSameBitsForFewAndManyVoxels) {
         for (std::int64_t i = 0; i < many.grid.bytes(); ++i) many.voxels.push_back(static_cast<std::byte>(random()));
         Volume few = many;
         few.grid.a_scans = few.grid.b_scans = 1;
-        few.voxels.resize(static_cast<std::size_t>(few.grid.bytes()));
+        few.voxels.resize(index(few.grid.bytes()));
         const std::vector<float> of_many = linear_intensity(many), of_few = linear_intensity(few);
         EXPECT_TRUE(std::ranges::equal(of_few, std::span(of_many).first(of_few.size())));
     }
@@ -135,8 +136,8 @@ TEST(Smooth, KeepsConstantAndWidensPeakBySigma) {
     smooth(peak, {41, 1, 1}, {2, 0, 0});
     double sum = 0, square = 0;
     for (int i = 0; i < 41; ++i) {
-        sum += static_cast<double>(peak[static_cast<std::size_t>(i)]);
-        square += static_cast<double>(peak[static_cast<std::size_t>(i)]) * (i - 20) * (i - 20);
+        sum += static_cast<double>(peak[index(i)]);
+        square += static_cast<double>(peak[index(i)]) * (i - 20) * (i - 20);
     }
     EXPECT_NEAR(sum, 1, 1e-5);
     EXPECT_NEAR(std::sqrt(square), 2, 0.03);  // the tails beyond 3 sigma are cut off

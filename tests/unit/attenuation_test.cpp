@@ -8,6 +8,7 @@
 #include <random>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "engine/attenuation/attenuation.h"
 
@@ -28,9 +29,9 @@ std::vector<double> decay() {
     double left = 1, brightest = 0;
     for (std::int64_t z = above; z < above + tissue; ++z) {
         const double lost = 1 - std::exp(-2 * truth(z) * row_um / 1000);
-        light[static_cast<std::size_t>(z)] = left * lost;
+        light[index(z)] = left * lost;
         left *= 1 - lost;
-        brightest = std::max(brightest, light[static_cast<std::size_t>(z)]);
+        brightest = std::max(brightest, light[index(z)]);
     }
     for (double& one : light) one /= brightest;
     return light;
@@ -43,14 +44,14 @@ Volume volume_of(std::int64_t a_scans, std::int64_t b_scans, double snr_db, unsi
     volume.grid.b_scans = b_scans;
     volume.grid.spacing_um = {row_um, 5, 5};
     volume.grid.quantity = "intensity";
-    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    volume.voxels.resize(index(volume.grid.bytes()));
     auto* values = reinterpret_cast<float*>(volume.voxels.data());
     const std::vector<double> light = decay();
     std::mt19937 random(seed);
     std::exponential_distribution<double> speckle(1);
     const double noise = std::pow(10, -snr_db / 10);
     for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) {
-        const double power = light[static_cast<std::size_t>(i % volume.grid.depth)];
+        const double power = light[index(i % volume.grid.depth)];
         values[i] = static_cast<float>(snr_db > 0 ? (power + noise) * speckle(random) : power);
     }
     return volume;

@@ -8,6 +8,7 @@
 
 #include "compute/backend.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/place.h"
 #include "engine/memory.h"
 #include "tests/oracle/chain.h"
@@ -175,7 +176,7 @@ TEST(BlockMemory, AlignsToPages) {
             EXPECT_EQ(memory.bytes, bytes);
             EXPECT_EQ(memory.kind == MemoryKind::pinned,
                       wanted == MemoryKind::pinned && !surveyed_gpus().usable.empty());
-            std::memset(memory.data, 1, static_cast<std::size_t>(bytes));
+            std::memset(memory.data, 1, index(bytes));
         }
     }
     EXPECT_THROW(block_memory(-1), Error);

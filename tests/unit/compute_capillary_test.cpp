@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "compute/indexing.h"
 #include "engine/scan/scan.h"
 #include "engine/simulate/truth.h"
 #include "tests/oracle/flow_run.h"
@@ -40,7 +41,7 @@ double lumen_flow_ul_s(double flow_ul_s) {
     const Truth truth = read_truth(recording.folder() / "truth");
     double sum = 0;
     for (std::int64_t b = 0; b < s.b_scans; ++b) {
-        const Truth::Axis axis = truth.axes[static_cast<std::size_t>(b)];
+        const Truth::Axis axis = truth.axes[index(b)];
         for (std::int64_t a = 0; a < s.a_scans; ++a) {
             for (std::int64_t z = 0; z < volumes.grid.depth; ++z) {
                 const double dx = static_cast<double>(a) * s.spacing_a_um - static_cast<double>(axis.x_um);

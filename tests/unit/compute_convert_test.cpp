@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compute/indexing.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {
@@ -126,7 +127,7 @@ TEST(Convert, KeepsFloatsAndReplacesNonFiniteByZero) {
 // Bit i of the line is bit i % 8 of byte i / 8, counted from the lowest (little) or highest bit (big).
 void put_packed12(std::vector<std::byte>& line, std::int64_t sample, unsigned code, ByteOrder order) {
     for (unsigned bit = 0; bit < 12; ++bit) {
-        const auto place = static_cast<std::size_t>(12 * sample + bit);
+        const auto place = index(12 * sample + bit);
         const bool set = (order == ByteOrder::little ? code >> bit : code >> (11 - bit)) & 1u;
         const unsigned within = order == ByteOrder::little ? place % 8 : 7 - place % 8;
         if (set) line[place / 8] |= std::byte(1u << within);

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
@@ -83,7 +84,7 @@ class FlowBlocks : public testing::TestWithParam<Way> {
         spec.flow.threshold_db = 0;
         GetParam().choose(spec);
         std::mt19937 random(22);
-        spectra.resize(static_cast<std::size_t>(n * a_scans * b_scans * spec.geometry.b_repeats));
+        spectra.resize(index(n * a_scans * b_scans * spec.geometry.b_repeats));
         for (auto& x : spectra) x = static_cast<std::uint16_t>(2000 + random() % 500);
     }
     ~FlowBlocks() override { set_thread_count(0); }
@@ -121,14 +122,13 @@ TEST_P(FlowBlocks, SkipsHeadersAndFlyback) {
     spec.block_b_scans = b_scans;
     const std::int64_t frame_bytes = 2 * n * a_scans, header = 32, flyback = 3 * 2 * n;
     const std::int64_t frames = b_scans * spec.geometry.b_repeats, stride = header + frame_bytes + flyback;
-    std::vector<std::byte> apart(static_cast<std::size_t>(frames * stride), std::byte{0xa5});
+    std::vector<std::byte> apart(index(frames * stride), std::byte{0xa5});
     for (std::int64_t f = 0; f < frames; ++f) {
-        std::memcpy(apart.data() + f * stride + header, spectra.data() + f * frame_bytes / 2,
-                    static_cast<std::size_t>(frame_bytes));
+        std::memcpy(apart.data() + f * stride + header, spectra.data() + f * frame_bytes / 2, index(frame_bytes));
     }
     const auto reconstructor = plan_on_cpu(spec);
     FlowVolumes found;
-    found.structure.resize(static_cast<std::size_t>(reconstructor->grid().voxels()));
+    found.structure.resize(index(reconstructor->grid().voxels()));
     found.flow.resize(found.structure.size());
     const Places places(place_of(found.structure, reconstructor->grid()),
                         place_of(found.flow, *reconstructor->flow_grid()));

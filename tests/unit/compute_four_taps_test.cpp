@@ -5,6 +5,7 @@
 #include <random>
 
 #include "compute/cpu/four_taps.h"
+#include "compute/indexing.h"
 
 namespace echolux::cpu {
 namespace {
@@ -71,8 +72,8 @@ TEST(FourTaps, MatchSumsOfTable) {
     for (std::size_t j = 0; j < points.size(); ++j) {
         double expected = 0, size = 0;
         for (std::size_t tap = 0; tap < 4; ++tap) {
-            const double part = static_cast<double>(table.weights[4 * j + tap]) *
-                                static_cast<double>(line[static_cast<std::size_t>(table.base[j]) + tap]);
+            const double part =
+                static_cast<double>(table.weights[4 * j + tap]) * static_cast<double>(line[index(table.base[j]) + tap]);
             expected += part;
             size += std::abs(part);
         }

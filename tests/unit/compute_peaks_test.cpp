@@ -7,6 +7,7 @@
 #include <random>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {
@@ -51,9 +52,9 @@ void expect_peaks(const ReconstructionSpec& spec, std::int64_t depths) {
     const auto reconstructor = plan_on_cpu(spec);
     const VolumeGrid grid = reconstructor->grid();
     const std::int64_t bytes = bytes_of(grid.type), of_line = peaks_of(grid.depth, depths);
-    std::vector<std::byte> voxels(static_cast<std::size_t>(grid.bytes()));
+    std::vector<std::byte> voxels(index(grid.bytes()));
     const std::int64_t a_pitch = (of_line + 3) * bytes, b_pitch = a_pitch * lines + 8;
-    std::vector<std::byte> peaks(static_cast<std::size_t>(b_pitch * b_scans), std::byte{0xA5});
+    std::vector<std::byte> peaks(index(b_pitch * b_scans), std::byte{0xA5});
     Places places(place_of(voxels, grid));
     places.peaks = Peaks{{PlaceKind::host_linear, peaks.data(), 0, a_pitch, b_pitch}, depths};
     reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), 0, b_scans), places));
@@ -66,8 +67,7 @@ void expect_peaks(const ReconstructionSpec& spec, std::int64_t depths) {
                 expected = std::max(expected, value_at(voxels.data(), grid.type, line * grid.depth + z));
             }
             ASSERT_EQ(value_at(peaks.data() + at, grid.type, i), expected) << "line " << line << ", peak " << i;
-            for (std::int64_t byte = 0; byte < bytes; ++byte)
-                known[static_cast<std::size_t>(at + i * bytes + byte)] = true;
+            for (std::int64_t byte = 0; byte < bytes; ++byte) known[index(at + i * bytes + byte)] = true;
         }
     }
     for (std::size_t i = 0; i < peaks.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {
@@ -262,7 +263,7 @@ class UnfitBlock : public testing::Test {
     std::vector<std::complex<float>> voxels = std::vector<std::complex<float>>(n / 2 * 8 * 4);
 
     Block block(std::int64_t first, std::int64_t count) const {
-        return block_of(bytes_of_lines(spectra).first(static_cast<std::size_t>(count * n * 8 * 2)), first, count);
+        return block_of(bytes_of_lines(spectra).first(index(count * n * 8 * 2)), first, count);
     }
     void submit(const Block& one) {
         reconstructor->wait(reconstructor->submit(one, place_of(voxels, reconstructor->grid())));

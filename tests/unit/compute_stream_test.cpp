@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/several_devices.h"
 #include "tests/oracle/chain.h"
@@ -49,15 +50,12 @@ class Stream : public testing::TestWithParam<Variant> {
     }
     ~Stream() override { set_thread_count(0); }
 
-    std::size_t b_scan_samples() const {
-        return static_cast<std::size_t>(n * spec.geometry.lines_per_b_scan() * spec.geometry.b_repeats);
-    }
+    std::size_t b_scan_samples() const { return index(n * spec.geometry.lines_per_b_scan() * spec.geometry.b_repeats); }
     std::size_t volume_samples() const { return b_scan_samples() * b_scans; }
 
     Block block(std::int64_t volume, std::int64_t first, std::int64_t count) const {
-        const auto begin =
-            static_cast<std::size_t>(volume) * volume_samples() + static_cast<std::size_t>(first) * b_scan_samples();
-        const auto part = std::span(spectra).subspan(begin, static_cast<std::size_t>(count) * b_scan_samples());
+        const auto begin = index(volume) * volume_samples() + index(first) * b_scan_samples();
+        const auto part = std::span(spectra).subspan(begin, index(count) * b_scan_samples());
         Block one = block_of(std::as_bytes(part), first, count);
         one.volume = volume;
         return one;
@@ -71,11 +69,11 @@ class Stream : public testing::TestWithParam<Variant> {
         for (int i = 0; i < devices; ++i) all.push_back(plan_on_cpu(spec));
         const auto reconstructor = over_devices(spec, std::move(all));
         std::vector<Completion> completions;
-        const auto bytes = static_cast<std::size_t>(reconstructor->grid().bytes());
+        const auto bytes = index(reconstructor->grid().bytes());
         std::vector<std::byte> both(2 * bytes);
         for (std::int64_t volume = 0; volume < 2; ++volume) {
             Place place = place_of(both, reconstructor->grid());
-            place.data = both.data() + static_cast<std::size_t>(volume) * bytes;
+            place.data = both.data() + index(volume) * bytes;
             for (std::int64_t first = 0; first < b_scans; first += block_b_scans) {
                 const Block one = block(volume, first, std::min(block_b_scans, b_scans - first));
                 if (volume == 0 && first < skipped) {

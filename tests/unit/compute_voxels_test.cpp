@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "compute/calibrate/calibrate.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "tests/oracle/chain.h"
 
@@ -206,7 +207,7 @@ TEST(Places, KeepStridesAndGaps) {
     const auto reconstructor = plan_on_cpu(spec);
     const std::size_t frame = n * lines;
     for (std::int64_t b = 1; b < b_scans; ++b) {
-        const auto one = std::span(spectra).subspan(static_cast<std::size_t>(b) * frame, frame);
+        const auto one = std::span(spectra).subspan(index(b) * frame, frame);
         reconstructor->wait(reconstructor->submit(block_of(std::as_bytes(one), b, 1), place));
     }
     std::size_t gaps = 0;

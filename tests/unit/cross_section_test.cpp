@@ -8,6 +8,7 @@
 #include <random>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/flow/cross_section.h"
 #include "engine/flow/time_series.h"
 
@@ -43,7 +44,7 @@ double true_flow_of(const Tubing& tube) {
 // and blood follows the tube.
 std::vector<float> velocities_in(const Tubing& tube, unsigned seed = 1) {
     const VolumeGrid grid = grid_of(tube);
-    std::vector<float> values(static_cast<std::size_t>(grid.voxels()));
+    std::vector<float> values(index(grid.voxels()));
     std::mt19937 random(seed);
     std::normal_distribution<double> noise(0, 1);
     const std::int64_t length = tube.along == 1 ? grid.a_scans : grid.b_scans;
@@ -59,7 +60,7 @@ std::vector<float> velocities_in(const Tubing& tube, unsigned seed = 1) {
         if (tube.beats_back) v = -v;
         v += tube.noise_mm_s * noise(random) + 1e-7;  // exactly 0 would mean unknown
         if (tube.v_max > 0) v = std::remainder(v, 2 * tube.v_max);
-        values[static_cast<std::size_t>(k)] = static_cast<float>(v);
+        values[index(k)] = static_cast<float>(v);
     }
     return values;
 }
@@ -173,7 +174,7 @@ TEST(CrossSection, PowerWeightsCorrectBlur) {
     const VolumeGrid grid = grid_of(tube);
     std::vector<float> sharp = velocities_in(tube), power(sharp.size()), blurred(sharp.size());
     const auto at = [&](std::int64_t z, std::int64_t a, std::int64_t b) {
-        return static_cast<std::size_t>((b * grid.a_scans + a) * grid.depth + z);
+        return index((b * grid.a_scans + a) * grid.depth + z);
     };
     constexpr std::int64_t reach = 3;  // A-scans on either side, with equal weights
     for (std::int64_t b = 0; b < grid.b_scans; ++b) {
@@ -228,7 +229,7 @@ TEST(CrossSection, ReportsReasonOfFailure) {
 TEST(CrossSection, RestingVolumeHasNoFlow) {
     const VolumeGrid grid = grid_of({});
     VelocitySum sum(grid);
-    sum.add(std::vector<float>(static_cast<std::size_t>(grid.voxels())));
+    sum.add(std::vector<float>(index(grid.voxels())));
     EXPECT_THROW(VesselFlow(grid, sum.mean(), {}, std::nullopt, std::nullopt), Error);
 }
 

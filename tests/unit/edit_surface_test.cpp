@@ -9,6 +9,7 @@
 #include <random>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 namespace {
@@ -19,7 +20,7 @@ constexpr std::int64_t lines_a = 41, lines_b = 9, rows = 200;
 Surfaces flat_surfaces(const std::vector<float>& at) {
     Surfaces surfaces{lines_a, lines_b, {}, 0};
     for (std::size_t k = 0; k < at.size(); ++k) {
-        const auto lines = static_cast<std::size_t>(surfaces.lines());
+        const auto lines = index(surfaces.lines());
         surfaces.all.push_back({std::to_string(k), std::vector<float>(lines, at[k]), std::vector<float>(lines, 7.0f),
                                 std::vector<Reason>(lines, Reason::ambiguous)});
     }
@@ -27,7 +28,7 @@ Surfaces flat_surfaces(const std::vector<float>& at) {
 }
 
 std::size_t line_of(std::int64_t a, std::int64_t b) {
-    return static_cast<std::size_t>(b * lines_a + a);
+    return index(b * lines_a + a);
 }
 
 // The surfaces are equal to the last bit.
@@ -75,7 +76,7 @@ TEST(EditSurface, SurfacesNeverCross) {
     };
     for (int i = 0; i < 300; ++i) {
         const auto row = std::uniform_real_distribution<float>(-50, 250)(random);
-        const auto surface = static_cast<std::size_t>(below(4));
+        const auto surface = index(below(4));
         apply(surfaces, surface,
               dragged(surfaces, surface, below(lines_a), below(lines_b), row, rows, {below(20), below(5)}));
     }

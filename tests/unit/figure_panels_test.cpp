@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/figure/figure_page.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 namespace {
@@ -74,7 +75,7 @@ TEST(FigurePanels, AmbiguousPlacesOfMapsAreHatchedAndNamed) {
     std::vector<std::uint8_t> ambiguous(800);
     const auto colours_of = [&](std::size_t begin, std::size_t end) {
         const FigurePanel panel = map_panel({values, ambiguous, "retina", "um"}, grid, {});
-        const auto width = static_cast<std::size_t>(panel.picture.width), cell = width / 40;
+        const auto width = index(panel.picture.width), cell = width / 40;
         std::array<int, 2> counts{};  // pixels that are white, and others, of the B-scan in the top row
         for (std::size_t y = 0; y < cell; ++y) {
             for (std::size_t x = begin * cell; x < end * cell; ++x)

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/angiography/flow_maps.h"
 #include "engine/validation/scenes.h"
 
@@ -21,7 +22,7 @@ Volume flow_volume(std::int64_t d, std::int64_t a, std::int64_t b) {
     volume.grid.b_scans = b;
     volume.grid.spacing_um = {2, 10, 20};
     volume.grid.quantity = "complex_decorrelation";
-    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    volume.voxels.resize(index(volume.grid.bytes()));
     return volume;
 }
 
@@ -36,7 +37,7 @@ Surfaces planes(const VolumeGrid& grid, std::vector<float> rows) {
     for (const float row : rows) {
         Surface surface;
         surface.name = "at" + std::to_string(static_cast<int>(row));
-        surface.rows.assign(static_cast<std::size_t>(grid.a_scans * grid.b_scans), row);
+        surface.rows.assign(index(grid.a_scans * grid.b_scans), row);
         surfaces.all.push_back(surface);
     }
     return surfaces;
@@ -73,7 +74,7 @@ TEST(VesselMaps, ReportAreaLengthAndFlux) {
 TEST(VesselMaps, DensityUsesSquareWindow) {
     const Volume flow = with_vessel();
     const VesselMaps maps = vessel_maps(flow, planes(flow.grid, {5.5F, 20.5F}), {0, 1}, {});
-    const auto density = [&](std::int64_t a) { return maps.density[static_cast<std::size_t>(25 * width + a)]; };
+    const auto density = [&](std::int64_t a) { return maps.density[index(25 * width + a)]; };
     EXPECT_FLOAT_EQ(density(22), 100.0F * 6 / 11);
     EXPECT_FLOAT_EQ(density(17), 100.0F * 3 / 11);
     EXPECT_FLOAT_EQ(density(40), 0);
@@ -86,8 +87,7 @@ TEST(VesselMaps, IgnoreUnmeasuredPositions) {
     }
     Surfaces surfaces = planes(flow.grid, {5.5F, 20.5F});
     for (std::int64_t b = 20; b < 30; ++b) {
-        for (std::int64_t a = 0; a < width; ++a)
-            surfaces.all[1].rows[static_cast<std::size_t>(b * width + a)] = std::nanf("");
+        for (std::int64_t a = 0; a < width; ++a) surfaces.all[1].rows[index(b * width + a)] = std::nanf("");
     }
     const VesselMaps maps = vessel_maps(flow, surfaces, {0, 1}, {});
     EXPECT_TRUE(std::isnan(maps.vessels[7 * width + 22]));

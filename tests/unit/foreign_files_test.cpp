@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "engine/io/volume_file.h"
 #include "engine/offline/series.h"
@@ -193,7 +194,7 @@ TEST_F(ForeignFiles, ThorlabsSpectraAreAScan) {
             EXPECT_NEAR(scan.calibration.dark[i], static_cast<double>(i), 1e-5);  // electrons, 50 per count
         }
         SpectraReader reader(scan);
-        std::vector<std::byte> bytes(static_cast<std::size_t>(reader.bytes_per_b_scan()));
+        std::vector<std::byte> bytes(index(reader.bytes_per_b_scan()));
         reader.read(0, 2, 1, bytes);
         std::uint16_t sample = 0;
         std::memcpy(&sample, bytes.data() + 2 * (3 * 16 + 4), 2);  // line 3, sample 4, behind two reference lines

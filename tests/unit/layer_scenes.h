@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "engine/layers/find_surfaces.h"
 #include "engine/validation/scenes.h"
 
@@ -30,7 +31,7 @@ inline LayeredScene blurred(const std::vector<float>& boundaries, const std::vec
                             unsigned seed) {
     constexpr double sigma = 1.1;
     LayeredScene scene{size, {}, {}};
-    for (const float at : boundaries) scene.boundaries.emplace_back(static_cast<std::size_t>(scene.lines()), at);
+    for (const float at : boundaries) scene.boundaries.emplace_back(index(scene.lines()), at);
     paint(scene, powers);
     std::mt19937 random(seed);
     std::normal_distribution<float> normal(0, static_cast<float>(std::sqrt(sigma * std::sqrt(std::numbers::pi))));

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "layer_scenes.h"
 
@@ -48,8 +49,7 @@ Errors errors_of(const Surfaces& surfaces, const LayeredScene& scene) {
 
 LayeredScene flat_scene(const Size3& size) {
     LayeredScene scene{size, {}, {}};
-    for (const float at : {20.5f, 33.5f, 40.5f, 71.5f})
-        scene.boundaries.emplace_back(static_cast<std::size_t>(scene.lines()), at);
+    for (const float at : {20.5f, 33.5f, 40.5f, 71.5f}) scene.boundaries.emplace_back(index(scene.lines()), at);
     paint(scene, {0.01, 1, 0.3, 0.6, 0.01});
     return scene;
 }
@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(FiveSeeds, RetinaSurfaces,
 // are not followed must not be marked ok.
 TEST(FoundSurfaces, FollowSteepPit) {
     LayeredScene scene{{256, 64, 48}, {}, {}};
-    std::vector<float> pit, below(static_cast<std::size_t>(scene.lines()), 190.5F);
+    std::vector<float> pit, below(index(scene.lines()), 190.5F);
     for (std::int64_t line = 0; line < scene.lines(); ++line) {
         const double a = static_cast<double>(line % 64) - 31.5, b = static_cast<double>(line / 64) - 23.5;
         pit.push_back(static_cast<float>(70 + 75 * std::exp(-(a * a + b * b) / (2 * 11 * 11))));
@@ -122,8 +122,7 @@ TEST(FoundSurfaces, AreFoundInSingleBScan) {
 // Without polarities, only the number of boundaries constrains the search.
 TEST(FoundSurfaces, AreFoundForAnyPolarity) {
     LayeredScene scene{{96, 64, 32}, {}, {}};
-    for (const float at : {20.5f, 38.5f, 56.5f, 76.5f})
-        scene.boundaries.emplace_back(static_cast<std::size_t>(scene.lines()), at);
+    for (const float at : {20.5f, 38.5f, 56.5f, 76.5f}) scene.boundaries.emplace_back(index(scene.lines()), at);
     paint(scene, {0, 1, 0.1, 0.7, 0});
     std::mt19937 random(3);
     add_speckle(scene, 20, random);
@@ -144,8 +143,8 @@ TEST(FoundSurfaces, MirrorWithVolume) {
     const Surfaces one = found_in(scene, search), other = found_in(mirrored, search);
     for (std::size_t k = 0; k < one.all.size(); ++k) {
         for (std::int64_t line = 0; line < scene.lines(); ++line) {
-            const float row = one.all[k].rows[static_cast<std::size_t>(line)];
-            const float mirrored_row = other.all[k].rows[static_cast<std::size_t>(mirror(line))];
+            const float row = one.all[k].rows[index(line)];
+            const float mirrored_row = other.all[k].rows[index(mirror(line))];
             ASSERT_EQ(std::isnan(row), std::isnan(mirrored_row));
             if (std::isnan(row)) continue;
             ASSERT_NEAR(row, mirrored_row, 1e-3);
@@ -197,7 +196,7 @@ TEST(FoundSurfaces, EndWithTissue) {
     const Surfaces surfaces = found_in(scene, search_for({0, 0, 0, 0}));
     for (const Surface& surface : surfaces.all) {
         for (std::int64_t line = 0; line < scene.lines(); ++line) {
-            const auto i = static_cast<std::size_t>(line);
+            const auto i = index(line);
             EXPECT_EQ(surface.reasons[i] == Reason::no_signal, line % 64 >= 40) << line % 64;
             EXPECT_EQ(std::isnan(surface.rows[i]), line % 64 >= 40);
         }
@@ -207,7 +206,7 @@ TEST(FoundSurfaces, EndWithTissue) {
 // Surfaces are not extended where a boundary fades.
 TEST(FoundSurfaces, EndWhereBoundaryFades) {
     LayeredScene scene{{96, 96, 32}, {}, {}};
-    for (const float at : {20.5f, 60.5f}) scene.boundaries.emplace_back(static_cast<std::size_t>(scene.lines()), at);
+    for (const float at : {20.5f, 60.5f}) scene.boundaries.emplace_back(index(scene.lines()), at);
     paint(scene, {0, 1, 0.1});
     LayeredScene faded = scene;
     paint(faded, {0, 1, 1});
@@ -220,7 +219,7 @@ TEST(FoundSurfaces, EndWhereBoundaryFades) {
     const Surfaces surfaces = found_in(scene, search_for({1, -1}));
     std::int64_t found = 0, found_faded = 0;
     for (std::int64_t line = 0; line < scene.lines(); ++line) {
-        const bool is_there = has_place(surfaces.all[1].reasons[static_cast<std::size_t>(line)]);
+        const bool is_there = has_place(surfaces.all[1].reasons[index(line)]);
         if (line % 96 < 40) found_faded += is_there ? 1 : 0;
         if (line % 96 >= 56) found += is_there ? 1 : 0;
     }
@@ -246,7 +245,7 @@ TEST(FoundSurfaces, AreUnaffectedByMissingVoxelsNearby) {
     const Surfaces surfaces = found_in(scene, search_for({1, -1, -1}));
     for (std::size_t k = 0; k < 3; ++k) {
         std::int64_t places = 0;
-        for (std::size_t i = 0; i < static_cast<std::size_t>(scene.lines()); ++i) {
+        for (std::size_t i = 0; i < index(scene.lines()); ++i) {
             const float row = surfaces.all[k].rows[i];
             EXPECT_TRUE(std::isfinite(surfaces.all[k].quality[i]));
             EXPECT_EQ(i < 64, surfaces.all[k].reasons[i] == Reason::no_signal);

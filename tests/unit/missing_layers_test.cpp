@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/indexing.h"
 #include "layer_scenes.h"
 
 namespace echolux {
@@ -37,7 +38,7 @@ TEST(MissingSurfaces, HaveNoPosition) {
     for (std::size_t surplus = 1; surplus <= 3; ++surplus) {
         const Surfaces surfaces = found_in(scene, search_for(std::vector<int>(3 + surplus, 0), 0));
         std::int64_t doubled = 0, elsewhere = 0, found = 0;
-        for (std::size_t i = 0; i < static_cast<std::size_t>(scene.lines()); ++i) {
+        for (std::size_t i = 0; i < index(scene.lines()); ++i) {
             for (const std::vector<float>& boundary : scene.boundaries) {
                 const auto near = std::ranges::count_if(
                     surfaces.all, [&](const Surface& surface) { return std::abs(surface.rows[i] - boundary[i]) < 3; });

@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "engine/analysis/intensity.h"
 #include "engine/registration/registration.h"
 
@@ -37,7 +38,7 @@ class MovingSpeckle {
         std::mt19937 random(seed);
         std::normal_distribution<float> normal;
         for (auto* field : {&real_, &imaginary_}) {
-            field->resize(static_cast<std::size_t>(size_[0] * size_[1] * size_[2]));
+            field->resize(index(size_[0] * size_[1] * size_[2]));
             for (float& value : *field) value = normal(random);
             smooth(*field, size_, {1.6, 1.6, 1.6});
         }
@@ -84,9 +85,9 @@ class MovingSpeckle {
                 const float* from =
                     field.data() + ((whole[2] + k - 1) * size_[1] + whole[1] + j - 1) * size_[0] + whole[0] - 1;
                 std::copy_n(from, 4, along_z.begin());
-                along_x[static_cast<std::size_t>(j)] = cubic(along_z, part[0]);
+                along_x[index(j)] = cubic(along_z, part[0]);
             }
-            along_y[static_cast<std::size_t>(k)] = cubic(along_x, part[1]);
+            along_y[index(k)] = cubic(along_x, part[1]);
         }
         return cubic(along_y, part[2]);
     }

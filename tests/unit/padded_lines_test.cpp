@@ -1,5 +1,6 @@
 // Sums over depth at lags, compared with plain sums in double precision.
 #include "compute/cpu/repeat_alignment.h"
+#include "compute/indexing.h"
 
 #include <gtest/gtest.h>
 
@@ -45,7 +46,7 @@ TEST_P(PaddedSums, PadWithZeros) {
                   static_cast<double>(a_im) * static_cast<double>(b_re);
             product += static_cast<double>(a_re) * static_cast<double>(b_re);
         }
-        const auto at = static_cast<std::size_t>(lag + max_lag);
+        const auto at = index(lag + max_lag);
         const double close = 1e-6 * static_cast<double>(depth);
         EXPECT_NEAR(static_cast<double>(differences[at].re), re, close) << lag;
         EXPECT_NEAR(static_cast<double>(differences[at].im), im, close) << lag;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "compute/indexing.h"
 #include "engine/io/png_file.h"
 #include "temporary_folder.h"
 
@@ -16,10 +17,9 @@ const std::string session = "# A session of Echolux: a test.\n\n[view]\nunit = \
 
 std::string write(const std::filesystem::path& path, const PictureShape& shape) {
     const auto writer = create_picture(path, shape, {{text_program, "9.9"}, {text_session, session}});
-    std::vector<std::byte> row(static_cast<std::size_t>(shape.row_bytes()));
+    std::vector<std::byte> row(index(shape.row_bytes()));
     for (std::int64_t y = 0; y < shape.height; ++y) {
-        for (std::size_t i = 0; i < row.size(); ++i)
-            row[i] = static_cast<std::byte>(i * 7 + static_cast<std::size_t>(y));
+        for (std::size_t i = 0; i < row.size(); ++i) row[i] = static_cast<std::byte>(i * 7 + index(y));
         writer->write(row);
     }
     return writer->finish();

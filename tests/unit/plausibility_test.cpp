@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "compute/calibrate/calibrate.h"
+#include "compute/indexing.h"
 #include "engine/scan/scan.h"
 #include "engine/simulate/simulator.h"
 #include "temporary_folder.h"
@@ -65,8 +66,7 @@ TEST(Plausibility, WarnsOfUnlikelyCalibration) {
     EXPECT_THAT(lines_with([](Scan& scan) {
                     scan.calibration.k_positions.assign(256, 0);
                     for (int i = 0; i < 256; ++i)  // every tenth number lost its decimals
-                        scan.calibration.k_positions[static_cast<std::size_t>(i)] =
-                            i % 10 == 9 ? i : i / 10 * 10 + i % 10 * 0.01;
+                        scan.calibration.k_positions[index(i)] = i % 10 == 9 ? i : i / 10 * 10 + i % 10 * 0.01;
                 }),
                 ElementsAre(HasSubstr("calibration.k_map: neighbouring numbers differ by up to")));
     const auto wavelengths = [](double first, double last) {
@@ -119,7 +119,7 @@ class LayoutCheck : public testing::Test {
     Middle middle(const std::filesystem::path& path, std::vector<std::string> changes) const {
         Middle made{open_scan(path, changes)};
         SpectraReader reader(made.scan);
-        made.bytes.resize(static_cast<std::size_t>(reader.bytes_per_b_scan()));
+        made.bytes.resize(index(reader.bytes_per_b_scan()));
         reader.read(0, made.scan.geometry.b_scans / 2, 1, made.bytes);
         made.block.data = made.bytes.data();
         made.block.bytes = std::ssize(made.bytes);

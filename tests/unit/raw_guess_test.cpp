@@ -12,6 +12,7 @@
 #include <random>
 #include <tuple>
 
+#include "compute/indexing.h"
 #include "engine/scan/scan.h"
 #include "engine/simulate/simulator.h"
 #include "temporary_folder.h"
@@ -43,7 +44,7 @@ const std::vector<std::uint16_t>& counts_of(const Shape& shape) {
     simulate(simulation, folder / "scan.toml", silent);
     const Scan scan = open_scan(folder / "scan.toml");
     SpectraReader reader(scan);
-    std::vector<std::byte> bytes(static_cast<std::size_t>(shape.b_scans * reader.bytes_per_b_scan()));
+    std::vector<std::byte> bytes(index(shape.b_scans * reader.bytes_per_b_scan()));
     reader.read(0, 0, shape.b_scans, bytes);
     counts.resize(bytes.size() / 2);
     std::memcpy(counts.data(), bytes.data(), bytes.size());
@@ -106,9 +107,9 @@ std::string swapped(std::string bytes, std::size_t size) {
 
 // Adds headers like those of instruments: a word, a count, a time, and zeros.
 std::string with_frame_headers(const std::string& bytes, const Shape& shape, std::size_t header) {
-    const auto frame = static_cast<std::size_t>(shape.samples * shape.a_scans * 2);
+    const auto frame = index(shape.samples * shape.a_scans * 2);
     std::string whole;
-    for (std::size_t b = 0; b < static_cast<std::size_t>(shape.b_scans); ++b) {
+    for (std::size_t b = 0; b < index(shape.b_scans); ++b) {
         std::string before = "FRAME" + std::string(header - 5, '\0');
         before[8] = static_cast<char>(b);
         before[16] = static_cast<char>(37 * b);
@@ -235,8 +236,7 @@ std::vector<std::uint16_t> narrow_counts() {
         for (int i = 0; i < 512; ++i) {
             const double envelope = std::exp(-std::pow((i - 256) / 110.0, 2));
             const double light = envelope * (60 + 30 * std::cos(0.1 * i + phase));
-            counts.push_back(
-                static_cast<std::uint16_t>(std::lround(0x16D0 + pattern[static_cast<std::size_t>(i)] + light)));
+            counts.push_back(static_cast<std::uint16_t>(std::lround(0x16D0 + pattern[index(i)] + light)));
         }
     }
     return counts;

@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "compute/indexing.h"
 #include "engine/layers/layers.h"
 #include "engine/simulate/instrument.h"
 #include "engine/simulate/truth.h"
@@ -60,7 +61,7 @@ class SeenBoundaries {
         const auto a0 = static_cast<std::int64_t>(a), b0 = static_cast<std::int64_t>(b);
         const double da = a - static_cast<double>(a0), db = b - static_cast<double>(b0);
         const auto at = [&](std::int64_t i, std::int64_t j) {
-            const auto place = static_cast<std::size_t>((boundary * s_.b_scans + j) * s_.a_scans + i);
+            const auto place = index((boundary * s_.b_scans + j) * s_.a_scans + i);
             return static_cast<double>(truth_.boundaries_um[place]);
         };
         return (1 - db) * ((1 - da) * at(a0, b0) + da * at(a0 + 1, b0)) +
@@ -83,8 +84,8 @@ class Profile {
     void add(double offset, float power) {
         const auto bin = static_cast<std::int64_t>(std::floor((offset + reach) * fine));
         if (bin < 0 || bin >= std::ssize(sums_)) return;
-        sums_[static_cast<std::size_t>(bin)] += static_cast<double>(power);
-        counts_[static_cast<std::size_t>(bin)] += 1;
+        sums_[index(bin)] += static_cast<double>(power);
+        counts_[index(bin)] += 1;
     }
 
     double rise_rows() const {
@@ -168,11 +169,11 @@ std::vector<RowShift> true_places(const Simulation& s, const std::vector<RowTrut
                                   double row_um) {
     std::vector<RowShift> rows;
     for (std::int64_t j = 0; j < s.b_scans; ++j) {
-        const RowTruth& seen = truth[static_cast<std::size_t>(volume * s.b_scans + j)];
+        const RowTruth& seen = truth[index(volume * s.b_scans + j)];
         const double y = static_cast<double>(j) + seen.moved.y_um / s.spacing_b_um;
         RowShift row{.quality = 1, .reason = RowReason::no_overlap};
         for (std::int64_t p = 0; p + 1 < s.b_scans; ++p) {
-            const RowTruth &a = truth[static_cast<std::size_t>(p)], &b = truth[static_cast<std::size_t>(p) + 1];
+            const RowTruth &a = truth[index(p)], &b = truth[index(p) + 1];
             const double at = static_cast<double>(p) + a.moved.y_um / s.spacing_b_um,
                          next = static_cast<double>(p) + 1 + b.moved.y_um / s.spacing_b_um;
             if (seen.is_saccade || a.is_saccade || b.is_saccade || !(at <= y && y < next)) continue;
@@ -189,7 +190,7 @@ std::vector<RowShift> true_places(const Simulation& s, const std::vector<RowTrut
 }
 
 std::vector<RowShift> where_they_are(std::int64_t b_scans) {
-    return std::vector<RowShift>(static_cast<std::size_t>(b_scans), RowShift{.quality = 1});
+    return std::vector<RowShift>(index(b_scans), RowShift{.quality = 1});
 }
 
 struct Averaged {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/registration/registration.h"
 #include "moving_speckle.h"
 #include "temporary_folder.h"
@@ -38,7 +39,7 @@ TEST(RegistrationCrosses, RemoveSlowMotion) {
     const PowerVolume volume = crossed(speckle(), drifting);
     const auto errors = [&](const std::vector<RowShift>& rows, std::size_t axis) {
         std::vector<double> all;
-        for (std::size_t j = 0; j < static_cast<std::size_t>(b_scans); ++j) {
+        for (std::size_t j = 0; j < index(b_scans); ++j) {
             const RowShift& row = rows[crosses + j];
             if (row.is_valid()) all.push_back((axis == 0 ? row.z : row.x) - drifting(static_cast<double>(j))[axis]);
         }
@@ -70,11 +71,9 @@ TEST(RegistrationCrosses, BridgeUncoveredBScans) {
         std::fill(plane + (line_at(first) - 2) * depth, plane + (line_at(end - 1) + 3) * depth, 1.0F);
     }
     const auto rows = aligned(volume, settings);
-    const auto error = [&](std::int64_t j) {
-        return rows[static_cast<std::size_t>(crosses + j)].z - moving(static_cast<double>(j))[0];
-    };
+    const auto error = [&](std::int64_t j) { return rows[index(crosses + j)].z - moving(static_cast<double>(j))[0]; };
     for (std::int64_t j = first; j < end; ++j) {
-        EXPECT_TRUE(rows[static_cast<std::size_t>(crosses + j)].is_valid()) << j;
+        EXPECT_TRUE(rows[index(crosses + j)].is_valid()) << j;
         EXPECT_NEAR(error(j), (error(first - 4) + error(end + 3)) / 2, 0.4) << j;
     }
 }

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "compute/calibrate/fitting.h"
+#include "compute/indexing.h"
 #include "engine/registration/registration.h"
 #include "moving_eyes.h"
 #include "temporary_folder.h"
@@ -30,7 +31,7 @@ double rms(const std::vector<double>& values) {
 bool any_near(const std::vector<bool>& marks, std::int64_t at) {
     bool found = false;
     for (std::int64_t j = std::max<std::int64_t>(0, at - 1); j <= std::min(std::ssize(marks) - 1, at + 1); ++j) {
-        found = found || marks[static_cast<std::size_t>(j)];
+        found = found || marks[index(j)];
     }
     return found;
 }
@@ -41,8 +42,8 @@ void judge(const std::vector<RowShift>& rows, const std::vector<RowTruth>& truth
     const auto [dz, dx, dy] = grid.spacing_um;
     std::vector<bool> saccades, marks;
     for (std::int64_t j = 0; j < grid.b_scans; ++j) {
-        const RowShift& row = rows[static_cast<std::size_t>(j)];
-        const RowTruth& of = truth[static_cast<std::size_t>(volume * grid.b_scans + j)];
+        const RowShift& row = rows[index(j)];
+        const RowTruth& of = truth[index(volume * grid.b_scans + j)];
         const double place = std::clamp(static_cast<double>(j) + row.y, 0.0, static_cast<double>(grid.b_scans - 1));
         const auto below = std::min(static_cast<std::size_t>(place), truth.size() - 2);
         const double part = place - static_cast<double>(below);
@@ -65,7 +66,7 @@ void judge(const std::vector<RowShift>& rows, const std::vector<RowTruth>& truth
         if (std::max({std::abs(z), std::abs(x), std::abs(y)}) > 3) ++errors.gross;
     }
     for (std::int64_t j = 0; j < grid.b_scans; ++j) {
-        const auto at = static_cast<std::size_t>(j);
+        const auto at = index(j);
         const bool is_missed = saccades[at] && !any_near(marks, j), is_false = marks[at] && !any_near(saccades, j);
         errors.marks_right += is_missed || is_false ? 0 : 1;
         errors.true_rows += saccades[at] ? 1 : 0;

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "engine/analysis/intensity.h"
 #include "engine/registration/registration.h"
@@ -81,7 +82,7 @@ PowerVolume noise(unsigned seed) {
     std::mt19937 random(seed);
     std::exponential_distribution<float> power;
     PowerVolume volume{grid_of(depth, a_scans, b_scans), {}};
-    volume.power.resize(static_cast<std::size_t>(volume.grid.voxels()));
+    volume.power.resize(index(volume.grid.voxels()));
     for (float& value : volume.power) value = power(random);
     return volume;
 }
@@ -131,7 +132,7 @@ TEST(Registration, RejectsUnsuitableVolumes) {
     expect_refused([&] { found(tissue, empty); }, "holds nothing");
     PowerVolume single = tissue;
     single.grid.b_scans = 1;
-    single.power.resize(static_cast<std::size_t>(depth * a_scans));
+    single.power.resize(index(depth * a_scans));
     expect_refused([&] { align_neighbours(single, ranges(), silent); }, "1 B-scan: there are no neighbours");
     EXPECT_TRUE(found(single, single).front().is_valid());  // a series of single B-scans can be registered
     single.grid = grid_of(8, 64, 9);
@@ -182,8 +183,7 @@ double product(const std::vector<float>& a, const std::vector<float>& b, std::in
     for (std::int64_t x = 0; x < nx; ++x) {
         for (std::int64_t z = 0; z < nz; ++z) {
             if (z + sz < 0 || z + sz >= nz || x + sx < 0 || x + sx >= nx) continue;
-            sum += static_cast<double>(a[static_cast<std::size_t>((x + sx) * nz + z + sz)]) *
-                   static_cast<double>(b[static_cast<std::size_t>(x * nz + z)]);
+            sum += static_cast<double>(a[index((x + sx) * nz + z + sz)]) * static_cast<double>(b[index(x * nz + z)]);
         }
     }
     return sum;
@@ -198,7 +198,7 @@ TEST(Registration, CorrelationsMatchSums) {
     for (std::int64_t x = 0; x < nx; ++x) {
         for (std::int64_t z = 0; z < nz; ++z) {  // b(r) = a(r + (-4, 3)) plus noise
             const std::int64_t from = (x + 3) % nx * nz + (z - 4 + nz) % nz;
-            b[static_cast<std::size_t>(x * nz + z)] = a[static_cast<std::size_t>(from)] + normal(random);
+            b[index(x * nz + z)] = a[index(from)] + normal(random);
         }
     }
     double best = -1, second = -1;
@@ -220,9 +220,9 @@ TEST(Registration, CorrelationsMatchSums) {
     EXPECT_EQ(at, (std::array<std::int64_t, 2>{-4, 3}));
     PlaneTransform transform(nz, nx, max_z, max_x);
     const ShiftMap shifts = transform.shift_map();
-    std::vector<float> map(static_cast<std::size_t>(shifts.cells()));
+    std::vector<float> map(index(shifts.cells()));
     transform.correlate(transform.forward(a.data()), transform.forward(b.data()), map.data());
-    const CoarsePeak peak = peak_of(shifts, [&](std::int32_t cell) { return map[static_cast<std::size_t>(cell)]; });
+    const CoarsePeak peak = peak_of(shifts, [&](std::int32_t cell) { return map[index(cell)]; });
     EXPECT_NEAR(static_cast<double>(peak.value), best, 1e-2);
     EXPECT_NEAR(static_cast<double>(peak.second), second, 1e-2);
     EXPECT_NEAR(static_cast<double>(peak.z), -4, 0.5);

@@ -9,6 +9,7 @@
 #include "compute/backend.h"
 #include "compute/error.h"
 #include "compute/flow/flow_tables.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/reason.h"
 #include "compute/reconstructor.h"
@@ -41,7 +42,7 @@ double rms_error(const std::vector<RepeatReport>& reports, const std::vector<dou
                  std::int64_t repeats) {
     double sum = 0, count = 0;
     for (std::size_t i = 0; i < reports.size(); ++i) {
-        const std::size_t first = i - i % static_cast<std::size_t>(repeats);
+        const std::size_t first = i - i % index(repeats);
         if (i == first || !reports[i].is_used()) continue;
         // A sample that moved by `truth` is found that far before its position in the reference.
         const double error = static_cast<double>(reports[i].*found) + truth[i] - truth[first];

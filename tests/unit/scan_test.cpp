@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "compute/indexing.h"
 #include "temporary_folder.h"
 
 namespace echolux {
@@ -263,7 +264,7 @@ TEST_F(ScanTest, OpensRealVolumeWithItsCalibration) {
     EXPECT_EQ(scan.calibration.k_positions.front(), -0.0559897751);
     EXPECT_EQ(scan.calibration.dispersion_rad.at(1), 1.36350436);
     SpectraReader reader(scan);
-    std::vector<std::byte> b_scan(static_cast<std::size_t>(reader.bytes_per_b_scan()));
+    std::vector<std::byte> b_scan(index(reader.bytes_per_b_scan()));
     int least = 65535;
     int most = 0;
     for (std::int64_t b = 0; b < 100; ++b) {

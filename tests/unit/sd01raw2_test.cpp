@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "compute/indexing.h"
 #include "engine/scan/scan.h"
 #include "temporary_folder.h"
 
@@ -117,7 +118,7 @@ TEST(Sd01Raw2, OpensRecordedFiles) {
         // The published map of the instrument has the same curvature: 44.1 samples in the middle.
         EXPECT_NEAR(scan.calibration.k_positions.at(512) - 512, -44.1, 0.3);
         SpectraReader reader(scan);
-        std::vector<std::byte> bytes(static_cast<std::size_t>(reader.bytes_per_b_scan()));
+        std::vector<std::byte> bytes(index(reader.bytes_per_b_scan()));
         reader.read(0, 0, 1, bytes);
         double difference = 0;  // the background lines were recorded with the same light
         for (std::size_t i = 0; i < 1024; ++i) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {
@@ -195,7 +196,7 @@ TEST_F(SeveralDevicesTest, ExcludesBrokenDeviceAfterFailedCopy) {
     for (const int broken : {0, 1}) {
         std::vector<std::unique_ptr<Reconstructor>> both;
         for (const char* name : {"A", "B"}) both.push_back(std::make_unique<NotingDevice>(name, notes));
-        auto& fails = dynamic_cast<NotingDevice&>(*both[static_cast<std::size_t>(broken)]);
+        auto& fails = dynamic_cast<NotingDevice&>(*both[index(broken)]);
         SeveralDevices devices(spec, std::move(both));
         devices.submit(block(0), place);
         fails.is_broken = true;

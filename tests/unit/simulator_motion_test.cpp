@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "engine/simulate/instrument.h"
 #include "engine/simulate/motion.h"
@@ -142,12 +143,12 @@ class Held {
         }
         file.close();
         s.motion_file = (folder_ / "m.csv").string();
-        lines_ = static_cast<std::size_t>(s.a_scans * s.b_scans);
+        lines_ = index(s.a_scans * s.b_scans);
         recording_.emplace(s);
     }
     const SimulatedRecording& recording() const { return *recording_; }
     std::size_t line(std::size_t volume, std::size_t b, std::size_t a) const {
-        return volume * lines_ + b * static_cast<std::size_t>(recording_->simulation().a_scans) + a;
+        return volume * lines_ + b * index(recording_->simulation().a_scans) + a;
     }
 
     // Correlates the complex amplitudes of a volume, `shift_um` deeper, with those of the first.
@@ -244,11 +245,11 @@ std::vector<std::uint16_t> recorded(const Simulation& s, std::int64_t pieces) {
     Instrument instrument(s);
     SilentProgress silent;
     const std::int64_t frames = instrument.pattern().frames();
-    const auto frame = static_cast<std::size_t>(instrument.pattern().lines_per_frame() * s.samples);
+    const auto frame = index(instrument.pattern().lines_per_frame() * s.samples);
     std::vector<std::uint16_t> all;
     for (std::int64_t first = 0; first < frames; first += pieces) {
         const std::int64_t count = std::min(pieces, frames - first);
-        std::vector<std::uint16_t> counts(static_cast<std::size_t>(count) * frame);
+        std::vector<std::uint16_t> counts(index(count) * frame);
         instrument.record(0, first, count, counts, silent);
         all.insert(all.end(), counts.begin(), counts.end());
     }

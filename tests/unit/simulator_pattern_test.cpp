@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/indexing.h"
 #include "engine/simulate/truth.h"
 #include "simulator_recording.h"
 
@@ -30,8 +31,8 @@ std::vector<std::vector<Line>> frames_of(const Simulation& s) {
     SilentProgress silent;
     simulate(s, folder / "scan.toml", silent);
     const std::vector<std::uint16_t> raw = file_values<std::uint16_t>(folder / "scan.raw");
-    const auto samples = static_cast<std::size_t>(s.samples);
-    const auto lines = static_cast<std::size_t>(s.a_scans * s.a_repeats + s.flyback_lines);
+    const auto samples = index(s.samples);
+    const auto lines = index(s.a_scans * s.a_repeats + s.flyback_lines);
     const std::size_t stride = 16 + lines * samples;
     std::vector<std::vector<Line>> frames;
     for (std::size_t frame = 0; frame + stride <= raw.size(); frame += stride) {
@@ -139,7 +140,7 @@ TEST(SimulatorPattern, StoresTruthOfSlices) {
             const double surface_um = truth.boundary_bin(0, a, b) * truth.facts.pitch_um;
             min_um = std::min(min_um, surface_um);
             max_um = std::max(max_um, surface_um);
-            const auto line = static_cast<std::size_t>(b * 64 + a);
+            const auto line = index(b * 64 + a);
             above += std::norm(recording.amplitude(line, surface_um - 6));
             below += std::norm(recording.amplitude(line, surface_um + 6));
         }
@@ -158,7 +159,7 @@ TEST(SimulatorPattern, TruthIncludesVesselsOfEverySlice) {
     for (std::int64_t b = 0; b < 4; ++b) {
         for (std::int64_t a = 0; a < 48; ++a) {
             for (std::int64_t bin = 0; bin < truth.facts.depth_bins; ++bin) {
-                const auto voxel = static_cast<std::size_t>((b * 48 + a) * truth.facts.depth_bins + bin);
+                const auto voxel = index((b * 48 + a) * truth.facts.depth_bins + bin);
                 const double depth_um = static_cast<double>(bin) * truth.facts.pitch_um;
                 const bool flows = truth.axial_velocity_mm_s(a, b, depth_um, 0) != 0;
                 const bool is_lumen = truth.labels[voxel] >= lumen_label && truth.labels[voxel] < wall_label;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "engine/simulate/simulator.h"
 #include "engine/simulate/spectrometer.h"
 #include "temporary_folder.h"
@@ -37,11 +38,11 @@ class SimulatedRecording {
         simulate(simulation, folder_ / "scan.toml", silent);
         background_ = file_values<float>(folder_ / "scan.background.f32");
         const std::vector<char> raw = file_bytes(folder_ / "scan.raw");
-        const auto line_bytes = static_cast<std::size_t>(2 * s_.samples);
-        const std::size_t frame_bytes = line_bytes * static_cast<std::size_t>(s_.a_scans * s_.a_repeats);
+        const auto line_bytes = index(2 * s_.samples);
+        const std::size_t frame_bytes = line_bytes * index(s_.a_scans * s_.a_repeats);
         for (std::size_t frame = 0; frame + 32 + frame_bytes <= raw.size(); frame += 32 + frame_bytes) {
             for (std::size_t line = 0; line < frame_bytes; line += line_bytes) {
-                std::vector<std::uint16_t>& counts = lines_.emplace_back(static_cast<std::size_t>(s_.samples));
+                std::vector<std::uint16_t>& counts = lines_.emplace_back(index(s_.samples));
                 std::copy_n(raw.data() + frame + 32 + line, line_bytes, reinterpret_cast<char*>(counts.data()));
             }
         }

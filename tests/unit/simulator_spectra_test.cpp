@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "compute/indexing.h"
 #include "engine/simulate/counter_random.h"
 #include "engine/simulate/spectrometer.h"
 #include "simulator_recording.h"
@@ -32,13 +33,13 @@ TEST(SimulatorSum, EqualsDirectSum) {
         struct Slab {
             std::vector<float> u, real, imaginary;
         };
-        std::vector<Slab> slabs(static_cast<std::size_t>(sum.slabs()));
-        std::vector<double> expected(static_cast<std::size_t>(samples));
+        std::vector<Slab> slabs(index(sum.slabs()));
+        std::vector<double> expected(index(samples));
         for (std::uint64_t i = 0; i < 500; ++i) {
             const double z = fraction(hashed(1, i)) * deepest;
             const double amplitude = 0.5 + fraction(hashed(2, i));
             const std::int64_t number = sum.slab_of(z);
-            Slab& slab = slabs.at(static_cast<std::size_t>(number));
+            Slab& slab = slabs.at(index(number));
             slab.u.push_back(sum.place_in(number, z));
             slab.real.push_back(static_cast<float>(amplitude * std::cos(2 * spectrometer.k0_per_um * z)));
             slab.imaginary.push_back(static_cast<float>(amplitude * std::sin(2 * spectrometer.k0_per_um * z)));
@@ -48,10 +49,8 @@ TEST(SimulatorSum, EqualsDirectSum) {
         }
         std::vector<float> moments(sum.moments());
         for (std::int64_t number = 0; number < sum.slabs(); ++number) {
-            const Slab& slab = slabs[static_cast<std::size_t>(number)];
-            sum.add(number,
-                    {slab.u.data(), slab.real.data(), slab.imaginary.data(), static_cast<std::int64_t>(slab.u.size())},
-                    moments);
+            const Slab& slab = slabs[index(number)];
+            sum.add(number, {slab.u.data(), slab.real.data(), slab.imaginary.data(), std::ssize(slab.u)}, moments);
         }
         std::vector<float> fringes(expected.size());
         sum.fringes(moments, fringes);

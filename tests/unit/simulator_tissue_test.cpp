@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "compute/indexing.h"
 #include "engine/simulate/truth.h"
 #include "simulator_recording.h"
 
@@ -129,9 +130,9 @@ TEST(SimulatorBlood, MovesInStaticTissue) {
     std::size_t resting = 0;
     for (std::int64_t b = 0; b < 8; ++b) {
         for (std::int64_t a = 0; a < 48; ++a) {
-            const std::size_t first = static_cast<std::size_t>(b) * 2 * frame + static_cast<std::size_t>(a);
+            const std::size_t first = index(b) * 2 * frame + index(a);
             const bool same = recording.lines()[first] == recording.lines()[first + frame];
-            const bool lumen = truth.en_face[static_cast<std::size_t>(b * 48 + a)] == 1;
+            const bool lumen = truth.en_face[index(b * 48 + a)] == 1;
             EXPECT_FALSE(lumen && same);
             if (same) ++resting;
         }
@@ -154,12 +155,12 @@ TEST(SimulatorTruth, AgreesWithSpectra) {
     double tissue_count = 0;
     for (std::int64_t b = 0; b < 12; ++b) {
         for (std::int64_t a = 0; a < 48; ++a) {
-            const auto line = static_cast<std::size_t>(b * 48 + a);
+            const auto line = index(b * 48 + a);
             const double surface_um = truth.boundary_bin(0, a, b) * truth.facts.pitch_um;
             above += std::norm(recording.amplitude(line, surface_um - 6));
             below += std::norm(recording.amplitude(line, surface_um + 6));
             for (std::int64_t bin = 0; bin < truth.facts.depth_bins; bin += 4) {
-                const auto at = static_cast<std::size_t>(truth.facts.depth_bins) * line + static_cast<std::size_t>(bin);
+                const auto at = index(truth.facts.depth_bins) * line + index(bin);
                 const std::uint8_t label = truth.labels[at];
                 if (label != 4 && label != lumen_label) continue;
                 const double depth = static_cast<double>(bin) * truth.facts.pitch_um;

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/steps/speckle.h"
 #include "engine/speckle/speckle_filter.h"
@@ -19,7 +20,7 @@ namespace {
 std::vector<float> exponentials(const Size3& size, unsigned seed) {
     std::mt19937 random(seed);
     std::exponential_distribution<float> speckle(1);
-    std::vector<float> power(static_cast<std::size_t>(size[0] * size[1] * size[2]));
+    std::vector<float> power(index(size[0] * size[1] * size[2]));
     for (float& value : power) value = speckle(random);
     return power;
 }
@@ -54,7 +55,7 @@ struct Box {
         z = std::clamp<std::int64_t>(z, 0, size[0] - 1);
         a = std::clamp<std::int64_t>(a, 0, size[1] - 1);
         b = std::clamp<std::int64_t>(b, 0, size[2] - 1);
-        return static_cast<double>(values[static_cast<std::size_t>((b * size[1] + a) * size[0] + z)]);
+        return static_cast<double>(values[index((b * size[1] + a) * size[0] + z)]);
     }
 };
 
@@ -80,7 +81,7 @@ TEST(SpeckleSteps, ComputeMedianInAnyOrder) {
         for (float& value : values) value = static_cast<float>(random() % 40);
         auto sorted = values;
         std::ranges::sort(sorted);
-        EXPECT_EQ(MedianOf<27>::of<float>([&](int i) { return values[static_cast<std::size_t>(i)]; }), sorted[13]);
+        EXPECT_EQ(MedianOf<27>::of<float>([&](int i) { return values[index(i)]; }), sorted[13]);
     }
 }
 
@@ -307,7 +308,7 @@ Volume volume_of_power(const Size3& size, const std::vector<float>& power) {
 TEST(CompoundedVolumes, AreMeanAndEstimateLooks) {
     const Size3 size{40, 32, 8};
     Compound independent, same;
-    std::vector<double> sum(static_cast<std::size_t>(40 * 32 * 8));
+    std::vector<double> sum(index(40 * 32 * 8));
     for (unsigned look = 0; look < 4; ++look) {
         const std::vector<float> power = exponentials(size, 20 + look);
         for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(power[i]) / 4;
@@ -347,7 +348,7 @@ TEST(CompoundedVolumes, EstimateLooksFromTissueOnly) {
         for (const bool has_holes : {false, true}) {
             std::mt19937 tissue_random(5), noise_random(6);
             std::normal_distribution<float> normal(0, std::sqrt(0.5f));
-            std::vector<std::complex<float>> tissue(static_cast<std::size_t>(96 * 32 * 8));
+            std::vector<std::complex<float>> tissue(index(96 * 32 * 8));
             for (std::size_t i = 0; i < tissue.size(); ++i) {
                 if (i % 96 >= 36 && i % 96 < 60) tissue[i] = {normal(tissue_random), normal(tissue_random)};
             }

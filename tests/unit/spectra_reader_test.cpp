@@ -1,6 +1,7 @@
 // Streaming raw spectra: correct bytes at any offset, and files that change or end early.
 #include <algorithm>
 
+#include "compute/indexing.h"
 #include "engine/scan/scan.h"
 #include "temporary_folder.h"
 
@@ -25,14 +26,14 @@ class SpectraReaderTest : public testing::Test {
     // Writes bytes 0, 1, 2 ... of the described size.
     void write_counting_bytes() {
         const SpectraLayout layout = spectra_layout(scan_.file, scan_.format, scan_.geometry, "scan");
-        std::string bytes(static_cast<std::size_t>(layout.file_bytes()), '\0');
+        std::string bytes(index(layout.file_bytes()), '\0');
         for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i);
         folder_.write("s.raw", bytes);
     }
 
     std::vector<int> read(std::int64_t volume, std::int64_t first, std::int64_t b_scans) {
         SpectraReader reader(scan_);
-        std::vector<std::byte> bytes(static_cast<std::size_t>(b_scans * reader.bytes_per_b_scan()));
+        std::vector<std::byte> bytes(index(b_scans * reader.bytes_per_b_scan()));
         reader.read(volume, first, b_scans, bytes);
         std::vector<int> counts;
         for (const std::byte byte : bytes) counts.push_back(std::to_integer<int>(byte));
@@ -131,7 +132,7 @@ TEST_F(SpectraReaderTest, OffsetsBeyond32BitsAreExact) {
     stream.close();
 
     SpectraReader reader(scan_);
-    std::vector<std::byte> bytes(static_cast<std::size_t>(reader.bytes_per_b_scan()));
+    std::vector<std::byte> bytes(index(reader.bytes_per_b_scan()));
     reader.read(2, 499, 1, bytes);
     const auto text_at = [&](std::size_t place, std::size_t length) {
         std::string text(length, '\0');

@@ -1,4 +1,5 @@
 // Positions of bytes in stripes, compared with a file that is distributed byte by byte.
+#include "compute/indexing.h"
 #include "engine/scan/raw_spectra.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ std::vector<std::pair<std::size_t, std::int64_t>> dealt_out(std::size_t parts) {
     std::vector<std::pair<std::size_t, std::int64_t>> places;
     std::vector<std::int64_t> filled(parts);
     for (std::int64_t i = 0; i < bytes; ++i) {
-        const std::size_t part = static_cast<std::size_t>(i / stripe) % parts;
+        const std::size_t part = index(i / stripe) % parts;
         places.emplace_back(part, filled[part]++);
     }
     return places;
@@ -28,7 +29,7 @@ TEST(Striping, PlacesEveryByteByFormula) {
                 const Striping::Piece piece = striping.piece_at(place, bytes);
                 ASSERT_GT(piece.bytes, 0);
                 for (std::int64_t i = 0; i < piece.bytes; ++i) {
-                    const auto [part, there] = places.at(static_cast<std::size_t>(place + i));
+                    const auto [part, there] = places.at(index(place + i));
                     ASSERT_EQ(piece.part, part);
                     ASSERT_EQ(piece.place + i, there);
                 }
@@ -45,7 +46,7 @@ TEST(Striping, CountsBytesOfParts) {
         std::vector<std::int64_t> filled(parts);
         for (std::int64_t end = 0; end < bytes; ++end) {
             for (std::size_t part = 0; part < parts; ++part) EXPECT_EQ(striping.bytes_of(part, end), filled[part]);
-            const std::size_t next = places[static_cast<std::size_t>(end)].first;
+            const std::size_t next = places[index(end)].first;
             EXPECT_EQ(striping.end_with(next, filled[next]), end) << "the first byte that is missing";
             ++filled[next];
         }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/layers/layers.h"
 #include "temporary_folder.h"
 
@@ -33,7 +34,7 @@ Volume ramps(std::int64_t depth) {
     volume.grid.b_scans = 2;
     volume.grid.spacing_um = {2, 5, 7};
     volume.grid.first_depth_um = 100;
-    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    volume.voxels.resize(index(volume.grid.bytes()));
     auto* values = reinterpret_cast<float*>(volume.voxels.data());
     for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) values[i] = static_cast<float>(i % depth);
     return volume;
@@ -142,7 +143,7 @@ TEST(FlattenTo, MovesSurfaceToOneRowAndBack) {
     const double level = flat_row_of(surfaces.all[1]);
     EXPECT_EQ(level, 13);
     for (std::int64_t line = 0; line < 6; ++line) {
-        const float row = surfaces.all[1].rows[static_cast<std::size_t>(line)];
+        const float row = surfaces.all[1].rows[index(line)];
         EXPECT_FLOAT_EQ(values_of(volume)[line * 32 + 13], row);  // cubic interpolation preserves a straight line
     }
     flatten_to(volume, surfaces.all[1], true);

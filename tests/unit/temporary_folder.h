@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 namespace echolux {
 
@@ -45,7 +46,7 @@ class TemporaryFolder {
 
     std::size_t entries() const {
         const std::filesystem::directory_iterator list(path_);
-        return static_cast<std::size_t>(std::distance(begin(list), end(list)));
+        return index(std::distance(begin(list), end(list)));
     }
 
   private:

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/number_file.h"
 #include "engine/offline/reconstruction.h"
 #include "engine/simulate/simulator.h"
@@ -38,7 +39,7 @@ Errors surface_errors(const std::string& scene) {
     std::vector<double> errors;
     for (std::int64_t b = 0; b < 24; ++b) {
         for (std::int64_t a = 0; a < 96; ++a) {
-            const auto line = static_cast<std::size_t>(b * 96 + a);
+            const auto line = index(b * 96 + a);
             const double expected = (static_cast<double>(truth.boundaries_um[line]) - volume.grid.first_depth_um) /
                                     volume.grid.spacing_um[0];
             errors.push_back(std::abs(static_cast<double>(rows[line]) - expected));
@@ -63,7 +64,7 @@ Volume painted(std::int64_t depth, std::int64_t a_scans, std::int64_t b_scans) {
     volume.grid.depth = depth;
     volume.grid.a_scans = a_scans;
     volume.grid.b_scans = b_scans;
-    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    volume.voxels.resize(index(volume.grid.bytes()));
     return volume;
 }
 
@@ -92,7 +93,7 @@ TEST(Flatten, MovesRampByPartsOfRow) {
     const std::vector<float> rows{10, 12.25F, 8, 9.5F, 10.5F, 10};
     for (std::int64_t line = 0; line < 6; ++line) {
         for (std::int64_t z = 0; z < 40; ++z) {
-            const float below = static_cast<float>(z) - rows[static_cast<std::size_t>(line)];
+            const float below = static_cast<float>(z) - rows[index(line)];
             values(volume)[line * 40 + z] = 3 * below;
         }
     }

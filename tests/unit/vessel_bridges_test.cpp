@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "compute/indexing.h"
 #include "engine/layers/find_surfaces.h"
 
 namespace echolux {
@@ -43,7 +44,7 @@ double largest_error(const Surface& surface) {
     double most = 0;
     for (std::int64_t b = 0; b < b_scans; ++b) {
         for (std::int64_t a = 0; a < a_scans; ++a) {
-            const auto row = static_cast<double>(surface.rows[static_cast<std::size_t>(b * a_scans + a)]);
+            const auto row = static_cast<double>(surface.rows[index(b * a_scans + a)]);
             most = std::max(most, std::abs(row - course(a, b)));
         }
     }
@@ -63,7 +64,7 @@ TEST(VesselBridges, FollowSurroundingTissue) {
     std::int64_t marked = 0;
     for (std::int64_t b = 0; b < b_scans; ++b) {
         for (std::int64_t a = 0; a < a_scans; ++a) {
-            const bool is_marked = surface.reasons[static_cast<std::size_t>(b * a_scans + a)] == Reason::ambiguous;
+            const bool is_marked = surface.reasons[index(b * a_scans + a)] == Reason::ambiguous;
             marked += is_marked ? 1 : 0;
             if (a < 28 || a > 52) {
                 EXPECT_FALSE(is_marked) << a << " " << b;
@@ -125,13 +126,13 @@ TEST(VesselBridges, KeepMissingSurfacesMissing) {
     constexpr float none = std::numeric_limits<float>::quiet_NaN();
     Surface surface = with_vessel(15, 6);
     for (std::int64_t i = 0; i < 20 * a_scans; ++i) {
-        surface.rows[static_cast<std::size_t>(i)] = none;
-        surface.reasons[static_cast<std::size_t>(i)] = Reason::no_signal;
+        surface.rows[index(i)] = none;
+        surface.reasons[index(i)] = Reason::no_signal;
     }
     bridge(surface);
     for (std::int64_t i = 0; i < 20 * a_scans; ++i) {
-        EXPECT_TRUE(std::isnan(surface.rows[static_cast<std::size_t>(i)]));
-        EXPECT_EQ(surface.reasons[static_cast<std::size_t>(i)], Reason::no_signal);
+        EXPECT_TRUE(std::isnan(surface.rows[index(i)]));
+        EXPECT_EQ(surface.reasons[index(i)], Reason::no_signal);
     }
     EXPECT_LT(largest_error(surface), 2);
     Surface empty{"", std::vector<float>(surface.rows.size(), none), surface.quality, surface.reasons};

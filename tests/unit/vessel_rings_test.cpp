@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "compute/indexing.h"
 #include "engine/flow/cross_section.h"
 
 namespace echolux {
@@ -34,8 +35,7 @@ std::vector<std::int32_t> plain_rings(const LumenMask& lumen, const LumenMask& c
                 }
             }
             const double um = lumen.at(i, j) ? std::sqrt(square) : -std::sqrt(square);
-            rings[static_cast<std::size_t>(j * lumen.width + i)] =
-                2 * static_cast<std::int32_t>(std::lround(um / step_um)) + side;
+            rings[index(j * lumen.width + i)] = 2 * static_cast<std::int32_t>(std::lround(um / step_um)) + side;
         }
     }
     return rings;

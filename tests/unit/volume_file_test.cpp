@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "compute/indexing.h"
 #include "temporary_folder.h"
 
 namespace echolux {
@@ -31,7 +32,7 @@ Volume counting(VoxelType type) {
     volume.grid.quantity = type == VoxelType::complex64 ? "complex" : "db";
     volume.grid.unit = "dB above noise floor";
     volume.provenance = {{"recipe", "[recipe]\nwindow = \"hann\" # \\ back\\n\n"}, {"version", "0.1.0"}};
-    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    volume.voxels.resize(index(volume.grid.bytes()));
     const bool real = type == VoxelType::f32 || type == VoxelType::complex64;
     for (std::size_t i = 0; i < volume.voxels.size(); ++i) volume.voxels[i] = static_cast<std::byte>(i * 7 + i / 256);
     for (std::size_t i = 0; real && i < volume.voxels.size(); i += 4) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 
+#include "compute/indexing.h"
 #include "engine/io/volume_file.h"
 #include "temporary_folder.h"
 
@@ -45,7 +46,7 @@ void put(std::byte* place, Voxel voxel) {
 
 std::vector<std::byte> voxels_of(const SeriesHeader& header, std::int64_t t) {
     const VolumeGrid& grid = header.grid;
-    std::vector<std::byte> voxels(static_cast<std::size_t>(grid.bytes()));
+    std::vector<std::byte> voxels(index(grid.bytes()));
     std::byte* place = voxels.data();
     for (std::int64_t b = 0; b < grid.b_scans; ++b) {
         for (std::int64_t a = 0; a < grid.a_scans; ++a) {
@@ -69,7 +70,7 @@ void write_series(const std::filesystem::path& path, const SeriesHeader& header,
     SeriesWriter writer(path, header, storage);
     for (std::int64_t t = 0; t < header.time_points; ++t) {
         const std::vector<std::byte> voxels = voxels_of(header, t);
-        const std::size_t b_scan = voxels.size() / static_cast<std::size_t>(header.grid.b_scans);
+        const std::size_t b_scan = voxels.size() / index(header.grid.b_scans);
         writer.write(std::span(voxels).first(2 * b_scan));  // in parts that do not match chunks
         writer.write(std::span(voxels).subspan(2 * b_scan));
     }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "compute/indexing.h"
 #include "engine/io/volume_file.h"
 #include "temporary_folder.h"
 
@@ -33,11 +34,11 @@ Volume f_phantom(VoxelType type) {
         volume.grid.scale = 0.25;
         volume.grid.offset = -5;
     }
-    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    volume.voxels.resize(index(volume.grid.bytes()));
     for (std::int64_t b = 0; b < volume.grid.b_scans; ++b) {
         for (std::int64_t a = 0; a < volume.grid.a_scans; ++a) {
             for (std::int64_t z = 0; z < volume.grid.depth; ++z) {
-                const bool ink = letter[static_cast<std::size_t>(z)][static_cast<std::size_t>(a)] == '#';
+                const bool ink = letter[index(z)][index(a)] == '#';
                 const auto level = static_cast<std::int16_t>(ink ? 50 + 40 * b : b);
                 const float minus = -static_cast<float>(level);
                 switch (type) {

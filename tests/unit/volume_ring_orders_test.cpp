@@ -4,6 +4,7 @@
 #include <deque>
 #include <random>
 
+#include "compute/indexing.h"
 #include "volume_ring_writes.h"
 
 namespace echolux::test {
@@ -166,7 +167,7 @@ class Machine {
         for (const Reading& reading : readings_) {
             if (reading.has_begun) expect_untouched(reading.ticket, work);
         }
-        held_[work.slot][static_cast<std::size_t>(work.first)] = work.serial;
+        held_[work.slot][index(work.first)] = work.serial;
         if (work.signal == 0) return;
         EXPECT_GT(work.signal, written_value_);
         written_value_ = work.signal;
@@ -199,7 +200,7 @@ class Machine {
 
     void expect_held(const ReadTicket::Part& part) {
         for (std::int64_t slice = 0; slice < part.filled_to; ++slice) {
-            EXPECT_EQ(held_[part.slot][static_cast<std::size_t>(slice)], part.serial)
+            EXPECT_EQ(held_[part.slot][index(slice)], part.serial)
                 << "slot " << part.slot << " holds another volume at slice " << slice;
         }
     }

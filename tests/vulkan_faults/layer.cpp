@@ -224,7 +224,7 @@ VK_LAYER_EXPORT void echolux_vulkan_faults_seen(VulkanFaultsSeen* seen) {
     const std::scoped_lock lock(faults().mutex, layer::chain().mutex);
     *seen = faults().seen;
     seen->instances = layer::chain().instances_made;
-    seen->objects = static_cast<std::int64_t>(faults().alive.size());
+    seen->objects = std::ssize(faults().alive);
     if (!faults().alive.empty()) seen->an_object_of = faults().alive.begin()->second;
 }
 

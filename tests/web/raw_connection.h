@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "compute/indexing.h"
+
 namespace echolux::test {
 
 class RawConnection {
@@ -42,7 +44,7 @@ class RawConnection {
             const ssize_t bytes = ::recv(socket_, part, sizeof part, 0);
             if (bytes <= 0) return got;
             const std::size_t from = got.size() - std::min(got.size(), end.size());  // earliest position of `end`
-            got.append(part, static_cast<std::size_t>(bytes));
+            got.append(part, index(bytes));
             if (!end.empty() && got.find(end, from) != got.npos) return got;
         }
     }

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "engine/io/volume_file.h"
 
 namespace echolux::test {
@@ -25,17 +26,17 @@ inline Volume layered_volume(unsigned seed = 1, const std::vector<int>& shifts =
     volume.grid.quantity = "intensity";
     std::mt19937 random(seed);
     std::exponential_distribution<float> speckle(1);
-    std::vector<float> values, line(static_cast<std::size_t>(layered_depth));
+    std::vector<float> values, line(index(layered_depth));
     for (std::int64_t b = 0; b < layered_b_scans; ++b) {
-        const int by = shifts.empty() ? 0 : shifts[static_cast<std::size_t>(b)];
+        const int by = shifts.empty() ? 0 : shifts[index(b)];
         for (std::int64_t a = 0; a < layered_a_scans; ++a) {
             for (std::int64_t z = 0; z < layered_depth; ++z) {
                 const bool is_bright =
                     static_cast<double>(z) > first_surface && static_cast<double>(z) < second_surface;
-                line[static_cast<std::size_t>(z)] = (is_bright ? 100.0f : 1.0f) * speckle(random);
+                line[index(z)] = (is_bright ? 100.0f : 1.0f) * speckle(random);
             }
             for (std::int64_t z = 0; z < layered_depth; ++z)
-                values.push_back(line[static_cast<std::size_t>((z - by + layered_depth) % layered_depth)]);
+                values.push_back(line[index((z - by + layered_depth) % layered_depth)]);
         }
     }
     volume.voxels.resize(values.size() * sizeof(float));

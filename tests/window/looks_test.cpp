@@ -8,6 +8,7 @@
 
 #include "app/jobs/simulate_job.h"
 #include "app/open/show_opened.h"
+#include "compute/indexing.h"
 #include "engine/io/png_file.h"
 #include "window_run.h"
 
@@ -43,7 +44,7 @@ Picture reduced(const Image& image, std::int64_t by) {
 void leave_out(Picture& picture, const Region& part, std::int64_t by) {
     for (std::int64_t y = part.top / by; y < std::min(picture.height, (part.top + part.height + by - 1) / by); ++y) {
         for (std::int64_t x = part.left / by; x < std::min(picture.width, (part.left + part.width + by - 1) / by); ++x)
-            picture.pixels[static_cast<std::size_t>(y * picture.width + x)] = masked;
+            picture.pixels[index(y * picture.width + x)] = masked;
     }
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <random>
 
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "workspace_fixture.h"
 
@@ -71,7 +72,7 @@ class Monkey {
 
     void press() {
         const std::vector<Action>& all = work_.actions().all();
-        const std::string id = all[static_cast<std::size_t>(below(static_cast<int>(all.size())))].id;
+        const std::string id = all[index(below(static_cast<int>(all.size())))].id;
         note("action " + id);
         work_.actions().run(id);
     }
@@ -92,18 +93,18 @@ class Monkey {
         if (std::holds_alternative<std::int64_t>(now)) return static_cast<std::int64_t>(number_for(field));
         if (std::holds_alternative<double>(now)) return number_for(field);
         if (std::holds_alternative<std::vector<double>>(now)) {
-            std::vector<double> list(static_cast<std::size_t>(below(9)));
+            std::vector<double> list(index(below(9)));
             for (double& number : list) number = number_for(field);
             return list;
         }
         if (field.choices.empty()) return std::string(below(2) == 0 ? "" : "nothing of that name");
-        const auto choice = static_cast<std::size_t>(below(static_cast<int>(field.choices.size()) + 1));
+        const auto choice = index(below(static_cast<int>(field.choices.size()) + 1));
         return choice == field.choices.size() ? std::string("nonsense") : std::string(field.choices[choice]);
     }
 
     void set() {
         const std::vector<BoundField>& fields = work_.fields();
-        const BoundField& field = fields[static_cast<std::size_t>(below(static_cast<int>(fields.size())))];
+        const BoundField& field = fields[index(below(static_cast<int>(fields.size())))];
         const std::string key = field.key();
         if (key == "window.record_folder") return;
         const Value value = below(8) == 0 ? field.default_value : value_for(field);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/jobs/simulate_job.h"
+#include "compute/indexing.h"
 #include "engine/scan/scan.h"
 #include "temporary_folder.h"
 
@@ -21,7 +22,7 @@ inline std::filesystem::path write_raw_spectra(const TemporaryFolder& folder, co
         silent);
     const Scan scan = open_scan(described / "scan.toml");
     SpectraReader reader(scan);
-    std::vector<std::byte> bytes(static_cast<std::size_t>(scan.geometry.b_scans * reader.bytes_per_b_scan()));
+    std::vector<std::byte> bytes(index(scan.geometry.b_scans * reader.bytes_per_b_scan()));
     reader.read(0, 0, scan.geometry.b_scans, bytes);
     return folder.write(name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "app/open/show_opened.h"
+#include "compute/indexing.h"
 #include "engine/io/png_file.h"
 #include "layered_volume.h"
 #include "ui/workspace/filtering.h"
@@ -41,7 +42,7 @@ class TissuePanels : public WindowRun {
     // Row of a surface in the B-scan at the cross-hair.
     double row(std::size_t surface, std::int64_t a_scan) {
         const std::int64_t b = voxel_index(work().cross_um()[2], *work().stage().exhibit()->grid(), 2);
-        const auto line = static_cast<std::size_t>(b * layered_a_scans + a_scan);
+        const auto line = index(b * layered_a_scans + a_scan);
         return static_cast<double>(work().layering().surfaces()->all[surface].rows[line]);
     }
 };

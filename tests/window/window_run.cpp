@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "app/stage/exhibit.h"
+#include "compute/indexing.h"
 #include "engine/io/volume_file.h"
 #include "tests/support/validation.h"
 
@@ -182,7 +183,7 @@ double WindowRun::difference(const Image& a, const Image& b, const Region& part)
     for (std::int64_t y = part.top; y < part.top + part.height; ++y) {
         for (std::int64_t x = part.left; x < part.left + part.width; ++x) {
             for (std::int64_t channel = 0; channel < 3; ++channel) {
-                const auto at = static_cast<std::size_t>(4 * (y * a.width + x) + channel);
+                const auto at = index(4 * (y * a.width + x) + channel);
                 sum += std::abs(static_cast<double>(a.pixels[at]) - static_cast<double>(b.pixels[at]));
             }
         }

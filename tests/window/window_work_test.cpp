@@ -6,6 +6,7 @@
 
 #include "app/stage/exhibit.h"
 #include "app/stage/pane_view.h"
+#include "compute/indexing.h"
 #include "ui/window/panes.h"
 #include "ui/workspace/actions.h"
 #include "window_run.h"
@@ -335,8 +336,7 @@ TEST_F(WindowWork, HoveredPrimaryButtonStaysReadable) {
     const auto place = *window().place_of("tour.next");
     const Image shown = picture();
     const auto at = [&](float x, float y) {
-        return shown.pixels[static_cast<std::size_t>(
-            4 * (static_cast<std::int64_t>(y) * shown.width + static_cast<std::int64_t>(x)) + 2)];
+        return shown.pixels[index(4 * (static_cast<std::int64_t>(y) * shown.width + static_cast<std::int64_t>(x)) + 2)];
     };
     EXPECT_GT(at(place[0] + 6, place[1] + 6), 150) << "blue of its ground";
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "engine/io/number_file.h"
 #include "engine/simulate/spectrometer.h"
@@ -142,7 +143,7 @@ TakenSpectrum mirror_seen(double depth_um, double a2_rad) {
 TEST_F(WorkspaceCalibrating, TwoMirrorsReplaceWavelengths) {
     open(mirror(100, 15));
     const std::vector<double> wavelengths = work().scan()->calibration.wavelengths_nm;
-    ASSERT_EQ(wavelengths.size(), static_cast<std::size_t>(samples));
+    ASSERT_EQ(wavelengths.size(), index(samples));
     calibrating().give(Spectrum::mirror_1, mirror_seen(60, 15));
     EXPECT_FALSE(work().actions().find("calibrate.apply")->is_possible()) << "one mirror says nothing of k";
     calibrating().give(Spectrum::mirror_2, mirror_seen(190, 15));
@@ -154,9 +155,9 @@ TEST_F(WorkspaceCalibrating, TwoMirrorsReplaceWavelengths) {
 
     const Scan& scan = *work().scan();
     EXPECT_TRUE(scan.calibration.wavelengths_nm.empty());
-    ASSERT_EQ(scan.calibration.k_positions.size(), static_cast<std::size_t>(samples));
+    ASSERT_EQ(scan.calibration.k_positions.size(), index(samples));
     const Spectrometer truth(Simulation{.scene = "mirror", .samples = samples});
-    const auto middle = static_cast<std::size_t>(std::llround(scan.calibration.k_positions[samples / 2]));
+    const auto middle = index(std::llround(scan.calibration.k_positions[samples / 2]));
     const double k_middle = (truth.k_per_um.front() + truth.k_per_um.back()) / 2;
     EXPECT_NEAR(truth.k_per_um[middle], k_middle, 0.01 * k_middle);
     EXPECT_NEAR(scan.calibration.depth_pitch_um, truth.pitch_um, 0.005 * truth.pitch_um);

@@ -6,6 +6,7 @@
 #include "app/jobs/simulate_job.h"
 #include "app/movie/movie_plan.h"
 #include "app/session/session_text.h"
+#include "compute/indexing.h"
 #include "engine/io/png_file.h"
 #include "engine/layers/layers.h"
 #include "layered_volume.h"
@@ -78,7 +79,7 @@ class WorkspaceTissue : public WorkspaceTest {
         ASSERT_EQ(standing("layers"), "");
     }
     float row(std::size_t surface, std::int64_t a, std::int64_t b) {
-        return work().layering().surfaces()->all[surface].rows[static_cast<std::size_t>(b * layered_a_scans + a)];
+        return work().layering().surfaces()->all[surface].rows[index(b * layered_a_scans + a)];
     }
 };
 

@@ -1,5 +1,6 @@
 // Tissue analysis in a workspace: filtered and stabilised volumes replace the raw one, and all of it can be undone.
 #include "workspace_tissue.h"
+#include "compute/indexing.h"
 
 namespace echolux::test {
 namespace {
@@ -142,7 +143,7 @@ TEST_F(WorkspaceTissue, OtherTimePointReportsShiftsOfBScans) {
     ASSERT_EQ(troubles(), "");
     EXPECT_FALSE(work().filtering().is_stabilised(work())) << "measured, not shown";
     const std::vector<RowShift>& rows = work().filtering().stabilised()->rows;
-    ASSERT_EQ(rows.size(), static_cast<std::size_t>(layered_b_scans));
+    ASSERT_EQ(rows.size(), index(layered_b_scans));
     int right = 0;
     for (std::size_t b = 0; b < rows.size(); ++b)
         right += rows[b].is_valid() && std::abs(rows[b].z + shifts[b]) < 0.5 ? 1 : 0;

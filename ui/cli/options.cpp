@@ -15,6 +15,7 @@
 
 #include "app/jobs/settings_table.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "engine/io/file_name.h"
 #include "engine/scan/scan.h"
@@ -191,7 +192,7 @@ namespace {
 // Returns the GPU with this number among the usable ones, counted from 0. Throws UsageError.
 DeviceId gpu_numbered(std::int64_t number) {
     const GpuSurvey& survey = surveyed_gpus();
-    if (number >= 0 && number < std::ssize(survey.usable)) return survey.usable[static_cast<std::size_t>(number)].id;
+    if (number >= 0 && number < std::ssize(survey.usable)) return survey.usable[index(number)].id;
     const std::string reason = survey.refusal.empty() ? "" : ": " + survey.refusal;
     throw UsageError(fmt::format("there is no GPU {}, {} can be used{}", number, survey.usable.size(), reason),
                      "--gpus", "give the numbers of GPUs, the first one is 0");

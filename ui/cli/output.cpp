@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/atomic_file.h"
 #include "engine/progress.h"
 
@@ -242,9 +243,8 @@ void TerminalProgress::print(bool last) {
     }
     constexpr int width = 24;
     const auto filled = static_cast<int>(width * std::min(done_, total_) / std::max<std::int64_t>(1, total_));
-    print_progress(fmt::format("\r{} [{}{}] {}\033[K{}", task_, std::string(static_cast<std::size_t>(filled), '#'),
-                               std::string(static_cast<std::size_t>(width - std::min(filled, width)), '.'), state(),
-                               last ? "\n" : ""));
+    print_progress(fmt::format("\r{} [{}{}] {}\033[K{}", task_, std::string(index(filled), '#'),
+                               std::string(index(width - std::min(filled, width)), '.'), state(), last ? "\n" : ""));
 }
 
 std::string TerminalProgress::state() const {
@@ -302,7 +302,7 @@ class Streams {
         std::vector<char> part(1 << 20);
         while (file) {
             file.read(part.data(), std::ssize(part));
-            const auto count = static_cast<std::size_t>(file.gcount());
+            const auto count = index(file.gcount());
             errno = 0;
             if (std::fwrite(part.data(), 1, count, stdout) == count) continue;
             throw std::system_error(errno, std::generic_category(), "standard output");

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/regular_file.h"
 #include "ui/net/access.h"
 
@@ -32,7 +33,7 @@ Bio reading(const std::string& text) {
 std::string text_of(BIO* bio) {
     char* bytes = nullptr;
     const long size = BIO_get_mem_data(bio, &bytes);
-    return {bytes, static_cast<std::size_t>(size)};
+    return {bytes, index(size)};
 }
 
 X509Ptr x509_of(const std::string& pem) {

@@ -12,6 +12,7 @@
 #include <cctype>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "ui/net/certificate.h"
 
 namespace echolux {
@@ -79,7 +80,7 @@ struct ClientConnection::Tls {
         std::array<std::byte, 16384> some{};
         for (int bytes = BIO_read(to_server, some.data(), some.size()); bytes > 0;
              bytes = BIO_read(to_server, some.data(), some.size())) {
-            std::span<const std::byte> left(some.data(), static_cast<std::size_t>(bytes));
+            std::span<const std::byte> left(some.data(), index(bytes));
             while (!left.empty()) {
                 const std::optional<std::size_t> sent = connection.send(left, 1s);
                 if (!sent) return false;
@@ -129,7 +130,7 @@ struct ClientConnection::Tls {
         if (!certificate || PEM_write_bio_X509(pem.get(), certificate.get()) != 1) return {};
         char* text = nullptr;
         const long size = BIO_get_mem_data(pem.get(), &text);
-        return fingerprint_of({std::string(text, static_cast<std::size_t>(size)), ""});
+        return fingerprint_of({std::string(text, index(size)), ""});
     }
 };
 

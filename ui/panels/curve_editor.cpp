@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/value_text.h"
@@ -433,7 +434,7 @@ PointAdded with_point(TransferCurve curve, double value) {
     node.value = value;
     const auto place = after - nodes.begin();
     nodes.insert(after, node);
-    const auto point = static_cast<std::size_t>(place);
+    const auto point = index(place);
     return {with_point_moved(std::move(curve), point, value, node.extinction), point};
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "render/camera.h"
 #include "ui/panels/controls.h"
@@ -228,7 +229,7 @@ ImU32 colour_of_widget(const TransferWidget& widget, float alpha) {
 // Merges neighbouring bins of the same shade into one rectangle to limit the number of primitives.
 void draw_counts(const PlanePicture& picture, ImDrawList* list) {
     const PlaneHistogram& histogram = *picture.histogram;
-    const auto bins = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(histogram.counts.size()))));
+    const auto bins = index(std::lround(std::sqrt(static_cast<double>(histogram.counts.size()))));
     if (bins == 0) return;
     const double most = std::log1p(*std::ranges::max_element(histogram.counts));
     const auto end_of = [&](const ValueRange& range, std::size_t bin) {

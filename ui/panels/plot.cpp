@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "compute/indexing.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 
@@ -270,7 +271,7 @@ std::vector<PlotPoint> points_of(const PlotCurve& curve, const PlotRange& shown,
     double number = 0;
     const auto [from, to] = ShownPoints(curve, shown);
     for (std::int64_t i = from; i <= to; ++i) {
-        const auto value = static_cast<double>(curve.values[static_cast<std::size_t>(i)]);
+        const auto value = static_cast<double>(curve.values[index(i)]);
         if (!std::isfinite(value)) continue;
         const double x = shown.share(curve.first + static_cast<double>(i) * curve.step) * columns;
         if (std::floor(x) != number) column.give(points);
@@ -287,8 +288,8 @@ std::vector<PlotSpan> spans_between(const PlotCurve& low, const PlotCurve& high,
     const auto [from, to] = ShownPoints(low, shown);
     for (std::int64_t i = from; i <= to; ++i) {
         const double column = std::floor(shown.share(low.first + static_cast<double>(i) * low.step) * columns);
-        const auto least = static_cast<double>(low.values[static_cast<std::size_t>(i)]);
-        const auto greatest = static_cast<double>(high.values[static_cast<std::size_t>(i)]);
+        const auto least = static_cast<double>(low.values[index(i)]);
+        const auto greatest = static_cast<double>(high.values[index(i)]);
         if (spans.empty() || spans.back().column != column) spans.push_back({column, least, greatest});
         spans.back().low = std::min(spans.back().low, least);
         spans.back().high = std::max(spans.back().high, greatest);

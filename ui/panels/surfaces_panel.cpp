@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "render/transfer_function.h"
 #include "render/view/curve.h"
@@ -60,7 +61,7 @@ Cell cell_of(const MapShown& map, std::int64_t a_begin, std::int64_t a_end, std:
     std::int64_t count = 0, ambiguous = 0;
     for (std::int64_t b = b_begin; b < b_end; ++b) {
         for (std::int64_t a = a_begin; a < a_end; ++a) {
-            const auto place = static_cast<std::size_t>(b * map.a_scans + a);
+            const auto place = index(b * map.a_scans + a);
             const float value = map.values[place];
             if (!std::isfinite(value)) continue;
             sum += static_cast<double>(value);

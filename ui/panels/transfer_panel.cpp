@@ -8,6 +8,7 @@
 
 #include "app/stage/exhibit.h"
 #include "app/transfer/transfer_file.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "render/slots/volume_texture.h"
 #include "ui/panels/curve_editor.h"
@@ -96,7 +97,7 @@ void draw_add_channel(const PanelContext& context) {
     const auto& channels = context.work.view().channels;
     const auto free = std::ranges::find_if(channels, [](const Channel& channel) { return channel.file.empty(); });
     const bool has_room = free != channels.end();
-    const auto place = static_cast<std::size_t>(free - channels.begin());
+    const auto place = index(free - channels.begin());
     if (!plain_button(context, "channel.add", "Add a volume...",
                       "a volume of the same voxels, seen together with this one", has_room)) {
         return;

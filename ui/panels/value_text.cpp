@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "app/stage/exhibit.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 
 namespace echolux {
@@ -101,14 +102,13 @@ std::string bytes_text(double bytes) {
     constexpr std::array<const char*, 6> units{"B", "kB", "MB", "GB", "TB", "PB"};
     const int power = thousands(bytes, static_cast<int>(units.size()) - 1);
     const double value = bytes / std::pow(1000, power);
-    return power == 0 ? fmt::format("{:.0f} B", value)
-                      : fmt::format("{} {}", three_digits(value), units[static_cast<std::size_t>(power)]);
+    return power == 0 ? fmt::format("{:.0f} B", value) : fmt::format("{} {}", three_digits(value), units[index(power)]);
 }
 
 std::string rate_text(double per_second) {
     constexpr std::array<const char*, 4> units{"", " k", " M", " G"};
     const int power = thousands(per_second, static_cast<int>(units.size()) - 1);
-    return three_digits(per_second / std::pow(1000, power)) + units[static_cast<std::size_t>(power)];
+    return three_digits(per_second / std::pow(1000, power)) + units[index(power)];
 }
 
 std::string count_text(std::int64_t count) {

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "app/open/open_volume.h"
+#include "compute/indexing.h"
 #include "engine/io/file_name.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
@@ -270,7 +271,7 @@ void FileDialog::draw_list(const PanelContext& context, float height) {
             ImGui::Dummy({0, context.style.px(26) * static_cast<float>(static_cast<int>(found.size()) - i)});
             break;
         }
-        if (draw_row(context, *found[static_cast<std::size_t>(i)], i)) break;
+        if (draw_row(context, *found[index(i)], i)) break;
     }
     if (!listing->problem.empty())
         muted_text(context, folder_.string() + ": " + listing->problem);
@@ -347,7 +348,7 @@ void FileDialog::enter(const PanelContext& context) {
         return;
     }
     const std::vector<const FolderEntry*> found = fitting();
-    if (!found.empty()) take(context, FolderEntry(*found[static_cast<std::size_t>(chosen_)]), true);
+    if (!found.empty()) take(context, FolderEntry(*found[index(chosen_)]), true);
 }
 
 // `goes_on` opens the entry; otherwise it is only selected.

@@ -17,6 +17,7 @@
 
 #include "app/seconds_since.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 
 // GLFW declares this function only if the Vulkan headers are included, which only render/ uses. The types stand for
 // VkResult (VkInstance, window, allocator, VkSurfaceKHR*).
@@ -100,7 +101,7 @@ void open_on_desktop(const std::filesystem::path& path) {
 int button_number(int glfw_button) {
     constexpr std::array numbers{0, 1, 2};  // left, right, middle: same numbers as in GLFW
     static_assert(GLFW_MOUSE_BUTTON_LEFT == 0 && GLFW_MOUSE_BUTTON_RIGHT == 1 && GLFW_MOUSE_BUTTON_MIDDLE == 2);
-    return glfw_button >= 0 && glfw_button < 3 ? numbers[static_cast<std::size_t>(glfw_button)] : -1;
+    return glfw_button >= 0 && glfw_button < 3 ? numbers[index(glfw_button)] : -1;
 }
 
 class GlfwWindow final : public NativeWindow {

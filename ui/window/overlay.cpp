@@ -13,6 +13,7 @@
 
 #include "app/open/description.h"
 #include "compute/counted.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "engine/build.h"
 #include "ui/panels/value_text.h"
@@ -192,7 +193,7 @@ void CommandPalette::draw_rows(const PanelContext& context) {
     if (rows.empty()) muted_text(context, "No action, panel or setting is called like this.");
     ImGui::EndChild();
     if (!rows.empty()) {
-        const Row& chosen = rows[static_cast<std::size_t>(chosen_)];
+        const Row& chosen = rows[index(chosen_)];
         ImGui::Dummy({0, style.px(2)});
         ImGui::TextColored(style.muted, "Enter: %s", effect_of(chosen.action, chosen.key, chosen.title).c_str());
         note_place(context, "palette.enter=" + chosen.key);
@@ -307,7 +308,7 @@ void KeyMap::draw(const PanelContext& context, ImVec2 size) {
     const int columns = std::max(1, static_cast<int>(width / style.px(310)));
     const float column = (width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
     // Each group is placed in the shortest column.
-    std::vector<float> tops(static_cast<std::size_t>(columns), ImGui::GetCursorScreenPos().y);
+    std::vector<float> tops(index(columns), ImGui::GetCursorScreenPos().y);
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     for (const Group& group : groups_of(context)) {
         const auto lowest = std::ranges::min_element(tops);
@@ -464,7 +465,7 @@ void draw_gray(ImDrawList& list, const Picture& picture, std::int64_t first_row,
     for (std::int64_t y = 0; y < cells; ++y) {
         for (std::int64_t x = 0; x < cells; ++x) {
             const std::int64_t row = first_row + y * rows / cells, column = x * picture.width / cells;
-            const std::uint8_t gray = picture.pixels[static_cast<std::size_t>(row * picture.width + column)];
+            const std::uint8_t gray = picture.pixels[index(row * picture.width + column)];
             const float step = edge / static_cast<float>(cells - 1);
             list.PrimWriteVtx({at.x + static_cast<float>(x) * step, at.y + static_cast<float>(y) * step}, white,
                               IM_COL32(gray, gray, gray, 255));

@@ -11,6 +11,7 @@
 #include "app/stage/exhibit.h"
 #include "app/stage/pane_view.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "render/annotations/annotations.h"
 #include "render/camera.h"
@@ -374,7 +375,7 @@ PaneTitle title_of(PaneKind kind, const VolumeGrid& grid, const std::array<doubl
                    const std::string& orientation) {
     if (kind == PaneKind::volume) return {"Volume", "", ""};
     const int axis = axis_across(kind);
-    const auto i = static_cast<std::size_t>(axis);
+    const auto i = index(axis);
     const std::array<std::int64_t, 3> sizes{grid.depth, grid.a_scans, grid.b_scans};
     const std::int64_t index = voxel_index(cross[i], grid, axis);
     const char* names[] = {"En face", "Side", "B-scan"};
@@ -571,15 +572,14 @@ struct SectionLines {
     }
     std::size_t line(std::int64_t i, std::int64_t a_scans) const {
         const auto [a, b] = a_and_b(i);
-        return static_cast<std::size_t>(b * a_scans + a);
+        return index(b * a_scans + a);
     }
 };
 
 SectionLines lines_of_section(PaneKind kind, const VolumeGrid& grid, const std::array<double, 3>& cross) {
     const bool is_b_scan = kind == PaneKind::b_scan;
     const int axis = axis_across(kind);
-    return {voxel_index(cross[static_cast<std::size_t>(axis)], grid, axis), is_b_scan ? grid.a_scans : grid.b_scans,
-            is_b_scan};
+    return {voxel_index(cross[index(axis)], grid, axis), is_b_scan ? grid.a_scans : grid.b_scans, is_b_scan};
 }
 
 ImVec2 pixel_of_place(const View& view, const VolumeGrid& grid, const Region& place, float row, std::int64_t a,
@@ -822,7 +822,7 @@ void Panes::wheel(const PanelContext& context, const VolumeGrid& grid, Pane& pan
         const int axis = axis_across(pane.kind);
         const std::array<double, 3>& cross = context.work.cross_um();
         glm::dvec3 place(cross[0], cross[1], cross[2]);
-        place[axis] += (notches > 0 ? 1 : -1) * voxel_edges(grid)[static_cast<std::size_t>(axis)];
+        place[axis] += (notches > 0 ? 1 : -1) * voxel_edges(grid)[index(axis)];
         move_cross(context, grid, place);
     }
 }

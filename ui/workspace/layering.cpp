@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/file_name.h"
@@ -172,7 +173,7 @@ std::optional<std::size_t> Layering::dragged_surface() const {
 }
 
 void Layering::add_step(Workspace& work, Step step) {
-    steps_.resize(static_cast<std::size_t>(state_ - first_state_));  // discard the steps that redo would apply
+    steps_.resize(index(state_ - first_state_));  // discard the steps that redo would apply
     steps_.push_back(std::move(step));
     const std::int64_t before = state_++;
     drop_oldest_steps();
@@ -194,21 +195,21 @@ void Layering::drop_oldest_steps() {
 
 // Steps through the history. A step stores either complete states or the edits of a drag.
 bool Layering::go_to(std::int64_t wanted) {
-    const auto last = first_state_ + static_cast<std::int64_t>(steps_.size());
+    const auto last = first_state_ + std::ssize(steps_);
     const std::int64_t state = std::max(wanted, first_state_);
     if (state > last) {
         throw Error(ErrorCode::bad_setting, "there is no such state of the surfaces", std::string(surfaces_key));
     }
     drop_drag();
     while (state_ > state) {
-        const Step& step = steps_[static_cast<std::size_t>(--state_ - first_state_)];
+        const Step& step = steps_[index(--state_ - first_state_)];
         if (step.before)
             now_ = *step.before;
         else
             take_back(*now_.surfaces, step.surface, step.edits);
     }
     while (state_ < state) {
-        const Step& step = steps_[static_cast<std::size_t>(state_++ - first_state_)];
+        const Step& step = steps_[index(state_++ - first_state_)];
         if (step.after)
             now_ = *step.after;
         else

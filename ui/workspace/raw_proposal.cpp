@@ -6,6 +6,7 @@
 
 #include "app/open/description.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/offline/reconstruction.h"
 
 namespace echolux {
@@ -26,12 +27,12 @@ std::vector<std::uint8_t> gray_square(const Rows& rows) {
     const float low = sorted[sorted.size() / 100];
     const float range = std::max(sorted[sorted.size() - 1 - sorted.size() / 100] - low, 1e-20f);
     std::vector<std::uint8_t> gray;
-    gray.reserve(static_cast<std::size_t>(preview_edge * preview_edge));
+    gray.reserve(index(preview_edge * preview_edge));
     for (std::int64_t y = 0; y < preview_edge; ++y) {
         for (std::int64_t x = 0; x < preview_edge; ++x) {
             const std::int64_t row = y * rows.rows / preview_edge;
             const std::int64_t column = x * rows.columns / preview_edge;
-            const float value = rows.values[static_cast<std::size_t>(row * rows.columns + column)];
+            const float value = rows.values[index(row * rows.columns + column)];
             gray.push_back(static_cast<std::uint8_t>(255 * std::clamp((value - low) / range, 0.0f, 1.0f)));
         }
     }
@@ -41,14 +42,14 @@ std::vector<std::uint8_t> gray_square(const Rows& rows) {
 // Reads a B-scan as stored in the file: one line per A-scan.
 Rows spectra_of(const Scan& scan, std::int64_t b_scan) {
     SpectraReader reader(scan);
-    std::vector<std::byte> bytes(static_cast<std::size_t>(reader.bytes_per_b_scan()));
+    std::vector<std::byte> bytes(index(reader.bytes_per_b_scan()));
     reader.read(0, b_scan, 1, bytes);
     const ScanGeometry& geometry = scan.geometry;
     Rows rows{geometry.lines_per_b_scan(), geometry.samples};
     const std::int64_t line = line_bytes(scan.format, geometry);
     for (std::int64_t y = 0; y < rows.rows; ++y) {
         const std::vector<float> samples =
-            raw_samples(scan.format, std::span(bytes).subspan(static_cast<std::size_t>(y * line)), geometry.samples);
+            raw_samples(scan.format, std::span(bytes).subspan(index(y * line)), geometry.samples);
         rows.values.insert(rows.values.end(), samples.begin(), samples.end());
     }
     silence_the_impossible(rows.values);
@@ -60,13 +61,12 @@ Rows depths_of(const Scan& scan, std::int64_t b_scan, Progress& progress) {
     Reconstruction reconstruction(scan, {.backend = Backend::cpu});
     const Volume volume = reconstruction.run({0, b_scan, b_scan + 1}, progress);
     Rows rows{volume.grid.depth, volume.grid.a_scans};
-    rows.values.resize(static_cast<std::size_t>(rows.rows * rows.columns));
-    std::vector<float> voxels(static_cast<std::size_t>(volume.grid.voxels()));
+    rows.values.resize(index(rows.rows * rows.columns));
+    std::vector<float> voxels(index(volume.grid.voxels()));
     std::memcpy(voxels.data(), volume.voxels.data(), volume.voxels.size());
     for (std::int64_t a = 0; a < rows.columns; ++a) {
         for (std::int64_t z = 0; z < rows.rows; ++z) {
-            rows.values[static_cast<std::size_t>(z * rows.columns + a)] =
-                voxels[static_cast<std::size_t>(a * rows.rows + z)];
+            rows.values[index(z * rows.columns + a)] = voxels[index(a * rows.rows + z)];
         }
     }
     silence_the_impossible(rows.values);

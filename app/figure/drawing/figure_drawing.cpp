@@ -20,6 +20,7 @@
 #include "app/figure/figure_page.h"
 #include "assets/assets.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/build.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/png_file.h"
@@ -224,7 +225,7 @@ struct Paper::Drawing {
         const unsigned char* rows = cairo_image_surface_get_data(surface.get());
         const int stride = cairo_image_surface_get_stride(surface.get());
         const auto writer = create_picture(path, {width, height, 3}, page.texts);
-        std::vector<std::uint8_t> row(static_cast<std::size_t>(3 * width));
+        std::vector<std::uint8_t> row(index(3 * width));
         for (std::int64_t y = 0; y < height; ++y) {
             for (std::int64_t x = 0; x < width; ++x) {
                 std::uint32_t code = 0;

@@ -16,6 +16,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/place.h"
 #include "engine/acquire/genicam_images.h"
 #include "engine/acquire/source.h"
@@ -144,7 +145,7 @@ GenicamSetup set_up(GenicamCamera& camera, const SourceWanted& wanted);
 ImageBuffers::ImageBuffers(std::int64_t count, std::int64_t bytes, MemoryKind wanted) {
     for (std::int64_t i = 0; i < count; ++i) memory_.push_back(block_memory(bytes, wanted));
     for (const BlockMemory& memory : memory_) {
-        buffers_.push_back(arv_buffer_new(static_cast<std::size_t>(bytes), memory.data));
+        buffers_.push_back(arv_buffer_new(index(bytes), memory.data));
     }
     held_.reserve(buffers_.size());
 }
@@ -673,9 +674,9 @@ std::optional<Block> GenicamSource::copied(ArvBuffer* image, const ImagePlace& p
     const std::int64_t bytes = setup_.block_bytes / setup_.plan.images_per_block;
     std::byte* to = partial_->memory.data + place.image * bytes;
     if (setup_.format->is_stored_as_sent()) {
-        std::memcpy(to, sent, static_cast<std::size_t>(bytes));
+        std::memcpy(to, sent, index(bytes));
     } else {
-        setup_.format->unpack(sent, {to, static_cast<std::size_t>(bytes)});
+        setup_.format->unpack(sent, {to, index(bytes)});
     }
     if (++partial_->images < setup_.plan.images_per_block) return std::nullopt;
     const Partial whole = *std::exchange(partial_, std::nullopt);

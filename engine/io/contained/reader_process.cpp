@@ -24,6 +24,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/build.h"
 #include "engine/io/regular_file.h"
 
@@ -71,7 +72,7 @@ void put(const Descriptor& file, std::span<const char> bytes) {
         if (written < 0 && errno == EINTR) continue;
         goes_on = written > 0;
         if (!goes_on) break;
-        bytes = bytes.subspan(static_cast<std::size_t>(written));
+        bytes = bytes.subspan(index(written));
         place += written;
     }
     if (!goes_on) throw Error(ErrorCode::out_of_memory, "there is no memory to hand packed voxels to a reader process");
@@ -147,7 +148,7 @@ std::filesystem::path own_file() {
         std::uintptr_t begin = 0, end = 0;
         int path = 0;  // after the addresses: permissions, offset, device, inode
         if (std::sscanf(line.c_str(), "%zx-%zx %*s %*s %*s %*s %n", &begin, &end, &path) != 2) continue;
-        if (begin <= here && here < end) return line.substr(static_cast<std::size_t>(path));
+        if (begin <= here && here < end) return line.substr(index(path));
     }
     return {};
 }
@@ -189,7 +190,7 @@ ReaderProcess::ReaderProcess(const OpenOrder& order, const Descriptor& file) : o
 
 ReaderProcess::~ReaderProcess() {
     end();
-    if (memory_ != nullptr) munmap(memory_, static_cast<std::size_t>(memory_bytes_));
+    if (memory_ != nullptr) munmap(memory_, index(memory_bytes_));
 }
 
 // Creates socket and shared memory and starts the program. The memory is sealed against shrinking, since accessing it
@@ -287,7 +288,7 @@ void ReaderProcess::end() {
 // Grows the shared memory if needed. The mapping is read-only in this process.
 std::span<const std::byte> ReaderProcess::memory(std::int64_t bytes) {
     if (bytes > memory_bytes_) {
-        const auto wanted = static_cast<std::size_t>(bytes);
+        const auto wanted = index(bytes);
         void* place = MAP_FAILED;
         if (ftruncate(memory_file_.number(), bytes) == 0) {
             place = mmap(nullptr, wanted, PROT_READ, MAP_SHARED, memory_file_.number(), 0);
@@ -298,11 +299,11 @@ std::span<const std::byte> ReaderProcess::memory(std::int64_t bytes) {
                 fmt::format("there is no memory for {} to share with a reader process", counted(bytes, "bytes")),
                 order_.path);
         }
-        if (memory_ != nullptr) munmap(memory_, static_cast<std::size_t>(memory_bytes_));
+        if (memory_ != nullptr) munmap(memory_, index(memory_bytes_));
         memory_ = static_cast<std::byte*>(place);
         memory_bytes_ = bytes;
     }
-    return {memory_, static_cast<std::size_t>(memory_bytes_)};
+    return {memory_, index(memory_bytes_)};
 }
 
 // ---- the reader -----------------------------------------------------------------------------------------------------

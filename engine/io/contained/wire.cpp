@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "compute/indexing.h"
+
 namespace echolux {
 namespace {
 
@@ -20,7 +22,7 @@ bool send_all(int socket, const char* bytes, std::size_t count) {
         if (sent < 0 && errno == EINTR) continue;
         if (sent <= 0) return false;
         bytes += sent;
-        count -= static_cast<std::size_t>(sent);
+        count -= index(sent);
     }
     return true;
 }
@@ -45,7 +47,7 @@ bool receive_all(int socket, char* bytes, std::size_t count, const std::optional
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return false;
         bytes += got;
-        count -= static_cast<std::size_t>(got);
+        count -= index(got);
     }
     return true;
 }
@@ -72,7 +74,7 @@ Frame& Frame::add(double number) {
 }
 
 Frame& Frame::add(std::string_view text) {
-    add(static_cast<std::int64_t>(text.size()));
+    add(std::ssize(text));
     bytes_.append(text);
     return *this;
 }
@@ -116,7 +118,7 @@ double FrameReader::real() {
 std::string FrameReader::text() {
     const std::int64_t length = number();
     if (length < 0 || static_cast<std::uint64_t>(length) > rest_.size()) throw BadFrame();
-    std::string text(rest_.substr(0, static_cast<std::size_t>(length)));
+    std::string text(rest_.substr(0, index(length)));
     rest_.remove_prefix(text.size());
     return text;
 }

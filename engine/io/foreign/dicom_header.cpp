@@ -16,6 +16,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/file_bytes.h"
 #include "engine/io/regular_file.h"
 
@@ -360,7 +361,7 @@ class Reader {
 
     // A single position or scaling applies to all frames.
     void describe_frames() {
-        const auto count = static_cast<std::size_t>(claims_.frames);
+        const auto count = index(claims_.frames);
         header_.frames.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
             DicomFrame& frame = header_.frames[i];

@@ -13,6 +13,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/build.h"
 #include "engine/io/file_bytes.h"
 #include "engine/io/file_name.h"
@@ -121,11 +122,10 @@ class RunLengths {
         for (std::int64_t i = 0; i < voxel_bytes_; ++i) {
             const std::int64_t begin = word(packed, 4 * (i + 1));
             const std::int64_t end = i + 1 < voxel_bytes_ ? word(packed, 4 * (i + 2)) : std::ssize(packed);
-            if (begin < std::ssize(packed) && header_bytes <= static_cast<std::size_t>(begin) && begin <= end &&
+            if (begin < std::ssize(packed) && header_bytes <= index(begin) && begin <= end &&
                 end <= std::ssize(packed)) {
-                unpack_plane(
-                    std::span(packed).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)),
-                    out.subspan(static_cast<std::size_t>(voxel_bytes_ - 1 - i)));
+                unpack_plane(std::span(packed).subspan(index(begin), index(end - begin)),
+                             out.subspan(index(voxel_bytes_ - 1 - i)));
             } else {
                 fail();
             }
@@ -137,23 +137,23 @@ class RunLengths {
     static std::int64_t word(const std::vector<std::byte>& bytes, std::int64_t place) {
         std::int64_t value = 0;
         for (std::int64_t i = 3; i >= 0; --i)
-            value = value << 8 | std::to_integer<std::int64_t>(bytes[static_cast<std::size_t>(place + i)]);
+            value = value << 8 | std::to_integer<std::int64_t>(bytes[index(place + i)]);
         return value;
     }
 
     // Decodes one byte of each voxel. `out` starts at that byte of the first voxel.
     void unpack_plane(std::span<const std::byte> packed, std::span<std::byte> out) const {
         std::int64_t done = 0;
-        const auto put = [&](std::byte byte) { out[static_cast<std::size_t>(done++ * voxel_bytes_)] = byte; };
+        const auto put = [&](std::byte byte) { out[index(done++ * voxel_bytes_)] = byte; };
         while (done < voxels_) {
             if (packed.empty()) fail();
             const auto code = static_cast<std::int8_t>(packed.front());
             packed = packed.subspan(1);
             if (code == -128) continue;  // no operation
             const std::int64_t count = code >= 0 ? code + 1 : 1 - code;
-            const std::size_t used = code >= 0 ? static_cast<std::size_t>(count) : 1;
+            const std::size_t used = code >= 0 ? index(count) : 1;
             if (count > voxels_ - done || used > packed.size()) fail();
-            for (std::int64_t i = 0; i < count; ++i) put(packed[code >= 0 ? static_cast<std::size_t>(i) : 0]);
+            for (std::int64_t i = 0; i < count; ++i) put(packed[code >= 0 ? index(i) : 0]);
             packed = packed.subspan(used);
         }
     }
@@ -169,11 +169,10 @@ class RunLengths {
 std::vector<std::byte> unpack_run_lengths(const DicomHeader& header, const std::vector<DicomItem>& items) {
     if (items.size() != header.frames.size()) FileBytes(header.path).fail("its frames do not match its header");
     const std::int64_t frame_bytes = header.columns * header.rows * bytes_of(header.stored);
-    std::vector<std::byte> voxels(items.size() * static_cast<std::size_t>(frame_bytes));
+    std::vector<std::byte> voxels(items.size() * index(frame_bytes));
     RunLengths run_lengths(header);
     for (std::size_t i = 0; i < items.size(); ++i) {
-        run_lengths.unpack(items[i], std::span(voxels).subspan(i * static_cast<std::size_t>(frame_bytes),
-                                                               static_cast<std::size_t>(frame_bytes)));
+        run_lengths.unpack(items[i], std::span(voxels).subspan(i * index(frame_bytes), index(frame_bytes)));
     }
     return voxels;
 }
@@ -182,7 +181,7 @@ std::vector<std::byte> unpack_run_lengths(const DicomHeader& header, const std::
 // Error{bad_file, out_of_memory, bad_setting (the codec is not part of this build)}.
 std::vector<std::byte> unpack_dicom(const DicomHeader& header, std::shared_ptr<void>& codec) {
     const std::vector<DicomItem> items = dicom_items(header);
-    const auto frames = static_cast<std::int64_t>(header.frames.size());
+    const auto frames = std::ssize(header.frames);
     constexpr std::int64_t copies = 3;  // compressed, decompressed, result
     require_memory(copies * header.columns * header.rows * frames * bytes_of(header.stored), header.path.string(),
                    "unpack it with another program first");
@@ -299,9 +298,9 @@ class DicomSeries final : public ImageReader {
 
     std::vector<std::byte> read(std::int64_t time_point, Interval slices) override {
         std::vector<std::byte> voxels;
-        voxels.reserve(static_cast<std::size_t>((slices.end - slices.begin) * header_.slice_bytes()));
+        voxels.reserve(index((slices.end - slices.begin) * header_.slice_bytes()));
         for (std::int64_t i = slices.begin; i < slices.end; ++i) {
-            const Slice& slice = slices_[static_cast<std::size_t>(i * header_.time_points + time_point)];
+            const Slice& slice = slices_[index(i * header_.time_points + time_point)];
             const std::vector<std::byte> one = voxels_of(slice);
             voxels.insert(voxels.end(), one.begin(), one.end());
         }

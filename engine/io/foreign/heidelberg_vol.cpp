@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compute/indexing.h"
 #include "engine/io/file_bytes.h"
 #include "engine/io/formats.h"
 #include "engine/io/volume_file.h"
@@ -56,12 +57,11 @@ class HeidelbergVol final : public ImageReader {
 
     std::vector<std::byte> read(std::int64_t, Interval slices) override {
         const std::int64_t slice_bytes = header_.size[0] * header_.size[1] * 4;
-        std::vector<float> voxels(static_cast<std::size_t>((slices.end - slices.begin) * slice_bytes / 4));
+        std::vector<float> voxels(index((slices.end - slices.begin) * slice_bytes / 4));
         const std::span<std::byte> bytes = std::as_writable_bytes(std::span(voxels));
         for (std::int64_t slice = slices.begin; slice < slices.end; ++slice) {
             file_.read(first_ + slice * stride_ + b_scan_header_bytes_,
-                       bytes.subspan(static_cast<std::size_t>((slice - slices.begin) * slice_bytes),
-                                     static_cast<std::size_t>(slice_bytes)));
+                       bytes.subspan(index((slice - slices.begin) * slice_bytes), index(slice_bytes)));
         }
         // Invalid voxels are stored as FLT_MAX.
         constexpr float max = std::numeric_limits<float>::max();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/build.h"
 #include "engine/io/file_bytes.h"
 #include "engine/io/file_name.h"
@@ -135,7 +136,7 @@ class Elements {
     }
 
     std::string text(const Element& element) {
-        std::string text(static_cast<std::size_t>(element.bytes), '\0');
+        std::string text(index(element.bytes), '\0');
         bytes_.read(element.place, std::as_writable_bytes(std::span(text)));
         return text;
     }
@@ -286,7 +287,7 @@ class Matlab5 final : public ImageReader {
   private:
     std::vector<std::byte> stored(ArrayPart& part, std::int64_t time_point, Interval slices) {
         const std::int64_t slice_bytes = header_.size[0] * header_.size[1] * bytes_of(part.type);
-        std::vector<std::byte> bytes(static_cast<std::size_t>((slices.end - slices.begin) * slice_bytes));
+        std::vector<std::byte> bytes(index((slices.end - slices.begin) * slice_bytes));
         part.elements->bytes().read(part.place + (time_point * header_.size[2] + slices.begin) * slice_bytes, bytes);
         return bytes;
     }

@@ -9,6 +9,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/file_name.h"
 #include "engine/io/formats.h"
 #include "engine/io/image_format.h"
@@ -91,7 +92,7 @@ class PictureStack final : public ImageReader {
     std::vector<std::byte> read(std::int64_t, Interval slices) override {
         std::vector<std::byte> voxels;
         for (std::int64_t i = slices.begin; i < slices.end; ++i) {
-            const std::vector<std::byte> slice = voxels_of(files_[static_cast<std::size_t>(i)]);
+            const std::vector<std::byte> slice = voxels_of(files_[index(i)]);
             voxels.insert(voxels.end(), slice.begin(), slice.end());
         }
         return voxels;

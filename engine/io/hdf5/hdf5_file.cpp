@@ -21,6 +21,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/contained/reader_process.h"
 #include "engine/io/formats.h"
 #include "engine/io/image_header.h"
@@ -192,7 +193,7 @@ herr_t read_at(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t place, std::size_t bytes
         }
         to += got;
         place += static_cast<haddr_t>(got);
-        bytes -= static_cast<std::size_t>(got);
+        bytes -= index(got);
     }
     return 0;
 }
@@ -262,7 +263,7 @@ struct Extent {
         const int rank = H5Sget_simple_extent_ndims(space);
         if (rank < 2 || rank > 8) return std::nullopt;
         Extent extent;
-        extent.sizes.resize(static_cast<std::size_t>(rank));
+        extent.sizes.resize(index(rank));
         H5Sget_simple_extent_dims(space, extent.sizes.data(), nullptr);
         constexpr hsize_t max = hsize_t{1} << 40;
         const bool sound = std::ranges::all_of(extent.sizes, [](hsize_t size) { return size >= 1 && size < max; });
@@ -420,7 +421,7 @@ class Hdf5Reader : public ImageReader {
         const Handle space(H5Aget_space(attribute), H5Sclose);
         const hssize_t count = H5Sget_simple_extent_npoints(space);
         if (count < 1 || count > 16) return {};
-        std::vector<double> values(static_cast<std::size_t>(count));
+        std::vector<double> values(index(count));
         return H5Aread(attribute, H5T_NATIVE_DOUBLE, values.data()) >= 0 ? values : std::vector<double>{};
     }
 
@@ -460,7 +461,7 @@ class Hdf5Reader : public ImageReader {
         const Handle times(H5Dopen2(file_, hdf5::times_name, H5P_DEFAULT), H5Dclose);
         const Handle space(H5Dget_space(times), H5Sclose);
         if (H5Sget_simple_extent_npoints(space) != header_.time_points) return;
-        std::vector<double> values(static_cast<std::size_t>(header_.time_points));
+        std::vector<double> values(index(header_.time_points));
         if (H5Dread(times, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) return;
         // Evenly spaced times are already described by time_step_s.
         bool even = true;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 
 namespace echolux {
@@ -59,8 +60,8 @@ void chroma_row(const std::uint8_t* upper, const std::uint8_t* lower, std::int64
         const std::int64_t left = 4 * (x > 0 ? x - 1 : 0), here = 4 * x, right = here + 4;
         std::array<std::int32_t, 3> sum{};
         for (int i = 0; i < 3; ++i) {
-            sum[static_cast<std::size_t>(i)] = upper[left + i] + 2 * upper[here + i] + upper[right + i] +
-                                               lower[left + i] + 2 * lower[here + i] + lower[right + i];
+            sum[index(i)] = upper[left + i] + 2 * upper[here + i] + upper[right + i] + lower[left + i] +
+                            2 * lower[here + i] + lower[right + i];
         }
         *u = whole_blueness.of(sum[0], sum[1], sum[2]);
         *v = whole_redness.of(sum[0], sum[1], sum[2]);

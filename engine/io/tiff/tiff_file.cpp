@@ -18,6 +18,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/contained/reader_process.h"
 #include "engine/io/file_bytes.h"
@@ -59,8 +60,7 @@ constexpr std::array<const char*, 3> unit_names{"PhysicalSizeXUnit", "PhysicalSi
 void add_planes(const ImageHeader& header, pugi::xml_node& pixels) {
     for (std::int64_t t = 0; t < header.time_points; ++t) {
         const bool given = !header.times_s.empty();
-        const double time =
-            given ? header.times_s[static_cast<std::size_t>(t)] : static_cast<double>(t) * header.time_step_s;
+        const double time = given ? header.times_s[index(t)] : static_cast<double>(t) * header.time_step_s;
         pugi::xml_node plane = pixels.append_child("Plane");
         for (const char* name : {"TheZ", "TheC"}) plane.append_attribute(name) = 0;
         plane.append_attribute("TheT") = static_cast<long long>(t);
@@ -125,7 +125,7 @@ void read_times(const pugi::xml_node& pixels, ImageHeader& header, std::int64_t 
     for (const auto& [t, time] : times) {
         even = even && std::abs(time - static_cast<double>(t) * header.time_step_s) <= 1e-9 * std::abs(time);
     }
-    if (even || static_cast<std::int64_t>(times.size()) != time_points) return;
+    if (even || std::ssize(times) != time_points) return;
     for (const auto& [t, time] : times) header.times_s.push_back(time);
 }
 
@@ -232,12 +232,12 @@ class TiffReader final : public ImageReader {
 
     std::vector<std::byte> read(std::int64_t time_point, Interval slices) override {
         const std::int64_t slice = header_.size[0] * header_.size[1] * bytes_of(stored_type());
-        std::vector<std::byte> stored(static_cast<std::size_t>((slices.end - slices.begin) * slice));
+        std::vector<std::byte> stored(index((slices.end - slices.begin) * slice));
         for (std::int64_t z = slices.begin; z < slices.end; ++z) {
             const std::int64_t page =
                 order_.time_first ? z * header_.time_points + time_point : time_point * header_.size[2] + z;
-            const auto at = static_cast<std::size_t>((z - slices.begin) * slice);
-            read_page(page, std::span(stored).subspan(at, static_cast<std::size_t>(slice)));
+            const auto at = index((z - slices.begin) * slice);
+            read_page(page, std::span(stored).subspan(at, index(slice)));
         }
         return converted(stored_type(), std::move(stored));
     }
@@ -328,7 +328,7 @@ class TiffReader final : public ImageReader {
             float resolution = 0;
             if (TIFFGetField(tiff_.get(), static_cast<std::uint32_t>(tag), &resolution) != 1) continue;
             const double spacing = millimetres / static_cast<double>(resolution);
-            if (std::isfinite(spacing) && spacing > 0) header_.spacing_mm[static_cast<std::size_t>(axis)] = spacing;
+            if (std::isfinite(spacing) && spacing > 0) header_.spacing_mm[index(axis)] = spacing;
         }
     }
 
@@ -393,7 +393,7 @@ class TiffReader final : public ImageReader {
     }
 
     void read_page(std::int64_t page, std::span<std::byte> out) {
-        const std::uint64_t place = places_[static_cast<std::size_t>(page)];
+        const std::uint64_t place = places_[index(page)];
         message_.clear();
         bool whole = TIFFCurrentDirOffset(tiff_.get()) == place || TIFFSetSubDirectory(tiff_.get(), place) == 1;
         whole = whole && (TIFFIsTiled(tiff_.get()) != 0 ? read_tiles(out) : read_strips(out));
@@ -424,21 +424,21 @@ class TiffReader final : public ImageReader {
         std::uint32_t width = 0, height = 0;
         TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &width);
         TIFFGetField(tiff, TIFFTAG_TILELENGTH, &height);
-        const auto voxel = static_cast<std::size_t>(bytes_of(stored_type()));
+        const auto voxel = index(bytes_of(stored_type()));
         const tmsize_t bytes = TIFFTileSize(tiff);
         constexpr std::uint32_t max_side = 1 << 16;
         if (width == 0 || height == 0 || width > max_side || height > max_side ||
             bytes != static_cast<tmsize_t>(width * voxel * height)) {
             return false;
         }
-        std::vector<std::byte> tile(static_cast<std::size_t>(bytes));
+        std::vector<std::byte> tile(index(bytes));
         if (shape_.rows > UINT32_MAX - max_side || shape_.columns > UINT32_MAX - max_side) return false;
         for (std::uint32_t top = 0; top < shape_.rows; top += height) {
             for (std::uint32_t left = 0; left < shape_.columns; left += width) {
                 if (TIFFReadTile(tiff, tile.data(), left, top, 0, 0) < 0) return false;
                 const std::size_t row_bytes = std::min(width, shape_.columns - left) * voxel;
                 for (std::uint32_t row = top; row < std::min(top + height, shape_.rows); ++row) {
-                    const std::size_t place = (static_cast<std::size_t>(row) * shape_.columns + left) * voxel;
+                    const std::size_t place = (index(row) * shape_.columns + left) * voxel;
                     std::memcpy(out.data() + place, tile.data() + (row - top) * width * voxel, row_bytes);
                 }
             }
@@ -503,7 +503,7 @@ class TiffWriter : public ImageWriter {
     }
 
     void write(std::span<const std::byte> slices) override {
-        const auto slice = static_cast<std::size_t>(header_.slice_bytes());
+        const auto slice = index(header_.slice_bytes());
         for (; !slices.empty(); slices = slices.subspan(slice)) write_page(slices.first(slice));
     }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/types.h"
 #include "engine/io/atomic_file.h"
@@ -62,7 +63,7 @@ class OmeZarrReader : public ImageReader {
     bool reads_boxes() const override { return true; }
 
     std::int64_t slices_together() const override {
-        return axes_.place[2] < 0 ? 1 : arrays_.front().chunk()[static_cast<std::size_t>(axes_.place[2])];
+        return axes_.place[2] < 0 ? 1 : arrays_.front().chunk()[index(axes_.place[2])];
     }
 
     std::vector<std::byte> read(std::int64_t time_point, Interval slices) override {
@@ -73,7 +74,7 @@ class OmeZarrReader : public ImageReader {
         const std::array<Interval, 4> parts{box.columns, box.rows, box.slices, Interval{time_point, time_point + 1}};
         std::vector<Interval> ranges(axes_.count, {0, 1});
         for (std::size_t i = 0; i < 4; ++i) {
-            if (axes_.place[i] >= 0) ranges[static_cast<std::size_t>(axes_.place[i])] = parts[i];
+            if (axes_.place[i] >= 0) ranges[index(axes_.place[i])] = parts[i];
         }
         const ZarrArray& array = arrays_.at(level);
         return converted(array.stored(), array.read(ranges));
@@ -154,7 +155,7 @@ class OmeZarrReader : public ImageReader {
             const std::int64_t size = array.sizes()[i];
             const auto ours = std::ranges::find(axes_.place, static_cast<int>(i)) - axes_.place.begin();
             if (ours == 4 && size > 1) refuse("has several channels", "split them first");
-            if (ours < 3) header.size[static_cast<std::size_t>(ours)] = size;
+            if (ours < 3) header.size[index(ours)] = size;
             if (ours == 3) header.time_points = size;
         }
         if (header.time_points != headers_.front().time_points)
@@ -170,7 +171,7 @@ class OmeZarrReader : public ImageReader {
             if (numbers == nullptr || !numbers->is_array() || numbers->size() != axes_.count) continue;
             for (std::size_t i = 0; i < 4; ++i) {
                 if (axes_.place[i] < 0) continue;
-                const json& entry = (*numbers)[static_cast<std::size_t>(axes_.place[i])];
+                const json& entry = (*numbers)[index(axes_.place[i])];
                 const double number = entry.is_number() ? entry.get<double>() : std::nan("");
                 if (std::isfinite(number)) apply(is_scale, i, number, header);
             }
@@ -198,7 +199,7 @@ class OmeZarrReader : public ImageReader {
             }
         }
         const json* times = member(ours, "times_s");
-        if (times != nullptr && static_cast<std::int64_t>(times->size()) == header.time_points) {
+        if (times != nullptr && std::ssize(*times) == header.time_points) {
             header.times_s = times->get<std::vector<double>>();
         }
     }
@@ -248,11 +249,11 @@ template <class Number>
 std::vector<std::byte> halved(std::span<const std::byte> first, std::span<const std::byte> second,
                               const std::array<std::int64_t, 3>& fine, const std::array<std::int64_t, 3>& coarse,
                               std::int64_t parts) {
-    std::vector<std::byte> out(static_cast<std::size_t>(coarse[0] * coarse[1] * parts) * sizeof(Number));
+    std::vector<std::byte> out(index(coarse[0] * coarse[1] * parts) * sizeof(Number));
     std::byte* to = out.data();
     const auto number_at = [](std::span<const std::byte> slice, std::int64_t place) {
         Number number;
-        std::memcpy(&number, slice.data() + static_cast<std::size_t>(place) * sizeof(Number), sizeof(Number));
+        std::memcpy(&number, slice.data() + index(place) * sizeof(Number), sizeof(Number));
         return static_cast<double>(number);
     };
     for (std::int64_t y = 0; y < coarse[1]; ++y) {
@@ -396,13 +397,13 @@ class Level : public SlabWriter {
         parallel_for(0, down * across, [&](std::int64_t i) {
             const std::int64_t row = i / across, column = i % across;
             const std::vector<std::byte> chunk = cut(voxels, slices.end - slices.begin, row, column);
-            const auto number = static_cast<std::size_t>(bytes_of(header_.type));
+            const auto number = index(bytes_of(header_.type));
             ResultFile file(folder_of(time_point, layer, row) / std::to_string(column), store_.where);
             file.write(zarr::packed(store_.codecs, chunk, header_.type == VoxelType::complex64 ? 4 : number));
             file.finish();
         });
         if (!coarser_) return;
-        const auto slice = static_cast<std::size_t>(header_.slice_bytes());
+        const auto slice = index(header_.slice_bytes());
         for (; !voxels.empty(); voxels = voxels.subspan(slice)) {
             if (const auto coarse = halved_->add(voxels.first(slice))) coarser_->write(*coarse);
         }
@@ -419,10 +420,10 @@ class Level : public SlabWriter {
     std::vector<std::byte> cut(std::span<const std::byte> slab, std::int64_t slices, std::int64_t row,
                                std::int64_t column) const {
         const std::int64_t voxel = bytes_of(header_.type);
-        std::vector<std::byte> chunk(static_cast<std::size_t>(chunk_[0] * chunk_[1] * chunk_[2] * voxel));
+        std::vector<std::byte> chunk(index(chunk_[0] * chunk_[1] * chunk_[2] * voxel));
         const std::int64_t top = row * chunk_[1], left = column * chunk_[0];
         const std::int64_t rows = std::min(chunk_[1], header_.size[1] - top);
-        const auto run = static_cast<std::size_t>(std::min(chunk_[0], header_.size[0] - left) * voxel);
+        const auto run = index(std::min(chunk_[0], header_.size[0] - left) * voxel);
         for (std::int64_t z = 0; z < slices; ++z) {
             for (std::int64_t y = 0; y < rows; ++y) {
                 const std::int64_t from = ((z * header_.size[1] + top + y) * header_.size[0] + left) * voxel;
@@ -455,7 +456,7 @@ class Level : public SlabWriter {
         array["dimension_names"] = store_.by_axis<std::string>("t", {"x", "y", "z"});
         array["attributes"] = json::object();
         const bool complex = header_.type == VoxelType::complex64;
-        describe_zarr3(store_.codecs, static_cast<std::size_t>(complex ? 4 : bytes_of(header_.type)), array);
+        describe_zarr3(store_.codecs, index(complex ? 4 : bytes_of(header_.type)), array);
         store_.write(folder_ / "zarr.json", array);
     }
 
@@ -495,7 +496,7 @@ class OmeZarrWriter : public ImageWriter {
         }
         for (const auto& [name, axis] : {std::pair{"z", 2}, std::pair{"y", 1}, std::pair{"x", 0}}) {
             axes.push_back({{"name", name}, {"type", "space"}});
-            if (header_.spacing_mm[static_cast<std::size_t>(axis)] > 0) axes.back()["unit"] = "micrometer";
+            if (header_.spacing_mm[index(axis)] > 0) axes.back()["unit"] = "micrometer";
         }
         json datasets = json::array();
         std::array<double, 3> factor{1, 1, 1};

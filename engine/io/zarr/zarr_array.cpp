@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/file_bytes.h"
 #include "engine/io/file_name.h"
 #include "engine/io/json_text.h"
@@ -87,7 +88,7 @@ Bytes packed_by_blosc(std::span<const std::byte> bytes, std::size_t number_bytes
     const int done = blosc_compress_ctx(level, shuffle, number_bytes, bytes.size(), bytes.data(), out.data(),
                                         out.size(), BLOSC_ZSTD_COMPNAME, 0, 1);
     if (done <= 0) throw std::bad_alloc();  // the only possible failure
-    out.resize(static_cast<std::size_t>(done));
+    out.resize(index(done));
     return out;
 }
 
@@ -121,7 +122,7 @@ std::optional<Bytes> unpacked_by_blosc(std::span<const std::byte> bytes, std::si
     if (!sound) return std::nullopt;
     Bytes out(size);
     const int done = blosc_decompress_ctx(bytes.data(), out.data(), out.size(), 1);
-    return done >= 0 && static_cast<std::size_t>(done) == size ? std::optional(std::move(out)) : std::nullopt;
+    return done >= 0 && index(done) == size ? std::optional(std::move(out)) : std::nullopt;
 }
 
 std::optional<Bytes> unpacked_by_zstd(std::span<const std::byte> bytes, std::size_t size) {
@@ -351,7 +352,7 @@ Shards::Shards(const json& settings, const std::vector<std::int64_t>& shard, con
         if (!fits) break;
         chunks_.push_back(shard[i] / chunk_[i]);
         fits = static_cast<std::uint64_t>(chunks_.back()) <= max_chunks / count_;
-        count_ *= static_cast<std::size_t>(chunks_.back());
+        count_ *= index(chunks_.back());
     }
     if (!fits) refuse_shards("has chunks that do not divide its shards", where);
 }
@@ -425,7 +426,7 @@ std::vector<std::int64_t> whole_numbers(const json& list) {
 
 // Returns one voxel of fill values, clamped to the type's range. For f16 and complex voxels it is zero.
 Bytes fill_of(const json& array, StoredType type) {
-    Bytes voxel(static_cast<std::size_t>(bytes_of(type)));
+    Bytes voxel(index(bytes_of(type)));
     const auto found = array.find("fill_value");
     if (found == array.end()) return voxel;
     const double number = found->is_number()      ? found->get<double>()
@@ -590,7 +591,7 @@ void ZarrArray::check_sizes() const {
 std::size_t ZarrArray::chunk_bytes() const {
     std::int64_t bytes = bytes_of(stored_);
     for (const std::int64_t size : chunk_) bytes *= size;
-    return static_cast<std::size_t>(bytes);
+    return index(bytes);
 }
 
 std::filesystem::path ZarrArray::place_of(const std::vector<std::int64_t>& index) const {
@@ -628,11 +629,11 @@ std::vector<std::byte> ZarrArray::read(const std::vector<Interval>& box) const {
     const std::int64_t voxel = bytes_of(stored_);
     std::vector<std::int64_t> extent;
     std::vector<Interval> chunks;
-    std::size_t bytes = static_cast<std::size_t>(voxel);
+    std::size_t bytes = index(voxel);
     for (std::size_t i = 0; i < box.size(); ++i) {
         extent.push_back(box[i].end - box[i].begin);
         chunks.push_back({box[i].begin / chunk_[i], (box[i].end - 1) / chunk_[i] + 1});
-        bytes *= static_cast<std::size_t>(extent.back());
+        bytes *= index(extent.back());
     }
     Bytes out(bytes);
     const auto out_steps = strides(extent, voxel, false), in_steps = strides(chunk_, voxel, first_axis_fastest_);

@@ -11,6 +11,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plan/choices.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/foreign/thorlabs/thorlabs_file.h"
@@ -133,7 +134,7 @@ class ThorlabsSpectra {
         const std::int64_t samples = frames_.shape.depth;
         if (archive_.size_of(name) != samples * 4) fail(fmt::format("{} does not have one value per sample", name));
         const std::vector<std::byte> bytes = archive_.read(name, samples * 4);
-        std::vector<float> values(static_cast<std::size_t>(samples));
+        std::vector<float> values(index(samples));
         std::memcpy(values.data(), bytes.data(), bytes.size());
         if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) {
             fail(name + " has values that are no numbers");
@@ -172,9 +173,9 @@ class ThorlabsSpectra {
         if (count == 0) return {};
         const std::vector<std::byte> frame = archive_.read(spectra_name(frames_.first), frame_bytes());
         const std::vector<float> lines = raw_samples(scan_.format, frame, file.reference_end * file.depth);
-        std::vector<double> mean(static_cast<std::size_t>(file.depth));
+        std::vector<double> mean(index(file.depth));
         for (std::int64_t i = file.reference_begin * file.depth; i < file.reference_end * file.depth; ++i) {
-            mean[static_cast<std::size_t>(i % file.depth)] += lines[static_cast<std::size_t>(i)];
+            mean[index(i % file.depth)] += lines[index(i)];
         }
         for (double& value : mean) value /= static_cast<double>(count);
         return mean;

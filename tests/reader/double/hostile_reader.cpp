@@ -21,6 +21,7 @@
 #include <sstream>
 #include <vector>
 
+#include "compute/indexing.h"
 #include "engine/reader/serve.h"
 
 namespace {
@@ -50,9 +51,8 @@ class Stack final : public ImageReader {
     }
 
     std::vector<std::byte> read_box(std::int64_t time_point, std::size_t, const ImageBox& box) override {
-        const auto count =
-            static_cast<std::size_t>((box.columns.end - box.columns.begin) * (box.rows.end - box.rows.begin) *
-                                     (box.slices.end - box.slices.begin));
+        const auto count = index((box.columns.end - box.columns.begin) * (box.rows.end - box.rows.begin) *
+                                 (box.slices.end - box.slices.begin));
         return std::vector<std::byte>(count, static_cast<std::byte>(time_point * 80 + box.slices.begin));
     }
 
@@ -87,7 +87,7 @@ class Fickle final : public ImageReader {
   public:
     Fickle() {
         std::string text(1000, '\0');
-        text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, pread(reader_file, text.data(), text.size(), 0))));
+        text.resize(index(std::max<ssize_t>(0, pread(reader_file, text.data(), text.size(), 0))));
         std::istringstream numbers(text);
         ImageHeader level;
         int type = 0;
@@ -101,7 +101,7 @@ class Fickle final : public ImageReader {
     std::vector<ImageHeader> levels() const override { return levels_; }
     std::vector<std::byte> read(std::int64_t time_point, Interval slices) override {
         if (time_point == 1) _exit(0);
-        return std::vector<std::byte>(static_cast<std::size_t>((slices.end - slices.begin) * header().slice_bytes()));
+        return std::vector<std::byte>(index((slices.end - slices.begin) * header().slice_bytes()));
     }
 
   private:

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/contained/reader_process.h"
 #include "engine/io/file_bytes.h"
 
@@ -164,11 +165,11 @@ namespace {
 std::string whole(int descriptor) {
     struct stat status {};
     if (fstat(descriptor, &status) != 0) return {};
-    std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+    std::string bytes(index(status.st_size), '\0');
     for (std::size_t at = 0; at < bytes.size();) {
         const ssize_t got = pread(descriptor, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
         if (got <= 0) return {};
-        at += static_cast<std::size_t>(got);
+        at += index(got);
     }
     return bytes;
 }
@@ -196,7 +197,7 @@ class DicomFrames final : public ImageReader {
         std::istringstream stream(file_);
         gdcm::ImageReader reader;
         reader.SetStream(stream);
-        std::vector<std::byte> voxels(static_cast<std::size_t>(header_.bytes()));
+        std::vector<std::byte> voxels(index(header_.bytes()));
         const bool is_read = reader.Read() && reader.GetImage().GetBufferLength() == voxels.size() &&
                              reader.GetImage().GetBuffer(reinterpret_cast<char*>(voxels.data()));
         if (!is_read) {

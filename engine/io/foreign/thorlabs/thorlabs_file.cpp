@@ -12,6 +12,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/formats.h"
 #include "engine/io/volume_file.h"
 #include "engine/memory.h"
@@ -116,7 +117,7 @@ std::vector<std::byte> ZipArchive::read(const std::string& name, std::int64_t ma
             fmt::format("holds {} of {}, at most {} are expected", counted(member.size(), "bytes"), name, max));
     }
     require_memory(member.size(), parts_->where, "copy or save the file again");
-    std::vector<std::byte> all(static_cast<std::size_t>(member.size()));
+    std::vector<std::byte> all(index(member.size()));
     member.read(0, all);
     return all;
 }
@@ -144,7 +145,7 @@ void ZipMember::read_next(std::span<std::byte> out) {
         const zip_int64_t got = zip_fread(stream_->file.get(), out.data(), out.size());
         if (got <= 0) archive_->fail(name_ + " in it is damaged or ends too early", "copy the file again");
         place_ += got;
-        out = out.subspan(static_cast<std::size_t>(got));
+        out = out.subspan(index(got));
     }
     if (place_ < size_) return;
     std::byte beyond{};  // reading beyond the end verifies the checksum
@@ -160,9 +161,9 @@ void ZipMember::read(std::int64_t place, std::span<std::byte> out) {
     }
     if (place < place_) restart();
     constexpr std::int64_t piece_bytes = 1 << 16;
-    std::vector<std::byte> skipped(static_cast<std::size_t>(std::min(piece_bytes, place - place_)));
+    std::vector<std::byte> skipped(index(std::min(piece_bytes, place - place_)));
     while (place_ < place) {
-        read_next(std::span(skipped).first(static_cast<std::size_t>(std::min(std::ssize(skipped), place - place_))));
+        read_next(std::span(skipped).first(index(std::min(std::ssize(skipped), place - place_))));
     }
     if (!out.empty()) read_next(out);
 }
@@ -302,7 +303,7 @@ class ThorlabsPicture final : public ImageReader {
 
     std::vector<std::byte> read(std::int64_t, Interval slices) override {
         const std::int64_t slice_bytes = header_.slice_bytes();
-        std::vector<std::byte> stored(static_cast<std::size_t>((slices.end - slices.begin) * slice_bytes));
+        std::vector<std::byte> stored(index((slices.end - slices.begin) * slice_bytes));
         voxels_->read(slices.begin * slice_bytes, stored);
         std::vector<std::byte> voxels(stored.size());
         transpose(stored, voxels, header_.type, header_.size[0], header_.size[1]);

@@ -19,6 +19,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/movie/video_colours.h"
 #include "engine/io/movie_file.h"
@@ -511,7 +512,7 @@ struct Choice {
 };
 
 std::string by_level(int level, const std::array<int, stream_levels>& values) {
-    return std::to_string(values.at(static_cast<std::size_t>(std::clamp(level, 0, stream_levels - 1))));
+    return std::to_string(values.at(index(std::clamp(level, 0, stream_levels - 1))));
 }
 
 // Settings for low latency: no B-frames, no lookahead, threads per slice instead of per frame.
@@ -651,7 +652,7 @@ class FfmpegStream : public StreamEncoder {
         constexpr std::array<int, stream_levels> steps{2, 5, 10, 18};  // quantiser in FFmpeg's scale of 2 to 31
         coder_->color_range = AVCOL_RANGE_JPEG;
         coder_->flags |= AV_CODEC_FLAG_QSCALE;
-        coder_->global_quality = FF_QP2LAMBDA * steps.at(static_cast<std::size_t>(format_.level));
+        coder_->global_quality = FF_QP2LAMBDA * steps.at(index(format_.level));
         coder_->qmin = 1;
     }
 
