@@ -10,13 +10,13 @@
 #include <optional>
 #include <thread>
 
-#include "app/live/volume_path.h"
+#include "app/live/live_pipeline.h"
 #include "app/seconds_since.h"
 #include "compute/error.h"
 
 namespace echolux {
 
-void feed_volume(VolumePath& path, const std::vector<Block>& blocks, std::int64_t number, std::size_t end) {
+void feed_volume(LivePipeline& path, const std::vector<Block>& blocks, std::int64_t number, std::size_t end) {
     constexpr double max_seconds = 10;
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < end; ++i) {
@@ -32,7 +32,7 @@ void feed_volume(VolumePath& path, const std::vector<Block>& blocks, std::int64_
 }
 
 std::string texture_refusal(const BackendChoice& choice, const std::string& device) {
-    DeviceChoice wanted;
+    GpuDevice wanted;
     wanted.name = device;
     try {
         const Renderer renderer(beside(wanted, choice));
@@ -44,9 +44,9 @@ std::string texture_refusal(const BackendChoice& choice, const std::string& devi
 
 std::vector<double> texture_rates(BenchBook& book, const BenchSize& size, const ReconstructionSpec& spec,
                                   const BackendChoice& choice, const std::string& device, const BenchSpectra& spectra) {
-    DeviceChoice wanted;
+    GpuDevice wanted;
     wanted.name = device;
-    LoneVolumePath path(spec, choice, wanted);
+    StandalonePipeline path(spec, choice, wanted);
     std::int64_t number = 0;
     const auto volume = [&] {
         book.poll();
@@ -64,7 +64,7 @@ class PacedPictures {
   public:
     static constexpr std::int64_t enough = 5;  // intervals needed to compute a rate
 
-    PacedPictures(VolumePath& path, const BenchDisplay& display)
+    PacedPictures(LivePipeline& path, const BenchDisplay& display)
         : path_(path), display_(display), thread_([this](const std::stop_token& stop) { draw(stop); }) {}
 
     std::int64_t count() const { return count_; }
@@ -102,7 +102,7 @@ class PacedPictures {
         count_ = enough;  // do not wait for more
     }
 
-    VolumePath& path_;
+    LivePipeline& path_;
     BenchDisplay display_;
     std::vector<double> rates_;
     std::exception_ptr failure_;
@@ -111,13 +111,13 @@ class PacedPictures {
 };
 
 // The kind of spectra and the target of a measurement.
-struct DisplayWay {
+struct DisplayVariant {
     SampleFormat format = SampleFormat::u16;
     SpectraPath spectra = SpectraPath::copied;
     FlowMethod flow = FlowMethod::none;
     Precision precision = Precision::exact;
 
-    bool operator==(const DisplayWay&) const = default;
+    bool operator==(const DisplayVariant&) const = default;
 };
 
 class DisplayBench {
@@ -125,24 +125,24 @@ class DisplayBench {
     DisplayBench(BenchBook& book, const BenchSize& size, const BackendChoice& choice, const BenchDisplay& display)
         : book_(book), size_(size), choice_(choice), display_(display) {}
 
-    // Returns the path from spectra to textures. It is created on first use and reused while `way` stays the same.
-    VolumePath& path(const DisplayWay& way = {}) {
-        if (!path_ || way != way_) {
+    // Returns the path from spectra to textures. It is created on first use and reused while `variant` stays the same.
+    LivePipeline& path(const DisplayVariant& variant = {}) {
+        if (!path_ || variant != variant_) {
             path_.reset();
-            way_ = way;
-            choice_.spectra = way.spectra;
-            DeviceChoice device;
+            variant_ = variant;
+            choice_.spectra = variant.spectra;
+            GpuDevice device;
             device.name = display_.device;
-            ReconstructionSpec spec = chain_spec(size_, way.format);
-            spec.flow.method = way.flow;
-            spec.recipe.precision = way.precision;
-            path_ = std::make_unique<LoneVolumePath>(spec, choice_, device);
+            ReconstructionSpec spec = chain_spec(size_, variant.format);
+            spec.flow.method = variant.flow;
+            spec.recipe.precision = variant.precision;
+            path_ = std::make_unique<StandalonePipeline>(spec, choice_, device);
         }
         return *path_;
     }
 
-    std::vector<double> rates(const DisplayWay& way, const BenchSpectra& spectra) {
-        VolumePath& to = path(way);
+    std::vector<double> rates(const DisplayVariant& variant, const BenchSpectra& spectra) {
+        LivePipeline& to = path(variant);
         const auto volume = [&] {
             book_.poll();
             feed_volume(to, spectra.blocks(), volume_++, spectra.blocks().size());
@@ -151,7 +151,7 @@ class DisplayBench {
     }
 
     std::vector<double> rates_beside_pictures(const BenchSpectra& spectra) {
-        VolumePath& to = path();
+        LivePipeline& to = path();
         feed_volume(to, spectra.blocks(), volume_++, spectra.blocks().size());
         PacedPictures pictures(to, display_);
         std::vector<double> found;
@@ -167,7 +167,7 @@ class DisplayBench {
 
     // Seconds from the last block of a volume to the picture that shows it.
     std::vector<double> latencies(const BenchSpectra& spectra) {
-        VolumePath& to = path();
+        LivePipeline& to = path();
         View view;
         view.width = display_.width;
         view.height = display_.height;
@@ -191,15 +191,15 @@ class DisplayBench {
         return found;
     }
 
-    std::string way() const { return path_ ? path_->describe() : ""; }
+    std::string path_description() const { return path_ ? path_->describe() : ""; }
 
   private:
     BenchBook& book_;
     BenchSize size_;
     BackendChoice choice_;
     BenchDisplay display_;
-    DisplayWay way_;
-    std::unique_ptr<VolumePath> path_;
+    DisplayVariant variant_;
+    std::unique_ptr<LivePipeline> path_;
     std::vector<double> picture_rates_;
     std::int64_t volume_ = 0;
 };
@@ -259,7 +259,7 @@ std::string measure_display(BenchBook& book, const BenchSize& size, const BenchP
     only_on_a_gpu("direct/" + n, "pinned memory, read by the kernel, into the texture",
                   [&] { return bench.rates({.spectra = SpectraPath::direct}, from_source()); },
                   {{"link.read", u16_bytes}, {"link.to_device", u16_bytes}});
-    return bench.way();
+    return bench.path_description();
 }
 
 }  // namespace echolux

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/live/volume_path.h"
+#include "app/live/live_pipeline.h"
 #include "bench/run.h"
 #include "bench/spectra.h"
 
@@ -14,12 +14,12 @@ namespace echolux {
 
 // Submits the first `end` blocks of volume `number`. Retries while all slots are in use, so that rates contain no
 // dropped volumes. Throws Error{device} after ten seconds.
-void feed_volume(VolumePath& path, const std::vector<Block>& blocks, std::int64_t number, std::size_t end);
+void feed_volume(LivePipeline& path, const std::vector<Block>& blocks, std::int64_t number, std::size_t end);
 
 // Returns why textures cannot be written; "" if they can.
 std::string texture_refusal(const BackendChoice& choice, const std::string& device);
 
-// A-scans per second, one value per repetition. Throws like VolumePath.
+// A-scans per second, one value per repetition. Throws like LivePipeline.
 std::vector<double> texture_rates(BenchBook& book, const BenchSize& size, const ReconstructionSpec& spec,
                                   const BackendChoice& choice, const std::string& device, const BenchSpectra& spectra);
 

@@ -26,7 +26,7 @@ struct LightPlan {
     std::int64_t width, height;
     int repetitions;
     bool is_noise_of_first;              // measure noise here too, not only for files
-    double patience_s;                   // time at rest after which a picture should be clean
+    double timeout_s;                    // time at rest after which a picture should be clean
     std::int64_t few_paths, many_paths;  // compares pictures with this many paths:
     std::int64_t compared_width, compared_height;
 };
@@ -58,10 +58,10 @@ class LightBench {
             [&](int i, View& view) { view.azimuth_deg = 360.0 * i / plan_.repetitions; }, traced_view());
         measured(
             refusal, "majorants/" + name, "what a changed curve costs before the first path",
-            [](int i, View& view) { view.opacity = 1 + 1e-3 * (i + 1); }, view_of_nothing());
+            [](int i, View& view) { view.opacity = 1 + 1e-3 * (i + 1); }, empty_view());
         measured(
             refusal, "majorants.changing/" + name, "what a changed volume costs before the first path",
-            [](int, View&) {}, view_of_nothing(), VolumeState::changing);
+            [](int, View&) {}, empty_view(), VolumeState::changing);
         book_.end();
         if (plan_.is_noise_of_first && size == plan_.volumes.front()) noise(refusal, name);
     }
@@ -93,7 +93,7 @@ class LightBench {
         book_.begin("noise in pictures of " + name, 3);
         const std::string clean = "clean/" + name, paths = "clean.paths/" + name, psnr = "psnr/" + name;
         const std::string clean_is =
-            fmt::format("rms between two seeds' pictures {:g} s after the view came to rest", plan_.patience_s);
+            fmt::format("rms between two seeds' pictures {:g} s after the view came to rest", plan_.timeout_s);
         const std::string paths_is = "paths a pixel by then";
         const std::string psnr_is = fmt::format("{} paths, denoised, beside {}, in {} x {}", plan_.few_paths,
                                                 plan_.many_paths, plan_.compared_width, plan_.compared_height);
@@ -109,10 +109,10 @@ class LightBench {
             const auto rested = [&](double seconds) {
                 return rested_picture(renderer_, view, seconds, [&] { book_.poll(); });
             };
-            rested(std::min(plan_.patience_s, 0.5));  // compile shaders and learn the pace
+            rested(std::min(plan_.timeout_s, 0.5));  // compile shaders and learn the pace
             for (RestedPicture& picture : seen) {
                 ++view.seed;
-                picture = rested(plan_.patience_s);
+                picture = rested(plan_.timeout_s);
             }
             return std::vector{rms_apart(seen[0].image, seen[1].image)};
         });
@@ -138,7 +138,7 @@ class LightBench {
     }
 
     // The single path starts behind the volume, so only the fixed cost remains.
-    View view_of_nothing() const {
+    View empty_view() const {
         View view = traced_view();
         view.width = view.height = 1;
         view.near_um = 1e9;
@@ -187,7 +187,7 @@ class LightBench {
 }  // namespace
 
 BenchReport run(const LightBenchJob& job, Progress& progress) {
-    DeviceChoice choice;
+    GpuDevice choice;
     choice.name = job.device;
     Renderer renderer(choice);
     const bool gpu = !renderer.is_software();

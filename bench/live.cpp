@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "app/live/volume_path.h"
+#include "app/live/live_pipeline.h"
 #include "app/seconds_since.h"
 #include "assets/table.h"
 #include "bench/live_figures.h"
@@ -16,7 +16,7 @@
 #include "bench/run.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 
 namespace echolux {
 namespace {
@@ -62,7 +62,7 @@ class LiveBench {
         const ReconstructionSpec spec = spec_of(size, flow);
         const BenchSpectra spectra(size, SampleFormat::u16, processor_.source(), processor_.choice.gpu);
         MemorySource source(spec, spectra.blocks(), volumes_per_s * static_cast<double>(size.lines()));
-        LoneVolumePath path(spec, processor_.choice, device_);
+        StandalonePipeline path(spec, processor_.choice, device_);
         report_.machine.backend = path.describe();
         note(key, size, run_paced(book_, source, path, view_, job_.seconds), flow);
         book_.end();
@@ -70,16 +70,16 @@ class LiveBench {
 
     // Runs angiography with four aligned repeats, and the given processing of volumes before they are shown.
     void run_tissue(const std::string& key, const BenchSize& size, double volumes_per_s, const LiveTissue& tissue) {
-        book_.begin(fmt::format("{}, {:.0f} volumes/s", key, volumes_per_s), tissue.does_nothing() ? 6 : 9);
+        book_.begin(fmt::format("{}, {:.0f} volumes/s", key, volumes_per_s), tissue.is_empty_recipe() ? 6 : 9);
         const ReconstructionSpec spec = angiography_spec(size);
         const BenchSpectra spectra(size, SampleFormat::u16, processor_.source(), processor_.choice.gpu);
         MemorySource source(spec, spectra.blocks(), volumes_per_s * static_cast<double>(size.lines()));
-        VolumePathOptions options;
+        LivePipelineOptions options;
         options.tissue = tissue;
-        LoneVolumePath path(spec, processor_.choice, device_, options);
+        StandalonePipeline path(spec, processor_.choice, device_, options);
         report_.machine.backend = path.describe();
         note(key, size, run_paced(book_, source, path, view_, job_.seconds), true);
-        if (!tissue.does_nothing()) note_work(key, path.tissue_log().stats());
+        if (!tissue.is_empty_recipe()) note_work(key, path.tissue_log().stats());
         book_.end();
     }
 
@@ -118,7 +118,7 @@ class LiveBench {
     }
 
     // Seconds from the blocks of a volume to a finished picture, repeatedly.
-    std::vector<double> seconds(VolumePath& path, const BenchSpectra& spectra) {
+    std::vector<double> seconds(LivePipeline& path, const BenchSpectra& spectra) {
         std::vector<double> found;
         for (int i = -3; i < (job_.quick ? 3 : 30); ++i) {
             book_.poll();
@@ -157,7 +157,7 @@ class LiveBench {
             const BenchFigure* figure = report_.find(key);
             return figure == nullptr ? 0 : figure->spread.median;
         };
-        LoneVolumePath path(spec_of(size, true), processor_.choice, device_);
+        StandalonePipeline path(spec_of(size, true), processor_.choice, device_);
         const BenchSpectra arriving(size, SampleFormat::u16, processor_.source(), processor_.choice.gpu);
         double transfer = 0;
         if (processor_.is_gpu()) {
@@ -178,7 +178,7 @@ class LiveBench {
     BenchReport& report_;
     const LiveBenchJob& job_;
     const BenchProcessor& processor_;
-    DeviceChoice device_;
+    GpuDevice device_;
     View view_;
     std::int64_t volume_ = 0;
 };

@@ -14,7 +14,7 @@ namespace echolux {
 
 using namespace std::chrono_literals;
 
-LiveRun run_paced(BenchBook& book, Source& source, VolumePath& path, const View& view, double seconds) {
+LiveRun run_paced(BenchBook& book, Source& source, LivePipeline& path, const View& view, double seconds) {
     Session session(source, path);
     PictureLoop loop(path, view, 60, [&](std::int64_t volume) { session.shown(volume); });
     session.start();
@@ -34,9 +34,9 @@ void note_live(BenchBook& book, const std::string& key, const std::string& what,
     const auto one = [&](const char* name, const std::string& meaning, const char* unit, double value) {
         book.figure(fmt::format("{}.{}", key, name), meaning, unit, [=] { return std::vector{value}; });
     };
-    const SessionStats& session = run.session;
+    const LiveStats& session = run.session;
     const auto volumes = static_cast<double>(std::max<std::int64_t>(session.arrived.volumes, 1));
-    const std::int64_t left_out = session.queue.overtaken + session.queue.incomplete + session.queue.given_up;
+    const std::int64_t left_out = session.queue.overtaken + session.queue.incomplete + session.queue.abandoned;
     one("acquired", what, "A-scans/s", static_cast<double>(session.arrived.lines) / std::max(session.seconds, 1e-9));
     one("lost", "blocks that were not reconstructed", "blocks",
         static_cast<double>(left_out + run.ring.dropped * blocks_of_a_volume));

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "app/live/live_pipeline.h"
 #include "app/live/session_run.h"
-#include "app/live/volume_path.h"
 #include "bench/run.h"
 
 namespace echolux {
@@ -12,13 +12,13 @@ namespace echolux {
 class Source;  // engine/acquire/source.h
 
 struct LiveRun {
-    SessionStats session;
+    LiveStats session;
     PictureStats pictures;
     RingStatistics ring;
 };
 
 // Runs a session whose source keeps its pace, with up to 60 pictures per second. Waits for pending work at the end.
-LiveRun run_paced(BenchBook& book, Source& source, VolumePath& path, const View& view, double seconds);
+LiveRun run_paced(BenchBook& book, Source& source, LivePipeline& path, const View& view, double seconds);
 
 // `what` describes the A-scans: "512 x 512 A-scans of 2048 samples, from pinned memory".
 void note_live(BenchBook& book, const std::string& key, const std::string& what, std::int64_t blocks_of_a_volume,

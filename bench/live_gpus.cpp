@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "app/live/live_job.h"
-#include "app/live/volume_path.h"
+#include "app/live/live_pipeline.h"
 #include "app/seconds_since.h"
 #include "bench/live_figures.h"
 #include "bench/memory_source.h"
@@ -23,16 +23,16 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double share_that_is_paced = 0.95;  // paced runs use this share of the unpaced rate
 
-struct Way {
+struct GpuSetup {
     const char* name;
     const char* what;
     SampleFormat format;
     bool flow;
 };
 
-constexpr Way ways[] = {{"packed12", "packed 12-bit samples, structure", SampleFormat::packed12, false},
-                        {"u16", "samples of 16 bits, structure", SampleFormat::u16, false},
-                        {"doppler", "samples of 16 bits, structure and Doppler", SampleFormat::u16, true}};
+constexpr GpuSetup setups[] = {{"packed12", "packed 12-bit samples, structure", SampleFormat::packed12, false},
+                               {"u16", "samples of 16 bits, structure", SampleFormat::u16, false},
+                               {"doppler", "samples of 16 bits, structure and Doppler", SampleFormat::u16, true}};
 
 class LiveGpusBench {
   public:
@@ -47,10 +47,10 @@ class LiveGpusBench {
     // Checks the names of runs early, since ceilings take minutes.
     void require_runs() const {
         std::string all;
-        for (const Way& way : ways) {
-            if (!counts_of(way).empty()) return;
+        for (const GpuSetup& setup : setups) {
+            if (!counts_of(setup).empty()) return;
             for (const std::int64_t count : doubled_to(std::ssize(gpus_)))
-                all += (all.empty() ? "" : ", ") + key_of(way, count);
+                all += (all.empty() ? "" : ", ") + key_of(setup, count);
         }
         throw Error(ErrorCode::bad_setting, fmt::format("no key of a run begins with \"{}\"", job_.only), "only",
                     "there are " + all);
@@ -64,40 +64,40 @@ class LiveGpusBench {
         book_.end();
     }
 
-    void measure(const Way& way) {
-        const std::vector<std::int64_t> counts = counts_of(way);
+    void measure(const GpuSetup& setup) {
+        const std::vector<std::int64_t> counts = counts_of(setup);
         if (counts.empty()) return;
-        book_.begin(fmt::format("live, {}", way.what), 9 * std::ssize(counts));
+        book_.begin(fmt::format("live, {}", setup.what), 9 * std::ssize(counts));
         // Two volumes, so that no volume is read twice in a row.
         std::vector<BenchSpectra> volumes;
         std::vector<Block> blocks;
         for (int i = 0; i < 2; ++i) {
-            volumes.emplace_back(size_, way.format, MemoryKind::pinned);
+            volumes.emplace_back(size_, setup.format, MemoryKind::pinned);
             blocks.insert(blocks.end(), volumes.back().blocks().begin(), volumes.back().blocks().end());
         }
         const auto bytes = static_cast<double>(volumes.front().bytes());
-        for (const std::int64_t count : counts) reach(way, count, blocks, bytes);
+        for (const std::int64_t count : counts) reach(setup, count, blocks, bytes);
         book_.end();
     }
 
   private:
-    static std::string key_of(const Way& way, std::int64_t count) {
-        return fmt::format("live.gpus.{}/{}", way.name, count);
+    static std::string key_of(const GpuSetup& setup, std::int64_t count) {
+        return fmt::format("live.gpus.{}/{}", setup.name, count);
     }
 
     // Numbers of GPUs for the requested runs.
-    std::vector<std::int64_t> counts_of(const Way& way) const {
+    std::vector<std::int64_t> counts_of(const GpuSetup& setup) const {
         std::vector<std::int64_t> counts = doubled_to(std::ssize(gpus_));
-        std::erase_if(counts, [&](std::int64_t count) { return !key_of(way, count).starts_with(job_.only); });
+        std::erase_if(counts, [&](std::int64_t count) { return !key_of(setup, count).starts_with(job_.only); });
         return counts;
     }
 
-    static ReconstructionSpec spec_of(const Way& way, const BenchSize& size) {
-        ReconstructionSpec spec = chain_spec(size, way.format);
+    static ReconstructionSpec spec_of(const GpuSetup& setup, const BenchSize& size) {
+        ReconstructionSpec spec = chain_spec(size, setup.format);
         spec.recipe.depth_end = size.samples / 2;
         spec.calibration.centre_wavelength_nm = bench_wavelength_nm;
         spec.geometry.line_rate_hz = bench_line_rate_hz;
-        if (way.flow) spec.flow.method = FlowMethod::doppler;
+        if (setup.flow) spec.flow.method = FlowMethod::doppler;
         return spec;
     }
 
@@ -108,49 +108,49 @@ class LiveGpusBench {
         std::vector<DeviceWork> devices = {};
     };
 
-    void reach(const Way& way, std::int64_t count, const std::vector<Block>& blocks, double bytes) {
+    void reach(const GpuSetup& setup, std::int64_t count, const std::vector<Block>& blocks, double bytes) {
         BackendChoice choice{.backend = Backend::cuda};
         choice.named_gpus.assign(gpus_.begin(), gpus_.begin() + count);
         choice.peers = job_.gpus->peers;
-        const std::string of = fmt::format("{}/{}", way.name, count), key = key_of(way, count);
-        kernels_alone(way, of, choice);
+        const std::string of = fmt::format("{}/{}", setup.name, count), key = key_of(setup, count);
+        kernels_alone(setup, of, choice);
         Reached reached;
         std::vector<double> pictures;
         book_.figure(key,
-                     fmt::format("{}, {} x {} x {} voxels on {}, pictures beside", way.what, size_.samples / 2,
+                     fmt::format("{}, {} x {} x {} voxels on {}, pictures beside", setup.what, size_.samples / 2,
                                  size_.a_scans, size_.b_scans, count == 1 ? "1 GPU" : fmt::format("{} GPUs", count)),
                      "volumes/s",
                      [&] {
-                         LoneVolumePath path(spec_of(way, size_), choice, device_);
+                         StandalonePipeline path(spec_of(setup, size_), choice, device_);
                          report_.machine.backend = path.describe();
                          reached = unpaced(path, blocks);
                          pictures = pictures_alone(path);
                          return std::vector{reached.volumes_per_s};
                      },
-                     {{key_of(way, 1)}});
+                     {{key_of(setup, 1)}});
         if (reached.volumes_per_s <= 0) return;
         book_.figure("pictures." + of, "pictures of a volume at rest, one after the other", "pictures/s",
                      [&] { return pictures; });
         note_stages(of, count, reached, bytes, std::ssize(blocks) / 2);
         if (count > 1) note_blocks(key, reached.devices);
-        paced(way, key, choice, blocks, reached.volumes_per_s * share_that_is_paced);
+        paced(setup, key, choice, blocks, reached.volumes_per_s * share_that_is_paced);
     }
 
     // Measures kernels alone, with spectra and voxels in the memory of each GPU: no link, no copies, no pictures. Part
     // of the B-scans suffices.
-    void kernels_alone(const Way& way, const std::string& of, const BackendChoice& choice) {
+    void kernels_alone(const GpuSetup& setup, const std::string& of, const BackendChoice& choice) {
         BenchSize size = size_;
         size.b_scans = std::min<std::int64_t>(size.b_scans, 8 * size.block_b_scans);
         const BenchProcessor processor{choice};
         book_.figure("kernels." + of, "kernels alone, GPU memory to GPU memory", "A-scans/s", [&] {
             std::vector<BenchSpectra> spectra;
             for (const BenchProcessor& each : processor.each())
-                spectra.emplace_back(size, way.format, each.home(), each.choice.gpu);
-            return loop_rates(book_, size, spec_of(way, size), processor, spectra);
+                spectra.emplace_back(size, setup.format, each.home(), each.choice.gpu);
+            return loop_rates(book_, size, spec_of(setup, size), processor, spectra);
         });
     }
 
-    std::vector<double> pictures_alone(VolumePath& path) {
+    std::vector<double> pictures_alone(LivePipeline& path) {
         std::vector<double> rates;
         for (int i = -3; i < (job_.quick ? 3 : 60); ++i) {
             book_.poll();
@@ -162,7 +162,7 @@ class LiveGpusBench {
     }
 
     // Feeds blocks as fast as they are accepted, with pictures in parallel.
-    Reached unpaced(VolumePath& path, const std::vector<Block>& blocks) {
+    Reached unpaced(LivePipeline& path, const std::vector<Block>& blocks) {
         PictureLoop loop(path, view_, 60, [](std::int64_t) {});
         std::int64_t volume = -1, whole = 0;
         const double seconds = job_.quick ? 0.5 : std::min(job_.seconds, 10.0);
@@ -182,7 +182,7 @@ class LiveGpusBench {
     }
 
     // Returns false if no slot was free.
-    static bool feed_one(VolumePath& path, const std::vector<Block>& blocks, std::int64_t& volume) {
+    static bool feed_one(LivePipeline& path, const std::vector<Block>& blocks, std::int64_t& volume) {
         ++volume;
         const auto half = std::ssize(blocks) / 2;
         const auto first = blocks.begin() + volume % 2 * half;
@@ -201,7 +201,7 @@ class LiveGpusBench {
             copied += one.copied_bytes;
         }
         const double rate = reached.volumes_per_s;
-        BenchStages table{fmt::format("live.gpus.{}, {:.1f} volumes/s", of, rate), {}};
+        BenchPipeline table{fmt::format("live.gpus.{}, {:.1f} volumes/s", of, rate), {}};
         const auto stage = [&](const char* name, const char* unit, double amount, const std::string& ceiling) {
             const BenchFigure* limit = report_.find(ceiling);
             table.stages.push_back({name, unit, amount, ceiling, limit == nullptr ? 0 : limit->spread.median});
@@ -234,11 +234,11 @@ class LiveGpusBench {
         report_.sheets.push_back(sheet);
     }
 
-    void paced(const Way& way, const std::string& key, const BackendChoice& choice, const std::vector<Block>& blocks,
-               double volumes_per_s) {
-        const ReconstructionSpec spec = spec_of(way, size_);
+    void paced(const GpuSetup& setup, const std::string& key, const BackendChoice& choice,
+               const std::vector<Block>& blocks, double volumes_per_s) {
+        const ReconstructionSpec spec = spec_of(setup, size_);
         MemorySource source(spec, blocks, volumes_per_s * static_cast<double>(size_.lines()));
-        LoneVolumePath path(spec, choice, device_);
+        StandalonePipeline path(spec, choice, device_);
         note_live(book_, key, fmt::format("{:.1f} volumes/s, from pinned memory", volumes_per_s),
                   std::ssize(blocks) / 2, run_paced(book_, source, path, view_, job_.seconds));
     }
@@ -248,7 +248,7 @@ class LiveGpusBench {
     const LiveBenchJob& job_;
     std::vector<DeviceId> gpus_;
     BenchSize size_;
-    DeviceChoice device_;
+    GpuDevice device_;
     View view_;
 };
 
@@ -268,7 +268,7 @@ BenchReport run_live_gpus(const LiveBenchJob& job, Progress& progress) {
     LiveGpusBench bench(book, report, job);
     bench.require_runs();
     bench.ceilings();
-    for (const Way& way : ways) bench.measure(way);
+    for (const GpuSetup& setup : setups) bench.measure(setup);
     return report;
 }
 

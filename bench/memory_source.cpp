@@ -23,15 +23,15 @@ void MemorySource::start() {
     volume_ = -1;
 }
 
-Arrival MemorySource::next(std::chrono::milliseconds patience) {
+Arrival MemorySource::next(std::chrono::milliseconds timeout) {
     const auto count = static_cast<std::uint64_t>(blocks_.size());
     Block block = blocks_[static_cast<std::size_t>(sent_ % count)];
     const std::int64_t lines = lines_ + block.b_scans * scan_.geometry.b_repeats * scan_.geometry.lines_per_b_scan();
     const auto due = start_ + std::chrono::duration_cast<Clock::duration>(
                                   std::chrono::duration<double>(static_cast<double>(lines) / lines_per_s_));
     const auto now = Clock::now();
-    if (due > now + patience) {
-        std::this_thread::sleep_for(patience);
+    if (due > now + timeout) {
+        std::this_thread::sleep_for(timeout);
         return {};
     }
     if (due > now) std::this_thread::sleep_until(due);

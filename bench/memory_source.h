@@ -21,7 +21,7 @@ class MemorySource : public Source {
     const SourceCapabilities& capabilities() const override { return capabilities_; }
     std::string name() const override { return "memory"; }
     void start() override;
-    Arrival next(std::chrono::milliseconds patience) override;
+    Arrival next(std::chrono::milliseconds timeout) override;
     void stop() noexcept override {}
 
   private:

@@ -78,7 +78,9 @@ class MethodsBench {
         : book_(book), run_(start.extent.size), processor_(start.processor), device_(device),
           refusal_(why_no_texture(processor_, device_)) {}
 
-    std::string way() const { return refusal_.empty() ? "into the texture" : "memory to memory (" + refusal_ + ")"; }
+    std::string backend_note() const {
+        return refusal_.empty() ? "into the texture" : "memory to memory (" + refusal_ + ")";
+    }
 
     void measure(const BenchCase& one) {
         if (refusal_.empty()) return into_texture(one);
@@ -116,7 +118,7 @@ void measure_submission(BenchBook& book, BenchSize run, BenchProcessor processor
     run.b_scans = run.block_b_scans;
     const BenchSize size = size_of(plain, run, processor.is_gpu());
     book.figure("gpus.submission", "what the host takes to submit a block to a GPU that has room", "s", [&] {
-        return seconds_until(BlocksAre::submitted, book, spec_of(plain, size), processor,
+        return seconds_until(BlockState::submitted, book, spec_of(plain, size), processor,
                              spectra_of(plain, size, processor));
     });
 }
@@ -129,7 +131,7 @@ BenchReport run_methods(const BenchJob& job, Progress& progress) {
     MethodsBench bench(book, start, job.device);
     start.report.conditions = fmt::format(
         "The shipped recipes, u16 to dB in u8, {}; beside the plain chain. Costly ones have smaller volumes on a CPU",
-        bench.way());
+        bench.backend_note());
     const std::vector<BenchCase> methods = all_methods(start.processor.is_gpu());
     book.begin("methods", std::ssize(methods));
     for (const BenchCase& one : methods) bench.measure(one);

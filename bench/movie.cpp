@@ -148,7 +148,7 @@ class MovieBench {
 }  // namespace
 
 BenchReport run(const MovieBenchJob& job, Progress& progress) {
-    DeviceChoice choice;
+    GpuDevice choice;
     choice.name = job.device;
     Renderer renderer(choice);
     const bool gpu = !renderer.is_software();

@@ -12,7 +12,7 @@ namespace {
 // Matches the shapes and timing of the papers: spectra come from the host and voxels return to it, or neither.
 BenchCase there_and_back(BenchCase one) {
     one.from_host = true;
-    one.voxels = VoxelsGo::to_the_host;
+    one.voxels = VoxelDestination::host;
     return one;
 }
 
@@ -125,8 +125,8 @@ void measure_memory(BenchBook& book, const BenchProcessor& processor) {
 void measure_means(BenchBook& book, const BenchProcessor& processor) {
     if (!processor.is_gpu()) return book.skip("mean.serial", "published ways to the mean spectrum", "needs a GPU");
     try {
-        measure_frame_means(processor.choice.gpu, {}, book.effort(), [&](const Ceiling& way) {
-            book.figure(way.key, way.meaning, way.unit, [&] { return way.rates; }, {{"mean.serial"}});
+        measure_frame_means(processor.choice.gpu, {}, book.effort(), [&](const Ceiling& ceiling) {
+            book.figure(ceiling.key, ceiling.meaning, ceiling.unit, [&] { return ceiling.rates; }, {{"mean.serial"}});
         });
     } catch (const Error& error) {
         if (error.code() == ErrorCode::cancelled) throw;

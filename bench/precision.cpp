@@ -13,14 +13,14 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 
 namespace echolux {
 namespace {
 
 // Codes or intensities of a volume in both precisions.
 template <class Voxel>
-struct BothWays {
+struct BothPrecisions {
     std::vector<Voxel> exact, fast;
 };
 
@@ -29,7 +29,7 @@ struct CodeShares {
 };
 
 template <class Code>
-CodeShares shares_of(const BothWays<Code>& codes) {
+CodeShares shares_of(const BothPrecisions<Code>& codes) {
     CodeShares shares;
     const double each = 100 / static_cast<double>(codes.exact.size());
     for (std::size_t i = 0; i < codes.exact.size(); ++i) {
@@ -41,7 +41,7 @@ CodeShares shares_of(const BothWays<Code>& codes) {
 }
 
 // Power of the amplitude difference relative to the line's power, as dB below it.
-double noise_below_db(const BothWays<float>& amplitudes) {
+double noise_below_db(const BothPrecisions<float>& amplitudes) {
     double added = 0, all = 0;
     for (std::size_t i = 0; i < amplitudes.exact.size(); ++i) {
         const double exact = amplitudes.exact[i], difference = double{amplitudes.fast[i]} - exact;
@@ -99,7 +99,8 @@ Scene tissue(const BenchSize& size) {
 }
 
 template <class Voxel>
-BothWays<Voxel> voxels_of(const Scene& scene, const BenchProcessor& processor, Quantity quantity, VoxelType type) {
+BothPrecisions<Voxel> voxels_of(const Scene& scene, const BenchProcessor& processor, Quantity quantity,
+                                VoxelType type) {
     const auto with = [&](Precision precision) {
         ReconstructionSpec spec = scene.spec;
         spec.recipe.quantity = quantity;
@@ -108,7 +109,7 @@ BothWays<Voxel> voxels_of(const Scene& scene, const BenchProcessor& processor, Q
         const auto reconstructor = make_reconstructor(spec, processor.choice);
         std::vector<Voxel> voxels(index(reconstructor->grid().voxels()));
         for (const Block& block : scene.blocks) {
-            reconstructor->wait(reconstructor->submit(block, {packed_place(voxels.data(), reconstructor->grid())}));
+            reconstructor->wait(reconstructor->submit(block, {packed_target(voxels.data(), reconstructor->grid())}));
         }
         return voxels;
     };

@@ -228,11 +228,11 @@ void measure_registration(BenchBook& book, const Size3& size, const BackendChoic
 }
 
 // A volume on a GPU that is stored as dB in one byte.
-VolumeOnGpuWanted live_volume_of(const Size3& size) {
+VolumeOnGpuOptions live_volume_of(const Size3& size) {
     SpeckleFilter median;
     median.method = FilterMethod::median;
     median.median_size = 3;
-    VolumeOnGpuWanted wanted;
+    VolumeOnGpuOptions wanted;
     wanted.grid.depth = size[0];
     wanted.grid.a_scans = size[1];
     wanted.grid.b_scans = size[2];
@@ -247,7 +247,7 @@ VolumeOnGpuWanted live_volume_of(const Size3& size) {
 
 // Measures the steps between reconstruction and display of a live volume, with the ranges of `bench --live`.
 void measure_live_steps(BenchBook& book, const Size3& size, const BackendChoice& choice) {
-    const VolumeOnGpuWanted wanted = live_volume_of(size);
+    const VolumeOnGpuOptions wanted = live_volume_of(size);
     const VolumeGrid& grid = wanted.grid;
     RegistrationSettings settings;
     settings.row_range = 2;
@@ -268,7 +268,7 @@ void measure_live_steps(BenchBook& book, const Size3& size, const BackendChoice&
     const Reference reference(PowerOnGpu{grid, bring(codes_of(volume))}, settings, choice);
     float* const moving = bring(codes_of(moved_copy(volume)));
     const PowerOnGpu power{grid, moving};
-    const Places places(packed_place(shown.data, grid, 0, PlaceKind::device_linear));
+    const VoxelTargets targets(packed_target(shown.data, grid, 0, TargetKind::device_linear));
     RegisteredMean mean(grid, choice);
     std::vector<RowShift> rows;
     const auto step = [&](const char* name, const char* meaning, const std::function<void()>& what) {
@@ -285,7 +285,7 @@ void measure_live_steps(BenchBook& book, const Size3& size, const BackendChoice&
     step("filter", "median of 3 x 3 x 3", [&] { work->filter(); });
     step("write", "power becomes codes where they are shown", [&] {
         work->read(there.data);
-        work->write(there.data, nullptr, places);
+        work->write(there.data, nullptr, targets);
     });
 }
 

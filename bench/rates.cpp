@@ -16,26 +16,26 @@ namespace {
 // Voxel memory of one processor.
 struct Target {
     BlockMemory structure, flow;
-    Places places;
+    VoxelTargets targets;
 };
 
-Target target_of(const BenchProcessor& processor, const Reconstructor& reconstructor, VoxelsGo go) {
+Target target_of(const BenchProcessor& processor, const Reconstructor& reconstructor, VoxelDestination go) {
     const auto memory = [&](const VolumeGrid& grid) {
-        return go == VoxelsGo::nowhere ? processor.voxels(grid.bytes())
-                                       : block_memory(grid.bytes(), processor.source());
+        return go == VoxelDestination::none ? processor.voxels(grid.bytes())
+                                            : block_memory(grid.bytes(), processor.source());
     };
-    const PlaceKind kind = go == VoxelsGo::nowhere ? processor.place() : PlaceKind::host_linear;
+    const TargetKind kind = go == VoxelDestination::none ? processor.target_kind() : TargetKind::host_linear;
     const BlockMemory structure = memory(reconstructor.grid());
-    const Place place = packed_place(structure.data, reconstructor.grid(), 0, kind);
+    const VoxelTarget target = packed_target(structure.data, reconstructor.grid(), 0, kind);
     const auto& flow_grid = reconstructor.flow_grid();
-    if (!flow_grid) return {structure, {}, place};
+    if (!flow_grid) return {structure, {}, target};
     const BlockMemory flow = memory(*flow_grid);
-    return {structure, flow, {place, packed_place(flow.data, *flow_grid, 0, kind)}};
+    return {structure, flow, {target, packed_target(flow.data, *flow_grid, 0, kind)}};
 }
 
 class VolumeLoop {
   public:
-    VolumeLoop(const ReconstructionSpec& spec, const BenchProcessor& processor, VoxelsGo go)
+    VolumeLoop(const ReconstructionSpec& spec, const BenchProcessor& processor, VoxelDestination go)
         : reconstructor_(make_reconstructor(spec, processor.choice)) {
         for (const BenchProcessor& one : processor.each()) targets_.push_back(target_of(one, *reconstructor_, go));
     }
@@ -44,40 +44,41 @@ class VolumeLoop {
     void submit(std::span<const BenchSpectra> spectra) {
         for (std::size_t i = 0; i < spectra.front().blocks().size(); ++i) {
             const std::size_t turn = submitted_++ % targets_.size();
-            under_way_.push_back(reconstructor_->submit(spectra[turn].blocks()[i], targets_[turn].places));
-            if (under_way_.size() > max_under_way) wait_for_oldest();
+            in_flight_.push_back(reconstructor_->submit(spectra[turn].blocks()[i], targets_[turn].targets));
+            if (in_flight_.size() > max_in_flight) wait_for_oldest();
         }
     }
 
     void finish() {
-        while (!under_way_.empty()) wait_for_oldest();
+        while (!in_flight_.empty()) wait_for_oldest();
     }
 
   private:
-    static constexpr std::size_t max_under_way = 64;
+    static constexpr std::size_t max_in_flight = 64;
 
     void wait_for_oldest() {
-        reconstructor_->wait(under_way_.front());
-        under_way_.pop_front();
+        reconstructor_->wait(in_flight_.front());
+        in_flight_.pop_front();
     }
 
     std::vector<Target> targets_;
     std::unique_ptr<Reconstructor> reconstructor_;  // last, so that it is destroyed before the memory it writes to
     std::size_t submitted_ = 0;
-    std::deque<Completion> under_way_;
+    std::deque<Completion> in_flight_;
 };
 
 constexpr std::int64_t fewest = 16;  // A-scans; the minimum even for expensive methods
 
-std::string where_it_lies(const BenchCase& one, const BenchProcessor& processor) {
+std::string location_text(const BenchCase& one, const BenchProcessor& processor) {
     const char* from = one.from_host ? processor.source_name() : processor.home_name();
-    return fmt::format("{} to {}", from, one.voxels == VoxelsGo::to_the_host ? from : processor.home_name());
+    return fmt::format("{} to {}", from, one.voxels == VoxelDestination::host ? from : processor.home_name());
 }
 
 }  // namespace
 
 std::vector<double> loop_rates(BenchBook& book, const BenchSize& size, const ReconstructionSpec& spec,
-                               const BenchProcessor& processor, std::span<const BenchSpectra> spectra, VoxelsGo go) {
+                               const BenchProcessor& processor, std::span<const BenchSpectra> spectra,
+                               VoxelDestination go) {
     VolumeLoop loop(spec, processor, go);
     const auto volume = [&] {
         book.poll();
@@ -86,16 +87,16 @@ std::vector<double> loop_rates(BenchBook& book, const BenchSize& size, const Rec
     return rates_of(static_cast<double>(size.lines()), book.effort(), volume, [&] { loop.finish(); });
 }
 
-std::vector<double> seconds_until(BlocksAre what, BenchBook& book, const ReconstructionSpec& spec,
+std::vector<double> seconds_until(BlockState what, BenchBook& book, const ReconstructionSpec& spec,
                                   const BenchProcessor& processor, std::span<const BenchSpectra> spectra) {
     constexpr int repetitions = 100;
-    VolumeLoop loop(spec, processor, VoxelsGo::nowhere);
+    VolumeLoop loop(spec, processor, VoxelDestination::none);
     std::vector<double> found;
     for (int i = -2; i < repetitions; ++i) {  // negative: warm-up
         book.poll();
         const auto start = std::chrono::steady_clock::now();
         loop.submit(spectra);
-        if (what == BlocksAre::finished) loop.finish();
+        if (what == BlockState::finished) loop.finish();
         const double seconds = seconds_since(start);
         loop.finish();
         if (i >= 0) found.push_back(seconds);
@@ -105,9 +106,9 @@ std::vector<double> seconds_until(BlocksAre what, BenchBook& book, const Reconst
 
 // The submitting thread sleeps while the queue is full and needs time to wake up. The work in flight must last longer
 // than that; otherwise the scheduler is measured. Small blocks therefore need a deeper queue.
-int blocks_under_way(std::int64_t lines) {
-    constexpr std::int64_t lines_under_way = 65536;  // 0.4 ms at 150 M A-scans/s
-    return static_cast<int>(std::clamp<std::int64_t>((lines_under_way + lines - 1) / lines, 3, 16));
+int blocks_in_flight(std::int64_t lines) {
+    constexpr std::int64_t lines_in_flight = 65536;  // 0.4 ms at 150 M A-scans/s
+    return static_cast<int>(std::clamp<std::int64_t>((lines_in_flight + lines - 1) / lines, 3, 16));
 }
 
 BenchSize size_of(const BenchCase& one, const BenchSize& run, bool on_gpu) {
@@ -152,8 +153,8 @@ void measure(BenchBook& book, const BenchCase& one, const BenchSize& run, const 
              std::initializer_list<BenchLimit> limits) {
     const BenchSize size = size_of(one, run, processor.is_gpu());
     BenchProcessor with = processor;
-    if (one.block_b_scans > 0) with.choice.streams = blocks_under_way(size.a_scans * size.block_b_scans);
-    const std::string meaning = fmt::format("{}, {}", one.meaning, where_it_lies(one, with));
+    if (one.block_b_scans > 0) with.choice.streams = blocks_in_flight(size.a_scans * size.block_b_scans);
+    const std::string meaning = fmt::format("{}, {}", one.meaning, location_text(one, with));
     const std::string fewer =
         size.a_scans < one.a_scans ? fmt::format("{} A-scans at a time instead of {}", size.a_scans, one.a_scans) : "";
     if (one.is_batch && !fewer.empty()) return book.skip(one.key, meaning, "a CPU would take " + fewer);

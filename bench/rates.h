@@ -12,22 +12,22 @@
 
 namespace echolux {
 
-enum class VoxelsGo { nowhere, to_the_host };  // voxels stay on the processor, or return to the host
+enum class VoxelDestination { none, host };  // voxels stay on the processor, or return to the host
 
 // A-scans per second. `spectra`: one identical volume per processor.each(). Throws what planning and reconstructing
 // throw.
 std::vector<double> loop_rates(BenchBook& book, const BenchSize& size, const ReconstructionSpec& spec,
                                const BenchProcessor& processor, std::span<const BenchSpectra> spectra,
-                               VoxelsGo go = VoxelsGo::nowhere);
+                               VoxelDestination go = VoxelDestination::none);
 
-enum class BlocksAre { submitted, finished };
+enum class BlockState { submitted, finished };
 
 // Seconds from an idle reconstructor until these blocks are submitted or done. The queue must have room for all.
-std::vector<double> seconds_until(BlocksAre what, BenchBook& book, const ReconstructionSpec& spec,
+std::vector<double> seconds_until(BlockState what, BenchBook& book, const ReconstructionSpec& spec,
                                   const BenchProcessor& processor, std::span<const BenchSpectra> spectra);
 
 // Number of blocks of `lines` A-scans to keep in flight.
-int blocks_under_way(std::int64_t lines);
+int blocks_in_flight(std::int64_t lines);
 
 struct BenchCase {
     std::string key;                        // of the figure
@@ -41,7 +41,7 @@ struct BenchCase {
     std::int64_t block_b_scans = 0;  // per block; 0: as in the run
     bool is_batch = false;           // the size of B-scans matters, so do not use fewer A-scans
     bool from_host = false;          // spectra come from an instrument's memory, not the processor's
-    VoxelsGo voxels = VoxelsGo::nowhere;
+    VoxelDestination voxels = VoxelDestination::none;
 };
 
 // On a CPU the number of A-scans is divided by the cost, and blocks may be smaller.

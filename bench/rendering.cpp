@@ -13,8 +13,8 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
-#include "compute/place.h"
 #include "compute/plan/describe.h"
+#include "compute/voxel_target.h"
 #include "render/renderer.h"
 
 namespace echolux {
@@ -290,7 +290,7 @@ class RenderingBench {
 }  // namespace
 
 BenchReport run(const RenderingBenchJob& job, Progress& progress) {
-    DeviceChoice choice;
+    GpuDevice choice;
     choice.name = job.device;
     Renderer renderer(choice);
     const bool gpu = !renderer.is_software();

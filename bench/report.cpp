@@ -115,26 +115,26 @@ std::string sheet(const BenchSheet& sheet) {
 }
 
 // "81.2 %", or "not measured" without a ceiling.
-std::string share_text(const BenchStages::Stage& stage) {
+std::string share_text(const BenchPipeline::Step& stage) {
     return stage.ceiling > 0 ? three_digits(100 * stage.share()) + " %" : "not measured";
 }
 
-std::string ceiling_text(const BenchStages::Stage& stage) {
+std::string ceiling_text(const BenchPipeline::Step& stage) {
     return stage.ceiling > 0 ? spelled_amount(stage.ceiling, stage.unit) : "";
 }
 
-std::string stages_table(const BenchStages& of) {
+std::string stages_table(const BenchPipeline& of) {
     std::string text = fmt::format("\n| {} | reached | ceiling | share | of |\n|---|---|---|---|---|\n", of.title);
-    for (const BenchStages::Stage& stage : of.stages) {
+    for (const BenchPipeline::Step& stage : of.stages) {
         text += fmt::format("| {} | {} | {} | {} | {} |\n", stage.name, spelled_amount(stage.reached, stage.unit),
                             ceiling_text(stage), share_text(stage), stage.of);
     }
     return text;
 }
 
-std::string stages_lines(const BenchStages& of) {
+std::string stages_lines(const BenchPipeline& of) {
     std::string text = fmt::format("\n{:<36} {:>18} {:>18} {:>8}\n", of.title, "reached", "ceiling", "share");
-    for (const BenchStages::Stage& stage : of.stages) {
+    for (const BenchPipeline::Step& stage : of.stages) {
         text +=
             fmt::format("  {:<34} {:>18} {:>18} {:>8} of {}\n", stage.name, spelled_amount(stage.reached, stage.unit),
                         ceiling_text(stage), share_text(stage), stage.of);
@@ -190,7 +190,7 @@ std::string markdown_of(const BenchReport& report) {
     if (!report.ceilings.empty()) text += table("ceiling", report.ceilings) + "\n";
     text += table("figure", report.figures);
     for (const BenchSheet& of : report.sheets) text += sheet(of);
-    for (const BenchStages& of : report.stages) text += stages_table(of);
+    for (const BenchPipeline& of : report.stages) text += stages_table(of);
     if (!report.published.empty()) text += comparisons(report.published);
     if (report.targets.empty()) return text;
     text += "\n| target | reached | wanted | |\n|---|---|---|---|\n";
@@ -212,7 +212,7 @@ std::string text_of(const BenchReport& report) {
                                 figure.remark.empty() ? "" : "(" + figure.remark + ")");
         }
     }
-    for (const BenchStages& of : report.stages) text += stages_lines(of);
+    for (const BenchPipeline& of : report.stages) text += stages_lines(of);
     if (!report.published.empty()) text += "\n";
     for (const BenchComparison& row : report.published) {
         text += fmt::format("{:<16} {:<55} {:<15} {:>15} {:>16} {}\n", row.paper, row.what, row.hardware,

@@ -54,9 +54,9 @@ struct BenchSheet {
 };
 
 // Stages of a running system, each compared with its rate when nothing else runs.
-struct BenchStages {
+struct BenchPipeline {
     std::string title;
-    struct Stage {
+    struct Step {
         std::string name;
         std::string unit;
         double reached = 0;
@@ -65,7 +65,7 @@ struct BenchStages {
 
         double share() const { return ceiling > 0 ? reached / ceiling : 0; }
     };
-    std::vector<Stage> stages;
+    std::vector<Step> stages;
 };
 
 // A published figure and ours.
@@ -99,7 +99,7 @@ struct BenchReport {
     std::vector<BenchFigure> ceilings;
     std::vector<BenchFigure> figures;
     std::vector<BenchSheet> sheets;
-    std::vector<BenchStages> stages;
+    std::vector<BenchPipeline> stages;
     std::vector<BenchComparison> published;
     std::vector<BenchTarget> targets;  // empty if sizes are smaller than those of the targets
 

@@ -37,9 +37,9 @@ Json object_of(const BenchSheet& sheet) {
     return json;
 }
 
-Json object_of(const BenchStages& of) {
+Json object_of(const BenchPipeline& of) {
     Json json{{"title", of.title}, {"stages", Json::array()}};
-    for (const BenchStages::Stage& stage : of.stages) {
+    for (const BenchPipeline::Step& stage : of.stages) {
         json["stages"].push_back({{"name", stage.name},
                                   {"unit", stage.unit},
                                   {"reached", stage.reached},

@@ -53,7 +53,7 @@ BenchProcessor chosen_processor(const BenchJob& job) {
 void check_display([[maybe_unused]] const BenchJob& job) {
 #ifdef ECHOLUX_RENDER
     if (job.device.empty()) return;
-    DeviceChoice wanted;
+    GpuDevice wanted;
     wanted.name = job.device;
     const Renderer renderer(wanted);
 #endif
@@ -64,7 +64,7 @@ BenchMachine machine_of(const BackendChoice& choice) {
     machine.processor = processor_name();
     machine.threads = thread_count();
     const BenchSize tiny{512, 8, 1, 1};
-    machine.backend = make_reconstructor(chain_spec(tiny), choice)->backend();
+    machine.backend = make_reconstructor(chain_spec(tiny), choice)->backend_description();
     if (choice.backend == Backend::cuda) {
         machine.driver = first_word(text_after("/proc/driver/nvidia/version", "Kernel Module for x86_64"));
         if (machine.driver.empty()) {

@@ -11,7 +11,7 @@
 #include "bench/spectra.h"
 #include "compute/backend.h"
 #include "compute/ceilings.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 #include "engine/progress.h"
 
 namespace echolux {
@@ -54,7 +54,7 @@ struct BenchProcessor {
     BlockMemory voxels(std::int64_t bytes) const {
         return is_gpu() ? device_memory(bytes, choice.gpu) : block_memory(bytes, MemoryKind::host);
     }
-    PlaceKind place() const { return is_gpu() ? PlaceKind::device_linear : PlaceKind::host_linear; }
+    TargetKind target_kind() const { return is_gpu() ? TargetKind::device_linear : TargetKind::host_linear; }
 };
 
 // Volume size except the length of a spectrum, and the effort per figure.

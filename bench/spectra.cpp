@@ -14,7 +14,7 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 
 namespace echolux {
 namespace {

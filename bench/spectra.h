@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/place.h"
 #include "compute/plan/params.h"
+#include "compute/voxel_target.h"
 
 namespace echolux {
 

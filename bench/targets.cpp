@@ -86,20 +86,20 @@ std::vector<BenchTarget> judged_methods(const BenchReport& report) {
         const double rate = median(report, key);
         return rate > 0 ? set / rate : 0;
     };
-    struct Wanted {
+    struct TargetSpec {
         const char* name;
         const char* key;
         double exact, fast;  // A-scans/s
     };
-    constexpr Wanted methods[] = {{"DEFR, 10 iterations, up-sampled by two", "defr", 9.2e6, 12e6},
-                                  {"NUFFT, Kaiser-Bessel, R = 2, W = 3", "nufft", 64e6, 100e6},
-                                  {"NUFFT-CS, 15 iterations, 30 % of the samples", "compressive", 2.4e6, 4e6},
-                                  {"MNUDFT-CS, 15 iterations, 30 % of the samples", "mnudft", 2e6, 3e6}};
+    constexpr TargetSpec methods[] = {{"DEFR, 10 iterations, up-sampled by two", "defr", 9.2e6, 12e6},
+                                      {"NUFFT, Kaiser-Bessel, R = 2, W = 3", "nufft", 64e6, 100e6},
+                                      {"NUFFT-CS, 15 iterations, 30 % of the samples", "compressive", 2.4e6, 4e6},
+                                      {"MNUDFT-CS, 15 iterations, 30 % of the samples", "mnudft", 2e6, 3e6}};
     std::vector<BenchTarget> targets{
         at_most("AO-OCT, 832 x 240 x 240 x 11, device-resident", seconds("ao-oct/832"), "s", 20e-3),
         at_most("AO-OCT, 832 x 240 x 240 x 11, from pinned memory", seconds("ao-oct.arriving/832"), "s", 30e-3),
     };
-    for (const Wanted& method : methods) {
+    for (const TargetSpec& method : methods) {
         const std::string key = method.key, name = method.name;
         targets.push_back(at_least(name, median(report, key + "/2048"), "A-scans/s", method.exact));
         targets.push_back(

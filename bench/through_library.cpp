@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t under_way = 3;  // as many as the reconstructor has streams: each wait is for its own block
+constexpr std::size_t in_flight = 3;  // as many as the reconstructor has streams: each wait is for its own block
 
 // Settings of the spec other than sizes and vectors.
 api::Assignments assignments_of(const ReconstructionSpec& spec) {
@@ -41,7 +41,7 @@ std::vector<double> library_rates(BenchBook& book, const BenchSize& size, const 
     const BenchSpectra spectra(whole, SampleFormat::u16, MemoryKind::device, processor.choice.gpu);
     auto device = api::make<echolux_device>();
     device.kind = ECHOLUX_DEVICE_CUDA;
-    device.streams = static_cast<int>(under_way);
+    device.streams = static_cast<int>(in_flight);
     std::ranges::copy(processor.choice.gpu, device.gpu_id);
     const std::shared_ptr<void> stream = device_stream(processor.choice.gpu);
     api::Reconstructor work(described(size), device);
@@ -65,7 +65,7 @@ std::vector<double> library_rates(BenchBook& book, const BenchSize& size, const 
     };
     const auto volume = [&] {
         book.poll();
-        wait_until(under_way - 1);
+        wait_until(in_flight - 1);
         submitted.push_back(work.submit(block, place));
     };
     return rates_of(static_cast<double>(size.lines()), book.effort(), volume, [&] { wait_until(0); });

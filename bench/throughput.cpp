@@ -47,9 +47,9 @@ std::string display_of([[maybe_unused]] BenchBook& book, [[maybe_unused]] const 
     }
     if (job.quick) display.volumes = 5;
     book.begin(fmt::format("display {} samples", size.samples), display_figures);
-    std::string way = measure_display(book, size, processor, display);
+    std::string description = measure_display(book, size, processor, display);
     book.end();
-    return way;
+    return description;
 #else
     return "";
 #endif
@@ -151,7 +151,7 @@ void measure_long_lengths(BenchBook& book, const BenchSize& of_main, const Bench
 }
 
 // batch.compute/N and batch.total/N for blocks of N A-scans, without and with the transfer from pinned memory. More
-// blocks are in flight if they are small, see blocks_under_way().
+// blocks are in flight if they are small, see blocks_in_flight().
 constexpr std::int64_t batch_figures = 14;
 void measure_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, const BenchProcessor& processor) {
     constexpr std::array<std::int64_t, batch_figures / 2> batches{200, 500, 1000, 2000, 5000, 10000, 20000};
@@ -164,7 +164,7 @@ void measure_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, 
         }
         const BenchSize size{samples, batch, lines / batch, 1};  // as many whole batches as fit
         BenchProcessor with = processor;
-        with.choice.streams = blocks_under_way(batch);
+        with.choice.streams = blocks_in_flight(batch);
         const auto add = [&](const std::string& part, const std::string& meaning, MemoryKind from) {
             book.figure(fmt::format("batch.{}/{}", part, batch),
                         fmt::format("{} samples in batches of {} A-scans, {}", samples, batch, meaning), "A-scans/s",
@@ -190,7 +190,7 @@ void measure_one_block(BenchBook& book, std::int64_t samples, const BenchProcess
                 fmt::format("one B-scan of {} A-scans from pinned memory, until its voxels are there", size.a_scans),
                 "s", [&] {
                     const BenchSpectra spectra(size, SampleFormat::u16, processor.source(), processor.choice.gpu);
-                    return seconds_until(BlocksAre::finished, book, chain_spec(size), processor, {&spectra, 1});
+                    return seconds_until(BlockState::finished, book, chain_spec(size), processor, {&spectra, 1});
                 });
 }
 
@@ -229,8 +229,8 @@ BenchReport run(const BenchJob& job, Progress& progress) {
         book.begin(fmt::format("reconstruct {} samples", length), resident_figures);
         measure_resident(book, size, processor);
         book.end();
-        const std::string way = display_of(book, size, processor, job);
-        if (!way.empty()) report.machine.display = way;
+        const std::string description = display_of(book, size, processor, job);
+        if (!description.empty()) report.machine.display = description;
     }
     const bool has_main = std::ranges::find(job.lengths, main_length) != job.lengths.end();
     size.samples = has_main ? main_length : job.lengths.front();

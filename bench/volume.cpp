@@ -37,7 +37,7 @@ Field blurred(const Field& field, std::int64_t dz, std::int64_t da, std::int64_t
 }
 
 // Intensities of fully developed speckle, in dB relative to their mean.
-std::vector<float> made_speckle() {
+std::vector<float> synthetic_speckle() {
     std::mt19937_64 random(1);
     std::normal_distribution<double> part;
     Field field(index(tile * tile * tile));
@@ -79,7 +79,7 @@ BenchVolume speckled_tissue(const std::array<std::int64_t, 3>& size) {
     volume.grid.scale = range_db / 255;
     volume.grid.offset = offset_db;
     volume.voxels.resize(index(volume.grid.bytes()));
-    static const std::vector<float> speckle = made_speckle();
+    static const std::vector<float> speckle = synthetic_speckle();
     parallel_for(0, a_scans * b_scans, [&](std::int64_t line) {
         std::byte* voxel = volume.voxels.data() + line * depth;
         const double a = static_cast<double>(line % a_scans) / static_cast<double>(a_scans);

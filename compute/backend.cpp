@@ -6,8 +6,8 @@
 #include <exception>
 #include <utility>
 
-#include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/plural.h"
 #include "compute/reconstructor.h"
 #include "compute/several_devices.h"
 
@@ -53,7 +53,7 @@ std::unique_ptr<Reconstructor> plan_on_gpus(const ReconstructionSpec& spec, cons
         planned.push_back(id);
         return plan_on_gpu(spec, one);
     };
-    DevicesThatTake found = devices_that_take(chosen_gpus(choice, surveyed_gpus()), choice.gpus == 0, plan_on);
+    PlannedDevices found = planned_devices(chosen_gpus(choice, surveyed_gpus()), choice.gpus == 0, plan_on);
     left_out = std::move(found.left_out);
     return over_devices(spec, std::move(found.devices));
 }
@@ -98,7 +98,7 @@ std::vector<DeviceId> chosen_gpus(const BackendChoice& choice, const GpuSurvey& 
     const std::size_t wanted = choice.gpus == 0 ? std::max<std::size_t>(1, ids.size()) : index(choice.gpus);
     if (wanted > ids.size()) {
         throw Error(ErrorCode::device,
-                    fmt::format("{} requested, {} can be used{}{}", counted(wanted, "GPUs"), ids.size(),
+                    fmt::format("{} requested, {} can be used{}{}", plural(wanted, "GPUs"), ids.size(),
                                 survey.refusal.empty() ? "" : ": ", survey.refusal),
                     "gpus", ids.empty() ? "leave it out" : "choose fewer, or 0 for all");
     }
@@ -106,9 +106,9 @@ std::vector<DeviceId> chosen_gpus(const BackendChoice& choice, const GpuSurvey& 
     return ids;
 }
 
-DevicesThatTake devices_that_take(const std::vector<DeviceId>& ids, bool may_leave_out,
-                                  const std::function<std::unique_ptr<Reconstructor>(DeviceId)>& plan_on) {
-    DevicesThatTake found;
+PlannedDevices planned_devices(const std::vector<DeviceId>& ids, bool may_leave_out,
+                               const std::function<std::unique_ptr<Reconstructor>(DeviceId)>& plan_on) {
+    PlannedDevices found;
     std::exception_ptr first;
     for (const DeviceId& id : ids) {
         try {
@@ -197,10 +197,10 @@ std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionSpec& spec
     return choose_reconstructor(spec, choice).reconstructor;
 }
 
-ProcessorUsed on_gpu_or_cpu(const BackendChoice& choice, const std::function<void()>& on_gpu,
-                            const std::function<void()>& on_cpu) {
+BackendUsed on_gpu_or_cpu(const BackendChoice& choice, const std::function<void()>& on_gpu,
+                          const std::function<void()>& on_cpu) {
     require_backend(choice);
-    ProcessorUsed used;
+    BackendUsed used;
     if (insists_on_gpu(choice)) {
         on_gpu();
         return {Backend::cuda};

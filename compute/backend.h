@@ -1,4 +1,5 @@
-// Selection of the backend: requested here, decided when a plan is made, reported by Reconstructor::backend().
+// Selection of the backend: requested here, decided when a plan is made, reported by
+// Reconstructor::backend_description().
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "compute/place.h"
 #include "compute/reconstructor.h"
+#include "compute/voxel_target.h"
 
 namespace echolux {
 
@@ -20,7 +21,7 @@ enum class PeerPath {
     through_host  // always through pinned memory
 };
 
-struct Stages;  // compute/reconstructor.h
+struct PipelineHooks;  // compute/reconstructor.h
 
 // How a GPU accesses spectra in pinned host memory.
 enum class SpectraPath {
@@ -34,8 +35,8 @@ struct BackendChoice {
     DeviceId gpu{};                        // all zero: the first usable one
     bool fused = true;  // one kernel from spectrum to voxels if possible; false: separate passes around cuFFT
     SpectraPath spectra = SpectraPath::copied;
-    int streams = 4;                         // concurrent blocks per GPU
-    std::shared_ptr<const Stages> stages{};  // callbacks of the caller, CPU only; may be null
+    int streams = 4;                                // concurrent blocks per GPU
+    std::shared_ptr<const PipelineHooks> stages{};  // callbacks of the caller, CPU only; may be null
     // GPUs that share the blocks: `gpu`, then the others of the survey; 0: all usable ones. More than one requires CUDA
     int gpus = 1;
     std::vector<DeviceId> named_gpus{};  // used instead, in this order; a GPU listed twice counts as two
@@ -66,15 +67,15 @@ const GpuSurvey& surveyed_gpus();
 std::vector<DeviceId> chosen_gpus(const BackendChoice& choice, const GpuSurvey& survey);
 
 // Reconstructors of the GPUs that accepted a spec.
-struct DevicesThatTake {
+struct PlannedDevices {
     std::vector<std::unique_ptr<Reconstructor>> devices;
     std::string left_out;  // which GPUs are excluded, and why; may be empty
 };
 
 // Plans on each GPU. With `may_leave_out`, GPUs that refuse the spec (Error{device, out_of_memory}) are excluded if
 // another one accepts it. Otherwise throws the first error.
-DevicesThatTake devices_that_take(const std::vector<DeviceId>& ids, bool may_leave_out,
-                                  const std::function<std::unique_ptr<Reconstructor>(DeviceId)>& plan_on);
+PlannedDevices planned_devices(const std::vector<DeviceId>& ids, bool may_leave_out,
+                               const std::function<std::unique_ptr<Reconstructor>(DeviceId)>& plan_on);
 
 // Returns whether the choice rules out the CPU.
 bool insists_on_gpu(const BackendChoice& choice);
@@ -108,14 +109,14 @@ ChosenReconstructor gpu_or_cpu(const ReconstructionSpec& spec, const GpuSurvey& 
 // Runs work on the GPU or the CPU, as BackendChoice requires.
 
 // The processor that did the work.
-struct ProcessorUsed {
-    Backend processor = Backend::cpu;  // or cuda
-    std::string refusal{};             // one line if the CPU replaced a GPU or a slower path was used; otherwise empty
+struct BackendUsed {
+    Backend backend = Backend::cpu;  // or cuda
+    std::string refusal{};           // one line if the CPU replaced a GPU or a slower path was used; otherwise empty
 };
 
 // Runs the work. Backend::automatic uses a GPU if there is one, and falls back to the CPU if the GPU refuses or fails
 // (Error{device, out_of_memory}). Throws what the work throws, and Error{device} if CUDA is required but unavailable.
-ProcessorUsed on_gpu_or_cpu(const BackendChoice& choice, const std::function<void()>& on_gpu,
-                            const std::function<void()>& on_cpu);
+BackendUsed on_gpu_or_cpu(const BackendChoice& choice, const std::function<void()>& on_gpu,
+                          const std::function<void()>& on_cpu);
 
 }  // namespace echolux

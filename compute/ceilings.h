@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 
 namespace echolux {
 
@@ -33,24 +33,24 @@ std::vector<double> rates_of(double units, const CeilingEffort& effort, const st
                              const std::function<void()>& finish = {});
 
 // Called with each result as soon as it is known. May throw to stop.
-using CeilingFound = std::function<void(const Ceiling&)>;
+using CeilingCallback = std::function<void(const Ceiling&)>;
 
 // Measures memory.copy (bytes read and written, all threads), memory.read (reads only), and fft.N (single precision,
 // complex, all threads) for each length.
 void measure_cpu_ceilings(std::span<const std::int64_t> lengths, const CeilingEffort& effort,
-                          const CeilingFound& found);
+                          const CeilingCallback& found);
 
 // Measures link.to_device and link.to_host (copies of pinned memory), link.read (pinned memory read by a kernel),
 // memory.copy (bytes read and written), texture.write (a 3-D array through a surface), and fft.N (cuFFT, complex, out
 // of place) for each length. An all-zero `gpu` selects the first one. Throws Error{device, out_of_memory}.
 void measure_gpu_ceilings(const DeviceId& gpu, std::span<const std::int64_t> lengths, const CeilingEffort& effort,
-                          const CeilingFound& found);
+                          const CeilingCallback& found);
 
 // Measures groups of the first 1, 2, 4 ... `gpus`: links.to_devices/N (pinned host memory to each of them concurrently)
 // and, from two on, peers/N (from all others into a 3-D array of bytes on the first, concurrently; a GPU listed twice
 // copies within its memory). Rates are total bytes. Throws Error{device, out_of_memory}.
 void measure_several_gpus_ceilings(std::span<const DeviceId> gpus, const CeilingEffort& effort,
-                                   const CeilingFound& found);
+                                   const CeilingCallback& found);
 
 // Returns 1, 2, 4 ... up to `most`, and `most`.
 std::vector<std::int64_t> doubled_to(std::int64_t most);
@@ -65,6 +65,6 @@ struct FrameMeans {
     std::int64_t b_scans = 240;  // max 65535, the limit of a CUDA grid in y and z
 };
 void measure_frame_means(const DeviceId& gpu, const FrameMeans& of, const CeilingEffort& effort,
-                         const CeilingFound& found);
+                         const CeilingCallback& found);
 
 }  // namespace echolux

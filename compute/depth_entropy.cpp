@@ -69,7 +69,7 @@ class EntropyOnCpu : public DepthEntropy {
         return entropies;
     }
 
-    Backend processor() const override { return Backend::cpu; }
+    Backend backend() const override { return Backend::cpu; }
 
   private:
     static constexpr std::int64_t parts = 16;  // fixed, so that sums do not depend on the number of threads

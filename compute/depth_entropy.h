@@ -30,7 +30,7 @@ class DepthEntropy {
     virtual std::vector<double> of(std::span<const std::complex<float>> phasors) = 0;
 
     // Backend::cpu or Backend::cuda.
-    virtual Backend processor() const = 0;
+    virtual Backend backend() const = 0;
 };
 
 // Returns the implementation on the requested backend. Automatic uses a GPU if there is one with enough memory,

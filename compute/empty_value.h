@@ -15,7 +15,7 @@ class EmptyValue {
     void add(double value) {
         if (!(value == value)) return;  // NaN
         ++count_;
-        greatest_ = std::max(greatest_, value);
+        max_ = std::max(max_, value);
         if (value < min_) {
             next_ = min_;
             min_ = value;
@@ -32,7 +32,7 @@ class EmptyValue {
         constexpr std::int64_t one_in = 100;
         constexpr double gap = 0.1;
         const bool is_shared = ties_ > 1 && ties_ >= count_ / one_in;
-        const bool is_apart = next_ < greatest_ && next_ - min_ > gap * (greatest_ - min_);
+        const bool is_apart = next_ < max_ && next_ - min_ > gap * (max_ - min_);
         return is_shared && is_apart ? std::optional(min_) : std::nullopt;
     }
 
@@ -42,7 +42,7 @@ class EmptyValue {
   private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-    double min_ = infinity, next_ = infinity, greatest_ = -infinity;
+    double min_ = infinity, next_ = infinity, max_ = -infinity;
     std::int64_t count_ = 0, ties_ = 0;
 };
 

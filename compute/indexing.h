@@ -19,7 +19,7 @@ template <std::floating_point T>
 std::size_t index(T) = delete;
 
 // Returns 0, 1, ... n - 1.
-inline std::vector<double> counted(std::int64_t n) {
+inline std::vector<double> index_range(std::int64_t n) {
     std::vector<double> values(index(n));
     std::iota(values.begin(), values.end(), 0.0);
     return values;

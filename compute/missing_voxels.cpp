@@ -42,31 +42,31 @@ VoxelCode missing_flow_code(VoxelType type, bool in_texture) {
     return in_texture ? in_texture_code(type, 0) : missing_code(type);
 }
 
-void store_missing(const VolumeGrid& grid, const Place& place, std::int64_t first, std::int64_t slices,
+void store_missing(const VolumeGrid& grid, const VoxelTarget& target, std::int64_t first, std::int64_t slices,
                    const VoxelCode& code) {
     const std::int64_t bytes = bytes_of(grid.type);
     for (std::int64_t slice = first; slice < first + slices; ++slice) {
         for (std::int64_t a = 0; a < grid.a_scans; ++a) {
-            std::byte* voxel = static_cast<std::byte*>(place.data) + (slice - place.first_b_scan) * place.b_scan_bytes +
-                               a * place.a_scan_bytes;
+            std::byte* voxel = static_cast<std::byte*>(target.data) +
+                               (slice - target.first_b_scan) * target.b_scan_bytes + a * target.a_scan_bytes;
             for (std::int64_t z = 0; z < grid.depth; ++z, voxel += bytes) std::memcpy(voxel, code.data(), index(bytes));
         }
     }
 }
 
 void store_missing(const ReconstructionSpec& spec, const VolumeGrid& grid, const std::optional<VolumeGrid>& flow_grid,
-                   const Block& block, const Places& places, bool for_textures) {
+                   const Block& block, const VoxelTargets& targets, bool for_textures) {
     const std::int64_t slices = grid.b_scans / spec.geometry.b_scans, first = block.first_b_scan * slices;
     const VoxelCode code = missing_structure_code(spec.recipe, grid.type, for_textures);
-    store_missing(grid, places.structure, first, block.b_scans * slices, code);
-    if (places.peaks) {
+    store_missing(grid, targets.structure, first, block.b_scans * slices, code);
+    if (targets.peaks) {
         VolumeGrid peaks = grid;
-        peaks.depth = peaks_of(grid.depth, places.peaks->depths);
-        store_missing(peaks, places.peaks->place, first, block.b_scans * slices, code);
+        peaks.depth = peaks_of(grid.depth, targets.peaks->depths);
+        store_missing(peaks, targets.peaks->target, first, block.b_scans * slices, code);
     }
-    if (!places.flow || !flow_grid) return;
+    if (!targets.flow || !flow_grid) return;
     const std::int64_t flow_slices = flow_grid->b_scans / spec.geometry.b_scans;
-    store_missing(*flow_grid, *places.flow, block.first_b_scan * flow_slices, block.b_scans * flow_slices,
+    store_missing(*flow_grid, *targets.flow, block.first_b_scan * flow_slices, block.b_scans * flow_slices,
                   missing_flow_code(flow_grid->type, for_textures));
 }
 

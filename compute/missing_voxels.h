@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "compute/place.h"
 #include "compute/plan/params.h"
 #include "compute/types.h"
+#include "compute/voxel_target.h"
 
 namespace echolux {
 
@@ -23,12 +23,12 @@ VoxelCode missing_structure_code(const Recipe& recipe, VoxelType type, bool in_t
 VoxelCode missing_flow_code(VoxelType type, bool in_texture);
 
 // Writes `slices` slices from `first` of the volume on to host memory.
-void store_missing(const VolumeGrid& grid, const Place& place, std::int64_t first, std::int64_t slices,
+void store_missing(const VolumeGrid& grid, const VoxelTarget& target, std::int64_t first, std::int64_t slices,
                    const VoxelCode& code);
 
 // Writes the structure, peaks and flow of a missing block to host memory, where it stays or from which it goes into
 // textures.
 void store_missing(const ReconstructionSpec& spec, const VolumeGrid& grid, const std::optional<VolumeGrid>& flow_grid,
-                   const Block& block, const Places& places, bool for_textures = false);
+                   const Block& block, const VoxelTargets& targets, bool for_textures = false);
 
 }  // namespace echolux

@@ -8,7 +8,6 @@
 #include <numeric>
 #include <optional>
 
-#include "compute/counted.h"
 #include "compute/flow/flow_tables.h"
 #include "compute/methods/compressive.h"
 #include "compute/methods/k_jitter.h"
@@ -16,6 +15,7 @@
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
 #include "compute/plan/tables.h"
+#include "compute/plural.h"
 
 namespace echolux {
 namespace {
@@ -25,7 +25,7 @@ void require_one_two_four(std::int64_t value, const char* key) {
 }
 
 void validate_geometry(const ScanGeometry& geometry) {
-    require(geometry.samples >= 16, fmt::format("a spectrum of {} is too short", counted(geometry.samples, "samples")),
+    require(geometry.samples >= 16, fmt::format("a spectrum of {} is too short", plural(geometry.samples, "samples")),
             "scan.samples", "give at least 16");
     require(geometry.a_scans >= 1, "there must be at least one A-scan", "scan.a_scans", "give a positive number");
     require(geometry.b_scans >= 1, "there must be at least one B-scan", "scan.b_scans", "give a positive number");
@@ -47,7 +47,7 @@ void validate_format(const RawFormat& format, const ScanGeometry& geometry) {
     packed.line_bytes = 0;
     const std::int64_t min = line_bytes(packed, geometry);
     require(format.line_bytes == 0 || format.line_bytes >= min,
-            fmt::format("{} cannot hold a line of {}", counted(format.line_bytes, "bytes"), counted(min, "bytes")),
+            fmt::format("{} cannot hold a line of {}", plural(format.line_bytes, "bytes"), plural(min, "bytes")),
             "scan.line_bytes", "give 0 when lines follow without a gap");
     const bool half_byte_left = format.sample_format == SampleFormat::packed12 && format.line_bytes == 0 &&
                                 geometry.samples * format.channels % 2 != 0;
@@ -59,7 +59,7 @@ void validate_vector(const std::vector<double>& values, std::int64_t wanted, con
     constexpr double largest = 1e12;  // far above any count, far below overflow
     if (values.empty()) return;
     require(std::ssize(values) == wanted,
-            fmt::format("{} where {} are expected", counted(values.size(), "values"), wanted), key,
+            fmt::format("{} where {} are expected", plural(values.size(), "values"), wanted), key,
             fmt::format("it needs one value for each of the {}", counts));
     const auto bad = std::find_if(values.begin(), values.end(), [](double v) { return !(std::abs(v) < largest); });
     require(bad == values.end(), fmt::format("value {} is not a number below 1e12", bad - values.begin()), key,
@@ -117,7 +117,7 @@ void validate_dispersion(const ReconstructionSpec& spec) {
                                             : "recipe.tod_fs3";
     require(theta.empty() || is_resolved(theta),
             fmt::format("{:.4g} rad at the band edge are more than {} resolve",
-                        std::max(std::abs(theta.front()), std::abs(theta.back())), counted(samples, "samples")),
+                        std::max(std::abs(theta.front()), std::abs(theta.back())), plural(samples, "samples")),
             key,
             fmt::format("less than {:.0f} rad of a2_rad are possible",
                         std::numbers::pi * static_cast<double>(samples) / 4));
@@ -271,19 +271,19 @@ void validate_depth(const ReconstructionSpec& spec) {
     const std::int64_t bins = lengths_of(spec.geometry, recipe).bins;
     const std::int64_t unpadded = bins / recipe.zero_padding;
     require(recipe.depth_end <= unpadded,
-            fmt::format("{} is beyond the last of {}", recipe.depth_end, counted(unpadded, "depth bins")),
+            fmt::format("{} is beyond the last of {}", recipe.depth_end, plural(unpadded, "depth bins")),
             "recipe.depth_end", fmt::format("give at most {}, or 0 for all", unpadded));
     const DepthRange kept = kept_depth(recipe, bins);
     require(kept.begin < kept.end, fmt::format("no depth bin is left from {} on", recipe.depth_begin),
             "recipe.depth_begin",
-            fmt::format("there are {}, see also recipe.depth_end", counted(unpadded, "depth bins")));
+            fmt::format("there are {}, see also recipe.depth_end", plural(unpadded, "depth bins")));
     const std::int64_t max_bins = max_nudft_elements / spec.geometry.samples;
     require(!uses_nudft(spec) || kept.end - kept.begin <= max_bins,
-            fmt::format("a matrix of {} of {} is too large", counted(kept.end - kept.begin, "depth bins"),
-                        counted(spec.geometry.samples, "samples")),
+            fmt::format("a matrix of {} of {} is too large", plural(kept.end - kept.begin, "depth bins"),
+                        plural(spec.geometry.samples, "samples")),
             "recipe.resample",
             fmt::format("keep at most {} by recipe.depth_begin, depth_end and zero_padding, or choose spline",
-                        counted(max_bins, "bins")));
+                        plural(max_bins, "bins")));
 }
 
 void validate_voxels(const ReconstructionSpec& spec) {

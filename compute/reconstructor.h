@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "compute/error.h"
-#include "compute/place.h"
 #include "compute/plan/params.h"
 #include "compute/types.h"
+#include "compute/voxel_target.h"
 
 namespace echolux {
 
@@ -22,9 +22,9 @@ namespace echolux {
 // Counters of one device. Values accumulate over the life of a reconstructor.
 struct DeviceWork {
     DeviceId id{};
-    std::string name{};     // "NVIDIA H200"
-    std::string way{};      // current transfer path of its voxels; empty before the first block
-    std::string failure{};  // why it is excluded; empty if it works
+    std::string name{};           // "NVIDIA H200"
+    std::string transfer_path{};  // current transfer path of its voxels; empty before the first block
+    std::string failure{};        // why it is excluded; empty if it works
     std::int64_t blocks = 0;
     std::int64_t bytes = 0;         // spectra of these blocks
     std::int64_t copied_bytes = 0;  // voxels copied to another device
@@ -60,10 +60,10 @@ class Reconstructor {
     virtual const std::optional<VolumeGrid>& flow_grid() const = 0;
 
     // Returns Backend::cpu or Backend::cuda.
-    virtual Backend processor() const = 0;
+    virtual Backend backend() const = 0;
 
     // Returns a description for users: "cpu (2 threads, AVX2)", "cuda (NVIDIA H200)".
-    virtual std::string backend() const = 0;
+    virtual std::string backend_description() const = 0;
 
     // Returns the precision of the structure: that of the recipe if supported. Always exact on the CPU.
     virtual Precision precision() const { return Precision::exact; }
@@ -72,10 +72,10 @@ class Reconstructor {
     // Blocks must be in sequence order.
     virtual void prime(const Block& block) = 0;
 
-    // Writes the B-scans of a block to `places`. Does not allocate, except for buffers required by pageable blocks or
+    // Writes the B-scans of a block to `targets`. Does not allocate, except for buffers required by pageable blocks or
     // host targets, on first use. Throws Error{bad_setting} if the block does not match the spec, and
     // Error{out_of_memory} if such a buffer cannot be allocated.
-    virtual Completion submit(const Block& block, const Places& places) = 0;
+    virtual Completion submit(const Block& block, const VoxelTargets& targets) = 0;
 
     // Blocks until the work is complete. Throws its errors.
     virtual void wait(Completion completion) = 0;
@@ -87,7 +87,7 @@ class Reconstructor {
     // ---- used by reconstructors that distribute work over several devices
 
     // Returns the number of blocks in progress, without blocking.
-    virtual int under_way() const { return 0; }
+    virtual int in_flight() const { return 0; }
 
     // Returns the GPU in use. All zero for none or several.
     virtual DeviceId device() const { return {}; }
@@ -101,7 +101,7 @@ class Reconstructor {
 
     // Returns whether, after an error that was just thrown, the next volume can be submitted because the failed device
     // has been excluded. Work in progress is lost.
-    virtual bool goes_on_after(const Error& error) {
+    virtual bool continues_after(const Error& error) {
         static_cast<void>(error);
         return false;
     }
@@ -116,8 +116,8 @@ VolumeGrid planned_grid(const ReconstructionSpec& spec);
 std::optional<VolumeGrid> planned_flow_grid(const ReconstructionSpec& spec);
 
 // Returns a target of contiguous voxels of `grid`, starting with B-scan `first_b_scan` of the volume.
-inline Place packed_place(void* voxels, const VolumeGrid& grid, std::int64_t first_b_scan = 0,
-                          PlaceKind kind = PlaceKind::host_linear) {
+inline VoxelTarget packed_target(void* voxels, const VolumeGrid& grid, std::int64_t first_b_scan = 0,
+                                 TargetKind kind = TargetKind::host_linear) {
     return {kind, voxels, first_b_scan, grid.a_scan_bytes(), grid.b_scan_bytes()};
 }
 
@@ -129,29 +129,29 @@ std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec);
 // exceptions propagate from submit() or prime().
 
 // Lines of a block as recorded, [b_scans][b_repeats][a_scans][a_repeats]. Reversed B-scans are not reordered.
-struct StagedLines {
+struct HookLines {
     std::int64_t volume = 0;
     std::int64_t first_b_scan = 0;
     std::int64_t b_scans = 0;
 };
 
 // [lines][samples], counts of the selected channel before any subtraction.
-struct StagedSpectra {
-    StagedLines lines;
+struct HookSpectra {
+    HookLines lines;
     float* counts = nullptr;
 };
 
 // [lines][depth], complex depth bins after removal of the fixed pattern, before repeats are averaged and flow is
 // computed. Multiply by `scale` for counts.
-struct StagedBins {
-    StagedLines lines;
+struct HookBins {
+    HookLines lines;
     std::complex<float>* bins = nullptr;
     std::int64_t depth = 0;
     double scale = 1;
 };
 
 // Structure voxels in the caller's target: B-scans [first_b_scan, first_b_scan + b_scans) of the volume.
-struct StagedVoxels {
+struct HookVoxels {
     std::int64_t volume = 0;
     std::int64_t first_b_scan = 0;
     std::int64_t b_scans = 0;
@@ -161,14 +161,14 @@ struct StagedVoxels {
 };
 
 // Each may be empty.
-struct Stages {
-    std::function<void(const StagedSpectra&)> spectra;
-    std::function<void(const StagedBins&)> bins;
-    std::function<void(const StagedVoxels&, const VolumeGrid&)> voxels;
+struct PipelineHooks {
+    std::function<void(const HookSpectra&)> spectra;
+    std::function<void(const HookBins&)> bins;
+    std::function<void(const HookVoxels&, const VolumeGrid&)> voxels;
 };
 
 // Like plan_on_cpu(spec), with callbacks. Spectra passed to a callback continue as f32; the results are bit-identical
 // if it changes nothing.
-std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec, std::shared_ptr<const Stages> stages);
+std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec, std::shared_ptr<const PipelineHooks> stages);
 
 }  // namespace echolux

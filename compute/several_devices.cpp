@@ -21,18 +21,17 @@ constexpr std::size_t turns_a_device = 32;  // more than the blocks in progress 
 
 SeveralDevices::SeveralDevices(const ReconstructionSpec& spec, std::vector<std::unique_ptr<Reconstructor>> devices)
     : is_running_(chosen_background(spec.recipe, spec.calibration) == Background::running),
-      grid_(devices.front()->grid()), flow_grid_(devices.front()->flow_grid()),
-      processor_(devices.front()->processor()), precision_(devices.front()->precision()),
-      turns_(devices.size() * turns_a_device) {
+      grid_(devices.front()->grid()), flow_grid_(devices.front()->flow_grid()), processor_(devices.front()->backend()),
+      precision_(devices.front()->precision()), turns_(devices.size() * turns_a_device) {
     for (auto& device : devices) devices_.push_back({std::move(device), 0, {}});
 }
 
 SeveralDevices::~SeveralDevices() = default;
 
-std::string SeveralDevices::backend() const {
+std::string SeveralDevices::backend_description() const {
     std::vector<std::string> names;
     for (const Device& device : devices_) {
-        if (device.failure.empty()) names.push_back(device.reconstructor->backend());
+        if (device.failure.empty()) names.push_back(device.reconstructor->backend_description());
     }
     if (names.size() == 1) return names.front();
     const bool alike = std::ranges::all_of(names, [&](const std::string& name) { return name == names.front(); });
@@ -53,7 +52,7 @@ auto SeveralDevices::watched(Device& device, const Work& work) {
     }
 }
 
-bool SeveralDevices::goes_on_after(const Error& error) {
+bool SeveralDevices::continues_after(const Error& error) {
     return error.code() == ErrorCode::device && std::exchange(has_left_out_, false);
 }
 
@@ -61,7 +60,7 @@ SeveralDevices::Device& SeveralDevices::next(const Block& block) {
     const auto load = [&](const Device& device) {
         if (block.memory == MemoryKind::device) return std::tuple(0, 0, device.blocks);
         const int is_far = block.near_gpu != DeviceId{} && block.near_gpu != device.reconstructor->device() ? 1 : 0;
-        return std::tuple(device.reconstructor->under_way() + is_far, is_far, device.blocks);
+        return std::tuple(device.reconstructor->in_flight() + is_far, is_far, device.blocks);
     };
     Device* found = nullptr;
     std::tuple<int, int, std::uint64_t> least;
@@ -100,11 +99,11 @@ void SeveralDevices::prime(const Block& block) {
     watched(device, [&](Reconstructor& one) { one.prime(block); });
 }
 
-Completion SeveralDevices::submit(const Block& block, const Places& places) {
+Completion SeveralDevices::submit(const Block& block, const VoxelTargets& targets) {
     Turn& turn = turn_of(submitted_ + 1);
     finish(turn);
     Device& device = coupled(next(block));
-    turn.completion = watched(device, [&](Reconstructor& one) { return one.submit(block, places); });
+    turn.completion = watched(device, [&](Reconstructor& one) { return one.submit(block, targets); });
     turn.device = index(&device - devices_.data());
     ++device.blocks;
     return {++submitted_};
@@ -129,9 +128,9 @@ void SeveralDevices::finish(Turn& turn) {
     watched(device, [&](Reconstructor& one) { one.wait(completion); });
 }
 
-int SeveralDevices::under_way() const {
+int SeveralDevices::in_flight() const {
     return std::accumulate(devices_.begin(), devices_.end(), 0, [](int sum, const Device& device) {
-        return sum + (device.failure.empty() ? device.reconstructor->under_way() : 0);
+        return sum + (device.failure.empty() ? device.reconstructor->in_flight() : 0);
     });
 }
 
@@ -139,7 +138,7 @@ std::vector<DeviceWork> SeveralDevices::device_work() const {
     std::vector<DeviceWork> all;
     for (const Device& device : devices_) {
         const std::vector<DeviceWork> its = device.reconstructor->device_work();
-        all.push_back(its.empty() ? DeviceWork{.name = device.reconstructor->backend()} : its.front());
+        all.push_back(its.empty() ? DeviceWork{.name = device.reconstructor->backend_description()} : its.front());
         all.back().blocks = static_cast<std::int64_t>(device.blocks);
         all.back().failure = device.failure;
     }

@@ -33,22 +33,22 @@ class SeveralDevices : public Reconstructor {
 
     const VolumeGrid& grid() const override { return grid_; }
     const std::optional<VolumeGrid>& flow_grid() const override { return flow_grid_; }
-    Backend processor() const override { return processor_; }
+    Backend backend() const override { return processor_; }
     Precision precision() const override { return precision_; }
-    std::string backend() const override;  // "2 x cuda (NVIDIA H200, fused)"
+    std::string backend_description() const override;  // "2 x cuda (NVIDIA H200, fused)"
 
     // After an error in prime() or submit(), nothing of this submit() is in progress and no completion value is used.
     void prime(const Block& block) override;
 
     // Blocks in GPU memory must be in that of the GPU whose turn it is, otherwise they are refused. Voxels can go to
     // memory and textures of any of the GPUs.
-    Completion submit(const Block& block, const Places& places) override;
+    Completion submit(const Block& block, const VoxelTargets& targets) override;
     void wait(Completion completion) override;
     void collect() override;
 
-    int under_way() const override;
+    int in_flight() const override;
     std::vector<DeviceWork> device_work() const override;
-    bool goes_on_after(const Error& error) override;
+    bool continues_after(const Error& error) override;
 
   private:
     struct Device {

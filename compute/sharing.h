@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 
 namespace echolux {
 
@@ -51,7 +51,7 @@ class SlotWriter {
 
     // Returns the targets of a slot: host memory, or a device_surface (also for a buffer) of the GPU that shares the
     // slots. Valid during the lifetime of this object.
-    virtual Places places(std::size_t slot) const = 0;
+    virtual VoxelTargets targets(std::size_t slot) const = 0;
 
     // Delays subsequent writes to the slot until the timeline `read` has reached `value`. A GPU waits on its own. With
     // host memory this call blocks, and throws Error{device} if pictures are not finished.
@@ -62,10 +62,10 @@ class SlotWriter {
     // slots may alternate.
     virtual void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) = 0;
 
-    // Returns the state of the submitted work, waiting at most `patience`. `dead`: the device has failed and
+    // Returns the state of the submitted work, waiting at most `timeout`. `dead`: the device has failed and
     // will not signal any of it. Callable from any thread.
-    enum class Settled { done, under_way, dead };
-    virtual Settled settle(std::chrono::milliseconds patience) noexcept = 0;
+    enum class Settled { done, in_flight, dead };
+    virtual Settled settle(std::chrono::milliseconds timeout) noexcept = 0;
 
     // Signals `value` on the timeline `read` in place of a renderer whose device is lost and can no longer be signalled
     // from the host. Callable from any thread.

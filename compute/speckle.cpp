@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "compute/error.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 #ifdef ECHOLUX_CUDA
 #include "compute/cuda/entry.h"
 #endif
@@ -73,7 +73,7 @@ std::int64_t slices_around(const SpeckleTables& tables) {
 }
 
 FilteredOnGpu filtered_on_gpu(const std::vector<float>& power, const std::array<std::int64_t, 3>& size,
-                              const SpeckleTables& tables, const BackendChoice& choice, const SlicesDone& done) {
+                              const SpeckleTables& tables, const BackendChoice& choice, const BScanCallback& done) {
     FilteredOnGpu filtered{std::vector<float>(power.size()), {}};
     const std::int64_t slice = size[0] * size[1], around = slices_around(tables);
     if (slice * size[2] == 0) {

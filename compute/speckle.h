@@ -59,7 +59,7 @@ std::unique_ptr<SpeckleFilterOnGpu> speckle_filter_on_gpu(const std::array<std::
                                                           const SpeckleTables& tables, const BackendChoice& choice);
 
 // Called with the number of completed B-scans. May throw to cancel.
-using SlicesDone = std::function<void(std::int64_t)>;
+using BScanCallback = std::function<void(std::int64_t)>;
 
 // Filtered power and a hint on the speed.
 struct FilteredOnGpu {
@@ -70,7 +70,7 @@ struct FilteredOnGpu {
 // Filters host memory in batches of B-scans that fit into GPU memory, each with the surrounding B-scans
 // that the filter needs. Throws Error{device, out_of_memory}, the latter if not even one B-scan fits.
 FilteredOnGpu filtered_on_gpu(const std::vector<float>& power, const std::array<std::int64_t, 3>& size,
-                              const SpeckleTables& tables, const BackendChoice& choice, const SlicesDone& done = {});
+                              const SpeckleTables& tables, const BackendChoice& choice, const BScanCallback& done = {});
 
 // Returns the reach of a filter in B-scans on either side.
 std::int64_t slices_around(const SpeckleTables& tables);

@@ -23,7 +23,7 @@ std::shared_ptr<RegistrationOnGpu> registration_on_gpu(const BackendChoice& choi
     return cuda::registration(choice);
 }
 
-std::unique_ptr<VolumeOnGpu> volume_on_gpu(const VolumeOnGpuWanted& wanted, const BackendChoice& choice) {
+std::unique_ptr<VolumeOnGpu> volume_on_gpu(const VolumeOnGpuOptions& wanted, const BackendChoice& choice) {
     return cuda::volume_on_gpu(wanted, choice);
 }
 
@@ -50,7 +50,7 @@ std::shared_ptr<RegistrationOnGpu> registration_on_gpu(const BackendChoice&) {
     refuse();
 }
 
-std::unique_ptr<VolumeOnGpu> volume_on_gpu(const VolumeOnGpuWanted&, const BackendChoice&) {
+std::unique_ptr<VolumeOnGpu> volume_on_gpu(const VolumeOnGpuOptions&, const BackendChoice&) {
     refuse();
 }
 

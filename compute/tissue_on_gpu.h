@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "compute/backend.h"
-#include "compute/place.h"
 #include "compute/speckle.h"
 #include "compute/steps/layers.h"
 #include "compute/steps/registration.h"
 #include "compute/types.h"
+#include "compute/voxel_target.h"
 
 namespace echolux {
 
@@ -36,7 +36,7 @@ struct SweptBoundary {
 using BoundaryRows = std::vector<std::vector<std::int32_t>>;
 
 // Called after each boundary. May throw to cancel.
-using BoundaryDone = std::function<void()>;
+using BoundaryCallback = std::function<void()>;
 
 // Sweeps boundaries of a volume in GPU memory.
 class BoundarySearch {
@@ -46,16 +46,16 @@ class BoundarySearch {
     // Sweeps boundaries around their current rows, from the top. `steps` has one entry per boundary. Throws
     // Error{device}.
     virtual std::vector<SweptBoundary> swept(const BoundaryRows& rows, std::span<const SweepStep> steps,
-                                             const BoundaryDone& done) = 0;
+                                             const BoundaryCallback& done) = 0;
 };
 
 // Intensity levels that count as signal, and the mean of the noise.
 struct SignalLevels {
-    float bright = 0;         // above noise
-    double least_bright = 0;  // min bright rows per A-scan
-    float least_mean = 0;     // min mean of a layer
-    float margin = 0;         // added to intensities in contrasts
-    double floor = 0;         // mean intensity of the noise
+    float bright = 0;       // above noise
+    double min_bright = 0;  // min bright rows per A-scan
+    float min_mean = 0;     // min mean of a layer
+    float margin = 0;       // added to intensities in contrasts
+    double floor = 0;       // mean intensity of the noise
 };
 
 // Input of a boundary search.
@@ -64,7 +64,7 @@ struct LayerTables {
     std::vector<std::uint8_t> has_signal;  // [A-scan]
     // weights of neighbours in the mean of a layer: the centre, then each distance
     std::vector<float> mean_weights;
-    float least_mean = 0;  // min mean of a layer
+    float min_mean = 0;  // min mean of a layer
 };
 
 // Copies `intensity`, [b_scan][a_scan][depth], linear, to a GPU and returns the search. Throws Error{device,
@@ -77,7 +77,7 @@ struct SurfaceTables {
     std::array<std::int64_t, 3> size{};  // rows, A-scans, B-scans
     BlockAxis along_a{}, along_b{};      // blocks of A-scans whose mean profiles are cut
     std::vector<ProfileBoundary> cut;    // boundaries to cut: the requested ones and others below
-    std::vector<WantedRows> wanted;
+    std::vector<BoundaryRequest> wanted;
     double floor_share = 0;          // share of bins darker than the noise
     double most_floor = 1e30;        // upper limit of the mean noise intensity, if known
     std::int64_t outlier_reach = 0;  // blocks
@@ -94,7 +94,7 @@ struct BlocksCut {
 };
 
 // Surfaces, [boundary][A-scan]. See Surface.
-struct RowsFound {
+struct SurfaceRows {
     std::vector<float> rows, quality;
     std::vector<Reason> reasons;
     std::int64_t moved = 0;
@@ -109,8 +109,8 @@ class SurfaceSearchOnGpu {
     virtual BlocksCut cut() = 0;
 
     // Searches the surfaces. `bins` are those of the requested boundaries, known in all blocks.
-    virtual RowsFound found(const std::vector<std::vector<float>>& bins, const SignalLevels& levels,
-                            const BoundaryDone& done) = 0;
+    virtual SurfaceRows found(const std::vector<std::vector<float>>& bins, const SignalLevels& levels,
+                              const BoundaryCallback& done) = 0;
 };
 
 // Starts a search on `intensity` in host memory or in the memory of that GPU. Throws Error{device, out_of_memory}, and
@@ -157,13 +157,13 @@ struct StripRanges {
 
 // Requests correlations for a strip around `row`, offset by `y` B-scans in the reference, for shifts of up to `reach`
 // samples around (z, x).
-struct CorrelationsAsked {
+struct CorrelationRequest {
     static constexpr std::int32_t reach = 2, edge = 2 * reach + 1;
 
     std::int32_t row = 0, y = 0, z = 0, x = 0;
 };
 
-using Correlations = std::array<float, CorrelationsAsked::edge * CorrelationsAsked::edge>;  // [x][z]
+using Correlations = std::array<float, CorrelationRequest::edge * CorrelationRequest::edge>;  // [x][z]
 
 // Where to add a B-scan of a registered volume to the mean.
 struct LandingRow {
@@ -173,7 +173,7 @@ struct LandingRow {
 };
 
 // Called with the number of completed B-scans. May throw to cancel.
-using RowsDone = std::function<void(std::int64_t)>;
+using RowCallback = std::function<void(std::int64_t)>;
 
 // Weighted mean of registered volumes, in GPU memory.
 class ShiftedMeanOnGpu {
@@ -204,11 +204,11 @@ class RegistrationOnGpu {
 
     // Returns the peaks of coarse correlations, [row][y]. Entries of strips that do not exist are meaningless.
     virtual std::vector<CoarsePeak> peaks(const FeaturesOnGpu& reference, const FeaturesOnGpu& moving,
-                                          const StripRanges& ranges, const RowsDone& done) = 0;
+                                          const StripRanges& ranges, const RowCallback& done) = 0;
 
     // Returns fine correlations for each request.
     virtual std::vector<Correlations> correlations(const FeaturesOnGpu& reference, const FeaturesOnGpu& moving,
-                                                   std::int64_t half, std::span<const CorrelationsAsked> asked) = 0;
+                                                   std::int64_t half, std::span<const CorrelationRequest> asked) = 0;
 
     // Creates an empty mean. `size`: rows, A-scans, B-scans.
     virtual std::unique_ptr<ShiftedMeanOnGpu> mean(const std::array<std::int64_t, 3>& size) = 0;
@@ -227,7 +227,7 @@ struct WholeMove {
 };
 
 // Formats of the volumes and the requested postprocessing.
-struct VolumeOnGpuWanted {
+struct VolumeOnGpuOptions {
     VolumeGrid grid;
     std::optional<VolumeGrid> flow;       // at the same positions
     StoredPower stored;                   // meaning of codes
@@ -254,10 +254,10 @@ class VolumeOnGpu {
     virtual void move_flow(const std::byte* flow, const std::vector<WholeMove>& moves) = 0;
 
     // Writes voxels, flow and peaks to `to`. If power was read, its codes replace `voxels`. NaN voxels stay NaN.
-    virtual void write(std::byte* voxels, const std::byte* flow, const Places& to) = 0;
+    virtual void write(std::byte* voxels, const std::byte* flow, const VoxelTargets& to) = 0;
 };
 
 // Throws Error{device} without a GPU or in a build without CUDA.
-std::unique_ptr<VolumeOnGpu> volume_on_gpu(const VolumeOnGpuWanted& wanted, const BackendChoice& choice);
+std::unique_ptr<VolumeOnGpu> volume_on_gpu(const VolumeOnGpuOptions& wanted, const BackendChoice& choice);
 
 }  // namespace echolux

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 
 namespace echolux {
 

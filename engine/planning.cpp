@@ -29,7 +29,7 @@ std::uint64_t PlanMaker::failed() const {
     return failed_;
 }
 
-std::optional<MadePlan> PlanMaker::take() {
+std::optional<PreparedPlan> PlanMaker::take() {
     const std::scoped_lock lock(mutex_);
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     return std::exchange(made_, std::nullopt);
@@ -40,7 +40,7 @@ bool PlanMaker::has_made() const {
     return made_ || failure_;
 }
 
-void PlanMaker::put_back(MadePlan made) {
+void PlanMaker::put_back(PreparedPlan made) {
     const std::scoped_lock lock(mutex_);
     if (!made_ && made.number > failed_) made_ = std::move(made);
 }
@@ -51,11 +51,11 @@ void PlanMaker::work(const std::stop_token& stop) {
         ReconstructionSpec spec = *std::exchange(wanted_, std::nullopt);
         const std::uint64_t number = number_;
         lock.unlock();
-        std::optional<MadePlan> made;
+        std::optional<PreparedPlan> made;
         std::exception_ptr failure;
         try {
             ChosenReconstructor chosen = make_(spec);
-            made = MadePlan{std::move(spec), std::move(chosen), number};
+            made = PreparedPlan{std::move(spec), std::move(chosen), number};
         } catch (...) {
             failure = std::current_exception();
         }

@@ -20,7 +20,7 @@ namespace echolux {
 // earlier requests that were not started are dropped.
 
 // A reconstructor and the spec that it was built for.
-struct MadePlan {
+struct PreparedPlan {
     ReconstructionSpec spec;
     ChosenReconstructor chosen;
     std::uint64_t number = 0;  // number of the request
@@ -41,14 +41,14 @@ class PlanMaker {
 
     // Returns the plan built since the last call, if any. Throws the error of building it; plans requested before the
     // failed one are discarded.
-    std::optional<MadePlan> take();
+    std::optional<PreparedPlan> take();
     bool has_made() const;  // take() would return a plan or throw
 
     // Returns the number of the newest request that failed, 0 if none did.
     std::uint64_t failed() const;
 
     // Returns a plan that cannot be used yet. A newer one replaces it.
-    void put_back(MadePlan made);
+    void put_back(PreparedPlan made);
 
   private:
     void work(const std::stop_token& stop);
@@ -59,7 +59,7 @@ class PlanMaker {
     std::uint64_t number_ = 0;  // number of the newest request
     std::uint64_t failed_ = 0;
     std::optional<ReconstructionSpec> wanted_;
-    std::optional<MadePlan> made_;
+    std::optional<PreparedPlan> made_;
     std::exception_ptr failure_;
     std::jthread thread_;  // declared last: starts last, ends first
 };

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/counted.h"
+#include "compute/plural.h"
 
 namespace echolux {
 namespace {
@@ -22,13 +22,13 @@ std::string rate_words(double per_second) {
 }
 
 // Percentages, durations and very short or unstarted work have no meaningful rate.
-bool has_rate(const WorkDone& work) {
+bool has_rate(const WorkProgress& work) {
     return work.done > 0 && work.seconds >= too_short_s && !work.unit.empty() && work.unit != "%" &&
            work.unit != unit_of_time;
 }
 
 // Returns the text for finished work.
-std::string ended(const WorkDone& work) {
+std::string ended(const WorkProgress& work) {
     const std::string text = "done in " + duration_words(work.seconds);
     if (!has_rate(work) || work.total < few) return text;
     return fmt::format("{}, {} {}/s", text, rate_words(static_cast<double>(work.done) / work.seconds), work.unit);
@@ -47,17 +47,17 @@ std::string duration_words(double seconds) {
 std::string amount_words(std::int64_t total, const std::string& unit) {
     if (total <= 0 || unit.empty()) return "";
     if (unit == unit_of_time) return duration_words(1e-3 * static_cast<double>(total));
-    return counted(total, unit);
+    return plural(total, unit);
 }
 
-std::string words_of(const WorkDone& work) {
+std::string words_of(const WorkProgress& work) {
     const bool is_time = work.unit == unit_of_time;
     const auto done = static_cast<double>(work.done), total = static_cast<double>(work.total);
     if (work.total <= 0) return duration_words(work.seconds);
     if (work.done >= work.total) return ended(work);
     if (is_time) return fmt::format("{} of {}", duration_words(1e-3 * done), duration_words(1e-3 * total));
     if (work.total < few && work.unit != "%") {
-        return fmt::format("{} of {}, {}", work.done, counted(work.total, work.unit), duration_words(work.seconds));
+        return fmt::format("{} of {}, {}", work.done, plural(work.total, work.unit), duration_words(work.seconds));
     }
     std::string text = fmt::format("{:.0f} %", std::floor(100 * done / total));
     if (has_rate(work)) text += fmt::format(", {} {}/s", rate_words(done / work.seconds), work.unit);

@@ -35,7 +35,7 @@ class SilentProgress : public Progress {
 inline constexpr const char* unit_of_time = "ms";
 
 // State of a task at one moment.
-struct WorkDone {
+struct WorkProgress {
     std::int64_t done = 0;
     std::int64_t total = 0;  // 0 if unknown
     std::string unit{};      // "A-scans"
@@ -50,6 +50,6 @@ std::string amount_words(std::int64_t total, const std::string& unit);
 
 // Returns the state of running work as "42 %, 120 rows/s, 3.0 s left", "3 of 8 volumes, 12 s" or "12 of 60 s", and of
 // finished work as "done in 8.1 s, 120 rows/s". Rate and remaining time are omitted until they are known.
-std::string words_of(const WorkDone& work);
+std::string words_of(const WorkProgress& work);
 
 }  // namespace echolux

@@ -65,21 +65,21 @@ echolux_status echolux_mean_spectrum(const echolux_scan* scan, const echolux_blo
                                      echolux_error* error) {
     return guarded(error, [&] {
         // host_block_of() adapts the spec to the size of the block.
-        ReconstructionSpec spec = live_handle(scan, "scan").scan.spec(1);
+        ReconstructionSpec spec = checked_handle(scan, "scan").scan.spec(1);
         const Block lines = host_block_of(block, spec);
         if (static_cast<std::int64_t>(samples) != spec.geometry.samples) {
             throw BadArgument("are not those of the scan", "samples", std::to_string(spec.geometry.samples));
         }
         SpectrumSurvey survey(spec.format, spec.geometry);
         survey.add(lines, {0, lines_of(lines, spec.geometry)});
-        give_numbers(survey.mean(), &required(mean, "mean"), samples, nullptr);
+        copy_numbers_out(survey.mean(), &required(mean, "mean"), samples, nullptr);
     });
 }
 
 echolux_status echolux_measure_noise_floor(const echolux_scan* scan, const echolux_block* block, double* db,
                                            echolux_error* error) {
     return guarded(error, [&] {
-        ReconstructionSpec spec = live_handle(scan, "scan").scan.spec(1);
+        ReconstructionSpec spec = checked_handle(scan, "scan").scan.spec(1);
         const Block lines = host_block_of(block, spec);
         required(db, "db") = noise_floor_for_recipe(spec, lines);
     });
@@ -88,20 +88,20 @@ echolux_status echolux_measure_noise_floor(const echolux_scan* scan, const echol
 echolux_status echolux_noise_profile(const echolux_scan* scan, const echolux_block* block, double* amplitude,
                                      size_t capacity, size_t* count, echolux_error* error) {
     return guarded(error, [&] {
-        ReconstructionSpec spec = live_handle(scan, "scan").scan.spec(1);
+        ReconstructionSpec spec = checked_handle(scan, "scan").scan.spec(1);
         const Block lines = host_block_of(block, spec);
         MeanProfile profile(spec);
         profile.add(lines);
-        give_numbers(profile.amplitude(), amplitude, capacity, count);
+        copy_numbers_out(profile.amplitude(), amplitude, capacity, count);
     });
 }
 
 echolux_status echolux_calibrate_mirrors(const echolux_mirrors* mirrors, echolux_mirrors_found* found,
                                          echolux_error* error) {
     return guarded(error, [&] {
-        const MirrorPair pair = pair_of(taken(mirrors, "mirrors"));
+        const MirrorPair pair = pair_of(copy_in(mirrors, "mirrors"));
         // `found` is also input: it contains the caller's arrays.
-        echolux_mirrors_found out = taken(found, "found");
+        echolux_mirrors_found out = copy_in(found, "found");
         const MirrorCalibration made = calibrated_by_mirrors(pair);
         if (out.k_positions != nullptr) std::ranges::copy(made.k_positions, out.k_positions);
         if (out.dispersion_rad != nullptr) std::ranges::copy(made.dispersion_rad, out.dispersion_rad);
@@ -111,7 +111,7 @@ echolux_status echolux_calibrate_mirrors(const echolux_mirrors* mirrors, echolux
         std::ranges::copy(made.bin, out.bin);
         std::ranges::copy(made.fwhm_before, out.fwhm_before);
         std::ranges::copy(made.fwhm, out.fwhm);
-        give(found, out, "found");
+        copy_out(found, out, "found");
     });
 }
 
@@ -119,21 +119,21 @@ echolux_status echolux_search_dispersion(const echolux_scan* scan, const echolux
                                          const echolux_dispersion_search* search, const echolux_device* device,
                                          echolux_dispersion_found* found, echolux_error* error) {
     return guarded(error, [&] {
-        ReconstructionSpec spec = live_handle(scan, "scan").scan.spec(1);
+        ReconstructionSpec spec = checked_handle(scan, "scan").scan.spec(1);
         const Block lines = host_block_of(block, spec);
-        const echolux_dispersion_search wanted = taken_or_default(search, "search");
+        const echolux_dispersion_search wanted = copy_in_or_default(search, "search");
         // Check the result struct before a search that may take minutes.
         known_size(required(found, "found"), "found");
         const DispersionSearch all = search_of(wanted, device);
         CallerProgress progress(wanted.progress, wanted.user);
-        const DispersionFound made = searched_dispersion(spec, lines, all, progress);
+        const DispersionResult made = searched_dispersion(spec, lines, all, progress);
         echolux_dispersion_found out{};
         out.a2_rad = made.a2_rad;
         out.a3_rad = made.a3_rad;
         out.entropy_before = made.entropy_before;
         out.entropy = made.entropy;
         out.is_sharp = is_sharp(made, all.range_rad) ? 1 : 0;
-        give(found, out, "found");
+        copy_out(found, out, "found");
     });
 }
 
@@ -164,7 +164,7 @@ echolux_status echolux_read_mirror(const echolux_scan* scan, const echolux_block
                                    int64_t depth_begin, int64_t depth_end, echolux_mirror_reading* reading,
                                    echolux_error* error) {
     return guarded(error, [&] {
-        ReconstructionSpec spec = live_handle(scan, "scan").scan.spec(1);
+        ReconstructionSpec spec = checked_handle(scan, "scan").scan.spec(1);
         const Block lines = host_block_of(block, spec);
         if (depth_begin < 0 || depth_end < 0 || (depth_end > 0 && depth_end <= depth_begin))
             throw BadArgument("is not a range of depth bins", "depth_begin");
@@ -184,7 +184,7 @@ echolux_status echolux_read_mirror(const echolux_scan* scan, const echolux_block
         out.lines = seen.lines;
         out.bins = seen.bins;
         out.is_opposite = seen.is_opposite ? 1 : 0;
-        give(reading, out, "reading");
+        copy_out(reading, out, "reading");
     });
 }
 
@@ -201,6 +201,6 @@ echolux_status echolux_fit_roll_off(const double* depth_bins, const double* leve
         out.resolution = fit.resolution;
         out.rms_db = fit.rms_db;
         out.six_db_bin = fit.share_at_loss(6).value_or(0) * static_cast<double>(bins);
-        give(found, out, "found");
+        copy_out(found, out, "found");
     });
 }

@@ -61,7 +61,7 @@ void put_text(std::string_view text, std::span<char> to) noexcept {
     std::fill(to.begin() + static_cast<std::ptrdiff_t>(length), to.end(), '\0');
 }
 
-echolux_status told(echolux_error* error) noexcept {
+echolux_status status_of(echolux_error* error) noexcept {
     try {
         throw;
     } catch (const BadArgument& problem) {
@@ -83,7 +83,7 @@ void clear(echolux_error* error) noexcept {
     fill(error, ECHOLUX_OK, "", "", "");
 }
 
-echolux_status said(echolux_error* error, echolux_status status, const char* what) noexcept {
+echolux_status set_status(echolux_error* error, echolux_status status, const char* what) noexcept {
     return fill(error, status, what, "", "");
 }
 
@@ -99,7 +99,7 @@ std::vector<std::string> texts_argument(const char* const* texts, std::size_t co
     return all;
 }
 
-void give_text(std::string_view text, char* buffer, std::size_t size, std::size_t* needed) {
+void copy_text_out(std::string_view text, char* buffer, std::size_t size, std::size_t* needed) {
     if (needed != nullptr) *needed = text.size() + 1;
     if (size == 0) return;
     required(buffer, "buffer");
@@ -108,7 +108,7 @@ void give_text(std::string_view text, char* buffer, std::size_t size, std::size_
     throw BadArgument("is too small", "buffer", "give it " + std::to_string(text.size() + 1) + " bytes");
 }
 
-void give_numbers(std::span<const double> numbers, double* values, std::size_t capacity, std::size_t* count) {
+void copy_numbers_out(std::span<const double> numbers, double* values, std::size_t capacity, std::size_t* count) {
     if (count != nullptr) *count = numbers.size();
     if (capacity == 0) return;
     std::copy_n(numbers.begin(), std::min(capacity, numbers.size()), &required(values, "values"));
@@ -216,7 +216,7 @@ echolux_grid grid_of(const VolumeGrid& grid) {
 }
 
 BackendChoice backend_of(const echolux_device* device) {
-    const echolux_device wanted = taken_or_default(device, "device");
+    const echolux_device wanted = copy_in_or_default(device, "device");
     if (wanted.kind < ECHOLUX_DEVICE_AUTO || wanted.kind > ECHOLUX_DEVICE_CUDA)
         throw BadArgument("is not a known kind", "device");
     require_within(wanted.streams, 16, "streams", "device");
@@ -231,7 +231,7 @@ BackendChoice backend_of(const echolux_device* device) {
 }
 
 Block block_of(const echolux_block* block, const char* name) {
-    const echolux_block given = taken(block, name);
+    const echolux_block given = copy_in(block, name);
     require_within(given.bytes, max_bytes, "bytes", name);
     require_within(given.frame_offset_bytes, given.bytes, "frame_offset_bytes", name);
     require_within(given.frame_stride_bytes, given.bytes, "frame_stride_bytes", name);
@@ -275,7 +275,7 @@ void CallerProgress::begin(const std::string& task, std::int64_t total, const st
 
 void CallerProgress::advance(std::int64_t count) {
     done_ += count;
-    if (told_ == nullptr || told_(user_, task_.c_str(), done_, total_, unit_.c_str()) == 0) return;
+    if (progress_ == nullptr || progress_(user_, task_.c_str(), done_, total_, unit_.c_str()) == 0) return;
     throw Error(ErrorCode::cancelled, "was stopped", task_);
 }
 

@@ -92,7 +92,7 @@ struct echolux_scan : echolux::library::Handle<echolux::library::Kind::scan> {
 
     echolux::Scan scan;
     echolux_settings settings;
-    std::shared_ptr<const echolux::Stages> stages;  // may be null
+    std::shared_ptr<const echolux::PipelineHooks> stages;  // may be null
 };
 
 struct echolux_volume : echolux::library::Handle<echolux::library::Kind::volume> {
@@ -127,11 +127,11 @@ struct Unsupported : Error {
 };
 
 // Fills `error` from the exception being handled and returns its status.
-echolux_status told(echolux_error* error) noexcept;
+echolux_status status_of(echolux_error* error) noexcept;
 void clear(echolux_error* error) noexcept;
 
 // Fills `error` for a status that is not an error, such as ECHOLUX_NOTHING_YET or ECHOLUX_ENDED.
-echolux_status said(echolux_error* error, echolux_status status, const char* what) noexcept;
+echolux_status set_status(echolux_error* error, echolux_status status, const char* what) noexcept;
 
 // Runs `work`, which returns void or a status, and converts exceptions. All C functions are written inside it.
 template <class Work>
@@ -145,7 +145,7 @@ echolux_status guarded(echolux_error* error, const Work& work) noexcept {
             return work();
         }
     } catch (...) {
-        return told(error);
+        return status_of(error);
     }
 }
 
@@ -160,7 +160,7 @@ T& required(T* pointer, const char* name) {
 
 // Throws BadArgument unless `handle` is alive and of its kind.
 template <class H>
-H& live_handle(H* handle, const char* name) {
+H& checked_handle(H* handle, const char* name) {
     H& one = required(handle, name);
     if (one.is != std::remove_const_t<H>::its_kind) {
         throw BadArgument("is not a handle of this kind, or was freed", name, "create it again");
@@ -172,7 +172,7 @@ H& live_handle(H* handle, const char* name) {
 template <class H>
 echolux_status free_handle(H* handle) noexcept {
     return guarded(nullptr, [&] {
-        if (handle != nullptr) delete &live_handle(handle, "handle");
+        if (handle != nullptr) delete &checked_handle(handle, "handle");
     });
 }
 
@@ -195,7 +195,7 @@ std::size_t known_size(const S& of_caller, const char* name) {
 // Reads the caller's struct. Fields missing from an older struct are 0. Fields of a newer struct, unknown here, must be
 // 0.
 template <class S>
-S taken(const S* of_caller, const char* name) {
+S copy_in(const S* of_caller, const char* name) {
     const std::size_t known = known_size(required(of_caller, name), name);
     const auto* bytes = reinterpret_cast<const unsigned char*>(of_caller);
     const std::size_t all = of_caller->size;
@@ -209,13 +209,13 @@ S taken(const S* of_caller, const char* name) {
 }
 
 template <class S>
-S taken_or_default(const S* of_caller, const char* name) {
-    return of_caller == nullptr ? S{} : taken(of_caller, name);
+S copy_in_or_default(const S* of_caller, const char* name) {
+    return of_caller == nullptr ? S{} : copy_in(of_caller, name);
 }
 
 // Writes as much as fits the caller's struct, and keeps its size field.
 template <class S>
-void give(S* to, S what, const char* name) {
+void copy_out(S* to, S what, const char* name) {
     const std::size_t known = known_size(required(to, name), name);
     what.size = to->size;
     std::memcpy(static_cast<void*>(to), &what, known);
@@ -224,8 +224,8 @@ void give(S* to, S what, const char* name) {
 // ---- texts and lists
 
 // Writes a text with its final 0; see echolux.h for `size` and `needed`. Throws BadArgument if it was cut.
-void give_text(std::string_view text, char* buffer, std::size_t size, std::size_t* needed);
-void give_numbers(std::span<const double> numbers, double* values, std::size_t capacity, std::size_t* count);
+void copy_text_out(std::string_view text, char* buffer, std::size_t size, std::size_t* needed);
+void copy_numbers_out(std::span<const double> numbers, double* values, std::size_t capacity, std::size_t* count);
 std::span<const double> numbers_argument(const double* values, std::size_t count, const char* name);  // must be finite
 std::string lines_of(const std::vector<std::string>& lines);
 std::string lines_of(const std::map<std::string, std::string>& provenance);
@@ -246,11 +246,11 @@ BackendChoice backend_of(const echolux_device* device);
 
 // Stages of a caller. Calls `release` when the last reference is gone, provided that the call that registered them
 // succeeded (`are_kept`).
-struct CallersStages : Stages {
-    CallersStages() = default;
-    CallersStages(const CallersStages&) = delete;
-    CallersStages& operator=(const CallersStages&) = delete;
-    ~CallersStages() {
+struct CallerHooks : PipelineHooks {
+    CallerHooks() = default;
+    CallerHooks(const CallerHooks&) = delete;
+    CallerHooks& operator=(const CallerHooks&) = delete;
+    ~CallerHooks() {
         if (are_kept && wanted.release != nullptr) wanted.release(wanted.user);
     }
 
@@ -259,10 +259,10 @@ struct CallersStages : Stages {
 };
 
 // Stages for blocks of `geometry`; null without stages.
-std::shared_ptr<CallersStages> stages_of(const echolux_stages* stages, const ScanGeometry& geometry);
+std::shared_ptr<CallerHooks> stages_of(const echolux_stages* stages, const ScanGeometry& geometry);
 
 // Spelling for provenance: "spectra, voxels".
-std::string names_of(const Stages& stages);
+std::string names_of(const PipelineHooks& stages);
 
 // Throws Error{bad_setting} for impossible sizes or kinds of memory. The user checks that the block fits its plan.
 Block block_of(const echolux_block* block, const char* name);
@@ -283,14 +283,14 @@ VoxelType voxel_type_of(std::int32_t voxel);
 // Forwards progress to the caller's function, which may stop the work.
 class CallerProgress : public Progress {
   public:
-    CallerProgress(echolux_progress told, void* user) : told_(told), user_(user) {}
+    CallerProgress(echolux_progress progress, void* user) : progress_(progress), user_(user) {}
 
     void begin(const std::string& task, std::int64_t total, const std::string& unit) override;
     void advance(std::int64_t count) override;
     void end() override {}
 
   private:
-    echolux_progress told_;
+    echolux_progress progress_;
     void* user_;
     std::string task_, unit_;
     std::int64_t done_ = 0, total_ = 0;

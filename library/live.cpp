@@ -16,11 +16,11 @@
 #include <utility>
 
 #include "app/live/session_run.h"
-#include "app/session/settings_book.h"
-#include "compute/counted.h"
+#include "app/settings/settings_book.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/params.h"
+#include "compute/plural.h"
 #include "engine/acquire/pushed_source.h"
 #include "engine/io/volume_file.h"
 #include "engine/live/host_volumes.h"
@@ -104,7 +104,7 @@ FinishedVolume KeptVolumes::go_to(std::int64_t time_point) {
     const std::scoped_lock lock(mutex_);
     if (time_point < 0 || time_point >= std::ssize(volumes_)) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("is {}, and {} are kept", time_point, counted(std::ssize(volumes_), "volumes")),
+                    fmt::format("is {}, and {} are kept", time_point, plural(std::ssize(volumes_), "volumes")),
                     "time_point", remedy());
     }
     is_paused_ = true;
@@ -124,14 +124,14 @@ std::int64_t KeptVolumes::save(const std::filesystem::path& path, double seconds
     }();
     if (volumes.empty()) throw Error(ErrorCode::bad_setting, "no volumes are kept", path.string(), remedy());
     const FinishedVolume& newest = volumes.back();
-    KeptSeries series{{}, newest.structure->grid, newest.structure->provenance, newest.plan};
+    RecentSeries series{{}, newest.structure->grid, newest.structure->provenance, newest.plan};
     for (const FinishedVolume& one : volumes)
         series.volumes.push_back({series.volumes.size(), {one.number, one.time_s, one.plan}});
     series.volumes = last_of(series.volumes, seconds);
     std::size_t next = 0;
-    SilentProgress nobody_asks;
-    write_kept(
-        path, series, [&] { return volumes[series.volumes[next++].serial].structure->voxels; }, nobody_asks);
+    SilentProgress no_progress;
+    write_recent(
+        path, series, [&] { return volumes[series.volumes[next++].serial].structure->voxels; }, no_progress);
     return std::ssize(series.volumes);
 }
 
@@ -172,10 +172,10 @@ class VolumeQueue {
         changed_.notify_all();
     }
 
-    // Returns the oldest volume, or std::nullopt if none arrived within `patience`.
-    std::optional<FinishedVolume> take(std::chrono::milliseconds patience) {
+    // Returns the oldest volume, or std::nullopt if none arrived within `timeout`.
+    std::optional<FinishedVolume> take(std::chrono::milliseconds timeout) {
         std::unique_lock lock(mutex_);
-        changed_.wait_for(lock, patience, [this] { return !volumes_.empty(); });
+        changed_.wait_for(lock, timeout, [this] { return !volumes_.empty(); });
         if (volumes_.empty()) return std::nullopt;
         FinishedVolume oldest = std::move(volumes_.front());
         volumes_.pop_front();
@@ -226,12 +226,12 @@ struct echolux_live : Handle<Kind::live> {
     ~echolux_live() { queue.close(); }  // ends a wait for room in the queue
 
     std::unique_ptr<Source> source;
-    PushedSource* pushed = nullptr;        // the same source, if the caller pushes blocks
-    std::mutex changing;                   // guards scan, tissue and events
-    Scan scan;                             // with the current settings
-    TissueSettings tissue;                 // settings of filter and registration
-    std::string events;                    // not yet taken by the caller
-    std::shared_ptr<const Stages> stages;  // may be null
+    PushedSource* pushed = nullptr;               // the same source, if the caller pushes blocks
+    std::mutex changing;                          // guards scan, tissue and events
+    Scan scan;                                    // with the current settings
+    TissueSettings tissue;                        // settings of filter and registration
+    std::string events;                           // not yet taken by the caller
+    std::shared_ptr<const PipelineHooks> stages;  // may be null
     VolumeQueue queue;
     library::KeptVolumes kept;  // not those of a display
     echolux_volume_callback finished = nullptr;
@@ -264,15 +264,15 @@ std::unique_ptr<echolux_volume> handle_of(const FinishedVolume& made, const std:
 }
 
 // Creates new handles that the caller owns. `flow` may be null.
-void give_handles(const FinishedVolume& made, echolux_volume** structure, echolux_volume** flow) {
+void set_handles(const FinishedVolume& made, echolux_volume** structure, echolux_volume** flow) {
     auto of_structure = handle_of(made, made.structure), of_flow = handle_of(made, made.flow);
     *structure = of_structure.release();
     if (flow != nullptr) *flow = of_flow.release();
 }
 
 // "source.…" assignments apply to the source, all others to the scan it delivers.
-SourceWanted source_from(const char* name, const char* scan_toml, const std::vector<std::string>& assignments) {
-    SourceWanted wanted;
+SourceRequest source_from(const char* name, const char* scan_toml, const std::vector<std::string>& assignments) {
+    SourceRequest wanted;
     wanted.name = text_argument(name, "source");
     if (scan_toml != nullptr) wanted.scan = scan_toml;
     Settings settings;
@@ -328,7 +328,7 @@ FinishedVolume finished(echolux_live& live, HostVolume made) {
 
 void call_back(echolux_live& live, HostVolume made) {
     echolux_volume *structure = nullptr, *flow = nullptr;
-    give_handles(finished(live, std::move(made)), &structure, &flow);
+    set_handles(finished(live, std::move(made)), &structure, &flow);
     // echolux_live_free() and echolux_live_wait() check it, because they would wait for themselves.
     live.delivers = std::this_thread::get_id();
     live.finished(live.user, structure, flow);
@@ -345,7 +345,7 @@ VolumeReceiver receiver_of(echolux_live& live) {
 
 // Completes a session whose `source` is set.
 std::unique_ptr<echolux_live> put_together(std::unique_ptr<echolux_live> live, const echolux_live_options* options) {
-    const echolux_live_options wanted = taken_or_default(options, "options");
+    const echolux_live_options wanted = copy_in_or_default(options, "options");
     if (wanted.delivery != ECHOLUX_NEWEST && wanted.delivery != ECHOLUX_EVERY) {
         throw BadArgument("is neither ECHOLUX_NEWEST nor ECHOLUX_EVERY", "delivery");
     }
@@ -361,14 +361,14 @@ std::unique_ptr<echolux_live> put_together(std::unique_ptr<echolux_live> live, c
     live->queue.keep(every ? std::max(wanted.queue, wanted.queue == 0 ? default_queue : 1) : 1, every);
     live->scan = live->source->scan();
     const ReconstructionSpec spec = live->scan.spec(live->source->block_b_scans());
-    std::shared_ptr<CallersStages> taken;
-    if (wanted.stages != nullptr) live->stages = taken = stages_of(wanted.stages, spec.geometry);
+    std::shared_ptr<CallerHooks> hooks;
+    if (wanted.stages != nullptr) live->stages = hooks = stages_of(wanted.stages, spec.geometry);
     BackendChoice choice = backend_of(wanted.device);
     choice.stages = live->stages;
     live->sink.emplace(spec, choice, receiver_of(*live));
     live->session.emplace(*live->source, *live->sink, every ? Overload::source_waits : Overload::newest_wins);
     // From here on `release` will be called. If anything before throws, the caller keeps `user`.
-    if (taken) taken->are_kept = true;
+    if (hooks) hooks->are_kept = true;
     return live;
 }
 
@@ -388,14 +388,14 @@ void set_tissue(echolux_live& live, const std::string& key, const std::string& v
 }
 
 // Converts and checks a timeout.
-std::chrono::milliseconds patience_of(std::int32_t timeout_ms) {
+std::chrono::milliseconds timeout_of(std::int32_t timeout_ms) {
     if (timeout_ms < 0) throw BadArgument("cannot be negative", "timeout_ms");
     return std::chrono::milliseconds(timeout_ms);
 }
 
 // Returns true if no more volumes will be finished. Check this before the queue: a volume may be queued in between.
 bool is_over(echolux_live& live) {
-    const SessionStats stats = live.session->stats();
+    const LiveStats stats = live.session->stats();
     return (stats.ended || !stats.running) && live.session->drain(0ms);
 }
 
@@ -413,7 +413,7 @@ echolux_status echolux_live_open(const char* source, const char* scan_toml, cons
         }
         // Settings of tissue apply to the session, not to the source.
         std::erase_if(of_source, is_live_tissue);
-        const SourceWanted wanted = source_from(source, scan_toml, of_source);
+        const SourceRequest wanted = source_from(source, scan_toml, of_source);
         one->source = open_source(wanted);
         one->kept.keep(wanted.settings.keep_bytes());
         one = put_together(std::move(one), options);
@@ -431,7 +431,7 @@ echolux_status echolux_live_create(const echolux_scan* scan, int64_t block_b_sca
         required(live, "live") = nullptr;
         if (block_b_scans < 0) throw BadArgument("cannot be negative", "block_b_scans");
         auto one = std::make_unique<echolux_live>();
-        const echolux_scan& from = live_handle(scan, "scan");
+        const echolux_scan& from = checked_handle(scan, "scan");
         one->stages = from.stages;
         auto pushed = std::make_unique<PushedSource>(from.scan, block_b_scans);
         one->pushed = pushed.get();
@@ -444,7 +444,7 @@ echolux_status echolux_live_free(echolux_live* live) {
     return guarded(nullptr, [&] {
         if (live == nullptr) return;
         // A thread cannot wait for its own end.
-        if (live_handle(live, "live").delivers.load() == std::this_thread::get_id()) {
+        if (checked_handle(live, "live").delivers.load() == std::this_thread::get_id()) {
             throw BadArgument("cannot be freed by its own callback", "live", "free it from another thread");
         }
         delete live;
@@ -453,7 +453,7 @@ echolux_status echolux_live_free(echolux_live* live) {
 
 echolux_status echolux_live_start(echolux_live* live, int64_t volumes, echolux_error* error) {
     return guarded(error, [&] {
-        echolux_live& one = live_handle(live, "live");
+        echolux_live& one = checked_handle(live, "live");
         if (volumes < 0) throw BadArgument("cannot be negative", "volumes");
         one.session->start(volumes);
         one.was_started = true;
@@ -461,40 +461,40 @@ echolux_status echolux_live_start(echolux_live* live, int64_t volumes, echolux_e
 }
 
 echolux_status echolux_live_stop(echolux_live* live, echolux_error* error) {
-    return guarded(error, [&] { live_handle(live, "live").session->stop(); });
+    return guarded(error, [&] { checked_handle(live, "live").session->stop(); });
 }
 
 echolux_status echolux_live_wait(echolux_live* live, int32_t timeout_ms, echolux_error* error) {
     return guarded(error, [&] {
-        echolux_live& one = live_handle(live, "live");
+        echolux_live& one = checked_handle(live, "live");
         if (one.delivers.load() == std::this_thread::get_id())
             throw BadArgument("cannot be waited for by its own callback", "live", "wait on another thread");
-        const auto until = Clock::now() + patience_of(timeout_ms);
+        const auto until = Clock::now() + timeout_of(timeout_ms);
         // A session that waits for room in the queue is also idle.
         while (!one.session->drain(0ms) && !one.queue.is_waited_for()) {
             const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-            if (left <= 0ms) return said(error, ECHOLUX_NOTHING_YET, "a block was still worked on");
+            if (left <= 0ms) return set_status(error, ECHOLUX_NOTHING_YET, "a block was still worked on");
             one.session->drain(std::min<std::chrono::milliseconds>(left, look_around));
         }
-        return said(error, ECHOLUX_OK, "");
+        return set_status(error, ECHOLUX_OK, "");
     });
 }
 
 echolux_status echolux_live_push(echolux_live* live, const echolux_block* block, int32_t timeout_ms,
                                  echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_live& one = live_handle(live, "live");
+        const echolux_live& one = checked_handle(live, "live");
         if (one.pushed == nullptr) throw BadArgument("has a source of its own", "live", "use echolux_live_create");
-        const auto patience = patience_of(timeout_ms);
+        const auto timeout = timeout_of(timeout_ms);
         const Block given = block_of(block, "block");
-        if (one.pushed->push(given, patience)) return said(error, ECHOLUX_OK, "");
-        return said(error, ECHOLUX_NOTHING_YET, "there was no room in time");
+        if (one.pushed->push(given, timeout)) return set_status(error, ECHOLUX_OK, "");
+        return set_status(error, ECHOLUX_NOTHING_YET, "there was no room in time");
     });
 }
 
 echolux_status echolux_live_end(echolux_live* live, echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_live& one = live_handle(live, "live");
+        const echolux_live& one = checked_handle(live, "live");
         if (one.pushed == nullptr) throw BadArgument("has a source of its own", "live", "use echolux_live_stop");
         one.pushed->end();
     });
@@ -503,23 +503,23 @@ echolux_status echolux_live_end(echolux_live* live, echolux_error* error) {
 echolux_status echolux_live_next(echolux_live* live, int32_t timeout_ms, echolux_volume** structure,
                                  echolux_volume** flow, echolux_error* error) {
     return guarded(error, [&] {
-        echolux_live& one = live_handle(live, "live");
+        echolux_live& one = checked_handle(live, "live");
         required(structure, "structure") = nullptr;
         if (flow != nullptr) *flow = nullptr;
         if (one.finished != nullptr) throw BadArgument("delivers its volumes to a callback", "live");
         if (!one.was_started) throw BadArgument("was not started", "live", "call echolux_live_start first");
-        const auto until = Clock::now() + patience_of(timeout_ms);
+        const auto until = Clock::now() + timeout_of(timeout_ms);
         for (;;) {
             const bool over = is_over(one);
             const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
             const std::optional<FinishedVolume> made =
                 one.queue.take(std::clamp<std::chrono::milliseconds>(left, 0ms, look_around));
             if (made) {
-                give_handles(*made, structure, flow);
-                return said(error, ECHOLUX_OK, "");
+                set_handles(*made, structure, flow);
+                return set_status(error, ECHOLUX_OK, "");
             }
-            if (over) return said(error, ECHOLUX_ENDED, "there are no more volumes");
-            if (left <= 0ms) return said(error, ECHOLUX_NOTHING_YET, "no volume was finished in time");
+            if (over) return set_status(error, ECHOLUX_ENDED, "there are no more volumes");
+            if (left <= 0ms) return set_status(error, ECHOLUX_NOTHING_YET, "no volume was finished in time");
         }
     });
 }
@@ -527,7 +527,7 @@ echolux_status echolux_live_next(echolux_live* live, int32_t timeout_ms, echolux
 echolux_status echolux_live_scan(echolux_live* live, echolux_scan** scan, echolux_error* error) {
     return guarded(error, [&] {
         required(scan, "scan") = nullptr;
-        echolux_live& one = live_handle(live, "live");
+        echolux_live& one = checked_handle(live, "live");
         const std::scoped_lock lock(one.changing);
         Scan now = one.scan;
         // The result has no file: spectra of a live source cannot be read again.
@@ -539,7 +539,7 @@ echolux_status echolux_live_scan(echolux_live* live, echolux_scan** scan, echolu
 
 echolux_status echolux_live_set(echolux_live* live, const char* key, const char* value, echolux_error* error) {
     return guarded(error, [&] {
-        echolux_live& one = live_handle(live, "live");
+        echolux_live& one = checked_handle(live, "live");
         const std::scoped_lock lock(one.changing);
         const std::string name = text_argument(key, "key"), text = text_argument(value, "value");
         if (is_live_tissue(name)) return set_tissue(one, name, text);
@@ -555,8 +555,8 @@ echolux_status echolux_live_set(echolux_live* live, const char* key, const char*
 
 echolux_status echolux_live_get_stats(echolux_live* live, echolux_live_stats* stats, echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_live& one = live_handle(live, "live");
-        const SessionStats now = one.session->stats();
+        const echolux_live& one = checked_handle(live, "live");
+        const LiveStats now = one.session->stats();
         echolux_live_stats all{};
         all.running = now.running ? 1 : 0;
         all.ended = now.ended ? 1 : 0;
@@ -577,7 +577,7 @@ echolux_status echolux_live_get_stats(echolux_live* live, echolux_live_stats* st
             all.recorded_blocks = now.recorder->blocks;
             all.not_recorded_blocks = now.recorder->blocks_not_in_it();
         }
-        give(stats, all, "stats");
+        copy_out(stats, all, "stats");
     });
 }
 
@@ -588,8 +588,8 @@ echolux_status echolux_live_record(echolux_live* live, const char* scan_toml, in
 echolux_status echolux_live_record_striped(echolux_live* live, const char* scan_toml, const char* const* folders,
                                            size_t count, int32_t overwrite, echolux_error* error) {
     return guarded(error, [&] {
-        echolux_live& one = live_handle(live, "live");
-        RecordingWanted wanted = recording_of(*one.source, text_argument(scan_toml, "scan_toml"));
+        echolux_live& one = checked_handle(live, "live");
+        RecordingRequest wanted = recording_of(*one.source, text_argument(scan_toml, "scan_toml"));
         wanted.replace = overwrite != 0;
         for (const std::string& folder : texts_argument(folders, count, "folders")) {
             wanted.stripe_folders.emplace_back(folder);
@@ -603,7 +603,7 @@ echolux_status echolux_live_record_striped(echolux_live* live, const char* scan_
 
 echolux_status echolux_live_stop_recording(echolux_live* live, echolux_recorded* recorded, echolux_error* error) {
     return guarded(error, [&] {
-        echolux_live& one = live_handle(live, "live");
+        echolux_live& one = checked_handle(live, "live");
         const RecorderStats made = one.session->stop_recording();
         if (made.blocks > 0 && one.source->capabilities().has_truth) {
             one.source->write_truth(truth_of_recording(one.recording));
@@ -614,7 +614,7 @@ echolux_status echolux_live_stop_recording(echolux_live* live, echolux_recorded*
         facts.missing_blocks = made.missing_blocks;
         facts.lost_blocks = made.lost_blocks;
         facts.refused_blocks = made.refused_blocks;
-        if (recorded != nullptr) give(recorded, facts, "recorded");
+        if (recorded != nullptr) copy_out(recorded, facts, "recorded");
         if (made.problem) throw Error(*made.problem);
     });
 }
@@ -622,10 +622,10 @@ echolux_status echolux_live_stop_recording(echolux_live* live, echolux_recorded*
 echolux_status echolux_live_events(echolux_live* live, char* buffer, size_t size, size_t* needed,
                                    echolux_error* error) {
     return guarded(error, [&] {
-        echolux_live& one = live_handle(live, "live");
+        echolux_live& one = checked_handle(live, "live");
         const std::scoped_lock lock(one.changing);
-        for (const SessionEvent& event : one.session->take_events()) one.events += event.line + "\n";
-        give_text(one.events, buffer, size, needed);
+        for (const LiveEvent& event : one.session->take_events()) one.events += event.line + "\n";
+        copy_text_out(one.events, buffer, size, needed);
         // A query for the length must not lose events.
         if (size > 0) one.events.clear();
     });
@@ -634,7 +634,7 @@ echolux_status echolux_live_events(echolux_live* live, char* buffer, size_t size
 // ---- Recent volumes
 
 echolux_status echolux_live_kept(echolux_live* live, int64_t* time_points, echolux_error* error) {
-    return guarded(error, [&] { required(time_points, "time_points") = live_handle(live, "live").kept.count(); });
+    return guarded(error, [&] { required(time_points, "time_points") = checked_handle(live, "live").kept.count(); });
 }
 
 echolux_status echolux_live_go_to(echolux_live* live, int64_t time_point, echolux_volume** structure,
@@ -642,19 +642,19 @@ echolux_status echolux_live_go_to(echolux_live* live, int64_t time_point, echolu
     return guarded(error, [&] {
         required(structure, "structure") = nullptr;
         if (flow != nullptr) *flow = nullptr;
-        give_handles(live_handle(live, "live").kept.go_to(time_point), structure, flow);
+        set_handles(checked_handle(live, "live").kept.go_to(time_point), structure, flow);
     });
 }
 
 echolux_status echolux_live_play(echolux_live* live, echolux_error* error) {
-    return guarded(error, [&] { live_handle(live, "live").kept.play(); });
+    return guarded(error, [&] { checked_handle(live, "live").kept.play(); });
 }
 
 echolux_status echolux_live_save_kept(echolux_live* live, const char* path, double seconds, int64_t* volumes,
                                       echolux_error* error) {
     return guarded(error, [&] {
         if (!(seconds >= 0)) throw BadArgument("cannot be negative", "seconds");
-        const std::int64_t saved = live_handle(live, "live").kept.save(text_argument(path, "path"), seconds);
+        const std::int64_t saved = checked_handle(live, "live").kept.save(text_argument(path, "path"), seconds);
         if (volumes != nullptr) *volumes = saved;
     });
 }

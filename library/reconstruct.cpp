@@ -35,15 +35,15 @@ std::unique_ptr<echolux_volume> held(Volume volume, const Reconstruction& made_b
 }
 
 const echolux_scan& scan_with_file(const echolux_scan* scan) {
-    const echolux_scan& from = live_handle(scan, "scan");
+    const echolux_scan& from = checked_handle(scan, "scan");
     if (from.has_spectra()) return from;
     throw BadArgument("has no file of spectra", "scan", "submit its blocks to a reconstructor");
 }
 
 // `work` reconstructs the scan `from`.
-void give_volumes(Reconstruction& work, const echolux_scan& from, const echolux_part* part, echolux_volume** structure,
-                  echolux_volume** flow) {
-    const echolux_part wanted = taken_or_default(part, "part");
+void set_volumes(Reconstruction& work, const echolux_scan& from, const echolux_part* part, echolux_volume** structure,
+                 echolux_volume** flow) {
+    const echolux_part wanted = copy_in_or_default(part, "part");
     CallerProgress progress(wanted.progress, wanted.user);
     const ScanPart of_scan{wanted.volume, wanted.b_scan_begin, wanted.b_scan_end};
     FlowedVolume made;
@@ -81,7 +81,7 @@ echolux_status echolux_reconstruct(const echolux_scan* scan, const echolux_devic
         BackendChoice choice = backend_of(device);
         choice.stages = from.stages;
         Reconstruction work(from.scan, choice);
-        give_volumes(work, from, part, structure, flow);
+        set_volumes(work, from, part, structure, flow);
     });
 }
 
@@ -104,16 +104,16 @@ echolux_status echolux_batch_reconstruct(echolux_batch* batch, const echolux_sca
     return guarded(error, [&] {
         required(structure, "structure") = nullptr;
         if (flow != nullptr) *flow = nullptr;
-        echolux_batch& one = live_handle(batch, "batch");
+        echolux_batch& one = checked_handle(batch, "batch");
         const echolux_scan& from = scan_with_file(scan);
         take(one, from);
-        give_volumes(*one.work, from, part, structure, flow);
+        set_volumes(*one.work, from, part, structure, flow);
     });
 }
 
 echolux_status echolux_batch_plans(const echolux_batch* batch, int64_t* plans, echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_batch& one = live_handle(batch, "batch");
+        const echolux_batch& one = checked_handle(batch, "batch");
         required(plans, "plans") = one.earlier_plans + (one.work ? one.work->stats().plans : 0);
     });
 }
@@ -134,10 +134,10 @@ struct echolux_reconstructor : Handle<Kind::reconstructor> {
 namespace {
 
 // Without flow, `flow_to` receives an empty grid.
-void give_grids(const VolumeGrid& structure, const std::optional<VolumeGrid>& flow, echolux_grid* to,
-                echolux_grid* flow_to) {
-    give(to, grid_of(structure), "structure");
-    if (flow_to != nullptr) give(flow_to, flow ? grid_of(*flow) : echolux_grid{}, "flow");
+void copy_grids_out(const VolumeGrid& structure, const std::optional<VolumeGrid>& flow, echolux_grid* to,
+                    echolux_grid* flow_to) {
+    copy_out(to, grid_of(structure), "structure");
+    if (flow_to != nullptr) copy_out(flow_to, flow ? grid_of(*flow) : echolux_grid{}, "flow");
 }
 
 // Complex values on the host only need the alignment of a float, and phasors that of a byte.
@@ -146,24 +146,24 @@ std::int64_t alignment_of(VoxelType type, bool on_device) {
 }
 
 // Place for slices [first, first + count) of a volume of `grid`.
-Place place_of(const echolux_place& given, const VolumeGrid& grid, std::int64_t first, std::int64_t count,
-               const char* name) {
+VoxelTarget target_of(const echolux_place& given, const VolumeGrid& grid, std::int64_t first, std::int64_t count,
+                      const char* name) {
     const std::int64_t line = grid.depth * bytes_of(grid.type);
     // `before`: slices of the volume between the start of the caller's memory and the block.
     const std::int64_t bytes = bytes_argument(given.bytes, name),
                        before = first - bytes_argument(given.first_b_scan, name);
     const bool on_device = memory_of(given.memory, name) == MemoryKind::device;
-    Place place;
-    place.kind = on_device ? PlaceKind::device_linear : PlaceKind::host_linear;
-    place.data = &required(static_cast<std::byte*>(given.data), name);
-    place.first_b_scan = given.first_b_scan;
-    place.a_scan_bytes = given.a_scan_bytes == 0 ? line : given.a_scan_bytes;
+    VoxelTarget target;
+    target.kind = on_device ? TargetKind::device_linear : TargetKind::host_linear;
+    target.data = &required(static_cast<std::byte*>(given.data), name);
+    target.first_b_scan = given.first_b_scan;
+    target.a_scan_bytes = given.a_scan_bytes == 0 ? line : given.a_scan_bytes;
     if (before < 0) throw BadArgument("begins behind the block's first B-scan", name);
-    bool holds = fits(grid.a_scans, line, place.a_scan_bytes, bytes);
+    bool holds = fits(grid.a_scans, line, target.a_scan_bytes, bytes);
     if (holds) {
-        const std::int64_t slice = (grid.a_scans - 1) * place.a_scan_bytes + line;
-        place.b_scan_bytes = given.b_scan_bytes == 0 ? grid.a_scans * place.a_scan_bytes : given.b_scan_bytes;
-        holds = fits(before + count, slice, place.b_scan_bytes, bytes);
+        const std::int64_t slice = (grid.a_scans - 1) * target.a_scan_bytes + line;
+        target.b_scan_bytes = given.b_scan_bytes == 0 ? grid.a_scans * target.a_scan_bytes : given.b_scan_bytes;
+        holds = fits(before + count, slice, target.b_scan_bytes, bytes);
     }
     if (!holds) {
         throw BadArgument("its bytes do not hold the block's B-scans with these strides", name,
@@ -171,26 +171,27 @@ Place place_of(const echolux_place& given, const VolumeGrid& grid, std::int64_t 
                               std::to_string(grid.a_scans * line));
     }
     // Alignments are powers of two, so one check covers the address and both strides.
-    const auto bits = reinterpret_cast<std::uintptr_t>(place.data) | static_cast<std::uintptr_t>(place.a_scan_bytes) |
-                      static_cast<std::uintptr_t>(place.b_scan_bytes);
+    const auto bits = reinterpret_cast<std::uintptr_t>(target.data) | static_cast<std::uintptr_t>(target.a_scan_bytes) |
+                      static_cast<std::uintptr_t>(target.b_scan_bytes);
     if (bits % static_cast<std::uintptr_t>(alignment_of(grid.type, on_device)) != 0) {
         throw BadArgument("its lines do not begin at whole voxels", name);
     }
-    return place;
+    return target;
 }
 
 // Blocks count B-scan positions. The structure may have several slices per position, flow has one.
-Places places_of(const echolux_reconstructor& one, const Block& block, const echolux_place* structure,
-                 const echolux_place* flow) {
+VoxelTargets targets_of(const echolux_reconstructor& one, const Block& block, const echolux_place* structure,
+                        const echolux_place* flow) {
     const std::int64_t slices = one.slices_of_a_b_scan();
-    const echolux_place given = taken(structure, "structure");
-    Places places(place_of(given, one.work().grid(), block.first_b_scan * slices, block.b_scans * slices, "structure"));
-    places.order = order_of(given.sync, given.cuda, "structure");
-    if (flow == nullptr) return places;
+    const echolux_place given = copy_in(structure, "structure");
+    VoxelTargets targets(
+        target_of(given, one.work().grid(), block.first_b_scan * slices, block.b_scans * slices, "structure"));
+    targets.order = order_of(given.sync, given.cuda, "structure");
+    if (flow == nullptr) return targets;
     const std::optional<VolumeGrid>& grid = one.work().flow_grid();
     if (!grid) throw Error(ErrorCode::bad_setting, "the plan has no flow", "flow", "set flow.method");
-    places.flow = place_of(taken(flow, "flow"), *grid, block.first_b_scan, block.b_scans, "flow");
-    return places;
+    targets.flow = target_of(copy_in(flow, "flow"), *grid, block.first_b_scan, block.b_scans, "flow");
+    return targets;
 }
 
 }  // namespace
@@ -199,8 +200,8 @@ echolux_status echolux_plan(const echolux_scan* scan, echolux_grid* structure, e
                             echolux_error* error) {
     return guarded(error, [&] {
         // One B-scan per block suffices: the grids do not depend on the block size.
-        const ReconstructionSpec spec = live_handle(scan, "scan").scan.spec(1);
-        give_grids(planned_grid(spec), planned_flow_grid(spec), structure, flow);
+        const ReconstructionSpec spec = checked_handle(scan, "scan").scan.spec(1);
+        copy_grids_out(planned_grid(spec), planned_flow_grid(spec), structure, flow);
     });
 }
 
@@ -209,7 +210,7 @@ echolux_status echolux_reconstructor_create(const echolux_scan* scan, const echo
                                             echolux_error* error) {
     return guarded(error, [&] {
         required(reconstructor, "reconstructor") = nullptr;
-        const echolux_scan& from = live_handle(scan, "scan");
+        const echolux_scan& from = checked_handle(scan, "scan");
         if (block_b_scans < 0) throw BadArgument("cannot be negative", "block_b_scans");
         BackendChoice choice = backend_of(device);
         choice.stages = from.stages;
@@ -232,29 +233,29 @@ echolux_status echolux_reconstructor_free(echolux_reconstructor* reconstructor) 
 echolux_status echolux_reconstructor_grid(const echolux_reconstructor* reconstructor, echolux_grid* structure,
                                           echolux_grid* flow, echolux_error* error) {
     return guarded(error, [&] {
-        const Reconstructor& work = live_handle(reconstructor, "reconstructor").work();
-        give_grids(work.grid(), work.flow_grid(), structure, flow);
+        const Reconstructor& work = checked_handle(reconstructor, "reconstructor").work();
+        copy_grids_out(work.grid(), work.flow_grid(), structure, flow);
     });
 }
 
 echolux_status echolux_reconstructor_device(const echolux_reconstructor* reconstructor, char* buffer, size_t size,
                                             size_t* needed, echolux_error* error) {
     return guarded(error, [&] {
-        const ChosenReconstructor& chosen = live_handle(reconstructor, "reconstructor").chosen;
+        const ChosenReconstructor& chosen = checked_handle(reconstructor, "reconstructor").chosen;
         // The reason is why no better backend was chosen.
         const std::string why = chosen.reason.empty() ? "" : ", " + chosen.reason;
-        give_text(chosen.reconstructor->backend() + why, buffer, size, needed);
+        copy_text_out(chosen.reconstructor->backend_description() + why, buffer, size, needed);
     });
 }
 
 echolux_status echolux_reconstructor_provenance(const echolux_reconstructor* reconstructor, char* buffer, size_t size,
                                                 size_t* needed, echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_reconstructor& one = live_handle(reconstructor, "reconstructor");
-        std::map<std::string, std::string> lines = provenance_of(one.scan, one.work().backend());
+        const echolux_reconstructor& one = checked_handle(reconstructor, "reconstructor");
+        std::map<std::string, std::string> lines = provenance_of(one.scan, one.work().backend_description());
         if (!one.stages.empty()) lines["stages"] = one.stages;
         if (lines["source"].empty()) lines.erase("source");  // the scan has no file
-        give_text(lines_of(lines), buffer, size, needed);
+        copy_text_out(lines_of(lines), buffer, size, needed);
     });
 }
 
@@ -262,26 +263,27 @@ echolux_status echolux_reconstructor_submit(echolux_reconstructor* reconstructor
                                             const echolux_place* structure, const echolux_place* flow,
                                             uint64_t* completion, echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_reconstructor& one = live_handle(reconstructor, "reconstructor");
+        const echolux_reconstructor& one = checked_handle(reconstructor, "reconstructor");
         const Block spectra = block_of(block, "block");
         check_block(spectra, one.spec);
-        const Completion done = one.work().submit(spectra, places_of(one, spectra, structure, flow));
+        const Completion done = one.work().submit(spectra, targets_of(one, spectra, structure, flow));
         if (completion != nullptr) *completion = done.value;
     });
 }
 
 echolux_status echolux_reconstructor_prime(echolux_reconstructor* reconstructor, const echolux_block* block,
                                            echolux_error* error) {
-    return guarded(error, [&] { live_handle(reconstructor, "reconstructor").work().prime(block_of(block, "block")); });
+    return guarded(error,
+                   [&] { checked_handle(reconstructor, "reconstructor").work().prime(block_of(block, "block")); });
 }
 
 echolux_status echolux_reconstructor_wait(echolux_reconstructor* reconstructor, uint64_t completion,
                                           echolux_error* error) {
-    return guarded(error, [&] { live_handle(reconstructor, "reconstructor").work().wait({completion}); });
+    return guarded(error, [&] { checked_handle(reconstructor, "reconstructor").work().wait({completion}); });
 }
 
 echolux_status echolux_reconstructor_collect(echolux_reconstructor* reconstructor, echolux_error* error) {
-    return guarded(error, [&] { live_handle(reconstructor, "reconstructor").work().collect(); });
+    return guarded(error, [&] { checked_handle(reconstructor, "reconstructor").work().collect(); });
 }
 
 // ---- Stages: the caller's callbacks as stages of the pipeline.
@@ -306,7 +308,7 @@ echolux_staged staged_values(int stage, void* values, const std::array<std::int6
 }
 
 // Describes all lines of a block, each with `each` contiguous values of `bytes` bytes.
-echolux_staged of_lines(int stage, void* values, const StagedLines& lines, const ScanGeometry& geometry,
+echolux_staged of_lines(int stage, void* values, const HookLines& lines, const ScanGeometry& geometry,
                         std::int64_t each, std::int64_t bytes) {
     const std::int64_t line = each * bytes, position = geometry.a_repeats * line, frame = geometry.a_scans * position;
     echolux_staged staged =
@@ -317,7 +319,7 @@ echolux_staged of_lines(int stage, void* values, const StagedLines& lines, const
     return staged;
 }
 
-echolux_staged of_voxels(const StagedVoxels& made, const VolumeGrid& grid) {
+echolux_staged of_voxels(const HookVoxels& made, const VolumeGrid& grid) {
     echolux_staged staged = staged_values(
         ECHOLUX_STAGE_VOXELS, made.voxels, {made.b_scans, 1, grid.a_scans, 1, grid.depth},
         {made.b_scan_bytes, made.b_scan_bytes, made.a_scan_bytes, made.a_scan_bytes, bytes_of(grid.type)});
@@ -332,13 +334,13 @@ echolux_staged of_voxels(const StagedVoxels& made, const VolumeGrid& grid) {
 
 }  // namespace
 
-std::shared_ptr<CallersStages> stages_of(const echolux_stages* stages, const ScanGeometry& geometry) {
-    const echolux_stages wanted = taken_or_default(stages, "stages");
+std::shared_ptr<CallerHooks> stages_of(const echolux_stages* stages, const ScanGeometry& geometry) {
+    const echolux_stages wanted = copy_in_or_default(stages, "stages");
     if (wanted.spectra == nullptr && wanted.bins == nullptr && wanted.voxels == nullptr) return nullptr;
-    auto all = std::make_shared<CallersStages>();
+    auto all = std::make_shared<CallerHooks>();
     all->wanted = wanted;
     if (wanted.spectra != nullptr) {
-        all->spectra = [wanted, geometry](const StagedSpectra& made) {
+        all->spectra = [wanted, geometry](const HookSpectra& made) {
             echolux_staged staged =
                 of_lines(ECHOLUX_STAGE_SPECTRA, made.counts, made.lines, geometry, geometry.samples, sizeof(float));
             staged.voxel = ECHOLUX_F32;
@@ -346,7 +348,7 @@ std::shared_ptr<CallersStages> stages_of(const echolux_stages* stages, const Sca
         };
     }
     if (wanted.bins != nullptr) {
-        all->bins = [wanted, geometry](const StagedBins& made) {
+        all->bins = [wanted, geometry](const HookBins& made) {
             echolux_staged staged =
                 of_lines(ECHOLUX_STAGE_BINS, made.bins, made.lines, geometry, made.depth, 2 * sizeof(float));
             staged.voxel = ECHOLUX_COMPLEX64;
@@ -355,14 +357,14 @@ std::shared_ptr<CallersStages> stages_of(const echolux_stages* stages, const Sca
         };
     }
     if (wanted.voxels != nullptr) {
-        all->voxels = [wanted](const StagedVoxels& made, const VolumeGrid& grid) {
+        all->voxels = [wanted](const HookVoxels& made, const VolumeGrid& grid) {
             call(wanted.voxels, wanted.user, of_voxels(made, grid), "voxels");
         };
     }
     return all;
 }
 
-std::string names_of(const Stages& stages) {
+std::string names_of(const PipelineHooks& stages) {
     std::string names;
     const auto add = [&names](bool is_there, const char* name) {
         if (is_there) names += (names.empty() ? "" : ", ") + std::string(name);
@@ -377,9 +379,9 @@ std::string names_of(const Stages& stages) {
 
 echolux_status echolux_scan_set_stages(echolux_scan* scan, const echolux_stages* stages, echolux_error* error) {
     return guarded(error, [&] {
-        echolux_scan& handle = live_handle(scan, "scan");
-        const std::shared_ptr<CallersStages> taken = stages_of(stages, handle.scan.geometry);
-        if (taken) taken->are_kept = true;
-        handle.stages = taken;
+        echolux_scan& handle = checked_handle(scan, "scan");
+        const std::shared_ptr<CallerHooks> hooks = stages_of(stages, handle.scan.geometry);
+        if (hooks) hooks->are_kept = true;
+        handle.stages = hooks;
     });
 }

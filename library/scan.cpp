@@ -101,7 +101,7 @@ echolux_status echolux_scan_create(const echolux_layout* layout, const char* con
                                    echolux_scan** scan, echolux_error* error) {
     return guarded(error, [&] {
         required(scan, "scan") = nullptr;
-        const echolux_layout wanted = taken(layout, "layout");
+        const echolux_layout wanted = copy_in(layout, "layout");
         std::vector<std::string> all{assigned("scan.samples", wanted.samples), assigned("scan.a_scans", wanted.a_scans),
                                      assigned("scan.b_scans", wanted.b_scans)};
         if (wanted.sample_format != nullptr) all.push_back("scan.sample_format=" + std::string(wanted.sample_format));
@@ -115,12 +115,12 @@ echolux_status echolux_scan_free(echolux_scan* scan) {
 }
 
 echolux_status echolux_scan_settings(echolux_scan* scan, echolux_settings** settings, echolux_error* error) {
-    return guarded(error, [&] { required(settings, "settings") = &live_handle(scan, "scan").settings; });
+    return guarded(error, [&] { required(settings, "settings") = &checked_handle(scan, "scan").settings; });
 }
 
 echolux_status echolux_scan_describe(const echolux_scan* scan, echolux_scan_shape* shape, echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_scan& handle = live_handle(scan, "scan");
+        const echolux_scan& handle = checked_handle(scan, "scan");
         const ScanGeometry& geometry = handle.scan.geometry;
         echolux_scan_shape facts{};
         facts.samples = geometry.samples;
@@ -133,14 +133,14 @@ echolux_status echolux_scan_describe(const echolux_scan* scan, echolux_scan_shap
         facts.b_scan_bytes = facts.line_bytes * geometry.lines_per_b_scan() * geometry.b_repeats;
         facts.has_spectra = handle.has_spectra() ? 1 : 0;
         facts.was_recorded = handle.scan.recording.index.empty() ? 0 : 1;
-        give(shape, facts, "shape");
+        copy_out(shape, facts, "shape");
     });
 }
 
 echolux_status echolux_scan_set_calibration(echolux_scan* scan, const char* name, const double* values, size_t count,
                                             echolux_error* error) {
     return guarded(error, [&] {
-        echolux_scan& handle = live_handle(scan, "scan");
+        echolux_scan& handle = checked_handle(scan, "scan");
         const std::string wanted = text_argument(name, "name");
         const std::span<const double> numbers = numbers_argument(values, count, wanted.c_str());
         const NamedVector& vector = vector_of(wanted);
@@ -154,15 +154,15 @@ echolux_status echolux_scan_set_calibration(echolux_scan* scan, const char* name
 echolux_status echolux_scan_get_calibration(const echolux_scan* scan, const char* name, double* values, size_t capacity,
                                             size_t* count, echolux_error* error) {
     return guarded(error, [&] {
-        const Calibration& calibration = live_handle(scan, "scan").scan.calibration;
-        give_numbers(calibration.*vector_of(text_argument(name, "name")).numbers, values, capacity, count);
+        const Calibration& calibration = checked_handle(scan, "scan").scan.calibration;
+        copy_numbers_out(calibration.*vector_of(text_argument(name, "name")).numbers, values, capacity, count);
     });
 }
 
 echolux_status echolux_scan_read(const echolux_scan* scan, int64_t volume, int64_t first, int64_t b_scans,
                                  void* spectra, size_t bytes, echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_scan& handle = live_handle(scan, "scan");
+        const echolux_scan& handle = checked_handle(scan, "scan");
         if (!handle.has_spectra()) throw BadArgument("has no file of spectra", "scan", "open one");
         SpectraReader reader(handle.scan);
         const std::int64_t each = reader.bytes_per_b_scan();
@@ -225,13 +225,13 @@ const BoundField& echolux_settings::field(const char* key) const {
 
 echolux_status echolux_settings_count(const echolux_settings* settings, size_t* count, echolux_error* error) {
     return guarded(error,
-                   [&] { required(count, "count") = live_handle(settings, "settings").settings.fields().size(); });
+                   [&] { required(count, "count") = checked_handle(settings, "settings").settings.fields().size(); });
 }
 
 echolux_status echolux_settings_describe(const echolux_settings* settings, size_t index, echolux_setting* setting,
                                          echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_settings& all = live_handle(settings, "settings");
+        const echolux_settings& all = checked_handle(settings, "settings");
         if (index >= all.texts.size()) throw BadArgument("there are fewer settings", "index");
         const BoundField& field = all.settings.fields()[index];
         const echolux_settings::Texts& texts = all.texts[index];
@@ -246,14 +246,14 @@ echolux_status echolux_settings_describe(const echolux_settings* settings, size_
         one.high = field.high;
         one.choices = texts.choice_pointers.empty() ? nullptr : texts.choice_pointers.data();
         one.choice_count = texts.choice_pointers.size();
-        give(setting, one, "setting");
+        copy_out(setting, one, "setting");
     });
 }
 
 echolux_status echolux_settings_find(const echolux_settings* settings, const char* key, size_t* index,
                                      echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_settings& all = live_handle(settings, "settings");
+        const echolux_settings& all = checked_handle(settings, "settings");
         required(index, "index") = static_cast<size_t>(&all.field(key) - all.settings.fields().data());
     });
 }
@@ -261,7 +261,7 @@ echolux_status echolux_settings_find(const echolux_settings* settings, const cha
 echolux_status echolux_settings_set_text(echolux_settings* settings, const char* key, const char* value,
                                          echolux_error* error) {
     return guarded(error, [&] {
-        echolux_settings& all = live_handle(settings, "settings");
+        echolux_settings& all = checked_handle(settings, "settings");
         const std::string name = text_argument(key, "key"), text = text_argument(value, "value");
         all.change(name, [&] { all.settings.set(name, text, "settings"); });
     });
@@ -269,14 +269,15 @@ echolux_status echolux_settings_set_text(echolux_settings* settings, const char*
 
 echolux_status echolux_settings_get_text(const echolux_settings* settings, const char* key, char* buffer, size_t size,
                                          size_t* needed, echolux_error* error) {
-    return guarded(error,
-                   [&] { give_text(bare(live_handle(settings, "settings").field(key).get()), buffer, size, needed); });
+    return guarded(error, [&] {
+        copy_text_out(bare(checked_handle(settings, "settings").field(key).get()), buffer, size, needed);
+    });
 }
 
 echolux_status echolux_settings_set_number(echolux_settings* settings, const char* key, double value,
                                            echolux_error* error) {
     return guarded(error, [&] {
-        echolux_settings& all = live_handle(settings, "settings");
+        echolux_settings& all = checked_handle(settings, "settings");
         const BoundField& field = all.field(key);
         const std::vector<TomlEntry> entry{{field.key(), meant(field, value), "settings"}};
         all.change(field.key(), [&] { all.settings.take(entry); });
@@ -285,11 +286,13 @@ echolux_status echolux_settings_set_number(echolux_settings* settings, const cha
 
 echolux_status echolux_settings_get_number(const echolux_settings* settings, const char* key, double* value,
                                            echolux_error* error) {
-    return guarded(error, [&] { required(value, "value") = number_of(live_handle(settings, "settings").field(key)); });
+    return guarded(error,
+                   [&] { required(value, "value") = number_of(checked_handle(settings, "settings").field(key)); });
 }
 
 echolux_status echolux_settings_toml(const echolux_settings* settings, int all, char* buffer, size_t size,
                                      size_t* needed, echolux_error* error) {
-    return guarded(error,
-                   [&] { give_text(live_handle(settings, "settings").settings.toml(all != 0), buffer, size, needed); });
+    return guarded(error, [&] {
+        copy_text_out(checked_handle(settings, "settings").settings.toml(all != 0), buffer, size, needed);
+    });
 }

@@ -134,7 +134,7 @@ echolux_status echolux_simulation_scan(const echolux_simulation* simulation, ech
                                        echolux_error* error) {
     return guarded(error, [&] {
         required(scan, "scan") = nullptr;
-        *scan = new echolux_scan(in_memory(live_handle(simulation, "simulation").instrument));
+        *scan = new echolux_scan(in_memory(checked_handle(simulation, "simulation").instrument));
     });
 }
 
@@ -142,7 +142,7 @@ echolux_status echolux_simulation_record(echolux_simulation* simulation, int64_t
                                          void* spectra, size_t bytes, echolux_progress progress, void* user,
                                          echolux_error* error) {
     return guarded(error, [&] {
-        Instrument& instrument = live_handle(simulation, "simulation").instrument;
+        Instrument& instrument = checked_handle(simulation, "simulation").instrument;
         const Simulation& s = instrument.simulation();
         if (volume < 0) throw BadArgument("cannot be negative", "volume");
         if (first < 0 || b_scans < 1 || first > s.b_scans - b_scans)
@@ -151,41 +151,42 @@ echolux_status echolux_simulation_record(echolux_simulation* simulation, int64_t
         const std::int64_t each = s.b_repeats * s.a_scans * s.a_repeats * s.samples * 2;
         if (bytes != index(b_scans * each))
             throw BadArgument("are not those of so many B-scans", "bytes", std::to_string(each) + " each");
-        CallerProgress told(progress, user);
-        record(instrument, volume, first, b_scans, &required(static_cast<std::byte*>(spectra), "spectra"), told);
+        CallerProgress progress_shown(progress, user);
+        record(instrument, volume, first, b_scans, &required(static_cast<std::byte*>(spectra), "spectra"),
+               progress_shown);
     });
 }
 
 echolux_status echolux_simulation_write(const echolux_simulation* simulation, const char* scan_toml, int32_t overwrite,
                                         echolux_progress progress, void* user, echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_simulation& from = live_handle(simulation, "simulation");
+        const echolux_simulation& from = checked_handle(simulation, "simulation");
         SimulateJob job;
         // The scene is the first of the settings.
         job.scene = from.settings.front();
         job.settings.assign(from.settings.begin() + 1, from.settings.end());
         job.scan = text_argument(scan_toml, "scan_toml");
         job.overwrites = overwrite != 0;
-        CallerProgress told(progress, user);
-        run(job, told);
+        CallerProgress progress_shown(progress, user);
+        run(job, progress_shown);
     });
 }
 
 echolux_status echolux_simulation_facts(const echolux_simulation* simulation, char* buffer, size_t size, size_t* needed,
                                         echolux_error* error) {
     return guarded(error, [&] {
-        const Instrument& instrument = live_handle(simulation, "simulation").instrument;
+        const Instrument& instrument = checked_handle(simulation, "simulation").instrument;
         // Facts follow from the settings, so the arrays of the ground truth are not computed.
         const TruthFacts facts = facts_of(instrument.simulation(), instrument.scenery(), instrument.pitch_um());
-        give_text(toml_of(facts), buffer, size, needed);
+        copy_text_out(toml_of(facts), buffer, size, needed);
     });
 }
 
 echolux_status echolux_simulation_truth(echolux_simulation* simulation, const char* name, echolux_truth* truth,
                                         void* values, size_t bytes, echolux_error* error) {
     return guarded(error, [&] {
-        const TruthArray array = truth_named(live_handle(simulation, "simulation"), text_argument(name, "name"));
-        if (truth != nullptr) give(truth, array.described, "truth");
+        const TruthArray array = truth_named(checked_handle(simulation, "simulation"), text_argument(name, "name"));
+        if (truth != nullptr) copy_out(truth, array.described, "truth");
         // Only the description was requested.
         if (values == nullptr && bytes == 0) return;
         if (bytes != array.values.size()) {

@@ -60,7 +60,7 @@ void add_warnings(echolux_volume& volume, const std::vector<std::string>& warnin
 
 // NULL gives the settings that echolux_tissue_create(NULL, NULL, 0) would have. Throws BadArgument.
 TissueRecipes recipes_of(const echolux_tissue* tissue) {
-    if (tissue != nullptr) return live_handle(tissue, "tissue").recipes;
+    if (tissue != nullptr) return checked_handle(tissue, "tissue").recipes;
     return echolux_tissue(default_layers, {}).recipes;
 }
 
@@ -70,7 +70,7 @@ std::vector<const echolux_volume*> volumes_argument(const echolux_volume* const*
     if (count == 0) throw BadArgument("are none", name, "give at least one volume");
     required(volumes, name);
     std::vector<const echolux_volume*> all;
-    for (std::size_t i = 0; i < count; ++i) all.push_back(&live_handle(volumes[i], name));
+    for (std::size_t i = 0; i < count; ++i) all.push_back(&checked_handle(volumes[i], name));
     return all;
 }
 
@@ -126,16 +126,17 @@ echolux_status echolux_tissue_free(echolux_tissue* tissue) {
 }
 
 echolux_status echolux_tissue_settings(echolux_tissue* tissue, echolux_settings** settings, echolux_error* error) {
-    return guarded(error, [&] { required(settings, "settings") = &live_handle(tissue, "tissue").settings; });
+    return guarded(error, [&] { required(settings, "settings") = &checked_handle(tissue, "tissue").settings; });
 }
 
 echolux_status echolux_filter(const echolux_volume* volume, const echolux_tissue* tissue, const echolux_device* device,
                               echolux_progress progress, void* user, echolux_volume** filtered, echolux_error* error) {
     return guarded(error, [&] {
         required(filtered, "filtered") = nullptr;
-        const echolux_volume& from = live_handle(volume, "volume");
-        CallerProgress told(progress, user);
-        FilteredVolume made = filtered_volume(*from.volume, recipes_of(tissue).filter, backend_of(device), told);
+        const echolux_volume& from = checked_handle(volume, "volume");
+        CallerProgress progress_shown(progress, user);
+        FilteredVolume made =
+            filtered_volume(*from.volume, recipes_of(tissue).filter, backend_of(device), progress_shown);
         *filtered = derived_volume(from, std::move(made.volume));
         add_warnings(**filtered, made.warnings);
     });
@@ -161,9 +162,10 @@ echolux_status echolux_attenuation(const echolux_volume* volume, const echolux_t
     return guarded(error, [&] {
         required(coefficients, "coefficients") = nullptr;
         if (stats != nullptr) known_size(*stats, "stats");
-        const echolux_volume& from = live_handle(volume, "volume");
-        CallerProgress told(progress, user);
-        AttenuatedVolume made = attenuated_volume(*from.volume, recipes_of(tissue).attenuation, "volume", told);
+        const echolux_volume& from = checked_handle(volume, "volume");
+        CallerProgress progress_shown(progress, user);
+        AttenuatedVolume made =
+            attenuated_volume(*from.volume, recipes_of(tissue).attenuation, "volume", progress_shown);
         *coefficients = derived_volume(from, std::move(made.volume));
         add_warnings(**coefficients, made.warnings);
         if (stats == nullptr) return;
@@ -171,7 +173,7 @@ echolux_status echolux_attenuation(const echolux_volume* volume, const echolux_t
         out.known = made.stats.known;
         out.no_tail = made.stats.no_tail;
         out.noise_floor_db = made.stats.noise_floor_db;
-        give(stats, out, "stats");
+        copy_out(stats, out, "stats");
     });
 }
 
@@ -185,7 +187,7 @@ struct echolux_surfaces : Handle<Kind::surfaces> {
     std::vector<std::string> warnings;
 
     std::size_t places() const { return surfaces.all.size() * index(surfaces.lines()); }
-    Volume told(Volume made) const { return with_origin(std::move(made), origin); }
+    Volume with_provenance(Volume made) const { return with_origin(std::move(made), origin); }
 };
 
 namespace {
@@ -204,7 +206,7 @@ std::string optional_text(const char* text) {
 
 // The volume must have the size and depths of the segmented one.
 const echolux_volume& volume_of_size(const echolux_volume* volume, const echolux_surfaces& surfaces) {
-    const echolux_volume& one = live_handle(volume, "volume");
+    const echolux_volume& one = checked_handle(volume, "volume");
     const VolumeGrid &theirs = one.volume->grid, &ours = surfaces.about.grid;
     if (theirs.depth == ours.depth && theirs.a_scans == ours.a_scans && theirs.b_scans == ours.b_scans &&
         theirs.spacing_um[0] == ours.spacing_um[0] && theirs.first_depth_um == ours.first_depth_um) {
@@ -226,7 +228,7 @@ SlabNames slab_of(const echolux_slab& given) {
 
 // Writes the arrays `of(surface)` of all surfaces one after another.
 template <class T, class Of>
-void give_places(T* to, const Surfaces& surfaces, const Of& of) {
+void copy_positions_out(T* to, const Surfaces& surfaces, const Of& of) {
     for (const Surface& surface : surfaces.all) {
         copy_to(to, of(surface));
         if (to != nullptr) to += surfaces.lines();
@@ -246,11 +248,11 @@ echolux_status echolux_segment(const echolux_volume* volume, const echolux_tissu
                                echolux_error* error) {
     return guarded(error, [&] {
         required(surfaces, "surfaces") = nullptr;
-        const Volume& from = *live_handle(volume, "volume").volume;
+        const Volume& from = *checked_handle(volume, "volume").volume;
         auto made = lying_in(from);
         made->origin.recipe = recipes_of(tissue).layers;
-        CallerProgress told(progress, user);
-        FoundSurfaces found = surfaces_in(from, made->origin.recipe, backend_of(device), "volume", told);
+        CallerProgress progress_shown(progress, user);
+        SurfaceResult found = surfaces_in(from, made->origin.recipe, backend_of(device), "volume", progress_shown);
         made->surfaces = std::move(found.surfaces);
         made->warnings = std::move(found.warnings);
         for (const std::string& warning : warnings_of(made->surfaces)) made->warnings.push_back(warning);
@@ -264,7 +266,7 @@ echolux_status echolux_surfaces_open(const char* path, const echolux_volume* vol
         required(surfaces, "surfaces") = nullptr;
         const std::filesystem::path file = text_argument(path, "path");
         // The file must have been made for a volume of this size.
-        auto made = lying_in(*live_handle(volume, "volume").volume);
+        auto made = lying_in(*checked_handle(volume, "volume").volume);
         made->surfaces = read_surfaces(file, made->about.grid);
         made->origin.file = file.filename().string();
         *surfaces = made.release();
@@ -278,7 +280,7 @@ echolux_status echolux_surfaces_free(echolux_surfaces* surfaces) {
 echolux_status echolux_surfaces_describe(const echolux_surfaces* surfaces, echolux_surfaces_facts* facts,
                                          echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_surfaces& one = live_handle(surfaces, "surfaces");
+        const echolux_surfaces& one = checked_handle(surfaces, "surfaces");
         echolux_surfaces_facts out{};
         out.count = std::ssize(one.surfaces.all);
         out.b_scans = one.surfaces.b_scans;
@@ -289,31 +291,31 @@ echolux_status echolux_surfaces_describe(const echolux_surfaces* surfaces, echol
         // Ambiguous positions have a depth; all others that are not ok lack one.
         out.missing = std::max(0.0, 1 - share_found(one.surfaces));
         out.is_in_um = DepthScale(one.about.grid).is_known() ? 1 : 0;
-        out.was_on_gpu = one.surfaces.searched_on.processor == Backend::cuda ? 1 : 0;
-        give(facts, out, "facts");
+        out.was_on_gpu = one.surfaces.searched_on.backend == Backend::cuda ? 1 : 0;
+        copy_out(facts, out, "facts");
     });
 }
 
 echolux_status echolux_surfaces_name(const echolux_surfaces* surfaces, size_t index, char* buffer, size_t size,
                                      size_t* needed, echolux_error* error) {
     return guarded(error, [&] {
-        const Surfaces& all = live_handle(surfaces, "surfaces").surfaces;
+        const Surfaces& all = checked_handle(surfaces, "surfaces").surfaces;
         if (index >= all.all.size()) throw BadArgument("there are fewer surfaces", "index");
-        give_text(all.all[index].name, buffer, size, needed);
+        copy_text_out(all.all[index].name, buffer, size, needed);
     });
 }
 
 echolux_status echolux_surfaces_read(const echolux_surfaces* surfaces, const echolux_surface_places* places,
                                      echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_surfaces& one = live_handle(surfaces, "surfaces");
-        const echolux_surface_places to = taken(places, "places");
+        const echolux_surfaces& one = checked_handle(surfaces, "surfaces");
+        const echolux_surface_places to = copy_in(places, "places");
         require_count(to.count, one.places());
         const DepthScale scale(one.about.grid);
-        give_places(to.depths, one.surfaces, [&](const Surface& surface) { return depths_of(surface, scale); });
-        give_places(to.rows, one.surfaces, [](const Surface& surface) { return surface.rows; });
-        give_places(to.quality, one.surfaces, [](const Surface& surface) { return surface.quality; });
-        give_places(to.reasons, one.surfaces, [](const Surface& surface) {
+        copy_positions_out(to.depths, one.surfaces, [&](const Surface& surface) { return depths_of(surface, scale); });
+        copy_positions_out(to.rows, one.surfaces, [](const Surface& surface) { return surface.rows; });
+        copy_positions_out(to.quality, one.surfaces, [](const Surface& surface) { return surface.quality; });
+        copy_positions_out(to.reasons, one.surfaces, [](const Surface& surface) {
             std::vector<std::uint8_t> codes;
             for (const Reason reason : surface.reasons) codes.push_back(static_cast<std::uint8_t>(reason));
             return codes;
@@ -328,15 +330,15 @@ const char* echolux_surface_reason(int32_t reason) {
 
 echolux_status echolux_surfaces_warnings(const echolux_surfaces* surfaces, char* buffer, size_t size, size_t* needed,
                                          echolux_error* error) {
-    return guarded(error,
-                   [&] { give_text(lines_of(live_handle(surfaces, "surfaces").warnings), buffer, size, needed); });
+    return guarded(
+        error, [&] { copy_text_out(lines_of(checked_handle(surfaces, "surfaces").warnings), buffer, size, needed); });
 }
 
 echolux_status echolux_surfaces_table(const echolux_surfaces* surfaces, char* buffer, size_t size, size_t* needed,
                                       echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_surfaces& one = live_handle(surfaces, "surfaces");
-        give_text(csv_of(one.surfaces, one.about.grid), buffer, size, needed);
+        const echolux_surfaces& one = checked_handle(surfaces, "surfaces");
+        copy_text_out(csv_of(one.surfaces, one.about.grid), buffer, size, needed);
     });
 }
 
@@ -344,8 +346,8 @@ echolux_status echolux_surfaces_volume(const echolux_surfaces* surfaces, echolux
                                        echolux_error* error) {
     return guarded(error, [&] {
         required(volume, "volume") = nullptr;
-        const echolux_surfaces& one = live_handle(surfaces, "surfaces");
-        *volume = new_volume(one.told(volume_of(one.surfaces, one.about)));
+        const echolux_surfaces& one = checked_handle(surfaces, "surfaces");
+        *volume = new_volume(one.with_provenance(volume_of(one.surfaces, one.about)));
     });
 }
 
@@ -353,9 +355,9 @@ echolux_status echolux_surfaces_thickness(const echolux_surfaces* surfaces, cons
                                           echolux_volume** maps, echolux_error* error) {
     return guarded(error, [&] {
         required(maps, "maps") = nullptr;
-        const echolux_surfaces& one = live_handle(surfaces, "surfaces");
+        const echolux_surfaces& one = checked_handle(surfaces, "surfaces");
         const auto layers = layers_between(one.surfaces, optional_text(upper), optional_text(lower));
-        *maps = new_volume(one.told(thickness_maps(one.about, one.surfaces, layers)));
+        *maps = new_volume(one.with_provenance(thickness_maps(one.about, one.surfaces, layers)));
     });
 }
 
@@ -363,10 +365,10 @@ echolux_status echolux_surfaces_en_face(const echolux_surfaces* surfaces, const 
                                         const echolux_slab* slab, echolux_volume** map, echolux_error* error) {
     return guarded(error, [&] {
         required(map, "map") = nullptr;
-        const echolux_surfaces& one = live_handle(surfaces, "surfaces");
+        const echolux_surfaces& one = checked_handle(surfaces, "surfaces");
         const Volume& from = *volume_of_size(volume, one).volume;
-        const SlabSpec spec = slab_named(one.surfaces, slab_of(taken_or_default(slab, "slab")));
-        *map = new_volume(one.told(en_face_map(from, one.surfaces, spec)));
+        const SlabSpec spec = slab_named(one.surfaces, slab_of(copy_in_or_default(slab, "slab")));
+        *map = new_volume(one.with_provenance(en_face_map(from, one.surfaces, spec)));
     });
 }
 
@@ -374,10 +376,10 @@ echolux_status echolux_surfaces_flatten(const echolux_surfaces* surfaces, const 
                                         const char* level, int32_t back, echolux_volume** flat, echolux_error* error) {
     return guarded(error, [&] {
         required(flat, "flat") = nullptr;
-        const echolux_surfaces& one = live_handle(surfaces, "surfaces");
+        const echolux_surfaces& one = checked_handle(surfaces, "surfaces");
         const echolux_volume& from = volume_of_size(volume, one);
         Volume made = flattened(*from.volume, one.surfaces, optional_text(level), back != 0);
-        *flat = derived_volume(from, one.told(std::move(made)));
+        *flat = derived_volume(from, one.with_provenance(std::move(made)));
     });
 }
 
@@ -417,7 +419,7 @@ VolumesToRegister to_register(const echolux_registration& one, const Volume* ref
 }
 
 // NaN for B-scans without a position.
-void give_shifts(double* to, const std::vector<RowShift>& rows, double RowShift::*part) {
+void copy_shifts_out(double* to, const std::vector<RowShift>& rows, double RowShift::*part) {
     if (to == nullptr) return;
     for (const RowShift& row : rows) *to++ = row.is_valid() ? row.*part : std::numeric_limits<double>::quiet_NaN();
 }
@@ -435,9 +437,10 @@ echolux_status echolux_register(const echolux_volume* const* volumes, size_t cou
         // The handle shares the volumes: results are computed from them on request.
         for (const echolux_volume* volume : volumes_argument(volumes, count, "volumes"))
             one->volumes.push_back(volume->volume);
-        const Volume* to = reference == nullptr ? nullptr : live_handle(reference, "reference").volume.get();
-        CallerProgress told(progress, user);
-        one->made = registered(to_register(*one, to, reference_volume, backend_of(device)), one->settings, told);
+        const Volume* to = reference == nullptr ? nullptr : checked_handle(reference, "reference").volume.get();
+        CallerProgress progress_shown(progress, user);
+        one->made =
+            registered(to_register(*one, to, reference_volume, backend_of(device)), one->settings, progress_shown);
         *registration = one.release();
     });
 }
@@ -449,12 +452,12 @@ echolux_status echolux_registration_free(echolux_registration* registration) {
 echolux_status echolux_registration_shifts(const echolux_registration* registration, const echolux_shifts* shifts,
                                            echolux_error* error) {
     return guarded(error, [&] {
-        const std::vector<RowShift> rows = live_handle(registration, "registration").rows();
-        const echolux_shifts to = taken(shifts, "shifts");
+        const std::vector<RowShift> rows = checked_handle(registration, "registration").rows();
+        const echolux_shifts to = copy_in(shifts, "shifts");
         require_count(to.count, rows.size());
-        give_shifts(to.z, rows, &RowShift::z);
-        give_shifts(to.x, rows, &RowShift::x);
-        give_shifts(to.y, rows, &RowShift::y);
+        copy_shifts_out(to.z, rows, &RowShift::z);
+        copy_shifts_out(to.x, rows, &RowShift::x);
+        copy_shifts_out(to.y, rows, &RowShift::y);
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (to.quality != nullptr) to.quality[i] = rows[i].quality;
             if (to.reasons != nullptr) to.reasons[i] = static_cast<std::uint8_t>(rows[i].reason);
@@ -471,8 +474,8 @@ const char* echolux_shift_reason(int32_t reason) {
 echolux_status echolux_registration_table(const echolux_registration* registration, char* buffer, size_t size,
                                           size_t* needed, echolux_error* error) {
     return guarded(error, [&] {
-        const RegisteredSeries& made = live_handle(registration, "registration").made;
-        give_text(csv_of(made.rows, made.grid), buffer, size, needed);
+        const RegisteredSeries& made = checked_handle(registration, "registration").made;
+        copy_text_out(csv_of(made.rows, made.grid), buffer, size, needed);
     });
 }
 
@@ -480,7 +483,7 @@ echolux_status echolux_registration_mean(const echolux_registration* registratio
                                          echolux_error* error) {
     return guarded(error, [&] {
         required(mean, "mean") = nullptr;
-        *mean = new_volume(*live_handle(registration, "registration").made.mean);
+        *mean = new_volume(*checked_handle(registration, "registration").made.mean);
     });
 }
 
@@ -488,7 +491,7 @@ echolux_status echolux_registration_volume(const echolux_registration* registrat
                                            echolux_volume** volume, echolux_error* error) {
     return guarded(error, [&] {
         required(volume, "volume") = nullptr;
-        const echolux_registration& one = live_handle(registration, "registration");
+        const echolux_registration& one = checked_handle(registration, "registration");
         if (number < 0 || number >= std::ssize(one.volumes)) throw BadArgument("there is no such volume", "number");
         const auto i = index(number);
         *volume = new_volume(placed_volume(without_crosses(power_of(*one.volumes[i]), one.made.summary.crosses),
@@ -500,7 +503,8 @@ echolux_status echolux_registration_volume(const echolux_registration* registrat
 echolux_status echolux_registration_warnings(const echolux_registration* registration, char* buffer, size_t size,
                                              size_t* needed, echolux_error* error) {
     return guarded(error, [&] {
-        give_text(lines_of(live_handle(registration, "registration").made.summary.warnings), buffer, size, needed);
+        copy_text_out(lines_of(checked_handle(registration, "registration").made.summary.warnings), buffer, size,
+                      needed);
     });
 }
 
@@ -516,10 +520,10 @@ namespace {
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 // Converts [3] A-scan, B-scan, row; NULL means not given.
-std::optional<VoxelPlace> place_argument(const double* place, const char* name) {
+std::optional<VoxelPosition> place_argument(const double* place, const char* name) {
     if (place == nullptr) return std::nullopt;
     const std::span<const double> numbers = numbers_argument(place, 3, name);
-    return VoxelPlace{numbers[0], numbers[1], numbers[2]};
+    return VoxelPosition{numbers[0], numbers[1], numbers[2]};
 }
 
 FlowSpec spec_of(const echolux_flow_spec& given, const echolux_tissue* tissue) {
@@ -573,7 +577,7 @@ void add_structures(VelocityVolumes& series, const std::vector<const echolux_vol
 
 // Writes one value per row of the result. NULL arrays are skipped.
 template <class T, class Of>
-void give_values(T* to, const std::vector<FlowRow>& rows, const Of& of) {
+void copy_values_out(T* to, const std::vector<FlowRow>& rows, const Of& of) {
     if (to == nullptr) return;
     for (const FlowRow& row : rows) *to++ = static_cast<T>(of(row));
 }
@@ -585,12 +589,12 @@ echolux_status echolux_flow(const echolux_volume* const* velocities, const echol
                             echolux_progress progress, void* user, echolux_vessel_flow** flow, echolux_error* error) {
     return guarded(error, [&] {
         required(flow, "flow") = nullptr;
-        const echolux_flow_spec given = taken_or_default(spec, "spec");
+        const echolux_flow_spec given = copy_in_or_default(spec, "spec");
         const FlowSpec wanted = spec_of(given, tissue);
         VelocityVolumes series = series_of(volumes_argument(velocities, count, "velocities"), given.step_s);
         if (structures != nullptr) add_structures(series, volumes_argument(structures, count, "structures"));
-        CallerProgress told(progress, user);
-        *flow = new echolux_vessel_flow(measured_flow(series, wanted, told));
+        CallerProgress progress_shown(progress, user);
+        *flow = new echolux_vessel_flow(measured_flow(series, wanted, progress_shown));
     });
 }
 
@@ -601,7 +605,7 @@ echolux_status echolux_vessel_flow_free(echolux_vessel_flow* flow) {
 echolux_status echolux_vessel_flow_describe(const echolux_vessel_flow* flow, echolux_flow_facts* facts,
                                             echolux_error* error) {
     return guarded(error, [&] {
-        const MeasuredFlow& found = live_handle(flow, "flow").measured;
+        const MeasuredFlow& found = checked_handle(flow, "flow").measured;
         const auto [depth, along, across] = found.course.direction;
         const bool beats = found.heart.is_found();
         echolux_flow_facts out{};
@@ -617,25 +621,25 @@ echolux_status echolux_vessel_flow_describe(const echolux_vessel_flow* flow, ech
         out.heart_hz = beats ? found.heart.hz : none;
         out.heart_error_hz = beats ? found.heart.error_hz : none;
         out.pulsatility = beats ? found.heart.pulsatility : none;
-        give(facts, out, "facts");
+        copy_out(facts, out, "facts");
     });
 }
 
 echolux_status echolux_vessel_flow_read(const echolux_vessel_flow* flow, const echolux_flow_values* values,
                                         echolux_error* error) {
     return guarded(error, [&] {
-        const std::vector<FlowRow>& rows = live_handle(flow, "flow").measured.rows;
-        const echolux_flow_values to = taken(values, "values");
+        const std::vector<FlowRow>& rows = checked_handle(flow, "flow").measured.rows;
+        const echolux_flow_values to = copy_in(values, "values");
         require_count(to.count, rows.size());
-        give_values(to.volume, rows, [](const FlowRow& row) { return row.volume; });
-        give_values(to.b_scan, rows, [](const FlowRow& row) { return row.value.plane; });
-        give_values(to.time_s, rows, [](const FlowRow& row) { return row.time_s; });
-        give_values(to.flow_ul_s, rows, [](const FlowRow& row) { return row.value.flow_ul_s; });
-        give_values(to.error_ul_s, rows, [](const FlowRow& row) { return row.value.error_ul_s; });
-        give_values(to.mean_mm_s, rows, [](const FlowRow& row) { return row.value.mean_mm_s; });
-        give_values(to.area_mm2, rows, [](const FlowRow& row) { return row.value.area_mm2; });
-        give_values(to.wrapped, rows, [](const FlowRow& row) { return row.value.wrapped; });
-        give_values(to.reasons, rows, [](const FlowRow& row) { return row.value.reason; });
+        copy_values_out(to.volume, rows, [](const FlowRow& row) { return row.volume; });
+        copy_values_out(to.b_scan, rows, [](const FlowRow& row) { return row.value.plane; });
+        copy_values_out(to.time_s, rows, [](const FlowRow& row) { return row.time_s; });
+        copy_values_out(to.flow_ul_s, rows, [](const FlowRow& row) { return row.value.flow_ul_s; });
+        copy_values_out(to.error_ul_s, rows, [](const FlowRow& row) { return row.value.error_ul_s; });
+        copy_values_out(to.mean_mm_s, rows, [](const FlowRow& row) { return row.value.mean_mm_s; });
+        copy_values_out(to.area_mm2, rows, [](const FlowRow& row) { return row.value.area_mm2; });
+        copy_values_out(to.wrapped, rows, [](const FlowRow& row) { return row.value.wrapped; });
+        copy_values_out(to.reasons, rows, [](const FlowRow& row) { return row.value.reason; });
     });
 }
 
@@ -646,16 +650,18 @@ const char* echolux_flow_reason(int32_t reason) {
 
 echolux_status echolux_vessel_flow_table(const echolux_vessel_flow* flow, char* buffer, size_t size, size_t* needed,
                                          echolux_error* error) {
-    return guarded(error, [&] { give_text(table_of(live_handle(flow, "flow").measured), buffer, size, needed); });
+    return guarded(error,
+                   [&] { copy_text_out(table_of(checked_handle(flow, "flow").measured), buffer, size, needed); });
 }
 
 echolux_status echolux_vessel_flow_heart_problem(const echolux_vessel_flow* flow, char* buffer, size_t size,
                                                  size_t* needed, echolux_error* error) {
-    return guarded(error, [&] { give_text(live_handle(flow, "flow").measured.heart.problem, buffer, size, needed); });
+    return guarded(error,
+                   [&] { copy_text_out(checked_handle(flow, "flow").measured.heart.problem, buffer, size, needed); });
 }
 
 echolux_status echolux_vessel_flow_warnings(const echolux_vessel_flow* flow, char* buffer, size_t size, size_t* needed,
                                             echolux_error* error) {
-    return guarded(error,
-                   [&] { give_text(lines_of(live_handle(flow, "flow").measured.warnings), buffer, size, needed); });
+    return guarded(
+        error, [&] { copy_text_out(lines_of(checked_handle(flow, "flow").measured.warnings), buffer, size, needed); });
 }

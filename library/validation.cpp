@@ -15,7 +15,7 @@ using namespace echolux::library;
 
 // Checks of all tables in one list, so that the interface can address them by index.
 struct echolux_validation : Handle<Kind::validation> {
-    struct Found {
+    struct CheckMatch {
         const CheckTable* table;
         const Check* check;
     };
@@ -27,7 +27,7 @@ struct echolux_validation : Handle<Kind::validation> {
     }
 
     const ValidationReport report;
-    std::vector<Found> checks;  // points into `report`
+    std::vector<CheckMatch> checks;  // points into `report`
 };
 
 echolux_status echolux_validate(const echolux_device* device, int32_t quick, echolux_progress progress, void* user,
@@ -37,8 +37,8 @@ echolux_status echolux_validate(const echolux_device* device, int32_t quick, ech
         ValidationJob job;
         job.backend = backend_of(device).backend;
         job.quick = quick != 0;
-        CallerProgress told(progress, user);
-        *validation = new echolux_validation(run(job, told));
+        CallerProgress progress_shown(progress, user);
+        *validation = new echolux_validation(run(job, progress_shown));
     });
 }
 
@@ -47,13 +47,13 @@ echolux_status echolux_validation_free(echolux_validation* validation) {
 }
 
 echolux_status echolux_validation_count(const echolux_validation* validation, size_t* count, echolux_error* error) {
-    return guarded(error, [&] { required(count, "count") = live_handle(validation, "validation").checks.size(); });
+    return guarded(error, [&] { required(count, "count") = checked_handle(validation, "validation").checks.size(); });
 }
 
 echolux_status echolux_validation_describe(const echolux_validation* validation, size_t index, echolux_check* check,
                                            echolux_error* error) {
     return guarded(error, [&] {
-        const auto& all = live_handle(validation, "validation").checks;
+        const auto& all = checked_handle(validation, "validation").checks;
         if (index >= all.size()) throw BadArgument("there are fewer checks", "index");
         const Check& one = *all[index].check;
         echolux_check facts{};
@@ -65,14 +65,15 @@ echolux_status echolux_validation_describe(const echolux_validation* validation,
         facts.limit = one.limit;
         facts.bound = static_cast<std::int32_t>(one.bound);  // same order as ECHOLUX_NEAR ...
         facts.passed = one.passed() ? 1 : 0;
-        give(check, facts, "check");
+        copy_out(check, facts, "check");
     });
 }
 
 echolux_status echolux_validation_report(const echolux_validation* validation, char* buffer, size_t size,
                                          size_t* needed, echolux_error* error) {
-    return guarded(error,
-                   [&] { give_text(markdown_of(live_handle(validation, "validation").report), buffer, size, needed); });
+    return guarded(error, [&] {
+        copy_text_out(markdown_of(checked_handle(validation, "validation").report), buffer, size, needed);
+    });
 }
 
 // ---- Versions and parts of the library.
@@ -100,7 +101,7 @@ echolux_status echolux_gpu_count(size_t* count, char* refusal, size_t size, echo
     return guarded(error, [&] {
         const GpuSurvey& survey = surveyed_gpus();
         required(count, "count") = survey.usable.size();
-        give_text(survey.refusal, refusal, size, nullptr);
+        copy_text_out(survey.refusal, refusal, size, nullptr);
     });
 }
 
@@ -113,6 +114,6 @@ echolux_status echolux_gpu_describe(size_t index, echolux_gpu* gpu, echolux_erro
         std::ranges::copy(one.id, facts.id);
         put_text(one.name, facts.name);
         facts.memory_bytes = one.memory_bytes;
-        give(gpu, facts, "gpu");
+        copy_out(gpu, facts, "gpu");
     });
 }

@@ -114,8 +114,8 @@ echolux_status echolux_volume_create_with(const echolux_grid* grid, const void* 
                                           echolux_volume** volume, echolux_error* error) {
     return guarded(error, [&] {
         required(volume, "volume") = nullptr;
-        const echolux_volume_facts known = taken_or_default(facts, "facts");
-        const VolumeGrid wanted = grid_from(taken(grid, "grid"));
+        const echolux_volume_facts known = copy_in_or_default(facts, "facts");
+        const VolumeGrid wanted = grid_from(copy_in(grid, "grid"));
         const auto* from = &required(static_cast<const std::byte*>(voxels), "voxels");
         const std::int64_t size =
             bytes_argument(static_cast<std::int64_t>(std::min<size_t>(bytes, INT64_MAX)), "bytes");
@@ -132,13 +132,13 @@ echolux_status echolux_volume_free(echolux_volume* volume) {
 }
 
 echolux_status echolux_volume_grid(const echolux_volume* volume, echolux_grid* grid, echolux_error* error) {
-    return guarded(error, [&] { give(grid, grid_of(live_handle(volume, "volume").volume->grid), "grid"); });
+    return guarded(error, [&] { copy_out(grid, grid_of(checked_handle(volume, "volume").volume->grid), "grid"); });
 }
 
 echolux_status echolux_volume_data(const echolux_volume* volume, const void** voxels, size_t* bytes,
                                    echolux_error* error) {
     return guarded(error, [&] {
-        const Volume& held = *live_handle(volume, "volume").volume;
+        const Volume& held = *checked_handle(volume, "volume").volume;
         required(voxels, "voxels") = held.voxels.data();
         if (bytes != nullptr) *bytes = held.voxels.size();
     });
@@ -147,7 +147,7 @@ echolux_status echolux_volume_data(const echolux_volume* volume, const void** vo
 echolux_status echolux_volume_time(const echolux_volume* volume, double* time_s, int64_t* number,
                                    echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_volume& held = live_handle(volume, "volume");
+        const echolux_volume& held = checked_handle(volume, "volume");
         if (time_s != nullptr) *time_s = held.time_s;
         if (number != nullptr) *number = held.number;
     });
@@ -155,20 +155,22 @@ echolux_status echolux_volume_time(const echolux_volume* volume, double* time_s,
 
 echolux_status echolux_volume_provenance(const echolux_volume* volume, char* buffer, size_t size, size_t* needed,
                                          echolux_error* error) {
-    return guarded(
-        error, [&] { give_text(lines_of(live_handle(volume, "volume").volume->provenance), buffer, size, needed); });
+    return guarded(error, [&] {
+        copy_text_out(lines_of(checked_handle(volume, "volume").volume->provenance), buffer, size, needed);
+    });
 }
 
 echolux_status echolux_volume_warnings(const echolux_volume* volume, char* buffer, size_t size, size_t* needed,
                                        echolux_error* error) {
-    return guarded(error, [&] { give_text(lines_of(live_handle(volume, "volume").warnings), buffer, size, needed); });
+    return guarded(error,
+                   [&] { copy_text_out(lines_of(checked_handle(volume, "volume").warnings), buffer, size, needed); });
 }
 
 echolux_status echolux_volume_convert(const echolux_volume* volume, int32_t voxel, double low, double high,
                                       echolux_volume** converted, echolux_error* error) {
     return guarded(error, [&] {
         required(converted, "converted") = nullptr;
-        const echolux_volume& from = live_handle(volume, "volume");
+        const echolux_volume& from = checked_handle(volume, "volume");
         const VoxelType type = voxel_type_of(voxel);
         const Recoder recoder(from.volume->grid, type, range_for(type, low, high));
         *converted = derived_volume(from, {recoder.grid(), recoder(from.volume->voxels), from.volume->provenance});
@@ -179,7 +181,7 @@ echolux_status echolux_volume_velocities(const echolux_volume* flow, echolux_vol
                                          echolux_error* error) {
     return guarded(error, [&] {
         required(velocities, "velocities") = nullptr;
-        const echolux_volume& from = live_handle(flow, "flow");
+        const echolux_volume& from = checked_handle(flow, "flow");
         const VoxelType type = from.volume->grid.type;
         if (type != VoxelType::phasor8 && type != VoxelType::f16) {
             throw Error(ErrorCode::bad_setting, "holds no flow", "flow", "give the flow of a reconstruction");
@@ -195,11 +197,11 @@ echolux_status echolux_volume_write(const echolux_volume* volume, const char* pa
 echolux_status echolux_volume_write_with(const echolux_volume* volume, const char* path, echolux_progress progress,
                                          void* user, echolux_error* error) {
     return guarded(error, [&] {
-        const Volume& held = *live_handle(volume, "volume").volume;
+        const Volume& held = *checked_handle(volume, "volume").volume;
         const std::string file = text_argument(path, "path");
         check_volume_output(file, held.grid.type);
-        CallerProgress told(progress, user);
-        write_volume(file, held, told);
+        CallerProgress progress_shown(progress, user);
+        write_volume(file, held, progress_shown);
     });
 }
 
@@ -209,7 +211,7 @@ namespace {
 
 // Throws BadArgument unless the series has this time point.
 const TimePoints& points_with(const echolux_series* series, std::int64_t time_point) {
-    const TimePoints& points = live_handle(series, "series").points;
+    const TimePoints& points = checked_handle(series, "series").points;
     if (time_point < 0 || time_point >= points.count())
         throw BadArgument("is not a time point of the series", "time_point");
     return points;
@@ -248,7 +250,7 @@ echolux_status echolux_series_free(echolux_series* series) {
 echolux_status echolux_series_describe(const echolux_series* series, int64_t* count, double* step_s,
                                        echolux_error* error) {
     return guarded(error, [&] {
-        const TimePoints& points = live_handle(series, "series").points;
+        const TimePoints& points = checked_handle(series, "series").points;
         if (count != nullptr) *count = points.count();
         if (step_s != nullptr) *step_s = points.step_s();
     });
@@ -269,7 +271,7 @@ echolux_status echolux_series_read(const echolux_series* series, int64_t time_po
 echolux_status echolux_series_grid(const echolux_series* series, int64_t time_point, int64_t level, echolux_grid* grid,
                                    int64_t* levels, echolux_error* error) {
     return guarded(error, [&] {
-        give(grid, grid_of(level_of(points_with(series, time_point), time_point, level, levels)), "grid");
+        copy_out(grid, grid_of(level_of(points_with(series, time_point), time_point, level, levels)), "grid");
     });
 }
 
@@ -282,7 +284,7 @@ echolux_status echolux_series_provenance(const echolux_series* series, int64_t t
                                          size_t* needed, echolux_error* error) {
     return guarded(error, [&] {
         const TimePoints& points = points_with(series, time_point);
-        give_text(lines_of(points.provenance({time_point, time_point + 1})), buffer, size, needed);
+        copy_text_out(lines_of(points.provenance({time_point, time_point + 1})), buffer, size, needed);
     });
 }
 
@@ -291,7 +293,7 @@ echolux_status echolux_series_read_region(const echolux_series* series, int64_t 
                                           echolux_error* error) {
     return guarded(error, [&] {
         const TimePoints& points = points_with(series, time_point);
-        const echolux_region wanted = taken_or_default(region, "region");
+        const echolux_region wanted = copy_in_or_default(region, "region");
         const VolumeGrid grid = level_of(points, time_point, wanted.level, nullptr);
         const VolumeBox box{part_of(wanted.depth_begin, wanted.depth_end, grid.depth, "depth"),
                             part_of(wanted.a_scan_begin, wanted.a_scan_end, grid.a_scans, "a_scan"),

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "compute/indexing.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 #include "render/vk/queue.h"
 #include "shaders/spirv.h"
 

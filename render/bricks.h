@@ -63,7 +63,8 @@ struct NewSlices {
     std::int64_t end = 0;
 };
 
-// Peaks of a volume in a buffer (see Peaks in compute/place.h), each covering as many voxels along depth as a brick.
+// Peaks of a volume in a buffer (see Peaks in compute/voxel_target.h), each covering as many voxels along depth as a
+// brick.
 class BrickPeaks {
   public:
     // `grid` is that of the voxels. The buffer must outlive this object.

@@ -254,7 +254,7 @@ struct Facing {
 // Returns the plane of the section and the direction from it to the eye.
 Facing facing(const View& view) {
     const double at = view.plane_offset_um;
-    if (view.show == Shown::en_face || view.plane == SlicePlane::en_face) return {{{1, 0, 0}, at}, {-1, 0, 0}};
+    if (view.show == ViewContent::en_face || view.plane == SlicePlane::en_face) return {{{1, 0, 0}, at}, {-1, 0, 0}};
     if (view.plane == SlicePlane::b_scan) return {{{0, 0, 1}, at}, {0, 0, -1}};
     if (view.plane == SlicePlane::side) return {{{0, 1, 0}, at}, {0, 1, 0}};
     const std::vector<double>& n = view.plane_normal;
@@ -301,14 +301,14 @@ void cut_to_slab(View& view, const Plane& plane, double thickness) {
 }  // namespace
 
 View section_view(const View& wanted, const VolumeGrid& grid) {
-    if (wanted.show == Shown::volume) return wanted;
+    if (wanted.show == ViewContent::volume) return wanted;
     View view = wanted;
     const auto [plane, to_eye] = facing(view);
     const glm::dvec3 extent = volume_extent(grid);
     if (view.mode == ViewMode::composite || view.mode == ViewMode::traced) view.mode = ViewMode::average;
     look_from(view, to_eye);
     view.zoom *= filling_zoom(view, extent);
-    if (view.show == Shown::slice) {
+    if (view.show == ViewContent::slice) {
         const double smallest = std::ranges::min(voxel_edges(grid));
         cut_to_slab(view, plane, std::max(view.slab_um, thinnest_slab * smallest));
     }

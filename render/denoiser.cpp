@@ -16,7 +16,7 @@ constexpr std::array denoise_types = [] {
     types.fill(vk::DescriptorType::eSampledImage);
     types[shared::binding_denoise_light_target] = vk::DescriptorType::eStorageImage;
     types[shared::binding_denoise_variance_target] = vk::DescriptorType::eStorageImage;
-    types[shared::binding_denoise_found] = vk::DescriptorType::eStorageBuffer;
+    types[shared::binding_denoise_result] = vk::DescriptorType::eStorageBuffer;
     return types;
 }();
 
@@ -53,23 +53,23 @@ std::array<gpu::DeviceImage, 3> filter_images(const gpu::Device& device, const A
 }
 
 // Input and output images of a filter pass.
-struct Way {
+struct PassImages {
     const gpu::DeviceImage &light, &variance, &to_light, &to_variance;
 };
 
-void bind_way(gpu::Bindings& bindings, const AccumulationBuffer& accumulation, const FilteredLight& filtered,
-              const Way& way) {
+void bind_images(gpu::Bindings& bindings, const AccumulationBuffer& accumulation, const FilteredLight& filtered,
+                 const PassImages& pass_images) {
     const PathFeatures& features = *accumulation.features;
-    bindings.set_image(shared::binding_denoise_light, way.light.view());
-    bindings.set_image(shared::binding_denoise_variance, way.variance.view());
+    bindings.set_image(shared::binding_denoise_light, pass_images.light.view());
+    bindings.set_image(shared::binding_denoise_variance, pass_images.variance.view());
     bindings.set_image(shared::binding_denoise_albedo, features.albedo.view());
     bindings.set_image(shared::binding_denoise_normals, features.normals.view());
     bindings.set_image(shared::binding_denoise_squares, features.squares.view());
     bindings.set_image(shared::binding_denoise_raw, filtered.light[0].view());
     bindings.set_image(shared::binding_denoise_raw_variance, filtered.variances[0].view());
-    bindings.set_image(shared::binding_denoise_light_target, way.to_light.view());
-    bindings.set_image(shared::binding_denoise_variance_target, way.to_variance.view());
-    bindings.set_buffer(shared::binding_denoise_found, filtered.found.handle());
+    bindings.set_image(shared::binding_denoise_light_target, pass_images.to_light.view());
+    bindings.set_image(shared::binding_denoise_variance_target, pass_images.to_variance.view());
+    bindings.set_buffer(shared::binding_denoise_result, filtered.found.handle());
 }
 
 std::uint32_t groups_of(std::int64_t pixels, std::int64_t group) {
@@ -77,7 +77,7 @@ std::uint32_t groups_of(std::int64_t pixels, std::int64_t group) {
 }
 
 void record_to_host(const vk::raii::CommandBuffer& commands, vk::Buffer from, vk::Buffer to) {
-    commands.copyBuffer(from, to, vk::BufferCopy{.size = sizeof(shared::DenoiseFound)});
+    commands.copyBuffer(from, to, vk::BufferCopy{.size = sizeof(shared::DenoiseResult)});
     const vk::MemoryBarrier2 to_host{.srcStageMask = vk::PipelineStageFlagBits2::eCopy,
                                      .srcAccessMask = vk::AccessFlagBits2::eTransferWrite,
                                      .dstStageMask = vk::PipelineStageFlagBits2::eHost,
@@ -104,15 +104,15 @@ bool hides_fireflies(const View& view, std::int64_t paths) {
 FilteredLight::FilteredLight(const gpu::Device& device, const AccumulationBuffer& accumulation)
     : light(filter_images(device, accumulation, vk::Format::eR32G32B32A32Sfloat)),
       variances(filter_images(device, accumulation, vk::Format::eR32G32Sfloat)),
-      found(device, sizeof(shared::DenoiseFound),
+      found(device, sizeof(shared::DenoiseResult),
             vk::BufferUsageFlagBits::eStorageBuffer | vk::BufferUsageFlagBits::eTransferSrc),
-      read(device, sizeof(shared::DenoiseFound), vk::BufferUsageFlagBits::eTransferDst),
+      read(device, sizeof(shared::DenoiseResult), vk::BufferUsageFlagBits::eTransferDst),
       of_variance(denoise_bindings(device)), of_restoring(denoise_bindings(device)), of_noise(denoise_bindings(device)),
       of_raw_noise(denoise_bindings(device)) {
     const auto bind = [&](gpu::Bindings& bindings, std::size_t from, std::size_t to) {
-        bind_way(bindings, accumulation, *this, {light[from], variances[from], light[to], variances[to]});
+        bind_images(bindings, accumulation, *this, {light[from], variances[from], light[to], variances[to]});
     };
-    bind_way(of_variance, accumulation, *this, {accumulation.mean, variances[1], light[0], variances[0]});
+    bind_images(of_variance, accumulation, *this, {accumulation.mean, variances[1], light[0], variances[0]});
     for (std::size_t i = 0; i < filter_levels; ++i) bind(of_levels.emplace_back(denoise_bindings(device)), i, i + 1);
     static_assert(filter_levels == 2, "of three images");
     bind(of_restoring, 2, 1);
@@ -163,7 +163,7 @@ Denoiser::Light Denoiser::light(AccumulationBuffer& accumulation, const View& vi
             for (const auto* images : {&filtered.light, &filtered.variances})
                 for (const gpu::DeviceImage& image : *images) image.record_first_use(commands);
         }
-        commands.fillBuffer(filtered.found.handle(), 0, sizeof(shared::DenoiseFound), 0);
+        commands.fillBuffer(filtered.found.handle(), 0, sizeof(shared::DenoiseResult), 0);
     });
     filtered.is_fresh = false;
     submit(filtered.of_variance, variance_, part, size, shared::denoise_group);
@@ -179,8 +179,8 @@ Denoiser::Light Denoiser::light(AccumulationBuffer& accumulation, const View& vi
     return {&filtered.light[filters ? 1 : 0], value};
 }
 
-shared::DenoiseFound Denoiser::found(const AccumulationBuffer& accumulation) {
-    shared::DenoiseFound found{};
+shared::DenoiseResult Denoiser::found(const AccumulationBuffer& accumulation) {
+    shared::DenoiseResult found{};
     std::memcpy(&found, read_back_.statistics(accumulation.filtered->read).data(), sizeof found);
     return found;
 }

@@ -67,7 +67,7 @@ class Denoiser {
     std::int64_t fireflies(const AccumulationBuffer& accumulation);
 
   private:
-    shared::DenoiseFound found(const AccumulationBuffer& accumulation);
+    shared::DenoiseResult found(const AccumulationBuffer& accumulation);
     std::uint64_t submit(const gpu::Bindings& bindings, const vk::raii::Pipeline& pipeline,
                          const shared::DenoisePart& part, vk::Extent3D size, int group);
 

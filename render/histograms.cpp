@@ -91,9 +91,9 @@ HistogramCounter::HistogramCounter(const gpu::Device& device, gpu::Queue& queue,
 }
 
 const std::optional<Histogram>& HistogramCounter::newest() {
-    if (!under_way_ || !queue_.is_done(under_way_->value)) return newest_;
-    newest_ = std::move(under_way_->histogram);
-    under_way_.reset();
+    if (!in_flight_ || !queue_.is_done(in_flight_->value)) return newest_;
+    newest_ = std::move(in_flight_->histogram);
+    in_flight_.reset();
     const std::span<const std::byte> counted = read_back_.statistics(counted_);
     newest_->counts.resize(shared::histogram_bins);
     std::memcpy(newest_->counts.data(), counted.data(), bytes);
@@ -137,7 +137,7 @@ void HistogramCounter::submit(Histogram histogram, const VolumeTexture& volume,
         record_copy(commands, counts_.handle(), counted_.handle());
     };
     const std::uint64_t value = queue_.submit(record, chain);
-    under_way_ = {std::move(histogram), value};
+    in_flight_ = {std::move(histogram), value};
     serials_ = serials;
 }
 
@@ -186,9 +186,9 @@ PlaneHistogramCounter::PlaneHistogramCounter(const gpu::Device& device, gpu::Que
 }
 
 const std::optional<PlaneHistogram>& PlaneHistogramCounter::newest() {
-    if (!under_way_ || !queue_.is_done(under_way_->value)) return newest_;
-    newest_ = std::move(under_way_->histogram);
-    under_way_.reset();
+    if (!in_flight_ || !queue_.is_done(in_flight_->value)) return newest_;
+    newest_ = std::move(in_flight_->histogram);
+    in_flight_.reset();
     const std::span<const std::byte> counted = read_back_.statistics(counted_);
     newest_->counts.resize(plane_bytes / sizeof(std::uint32_t));
     std::memcpy(newest_->counts.data(), counted.data(), plane_bytes);
@@ -217,7 +217,7 @@ shared::PlanePart PlaneHistogramCounter::part_of(const Shot& shot, const Transfe
 
 bool PlaneHistogramCounter::is_due(const Shot& shot, const TransferFunction& function,
                                    const SceneSerials& serials) const {
-    return !under_way_ && print_of_count(part_of(shot, *function.plane), serials, shot.scene.volume) != made_of_;
+    return !in_flight_ && print_of_count(part_of(shot, *function.plane), serials, shot.scene.volume) != made_of_;
 }
 
 void PlaneHistogramCounter::count(const Shot& shot, const TransferFunction& function, const SceneSerials& serials,
@@ -226,7 +226,7 @@ void PlaneHistogramCounter::count(const Shot& shot, const TransferFunction& func
     const Histogram values = empty_histogram(shot.scene.volume);
     const shared::PlanePart part = part_of(shot, plane);
     submit(shot, part, chain);
-    under_way_->histogram = {{values.low, values.high}, {plane.from, plane.to}, {}, 0};
+    in_flight_->histogram = {{values.low, values.high}, {plane.from, plane.to}, {}, 0};
     made_of_ = print_of_count(part, serials, shot.scene.volume);
 }
 
@@ -250,7 +250,7 @@ void PlaneHistogramCounter::submit(const Shot& shot, const shared::PlanePart& pa
         commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &to_host});
     };
     const std::uint64_t value = queue_.submit(record, chain);
-    under_way_ = {{}, value};
+    in_flight_ = {{}, value};
 }
 
 }  // namespace echolux

@@ -37,7 +37,7 @@ class HistogramCounter {
 
     // Returns true if a volume with these serials should be counted now: nothing is in flight and it was not the last
     // one.
-    bool is_due(const SceneSerials& serials) const { return !under_way_ && serials != serials_; }
+    bool is_due(const SceneSerials& serials) const { return !in_flight_ && serials != serials_; }
 
     // Starts counting boxes of the texture as part of `chain`. Requires is_due().
     void count(const VolumeTexture& volume, std::span<const VoxelBox> boxes, const SceneSerials& serials,
@@ -48,12 +48,12 @@ class HistogramCounter {
                       const gpu::Chain& chain = {});
 
     // Discards the histogram in flight, because the next one is of another kind.
-    void forget() { under_way_.reset(); }
+    void forget() { in_flight_.reset(); }
 
-    bool is_under_way() const { return under_way_.has_value(); }
+    bool is_running() const { return in_flight_.has_value(); }
 
   private:
-    struct UnderWay {
+    struct CountInFlight {
         Histogram histogram;
         std::uint64_t value;
     };
@@ -70,7 +70,7 @@ class HistogramCounter {
     vk::raii::Pipeline pipeline_;
     SceneSerials serials_{};
     std::uint64_t counts_made_ = 0;
-    std::optional<UnderWay> under_way_;
+    std::optional<CountInFlight> in_flight_;
     std::optional<Histogram> newest_;
 };
 
@@ -95,7 +95,7 @@ class PlaneHistogramCounter {
                const gpu::Chain& chain);
 
   private:
-    struct UnderWay {
+    struct CountInFlight {
         PlaneHistogram histogram;
         std::uint64_t value;
     };
@@ -114,7 +114,7 @@ class PlaneHistogramCounter {
     gpu::DeviceImage no_heights_;
     std::vector<std::byte> made_of_;  // print of the input of the last count
     std::uint64_t counts_made_ = 0;
-    std::optional<UnderWay> under_way_;
+    std::optional<CountInFlight> in_flight_;
     std::optional<PlaneHistogram> newest_;
 };
 

@@ -93,7 +93,7 @@ std::array<std::int64_t, 3> light_cells(const VolumeGrid& grid) {
     return {cells(grid.depth), cells(grid.a_scans), cells(grid.b_scans)};
 }
 
-bool wants_light_volume(const View& view) {
+bool needs_light_volume(const View& view) {
     const bool lights = view.mode == ViewMode::composite || view.mode == ViewMode::isosurface ||
                         view.mode == ViewMode::mida || view.mode == ViewMode::points ||
                         view.mode == ViewMode::traced;  // while ray cast

@@ -77,7 +77,7 @@ class Print {
 // ---- Input of light volume and majorants
 
 // Returns true if the view requests the light volume and its mode is lit.
-bool wants_light_volume(const View& view);
+bool needs_light_volume(const View& view);
 
 // Values of the ray caster's specialization constants.
 using RaycastConstants = std::array<std::int32_t, shared::constant_count>;

@@ -21,11 +21,11 @@ class DeviceImage;
 }
 
 // Max number of pictures in flight. A live ring has two more slots: one being written, and the newest.
-inline constexpr std::size_t pictures_under_way = 2;
+inline constexpr std::size_t pictures_in_flight = 2;
 
 // Completeness of a picture of a paged volume: pages with visible values, and those of them shown from the coarse
 // level.
-struct PagesShown {
+struct PageCoverage {
     std::int64_t needed = 0;
     std::int64_t coarse = 0;
 };
@@ -34,7 +34,7 @@ struct Image {
     std::int64_t width = 0;
     std::int64_t height = 0;
     std::vector<std::uint8_t> pixels;  // RGBA, straight alpha, row by row from the top
-    PagesShown pages = {};             // for paged volumes
+    PageCoverage pages = {};           // for paged volumes
 };
 
 enum class PictureBits { eight = 8, sixteen = 16 };  // per channel

@@ -17,7 +17,7 @@ namespace {
 
 constexpr vk::ImageSubresourceRange whole_range{vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1};
 constexpr vk::ImageSubresourceLayers whole_image{vk::ImageAspectFlagBits::eColor, 0, 0, 1};
-constexpr std::uint64_t patience_ns = 50'000'000;  // a hidden window may never have a free image
+constexpr std::uint64_t timeout_ns = 50'000'000;  // a hidden window may never have a free image
 
 // Prefers UNORM formats, because an sRGB format would encode the colours twice.
 vk::SurfaceFormatKHR chosen_format(const gpu::Device& device) {
@@ -45,7 +45,7 @@ vk::Extent2D extent_for(const vk::SurfaceCapabilitiesKHR& surface, vk::Extent2D 
     return {std::clamp(wanted.width, min.width, max.width), std::clamp(wanted.height, min.height, max.height)};
 }
 
-std::vector<vk::raii::Semaphore> made_semaphores(const gpu::Device& device, std::size_t count) {
+std::vector<vk::raii::Semaphore> create_semaphores(const gpu::Device& device, std::size_t count) {
     std::vector<vk::raii::Semaphore> semaphores;
     for (std::size_t i = 0; i < count; ++i) semaphores.emplace_back(device.logical(), vk::SemaphoreCreateInfo{});
     return semaphores;
@@ -102,8 +102,8 @@ bool Swapchain::is_made_for(vk::Extent2D wanted) {
     vk::raii::SwapchainKHR made(device_.logical(), creation(surface, extent));
     swapchain_.emplace(std::move(made));
     images_ = swapchain_->getImages();
-    acquired_ = made_semaphores(device_, pictures_under_way);
-    drawn_ = made_semaphores(device_, images_.size());
+    acquired_ = create_semaphores(device_, pictures_in_flight);
+    drawn_ = create_semaphores(device_, images_.size());
     extent_ = extent;
     is_stale_ = false;
     return true;
@@ -114,7 +114,7 @@ std::optional<WindowPicture> Swapchain::acquire(std::size_t turn, vk::Extent2D w
         for (int attempt = 0; attempt < 2; ++attempt) {  // the window may change at any time
             if (!is_made_for(wanted)) return {};
             try {
-                const auto [result, number] = swapchain_->acquireNextImage(patience_ns, *acquired_[turn]);
+                const auto [result, number] = swapchain_->acquireNextImage(timeout_ns, *acquired_[turn]);
                 if (result == vk::Result::eTimeout || result == vk::Result::eNotReady) return {};
                 if (result == vk::Result::eSuboptimalKHR) renew();  // present this image first
                 return WindowPicture{number, images_[number], *acquired_[turn], *drawn_[number]};

@@ -38,7 +38,7 @@ class Swapchain {
     // Requests a rebuild before the next acquire, e.g. after a resize.
     void renew() { is_stale_ = true; }
 
-    // Acquires the next image. The work of `turn` (below pictures_under_way) must have finished. `wanted` is the size
+    // Acquires the next image. The work of `turn` (below pictures_in_flight) must have finished. `wanted` is the size
     // to request if the window adapts to its images. Returns an empty value if the window is minimised or no image is
     // free within 50 ms. Throws Error{device}.
     std::optional<WindowPicture> acquire(std::size_t turn, vk::Extent2D wanted);

@@ -22,7 +22,7 @@ double frame_s(const View& view) {
 
 // Few paths are mostly noise. They are shown at each doubling of their number, later at fixed intervals, and on slow
 // devices whenever the picture has not changed for a while.
-bool is_worth_showing(const View& view, std::int64_t passes, double unchanged_s) {
+bool is_good_enough(const View& view, std::int64_t passes, double unchanged_s) {
     constexpr std::int64_t some = 64;
     constexpr double long_s = 3;
     if (view.mode != ViewMode::traced || passes == passes_at_rest(view) || unchanged_s >= long_s) return true;
@@ -66,12 +66,12 @@ std::int64_t ProgressivePicture::fireflies() {
     return denoiser_.fireflies(*accumulation_);
 }
 
-const ShownPicture& ProgressivePicture::update(const View& view, const Scene& scene, const SceneSerials& serials,
-                                               double now_s, const gpu::Chain& chain) {
+const DisplayedPicture& ProgressivePicture::update(const View& view, const Scene& scene, const SceneSerials& serials,
+                                                   double now_s, const gpu::Chain& chain) {
     try {
         advance(view, scene, serials, now_s, chain);
     } catch (...) {
-        begin_anew();
+        restart();
         throw;
     }
     return shown_;
@@ -95,12 +95,12 @@ void ProgressivePicture::advance(const View& view, const Scene& scene, const Sce
         show(scene, view_, 1);
     } else if (!shown_.is_final && is_resting(now_s)) {
         refine(scene, now_s, chain);
-        go_on_fading(now_s);
+        continue_fading(now_s);
     }
 }
 
 // The failed work may have been submitted in part or not at all, including the accumulation buffer's first use.
-void ProgressivePicture::begin_anew() {
+void ProgressivePicture::restart() {
     shown_ = {};
     lit_ = {};
     if (accumulation_) accumulation_->is_fresh = true;
@@ -152,7 +152,7 @@ std::vector<ProgressivePicture::Piece> ProgressivePicture::pieces_within(double 
         const std::int64_t end = std::min(rows, first + raycaster_.group_rows_within(seconds, shot));
         pieces.push_back({number, {first, end}});
         const std::optional<double> whole = raycaster_.expected_seconds(shot);
-        if (view_.mode != ViewMode::traced || !whole || end < rows || is_worth_showing(view_, number + 1, unchanged_s))
+        if (view_.mode != ViewMode::traced || !whole || end < rows || is_good_enough(view_, number + 1, unchanged_s))
             break;
         seconds -= *whole * static_cast<double>(end - first) / static_cast<double>(rows);
         if (seconds < *whole) break;
@@ -179,7 +179,7 @@ void ProgressivePicture::refine(const Scene& scene, double now_s, const gpu::Cha
         group_rows_cast_ = piece.rows.end % shot.group_rows();
         if (group_rows_cast_ == 0) ++passes_;
     }
-    if (group_rows_cast_ != 0 || !is_worth_showing(view_, passes_, unchanged_s)) return;
+    if (group_rows_cast_ != 0 || !is_good_enough(view_, passes_, unchanged_s)) return;
     const ResolvedPicture before = shown_.picture;
     show(scene, view_, 1);
     shown_s_ = now_s;
@@ -188,14 +188,14 @@ void ProgressivePicture::refine(const Scene& scene, double now_s, const gpu::Cha
 }
 
 // Advances the fade. At its end the picture equals the new one exactly.
-void ProgressivePicture::go_on_fading(double now_s) {
-    if (fade_.is_under_way()) {
+void ProgressivePicture::continue_fading(double now_s) {
+    if (fade_.is_running()) {
         const double share = fade_.share(now_s, view_.cross_fade_s);
         shown_.picture = resolver_.fade(pictures_, fade_.from(), fade_.to(), share);
         submitted_ = shown_.picture.value;
         if (share == 1) fade_.end();
     }
-    shown_.is_final = is_complete_ && !fade_.is_under_way();
+    shown_.is_final = is_complete_ && !fade_.is_running();
 }
 
 // Returns true if the noise target is reached. All submitted work must have finished.

@@ -24,7 +24,7 @@ class CrossFade {
     // Starts a fade between copies of two pictures of equal size. Throws Error{out_of_memory}.
     void begin(const gpu::DeviceImage& from, const gpu::DeviceImage& to, double now_s);
     void end() { begun_s_.reset(); }
-    bool is_under_way() const { return begun_s_.has_value(); }
+    bool is_running() const { return begun_s_.has_value(); }
 
     // Returns the weight of the new picture, 0 to 1, for a fade that takes `seconds`.
     double share(double now_s, double seconds) const;
@@ -47,7 +47,7 @@ class CrossFade {
 };
 
 // The picture to show, and its quality.
-struct ShownPicture {
+struct DisplayedPicture {
     ResolvedPicture picture;
     double pitch = 0;         // in pixels, between rays
     std::int64_t passes = 0;  // number of passes in the mean
@@ -73,11 +73,11 @@ class ProgressivePicture {
     // Returns the picture to show now. Submits the pending work as part of `chain`, at most a frame's worth at rest, so
     // that the next motion starts without delay. Without pending work, `chain` is not used. `view` must have been
     // checked. After an exception nothing is shown, and the next call starts over.
-    const ShownPicture& update(const View& view, const Scene& scene, const SceneSerials& serials, double now_s,
-                               const gpu::Chain& chain = {});
+    const DisplayedPicture& update(const View& view, const Scene& scene, const SceneSerials& serials, double now_s,
+                                   const gpu::Chain& chain = {});
 
     // Valid until the next update.
-    const ShownPicture& shown() const { return shown_; }
+    const DisplayedPicture& shown() const { return shown_; }
 
     // Returns the number of removed fireflies in the picture. Waits for it.
     std::int64_t fireflies();
@@ -101,10 +101,10 @@ class ProgressivePicture {
     std::vector<Piece> pieces_within(double seconds, const Scene& scene, double unchanged_s);
     void refine(const Scene& scene, double now_s, const gpu::Chain& chain);
     bool is_clean();
-    void go_on_fading(double now_s);
+    void continue_fading(double now_s);
     const gpu::DeviceImage* light_shown();
     void show(const Scene& scene, const View& view, double pitch);
-    void begin_anew();
+    void restart();
 
     const gpu::Device& device_;
     gpu::Queue& queue_;
@@ -128,7 +128,7 @@ class ProgressivePicture {
         Denoiser::Light light;
     } lit_;                     // displayed light of paths
     bool is_complete_ = false;  // no more passes
-    ShownPicture shown_;        // no passes: nothing shown yet
+    DisplayedPicture shown_;    // no passes: nothing shown yet
 };
 
 }  // namespace echolux

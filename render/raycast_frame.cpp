@@ -29,7 +29,7 @@ namespace {
 
 // Placeholder for unused planes, in texture coordinates: too far away for any ray to hit or for anything to be beyond
 // it.
-constexpr shared::vec4 nowhere{0, 0, 0, 1e12F};
+constexpr shared::vec4 no_plane{0, 0, 0, 1e12F};
 
 }  // namespace
 
@@ -174,7 +174,7 @@ static shared::CutFrame cut_frame(const Shot& shot) {
     add_box(cuts, shot.view, grid, extent);
     const double smallest = std::ranges::min(voxel_edges(grid));
     shared::CutFrame frame{};
-    std::ranges::fill(frame.plane, nowhere);
+    std::ranges::fill(frame.plane, no_plane);
     frame.facts = glm::vec4(glm::dvec4(cuts.size(), plain_depth * smallest, 0, 0));
     for (std::size_t i = 0; i < cuts.size(); ++i) frame.plane[i] = glm::vec4(cuts[i].in_texture(extent));
     frame.heights = glm::vec4(glm::dvec4(depth_in_texture(grid, top_added_um(shot.view)),
@@ -189,7 +189,7 @@ static shared::SlicesFrame slices_frame(const Shot& shot) {
     const glm::dvec3 extent = volume_extent(shot.scene.grid());
     const std::vector<Plane> planes = planes_of(view.slices);
     shared::SlicesFrame frame{};
-    std::ranges::fill(frame.plane, nowhere);
+    std::ranges::fill(frame.plane, no_plane);
     frame.facts = glm::vec4(
         glm::dvec4(planes.size(), view.slice_colours == SliceColours::curve ? 1 : 0, view.slices_cut ? 1 : 0, 0));
     for (std::size_t i = 0; i < planes.size(); ++i) frame.plane[i] = glm::vec4(planes[i].in_texture(extent));
@@ -223,8 +223,8 @@ static bool has_light_of_sky(const View& view) {
     return !view.sky_picture.empty() && view.sky_read != nullptr && sky_of(view) > 0;
 }
 
-static bool wants_cells(const View& view) {
-    return view.ground_shadow > 0 && view.show == Shown::volume;
+static bool needs_cells(const View& view) {
+    return view.ground_shadow > 0 && view.show == ViewContent::volume;
 }
 
 static double share_of_lamps(const View& view) {
@@ -233,7 +233,7 @@ static double share_of_lamps(const View& view) {
 
 static int studio_constant(const Shot& shot) {
     const View& view = shot.view;
-    const bool is_volume = view.show == Shown::volume;
+    const bool is_volume = view.show == ViewContent::volume;
     // Modes with shaded surfaces, which caps and outlines need.
     const bool is_lit = view.mode == ViewMode::composite || view.mode == ViewMode::mida ||
                         view.mode == ViewMode::isosurface || view.mode == ViewMode::points ||
@@ -243,7 +243,7 @@ static int studio_constant(const Shot& shot) {
     set(shared::studio_panorama, view.projection == Projection::panorama);
     set(shared::studio_gradient, !view.background_lower_colour.empty() && !view.transparent && !is_traced(shot));
     set(shared::studio_caps, view.caps != Caps::off && is_lit && is_volume && shot.scene.field == nullptr);
-    set(shared::studio_ground, wants_cells(view) && shot.scene.field == nullptr);
+    set(shared::studio_ground, needs_cells(view) && shot.scene.field == nullptr);
     set(shared::studio_outline, view.outline > 0 && is_lit && is_volume && !is_traced(shot));
     set(shared::studio_sky, is_traced(shot) && has_light_of_sky(view));
     return bits;
@@ -369,7 +369,7 @@ FlowScale flow_scale(const FlowOverlay& view, const VolumeTexture& flow) {
     return scale;
 }
 
-void leave_nothing_open(FlowOverlay& view, const FlowScale& scale) {
+void fill_open_values(FlowOverlay& view, const FlowScale& scale) {
     if (view.flow_threshold < 0) view.flow_threshold = scale.threshold;
     if (view.flow_range == 0) view.flow_range = std::max(scale.range, 2 * view.flow_threshold);
 }
@@ -389,7 +389,7 @@ static shared::FlowFrame flow_frame(const Shot& shot) {
     const double per_radian = v_max(shot.view, flow) > 0 ? v_max(shot.view, flow) / std::numbers::pi : 1;
     const VolumeGrid& grid = flow.grid();
     const double depth = volume_extent(shot.scene.grid()).x;
-    const double is_under = shot.view.flow_shown == FlowShown::under ? 1 : 0;
+    const double is_under = shot.view.flow_shown == FlowDisplay::under ? 1 : 0;
     const glm::dvec3 bricks = glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double(flow.bricks().edge());
     return {.values = glm::vec4(glm::dvec4(flow.scale(), flow.offset(), per_radian, 0)),
             .look = glm::vec4(glm::dvec4(scale.threshold, 1 / soft, 1 / scale.range, shot.view.flow_opacity)),
@@ -674,11 +674,11 @@ int flow_constant(const Shot& shot) {
 
 int heights_constant(const View& view) {
     if (!has_height_maps(view)) return shared::heights_off;
-    return view.show == Shown::en_face ? shared::heights_along_rays : shared::heights_anywhere;
+    return view.show == ViewContent::en_face ? shared::heights_along_rays : shared::heights_anywhere;
 }
 
 int slices_constant(const View& view) {
-    if (view.show != Shown::volume) return shared::slices_section;
+    if (view.show != ViewContent::volume) return shared::slices_section;
     return view.slices.empty() ? shared::slices_off : shared::slices_inside;
 }
 
@@ -733,7 +733,7 @@ RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
     constants[shared::constant_box] = view.box ? 1 : 0;
     constants[shared::constant_output] = output_constant(shot);
     constants[shared::constant_rolling] = rolling_constant(shot.scene);
-    constants[shared::constant_light_volume] = wants_light_volume(view) ? 1 : 0;
+    constants[shared::constant_light_volume] = needs_light_volume(view) ? 1 : 0;
     constants[shared::constant_cut] = cut_frame(shot).facts.x > 0 ? 1 : 0;
     constants[shared::constant_flow] = flow_constant(shot);
     constants[shared::constant_heights] = heights_constant(view);

@@ -116,7 +116,7 @@ gpu::ImageShape output_shape(const Shot& shot) {
             .usage = vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eTransferSrc};
 }
 
-vk::raii::Sampler made_sampler(const gpu::Device& device) {
+vk::raii::Sampler create_sampler(const gpu::Device& device) {
     return {device.logical(), vk::SamplerCreateInfo{.magFilter = vk::Filter::eLinear,
                                                     .minFilter = vk::Filter::eLinear,
                                                     .addressModeU = vk::SamplerAddressMode::eClampToEdge,
@@ -161,13 +161,13 @@ Raycaster::Frame::Frame(const gpu::Device& device)
     bindings.set_buffer(shared::binding_frame, uniforms.handle());
 }
 
-Raycaster::StandIns::StandIns(const gpu::Device& device)
+Raycaster::Placeholders::Placeholders(const gpu::Device& device)
     : plane(device, absent_shape(vk::ImageType::e2D), "stand-in texture"),
       floats(device, absent_shape(vk::ImageType::e2D, vk::Format::eR32G32B32A32Sfloat), "stand-in texture"),
       cube(device, absent_shape(vk::ImageType::e3D), "stand-in texture") {}
 
 Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
-    : device_(device), queue_(queue), programs_(device, queue), sampler_(made_sampler(device)),
+    : device_(device), queue_(queue), programs_(device, queue), sampler_(create_sampler(device)),
       extinctions_(device, table_shape(vk::Format::eR32Sfloat), "transfer function"),
       colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function"),
       limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"),
@@ -181,8 +181,8 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
         }
     });
     prepare_noise();
-    make_frames(picture_frames_, pictures_under_way);
-    make_frames(accumulation_frames_, max_panes * pictures_under_way);
+    make_frames(picture_frames_, pictures_in_flight);
+    make_frames(accumulation_frames_, max_panes * pictures_in_flight);
 }
 
 void Raycaster::make_frames(Frames& frames, std::size_t count) {
@@ -204,7 +204,7 @@ Pace& Raycaster::pace_of(const Shot& shot) {
 
 // Adapts the pace to new paths. Empty regions are a thousand times faster than multiple scattering, so a new scene
 // resets the pace. A new direction changes it less.
-void Raycaster::doubt_paces_of_other_paths(const Shot& shot) {
+void Raycaster::reset_other_paces(const Shot& shot) {
     const bool is_first = shot.pass.number == 0 && shot.part.first == 0;
     if (!is_traced(shot) || !is_first) return;
     constexpr double from_another_side = 8;
@@ -334,7 +334,7 @@ std::optional<double> Raycaster::expected_seconds(const Shot& shot) {
 }
 
 std::int64_t Raycaster::group_rows_within(double seconds, const Shot& shot) {
-    doubt_paces_of_other_paths(shot);
+    reset_other_paces(shot);
     const double of_one = pace_of(shot).seconds(work_of(shot, 1));
     return static_cast<std::int64_t>(std::clamp(seconds / of_one, 1.0, 1e9));
 }
@@ -418,7 +418,7 @@ void Raycaster::submit_parts(Frame& frame, const Shot& shot, const gpu::Chain& c
 
 CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {
     check_scene(shot);
-    doubt_paces_of_other_paths(shot);
+    reset_other_paces(shot);
     Frame& frame = prepared_frame(shot);
     prepare_annotations(frame, shot);
     try {

@@ -157,7 +157,7 @@ struct Shot {
 // section_view().
 Sheet sheet_of(const Shot& shot);
 
-// A picture in flight. It is finished when the queue reaches `value`, and valid until `pictures_under_way` more have
+// A picture in flight. It is finished when the queue reaches `value`, and valid until `pictures_in_flight` more have
 // been cast, or as long as its accumulation buffer.
 struct CastPicture {
     const gpu::DeviceImage* image = nullptr;  // of the region; measures: `measure_pixels` pixels per ray
@@ -170,7 +170,7 @@ class Raycaster {
     Raycaster(const gpu::Device& device, gpu::Queue& queue);
 
     // Submits the work as part of `chain`. Long work is split into several submissions, because drivers abort long ones
-    // and they block other users of the device. The host waits only for the picture `pictures_under_way` calls ago and
+    // and they block other users of the device. The host waits only for the picture `pictures_in_flight` calls ago and
     // for the queue. Throws Error{bad_setting, device, out_of_memory}.
     CastPicture cast(const Shot& shot, const gpu::Chain& chain = {});
 
@@ -219,14 +219,14 @@ class Raycaster {
     };
 
     // Placeholders for unused bindings: all bindings of a shader must be valid.
-    struct StandIns {
-        explicit StandIns(const gpu::Device& device);
+    struct Placeholders {
+        explicit Placeholders(const gpu::Device& device);
 
         gpu::DeviceImage plane, floats, cube;
     };
 
     Pace& pace_of(const Shot& shot);  // independent of the lighting, so that coarse pictures predict the full one
-    void doubt_paces_of_other_paths(const Shot& shot);
+    void reset_other_paces(const Shot& shot);
     void make_frames(Frames& frames, std::size_t count);
     void learn_paces();
     void learn_paces(const Frames& frames);
@@ -262,7 +262,7 @@ class Raycaster {
     gpu::DeviceBuffer entries_;
     std::optional<gpu::DeviceBuffer> channel_entries_;
     std::map<std::string, gpu::DeviceImage> flow_colours_;  // by name of the colour map
-    StandIns absent_;
+    Placeholders absent_;
     gpu::DeviceImage noise_;
     BrickClassifier classifier_;
     CurveTables curve_tables_;

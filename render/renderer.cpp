@@ -32,13 +32,13 @@ struct PreparedVolume {
 };
 
 // Peaks of the current volume.
-struct KeptPeaks {
+struct VolumePeaks {
     gpu::DeviceBuffer buffer;
     BrickPeaks for_bricks;
 };
 
 struct Renderer::Parts {
-    explicit Parts(const DeviceChoice& choice);
+    explicit Parts(const GpuDevice& choice);
     ~Parts() { queue.settle(); }  // pending work uses all members
 
     // ---- Content. Throw Error{bad_setting} if there is none.
@@ -60,7 +60,7 @@ struct Renderer::Parts {
     static View with_curve_of_channel(View view);
 
     // Loads the pages that a picture of `view` needs, as far as possible.
-    PagesShown bring_in(const View& view, const Subject& subject, const std::function<void()>& pause = {});
+    PageCoverage bring_in(const View& view, const Subject& subject, const std::function<void()>& pause = {});
 
     // Returns the scene without channels, with the structure and flow as stored.
     Scene scene_of(const Subject& subject);
@@ -74,7 +74,7 @@ struct Renderer::Parts {
     // Calls `work` with the chain for a picture of the subject, which it must submit.
     template <class Work>
     auto with_chain(const Subject& subject, const Work& work) {
-        const ShownSlots* shown = subject.slots();
+        const DisplayedSlots* shown = subject.slots();
         if (shown == nullptr) return work(gpu::Chain{});
         const auto note = [&](bool is_submitted) {
             if (shown->submitted != nullptr) *shown->submitted = is_submitted;
@@ -144,7 +144,7 @@ struct Renderer::Parts {
     std::shared_ptr<PreparedVolume> volume;  // of a file
     std::optional<VolumeTexture> flow;       // of the volume
     ChannelTextures channel_textures;        // of all views
-    std::optional<KeptPeaks> peaks;          // of the volume, as if it were reconstructed on this device
+    std::optional<VolumePeaks> peaks;        // of the volume, as if it were reconstructed on this device
     std::optional<gpu::DeviceImage> heights;
     std::vector<BScanPose> poses;     // empty: the B-scans are a volume
     std::optional<ScanField> field;   // of the poses, for the last requested scene
@@ -154,7 +154,7 @@ struct Renderer::Parts {
   private:
     Scene scene_of_volume();
     Scene with_channels(Scene scene, const View& view);
-    Scene scene_of_slots(const ShownSlots& shown);
+    Scene scene_of_slots(const DisplayedSlots& shown);
     std::span<const std::byte> pixels_of(const Shot& shot, const gpu::Chain& chain, PictureDepth depth,
                                          const std::function<void(std::int64_t passes)>& pause);
     std::vector<std::byte> band_of(const Shot& band, PictureBits bits, const gpu::Chain& chain,
@@ -162,7 +162,7 @@ struct Renderer::Parts {
     std::int64_t rows_at_a_time(const Shot& shot);
 };
 
-Renderer::Renderer(const DeviceChoice& choice)
+Renderer::Renderer(const GpuDevice& choice)
     : parts_(gpu::reporting("starting the renderer", [&] { return std::make_unique<Parts>(choice); })) {}
 
 Renderer::~Renderer() = default;
@@ -268,7 +268,7 @@ void Renderer::set_poses(const std::vector<BScanPose>& poses) {
     ++parts_->scene_changes;
 }
 
-LiveSlots Renderer::make_slots(const SlotsWanted& wanted) {
+LiveSlots Renderer::make_slots(const SlotRequest& wanted) {
     return gpu::reporting("making the slots of a live ring", [&] {
         check_structure(wanted.grid);
         if (wanted.flow) check_flow(*wanted.flow, wanted.grid);
@@ -282,12 +282,12 @@ LiveSlots Renderer::make_slots(const SlotsWanted& wanted) {
     });
 }
 
-void Renderer::give_up_writing(std::uint64_t value) noexcept {
-    if (parts_->slots) parts_->slots->give_up_writing(value);
+void Renderer::abandon_writing(std::uint64_t value) noexcept {
+    if (parts_->slots) parts_->slots->abandon_writing(value);
 }
 
-void Renderer::give_up_reading(std::uint64_t value) noexcept {
-    if (parts_->slots) parts_->slots->give_up_reading(value);
+void Renderer::abandon_reading(std::uint64_t value) noexcept {
+    if (parts_->slots) parts_->slots->abandon_reading(value);
 }
 
 std::int64_t Renderer::peak_depths() const {
@@ -307,7 +307,7 @@ bool Renderer::set_peaks(const void* peaks) {
         parts_->queue.run(
             [&](const vk::raii::CommandBuffer& commands) { buffer.record_copy_from(commands, staging.handle(), 0); });
         BrickPeaks for_bricks(parts_->device, volume.bricks(), volume.grid(), buffer.handle());
-        parts_->peaks.emplace(KeptPeaks{std::move(buffer), std::move(for_bricks)});
+        parts_->peaks.emplace(VolumePeaks{std::move(buffer), std::move(for_bricks)});
         return true;
     });
 }
@@ -373,7 +373,7 @@ std::int64_t Renderer::bytes_read_back() const {
 
 // ---- Renderer parts
 
-Renderer::Parts::Parts(const DeviceChoice& choice)
+Renderer::Parts::Parts(const GpuDevice& choice)
     : limits(choice.volume_limits), device(choice), queue(device), read_back(device, queue), brick_builder(device),
       raycaster(device, queue), resolver(device, queue), denoiser(device, queue, read_back), still_pictures(device),
       histograms(device, queue, read_back), plane_histograms(device, queue, read_back),
@@ -412,7 +412,7 @@ View Renderer::Parts::with_curve_of_channel(View view) {
     if (view.channel_1_shown) return view;
     if (const Channel* channel = in_place_of_volume(view)) {
         static_cast<Curve&>(view) = curve_of(*channel, view);
-    } else if (view.show == Shown::volume) {
+    } else if (view.show == ViewContent::volume) {
         if (view.mode != ViewMode::traced) view.mode = ViewMode::composite;
         view.opacity = 0;
         view.isosurface = false;
@@ -426,15 +426,15 @@ View Renderer::Parts::resolved(const View& view, const Subject& subject) {
     check_view(view);
     if (!view.heights_cut && has_heights(view)) return resolved(without_heights(view), subject);
     View resolved = poses.empty() ? section_view(view, grid) : plane_view(view);
-    const ShownSlots* shown = subject.slots();
+    const DisplayedSlots* shown = subject.slots();
     const bool is_partial = shown != nullptr && shown->newest.filled_to < grid.b_scans;
     if (is_partial) resolved.mode = mode_while_cast(resolved);
     return with_curve_of_channel(std::move(resolved));
 }
 
-PagesShown Renderer::Parts::bring_in(const View& view, const Subject& subject, const std::function<void()>& pause) {
+PageCoverage Renderer::Parts::bring_in(const View& view, const Subject& subject, const std::function<void()>& pause) {
     PagedVolume* of_pages = paged(subject);
-    return of_pages != nullptr ? of_pages->bring_in(view, pause) : PagesShown{};
+    return of_pages != nullptr ? of_pages->bring_in(view, pause) : PageCoverage{};
 }
 
 Scene Renderer::Parts::scene_of_volume() {
@@ -446,7 +446,7 @@ Scene Renderer::Parts::scene_of_volume() {
     return scene;
 }
 
-Scene Renderer::Parts::scene_of_slots(const ShownSlots& shown) {
+Scene Renderer::Parts::scene_of_slots(const DisplayedSlots& shown) {
     const VolumeTexture* previous = shown.previous ? &ring().texture(shown.previous->slot) : nullptr;
     Scene scene(ring().texture(shown.newest.slot), shown.newest.filled_to, previous);
     scene.serials = {shown.newest.serial, shown.previous ? shown.previous->serial : 0, scene_changes};
@@ -466,8 +466,8 @@ Scene Renderer::Parts::scene_of(const Subject& subject) {
 
 Scene Renderer::Parts::scene_of(const Subject& subject, const View& view) {
     Scene scene = scene_of(subject);
-    if (view.flow_shown == FlowShown::hidden) scene.flow = scene.previous_flow = nullptr;
-    if (view.flow_shown != FlowShown::alone || scene.flow == nullptr) return with_channels(std::move(scene), view);
+    if (view.flow_shown == FlowDisplay::hidden) scene.flow = scene.previous_flow = nullptr;
+    if (view.flow_shown != FlowDisplay::alone || scene.flow == nullptr) return with_channels(std::move(scene), view);
     if (is_phasor(scene.flow->grid())) {
         throw Error(ErrorCode::bad_setting, "phasors are not shown alone", "view.flow_shown",
                     "choose overlay, or flow.unwrap = true");
@@ -559,11 +559,11 @@ std::unique_ptr<VolumeTexture> Renderer::Parts::whole_of(const VoxelSource& sour
 std::shared_ptr<PreparedVolume> Renderer::Parts::kept(std::unique_ptr<VolumeTexture> whole,
                                                       std::unique_ptr<PagedVolume> pages) {
     // Deleter.
-    const auto let_go = [this](PreparedVolume* prepared) {
+    const auto release = [this](PreparedVolume* prepared) {
         queue.wait_or_be_lost();
         delete prepared;
     };
-    return {new PreparedVolume{std::move(whole), std::move(pages)}, let_go};
+    return {new PreparedVolume{std::move(whole), std::move(pages)}, release};
 }
 
 void Renderer::Parts::show(const std::shared_ptr<PreparedVolume>& prepared) {
@@ -584,7 +584,7 @@ bool Renderer::Parts::is_whole(const VolumeGrid& grid) const {
 
 namespace {
 
-FollowedPicture followed_picture(const ShownPicture& shown) {
+FollowedPicture followed_picture(const DisplayedPicture& shown) {
     return {{shown.picture.image, shown.picture.value}, shown.pitch, shown.passes, shown.is_final};
 }
 
@@ -610,7 +610,7 @@ FollowedPicture Renderer::follow(const View& wanted, double now_s, std::size_t p
     return gpu::reporting("rendering", [&] {
         const View view = parts_->resolved(wanted, subject);
         ProgressivePicture& progressive = parts_->pane(pane);
-        const ShownSlots* shown = subject.slots();
+        const DisplayedSlots* shown = subject.slots();
         PagedVolume* paged = parts_->paged(subject);
         const std::uint64_t changes = shown != nullptr   ? static_cast<std::uint64_t>(shown->newest.filled_to)
                                       : paged != nullptr ? paged->bring_in_for(pane, view, !progressive.is_of(view))
@@ -713,12 +713,12 @@ std::optional<FlowScale> Renderer::flow_scale(const View& view) const {
     return echolux::flow_scale(view, *flow);
 }
 
-void Renderer::look_at_flow(const ShownSlots& shown) {
+void Renderer::look_at_flow(const DisplayedSlots& shown) {
     gpu::reporting("counting speeds", [&] {
         HistogramCounter& counter = parts_->flow_speeds;
-        const bool was_under_way = counter.is_under_way();
+        const bool was_running = counter.is_running();
         const std::optional<Histogram>& counted = counter.newest();
-        if (was_under_way && !counter.is_under_way()) parts_->take_speed(usual_speed(*counted));
+        if (was_running && !counter.is_running()) parts_->take_speed(usual_speed(*counted));
         const Scene scene = parts_->scene_of(shown);
         if (scene.flow == nullptr) return;
         const bool is_first = scene.previous_flow == nullptr;
@@ -734,7 +734,7 @@ void Renderer::look_at_flow(const ShownSlots& shown) {
 }
 
 bool Renderer::looks_at_flow() const {
-    return parts_->flow_speeds.is_under_way();
+    return parts_->flow_speeds.is_running();
 }
 
 bool Renderer::is_finished(const Drawing& drawing) const {
@@ -754,7 +754,7 @@ Image Renderer::read(const Drawing& drawing) {
     });
 }
 
-std::function<std::vector<std::byte>()> Renderer::copy_slot(const ShownSlots& shown) {
+std::function<std::vector<std::byte>()> Renderer::copy_slot(const DisplayedSlots& shown) {
     return gpu::reporting("reading a volume", [&] {
         const VolumeTexture& texture = parts_->ring().texture(shown.newest.slot);
         const gpu::ComingPixels coming = parts_->with_chain(
@@ -870,10 +870,10 @@ struct Summing {
 
     // Casts a pass. Splits long passes and waits for each part, so that cancelling waits for one part only.
     void cast(std::int64_t number, const gpu::Chain& chain) const {
-        constexpr double patience_s = 0.3;
+        constexpr double timeout_s = 0.3;
         Shot pass{.scene = shot.scene, .view = shot.view, .region = region, .pass = {&accumulation, number}};
         const std::int64_t rows = pass.group_rows();
-        const std::int64_t at_once = pause ? parts.raycaster.group_rows_within(patience_s, pass) : rows;
+        const std::int64_t at_once = pause ? parts.raycaster.group_rows_within(timeout_s, pass) : rows;
         // Without `pause` the whole pass is submitted at once.
         for (std::int64_t first = 0; first < rows; first += at_once) {
             pass.part = {first, std::min(rows, first + at_once)};
@@ -951,9 +951,9 @@ const gpu::DeviceImage& submitted(Renderer::Parts& parts, const Shot& shot, cons
 std::int64_t Renderer::Parts::rows_at_a_time(const Shot& shot) {
     if (shot.view.mode == ViewMode::traced) return std::min(rows_of_paths(shot.view), shot.region.height);
     constexpr std::int64_t min_rows = 64, max_rows = 1024;
-    constexpr double patience_s = 0.2;
+    constexpr double timeout_s = 0.2;
     const double passes = static_cast<double>(passes_when_saved(shot.view));
-    const std::int64_t rows = raycaster.group_rows_within(patience_s / passes, shot) * shared::group_height;
+    const std::int64_t rows = raycaster.group_rows_within(timeout_s / passes, shot) * shared::group_height;
     return std::min(std::clamp(rows, min_rows, max_rows), shot.region.height);
 }
 
@@ -999,28 +999,28 @@ void Renderer::Parts::still(const Scene& scene, const View& view, PictureBits bi
         Region tile = band;
         tile.width = std::min(max_columns, band.width);
         band.height = rows_at_a_time({.scene = scene, .view = eyes.front(), .region = tile});
-        std::int64_t told = 0;
+        std::int64_t reported = 0;
         std::vector<std::vector<std::byte>> rows;
         for (const View& eye : eyes) {
             const bool is_first = band.top == 0 && rows.empty();
             const bool is_last = band.top + band.height == view.height && rows.size() + 1 == eyes.size();
-            const auto tell = [&, before = std::ssize(rows) * eye.width](std::int64_t done) {
-                const std::int64_t worth = band.height * (before + done) / columns - told;
-                told += worth;
+            const auto report_share = [&, before = std::ssize(rows) * eye.width](std::int64_t done) {
+                const std::int64_t worth = band.height * (before + done) / columns - reported;
+                reported += worth;
                 take({0, {}, worth});
             };
             rows.push_back(band_of({.scene = scene, .view = eye, .region = band}, bits,
-                                   gpu::share_of(chain, is_first, is_last), tell));
+                                   gpu::share_of(chain, is_first, is_last), report_share));
         }
-        take({band.height, joined(view, bits, std::move(rows)), band.height - told});
+        take({band.height, joined(view, bits, std::move(rows)), band.height - reported});
     }
 }
 
-PagesShown Renderer::render(const View& wanted, PictureBits bits,
-                            const std::function<void(const PictureRows& rows)>& take, const Subject& subject) {
+PageCoverage Renderer::render(const View& wanted, PictureBits bits,
+                              const std::function<void(const PictureRows& rows)>& take, const Subject& subject) {
     return gpu::reporting("rendering", [&] {
         const View view = parts_->resolved(wanted, subject);
-        const PagesShown pages = parts_->bring_in(view, subject, [&] { take({}); });
+        const PageCoverage pages = parts_->bring_in(view, subject, [&] { take({}); });
         const Scene scene = parts_->scene_of(subject, view);
         parts_->with_chain(subject, [&](const gpu::Chain& chain) { parts_->still(scene, view, bits, take, chain); });
         return pages;
@@ -1034,7 +1034,7 @@ Image Renderer::render(const View& wanted, const Subject& subject, const std::fu
         gathered.add(rows);
         if (done) done(rows.worth);
     };
-    const PagesShown pages = render(wanted, PictureBits::eight, take, subject);
+    const PageCoverage pages = render(wanted, PictureBits::eight, take, subject);
     Image image = gathered.take();
     image.pages = pages;
     return image;
@@ -1043,7 +1043,7 @@ Image Renderer::render(const View& wanted, const Subject& subject, const std::fu
 std::function<Image()> Renderer::begin(const View& wanted, const Subject& subject, const std::function<void()>& pause) {
     return gpu::reporting("rendering", [&]() -> std::function<Image()> {
         const View view = parts_->resolved(wanted, subject);
-        const PagesShown pages = parts_->bring_in(view, subject);
+        const PageCoverage pages = parts_->bring_in(view, subject);
         const Scene scene = parts_->scene_of(subject, view);
         std::vector<gpu::ComingPixels> coming = parts_->with_chain(subject, [&](const gpu::Chain& chain) {
             std::vector<gpu::ComingPixels> begun;

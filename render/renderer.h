@@ -11,7 +11,7 @@
 
 #include "compute/types.h"
 #include "render/annotations/annotations.h"
-#include "render/device_choice.h"
+#include "render/gpu_device.h"
 #include "render/picture.h"
 #include "render/scan_geometry.h"
 #include "render/slots/live_slots.h"
@@ -28,12 +28,12 @@ enum class VolumeState { still, changing };
 class Subject {
   public:
     Subject() = default;
-    Subject(const ShownSlots& slots) : slots_(&slots) {}  // must outlive the call that uses the subject
+    Subject(const DisplayedSlots& slots) : slots_(&slots) {}  // must outlive the call that uses the subject
 
-    const ShownSlots* slots() const { return slots_; }  // null: the volume
+    const DisplayedSlots* slots() const { return slots_; }  // null: the volume
 
   private:
-    const ShownSlots* slots_ = nullptr;
+    const DisplayedSlots* slots_ = nullptr;
 };
 
 namespace gpu {
@@ -52,7 +52,7 @@ class Renderer {
   public:
     // Throws Error{device} without a loader, driver or suitable device, listing each device and the reason for its
     // refusal.
-    explicit Renderer(const DeviceChoice& choice = {});
+    explicit Renderer(const GpuDevice& choice = {});
     ~Renderer();
     Renderer(const Renderer&) = delete;
     Renderer& operator=(const Renderer&) = delete;
@@ -105,13 +105,13 @@ class Renderer {
 
     // Replaces the slots of the live ring. If it throws, the old slots stay. The result is valid until the next call.
     // Throws Error{bad_setting, out_of_memory, device}.
-    LiveSlots make_slots(const SlotsWanted& wanted);
+    LiveSlots make_slots(const SlotRequest& wanted);
 
     // Signal a timeline of the slots from the host after the thread or device that should have signalled it has gone,
-    // so that nothing waits forever. give_up_reading() first waits for pictures in flight as long as the device makes
+    // so that nothing waits forever. abandon_reading() first waits for pictures in flight as long as the device makes
     // progress. Thread-safe.
-    void give_up_writing(std::uint64_t value) noexcept;
-    void give_up_reading(std::uint64_t value) noexcept;
+    void abandon_writing(std::uint64_t value) noexcept;
+    void abandon_reading(std::uint64_t value) noexcept;
 
     // ---- Pictures. New slices of a subject's slots are brought to their textures first. The functions throw
     // Error{bad_setting} that names the unsuitable key of a view, or if there is nothing to show.
@@ -123,8 +123,8 @@ class Renderer {
 
     // Renders a picture of any size in bounded memory, with 16 bits computed from the accumulated floats. `take`
     // receives all rows in order, occasionally none; it may throw to cancel.
-    PagesShown render(const View& view, PictureBits bits, const std::function<void(const PictureRows& rows)>& take,
-                      const Subject& subject = {});
+    PageCoverage render(const View& view, PictureBits bits, const std::function<void(const PictureRows& rows)>& take,
+                        const Subject& subject = {});
 
     // Submits a picture and returns a function that waits for it and returns it. The function must be called once, on
     // any thread, and destroyed before the renderer. Successive pictures keep the device busy; the host is at most a
@@ -133,7 +133,7 @@ class Renderer {
     std::function<Image()> begin(const View& view, const Subject& subject = {},
                                  const std::function<void()>& pause = {});
 
-    // Submits a single-pass picture and returns at once. It stays on the device until `pictures_under_way` later ones.
+    // Submits a single-pass picture and returns at once. It stays on the device until `pictures_in_flight` later ones.
     Drawing draw(const View& view, const Subject& subject = {});
 
     // Returns the picture of a window: follows the view within the frame time, is refined at rest, then stays. `now_s`
@@ -176,20 +176,20 @@ class Renderer {
     // Measures the speed of the slots' flow, like histogram(). It sets the automatic range of the colours in later
     // pictures. The range grows at once, but shrinks only if it is more than twice too wide, to avoid flicker. Never
     // waits.
-    void look_at_flow(const ShownSlots& shown);
+    void look_at_flow(const DisplayedSlots& shown);
     bool looks_at_flow() const;  // a measurement is in flight
 
     // Submits a copy of the codes of shown.newest and returns a function that waits for them and returns them in the
     // type of grid.type. The function must be called once, on any thread, and destroyed before the renderer. It throws
     // Error{device}.
-    std::function<std::vector<std::byte>()> copy_slot(const ShownSlots& shown);
-    std::vector<std::byte> read_slot(const ShownSlots& shown) { return copy_slot(shown)(); }
+    std::function<std::vector<std::byte>()> copy_slot(const DisplayedSlots& shown);
+    std::vector<std::byte> read_slot(const DisplayedSlots& shown) { return copy_slot(shown)(); }
 
     // ---- Costs.
 
-    // Sets the peaks of the current volume (Places::peaks, peak_depths() voxels each), as a reconstructor stores them.
-    // Pictures of a changed volume then compute its bricks from peaks. Returns false if the device cannot hold them and
-    // reads voxels instead.
+    // Sets the peaks of the current volume (VoxelTargets::peaks, peak_depths() voxels each), as a reconstructor stores
+    // them. Pictures of a changed volume then compute its bricks from peaks. Returns false if the device cannot hold
+    // them and reads voxels instead.
     bool set_peaks(const void* peaks);
     // Returns the number of voxels along depth per peak.
     std::int64_t peak_depths() const;

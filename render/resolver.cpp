@@ -31,7 +31,7 @@ constexpr std::array binding_types{vk::DescriptorType::eCombinedImageSampler, vk
 constexpr std::array<std::int32_t, 3> as_it_is{0, 0, 0}, enlarged{1, 0, 0}, toned{0, 1, 0},
     faded{0, 0, 1};  // values: enlarges, tones, fades
 
-gpu::Bindings made_bindings(const gpu::Device& device) {
+gpu::Bindings create_bindings(const gpu::Device& device) {
     return {device, binding_types, sizeof(ResolveScale)};
 }
 
@@ -55,10 +55,10 @@ std::uint32_t groups(std::uint32_t pixels) {
 
 }  // namespace
 
-ResolvedPictures::Frame::Frame(const gpu::Device& device) : bindings(made_bindings(device)), annotations(device) {}
+ResolvedPictures::Frame::Frame(const gpu::Device& device) : bindings(create_bindings(device)), annotations(device) {}
 
 ResolvedPictures::ResolvedPictures(const gpu::Device& device) {
-    for (std::size_t i = 0; i < pictures_under_way; ++i) frames_.push_back(std::make_unique<Frame>(device));
+    for (std::size_t i = 0; i < pictures_in_flight; ++i) frames_.push_back(std::make_unique<Frame>(device));
 }
 
 bool ResolvedPictures::holds(const ResolvedPicture& picture) const {
@@ -73,7 +73,7 @@ Resolver::Resolver(const gpu::Device& device, gpu::Queue& queue)
                                                        .minFilter = vk::Filter::eLinear,
                                                        .addressModeU = vk::SamplerAddressMode::eClampToEdge,
                                                        .addressModeV = vk::SamplerAddressMode::eClampToEdge}),
-      annotator_(device), bindings_(made_bindings(device)), as_it_is_(pipeline_for(device, bindings_, as_it_is)),
+      annotator_(device), bindings_(create_bindings(device)), as_it_is_(pipeline_for(device, bindings_, as_it_is)),
       enlarged_(pipeline_for(device, bindings_, enlarged)), toned_(pipeline_for(device, bindings_, toned)),
       faded_(pipeline_for(device, bindings_, faded)) {}
 

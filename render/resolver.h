@@ -32,7 +32,7 @@ struct Toning {
 // Empty if the accumulated colours are display colours already.
 std::optional<Toning> toning_of(const Shot& shot);
 
-// A ring of pictures: each is valid until `pictures_under_way` more have been made here.
+// A ring of pictures: each is valid until `pictures_in_flight` more have been made here.
 class ResolvedPictures {
   public:
     explicit ResolvedPictures(const gpu::Device& device);

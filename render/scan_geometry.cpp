@@ -7,8 +7,8 @@
 #include <glm/geometric.hpp>
 #include <glm/vec2.hpp>
 
-#include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/plural.h"
 #include "render/camera.h"
 #include "shaders/shared/planes.h"
 
@@ -40,7 +40,7 @@ void check_heights(const HeightMaps& maps) {
         if (map.empty() || std::ssize(map) == maps.a_scans * maps.b_scans) continue;
         throw Error(
             ErrorCode::bad_setting,
-            fmt::format("{} given for {} x {} A-scans", counted(map.size(), "heights"), maps.a_scans, maps.b_scans),
+            fmt::format("{} given for {} x {} A-scans", plural(map.size(), "heights"), maps.a_scans, maps.b_scans),
             "height map");
     }
 }
@@ -56,8 +56,8 @@ void check_poses(const std::vector<BScanPose>& poses, const VolumeGrid& volume) 
     const auto count = std::ssize(poses);
     if (count == volume.b_scans && count <= shared::max_planes) return;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("{} for {} in space, at most {} are possible", counted(count, "poses"),
-                            counted(volume.b_scans, "B-scans"), shared::max_planes),
+                fmt::format("{} for {} in space, at most {} are possible", plural(count, "poses"),
+                            plural(volume.b_scans, "B-scans"), shared::max_planes),
                 "scan planes", "give one for each B-scan, or show them as a volume");
 }
 
@@ -97,7 +97,7 @@ ScanField scan_field(const std::vector<BScanPose>& poses, const VolumeGrid& volu
 }
 
 View plane_view(View view) {
-    if (view.show != Shown::volume) {
+    if (view.show != ViewContent::volume) {
         throw Error(ErrorCode::bad_setting, "B-scans that lie apart in space have no sections", "view.show",
                     "set view.show = volume");
     }

@@ -15,7 +15,7 @@ namespace {
 constexpr vk::Format format = vk::Format::eR8G8B8A8Unorm;
 
 // The composed picture, also for windows, so that it can be read back as it was shown.
-gpu::DeviceImage made_canvas(const gpu::Device& device, std::int64_t width, std::int64_t height) {
+gpu::DeviceImage create_canvas(const gpu::Device& device, std::int64_t width, std::int64_t height) {
     const auto edge = [](std::int64_t pixels) { return static_cast<std::uint32_t>(std::max<std::int64_t>(1, pixels)); };
     return {device,
             {.format = format,
@@ -46,8 +46,8 @@ struct Screen::Parts {
 
     Parts(const gpu::SharedDevice& of_renderer, std::int64_t pixels_across, std::int64_t pixels_down)
         : shared(of_renderer), width(pixels_across), height(pixels_down),
-          canvas(made_canvas(drawing(shared.device), width, height)), painter(shared.device, shared.queue, format) {
-        for (std::size_t i = 0; i < pictures_under_way; ++i) frames.push_back(std::make_unique<Frame>(shared.device));
+          canvas(create_canvas(drawing(shared.device), width, height)), painter(shared.device, shared.queue, format) {
+        for (std::size_t i = 0; i < pictures_in_flight; ++i) frames.push_back(std::make_unique<Frame>(shared.device));
         if (shared.device.surface()) window.emplace(shared.device, shared.queue);
         first_use();
     }
@@ -63,7 +63,7 @@ struct Screen::Parts {
 
     void resize(std::int64_t new_width, std::int64_t new_height) {
         if (new_width == width && new_height == height) return;
-        gpu::DeviceImage larger = made_canvas(shared.device, new_width, new_height);
+        gpu::DeviceImage larger = create_canvas(shared.device, new_width, new_height);
         shared.queue.wait_for_all();  // pending pictures use the old canvas
         canvas = std::move(larger);
         width = new_width;

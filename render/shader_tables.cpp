@@ -26,13 +26,13 @@ std::size_t bytes_of_tables(bool with_plane) {
     return shared::tables_plane * word + (with_plane ? plane : 0);
 }
 
-// For roughness from least_roughness to 1. Cached because it takes 0.1 s.
+// For roughness from min_roughness to 1. Cached because it takes 0.1 s.
 const std::vector<float>& albedos_by_roughness() {
     static const std::vector<float> albedos = [] {
         std::vector<float> all;
         for (int i = 0; i < shared::roughness_steps; ++i) {
             const double part = static_cast<double>(i) / (shared::roughness_steps - 1);
-            const SurfaceAlbedo albedo = surface_albedo(std::lerp(double{shared::least_roughness}, 1.0, part));
+            const SurfaceAlbedo albedo = surface_albedo(std::lerp(double{shared::min_roughness}, 1.0, part));
             all.insert(all.end(), albedo.of_cosine.begin(), albedo.of_cosine.end());
             all.push_back(albedo.mean);
         }
@@ -286,7 +286,7 @@ Pattern even_pattern(int edge) {
 std::vector<float> blue_noise(int edge) {
     const Pattern start = even_pattern(edge);
     std::vector<float> noise(start.size());
-    const auto give = [&](std::size_t pixel, std::size_t rank) {
+    const auto set_rank = [&](std::size_t pixel, std::size_t rank) {
         noise[pixel] = (static_cast<float>(rank) + 0.5f) / static_cast<float>(start.size());
     };
     const std::size_t members = start.size() / 10;
@@ -294,13 +294,13 @@ std::vector<float> blue_noise(int edge) {
     for (std::size_t rank = members; rank-- > 0;) {
         const std::size_t pixel = leaving.tightest_cluster();
         leaving.set(pixel, false);
-        give(pixel, rank);
+        set_rank(pixel, rank);
     }
     Pattern joined = start;
     for (std::size_t rank = members; rank < start.size(); ++rank) {
         const std::size_t pixel = joined.largest_void();
         joined.set(pixel, true);
-        give(pixel, rank);
+        set_rank(pixel, rank);
     }
     return noise;
 }

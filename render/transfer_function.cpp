@@ -28,7 +28,7 @@ double speckle_maximum(ViewMode mode, const VolumeGrid& grid) {
 // Means along rays through the whole volume include dark regions, so they need a lower upper end than single voxels.
 ValueRange voxel_range(const View& view, const ValueRange& percentiles) {
     const auto [low, high] = percentiles;
-    const bool is_mixed = view.mode == ViewMode::average && view.show != Shown::slice;
+    const bool is_mixed = view.mode == ViewMode::average && view.show != ViewContent::slice;
     return {low, std::lerp(low, high, is_mixed ? 0.4 : 1.0)};
 }
 

@@ -29,7 +29,7 @@
 #include "shaders/raycast/caps.glsl"
 #include "shaders/raycast/ground.glsl"
 
-Seen seen_along(Ray ray) {
+RayResult seen_along(Ray ray) {
     if (has_planes) return seen_on_planes(ray);
     if (mode == mode_composite) return composite(ray);
     if (mode == mode_mip) return maximum(ray);
@@ -50,7 +50,7 @@ float voxel_value(vec3 voxel, vec3 size) {
 }
 
 // Writes the members of RayMeasure in order.
-void write_measures(ivec2 here, Ray ray, Seen seen) {
+void write_measures(ivec2 here, Ray ray, RayResult seen) {
     vec3 at = ray.start + seen.distance * ray.direction;
     if (has_planes) at = place_on_plane(ray, seen.distance);
     vec3 slope = seen.distance < 0.0 || has_planes ? vec3(0) : gradient(at);
@@ -74,7 +74,7 @@ void main() {
     if (slices_kind == slices_inside && frame.slices.facts.z > 0.0) whole = ray;
     float slice = slices_kind == slices_inside ? length_to_slice(whole) : no_slice;
     ray.leave = min(ray.leave, slice);
-    Seen seen = nothing;
+    RayResult seen = nothing;
     bool meets = ray.leave > ray.enter;
     if (meets) seen = seen_along(ray);
     if (slices_kind == slices_section && meets) make_section(seen);

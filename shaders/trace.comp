@@ -49,7 +49,7 @@ void put_cap(inout Traced found, inout vec4 drawn, vec4 cap) {
 vec4 drawn_at(inout Traced found, Ray whole, vec2 pixel, float slice, vec4 cap) {
     vec4 drawn = vec4(0);
     if (slices_kind == slices_inside && found.opacity == 0.0 && slice != no_slice) {
-        Seen seen = nothing;
+        RayResult seen = nothing;
         add_slice(seen, whole, slice);
         drawn = vec4(from_srgb(clamp(seen.colour, 0.0, 1.0)), 1.0);
     }

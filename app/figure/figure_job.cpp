@@ -10,9 +10,9 @@
 #include "app/open/open_volume.h"
 #include "app/open/show_opened.h"
 #include "app/transfer/transfer_file.h"
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
+#include "compute/plural.h"
 #include "engine/analysis/figures.h"
 #include "engine/analysis/tissue_structure.h"
 #include "engine/build.h"
@@ -69,7 +69,7 @@ void check_content(const FigureContent& content, const VolumeGrid& grid) {
         if (begin < end && begin > -grid.depth && end <= grid.depth) return;
         throw Error(ErrorCode::bad_setting,
                     fmt::format("rows {} to {} from the surface are not in a volume of {}", begin, end - 1,
-                                counted(grid.depth, "rows")),
+                                plural(grid.depth, "rows")),
                     "en_face", "choose rows nearer to the surface");
     }
     check_en_face(grid, rows_of(content, grid).begin, rows_of(content, grid).end);
@@ -101,7 +101,7 @@ ScanPart part_for(const FigureJob& job, FigureContent& content) {
 }
 
 // Call last: flattening moves the voxels that other panels also show.
-Picture view_of(OpenedVolume& opened, const View& view, const DeviceChoice& device, Progress& progress) {
+Picture view_of(OpenedVolume& opened, const View& view, const GpuDevice& device, Progress& progress) {
     Renderer renderer(device);
     show_opened(renderer, opened, {}, view, progress);
     progress.begin("render", view.height, "rows");

@@ -11,7 +11,7 @@
 #include "engine/interval.h"
 #include "engine/io/output_rule.h"
 #include "engine/progress.h"
-#include "render/device_choice.h"
+#include "render/gpu_device.h"
 #include "render/view/view.h"
 
 namespace echolux {
@@ -35,7 +35,7 @@ struct FigureJob : VolumeSource {
     FigureContent content;
     FigureStyle style;
     View view;  // of panels that show the volume
-    DeviceChoice device;
+    GpuDevice device;
     FileNames made_from;      // further input files from which this job was read
     bool overwrites = false;  // replaces any existing file
 };

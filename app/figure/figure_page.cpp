@@ -116,7 +116,7 @@ Picture bar_of_flow(const GrayRange& range) {
 void fill_gray(FigurePanel& panel, const Figure& figure, const VolumeGrid& grid, const FigureStyle& style) {
     const GrayRange range = range_of(figure, style);
     panel.picture = gray_pixels(figure, range);
-    if (style.gray == GrayWay::inverted) {
+    if (style.gray == GrayDirection::inverted) {
         for (std::uint8_t& gray : panel.picture.pixels) gray = static_cast<std::uint8_t>(255 - gray);
     }
     const bool is_root = grid.quantity == "reflectivity";

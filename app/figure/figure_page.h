@@ -23,7 +23,7 @@ namespace echolux {
 
 // ---- Style of figures: section [figure].
 
-enum class GrayWay { normal, inverted };  // inverted: low values are white
+enum class GrayDirection { normal, inverted };  // inverted: low values are white
 
 struct Colour {
     double red = 0, green = 0, blue = 0;
@@ -33,7 +33,7 @@ struct FigureStyle {
     double width_mm = 170;
     double text_pt = 8;
     double dpi = 300;
-    GrayWay gray = GrayWay::normal;
+    GrayDirection gray = GrayDirection::normal;
     double low = lowest_value;  // black, or white if inverted; at an extreme, the range excludes 0.3 % of the values
     double high = highest_value;
     bool axes = true;

@@ -49,7 +49,8 @@ AttenuatedVolume attenuated_volume(const Volume& volume, const AttenuationRecipe
     check(recipe, "attenuation");
     AttenuatedVolume done;
     const auto start = std::chrono::steady_clock::now();
-    done.volume = said_of(name, "volume", [&] { return attenuation_of(volume, recipe, done.stats, progress); });
+    done.volume =
+        with_file_context(name, "volume", [&] { return attenuation_of(volume, recipe, done.stats, progress); });
     done.seconds = seconds_since(start);
     if (done.stats.known == 0) {
         throw Error(ErrorCode::bad_setting, "nothing stands out from the noise, so no attenuation was found", name,

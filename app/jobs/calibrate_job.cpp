@@ -14,12 +14,12 @@
 #include "app/open/open_volume.h"
 #include "compute/calibrate/calibrate.h"
 #include "compute/calibrate/mirrors.h"
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
 #include "compute/plan/tables.h"
+#include "compute/plural.h"
 #include "compute/steps/sample.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/file_name.h"
@@ -100,7 +100,7 @@ std::vector<double> mean_spectrum(const SpectrumSource& source, const char* what
     const std::vector<double> counts =
         is_spectrum_file(source) ? read_calibration(source, 0, what) : survey_of(open_scan(source), progress).mean();
     if (samples == 0 || std::ssize(counts) == samples) return counts;
-    throw Error(ErrorCode::bad_file, fmt::format("has {}, {} has {}", counted(counts.size(), "samples"), like, samples),
+    throw Error(ErrorCode::bad_file, fmt::format("has {}, {} has {}", plural(counts.size(), "samples"), like, samples),
                 source.string(), "record all spectra with the same settings of the camera");
 }
 
@@ -390,7 +390,7 @@ void check_length(double length, const char* option) {
     throw Error(ErrorCode::bad_setting, fmt::format("{} is not a length", length), option, "give a positive number");
 }
 
-Recipe with(const DispersionFound& found, Recipe recipe) {
+Recipe with(const DispersionResult& found, Recipe recipe) {
     recipe.dispersion = true;
     recipe.a2_rad = found.a2_rad;
     recipe.a3_rad = found.a3_rad;
@@ -406,11 +406,11 @@ std::int64_t run(const MeanSpectrumJob& job, Progress& progress) {
     const SpectrumSurvey survey = survey_of(scan, progress);
     write_calibration(
         job.output, CalibrationKind::spectrum, survey.mean(),
-        fmt::format("counts, mean of {} of {}", counted(survey.lines(), "lines"), job.scan.filename().string()));
+        fmt::format("counts, mean of {} of {}", plural(survey.lines(), "lines"), job.scan.filename().string()));
     return survey.lines();
 }
 
-NoiseFound run(const NoiseJob& job, Progress& progress) {
+NoiseResult run(const NoiseJob& job, Progress& progress) {
     check_outputs({own_calibration(job.output, CalibrationKind::noise_floor), {job.plot, is_own_figure}},
                   files_read(job.scan, job.settings), job.overwrites);
     check_plot_name(job.plot);
@@ -419,11 +419,11 @@ NoiseFound run(const NoiseJob& job, Progress& progress) {
     const NoiseMean mean = mean_for(job, scan.recipe);
     const bool is_power = mean == NoiseMean::power;
     const std::vector<double> floor = is_power ? profile.root_mean_power() : profile.amplitude();
-    const NoiseFound found{profile.lines(), mean, median_level_db(floor, job.scan),
-                           scan.recipe.shaping == Shaping::none ? "dB of counts" : "dB"};
+    const NoiseResult found{profile.lines(), mean, median_level_db(floor, job.scan),
+                            scan.recipe.shaping == Shaping::none ? "dB of counts" : "dB"};
     const char* name = is_power ? "root mean power" : "mean amplitude";
     write_calibration(job.output, CalibrationKind::noise_floor, floor,
-                      fmt::format("{} of {} of {}, amplitude of each depth bin", name, counted(found.lines, "A-scans"),
+                      fmt::format("{} of {} of {}, amplitude of each depth bin", name, plural(found.lines, "A-scans"),
                                   job.scan.filename().string()));
     if (!job.plot.empty()) plot_noise(job.plot, floor, name, found.unit);
     return found;
@@ -466,7 +466,7 @@ std::vector<std::string> doubts_about(const MirrorCalibration& found) {
     return doubts;
 }
 
-MirrorsFound run(const MirrorJob& job, Progress& progress) {
+MirrorResult run(const MirrorJob& job, Progress& progress) {
     check_outputs({own_calibration(job.k_map, CalibrationKind::k_map),
                    own_calibration(job.dispersion, CalibrationKind::dispersion),
                    {job.plot, is_own_figure}},
@@ -487,7 +487,7 @@ MirrorsFound run(const MirrorJob& job, Progress& progress) {
     pair.k_falls = job.k_falls;
     pair.displacement_um = job.displacement_um;
     pair.centre_wavelength_nm = wavelength_nm;
-    MirrorsFound found{calibrated(pair, job), std::move(warnings)};
+    MirrorResult found{calibrated(pair, job), std::move(warnings)};
     std::ranges::move(doubts_about(found), std::back_inserter(found.warnings));
     write_calibration(job.k_map, CalibrationKind::k_map, found.k_positions,
                       "sample position of each point of the uniform k grid");
@@ -541,7 +541,7 @@ DispersionOfScan run(const DispersionJob& job, Progress& progress) {
     const RawPart part = read_part(reader, b_scan, 1);
     const ReconstructionSpec plan = scan.spec(1);
     const DispersionSearch search = search_in(job, scan, plan);
-    const DispersionFound found = searched_dispersion(plan, part.block, search, progress);
+    const DispersionResult found = searched_dispersion(plan, part.block, search, progress);
     require_sharp(found, search, job.scan.string());
     const Recipe recipe = with(found, scan.recipe);
     if (!job.output.empty()) {
@@ -556,7 +556,7 @@ DispersionOfScan run(const DispersionJob& job, Progress& progress) {
     return {found, doubts_about(scan.calibration)};
 }
 
-void require_sharp(const DispersionFound& found, const DispersionSearch& wanted, const std::string& where) {
+void require_sharp(const DispersionResult& found, const DispersionSearch& wanted, const std::string& where) {
     if (is_sharp(found, wanted.range_rad)) return;
     const char* remedy = "choose one reflector with `region`, more A-scans with `lines`, or a wider `range`";
     const auto refuse = [&](const std::string& problem, const char* how) {
@@ -571,15 +571,15 @@ void require_sharp(const DispersionFound& found, const DispersionSearch& wanted,
            "choose one reflector with `region`, and a `range` around what is expected");
 }
 
-DispersionFound searched_dispersion(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted,
-                                    Progress& progress) {
+DispersionResult searched_dispersion(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted,
+                                     Progress& progress) {
     constexpr double steps = 100;
-    double told = 0;
+    double reported = 0;
     progress.begin("searching", static_cast<std::int64_t>(steps), "%");
-    const DispersionFound found = searched_dispersion(plan, block, wanted, [&](double done) {
-        const double now = std::max(told, std::floor(done * steps));
-        progress.advance(static_cast<std::int64_t>(now - told));
-        told = now;
+    const DispersionResult found = searched_dispersion(plan, block, wanted, [&](double done) {
+        const double now = std::max(reported, std::floor(done * steps));
+        progress.advance(static_cast<std::int64_t>(now - reported));
+        reported = now;
         return true;
     });
     progress.end();
@@ -596,12 +596,12 @@ struct PlotScale {
     double of_bin = 1;
 };
 
-PlotScale scale_of(const RollOffFound& found) {
+PlotScale scale_of(const RollOffResult& found) {
     if (found.bin_um <= 0) return {"Depth bin", "", 1};
     return {"Depth in air", "\u00b5m", found.bin_um};
 }
 
-FigurePanel fall_off_panel(const RollOffFound& found, const PlotScale& scale) {
+FigurePanel fall_off_panel(const RollOffResult& found, const PlotScale& scale) {
     const double top = found.fall_off ? found.fall_off->at_zero_db : found.mirrors.front().reading.level_db;
     double lowest = top;
     FigurePanel panel;
@@ -635,7 +635,7 @@ FigurePanel fall_off_panel(const RollOffFound& found, const PlotScale& scale) {
     return panel;
 }
 
-FigurePanel spots_panel(const RollOffFound& found, const PlotScale& scale, const char* label, const std::string& unit,
+FigurePanel spots_panel(const RollOffResult& found, const PlotScale& scale, const char* label, const std::string& unit,
                         const std::vector<double>& values, double min_span) {
     std::vector<double> depths;
     for (const RolledMirror& mirror : found.mirrors) depths.push_back(mirror.reading.bin * scale.of_bin);
@@ -651,7 +651,7 @@ FigurePanel spots_panel(const RollOffFound& found, const PlotScale& scale, const
 }
 
 // Plots all mirrors over depth with the fitted roll-off, and the SNR or sensitivity and width of each.
-void plot_roll_off(const std::filesystem::path& path, const RollOffFound& found) {
+void plot_roll_off(const std::filesystem::path& path, const RollOffResult& found) {
     const PlotScale scale = scale_of(found);
     std::vector<double> sensitivities, widths;
     for (const RolledMirror& mirror : found.mirrors) {
@@ -734,7 +734,7 @@ class Mirrors {
         if (!job.scan.empty()) scan_ = open_scan(job.scan, job.settings);
     }
 
-    void read(const SpectrumSource& source, RollOffFound& found) {
+    void read(const SpectrumSource& source, RollOffResult& found) {
         if (is_spectrum_file(source)) return read_file(source, found);
         const Scan mirror = open_scan(source, scan_ ? std::vector<std::string>{} : job_.settings);
         const ReconstructionSpec plan = plan_of(mirror);
@@ -762,7 +762,7 @@ class Mirrors {
         return plan;
     }
 
-    void read_file(const SpectrumSource& source, RollOffFound& found) {
+    void read_file(const SpectrumSource& source, RollOffResult& found) {
         if (!scan_) {
             throw Error(ErrorCode::bad_setting, "is a spectrum without a recipe to process it", source.string(),
                         "name a scan with calibration and recipe as `scan`");
@@ -775,7 +775,7 @@ class Mirrors {
     }
 
     void add_lines(const std::string& name, const ReconstructionSpec& plan, const Lines& lines,
-                   const std::vector<double>& background, RollOffFound& found) {
+                   const std::vector<double>& background, RollOffResult& found) {
         add(name, for_lines(plan, lines), background, found, [&](const ReconstructionSpec& of) {
             MeanProfile profile(of);
             Block block;
@@ -789,7 +789,7 @@ class Mirrors {
 
     template <class ProfileOf>
     void add(const std::string& name, const ReconstructionSpec& given, const std::vector<double>& background,
-             RollOffFound& found, const ProfileOf& profile_of) {
+             RollOffResult& found, const ProfileOf& profile_of) {
         const MirrorAtDepth seen = mirror_at_depth(given, background, name, job_.depths, profile_of);
         if (found.bins != 0 && seen.bins != found.bins) {
             throw Error(ErrorCode::bad_file, "has another number of samples than the mirrors before it", name,
@@ -825,8 +825,8 @@ class Mirrors {
         if (references.size() == 1 || references.front().samples != samples) return {background(samples)};
         if (references.size() != mirrors.size()) {
             throw Error(ErrorCode::bad_file,
-                        fmt::format("holds {}, {} holds {}", counted(references.size(), "references"), source.string(),
-                                    counted(mirrors.size(), "mirrors")),
+                        fmt::format("holds {}, {} holds {}", plural(references.size(), "references"), source.string(),
+                                    plural(mirrors.size(), "mirrors")),
                         job_.background.string(), "record one for each, or give the mean of them as a file");
         }
         std::vector<std::vector<double>> backgrounds;
@@ -841,7 +841,7 @@ class Mirrors {
 };
 
 // `found.mirrors` is sorted by depth.
-void require_different_depths(const RollOffFound& found) {
+void require_different_depths(const RollOffResult& found) {
     const auto same = std::ranges::adjacent_find(found.mirrors, [&](const RolledMirror& a, const RolledMirror& b) {
         return b.reading.bin - a.reading.bin < min_share_between * static_cast<double>(found.bins);
     });
@@ -855,11 +855,11 @@ void require_different_depths(const RollOffFound& found) {
 constexpr double min_share_of_range = 0.1;
 
 // "667.0 um"
-std::string depth_text(const RollOffFound& found, double bin) {
+std::string depth_text(const RollOffResult& found, double bin) {
     return found.bin_um > 0 ? fmt::format("{:.1f} um", bin * found.bin_um) : fmt::format("bin {:.1f}", bin);
 }
 
-void warn_of_outliers(RollOffFound& found, std::vector<double> shares, std::vector<double> levels) {
+void warn_of_outliers(RollOffResult& found, std::vector<double> shares, std::vector<double> levels) {
     constexpr double max_rms_db = 1;
     const std::vector<Outlier> outliers = fall_off_outliers(shares, levels);
     for (const Outlier& outlier : outliers) {
@@ -891,7 +891,7 @@ void warn_of_outliers(RollOffFound& found, std::vector<double> shares, std::vect
     }
 }
 
-void fit_fall_off(RollOffFound& found) {
+void fit_fall_off(RollOffResult& found) {
     if (found.mirrors.size() < 2) return;
     require_different_depths(found);
     const double span_bins = found.mirrors.back().reading.bin - found.mirrors.front().reading.bin;
@@ -911,7 +911,7 @@ constexpr const char* table_heading =
     "mirror,lines,depth_bin,depth_um,level_db,snr_db,sensitivity_db,fwhm_bins,fwhm_um,side\n";
 
 // Unknown lengths and sensitivities are left empty.
-std::string csv_of(const RollOffFound& found) {
+std::string csv_of(const RollOffResult& found) {
     std::string text = table_heading;
     const auto um = [&](double bins) { return found.bin_um > 0 ? fmt::format("{:.4f}", bins * found.bin_um) : ""; };
     for (const RolledMirror& mirror : found.mirrors) {
@@ -926,13 +926,13 @@ std::string csv_of(const RollOffFound& found) {
 
 }  // namespace
 
-std::string RollOffFound::extrapolation(double of_bin, const std::string& unit) const {
+std::string RollOffResult::extrapolation(double of_bin, const std::string& unit) const {
     const double deepest = mirrors.back().reading.bin;
     if (!six_db_bin || *six_db_bin <= deepest) return {};
     return fmt::format("(extrapolated; deepest mirror at {:.1f} {})", deepest * of_bin, unit);
 }
 
-RollOffFound run(const RollOffJob& job, Progress& progress) {
+RollOffResult run(const RollOffJob& job, Progress& progress) {
     FileNames inputs = job.mirrors;
     inputs.insert(inputs.end(), {job.scan, job.background});
     const auto is_own_table = [](const std::filesystem::path& path) { return begins_with(path, table_heading); };
@@ -943,7 +943,7 @@ RollOffFound run(const RollOffJob& job, Progress& progress) {
         throw Error(ErrorCode::bad_setting, fmt::format("{} dB is not a loss in the sample arm", *job.attenuation_db),
                     "attenuation_db", "give 0 to 200");
     }
-    RollOffFound found;
+    RollOffResult found;
     Mirrors mirrors(job, progress);
     if (job.depths.end != 0 && job.depths.end <= job.depths.begin) {
         throw Error(ErrorCode::bad_setting, "no depth is left to look for mirrors in", "depths",

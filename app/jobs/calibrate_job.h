@@ -45,7 +45,7 @@ struct NoiseJob {
     bool overwrites = false;  // as above
 };
 
-struct NoiseFound {
+struct NoiseResult {
     std::int64_t lines = 0;
     NoiseMean mean = NoiseMean::amplitude;
     double level_db = 0;  // median over the depths beyond zero delay
@@ -53,7 +53,7 @@ struct NoiseFound {
 };
 
 // Measures the first volume with the scan's own recipe. Throws as above.
-NoiseFound run(const NoiseJob& job, Progress& progress);
+NoiseResult run(const NoiseJob& job, Progress& progress);
 
 struct MirrorJob {
     SpectrumSource mirror_1, mirror_2, background;
@@ -68,11 +68,11 @@ struct MirrorJob {
     bool overwrites = false;  // as above
 };
 
-struct MirrorsFound : MirrorCalibration {
+struct MirrorResult : MirrorCalibration {
     std::vector<std::string> warnings;
 };
 
-MirrorsFound run(const MirrorJob& job, Progress& progress);
+MirrorResult run(const MirrorJob& job, Progress& progress);
 
 struct DispersionJob {
     std::filesystem::path scan;
@@ -86,18 +86,18 @@ struct DispersionJob {
     bool overwrites = false;  // as above
 };
 
-struct DispersionOfScan : DispersionFound {
+struct DispersionOfScan : DispersionResult {
     std::vector<std::string> warnings;
 };
 
 DispersionOfScan run(const DispersionJob& job, Progress& progress);
 
 // Throws Error{bad_file} with `where` if a search of `wanted` found nothing sharp or an implausible result.
-void require_sharp(const DispersionFound& found, const DispersionSearch& wanted, const std::string& where);
+void require_sharp(const DispersionResult& found, const DispersionSearch& wanted, const std::string& where);
 
 // Runs searched_dispersion() with progress and cancelling.
-DispersionFound searched_dispersion(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted,
-                                    Progress& progress);
+DispersionResult searched_dispersion(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted,
+                                     Progress& progress);
 
 // ---- Job of `echolux calibrate rolloff`: level, SNR, sensitivity and width of a mirror at several depths, and the
 // depth at which 6 dB are lost.
@@ -128,7 +128,7 @@ struct RolledMirror {
     std::vector<double> profile_db;        // of |A|, with points_per_bin points per bin
 };
 
-struct RollOffFound {
+struct RollOffResult {
     std::vector<RolledMirror> mirrors;  // sorted by depth
     std::int64_t bins = 0;              // in the one-sided range
     double bin_um = 0;                  // if 0, unknown
@@ -142,6 +142,6 @@ struct RollOffFound {
 };
 
 // Throws Error{bad_file, bad_setting, output, cancelled}.
-RollOffFound run(const RollOffJob& job, Progress& progress);
+RollOffResult run(const RollOffJob& job, Progress& progress);
 
 }  // namespace echolux

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "app/open/open_volume.h"
-#include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/plural.h"
 #include "engine/io/output_rule.h"
 #include "engine/io/volume_file.h"
 #include "engine/offline/recoder.h"
@@ -64,7 +64,7 @@ void ConvertInput::require_joined(const std::vector<Part>& parts, const std::str
         if (!joins) {
             throw Error(ErrorCode::bad_file,
                         fmt::format("holds parts of one volume that do not join: {} from {} on, then B-scan {}",
-                                    counted(parts[i].b_scans, "B-scans"), parts[i].first, parts[i + 1].first),
+                                    plural(parts[i].b_scans, "B-scans"), parts[i].first, parts[i + 1].first),
                         name, "reconstruct what is missing, or name the parts that join by a pattern");
         }
         slices = parts[i].b_scans / positions;
@@ -200,8 +200,8 @@ class MebibyteProgress {
     void advance(std::size_t bytes) {
         bytes_ += static_cast<double>(bytes);
         const auto whole = static_cast<std::int64_t>(bytes_ / mebibyte);
-        progress_.advance(whole - told_);
-        told_ = whole;
+        progress_.advance(whole - reported_);
+        reported_ = whole;
     }
 
   private:
@@ -209,7 +209,7 @@ class MebibyteProgress {
 
     Progress& progress_;
     double bytes_ = 0;
-    std::int64_t told_ = 0;
+    std::int64_t reported_ = 0;
 };
 
 }  // namespace

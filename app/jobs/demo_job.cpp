@@ -8,8 +8,8 @@
 
 #include "app/open/show_opened.h"
 #include "app/seconds_since.h"
-#include "compute/counted.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/analysis/figures.h"
 #include "engine/analysis/tissue_structure.h"
 #include "engine/interval.h"
@@ -177,9 +177,9 @@ std::vector<DemoLine> run(const DemoJob& job, Progress& progress) {
 
     const ReconstructionStats& stats = reconstruction.stats();
     std::vector<DemoLine> lines{
-        {"scan", fmt::format("{} of {} of {} of {}, simulated in {:.1f} s", counted(simulation.volumes, "volumes"),
-                             counted(simulation.b_scans, "B-scans"), counted(simulation.a_scans, "A-scans"),
-                             counted(simulation.samples, "samples"), simulated_s)},
+        {"scan", fmt::format("{} of {} of {} of {}, simulated in {:.1f} s", plural(simulation.volumes, "volumes"),
+                             plural(simulation.b_scans, "B-scans"), plural(simulation.a_scans, "A-scans"),
+                             plural(simulation.samples, "samples"), simulated_s)},
         {"reconstruction", fmt::format("{}: {:.0f} k A-scans/s, {:.1f} volumes/s", stats.backend,
                                        static_cast<double>(stats.a_scans) / stats.seconds / 1e3,
                                        static_cast<double>(simulation.volumes) / stats.seconds)},

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "engine/progress.h"
-#include "render/device_choice.h"
+#include "render/gpu_device.h"
 
 namespace echolux {
 
 struct DemoJob {
     std::filesystem::path folder;
-    DeviceChoice device;
+    GpuDevice device;
     bool overwrites = false;  // replaces any existing file
 };
 

@@ -43,7 +43,7 @@ Volume averaged(const FilterJob& job, FilteredFile& done, Progress& progress) {
 
 Volume filtered_input(const FilterJob& job, FilteredFile& done, Progress& progress) {
     OpenedVolume opened = open_volume(job, progress);
-    FilteredVolume made = said_of(job.input.filename().string(), "volume", [&] {
+    FilteredVolume made = with_file_context(job.input.filename().string(), "volume", [&] {
         return filtered_volume(std::move(opened.volume), job.filter, job.backend, progress);
     });
     done.warnings = std::move(opened.warnings);
@@ -67,7 +67,7 @@ FilteredVolume filtered_volume(Volume volume, const SpeckleFilter& filter, const
     done.seconds = seconds_since(start);
     if (!done.used.refusal.empty()) done.warnings.push_back("filter: " + done.used.refusal);
     volume.provenance["filter"] = section_toml("filter", filter);
-    volume.provenance["filter.backend"] = done.used.processor == Backend::cuda ? "cuda" : "cpu";
+    volume.provenance["filter.backend"] = done.used.backend == Backend::cuda ? "cuda" : "cpu";
     done.volume = std::move(volume);
     return done;
 }

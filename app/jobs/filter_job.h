@@ -26,7 +26,7 @@ struct FilteredFile {
     std::int64_t looks = 1;      // number averaged
     double effective_looks = 1;  // equivalent number of independent looks
     double seconds = 0;          // of filtering alone
-    ProcessorUsed used{};        // device used for filtering
+    BackendUsed used{};          // device used for filtering
 };
 
 // Filters one volume in memory like the command. The result's provenance describes the filter.
@@ -34,7 +34,7 @@ struct FilteredVolume {
     Volume volume;
     std::vector<std::string> warnings;
     double seconds = 0;
-    ProcessorUsed used{};
+    BackendUsed used{};
 };
 FilteredVolume filtered_volume(Volume volume, const SpeckleFilter& filter, const BackendChoice& backend,
                                Progress& progress);

@@ -14,10 +14,10 @@
 #include "app/figure/figure_page.h"
 #include "app/jobs/convert_job.h"
 #include "app/open/open_volume.h"
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "engine/analysis/intensity.h"
 #include "engine/flow/time_series.h"
 #include "engine/io/atomic_file.h"
@@ -60,7 +60,7 @@ void require_sense(const VesselFlow& vessel) {
             throw Error(ErrorCode::bad_setting,
                         fmt::format("only {} fit the whole lumen, too few for the course of the vessel: its angle to "
                                     "the beam is unknown",
-                                    counted(vessel.course().planes, "planes")),
+                                    plural(vessel.course().planes, "planes")),
                         "through", "give another point of the vessel's axis as `towards`, or a longer volume");
     }
 }
@@ -195,7 +195,7 @@ void warn(const VolumeGrid& grid, const VelocityVolumes& series, MeasuredFlow& m
         std::ranges::count_if(measured.rows, [](const FlowRow& row) { return row.value.reason != FlowReason::ok; });
     if (static_cast<double>(missing) > sparse * static_cast<double>(measured.rows.size()))
         measured.warnings.push_back(fmt::format("through: {} of {} are missing; the table says why", missing,
-                                                counted(std::ssize(measured.rows), "values")));
+                                                plural(std::ssize(measured.rows), "values")));
     if (measured.heart.is_found() && measured.heart.hz * series.step_s > 0.125 &&
         std::ranges::all_of(measured.rows, [](const FlowRow& row) { return row.value.plane < 0; })) {
         measured.warnings.push_back(
@@ -229,7 +229,7 @@ void require_structure_of(const VelocityVolumes& volumes, const VolumeGrid& stru
     }
     if (count != volumes.count) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("has {}, and the velocities have {}", counted(count, "time points"), volumes.count),
+                    fmt::format("has {}, and the velocities have {}", plural(count, "time points"), volumes.count),
                     where, "give the structure of the same volumes");
     }
 }
@@ -406,7 +406,7 @@ std::string view_with_arrows(const std::vector<double>& arrows) {
 // widths differ. Over time, the flow of each volume or B-scan relative to its mean.
 // Throws Error{bad_setting} if no section has a speed.
 std::string view_with_streaks(const MeasuredFlow& measured) {
-    constexpr double least_mm_s = 1e-3;
+    constexpr double min_mm_s = 1e-3;
     std::vector<double> speeds, points, pulse;
     for (const FlowValue& value : measured.along) {
         const double mm_s = std::abs(value.flow_ul_s) / value.area_mm2;
@@ -418,7 +418,7 @@ std::string view_with_streaks(const MeasuredFlow& measured) {
     const auto middle = speeds.begin() + std::ssize(speeds) / 2;
     std::ranges::nth_element(speeds, middle);
     for (const auto& [depth, a_scan, b_scan] : measured.course_points)
-        points.insert(points.end(), {1, depth, a_scan, b_scan, std::max(*middle, least_mm_s)});
+        points.insert(points.end(), {1, depth, a_scan, b_scan, std::max(*middle, min_mm_s)});
     std::map<double, double> by_time;
     for (const FlowRow& row : measured.rows) {
         if (row.value.reason == FlowReason::ok && std::isfinite(row.time_s))
@@ -460,7 +460,7 @@ class VelocitySeries {
             }
             inputs_.push_back(std::make_unique<ConvertInput>(path));
             const SeriesHeader& header = inputs_.back()->header();
-            said_of(path.filename().string(), "volume", [&] { require_velocities(header.grid); });
+            with_file_context(path.filename().string(), "volume", [&] { require_velocities(header.grid); });
             require_alike(grid(), header.grid, path.string());
             for (std::int64_t t = 0; t < header.time_points; ++t) points_.push_back({inputs_.back().get(), t});
         }

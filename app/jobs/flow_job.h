@@ -23,8 +23,8 @@ enum class FlowEach { volume, b_scan };
 
 // Vessel and timing of a measurement.
 struct FlowSpec {
-    std::optional<VoxelPlace> through, towards;  // points in the vessel; std::nullopt: fastest point, fitted course
-    FlowEach each = FlowEach::volume;            // b_scan: one value per B-scan along the vessel at its own time
+    std::optional<VoxelPosition> through, towards;  // points in the vessel; std::nullopt: fastest point, fitted course
+    FlowEach each = FlowEach::volume;               // b_scan: one value per B-scan along the vessel at its own time
     std::int64_t arrow_count = 6;
     CrossSectionRecipe recipe;
 };
@@ -55,7 +55,7 @@ struct FlowRow {
 
 struct MeasuredFlow {
     std::int64_t volumes = 0;
-    VoxelPlace place;
+    VoxelPosition place;
     VesselCourse course;
     double angle_error_deg = 0;  // of the fit, plus the recipe's contribution
     double angle_error = 0;      // relative error common to all values

@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double soon_s = 0.5;  // time of a task before its remaining time is estimated
 
 // Converts a caught exception to an Error.
-Error told(const std::exception_ptr& caught, const std::string& where) {
+Error error_of(const std::exception_ptr& caught, const std::string& where) {
     try {
         std::rethrow_exception(caught);
     } catch (const Error& error) {
@@ -83,7 +83,7 @@ struct Jobs::Job : Progress {
             if (caught_) std::rethrow_exception(caught_);
             if (last_step_) last_step_();
         } catch (...) {
-            const Error error = told(std::current_exception(), state().title);
+            const Error error = error_of(std::current_exception(), state().title);
             if (operation) operation->fail(error);
             if (failed_ && error.code() != ErrorCode::cancelled) failed_(error);
         }

@@ -14,10 +14,10 @@
 
 #include "app/jobs/convert_job.h"
 #include "app/open/open_volume.h"
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "engine/build.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/output_rule.h"
@@ -61,7 +61,7 @@ VolumesToRegister with_across(VolumesToRegister volumes, const std::filesystem::
     }
     require_protocol(volumes.provenance, "raster", volumes.name(0),
                      "the volume to align is a raster along x; a raster_cross needs no other volume");
-    PowerVolume across = said_of(name, "registration", [&] {
+    PowerVolume across = with_file_context(name, "registration", [&] {
         const Volume volume = read_volume(file);
         require_protocol(volume.provenance, "raster_y", name, "give the raster along y of the same place");
         return power_of(volume);
@@ -113,7 +113,7 @@ class VolumesIn {
     PowerVolume read(std::int64_t number) const {
         const Input& one = input_with(number);
         const VolumeGrid& grid = one.input->header().grid;
-        return said_of(one.name, at_registration, [&] {
+        return with_file_context(one.name, at_registration, [&] {
             return power_of({grid, one.input->read(number, {0, grid.b_scans}), {}});
         });
     }
@@ -122,7 +122,7 @@ class VolumesIn {
 
     std::int64_t crosses(std::int64_t number) const {
         const Input& one = input_with(number);
-        return said_of(one.name, at_registration, [&] {
+        return with_file_context(one.name, at_registration, [&] {
             return crosses_of(one.input->header({number, number + 1}).provenance);
         });
     }
@@ -187,14 +187,14 @@ class Registering {
         if (!volumes_.name) return {};
         return volumes_.reference ? volumes_.reference_name : name(volumes_.reference_volume);
     }
-    std::string name_of_the_only_other() const {
+    std::string name_of_other() const {
         if (volumes_.reference) return volumes_.count == 1 ? name(0) : std::string();
         return volumes_.count == 2 ? name(1 - volumes_.reference_volume) : std::string();
     }
 
     PowerVolume volume_of_number(std::int64_t number) {
         PowerVolume volume = volumes_.read(number);
-        says_what_it_holds_ = says_what_it_holds_ && !volume.grid.quantity.empty();
+        is_quantity_known_ = is_quantity_known_ && !volume.grid.quantity.empty();
         return volume;
     }
 
@@ -208,7 +208,7 @@ class Registering {
         if (crosses == settings_.crosses) return;
         throw Error(
             ErrorCode::bad_setting,
-            fmt::format("has {} across, the first volume has {}", counted(crosses, "B-scans"), settings_.crosses),
+            fmt::format("has {} across, the first volume has {}", plural(crosses, "B-scans"), settings_.crosses),
             volumes_.name ? name(number) : fmt::format("volume {}", number), "register volumes of one scan protocol");
     }
 
@@ -226,16 +226,16 @@ class Registering {
     bool is_on_gpu() const { return on_.backend == Backend::cuda; }
 
     // A volume in the form required by the device.
-    struct Held {
+    struct PreparedPower {
         PowerVolume host;
         std::optional<PowerCopy> copy{};
 
         PowerOnGpu on_gpu() const { return copy->on_gpu(); }
     };
 
-    Held held(PowerVolume volume) {
+    PreparedPower held(PowerVolume volume) {
         const auto start = std::chrono::steady_clock::now();
-        Held one{std::move(volume)};
+        PreparedPower one{std::move(volume)};
         if (is_on_gpu()) one.copy.emplace(one.host, on_);
         count_time_since(start);
         return one;
@@ -255,9 +255,9 @@ class Registering {
     }
 
     void align(Progress& progress) {
-        Held volume = held(volume_of_number(0));
+        PreparedPower volume = held(volume_of_number(0));
         progress.begin("register", volume.host.grid.b_scans, "B-scans");
-        rows_.push_back(said_of(name(0), at_registration, [&] {
+        rows_.push_back(with_file_context(name(0), at_registration, [&] {
             return timed([&] {
                 return is_on_gpu() ? align_neighbours(volume.on_gpu(), settings_, progress, *registration_on_gpu(on_))
                                    : align_neighbours(volume.host, settings_, progress);
@@ -277,9 +277,9 @@ class Registering {
 
     void register_all(Progress& progress) {
         const bool is_apart = static_cast<bool>(volumes_.reference);
-        const Held first = held(is_apart ? volumes_.reference() : raster_of_number(volumes_.reference_volume));
+        const PreparedPower first = held(is_apart ? volumes_.reference() : raster_of_number(volumes_.reference_volume));
         progress.begin("register", first.host.grid.b_scans * volumes_.count, "B-scans");
-        const Reference reference = said_of(name_of_reference(), at_registration, [&] {
+        const Reference reference = with_file_context(name_of_reference(), at_registration, [&] {
             return timed([&] {
                 return is_on_gpu() ? Reference(first.on_gpu(), settings_, on_) : Reference(first.host, settings_, on_);
             });
@@ -288,12 +288,12 @@ class Registering {
         std::vector<RowShift> others;
         for (std::int64_t number = 0; number < volumes_.count; ++number) {
             const bool is_itself = !is_apart && number == volumes_.reference_volume;
-            const Held volume = held(raster_of_number(number));
+            const PreparedPower volume = held(raster_of_number(number));
             if (is_itself) {
                 rows_.push_back(at_rest(volume.host.grid.b_scans));
                 progress.advance(volume.host.grid.b_scans);
             } else {
-                rows_.push_back(said_of(name(number), at_registration, [&] {
+                rows_.push_back(with_file_context(name(number), at_registration, [&] {
                     return timed([&] {
                         return is_on_gpu() ? reference.register_rows(volume.on_gpu(), progress)
                                            : reference.register_rows(volume.host, progress);
@@ -303,7 +303,7 @@ class Registering {
             }
             add(volume);
         }
-        require_some(others, name_of_the_only_other(), "no B-scan fits the reference");
+        require_some(others, name_of_other(), "no B-scan fits the reference");
         progress.end();
     }
 
@@ -319,7 +319,7 @@ class Registering {
         mean_ = is_on_gpu() ? std::make_unique<RegisteredMean>(grid, on_) : std::make_unique<RegisteredMean>(grid);
     }
 
-    void add(const Held& volume) {
+    void add(const PreparedPower& volume) {
         if (!mean_) return;
         const auto start = std::chrono::steady_clock::now();
         if (is_on_gpu())
@@ -338,7 +338,7 @@ class Registering {
     }
 
     void warn() {
-        if (!says_what_it_holds_)
+        if (!is_quantity_known_)
             result_.warnings.push_back("the volume does not say what its voxels hold; they are taken as intensities");
         if (!result_.used.refusal.empty()) result_.warnings.push_back(result_.used.refusal);
         for (std::size_t volume = 0; volume < rows_.size(); ++volume) {
@@ -346,7 +346,7 @@ class Registering {
             const auto all = std::ssize(rows_[volume]);
             if (static_cast<double>(lost) > many * static_cast<double>(all)) {
                 result_.warnings.push_back(fmt::format("volume {}: {} of {} have no place in the reference", volume,
-                                                       lost, counted(all, "B-scans")));
+                                                       lost, plural(all, "B-scans")));
             }
         }
     }
@@ -375,7 +375,7 @@ class Registering {
     const VolumesToRegister& volumes_;
     const RegistrationSettings& wanted_;
     RegistrationSettings settings_;  // with the number of crosses in the volumes
-    bool says_what_it_holds_ = true;
+    bool is_quantity_known_ = true;
     BackendChoice on_;  // device in use
     VolumeGrid grid_;
     std::unique_ptr<RegisteredMean> mean_;
@@ -392,7 +392,8 @@ VolumesToRegister to_register(const RegisterJob& job, const VolumesIn& inputs) {
     const std::string of_reference = job.reference.filename().string();
     if (!job.reference.empty()) {
         volumes.reference = [&job, of_reference] {
-            return said_of(of_reference, at_registration, [&] { return raster_of(read_volume(job.reference)); });
+            return with_file_context(of_reference, at_registration,
+                                     [&] { return raster_of(read_volume(job.reference)); });
         };
     }
     volumes.reference_volume = job.reference_volume;
@@ -418,11 +419,11 @@ RegisteredSeries registered(const VolumesToRegister& volumes, const Registration
     return Registering(volumes, settings).run(progress);
 }
 
-PlacedVolume placed_volume(const PowerVolume& volume, const std::vector<RowShift>& rows, const VolumeGrid& reference,
-                           const RegistrationSettings& settings, const std::map<std::string, std::string>& provenance) {
+MovedVolume placed_volume(const PowerVolume& volume, const std::vector<RowShift>& rows, const VolumeGrid& reference,
+                          const RegistrationSettings& settings, const std::map<std::string, std::string>& provenance) {
     RegisteredMean mean(reference);
     mean.add(volume, rows);
-    PlacedVolume made{mean.volume(), mean.b_scans_used()};
+    MovedVolume made{mean.volume(), mean.b_scans_used()};
     made.volume.provenance = provenance;
     forget_crosses(made.volume.provenance);
     made.volume.provenance["registration"] = section_toml("registration", settings);

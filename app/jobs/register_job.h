@@ -50,8 +50,8 @@ struct RegisteredVolumes {
     bool is_within = false;                       // one volume: B-scans registered to their neighbours
     std::int64_t crosses = 0;                     // number of leading B-scans that run across the others
     std::vector<std::string> warnings;
-    double seconds = 0;    // time of registration and averaging
-    ProcessorUsed used{};  // device used
+    double seconds = 0;  // time of registration and averaging
+    BackendUsed used{};  // device used
 };
 
 struct RegisteredSeries {
@@ -65,12 +65,12 @@ struct RegisteredSeries {
 RegisteredSeries registered(const VolumesToRegister& volumes, const RegistrationSettings& settings, Progress& progress);
 
 // A volume without crosses, with its B-scans moved to the positions in `rows`. Voxels without data are NaN.
-struct PlacedVolume {
+struct MovedVolume {
     Volume volume;
     std::int64_t b_scans_used = 0;
 };
-PlacedVolume placed_volume(const PowerVolume& volume, const std::vector<RowShift>& rows, const VolumeGrid& reference,
-                           const RegistrationSettings& settings, const std::map<std::string, std::string>& provenance);
+MovedVolume placed_volume(const PowerVolume& volume, const std::vector<RowShift>& rows, const VolumeGrid& reference,
+                          const RegistrationSettings& settings, const std::map<std::string, std::string>& provenance);
 
 // Throws Error. An output file only appears once it is complete.
 RegisteredVolumes run(const RegisterJob& job, Progress& progress);

@@ -11,8 +11,8 @@
 #include "app/open/open_volume.h"
 #include "app/open/show_opened.h"
 #include "app/seconds_since.h"
-#include "app/session/key_frame_file.h"
-#include "app/session/session_text.h"
+#include "app/settings/key_frame_file.h"
+#include "app/settings/session_text.h"
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
@@ -92,7 +92,7 @@ std::shared_ptr<const Volume> filtered_copy(const Volume& volume, const SpeckleF
     return copy;
 }
 
-Volume TissueShown::of(Volume volume, Progress& progress) {
+Volume SourcePostprocessor::of(Volume volume, Progress& progress) {
     if (!changes_volumes()) return volume;
     if (tissue_.registration_display.shown) {
         if (tissue_.registration_display.reference >= 0 && !reference_) {
@@ -160,9 +160,9 @@ PictureRecord record_of(const RenderJob& job, const View& view) {
 
 PictureTexts texts_of(const RenderJob& job, const View& view, const OpenedVolume& opened, const PictureRecord& record) {
     if (!job.session.empty()) return texts_of_picture(with_record(job.session, record));
-    const WhatIsOpen open{.file = std::filesystem::absolute(job.input).lexically_normal().string(),
-                          .assignments = text_of_lines(job.settings),
-                          .step = job.part.volume};
+    const OpenDocument open{.file = std::filesystem::absolute(job.input).lexically_normal().string(),
+                            .assignments = text_of_lines(job.settings),
+                            .step = job.part.volume};
     return texts_of_picture(picture_session(open, record, view, opened.scan ? &*opened.scan : nullptr, job.tissue));
 }
 
@@ -205,7 +205,7 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     Renderer renderer(job.device);  // before the reconstruction, to report a missing device early
     PictureRecord record = job.output.empty() ? PictureRecord{} : record_of(job, view);
     OpenedVolume opened = open_volume(job, progress);
-    if (TissueShown tissue(job.tissue, job); tissue.changes_volumes()) {
+    if (SourcePostprocessor tissue(job.tissue, job); tissue.changes_volumes()) {
         opened.flow.reset();
         opened.volume = tissue.of(std::move(opened.volume), progress);
     }

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "app/open/open_volume.h"
-#include "app/session/settings_book.h"
+#include "app/settings/settings_book.h"
 #include "engine/io/output_rule.h"
 #include "engine/io/volume_file.h"
 #include "engine/progress.h"
-#include "render/device_choice.h"
+#include "render/gpu_device.h"
 #include "render/renderer.h"
 #include "render/view/view.h"
 
@@ -37,10 +37,10 @@ StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const
 std::shared_ptr<const Volume> filtered_copy(const Volume& volume, const SpeckleFilter& filter, Progress& progress);
 
 // Processes volumes of a source one after another. Flow is shown only with the raw volume, as in the window.
-class TissueShown {
+class SourcePostprocessor {
   public:
     // `source` must outlive this object. Volumes in memory are already processed.
-    TissueShown(const TissueSettings& tissue, const VolumeSource& source) : tissue_(tissue), source_(source) {}
+    SourcePostprocessor(const TissueSettings& tissue, const VolumeSource& source) : tissue_(tissue), source_(source) {}
 
     bool changes_volumes() const {
         return !source_.shown && (tissue_.filter_display.shown || tissue_.registration_display.shown);
@@ -71,7 +71,7 @@ struct RenderJob : VolumeSource {
     std::string expected_spectra;
     std::string session;  // session text of the picture; empty: created from the job
     std::string backend;  // backend that reconstructed a volume in memory
-    DeviceChoice device;
+    GpuDevice device;
     FileNames made_from;      // further input files from which this job was read
     bool overwrites = false;  // replaces any existing file
 };
@@ -82,7 +82,7 @@ struct RenderedFile {
     std::vector<std::string> warnings;
     std::vector<std::optional<Probe>> probes;  // one per pixel; std::nullopt: nothing is visible there
     double seconds = 0;                        // of the picture, with the volume already on the device
-    PagesShown pages;                          // of a volume that does not fit the device
+    PageCoverage pages;                        // of a volume that does not fit the device
     std::string fingerprint;                   // of the picture's pixels
 };
 

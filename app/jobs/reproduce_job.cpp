@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <span>
 
-#include "app/session/session_text.h"
+#include "app/settings/session_text.h"
 #include "compute/error.h"
 #include "engine/io/picture_file.h"
 #include "engine/io/png_file.h"
@@ -14,7 +14,7 @@
 namespace echolux {
 namespace {
 
-RestoredSession session_in(const PictureTexts& texts, const std::filesystem::path& picture) {
+RestoredState session_in(const PictureTexts& texts, const std::filesystem::path& picture) {
     const auto text = texts.find(text_session);
     if (text != texts.end()) return session_of(toml_entries(text->second, picture.string()), picture.string());
     const auto made_from = texts.find("source");
@@ -26,7 +26,7 @@ RestoredSession session_in(const PictureTexts& texts, const std::filesystem::pat
                 "only pictures saved by Echolux (`render`, or the window) can be reproduced");
 }
 
-std::filesystem::path input_of(const ReproduceJob& job, const RestoredSession& session) {
+std::filesystem::path input_of(const ReproduceJob& job, const RestoredState& session) {
     if (!job.input.empty()) return job.input;
     if (session.open.file.empty()) {
         throw Error(ErrorCode::bad_file, "shows what came from " + session.open.source + ", which was not recorded",
@@ -51,7 +51,7 @@ void check_flow(const PictureRecord& record, const std::filesystem::path& pictur
                 record.flow, "bring the original back");
 }
 
-void check_channel_files(const RestoredSession& session, const std::filesystem::path& picture) {
+void check_channel_files(const RestoredState& session, const std::filesystem::path& picture) {
     if (session.picture.channel_hashes.empty()) return;
     const View view = view_of(session);
     const std::vector<std::string> before = lines_of(session.picture.channel_hashes);
@@ -63,7 +63,7 @@ void check_channel_files(const RestoredSession& session, const std::filesystem::
     }
 }
 
-RenderJob render_job_of(const ReproduceJob& job, const RestoredSession& session) {
+RenderJob render_job_of(const ReproduceJob& job, const RestoredState& session) {
     RenderJob again;
     again.input = input_of(job, session);
     again.settings = assignments_of(session);
@@ -85,7 +85,7 @@ RenderJob render_job_of(const ReproduceJob& job, const RestoredSession& session)
     return again;
 }
 
-void warn_where_others(ReproducedPicture& done, const PictureRecord& before) {
+void warn_about_differences(ReproducedPicture& done, const PictureRecord& before) {
     const auto warn = [&](const char* what, const std::string& then, const std::string& now) {
         if (then.empty() || then == now) return;
         done.warnings.push_back(fmt::format("{} was {} and is now {}: pixels may differ by rounding", what, then, now));
@@ -108,7 +108,7 @@ bool was_altered(const std::filesystem::path& picture, std::int64_t bits, const 
 
 ReproducedPicture run(const ReproduceJob& job, Progress& progress) {
     const PictureTexts texts = picture_texts(job.picture);
-    const RestoredSession session = session_in(texts, job.picture);
+    const RestoredState session = session_in(texts, job.picture);
     check_flow(session.picture, job.picture);
     check_channel_files(session, job.picture);
     const RenderJob again = render_job_of(job, session);
@@ -116,7 +116,7 @@ ReproducedPicture run(const ReproduceJob& job, Progress& progress) {
     done.output = again.output;
     done.rendered = run(again, progress);
     done.warnings = done.rendered.warnings;
-    warn_where_others(done, session.picture);
+    warn_about_differences(done, session.picture);
     const auto before = texts.find(text_pixels);
     if (before != texts.end()) {
         if (was_altered(job.picture, session.picture.bits, before->second)) {

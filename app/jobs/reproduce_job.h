@@ -14,7 +14,7 @@ struct ReproduceJob {
     std::filesystem::path picture;
     std::filesystem::path input;   // new path of the input; empty: unchanged
     std::filesystem::path output;  // empty: beside the picture, named with "-again"
-    DeviceChoice device;
+    GpuDevice device;
     bool overwrites = false;  // replaces any existing file
 };
 

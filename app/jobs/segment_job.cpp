@@ -57,14 +57,14 @@ Volume slab_map(const Volume& volume, const Surfaces& surfaces, const SlabSpec& 
 
 }  // namespace
 
-FoundSurfaces surfaces_in(const Volume& volume, const LayerRecipe& recipe, const BackendChoice& backend,
+SurfaceResult surfaces_in(const Volume& volume, const LayerRecipe& recipe, const BackendChoice& backend,
                           const std::string& name, Progress& progress) {
     check(recipe, "layers");
     if (is_angiogram(volume.grid)) {
         throw Error(ErrorCode::bad_setting, "layers are found in the structure, not in its flow", name,
                     "find them there, and name their file as `surfaces`");
     }
-    FoundSurfaces found;
+    SurfaceResult found;
     if (volume.grid.quantity.empty())
         found.warnings.emplace_back(
             "layers: the volume does not say what its voxels hold; they are taken as intensities");
@@ -212,7 +212,7 @@ void check_wanted(const SegmentJob& job) {
 
 // ---- surfaces
 
-FoundSurfaces surfaces_for(const SegmentJob& job, const Volume& volume, Progress& progress) {
+SurfaceResult surfaces_for(const SegmentJob& job, const Volume& volume, Progress& progress) {
     if (!job.surfaces.empty()) return {read_surfaces(job.surfaces, volume.grid), {}, 0};
     return surfaces_in(volume, job.recipe, job.backend, job.input.filename().string(), progress);
 }
@@ -284,7 +284,7 @@ std::string slab_name(const SegmentJob& job, const Surfaces& surfaces) {
 
 void write_vessels(const SegmentJob& job, const Volume& volume, const Surfaces& surfaces, SegmentedLayers& done) {
     if (job.density.empty() && job.flux.empty() && job.vessels.empty()) return;
-    const VesselMaps maps = said_of(job.input.filename().string(), "volume", [&] {
+    const VesselMaps maps = with_file_context(job.input.filename().string(), "volume", [&] {
         return vessel_maps(volume, surfaces, slab_of(job, surfaces), job.vessel_spec);
     });
     done.vessels = vessel_stats(maps, volume.grid);
@@ -348,7 +348,7 @@ SegmentedLayers run(const SegmentJob& job, Progress& progress) {
     if (!job.picture.empty()) check_b_scan(volume.grid, job.b_scan.value_or(volume.grid.b_scans / 2));
     SegmentedLayers done;
     done.warnings = opened.warnings;
-    const FoundSurfaces found = surfaces_for(job, volume, progress);
+    const SurfaceResult found = surfaces_for(job, volume, progress);
     const Surfaces& surfaces = found.surfaces;
     const auto warn = [&](const std::vector<std::string>& warnings) {
         done.warnings.insert(done.warnings.end(), warnings.begin(), warnings.end());

@@ -19,7 +19,7 @@ namespace echolux {
 // ---- Surfaces in a volume in memory, and volumes derived from them: also for the library. The provenance of each
 // volume describes how its surfaces were found.
 
-struct FoundSurfaces {
+struct SurfaceResult {
     Surfaces surfaces;
     std::vector<std::string> warnings;
     double seconds = 0;
@@ -27,7 +27,7 @@ struct FoundSurfaces {
 
 // Throws Error{bad_setting} for a flow volume, or if nothing can be distinguished from noise. Errors call the volume
 // `name`.
-FoundSurfaces surfaces_in(const Volume& volume, const LayerRecipe& recipe, const BackendChoice& backend,
+SurfaceResult surfaces_in(const Volume& volume, const LayerRecipe& recipe, const BackendChoice& backend,
                           const std::string& name, Progress& progress);
 
 // Returns warnings of the search.
@@ -100,7 +100,7 @@ struct SegmentedLayers {
     double ambiguous = 0, weak = 0, missing = 0;  // shares of all positions
     std::optional<VesselStats> vessels;           // if requested
     double seconds = 0;                           // of the search; 0 without one
-    ProcessorUsed used{};                         // device used for the search
+    BackendUsed used{};                           // device used for the search
 };
 
 // Throws Error, also if nothing can be distinguished from noise. An output file only appears once it is complete.

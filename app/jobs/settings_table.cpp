@@ -23,7 +23,7 @@
 
 #ifdef ECHOLUX_RENDER
 #include "app/figure/figure_page.h"
-#include "app/session/settings_book.h"
+#include "app/settings/settings_book.h"
 #include "compute/plan/describe.h"
 #include "render/view/view.h"
 #endif

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <utility>
 
+#include "app/live/live_pipeline.h"
 #include "app/live/session_run.h"
-#include "app/live/volume_path.h"
 #include "app/open/open_volume.h"
 #include "app/open/show_opened.h"
 #include "app/seconds_since.h"
@@ -35,7 +35,7 @@ constexpr std::chrono::microseconds look_again{200};  // poll interval for a pic
 
 }  // namespace
 
-PictureLoop::PictureLoop(VolumePictures& path, View view, double max_per_s, std::function<void(std::int64_t)> shown)
+PictureLoop::PictureLoop(LiveDisplay& path, View view, double max_per_s, std::function<void(std::int64_t)> shown)
     : path_(path), interval_(static_cast<std::int64_t>(1e9 / std::max(max_per_s, 1e-3))), shown_(std::move(shown)),
       view_(std::move(view)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
@@ -70,19 +70,19 @@ void PictureLoop::work(const std::stop_token& stop) try {
     std::condition_variable_any woken;
     auto beat = Clock::now();
     while (!stop.stop_requested()) {
-        if (draws_anew()) draw(stop);
+        if (redraws()) draw(stop);
         const auto now = Clock::now();
         beat += interval_ * ((now - beat) / interval_ + 1);
         std::unique_lock lock(sleeping);
         woken.wait_until(lock, stop, beat, [] { return false; });
     }
-    if (draws_anew()) draw({});
+    if (redraws()) draw({});
 } catch (const std::exception& error) {
     const std::scoped_lock lock(mutex_);
     problem_ = error.what();
 }
 
-bool PictureLoop::draws_anew() {
+bool PictureLoop::redraws() {
     const std::uint64_t news = path_.news();
     const std::scoped_lock lock(mutex_);
     return std::exchange(view_changed_, false) | (std::exchange(news_, news) != news);
@@ -95,14 +95,14 @@ void PictureLoop::draw(const std::stop_token& stop) {
         view = view_;
     }
     const auto begun = Clock::now();
-    const std::optional<VolumePicture> picture = path_.picture(view);
+    const std::optional<LivePicture> picture = path_.picture(view);
     if (!picture) return;
     while (!path_.is_finished(*picture) && !stop.stop_requested()) std::this_thread::sleep_for(look_again);
     path_.wait(*picture);
     note(*picture, seconds_since(begun));
 }
 
-void PictureLoop::note(const VolumePicture& picture, double seconds) {
+void PictureLoop::note(const LivePicture& picture, double seconds) {
     {
         const std::scoped_lock lock(mutex_);
         ++stats_.pictures;
@@ -185,7 +185,7 @@ void LiveSteering::bring_about(const Change& change) {
 namespace {
 
 // Time to wait for volumes still being processed after the source has ended.
-constexpr std::chrono::milliseconds patience_with_tissue{30'000}, patience_when_stopped{300};
+constexpr std::chrono::milliseconds timeout_with_tissue{30'000}, timeout_when_stopped{300};
 
 bool is_own_shifts(const std::filesystem::path& path) {
     return begins_with(path, std::string(registration_heading));
@@ -202,7 +202,7 @@ class ShiftTable {
         name_ = path.string();
     }
 
-    void add(const TissueDone& done, const VolumeGrid& grid) {
+    void add(const PostprocessingResult& done, const VolumeGrid& grid) {
         if (!name_.empty() && !done.rows.empty()) file_ << csv_rows(done.volume, done.rows, grid);
     }
 
@@ -222,19 +222,19 @@ class ShiftTable {
 class Display {
   public:
     Display(const LiveJob& job, const ReconstructionSpec& plan)
-        : shifts_(job.shifts),
-          path_(plan, job.backend, job.device,
-                {.publishing = job.publishing,
-                 .keep_bytes = job.source.settings.keep_bytes(),
-                 .tissue = live_tissue(job.tissue),
-                 .tissue_done = [this](const TissueDone& done, const VolumeGrid& grid) { shifts_.add(done, grid); }}),
+        : shifts_(job.shifts), path_(plan, job.backend, job.device,
+                                     {.publishing = job.publishing,
+                                      .keep_bytes = job.source.settings.keep_bytes(),
+                                      .tissue = live_tissue(job.tissue),
+                                      .postprocessed = [this](const PostprocessingResult& done,
+                                                              const VolumeGrid& grid) { shifts_.add(done, grid); }}),
           view_(job.view), max_per_s_(job.pictures_per_s) {
         load_transfer(view_);
         load_channels(view_);
         if (!job.processed.empty()) processed_.emplace(job.processed);
     }
 
-    VolumePath& path() { return path_; }
+    LivePipeline& path() { return path_; }
 
     // The returned loop shows volumes of `session` and must be destroyed before it and this display.
     std::unique_ptr<PictureLoop> pictures_of(Session& session) {
@@ -252,7 +252,7 @@ class Display {
     }
 
     void report_to(LiveReport& report, const std::filesystem::path& picture) {
-        report.way = path_.describe();
+        report.backend_description = path_.describe();
         report.display->ring = path_.statistics();
         report.devices = path_.device_work();
         if (report.devices.size() == 1) report.devices.clear();
@@ -265,14 +265,14 @@ class Display {
     }
 
     // Call when nothing is being reconstructed any longer.
-    KeptReport write_kept(const std::filesystem::path& file, Scan scan, Progress& progress) {
-        const std::shared_ptr<const KeptHold> hold = path_.hold_kept();
-        const KeptVolumes kept = path_.kept();
+    RecentVolumesReport write_recent(const std::filesystem::path& file, Scan scan, Progress& progress) {
+        const std::shared_ptr<const RecentHold> hold = path_.hold_recent();
+        const RecentVolumes kept = path_.kept();
         const PlanInUse plan = path_.plan_in_use();
         take_recipe(plan.spec, scan);
-        const KeptSeries series{kept.volumes, kept.grid, provenance_of(scan, path_.describe()), plan.number};
+        const RecentSeries series{kept.volumes, kept.grid, provenance_of(scan, path_.describe()), plan.number};
         const std::int64_t before = path_.bytes_read_back();
-        KeptReport report;
+        RecentVolumesReport report;
         try {
             if (series.volumes.empty()) {
                 throw Error(ErrorCode::output, "no volumes were kept", file.string(),
@@ -280,9 +280,9 @@ class Display {
             }
             std::size_t next = 0;
             const auto voxels = [&] {
-                return path_.begin_reading_kept(*hold, series.volumes[next++].serial).value().voxels();
+                return path_.begin_reading_recent(*hold, series.volumes[next++].serial).value().voxels();
             };
-            echolux::write_kept(file, series, voxels, progress);
+            echolux::write_recent(file, series, voxels, progress);
             report.volumes = std::ssize(series.volumes);
         } catch (const Error& error) {
             report.problem = error;
@@ -297,7 +297,7 @@ class Display {
         if (number <= kept_) return;
         kept_ = number;
         if (!processed_->has_room()) return processed_->leave_out();
-        std::optional<ComingVolume> coming = path_.begin_reading_volume();
+        std::optional<VolumeDownload> coming = path_.begin_reading_volume();
         if (!coming) return processed_->leave_out();
         const ReadVolume& volume = coming->volume;
         if (volume.stamp.volume != number) processed_->leave_out();
@@ -311,7 +311,7 @@ class Display {
     void offer_newest() {
         const std::scoped_lock lock(link_mutex_);
         if (link_ == nullptr || !link_->is_hungry()) return;
-        std::optional<ComingVolume> coming = path_.begin_reading_volume();
+        std::optional<VolumeDownload> coming = path_.begin_reading_volume();
         if (!coming) return;
         const ReadVolume& volume = coming->volume;
         try {
@@ -320,12 +320,12 @@ class Display {
                      return std::make_shared<const igtl::Bytes>(voxels());
                  }});
         } catch (const Error& error) {  // the volume has become one that the protocol cannot describe
-            link_->tell(error);
+            link_->report(error);
         }
     }
 
     void write_last(const std::filesystem::path& file) {
-        const std::optional<VolumePicture> picture = path_.picture(view_);
+        const std::optional<LivePicture> picture = path_.picture(view_);
         if (!picture) {
             throw Error(ErrorCode::output, "no volume was completed, so there is no picture", file.string(),
                         "let it run longer");
@@ -335,7 +335,7 @@ class Display {
     }
 
     ShiftTable shifts_;
-    LoneVolumePath path_;
+    StandalonePipeline path_;
     View view_;
     double max_per_s_;
     std::optional<ProcessedVolumes> processed_;
@@ -360,7 +360,7 @@ class LinkedPrograms {
     LinkedPrograms(const LinkedPrograms&) = delete;
     LinkedPrograms& operator=(const LinkedPrograms&) = delete;
 
-    SessionEvent event() const {
+    LiveEvent event() const {
         return {0, false, std::string(link_.wanted().listens ? "OpenIGTLink at " : "OpenIGTLink to ") + link_.place()};
     }
     igtl::LinkStats stats() const { return link_.stats(); }
@@ -396,7 +396,7 @@ class UncancelledProgress : public Progress {
     Progress& progress_;
 };
 
-void check_kept(const LiveJob& job) {
+void check_recent(const LiveJob& job) {
     if (job.kept.empty() || job.source.settings.keep_bytes() > 0) return;
     throw Error(ErrorCode::bad_setting, "needs volumes that are kept", "kept",
                 "set `source.keep_gb` to the memory for them");
@@ -425,7 +425,7 @@ void check(const LiveJob& job) {
     add_files_of_view(job.view, inputs);
     check_session_outputs(
         job, {{job.picture, is_own_picture}, {job.shifts, is_own_shifts, {".csv"}}, {job.kept, is_own_volume}}, inputs);
-    check_kept(job);
+    check_recent(job);
     if (!job.shifts.empty()) check_can_be_written(job.shifts);
     if (job.picture.empty()) return;
     if (lower_ending(job.picture) != ".png") {
@@ -436,7 +436,7 @@ void check(const LiveJob& job) {
 
 }  // namespace
 
-LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard) {
+LiveReport run(const LiveJob& job, Progress& progress, const EventCallback& on_event) {
     check(job);
     LiveReport report;
     const std::unique_ptr<Source> source = opened_source(job, progress);
@@ -452,18 +452,18 @@ LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard) {
     if (job.link) {
         linked.emplace(job, display, steering);
         report.events.push_back(linked->event());
-        if (heard) heard(report.events.back());
+        if (on_event) on_event(report.events.back());
     }
-    run_session(job, *source, session, report, progress, heard, [&] { return pictures->problem(); });
-    display.path().finish_tissue(report.was_cut_short ? patience_when_stopped : patience_with_tissue);
+    run_session(job, *source, session, report, progress, on_event, [&] { return pictures->problem(); });
+    display.path().finish_tissue(report.was_cut_short ? timeout_when_stopped : timeout_with_tissue);
     pictures->stop();  // the last picture shows the newest volume
     if (linked) report.linked = linked->stats();
     linked.reset();
     report.display = DisplayReport{{}, pictures->stats(), 0};
     display.report_to(report, job.picture);
     if (!job.kept.empty()) {
-        UncancelledProgress goes_on(progress);
-        report.kept = display.write_kept(job.kept, source->scan(), goes_on);
+        UncancelledProgress uncancelled(progress);
+        report.kept = display.write_recent(job.kept, source->scan(), uncancelled);
     }
     report.session = session.stats();
     return report;

@@ -11,14 +11,14 @@
 #include <thread>
 #include <vector>
 
+#include "app/live/live_pipeline.h"
 #include "app/live/session_run.h"
-#include "app/live/volume_path.h"
-#include "app/session/settings_book.h"
+#include "app/settings/settings_book.h"
 #include "compute/plan/describe.h"
 #include "engine/acquire/source.h"
 #include "engine/igtl/link.h"
 #include "engine/live/session.h"
-#include "render/device_choice.h"
+#include "render/gpu_device.h"
 #include "render/view/view.h"
 
 namespace echolux {
@@ -29,7 +29,7 @@ namespace echolux {
 class PictureLoop {
   public:
     // `shown` is called on the loop's thread for each volume that a finished picture shows completely.
-    PictureLoop(VolumePictures& path, View view, double max_per_s, std::function<void(std::int64_t volume)> shown);
+    PictureLoop(LiveDisplay& path, View view, double max_per_s, std::function<void(std::int64_t volume)> shown);
     ~PictureLoop();
 
     void set_view(const View& view);
@@ -46,11 +46,11 @@ class PictureLoop {
     using Clock = std::chrono::steady_clock;
 
     void work(const std::stop_token& stop);
-    bool draws_anew();
+    bool redraws();
     void draw(const std::stop_token& stop);
-    void note(const VolumePicture& picture, double seconds);
+    void note(const LivePicture& picture, double seconds);
 
-    VolumePictures& path_;
+    LiveDisplay& path_;
     std::chrono::nanoseconds interval_;
     std::function<void(std::int64_t)> shown_;
 
@@ -87,7 +87,7 @@ class LiveSteering {
     void set(const Values& values);
 
     std::string source() const { return source_.name(); }
-    SessionStats stats() const { return session_.stats(); }
+    LiveStats stats() const { return session_.stats(); }
 
   private:
     void bring_about(const Change& change);
@@ -107,22 +107,22 @@ class LiveSteering {
 // Returns the answer, or an empty string for none.
 using AnswerProgram = std::function<std::string(LiveSteering& session, const igtl::Request& request)>;
 
-struct LiveJob : SessionJob {
-    DeviceChoice device;
+struct LiveJob : AcquisitionJob {
+    GpuDevice device;
     View view;
     Publishing publishing = Publishing::whole;
-    double pictures_per_s = 60;            // upper limit
-    std::filesystem::path picture;         // picture of the last volume; empty: none
-    std::filesystem::path kept;            // series of the recent volumes, of source.keep_gb; empty: none
-    TissueSettings tissue;                 // processing of volumes before they are shown
-    std::filesystem::path shifts;          // table of the B-scans of stabilised volumes; empty: none
-    std::optional<igtl::LinkWanted> link;  // sends volumes to programs by OpenIGTLink
-    AnswerProgram answer_program;          // answers their requests; empty: not answered
-    FileNames made_from;                   // further input files from which this job was read
+    double pictures_per_s = 60;             // upper limit
+    std::filesystem::path picture;          // picture of the last volume; empty: none
+    std::filesystem::path kept;             // series of the recent volumes, of source.keep_gb; empty: none
+    TissueSettings tissue;                  // processing of volumes before they are shown
+    std::filesystem::path shifts;           // table of the B-scans of stabilised volumes; empty: none
+    std::optional<igtl::LinkOptions> link;  // sends volumes to programs by OpenIGTLink
+    AnswerProgram answer_program;           // answers their requests; empty: not answered
+    FileNames made_from;                    // further input files from which this job was read
 };
 
-// Throws Error{bad_setting, bad_file, device, out_of_memory, output}. Stopping by the user is not an error. `heard`
+// Throws Error{bad_setting, bad_file, device, out_of_memory, output}. Stopping by the user is not an error. `on_event`
 // receives events on the calling thread as they occur.
-LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard = {});
+LiveReport run(const LiveJob& job, Progress& progress, const EventCallback& on_event = {});
 
 }  // namespace echolux

@@ -13,11 +13,11 @@ namespace {
 class NoDisplay : public BlockSink {
   public:
     bool feed(const Block&) override { return true; }
-    bool rework(const Block&) override { return true; }
+    bool reprocess(const Block&) override { return true; }
     void collect() override {}
     void finish() override {}
     void change(const ReconstructionSpec&) override {}
-    bool take_change(Moment) override { return false; }
+    bool take_change(SwapPoint) override { return false; }
 };
 
 // Writes finished volumes to files. No volume is started while the disk is behind.
@@ -36,7 +36,7 @@ VolumeReceiver writing_to(ProcessedVolumes& files) {
 
 }  // namespace
 
-LiveReport run(const RecordJob& job, Progress& progress, const HearEvent& heard) {
+LiveReport run(const RecordJob& job, Progress& progress, const EventCallback& on_event) {
     if (!job.processed.empty()) require_backend(job.backend);
     check_session_outputs(job);
     LiveReport report;
@@ -50,9 +50,9 @@ LiveReport run(const RecordJob& job, Progress& progress, const HearEvent& heard)
         volumes.emplace(source->scan().spec(source->block_b_scans()), job.backend, writing_to(*files));
     }
     Session session(*source, volumes ? static_cast<BlockSink&>(*volumes) : nothing);
-    run_session(job, *source, session, report, progress, heard);
+    run_session(job, *source, session, report, progress, on_event);
     if (files) {
-        report.way = volumes->describe();
+        report.backend_description = volumes->describe();
         report.processed = files->finish();
     }
     report.session = session.stats();

@@ -6,12 +6,12 @@
 
 namespace echolux {
 
-struct RecordJob : SessionJob {
+struct RecordJob : AcquisitionJob {
     RecordJob() { task = "record"; }
 };
 
-// Throws Error{bad_setting, bad_file, device, out_of_memory, output}. Stopping by the user is not an error. `heard`
+// Throws Error{bad_setting, bad_file, device, out_of_memory, output}. Stopping by the user is not an error. `on_event`
 // receives events on the calling thread as they occur.
-LiveReport run(const RecordJob& job, Progress& progress, const HearEvent& heard = {});
+LiveReport run(const RecordJob& job, Progress& progress, const EventCallback& on_event = {});
 
 }  // namespace echolux

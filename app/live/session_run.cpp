@@ -13,10 +13,10 @@
 #include "app/open/open_volume.h"
 #include "app/seconds_since.h"
 #include "compute/calibrate/calibrate.h"
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
+#include "compute/plural.h"
 #include "engine/build.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/output_rule.h"
@@ -76,8 +76,8 @@ ReconstructionSpec live_plan(Source& source, Progress& progress) {
     return plan;
 }
 
-RecordingWanted recording_of(const Source& source, const std::filesystem::path& scan_toml) {
-    RecordingWanted wanted;
+RecordingRequest recording_of(const Source& source, const std::filesystem::path& scan_toml) {
+    RecordingRequest wanted;
     wanted.scan_toml = scan_toml;
     wanted.scan = source.scan();
     wanted.line_rate_hz = source.line_rate_hz();
@@ -203,20 +203,20 @@ bool is_regular(const std::vector<double>& times_s, double step_s) {
 
 // The recipe in the provenance contains the settings in use when the volumes were saved. Notes how many volumes were
 // started with other settings.
-void note_other_settings(const KeptSeries& series, std::map<std::string, std::string>& provenance) {
-    const auto is_other = [&](const KeptVolume& volume) { return volume.stamp.plan != series.plan; };
+void note_other_settings(const RecentSeries& series, std::map<std::string, std::string>& provenance) {
+    const auto is_other = [&](const RecentVolume& volume) { return volume.stamp.plan != series.plan; };
     const auto others = std::ranges::count_if(series.volumes, is_other);
     if (others == 0) return;
     const auto last = std::find_if(series.volumes.rbegin(), series.volumes.rend(), is_other);
     provenance["recipe_changed"] = fmt::format("begun with other settings: {} of {}, up to volume {}",
-                                               counted(others, "volumes"), series.volumes.size(), last->stamp.volume);
+                                               plural(others, "volumes"), series.volumes.size(), last->stamp.volume);
 }
 
-SeriesHeader header_of(const KeptSeries& series) {
-    const std::vector<KeptVolume>& volumes = series.volumes;
+SeriesHeader header_of(const RecentSeries& series) {
+    const std::vector<RecentVolume>& volumes = series.volumes;
     SeriesHeader header{.grid = series.grid, .time_points = std::ssize(volumes), .provenance = series.provenance};
     const VolumeStamp& first = volumes.front().stamp;
-    for (const KeptVolume& volume : volumes) header.times_s.push_back(volume.stamp.time_s - first.time_s);
+    for (const RecentVolume& volume : volumes) header.times_s.push_back(volume.stamp.time_s - first.time_s);
     if (volumes.size() > 1) header.step_s = header.times_s.back() / static_cast<double>(volumes.size() - 1);
     if (is_regular(header.times_s, header.step_s)) header.times_s.clear();
     header.provenance["volumes"] = fmt::format("{} to {}", first.volume, volumes.back().stamp.volume);
@@ -227,15 +227,15 @@ SeriesHeader header_of(const KeptSeries& series) {
 
 }  // namespace
 
-std::vector<KeptVolume> last_of(const std::vector<KeptVolume>& volumes, double seconds) {
+std::vector<RecentVolume> last_of(const std::vector<RecentVolume>& volumes, double seconds) {
     if (volumes.empty() || seconds <= 0) return volumes;
     const double from_s = volumes.back().stamp.time_s - seconds;
-    const auto is_of_them = [from_s](const KeptVolume& volume) { return volume.stamp.time_s >= from_s; };
+    const auto is_of_them = [from_s](const RecentVolume& volume) { return volume.stamp.time_s >= from_s; };
     return {std::ranges::find_if(volumes, is_of_them), volumes.end()};
 }
 
-void write_kept(const std::filesystem::path& path, const KeptSeries& series,
-                const std::function<std::vector<std::byte>()>& voxels, Progress& progress) {
+void write_recent(const std::filesystem::path& path, const RecentSeries& series,
+                  const std::function<std::vector<std::byte>()>& voxels, Progress& progress) {
     SeriesWriter writer(path, header_of(series));
     progress.begin("write", std::ssize(series.volumes), "volumes");
     for (std::size_t i = 0; i < series.volumes.size(); ++i) {
@@ -274,7 +274,7 @@ Json object_of(const QueueStats& f) {
     return {{"pushed_blocks", f.pushed},          {"taken_blocks", f.taken},
             {"overtaken_blocks", f.overtaken},    {"overtaken_volumes", f.overtaken_volumes},
             {"incomplete_blocks", f.incomplete},  {"incomplete_volumes", f.incomplete_volumes},
-            {"given_up_blocks", f.given_up},      {"waiting_blocks", f.waiting},
+            {"given_up_blocks", f.abandoned},     {"waiting_blocks", f.waiting},
             {"max_waiting_blocks", f.max_waiting}};
 }
 
@@ -308,15 +308,9 @@ Json object_of(const TissueStats& f) {
 }
 
 Json object_of(const DeviceWork& f) {
-    Json json{{"name", f.name},
-              {"way", f.way},
-              {"blocks", f.blocks},
-              {"bytes", f.bytes},
-              {"copied_bytes", f.copied_bytes},
-              {"link_s", f.link_s},
-              {"waiting_s", f.waiting_s},
-              {"kernels_s", f.kernels_s},
-              {"copy_s", f.copy_s}};
+    Json json{{"name", f.name},           {"way", f.transfer_path},         {"blocks", f.blocks},
+              {"bytes", f.bytes},         {"copied_bytes", f.copied_bytes}, {"link_s", f.link_s},
+              {"waiting_s", f.waiting_s}, {"kernels_s", f.kernels_s},       {"copy_s", f.copy_s}};
     if (!f.failure.empty()) json["failure"] = f.failure;
     return json;
 }
@@ -334,7 +328,8 @@ std::string text_of(const std::vector<DeviceWork>& devices) {
             &one == &devices.front() ? "devices" : "", one.name,
             100.0 * static_cast<double>(one.blocks) / static_cast<double>(std::max<std::int64_t>(1, all)),
             one.link_s / blocks, one.waiting_s / blocks, one.kernels_s / blocks, one.copy_s / blocks,
-            one.way.empty() ? "" : ", ", one.way, one.failure.empty() ? "" : "; left out: " + one.failure);
+            one.transfer_path.empty() ? "" : ", ", one.transfer_path,
+            one.failure.empty() ? "" : "; left out: " + one.failure);
     }
     return text;
 }
@@ -344,7 +339,7 @@ std::string latency_text(const Latency& latency) {
                        1e3 * latency.percentile_s(0.99), 1e3 * latency.max_s());
 }
 
-std::string counted(std::int64_t count, const char* one, const char* many) {
+std::string singular_or_plural(std::int64_t count, const char* one, const char* many) {
     return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
@@ -352,17 +347,17 @@ std::string counted(std::int64_t count, const char* one, const char* many) {
 std::string where_interrupted(const LiveReport& report) {
     if (report.asked_volumes > 0) {
         return fmt::format("after {} of {}", report.session.arrived.volumes,
-                           ::echolux::counted(report.asked_volumes, "volumes"));
+                           ::echolux::plural(report.asked_volumes, "volumes"));
     }
     return fmt::format("after {:.1f} of {:.4g} s", report.session.seconds, report.asked_seconds);
 }
 
 // Returns the reason of a failure, or nothing. Interrupts are not failures.
-std::optional<Error> trouble_of(const LiveReport& report) {
+std::optional<Error> run_error_of(const LiveReport& report) {
     const auto because = [&](ErrorCode code, const std::string& what, const std::string& remedy = {}) {
         return Error(code, what, report.source, remedy);
     };
-    const SessionStats& s = report.session;
+    const LiveStats& s = report.session;
     const std::optional<RecorderStats>& recorder = report.recorder;
     if (recorder && recorder->problem) return recorder->problem;
     if (report.processed && report.processed->problem) return report.processed->problem;
@@ -375,24 +370,27 @@ std::optional<Error> trouble_of(const LiveReport& report) {
     }
     const std::int64_t missing = recorder ? recorder->missing_blocks + recorder->refused_blocks : 0;
     if (missing > 0)
-        return because(ErrorCode::output, counted(missing, "block is", "blocks are") + " missing in the recording");
+        return because(ErrorCode::output,
+                       singular_or_plural(missing, "block is", "blocks are") + " missing in the recording");
     if (recorder && recorder->lost_b_scans > 0) {
-        return because(ErrorCode::output, counted(recorder->lost_b_scans, "B-scan", "B-scans") + " never came",
+        return because(ErrorCode::output,
+                       singular_or_plural(recorder->lost_b_scans, "B-scan", "B-scans") + " never came",
                        "check the line rate, the cable and the source's buffers");
     }
     if (recorder && recorder->interruptions > 0) {
-        return because(ErrorCode::device,
-                       "failed " + counted(recorder->interruptions, "time", "times") + " during the recording",
-                       "check the cable and the power");
+        return because(
+            ErrorCode::device,
+            "failed " + singular_or_plural(recorder->interruptions, "time", "times") + " during the recording",
+            "check the cable and the power");
     }
     const std::int64_t lost = s.arrived.lost + s.arrived.misshapen;
     if (lost > 0) {
-        return because(ErrorCode::output, counted(lost, "block was", "blocks were") + " lost by the source",
+        return because(ErrorCode::output, singular_or_plural(lost, "block was", "blocks were") + " lost by the source",
                        "check the line rate, the cable and the source's buffers");
     }
     if (s.failed_volumes > 0) {
-        return because(ErrorCode::output,
-                       counted(s.failed_volumes, "volume is", "volumes are") + " missing: reconstruction failed");
+        return because(ErrorCode::output, singular_or_plural(s.failed_volumes, "volume is", "volumes are") +
+                                              " missing: reconstruction failed");
     }
     return {};
 }
@@ -401,7 +399,7 @@ std::optional<Error> trouble_of(const LiveReport& report) {
 
 Json object_of(const RingStatistics& f) {
     return {{"published", f.published}, {"dropped", f.dropped}, {"abandoned", f.abandoned}, {"shown", f.shown},
-            {"late", f.late},           {"kept", f.kept},       {"max_kept", f.max_kept}};
+            {"late", f.late},           {"kept", f.kept},       {"max_kept", f.max_recent}};
 }
 
 Json object_of(const RecorderStats& f) {
@@ -423,19 +421,20 @@ Json object_of(const RecorderStats& f) {
 }
 
 std::optional<Error> problem_of(const LiveReport& report) {
-    const std::optional<Error> trouble = trouble_of(report);
-    if (!report.was_cut_short) return trouble;
+    const std::optional<Error> run_error = run_error_of(report);
+    if (!report.was_cut_short) return run_error;
     std::string what = "interrupted " + where_interrupted(report);
-    if (report.recorder) what += "; " + counted(report.recorder->blocks, "block is", "blocks are") + " recorded";
-    if (trouble) what += "; " + trouble->line();
+    if (report.recorder)
+        what += "; " + singular_or_plural(report.recorder->blocks, "block is", "blocks are") + " recorded";
+    if (run_error) what += "; " + run_error->line();
     return Error(ErrorCode::cancelled, what, report.source);
 }
 
 Json object_of(const LiveReport& report) {
-    const SessionStats& s = report.session;
+    const LiveStats& s = report.session;
     Json json{{"program", fmt::format("echolux {}", version)},
               {"source", report.source},
-              {"way", report.way},
+              {"way", report.backend_description},
               {"seconds", s.seconds},
               {"arrived", object_of(s.arrived)},
               {"queue", object_of(s.queue)},
@@ -466,8 +465,8 @@ Json object_of(const LiveReport& report) {
     json["cut_short"] = report.was_cut_short;
     if (report.was_cut_short) json["asked"] = {{"volumes", report.asked_volumes}, {"seconds", report.asked_seconds}};
     json["events"] = Json::array();
-    for (const SessionEvent& event : report.events) {
-        json["events"].push_back({{"time_s", event.time_s}, {"trouble", event.is_trouble}, {"line", event.line}});
+    for (const LiveEvent& event : report.events) {
+        json["events"].push_back({{"time_s", event.time_s}, {"trouble", event.is_problem}, {"line", event.line}});
     }
     return json;
 }
@@ -477,36 +476,36 @@ std::string json_of(const LiveReport& report) {
 }
 
 std::string text_of(const LiveReport& report) {
-    const SessionStats& s = report.session;
+    const LiveStats& s = report.session;
     const double seconds = std::max(s.seconds, 1e-9);
     std::string text = fmt::format("{}, {:.1f} s{}\n", report.source, s.seconds,
                                    report.was_cut_short ? ", interrupted " + where_interrupted(report) : "");
-    text += fmt::format("acquired     {}, {} ({:.0f} a second), {}; {} lost by the source\n",
-                        counted(s.arrived.volumes, "volumes"), counted(s.arrived.lines, "A-scans"),
-                        static_cast<double>(s.arrived.lines) / seconds, counted(s.arrived.blocks, "blocks"),
-                        s.arrived.lost);
+    text +=
+        fmt::format("acquired     {}, {} ({:.0f} a second), {}; {} lost by the source\n",
+                    plural(s.arrived.volumes, "volumes"), plural(s.arrived.lines, "A-scans"),
+                    static_cast<double>(s.arrived.lines) / seconds, plural(s.arrived.blocks, "blocks"), s.arrived.lost);
     if (report.recorder) {
-        text += fmt::format("recorded     {}, {:.1f} MB; {} missing\n", counted(report.recorder->blocks, "blocks"),
+        text += fmt::format("recorded     {}, {:.1f} MB; {} missing\n", plural(report.recorder->blocks, "blocks"),
                             1e-6 * static_cast<double>(report.recorder->bytes), report.recorder->missing_blocks);
     }
-    if (report.way.empty()) return text;
+    if (report.backend_description.empty()) return text;
     text += fmt::format("processed    {}, {} ({:.0f} a second), load {:.0f} %: {}\n",
-                        counted(s.finished_volumes, "volumes"), counted(s.fed_lines, "A-scans"),
-                        static_cast<double>(s.fed_lines) / seconds, 100 * s.load, report.way);
+                        plural(s.finished_volumes, "volumes"), plural(s.fed_lines, "A-scans"),
+                        static_cast<double>(s.fed_lines) / seconds, 100 * s.load, report.backend_description);
     text += text_of(report.devices);
     text += fmt::format("left out     {} overtaken by newer ones, {} incomplete, {} without a slot, {} failed\n",
-                        counted(s.queue.overtaken_volumes, "volumes"), s.queue.incomplete_volumes, s.dropped_volumes,
+                        plural(s.queue.overtaken_volumes, "volumes"), s.queue.incomplete_volumes, s.dropped_volumes,
                         s.failed_volumes);
     if (report.display) {
         const PictureStats& shown = report.display->pictures;
         text +=
-            fmt::format("shown        {} in {} ({:.1f} a second), {} out of order\n", counted(shown.volumes, "volumes"),
-                        counted(shown.pictures, "pictures"), shown.pictures_per_s, shown.out_of_order);
+            fmt::format("shown        {} in {} ({:.1f} a second), {} out of order\n", plural(shown.volumes, "volumes"),
+                        plural(shown.pictures, "pictures"), shown.pictures_per_s, shown.out_of_order);
         text += fmt::format("latency      last block to picture: {}\n", latency_text(s.shown));
     }
-    if (report.display && report.display->ring.max_kept > 0) {
+    if (report.display && report.display->ring.max_recent > 0) {
         const RingStatistics& ring = report.display->ring;
-        text += fmt::format("kept         the last {} of at most {}", counted(ring.kept, "volumes"), ring.max_kept);
+        text += fmt::format("kept         the last {} of at most {}", plural(ring.kept, "volumes"), ring.max_recent);
         const bool is_written = report.kept && !report.kept->problem;
         text += is_written ? fmt::format("; written, {:.1f} MB read back\n",
                                          1e-6 * static_cast<double>(report.kept->bytes_read_back))
@@ -517,22 +516,22 @@ std::string text_of(const LiveReport& report) {
         const auto volumes = static_cast<double>(std::max<std::int64_t>(1, done.volumes));
         text +=
             fmt::format("tissue       {} stabilised, {} filtered, {} shown as they were, {} skipped; {:.1f} ms each\n",
-                        counted(done.stabilised, "volumes"), done.filtered, done.as_it_was, done.skipped,
+                        plural(done.stabilised, "volumes"), done.filtered, done.as_it_was, done.skipped,
                         1e3 * done.work_s / volumes);
         if (done.b_scans > 0)
             text += fmt::format("             {} of {} have a place, {} in saccades\n", done.used,
-                                ::echolux::counted(done.b_scans, "B-scans"), done.saccades);
+                                ::echolux::plural(done.b_scans, "B-scans"), done.saccades);
     }
     if (report.processed) {
         text += fmt::format("written      {}, {:.1f} MB; {} left out; read back in {:.2f} s, written in {:.2f} s\n",
-                            counted(report.processed->volumes, "volumes"),
+                            plural(report.processed->volumes, "volumes"),
                             1e-6 * static_cast<double>(report.processed->bytes), report.processed->left_out,
                             report.processed->read_back_s, report.processed->write_s);
     }
     if (report.linked) {
         text += fmt::format("sent         {}, {:.1f} MB in all, by OpenIGTLink; {} left out for newer ones\n",
-                            counted(report.linked->volumes, "volumes"),
-                            1e-6 * static_cast<double>(report.linked->bytes), report.linked->left_out);
+                            plural(report.linked->volumes, "volumes"), 1e-6 * static_cast<double>(report.linked->bytes),
+                            report.linked->left_out);
     }
     return text;
 }
@@ -547,7 +546,7 @@ constexpr auto max_to_drain_stopped = 500ms;  // after the user asked to stop
 // Progress of a job, in volumes or in time.
 class LiveProgress {
   public:
-    LiveProgress(const SessionJob& job, Progress& progress) : job_(job), progress_(progress) {
+    LiveProgress(const AcquisitionJob& job, Progress& progress) : job_(job), progress_(progress) {
         if (counts_volumes())
             progress_.begin(job.task, job.volumes, "volumes");
         else
@@ -562,7 +561,7 @@ class LiveProgress {
     }
 
     // Returns true at the end of the job. Throws Error{cancelled}.
-    bool advance(const SessionStats& stats, std::int64_t volumes) {
+    bool advance(const LiveStats& stats, std::int64_t volumes) {
         const std::int64_t now = counts_volumes() ? volumes : std::llround(1000 * stats.seconds);
         advance(now - std::exchange(done_, now));
         return stats.ended || (job_.seconds > 0 && stats.seconds >= job_.seconds);
@@ -583,14 +582,14 @@ class LiveProgress {
     }
     bool counts_volumes() const { return job_.volumes > 0; }
 
-    const SessionJob& job_;
+    const AcquisitionJob& job_;
     Progress& progress_;
     std::int64_t done_ = 0;
     bool is_interrupted_ = false;
 };
 
-RecordingWanted recording_of(const SessionJob& job, const Source& source) {
-    RecordingWanted wanted = recording_of(source, job.record);
+RecordingRequest recording_of(const AcquisitionJob& job, const Source& source) {
+    RecordingRequest wanted = recording_of(source, job.record);
     wanted.replace = job.overwrites;
     wanted.stripe_folders = job.stripes;
     const Scan& scan = wanted.scan;
@@ -603,23 +602,23 @@ RecordingWanted recording_of(const SessionJob& job, const Source& source) {
 // Forwards events to the listener and keeps them for the report.
 class Events {
   public:
-    Events(Session& session, std::vector<SessionEvent>& kept, const HearEvent& heard)
-        : session_(session), kept_(kept), heard_(heard) {}
+    Events(Session& session, std::vector<LiveEvent>& kept, const EventCallback& on_event)
+        : session_(session), kept_(kept), on_event_(on_event) {}
 
-    void hear() {
-        for (const SessionEvent& event : session_.take_events()) note(event);
+    void report_new() {
+        for (const LiveEvent& event : session_.take_events()) note(event);
     }
-    void note(const SessionEvent& event) {
+    void note(const LiveEvent& event) {
         constexpr std::size_t max_events = 1000;
         kept_.push_back(event);
         if (kept_.size() > max_events) kept_.erase(kept_.begin());
-        if (heard_) heard_(event);
+        if (on_event_) on_event_(event);
     }
 
   private:
     Session& session_;
-    std::vector<SessionEvent>& kept_;
-    const HearEvent& heard_;
+    std::vector<LiveEvent>& kept_;
+    const EventCallback& on_event_;
 };
 
 // Returns false if it takes too long. Throws Error{cancelled} if the user does not want to wait.
@@ -633,14 +632,14 @@ bool drained(Session& session, LiveProgress& how_far) {
 }
 
 // Runs until the job is complete and everything is reconstructed. Throws what `progress` throws.
-void watch(const SessionJob& job, Session& session, Progress& progress, Events& events,
-           const std::function<std::optional<std::string>()>& trouble, LiveReport& report) {
+void watch(const AcquisitionJob& job, Session& session, Progress& progress, Events& events,
+           const std::function<std::optional<std::string>()>& run_error, LiveReport& report) {
     LiveProgress how_far(job, progress);
     for (;;) {
-        events.hear();
-        const SessionStats stats = session.stats();
+        events.report_new();
+        const LiveStats stats = session.stats();
         if (how_far.advance(stats, stats.arrived.volumes)) break;
-        if (const auto problem = trouble ? trouble() : std::nullopt) {
+        if (const auto problem = run_error ? run_error() : std::nullopt) {
             report.failure = *problem;
             events.note({stats.seconds, true, *problem});
             break;
@@ -653,11 +652,11 @@ void watch(const SessionJob& job, Session& session, Progress& progress, Events& 
 }
 
 // Like watch(), but always ends the session properly. Returns the exception to rethrow afterwards, or nullptr.
-std::exception_ptr watch_to_the_end(const SessionJob& job, Session& session, Progress& progress, Events& events,
-                                    const std::function<std::optional<std::string>()>& trouble, LiveReport& report) {
+std::exception_ptr watch_to_the_end(const AcquisitionJob& job, Session& session, Progress& progress, Events& events,
+                                    const std::function<std::optional<std::string>()>& run_error, LiveReport& report) {
     std::exception_ptr problem;
     try {
-        watch(job, session, progress, events, trouble, report);
+        watch(job, session, progress, events, run_error, report);
         return problem;
     } catch (const Error& error) {
         if (error.code() != ErrorCode::cancelled) problem = std::current_exception();
@@ -671,7 +670,7 @@ std::exception_ptr watch_to_the_end(const SessionJob& job, Session& session, Pro
 }
 
 // The scan files that a source replays or that describe it.
-FileNames files_of_source(const SourceWanted& source) {
+FileNames files_of_source(const SourceRequest& source) {
     FileNames files = files_read(source.scan, source.assignments);
     for (const std::string& name : sources_in(source.name)) {
         const std::size_t colon = name.find(':');
@@ -690,7 +689,7 @@ bool is_own_report(const std::filesystem::path& path) {
 
 }  // namespace
 
-void check_session_outputs(const SessionJob& job, std::vector<Output> more, FileNames made_from) {
+void check_session_outputs(const AcquisitionJob& job, std::vector<Output> more, FileNames made_from) {
     check_processed_folder(job.processed);
     if (!job.record.empty()) {
         check_recording_name(job.record, job.overwrites, job.stripes);
@@ -709,27 +708,27 @@ void check_session_outputs(const SessionJob& job, std::vector<Output> more, File
     if (!job.report.empty()) check_can_be_written(job.report);
 }
 
-std::unique_ptr<Source> opened_source(const SessionJob& job, Progress& progress) {
-    SourceWanted wanted = job.source;
+std::unique_ptr<Source> opened_source(const AcquisitionJob& job, Progress& progress) {
+    SourceRequest wanted = job.source;
     wanted.progress = &progress;
     return open_source(wanted);
 }
 
-void run_session(const SessionJob& job, Source& source, Session& session, LiveReport& report, Progress& progress,
-                 const HearEvent& heard, const std::function<std::optional<std::string>()>& trouble) {
+void run_session(const AcquisitionJob& job, Source& source, Session& session, LiveReport& report, Progress& progress,
+                 const EventCallback& on_event, const std::function<std::optional<std::string>()>& run_error) {
     if (!job.record.empty()) session.record(recording_of(job, source));
     session.start(job.volumes);
     report.asked_volumes = job.volumes;
     report.asked_seconds = job.seconds;
-    Events events(session, report.events, heard);
-    const std::exception_ptr problem = watch_to_the_end(job, session, progress, events, trouble, report);
+    Events events(session, report.events, on_event);
+    const std::exception_ptr problem = watch_to_the_end(job, session, progress, events, run_error, report);
     if (!job.record.empty()) {
         report.recorder = session.stop_recording();
         if (report.recorder->blocks > 0 && source.capabilities().has_truth)
             source.write_truth(truth_of_recording(job.record));
     }
     if (problem) std::rethrow_exception(problem);
-    events.hear();
+    events.report_new();
 }
 
 }  // namespace echolux

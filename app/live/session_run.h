@@ -23,9 +23,9 @@
 #include "engine/igtl/link.h"
 #include "engine/io/output_rule.h"
 #include "engine/io/volume_file.h"
+#include "engine/live/postprocessing.h"
 #include "engine/live/recorder.h"
 #include "engine/live/session.h"
-#include "engine/live/tissue_work.h"
 #include "engine/live/volume_ring.h"
 #include "engine/progress.h"
 
@@ -39,7 +39,7 @@ namespace echolux {
 ReconstructionSpec live_plan(Source& source, Progress& progress);
 
 // Returns all parameters of a recording of the source to `scan_toml`, except its expected size.
-RecordingWanted recording_of(const Source& source, const std::filesystem::path& scan_toml);
+RecordingRequest recording_of(const Source& source, const std::filesystem::path& scan_toml);
 
 // ---- Files of all volumes, written by a separate thread. For volumes on a graphics device, the drawing thread
 // starts the copy and this thread waits for it. If the disk is too slow, volumes are skipped and counted.
@@ -97,21 +97,21 @@ class ProcessedVolumes {
 // ---- File of the volumes kept by a display or session, as one series: the last seconds of a live source, saved after
 // the event.
 
-struct KeptSeries {
-    std::vector<KeptVolume> volumes;  // oldest first
-    VolumeGrid grid;                  // of each volume
+struct RecentSeries {
+    std::vector<RecentVolume> volumes;  // oldest first
+    VolumeGrid grid;                    // of each volume
     std::map<std::string, std::string> provenance;
     std::uint64_t plan = 0;  // number of the settings in `provenance`
 };
 
 // Returns those of `volumes` (oldest first) from the last `seconds`; 0: all.
-std::vector<KeptVolume> last_of(const std::vector<KeptVolume>& volumes, double seconds);
+std::vector<RecentVolume> last_of(const std::vector<RecentVolume>& volumes, double seconds);
 
 // Writes the series. `voxels` returns the voxels of one volume after another and may wait. Time counts from the first
 // volume. Provenance holds the time of acquisition, and the number of volumes started with other settings. Throws
 // Error{output, cancelled} and what `voxels` throws; then no file is left.
-void write_kept(const std::filesystem::path& path, const KeptSeries& series,
-                const std::function<std::vector<std::byte>()>& voxels, Progress& progress);
+void write_recent(const std::filesystem::path& path, const RecentSeries& series,
+                  const std::function<std::vector<std::byte>()>& voxels, Progress& progress);
 
 // ---- Report: all figures, for programs and for people.
 
@@ -131,7 +131,7 @@ struct DisplayReport {
 };
 
 // File of the recent volumes that a display kept.
-struct KeptReport {
+struct RecentVolumesReport {
     std::int64_t volumes = 0;
     std::int64_t bytes_read_back = 0;  // read back for this file
     std::optional<Error> problem;      // why there is no file
@@ -139,16 +139,16 @@ struct KeptReport {
 
 struct LiveReport {
     std::string source;
-    std::string way;  // device that reconstructs and transfer path of voxels; empty without a display
-    SessionStats session;
+    std::string backend_description;  // device that reconstructs and transfer path of voxels; empty without a display
+    LiveStats session;
     std::optional<DisplayReport> display;
     std::vector<DeviceWork> devices;    // if several reconstruct for the display
     std::optional<TissueStats> tissue;  // if volumes were stabilised or filtered
     std::optional<RecorderStats> recorder;
     std::optional<ProcessedStats> processed;
-    std::optional<KeptReport> kept;         // if the recent volumes were to be written
-    std::optional<igtl::LinkStats> linked;  // for programs that receive volumes
-    std::vector<SessionEvent> events;
+    std::optional<RecentVolumesReport> kept;  // if the recent volumes were to be written
+    std::optional<igtl::LinkStats> linked;    // for programs that receive volumes
+    std::vector<LiveEvent> events;
     std::int64_t asked_volumes = 0;  // 0: no limit
     double asked_seconds = 0;        // 0: no limit
     bool was_cut_short = false;      // ended by the user before the requested time or number of volumes
@@ -171,9 +171,9 @@ std::string text_of(const LiveReport& report);
 
 // ---- Running a session
 
-struct SessionJob {
+struct AcquisitionJob {
     std::string task = "live";  // task name in progress messages
-    SourceWanted source;
+    SourceRequest source;
     BackendChoice backend;
     double seconds = 0;                            // if 0, until the source or the user ends it
     std::int64_t volumes = 0;                      // number to acquire; 0: no limit
@@ -184,18 +184,18 @@ struct SessionJob {
     std::filesystem::path report;                  // file to which the caller writes the report; empty: none
 };
 
-using HearEvent = std::function<void(const SessionEvent&)>;
+using EventCallback = std::function<void(const LiveEvent&)>;
 
 // Opens the job's source. `progress` reports simulation before the first block.
-std::unique_ptr<Source> opened_source(const SessionJob& job, Progress& progress);
+std::unique_ptr<Source> opened_source(const AcquisitionJob& job, Progress& progress);
 
 // Checks all outputs before the source is opened: the recording, the volumes, the report, and `more`. Throws
 // Error{output, bad_setting}.
-void check_session_outputs(const SessionJob& job, std::vector<Output> more = {}, FileNames made_from = {});
+void check_session_outputs(const AcquisitionJob& job, std::vector<Output> more = {}, FileNames made_from = {});
 
-// Runs until the job is complete, `trouble` returns an error, or the user stops it, which is not an error. Results are
-// stored in `report`.
-void run_session(const SessionJob& job, Source& source, Session& session, LiveReport& report, Progress& progress,
-                 const HearEvent& heard, const std::function<std::optional<std::string>()>& trouble = {});
+// Runs until the job is complete, `run_error` returns an error, or the user stops it, which is not an error. Results
+// are stored in `report`.
+void run_session(const AcquisitionJob& job, Source& source, Session& session, LiveReport& report, Progress& progress,
+                 const EventCallback& on_event, const std::function<std::optional<std::string>()>& run_error = {});
 
 }  // namespace echolux

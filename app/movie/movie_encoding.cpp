@@ -18,7 +18,7 @@ MovieEncoding::MovieEncoding(std::unique_ptr<MovieWriter> writer)
 
 MovieEncoding::~MovieEncoding() {
     drawn_.close();
-    taken_.close();
+    finished_.close();
     if (taker_.joinable()) taker_.join();
     if (coder_.joinable()) coder_.join();
 }
@@ -29,7 +29,7 @@ void MovieEncoding::add(std::function<Image()> picture, std::map<std::string, st
 
 void MovieEncoding::drop_waiting() {
     drawn_.close();
-    taken_.close();
+    finished_.close();
 }
 
 void MovieEncoding::finish() {
@@ -49,24 +49,24 @@ std::int64_t MovieEncoding::pictures() const {
 void MovieEncoding::take() {
     try {
         while (auto drawn = drawn_.pop()) {
-            if (!taken_.push({drawn->picture(), std::move(drawn->text)})) break;
+            if (!finished_.push({drawn->picture(), std::move(drawn->text)})) break;
         }
     } catch (...) {
         fail();
     }
-    taken_.end();
+    finished_.end();
 }
 
 void MovieEncoding::encode() {
     try {
-        while (const auto taken = taken_.pop()) {
+        while (const auto taken = finished_.pop()) {
             const auto start = std::chrono::steady_clock::now();
             writer_->add(taken->image.pixels, taken->text);
             busy_s_ += seconds_since(start);
         }
     } catch (...) {
         fail();
-        taken_.close();
+        finished_.close();
     }
 }
 

@@ -105,11 +105,11 @@ class MovieEncoding {
     double busy_s() const { return busy_s_; }  // time of encoding and writing; call after finish()
 
   private:
-    struct Drawn {
+    struct PendingPicture {
         std::function<Image()> picture;
         std::map<std::string, std::string> text;
     };
-    struct Taken {
+    struct FinishedPicture {
         Image image;
         std::map<std::string, std::string> text;
     };
@@ -121,8 +121,8 @@ class MovieEncoding {
 
     std::unique_ptr<MovieWriter> writer_;  // used by the encoding thread, then by finish()
     std::string encoder_;
-    BoundedQueue<Drawn> drawn_{max_waiting};
-    BoundedQueue<Taken> taken_{max_waiting};
+    BoundedQueue<PendingPicture> drawn_{max_waiting};
+    BoundedQueue<FinishedPicture> finished_{max_waiting};
     std::mutex mutex_;
     std::exception_ptr failure_;  // the first error; guarded by the mutex
     double busy_s_ = 0;           // written by the encoding thread, read after it has ended

@@ -16,12 +16,12 @@
 #include "app/open/open_volume.h"
 #include "app/open/show_opened.h"
 #include "app/seconds_since.h"
-#include "app/session/session_text.h"
-#include "app/stage/stage.h"
+#include "app/settings/session_text.h"
 #include "app/transfer/transfer_file.h"
-#include "compute/counted.h"
+#include "app/viewer/viewer.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "engine/acquire/scan_player.h"
 #include "engine/build.h"
 #include "engine/io/atomic_file.h"
@@ -40,9 +40,9 @@ namespace echolux {
 namespace {
 
 // Progress of a single volume: shows only that of the movie, but passes on cancelling.
-class Unheard : public Progress {
+class QuietProgress : public Progress {
   public:
-    explicit Unheard(Progress& movie) : movie_(movie) {}
+    explicit QuietProgress(Progress& movie) : movie_(movie) {}
     void begin(const std::string&, std::int64_t, const std::string&) override {}
     void advance(std::int64_t) override { movie_.advance(0); }
     void end() override {}
@@ -136,7 +136,7 @@ class ScanVolumes : public MovieVolumes {
     double step_s() const override { return step_s_; }
 
     std::optional<MovieVolume> read(std::int64_t step, Progress& progress) override {
-        Unheard unheard(progress);
+        QuietProgress unheard(progress);
         FlowedVolume made = reconstruction_.run_with_flow({.volume = step}, unheard);
         MovieVolume volume =
             time_points(std::move(made.structure), std::move(made.flow), reconstruction_.scan().geometry);
@@ -147,15 +147,15 @@ class ScanVolumes : public MovieVolumes {
 
     std::vector<std::string> take_warnings() override {
         std::vector<std::string> all = reconstruction_.warnings();
-        std::vector<std::string> fresh(all.begin() + static_cast<std::ptrdiff_t>(told_), all.end());
-        told_ = all.size();
+        std::vector<std::string> fresh(all.begin() + static_cast<std::ptrdiff_t>(reported_), all.end());
+        reported_ = all.size();
         return fresh;
     }
 
   private:
     double step_s_;
     Reconstruction reconstruction_;
-    std::size_t told_ = 0;  // warnings
+    std::size_t reported_ = 0;  // warnings
 };
 
 // Returns all volumes of a file, folder or scan if the movie goes `through_time`, otherwise only that of `source`.
@@ -209,7 +209,7 @@ class MovieScene {
     void collect_warnings();
 
     const MovieJob& job_;
-    TissueShown tissue_;
+    SourcePostprocessor tissue_;
     Renderer renderer_;
     std::unique_ptr<MovieVolumes> volumes_;
     std::unique_ptr<SeriesFile> flows_;  // from a file with all time points; null if flow comes with the volumes or
@@ -243,7 +243,7 @@ void MovieScene::open_flows() {
     if (flows_->time_points() == volumes_->steps()) return;
     throw Error(ErrorCode::bad_setting,
                 fmt::format("has {}, and the structure has {}: each needs its own flow",
-                            counted(flows_->time_points(), "time points"), volumes_->steps()),
+                            plural(flows_->time_points(), "time points"), volumes_->steps()),
                 "flow", "give the flow of the same volumes, or leave it out");
 }
 
@@ -261,7 +261,7 @@ void MovieScene::show(std::int64_t step, const View& view, Progress& progress) {
 void MovieScene::put_on(const MovieVolume& shown, const View& view, Progress& progress) {
     std::shared_ptr<const Volume> volume = shown.structure;
     if (tissue_.changes_volumes()) {
-        Unheard unheard(progress);
+        QuietProgress unheard(progress);
         volume = std::make_shared<const Volume>(tissue_.of(*volume, unheard));
     }
     HeightMaps heights;
@@ -288,7 +288,7 @@ void MovieScene::set_flow(const MovieVolume& shown, const View& view) {
 }
 
 View MovieScene::in_first_colours(View view) const {
-    if (flow_scale_) leave_nothing_open(view, *flow_scale_);
+    if (flow_scale_) fill_open_values(view, *flow_scale_);
     return view;
 }
 
@@ -347,7 +347,7 @@ std::string note_text(const MovieJob& job, const MoviePlan& plan, const std::str
     bind(of_tissue, tissue);
     text += of_tissue.toml();
     text += file_line("sky", job.view.sky_picture) + file_line("transfer", job.view.transfer);
-    return text + fmt::format("{}, {} from {}, views {}\n", counted(frames, "pictures"), job.spec.path, job.part.volume,
+    return text + fmt::format("{}, {} from {}, views {}\n", plural(frames, "pictures"), job.spec.path, job.part.volume,
                               hash_of_text(views));
 }
 
@@ -416,7 +416,7 @@ PictureTexts FrameTexts::of(const View& view, const SceneVolume& shown) const {
     record.backend = shown.volume.backend;
     record.made_by = text_of_map(shown.volume.structure->provenance);
     note_range(record, shown.chosen);
-    WhatIsOpen open{.assignments = text_of_lines(job_.settings), .step = shown.step};
+    OpenDocument open{.assignments = text_of_lines(job_.settings), .step = shown.step};
     if (!job_.input.empty()) open.file = std::filesystem::absolute(job_.input).lexically_normal().string();
     return texts_of_picture(picture_session(open, record, view, shown.volume.scan.get(), job_.tissue));
 }
@@ -482,7 +482,7 @@ Frames frames_of(const MovieSpec& spec, const MoviePlan& plan) {
     if (spec.first == 0 && spec.end == 0) return {0, plan.frames()};
     if (0 <= spec.first && spec.first < spec.end && spec.end <= plan.frames()) return {spec.first, spec.end};
     throw Error(ErrorCode::bad_setting, fmt::format("pictures {} to {} are not in the movie", spec.first, spec.end),
-                "movie", fmt::format("it has {}", counted(plan.frames(), "pictures")));
+                "movie", fmt::format("it has {}", plural(plan.frames(), "pictures")));
 }
 
 // Reads a picture that was drawn earlier and checks its size.
@@ -506,10 +506,10 @@ void take(const MovieJob& job, const Frames& frames, const View& view, MovieEnco
 }
 
 // Returns the picture of `view`, or the mean of the pictures drawn while the shutter is open.
-std::function<Image()> exposed(const View& view, std::int64_t frame, const MoviePlan& plan, MovieScene& stage,
+std::function<Image()> exposed(const View& view, std::int64_t frame, const MoviePlan& plan, MovieScene& scene,
                                Transfers& transfers, Progress& progress) {
     const auto begin = [&](const View& shown) {
-        return stage.renderer().begin(shown, {}, [&progress] { progress.advance(0); });
+        return scene.renderer().begin(shown, {}, [&progress] { progress.advance(0); });
     };
     const std::vector<double> moments = moments_of_exposure(view);
     if (moments.size() == 1) return begin(view);
@@ -521,7 +521,7 @@ std::function<Image()> exposed(const View& view, std::int64_t frame, const Movie
         part.height = view.height;
         transfers.load(part);
         std::function<Image()> next =
-            begin(part_of_exposure(stage.in_first_colours(std::move(part)), i, moments.size()));
+            begin(part_of_exposure(scene.in_first_colours(std::move(part)), i, moments.size()));
         if (coming) exposure->add(coming());  // overlaps with drawing the next one
         coming = std::move(next);
     }
@@ -531,15 +531,15 @@ std::function<Image()> exposed(const View& view, std::int64_t frame, const Movie
     };
 }
 
-void draw(const MovieJob& job, const MoviePlan& plan, const Frames& frames, MovieScene& stage, MovieEncoding& encoding,
+void draw(const MovieJob& job, const MoviePlan& plan, const Frames& frames, MovieScene& scene, MovieEncoding& encoding,
           MovieCodec codec, Progress& progress) {
     Transfers transfers;
     std::optional<FrameTexts> texts;
-    if (codec == MovieCodec::png) texts.emplace(job, stage.renderer().device_name());
+    if (codec == MovieCodec::png) texts.emplace(job, scene.renderer().device_name());
     if (frames.first > 0) {  // colours are those chosen by the first picture of the movie
         View view = sized(plan.view(0), codec);
         transfers.load(view);
-        stage.show(plan.step(0), view, progress);
+        scene.show(plan.step(0), view, progress);
     }
     for (std::int64_t frame = frames.first; frame < frames.end; ++frame) {
         View view = sized(plan.view(frame), codec);
@@ -548,10 +548,10 @@ void draw(const MovieJob& job, const MoviePlan& plan, const Frames& frames, Movi
             throw Error(ErrorCode::bad_setting, "the size of a movie cannot change along its path",
                         "view.width, view.height", "leave them out of the key frames");
         }
-        stage.show(plan.step(frame), view, progress);
-        view = stage.in_first_colours(std::move(view));
-        auto text = texts ? texts->of(view, stage.shown()) : PictureTexts{};
-        encoding.add(exposed(view, frame, plan, stage, transfers, progress), std::move(text));
+        scene.show(plan.step(frame), view, progress);
+        view = scene.in_first_colours(std::move(view));
+        auto text = texts ? texts->of(view, scene.shown()) : PictureTexts{};
+        encoding.add(exposed(view, frame, plan, scene, transfers, progress), std::move(text));
         progress.advance(1);
     }
 }
@@ -577,10 +577,10 @@ void check_names(const MovieJob& job, MovieCodec codec) {
 }
 
 // Returns the same error, with the part of the movie that was completed.
-Error told(const Error& error, const MovieJob& job, const MovieEncoding& encoding, std::int64_t frames) {
+Error with_resume_advice(const Error& error, const MovieJob& job, const MovieEncoding& encoding, std::int64_t frames) {
     const std::int64_t made = encoding.pictures();
     const std::string kept =
-        made > 0 ? fmt::format("{} of {} are in {}", made, counted(frames, "pictures"), job.output.string())
+        made > 0 ? fmt::format("{} of {} are in {}", made, plural(frames, "pictures"), job.output.string())
                  : "nothing was written";
     const std::string problem = error.code() == ErrorCode::cancelled ? "cancelled" : error.problem();
     return {error.code(), fmt::format("{}: {}", problem, kept),
@@ -596,58 +596,58 @@ void end_early(MovieEncoding& encoding) {
     }
 }
 
-MadeMovie make(const MovieJob& job, Progress& progress) {
+MovieResult make(const MovieJob& job, Progress& progress) {
     const MovieCodec codec = movie_codec(job.output, job.codec);
     check_names(job, codec);
     View start = sized(job.view, codec);
     load_transfer(start);
     load_channels(start);
     check_view(start);
-    MovieScene stage(job, movie_path(job.spec.path, job.spec.key_frames), progress);
-    const MoviePlan plan(job.spec, start, stage.time_points());
+    MovieScene scene(job, movie_path(job.spec.path, job.spec.key_frames), progress);
+    const MoviePlan plan(job.spec, start, scene.time_points());
     Frames frames = frames_of(job.spec, plan);
     std::int64_t already = 0;
     if (job.spec.resumes) {
-        const std::string note = note_text(job, plan, stage.renderer().device_name());
+        const std::string note = note_text(job, plan, scene.renderer().device_name());
         already = first_missing(job.output, note, frames.count());
         frames.first += already;
     }
-    const MovieFormat format = format_of(job, plan, frames.count(), already, plan.view(0), stage.provenance());
+    const MovieFormat format = format_of(job, plan, frames.count(), already, plan.view(0), scene.provenance());
     MovieEncoding encoding(create_movie(job.output, format));
     const auto begun = std::chrono::steady_clock::now();
     progress.begin("movie", frames.count(), "frames");
     try {
         if (job.drawn.empty())
-            draw(job, plan, frames, stage, encoding, codec, progress);
+            draw(job, plan, frames, scene, encoding, codec, progress);
         else
             take(job, frames, start, encoding, progress);
         encoding.finish();
     } catch (const Error& error) {
         end_early(encoding);
-        throw told(error, job, encoding, frames.count());
+        throw with_resume_advice(error, job, encoding, frames.count());
     }
     progress.end();
-    return {.device = stage.renderer().device_name(),
+    return {.device = scene.renderer().device_name(),
             .encoder = encoding.encoder(),
             .frames = already + frames.count(),
             .rate = plan.rate(),
             .width = start.width,
             .height = start.height,
             .time_rate = plan.time_rate(),
-            .warnings = stage.warnings(),
+            .warnings = scene.warnings(),
             .seconds = seconds_since(begun),
             .encoding_s = encoding.busy_s()};
 }
 
 // Pictures are drawn in the size required by the codec.
-MadeMovie make_in_two_steps(const MovieJob& job, Progress& progress) {
+MovieResult make_in_two_steps(const MovieJob& job, Progress& progress) {
     MovieJob drawing = job, coding = job;
     drawing.output = coding.drawn = kept_pictures(job);
     drawing.view = sized(job.view, movie_codec(job.output, job.codec));
     drawing.codec = MovieCodec::png;
     coding.spec.resumes = false;
-    const MadeMovie drawn = make(drawing, progress);
-    MadeMovie made = make(coding, progress);
+    const MovieResult drawn = make(drawing, progress);
+    MovieResult made = make(coding, progress);
     made.seconds += drawn.seconds;
     remove_kept(coding.drawn, true);
     return made;
@@ -655,12 +655,12 @@ MadeMovie make_in_two_steps(const MovieJob& job, Progress& progress) {
 
 }  // namespace
 
-MadeMovie run(const MovieJob& job, Progress& progress) {
+MovieResult run(const MovieJob& job, Progress& progress) {
     if (!job.spec.resumes) return make(job, progress);
     const MovieCodec codec = movie_codec(job.output, job.codec);
     check_names(job, codec);
     if (codec != MovieCodec::png) return make_in_two_steps(job, progress);
-    MadeMovie made = make(job, progress);
+    MovieResult made = make(job, progress);
     remove_kept(job.output, false);
     return made;
 }

@@ -9,10 +9,10 @@
 
 #include "app/movie/movie_plan.h"
 #include "app/open/open_volume.h"
-#include "app/session/settings_book.h"
+#include "app/settings/settings_book.h"
 #include "engine/io/output_rule.h"
 #include "engine/progress.h"
-#include "render/device_choice.h"
+#include "render/gpu_device.h"
 #include "render/renderer.h"
 
 namespace echolux {
@@ -21,7 +21,7 @@ struct MovieJob : VolumeSource {
     std::filesystem::path flow;  // volume file shown over the structure; "": none
     View view;                   // initial view
     TissueSettings tissue;       // processing of raw volumes before they are shown
-    DeviceChoice device;
+    GpuDevice device;
     MovieSpec spec;
     std::filesystem::path drawn;  // pictures of exactly this movie, drawn earlier; "": draw them
 
@@ -33,7 +33,7 @@ struct MovieJob : VolumeSource {
     bool overwrites = false;  // replaces any existing file
 };
 
-struct MadeMovie {
+struct MovieResult {
     std::string device;
     std::string encoder;
     std::int64_t frames = 0;
@@ -47,7 +47,7 @@ struct MadeMovie {
 
 // If it ends early (cancelled, lost device, full disk), the movie is complete up to that point, as the error states.
 // Throws Error{bad_setting, bad_file, output, device, out_of_memory, cancelled}.
-MadeMovie run(const MovieJob& job, Progress& progress);
+MovieResult run(const MovieJob& job, Progress& progress);
 
 // ---- Movies that can be continued after an interruption. Their pictures are kept as files, with identical bits, until
 // the last one exists. A note beside them identifies the movie.

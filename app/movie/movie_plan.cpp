@@ -8,9 +8,9 @@
 #include <glm/vec3.hpp>
 #include <ranges>
 
-#include "app/session/key_frame_file.h"
-#include "compute/counted.h"
+#include "app/settings/key_frame_file.h"
 #include "compute/error.h"
+#include "compute/plural.h"
 #include "render/camera.h"
 
 namespace echolux {
@@ -88,7 +88,7 @@ MoviePlan::MoviePlan(const MovieSpec& spec, const View& view, const MovieTimePoi
         throw Error(ErrorCode::bad_setting, "time needs several volumes, and there is one", "path",
                     "give a 4-D file, a folder of volumes, or a scan with several volumes");
     }
-    if (path_.sweeps && view.show == Shown::en_face) {
+    if (path_.sweeps && view.show == ViewContent::en_face) {
         throw Error(ErrorCode::bad_setting, "sweep has no plane to move in an en-face projection", "path",
                     "set view.show = slice and view.plane = en-face");
     }
@@ -117,7 +117,7 @@ void MoviePlan::set_length(const MovieSpec& spec) {
     else
         frames_ = spec.seconds > 0 ? std::llround(spec.seconds * rate_.per_s()) : natural_frames();
     if (frames_ >= 1 && frames_ <= max_movie_frames) return;
-    throw Error(ErrorCode::bad_setting, fmt::format("a movie of {} is not possible", counted(frames_, "pictures")),
+    throw Error(ErrorCode::bad_setting, fmt::format("a movie of {} is not possible", plural(frames_, "pictures")),
                 spec.frames > 0 ? "frames" : "seconds", fmt::format("choose 1 to {}", max_movie_frames));
 }
 
@@ -130,7 +130,7 @@ std::int64_t MoviePlan::natural_frames() const {
 }
 
 std::int64_t MoviePlan::layers() const {
-    const glm::dvec3 normal = view_.show == Shown::slice ? section_normal(view_) : normal_along(along_);
+    const glm::dvec3 normal = view_.show == ViewContent::slice ? section_normal(view_) : normal_along(along_);
     const glm::dvec3 counts(volumes_.grid.depth, volumes_.grid.a_scans, volumes_.grid.b_scans);
     return std::max<std::int64_t>(2, std::llround(glm::dot(glm::abs(normal), counts)));
 }
@@ -138,7 +138,7 @@ std::int64_t MoviePlan::layers() const {
 // A volume fitted separately to each picture would change its size during a turn, so use the scale that fits all of
 // them.
 void MoviePlan::fix_fit() {
-    if (!view_.fit || view_.show != Shown::volume || view_.projection == Projection::panorama) return;
+    if (!view_.fit || view_.show != ViewContent::volume || view_.projection == Projection::panorama) return;
     const auto length_per_pixel = [&](const View& view) {
         return Camera(eyes_of(view).front(), volume_extent(volumes_.grid)).length_per_pixel();
     };
@@ -176,7 +176,7 @@ void MoviePlan::turn(View& view, double frame) const {
 
 void MoviePlan::sweep(View& view, double frame) const {
     const double part = frames_ > 1 ? std::min(frame / static_cast<double>(frames_ - 1), 1.0) : 0.5;
-    if (view.show == Shown::slice) {
+    if (view.show == ViewContent::slice) {
         view.plane_offset_um = offset_at(part, section_normal(view), volumes_.grid);
         return;
     }

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "app/open/open_volume.h"
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
 #include "compute/plan/tables.h"
+#include "compute/plural.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/durable_file.h"
 #include "engine/io/output_rule.h"
@@ -95,7 +95,7 @@ std::int64_t further_volumes(const Scan& scan, std::int64_t file_bytes) {
 }
 
 std::string in_stripes(const Scan& scan) {
-    return scan.stripes.empty() ? "" : " in stripes in " + counted(scan.stripes.size() + 1, "files");
+    return scan.stripes.empty() ? "" : " in stripes in " + plural(scan.stripes.size() + 1, "files");
 }
 
 std::vector<Fact> scan_facts(const Scan& scan) {
@@ -112,7 +112,7 @@ std::vector<Fact> scan_facts(const Scan& scan) {
 }
 
 // Describes calibration that is stored in the raw file instead of in a separate file.
-void tell_of_what_the_file_holds(BoundField& field, const Scan& scan) {
+void describe_file_values(BoundField& field, const Scan& scan) {
     const Calibration& held = scan.calibration;
     const std::map<std::string_view, const std::vector<double>*> vectors{
         {"background", &held.background},     {"dark", &held.dark},
@@ -121,7 +121,7 @@ void tell_of_what_the_file_holds(BoundField& field, const Scan& scan) {
     const auto vector = vectors.find(field.name);
     const bool is_named = field.section == "calibration" && vector != vectors.end();
     if (!is_named || vector->second->empty() || field.get() != Value(std::string())) return;
-    field.get = [text = fmt::format("in the raw file, {}", counted(vector->second->size(), "numbers"))] {
+    field.get = [text = fmt::format("in the raw file, {}", plural(vector->second->size(), "numbers"))] {
         return Value(text);
     };
 }
@@ -149,7 +149,7 @@ Description described_scan(const std::filesystem::path& path, const std::vector<
     Settings settings;
     bind(settings, *scan);
     description.settings = settings.fields();
-    for (BoundField& field : description.settings) tell_of_what_the_file_holds(field, *scan);
+    for (BoundField& field : description.settings) describe_file_values(field, *scan);
     return description;
 }
 
@@ -260,7 +260,7 @@ Description described_picture(const std::filesystem::path& path) {
 using Describe = Description (*)(const std::filesystem::path&);
 
 // Returns the function that describes this file, or nullptr for a scan.
-Describe way_to_describe(const std::filesystem::path& path) {
+Describe description_for(const std::filesystem::path& path) {
     std::error_code problem;
     if (has_session(path)) return described_picture;
     if (is_pattern(path)) return described_series;
@@ -272,7 +272,7 @@ Describe way_to_describe(const std::filesystem::path& path) {
 }  // namespace
 
 Description described(const std::filesystem::path& path, const std::vector<std::string>& assignments) {
-    const Describe describe = way_to_describe(path);
+    const Describe describe = description_for(path);
     if (describe == nullptr) return described_scan(path, assignments);
     if (!assignments.empty()) {
         throw Error(ErrorCode::bad_setting, "has no effect on a volume file",
@@ -302,11 +302,10 @@ const char* order_text(ByteOrder order) {
 }
 
 std::string shape_text(const RawGuess& guess) {
-    std::string text = fmt::format("{} of {}, {}, {}", counted(guess.samples, "samples"), samples_text(guess),
-                                   counted(guess.a_scans, "A-scans"), counted(guess.b_scans, "B-scans"));
-    if (guess.frame_offset_bytes > 0)
-        text += fmt::format(", each after {}", counted(guess.frame_offset_bytes, "bytes"));
-    if (guess.offset_bytes > 0) text += fmt::format(", after {}", counted(guess.offset_bytes, "bytes"));
+    std::string text = fmt::format("{} of {}, {}, {}", plural(guess.samples, "samples"), samples_text(guess),
+                                   plural(guess.a_scans, "A-scans"), plural(guess.b_scans, "B-scans"));
+    if (guess.frame_offset_bytes > 0) text += fmt::format(", each after {}", plural(guess.frame_offset_bytes, "bytes"));
+    if (guess.offset_bytes > 0) text += fmt::format(", after {}", plural(guess.offset_bytes, "bytes"));
     return text;
 }
 
@@ -337,8 +336,8 @@ std::string reasons(const std::vector<RawGuess>& guesses, const std::vector<std:
                           : "neighbouring B-scans of this width resemble each other most";
     text += fmt::format("# a_scans = {}: {}\n", best.a_scans, why);
     const std::int64_t lines = best.a_scans * best.b_scans;
-    text += fmt::format("# b_scans = {}: the remainder of {} in {}\n", best.b_scans, counted(lines, "lines"),
-                        counted(file_bytes, "bytes"));
+    text += fmt::format("# b_scans = {}: the remainder of {} in {}\n", best.b_scans, plural(lines, "lines"),
+                        plural(file_bytes, "bytes"));
     if (best.offset_bytes > 0) {
         text += fmt::format("# offset_bytes = {}: bytes at the beginning that are not lines\n", best.offset_bytes);
     }
@@ -352,7 +351,7 @@ std::string reasons(const std::vector<RawGuess>& guesses, const std::vector<std:
     return text;
 }
 
-void refuse_what_is_known(const std::filesystem::path& raw) {
+void refuse_known_format(const std::filesystem::path& raw) {
     if (raw.extension() != ".toml" && raw.extension() != ".png" && !is_volume_name(raw) && !describes_itself(raw))
         return;
     throw Error(ErrorCode::bad_setting, "describes itself, there is nothing to guess", raw.string(),
@@ -411,7 +410,7 @@ ScanProposal proposed_scan(const std::filesystem::path& raw, const std::string& 
         scan.file.file = file;
         return {fmt::format("# As {} says.\n\n", xml_of_unp(raw).filename().string()) + scan_toml(scan)};
     }
-    refuse_what_is_known(raw);
+    refuse_known_format(raw);
     const std::vector<RawGuess> guesses = guess_raw(raw);
     if (guesses.empty()) {
         throw Error(ErrorCode::bad_file, "no layout of spectra fits", raw.string(),

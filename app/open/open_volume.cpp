@@ -193,7 +193,7 @@ FileKind kind_of_toml(const std::filesystem::path& path) {
     std::set<std::string, std::less<>> sections;
     for (const TomlEntry& entry : toml_entries(path)) sections.emplace(section_of(entry.name));
     if (sections.contains("session") || sections.contains("window")) return FileKind::session;
-    if (sections.contains("scan")) return FileKind::exhibit;
+    if (sections.contains("scan")) return FileKind::view_source;
     if (sections == std::set<std::string, std::less<>>{"transfer"}) return FileKind::transfer;
     if (sections.contains("view") || std::ranges::any_of(sections, is_recipe_section)) return FileKind::preset;
     throw Error(ErrorCode::bad_file, "has none of the sections of Echolux", path.string(),
@@ -204,26 +204,26 @@ FileKind kind_of_toml(const std::filesystem::path& path) {
 }  // namespace
 
 FileKind kind_of_file(std::filesystem::path& path) {
-    if (is_pattern(path)) return FileKind::exhibit;
+    if (is_pattern(path)) return FileKind::view_source;
     std::error_code problem;
     if (!std::filesystem::exists(file_part(path).file, problem)) {
         throw Error(ErrorCode::bad_file, "does not exist", path.string(), "check the name");
     }
     if (has_session(path)) return FileKind::picture;  // takes precedence over other kinds
-    if (std::filesystem::is_directory(path, problem) || is_volume_name(path)) return FileKind::exhibit;
+    if (std::filesystem::is_directory(path, problem) || is_volume_name(path)) return FileKind::view_source;
     const std::string ending = lower_ending(path);
     if (ending == ".toml") return kind_of_toml(path);
     if (ending == ".json") return FileKind::transfer;
     if (ending == ".png") return FileKind::picture;
-    if (is_sd01raw2(path)) return FileKind::exhibit;
+    if (is_sd01raw2(path)) return FileKind::view_source;
     if (ending.empty() || is_one_of(ending, raw_endings)) {
         const std::filesystem::path description = std::filesystem::path(path).replace_extension(".toml");
         const bool is_described = std::filesystem::exists(description, problem);
-        if (!is_described) return is_octproz_scan(path) ? FileKind::exhibit : FileKind::spectra;
+        if (!is_described) return is_octproz_scan(path) ? FileKind::view_source : FileKind::spectra;
         path = description;
         return kind_of_toml(path);
     }
-    if (is_octproz_scan(path)) return FileKind::exhibit;
+    if (is_octproz_scan(path)) return FileKind::view_source;
     throw Error(
         ErrorCode::bad_file, "is not a kind of file that Echolux can open", path.string(),
         "volumes (.nrrd .nii .tif .mha .h5 .zarr .npy .dcm .oct .vol .mat ...), folders of them or of pictures, scans "

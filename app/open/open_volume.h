@@ -53,7 +53,7 @@ OpenedVolume open_volume(const std::filesystem::path& path, const std::vector<st
 // Adds the source file to errors about a volume, since lower layers know only voxels: calls work(). An Error located at
 // `place` is thrown again with `file` as its location, unless it is empty.
 template <class Work>
-auto said_of(const std::string& file, std::string_view place, const Work& work) {
+auto with_file_context(const std::string& file, std::string_view place, const Work& work) {
     try {
         return work();
     } catch (const Error& error) {
@@ -82,12 +82,12 @@ void add_files_of_view(const View& view, FileNames& files);
 // ---- Kind of a file, determined from its name and first bytes
 
 enum class FileKind {
-    exhibit,   // volume, series, folder of volumes, scan
-    session,   // complete session of Echolux
-    preset,    // some settings of view, recipe and flow
-    transfer,  // transfer function
-    picture,   // PNG, TIFF; those of Echolux contain a session
-    spectra    // raw data without a description
+    view_source,  // volume, series, folder of volumes, scan
+    session,      // complete session of Echolux
+    preset,       // some settings of view, recipe and flow
+    transfer,     // transfer function
+    picture,      // PNG, TIFF; those of Echolux contain a session
+    spectra       // raw data without a description
 };
 
 // If a TOML file describes the raw spectra, `path` is changed to it. Throws Error{bad_file, bad_setting} if the file

@@ -232,8 +232,8 @@ namespace {
 // Warns if the isosurface is beyond all values: the picture would be empty without a hint why.
 void warn_of_no_surface(OpenedVolume& opened, const View& view) {
     const VolumeGrid& grid = opened.volume.grid;
-    const bool is_chosen = view.show == Shown::volume && mode_while_cast(view) == ViewMode::isosurface &&
-                           view.flow_shown == FlowShown::overlay && view.isovalue != lowest_value;
+    const bool is_chosen = view.show == ViewContent::volume && mode_while_cast(view) == ViewMode::isosurface &&
+                           view.flow_shown == FlowDisplay::overlay && view.isovalue != lowest_value;
     if (!is_chosen || grid.type == VoxelType::f16) return;
     const auto [min, max] = min_and_max(opened.volume);
     const double greatest = std::max(min * grid.scale, max * grid.scale) + grid.offset;
@@ -244,7 +244,7 @@ void warn_of_no_surface(OpenedVolume& opened, const View& view) {
 
 // Warns if the slice plane is outside the volume.
 void warn_of_plane_outside(OpenedVolume& opened, const View& view) {
-    if (view.show != Shown::slice) return;
+    if (view.show != ViewContent::slice) return;
     const glm::dvec3 extent = volume_extent(opened.volume.grid);
     glm::dvec3 normal(view.plane == SlicePlane::en_face, view.plane == SlicePlane::side,
                       view.plane == SlicePlane::b_scan);
@@ -259,7 +259,7 @@ void warn_of_plane_outside(OpenedVolume& opened, const View& view) {
 
 // Warns if nothing is between the chosen depths.
 void warn_of_empty_slab(OpenedVolume& opened, const View& view) {
-    if (!view.heights_cut || view.show == Shown::slice) return;
+    if (!view.heights_cut || view.show == ViewContent::slice) return;
     const VolumeGrid& grid = opened.volume.grid;
     const DepthScale scale(grid);
     const double first = scale.depth(-0.5F), last = scale.depth(static_cast<float>(grid.depth) - 0.5F);

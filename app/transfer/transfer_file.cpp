@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "assets/assets.h"
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/file_name.h"
 #include "engine/io/json_text.h"
@@ -43,17 +43,17 @@ struct PointList {
     double at(double value, std::size_t column) const;
 };
 
-double PointList::at(double where_to, std::size_t column) const {
+double PointList::at(double position, std::size_t column) const {
     std::size_t after = 0;
-    while (after < size() && value(after) < where_to) ++after;
+    while (after < size() && value(after) < position) ++after;
     const auto of = [&](std::size_t point) { return numbers[point * row + column]; };
     if (after == size()) return of(after - 1);
-    if (after == 0 || value(after) == where_to) return of(after);
-    const double part = (where_to - value(after - 1)) / (value(after) - value(after - 1));
+    if (after == 0 || value(after) == position) return of(after);
+    const double part = (position - value(after - 1)) / (value(after) - value(after - 1));
     return std::lerp(of(after - 1), of(after), part);
 }
 
-constexpr double least_of_roughness = 0.05;  // same limit as view.roughness
+constexpr double min_saved_roughness = 0.05;  // same limit as view.roughness
 
 void check_columns(const PointList& list, double most, double least = 0) {
     for (std::size_t i = 0; i < list.numbers.size(); ++i) {
@@ -70,11 +70,11 @@ void check_columns(const PointList& list, double most, double least = 0) {
 void check_rows(const PointList& list, std::size_t least) {
     if (list.numbers.size() % list.row != 0) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("has {}, not a multiple of {}", counted(list.numbers.size(), "numbers"), list.row),
+                    fmt::format("has {}, not a multiple of {}", plural(list.numbers.size(), "numbers"), list.row),
                     list.where, "each point has a value, then what holds there");
     }
     if (list.size() < least) {
-        throw Error(ErrorCode::bad_setting, fmt::format("has {} of at least {}", list.size(), counted(least, "points")),
+        throw Error(ErrorCode::bad_setting, fmt::format("has {} of at least {}", list.size(), plural(least, "points")),
                     list.where, "add what is missing");
     }
     if (!std::ranges::all_of(list.numbers, [](double number) { return std::abs(number) <= highest_value; })) {
@@ -100,7 +100,7 @@ std::vector<TransferNode> joined(const PointList& colours, const PointList& exti
     check_columns(colours, 1);
     check_columns(extinctions, 1e6);
     if (is_rough) check_rows(roughness, 2);
-    if (is_rough) check_columns(roughness, 1, least_of_roughness);
+    if (is_rough) check_columns(roughness, 1, min_saved_roughness);
     std::vector<double> values;
     for (std::size_t i = 0; i < colours.size(); ++i) values.push_back(colours.value(i));
     for (std::size_t i = 0; i < extinctions.size(); ++i) values.push_back(extinctions.value(i));

@@ -30,7 +30,7 @@ ProbedBlock probed(const ReconstructionSpec& given, const Recipe& recipe, const 
     const auto reconstructor = plan_on_cpu(spec);
     ProbedBlock probe{reconstructor->grid(), {}};
     probe.voxels.resize(index(probe.grid.bytes()));
-    reconstructor->wait(reconstructor->submit(first, packed_place(probe.voxels.data(), probe.grid)));
+    reconstructor->wait(reconstructor->submit(first, packed_target(probe.voxels.data(), probe.grid)));
     return probe;
 }
 
@@ -358,7 +358,7 @@ MeanProfile::MeanProfile(const ReconstructionSpec& spec) : reconstructor_(plan_o
 }
 
 void MeanProfile::add(const Block& block) {
-    reconstructor_->wait(reconstructor_->submit(block, packed_place(amplitudes_.data(), grid(), block.first_b_scan)));
+    reconstructor_->wait(reconstructor_->submit(block, packed_target(amplitudes_.data(), grid(), block.first_b_scan)));
     const std::int64_t lines = block.b_scans * grid().a_scans;
     for (std::int64_t line = 0; line < lines; ++line) {
         const float* of_line = amplitudes_.data() + line * grid().depth;

@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "compute/place.h"
 #include "compute/plan/params.h"
 #include "compute/reconstructor.h"
 #include "compute/steps/sample.h"
+#include "compute/voxel_target.h"
 
 namespace echolux {
 

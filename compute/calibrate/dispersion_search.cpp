@@ -234,7 +234,7 @@ void cut_depths(SpectraOnGrid& spectra, std::int64_t begin, std::int64_t end) {
 }
 
 SpectraOnGrid isolated_spectra(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted,
-                               const std::function<void()>& goes_on) {
+                               const std::function<void()>& should_continue) {
     constexpr std::int64_t asked_every = 64;  // lines
     const std::int64_t n = spec.geometry.samples;
     const std::vector<float> spectra = windowed_spectra(spec, block);
@@ -250,7 +250,7 @@ SpectraOnGrid isolated_spectra(const ReconstructionSpec& spec, const Block& bloc
     std::vector<double> power(index(n / 2), 0.0);
     Fft forward(Fft::Kind::complex_forward, n), inverse(Fft::Kind::complex_inverse, n);
     for (std::int64_t i = 0; i < count; ++i) {
-        if (goes_on && i % asked_every == 0) goes_on();
+        if (should_continue && i % asked_every == 0) should_continue();
         const float* spectrum = spectra.data() + (of_block.begin + i * all / count) * n;
         std::transform(phasors.begin(), phasors.end(), spectrum, forward.complex_in(),
                        [](std::complex<float> t, float s) { return t * s; });
@@ -276,12 +276,12 @@ struct Trial {
 
 // Progress over all searches of a call; checks for cancellation.
 struct Work {
-    const GoesOn& goes_on;
+    const ContinueCallback& should_continue;
     std::int64_t trials = 0;
 
     void begin(std::int64_t count) {
         constexpr double about_all = 1400;
-        if (!goes_on(std::min(1.0, static_cast<double>(trials) / about_all))) {
+        if (!should_continue(std::min(1.0, static_cast<double>(trials) / about_all))) {
             throw Error(ErrorCode::cancelled, "stopped", "dispersion search");
         }
         trials += count;
@@ -346,7 +346,7 @@ class Sharpness {
             {start.a2, start.a3}, step);
     }
 
-    Backend processor() const { return entropy_->processor(); }
+    Backend backend() const { return entropy_->backend(); }
 
   private:
     std::unique_ptr<DepthEntropy> entropy_;
@@ -357,7 +357,7 @@ class Sharpness {
 };
 
 // Returns the smallest local minimum over a2 away from the result.
-std::optional<DispersionRival> rival_of(const DispersionFound& found, Sharpness& sharpness, double range) {
+std::optional<DispersionRival> rival_of(const DispersionResult& found, Sharpness& sharpness, double range) {
     constexpr int half = 40, min_steps = 3;
     std::vector<Trial> trials;
     for (int i = -half; i <= half; ++i) trials.push_back({range * i / half, found.a3_rad});
@@ -372,8 +372,8 @@ std::optional<DispersionRival> rival_of(const DispersionFound& found, Sharpness&
 }
 
 // Alternates one-dimensional searches over a2 and a3 with shrinking ranges, then refines both by a simplex.
-DispersionFound search_in(const SpectraOnGrid& spectra, const ReconstructionSpec& spec, const DispersionSearch& wanted,
-                          Work& work) {
+DispersionResult search_in(const SpectraOnGrid& spectra, const ReconstructionSpec& spec, const DispersionSearch& wanted,
+                           Work& work) {
     constexpr int cycles = 3;
     Sharpness sharpness(spec, spectra, wanted, work);
     Trial best;
@@ -385,7 +385,7 @@ DispersionFound search_in(const SpectraOnGrid& spectra, const ReconstructionSpec
         best.a3 = sharpness.within(min_along(along_a3, best.a3, range));
     }
     const Minimum min = sharpness.nearby(best, range);
-    DispersionFound found;
+    DispersionResult found;
     found.a2_rad = min.place[0];
     found.a3_rad = min.place[1];
     found.entropy = min.value;
@@ -396,7 +396,7 @@ DispersionFound search_in(const SpectraOnGrid& spectra, const ReconstructionSpec
         sharpness.at({Trial{found.a2_rad - blur_rad, found.a3_rad}, Trial{found.a2_rad + blur_rad, found.a3_rad}});
     found.entropy_blurred = std::min(blurred[0], blurred[1]);
     found.rival = rival_of(found, sharpness, wanted.range_rad);
-    found.processor = sharpness.processor();
+    found.processor = sharpness.backend();
     return found;
 }
 
@@ -412,7 +412,7 @@ SpectraOnGrid without_a_quarter(const SpectraOnGrid& spectra, std::int64_t first
 }
 
 // Estimates standard errors by a jackknife over quarters of the lines.
-void estimate_errors(DispersionFound& found, const SpectraOnGrid& spectra, const ReconstructionSpec& spec,
+void estimate_errors(DispersionResult& found, const SpectraOnGrid& spectra, const ReconstructionSpec& spec,
                      const DispersionSearch& wanted, Work& work) {
     constexpr std::int64_t parts = 4;
     constexpr double step_rad = 1;
@@ -485,7 +485,7 @@ std::optional<std::array<double, 2>> searched_halves(const SpectraOnGrid& spectr
         SpectraOnGrid part = sharp;
         cut_depths(part, half == 0 ? 0 : middle + apart, half == 0 ? middle - apart : bins);
         turn(part, phasors, true);
-        const DispersionFound found = search_in(part, spec, wanted, work);
+        const DispersionResult found = search_in(part, spec, wanted, work);
         if (!has_sharp_depths(found)) return {};
         a2[half] = found.a2_rad;
     }
@@ -506,13 +506,13 @@ double chance(double entropy) {
 
 }  // namespace
 
-DispersionFound searched_dispersion(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted,
-                                    const GoesOn& goes_on) {
+DispersionResult searched_dispersion(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted,
+                                     const ContinueCallback& should_continue) {
     constexpr double something = 1e-6;  // share of the power; less is rounding error
-    Work work{goes_on};
+    Work work{should_continue};
     const SpectraOnGrid all = isolated_spectra(spec, block, wanted, [&work] { work.begin(0); });
     SpectraOnGrid spectra = all;
-    DispersionFound found;
+    DispersionResult found;
     std::int64_t fixed_lines = take_out_fixed_lines(spectra);
     if (fixed_lines > 0 && power_of(spectra) > something * power_of(all)) {
         scale_like(all, spectra);
@@ -532,12 +532,12 @@ DispersionFound searched_dispersion(const ReconstructionSpec& spec, const Block&
     return found;
 }
 
-bool has_sharp_depths(const DispersionFound& found) {
+bool has_sharp_depths(const DispersionResult& found) {
     constexpr double beyond_chance = 6;
     return found.entropy_blurred - found.entropy > beyond_chance * chance(found.entropy_blurred);
 }
 
-std::string doubt_about(const DispersionFound& found, double range_rad) {
+std::string doubt_about(const DispersionResult& found, double range_rad) {
     constexpr double end = 0.98, max_a2_error_rad = 5, max_a3_error_rad = 10, beyond_chance = 3;
     if (std::max(std::abs(found.a2_rad), std::abs(found.a3_rad)) > end * range_rad) {
         return fmt::format("is sharpest at the end of the range, at a2 {:.1f} and a3 {:.1f} rad", found.a2_rad,
@@ -559,7 +559,7 @@ std::string doubt_about(const DispersionFound& found, double range_rad) {
     return {};
 }
 
-bool is_sharp(const DispersionFound& found, double range_rad) {
+bool is_sharp(const DispersionResult& found, double range_rad) {
     constexpr double rounding = 1e-6;  // tolerance of the entropy
     return std::isfinite(found.a2_rad) && std::isfinite(found.a3_rad) && has_sharp_depths(found) &&
            doubt_about(found, range_rad).empty() && found.entropy <= found.entropy_before + rounding;

@@ -33,7 +33,7 @@ struct DispersionRival {
 };
 
 // Result of a search, with the data that is needed to judge its reliability.
-struct DispersionFound {
+struct DispersionResult {
     double a2_rad = 0;
     double a3_rad = 0;
     std::optional<double> a2_error_rad;  // standard errors from leaving out quarters of the lines;
@@ -52,26 +52,26 @@ struct DispersionFound {
 
 // Returns whether blur raises the entropy by more than chance does, about 1 / sqrt(exp(entropy)), where exp(entropy) is
 // the number of values that share the power. A search in pure noise always finds some minimum.
-bool has_sharp_depths(const DispersionFound& found);
+bool has_sharp_depths(const DispersionResult& found);
 
 // Returns why the coefficients of a search within +-range_rad are unreliable, or an empty string if they are reliable.
 // An error of 5 rad in a2 costs a reflector 1.2 dB (docs/algorithms.md 3.10).
-std::string doubt_about(const DispersionFound& found, double range_rad);
+std::string doubt_about(const DispersionResult& found, double range_rad);
 
 // Returns whether the coefficients of a search within +-range_rad are reliable and sharpen the result: finite, sharp
 // depths, no doubt, and an entropy not above that before the search.
-bool is_sharp(const DispersionFound& found, double range_rad);
+bool is_sharp(const DispersionResult& found, double range_rad);
 
 // Called regularly with the completed share of the work. Returns false to cancel.
-using GoesOn = std::function<bool(double done)>;
+using ContinueCallback = std::function<bool(double done)>;
 
 // Returns values for recipe.a2_rad and a3_rad, in addition to the spec's other dispersion (a file, gdd_fs2, tod_fs3).
 // The object, including its blur, must be within the selected depths, on one side of zero delay. `block` holds one or
 // more B-scans in host memory. Throws Error{bad_setting} if depths or lines are outside the block, if selected depths
 // are fewer than 24 or contain only noise, and if all samples are zero. Throws Error{cancelled}, and whatever
 // depth_entropy() throws.
-DispersionFound searched_dispersion(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted,
-                                    const GoesOn& goes_on);
+DispersionResult searched_dispersion(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted,
+                                     const ContinueCallback& should_continue);
 
 // Keeps only the depths [begin, end) of spectra, with a slope of some bins around them. Bins without zero padding.
 void cut_depths(SpectraOnGrid& spectra, std::int64_t begin, std::int64_t end);
@@ -79,6 +79,6 @@ void cut_depths(SpectraOnGrid& spectra, std::int64_t begin, std::int64_t end);
 // Returns the input of a search: windowed spectra of the selected lines and depths, with the spec's own dispersion
 // applied. They contain one side of zero delay, so they are complex. Their root mean square is 1.
 SpectraOnGrid isolated_spectra(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted,
-                               const std::function<void()>& goes_on = {});
+                               const std::function<void()>& should_continue = {});
 
 }  // namespace echolux

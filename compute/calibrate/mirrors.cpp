@@ -126,7 +126,7 @@ std::vector<double> fit_weights(const std::vector<double>& source, std::int64_t 
 
 // Returns positions from -1 to 1 along the samples.
 std::vector<double> across(std::int64_t n) {
-    std::vector<double> u = counted(n);
+    std::vector<double> u = index_range(n);
     for (double& p : u) p = 2 * p / static_cast<double>(n - 1) - 1;
     return u;
 }
@@ -160,7 +160,7 @@ KMap k_map(std::vector<double> phase, const std::vector<double>& weights) {
 // Returns the sample position of each point of the uniform k grid.
 std::vector<double> inverse(const KMap& map) {
     const std::int64_t n = std::ssize(map.kappa);
-    const CubicSpline sample_at(map.kappa, counted(n));
+    const CubicSpline sample_at(map.kappa, index_range(n));
     std::vector<double> positions;
     for (const double kappa : across(n)) positions.push_back(sample_at(kappa));
     positions.front() = 0;

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/place.h"
 #include "compute/plan/params.h"
 #include "compute/steps/sample.h"
+#include "compute/voxel_target.h"
 
 namespace echolux::cpu {
 

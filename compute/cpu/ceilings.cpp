@@ -91,7 +91,7 @@ std::vector<double> rates_of(double units, const CeilingEffort& effort, const st
 }
 
 void measure_cpu_ceilings(std::span<const std::int64_t> lengths, const CeilingEffort& effort,
-                          const CeilingFound& found) {
+                          const CeilingCallback& found) {
     found(memory_copy(effort));
     found(memory_read(effort));
     for (const std::int64_t length : lengths) found(transforms(length, effort));
@@ -113,15 +113,16 @@ namespace {
 
 }  // namespace
 
-void measure_gpu_ceilings(const DeviceId&, std::span<const std::int64_t>, const CeilingEffort&, const CeilingFound&) {
+void measure_gpu_ceilings(const DeviceId&, std::span<const std::int64_t>, const CeilingEffort&,
+                          const CeilingCallback&) {
     refuse();
 }
 
-void measure_several_gpus_ceilings(std::span<const DeviceId>, const CeilingEffort&, const CeilingFound&) {
+void measure_several_gpus_ceilings(std::span<const DeviceId>, const CeilingEffort&, const CeilingCallback&) {
     refuse();
 }
 
-void measure_frame_means(const DeviceId&, const FrameMeans&, const CeilingEffort&, const CeilingFound&) {
+void measure_frame_means(const DeviceId&, const FrameMeans&, const CeilingEffort&, const CeilingCallback&) {
     refuse();
 }
 #endif

@@ -286,7 +286,7 @@ void FlowLine::store_decorrelations(const NoisyDecorrelation* found, const Repea
     store_codes(target);
 }
 
-void FlowLine::store_nothing(std::byte* target) {
+void FlowLine::store_empty(std::byte* target) {
     std::fill(codes_.begin(), codes_.end(), std::uint16_t{0});
     store_codes(target);
 }

@@ -127,7 +127,7 @@ class FlowLine {
     void store_decorrelations(const NoisyDecorrelation* found, const Repeats& compared, float bulk, std::byte* target);
 
     // Stores an A-scan without valid values.
-    void store_nothing(std::byte* target);
+    void store_empty(std::byte* target);
 
   private:
     // Averages phase steps over the window into mean_.

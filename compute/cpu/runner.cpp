@@ -9,17 +9,17 @@
 #include <utility>
 #include <vector>
 
-#include "compute/counted.h"
 #include "compute/cpu/background.h"
 #include "compute/error.h"
 #include "compute/fft/fft.h"
 #include "compute/indexing.h"
 #include "compute/missing_voxels.h"
 #include "compute/parallel_for.h"
-#include "compute/place.h"
+#include "compute/plural.h"
 #include "compute/reason.h"
 #include "compute/reconstructor.h"
 #include "compute/steps/sample.h"
+#include "compute/voxel_target.h"
 
 namespace echolux::cpu {
 namespace {
@@ -45,7 +45,7 @@ Runner::Worker::Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables& ta
     if (flow_tables && flow_tables->aligns) aligner.emplace(*flow_tables);
 }
 
-Runner::Runner(const ReconstructionSpec& spec, decltype(Stages::bins) on_bins)
+Runner::Runner(const ReconstructionSpec& spec, decltype(PipelineHooks::bins) on_bins)
     : spec_(spec), grid_(planned_grid(spec)), flow_grid_(planned_flow_grid(spec)), format_(spec.format, spec.geometry),
       plain_(plain_tables(spec)), kept_(kept_depth(spec.recipe, plain_.lengths.bins)),
       make_method_(line_methods(spec, plain_, format_, kept_)),
@@ -75,7 +75,7 @@ Runner::Runner(const ReconstructionSpec& spec, decltype(Stages::bins) on_bins)
     compared_.assign(index(spec.block_b_scans), flow_tables_->repeats);
 }
 
-std::string Runner::backend() const {
+std::string Runner::backend_description() const {
     return fmt::format("cpu ({} thread{}, {})", workers_.size(), workers_.size() == 1 ? "" : "s", Fft::library());
 }
 
@@ -84,21 +84,21 @@ void Runner::prime(const Block& block) {
     background_.find(block);
 }
 
-Completion Runner::submit(const Block& block, const Places& places) {
-    check(block, places);
+Completion Runner::submit(const Block& block, const VoxelTargets& targets) {
+    check(block, targets);
     background_.find(block);
     if (is_missing(block)) {
-        store_missing(spec_, grid_, flow_grid_, block, places);
+        store_missing(spec_, grid_, flow_grid_, block, targets);
     } else if (!bins_.empty()) {
         lines_to_bins(block);
         if (spec_.recipe.fixed_pattern != FixedPattern::none) remove_fixed_patterns(block);
         if (on_bins_) show_bins(block);
-        bins_to_voxels(block, places);
+        bins_to_voxels(block, targets);
     } else {
-        lines_to_voxels(block, places);
+        lines_to_voxels(block, targets);
     }
-    if (!values_.empty() && !is_missing(block)) store_frames(block, places);
-    if (flow_tables_ && places.flow && !is_missing(block)) bins_to_flow(block, places);
+    if (!values_.empty() && !is_missing(block)) store_frames(block, targets);
+    if (flow_tables_ && targets.flow && !is_missing(block)) bins_to_flow(block, targets);
     return {block.sequence + 1};
 }
 
@@ -145,21 +145,22 @@ void Runner::check(const Block& block) const {
     require_no_order(block.order);
 }
 
-void Runner::check(const Block& block, const Places& places) const {
+void Runner::check(const Block& block, const VoxelTargets& targets) const {
     check(block);
-    require_no_order(places.order);
-    const auto is_host = [](const Place& place) { return place.kind == PlaceKind::host_linear; };
-    const bool on_host = is_host(places.structure) && (!places.flow || is_host(*places.flow)) &&
-                         (!places.peaks || is_host(places.peaks->place));
+    require_no_order(targets.order);
+    const auto is_host = [](const VoxelTarget& voxel_target) { return voxel_target.kind == TargetKind::host_linear; };
+    const bool on_host = is_host(targets.structure) && (!targets.flow || is_host(*targets.flow)) &&
+                         (!targets.peaks || is_host(targets.peaks->target));
     if (!on_host) throw Error(ErrorCode::bad_setting, "the CPU writes to host memory only", "place");
-    if (places.peaks) check_peaks(*places.peaks, grid_.type);
+    if (targets.peaks) check_peaks(*targets.peaks, grid_.type);
 }
 
-std::byte* Runner::target(const Block& block, const Place& place, std::int64_t output_line) const {
+std::byte* Runner::target(const Block& block, const VoxelTarget& voxel_target, std::int64_t output_line) const {
     const std::int64_t slices_per_b_scan = shape_.outputs_per_b_scan / grid_.a_scans;
     const std::int64_t slice = block.first_b_scan * slices_per_b_scan + output_line / grid_.a_scans;
-    return static_cast<std::byte*>(place.data) + (slice - place.first_b_scan) * place.b_scan_bytes +
-           output_line % grid_.a_scans * place.a_scan_bytes;
+    return static_cast<std::byte*>(voxel_target.data) +
+           (slice - voxel_target.first_b_scan) * voxel_target.b_scan_bytes +
+           output_line % grid_.a_scans * voxel_target.a_scan_bytes;
 }
 
 bool Runner::is_reversed(const Block& block, std::int64_t frame) const {
@@ -175,12 +176,12 @@ std::int64_t Runner::ordered(const Block& block, std::int64_t line) const {
     return frame * shape_.frame_lines + a * repeats + in_frame % repeats;
 }
 
-void Runner::lines_to_voxels(const Block& block, const Places& places) {
+void Runner::lines_to_voxels(const Block& block, const VoxelTargets& targets) {
     reconstruct_lines(block, [&](Worker& worker, std::int64_t line, const std::complex<float>* bins) {
         const std::int64_t output_line = ordered(block, line);
         worker.lines.assign(1, bins);
         worker.weights.assign(1, 1.0f);
-        store(worker, block, places, output_line);
+        store(worker, block, targets, output_line);
     });
 }
 
@@ -207,10 +208,10 @@ void Runner::show_bins(const Block& block) {
               static_cast<double>(voxel_tables_.scale)});
 }
 
-void Runner::bins_to_voxels(const Block& block, const Places& places) {
+void Runner::bins_to_voxels(const Block& block, const VoxelTargets& targets) {
     deal(block.b_scans * shape_.outputs_per_b_scan, run_of_lines, [&](Worker& worker, std::int64_t line) {
         join(worker, block, line);
-        store(worker, block, places, line);
+        store(worker, block, targets, line);
     });
 }
 
@@ -249,37 +250,38 @@ void Runner::join_position(Worker& worker, const Block& block, std::int64_t fram
     add(from.second, share * from.next);
 }
 
-void Runner::store(Worker& worker, const Block& block, const Places& places, std::int64_t output_line) {
+void Runner::store(Worker& worker, const Block& block, const VoxelTargets& targets, std::int64_t output_line) {
     const Recipe& recipe = spec_.recipe;
     if (recipe.quantity == Quantity::complex) {
-        return worker.voxels.store_complex(worker.joined(), target(block, places.structure, output_line));
+        return worker.voxels.store_complex(worker.joined(), target(block, targets.structure, output_line));
     }
     const std::span<const float> values = worker.voxels.values(worker.joined());
     if (!values_.empty()) {
         std::copy(values.begin(), values.end(), values_.data() + output_line * voxel_tables_.depth);
         return;
     }
-    store_codes(worker, values, {static_cast<float>(recipe.low), static_cast<float>(recipe.high)}, block, places,
+    store_codes(worker, values, {static_cast<float>(recipe.low), static_cast<float>(recipe.high)}, block, targets,
                 output_line);
 }
 
 void Runner::store_codes(const Worker& worker, std::span<const float> values, CodeRange range, const Block& block,
-                         const Places& places, std::int64_t output_line) const {
-    std::byte* codes = target(block, places.structure, output_line);
+                         const VoxelTargets& targets, std::int64_t output_line) const {
+    std::byte* codes = target(block, targets.structure, output_line);
     worker.voxels.store(values, range, codes);
-    if (!places.peaks) return;
-    store_peaks(grid_.type, codes, grid_.depth, places.peaks->depths, target(block, places.peaks->place, output_line));
+    if (!targets.peaks) return;
+    store_peaks(grid_.type, codes, grid_.depth, targets.peaks->depths,
+                target(block, targets.peaks->target, output_line));
 }
 
 // levels = frame: the codes of each B-scan span its min to max.
-void Runner::store_frames(const Block& block, const Places& places) {
+void Runner::store_frames(const Block& block, const VoxelTargets& targets) {
     const std::int64_t depth = voxel_tables_.depth;
     const std::int64_t slice_values = grid_.a_scans * depth;
     deal(block.b_scans * shape_.outputs_per_b_scan / grid_.a_scans, 1, [&](Worker& worker, std::int64_t slice) {
         const float* first = values_.data() + slice * slice_values;
         const auto [min, max] = std::minmax_element(first, first + slice_values);
         for (std::int64_t a = 0; a < grid_.a_scans; ++a) {
-            store_codes(worker, {first + a * depth, index(depth)}, {*min, *max}, block, places,
+            store_codes(worker, {first + a * depth, index(depth)}, {*min, *max}, block, targets,
                         slice * grid_.a_scans + a);
         }
     });
@@ -292,10 +294,10 @@ PositionBins Runner::position_bins(std::int64_t b) const {
             bulk_.empty() ? nullptr : bulk_.data() + b * spec_.geometry.a_scans * pairs, pairs};
 }
 
-void Runner::bins_to_flow(const Block& block, const Places& places) {
-    if (flow_tables_->aligns) align_repeats(block, places.repeats);
+void Runner::bins_to_flow(const Block& block, const VoxelTargets& targets) {
+    if (flow_tables_->aligns) align_repeats(block, targets.repeats);
     if (flow_tables_->removes_bulk) find_bulk_motion(block);
-    const Place& place = *places.flow;
+    const VoxelTarget& voxel_target = *targets.flow;
     const std::int64_t runs = (grid_.a_scans + run_of_flow - 1) / run_of_flow;
     deal(block.b_scans * runs, 1, [&](Worker& worker, std::int64_t run) {
         const std::int64_t b = run / runs, first = run % runs * run_of_flow;
@@ -305,18 +307,18 @@ void Runner::bins_to_flow(const Block& block, const Places& places) {
             const RecordedPositions from = order_.positions(a, reversed, mixes());
             const std::int64_t line = b * grid_.a_scans + a;
             if (!is_compared(b)) {
-                worker.flow->store_nothing(target(block, place, line));
+                worker.flow->store_empty(target(block, voxel_target, line));
             } else if (flow_tables_->unwraps) {
                 worker.flow->phases(from, phases_.data() + line * voxel_tables_.depth);
             } else if (!decorrelations_.empty()) {
                 worker.flow->decorrelations(from, decorrelations_.data() + line * voxel_tables_.depth);
             } else {
-                worker.flow->store(from, target(block, place, line));
+                worker.flow->store(from, target(block, voxel_target, line));
             }
         }
     });
-    if (flow_tables_->unwraps) store_velocities(block, place);
-    if (!decorrelations_.empty()) store_decorrelations(block, places);
+    if (flow_tables_->unwraps) store_velocities(block, voxel_target);
+    if (!decorrelations_.empty()) store_decorrelations(block, targets);
 }
 
 // Aligns in place: bins_ holds the aligned repeats afterwards, and compared_ their number.
@@ -347,30 +349,30 @@ void Runner::find_bulk_motion(const Block& block) {
     });
 }
 
-void Runner::store_velocities(const Block& block, const Place& place) {
+void Runner::store_velocities(const Block& block, const VoxelTarget& voxel_target) {
     const std::int64_t depth = voxel_tables_.depth;
     deal(block.b_scans, 1, [&](Worker& worker, std::int64_t b) {
         float* phases = phases_.data() + b * grid_.a_scans * depth;
         unwrap(phases, grid_.a_scans, depth);
         for (std::int64_t a = 0; a < grid_.a_scans; ++a) {
-            worker.flow->store_velocities(phases + a * depth, target(block, place, b * grid_.a_scans + a));
+            worker.flow->store_velocities(phases + a * depth, target(block, voxel_target, b * grid_.a_scans + a));
         }
     });
 }
 
 // The bulk decorrelation of a B-scan is known only after all its voxels, so codes are stored in a second pass.
-void Runner::store_decorrelations(const Block& block, const Places& places) {
+void Runner::store_decorrelations(const Block& block, const VoxelTargets& targets) {
     const std::int64_t depth = voxel_tables_.depth;
     deal(block.b_scans, 1, [&](Worker& worker, std::int64_t b) {
         if (!is_compared(b)) return;
         const float bulk = bulk_decorrelation(b);
-        if (RepeatReport* reports = reports_of(block, places.repeats, b); reports != nullptr) {
+        if (RepeatReport* reports = reports_of(block, targets.repeats, b); reports != nullptr) {
             for (std::int64_t r = 0; r < spec_.geometry.b_repeats; ++r) reports[r].bulk_decorrelation = bulk;
         }
         for (std::int64_t line = b * grid_.a_scans; line < (b + 1) * grid_.a_scans; ++line) {
-            std::byte* codes = target(block, *places.flow, line);
+            std::byte* codes = target(block, *targets.flow, line);
             if (bulk > BulkDecorrelation::max_shown) {
-                worker.flow->store_nothing(codes);
+                worker.flow->store_empty(codes);
             } else {
                 worker.flow->store_decorrelations(decorrelations_.data() + line * depth, compared_[index(b)], bulk,
                                                   codes);
@@ -398,8 +400,8 @@ std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec) {
         return std::make_unique<cpu::Runner>(spec);
     } catch (const std::bad_alloc&) {
         throw Error(ErrorCode::out_of_memory,
-                    fmt::format("no memory for blocks of {} of {}", counted(spec.block_b_scans, "B-scans"),
-                                counted(spec.geometry.lines_per_b_scan(), "A-scans")),
+                    fmt::format("no memory for blocks of {} of {}", plural(spec.block_b_scans, "B-scans"),
+                                plural(spec.geometry.lines_per_b_scan(), "A-scans")),
                     "plan", "reconstruct fewer B-scans at a time");
     }
 }
@@ -412,16 +414,16 @@ namespace echolux::cpu {
 // The inner runner itself calls the callback for depth bins.
 
 // Decorates a Runner with a caller's callbacks.
-class StagedRunner : public Reconstructor {
+class HookedRunner : public Reconstructor {
   public:
-    StagedRunner(const ReconstructionSpec& spec, std::shared_ptr<const Stages> stages);
+    HookedRunner(const ReconstructionSpec& spec, std::shared_ptr<const PipelineHooks> stages);
 
     const VolumeGrid& grid() const override { return runner_.grid(); }
     const std::optional<VolumeGrid>& flow_grid() const override { return runner_.flow_grid(); }
-    Backend processor() const override { return Backend::cpu; }
-    std::string backend() const override { return runner_.backend(); }
+    Backend backend() const override { return Backend::cpu; }
+    std::string backend_description() const override { return runner_.backend_description(); }
     void prime(const Block& block) override { runner_.prime(staged(block)); }
-    Completion submit(const Block& block, const Places& places) override;
+    Completion submit(const Block& block, const VoxelTargets& targets) override;
     void wait(Completion) override {}
 
   private:
@@ -429,7 +431,7 @@ class StagedRunner : public Reconstructor {
     Block staged(const Block& block);
 
     ReconstructionSpec spec_;
-    std::shared_ptr<const Stages> stages_;
+    std::shared_ptr<const PipelineHooks> stages_;
     Runner runner_;
     std::vector<float> counts_;  // counts of one block, for the spectra callback
 };
@@ -446,7 +448,7 @@ RawFormat decoded_format() {
     return format;
 }
 
-ReconstructionSpec behind_the_stage(ReconstructionSpec spec, const Stages& stages) {
+ReconstructionSpec behind_the_stage(ReconstructionSpec spec, const PipelineHooks& stages) {
     if (stages.spectra) spec.format = decoded_format();
     return spec;
 }
@@ -457,7 +459,7 @@ std::int64_t lines_of_a_position(const ScanGeometry& geometry) {
 
 }  // namespace
 
-StagedRunner::StagedRunner(const ReconstructionSpec& spec, std::shared_ptr<const Stages> stages)
+HookedRunner::HookedRunner(const ReconstructionSpec& spec, std::shared_ptr<const PipelineHooks> stages)
     : spec_(spec), stages_(std::move(stages)), runner_(behind_the_stage(spec, *stages_), stages_->bins) {
     if (!stages_->spectra) return;
     const std::int64_t lines = spec.block_b_scans * lines_of_a_position(spec.geometry);
@@ -465,7 +467,7 @@ StagedRunner::StagedRunner(const ReconstructionSpec& spec, std::shared_ptr<const
 }
 
 // Returns the block after the spectra callback.
-Block StagedRunner::staged(const Block& block) {
+Block HookedRunner::staged(const Block& block) {
     if (!stages_->spectra || is_missing(block)) return block;
     check_block(block, spec_);
     if (block.memory == MemoryKind::device) {
@@ -491,15 +493,17 @@ Block StagedRunner::staged(const Block& block) {
     return behind;
 }
 
-Completion StagedRunner::submit(const Block& block, const Places& places) {
-    const Completion done = runner_.submit(staged(block), places);
+Completion HookedRunner::submit(const Block& block, const VoxelTargets& targets) {
+    const Completion done = runner_.submit(staged(block), targets);
     if (!stages_->voxels || is_missing(block)) return done;
-    const Place& place = places.structure;
+    const VoxelTarget& voxel_target = targets.structure;
     const std::int64_t slices = grid().b_scans / spec_.geometry.b_scans;
     const std::int64_t first = block.first_b_scan * slices;
-    auto* voxels = static_cast<std::byte*>(place.data) + (first - place.first_b_scan) * place.b_scan_bytes;
-    stages_->voxels({block.volume, first, block.b_scans * slices, voxels, place.a_scan_bytes, place.b_scan_bytes},
-                    grid());
+    auto* voxels =
+        static_cast<std::byte*>(voxel_target.data) + (first - voxel_target.first_b_scan) * voxel_target.b_scan_bytes;
+    stages_->voxels(
+        {block.volume, first, block.b_scans * slices, voxels, voxel_target.a_scan_bytes, voxel_target.b_scan_bytes},
+        grid());
     return done;
 }
 
@@ -507,13 +511,14 @@ Completion StagedRunner::submit(const Block& block, const Places& places) {
 
 namespace echolux {
 
-std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec, std::shared_ptr<const Stages> stages) {
+std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec,
+                                           std::shared_ptr<const PipelineHooks> stages) {
     if (!stages) return plan_on_cpu(spec);
     try {
-        return std::make_unique<cpu::StagedRunner>(spec, std::move(stages));
+        return std::make_unique<cpu::HookedRunner>(spec, std::move(stages));
     } catch (const std::bad_alloc&) {
         throw Error(ErrorCode::out_of_memory,
-                    fmt::format("no memory for blocks of {} with stages", counted(spec.block_b_scans, "B-scans")),
+                    fmt::format("no memory for blocks of {} with stages", plural(spec.block_b_scans, "B-scans")),
                     "plan", "reconstruct fewer B-scans at a time");
     }
 }

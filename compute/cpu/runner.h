@@ -26,14 +26,14 @@ namespace echolux::cpu {
 class Runner : public Reconstructor {
   public:
     // `on_bins` may be empty.
-    explicit Runner(const ReconstructionSpec& spec, decltype(Stages::bins) on_bins = {});
+    explicit Runner(const ReconstructionSpec& spec, decltype(PipelineHooks::bins) on_bins = {});
 
     const VolumeGrid& grid() const override { return grid_; }
     const std::optional<VolumeGrid>& flow_grid() const override { return flow_grid_; }
-    Backend processor() const override { return Backend::cpu; }
-    std::string backend() const override;
+    Backend backend() const override { return Backend::cpu; }
+    std::string backend_description() const override;
     void prime(const Block& block) override;
-    Completion submit(const Block& block, const Places& places) override;
+    Completion submit(const Block& block, const VoxelTargets& targets) override;
     void wait(Completion) override {}  // submit() is synchronous
     void resume_after(Reconstructor& before) override {
         background_.resume_after(dynamic_cast<const Runner&>(before).background_);
@@ -65,34 +65,34 @@ class Runner : public Reconstructor {
     void reconstruct_lines(const Block& block, const Use& use);
 
     void check(const Block& block) const;
-    void check(const Block& block, const Places& places) const;
-    std::byte* target(const Block& block, const Place& place, std::int64_t output_line) const;
+    void check(const Block& block, const VoxelTargets& targets) const;
+    std::byte* target(const Block& block, const VoxelTarget& voxel_target, std::int64_t output_line) const;
     bool is_reversed(const Block& block, std::int64_t frame) const;
     std::int64_t ordered(const Block& block, std::int64_t line) const;
     const LineMix* mixes() const { return mixes_.empty() ? nullptr : mixes_.data(); }
 
     // The direct path: reconstructs lines and stores them as voxels.
-    void lines_to_voxels(const Block& block, const Places& places);
+    void lines_to_voxels(const Block& block, const VoxelTargets& targets);
     // The path through memory: reconstructs lines to bins_.
     void lines_to_bins(const Block& block);
     void remove_fixed_patterns(const Block& block);
-    void bins_to_voxels(const Block& block, const Places& places);
+    void bins_to_voxels(const Block& block, const VoxelTargets& targets);
     void join(Worker& worker, const Block& block, std::int64_t output_line) const;
     void join_position(Worker& worker, const Block& block, std::int64_t frame, std::int64_t a, float share) const;
-    void store(Worker& worker, const Block& block, const Places& places, std::int64_t output_line);
+    void store(Worker& worker, const Block& block, const VoxelTargets& targets, std::int64_t output_line);
     void store_codes(const Worker& worker, std::span<const float> values, CodeRange range, const Block& block,
-                     const Places& places, std::int64_t output_line) const;
+                     const VoxelTargets& targets, std::int64_t output_line) const;
     // Converts values_ to codes, each B-scan over its own range.
-    void store_frames(const Block& block, const Places& places);
+    void store_frames(const Block& block, const VoxelTargets& targets);
 
     PositionBins position_bins(std::int64_t b) const;
-    void bins_to_flow(const Block& block, const Places& places);
+    void bins_to_flow(const Block& block, const VoxelTargets& targets);
     void align_repeats(const Block& block, const std::optional<RepeatReports>& reports);
     RepeatReport* reports_of(const Block& block, const std::optional<RepeatReports>& reports, std::int64_t b) const;
     bool is_compared(std::int64_t b) const;
     void find_bulk_motion(const Block& block);
-    void store_velocities(const Block& block, const Place& place);
-    void store_decorrelations(const Block& block, const Places& places);
+    void store_velocities(const Block& block, const VoxelTarget& voxel_target);
+    void store_decorrelations(const Block& block, const VoxelTargets& targets);
     float bulk_decorrelation(std::int64_t b) const;
 
     void show_bins(const Block& block);
@@ -117,7 +117,7 @@ class Runner : public Reconstructor {
     std::vector<float> phases_;              // [b_scans][a_scans][depth], for unwrapped velocities
     std::vector<Repeats> compared_;          // [b_scans], the repeats compared at each position
     std::vector<NoisyDecorrelation> decorrelations_;  // [b_scans][a_scans][depth], for complex_decorrelation
-    decltype(Stages::bins) on_bins_;
+    decltype(PipelineHooks::bins) on_bins_;
 };
 
 }  // namespace echolux::cpu

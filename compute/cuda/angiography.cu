@@ -115,7 +115,7 @@ struct OfNeighbourhood {
     }
 };
 
-__device__ inline void store_nothing(const FlowWork& work, const TargetRow& row) {
+__device__ inline void store_empty(const FlowWork& work, const TargetRow& row) {
     for (int z = static_cast<int>(threadIdx.x); z < work.depth; z += static_cast<int>(blockDim.x))
         row.store(work.offset(z), std::uint16_t{0});
 }
@@ -124,7 +124,7 @@ template <class Estimate>
 __global__ void store_angiograms(FlowWork work, Estimate estimate, AngiogramCode code, std::int64_t min_count) {
     const std::int64_t slow = blockIdx.x / work.a_scans, a = blockIdx.x % work.a_scans;
     const TargetRow row = work.row(slow, a);
-    if (work.compared_of(slow).count < min_count) return store_nothing(work, row);
+    if (work.compared_of(slow).count < min_count) return store_empty(work, row);
     for (int z = static_cast<int>(threadIdx.x); z < work.depth; z += static_cast<int>(blockDim.x)) {
         const Angiogram found =
             work.mixed(slow, a, [&](std::int64_t recorded) { return estimate(work, slow, recorded, z); });

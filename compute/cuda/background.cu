@@ -53,7 +53,7 @@ __device__ double median_of(const Value& value, std::int64_t count) {
 }
 
 // Background of each sample of each frame, in double and in the form that kernels subtract.
-struct FoundBackground {
+struct BackgroundBuffers {
     double* values;
     float* whole;
     float* rest;
@@ -123,7 +123,7 @@ __global__ void add_words(Frames frames, std::int64_t chunks, std::int64_t colum
 
 // Each thread handles one sample of all lines of a frame. Real samples are added in groups, in the CPU's order.
 template <class Read>
-__global__ void means(Read read, Frames frames, std::int64_t count, FoundBackground found) {
+__global__ void means(Read read, Frames frames, std::int64_t count, BackgroundBuffers found) {
     const std::int64_t i = element();
     if (i >= count) return;
     const std::int64_t frame = i / frames.samples, p = i % frames.samples;
@@ -151,14 +151,14 @@ __global__ void means(Read read, Frames frames, std::int64_t count, FoundBackgro
 }
 
 // Converts sums to means in place.
-__global__ void mean_of_integers(FoundBackground found, std::int64_t count, double lines) {
+__global__ void mean_of_integers(BackgroundBuffers found, std::int64_t count, double lines) {
     const std::int64_t i = element();
     if (i >= count) return;
     found.store(i, static_cast<double>(reinterpret_cast<const long long*>(found.values)[i]) / lines);
 }
 
 template <class Read>
-__global__ void medians(Read read, Frames frames, std::int64_t count, FoundBackground found) {
+__global__ void medians(Read read, Frames frames, std::int64_t count, BackgroundBuffers found) {
     const std::int64_t i = element();
     if (i >= count) return;
     const std::int64_t frame = i / frames.samples, p = i % frames.samples;
@@ -168,7 +168,7 @@ __global__ void medians(Read read, Frames frames, std::int64_t count, FoundBackg
 }
 
 // Each thread handles one sample of all frames, in their order.
-__global__ void blend_frames(double* running, FoundBackground found, std::int64_t samples, std::int64_t frames,
+__global__ void blend_frames(double* running, BackgroundBuffers found, std::int64_t samples, std::int64_t frames,
                              double alpha, bool volume_starts) {
     const std::int64_t p = element();
     if (p >= samples) return;
@@ -205,7 +205,7 @@ FrameBackground::FrameBackground(Background mode, const LineFormat& lines, const
     rest_ = uploaded(rest);
 }
 
-FoundBackground FrameBackground::found() const {
+BackgroundBuffers FrameBackground::found() const {
     return {found_.as<double>(), whole_.as<float>(), rest_.as<float>()};
 }
 

@@ -27,7 +27,7 @@ struct RunningState {
     Stream copying_;
 };
 
-struct FoundBackground;
+struct BackgroundBuffers;
 
 // Backgrounds of one worker, computed on its stream.
 class FrameBackground {
@@ -45,7 +45,7 @@ class FrameBackground {
     DeviceBackground rows() const;
 
   private:
-    FoundBackground found() const;
+    BackgroundBuffers found() const;
     void find_mean(cudaStream_t stream, const std::byte* raw, std::int64_t frames);
     void find_median(cudaStream_t stream, const std::byte* raw, std::int64_t frames);
     void blend(cudaStream_t stream, std::int64_t frames, bool volume_starts);

@@ -58,11 +58,11 @@ class WholeSearch : public SurfaceSearchOnGpu {
         return found;
     }
 
-    RowsFound found(const std::vector<std::vector<float>>& bins, const SignalLevels& levels,
-                    const BoundaryDone& done) override {
+    SurfaceRows found(const std::vector<std::vector<float>>& bins, const SignalLevels& levels,
+                      const BoundaryCallback& done) override {
         const CurrentDevice current(device_);
         std::vector<SweepStep> steps;
-        for (const WantedRows& wanted : tables_.wanted) steps.push_back({wanted.smoothness});
+        for (const BoundaryRequest& wanted : tables_.wanted) steps.push_back({wanted.smoothness});
         sweeps_.reserve(steps);
         const std::int64_t all = boundaries() * lines_;
         places_ = buffer_of<float>(all);
@@ -70,12 +70,12 @@ class WholeSearch : public SurfaceSearchOnGpu {
         moved_ = zeroed(2 * sizeof(unsigned long long));
         sweeps_.sum_up(intensity_);
         find_signal<<<blocks_for(lines_ * 32), threads_of_a_range, 0, stream()>>>(
-            volume(), levels.bright, levels.least_bright, has_signal_.as<std::uint8_t>());
+            volume(), levels.bright, levels.min_bright, has_signal_.as<std::uint8_t>());
         checked_launch("find what stands out");
         place_coarsely(bins);
         SweepPasses passes(all);
         while (!passes.are_settled()) {
-            passes.end(sweep(levels.least_mean));
+            passes.end(sweep(levels.min_mean));
             if (done) done();
         }
         judge(levels);
@@ -91,7 +91,7 @@ class WholeSearch : public SurfaceSearchOnGpu {
                 places_.as<float>(),
                 sweeps_.quality().as<float>(),
                 reasons_.as<Reason>(),
-                wanted_.as<WantedRows>(),
+                wanted_.as<BoundaryRequest>(),
                 static_cast<int>(boundaries()),
                 lines_};
     }
@@ -196,10 +196,10 @@ class WholeSearch : public SurfaceSearchOnGpu {
     }
 
     // Sweeps the boundaries. Returns the number of positions at the end of their candidates.
-    std::int64_t sweep(float least_mean) {
+    std::int64_t sweep(float min_mean) {
         const auto moved = moved_.as<unsigned long long>();
         checked(cudaMemsetAsync(moved_.data(), 0, index(moved_.bytes()), stream()), "clear numbers");
-        sweeps_.run(intensity_, has_signal_.as<std::uint8_t>(), least_mean);
+        sweeps_.run(intensity_, has_signal_.as<std::uint8_t>(), min_mean);
         take_labels<<<blocks_for(lines_ * boundaries()), threads_of_a_range, 0, stream()>>>(
             volume(), maps(), sweeps_.labels().as<std::int32_t>(), sweeps_.is_ambiguous().as<std::uint8_t>(),
             moved + 1);
@@ -221,15 +221,15 @@ class WholeSearch : public SurfaceSearchOnGpu {
                            jitter_weights = uploaded(tables_.jitter_weights);
         const std::int64_t count = boundaries();
         DeviceBuffer sides = buffer_of<float>(2 * count * lines_);
-        const DeviceBuffer is_told = buffer_of<std::uint8_t>(count * lines_),
+        const DeviceBuffer is_measured = buffer_of<std::uint8_t>(count * lines_),
                            of_b_scans = buffer_of<double>(count * tables_.size[2]), sureness = buffer_of<double>(count);
         const unsigned all_lines = blocks_for(lines_);
         find_sides<<<dim3(all_lines, static_cast<unsigned>(count)), threads_of_a_range, 0, stream()>>>(
-            volume(), sweeps_.present(), sides.as<float>(), is_told.as<std::uint8_t>());
+            volume(), sweeps_.present(), sides.as<float>(), is_measured.as<std::uint8_t>());
         checked_launch("compare sides");
         sweeps_.smooth(sides, 2 * count, contrast_weights);
         mark_doubtful<<<all_lines, threads_of_a_range, 0, stream()>>>(
-            volume(), maps(), sides.as<float>(), is_told.as<std::uint8_t>(), levels.margin, levels.floor);
+            volume(), maps(), sides.as<float>(), is_measured.as<std::uint8_t>(), levels.margin, levels.floor);
         checked_launch("judge boundaries");
         begin_places<<<all_lines, threads_of_a_range, 0, stream()>>>(volume(), maps(), sides.as<float>());
         checked_launch("begin surfaces");
@@ -247,9 +247,9 @@ class WholeSearch : public SurfaceSearchOnGpu {
         checked(cudaStreamSynchronize(stream()), "finish surfaces");
     }
 
-    RowsFound fetched() {
+    SurfaceRows fetched() {
         const auto all = index(boundaries() * lines_);
-        RowsFound found{std::vector<float>(all), std::vector<float>(all), std::vector<Reason>(all), 0};
+        SurfaceRows found{std::vector<float>(all), std::vector<float>(all), std::vector<Reason>(all), 0};
         fetch(found.rows, places_, 0, stream());
         fetch(found.quality, sweeps_.quality(), 0, stream());
         fetch(found.reasons, reasons_, 0, stream());
@@ -282,7 +282,7 @@ void require_length(const std::array<std::int64_t, 3>& size) {
 class SearchOnGpu : public BoundarySearch {
   public:
     SearchOnGpu(const std::vector<float>& intensity, const LayerTables& tables, int device)
-        : device_(device), lines_(tables.size[1] * tables.size[2]), least_mean_(tables.least_mean),
+        : device_(device), lines_(tables.size[1] * tables.size[2]), min_mean_(tables.min_mean),
           intensity_(uploaded(intensity)), has_signal_(uploaded(tables.has_signal)),
           sweeps_(tables.size, tables.mean_weights) {
         sweeps_.sum_up(intensity_.as<float>());
@@ -295,13 +295,13 @@ class SearchOnGpu : public BoundarySearch {
     }
 
     std::vector<SweptBoundary> swept(const BoundaryRows& rows, std::span<const SweepStep> steps,
-                                     const BoundaryDone& done) override {
+                                     const BoundaryCallback& done) override {
         const CurrentDevice current(device_);
         sweeps_.reserve(steps);
         const auto bytes = lines_ * static_cast<std::int64_t>(sizeof(std::int32_t));
         for (std::size_t k = 0; k < rows.size(); ++k)
             upload(rows[k].data(), bytes, sweeps_.rows().data() + static_cast<std::int64_t>(k) * bytes);
-        sweeps_.run(intensity_.as<float>(), has_signal_.as<std::uint8_t>(), least_mean_);
+        sweeps_.run(intensity_.as<float>(), has_signal_.as<std::uint8_t>(), min_mean_);
         std::vector<SweptBoundary> found;
         for (std::int64_t k = 0; k < std::ssize(rows); ++k) {
             const auto lines = index(lines_);
@@ -321,7 +321,7 @@ class SearchOnGpu : public BoundarySearch {
     std::optional<CurrentDevice> at_the_end_;
     int device_;
     std::int64_t lines_;
-    float least_mean_;
+    float min_mean_;
     DeviceBuffer intensity_, has_signal_;
     Sweeps sweeps_;
 };

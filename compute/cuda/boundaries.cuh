@@ -151,24 +151,24 @@ __global__ void __launch_bounds__(threads_of_a_range)
 }
 
 // The sweep paths along A-scans or B-scans, in both directions. One warp per path; its lanes are labels.
-struct Ways {
+struct SweepPaths {
     int along_a, along_b;  // number of paths; 0: none in this direction
     int a_scans, b_scans;
 
-    struct Way {
+    struct SweepPath {
         std::int64_t first, stride;
         int count;
     };
-    __device__ Way way(int at) const {
+    __device__ SweepPath path(int at) const {
         if (at < along_a) return {std::int64_t{at} * a_scans, 1, a_scans};
         return {at - along_a, a_scans, b_scans};
     }
 };
 
-inline constexpr int warps_of_ways = 4;
+inline constexpr int warps_of_paths = 4;
 inline constexpr unsigned all_lanes = 0xffffffffu;
 
-__device__ inline float least_of_lanes(float value) {
+__device__ inline float min_of_lanes(float value) {
     for (int apart = 16; apart > 0; apart /= 2) {
         const float other = __shfl_xor_sync(all_lanes, value, apart);
         value = other < value ? other : value;
@@ -176,7 +176,8 @@ __device__ inline float least_of_lanes(float value) {
     return value;
 }
 
-// Returns the accumulated cost after one more A-scan, see Way::next of the CPU. `sum` is that of this lane's label.
+// Returns the accumulated cost after one more A-scan, see SweepPath::next of the CPU. `sum` is that of this lane's
+// label.
 __device__ inline float next_sum(float sum, float cost, int moved, const SweepStep& step) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int shift = SweepStep::shift(moved);
@@ -187,36 +188,37 @@ __device__ inline float next_sum(float sum, float cost, int moved, const SweepSt
         near[i] = at < 0 || at > last ? there + beyond_boundary_labels : there;
     }
     const float next = lane < boundary_lanes ? cost + step(near + 3) : HUGE_VALF;
-    return next - least_of_lanes(next);
+    return next - min_of_lanes(next);
 }
 
 // blockIdx.y: the boundary. totals_a, totals_b: [boundary][line][lane].
-__global__ void __launch_bounds__(32 * warps_of_ways)
-    sweep_ways(Ways ways, const float* costs, const std::int32_t* rows, const float* smoothness, float* totals_a,
-               float* totals_b) {
-    const int at = static_cast<int>(blockIdx.x * warps_of_ways + threadIdx.x / 32);
-    if (at >= ways.along_a + ways.along_b) return;
+__global__ void __launch_bounds__(32 * warps_of_paths)
+    sweep_paths(SweepPaths paths, const float* costs, const std::int32_t* rows, const float* smoothness,
+                float* totals_a, float* totals_b) {
+    const int at = static_cast<int>(blockIdx.x * warps_of_paths + threadIdx.x / 32);
+    if (at >= paths.along_a + paths.along_b) return;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const bool has_label = lane < boundary_lanes;
-    const Ways::Way way = ways.way(at);
-    const std::int64_t lines = std::int64_t{ways.a_scans} * ways.b_scans;
+    const SweepPaths::SweepPath path = paths.path(at);
+    const std::int64_t lines = std::int64_t{paths.a_scans} * paths.b_scans;
     const SweepStep step{smoothness[blockIdx.y]};
     const float* cost_of = costs + blockIdx.y * lines * boundary_lanes + lane;
-    float* total_of = (at < ways.along_a ? totals_a : totals_b) + blockIdx.y * lines * boundary_lanes + lane;
+    float* total_of = (at < paths.along_a ? totals_a : totals_b) + blockIdx.y * lines * boundary_lanes + lane;
     rows += blockIdx.y * lines;
     for (int direction = 0; direction < 2; ++direction) {
         const bool is_back = direction == 1;
-        const std::int64_t stride = is_back ? -way.stride : way.stride;
-        std::int64_t line = is_back ? way.first + (way.count - 1) * way.stride : way.first;
+        const std::int64_t stride = is_back ? -path.stride : path.stride;
+        std::int64_t line = is_back ? path.first + (path.count - 1) * path.stride : path.first;
         float sum = 0, cost = has_label ? cost_of[line * boundary_lanes] : 0;
         int row = rows[line], former = row;
-        for (int i = 0; i < way.count; ++i) {
-            const std::int64_t following = line + (i + 1 < way.count ? stride : 0);
+        for (int i = 0; i < path.count; ++i) {
+            const std::int64_t following = line + (i + 1 < path.count ? stride : 0);
             const float next_cost = has_label ? cost_of[following * boundary_lanes] : 0;
             const float there = is_back && has_label ? total_of[line * boundary_lanes] : 0;
             const int next_row = rows[following];
             sum = i == 0 ? cost : next_sum(sum, cost, row - former, step);
-            if (has_label) total_of[line * boundary_lanes] = is_back ? SweepStep::both_ways(there, sum, cost) : sum;
+            if (has_label)
+                total_of[line * boundary_lanes] = is_back ? SweepStep::both_directions(there, sum, cost) : sum;
             former = row;
             row = next_row;
             cost = next_cost;
@@ -228,7 +230,7 @@ __global__ void __launch_bounds__(32 * warps_of_ways)
 // Returns the first label with the smallest sum, in all lanes.
 __device__ inline int best_label(float sum) {
     const bool is_label = threadIdx.x % 32 < boundary_labels;
-    const float least = least_of_lanes(is_label ? sum : HUGE_VALF);
+    const float least = min_of_lanes(is_label ? sum : HUGE_VALF);
     const unsigned found = __ballot_sync(all_lanes, is_label && sum == least);
     return found != 0 ? __ffs(static_cast<int>(found)) - 1 : 0;
 }
@@ -244,24 +246,24 @@ struct SweptLines {
 __global__ void __launch_bounds__(threads_of_a_range)
     // Picks the label with the smallest combined cost of both directions, its margin to the next rival, and whether the
     // directions disagree.
-    choose_labels(Ways ways, std::int64_t elements, const float* costs, const float* totals_a, const float* totals_b,
-                  SweptLines swept) {
+    choose_labels(SweepPaths paths, std::int64_t elements, const float* costs, const float* totals_a,
+                  const float* totals_b, SweptLines swept) {
     const std::int64_t at = element() / 32;
     if (at >= elements) return;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const std::int64_t place = at * boundary_lanes + (lane < boundary_lanes ? lane : 0);
     float sum;
     bool is_ambiguous = false;
-    if (ways.along_a > 0 && ways.along_b > 0) {
+    if (paths.along_a > 0 && paths.along_b > 0) {
         const float a = totals_a[place], b = totals_b[place];
         sum = SweepStep::crossed(a, b, costs[place]);
         is_ambiguous = SweepStep::are_far_apart(best_label(a), best_label(b));
     } else {
-        sum = (ways.along_a > 0 ? totals_a : totals_b)[place];
+        sum = (paths.along_a > 0 ? totals_a : totals_b)[place];
     }
     const int best = best_label(sum);
     const bool is_next = lane < boundary_labels && SweepStep::is_rival(lane, best);
-    const float next = fminf(impossible, least_of_lanes(is_next ? sum : HUGE_VALF));
+    const float next = fminf(impossible, min_of_lanes(is_next ? sum : HUGE_VALF));
     const float of_best = __shfl_sync(all_lanes, sum, best);
     if (lane != 0) return;
     swept.labels[at] = best;
@@ -311,9 +313,9 @@ class Sweeps {
     }
 
     // Sweeps around the current rows.
-    void run(const float* intensity, const std::uint8_t* has_signal, float least_mean) {
+    void run(const float* intensity, const std::uint8_t* has_signal, float min_mean) {
         const LayerVolume of = volume(intensity, has_signal);
-        find_means(of, least_mean);
+        find_means(of, min_mean);
         fill_boundary_costs<<<dim3(blocks_for(lines_ * boundary_lanes), static_cast<unsigned>(boundaries_)),
                               threads_of_a_range, 0, stream_>>>(of, present(), means_.as<float>(), costs_.as<float>());
         checked_launch("fill costs");
@@ -355,32 +357,32 @@ class Sweeps {
 
   private:
     // Computes the mean brightness of each layer around each A-scan.
-    void find_means(const LayerVolume& of, float least_mean) {
+    void find_means(const LayerVolume& of, float min_mean) {
         const dim3 maps(blocks_for(lines_), static_cast<unsigned>(boundaries_ + 1));
         sum_layers<<<maps, threads_of_a_range, 0, stream_>>>(of, present(), means_.as<float>(), counts_.as<float>());
         checked_launch("sum layers");
         for (DeviceBuffer* maps_of : {&means_, &counts_}) smooth(*maps_of, boundaries_ + 1, weights_);
         const std::int64_t elements = lines_ * (boundaries_ + 1);
         divide_by_counts<<<blocks_for(elements), threads_of_a_range, 0, stream_>>>(elements, counts_.as<float>(),
-                                                                                   least_mean, means_.as<float>());
+                                                                                   min_mean, means_.as<float>());
         checked_launch("average layers");
     }
 
     void sweep() {
         const bool has_a = size_[1] > 1, has_b = size_[2] > 1;
-        const Ways ways{has_a || !has_b ? static_cast<int>(size_[2]) : 0, has_b ? static_cast<int>(size_[1]) : 0,
-                        static_cast<int>(size_[1]), static_cast<int>(size_[2])};
-        const int count = ways.along_a + ways.along_b;
-        const dim3 blocks(static_cast<unsigned>((count + warps_of_ways - 1) / warps_of_ways),
+        const SweepPaths paths{has_a || !has_b ? static_cast<int>(size_[2]) : 0, has_b ? static_cast<int>(size_[1]) : 0,
+                               static_cast<int>(size_[1]), static_cast<int>(size_[2])};
+        const int count = paths.along_a + paths.along_b;
+        const dim3 blocks(static_cast<unsigned>((count + warps_of_paths - 1) / warps_of_paths),
                           static_cast<unsigned>(boundaries_));
-        sweep_ways<<<blocks, 32 * warps_of_ways, 0, stream_>>>(ways, costs_.as<float>(), rows_.as<std::int32_t>(),
-                                                               smoothness_.as<float>(), totals_a_.as<float>(),
-                                                               totals_b_.as<float>());
+        sweep_paths<<<blocks, 32 * warps_of_paths, 0, stream_>>>(paths, costs_.as<float>(), rows_.as<std::int32_t>(),
+                                                                 smoothness_.as<float>(), totals_a_.as<float>(),
+                                                                 totals_b_.as<float>());
         checked_launch("sweep costs");
         const std::int64_t elements = lines_ * boundaries_;
         const SweptLines lines{labels_.as<std::int32_t>(), quality_.as<float>(), is_ambiguous_.as<std::uint8_t>()};
         choose_labels<<<blocks_for(elements * 32), threads_of_a_range, 0, stream_>>>(
-            ways, elements, costs_.as<float>(), totals_a_.as<float>(), totals_b_.as<float>(), lines);
+            paths, elements, costs_.as<float>(), totals_a_.as<float>(), totals_b_.as<float>(), lines);
         checked_launch("choose labels");
     }
 
@@ -502,7 +504,7 @@ __global__ void __launch_bounds__(threads_of_a_range) cut_profiles(CutOfBlocks w
         sums[bins] = sum;
     }
     __syncthreads();
-    const bool has_tissue = rows_of_a_bin * bright >= least_signal_rows;
+    const bool has_tissue = rows_of_a_bin * bright >= min_signal_rows;
     if (tid == 0) {
         work.has_tissue[block] = has_tissue ? 1 : 0;
         work.is_known[block] = 0;
@@ -595,14 +597,14 @@ __global__ void __launch_bounds__(threads_of_a_range)
 
 // One warp per line.
 __global__ void __launch_bounds__(threads_of_a_range)
-    find_signal(LayerVolume volume, float level, double least_bright, std::uint8_t* has_signal) {
+    find_signal(LayerVolume volume, float level, double min_bright, std::uint8_t* has_signal) {
     const std::int64_t line = element() / 32;
     if (line >= volume.lines()) return;
     int bright = 0;
     for (int z = static_cast<int>(threadIdx.x) % 32; z < volume.depth; z += 32)
         bright += volume.line(line)[z] > level ? 1 : 0;
     for (int apart = 16; apart > 0; apart /= 2) bright += __shfl_xor_sync(all_lanes, bright, apart);
-    if (threadIdx.x % 32 == 0) has_signal[line] = static_cast<double>(bright) >= least_bright ? 1 : 0;
+    if (threadIdx.x % 32 == 0) has_signal[line] = static_cast<double>(bright) >= min_bright ? 1 : 0;
 }
 
 // All results of boundaries, [boundary][line].
@@ -610,7 +612,7 @@ struct SurfaceMaps {
     std::int32_t* rows;
     float *places, *quality;
     Reason* reasons;
-    const WantedRows* wanted;
+    const BoundaryRequest* wanted;
     int boundaries;
     std::int64_t lines;
 
@@ -632,7 +634,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     const std::int64_t i = element();
     bool is_at_end = false;
     if (i < maps.lines * maps.boundaries) {
-        const SweptPlace place{labels[i], is_ambiguous[i], volume.has_signal[i % maps.lines]};
+        const SweepResult place{labels[i], is_ambiguous[i], volume.has_signal[i % maps.lines]};
         is_at_end = place.is_at_end();
         maps.rows[i] += place.rows_down();
         maps.reasons[i] = place.reason();
@@ -643,7 +645,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
 
 // sides[above, below][boundary][line]. blockIdx.y: the boundary.
 __global__ void __launch_bounds__(threads_of_a_range)
-    find_sides(LayerVolume volume, PresentRows present, float* sides, std::uint8_t* is_told) {
+    find_sides(LayerVolume volume, PresentRows present, float* sides, std::uint8_t* is_measured) {
     const std::int64_t line = element();
     if (line >= volume.lines()) return;
     const int k = static_cast<int>(blockIdx.y);
@@ -652,20 +654,20 @@ __global__ void __launch_bounds__(threads_of_a_range)
     if (volume.has_signal[line] != 0) found = BoundarySides::of(present.of(line), k, volume.line(line));
     sides[at] = found.above;
     sides[present.boundaries * volume.lines() + at] = found.below;
-    is_told[at] = found.is_told ? 1 : 0;
+    is_measured[at] = found.is_measured ? 1 : 0;
 }
 
 __global__ void __launch_bounds__(threads_of_a_range)
-    mark_doubtful(LayerVolume volume, SurfaceMaps maps, const float* sides, const std::uint8_t* is_told, float margin,
-                  double floor) {
+    mark_doubtful(LayerVolume volume, SurfaceMaps maps, const float* sides, const std::uint8_t* is_measured,
+                  float margin, double floor) {
     const std::int64_t line = element();
     if (line >= maps.lines) return;
     const LineOfSurfaces of_line = maps.of(line);
     const float *above = sides + line, *below = above + maps.boundaries * maps.lines;
     for (int k = 0; k < maps.boundaries; ++k) {
         const std::int64_t at = k * maps.lines;
-        of_line.mark_weak(k, is_told[line + at] != 0 ? BoundarySides::contrast_db(above[at], below[at], margin)
-                                                     : static_cast<float>(NAN));
+        of_line.mark_weak(k, is_measured[line + at] != 0 ? BoundarySides::contrast_db(above[at], below[at], margin)
+                                                         : static_cast<float>(NAN));
     }
     of_line.mark_mixed(volume.line(line), volume.depth, floor);
     for (int k = 0; k < maps.boundaries; ++k) of_line.mark_missing(k, volume.line(line), volume.depth);
@@ -690,7 +692,7 @@ __global__ void __launch_bounds__(threads_of_a_range) end_places(SurfaceMaps map
     if (line >= maps.lines) return;
     const float weight = sums[maps.boundaries * maps.lines + line];
     for (int k = 0; k < maps.boundaries; ++k) {
-        if (weight > least_weight_of_a_mean) maps.places[k * maps.lines + line] = sums[k * maps.lines + line] / weight;
+        if (weight > min_mean_weight) maps.places[k * maps.lines + line] = sums[k * maps.lines + line] / weight;
     }
     maps.of(line).order_places();
 }

@@ -115,7 +115,7 @@ class SeveralLinks {
 }  // namespace
 
 void measure_several_gpus_ceilings(std::span<const DeviceId> gpus, const CeilingEffort& effort,
-                                   const CeilingFound& found) {
+                                   const CeilingCallback& found) {
     if (gpus.empty()) throw Error(ErrorCode::device, "no GPU is named", "ceilings");
     SeveralLinks links(gpus, effort);
     for (const std::int64_t count : doubled_to(std::ssize(gpus))) {

@@ -116,7 +116,7 @@ class Texture {
 
 // ---- measurements ---------------------------------------------------------------------------------------------------
 
-void links(Clock& clock, const CeilingEffort& effort, const CeilingFound& found) {
+void links(Clock& clock, const CeilingEffort& effort, const CeilingCallback& found) {
     const std::int64_t bytes = effort.bytes / 16 * 16;
     const auto amount = static_cast<double>(bytes);
     const PinnedBuffer host(bytes);
@@ -134,7 +134,7 @@ void links(Clock& clock, const CeilingEffort& effort, const CeilingFound& found)
     found({"link.read", "pinned host memory, read by a kernel", "B/s", clock.rates(amount, reading)});
 }
 
-void device_copy(Clock& clock, const CeilingEffort& effort, const CeilingFound& found) {
+void device_copy(Clock& clock, const CeilingEffort& effort, const CeilingCallback& found) {
     const std::int64_t half = effort.bytes / 2;
     const DeviceBuffer from = cuda::zeroed(half), to = cuda::zeroed(half);
     found({"memory.copy", "GPU memory, copied (read + written)", "B/s",
@@ -142,7 +142,7 @@ void device_copy(Clock& clock, const CeilingEffort& effort, const CeilingFound& 
 }
 
 // Tries two access patterns and reports the faster: whole warps along x, and tiles of 4 x 8.
-void texture_write(Clock& clock, const CeilingEffort& effort, const CeilingFound& found) {
+void texture_write(Clock& clock, const CeilingEffort& effort, const CeilingCallback& found) {
     constexpr int depth = 1024, rows = 512;
     const int slices = static_cast<int>(std::clamp<std::int64_t>(effort.bytes / (depth * rows), 1, 2048));
     const Texture texture(depth, rows, slices);
@@ -157,7 +157,7 @@ void texture_write(Clock& clock, const CeilingEffort& effort, const CeilingFound
 }
 
 // Transforms all lines in one batch, the best case for cuFFT.
-void transforms(Clock& clock, std::int64_t length, const CeilingEffort& effort, const CeilingFound& found) {
+void transforms(Clock& clock, std::int64_t length, const CeilingEffort& effort, const CeilingCallback& found) {
     constexpr auto bytes_a_point = static_cast<std::int64_t>(sizeof(float2));
     const std::int64_t lines = std::max<std::int64_t>(1, effort.bytes / 2 / (length * bytes_a_point));
     const std::int64_t bytes = lines * length * bytes_a_point;
@@ -171,7 +171,7 @@ void transforms(Clock& clock, std::int64_t length, const CeilingEffort& effort, 
 }  // namespace
 
 void measure_gpu_ceilings(const DeviceId& gpu, std::span<const std::int64_t> lengths, const CeilingEffort& effort,
-                          const CeilingFound& found) {
+                          const CeilingCallback& found) {
     const cuda::CurrentDevice current(cuda::usable_gpu(gpu).index);
     Clock clock(effort);
     links(clock, effort, found);

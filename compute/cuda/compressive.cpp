@@ -82,7 +82,7 @@ struct Matrices : SensingOnDevice {
                         MatrixProduct::Products::halves) {}
 
     SensingShape shape() const override { return layout; }
-    bool takes_halves() const override { return true; }
+    bool accepts_halves() const override { return true; }
     std::unique_ptr<Sensing> on(cudaStream_t stream) const override;
 
     SensingShape layout;
@@ -155,7 +155,7 @@ CompressiveDeviceTables::CompressiveDeviceTables(const ReconstructionSpec& spec,
     if (sensing_.on_k_grid) k_grid_.emplace(unweighted(plain, on_chip));
 }
 
-const char* CompressiveDeviceTables::way() const {
+const char* CompressiveDeviceTables::method_name() const {
     if (on_chip_) return "compressive on chip";
     return recipe_.transform == SensingTransform::exact ? "compressive by matrix products" : "compressive in passes";
 }

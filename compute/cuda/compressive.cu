@@ -191,7 +191,7 @@ class Grids : public SensingOnDevice {
     }
 
     SensingShape shape() const override { return shape_; }
-    bool takes_halves() const override { return false; }
+    bool accepts_halves() const override { return false; }
     std::unique_ptr<Sensing> on(cudaStream_t stream) const override {
         if (real_) return std::make_unique<ByGrid<float>>(work_, shape_, stream);
         return std::make_unique<ByGrid<float2>>(work_, shape_, stream);
@@ -306,7 +306,7 @@ __device__ inline void for_each(int count, const Use& use) {
 
 // Each thread converts its own samples for the transform.
 template <class Bin>
-__device__ inline void give_residual(const SearchWork& work, const Line& line, float norm) {
+__device__ inline void store_residual(const SearchWork& work, const Line& line, float norm) {
     if constexpr (std::is_same_v<Bin, __half2>) {
         const float scale = scale_for<Bin>(norm);
         __half* halves = work.half_residual + line.first_sample;
@@ -329,7 +329,7 @@ __global__ void pick(const __grid_constant__ SearchWork work, const float* spect
     for_each(work.modes, [&](int m) { line.profile[m] = {}; });
     energy = over_warp(energy, Sum{});
     const float norm = sqrtf(energy);
-    give_residual<Bin>(work, line, norm);
+    store_residual<Bin>(work, line, norm);
     if (!is_first_lane()) return;
     line.state.sums.left = energy;
     line.state.residual_norm = norm;
@@ -393,7 +393,7 @@ __global__ void judge(const __grid_constant__ SearchWork work, std::int64_t iter
     const float norm = sqrtf(sums.left);
     if (taken) {
         for_each(work.sensed, [&](int p) { line.residual[p] += line.change[p] * of_change; });
-        give_residual<Bin>(work, line, norm);
+        store_residual<Bin>(work, line, norm);
     }
     if (!is_first_lane()) return;
     if (taken) {
@@ -422,19 +422,19 @@ unsigned blocks_of(std::int64_t lines) {
 
 SparseSearch::SparseSearch(const SensingOnDevice& sensing, const CompressiveRecipe& recipe, int tries,
                            cudaStream_t stream)
-    : recipe_(recipe), tries_(tries), shape_(sensing.shape()), takes_halves_(sensing.takes_halves()), stream_(stream),
-      sensing_(sensing.on(stream)) {
+    : recipe_(recipe), tries_(tries), shape_(sensing.shape()), accepts_halves_(sensing.accepts_halves()),
+      stream_(stream), sensing_(sensing.on(stream)) {
     const std::int64_t modes = shape_.lines * shape_.mode_pitch, samples = shape_.lines * shape_.sample_pitch;
-    const auto transformed = static_cast<std::int64_t>(takes_halves_ ? sizeof(__half2) : sizeof(float2));
+    const auto transformed = static_cast<std::int64_t>(accepts_halves_ ? sizeof(__half2) : sizeof(float2));
     for (DeviceBuffer* buffer : {&profile_, &next_}) *buffer = zeroed(modes * std::int64_t{sizeof(float2)});
     for (DeviceBuffer* buffer : {&gradient_, &step_}) *buffer = zeroed(modes * transformed);
     for (DeviceBuffer* buffer : {&residual_, &change_}) *buffer = zeroed(samples * std::int64_t{sizeof(float)});
-    if (takes_halves_) half_residual_ = zeroed(samples * std::int64_t{sizeof(__half)});
+    if (accepts_halves_) half_residual_ = zeroed(samples * std::int64_t{sizeof(__half)});
     states_ = zeroed(shape_.lines * std::int64_t{sizeof(SearchState)});
 }
 
 void SparseSearch::enqueue(const float* spectra, std::int64_t pitch, const std::int32_t* samples, std::int64_t lines) {
-    if (takes_halves_) return search<__half2>(spectra, pitch, samples, lines);
+    if (accepts_halves_) return search<__half2>(spectra, pitch, samples, lines);
     search<float2>(spectra, pitch, samples, lines);
 }
 
@@ -473,7 +473,7 @@ SearchWork SparseSearch::work(std::int64_t lines) const {
 template <class Bin>
 void SparseSearch::iterate(std::int64_t iteration, std::int64_t lines) {
     const unsigned blocks = blocks_of(lines);
-    sensing_->to_depth(lines, (takes_halves_ ? half_residual_ : residual_).data(), gradient_.data());
+    sensing_->to_depth(lines, (accepts_halves_ ? half_residual_ : residual_).data(), gradient_.data());
     if (iteration == 0) begin<Bin><<<blocks, threads_of_a_line, 0, stream_>>>(work(lines));
     for (int i = 0; i < tries_; ++i) {
         try_step<Bin><<<blocks, threads_of_a_line, 0, stream_>>>(work(lines), iteration, i == 0);

@@ -33,7 +33,7 @@ struct SensingShape {
     std::int64_t mode_pitch = 0;  // complex elements between lines
 };
 
-// Profiles, and samples passed to to_depth(), are floats or halves (SensingOnDevice::takes_halves()). No bin of a
+// Profiles, and samples passed to to_depth(), are floats or halves (SensingOnDevice::accepts_halves()). No bin of a
 // profile exceeds the norm of the samples it was computed from.
 class Sensing {
   public:
@@ -50,7 +50,7 @@ class SensingOnDevice {
 
     virtual SensingShape shape() const = 0;
 
-    virtual bool takes_halves() const = 0;
+    virtual bool accepts_halves() const = 0;
     virtual std::unique_ptr<Sensing> on(cudaStream_t stream) const = 0;
 };
 
@@ -93,7 +93,7 @@ class SparseSearch {
     CompressiveRecipe recipe_;
     int tries_;
     SensingShape shape_;
-    bool takes_halves_;
+    bool accepts_halves_;
     cudaStream_t stream_;
     std::unique_ptr<Sensing> sensing_;
     DeviceBuffer profile_, next_;     // complex [lines][mode pitch]
@@ -112,7 +112,7 @@ class CompressiveDeviceTables {
                             std::int64_t max_lines, bool on_chip);
 
     // Returns a short description for users.
-    const char* way() const;
+    const char* method_name() const;
 
   private:
     friend class CompressiveLines;

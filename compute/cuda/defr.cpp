@@ -28,7 +28,7 @@ DefrDeviceTables::DefrDeviceTables(const ReconstructionSpec& spec, const PlainTa
     if (!on_chip) return;
     const std::vector<float2> factors = transform_twiddles(points);
     twiddles = uploaded(factors);
-    if (!wants_halves(spec) || !fits_halves(spec.format)) return;
+    if (!needs_halves(spec) || !fits_halves(spec.format)) return;
     half_twiddles = uploaded(halves_of(factors));
     half_rotation = uploaded(halves_of(tables.rotation));
     half_scale = half_spectrum_scale(spec.format, tables.window, half_peaks);

@@ -285,7 +285,7 @@ class Share {
         }
     }
 
-    __device__ Power greatest_power(const Bin (&v)[16]) const {
+    __device__ Power max_power(const Bin (&v)[16]) const {
         Power greatest{};
 #pragma unroll
         for (int i = 0; i < 16; ++i) greatest = typename Form::Greater{}(greatest, Form::power(v[i]));
@@ -356,7 +356,7 @@ __global__ void __launch_bounds__(Size::threads, 512 / Size::threads) search(con
         transform_line<Size>(exchange, v, Form::twiddles(work), static_cast<int>(threadIdx.x));
         if (step % 2 == 0) {  // to depth
             if (step == 2 * work.iterations) break;
-            const auto strongest = over_block(share.greatest_power(v), typename Form::Greater{}, joined);
+            const auto strongest = over_block(share.max_power(v), typename Form::Greater{}, joined);
             if (!Form::is_something(strongest)) break;
             share.find({work.threshold, strongest}, v);
         } else {

@@ -80,7 +80,7 @@ class EntropyOnGpu : public DepthEntropy {
         return entropies;
     }
 
-    Backend processor() const override { return Backend::cuda; }
+    Backend backend() const override { return Backend::cuda; }
 
   private:
     static constexpr std::int64_t complex_bytes = sizeof(float2);

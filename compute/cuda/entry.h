@@ -46,6 +46,6 @@ std::unique_ptr<SpeckleFilterOnGpu> speckle_filter(const std::array<std::int64_t
 // Returns the max GPU memory that a filter needs in addition to its input and output.
 std::int64_t filter_bytes(const std::array<std::int64_t, 3>& size, const SpeckleTables& tables);
 
-std::unique_ptr<VolumeOnGpu> volume_on_gpu(const VolumeOnGpuWanted& wanted, const BackendChoice& choice);
+std::unique_ptr<VolumeOnGpu> volume_on_gpu(const VolumeOnGpuOptions& wanted, const BackendChoice& choice);
 
 }  // namespace echolux::cuda

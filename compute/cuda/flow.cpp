@@ -6,7 +6,7 @@ namespace echolux::cuda {
 
 // Eight-bit directions are a hundred times coarser than half-precision bins, so half bins suffice for them. Small
 // differences of large powers, and velocities stored in half precision, use full-precision bins.
-FlowStage::FlowStage(const ReconstructionSpec& spec, double weight_sum, DepthRange kept, double half_scale)
+FlowKernels::FlowKernels(const ReconstructionSpec& spec, double weight_sum, DepthRange kept, double half_scale)
     : tables_(flow_tables(spec, weight_sum, kept)), geometry_(spec.geometry),
       mixes_(uploaded(line_mixes(spec.geometry, spec.calibration))), filters_(uploaded(tables_.filters)) {
     reads_half_bins_ =
@@ -14,7 +14,7 @@ FlowStage::FlowStage(const ReconstructionSpec& spec, double weight_sum, DepthRan
     if (reads_half_bins_) tables_ = flow_tables(spec, weight_sum * half_scale, kept);
 }
 
-FlowPass::FlowPass(const FlowStage& stage, std::int64_t max_positions, cudaStream_t stream)
+FlowPass::FlowPass(const FlowKernels& stage, std::int64_t max_positions, cudaStream_t stream)
     : stage_(stage), stream_(stream) {
     const FlowTables& tables = stage.tables_;
     if (stage.reads_half_bins()) walks_.emplace();

@@ -26,10 +26,10 @@ template <class Bin>
 struct FlowWorkOn;
 
 // Tables of flow, shared by all workers.
-class FlowStage {
+class FlowKernels {
   public:
     // For a spec with flow. `half_scale` is the scale of available HalfBins, or 0 if bins are in full precision.
-    FlowStage(const ReconstructionSpec& spec, double weight_sum, DepthRange kept, double half_scale);
+    FlowKernels(const ReconstructionSpec& spec, double weight_sum, DepthRange kept, double half_scale);
 
     bool reads_half_bins() const { return reads_half_bins_; }
     bool aligns() const { return tables_.aligns; }
@@ -48,7 +48,7 @@ class FlowStage {
 class FlowPass {
   public:
     // The stage must outlive this object. Throws Error{out_of_memory}.
-    FlowPass(const FlowStage& stage, std::int64_t max_positions, cudaStream_t stream);
+    FlowPass(const FlowKernels& stage, std::int64_t max_positions, cudaStream_t stream);
 
     // Enqueues `positions` slow-axis positions. Line 0 belongs to frame `first_frame` of the volume. `target` has room
     // for a_scans output lines per position. `reports`: [positions][b_repeats] in GPU memory, or null.
@@ -68,14 +68,14 @@ class FlowPass {
 
     // Doppler kernels on half bins run on an urgent stream, ahead of transforms of other workers. They are bound by
     // memory and the transforms by arithmetic, so running them concurrently shortens both.
-    struct Walks {
+    struct DopplerStream {
         Stream stream{Urgency::urgent};
         Event bins_are_made, done;
     };
 
-    const FlowStage& stage_;
+    const FlowKernels& stage_;
     cudaStream_t stream_;
-    std::optional<Walks> walks_;
+    std::optional<DopplerStream> walks_;
     DeviceBuffer bulk_;    // Phasor per pair of lines
     DeviceBuffer sums_;    // product and power, summed over lines, per A-scan position and bin
     DeviceBuffer phases_;  // phases of the line being unwrapped and of the previous one

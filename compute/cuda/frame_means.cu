@@ -129,7 +129,7 @@ class MeansBench {
         expected_ = on_the_host(rows.whole, rows.rest, means());
     }
 
-    void measure(const CeilingFound& found) {
+    void measure(const CeilingCallback& found) {
         found({"mean.serial", "mean spectra, one thread a column", "A-scans/s", rates([&] { serial(); }, true)});
         found({"mean.transposed", "mean spectra, transposed in tiles, then a tree a row", "A-scans/s",
                rates([&] { transposed(); }, true)});
@@ -184,7 +184,7 @@ class MeansBench {
 }  // namespace
 
 void measure_frame_means(const DeviceId& gpu, const FrameMeans& of, const CeilingEffort& effort,
-                         const CeilingFound& found) {
+                         const CeilingCallback& found) {
     constexpr std::int64_t max_b_scans = 65535;  // max blocks of a grid in y and z
     if (of.b_scans > max_b_scans) {
         throw Error(ErrorCode::bad_setting, "more than 65535 B-scans", "mean", "choose fewer");

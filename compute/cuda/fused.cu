@@ -41,8 +41,8 @@ bool has_room_for(const Recipe& recipe, const Lengths& lengths) {
            shared_bytes<Form>(lengths.transform, bytes_of(stored_type(recipe))) <= max_shared_bytes();
 }
 
-bool goes_in_halves(const ReconstructionSpec& spec, const Lengths& lengths) {
-    return wants_halves(spec) && has_room_for<Halves>(spec.recipe, lengths);
+bool uses_halves(const ReconstructionSpec& spec, const Lengths& lengths) {
+    return needs_halves(spec) && has_room_for<Halves>(spec.recipe, lengths);
 }
 
 // Returns the upper limit of samples, for formats of up to 16 bits.
@@ -83,8 +83,8 @@ FusedKernel::FusedKernel(const ReconstructionSpec& spec, const PlainTables& tabl
       known_(known_shape(lengths_.transform, lengths_.samples)), points_(tables, sample_end(spec.format)),
       twiddles_(uploaded(mixed_ ? mixed_radix_twiddles(mixed_->length) : transform_twiddles(lengths_.transform))),
       known_twiddles_(known_ ? uploaded(mixed_radix_twiddles(known_->length)) : DeviceBuffer()),
-      half_twiddles_(goes_in_halves(spec, lengths_) ? uploaded(halves_of(transform_twiddles(lengths_.transform)))
-                                                    : DeviceBuffer()),
+      half_twiddles_(uses_halves(spec, lengths_) ? uploaded(halves_of(transform_twiddles(lengths_.transform)))
+                                                 : DeviceBuffer()),
       noise_floor_(uploaded(voxels_.noise_floor)) {}
 
 // Lengths that are not powers of two subtract the background first unless the output is bytes. Otherwise, interpolating

@@ -294,7 +294,7 @@ struct AnyVoxel {
 };
 
 // Stores the bin itself. Lines shared by two groups are stored twice with the same bits.
-struct KeptBin {
+struct StoredBin {
     using Row = float2*;
     static constexpr bool has_voxels = false;
 
@@ -305,7 +305,7 @@ struct KeptBin {
 };
 
 // The bin in half precision, scaled.
-struct KeptHalfBin {
+struct StoredHalfBin {
     using Row = HalfBin*;
 
     __device__ static Row row(const FusedWork& work, std::byte*, std::int64_t line, int bins) {

@@ -20,10 +20,10 @@ void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, FusedOut
     switch (output) {
         case FusedOutput::byte_voxels: return launch<ByteVoxel>(work, shape, stream);
         case FusedOutput::any_voxels: return launch<AnyVoxel>(work, shape, stream);
-        case FusedOutput::bins: return launch<KeptBin>(work, shape, stream);
-        case FusedOutput::byte_voxels_and_bins: return launch<VoxelAndBin<ByteVoxel, KeptBin>>(work, shape, stream);
+        case FusedOutput::bins: return launch<StoredBin>(work, shape, stream);
+        case FusedOutput::byte_voxels_and_bins: return launch<VoxelAndBin<ByteVoxel, StoredBin>>(work, shape, stream);
         case FusedOutput::byte_voxels_and_half_bins:
-            return launch<VoxelAndBin<ByteVoxel, KeptHalfBin>>(work, shape, stream);
+            return launch<VoxelAndBin<ByteVoxel, StoredHalfBin>>(work, shape, stream);
     }
 }
 
@@ -61,8 +61,8 @@ void launch_fused_known(const FusedWork& work, const MixedShape& shape, FusedOut
             launch_fused_mixed<Length, CubicTaps, Voxel>(work, shape, stream);
         };
         switch (output) {
-            case FusedOutput::byte_voxels_and_bins: return launch(VoxelAndBin<ByteVoxel, KeptBin>{});
-            case FusedOutput::byte_voxels_and_half_bins: return launch(VoxelAndBin<ByteVoxel, KeptHalfBin>{});
+            case FusedOutput::byte_voxels_and_bins: return launch(VoxelAndBin<ByteVoxel, StoredBin>{});
+            case FusedOutput::byte_voxels_and_half_bins: return launch(VoxelAndBin<ByteVoxel, StoredHalfBin>{});
             default: return launch(ByteVoxel{});
         }
     });

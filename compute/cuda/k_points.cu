@@ -51,12 +51,12 @@ struct PointTables {
     DeviceBackground background;
 };
 
-struct PlacedPoint {
+struct WeightedPoint {
     std::int64_t j;
     float weights[4];
     double whole = 0, rest = 0;  // parts of the interpolated background
 
-    __device__ PlacedPoint(const PointTables& tables, std::int64_t i) : j(i % tables.transform) {
+    __device__ WeightedPoint(const PointTables& tables, std::int64_t i) : j(i % tables.transform) {
         tables.taps(static_cast<int>(j), tables.offset[j], weights);
         const DeviceBackground& background = tables.background;
         const std::int64_t first = background.row(i / tables.transform * background.frame_lines) + tables.base[j];
@@ -70,7 +70,7 @@ struct PlacedPoint {
 __global__ void place_points(PointTables tables, LineForm form, std::int64_t count, float4* points) {
     const std::int64_t i = element();
     if (i >= count) return;
-    const PlacedPoint point(tables, i);
+    const WeightedPoint point(tables, i);
     const float level = form == LineForm::subtracted ? 0 : static_cast<float>(point.whole + point.rest);
     const float offset = tables.offset[point.j];
     const float2 weight = tables.weight[point.j];
@@ -82,7 +82,7 @@ __global__ void place_points(PointTables tables, LineForm form, std::int64_t cou
 __global__ void place_half_points(PointTables tables, float scale, std::int64_t count, HalfPoint* points) {
     const std::int64_t i = element();
     if (i >= count) return;
-    const PlacedPoint point(tables, i);
+    const WeightedPoint point(tables, i);
     const float2 weight = tables.weight[point.j] * scale;
     points[i] = {
         {__floats2half2_rn(point.weights[0], point.weights[1]), __floats2half2_rn(point.weights[2], point.weights[3])},

@@ -85,7 +85,7 @@ LineMethods line_methods(const ReconstructionSpec& spec, const PlainTables& plai
         return {[tables, format](cudaStream_t stream) {
                     return std::make_unique<CompressiveLines>(*tables, format, stream);
                 },
-                tables->way()};
+                tables->method_name()};
     }
     if (uses_nudft(spec)) {
         return {[tables = std::make_shared<NudftTables>(spec), format, rolling = plain.rolling_width](

@@ -98,8 +98,8 @@ using LineMethodMaker = std::function<std::unique_ptr<LineMethod>(cudaStream_t)>
 // A method's factory and its properties.
 struct LineMethods {
     LineMethodMaker make;
-    std::string way;         // short description for users
-    bool in_halves = false;  // for 4-byte aligned lines
+    std::string method_name;  // short description for users
+    bool in_halves = false;   // for 4-byte aligned lines
 };
 
 // Creates the methods of a valid spec. `plain` must outlive them. Calls will have up to about `max_lines` lines.

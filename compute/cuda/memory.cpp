@@ -7,7 +7,7 @@
 
 #include "compute/error.h"
 #include "compute/indexing.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 
 namespace echolux::cuda {
 
@@ -163,13 +163,13 @@ bool Event::reached() const {
 
 // Waking a sleeping thread takes about 30 us, half the time of a B-scan, so poll for a while first.
 void Event::wait(const char* doing) const {
-    constexpr std::chrono::microseconds patience{100};
+    constexpr std::chrono::microseconds spin_time{100};
     const auto start = std::chrono::steady_clock::now();
     do {
         const cudaError_t state = cudaEventQuery(event_);
         if (state != cudaErrorNotReady) return checked(state, doing);
         cudaGetLastError();
-    } while (std::chrono::steady_clock::now() - start < patience);
+    } while (std::chrono::steady_clock::now() - start < spin_time);
     checked(cudaEventSynchronize(event_), doing);
 }
 
@@ -177,7 +177,7 @@ void Event::wait(const char* doing) const {
 
 namespace echolux {
 
-// GPU memory of compute/place.h.
+// GPU memory of compute/voxel_target.h.
 
 BlockMemory device_memory(std::int64_t bytes, const DeviceId& gpu) {
     const cuda::CurrentDevice current(cuda::usable_gpu(gpu).index);

@@ -270,11 +270,12 @@ bool NudftLines::enqueue_by_eights(const RawLines& lines) const {
     format_.with_reader([&](const auto& read) {
         using Read = std::remove_cvref_t<decltype(read)>;
         if constexpr (Eight<Read>::possible) {
-            const auto lies_well = [](const void* first, std::int64_t alignment) {
+            const auto is_aligned = [](const void* first, std::int64_t alignment) {
                 return reinterpret_cast<std::uintptr_t>(first) % static_cast<std::uintptr_t>(alignment) == 0;
             };
-            done = lies_well(lines.raw, Eight<Read>::alignment) && format_.line_bytes() % Eight<Read>::alignment == 0 &&
-                   lies_well(background.whole, sizeof(float4)) && lies_well(background.rest, sizeof(float4));
+            done = is_aligned(lines.raw, Eight<Read>::alignment) &&
+                   format_.line_bytes() % Eight<Read>::alignment == 0 && is_aligned(background.whole, sizeof(float4)) &&
+                   is_aligned(background.rest, sizeof(float4));
             if (!done) return;
             const std::int64_t eights = format_.samples() / 8;
             const dim3 blocks(static_cast<unsigned>((eights + threads_of_eights - 1) / threads_of_eights),

@@ -21,7 +21,7 @@ namespace {
 struct MovedWork {
     MovedSpreading spreading;
     KJitterView jitter;
-    SamplesByPlaceView by_place;
+    SortedSamplesView by_place;
     ComplexPiecesView weight;
     ComplexPiecesView turn;
     double cycles_a_point;
@@ -97,7 +97,7 @@ MovedLines::MovedLines(const MovedSamples& samples, bool real)
     : real_(real), spreading_(samples.spreading()), jitter_(samples.jitter.view()), weight_(samples.weights),
       turn_(samples.turn), cycles_a_point_(samples.cycles_a_point), kernel_(uploaded(samples.kernel.coefficients())),
       rows_(uploaded(samples.jitter.rows())), points_(uploaded(samples.points)), shares_(uploaded(samples.shares)) {
-    const SamplesByPlace sorted = samples_by_place(samples.points);
+    const SortedSamples sorted = samples_by_place(samples.points);
     sorted_points_ = uploaded(sorted.points);
     sorted_samples_ = uploaded(sorted.samples);
     first_at_ = uploaded(sorted.first_at);
@@ -176,9 +176,9 @@ __global__ void correct(float2* bins, std::int64_t stride, std::int64_t depth, c
 constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;
 
 // Requires spectra of whole 16-bit words that fill the words of all threads.
-bool goes_in_halves(const ReconstructionSpec& spec, std::int64_t words_of_all) {
+bool uses_halves(const ReconstructionSpec& spec, std::int64_t words_of_all) {
     const LineFormat format(spec.format, spec.geometry);
-    return wants_halves(spec) && format.samples() == words_of_all && line_words(format, nullptr) == LineWords::u16;
+    return needs_halves(spec) && format.samples() == words_of_all && line_words(format, nullptr) == LineWords::u16;
 }
 
 std::int64_t lines_in_one_kernel(std::int64_t depth, std::int64_t max_lines) {
@@ -217,7 +217,7 @@ NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const Nufft
 void NufftDeviceTables::find_tables_on_chip(const ReconstructionSpec& spec, const GridTaps& grid) {
     const std::vector<float2> twiddles = transform_twiddles(points_);
     twiddles_ = uploaded(twiddles);
-    if (!goes_in_halves(spec, points_ / 8 * nufft_words)) return;
+    if (!uses_halves(spec, points_ / 8 * nufft_words)) return;
     half_twiddles_ = uploaded(halves_of(twiddles));
     const float scale = half_weight_scale(grid.weights);
     half_weights_ = uploaded(halves_of(grid.weights, scale));

@@ -80,7 +80,7 @@ class MovedLines {
     bool real_;
     MovedSpreading spreading_;  // points to device memory, like all other views
     KJitterView jitter_;
-    SamplesByPlaceView by_place_;
+    SortedSamplesView by_place_;
     ComplexPieces weight_;
     ComplexPieces turn_;
     double cycles_a_point_;

@@ -130,11 +130,11 @@ __device__ inline void spread(const NufftWork& work, const typename Form::Sample
 }
 
 // Outputs of the kept bins of both lines: to memory, or as codes through shared memory to their voxels.
-struct KeptRows {
+struct OutputRows {
     float2* a;
     float2* b;
 
-    __device__ KeptRows(const NufftWork& work, LinePairs::Pair pair, std::byte*)
+    __device__ OutputRows(const NufftWork& work, LinePairs::Pair pair, std::byte*)
         : a(work.bins + std::int64_t{pair.a} * work.depth), b(work.bins + std::int64_t{pair.b} * work.depth) {}
 
     __device__ void store(const NufftWork&, int z, ComplexPair value) const {
@@ -234,7 +234,7 @@ template <class Use>
 void with_grid_and_rows(const NufftWork& work, bool real, const Use& use) {
     const auto with_rows = [&](auto grid) {
         if (work.bins == nullptr) return use(grid, std::type_identity<CodedRows>{});
-        use(grid, std::type_identity<KeptRows>{});
+        use(grid, std::type_identity<OutputRows>{});
     };
     if (real) return with_rows(NufftRealGrid{});
     with_rows(NufftComplexGrid{});

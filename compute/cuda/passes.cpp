@@ -15,8 +15,8 @@ constexpr std::int64_t kept_bytes = std::int64_t{256} << 20;  // size of bins an
 
 }  // namespace
 
-SeparatePasses::SeparatePasses(const ReconstructionSpec& spec, const BlockShape& shape, const VoxelStage& voxels,
-                               const FlowStage* flow, std::int64_t depth, std::unique_ptr<LineMethod> method,
+SeparatePasses::SeparatePasses(const ReconstructionSpec& spec, const BlockShape& shape, const VoxelKernels& voxels,
+                               const FlowKernels* flow, std::int64_t depth, std::unique_ptr<LineMethod> method,
                                cudaStream_t stream)
     : recipe_(spec.recipe), shape_(shape), voxels_(voxels), depth_(depth), method_(std::move(method)), stream_(stream),
       line_bytes_(line_bytes(spec.format, spec.geometry)), frames_of_a_position_(spec.geometry.b_repeats),
@@ -121,7 +121,7 @@ constexpr std::int64_t aligned_bytes = std::int64_t{256} << 20;
 }  // namespace
 
 FusedPasses::FusedPasses(const ReconstructionSpec& spec, const BlockShape& shape, const FusedKernel& kernel,
-                         const FlowStage* flow, cudaStream_t stream)
+                         const FlowKernels* flow, cudaStream_t stream)
     : lines_of_a_position_(spec.geometry.b_repeats * shape.frame_lines),
       line_bytes_(line_bytes(spec.format, spec.geometry)), frames_of_a_position_(spec.geometry.b_repeats),
       outputs_of_a_position_(shape.outputs_per_b_scan), positions_at_once_(spec.block_b_scans), kernel_(kernel),

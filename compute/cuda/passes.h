@@ -58,8 +58,9 @@ class Passes {
 class SeparatePasses : public Passes {
   public:
     // The stages must outlive this object; `flow` may be null. Throws Error{out_of_memory}.
-    SeparatePasses(const ReconstructionSpec& spec, const BlockShape& shape, const VoxelStage& voxels,
-                   const FlowStage* flow, std::int64_t depth, std::unique_ptr<LineMethod> method, cudaStream_t stream);
+    SeparatePasses(const ReconstructionSpec& spec, const BlockShape& shape, const VoxelKernels& voxels,
+                   const FlowKernels* flow, std::int64_t depth, std::unique_ptr<LineMethod> method,
+                   cudaStream_t stream);
 
     void enqueue(const RawPositions& positions, const BlockTargets& targets) override;
 
@@ -72,7 +73,7 @@ class SeparatePasses : public Passes {
 
     Recipe recipe_;
     BlockShape shape_;
-    const VoxelStage& voxels_;
+    const VoxelKernels& voxels_;
     std::int64_t depth_;
     std::unique_ptr<LineMethod> method_;
     cudaStream_t stream_;
@@ -95,7 +96,7 @@ class FusedPasses : public Passes {
   public:
     // The kernel and the stage, which may be null, must outlive this object. Throws Error{out_of_memory}.
     FusedPasses(const ReconstructionSpec& spec, const BlockShape& shape, const FusedKernel& kernel,
-                const FlowStage* flow, cudaStream_t stream);
+                const FlowKernels* flow, cudaStream_t stream);
 
     void enqueue(const RawPositions& positions, const BlockTargets& targets) override;
 

@@ -391,7 +391,7 @@ class Registration : OfDevice, public RegistrationOnGpu {
     }
 
     std::vector<CoarsePeak> peaks(const FeaturesOnGpu& reference, const FeaturesOnGpu& moving,
-                                  const StripRanges& ranges, const RowsDone& done) override {
+                                  const StripRanges& ranges, const RowCallback& done) override {
         const CurrentDevice current(device_);
         const auto& of_moving = dynamic_cast<const Features&>(moving);
         const auto& of_reference = dynamic_cast<const Features&>(reference);
@@ -415,7 +415,7 @@ class Registration : OfDevice, public RegistrationOnGpu {
     }
 
     std::vector<Correlations> correlations(const FeaturesOnGpu& reference, const FeaturesOnGpu& moving,
-                                           std::int64_t half, std::span<const CorrelationsAsked> asked) override {
+                                           std::int64_t half, std::span<const CorrelationRequest> asked) override {
         const CurrentDevice current(device_);
         const auto& of_moving = dynamic_cast<const Features&>(moving);
         const auto& of_reference = dynamic_cast<const Features&>(reference);
@@ -424,12 +424,12 @@ class Registration : OfDevice, public RegistrationOnGpu {
         const std::int64_t count = std::ssize(asked);
         const int parts = (pairs.a_scans + a_scans_of_a_match - 1) / a_scans_of_a_match;
         const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(Correlations));
-        asked_.reserve(count * static_cast<std::int64_t>(sizeof(CorrelationsAsked)));
+        asked_.reserve(count * static_cast<std::int64_t>(sizeof(CorrelationRequest)));
         found_.reserve(bytes);
         parts_.reserve(bytes * parts);
-        upload(asked.data(), count * static_cast<std::int64_t>(sizeof(CorrelationsAsked)), asked_.data());
+        upload(asked.data(), count * static_cast<std::int64_t>(sizeof(CorrelationRequest)), asked_.data());
         correlate_about<<<dim3(static_cast<unsigned>(count), static_cast<unsigned>(parts)), threads_of_a_match, 0,
-                          stream_>>>(pairs, asked_.as<CorrelationsAsked>(), parts_.as<float>());
+                          stream_>>>(pairs, asked_.as<CorrelationRequest>(), parts_.as<float>());
         checked_launch("correlate B-scans finely");
         add_parts<<<blocks_for(bytes / float_bytes), threads_of_a_range, 0, stream_>>>(parts_.as<float>(), count, parts,
                                                                                        found_.as<float>());

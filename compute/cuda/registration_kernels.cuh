@@ -418,10 +418,10 @@ inline constexpr int threads_of_a_match = 256, a_scans_of_a_match = 32;
 
 // blockIdx.x: the request, blockIdx.y: a part of the A-scans. sums[asked][part][x][z].
 __global__ void __launch_bounds__(threads_of_a_match)
-    correlate_about(FinePairs pairs, const CorrelationsAsked* all_asked, float* sums) {
-    constexpr int edge = CorrelationsAsked::edge, reach = CorrelationsAsked::reach;
+    correlate_about(FinePairs pairs, const CorrelationRequest* requests, float* sums) {
+    constexpr int edge = CorrelationRequest::edge, reach = CorrelationRequest::reach;
     __shared__ float shared[32];
-    const CorrelationsAsked asked = all_asked[blockIdx.x];
+    const CorrelationRequest asked = requests[blockIdx.x];
     const RowRun run = pairs.strips.of(asked.row, asked.y);
     const int first_a = static_cast<int>(blockIdx.y) * a_scans_of_a_match,
               end_a = min(first_a + a_scans_of_a_match, pairs.a_scans);
@@ -468,7 +468,7 @@ __global__ void __launch_bounds__(threads_of_a_match)
 // Adds the parts of the A-scans in order.
 __global__ void __launch_bounds__(threads_of_a_range)
     add_parts(const float* sums, std::int64_t count, int parts, float* to) {
-    constexpr int values = CorrelationsAsked::edge * CorrelationsAsked::edge;
+    constexpr int values = CorrelationRequest::edge * CorrelationRequest::edge;
     const std::int64_t i = element();
     if (i >= count * values) return;
     float sum = 0;

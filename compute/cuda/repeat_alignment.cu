@@ -149,7 +149,7 @@ struct AgainstReference {
 // ---- shifted along the B-scan ---------------------------------------------------------------------------------------
 
 // A single block determines the repeats to keep and their common valid range.
-__global__ void plan_what_is_kept(RepeatWork work) {
+__global__ void plan_kept_repeats(RepeatWork work) {
     for (int slow = static_cast<int>(threadIdx.x); slow < work.slow_positions; slow += static_cast<int>(blockDim.x)) {
         KnownPart known{0, work.positions, 0, work.depth};
         int kept = 0;
@@ -170,7 +170,7 @@ __global__ void plan_what_is_kept(RepeatWork work) {
 
 // A single block lists the repeats to move: all kept ones or, for the first series, those whose reference was not the
 // last one tried, because the buffers then hold results for another reference.
-__global__ void list_what_is_moved(RepeatWork work, bool all) {
+__global__ void list_moved_repeats(RepeatWork work, bool all) {
     if (threadIdx.x == 0) *work.active_count = 0;
     __syncthreads();
     for (int slot = static_cast<int>(threadIdx.x); slot < work.slots(); slot += static_cast<int>(blockDim.x)) {
@@ -301,7 +301,7 @@ void enqueue_series(cudaStream_t stream, const RepeatWork& work, std::int64_t se
     constexpr int threads = aligning_threads;
     const unsigned blocks = blocks_of_some(std::int64_t{work.slots()} * work.positions / aligning_warps);
     const bool likely_none = series == 0;
-    list_what_is_moved<<<1, 256, 0, stream>>>(work, series > 0);
+    list_moved_repeats<<<1, 256, 0, stream>>>(work, series > 0);
     take_taps<<<blocks_of_some(work.slots(), likely_none), threads, 0, stream>>>(work);
     enqueue_moves(stream, work, work.shifts, series, -1, likely_none);
     list_kept<<<1, 256, 0, stream>>>(work);
@@ -322,7 +322,7 @@ void enqueue_moves(cudaStream_t stream, const RepeatWork& work, const RepeatShif
 }
 
 void enqueue_laying_over(cudaStream_t stream, const RepeatWork& work) {
-    plan_what_is_kept<<<1, 256, 0, stream>>>(work);
+    plan_kept_repeats<<<1, 256, 0, stream>>>(work);
     for (std::int64_t series = 0; series < work.repeats.series; ++series) enqueue_series(stream, work, series);
 }
 

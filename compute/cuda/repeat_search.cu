@@ -122,11 +122,11 @@ __global__ void __launch_bounds__(aligning_threads) find_floors(RepeatWork work)
 
 // A sample of a half-size plane: one thread per sample. blockIdx.x is an A-scan of all slots, blockIdx.y a part of its
 // depths.
-struct PlanePlace {
+struct HalfPlaneSample {
     int slot, x, z;
     std::int64_t line;  // position of its first sample
 
-    __device__ explicit PlanePlace(const RepeatWork& work) {
+    __device__ explicit HalfPlaneSample(const RepeatWork& work) {
         const auto of_all = static_cast<int>(blockIdx.x);
         z = static_cast<int>(blockIdx.y * blockDim.x + threadIdx.x);
         x = of_all % work.half_positions;
@@ -138,7 +138,7 @@ struct PlanePlace {
 
 // From features to spare.
 __global__ void smooth_in_depth(RepeatWork work, std::int64_t reach) {
-    const PlanePlace place(work);
+    const HalfPlaneSample place(work);
     if (!place.is_in(work)) return;
     const WindowSpan window(place.z, 2 * reach + 1, work.half_depth);
     float sum = 0;
@@ -146,12 +146,12 @@ __global__ void smooth_in_depth(RepeatWork work, std::int64_t reach) {
     work.spare[place.line + place.z] = sum / static_cast<float>(window.size());
 }
 
-enum class Then { nothing, logarithm, difference };
+enum class NextStep { nothing, logarithm, difference };
 
 // From spare to features.
-template <Then then>
+template <NextStep then>
 __global__ void smooth_across(RepeatWork work, std::int64_t reach) {
-    const PlanePlace place(work);
+    const HalfPlaneSample place(work);
     if (!place.is_in(work)) return;
     const WindowSpan window(place.x, 2 * reach + 1, work.half_positions);
     const float share = 1 / static_cast<float>(window.size());
@@ -159,8 +159,8 @@ __global__ void smooth_across(RepeatWork work, std::int64_t reach) {
     float sum = 0;
     for (std::int64_t i = window.begin; i < window.end; ++i)
         sum += share * work.spare[here + (i - place.x) * work.half_depth];
-    if constexpr (then == Then::logarithm) sum = LogFeature{work.floors[place.slot / work.count]}(sum);
-    if constexpr (then == Then::difference) sum = work.features[here] - sum;
+    if constexpr (then == NextStep::logarithm) sum = LogFeature{work.floors[place.slot / work.count]}(sum);
+    if constexpr (then == NextStep::difference) sum = work.features[here] - sum;
     work.features[here] = sum;
 }
 
@@ -175,11 +175,11 @@ void enqueue_features(cudaStream_t stream, const RepeatWork& work) {
     const dim3 blocks(lines, static_cast<unsigned>((work.half_depth + threads - 1) / threads));
     const std::int64_t speckle = RepeatFeatures::of_speckle, background = RepeatFeatures::of_background;
     smooth_in_depth<<<blocks, threads, 0, stream>>>(work, speckle);
-    smooth_across<Then::nothing><<<blocks, threads, 0, stream>>>(work, speckle);
+    smooth_across<NextStep::nothing><<<blocks, threads, 0, stream>>>(work, speckle);
     smooth_in_depth<<<blocks, threads, 0, stream>>>(work, speckle);
-    smooth_across<Then::logarithm><<<blocks, threads, 0, stream>>>(work, speckle);
+    smooth_across<NextStep::logarithm><<<blocks, threads, 0, stream>>>(work, speckle);
     smooth_in_depth<<<blocks, threads, 0, stream>>>(work, background);
-    smooth_across<Then::difference><<<blocks, threads, 0, stream>>>(work, background);
+    smooth_across<NextStep::difference><<<blocks, threads, 0, stream>>>(work, background);
     checked_launch("find features of repeats");
 }
 

@@ -8,7 +8,7 @@
 #include "compute/cuda/passes.h"
 #include "compute/error.h"
 #include "compute/missing_voxels.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 
 namespace echolux::cuda {
 namespace {
@@ -19,10 +19,12 @@ constexpr int listeners = 2;
 // Size of the bins that the fused kernel computes at a time for other passes.
 constexpr std::int64_t bins_bytes = std::int64_t{64} << 20;
 
-bool is_on_device(const Places& places) {
-    const auto on_device = [](const Place& place) { return place.kind == PlaceKind::device_linear; };
-    return on_device(places.structure) && (!places.flow || on_device(*places.flow)) &&
-           (!places.peaks || on_device(places.peaks->place));
+bool is_on_device(const VoxelTargets& voxel_targets) {
+    const auto on_device = [](const VoxelTarget& voxel_target) {
+        return voxel_target.kind == TargetKind::device_linear;
+    };
+    return on_device(voxel_targets.structure) && (!voxel_targets.flow || on_device(*voxel_targets.flow)) &&
+           (!voxel_targets.peaks || on_device(voxel_targets.peaks->target));
 }
 
 bool is_captured(const CallerOrder& order) {
@@ -35,7 +37,8 @@ bool is_captured(const CallerOrder& order) {
 // Allows other CUDA calls of this thread during a call on a stream that is being captured into a graph.
 class InGraph {
   public:
-    InGraph(const CallerOrder& block, const CallerOrder& places) : is_(is_captured(block) || is_captured(places)) {
+    InGraph(const CallerOrder& block, const CallerOrder& voxel_targets)
+        : is_(is_captured(block) || is_captured(voxel_targets)) {
         if (is_) cudaThreadExchangeStreamCaptureMode(&mode_);
     }
     ~InGraph() {
@@ -115,12 +118,12 @@ CudaRunner::~CudaRunner() {
     at_the_end_.emplace(device_, std::nothrow);
 }
 
-std::string CudaRunner::backend() const {
-    const std::string way = !fused_          ? methods_.way
-                            : in_halves_     ? "fused, half precision"
-                            : in_one_kernel_ ? "fused"
-                                             : "fused to bins";
-    return fmt::format("cuda ({}, {})", gpu_name_, way);
+std::string CudaRunner::backend_description() const {
+    const std::string method_name = !fused_          ? methods_.method_name
+                                    : in_halves_     ? "fused, half precision"
+                                    : in_one_kernel_ ? "fused"
+                                                     : "fused to bins";
+    return fmt::format("cuda ({}, {})", gpu_name_, method_name);
 }
 
 std::unique_ptr<LineMethod> CudaRunner::method(cudaStream_t stream) const {
@@ -133,7 +136,7 @@ std::unique_ptr<LineMethod> CudaRunner::method(cudaStream_t stream) const {
 }
 
 std::unique_ptr<Passes> CudaRunner::passes(cudaStream_t stream) const {
-    const FlowStage* flow = flow_ ? &*flow_ : nullptr;
+    const FlowKernels* flow = flow_ ? &*flow_ : nullptr;
     if (in_one_kernel_) return std::make_unique<FusedPasses>(plan_, shape_, *fused_, flow, stream);
     return std::make_unique<SeparatePasses>(plan_, shape_, *voxels_, flow, voxel_tables_.depth, method(stream), stream);
 }
@@ -175,13 +178,13 @@ void CudaRunner::prime(const Block& block) {
     ++primed_;
 }
 
-Completion CudaRunner::submit(const Block& block, const Places& places) {
+Completion CudaRunner::submit(const Block& block, const VoxelTargets& voxel_targets) {
     check_block(block, plan_);
     check_order(block);
-    check_places(places);
+    check_places(voxel_targets);
     const CurrentDevice current(device_);
-    const InGraph in_graph(block.order, places.order);
-    const bool for_the_host = needs_the_host(block, places);
+    const InGraph in_graph(block.order, voxel_targets.order);
+    const bool for_the_host = needs_the_host(block, voxel_targets);
     if (in_graph) check_for_graph(for_the_host);
     collect();
     Worker& worker = *workers_[static_cast<std::size_t>(turns_ % workers_.size())];
@@ -190,8 +193,8 @@ Completion CudaRunner::submit(const Block& block, const Places& places) {
     try {
         hold(worker, block, [&] {
             wait_for(worker, block.order);
-            if (places.order.kind == CallerOrder::Kind::stream) wait_for(worker, places.order);
-            enqueue(worker, block, places);
+            if (voxel_targets.order.kind == CallerOrder::Kind::stream) wait_for(worker, voxel_targets.order);
+            enqueue(worker, block, voxel_targets);
         });
     } catch (...) {
         worker.each_output([](VoxelOutput& output) { output.drop(); });
@@ -200,9 +203,9 @@ Completion CudaRunner::submit(const Block& block, const Places& places) {
     }
     worker.turn = ++turns_;
     worker.for_the_host = for_the_host;
-    worker.each_output(places, [&](VoxelOutput& output) { output.hand_over(worker.done); });
+    worker.each_output(voxel_targets, [&](VoxelOutput& output) { output.hand_over(worker.done); });
     if (block.order.kind == CallerOrder::Kind::stream) follow(worker, block.order);
-    follow(worker, places.order);
+    follow(worker, voxel_targets.order);
     if (in_graph) worker.busy = false;  // nothing runs, and a graph's event cannot be queried
     return {worker.turn};
 }
@@ -222,9 +225,9 @@ void CudaRunner::check_for_graph(bool for_the_host) const {
 
 // Returns whether the host has work after a block: memory to release, voxels to copy, or a caller without its own
 // order.
-bool CudaRunner::needs_the_host(const Block& block, const Places& places) {
-    return block.keeper || block.memory == MemoryKind::host || !is_on_device(places) || places.repeats ||
-           places.order.kind == CallerOrder::Kind::none;
+bool CudaRunner::needs_the_host(const Block& block, const VoxelTargets& voxel_targets) {
+    return block.keeper || block.memory == MemoryKind::host || !is_on_device(voxel_targets) || voxel_targets.repeats ||
+           voxel_targets.order.kind == CallerOrder::Kind::none;
 }
 
 // Makes the worker's stream wait for the caller's work.
@@ -247,10 +250,10 @@ void CudaRunner::follow(Listener& listener, const CallerOrder& order) {
     checked(result, "let the caller's work wait for the voxels");
 }
 
-void CudaRunner::check_places(const Places& places) const {
-    if (places.flow && !flow_grid_) throw Error(ErrorCode::bad_setting, "the plan has no flow", "place");
-    if (places.peaks) check_peaks(*places.peaks, grid_.type);
-    if (places.order.kind != CallerOrder::Kind::none && !is_on_device(places)) {
+void CudaRunner::check_places(const VoxelTargets& voxel_targets) const {
+    if (voxel_targets.flow && !flow_grid_) throw Error(ErrorCode::bad_setting, "the plan has no flow", "place");
+    if (voxel_targets.peaks) check_peaks(*voxel_targets.peaks, grid_.type);
+    if (voxel_targets.order.kind != CallerOrder::Kind::none && !is_on_device(voxel_targets)) {
         throw Error(ErrorCode::bad_setting, "streams and events order only voxels in the GPU's memory", "place",
                     "wait for the completion instead");
     }
@@ -271,62 +274,63 @@ void CudaRunner::listen(Listener& listener, const Block& block) {
     listener.background.find(listener.stream, raw, frames_of(block), begins_background(block));
 }
 
-void CudaRunner::enqueue(Worker& worker, const Block& block, const Places& places) {
+void CudaRunner::enqueue(Worker& worker, const Block& block, const VoxelTargets& voxel_targets) {
     using Mark = BlockTimes::Mark;
     worker.times.set(Mark::begins, worker.stream);
     if (skips(block)) {
         for (const Mark mark : {Mark::has_arrived, Mark::has_background, Mark::has_place})
             worker.times.set(mark, worker.stream);
         const MissingLines lines{block.b_scans, shape_.outputs_per_b_scan,
-                                 places.structure.kind == PlaceKind::device_surface};
-        store_missing_lines(worker.stream, targets(worker, block, places), plan_.recipe, grid_, flow_grid_, lines);
-        return copy_out(worker, places);
+                                 voxel_targets.structure.kind == TargetKind::device_surface};
+        store_missing_lines(worker.stream, targets(worker, block, voxel_targets), plan_.recipe, grid_, flow_grid_,
+                            lines);
+        return copy_out(worker, voxel_targets);
     }
     const std::byte* raw = worker.input.bring(worker.stream, block, frames_of(block), path_of(block));
     worker.times.set(Mark::has_arrived, worker.stream);
     worker.background.find(worker.stream, raw, frames_of(block), begins_background(block));
     worker.times.set(Mark::has_background, worker.stream);
-    const BlockTargets to = targets(worker, block, places);
+    const BlockTargets to = targets(worker, block, voxel_targets);
     worker.times.set(Mark::has_place, worker.stream);
     const std::int64_t first_frame = block.first_b_scan * plan_.geometry.b_repeats;
     const std::int64_t frames_before = block.volume * plan_.geometry.frames_per_volume() + first_frame;
     const RawLines lines{raw, frames_of(block) * shape_.frame_lines, frames_before * shape_.frame_lines,
                          worker.background.rows()};
     worker.passes->enqueue({lines, block.b_scans, first_frame}, to);
-    copy_out(worker, places);
+    copy_out(worker, voxel_targets);
     work_.bytes += block.bytes;
 }
 
-void CudaRunner::copy_out(Worker& worker, const Places& places) {
+void CudaRunner::copy_out(Worker& worker, const VoxelTargets& voxel_targets) {
     using Mark = BlockTimes::Mark;
     worker.times.set(Mark::is_made, worker.stream);
-    worker.each_output(places, [&](VoxelOutput& output) { output.copy_out(worker.stream); });
+    worker.each_output(voxel_targets, [&](VoxelOutput& output) { output.copy_out(worker.stream); });
     worker.repeats.copy_out(worker.stream);
     worker.times.set(Mark::is_copied, worker.stream);
 }
 
-bool CudaRunner::says_of_repeats() const {
+bool CudaRunner::reports_repeats() const {
     return plan_.flow.align || plan_.flow.method == FlowMethod::complex_decorrelation;
 }
 
-BlockTargets CudaRunner::targets(Worker& worker, const Block& block, const Places& places) const {
+BlockTargets CudaRunner::targets(Worker& worker, const Block& block, const VoxelTargets& voxel_targets) const {
     const std::int64_t slices = slices_per_b_scan();
     BlockTargets targets;
-    targets.structure =
-        worker.output.begin(worker.stream, places.structure, block.first_b_scan * slices, block.b_scans * slices);
+    targets.structure = worker.output.begin(worker.stream, voxel_targets.structure, block.first_b_scan * slices,
+                                            block.b_scans * slices);
     if (in_one_kernel_ || voxels_->as_recorded()) {
         targets.structure.recorded = RecordedLines::of(plan_.geometry, block.first_b_scan * plan_.geometry.b_repeats);
     }
-    if (places.peaks) {
-        const auto& [place, depths] = *places.peaks;
+    if (voxel_targets.peaks) {
+        const auto& [voxel_target, depths] = *voxel_targets.peaks;
         VoxelOutput& output = worker.peaks_outputs.at(depths);
-        VoxelOutput::add_peaks(targets.structure,
-                               output.begin(worker.stream, place, block.first_b_scan * slices, block.b_scans * slices),
-                               depths);
+        VoxelOutput::add_peaks(
+            targets.structure,
+            output.begin(worker.stream, voxel_target, block.first_b_scan * slices, block.b_scans * slices), depths);
     }
-    if (places.flow) {
-        targets.flow = worker.flow_output->begin(worker.stream, *places.flow, block.first_b_scan, block.b_scans);
-        targets.reports = worker.repeats.begin(worker.stream, says_of_repeats() ? places.repeats : std::nullopt,
+    if (voxel_targets.flow) {
+        targets.flow = worker.flow_output->begin(worker.stream, *voxel_targets.flow, block.first_b_scan, block.b_scans);
+        targets.reports = worker.repeats.begin(worker.stream, reports_repeats() ? voxel_targets.repeats : std::nullopt,
                                                block.first_b_scan, block.b_scans);
     }
     return targets;
@@ -344,13 +348,13 @@ void CudaRunner::wait(Completion completion) {
 // Finishes workers whose event has been reached, in any order.
 void CudaRunner::collect() {
     const CurrentDevice current(device_);
-    const auto finish_what_is_done = [this](const auto& all) {
+    const auto finish_completed = [this](const auto& all) {
         for (const auto& one : all) {
             if (one->busy && one->done.reached()) this->finish(*one);
         }
     };
-    finish_what_is_done(workers_);
-    finish_what_is_done(listeners_);
+    finish_completed(workers_);
+    finish_completed(listeners_);
 }
 
 void CudaRunner::finish(Listener& listener) {
@@ -371,7 +375,7 @@ void CudaRunner::finish(Worker& worker) {
     worker.times.add_to(work_);
 }
 
-int CudaRunner::under_way() const {
+int CudaRunner::in_flight() const {
     const CurrentDevice current(device_);
     return static_cast<int>(
         std::ranges::count_if(workers_, [](const auto& worker) { return worker->busy && !worker->done.reached(); }));
@@ -387,7 +391,7 @@ void CudaRunner::resume_after(Reconstructor& before) {
 
 std::vector<DeviceWork> CudaRunner::device_work() const {
     DeviceWork work = work_;
-    work.way = workers_.front()->output.peer_way();
+    work.transfer_path = workers_.front()->output.peer_transfer_path();
     for (const auto& worker : workers_) {
         worker->each_output([&](const VoxelOutput& output) { work.copied_bytes += output.peer_bytes(); });
     }

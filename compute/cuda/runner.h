@@ -33,9 +33,9 @@
 #include "compute/cuda/passes.h"
 #include "compute/cuda/transfers.h"
 #include "compute/cuda/voxels.h"
-#include "compute/place.h"
 #include "compute/plan/tables.h"
 #include "compute/reconstructor.h"
+#include "compute/voxel_target.h"
 
 namespace echolux::cuda {
 
@@ -93,14 +93,14 @@ class CudaRunner : public Reconstructor {
 
     const VolumeGrid& grid() const override { return grid_; }
     const std::optional<VolumeGrid>& flow_grid() const override { return flow_grid_; }
-    Backend processor() const override { return Backend::cuda; }
-    std::string backend() const override;
+    Backend backend() const override { return Backend::cuda; }
+    std::string backend_description() const override;
     Precision precision() const override { return in_halves_ ? Precision::fast : Precision::exact; }
     void prime(const Block& block) override;
-    Completion submit(const Block& block, const Places& places) override;
+    Completion submit(const Block& block, const VoxelTargets& voxel_targets) override;
     void wait(Completion completion) override;
     void collect() override;
-    int under_way() const override;
+    int in_flight() const override;
     void resume_after(Reconstructor& before) override;
     DeviceId device() const override { return work_.id; }
     std::vector<DeviceWork> device_work() const override;
@@ -132,10 +132,10 @@ class CudaRunner : public Reconstructor {
 
         // Calls work(output) for each requested output of the places.
         template <class Work>
-        void each_output(const Places& places, const Work& work) {
+        void each_output(const VoxelTargets& voxel_targets, const Work& work) {
             work(output);
-            if (places.flow) work(*flow_output);
-            if (places.peaks) work(peaks_outputs.at(places.peaks->depths));
+            if (voxel_targets.flow) work(*flow_output);
+            if (voxel_targets.peaks) work(peaks_outputs.at(voxel_targets.peaks->depths));
         }
         template <class Work>
         void each_output(const Work& work) {
@@ -165,15 +165,15 @@ class CudaRunner : public Reconstructor {
     bool begins_background(const Block& block) {
         return std::exchange(is_background_open_, false) || block.first_b_scan == 0;
     }
-    static void copy_out(Worker& worker, const Places& places);
-    void check_places(const Places& places) const;
+    static void copy_out(Worker& worker, const VoxelTargets& voxel_targets);
+    void check_places(const VoxelTargets& voxel_targets) const;
     void check_for_graph(bool for_the_host) const;
-    static bool needs_the_host(const Block& block, const Places& places);
+    static bool needs_the_host(const Block& block, const VoxelTargets& voxel_targets);
     static void wait_for(Listener& listener, const CallerOrder& order);
     static void follow(Listener& listener, const CallerOrder& order);
-    void enqueue(Worker& worker, const Block& block, const Places& places);
-    bool says_of_repeats() const;
-    BlockTargets targets(Worker& worker, const Block& block, const Places& places) const;
+    void enqueue(Worker& worker, const Block& block, const VoxelTargets& voxel_targets);
+    bool reports_repeats() const;
+    BlockTargets targets(Worker& worker, const Block& block, const VoxelTargets& voxel_targets) const;
     static void finish(Listener& listener);
     void finish(Worker& worker);
 
@@ -198,12 +198,12 @@ class CudaRunner : public Reconstructor {
     VoxelTables voxel_tables_;
     BlockShape shape_;
     Background background_mode_;
-    std::optional<FusedKernel> fused_;  // to bins at least
-    bool in_one_kernel_ = false;        // to voxels, and also to bins with flow
-    bool in_halves_ = false;            // the kernel or method uses half precision
-    LineMethods methods_;               // without the fused kernel
-    std::optional<VoxelStage> voxels_;  // for the separate passes
-    std::optional<FlowStage> flow_;
+    std::optional<FusedKernel> fused_;    // to bins at least
+    bool in_one_kernel_ = false;          // to voxels, and also to bins with flow
+    bool in_halves_ = false;              // the kernel or method uses half precision
+    LineMethods methods_;                 // without the fused kernel
+    std::optional<VoxelKernels> voxels_;  // for the separate passes
+    std::optional<FlowKernels> flow_;
     std::optional<RunningState> running_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::uint64_t turns_ = 0;

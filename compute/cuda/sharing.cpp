@@ -186,7 +186,7 @@ class ImportedTexture {
                  .b_scans = image.b_scans};
     }
 
-    Place place() { return {.kind = PlaceKind::device_surface, .data = &face_}; }
+    VoxelTarget target() { return {.kind = TargetKind::device_surface, .data = &face_}; }
 
   private:
     ImportedMemory memory_;
@@ -216,11 +216,11 @@ class ImportedSlot {
         if (slot.peaks) peaks_.emplace(device, std::move(handles.peaks), *slot.peaks, opened_, publishing);
     }
 
-    Places places() {
-        Places places(structure_.place());
-        if (flow_) places.flow = flow_->place();
-        if (peaks_) places.peaks = Peaks{peaks_->place(), depths_of_a_peak_};
-        return places;
+    VoxelTargets targets() {
+        VoxelTargets targets(structure_.target());
+        if (flow_) targets.flow = flow_->target();
+        if (peaks_) targets.peaks = Peaks{peaks_->target(), depths_of_a_peak_};
+        return targets;
     }
     cudaEvent_t opened() const { return opened_; }
     cudaEvent_t published() const { return published_; }
@@ -253,7 +253,7 @@ class CudaSlotWriter : public SlotWriter {
         slots_.clear();
     }
 
-    Places places(std::size_t slot) const override { return slots_.at(slot)->places(); }
+    VoxelTargets targets(std::size_t slot) const override { return slots_.at(slot)->targets(); }
 
     void begin(std::size_t slot, std::uint64_t value) override {
         const CurrentDevice current(device_);
@@ -269,15 +269,15 @@ class CudaSlotWriter : public SlotWriter {
         written_.signal(value, publishing_);
     }
 
-    Settled settle(std::chrono::milliseconds patience) noexcept override {
+    Settled settle(std::chrono::milliseconds timeout) noexcept override {
         const CurrentDevice current(device_, std::nothrow);
-        const auto until = std::chrono::steady_clock::now() + patience;
+        const auto until = std::chrono::steady_clock::now() + timeout;
         for (;; std::this_thread::sleep_for(look_again)) {
             const cudaError_t result = cudaStreamQuery(publishing_);
             if (result == cudaSuccess) return Settled::done;
             if (result != cudaErrorNotReady) return Settled::dead;
             cudaGetLastError();  // not an error, but the runtime records it as one
-            if (std::chrono::steady_clock::now() >= until) return Settled::under_way;
+            if (std::chrono::steady_clock::now() >= until) return Settled::in_flight;
         }
     }
 

@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
 
 // Computes the max of nonnegative numbers, whose bits have the same order.
 __global__ void __launch_bounds__(threads_of_a_range)
-    find_greatest(const float* values, std::int64_t count, unsigned* greatest) {
+    find_max(const float* values, std::int64_t count, unsigned* greatest) {
     unsigned most = 0;
     const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
     for (std::int64_t i = element(); i < count; i += stride) most = max(most, __float_as_uint(fmaxf(values[i], 0.0f)));
@@ -425,7 +425,7 @@ __global__ void __launch_bounds__(SimilarTile::threads, 2) mean_of_similar(Simil
                   z += first_z - tile.search_depth;
                   a += first_a - tile.search_a;
                   b += first_b - tile.search_b;
-                  return work.box.has(z, a, b) ? work.logs[work.box.line(b, a) + z] : PatchLikelihood::nowhere();
+                  return work.box.has(z, a, b) ? work.logs[work.box.line(b, a) + z] : PatchLikelihood::no_level();
               });
     __syncthreads();
 
@@ -578,14 +578,14 @@ class NonLocalMeansOnDevice : public DeviceFilter {
         : box_(box), tables_(tables),
           tile_(SimilarTile::of(static_cast<int>(tables.patch), static_cast<int>(tables.search[0]),
                                 static_cast<int>(tables.search[1]), static_cast<int>(tables.search[2]))),
-          greatest_(sizeof(unsigned)), on_host_(sizeof(unsigned)) {}
+          max_(sizeof(unsigned)), on_host_(sizeof(unsigned)) {}
 
     bool has_margin() const override { return true; }
     void set_margin(float margin) override { tables_.margin = margin; }
 
     void enqueue(const float* power, float* out, cudaStream_t stream) override {
         if (tables_.weight.is_close()) return in_passes(power, out, stream);
-        const float greatest = greatest_of(power, stream);
+        const float greatest = max_of(power, stream);
         if (tables_.patch == 1 && fits<1>() && is_narrow(greatest)) return in_tiles<1>(power, greatest, out, stream);
         if (tables_.patch == 2 && fits<2>() && is_narrow(greatest)) return in_tiles<2>(power, greatest, out, stream);
         in_passes(power, out, stream);
@@ -603,13 +603,13 @@ class NonLocalMeansOnDevice : public DeviceFilter {
     }
 
   private:
-    float greatest_of(const float* power, cudaStream_t stream) {
+    float max_of(const float* power, cudaStream_t stream) {
         constexpr unsigned blocks = 1024;
-        checked(cudaMemsetAsync(greatest_.data(), 0, sizeof(unsigned), stream), "clear a number");
-        find_greatest<<<std::min(blocks, blocks_for(box_.voxels())), threads_of_a_range, 0, stream>>>(
-            power, box_.voxels(), greatest_.as<unsigned>());
+        checked(cudaMemsetAsync(max_.data(), 0, sizeof(unsigned), stream), "clear a number");
+        find_max<<<std::min(blocks, blocks_for(box_.voxels())), threads_of_a_range, 0, stream>>>(power, box_.voxels(),
+                                                                                                 max_.as<unsigned>());
         checked_launch("find the greatest power");
-        checked(cudaMemcpyAsync(on_host_.data(), greatest_.data(), sizeof(unsigned), cudaMemcpyDeviceToHost, stream),
+        checked(cudaMemcpyAsync(on_host_.data(), max_.data(), sizeof(unsigned), cudaMemcpyDeviceToHost, stream),
                 "copy the greatest power");
         checked(cudaStreamSynchronize(stream), "find the greatest power");
         return *on_host_.as<float>();
@@ -703,7 +703,7 @@ class NonLocalMeansOnDevice : public DeviceFilter {
     FilterBox box_;
     NonLocalMeansTables tables_;
     SimilarTile tile_;
-    DeviceBuffer greatest_;
+    DeviceBuffer max_;
     PinnedBuffer on_host_;
     DeviceBuffer logs_, power_, values_, weights_, of_rows_, of_a_scans_;
 };

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
+#include "compute/plural.h"
 #include "compute/reason.h"
 
 namespace echolux::cuda {
@@ -119,13 +119,13 @@ bool allow_peer_copies(int other) {
     return true;
 }
 
-void PeerCopy::find_way(int device) {
+void PeerCopy::find_transfer_path(int device) {
     if (known_ == device) return;
     is_straight_ = path_ != PeerPath::through_host && allow_peer_copies(device);
     known_ = device;
 }
 
-const char* PeerCopy::way() const {
+const char* PeerCopy::transfer_path() const {
     if (!known_) return "";
     return is_straight_ ? "copied from GPU to GPU" : "through pinned host memory";
 }
@@ -143,7 +143,7 @@ PeerCopy::Landing& PeerCopy::landing_on(int device, std::int64_t bytes, cudaStre
 // The landing buffer is free after the other GPU has read it. `stream` waits for that before it continues.
 void PeerCopy::enqueue(cudaStream_t stream, const PackedSlices& from, const PeerTarget& to) {
     bytes_ += from.bytes();
-    find_way(to.device);
+    find_transfer_path(to.device);
     Landing& landing = landing_on(to.device, from.bytes(), stream);
     if (!left_) left_.emplace();
     checked(cudaMemcpyAsync(landing.data(), from.data, index(from.bytes()), cudaMemcpyDefault, stream),
@@ -191,20 +191,23 @@ VoxelOutput::VoxelOutput(const VolumeGrid& grid, std::int64_t max_slices, PeerPa
     : grid_(grid), line_bytes_(grid.depth * bytes_of(grid.type)), slice_bytes_(grid.a_scans * line_bytes_),
       max_slices_(max_slices), peers_(peers), peer_copy_(peers) {}
 
-DeviceTarget VoxelOutput::begin(cudaStream_t stream, const Place& place, std::int64_t first, std::int64_t count) {
-    if (place.data == nullptr || first < place.first_b_scan) refuse("it does not hold the block's B-scans");
-    place_ = place;
+DeviceTarget VoxelOutput::begin(cudaStream_t stream, const VoxelTarget& voxel_target, std::int64_t first,
+                                std::int64_t count) {
+    if (voxel_target.data == nullptr || first < voxel_target.first_b_scan)
+        refuse("it does not hold the block's B-scans");
+    place_ = voxel_target;
     count_ = count;
     to_ = nullptr;
     peer_.reset();
-    if (place.kind == PlaceKind::device_surface) return slot(stream, place, first, count);
-    if (place.a_scan_bytes < line_bytes_ ||
-        place.b_scan_bytes < (grid_.a_scans - 1) * place.a_scan_bytes + line_bytes_) {
+    if (voxel_target.kind == TargetKind::device_surface) return slot(stream, voxel_target, first, count);
+    if (voxel_target.a_scan_bytes < line_bytes_ ||
+        voxel_target.b_scan_bytes < (grid_.a_scans - 1) * voxel_target.a_scan_bytes + line_bytes_) {
         refuse(fmt::format("{} to the next A-scan and {} to the next B-scan do not hold {} x {} voxels",
-                           counted(place.a_scan_bytes, "bytes"), place.b_scan_bytes, grid_.depth, grid_.a_scans));
+                           plural(voxel_target.a_scan_bytes, "bytes"), voxel_target.b_scan_bytes, grid_.depth,
+                           grid_.a_scans));
     }
-    if (place.kind == PlaceKind::device_linear) return device_memory(place, first);
-    to_ = static_cast<std::byte*>(place.data) + (first - place.first_b_scan) * place.b_scan_bytes;
+    if (voxel_target.kind == TargetKind::device_linear) return device_memory(voxel_target, first);
+    to_ = static_cast<std::byte*>(voxel_target.data) + (first - voxel_target.first_b_scan) * voxel_target.b_scan_bytes;
     const cudaMemoryType memory = facts_of(to_).type;
     if (memory == cudaMemoryTypeDevice) refuse("device memory is not host memory", "use a device_linear place");
     staged_ = memory == cudaMemoryTypeUnregistered;
@@ -223,38 +226,41 @@ DeviceTarget VoxelOutput::packed(std::byte* data) const {
 }
 
 // Storing voxels individually over the link would be slow, and an uncounted copy to the host.
-DeviceTarget VoxelOutput::device_memory(const Place& place, std::int64_t first) {
+DeviceTarget VoxelOutput::device_memory(const VoxelTarget& voxel_target, std::int64_t first) {
     const std::int64_t alignment = grid_.type == VoxelType::complex64 ? 8 : bytes_of(grid_.type);
-    const auto bits = reinterpret_cast<std::uintptr_t>(place.data) | static_cast<std::uintptr_t>(place.a_scan_bytes) |
-                      static_cast<std::uintptr_t>(place.b_scan_bytes);
+    const auto bits = reinterpret_cast<std::uintptr_t>(voxel_target.data) |
+                      static_cast<std::uintptr_t>(voxel_target.a_scan_bytes) |
+                      static_cast<std::uintptr_t>(voxel_target.b_scan_bytes);
     if (bits % static_cast<std::uintptr_t>(alignment) != 0) refuse("its lines do not start at whole voxels");
-    const cudaPointerAttributes facts = facts_of(place.data);
+    const cudaPointerAttributes facts = facts_of(voxel_target.data);
     if (facts.type == cudaMemoryTypeDevice && is_elsewhere(facts.device)) {
-        if (place.a_scan_bytes != line_bytes_ || place.b_scan_bytes != slice_bytes_)
+        if (voxel_target.a_scan_bytes != line_bytes_ || voxel_target.b_scan_bytes != slice_bytes_)
             refuse("voxels in the memory of another GPU have to lie without gaps");
-        std::byte* begin = static_cast<std::byte*>(place.data) + (first - place.first_b_scan) * slice_bytes_;
+        std::byte* begin =
+            static_cast<std::byte*>(voxel_target.data) + (first - voxel_target.first_b_scan) * slice_bytes_;
         return packed_for_peer({.device = facts.device, .linear = begin});
     }
-    require_on_device(place.data, "place");
+    require_on_device(voxel_target.data, "place");
     DeviceTarget target;
-    target.linear = static_cast<std::byte*>(place.data);
-    target.a_scan_bytes = place.a_scan_bytes;
-    target.b_scan_bytes = place.b_scan_bytes;
+    target.linear = static_cast<std::byte*>(voxel_target.data);
+    target.a_scan_bytes = voxel_target.a_scan_bytes;
+    target.b_scan_bytes = voxel_target.b_scan_bytes;
     target.a_scans = grid_.a_scans;
-    target.first_slice = first - place.first_b_scan;
+    target.first_slice = first - voxel_target.first_b_scan;
     return target;
 }
 
 // Voxels for a slot of another GPU are packed here first and copied in copy_out().
-DeviceTarget VoxelOutput::slot(cudaStream_t stream, const Place& place, std::int64_t first, std::int64_t count) {
-    const auto& slot = *static_cast<const CudaSlot*>(place.data);
-    const std::int64_t end = first - place.first_b_scan + count;
+DeviceTarget VoxelOutput::slot(cudaStream_t stream, const VoxelTarget& voxel_target, std::int64_t first,
+                               std::int64_t count) {
+    const auto& slot = *static_cast<const CudaSlot*>(voxel_target.data);
+    const std::int64_t end = first - voxel_target.first_b_scan + count;
     if (slot.type != grid_.type || slot.depth != grid_.depth || slot.a_scans != grid_.a_scans || end > slot.b_scans) {
         refuse(fmt::format("a slot of {} x {} x {} voxels is not what the plan writes, {} x {} x {}", slot.depth,
                            slot.a_scans, slot.b_scans, grid_.depth, grid_.a_scans, grid_.b_scans));
     }
     checked(cudaStreamWaitEvent(stream, slot.opened), "wait for the renderer");
-    const std::int64_t first_slice = first - place.first_b_scan;
+    const std::int64_t first_slice = first - voxel_target.first_b_scan;
     if (is_elsewhere(slot.device)) {
         return packed_for_peer({.device = slot.device,
                                 .array = slot.array,
@@ -318,7 +324,7 @@ void VoxelOutput::copy_rows(cudaStream_t stream) const {
 }
 
 void VoxelOutput::hand_over(cudaEvent_t done) {
-    if (place_.kind != PlaceKind::device_surface) return;
+    if (place_.kind != TargetKind::device_surface) return;
     const auto& slot = *static_cast<const CudaSlot*>(place_.data);
     checked(cudaStreamWaitEvent(slot.publishing, done), "hand voxels to the renderer");
 }

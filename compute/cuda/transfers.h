@@ -12,9 +12,9 @@
 #include "compute/backend.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/target.h"
-#include "compute/place.h"
 #include "compute/reason.h"
 #include "compute/types.h"
+#include "compute/voxel_target.h"
 
 namespace echolux::cuda {
 
@@ -113,7 +113,7 @@ class PeerCopy {
     void enqueue(cudaStream_t stream, const PackedSlices& from, const PeerTarget& to);
 
     // Returns "copied from GPU to GPU" or similar; empty before the first transfer.
-    const char* way() const;
+    const char* transfer_path() const;
 
     std::int64_t bytes() const { return bytes_; }  // total
 
@@ -129,7 +129,7 @@ class PeerCopy {
         std::int64_t bytes() const { return std::max(memory.bytes(), host.bytes()); }
     };
 
-    void find_way(int device);
+    void find_transfer_path(int device);
     Landing& landing_on(int device, std::int64_t bytes, cudaStream_t stream);
     static void put_in_place(const Landing& landing, const PackedSlices& from, const PeerTarget& to);
 
@@ -141,7 +141,7 @@ class PeerCopy {
     std::optional<Landing> landing_;
 };
 
-// Pointed to by `Place::data` of a device_surface: a texture or packed buffer owned by the renderer, and its
+// Pointed to by `VoxelTarget::data` of a device_surface: a texture or packed buffer owned by the renderer, and its
 // synchronization. Created by share(). Runners only read it, on the thread that also opens and publishes the slot.
 //
 // Before writing, a runner makes its stream wait for `opened`. After its last write it makes `publishing` wait for its
@@ -174,7 +174,7 @@ class VoxelOutput {
     // Returns where subsequently enqueued work may write slices [first, first + count) of the volume. Previous work of
     // the stream must be complete. Throws Error{bad_setting} if the place is inconsistent or does not contain the
     // slices, and Error{out_of_memory}.
-    DeviceTarget begin(cudaStream_t stream, const Place& place, std::int64_t first, std::int64_t count);
+    DeviceTarget begin(cudaStream_t stream, const VoxelTarget& voxel_target, std::int64_t first, std::int64_t count);
 
     // Directs the peaks of a kernel to the target returned by `begin` of another output for the same slices.
     static void add_peaks(DeviceTarget& target, const DeviceTarget& peaks, std::int64_t depths);
@@ -192,13 +192,13 @@ class VoxelOutput {
     void finish();
 
     // Returns the path of voxels to another GPU; empty if there was none.
-    const char* peer_way() const { return peer_copy_.way(); }
+    const char* peer_transfer_path() const { return peer_copy_.transfer_path(); }
     std::int64_t peer_bytes() const { return peer_copy_.bytes(); }
 
   private:
     DeviceTarget packed(std::byte* data) const;
-    DeviceTarget device_memory(const Place& place, std::int64_t first);
-    DeviceTarget slot(cudaStream_t stream, const Place& place, std::int64_t first, std::int64_t count);
+    DeviceTarget device_memory(const VoxelTarget& voxel_target, std::int64_t first);
+    DeviceTarget slot(cudaStream_t stream, const VoxelTarget& voxel_target, std::int64_t first, std::int64_t count);
     bool is_elsewhere(int device) const;
     DeviceTarget packed_for_peer(const PeerTarget& target);
     void copy_rows(cudaStream_t stream) const;
@@ -209,7 +209,7 @@ class VoxelOutput {
     std::int64_t max_slices_;
     PeerPath peers_;
     PeerCopy peer_copy_;
-    Place place_;                     // target of the work in progress
+    VoxelTarget place_;               // target of the work in progress
     std::byte* to_ = nullptr;         // first slice in host memory
     std::optional<PeerTarget> peer_;  // if the voxels go to another GPU
     std::int64_t count_ = 0;          // slices

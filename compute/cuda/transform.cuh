@@ -518,7 +518,7 @@ struct StageOfKnown {
 template <int group_threads, int groups, int padding, int... radices>
 struct KnownLength {
     template <int s>
-    using Stage = StageOfKnown<s, padding, radices...>;
+    using RadixStep = StageOfKnown<s, padding, radices...>;
     static constexpr int count = sizeof...(radices);
     static constexpr int max_block = group_threads * groups, min_blocks = MixedShape::max_block / max_block;
 
@@ -532,12 +532,12 @@ struct KnownLength {
 
     template <class Use>
     __device__ static void middle_stages(const MixedRadix&, const Use& use) {
-        if constexpr (count > 2) use(Stage<1>{});
-        if constexpr (count > 3) use(Stage<2>{});
+        if constexpr (count > 2) use(RadixStep<1>{});
+        if constexpr (count > 3) use(RadixStep<2>{});
         static_assert(count <= 4);
     }
-    __device__ static Stage<0> first_stage(const MixedRadix&) { return {}; }
-    __device__ static Stage<count - 1> last_stage(const MixedRadix&) { return {}; }
+    __device__ static RadixStep<0> first_stage(const MixedRadix&) { return {}; }
+    __device__ static RadixStep<count - 1> last_stage(const MixedRadix&) { return {}; }
     __device__ static constexpr int n(const MixedRadix&) { return (radices * ...); }
     __device__ static constexpr int threads(const MixedShape&) { return group_threads; }
 };
@@ -547,8 +547,8 @@ template <class Exchange>
 using PointOf = std::remove_cvref_t<decltype(std::declval<const Exchange&>()[0])>;
 
 // first(v, u, butterflies) loads operands u, u + butterflies, ... of the first stage. Call between two barriers.
-template <class Exchange, class Stage, class First>
-__device__ inline void first_stage(const Stage& stage, Exchange exchange, int t, int threads, const First& first) {
+template <class Exchange, class RadixStep, class First>
+__device__ inline void first_stage(const RadixStep& stage, Exchange exchange, int t, int threads, const First& first) {
     using Point = PointOf<Exchange>;
     stage.with_radix([&](auto size) {
         constexpr int radix = size.radix;
@@ -563,8 +563,9 @@ __device__ inline void first_stage(const Stage& stage, Exchange exchange, int t,
     });
 }
 
-template <class Exchange, class Stage>
-__device__ inline void middle_stage(const Stage& stage, Exchange exchange, const float2* twiddles, int t, int threads) {
+template <class Exchange, class RadixStep>
+__device__ inline void middle_stage(const RadixStep& stage, Exchange exchange, const float2* twiddles, int t,
+                                    int threads) {
     using Point = PointOf<Exchange>;
     stage.with_radix([&](auto size) {
         constexpr int radix = size.radix;
@@ -585,8 +586,8 @@ __device__ inline void middle_stage(const Stage& stage, Exchange exchange, const
 // Calls use(bin, value) for all bins, or for those of the first half of n.
 enum class Bins { all, first_half };
 
-template <Bins bins = Bins::first_half, class Exchange, class Stage, class Use>
-__device__ inline void last_stage(const Stage& stage, int n, Exchange exchange, const float2* twiddles, int t,
+template <Bins bins = Bins::first_half, class Exchange, class RadixStep, class Use>
+__device__ inline void last_stage(const RadixStep& stage, int n, Exchange exchange, const float2* twiddles, int t,
                                   int threads, const Use& use) {
     using Point = PointOf<Exchange>;
     stage.with_radix([&](auto size) {

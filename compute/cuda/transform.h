@@ -221,7 +221,7 @@ std::vector<float4> shift_factors(std::int64_t n, std::int64_t upsample);
 // Decides what is transformed in half precision, and builds host tables of complex halves.
 
 // Complex voxels and flow never use half precision.
-inline bool wants_halves(const ReconstructionSpec& spec) {
+inline bool needs_halves(const ReconstructionSpec& spec) {
     return spec.recipe.precision == Precision::fast && spec.recipe.quantity != Quantity::complex &&
            spec.flow.method == FlowMethod::none;
 }

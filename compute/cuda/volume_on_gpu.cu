@@ -17,7 +17,7 @@
 #include "compute/cuda/transfers.h"
 #include "compute/cuda/voxels.cuh"
 #include "compute/error.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 
 namespace echolux::cuda {
 namespace {
@@ -132,7 +132,7 @@ void with_codes_as_wide(VoxelType type, const Use& use) {
 // Holds the buffers of one grid. Works on its own urgent stream.
 class CudaVolume : public VolumeOnGpu {
   public:
-    CudaVolume(int device, const VolumeOnGpuWanted& wanted)
+    CudaVolume(int device, const VolumeOnGpuOptions& wanted)
         : device_(device), wanted_(wanted), output_(wanted.grid, wanted.grid.b_scans), counts_(count_bytes),
           on_host_(count_bytes) {
         const VolumeGrid& grid = wanted_.grid;
@@ -205,7 +205,7 @@ class CudaVolume : public VolumeOnGpu {
         has_moved_ = true;
     }
 
-    void write(std::byte* voxels, const std::byte* flow, const Places& to) override {
+    void write(std::byte* voxels, const std::byte* flow, const VoxelTargets& to) override {
         const CurrentDevice current(device_);
         if (was_read_) store(voxels);
         was_read_ = false;
@@ -258,18 +258,18 @@ class CudaVolume : public VolumeOnGpu {
     }
 
     template <class Work>
-    void each_output(const Places& to, const Work& work) {
+    void each_output(const VoxelTargets& to, const Work& work) {
         work(output_);
         if (to.flow && flow_output_) work(*flow_output_);
         if (to.peaks) work(peaks_outputs_.at(to.peaks->depths));
     }
 
-    void hand_over(const std::byte* voxels, const std::byte* flow, const Places& to) {
+    void hand_over(const std::byte* voxels, const std::byte* flow, const VoxelTargets& to) {
         const VolumeGrid& grid = wanted_.grid;
         DeviceTarget target = output_.begin(stream_, to.structure, 0, grid.b_scans);
         if (to.peaks) {
-            const auto& [place, depths] = *to.peaks;
-            const DeviceTarget peaks = peaks_outputs_.at(depths).begin(stream_, place, 0, grid.b_scans);
+            const auto& [voxel_target, depths] = *to.peaks;
+            const DeviceTarget peaks = peaks_outputs_.at(depths).begin(stream_, voxel_target, 0, grid.b_scans);
             VoxelOutput::add_peaks(target, peaks, depths);
         }
         send(grid, voxels, target);
@@ -296,7 +296,7 @@ class CudaVolume : public VolumeOnGpu {
     // Must be first: makes the device current while the other members are destroyed
     std::optional<CurrentDevice> at_the_end_;
     int device_;
-    VolumeOnGpuWanted wanted_;
+    VolumeOnGpuOptions wanted_;
     Stream stream_{Urgency::urgent};
     Event done_;
     VoxelOutput output_;
@@ -310,7 +310,7 @@ class CudaVolume : public VolumeOnGpu {
 
 }  // namespace
 
-std::unique_ptr<VolumeOnGpu> volume_on_gpu(const VolumeOnGpuWanted& wanted, const BackendChoice& choice) {
+std::unique_ptr<VolumeOnGpu> volume_on_gpu(const VolumeOnGpuOptions& wanted, const BackendChoice& choice) {
     const int device = usable_gpu(choice.gpu).index;
     const CurrentDevice current(device);
     return std::make_unique<CudaVolume>(device, wanted);

@@ -233,24 +233,24 @@ CodeRange range_of(const Recipe& recipe) {
 
 }  // namespace
 
-VoxelStage::VoxelStage(const VoxelTables& tables, const ReconstructionSpec& spec, const BlockShape& shape)
+VoxelKernels::VoxelKernels(const VoxelTables& tables, const ReconstructionSpec& spec, const BlockShape& shape)
     : tables_(tables), mixes_(uploaded(line_mixes(spec.geometry, spec.calibration))),
       joining_(joining_of(spec, shape, mixes_)), noise_floor_(uploaded(tables.noise_floor)) {}
 
-void VoxelStage::store(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,
-                       const DeviceTarget& target) const {
+void VoxelKernels::store(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,
+                         const DeviceTarget& target) const {
     const bool in_order = joining_.as_recorded && target.recorded.reversed == 0;
     if (in_order && enqueue_byte_codes(stream, bins, lines, tables_, target)) return;
     enqueue(stream, bins, lines, first_frame, tables_.recipe.voxel, target);
 }
 
-bool VoxelStage::store_codes(LineMethod& method, const RawLines& lines, const DeviceTarget& target) const {
+bool VoxelKernels::store_codes(LineMethod& method, const RawLines& lines, const DeviceTarget& target) const {
     const auto codes = joining_.as_recorded ? byte_codes(tables_, target) : std::nullopt;
     return codes && method.enqueue_codes(lines, *codes);
 }
 
-void VoxelStage::values(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,
-                        float* values) const {
+void VoxelKernels::values(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,
+                          float* values) const {
     DeviceTarget target;
     target.linear = reinterpret_cast<std::byte*>(values);
     target.a_scan_bytes = tables_.depth * std::int64_t{sizeof(float)};
@@ -258,8 +258,8 @@ void VoxelStage::values(cudaStream_t stream, const DeviceBins& bins, std::int64_
     enqueue(stream, bins, lines, first_frame, VoxelType::f32, target);
 }
 
-void VoxelStage::enqueue(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,
-                         VoxelType type, const DeviceTarget& target) const {
+void VoxelKernels::enqueue(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,
+                           VoxelType type, const DeviceTarget& target) const {
     const LineShape shape{tables_.depth,          tables_.depth_flip, tables_.scale,
                           tables_.recipe.average, joining_,           first_frame};
     const auto blocks = static_cast<unsigned>(lines);
@@ -273,8 +273,8 @@ void VoxelStage::enqueue(cudaStream_t stream, const DeviceBins& bins, std::int64
     checked_launch("store voxels");
 }
 
-void VoxelStage::store_slices(cudaStream_t stream, const float* values, std::int64_t slices,
-                              const DeviceTarget& target) const {
+void VoxelKernels::store_slices(cudaStream_t stream, const float* values, std::int64_t slices,
+                                const DeviceTarget& target) const {
     store_over_range<<<static_cast<unsigned>(slices), threads_of_a_slice, 0, stream>>>(
         values, target.a_scans, tables_.depth, tables_.recipe.voxel, target);
     checked_launch("store voxels");

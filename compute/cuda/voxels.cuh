@@ -102,7 +102,7 @@ struct ByteOfDecibel {
     }
 };
 
-// Computes Places::peaks, the max of each few voxels of a line, in the kernels that hold them: within a warp from
+// Computes VoxelTargets::peaks, the max of each few voxels of a line, in the kernels that hold them: within a warp from
 // values, which are ordered like their codes, or from a row of codes in shared memory.
 
 // Called by whole warps, whose threads hold the values of consecutive positions starting at a multiple of 32. Threads

@@ -52,9 +52,9 @@ struct Joining {
 };
 
 // Tables and launches, shared by all workers.
-class VoxelStage {
+class VoxelKernels {
   public:
-    VoxelStage(const VoxelTables& tables, const ReconstructionSpec& spec, const BlockShape& shape);
+    VoxelKernels(const VoxelTables& tables, const ReconstructionSpec& spec, const BlockShape& shape);
 
     // Returns whether output lines are recorded lines. The target must then handle their order.
     bool as_recorded() const { return joining_.as_recorded; }

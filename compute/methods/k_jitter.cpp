@@ -7,12 +7,12 @@
 #include <numbers>
 #include <numeric>
 
-#include "compute/counted.h"
 #include "compute/indexing.h"
 #include "compute/methods/nonuniform.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/cubic.h"
 #include "compute/plan/tables.h"
+#include "compute/plural.h"
 
 namespace echolux {
 namespace {
@@ -42,7 +42,7 @@ void check_k_jitter(const std::vector<double>& k_jitter, const ScanGeometry& geo
     require(k_jitter.size() % 2 == 0, "holds half a row", where, "a row is offset, stretch");
     require(lines_a_row(geometry, rows) != 0,
             fmt::format("holds {}, expected {}, one for each acquired B-scan, or {}, one for each A-scan",
-                        counted(rows, "rows"), geometry.frames_per_volume(),
+                        plural(rows, "rows"), geometry.frames_per_volume(),
                         geometry.frames_per_volume() * geometry.lines_per_b_scan()),
             where, "rows are in the order of time, without flyback, of one volume or of all");
     const auto last = static_cast<double>(geometry.samples - 1);
@@ -65,7 +65,7 @@ namespace {
 CubicPieces<std::complex<float>> weights_of_grid(const ReconstructionSpec& spec) {
     const std::int64_t n = spec.geometry.samples;
     const KGrid grid = k_grid(spec.calibration, n);
-    const CubicSpline position_at(counted(n), points_of_grid(grid).samples);
+    const CubicSpline position_at(index_range(n), points_of_grid(grid).samples);
     const auto last = static_cast<double>(n - 1);
     const std::int64_t places = 3 * n + 1;
     SpectrumPoints thirds;
@@ -108,10 +108,10 @@ MovedSamples moved_samples(const ReconstructionSpec& spec, const NufftTables& ta
             static_cast<double>(tables.grid) / transform};
 }
 
-SamplesByPlace samples_by_place(const std::vector<double>& points) {
+SortedSamples samples_by_place(const std::vector<double>& points) {
     const auto length =
         static_cast<double>(points.size());  // k_jitter moves the ends by at most a tenth of the spectrum
-    SamplesByPlace all;
+    SortedSamples all;
     for (std::size_t p = 0; p < points.size(); ++p) {
         if (points[p] >= -length && points[p] <= 2 * length) all.samples.push_back(static_cast<std::int32_t>(p));
     }

@@ -109,7 +109,7 @@ MovedSamples moved_samples(const ReconstructionSpec& spec, const NufftTables& ta
 // 7.1).
 
 // Non-owning view of the tables in host or GPU memory.
-struct SamplesByPlaceView {
+struct SortedSamplesView {
     const double* points = nullptr;          // [count], ascending
     const std::int32_t* samples = nullptr;   // [count], sample index of each point
     const std::int32_t* first_at = nullptr;  // [cells], index of the first point at or above first_cell + i
@@ -144,19 +144,19 @@ struct SamplesByPlaceView {
 };
 
 // Owns the tables.
-struct SamplesByPlace {
+struct SortedSamples {
     std::vector<double> points;
     std::vector<std::int32_t> samples;
     std::vector<std::int32_t> first_at;
     std::int64_t first_cell = 0;
 
-    SamplesByPlaceView view() const {
+    SortedSamplesView view() const {
         return {points.data(), samples.data(), first_at.data(), std::ssize(points), std::ssize(first_at), first_cell};
     }
 };
 
 // Builds the tables. `points` are the positions of the samples by the k map. Samples that no k_jitter row can bring
 // onto the k grid are omitted.
-SamplesByPlace samples_by_place(const std::vector<double>& points);
+SortedSamples samples_by_place(const std::vector<double>& points);
 
 }  // namespace echolux

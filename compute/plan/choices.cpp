@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/counted.h"
+#include "compute/plural.h"
 
 namespace echolux {
 
 void require_monotone(const std::vector<double>& numbers, const std::string& where) {
     const bool ascending = numbers.size() < 2 || numbers[1] > numbers[0];
     for (std::size_t i = 1; i < numbers.size(); ++i) {
-        const bool goes_on = ascending ? numbers[i] > numbers[i - 1] : numbers[i] < numbers[i - 1];
-        require(goes_on,
+        const bool continues = ascending ? numbers[i] > numbers[i - 1] : numbers[i] < numbers[i - 1];
+        require(continues,
                 fmt::format("must rise or fall all along, but number {} (counted from 0) is {} after {}", i, numbers[i],
                             numbers[i - 1]),
                 where, "");
@@ -63,7 +63,7 @@ void check_k_positions(const std::vector<double>& positions, std::int64_t sample
     if (span >= min_part * last) return;
     require(false,
             fmt::format("positions {:.6g} to {:.6g} cover {:.2g} % of the line ({})", positions.front(),
-                        positions.back(), 100 * span / last, counted(samples, "samples")),
+                        positions.back(), 100 * span / last, plural(samples, "samples")),
             where, with_unit(remedy, positions));
 }
 

@@ -195,12 +195,12 @@ std::string as_we_name_it(std::string_view name) {
 // Returns the longest candidate that is a prefix of the name or has it as a prefix ("hann" for "hanning"). For longer
 // words the last letter may differ ("simulation" for "simulate").
 std::string_view longest_common_start(std::string_view name, std::span<const std::string_view> candidates) {
-    constexpr std::size_t least = 4, least_stem = 6;
+    constexpr std::size_t least = 4, min_stem = 6;
     std::string_view found;
     for (const std::string_view candidate : candidates) {
         const std::size_t shorter = std::min(name.size(), candidate.size());
         const auto common = index(std::ranges::mismatch(name, candidate).in1 - name.begin());
-        const bool is_start = common == shorter ? shorter >= least : common + 1 == shorter && common >= least_stem;
+        const bool is_start = common == shorter ? shorter >= least : common + 1 == shorter && common >= min_stem;
         if (is_start && candidate.size() > found.size()) found = candidate;
     }
     return found;

@@ -12,10 +12,10 @@
 #include <numeric>
 #include <optional>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/cubic.h"
+#include "compute/plural.h"
 
 namespace echolux {
 namespace {
@@ -28,7 +28,7 @@ KGrid grid_from_wavelengths(const std::vector<double>& wavelengths_nm) {
     std::vector<double> k(wavelengths_nm.size());
     std::transform(wavelengths_nm.begin(), wavelengths_nm.end(), k.begin(),
                    [](double nm) { return 2 * pi * 1000 / nm; });
-    std::vector<double> sample = counted(n);
+    std::vector<double> sample = index_range(n);
     if (k.front() > k.back()) {
         std::reverse(k.begin(), k.end());
         std::reverse(sample.begin(), sample.end());
@@ -61,7 +61,7 @@ std::vector<double> polynomial_positions(const std::vector<double>& coefficients
 
 // Returns the grid point of each sample: the inverse of `positions`, which are monotone.
 std::vector<double> inverse_positions(const std::vector<double>& positions) {
-    std::vector<double> point = counted(std::ssize(positions));
+    std::vector<double> point = index_range(std::ssize(positions));
     std::vector<double> position = positions;
     if (position.front() > position.back()) {
         std::reverse(position.begin(), position.end());
@@ -71,7 +71,7 @@ std::vector<double> inverse_positions(const std::vector<double>& positions) {
     const std::size_t last = position.size() - 1;
     const double first_slope = (point[1] - point[0]) / (position[1] - position[0]);
     const double last_slope = (point[last] - point[last - 1]) / (position[last] - position[last - 1]);
-    std::vector<double> inverse = counted(std::ssize(positions));
+    std::vector<double> inverse = index_range(std::ssize(positions));
     for (double& p : inverse) {
         if (p < position.front()) {
             p = point.front() + first_slope * (p - position.front());
@@ -88,15 +88,15 @@ std::vector<double> inverse_positions(const std::vector<double>& positions) {
 
 SpectrumPoints points_of_grid(const KGrid& grid) {
     const std::int64_t n = std::ssize(grid.positions);
-    SpectrumPoints points{counted(n), grid.positions};
+    SpectrumPoints points{index_range(n), grid.positions};
     for (double& position : points.samples) position = std::clamp(position, 0.0, static_cast<double>(n - 1));
     return points;
 }
 
 SpectrumPoints points_of_samples(const Calibration& calibration, const KGrid& grid) {
     const std::int64_t n = std::ssize(grid.positions);
-    if (calibration.wavelengths_nm.empty()) return {inverse_positions(grid.positions), counted(n)};
-    SpectrumPoints points{{}, counted(n)};
+    if (calibration.wavelengths_nm.empty()) return {inverse_positions(grid.positions), index_range(n)};
+    SpectrumPoints points{{}, index_range(n)};
     const double step = (grid.k_max_per_um - grid.k_min_per_um) / static_cast<double>(n - 1);
     for (const double nm : calibration.wavelengths_nm) {
         points.on_grid.push_back((2 * pi * 1000 / nm - grid.k_min_per_um) / step);
@@ -132,7 +132,7 @@ KGrid k_grid(const Calibration& calibration, std::int64_t samples) {
     } else if (!calibration.k_polynomial.empty()) {
         grid.positions = polynomial_positions(calibration.k_polynomial, samples);
     } else {
-        grid.positions = counted(samples);
+        grid.positions = index_range(samples);
     }
     if (calibration.depth_pitch_um > 0) grid.depth_pitch_um = calibration.depth_pitch_um;
     const bool scale_from_pitch =
@@ -221,7 +221,7 @@ Row folded(const Row& row, std::int64_t n) {
 class WavelengthRows {
   public:
     WavelengthRows(const KGrid& grid, const Calibration& calibration, const Lengths& lengths)
-        : grid_(grid), lengths_(lengths), wavelength_at_(counted(lengths.samples), calibration.wavelengths_nm) {}
+        : grid_(grid), lengths_(lengths), wavelength_at_(index_range(lengths.samples), calibration.wavelengths_nm) {}
 
     Row row(std::int64_t j, double position) const {
         const std::int64_t left = floor_within(position, 0, lengths_.upsampled - 2);
@@ -354,7 +354,7 @@ std::vector<double> source_at(const std::vector<double>& samples, const Recipe& 
         smooth[index(p)] =
             std::accumulate(light.begin() + first, light.begin() + last, 0.0) / static_cast<double>(last - first);
     }
-    const CubicSpline light_at(counted(n), smooth);
+    const CubicSpline light_at(index_range(n), smooth);
     std::vector<double> source(samples.size());
     std::transform(samples.begin(), samples.end(), source.begin(), light_at);
     return source;
@@ -403,7 +403,7 @@ std::vector<double> phase_at(const std::vector<double>& on_grid, const Recipe& r
     const double sign = calibration.dispersion_holds == PhaseMeaning::theta ? 1 : -1;
     std::optional<CubicSpline> measured;
     if (!calibration.dispersion_rad.empty()) {
-        measured.emplace(counted(std::ssize(grid.positions)), calibration.dispersion_rad);
+        measured.emplace(index_range(std::ssize(grid.positions)), calibration.dispersion_rad);
     }
     for (std::size_t i = 0; i < theta.size(); ++i) {
         const double kappa = 2 * on_grid[i] / last - 1;
@@ -498,24 +498,24 @@ void check_block(const Block& block, const ReconstructionSpec& spec) {
     const ScanGeometry& geometry = spec.geometry;
     require(block.data != nullptr || is_missing(block), [] { return std::string("has no address"); });
     require(block.b_scans >= 1 && block.b_scans <= spec.block_b_scans, [&] {
-        return fmt::format("has {}, 1 to {} are expected", counted(block.b_scans, "B-scans"), spec.block_b_scans);
+        return fmt::format("has {}, 1 to {} are expected", plural(block.b_scans, "B-scans"), spec.block_b_scans);
     });
     require(block.volume >= 0 && block.first_b_scan >= 0 && block.b_scans <= geometry.b_scans - block.first_b_scan,
             [&] {
-                return fmt::format("has {} from {} on of volume {}: a volume has {}", counted(block.b_scans, "B-scans"),
+                return fmt::format("has {} from {} on of volume {}: a volume has {}", plural(block.b_scans, "B-scans"),
                                    block.first_b_scan, block.volume, geometry.b_scans);
             });
     if (is_missing(block)) return;
     const std::int64_t frame_bytes = geometry.lines_per_b_scan() * line_bytes(spec.format, geometry);
     const std::int64_t stride = block.frames.stride_bytes;
     require(block.frames.offset_bytes >= 0 && (stride == 0 || stride >= frame_bytes), [&] {
-        return fmt::format("has B-scans of {} that begin {} apart, behind headers of {}", counted(frame_bytes, "bytes"),
-                           counted(stride, "bytes"), counted(block.frames.offset_bytes, "bytes"));
+        return fmt::format("has B-scans of {} that begin {} apart, behind headers of {}", plural(frame_bytes, "bytes"),
+                           plural(stride, "bytes"), plural(block.frames.offset_bytes, "bytes"));
     });
     const std::int64_t last = block.b_scans * geometry.b_repeats - 1;
     const std::int64_t end = frame_offset(block.frames, last, frame_bytes) + frame_bytes;
     require(block.bytes >= end, [&] {
-        return fmt::format("has {}, its {} take {}", counted(block.bytes, "bytes"), counted(block.b_scans, "B-scans"),
+        return fmt::format("has {}, its {} take {}", plural(block.bytes, "bytes"), plural(block.b_scans, "B-scans"),
                            end);
     });
 }
@@ -525,7 +525,7 @@ namespace {
 // Returns the beam position at each recorded line.
 std::vector<double> beam_positions(const ScanGeometry& geometry, const Calibration& calibration) {
     if (geometry.fast_axis == FastAxis::file) return calibration.fast_axis;
-    std::vector<double> positions = counted(geometry.a_scans);
+    std::vector<double> positions = index_range(geometry.a_scans);
     const auto last = static_cast<double>(geometry.a_scans - 1);
     const double end = std::numbers::pi / 2 * geometry.sinusoidal_part;
     for (double& position : positions) position = std::sin(end * (2 * position / last - 1));

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "compute/host_device.h"
-#include "compute/place.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/params.h"
+#include "compute/voxel_target.h"
 
 namespace echolux {
 

@@ -79,9 +79,9 @@ struct BoundaryWindow {
     // of the point spread function would shift boundaries.
     ECHOLUX_HD static BoundaryWindow between(int at, int over, int under, float above, float below) {
         constexpr float most_contrast = 8;
-        constexpr int least_rows = 2;
+        constexpr int min_rows = 2;
         const auto rows = [](int count) {
-            const int some = count > least_rows ? count : least_rows;
+            const int some = count > min_rows ? count : min_rows;
             return some < boundary_window_rows ? some : boundary_window_rows;
         };
         const int first = at - boundary_reach - rows(at - over), last = at + boundary_reach + rows(under - at);
@@ -142,7 +142,7 @@ ECHOLUX_HD inline float boundary_cost(const BoundaryWindow& window, int at, int 
 inline constexpr int thinnest_layer = 3;  // rows: thinner layers may only show the blur of their neighbours
 
 struct BoundarySides {
-    bool is_told = false;
+    bool is_measured = false;
     float above = 0, below = 0;
 
     ECHOLUX_HD static BoundarySides of(const LayerEdges& edges, int boundary, const float* line) {
@@ -191,7 +191,7 @@ struct SweepStep {
     }
 
     // Combines both directions of a sweep, counting the A-scan's own cost once.
-    ECHOLUX_HD static float both_ways(float there, float back, float cost) { return (there + back) - cost; }
+    ECHOLUX_HD static float both_directions(float there, float back, float cost) { return (there + back) - cost; }
 
     // Combines the sweeps along A-scans and along B-scans.
     ECHOLUX_HD static float crossed(float along_a, float along_b, float cost) { return along_a + along_b - cost; }
@@ -223,7 +223,7 @@ struct SweepStep {
 inline constexpr int rows_of_a_bin = 2;
 inline constexpr float signal_over_floor = 3.981f;  // 6 dB
 // Min number of rows with signal.
-inline constexpr int least_signal_rows = 8;
+inline constexpr int min_signal_rows = 8;
 
 // Blocks along an axis. Those of the second half mirror those of the first.
 struct BlockAxis {
@@ -377,10 +377,10 @@ struct RobustSurface {
     // Gaussian elimination without pivoting, because the matrix is positive semidefinite. Terms that the data cannot
     // determine (y if there is a single row of B-scans) are 0.
     ECHOLUX_HD static void solve(double (*matrix)[terms], double* right, double* solution) {
-        constexpr double least_pivot = 1e-6;
+        constexpr double min_pivot = 1e-6;
         bool is_known[terms] = {};
         for (int i = 0; i < terms; ++i) {
-            is_known[i] = matrix[i][i] > least_pivot;
+            is_known[i] = matrix[i][i] > min_pivot;
             if (!is_known[i]) continue;
             for (int row = i + 1; row < terms; ++row) {
                 const double factor = matrix[row][i] / matrix[i][i];
@@ -419,7 +419,7 @@ struct MedianOfNeighbours {
 // Postprocessing of boundaries after the sweeps (docs/layers.md), one A-scan at a time: enforces their order, rejects
 // unreliable ones and computes the rows of surfaces.
 
-inline constexpr float least_weight_of_a_mean = 1e-6f;  // positions with less weight are not smoothed
+inline constexpr float min_mean_weight = 1e-6f;  // positions with less weight are not smoothed
 
 // Returns the row whose start is nearest to a position.
 ECHOLUX_HD inline std::int32_t whole_row(float place) {
@@ -427,7 +427,7 @@ ECHOLUX_HD inline std::int32_t whole_row(float place) {
 }
 
 // A requested boundary, in rows.
-struct WantedRows {
+struct BoundaryRequest {
     float smoothness = 1;
     float least = 0;  // min distance from the previous boundary
     std::int32_t polarity = 0;
@@ -435,7 +435,7 @@ struct WantedRows {
 };
 
 // Result of a sweep for a boundary in one A-scan. At the end of its candidates, the boundary needs another pass.
-struct SweptPlace {
+struct SweepResult {
     std::int32_t label;
     std::uint8_t is_ambiguous, has_signal;
 
@@ -477,17 +477,17 @@ class SweepPasses {
 // A-scan, `floor` is the mean of the noise.
 struct MixedLayer {
     ECHOLUX_HD bool operator()(const float* line, const LayerInside& inside, double floor) const {
-        constexpr int least_rows = 6, step = 3;
+        constexpr int min_rows = 6, step = 3;
         constexpr double unlike = 6.3, sure = 15;  // ratio of 8 dB; nats
         const int count = inside.end - inside.begin;
-        if (count < 2 * least_rows) return false;
+        if (count < 2 * min_rows) return false;
         double sum = 0, above = 0;
         for (int z = inside.begin; z < inside.end; ++z) sum += static_cast<double>(line[z]);
         if (!is_recorded(static_cast<float>(sum))) return false;
         const double whole = count * log_of(sum / count + floor);
-        for (int n = 1; n <= count - least_rows; ++n) {
+        for (int n = 1; n <= count - min_rows; ++n) {
             above += static_cast<double>(line[inside.begin + n - 1]);
-            if (n < least_rows || n % step != 0) continue;
+            if (n < min_rows || n % step != 0) continue;
             const double rest = count - n, upper = above / n + floor, lower = (sum - above) / rest + floor;
             if (upper < unlike * lower && lower < unlike * upper) continue;
             if (whole - n * log_of(upper) - rest * log_of(lower) > sure) return true;
@@ -506,7 +506,7 @@ struct LineOfSurfaces {
     float* quality;
     Reason* reasons;
     std::int64_t stride;
-    const WantedRows* wanted;
+    const BoundaryRequest* wanted;
     int count;
 
     // Moves boundaries down to their min distance from the previous one. Returns the number moved.
@@ -529,11 +529,11 @@ struct LineOfSurfaces {
 
     // Marks a boundary with hardly any contrast. `contrast_db` is NaN if it could not be measured.
     ECHOLUX_HD void mark_weak(int k, float contrast_db) const {
-        constexpr float least_contrast_db = 1;
+        constexpr float min_contrast_db = 1;
         const int polarity = wanted[k].polarity;
         const float rise =
             polarity != 0 ? static_cast<float>(polarity) * contrast_db : (contrast_db < 0 ? -contrast_db : contrast_db);
-        if (!(rise >= least_contrast_db) && !is_thin_as_wanted(k)) reasons[k * stride] = Reason::weak_match;
+        if (!(rise >= min_contrast_db) && !is_thin_as_wanted(k)) reasons[k * stride] = Reason::weak_match;
     }
 
     // Marks two surfaces as ambiguous if a missed surface is between them: both may be misplaced.

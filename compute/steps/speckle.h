@@ -161,7 +161,7 @@ struct PatchLikelihood {
     ECHOLUX_HD float of_patch(float logs) const { return logs * per_log + beyond; }
 
     // Value stored for patches outside the volume: their weight is 0.
-    ECHOLUX_HD static float nowhere() { return -HUGE_VALF; }
+    ECHOLUX_HD static float no_level() { return -HUGE_VALF; }
 
     // Returns the weight. `sum` is the sum of log2(a + b) over the patch, `own` and `other` the stored values.
     ECHOLUX_HD float operator()(float sum, float own, float other) const {

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <vector>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 
 namespace echolux {
 
@@ -60,11 +60,11 @@ ImagePlan plan_images(const ScanGeometry& geometry, std::int64_t wanted_b_scans,
     if (const std::int64_t lines = part_image(geometry, heights); lines > 0) return plan(sizes.front(), lines);
     throw Error(ErrorCode::bad_setting,
                 fmt::format("an acquired B-scan of {} cannot be divided into images of {} to {} in steps of {}",
-                            counted(frame, "lines"), heights.low, counted(heights.high, "lines"), heights.step),
+                            plural(frame, "lines"), heights.low, plural(heights.high, "lines"), heights.step),
                 camera + ", scan.a_scans", "change a_scans, a_repeats or flyback_lines so that it can");
 }
 
-ImagePlace place_of(std::int64_t image, const ImagePlan& plan) {
+ImagePosition place_of(std::int64_t image, const ImagePlan& plan) {
     const std::int64_t in_volume = image % plan.images_per_volume;
     return {image / plan.images_per_volume, in_volume / plan.images_per_block, in_volume % plan.images_per_block};
 }

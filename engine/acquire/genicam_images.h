@@ -39,12 +39,12 @@ ImagePlan plan_images(const ScanGeometry& geometry, std::int64_t wanted_b_scans,
                       const std::string& camera);
 
 // Position of an image, from its number since the start.
-struct ImagePlace {
+struct ImagePosition {
     std::int64_t volume = 0;
     std::int64_t block = 0;  // of the volume; from blocks_per_volume: flyback
     std::int64_t image = 0;  // of the block
 };
-ImagePlace place_of(std::int64_t image, const ImagePlan& plan);
+ImagePosition place_of(std::int64_t image, const ImagePlan& plan);
 
 // Extends frame ids of 16 bits (which wrap from 65535 to 1) or 64 bits to continuous numbers.
 class FrameNumbers {

@@ -81,9 +81,9 @@ void PacedSource::finish(std::exception_ptr problem) {
     changed_.notify_all();
 }
 
-Arrival PacedSource::next(std::chrono::milliseconds patience) {
+Arrival PacedSource::next(std::chrono::milliseconds timeout) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, patience, [this] { return !ready_.empty() || finished_; });
+    changed_.wait_for(lock, timeout, [this] { return !ready_.empty() || finished_; });
     if (!ready_.empty()) {
         Arrival arrival{Arrival::Kind::block, std::move(ready_.front())};
         ready_.pop_front();
@@ -318,7 +318,7 @@ bool is_of_scan(std::string_view assignment) {
 }
 
 // Returns the scene's recommended settings, followed by the user's.
-std::vector<std::string> assignments_of(const SourceWanted& wanted, const std::string& scene) {
+std::vector<std::string> assignments_of(const SourceRequest& wanted, const std::string& scene) {
     std::vector<std::string> all;
     std::istringstream words(scene.empty() ? "" : scene_named(scene).scene.live);
     for (std::string word; words >> word;) all.push_back(word);
@@ -327,7 +327,7 @@ std::vector<std::string> assignments_of(const SourceWanted& wanted, const std::s
 }
 
 // Applies scene, assignments and line rate to the defaults, in this order.
-Simulation simulation_of(const SourceWanted& wanted, const std::string& scene) {
+Simulation simulation_of(const SourceRequest& wanted, const std::string& scene) {
     Simulation simulation = live_defaults();
     Settings settings;
     settings.bind("simulation", simulation);
@@ -365,7 +365,7 @@ void expose(Instrument& instrument, std::int64_t volume, std::int64_t first_fram
 }
 
 // Simulates volumes of a scene. Background, dark spectrum and wavelengths are those of the simulated instrument.
-std::unique_ptr<Source> simulated(const SourceWanted& wanted, const std::string& scene,
+std::unique_ptr<Source> simulated(const SourceRequest& wanted, const std::string& scene,
                                   std::shared_ptr<PacingClock> clock) {
     const auto shared = std::make_shared<Instrument>(simulation_of(wanted, scene));  // also used by the thread
     Instrument& instrument = *shared;
@@ -384,12 +384,12 @@ std::unique_ptr<Source> simulated(const SourceWanted& wanted, const std::string&
     Progress& progress = wanted.progress != nullptr ? *wanted.progress : silent;
     const std::int64_t made_first = wanted.begins_early ? 1 : s.volumes;
     progress.begin("simulate", instrument.pattern().lines() * made_first, "A-scans");
-    const auto load = [shared, made_first, heard = &progress](std::int64_t volume, std::int64_t first, std::int64_t,
-                                                              std::span<std::byte> block) {
-        SilentProgress nobody_hears;
+    const auto load = [shared, made_first, initial_progress = &progress](std::int64_t volume, std::int64_t first,
+                                                                         std::int64_t, std::span<std::byte> block) {
+        SilentProgress no_progress;
         // The caller's progress object may not exist later.
-        Progress& hears = volume < made_first ? *heard : nobody_hears;
-        expose(*shared, volume, first * shared->simulation().b_repeats, block, hears);
+        Progress& volume_progress = volume < made_first ? *initial_progress : no_progress;
+        expose(*shared, volume, first * shared->simulation().b_repeats, block, volume_progress);
     };
     auto feed = std::make_unique<StoredVolumes>(scan, pacing.block_b_scans, wanted.memory, load, wanted.begins_early);
     progress.end();
@@ -397,7 +397,7 @@ std::unique_ptr<Source> simulated(const SourceWanted& wanted, const std::string&
 }
 
 // Loads the volumes from a recording of the simulator.
-std::unique_ptr<Source> simulated_before(const SourceWanted& wanted, const std::string& path,
+std::unique_ptr<Source> simulated_before(const SourceRequest& wanted, const std::string& path,
                                          std::shared_ptr<PacingClock> clock) {
     Scan scan = open_scan(path, wanted.assignments);
     const double wanted_hz = wanted.settings.line_rate_hz;
@@ -415,7 +415,7 @@ std::unique_ptr<Source> simulated_before(const SourceWanted& wanted, const std::
 
 }  // namespace
 
-std::unique_ptr<Source> open_simulator(const SourceWanted& wanted, std::shared_ptr<PacingClock> clock) {
+std::unique_ptr<Source> open_simulator(const SourceRequest& wanted, std::shared_ptr<PacingClock> clock) {
     const std::string what = SourceName(wanted.name).rest;
     const bool is_file = what.find_first_of("./") != std::string::npos;
     return is_file ? simulated_before(wanted, what, std::move(clock)) : simulated(wanted, what, std::move(clock));

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 #include "engine/acquire/source.h"
 #include "engine/memory.h"
 #include "engine/scan/raw_spectra.h"
@@ -82,7 +82,7 @@ class PacedSource : public Source {
     double line_rate_hz() const override { return pacing_.line_rate_hz; }
 
     void start() override;
-    Arrival next(std::chrono::milliseconds patience) override;
+    Arrival next(std::chrono::milliseconds timeout) override;
     void stop() noexcept override;
 
   private:

@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/plural.h"
 #include "engine/acquire/source.h"
 #include "engine/acquire/stream.h"
 #include "engine/memory.h"
@@ -69,10 +69,10 @@ class PatientCaller {
     // progress.
     void begin(std::function<void()> work);
 
-    // Returns whether the call has returned within `patience`.
-    bool wait(std::chrono::milliseconds patience);
+    // Returns whether the call has returned within `timeout`.
+    bool wait(std::chrono::milliseconds timeout);
 
-    bool is_under_way() const;
+    bool is_waiting() const;
 
   private:
     struct Shared;
@@ -98,7 +98,7 @@ class PluginDevice {
     const std::string& name() const;
     // Whether the plugin has these optional functions.
     bool plays() const;
-    bool takes_buffers() const;
+    bool accepts_buffers() const;
     bool takes_back() const;
 
     void start();
@@ -111,7 +111,7 @@ class PluginDevice {
 
     // Returns ECHOLUX_OK, NOTHING_YET or ENDED. If the plugin's function takes too long, it continues in the background
     // and the next call waits for it.
-    int next(std::chrono::microseconds patience, echolux_block& block);
+    int next(std::chrono::microseconds timeout, echolux_block& block);
     bool is_in_next() const { return next_is_open_; }
 
     void release(std::uint64_t token) noexcept;  // from any thread
@@ -181,7 +181,7 @@ struct PatientCaller::Shared {
     std::mutex mutex;
     std::condition_variable changed;
     std::function<void()> work;  // call that is about to begin
-    bool is_under_way = false;
+    bool is_waiting = false;
     bool ends = false;
 };
 
@@ -205,7 +205,7 @@ void PatientCaller::run(const std::shared_ptr<Shared>& shared) {
         work();
         work = nullptr;  // release its resources before the end is signalled
         lock.lock();
-        shared->is_under_way = false;
+        shared->is_waiting = false;
         shared->changed.notify_all();
     }
 }
@@ -213,18 +213,18 @@ void PatientCaller::run(const std::shared_ptr<Shared>& shared) {
 void PatientCaller::begin(std::function<void()> work) {
     const std::scoped_lock lock(shared_->mutex);
     shared_->work = std::move(work);
-    shared_->is_under_way = true;
+    shared_->is_waiting = true;
     shared_->changed.notify_all();
 }
 
-bool PatientCaller::wait(std::chrono::milliseconds patience) {
+bool PatientCaller::wait(std::chrono::milliseconds timeout) {
     std::unique_lock lock(shared_->mutex);
-    return shared_->changed.wait_for(lock, patience, [this] { return !shared_->is_under_way; });
+    return shared_->changed.wait_for(lock, timeout, [this] { return !shared_->is_waiting; });
 }
 
-bool PatientCaller::is_under_way() const {
+bool PatientCaller::is_waiting() const {
     const std::scoped_lock lock(shared_->mutex);
-    return shared_->is_under_way;
+    return shared_->is_waiting;
 }
 
 namespace {
@@ -238,8 +238,8 @@ constexpr std::size_t longest_line = 500;
 
 // Timeouts after which a plugin is considered to hang. Finding and starting an instrument may take long.
 constexpr milliseconds longest_open = 60s, longest_start = 20s, longest_call = 5s;
-constexpr milliseconds longest_end = 1s;      // for stop and close, when the user wants to quit
-constexpr milliseconds comes_back_in = 20ms;  // tolerance of next() beyond its patience
+constexpr milliseconds longest_end = 1s;         // for stop and close, when the user wants to quit
+constexpr milliseconds return_tolerance = 20ms;  // tolerance of next() beyond its patience
 
 }  // namespace
 
@@ -249,10 +249,10 @@ struct PluginDevice::Opened {
         host.struct_size = sizeof host;
         host.version = ECHOLUX_SOURCE_VERSION;
         host.context = this;
-        host.log = hear;
+        host.log = on_message;
     }
 
-    static void hear(void* context, int level, const char* text);
+    static void on_message(void* context, int level, const char* text);
     void keep_log(int level, const std::string& line);
 
     Plugin plugin;
@@ -278,7 +278,7 @@ PluginDevice::PluginDevice(const std::filesystem::path& path, const std::string&
 }
 
 PluginDevice::~PluginDevice() {
-    if (caller_.is_under_way() && !caller_.wait(longest_end)) return;  // do not close a device that hangs
+    if (caller_.is_waiting() && !caller_.wait(longest_end)) return;  // do not close a device that hangs
     caller_.begin([opened = opened_] {
         if (opened->device != nullptr) opened->plugin.calls().close(opened->device);
     });
@@ -293,7 +293,7 @@ bool PluginDevice::plays() const {
     return opened_->plugin.calls().play != nullptr;
 }
 
-bool PluginDevice::takes_buffers() const {
+bool PluginDevice::accepts_buffers() const {
     return opened_->plugin.calls().post != nullptr;
 }
 
@@ -310,7 +310,7 @@ void PluginDevice::begin(const char* function, std::function<void()> work) {
 // Calls a function of the plugin with a timeout and checks its status.
 template <class Call>
 void PluginDevice::call(const char* function, milliseconds longest, const Call& made) {
-    if (caller_.is_under_way()) fail_as_hanging();
+    if (caller_.is_waiting()) fail_as_hanging();
     begin(function, [opened = opened_, made] { opened->result = made(*opened); });
     if (!caller_.wait(longest)) fail_as_hanging();
     check(opened_->result);
@@ -340,15 +340,15 @@ void PluginDevice::post(const echolux_buffer& buffer) {
 }
 
 // A call that exceeds its patience stays open; the following calls wait for the same result until longest_call.
-int PluginDevice::next(std::chrono::microseconds patience, echolux_block& block) {
+int PluginDevice::next(std::chrono::microseconds timeout, echolux_block& block) {
     if (!next_is_open_) {
         opened_->sent = block;
         next_is_open_ = true;
-        begin("next", [opened = opened_, us = patience.count()] {
+        begin("next", [opened = opened_, us = timeout.count()] {
             opened->result = opened->plugin.calls().next(opened->device, us, &opened->sent);
         });
     }
-    if (!caller_.wait(std::chrono::ceil<milliseconds>(patience) + comes_back_in)) {
+    if (!caller_.wait(std::chrono::ceil<milliseconds>(timeout) + return_tolerance)) {
         if (steady_clock::now() - since_ > longest_call) fail_as_hanging();
         return ECHOLUX_NOTHING_YET;
     }
@@ -405,7 +405,7 @@ void PluginDevice::check(int result) const {
     throw Error(ErrorCode::device, problem, "plugin " + name(), "check the device and the options of the plugin");
 }
 
-void PluginDevice::Opened::hear(void* context, int level, const char* text) {
+void PluginDevice::Opened::on_message(void* context, int level, const char* text) {
     if (context == nullptr || text == nullptr) return;
     std::string line(text, strnlen(text, longest_line));
     std::ranges::replace_if(
@@ -506,7 +506,7 @@ class Loans {
 
 class PluginSource : public Source {
   public:
-    explicit PluginSource(const SourceWanted& wanted);
+    explicit PluginSource(const SourceRequest& wanted);
     ~PluginSource() override { stop(); }
 
     const Scan& scan() const override { return scan_; }
@@ -515,7 +515,7 @@ class PluginSource : public Source {
     const SourceCapabilities& capabilities() const override { return capabilities_; }
     std::string name() const override { return device_->name(); }
     void start() override;
-    Arrival next(milliseconds patience) override;
+    Arrival next(milliseconds timeout) override;
     void stop() noexcept override;
 
   private:
@@ -547,7 +547,7 @@ class PluginSource : public Source {
 };
 
 // The name has the form "plugin:PATH,OPTIONS".
-PluginSource::PluginSource(const SourceWanted& wanted) {
+PluginSource::PluginSource(const SourceRequest& wanted) {
     const SourceName name(wanted.name);
     if (name.id.empty()) {
         throw Error(ErrorCode::bad_setting, "names no file", "source " + wanted.name, "expected plugin:PATH[,OPTIONS]");
@@ -564,7 +564,7 @@ void PluginSource::open(const SourceName& name, Scan& scan, const SourceSettings
     loans_ = std::make_shared<Loans>(device_);
     accept_stream(stream_, scan, "plugin " + device_->name(),
                   "report this to the maker of the plugin, see docs/plugins.md");
-    if (stream_.buffers == ECHOLUX_POSTED && !device_->takes_buffers())
+    if (stream_.buffers == ECHOLUX_POSTED && !device_->accepts_buffers())
         device_->fail("asks for posted buffers but has no post()");
     if (stream_.buffers == ECHOLUX_RING && !device_->takes_back())
         device_->fail("lends buffers of a ring but has no release()");
@@ -606,7 +606,7 @@ void PluginSource::stop() noexcept {
     posted_.clear();
 }
 
-Arrival PluginSource::next(milliseconds patience) {
+Arrival PluginSource::next(milliseconds timeout) {
     if (!is_running_) device_->fail("is not started");
     try {
         if (!device_->is_in_next()) post_free_buffers();
@@ -615,7 +615,7 @@ Arrival PluginSource::next(milliseconds patience) {
         sent.volume = sent.first_b_scan = -1;
         sent.b_scans = stream_.block_b_scans;
         sent.time_s = -1;
-        switch (device_->next(patience, sent)) {
+        switch (device_->next(timeout, sent)) {
             case ECHOLUX_OK: return {Arrival::Kind::block, accepted(sent)};
             case ECHOLUX_ENDED: stop(); return {Arrival::Kind::ended, {}};
             default: return {};
@@ -684,7 +684,7 @@ BlockMemory PluginSource::lent(const echolux_block& sent) {
     memory.keeper = {sent.bytes, [loans = loans_, token = sent.token](const void*) { loans->give_back(token); }};
     if (loans_->count() > stream_.blocks) {
         device_->fail(
-            fmt::format("block {}: lends more than the {} it declared", sequence_, counted(stream_.blocks, "blocks")));
+            fmt::format("block {}: lends more than the {} it declared", sequence_, plural(stream_.blocks, "blocks")));
     }
     return memory;
 }
@@ -695,10 +695,10 @@ void PluginSource::check(const echolux_block& sent) const {
     };
     if (sent.bytes == nullptr) refuse("has no address");
     if (sent.b_scans < 1 || sent.b_scans > stream_.block_b_scans) {
-        refuse(fmt::format("has {}, expected 1 to {}", counted(sent.b_scans, "B-scans"), stream_.block_b_scans));
+        refuse(fmt::format("has {}, expected 1 to {}", plural(sent.b_scans, "B-scans"), stream_.block_b_scans));
     }
     if (sent.size != sent.b_scans * position_bytes_) {
-        refuse(fmt::format("has {}, expected {}", counted(sent.size, "bytes"), sent.b_scans * position_bytes_));
+        refuse(fmt::format("has {}, expected {}", plural(sent.size, "bytes"), sent.b_scans * position_bytes_));
     }
     constexpr std::int64_t max = std::int64_t{1} << 40;  // far beyond any session, far from overflow
     if (sent.lost_before < 0 || sent.lost_before > max) {
@@ -715,7 +715,7 @@ void PluginSource::check_leap(std::int64_t from, std::int64_t to, std::int64_t b
     constexpr std::int64_t max_blocks = std::int64_t{1} << 60;  // keeps block numbers far from overflow
     if (std::abs(to - from) <= max_volumes && to < max_blocks / blocks_in_volume) return;
     device_->fail(fmt::format("block {}: volume {} after volume {} is too large a jump, expected at most {}", sequence_,
-                              to, from, counted(max_volumes, "volumes")));
+                              to, from, plural(max_volumes, "volumes")));
 }
 
 // If the plugin does not count, blocks are consecutive. The marker VOLUME_STARTS continues with the next volume.
@@ -729,7 +729,7 @@ void PluginSource::place(const echolux_block& sent, Block& block) {
     check_leap(next_block_ / in_volume, block.volume, in_volume);
     if (block.b_scans > b_scans - block.first_b_scan) {
         device_->fail(fmt::format("block {}: {} from {} on exceed the {} of a volume", sequence_,
-                                  counted(block.b_scans, "B-scans"), block.first_b_scan, b_scans));
+                                  plural(block.b_scans, "B-scans"), block.first_b_scan, b_scans));
     }
     const std::int64_t number = block.volume * in_volume + block.first_b_scan / stream_.block_b_scans;
     block.lost_before = std::max(sent.lost_before, number - next_block_);
@@ -738,7 +738,7 @@ void PluginSource::place(const echolux_block& sent, Block& block) {
 
 }  // namespace
 
-std::unique_ptr<Source> open_plugin(const SourceWanted& wanted) {
+std::unique_ptr<Source> open_plugin(const SourceRequest& wanted) {
     return std::make_unique<PluginSource>(wanted);
 }
 

@@ -40,9 +40,9 @@ void PushedSource::stop() noexcept {
     taken_.notify_all();
 }
 
-Arrival PushedSource::next(std::chrono::milliseconds patience) {
+Arrival PushedSource::next(std::chrono::milliseconds timeout) {
     std::unique_lock lock(mutex_);
-    came_.wait_for(lock, patience, [this] { return !waiting_.empty() || ends_; });
+    came_.wait_for(lock, timeout, [this] { return !waiting_.empty() || ends_; });
     if (waiting_.empty()) return {ends_ ? Arrival::Kind::ended : Arrival::Kind::nothing_yet, {}};
     Arrival arrival{Arrival::Kind::block, std::move(waiting_.front())};
     waiting_.pop_front();
@@ -57,7 +57,7 @@ Arrival PushedSource::next(std::chrono::milliseconds patience) {
 }
 
 // A block always fits into an empty queue.
-bool PushedSource::push(const Block& block, std::chrono::milliseconds patience) {
+bool PushedSource::push(const Block& block, std::chrono::milliseconds timeout) {
     check_block(block, scan_.spec(block_b_scans_));
     if (block.memory == MemoryKind::device) {
         throw Error(ErrorCode::bad_setting, "lies in the memory of a GPU", "block", "hand it to a reconstructor");
@@ -70,7 +70,7 @@ bool PushedSource::push(const Block& block, std::chrono::milliseconds patience) 
     const auto has_room = [&] {
         return ends_ || waiting_.empty() || waiting_b_scans_ + block.b_scans <= scan_.geometry.b_scans;
     };
-    if (!taken_.wait_for(lock, patience, has_room)) return false;
+    if (!taken_.wait_for(lock, timeout, has_room)) return false;
     if (ends_) throw Error(ErrorCode::bad_setting, "was pushed after the end", "block", "start the session again");
     waiting_.push_back(copied(block));
     waiting_b_scans_ += block.b_scans;

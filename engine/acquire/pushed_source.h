@@ -26,15 +26,15 @@ class PushedSource : public Source {
 
     // Blocks pushed before the start are delivered first, followed by an end if there was one.
     void start() override;
-    Arrival next(std::chrono::milliseconds patience) override;
+    Arrival next(std::chrono::milliseconds timeout) override;
     void stop() noexcept override;  // discards queued blocks and a pending end
 
     // ---- any thread
 
     // Copies `block`, which must be complete in host memory. Volumes and sequence numbers are assigned here. The queue
-    // holds one volume. Returns false if there is no room within `patience`. Throws Error{bad_setting} if the block
+    // holds one volume. Returns false if there is no room within `timeout`. Throws Error{bad_setting} if the block
     // does not fit the scan or after end().
-    bool push(const Block& block, std::chrono::milliseconds patience);
+    bool push(const Block& block, std::chrono::milliseconds timeout);
 
     // Signals that no more blocks will be pushed.
     void end();

@@ -81,12 +81,12 @@ std::vector<std::string> ScanPlayer::take_problems() {
 }
 
 // Waits for a request and a free block. Read errors are stored for take_problems() and do not end the source.
-Arrival ScanPlayer::next(std::chrono::milliseconds patience) {
+Arrival ScanPlayer::next(std::chrono::milliseconds timeout) {
     {
         std::unique_lock lock(use_->mutex);
         if (!runs_) return {Arrival::Kind::ended, {}};
-        const auto can_go_on = [this] { return use_->blocks < max_in_use_ && (stream_ || is_wanted_); };
-        if (!use_->changed.wait_for(lock, patience, can_go_on)) return {};
+        const auto can_continue = [this] { return use_->blocks < max_in_use_ && (stream_ || is_wanted_); };
+        if (!use_->changed.wait_for(lock, timeout, can_continue)) return {};
     }
     try {
         if (!stream_) begin();
@@ -166,7 +166,7 @@ class RecordedVolumes : public BlockFeed {
 
 }  // namespace
 
-std::unique_ptr<Source> open_replay(const SourceWanted& wanted, std::shared_ptr<PacingClock> clock) {
+std::unique_ptr<Source> open_replay(const SourceRequest& wanted, std::shared_ptr<PacingClock> clock) {
     const std::string path = SourceName(wanted.name).rest;
     Scan scan = open_scan(path, wanted.assignments);
     const double wanted_hz = wanted.settings.line_rate_hz;

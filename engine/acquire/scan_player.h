@@ -36,7 +36,7 @@ class ScanPlayer : public Source {
 
     // Sends the last requested volume, by default the first.
     void start() override;
-    Arrival next(std::chrono::milliseconds patience) override;
+    Arrival next(std::chrono::milliseconds timeout) override;
     void stop() noexcept override;
 
     double volume_s() const { return volume_seconds(scan_); }

@@ -13,9 +13,9 @@
 #include <optional>
 #include <thread>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/acquire/source.h"
 #include "engine/acquire/stream.h"
 
@@ -51,7 +51,7 @@ RingView::RingView(std::span<const std::byte> memory, const std::string& where) 
                            header.slot_bytes <= max_slot_bytes;
     if (!has_sizes) refuse(where, "has sizes that no ring of blocks has");
     if (header.total_bytes != header.data_at + slots * header.slot_bytes || header.total_bytes != memory.size()) {
-        refuse(where, fmt::format("has {}, {} would have {}", counted(memory.size(), "bytes"), counted(slots, "blocks"),
+        refuse(where, fmt::format("has {}, {} would have {}", plural(memory.size(), "bytes"), plural(slots, "blocks"),
                                   header.data_at + slots * header.slot_bytes));
     }
     stream_ = header.stream;
@@ -159,7 +159,7 @@ constexpr auto look_at_it = 20ms;   // interval for checking that the producer s
 
 class SharedSource : public Source {
   public:
-    SharedSource(const SourceWanted& wanted, const std::string& name, std::unique_ptr<SharedRing> ring)
+    SharedSource(const SourceRequest& wanted, const std::string& name, std::unique_ptr<SharedRing> ring)
         : name_(name), where_("shm:" + name), ring_(std::move(ring)), stream_(wanted, ring_->view().stream(), where_) {
         require_room();
     }
@@ -188,18 +188,18 @@ class SharedSource : public Source {
 
     void stop() noexcept override { is_running_ = false; }
 
-    Arrival next(std::chrono::milliseconds patience) override {
+    Arrival next(std::chrono::milliseconds timeout) override {
         if (!is_running_) throw Error(ErrorCode::device, "is not started", where_);
-        const auto until = steady_clock::now() + patience;
+        const auto until = steady_clock::now() + timeout;
         auto look_at_producer = steady_clock::now();
         for (;;) {
             const bool looks = steady_clock::now() >= look_at_producer;
             const bool has_ended = looks && ring_->view().has_ended();
-            const bool is_gone = looks && !ring_->is_produced();
+            const bool is_disconnected = looks && !ring_->is_produced();
             if (std::optional<Block> block = taken()) return {Arrival::Kind::block, std::move(*block)};
             // Check the ring's end before its block count, so that all published blocks are delivered.
             if (has_ended && next_ >= ring_->view().published()) return ended();
-            if (is_gone && next_ >= ring_->view().published()) fail_as_gone();
+            if (is_disconnected && next_ >= ring_->view().published()) fail_disconnected();
             const auto now = steady_clock::now();
             if (looks) look_at_producer = now + look_at_it;
             if (now >= until) return {};
@@ -212,7 +212,7 @@ class SharedSource : public Source {
     void require_room() const {
         if (static_cast<std::uint64_t>(stream_.block_bytes()) <= ring_->view().slot_bytes()) return;
         throw Error(ErrorCode::device,
-                    fmt::format("has room for {} a block, which has {}", counted(ring_->view().slot_bytes(), "bytes"),
+                    fmt::format("has room for {} a block, which has {}", plural(ring_->view().slot_bytes(), "bytes"),
                                 stream_.block_bytes()),
                     where_, "see docs/push.md");
     }
@@ -222,7 +222,7 @@ class SharedSource : public Source {
         return {Arrival::Kind::ended, {}};
     }
 
-    [[noreturn]] void fail_as_gone() {
+    [[noreturn]] void fail_disconnected() {
         is_running_ = false;
         throw Error(ErrorCode::device, fmt::format("its producer (process {}) is gone", ring_->view().pid()), where_,
                     "start it again: the session goes on then");
@@ -251,10 +251,9 @@ class SharedSource : public Source {
                 default: break;
             }
             is_running_ = false;
-            throw Error(
-                ErrorCode::device,
-                fmt::format("block {}: does not fit into its slot with {}", next_, counted(sent.bytes, "bytes")),
-                where_, "see docs/push.md");
+            throw Error(ErrorCode::device,
+                        fmt::format("block {}: does not fit into its slot with {}", next_, plural(sent.bytes, "bytes")),
+                        where_, "see docs/push.md");
         }
     }
 
@@ -290,9 +289,9 @@ class Waiting {
 
 }  // namespace
 
-std::unique_ptr<Source> open_shared_memory(const SourceWanted& wanted, std::chrono::milliseconds patience) {
+std::unique_ptr<Source> open_shared_memory(const SourceRequest& wanted, std::chrono::milliseconds timeout) {
     const std::string name = SourceName(wanted.name).rest;
-    const auto until = steady_clock::now() + patience;
+    const auto until = steady_clock::now() + timeout;
     std::optional<Waiting> waiting;
     for (;;) {
         std::unique_ptr<SharedRing> ring;

@@ -84,7 +84,7 @@ constexpr std::int64_t interleaved_pool_blocks = 16;  // per instrument, until t
 
 // Adapts settings for the parts. Blocks with interleaved lines are only copied by the CPU, so they need no pinned
 // memory and no large pool.
-SourceWanted wanted_of_each(SourceWanted wanted, bool interleaved) {
+SourceRequest wanted_of_each(SourceRequest wanted, bool interleaved) {
     if (interleaved) {
         wanted.memory = MemoryKind::host;
         if (wanted.settings.pool_blocks == 0) wanted.settings.pool_blocks = interleaved_pool_blocks;
@@ -93,14 +93,14 @@ SourceWanted wanted_of_each(SourceWanted wanted, bool interleaved) {
 }
 
 // Opens each instrument; with near_gpu, each near the next GPU.
-std::unique_ptr<Source> open_together(const SourceWanted& wanted, const std::string& kind) {
+std::unique_ptr<Source> open_together(const SourceRequest& wanted, const std::string& kind) {
     const std::vector<std::string> names = sources_in(wanted.name);
     if (names.size() < 2) {
         throw Error(ErrorCode::bad_setting, "is a single source", wanted.name,
                     fmt::format("name all of them: {}:A+B", kind));
     }
     std::vector<std::unique_ptr<Source>> parts;
-    SourceWanted one = wanted_of_each(wanted, kind == "interleave");
+    SourceRequest one = wanted_of_each(wanted, kind == "interleave");
     for (const std::string& name : names) {
         one.name = name;
         parts.push_back(open_source(one));
@@ -110,9 +110,9 @@ std::unique_ptr<Source> open_together(const SourceWanted& wanted, const std::str
     return std::make_unique<InterleavedSource>(std::move(parts), wanted.settings, wanted.memory);
 }
 
-std::unique_ptr<Source> open_near_gpu(SourceWanted wanted) {
+std::unique_ptr<Source> open_near_gpu(SourceRequest wanted) {
     NearGpu where = near_gpu(std::exchange(wanted.settings.near_gpu, -1), surveyed_gpus());
-    return std::make_unique<PlacedSource>(std::move(where), [&] { return open_source(wanted); });
+    return std::make_unique<NumaSource>(std::move(where), [&] { return open_source(wanted); });
 }
 
 }  // namespace
@@ -129,23 +129,23 @@ std::vector<std::string> sources_in(const std::string& name) {
     return names;
 }
 
-std::unique_ptr<Source> open_source(const SourceWanted& wanted) {
+std::unique_ptr<Source> open_source(const SourceRequest& wanted) {
     const SourceName name(wanted.name);
     const std::string& kind = name.kind;
-    const bool says_which = !name.rest.empty();
+    const bool names_one = !name.rest.empty();
     check(wanted.settings, "source");
-    const bool joins = kind == "join" && says_which;  // each near another GPU
+    const bool joins = kind == "join" && names_one;  // each near another GPU
     if (wanted.settings.near_gpu >= 0 && !joins) return open_near_gpu(wanted);
-    if (puts_together(kind) && says_which) return open_together(wanted, kind);
+    if (puts_together(kind) && names_one) return open_together(wanted, kind);
     if (kind == "sim") return open_simulator(wanted);
     if (kind == "genicam") {
         if constexpr (has(Part::genicam)) return open_genicam(wanted);
         refuse_missing(Part::genicam, wanted.name);
     }
-    if (kind == "replay" && says_which) return open_replay(wanted);
-    if (kind == "plugin" && says_which) return open_plugin(wanted);
-    if (kind == "shm" && says_which) return open_shared_memory(wanted);
-    if (kind == "tcp" && says_which) return open_tcp(wanted);
+    if (kind == "replay" && names_one) return open_replay(wanted);
+    if (kind == "plugin" && names_one) return open_plugin(wanted);
+    if (kind == "shm" && names_one) return open_shared_memory(wanted);
+    if (kind == "tcp" && names_one) return open_tcp(wanted);
     constexpr std::array<std::string_view, 8> kinds{"sim", "replay", "genicam", "plugin",
                                                     "shm", "tcp",    "join",    "interleave"};
     const std::string nearest = nearest_name(kind, kinds);

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "compute/place.h"
 #include "compute/plan/described.h"
+#include "compute/voxel_target.h"
 #include "engine/progress.h"
 #include "engine/scan/scan.h"
 
@@ -68,10 +68,10 @@ class Source {
     // Starts a stopped source. Volumes, sequence and time count from zero. Throws Error{device, bad_file}.
     virtual void start() = 0;
 
-    // Returns the next block, waiting up to `patience`. Flyback frames come with the last block of a volume if the
+    // Returns the next block, waiting up to `timeout`. Flyback frames come with the last block of a volume if the
     // source records them. Throws Error{device, bad_file} if the instrument is lost or refuses, or the file ends. The
     // source is stopped then, and can be restarted when the instrument is back.
-    virtual Arrival next(std::chrono::milliseconds patience) = 0;
+    virtual Arrival next(std::chrono::milliseconds timeout) = 0;
 
     // Stops sending. Blocks already returned stay valid. Does nothing if already stopped.
     virtual void stop() noexcept = 0;
@@ -86,7 +86,7 @@ inline constexpr const char* source_names =
     "join:A+B, interleave:A+B";
 
 // Parameters for opening a source.
-struct SourceWanted {
+struct SourceRequest {
     std::string name;                      // one of source_names
     std::filesystem::path scan;            // TOML file that describes the stream of a camera or plugin; empty: none
     std::vector<std::string> assignments;  // "recipe.window=hann"; any section except source; simulation only for sim
@@ -101,7 +101,7 @@ std::vector<std::string> sources_in(const std::string& name);
 
 // Opens a source. Throws Error{bad_setting} listing the kinds if the name is unknown, Error{device, bad_file} as the
 // source does.
-std::unique_ptr<Source> open_source(const SourceWanted& wanted);
+std::unique_ptr<Source> open_source(const SourceRequest& wanted);
 
 // Returns one line per available source, for `echolux info --sources`.
 std::vector<std::string> sources_found();
@@ -135,18 +135,18 @@ struct SourceName {
 
 // `wanted.name` is the full name: "sim", "sim:FILE", "replay:FILE", "genicam:ID", "plugin:PATH". Errors as
 // open_source().
-std::unique_ptr<Source> open_simulator(const SourceWanted& wanted,
+std::unique_ptr<Source> open_simulator(const SourceRequest& wanted,
                                        std::shared_ptr<PacingClock> clock = steady_pacing_clock());
-std::unique_ptr<Source> open_replay(const SourceWanted& wanted,
+std::unique_ptr<Source> open_replay(const SourceRequest& wanted,
                                     std::shared_ptr<PacingClock> clock = steady_pacing_clock());
-std::unique_ptr<Source> open_genicam(const SourceWanted& wanted);
-std::unique_ptr<Source> open_plugin(const SourceWanted& wanted);
+std::unique_ptr<Source> open_genicam(const SourceRequest& wanted);
+std::unique_ptr<Source> open_plugin(const SourceRequest& wanted);
 
-// "shm:NAME" and "tcp://HOST:PORT" wait up to `patience` for a producer.
+// "shm:NAME" and "tcp://HOST:PORT" wait up to `timeout` for a producer.
 constexpr std::chrono::seconds wait_for_producer{30};
-std::unique_ptr<Source> open_shared_memory(const SourceWanted& wanted,
-                                           std::chrono::milliseconds patience = wait_for_producer);
-std::unique_ptr<Source> open_tcp(const SourceWanted& wanted, std::chrono::milliseconds patience = wait_for_producer);
+std::unique_ptr<Source> open_shared_memory(const SourceRequest& wanted,
+                                           std::chrono::milliseconds timeout = wait_for_producer);
+std::unique_ptr<Source> open_tcp(const SourceRequest& wanted, std::chrono::milliseconds timeout = wait_for_producer);
 
 // Returns one line per responding camera. Does not fail.
 std::vector<std::string> genicam_cameras();

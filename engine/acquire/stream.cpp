@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
-#include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/plural.h"
 #include "engine/memory.h"
 
 namespace echolux {
@@ -166,7 +166,7 @@ echolux_push_stream parsed_greeting(std::span<const std::byte, sizeof(PushGreeti
     if (greeting.version != ECHOLUX_PUSH_VERSION || greeting.stream_bytes != sizeof greeting.stream) {
         throw Error(ErrorCode::device,
                     fmt::format("was sent version {} with {}, this program reads version {} with {}", greeting.version,
-                                counted(greeting.stream_bytes, "bytes"), ECHOLUX_PUSH_VERSION, sizeof greeting.stream),
+                                plural(greeting.stream_bytes, "bytes"), ECHOLUX_PUSH_VERSION, sizeof greeting.stream),
                     where, "see docs/push.md");
     }
     return greeting.stream;
@@ -222,7 +222,7 @@ echolux_stream as_plugin_stream(const echolux_push_stream& pushed, const Scan& s
     return stream;
 }
 
-Scan scan_of(const SourceWanted& wanted, const echolux_push_stream& stream, const std::string& where) {
+Scan scan_of(const SourceRequest& wanted, const echolux_push_stream& stream, const std::string& where) {
     return describe_scan(wanted.scan, wanted.assignments, [&](Scan& scan) {
         accept_stream(as_plugin_stream(stream, scan, wanted.settings), scan, where, remedy);
     });
@@ -254,7 +254,7 @@ std::string name_of(const echolux_push_stream& stream) {
     return name;
 }
 
-PushedStream::PushedStream(const SourceWanted& wanted, const echolux_push_stream& stream, std::string where)
+PushedStream::PushedStream(const SourceRequest& wanted, const echolux_push_stream& stream, std::string where)
     : where_(std::move(where)), stream_(stream), scan_(scan_of(wanted, stream, where_)),
       position_bytes_(checked_position_bytes(scan_, stream, where_)),
       pool_blocks_(pool_size(wanted.settings, scan_, stream.block_b_scans)), pool_(block_bytes(), wanted.memory) {}
@@ -265,8 +265,8 @@ void PushedStream::require_alike(const echolux_push_stream& other) const {
         ErrorCode::device,
         fmt::format("the layout of the stream changed: {} of {} x {} A-scans now, {} of {} x {} before, or another "
                     "format, number of repeats or line rate",
-                    counted(other.samples, "samples"), other.a_scans, other.b_scans,
-                    counted(stream_.samples, "samples"), stream_.a_scans, stream_.b_scans),
+                    plural(other.samples, "samples"), other.a_scans, other.b_scans, plural(stream_.samples, "samples"),
+                    stream_.a_scans, stream_.b_scans),
         where_, "open the source again");
 }
 
@@ -280,14 +280,14 @@ void PushedStream::check(const echolux_push_block& sent) const {
     constexpr std::uint64_t most_lost = std::uint64_t{1} << 40;
     const std::int64_t b_scans = scan_.geometry.b_scans;
     if (sent.b_scans < 1 || sent.b_scans > stream_.block_b_scans)
-        refuse(sent, fmt::format("has {}, expected 1 to {}", counted(sent.b_scans, "B-scans"), stream_.block_b_scans));
+        refuse(sent, fmt::format("has {}, expected 1 to {}", plural(sent.b_scans, "B-scans"), stream_.block_b_scans));
     if (sent.bytes != static_cast<std::uint64_t>(sent.b_scans * position_bytes_))
-        refuse(sent, fmt::format("has {}, expected {}", counted(sent.bytes, "bytes"), sent.b_scans * position_bytes_));
+        refuse(sent, fmt::format("has {}, expected {}", plural(sent.bytes, "bytes"), sent.b_scans * position_bytes_));
     if (sent.volume < 0 || sent.volume > max_volume || sent.first_b_scan < 0 ||
         sent.first_b_scan > b_scans - sent.b_scans)
         refuse(sent, fmt::format("B-scan {} of volume {} is not a valid position", sent.first_b_scan, sent.volume));
     if (!std::isfinite(sent.time_s)) refuse(sent, "its time stamp is not a finite number");
-    if (sent.lost > most_lost) refuse(sent, fmt::format("cannot have lost {}", counted(sent.lost, "blocks")));
+    if (sent.lost > most_lost) refuse(sent, fmt::format("cannot have lost {}", plural(sent.lost, "blocks")));
     if (!first_) return;
     const echolux_push_block& last = *last_;
     if (sent.sequence <= last.sequence || sent.sequence - last.sequence > most_lost)

@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 #include "engine/acquire/source.h"
 #include "engine/memory.h"
 #include "plugins/echolux_push.h"
@@ -86,7 +86,7 @@ std::string name_of(const echolux_push_stream& stream);
 class PushedStream {
   public:
     // `where` names the source in errors: "shm:oct". Throws Error{device, bad_setting, bad_file, out_of_memory}.
-    PushedStream(const SourceWanted& wanted, const echolux_push_stream& stream, std::string where);
+    PushedStream(const SourceRequest& wanted, const echolux_push_stream& stream, std::string where);
 
     const echolux_push_stream& stream() const { return stream_; }
     const Scan& scan() const { return scan_; }

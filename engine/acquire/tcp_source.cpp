@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/plural.h"
 #include "engine/acquire/source.h"
 #include "engine/acquire/stream.h"
 #include "engine/net/tcp.h"
@@ -28,12 +28,12 @@ using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
 constexpr auto at_a_time = 50ms;
-constexpr auto greets_within = 5s;    // after connecting
-constexpr auto goes_on_within = 20s;  // max silence within a block
+constexpr auto greets_within = 5s;  // after connecting
+constexpr auto max_silence = 20s;   // max silence within a block
 constexpr std::int64_t max_block_bytes = std::int64_t{1} << 32;
 
 // Fills `to`. Returns false if stopped, or if the connection was closed before the first byte. Throws Error{device}.
-bool received(TcpConnection& from, std::span<std::byte> to, std::chrono::milliseconds patience, bool may_wait,
+bool received(TcpConnection& from, std::span<std::byte> to, std::chrono::milliseconds timeout, bool may_wait,
               const std::stop_token& stop, const std::string& where) {
     std::size_t done = 0;
     auto last = steady_clock::now();
@@ -46,7 +46,7 @@ bool received(TcpConnection& from, std::span<std::byte> to, std::chrono::millise
         done += *came;
         const auto now = steady_clock::now();
         if (*came > 0 || (done == 0 && may_wait)) last = now;
-        if (now - last > patience) {
+        if (now - last > timeout) {
             throw Error(ErrorCode::device, fmt::format("{} sends nothing more in the middle of a block", from.peer()),
                         where, "start the sender again");
         }
@@ -76,12 +76,12 @@ std::optional<Greeted> greeted(TcpListener& listener, const std::stop_token& sto
 
 class TcpSource : public Source {
   public:
-    TcpSource(const SourceWanted& wanted, std::string where, TcpListener listener, Greeted first)
+    TcpSource(const SourceRequest& wanted, std::string where, TcpListener listener, Greeted first)
         : where_(std::move(where)), listener_(std::move(listener)), stream_(wanted, first.stream, where_),
           peer_(first.connection.peer()), waste_(std::size_t{1} << 16) {
         if (stream_.block_bytes() > max_block_bytes) {
             throw Error(ErrorCode::device,
-                        fmt::format("blocks of {} are too large", counted(stream_.block_bytes(), "bytes")), where_,
+                        fmt::format("blocks of {} are too large", plural(stream_.block_bytes(), "bytes")), where_,
                         "let the acquisition program send smaller ones");
         }
         is_connected_ = true;
@@ -118,10 +118,10 @@ class TcpSource : public Source {
         ready_.clear();
     }
 
-    Arrival next(std::chrono::milliseconds patience) override {
+    Arrival next(std::chrono::milliseconds timeout) override {
         std::unique_lock lock(mutex_);
         if (!is_running_) throw Error(ErrorCode::device, "is not started", where_);
-        changed_.wait_for(lock, patience, [this] { return !ready_.empty() || ends_ || problem_; });
+        changed_.wait_for(lock, timeout, [this] { return !ready_.empty() || ends_ || problem_; });
         if (!ready_.empty()) {
             Arrival arrival{Arrival::Kind::block, std::move(ready_.front())};
             ready_.pop_front();
@@ -178,7 +178,7 @@ class TcpSource : public Source {
     // Receives blocks until the end. Returns true if the sender has signalled the end, false if it has disconnected.
     bool receive_blocks(TcpConnection& from, const std::stop_token& stop) {
         std::array<std::byte, sizeof(PushHead)> bytes;
-        while (received(from, bytes, goes_on_within, true, stop, where_)) {
+        while (received(from, bytes, max_silence, true, stop, where_)) {
             const ParsedHead head = parsed_head(bytes, where_);
             if (head.is_end) return true;
             {
@@ -199,7 +199,7 @@ class TcpSource : public Source {
         }
         if (!memory) return skipped(from, sent.bytes, stop);
         const std::span<std::byte> room(memory->data, static_cast<std::size_t>(sent.bytes));
-        if (!received(from, room, goes_on_within, false, stop, where_)) return false;
+        if (!received(from, room, max_silence, false, stop, where_)) return false;
         const std::scoped_lock lock(mutex_);
         if (!is_running_) return true;
         if (std::optional<Block> block = stream_.placed(sent, *memory)) ready_.push_back(std::move(*block));
@@ -211,7 +211,7 @@ class TcpSource : public Source {
     bool skipped(TcpConnection& from, std::uint64_t bytes, const std::stop_token& stop) {
         while (bytes > 0) {
             const std::span<std::byte> part(waste_.data(), std::min<std::uint64_t>(bytes, waste_.size()));
-            if (!received(from, part, goes_on_within, false, stop, where_)) return false;
+            if (!received(from, part, max_silence, false, stop, where_)) return false;
             bytes -= part.size();
         }
         return true;
@@ -236,13 +236,13 @@ class TcpSource : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> open_tcp(const SourceWanted& wanted, std::chrono::milliseconds patience) {
+std::unique_ptr<Source> open_tcp(const SourceRequest& wanted, std::chrono::milliseconds timeout) {
     std::string rest = SourceName(wanted.name).rest;
     if (rest.starts_with("//")) rest = rest.substr(2);
     const NetAddress address = parsed_address(rest, "source " + wanted.name);
     const std::string where = "tcp://" + address.text();
     TcpListener listener(address, where);
-    const auto until = steady_clock::now() + patience;
+    const auto until = steady_clock::now() + timeout;
     if (wanted.progress != nullptr) wanted.progress->begin("wait for a sender on " + where, 0, "");
     std::string rejected;
     std::optional<Greeted> first;

@@ -63,9 +63,9 @@ void SeveralSources::stop() noexcept {
     for (Part& part : parts_) part.source->stop();
 }
 
-Arrival SeveralSources::next(std::chrono::milliseconds patience) {
+Arrival SeveralSources::next(std::chrono::milliseconds timeout) {
     try {
-        Arrival arrival = next_of_all(Clock::now() + patience);
+        Arrival arrival = next_of_all(Clock::now() + timeout);
         if (arrival.kind == Arrival::Kind::ended) stop();
         return arrival;
     } catch (...) {  // volumes need all of them
@@ -237,7 +237,7 @@ Arrival InterleavedSource::next_of_all(Clock::time_point until) {
     for (Part& part : parts_) {
         if (std::optional<Arrival> other = anything_but_a_block(part, until)) return *std::move(other);
     }
-    if (drop_what_others_lost()) return {};
+    if (drop_blocks_lost_elsewhere()) return {};
     Arrival arrival;
     if (const Part* part = cut_short()) {
         count_misfit(*part, "are cut short, or not in host memory");
@@ -256,7 +256,7 @@ std::uint64_t InterleavedSource::number_of(const Part& part) const {
 }
 
 // Drops blocks that other instruments have lost. Returns whether there were any.
-bool InterleavedSource::drop_what_others_lost() {
+bool InterleavedSource::drop_blocks_lost_elsewhere() {
     const auto number = [this](const Part& part) { return number_of(part); };
     const Part& newest = *std::ranges::max_element(parts_, {}, number);
     bool dropped = false;
@@ -344,25 +344,25 @@ NearGpu near_gpu(std::int64_t number, const GpuSurvey& gpus, const std::filesyst
     return {gpu.id, node, fmt::format("near GPU {} on memory node {}", index, *node)};
 }
 
-void PlacedSource::start() {
+void NumaSource::start() {
     const OnMemoryNode here(where_.node);
     source_->start();
 }
 
-Arrival PlacedSource::next(std::chrono::milliseconds patience) {
+Arrival NumaSource::next(std::chrono::milliseconds timeout) {
     const OnMemoryNode here(where_.node);
-    Arrival arrival = source_->next(patience);
+    Arrival arrival = source_->next(timeout);
     if (where_.node) arrival.block.near_gpu = where_.gpu;
     return arrival;
 }
 
 // These threads are shared by the whole program. Starting them first prevents them from inheriting the placement
 // policy.
-void PlacedSource::start_threads_of_loops() {
+void NumaSource::start_threads_of_loops() {
     parallel_for(0, 4 * std::int64_t{thread_count()}, [](std::int64_t) {});
 }
 
-void PlacedSource::refuse() {
+void NumaSource::refuse() {
     where_.node.reset();
     where_.remark = "source.near_gpu without effect: the system does not let memory be placed";
 }
@@ -371,7 +371,7 @@ namespace {
 
 constexpr int preferred = 1;  // MPOL_PREFERRED in <linux/mempolicy.h>
 constexpr int max_nodes = 1024;
-constexpr unsigned long nodes_told = max_nodes + 1;  // the kernel expects one more
+constexpr unsigned long max_node_bits = max_nodes + 1;  // the kernel expects one more
 
 // Returns the first line, or "" if there is none.
 std::string line_of(const std::filesystem::path& path) {
@@ -414,14 +414,14 @@ std::optional<int> memory_node_of(const std::string& pci_address, const std::fil
 // Uses system calls directly to avoid a dependency on libnuma.
 OnMemoryNode::OnMemoryNode(std::optional<int> node) {
     if (!node || *node < 0 || *node >= max_nodes) return;
-    if (syscall(SYS_get_mempolicy, &mode_before_, nodes_before_.data(), nodes_told, nullptr, 0) != 0) return;
+    if (syscall(SYS_get_mempolicy, &mode_before_, nodes_before_.data(), max_node_bits, nullptr, 0) != 0) return;
     Nodes wanted{};
     wanted[index(*node / 64)] = std::uint64_t{1} << *node % 64;
-    is_in_force_ = syscall(SYS_set_mempolicy, preferred, wanted.data(), nodes_told) == 0;
+    is_in_force_ = syscall(SYS_set_mempolicy, preferred, wanted.data(), max_node_bits) == 0;
 }
 
 OnMemoryNode::~OnMemoryNode() {
-    if (is_in_force_) syscall(SYS_set_mempolicy, mode_before_, nodes_before_.data(), nodes_told);
+    if (is_in_force_) syscall(SYS_set_mempolicy, mode_before_, nodes_before_.data(), max_node_bits);
 }
 
 }  // namespace echolux

@@ -35,7 +35,7 @@ class SeveralSources : public Source {
     void start() override;
 
     // Ends when one instrument ends. If one fails, all are stopped.
-    Arrival next(std::chrono::milliseconds patience) override;
+    Arrival next(std::chrono::milliseconds timeout) override;
     void stop() noexcept override;
 
   protected:
@@ -107,7 +107,7 @@ class InterleavedSource : public SeveralSources {
     // for some volumes, which means that its counter is wrong permanently.
     Arrival next_of_all(Clock::time_point until) override;
     std::uint64_t number_of(const Part& part) const;
-    bool drop_what_others_lost();
+    bool drop_blocks_lost_elsewhere();
     const Part* cut_short() const;
     void count_misfit(const Part& part, const std::string& why);
     Arrival together();
@@ -162,11 +162,11 @@ NearGpu near_gpu(std::int64_t number, const GpuSurvey& gpus, const std::filesyst
 // the wrapped source allocates while it is opened, started or asked for blocks comes from that node. Blocks are
 // labelled with the GPU.
 
-class PlacedSource : public Source {
+class NumaSource : public Source {
   public:
     // Calls `open` on the node of `where`. Passes on its exceptions.
     template <class Open>
-    PlacedSource(NearGpu where, const Open& open) : where_(std::move(where)) {
+    NumaSource(NearGpu where, const Open& open) : where_(std::move(where)) {
         start_threads_of_loops();
         const OnMemoryNode here(where_.node);
         if (where_.node && !here.is_in_force()) refuse();
@@ -181,7 +181,7 @@ class PlacedSource : public Source {
     double line_rate_hz() const override { return source_->line_rate_hz(); }
     std::vector<std::filesystem::path> played_files() const override { return source_->played_files(); }
     void start() override;
-    Arrival next(std::chrono::milliseconds patience) override;
+    Arrival next(std::chrono::milliseconds timeout) override;
     void stop() noexcept override { source_->stop(); }
     void write_truth(const std::filesystem::path& folder) const override { source_->write_truth(folder); }
 

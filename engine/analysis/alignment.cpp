@@ -72,8 +72,8 @@ bool alike_vectors(const Calibration& a, const Calibration& b) {
 }  // namespace
 
 template <>
-const std::vector<Field<AlignmentWanted>>& describe<AlignmentWanted>() {
-    using S = AlignmentWanted;
+const std::vector<Field<AlignmentRequest>>& describe<AlignmentRequest>() {
+    using S = AlignmentRequest;
     static const std::vector<Field<S>> fields{
         integer("line", &S::line, 0, 1'000'000, "", Effect::view, "line of the newest block, counted from 0"),
         integer("average", &S::average, 1, 10'000, "A-scans", Effect::view,
@@ -116,7 +116,7 @@ class Alignment::Lines {
         block.data = reinterpret_cast<const std::byte*>(counts.data());
         block.bytes = std::ssize(counts) * static_cast<std::int64_t>(sizeof(float));
         block.b_scans = 1;
-        reconstructor_->wait(reconstructor_->submit(block, packed_place(bins_.data(), grid())));
+        reconstructor_->wait(reconstructor_->submit(block, packed_target(bins_.data(), grid())));
         return bins_;
     }
 
@@ -139,7 +139,7 @@ bool Alignment::fits(const ReconstructionSpec& spec) const {
 }
 
 // Returns the requested lines, limited to one acquired B-scan.
-LineRange Alignment::range(const Block& block, const AlignmentWanted& wanted) const {
+LineRange Alignment::range(const Block& block, const AlignmentRequest& wanted) const {
     const std::int64_t frame = spec_.geometry.lines_per_b_scan();
     const std::int64_t first = std::clamp<std::int64_t>(wanted.line, 0, lines_of(block, spec_.geometry) - 1);
     const std::int64_t quick =
@@ -228,7 +228,7 @@ void Alignment::fill_a_scan(AlignmentReading& reading, std::int64_t depth_begin,
     stats.contrast = light > 0 ? 2 * peak.height / light : 0;
 }
 
-AlignmentReading Alignment::read(const Block& block, const AlignmentWanted& wanted) {
+AlignmentReading Alignment::read(const Block& block, const AlignmentRequest& wanted) {
     const LineRange lines = range(block, wanted);
     SpectrumSurvey survey(spec_.format, spec_.geometry);
     survey.add(block, lines);

@@ -10,23 +10,23 @@
 #include <vector>
 
 #include "compute/calibrate/calibrate.h"
-#include "compute/place.h"
 #include "compute/plan/described.h"
 #include "compute/plan/params.h"
+#include "compute/voxel_target.h"
 
 namespace echolux {
 
-struct AlignmentWanted {
+struct AlignmentRequest {
     std::int64_t line = 0;  // first line of the block
     // A-scans whose power is averaged. Beyond those of one block, earlier blocks are averaged with exponential decay.
     std::int64_t average = 16;
     std::int64_t depth_begin = 0;  // in bins; the peak is searched from here on; 0: past zero delay
 
-    bool operator==(const AlignmentWanted&) const = default;
+    bool operator==(const AlignmentRequest&) const = default;
 };
 
 template <>
-const std::vector<Field<AlignmentWanted>>& describe<AlignmentWanted>();
+const std::vector<Field<AlignmentRequest>>& describe<AlignmentRequest>();
 
 // Bins are without zero padding. Lengths in um use the scan's refractive index; 0: the scale is unknown.
 struct AlignmentStats {
@@ -71,7 +71,7 @@ class Alignment {
 
     // Reads lines of a block, which must be in host memory and match the spec. The line and the number of lines are
     // clamped to the block.
-    AlignmentReading read(const Block& block, const AlignmentWanted& wanted);
+    AlignmentReading read(const Block& block, const AlignmentRequest& wanted);
 
     // Restarts the averages.
     void forget() { averaged_ = 0; }
@@ -79,7 +79,7 @@ class Alignment {
   private:
     class Lines;
 
-    LineRange range(const Block& block, const AlignmentWanted& wanted) const;
+    LineRange range(const Block& block, const AlignmentRequest& wanted) const;
     Lines& prepared(std::unique_ptr<Lines>& lines, std::int64_t count, bool for_profiles) const;
     std::vector<float> fringes_of(const Block& block, const LineRange& range,
                                   const std::vector<double>& background) const;
@@ -101,7 +101,7 @@ class Alignment {
 class AlignmentWatch {
   public:
     // One point of the peak's history.
-    struct Moment {
+    struct PeakPoint {
         double time_s = 0;
         double peak_db = 0;
         double snr_db = 0;
@@ -115,7 +115,7 @@ class AlignmentWatch {
     void forget();
 
     const std::optional<AlignmentReading>& newest() const { return newest_; }
-    const std::deque<Moment>& moments() const { return moments_; }  // oldest first
+    const std::deque<PeakPoint>& moments() const { return moments_; }  // oldest first
 
     // hold_peaks() starts or ends peak hold. held_db() is the max level of each point since then, empty without peak
     // hold.
@@ -130,7 +130,7 @@ class AlignmentWatch {
 
   private:
     std::optional<AlignmentReading> newest_, frozen_;
-    std::deque<Moment> moments_;
+    std::deque<PeakPoint> moments_;
     bool holds_ = false;
     std::vector<float> held_db_;
 };

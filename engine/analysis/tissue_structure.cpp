@@ -9,10 +9,10 @@
 #include <numeric>
 #include <type_traits>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
+#include "compute/plural.h"
 #include "engine/analysis/intensity.h"
 #include "engine/io/volume_file.h"
 
@@ -116,7 +116,7 @@ float median_around(const std::vector<float>& rows, const Size3& size, std::int6
 std::vector<float> tissue_surface(const Volume& volume) {
     const Size3 size{volume.grid.depth, volume.grid.a_scans, volume.grid.b_scans};
     if (size[0] < 4 * AxialSteps::half_width) {
-        throw Error(ErrorCode::bad_setting, fmt::format("no surface in {}", counted(size[0], "depth rows")),
+        throw Error(ErrorCode::bad_setting, fmt::format("no surface in {}", plural(size[0], "depth rows")),
                     "tissue surface", fmt::format("take {} or more", 4 * AxialSteps::half_width));
     }
     std::vector<float> averaged = linear_intensity(volume);
@@ -234,7 +234,7 @@ std::vector<Edge> strongest_edges(const std::vector<double>& profile, std::int64
     }
     if (std::ssize(edges) < count) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("only {} of {} were found", edges.size(), counted(count, "boundaries")), "layers");
+                    fmt::format("only {} of {} were found", edges.size(), plural(count, "boundaries")), "layers");
     }
     std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.row < b.row; });
     return edges;
@@ -266,7 +266,7 @@ Layers find_layers(const Volume& volume, std::int64_t count) {
     constexpr std::int64_t rows_above = 40;
     const Size3 size{volume.grid.depth, volume.grid.a_scans, volume.grid.b_scans};
     if (size[0] < 4 * AxialSteps::half_width) {
-        throw Error(ErrorCode::bad_setting, fmt::format("no boundary in {}", counted(size[0], "depth rows")), "layers");
+        throw Error(ErrorCode::bad_setting, fmt::format("no boundary in {}", plural(size[0], "depth rows")), "layers");
     }
     const std::vector<float> intensity = linear_intensity(volume);
     const std::vector<float> surface = find_surface(intensity, size);

@@ -66,13 +66,13 @@ namespace {
 
 struct Lumen {
     std::vector<std::uint8_t> inside;  // 1 inside, over the whole volume
-    VoxelPlace start;                  // the given point or the moving voxel nearest to it
+    VoxelPosition start;               // the given point or the moving voxel nearest to it
 };
 
-constexpr double least_of_v_max = 0.005;   // min speed that counts as moving, even without noise
-constexpr double least_of_fastest = 0.01;  // relative to the fastest voxel of the volume
-constexpr double rim_share = 0.1;          // relative to the fastest voxel nearby; slower voxels are blur of the beam
-                                           // and windows
+constexpr double min_share_of_v_max = 0.005;   // min speed that counts as moving, even without noise
+constexpr double min_share_of_fastest = 0.01;  // relative to the fastest voxel of the volume
+constexpr double rim_share = 0.1;  // relative to the fastest voxel nearby; slower voxels are blur of the beam
+                                   // and windows
 
 using Voxel3 = std::array<std::int64_t, 3>;  // depth, A-scan, B-scan
 
@@ -148,7 +148,7 @@ Voxel3 fastest(const LumenSearch& search) {
 }
 
 // Returns the voxel at a position. Throws Error{bad_setting} with the name of the setting if it is outside the volume.
-std::array<std::int64_t, 3> voxel_at(const VolumeGrid& grid, const VoxelPlace& place, const char* setting) {
+std::array<std::int64_t, 3> voxel_at(const VolumeGrid& grid, const VoxelPosition& place, const char* setting) {
     const std::array<std::int64_t, 3> voxel{std::llround(place.row), std::llround(place.a_scan),
                                             std::llround(place.b_scan)};
     const std::array<std::int64_t, 3> size{grid.depth, grid.a_scans, grid.b_scans};
@@ -166,11 +166,11 @@ std::array<std::int64_t, 3> voxel_at(const VolumeGrid& grid, const VoxelPlace& p
 // Without a point, starts at the fastest voxel of the middle B-scan. Throws Error{bad_setting} if the point is outside
 // the volume or nothing moves near it.
 Lumen lumen_around(const VolumeGrid& grid, const MeanVelocity& mean, const CrossSectionRecipe& recipe,
-                   const std::optional<VoxelPlace>& point) {
+                   const std::optional<VoxelPosition>& point) {
     float most = 0;
     for (const float one : mean.mm_s) most = std::max(most, std::abs(one));
-    const double least = std::max({recipe.significance * mean.noise_mm_s, least_of_v_max * v_max_of(grid),
-                                   least_of_fastest * static_cast<double>(most)});
+    const double least = std::max({recipe.significance * mean.noise_mm_s, min_share_of_v_max * v_max_of(grid),
+                                   min_share_of_fastest * static_cast<double>(most)});
     LumenSearch search{grid, mean.mm_s, static_cast<float>(std::max(least, 1e-9))};
     Voxel3 start = point ? voxel_at(grid, *point, "through") : fastest(search);
     const std::optional<Voxel3> found = nearest(search, start, point ? recipe.reach_um : 1);
@@ -319,7 +319,7 @@ constexpr double max_noise = 0.22;
 constexpr double max_angle_error = 0.5;  // relative
 constexpr double smoothed_over = 3;      // MeanVelocity averages over this many planes, so that they share their noise
 constexpr double ring_um = 2;
-constexpr std::size_t least_planes = 5;  // min number of planes to fit a course
+constexpr std::size_t min_planes = 5;  // min number of planes to fit a course
 
 double median_of(std::vector<double> values) {
     const auto middle = values.begin() + std::ssize(values) / 2;
@@ -344,7 +344,7 @@ double scatter_of(const std::vector<FlowValue>& values) {
 }  // namespace
 
 VesselFlow::VesselFlow(const VolumeGrid& grid, const MeanVelocity& mean, const CrossSectionRecipe& recipe,
-                       const std::optional<VoxelPlace>& through, const std::optional<VoxelPlace>& towards)
+                       const std::optional<VoxelPosition>& through, const std::optional<VoxelPosition>& towards)
     : grid_(grid), recipe_(recipe), single_noise_(mean.single_mm_s) {
     find_lumen(mean, through);
     if (towards)
@@ -356,7 +356,7 @@ VesselFlow::VesselFlow(const VolumeGrid& grid, const MeanVelocity& mean, const C
     if (reason_ == FlowReason::ok) orient();
 }
 
-void VesselFlow::find_lumen(const MeanVelocity& mean, const std::optional<VoxelPlace>& through) {
+void VesselFlow::find_lumen(const MeanVelocity& mean, const std::optional<VoxelPosition>& through) {
     Lumen lumen = lumen_around(grid_, mean, recipe_, through);
     inside_ = std::move(lumen.inside);
     place_ = lumen.start;
@@ -395,7 +395,7 @@ void VesselFlow::choose_axis() {
     course_.across = spans == 1 ? spanned : static_cast<int>(longest);
 }
 
-void VesselFlow::take_course(const VoxelPlace& towards) {
+void VesselFlow::take_course(const VoxelPosition& towards) {
     voxel_at(grid_, towards, "towards");
     const std::array<double, 3> from = in_um(place_, grid_), to = in_um(towards, grid_);
     std::array<double, 3> way{};
@@ -485,7 +485,7 @@ void VesselFlow::fit_course() {
         rows.push_back(plane.row * planes.spacing(planes.in[1]));
     }
     course_.planes = std::ssize(s);
-    if (s.size() < least_planes) {
+    if (s.size() < min_planes) {
         const auto cut_off = std::ranges::count_if(planes_, &Plane::is_cut);
         if (reason_ == FlowReason::ok)
             reason_ = 2 * cut_off > std::ssize(planes_) ? FlowReason::out_of_range : FlowReason::too_few;
@@ -559,7 +559,7 @@ std::map<std::int32_t, float> VesselFlow::blood_weights(const std::vector<float>
     for (const Plane& plane : planes_) {
         const std::vector<float> here = values_in(power, planes, plane.number);
         for (std::size_t k = 0; k < here.size(); ++k) {
-            if (plane.is_cut || plane.rings[k] == nowhere || !std::isfinite(here[k])) continue;
+            if (plane.is_cut || plane.rings[k] == no_ring || !std::isfinite(here[k])) continue;
             auto& [sum, count] = sums[plane.rings[k]];
             sum += static_cast<double>(here[k]);
             count += 1;
@@ -928,7 +928,7 @@ class NearestSide {
     // Returns the squared distance in um^2 and the side; the first of equally near sides. {1e300, 0} if the rim is
     // empty.
     std::pair<double, int> square_and_side(double x, double y) const {
-        Found best;
+        NearestPoint best;
         const auto middle = static_cast<std::int64_t>(row_of(y));
         for (std::int64_t away = 0; away < std::ssize(rows_); ++away) {
             const double rows_um = 0.5 * static_cast<double>(away) * dy_;
@@ -940,7 +940,7 @@ class NearestSide {
     }
 
   private:
-    struct Found {
+    struct NearestPoint {
         double square = 1e300;
         std::size_t index = std::numeric_limits<std::size_t>::max();
     };
@@ -948,7 +948,7 @@ class NearestSide {
     std::size_t row_of(double y) const { return index(std::lround(2 * y / dy_) + 1); }
 
     // Searches outwards from x in one row of sides.
-    void look_in(std::int64_t number, double x, double y, Found& best) const {
+    void look_in(std::int64_t number, double x, double y, NearestPoint& best) const {
         if (number < 0 || number >= std::ssize(rows_)) return;
         const std::vector<std::size_t>& row = rows_[index(number)];
         const auto here = std::ranges::lower_bound(row, x, {}, [&](std::size_t k) { return rim_[k].x; });
@@ -976,7 +976,7 @@ std::vector<std::int32_t> rings_of(const LumenMask& lumen, const LumenMask& coun
                                    double step_um) {
     const double dx = planes.spacing(planes.in[0]), dy = planes.spacing(planes.in[1]);
     const NearestSide nearest(lumen, dx, dy);
-    std::vector<std::int32_t> rings(lumen.inside.size(), nowhere);
+    std::vector<std::int32_t> rings(lumen.inside.size(), no_ring);
     for (std::int64_t j = 0; j < lumen.height; ++j) {
         for (std::int64_t i = 0; i < lumen.width; ++i) {
             if (!counted.at(i, j)) continue;

@@ -112,8 +112,8 @@ struct LumenCentre {
 };
 // Returns the ring of each counted pixel of the lumen: twice the number of steps of `step_um` from its edge, negative
 // outside. Pixels whose nearest edge is above or below get 1 more, because beams and windows are wider than deep. Other
-// pixels are `nowhere`.
-constexpr std::int32_t nowhere = -1'000'000;
+// pixels are `no_ring`.
+constexpr std::int32_t no_ring = -1'000'000;
 std::vector<std::int32_t> rings_of(const LumenMask& lumen, const LumenMask& counted, const GridPlanes& planes,
                                    double step_um);
 
@@ -155,12 +155,12 @@ enum class FlowReason : std::uint8_t {
 const char* name_of(FlowReason reason);  // as written in tables
 
 // A position in voxels; may be fractional.
-struct VoxelPlace {
+struct VoxelPosition {
     double a_scan = 0, b_scan = 0, row = 0;
 };
 
 // Returns the position in micrometres from the centre of the first voxel, in the order depth, A-scans, B-scans.
-inline std::array<double, 3> in_um(const VoxelPlace& place, const VolumeGrid& grid) {
+inline std::array<double, 3> in_um(const VoxelPosition& place, const VolumeGrid& grid) {
     return {place.row * grid.spacing_um[0], place.a_scan * grid.spacing_um[1], place.b_scan * grid.spacing_um[2]};
 }
 
@@ -197,12 +197,12 @@ class VesselFlow {
     // `through` is a point in the vessel; without it, the fastest flow of the middle B-scan is used. `towards` is
     // another point on the vessel's axis; the two points then define the course instead of a fit.
     VesselFlow(const VolumeGrid& grid, const MeanVelocity& mean, const CrossSectionRecipe& recipe,
-               const std::optional<VoxelPlace>& through, const std::optional<VoxelPlace>& towards);
+               const std::optional<VoxelPosition>& through, const std::optional<VoxelPosition>& towards);
 
     // If not ok, none of the volumes has a flow value.
     FlowReason reason() const { return reason_; }
     const VesselCourse& course() const { return course_; }
-    const VoxelPlace& place() const { return place_; }
+    const VoxelPosition& place() const { return place_; }
     double angle_error_deg() const;                      // degrees; combines the error of the fit with
                                                          // recipe.angle_error_deg
     double angle_error() const { return angle_error_; }  // resulting relative error of the flow
@@ -243,11 +243,11 @@ class VesselFlow {
         bool is_flat = false;             // the vessel is too level here to measure flow
     };
 
-    void find_lumen(const MeanVelocity& mean, const std::optional<VoxelPlace>& through);
+    void find_lumen(const MeanVelocity& mean, const std::optional<VoxelPosition>& through);
     void choose_axis();
     void cut(const MeanVelocity& mean);
     void fit_course();
-    void take_course(const VoxelPlace& towards);
+    void take_course(const VoxelPosition& towards);
     void orient();
     std::vector<std::array<double, 3>> centres() const;
     double slope_at(int coordinate, double place_um) const;
@@ -258,7 +258,7 @@ class VesselFlow {
     VolumeGrid grid_;
     CrossSectionRecipe recipe_;
     std::vector<std::uint8_t> inside_;
-    VoxelPlace place_;
+    VoxelPosition place_;
     VesselCourse course_;
     FlowReason reason_ = FlowReason::ok;
     // mm/s, of one voxel in one volume

@@ -274,11 +274,11 @@ MeanVelocity VelocitySum::mean() const {
 
 namespace {
 
-constexpr double least_beats = 2, values_a_beat = 4;
+constexpr double min_beats = 2, values_a_beat = 4;
 constexpr double max_chance = 0.01;
-constexpr double max_rates = 1e5;  // max number of rates to search
-constexpr double told_apart = 3;   // independent rates per resolved frequency step, 1 / duration
-constexpr std::size_t unknowns = 5, least_values = unknowns + 3;
+constexpr double max_rates = 1e5;     // max number of rates to search
+constexpr double min_separation = 3;  // independent rates per resolved frequency step, 1 / duration
+constexpr std::size_t unknowns = 5, min_values = unknowns + 3;
 
 // Finite values in the order of time, in seconds.
 struct FlowOverTime {
@@ -351,7 +351,7 @@ double chance_of(const FlowOverTime& series, double with, double range_hz) {
     if (without <= 0) return 1;
     const double share = with / without, half = (static_cast<double>(series.count()) - unknowns) / 2;
     const double once = std::min(1.0, std::pow(share, half) * (1 + half * (1 - share)));
-    return 1 - std::pow(1 - once, std::max(1.0, told_apart * range_hz * series.duration()));
+    return 1 - std::pow(1 - once, std::max(1.0, min_separation * range_hz * series.duration()));
 }
 
 // Returns the finite values sorted by time.
@@ -422,16 +422,16 @@ HeartRate heart_rate_of(const std::vector<double>& times_s, const std::vector<do
                         double max_hz) {
     HeartRate rate;
     const FlowOverTime series = known_of(times_s, flow);
-    if (series.count() < least_values) {
+    if (series.count() < min_values) {
         rate.problem = fmt::format("{} over time {} too few for a heart rate, which needs {}", series.count(),
-                                   series.count() == 1 ? "value is" : "values are", least_values);
+                                   series.count() == 1 ? "value is" : "values are", min_values);
         return rate;
     }
     if (series.duration() <= 0) {
         rate.problem = "all values are of the same time";
         return rate;
     }
-    const double low = std::max(min_hz, least_beats / series.duration());
+    const double low = std::max(min_hz, min_beats / series.duration());
     const double high = std::min(max_hz, 1 / (values_a_beat * median_step(series.times)));
     if (!(low < high)) {
         rate.problem = fmt::format(

@@ -35,9 +35,10 @@ Peer::~Peer() {
     end();
 }
 
-void Peer::begin(Hear hear) {
+void Peer::begin(RequestCallback on_request) {
     send(status(own_stamp(), StatusCode::ok, std::string("echolux ") + version));
-    thread_ = std::jthread([this, hear = std::move(hear)](const std::stop_token& stop) { work(stop, hear); });
+    thread_ = std::jthread(
+        [this, on_request = std::move(on_request)](const std::stop_token& stop) { work(stop, on_request); });
 }
 
 void Peer::end() {
@@ -71,10 +72,10 @@ std::size_t Peer::waiting_bytes() const {
     return answer_bytes_;
 }
 
-void Peer::work(const std::stop_token& stop, const Hear& hear) {
+void Peer::work(const std::stop_token& stop, const RequestCallback& on_request) {
     try {
         took_ = steady_clock::now();
-        while (!stop.stop_requested() && send_on()) listen(hear);
+        while (!stop.stop_requested() && send_on()) listen(on_request);
     } catch (const Error& error) {  // invalid data, or disconnected
         if (error.code() == ErrorCode::bad_file) {
             ++counts_.refused;
@@ -137,7 +138,7 @@ bool Peer::send_on() {
 }
 
 // Receives requests. Waits briefly if there is nothing to send.
-void Peer::listen(const Hear& hear) {
+void Peer::listen(const RequestCallback& on_request) {
     if (*unanswered_ >= max_unanswered) return std::this_thread::sleep_for(sending_ ? 0ms : look_around);
     std::array<std::byte, 65536> bytes;
     const std::optional<std::size_t> came = connection_.receive(bytes, sends_something() ? 0ms : look_around);
@@ -149,7 +150,7 @@ void Peer::listen(const Hear& hear) {
             continue;
         }
         ++*unanswered_;
-        hear(request, std::shared_ptr<void>(nullptr, [count = unanswered_](void*) { --*count; }));
+        on_request(request, std::shared_ptr<void>(nullptr, [count = unanswered_](void*) { --*count; }));
     }
 }
 
@@ -180,15 +181,16 @@ SharedBytes shared(Bytes bytes) {
 
 }  // namespace
 
-LinkWanted parsed_link(const std::string& text, const std::string& where) {
-    LinkWanted wanted;
+LinkOptions parsed_link(const std::string& text, const std::string& where) {
+    LinkOptions wanted;
     const bool listens_there = text.starts_with(listen_prefix);
     wanted.listens = listens_there || text.find(':') == std::string::npos;
     wanted.address = parsed_address(listens_there ? text.substr(listen_prefix.size()) : text, where);
     return wanted;
 }
 
-Link::Link(const LinkWanted& wanted, Hear hear) : wanted_(wanted), hear_(std::move(hear)) {
+Link::Link(const LinkOptions& wanted, RequestCallback on_request)
+    : wanted_(wanted), on_request_(std::move(on_request)) {
     if (wanted.listens) listener_.emplace(wanted.address, link_place);
     packing_ = std::jthread([this](const std::stop_token& stop) { pack(stop); });
     meeting_ = std::jthread([this](const std::stop_token& stop) { meet(stop); });
@@ -217,16 +219,16 @@ bool Link::is_hungry() const {
 void Link::offer(OfferedVolume volume) {
     check_image(volume.grid);
     const std::scoped_lock lock(mutex_);
-    told_.clear();
+    reported_.clear();
     if (offered_) ++counts_.left_out;
     offered_unix_s_ = volume.time_s ? times_.of(*volume.time_s, unix_now()) : unix_now();
     offered_ = std::move(volume);
     changed_.notify_all();
 }
 
-void Link::tell(const Error& problem) {
+void Link::report(const Error& problem) {
     const std::scoped_lock lock(mutex_);
-    if (std::exchange(told_, problem.line()) == problem.line()) return;
+    if (std::exchange(reported_, problem.line()) == problem.line()) return;
     for (const auto& peer : peers_)
         peer->send(status({volume_name, unix_now()}, StatusCode::unknown_error, problem.line()));
 }
@@ -319,7 +321,7 @@ void Link::send_last(std::span<const std::shared_ptr<Peer>> to) const {
 
 void Link::meet(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-        let_go();
+        disconnect();
         if (listener_) {
             if (std::optional<TcpConnection> came = listener_->accept(meets_every)) add(std::move(*came));
         } else if (stats().connected == 0) {
@@ -346,15 +348,15 @@ void Link::add(TcpConnection connection) {
     const auto peer = std::make_shared<Peer>(next_id_++, std::move(connection), counts_);
     peers_.push_back(peer);
     newcomers_.push_back(peer);
-    told_.clear();
+    reported_.clear();
     peer->begin([this, weak = std::weak_ptr(peer)](const Request& request, std::shared_ptr<void> waiting) {
-        if (const std::shared_ptr<Peer> from = weak.lock()) hear_(from, request, std::move(waiting));
+        if (const std::shared_ptr<Peer> from = weak.lock()) on_request_(from, request, std::move(waiting));
     });
     changed_.notify_all();
 }
 
 // Ends peers outside of the lock, because their threads may be waiting for it.
-void Link::let_go() {
+void Link::disconnect() {
     std::vector<std::shared_ptr<Peer>> gone;
     {
         const std::scoped_lock lock(mutex_);

@@ -58,14 +58,14 @@ class Peer {
   public:
     // Handles a request; `waiting` must be released when it is answered. Called on the peer's thread, so it must not
     // block.
-    using Hear = std::function<void(const Request& request, std::shared_ptr<void> waiting)>;
+    using RequestCallback = std::function<void(const Request& request, std::shared_ptr<void> waiting)>;
 
     // `counts` must outlive the peer.
     Peer(std::uint64_t id, TcpConnection connection, LinkCounts& counts);
     ~Peer();
     Peer(const Peer&) = delete;
     Peer& operator=(const Peer&) = delete;
-    void begin(Hear hear);
+    void begin(RequestCallback on_request);
     void end();  // waits for its thread; ends all communication
 
     // ---- any thread
@@ -84,10 +84,10 @@ class Peer {
     std::size_t waiting_bytes() const;  // size of queued answers
 
   private:
-    void work(const std::stop_token& stop, const Hear& hear);
+    void work(const std::stop_token& stop, const RequestCallback& on_request);
     bool sends_something();
     bool send_on();
-    void listen(const Hear& hear);
+    void listen(const RequestCallback& on_request);
     void answer_own(const Request& request);
     SharedBytes next();
 
@@ -115,7 +115,7 @@ class Peer {
 
 constexpr std::uint16_t default_port = 18944;
 
-struct LinkWanted {
+struct LinkOptions {
     bool listens = true;  // otherwise connects, and reconnects when the connection was lost
     NetAddress address{"127.0.0.1", default_port};
     bool may_steer = false;  // allows any connected program to control this one; the protocol has no passwords
@@ -123,7 +123,7 @@ struct LinkWanted {
 
 // Parses "PORT" (listens for programs of this machine), "listen:ADDRESS:PORT" (also for others) or "HOST:PORT"
 // (connects to a listening program). Throws Error{bad_setting} naming `where`.
-LinkWanted parsed_link(const std::string& text, const std::string& where);
+LinkOptions parsed_link(const std::string& text, const std::string& where);
 
 // A volume to send.
 struct OfferedVolume {
@@ -138,11 +138,11 @@ struct OfferedVolume {
 class Link {
   public:
     // Handles a request. Called on a peer's thread, so it must not block. Answers go to `from`.
-    using Hear =
+    using RequestCallback =
         std::function<void(const std::shared_ptr<Peer>& from, const Request& request, std::shared_ptr<void> waiting)>;
 
     // Throws Error{device} if it cannot listen at the address.
-    Link(const LinkWanted& wanted, Hear hear);
+    Link(const LinkOptions& wanted, RequestCallback on_request);
     ~Link();
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
@@ -150,7 +150,7 @@ class Link {
     // Returns the address where it listens or connects to: "127.0.0.1:18944".
     std::string place() const;
     std::uint16_t port() const { return listener_ ? listener_->port() : wanted_.address.port; }
-    const LinkWanted& wanted() const { return wanted_; }
+    const LinkOptions& wanted() const { return wanted_; }
 
     // ---- any thread
 
@@ -162,7 +162,7 @@ class Link {
     void offer(OfferedVolume volume);
 
     // Sends a STATUS with the reason for missing volumes to all connected programs. Repeated reports are suppressed.
-    void tell(const Error& problem);
+    void report(const Error& problem);
 
     // Selects the B-scan that is also sent separately. Negative: the middle one.
     void look_at(std::int64_t b_scan);
@@ -189,17 +189,17 @@ class Link {
     void send_last_b_scan(std::span<const std::shared_ptr<Peer>> to) const;
     void meet(const std::stop_token& stop);
     void add(TcpConnection connection);
-    void let_go();
+    void disconnect();
 
-    LinkWanted wanted_;
-    Hear hear_;
+    LinkOptions wanted_;
+    RequestCallback on_request_;
     std::optional<TcpListener> listener_;
     LinkCounts counts_;
     std::optional<Packed> last_;  // used only by the packing thread
 
     mutable std::mutex mutex_;  // protects the members below
     std::condition_variable changed_;
-    std::string told_;
+    std::string reported_;
     UnixTimes times_;
     double offered_unix_s_ = 0;
     std::optional<OfferedVolume> offered_;

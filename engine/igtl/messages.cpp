@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/io/volume_file.h"
 
 namespace echolux::igtl {
@@ -228,8 +228,8 @@ Bytes answer_to(const Request& request, double unix_s, std::string_view text) {
 double UnixTimes::of(double time_s, double now_s) {
     constexpr double longest_halt_s = 1;
     const double begin_s = now_s - time_s;
-    const bool goes_on = begin_s_ && time_s >= last_s_ && begin_s - *begin_s_ < longest_halt_s;
-    begin_s_ = goes_on ? std::min(*begin_s_, begin_s) : begin_s;
+    const bool continues = begin_s_ && time_s >= last_s_ && begin_s - *begin_s_ < longest_halt_s;
+    begin_s_ = continues ? std::min(*begin_s_, begin_s) : begin_s;
     last_s_ = time_s;
     return *begin_s_ + time_s;
 }
@@ -363,7 +363,7 @@ void MessageReader::begin_body() {
         skips_ = size;
         message_.clear();
     } else if (size > max_request_bytes) {
-        refuse(fmt::format("a request of {} is too long: at most {}", counted(size, "bytes"), max_request_bytes));
+        refuse(fmt::format("a request of {} is too long: at most {}", plural(size, "bytes"), max_request_bytes));
     }
 }
 

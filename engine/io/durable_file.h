@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 
 namespace echolux {
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/io/regular_file.h"
 
 namespace echolux {
@@ -32,7 +32,7 @@ void FileBytes::fail(const std::string& what, const std::string& remedy) const {
 
 void FileBytes::check(std::int64_t place, std::int64_t count) const {
     if (place >= 0 && count >= 0 && place <= size_ && count <= size_ - place) return;
-    fail(fmt::format("ends too early: it refers to byte {} of {}", place, counted(size_, "bytes")),
+    fail(fmt::format("ends too early: it refers to byte {} of {}", place, plural(size_, "bytes")),
          "copy the file again");
 }
 
@@ -212,17 +212,17 @@ template <class Step>
 bool run(z_stream& stream, std::span<const std::byte> in, std::span<std::byte> out, const Step& step) {
     std::size_t read = 0, written = 0;
     for (;;) {
-        const std::size_t give = std::min(in.size() - read, max_at_a_time);
+        const std::size_t chunk = std::min(in.size() - read, max_at_a_time);
         const std::size_t take = std::min(out.size() - written, max_at_a_time);
         stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(in.data() + read));
-        stream.avail_in = static_cast<uInt>(give);
+        stream.avail_in = static_cast<uInt>(chunk);
         stream.next_out = reinterpret_cast<Bytef*>(out.data() + written);
         stream.avail_out = static_cast<uInt>(take);
-        const int status = step(stream, read + give == in.size());
-        read += give - stream.avail_in;
+        const int status = step(stream, read + chunk == in.size());
+        read += chunk - stream.avail_in;
         written += take - stream.avail_out;
         if (status == Z_STREAM_END) return true;
-        if (status != Z_OK || (stream.avail_in == give && stream.avail_out == take)) return false;
+        if (status != Z_OK || (stream.avail_in == chunk && stream.avail_out == take)) return false;
     }
 }
 

@@ -82,7 +82,7 @@ std::string words_for_outside(const Path& path) {
 
 }  // namespace
 
-bool lies_below(const Path& folder, const Path& path) {
+bool is_below(const Path& folder, const Path& path) {
     return holds(folder, resolved(path));
 }
 
@@ -128,7 +128,7 @@ AllowedFolders::AllowedFolders(std::vector<std::filesystem::path> folders) {
 }
 
 bool AllowedFolders::hold(const std::filesystem::path& path) const {
-    return std::ranges::any_of(folders_, [&](const auto& folder) { return lies_below(folder, path); });
+    return std::ranges::any_of(folders_, [&](const auto& folder) { return is_below(folder, path); });
 }
 
 std::filesystem::path AllowedFolders::within(const std::filesystem::path& path) const {

@@ -46,7 +46,7 @@ FilePart file_part(const std::filesystem::path& path);
 inline constexpr const char* data_folders_variable = "ECHOLUX_DATA_FOLDERS";
 
 // Returns whether `path`, with links resolved, is `folder` or is below it.
-bool lies_below(const std::filesystem::path& folder, const std::filesystem::path& path);
+bool is_below(const std::filesystem::path& folder, const std::filesystem::path& path);
 
 // Returns whether `path` is below `folder` or below a folder that the user allows.
 bool may_be_named(const std::filesystem::path& folder, const std::filesystem::path& path);

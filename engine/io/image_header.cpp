@@ -7,9 +7,9 @@
 #include <cstring>
 #include <vector>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/io/regular_file.h"
 #include "engine/io/volume_file.h"
 
@@ -117,7 +117,7 @@ void check_claim(const ImageHeader& header, StoredType type, std::int64_t voxel_
     if (claimed <= static_cast<double>(voxel_bytes) * (compressed ? best_deflate : 1)) return;
     throw Error(ErrorCode::bad_file,
                 fmt::format("ends too early: {:.0f} bytes of voxels are described, {}{} follow the header", claimed,
-                            counted(voxel_bytes, "bytes"), compressed ? " (compressed)" : ""),
+                            plural(voxel_bytes, "bytes"), compressed ? " (compressed)" : ""),
                 path.string(), "copy the file again");
 }
 

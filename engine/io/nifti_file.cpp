@@ -10,9 +10,9 @@
 #include <optional>
 #include <vector>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/io/file_bytes.h"
 #include "engine/io/formats.h"
 #include "engine/io/image_header.h"
@@ -113,13 +113,13 @@ ImageHeader read_header(const Fields& fields, const std::string& where) {
     ImageHeader header;
     const int dimensions = fields.get<std::int16_t>(at_dim);
     if (dimensions < 1 || dimensions > 7) {
-        throw Error(ErrorCode::bad_file, fmt::format("has {}", counted(dimensions, "dimensions")), where,
+        throw Error(ErrorCode::bad_file, fmt::format("has {}", plural(dimensions, "dimensions")), where,
                     "copy the file again");
     }
     for (std::size_t i = 0; i < index(dimensions); ++i) {
         const auto size = fields.get<std::int16_t>(at_dim, i + 1);
         if (size < 1 || (i > 3 && size > 1)) {
-            throw Error(ErrorCode::bad_file, fmt::format("has {} along dimension {}", counted(size, "voxels"), i + 1),
+            throw Error(ErrorCode::bad_file, fmt::format("has {} along dimension {}", plural(size, "voxels"), i + 1),
                         where, "volumes and series of volumes can be read");
         }
         if (i == 3) header.time_points = size;

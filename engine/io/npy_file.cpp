@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/io/formats.h"
 #include "engine/io/image_stream.h"
 #include "engine/io/regular_file.h"
@@ -80,7 +80,7 @@ void set_shape(const NpyHeader& header, const std::filesystem::path& path, RawLa
     const std::string_view text = header.value("shape");
     const auto sizes = words_of(text.substr(0, text.find(')')), "(, ");
     if (!text.starts_with('(') || sizes.size() < 2 || sizes.size() > 4) {
-        refuse(path, fmt::format("has {}", counted(sizes.size(), "dimensions")),
+        refuse(path, fmt::format("has {}", plural(sizes.size(), "dimensions")),
                "save [slice][row][column], or [time][slice][row][column]");
     }
     const bool fortran = header.value("fortran_order").starts_with("True");

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <optional>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/io/file_name.h"
 #include "engine/io/formats.h"
 #include "engine/io/image_header.h"
@@ -251,9 +251,8 @@ void set_geometry(const NrrdHeader& header, const std::vector<Axis>& axes, RawLa
         if (axis.size == 1 && (again || (!is_time && !is_space))) continue;
         if (again) header.refuse("has more than four dimensions");
         if (!is_time && !is_space) {
-            header.refuse(
-                fmt::format("has {} of type {} per voxel", counted(axis.size, "values"), header.field("type")),
-                "only gray and complex (two float32) volumes can be read; convert colours to gray");
+            header.refuse(fmt::format("has {} of type {} per voxel", plural(axis.size, "values"), header.field("type")),
+                          "only gray and complex (two float32) volumes can be read; convert colours to gray");
         }
         order.push_back(is_time ? 3 : static_cast<int>(next));
         if (is_time) {

@@ -15,9 +15,9 @@
 #include <system_error>
 #include <utility>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/output_rule.h"
 #include "engine/io/regular_file.h"
@@ -148,7 +148,7 @@ class DecimalCommas {
 }
 
 // Binary bytes in a message would be useless and could confuse the terminal.
-void refuse_what_is_no_text(std::string_view text, const std::string& where) {
+void refuse_binary(std::string_view text, const std::string& where) {
     const auto is_of_text = [](unsigned char c) { return (c >= ' ' && c != 0x7f) || (c >= '\t' && c <= '\r'); };
     if (std::ranges::all_of(text, is_of_text)) return;
     throw Error(ErrorCode::bad_file, "is a binary file, expected text with one number per line", where,
@@ -160,7 +160,7 @@ std::vector<double> numbers_in_text(std::string_view text, std::int64_t columns,
                                     const std::string& key) {
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
     if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
-    refuse_what_is_no_text(text, path.string() + ", " + key);
+    refuse_binary(text, path.string() + ", " + key);
     std::vector<double> numbers;
     // The first line may be a heading; a later line without numbers is an error.
     bool heading_allowed = true;
@@ -198,8 +198,8 @@ template <class T>
 std::vector<double> numbers_in_bytes(const std::string& bytes, const std::string& where) {
     if (bytes.size() % sizeof(T) != 0) {
         throw Error(ErrorCode::bad_file,
-                    fmt::format("has {}, no multiple of the {} of a number", counted(bytes.size(), "bytes"),
-                                counted(sizeof(T), "bytes")),
+                    fmt::format("has {}, no multiple of the {} of a number", plural(bytes.size(), "bytes"),
+                                plural(sizeof(T), "bytes")),
                     where);
     }
     std::vector<T> raw(bytes.size() / sizeof(T));
@@ -244,11 +244,11 @@ std::vector<double> read_calibration(const std::filesystem::path& path, std::int
     if (count == 0) throw Error(ErrorCode::bad_file, "contains no numbers", where, "write one number per line");
     if (length > 0 && count != length) {
         throw Error(ErrorCode::bad_file,
-                    fmt::format("holds {}, expected {} (scan.samples)", counted(count, "numbers"), length), where);
+                    fmt::format("holds {}, expected {} (scan.samples)", plural(count, "numbers"), length), where);
     }
     if (count % columns != 0) {
         throw Error(ErrorCode::bad_file,
-                    fmt::format("holds {}, no multiple of {}", counted(count, "numbers"), counted(columns, "columns")),
+                    fmt::format("holds {}, no multiple of {}", plural(count, "numbers"), plural(columns, "columns")),
                     where);
     }
     return numbers;
@@ -318,9 +318,8 @@ std::vector<float> read_csv(const std::filesystem::path& path, std::int64_t a_sc
         const std::int64_t columns = read_line(std::string_view(line).substr(0, line.find('#')), heights, where);
         if (columns == 0) continue;
         if (columns != a_scans)
-            refuse(fmt::format("{}, there are {}", counted(columns, "numbers"), counted(a_scans, "A-scans")), where);
-        if (++rows > b_scans)
-            refuse(fmt::format("more than {}, one for each B-scan", counted(b_scans, "lines")), where);
+            refuse(fmt::format("{}, there are {}", plural(columns, "numbers"), plural(a_scans, "A-scans")), where);
+        if (++rows > b_scans) refuse(fmt::format("more than {}, one for each B-scan", plural(b_scans, "lines")), where);
     }
     check_size(a_scans, rows, a_scans, b_scans, path.string());
     return heights;

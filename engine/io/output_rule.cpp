@@ -38,7 +38,7 @@ bool are_same(const Path& a, const Path& b) {
 }
 
 // Whether `path` is strictly inside `folder`, with links resolved.
-bool lies_in(const Path& path, const Path& folder) {
+bool is_inside(const Path& path, const Path& folder) {
     std::error_code problem;
     if (!std::filesystem::is_directory(folder, problem)) return false;
     const Path inner = resolved(path), outer = resolved(folder);
@@ -50,7 +50,7 @@ bool lies_in(const Path& path, const Path& folder) {
 bool would_harm(const Path& output, const Path& input) {
     std::error_code problem;
     if (are_same(output, input)) return true;
-    return std::filesystem::exists(output, problem) && (lies_in(output, input) || lies_in(input, output));
+    return std::filesystem::exists(output, problem) && (is_inside(output, input) || is_inside(input, output));
 }
 
 // A file with another ending would not be recognised, or opened as another format.
@@ -69,7 +69,7 @@ void refuse_inputs(const Path& output, const FileNames& inputs) {
     }
 }
 
-void refuse_what_others_made(const Output& output) {
+void refuse_foreign_files(const Output& output) {
     std::error_code problem;
     if (!std::filesystem::exists(output.path, problem)) return;
     const bool is_empty_folder =
@@ -95,7 +95,7 @@ void check_outputs(const std::vector<Output>& outputs, const FileNames& inputs, 
         }
         check_folder_for(output->path);
         refuse_running_recording(output->path);
-        if (!overwrites) refuse_what_others_made(*output);
+        if (!overwrites) refuse_foreign_files(*output);
     }
 }
 

@@ -11,9 +11,9 @@
 #include <fstream>
 #include <vector>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/file_name.h"
 #include "engine/io/png_file.h"
@@ -305,7 +305,7 @@ void check_shape(const PictureShape& shape, const std::filesystem::path& path) {
     if (sides && channels && (shape.bits == 8 || shape.bits == 16)) return;
     throw Error(ErrorCode::bad_setting,
                 fmt::format("{} x {} pixels with {} of {} do not make a picture", shape.width, shape.height,
-                            counted(shape.channels, "channels"), counted(shape.bits, "bits")),
+                            plural(shape.channels, "channels"), plural(shape.bits, "bits")),
                 path.string());
 }
 

@@ -14,10 +14,10 @@
 #include <fstream>
 #include <memory>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
+#include "compute/plural.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/regular_file.h"
 
@@ -287,8 +287,8 @@ void write_png(const std::filesystem::path& path, const Picture& picture) {
     const auto pixels = std::as_bytes(std::span(picture.pixels));
     if (std::ssize(pixels) != shape.row_bytes() * shape.height) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("{} do not make a picture of {} x {} pixels with {}", counted(pixels.size(), "bytes"),
-                                picture.width, picture.height, counted(picture.channels, "channels")),
+                    fmt::format("{} do not make a picture of {} x {} pixels with {}", plural(pixels.size(), "bytes"),
+                                picture.width, picture.height, plural(picture.channels, "channels")),
                     path.string());
     }
     const auto writer = create_picture(path, shape, picture.text);

@@ -10,9 +10,9 @@
 #include <optional>
 #include <utility>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/file_name.h"
 #include "engine/io/image_header.h"
@@ -107,7 +107,7 @@ void check_size(const ImageHeader& header, const std::filesystem::path& path) {
     if (has_sides && header.time_points >= 1 && 8 * claimed_bytes(header, StoredType::u8) < max) return;
     throw Error(ErrorCode::bad_file,
                 fmt::format("claims {} x {} x {} voxels at {}, more than any memory holds", header.size[0],
-                            header.size[1], header.size[2], counted(header.time_points, "time points")),
+                            header.size[1], header.size[2], plural(header.time_points, "time points")),
                 path.string());
 }
 
@@ -219,12 +219,12 @@ Volume SeriesFile::read(std::int64_t time_point) {
 }
 
 std::vector<std::byte> SeriesFile::read_box(std::int64_t time_point, std::size_t level, const VolumeBox& box) {
-    const auto lies_in = [](const Interval& part, std::int64_t size) {
+    const auto is_inside = [](const Interval& part, std::int64_t size) {
         return part.begin >= 0 && part.begin < part.end && part.end <= size;
     };
     const bool inside = level < levels_.size() && time_point >= 0 && time_point < header_.time_points &&
-                        lies_in(box.depth, levels_[level].depth) && lies_in(box.a_scans, levels_[level].a_scans) &&
-                        lies_in(box.b_scans, levels_[level].b_scans);
+                        is_inside(box.depth, levels_[level].depth) && is_inside(box.a_scans, levels_[level].a_scans) &&
+                        is_inside(box.b_scans, levels_[level].b_scans);
     if (!inside) throw Error(ErrorCode::bad_setting, "lies outside of the file", path_.string());
     const std::vector<std::byte> stored = reader_->read_box(time_point, level, {box.a_scans, box.depth, box.b_scans});
     std::vector<std::byte> voxels(stored.size());
@@ -266,7 +266,7 @@ SeriesWriter::SeriesWriter(const std::filesystem::path& path, SeriesHeader heade
     if (grid.depth <= 0 || grid.a_scans <= 0 || grid.b_scans <= 0 || header.time_points <= 0) {
         throw Error(ErrorCode::bad_setting,
                     fmt::format("there are no voxels in {} x {} x {} and {}", grid.depth, grid.a_scans, grid.b_scans,
-                                counted(header.time_points, "time points")),
+                                plural(header.time_points, "time points")),
                     path.string());
     }
     if (header.time_points > 1) check_series_name(path, grid.type);
@@ -283,7 +283,7 @@ void SeriesWriter::write(std::span<const std::byte> b_scans) {
     if (std::ssize(b_scans) % slice != 0 || parts_->written > parts_->bytes) {
         throw Error(ErrorCode::bad_setting,
                     fmt::format("{} do not make B-scans of {} x {} voxels, or are more than announced",
-                                counted(b_scans.size(), "bytes"), grid.depth, grid.a_scans),
+                                plural(b_scans.size(), "bytes"), grid.depth, grid.a_scans),
                     parts_->path.string());
     }
     const auto max = index(b_scans_a_piece(grid) * slice);
@@ -299,7 +299,7 @@ void SeriesWriter::write(std::span<const std::byte> b_scans) {
 void SeriesWriter::finish() {
     if (parts_->written != parts_->bytes) {
         throw Error(ErrorCode::output,
-                    fmt::format("{} of voxels were written, {} were announced", counted(parts_->written, "bytes"),
+                    fmt::format("{} of voxels were written, {} were announced", plural(parts_->written, "bytes"),
                                 parts_->bytes),
                     parts_->path.string());
     }
@@ -343,11 +343,10 @@ void write_volume(const std::filesystem::path& path, const Volume& volume) {
 
 void write_volume(const std::filesystem::path& path, const Volume& volume, Progress& progress) {
     if (std::ssize(volume.voxels) != volume.grid.bytes()) {
-        throw Error(
-            ErrorCode::bad_setting,
-            fmt::format("{} do not make a volume of {} x {} x {} voxels", counted(volume.voxels.size(), "bytes"),
-                        volume.grid.depth, volume.grid.a_scans, volume.grid.b_scans),
-            path.string());
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("{} do not make a volume of {} x {} x {} voxels", plural(volume.voxels.size(), "bytes"),
+                                volume.grid.depth, volume.grid.a_scans, volume.grid.b_scans),
+                    path.string());
     }
     SeriesWriter writer(path, {.grid = volume.grid, .provenance = volume.provenance});
     const auto b_scan = index(volume.grid.a_scans * volume.grid.depth * bytes_of(volume.grid.type));

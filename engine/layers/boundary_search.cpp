@@ -94,7 +94,7 @@ void smooth_weighted(std::vector<float>& map, const std::vector<float>& weights,
     smooth_map(sums, size, sigma_a, sigma_b);
     smooth_map(counts, size, sigma_a, sigma_b);
     for (std::size_t i = 0; i < map.size(); ++i) {
-        if (counts[i] > least_weight_of_a_mean) map[i] = sums[i] / counts[i];
+        if (counts[i] > min_mean_weight) map[i] = sums[i] / counts[i];
     }
 }
 
@@ -345,9 +345,9 @@ double floor_of(const std::vector<float>& bins) {
 }
 
 // Converts boundaries from rows to bins.
-std::vector<ProfileBoundary> in_bins(const std::vector<WantedBoundary>& wanted, bool tissue_below) {
+std::vector<ProfileBoundary> in_bins(const std::vector<BoundaryOptions>& wanted, bool tissue_below) {
     std::vector<ProfileBoundary> boundaries;
-    for (const WantedBoundary& one : wanted) {
+    for (const BoundaryOptions& one : wanted) {
         boundaries.push_back({one.polarity, std::max(1, static_cast<std::int32_t>(one.min_rows / rows_together)),
                               static_cast<std::int32_t>(std::ceil(one.max_rows / rows_together))});
     }
@@ -356,23 +356,23 @@ std::vector<ProfileBoundary> in_bins(const std::vector<WantedBoundary>& wanted, 
 }
 
 // Returns whether enough voxels of an A-scan exceed the noise.
-bool stands_out(const float* line, std::int64_t rows, const SignalLevels& levels) {
+bool is_prominent(const float* line, std::int64_t rows, const SignalLevels& levels) {
     std::int64_t bright = 0;
     for (std::int64_t z = 0; z < rows; ++z) bright += line[z] > levels.bright ? 1 : 0;
-    return static_cast<double>(bright) >= levels.least_bright;
+    return static_cast<double>(bright) >= levels.min_bright;
 }
 
 // Boundary positions of each block in bins, valid if is_known.
-struct BlockPlaces {
+struct BlockPositions {
     std::vector<std::vector<float>> bins;  // [boundary][block]
     std::vector<std::uint8_t> is_known, has_tissue;
 };
 
 // Cuts the profile of each block into layers. Blocks without signal stay unknown.
-BlockPlaces cut_blocks(const BlockProfiles& profiles, const std::vector<ProfileBoundary>& boundaries, double floor) {
+BlockPositions cut_blocks(const BlockProfiles& profiles, const std::vector<ProfileBoundary>& boundaries, double floor) {
     const std::int64_t blocks = profiles.map().count();
-    BlockPlaces places{std::vector(boundaries.size(), std::vector<float>(index(blocks))),
-                       std::vector<std::uint8_t>(index(blocks)), std::vector<std::uint8_t>(index(blocks))};
+    BlockPositions places{std::vector(boundaries.size(), std::vector<float>(index(blocks))),
+                          std::vector<std::uint8_t>(index(blocks)), std::vector<std::uint8_t>(index(blocks))};
     const float level = signal_over_floor * static_cast<float>(floor);
     const float least =
         std::max(static_cast<float>(floor) * 1e-3f, *std::ranges::max_element(profiles.values()) * 1e-9f);
@@ -383,7 +383,7 @@ BlockPlaces cut_blocks(const BlockProfiles& profiles, const std::vector<ProfileB
             const auto bins = profiles.profile(block);
             profile.assign(bins.begin(), bins.end());
             if (rows_together * std::ranges::count_if(profile, [&](float bin) { return bin > level; }) <
-                least_signal_rows)
+                min_signal_rows)
                 continue;
             places.has_tissue[index(block)] = 1;
             for (float& bin : profile) bin += least;
@@ -423,18 +423,18 @@ BlockAxis blocks_along_b(const Size3& size) {
 // Noise alone exceeds 6 dB in exp(-4) of its voxels.
 SignalLevels signal_levels(std::int64_t rows, double floor) {
     const double by_chance = static_cast<double>(rows) * std::exp(-static_cast<double>(signal_over_floor));
-    const double least = least_signal_rows + by_chance + 3 * std::sqrt(by_chance);
+    const double least = min_signal_rows + by_chance + 3 * std::sqrt(by_chance);
     return {signal_over_floor * static_cast<float>(floor), std::min(least, 0.5 * static_cast<double>(rows)),
-            least_layer_mean(floor), contrast_margin(floor), floor};
+            min_layer_mean(floor), contrast_margin(floor), floor};
 }
 
 CoarseLayers coarse_layers(const std::vector<float>& intensity, const Size3& size,
-                           const std::vector<WantedBoundary>& wanted, bool tissue_below,
+                           const std::vector<BoundaryOptions>& wanted, bool tissue_below,
                            std::optional<double> known_floor) {
     const BlockProfiles profiles(intensity, size);
     CoarseLayers layers;
     layers.floor = std::min(floor_of(profiles.values()), known_floor.value_or(1e30));
-    BlockPlaces places = cut_blocks(profiles, in_bins(wanted, tissue_below), layers.floor);
+    BlockPositions places = cut_blocks(profiles, in_bins(wanted, tissue_below), layers.floor);
     const auto is_set = [](std::uint8_t flag) { return flag != 0; };
     layers.is_found = std::ranges::any_of(places.is_known, is_set);
     layers.has_tissue = std::ranges::any_of(places.has_tissue, is_set);
@@ -449,12 +449,12 @@ CoarseLayers coarse_layers(const std::vector<float>& intensity, const Size3& siz
     }
     const SignalLevels levels = signal_levels(size[0], layers.floor);
     parallel_for(0, std::ssize(layers.has_signal), [&](std::int64_t line) {
-        layers.has_signal[index(line)] = stands_out(intensity.data() + line * size[0], size[0], levels) ? 1 : 0;
+        layers.has_signal[index(line)] = is_prominent(intensity.data() + line * size[0], size[0], levels) ? 1 : 0;
     });
     return layers;
 }
 
-void set_coarse(SurfaceTables& tables, const std::vector<WantedBoundary>& wanted, bool tissue_below,
+void set_coarse(SurfaceTables& tables, const std::vector<BoundaryOptions>& wanted, bool tissue_below,
                 std::optional<double> known_floor) {
     tables.along_a = blocks_along_a(tables.size);
     tables.along_b = blocks_along_b(tables.size);
@@ -530,7 +530,7 @@ std::vector<std::vector<float>> layer_means(const std::vector<float>& intensity,
         }
     });
     const MapSize map{size[1], size[2]};
-    const float least = least_layer_mean(floor);
+    const float least = min_layer_mean(floor);
     for (std::size_t k = 0; k < layers; ++k) {
         smooth_map(sums[k], map, mean_sigma, mean_sigma);
         smooth_map(counts[k], map, mean_sigma, mean_sigma);
@@ -548,7 +548,7 @@ const std::vector<float>& layer_mean_weights() {
     return weights;
 }
 
-float least_layer_mean(double floor) {
+float min_layer_mean(double floor) {
     return static_cast<float>(std::max(floor * 1e-3, 1e-30));
 }
 
@@ -589,13 +589,13 @@ std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3&
     const Edges edges(rows, size[0]);
     constexpr float untold = std::numeric_limits<float>::quiet_NaN();
     std::vector<float> above(has_signal.size()), below(above);
-    std::vector<std::uint8_t> tells(has_signal.size());
+    std::vector<std::uint8_t> is_measured(has_signal.size());
     parallel_for(0, std::ssize(has_signal), [&](std::int64_t at) {
         const auto line = index(at);
         if (has_signal[line] == 0) return;
         const auto sides =
             BoundarySides::of(edges.of(line), static_cast<int>(boundary), intensity.data() + at * size[0]);
-        tells[line] = sides.is_told ? 1 : 0;
+        is_measured[line] = sides.is_measured ? 1 : 0;
         above[line] = sides.above;
         below[line] = sides.below;
     });
@@ -605,7 +605,7 @@ std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3&
     const float margin = contrast_margin(floor);
     parallel_for(0, map.b_scans, [&](std::int64_t b) {
         for (auto i = index(b * map.a_scans); i < index((b + 1) * map.a_scans); ++i)
-            above[i] = tells[i] != 0 ? BoundarySides::contrast_db(above[i], below[i], margin) : untold;
+            above[i] = is_measured[i] != 0 ? BoundarySides::contrast_db(above[i], below[i], margin) : untold;
     });
     return above;
 }
@@ -623,9 +623,9 @@ constexpr std::int64_t lines_together = 32;
 using Lanes = std::array<float, boundary_lanes>;
 
 // Accumulated costs along one path, one A-scan after the other.
-class Way {
+class SweepPath {
   public:
-    explicit Way(const SweepStep& step) : step_(step) {}
+    explicit SweepPath(const SweepStep& step) : step_(step) {}
 
     // Starts a path: the sums of the first A-scan are its costs.
     const Lanes& first(const float* costs, std::int32_t row) {
@@ -660,19 +660,19 @@ class Way {
 
 // Adds the sums of a path to `total`, for `count` A-scans from `first` with this stride. The backward pass subtracts
 // the A-scan's own costs, which both passes include.
-void go(Way& way, const std::vector<float>& costs, const std::vector<std::int32_t>& rows, std::int64_t first,
+void go(SweepPath& path, const std::vector<float>& costs, const std::vector<std::int32_t>& rows, std::int64_t first,
         std::int64_t count, std::int64_t stride, std::vector<float>& total) {
     for (std::int64_t i = 0; i < count; ++i) {
         const std::int64_t line = first + i * stride;
         const float* of_line = costs.data() + line * boundary_lanes;
         const std::int32_t row = rows[index(line)];
-        const Lanes& sums = i == 0 ? way.first(of_line, row) : way.next(of_line, row);
+        const Lanes& sums = i == 0 ? path.first(of_line, row) : path.next(of_line, row);
         float* out = total.data() + line * boundary_lanes;
         if (stride > 0) {
             std::ranges::copy(sums, out);
         } else {
             for (std::size_t lane = 0; lane < boundary_lanes; ++lane)
-                out[lane] = SweepStep::both_ways(out[lane], sums[lane], of_line[lane]);
+                out[lane] = SweepStep::both_directions(out[lane], sums[lane], of_line[lane]);
         }
     }
 }
@@ -681,12 +681,12 @@ void go(Way& way, const std::vector<float>& costs, const std::vector<std::int32_
 std::vector<float> to_and_fro(const std::vector<float>& costs, const std::vector<std::int32_t>& rows,
                               const MapSize& size, bool along_b, const SweepStep& step) {
     std::vector<float> total(costs.size());
-    const std::int64_t ways = along_b ? size.a_scans : size.b_scans;
+    const std::int64_t paths = along_b ? size.a_scans : size.b_scans;
     const std::int64_t count = along_b ? size.b_scans : size.a_scans;
     const std::int64_t stride = along_b ? size.a_scans : 1, between = along_b ? 1 : size.a_scans;
-    parallel_for(0, (ways + lines_together - 1) / lines_together, [&](std::int64_t part) {
-        for (std::int64_t w = part * lines_together; w < std::min(ways, (part + 1) * lines_together); ++w) {
-            Way there(step), back(step);
+    parallel_for(0, (paths + lines_together - 1) / lines_together, [&](std::int64_t part) {
+        for (std::int64_t w = part * lines_together; w < std::min(paths, (part + 1) * lines_together); ++w) {
+            SweepPath there(step), back(step);
             go(there, costs, rows, w * between, count, stride, total);
             go(back, costs, rows, w * between + (count - 1) * stride, count, -stride, total);
         }
@@ -744,7 +744,7 @@ class SearchOnCpu : public BoundarySearch {
         : intensity_(intensity), size_(size), coarse_(coarse) {}
 
     std::vector<SweptBoundary> swept(const BoundaryRows& rows, std::span<const SweepStep> steps,
-                                     const BoundaryDone& done) override {
+                                     const BoundaryCallback& done) override {
         const BoundaryCosts costs = boundary_costs(intensity_, size_, rows, coarse_.has_signal, coarse_.floor);
         std::vector<SweptBoundary> found;
         for (std::size_t k = 0; k < rows.size(); ++k) {

@@ -64,7 +64,7 @@ struct CoarseLayers {
 // Finds the boundaries in `intensity`, [b_scan][a_scan][depth]; values that are not finite are missing voxels.
 // `known_floor` is the mean intensity of noise, if the volume states it.
 CoarseLayers coarse_layers(const std::vector<float>& intensity, const Size3& size,
-                           const std::vector<WantedBoundary>& wanted, bool tissue_below,
+                           const std::vector<BoundaryOptions>& wanted, bool tissue_below,
                            std::optional<double> known_floor);
 
 // Return the division of A-scans and B-scans into blocks.
@@ -75,7 +75,7 @@ BlockAxis blocks_along_b(const Size3& size);
 SignalLevels signal_levels(std::int64_t rows, double floor);
 
 // Fills the tables that a GPU needs for the coarse search. `tables.size` must be set.
-void set_coarse(SurfaceTables& tables, const std::vector<WantedBoundary>& wanted, bool tissue_below,
+void set_coarse(SurfaceTables& tables, const std::vector<BoundaryOptions>& wanted, bool tissue_below,
                 std::optional<double> known_floor);
 
 // ---- CPU implementation of the boundary search, the reference for compute/tissue_on_gpu.h.
@@ -95,7 +95,7 @@ using BoundaryCosts = std::vector<std::vector<float>>;
 const std::vector<float>& layer_mean_weights();
 
 // Returns the lower limit of a layer's mean. `floor` is the mean intensity of noise.
-float least_layer_mean(double floor);
+float min_layer_mean(double floor);
 
 inline constexpr double contrast_sigma = 3;  // A-scans and B-scans; smoothing of the two sides of a boundary
 float contrast_margin(double floor);         // added to both sides of a boundary before dividing

@@ -8,10 +8,10 @@
 #include <limits>
 #include <numeric>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
+#include "compute/plural.h"
 #include "compute/steps/layers.h"
 #include "compute/tissue_on_gpu.h"
 #include "engine/layers/boundary_search.h"
@@ -145,9 +145,9 @@ constexpr double jitter_sigma = 1.5;
 constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
 // Converts boundaries to the form used by both backends.
-std::vector<WantedRows> wanted_rows(const std::vector<WantedBoundary>& wanted) {
-    std::vector<WantedRows> rows;
-    for (const WantedBoundary& one : wanted) {
+std::vector<BoundaryRequest> boundary_requests(const std::vector<BoundaryOptions>& wanted) {
+    std::vector<BoundaryRequest> rows;
+    for (const BoundaryOptions& one : wanted) {
         const bool is_thin = one.min_rows > 0 && one.min_rows < thinnest_layer;
         rows.push_back(
             {static_cast<float>(one.smoothness), static_cast<float>(one.min_rows), one.polarity, is_thin ? 1 : 0});
@@ -159,10 +159,10 @@ std::vector<WantedRows> wanted_rows(const std::vector<WantedBoundary>& wanted) {
 class SurfaceFinder {
   public:
     SurfaceFinder(const Size3& size, const SurfaceSearch& search)
-        : size_(size), lines_(index(size[1] * size[2])), search_(search), wanted_(wanted_rows(search.wanted)) {}
+        : size_(size), lines_(index(size[1] * size[2])), search_(search), wanted_(boundary_requests(search.wanted)) {}
 
     // Runs the search on the GPU; `intensity` may be in host or GPU memory.
-    RowsFound on_gpu(const float* intensity, Progress& progress) const {
+    SurfaceRows on_gpu(const float* intensity, Progress& progress) const {
         const auto search = surface_search_on_gpu(intensity, tables(), search_.processor);
         BlocksCut cut = search->cut();
         progress.advance(0);
@@ -176,13 +176,13 @@ class SurfaceFinder {
     }
 
     // Runs the search on the CPU.
-    RowsFound on_cpu(const std::vector<float>& intensity, Progress& progress) const {
+    SurfaceRows on_cpu(const std::vector<float>& intensity, Progress& progress) const {
         const CoarseLayers coarse =
             coarse_layers(intensity, size_, search_.wanted, search_.tissue_below, search_.floor);
         progress.advance(1);
         require_fit(coarse.has_tissue, coarse.is_found);
         if (!coarse.is_found) return {};
-        RowsFound found;
+        SurfaceRows found;
         found.reasons.resize(wanted_.size() * lines_);
         found.quality.resize(found.reasons.size());
         found.rows.resize(found.reasons.size());
@@ -198,7 +198,7 @@ class SurfaceFinder {
     }
 
     // Converts rows to surfaces. Empty `found.rows` means that nothing exceeds the noise.
-    Surfaces surfaces_of(const RowsFound& found) const {
+    Surfaces surfaces_of(const SurfaceRows& found) const {
         Surfaces surfaces{size_[1], size_[2], {}, found.moved, {}};
         for (std::size_t k = 0; k < wanted_.size(); ++k) {
             Surface surface{search_.wanted[k].name, std::vector<float>(lines_, none), std::vector<float>(lines_),
@@ -214,7 +214,7 @@ class SurfaceFinder {
                            search_.spacing_um);
             surfaces.all.push_back(std::move(surface));
         }
-        put_in_order(surfaces);
+        sort_surfaces(surfaces);
         return surfaces;
     }
 
@@ -257,7 +257,7 @@ class SurfaceFinder {
 
     // Calls each(boundaries of an A-scan, its index) for all A-scans, in parallel.
     template <class Each>
-    void over_lines(std::vector<std::int32_t>& rows, RowsFound& found, const Each& each) const {
+    void over_lines(std::vector<std::int32_t>& rows, SurfaceRows& found, const Each& each) const {
         parallel_for(0, size_[2], [&](std::int64_t b) {
             for (auto line = index(b * size_[1]); line < index((b + 1) * size_[1]); ++line) {
                 each(LineOfSurfaces{rows.data() + line, found.rows.data() + line, found.quality.data() + line,
@@ -269,7 +269,7 @@ class SurfaceFinder {
     }
 
     // Moves boundaries down that cross the one above.
-    void order(std::vector<std::int32_t>& rows, RowsFound& found) const {
+    void order(std::vector<std::int32_t>& rows, SurfaceRows& found) const {
         std::atomic<std::int64_t> moved = 0;
         over_lines(rows, found, [&](const LineOfSurfaces& line, std::size_t) { moved += line.order_rows(); });
         found.moved = moved;
@@ -283,24 +283,24 @@ class SurfaceFinder {
     }
 
     void sweep_till_settled(std::vector<std::int32_t>& rows, BoundarySearch& search, const CoarseLayers& coarse,
-                            RowsFound& found, Progress& progress) const {
+                            SurfaceRows& found, Progress& progress) const {
         SweepPasses passes(std::ssize(rows));
         while (!passes.are_settled()) {
-            const int told = passes.done() < SweepPasses::least ? 1 : 0;
-            passes.end(sweep(rows, search, coarse, found, [&] { progress.advance(told); }));
+            const int reported = passes.done() < SweepPasses::least ? 1 : 0;
+            passes.end(sweep(rows, search, coarse, found, [&] { progress.advance(reported); }));
         }
     }
 
     // Sweeps all boundaries once and returns the number of positions at the end of their searched rows.
     std::int64_t sweep(std::vector<std::int32_t>& rows, BoundarySearch& search, const CoarseLayers& coarse,
-                       RowsFound& found, const BoundaryDone& done) const {
+                       SurfaceRows& found, const BoundaryCallback& done) const {
         std::int64_t at_ends = 0;
         std::vector<SweepStep> steps;
-        for (const WantedRows& wanted : wanted_) steps.push_back({wanted.smoothness});
+        for (const BoundaryRequest& wanted : wanted_) steps.push_back({wanted.smoothness});
         const std::vector<SweptBoundary> swept = search.swept(by_boundary(rows), steps, done);
         for (std::size_t k = 0; k < wanted_.size(); ++k) {
             for (std::size_t line = 0; line < lines_; ++line) {
-                const SweptPlace place{swept[k].labels[line], swept[k].is_ambiguous[line], coarse.has_signal[line]};
+                const SweepResult place{swept[k].labels[line], swept[k].is_ambiguous[line], coarse.has_signal[line]};
                 at_ends += place.is_at_end() ? 1 : 0;
                 rows[k * lines_ + line] += place.rows_down();
                 found.reasons[k * lines_ + line] = place.reason();
@@ -312,7 +312,7 @@ class SurfaceFinder {
     }
 
     void judge(const std::vector<float>& intensity, std::vector<std::int32_t>& rows, const CoarseLayers& coarse,
-               RowsFound& found) const {
+               SurfaceRows& found) const {
         const BoundaryRows all = by_boundary(rows);
         for (std::size_t k = 0; k < wanted_.size(); ++k) {
             const std::vector<float> contrast = contrast_db(intensity, size_, all, k, coarse.has_signal, coarse.floor);
@@ -328,7 +328,7 @@ class SurfaceFinder {
     }
 
     // Returns the total quality of each boundary in the volume.
-    std::vector<double> sureness(const RowsFound& found) const {
+    std::vector<double> sureness(const SurfaceRows& found) const {
         std::vector<double> all;
         for (std::size_t k = 0; k < wanted_.size(); ++k) {
             double sum = 0;
@@ -341,7 +341,8 @@ class SurfaceFinder {
         return all;
     }
 
-    void finish(std::vector<std::int32_t>& rows, const std::vector<std::uint8_t>& has_signal, RowsFound& found) const {
+    void finish(std::vector<std::int32_t>& rows, const std::vector<std::uint8_t>& has_signal,
+                SurfaceRows& found) const {
         const std::vector<float> weights(has_signal.begin(), has_signal.end());
         for (std::size_t k = 0; k < wanted_.size(); ++k) {
             const auto first = static_cast<std::ptrdiff_t>(k * lines_),
@@ -361,7 +362,7 @@ class SurfaceFinder {
     const Size3 size_;
     const std::size_t lines_;
     const SurfaceSearch& search_;
-    const std::vector<WantedRows> wanted_;
+    const std::vector<BoundaryRequest> wanted_;
 };
 
 // Throws if the depth is too small to separate the boundaries.
@@ -369,9 +370,9 @@ void require_rows(const Size3& size, const SurfaceSearch& search) {
     const auto least = 4 * (std::ssize(search.wanted) + 2);
     if (size[0] >= least && size[1] * size[2] != 0) return;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("{} cannot be told apart in {}", counted(std::ssize(search.wanted), "surfaces"),
-                            counted(size[0], "depth rows")),
-                "layers", fmt::format("look for fewer, or in {} or more", counted(least, "rows")));
+                fmt::format("{} cannot be told apart in {}", plural(std::ssize(search.wanted), "surfaces"),
+                            plural(size[0], "depth rows")),
+                "layers", fmt::format("look for fewer, or in {} or more", plural(least, "rows")));
 }
 
 // Rejects velocities and phases. Voxels without a quantity are taken as intensities.
@@ -396,8 +397,8 @@ Surfaces find_surfaces(const std::vector<float>& intensity, const Size3& size, c
     const SurfaceFinder finder(size, search);
     const std::int64_t steps = 1 + SweepPasses::least * std::ssize(search.wanted);
     progress.begin("find surfaces", steps, "steps");
-    RowsFound found;
-    const ProcessorUsed used = on_gpu_or_cpu(
+    SurfaceRows found;
+    const BackendUsed used = on_gpu_or_cpu(
         search.processor,
         [&] {
             found = finder.on_gpu(intensity.data(), progress);
@@ -423,7 +424,7 @@ Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress
                        const BackendChoice& processor) {
     const VolumeGrid& grid = volume.grid;
     require_brightness(grid);
-    const SurfaceSearch search{wanted_boundaries(recipe, grid.spacing_um[0]),
+    const SurfaceSearch search{boundary_options(recipe, grid.spacing_um[0]),
                                recipe.tissue_below,
                                floor_of(grid),
                                {grid.spacing_um[1], grid.spacing_um[2]},

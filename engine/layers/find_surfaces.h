@@ -17,7 +17,7 @@ namespace echolux {
 
 // What to search for, in rows.
 struct SurfaceSearch {
-    std::vector<WantedBoundary> wanted;
+    std::vector<BoundaryOptions> wanted;
     bool tissue_below = false;
     std::optional<double> floor{};       // mean intensity of noise, if known
     std::array<double, 2> spacing_um{};  // spacing of A-scans and B-scans; if 0, vessels are not bridged
@@ -46,7 +46,7 @@ Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress
 // straight.
 
 // A surface of second order is fitted to the boundary within a vessel's width. Parts narrower than a vessel that leave
-// this surface towards the dark side (polarity as in WantedBoundary) are moved onto it and marked `ambiguous`.
+// this surface towards the dark side (polarity as in BoundaryOptions) are moved onto it and marked `ambiguous`.
 // `spacing_um` is that of A-scans and B-scans; does nothing if one is unknown.
 void bridge_vessels(Surface& surface, std::int64_t a_scans, std::int64_t b_scans, int polarity, double vessel_um,
                     const std::array<double, 2>& spacing_um);

@@ -12,11 +12,11 @@
 #include <sstream>
 #include <type_traits>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "engine/io/output_rule.h"
 #include "engine/io/volume_file.h"
 #include "engine/scan/settings.h"
@@ -83,7 +83,7 @@ double number_of(const std::vector<double>& list, std::size_t index) {
 void check_length(const std::vector<double>& list, std::size_t count, const char* key) {
     if (list.size() == 1 || list.size() == count) return;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("has {} for {}", counted(list.size(), "numbers"), counted(count, "boundaries")), key,
+                fmt::format("has {} for {}", plural(list.size(), "numbers"), plural(count, "boundaries")), key,
                 "give one for all, or one for each");
 }
 
@@ -101,7 +101,7 @@ const std::vector<Field<About>>& describe<About>() {
     return fields;
 }
 
-std::vector<WantedBoundary> wanted_boundaries(const LayerRecipe& recipe, double row_um) {
+std::vector<BoundaryOptions> boundary_options(const LayerRecipe& recipe, double row_um) {
     const std::vector<std::string> names = names_of(recipe);
     check_length(recipe.polarity, names.size(), "layers.polarity");
     check_length(recipe.min_um, names.size(), "layers.min_um");
@@ -114,7 +114,7 @@ std::vector<WantedBoundary> wanted_boundaries(const LayerRecipe& recipe, double 
                     "layers.min_um, layers.max_um", "give the depth of a voxel by layers.row_um");
     }
     const double rows_per_um = row_um > 0 ? 1 / row_um : 0;
-    std::vector<WantedBoundary> wanted;
+    std::vector<BoundaryOptions> wanted;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const double min_um = number_of(recipe.min_um, i), max_um = number_of(recipe.max_um, i);
         if (max_um > 0 && min_um > max_um) {
@@ -187,7 +187,7 @@ std::size_t index_of(const Surfaces& surfaces, const std::string& name) {
                 near.empty() ? "choose one of " + list : "did you mean \"" + near + "\"?");
 }
 
-void put_in_order(Surfaces& surfaces) {
+void sort_surfaces(Surfaces& surfaces) {
     std::vector<float> deepest(index(surfaces.lines()), std::numeric_limits<float>::quiet_NaN());
     for (Surface& surface : surfaces.all) {
         for (std::size_t i = 0; i < surface.rows.size(); ++i) {
@@ -253,14 +253,14 @@ double drag_share(std::int64_t distance, std::int64_t reach) {
     return 0.5 + 0.5 * std::cos(std::numbers::pi * static_cast<double>(away) / static_cast<double>(reach + 1));
 }
 
-std::vector<PlaceEdit> dragged(const Surfaces& surfaces, std::size_t surface, std::int64_t a_scan, std::int64_t b_scan,
-                               float row, std::int64_t depth, const DragReach& reach) {
+std::vector<SurfaceEdit> dragged(const Surfaces& surfaces, std::size_t surface, std::int64_t a_scan,
+                                 std::int64_t b_scan, float row, std::int64_t depth, const DragReach& reach) {
     const bool is_inside = surface < surfaces.all.size() && a_scan >= 0 && a_scan < surfaces.a_scans && b_scan >= 0 &&
                            b_scan < surfaces.b_scans;
     if (!is_inside) throw Error(ErrorCode::bad_setting, "there is no such place of a surface", "layers");
     const Surface& moved = surfaces.all[surface];
     const float before = moved.rows[index(b_scan * surfaces.a_scans + a_scan)];
-    std::vector<PlaceEdit> edits;
+    std::vector<SurfaceEdit> edits;
     if (!std::isfinite(before) || !std::isfinite(row)) return edits;
     const double by = static_cast<double>(row) - static_cast<double>(before);
     const std::int64_t first_b = std::max<std::int64_t>(0, b_scan - reach.b_scans);
@@ -282,18 +282,18 @@ std::vector<PlaceEdit> dragged(const Surfaces& surfaces, std::size_t surface, st
     return edits;
 }
 
-void apply(Surfaces& surfaces, std::size_t surface, const std::vector<PlaceEdit>& edits) {
+void apply(Surfaces& surfaces, std::size_t surface, const std::vector<SurfaceEdit>& edits) {
     Surface& moved = surfaces.all.at(surface);
-    for (const PlaceEdit& edit : edits) {
+    for (const SurfaceEdit& edit : edits) {
         moved.rows[edit.line] = edit.row;
         moved.quality[edit.line] = 0;
         moved.reasons[edit.line] = Reason::ok;
     }
 }
 
-void take_back(Surfaces& surfaces, std::size_t surface, const std::vector<PlaceEdit>& edits) {
+void take_back(Surfaces& surfaces, std::size_t surface, const std::vector<SurfaceEdit>& edits) {
     Surface& moved = surfaces.all.at(surface);
-    for (const PlaceEdit& edit : edits) {
+    for (const SurfaceEdit& edit : edits) {
         moved.rows[edit.line] = edit.row_before;
         moved.quality[edit.line] = edit.quality_before;
         moved.reasons[edit.line] = edit.reason_before;
@@ -387,7 +387,7 @@ Surfaces read_surfaces(const std::filesystem::path& path, const VolumeGrid& grid
         maps.grid.type == VoxelType::complex64) {
         throw Error(
             ErrorCode::bad_file,
-            fmt::format("holds {} of {} x {}, the volume has {} x {} A-scans", counted(maps.grid.b_scans, "surfaces"),
+            fmt::format("holds {} of {} x {}, the volume has {} x {} A-scans", plural(maps.grid.b_scans, "surfaces"),
                         maps.grid.a_scans, maps.grid.depth, grid.a_scans, grid.b_scans),
             path.string(), "give the surfaces of this volume");
     }
@@ -411,7 +411,7 @@ Surfaces read_surfaces(const std::filesystem::path& path, const VolumeGrid& grid
             surfaces.all.push_back(std::move(surface));
         }
     });
-    put_in_order(surfaces);
+    sort_surfaces(surfaces);
     return surfaces;
 }
 

@@ -34,7 +34,7 @@ struct LayerRecipe {
 };
 
 // A boundary with distances in rows of the volume.
-struct WantedBoundary {
+struct BoundaryOptions {
     std::string name;
     int polarity = 0;
     double min_rows = 0, max_rows = 0;  // distance from the boundary above; 0: no limit
@@ -45,7 +45,7 @@ struct WantedBoundary {
 // Converts the recipe to boundaries. `row_um` is the depth of the volume's rows, 0 if unknown. Throws
 // Error{bad_setting} for lists of another length, duplicate names, min distances above the max, and distances in um
 // with unknown rows.
-std::vector<WantedBoundary> wanted_boundaries(const LayerRecipe& recipe, double row_um);
+std::vector<BoundaryOptions> boundary_options(const LayerRecipe& recipe, double row_um);
 
 // A preset: its purpose, and its settings as assignments ("layers.count=5").
 struct LayerPreset {
@@ -74,7 +74,7 @@ struct Surfaces {
     std::int64_t a_scans = 0, b_scans = 0;
     std::vector<Surface> all;  // from the top; they may touch but never cross
     std::int64_t moved = 0;    // number of positions moved down to the surface above
-    ProcessorUsed searched_on{};
+    BackendUsed searched_on{};
 
     std::int64_t lines() const { return a_scans * b_scans; }
 };
@@ -86,7 +86,7 @@ double share_of(const Surfaces& surfaces, Reason reason);
 double share_found(const Surfaces& surfaces);
 
 // Moves positions that are above a higher surface down to it and counts them. Looks across surfaces without a position.
-void put_in_order(Surfaces& surfaces);
+void sort_surfaces(Surfaces& surfaces);
 
 // Returns the index of a surface by name. Throws Error{bad_setting} that suggests the nearest name and lists all.
 std::size_t index_of(const Surfaces& surfaces, const std::string& name);
@@ -126,7 +126,7 @@ struct DragReach {
 double drag_share(std::int64_t distance, std::int64_t reach);
 
 // A manual change of one surface in one A-scan.
-struct PlaceEdit {
+struct SurfaceEdit {
     std::size_t line = 0;  // A-scan
     float row_before = 0, row = 0;
     float quality_before = 0;
@@ -135,13 +135,13 @@ struct PlaceEdit {
 
 // Returns the changes of dragging `surface` to `row` in one A-scan. Empty if the surface has no position in that
 // A-scan. Missing positions stay missing. Throws Error{bad_setting} if the surface or A-scan does not exist.
-std::vector<PlaceEdit> dragged(const Surfaces& surfaces, std::size_t surface, std::int64_t a_scan, std::int64_t b_scan,
-                               float row, std::int64_t depth, const DragReach& reach);
+std::vector<SurfaceEdit> dragged(const Surfaces& surfaces, std::size_t surface, std::int64_t a_scan,
+                                 std::int64_t b_scan, float row, std::int64_t depth, const DragReach& reach);
 
 // apply() sets the edited positions with reason ok and quality 0, because nothing was searched. take_back() restores
 // the previous state.
-void apply(Surfaces& surfaces, std::size_t surface, const std::vector<PlaceEdit>& edits);
-void take_back(Surfaces& surfaces, std::size_t surface, const std::vector<PlaceEdit>& edits);
+void apply(Surfaces& surfaces, std::size_t surface, const std::vector<SurfaceEdit>& edits);
+void take_back(Surfaces& surfaces, std::size_t surface, const std::vector<SurfaceEdit>& edits);
 
 // Surfaces in files. In a volume file of any format, slices are surfaces, rows are B-scans and columns are A-scans.
 // Values are depths in um from zero delay, or rows if the unit is "rows"; NaN without a surface. Names are stored as

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/tables.h"
+#include "compute/plural.h"
 
 namespace echolux {
 
@@ -29,7 +29,7 @@ Arrivals::Arrivals(const ReconstructionSpec& spec, Report report) : spec_(spec),
 bool Arrivals::admit(const Block& block) {
     if (!has_right_shape(block)) return false;
     if (is_late(block)) {
-        keep_out_late(block);
+        exclude_late(block);
         return false;
     }
     late_ = 0;
@@ -38,7 +38,7 @@ bool Arrivals::admit(const Block& block) {
     const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
     const std::int64_t lost = std::max(left_out, block.lost_before);
     if (lost > 0)
-        count(stats_.lost, lost, fmt::format("lost {} before block {}", counted(lost, "blocks"), block.sequence),
+        count(stats_.lost, lost, fmt::format("lost {} before block {}", plural(lost, "blocks"), block.sequence),
               "lost");
     next_sequence_ = block.sequence + 1;
     next_place_ = place_of(block) + block.b_scans;
@@ -59,11 +59,11 @@ bool Arrivals::is_late(const Block& block) const {
 }
 
 // A few blocks may be late or sent twice. Many in a row are new blocks with wrong numbers, which would never recover.
-void Arrivals::keep_out_late(const Block& block) {
+void Arrivals::exclude_late(const Block& block) {
     count(stats_.repeated, 1, fmt::format("block {} arrived twice or too late: it is left out", block.sequence),
           "repeated");
-    const bool goes_on = block.sequence > late_sequence_ && place_of(block) > late_place_;
-    late_ = goes_on ? late_ + 1 : 1;
+    const bool continues = block.sequence > late_sequence_ && place_of(block) > late_place_;
+    late_ = continues ? late_ + 1 : 1;
     late_sequence_ = block.sequence;
     late_place_ = place_of(block);
     if (late_ < max_late) return;
@@ -75,7 +75,7 @@ void Arrivals::keep_out_late(const Block& block) {
 }
 
 void Arrivals::note_lost(std::int64_t blocks) {
-    if (blocks > 0) count(stats_.lost, blocks, fmt::format("lost {} at the end", counted(blocks, "blocks")), "lost");
+    if (blocks > 0) count(stats_.lost, blocks, fmt::format("lost {} at the end", plural(blocks, "blocks")), "lost");
 }
 
 bool Arrivals::has_right_shape(const Block& block) {
@@ -121,7 +121,7 @@ void DisplayQueue::push(Block block, const std::stop_token& stop) {
     const bool follows = block.volume == arriving.number && block.first_b_scan == arriving.next_b_scan;
     if (!follows) return leave_out_stray(block, arriving);
     arriving.next_b_scan += block.b_scans;
-    if (arriving.fate != Fate::wanted) return count_left_out(arriving.fate, 1);
+    if (arriving.status != VolumeStatus::wanted) return count_left_out(arriving.status, 1);
     arriving.blocks.push_back(std::move(block));
     count_waiting();
     came_.notify_one();
@@ -130,8 +130,8 @@ void DisplayQueue::push(Block block, const std::stop_token& stop) {
 // Starts the block's volume. Drops the waiting volume if it was not started, and the rest of one in progress whose last
 // blocks never arrived.
 void DisplayQueue::begin(const Block& block) {
-    if (newest_) leave_out(*newest_, Fate::overtaken);
-    if (current_.number >= 0 && current_.next_b_scan < b_scans_) leave_out(current_, Fate::incomplete);
+    if (newest_) leave_out(*newest_, VolumeStatus::overtaken);
+    if (current_.number >= 0 && current_.next_b_scan < b_scans_) leave_out(current_, VolumeStatus::incomplete);
     Volume fresh;
     fresh.number = block.volume;
     if (is_over(current_)) {
@@ -144,33 +144,33 @@ void DisplayQueue::begin(const Block& block) {
 
 // Drops the block, whose volume lacks an earlier block, perhaps the first ones.
 void DisplayQueue::leave_out_stray(const Block& block, Volume& arriving) {
-    if (arriving.next_b_scan < b_scans_) leave_out(arriving, Fate::incomplete);
-    count_left_out(Fate::incomplete, 1);
+    if (arriving.next_b_scan < b_scans_) leave_out(arriving, VolumeStatus::incomplete);
+    count_left_out(VolumeStatus::incomplete, 1);
     if (block.volume == arriving.number || block.volume == stray_) return;
     stray_ = block.volume;
     ++stats_.incomplete_volumes;
 }
 
-void DisplayQueue::leave_out(Volume& volume, Fate fate) {
-    if (volume.number < 0 || volume.fate != Fate::wanted || volume.taken_to == b_scans_) return;
-    volume.fate = fate;
-    if (fate == Fate::overtaken) ++stats_.overtaken_volumes;
-    if (fate == Fate::incomplete) ++stats_.incomplete_volumes;
-    count_left_out(fate, std::ssize(volume.blocks));
+void DisplayQueue::leave_out(Volume& volume, VolumeStatus status) {
+    if (volume.number < 0 || volume.status != VolumeStatus::wanted || volume.taken_to == b_scans_) return;
+    volume.status = status;
+    if (status == VolumeStatus::overtaken) ++stats_.overtaken_volumes;
+    if (status == VolumeStatus::incomplete) ++stats_.incomplete_volumes;
+    count_left_out(status, std::ssize(volume.blocks));
     volume.blocks.clear();
     count_waiting();
 }
 
-void DisplayQueue::count_left_out(Fate fate, std::int64_t blocks) {
-    (fate == Fate::overtaken    ? stats_.overtaken
-     : fate == Fate::incomplete ? stats_.incomplete
-                                : stats_.given_up) += blocks;
+void DisplayQueue::count_left_out(VolumeStatus status, std::int64_t blocks) {
+    (status == VolumeStatus::overtaken    ? stats_.overtaken
+     : status == VolumeStatus::incomplete ? stats_.incomplete
+                                          : stats_.abandoned) += blocks;
 }
 
-std::optional<Block> DisplayQueue::take(std::chrono::milliseconds patience) {
+std::optional<Block> DisplayQueue::take(std::chrono::milliseconds timeout) {
     std::unique_lock lock(mutex_);
     is_busy_ = false;
-    threads_.wait(lock, came_, {}, threads_.now() + patience, [this] { return closed_ || has_block(); });
+    threads_.wait(lock, came_, {}, threads_.now() + timeout, [this] { return closed_ || has_block(); });
     if (closed_ || !has_block()) return std::nullopt;
     if (current_.blocks.empty()) {
         current_ = std::move(*newest_);
@@ -188,16 +188,16 @@ std::optional<Block> DisplayQueue::take(std::chrono::milliseconds patience) {
 
 // Returns whether nothing more will be taken from the volume.
 bool DisplayQueue::is_over(const Volume& volume) const {
-    return volume.number < 0 || volume.fate != Fate::wanted || volume.taken_to == b_scans_;
+    return volume.number < 0 || volume.status != VolumeStatus::wanted || volume.taken_to == b_scans_;
 }
 
 bool DisplayQueue::has_block() const {
     return !current_.blocks.empty() || (is_over(current_) && newest_ && !newest_->blocks.empty());
 }
 
-void DisplayQueue::give_up_current() {
+void DisplayQueue::abandon_current() {
     const std::scoped_lock lock(mutex_);
-    leave_out(current_, Fate::given_up);
+    leave_out(current_, VolumeStatus::abandoned);
 }
 
 bool DisplayQueue::is_idle() const {

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "compute/place.h"
 #include "compute/plan/params.h"
+#include "compute/voxel_target.h"
 #include "engine/live/threads.h"
 
 namespace echolux {
@@ -56,7 +56,7 @@ class Arrivals {
     // Checks the block against the spec, and reports a mismatch.
     bool has_right_shape(const Block& block);
     bool is_late(const Block& block) const;
-    void keep_out_late(const Block& block);
+    void exclude_late(const Block& block);
     std::int64_t place_of(const Block& block) const;
     void watch_clock(const Block& block, std::int64_t lost);
     void count(std::int64_t& of, std::int64_t by, const std::string& line, const std::string& topic);
@@ -83,7 +83,7 @@ struct QueueStats {
     std::int64_t taken = 0;
     std::int64_t overtaken = 0;   // a newer volume arrived before they were processed
     std::int64_t incomplete = 0;  // blocks of volumes with a missing block
-    std::int64_t given_up = 0;    // blocks of volumes that the consumer could not finish
+    std::int64_t abandoned = 0;   // blocks of volumes that the consumer could not finish
     std::int64_t overtaken_volumes = 0;
     std::int64_t incomplete_volumes = 0;
     std::int64_t waiting = 0;
@@ -108,12 +108,12 @@ class DisplayQueue {
     // are dropped. With source_waits, the first block of a volume may block until `stop`, which drops the block.
     void push(Block block, const std::stop_token& stop = {});
 
-    // Returns the next block of the current volume, then of the newest one. Returns nullopt after `patience`, or when
+    // Returns the next block of the current volume, then of the newest one. Returns nullopt after `timeout`, or when
     // the queue is closed.
-    std::optional<Block> take(std::chrono::milliseconds patience);
+    std::optional<Block> take(std::chrono::milliseconds timeout);
 
     // Drops the waiting blocks of the current volume, which will not be finished.
-    void give_up_current();
+    void abandon_current();
 
     // close() wakes the consumer, and take() returns nothing from then on. clear() empties and reopens the queue.
     void close();
@@ -125,20 +125,20 @@ class DisplayQueue {
     QueueStats stats() const;
 
   private:
-    enum class Fate { wanted, overtaken, incomplete, given_up };
+    enum class VolumeStatus { wanted, overtaken, incomplete, abandoned };
 
     struct Volume {
-        std::int64_t number = -1;      // none
-        std::int64_t next_b_scan = 0;  // next one expected to arrive
-        std::int64_t taken_to = 0;     // number of B-scans taken
-        Fate fate = Fate::wanted;      // applies to all blocks not taken
+        std::int64_t number = -1;                    // none
+        std::int64_t next_b_scan = 0;                // next one expected to arrive
+        std::int64_t taken_to = 0;                   // number of B-scans taken
+        VolumeStatus status = VolumeStatus::wanted;  // applies to all blocks not taken
         std::deque<Block> blocks;
     };
 
     void begin(const Block& block);
     void leave_out_stray(const Block& block, Volume& arriving);
-    void leave_out(Volume& volume, Fate fate);
-    void count_left_out(Fate fate, std::int64_t blocks);
+    void leave_out(Volume& volume, VolumeStatus status);
+    void count_left_out(VolumeStatus status, std::int64_t blocks);
     bool is_over(const Volume& volume) const;
     bool has_block() const;
     void count_waiting();
@@ -158,7 +158,7 @@ class DisplayQueue {
 };
 
 // ---- Receives the blocks of a session: reconstruction and display, implemented above the engine. All functions are
-// called by one thread, except change() and take_news(), which any thread may call.
+// called by one thread, except change() and take_messages(), which any thread may call.
 
 class BlockSink {
   public:
@@ -170,7 +170,7 @@ class BlockSink {
 
     // Reconstructs B-scans of the displayed volume again, in place, before any other blocks of it: updates the screen
     // after a setting has changed. Returns false if this is not possible now or at all.
-    virtual bool rework(const Block& block) = 0;
+    virtual bool reprocess(const Block& block) = 0;
 
     // Releases completed blocks without blocking.
     virtual void collect() = 0;
@@ -183,19 +183,19 @@ class BlockSink {
     virtual void change(const ReconstructionSpec& spec) = 0;
 
     // Activates a pending plan, if there is one. A plan with another volume size is only activated with
-    // Moment::between_volumes. Returns whether anything changed. Throws Error for an invalid spec; the previous plan
+    // SwapPoint::between_volumes. Returns whether anything changed. Throws Error for an invalid spec; the previous plan
     // stays active.
-    enum class Moment { within_volume, between_volumes };
-    virtual bool take_change(Moment moment) = 0;
+    enum class SwapPoint { within_volume, between_volumes };
+    virtual bool take_change(SwapPoint swap_point) = 0;
 
     // Returns the messages since the last call. Callable from any thread. A later line replaces an earlier one of the
     // same topic.
-    struct News {
+    struct SinkMessage {
         std::string line;
-        bool is_trouble = true;
+        bool is_problem = true;
         std::string topic{};
     };
-    virtual std::vector<News> take_news() { return {}; }
+    virtual std::vector<SinkMessage> take_messages() { return {}; }
 };
 
 }  // namespace echolux

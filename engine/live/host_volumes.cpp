@@ -14,7 +14,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t max_under_way = 64;  // blocks; reconstructors never work on as many at a time
+constexpr std::size_t max_in_flight = 64;  // blocks; reconstructors never work on as many at a time
 
 // Throws Error{out_of_memory} if the volume does not fit.
 Volume empty_volume(const VolumeGrid& grid) {
@@ -27,8 +27,8 @@ bool is_open(const ReconstructionSpec& spec) {
     return needs_noise_floor(spec.recipe, spec.flow);
 }
 
-Place place_in(Volume& volume) {
-    return packed_place(volume.voxels.data(), volume.grid);
+VoxelTarget place_in(Volume& volume) {
+    return packed_target(volume.voxels.data(), volume.grid);
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ void HostVolumes::note_description() {
     const std::scoped_lock lock(mutex_);
     description_.clear();
     if (!chosen_.reconstructor) return;
-    description_ = chosen_.reconstructor->backend() + (chosen_.reason.empty() ? "" : "; " + chosen_.reason);
+    description_ = chosen_.reconstructor->backend_description() + (chosen_.reason.empty() ? "" : "; " + chosen_.reason);
 }
 
 bool HostVolumes::feed(const Block& block) {
@@ -91,11 +91,11 @@ bool HostVolumes::try_feed(const Block& block) {
         if (chosen_.reconstructor) chosen_.reconstructor->prime(block);
         return false;
     }
-    if (under_way_.size() == max_under_way) {
-        chosen_.reconstructor->wait(under_way_.front());  // completed long ago
-        under_way_.pop_front();
+    if (in_flight_.size() == max_in_flight) {
+        chosen_.reconstructor->wait(in_flight_.front());  // completed long ago
+        in_flight_.pop_front();
     }
-    under_way_.push_back(chosen_.reconstructor->submit(block, places()));
+    in_flight_.push_back(chosen_.reconstructor->submit(block, targets()));
     next_b_scan_ += block.b_scans;
     if (next_b_scan_ < spec_->geometry.b_scans) return true;
     finish();
@@ -104,13 +104,13 @@ bool HostVolumes::try_feed(const Block& block) {
 }
 
 void HostVolumes::hand_on(HostVolume made) {
-    if (!tissue_.settings().does_nothing()) {
+    if (!tissue_.settings().is_empty_recipe()) {
         const auto begun = std::chrono::steady_clock::now();
-        const bool on_gpu = chosen_.reconstructor->processor() == Backend::cuda;
+        const bool on_gpu = chosen_.reconstructor->backend() == Backend::cuda;
         const BackendChoice choice = on_gpu ? backend() : BackendChoice{.backend = Backend::cpu};
         SilentProgress silent;
         Volume* const flow = made.flow ? &*made.flow : nullptr;
-        const TissueDone done = tissue_.apply(made.number, made.structure, flow, choice, silent);
+        const PostprocessingResult done = tissue_.apply(made.number, made.structure, flow, choice, silent);
         made.structure.provenance = done.provenance;
         tissue_log_.note(done, std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
     }
@@ -133,23 +133,24 @@ void HostVolumes::begin(const Block& block) {
     }
     if (!receiver_.has_room()) return;
     const Reconstructor& work = *chosen_.reconstructor;
-    HostVolume fresh{block.volume, block.time_s, empty_volume(work.grid()), {}, spec_, plan_, work.backend()};
+    HostVolume fresh{block.volume, block.time_s, empty_volume(work.grid()), {},
+                     spec_,        plan_,        work.backend_description()};
     if (work.flow_grid()) fresh.flow = empty_volume(*work.flow_grid());
     coming_ = std::move(fresh);
     next_b_scan_ = 0;
 }
 
-Places HostVolumes::places() {
-    Places places(place_in(coming_->structure));
-    if (coming_->flow) places.flow = place_in(*coming_->flow);
-    return places;
+VoxelTargets HostVolumes::targets() {
+    VoxelTargets targets(place_in(coming_->structure));
+    if (coming_->flow) targets.flow = place_in(*coming_->flow);
+    return targets;
 }
 
 // Waits until nothing writes to memory that will be freed.
 void HostVolumes::abandon() {
-    for (; !under_way_.empty(); under_way_.pop_front()) {
+    for (; !in_flight_.empty(); in_flight_.pop_front()) {
         try {
-            chosen_.reconstructor->wait(under_way_.front());
+            chosen_.reconstructor->wait(in_flight_.front());
         } catch (const std::exception&) {  // the volume is lost anyway
         }
     }
@@ -161,22 +162,22 @@ void HostVolumes::collect() {
 }
 
 void HostVolumes::finish() {
-    for (; !under_way_.empty(); under_way_.pop_front()) chosen_.reconstructor->wait(under_way_.front());
+    for (; !in_flight_.empty(); in_flight_.pop_front()) chosen_.reconstructor->wait(in_flight_.front());
 }
 
-bool HostVolumes::take_change(Moment moment) {
+bool HostVolumes::take_change(SwapPoint swap_point) {
     bool is_other_tissue = false;
-    if (moment == Moment::between_volumes) {
+    if (swap_point == SwapPoint::between_volumes) {
         const std::scoped_lock lock(mutex_);
         is_other_tissue = wanted_tissue_.has_value();
         if (is_other_tissue) {
-            if (!tissue_.settings().does_nothing() || !wanted_tissue_->does_nothing()) ++plan_;
+            if (!tissue_.settings().is_empty_recipe() || !wanted_tissue_->is_empty_recipe()) ++plan_;
             tissue_.set(*std::exchange(wanted_tissue_, std::nullopt));
         }
     }
-    std::optional<MadePlan> made = maker_.take();
+    std::optional<PreparedPlan> made = maker_.take();
     if (!made) return is_other_tissue;
-    if (moment == Moment::within_volume) {
+    if (swap_point == SwapPoint::within_volume) {
         maker_.put_back(std::move(*made));
         return false;
     }
@@ -187,7 +188,7 @@ bool HostVolumes::take_change(Moment moment) {
 }
 
 bool HostVolumes::recovers(const Error& problem) {
-    if (chosen_.reconstructor && chosen_.reconstructor->goes_on_after(problem)) {
+    if (chosen_.reconstructor && chosen_.reconstructor->continues_after(problem)) {
         const std::vector<DeviceWork> devices = chosen_.reconstructor->device_work();
         chosen_.reason = left_out(devices);
         {
@@ -197,7 +198,7 @@ bool HostVolumes::recovers(const Error& problem) {
         note_description();
         return true;
     }
-    const Backend processor = chosen_.reconstructor ? chosen_.reconstructor->processor() : Backend::cpu;
+    const Backend processor = chosen_.reconstructor ? chosen_.reconstructor->backend() : Backend::cpu;
     {
         const std::scoped_lock lock(mutex_);
         if (!recovery_.recovers(problem, processor)) return false;

@@ -14,7 +14,7 @@
 #include "compute/error.h"
 #include "engine/io/volume_file.h"
 #include "engine/live/display_queue.h"
-#include "engine/live/tissue_work.h"
+#include "engine/live/postprocessing.h"
 #include "engine/planning.h"
 
 namespace echolux {
@@ -49,18 +49,18 @@ class HostVolumes : public BlockSink {
     // Feeds the block. If one of several GPUs fails, it is excluded. If the only GPU fails, it is reinitialized once;
     // after that the CPU takes over, unless BackendChoice forbids this. The volume is dropped in these cases.
     bool feed(const Block& block) override;
-    bool rework(const Block&) override { return false; }  // delivered volumes cannot be rewritten
+    bool reprocess(const Block&) override { return false; }  // delivered volumes cannot be rewritten
     void collect() override;
     void finish() override;
     void change(const ReconstructionSpec& spec) override { maker_.want(spec); }
-    bool take_change(Moment moment) override;
+    bool take_change(SwapPoint swap_point) override;
     bool has_change_ready() const { return maker_.has_made(); }  // a plan is ready for take_change()
 
     // Sets the processing of volumes before delivery, from the next volume on. Callable from any thread. Throws
     // Error{bad_setting}.
     void set_tissue(const LiveTissue& tissue);
     const TissueLog& tissue_log() const { return tissue_log_; }
-    std::vector<News> take_news() override { return tissue_log_.take_news(); }
+    std::vector<SinkMessage> take_messages() override { return tissue_log_.take_messages(); }
 
   private:
     void install(const ReconstructionSpec& spec, ChosenReconstructor chosen);
@@ -69,7 +69,7 @@ class HostVolumes : public BlockSink {
     bool try_feed(const Block& block);
     void abandon();
     bool recovers(const Error& problem);
-    Places places();
+    VoxelTargets targets();
     void hand_on(HostVolume made);
 
     BackendChoice backend() const;
@@ -84,9 +84,9 @@ class HostVolumes : public BlockSink {
 
     std::optional<HostVolume> coming_;
     std::int64_t next_b_scan_ = 0;
-    std::deque<Completion> under_way_;
+    std::deque<Completion> in_flight_;
     std::optional<LiveTissue> wanted_tissue_;  // guarded by mutex_
-    TissueWork tissue_;
+    CpuPostprocessor tissue_;
     TissueLog tissue_log_;
     PlanMaker maker_;
 };

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "compute/counted.h"
+#include "compute/plural.h"
 #include "engine/live/recording_files.h"
 
 namespace echolux {
@@ -22,7 +22,7 @@ std::int64_t checked_share(std::int64_t max_blocks_held) {
 constexpr double try_again_after_s = 10;  // after a failed flush
 
 // Returns the first unused name of NAME-2.toml, NAME-3.toml, ...
-std::filesystem::path next_name(const RecordingWanted& wanted) {
+std::filesystem::path next_name(const RecordingRequest& wanted) {
     for (int number = 2;; ++number) {
         std::filesystem::path name = wanted.scan_toml;
         name.replace_filename(fmt::format("{}-{}.toml", wanted.scan_toml.stem().string(), number));
@@ -32,7 +32,7 @@ std::filesystem::path next_name(const RecordingWanted& wanted) {
     }
 }
 
-std::string expected_bytes(const BytePlace& place) {
+std::string expected_bytes(const FileRange& place) {
     if (place.flyback_bytes == 0) return fmt::format("{} are expected", place.bytes);
     return fmt::format("{} are expected, or {} without the flyback frames behind the volume", place.bytes,
                        place.bytes - place.flyback_bytes);
@@ -40,7 +40,7 @@ std::string expected_bytes(const BytePlace& place) {
 
 }  // namespace
 
-Recorder::Recorder(RecordingWanted wanted, RecordingTools tools)
+Recorder::Recorder(RecordingRequest wanted, RecordingTools tools)
     : max_blocks_held_(checked_share(wanted.max_blocks_held)), tools_(std::move(tools)), threads_(*tools_.threads),
       wanted_(std::move(wanted)), writer_(std::make_unique<RecordingWriter>(wanted_, tools_)),
       layout_(writer_->layout()), path_(writer_->raw_path()), keeps_names_(writer_->keeps_names()),
@@ -76,7 +76,7 @@ bool Recorder::offer(const Block& block) {
     next_place_ = layout_.place_of(entry.block.volume, block.first_b_scan, block.b_scans).value().end();
     stats_.lost_blocks += entry.block.lost_before;
     const bool has_room = stats_.blocks_held < max_blocks_held_;
-    const bool goes_well = has_room && !disk_problem_ && !is_out_of_memory_;
+    const bool can_continue = has_room && !disk_problem_ && !is_out_of_memory_;
     try {
         if (has_room) {
             queue_.push_back(std::move(entry));
@@ -89,7 +89,7 @@ bool Recorder::offer(const Block& block) {
         return false;
     }
     ready_.notify_one();
-    return goes_well;
+    return can_continue;
 }
 
 // Counts a refused block as refused and not as lost; losses of the source before it still count.
@@ -121,17 +121,17 @@ std::string Recorder::misfit(const Block& block) const {
     if (block.memory == MemoryKind::device) return "lies in a GPU's memory: only host memory is recorded";
     const auto place = layout_.place_of(block.volume, block.first_b_scan, block.b_scans);
     if (!place) {
-        return fmt::format("has {} from {} on: a volume has {}", counted(block.b_scans, "B-scans"), block.first_b_scan,
+        return fmt::format("has {} from {} on: a volume has {}", plural(block.b_scans, "B-scans"), block.first_b_scan,
                            layout_.b_scans());
     }
     if (place->begin < next_place_) return "comes again or out of order";
     if (!place->takes(block.bytes))
-        return fmt::format("has {}, {}", counted(block.bytes, "bytes"), expected_bytes(*place));
+        return fmt::format("has {}, {}", plural(block.bytes, "bytes"), expected_bytes(*place));
     const bool is_gapless = block.frames.stride_bytes == 0 && layout_.frame_offset_bytes() == 0;
     const std::int64_t stride = is_gapless ? layout_.frame_stride() : block.frames.stride_bytes;
     if (block.frames.offset_bytes != layout_.frame_offset_bytes() || stride != layout_.frame_stride()) {
         return fmt::format("has B-scans with headers of {}, {} apart: {} and {} are expected",
-                           counted(block.frames.offset_bytes, "bytes"), stride, layout_.frame_offset_bytes(),
+                           plural(block.frames.offset_bytes, "bytes"), stride, layout_.frame_offset_bytes(),
                            layout_.frame_stride());
     }
     return {};
@@ -149,7 +149,7 @@ void Recorder::leave_out(BlockToRecord block) {
 }
 
 void Recorder::work() {
-    for (bool goes_on = true; goes_on;) {
+    for (bool runs = true; runs;) {
         BlockToRecord next;
         bool has_next = false;
         {
@@ -158,7 +158,7 @@ void Recorder::work() {
             threads_.wait(lock, ready_, {}, threads_.now() + std::chrono::ceil<Threads::Clock::duration>(to_sync),
                           [this] { return !queue_.empty() || is_ending_; });
             has_next = !queue_.empty();
-            goes_on = has_next || !is_ending_;
+            runs = has_next || !is_ending_;
             if (has_next) {
                 next = std::move(queue_.front());
                 queue_.pop_front();
@@ -179,15 +179,15 @@ void Recorder::take(BlockToRecord block) {
     if (writer_->has_failed() && (has_worked || now - tried_again_s_ > try_again_after_s)) {
         tried_again_s_ = now;
         has_tried_new_files_ = true;
-        attempt([&] { go_on_in_new_files(block.block.volume); });
+        attempt([&] { continue_in_new_files(block.block.volume); });
     }
     block.block.volume -= files_volume_;
     writer_->take(std::move(block));
 }
 
 // Continues with new files from the current volume on. Earlier blocks of this volume are in the previous files.
-void Recorder::go_on_in_new_files(std::int64_t volume) {
-    RecordingWanted next = wanted_;
+void Recorder::continue_in_new_files(std::int64_t volume) {
+    RecordingRequest next = wanted_;
     next.scan_toml = next_name(wanted_);
     next.expected_bytes = 0;
     next.replace = false;
@@ -219,13 +219,13 @@ EndOfRecording Recorder::end_of_recording() const {
     return {lost_at_refused_ + lost_since_, stats_.refused_blocks, unrecorded_blocks_, interruptions_since_};
 }
 
-void Recorder::note_written(std::int64_t blocks_let_go) {
+void Recorder::note_written(std::int64_t released_blocks) {
     const std::scoped_lock lock(mutex_);
     WrittenStats& written = stats_;
     written = before_;
     written += writer_->stats();
     stats_.files = std::max<std::int64_t>(1, std::ssize(raw_files_));
-    stats_.blocks_held -= blocks_let_go;
+    stats_.blocks_held -= released_blocks;
 }
 
 template <class Work>
@@ -290,12 +290,12 @@ std::optional<Error> Recorder::problem() const {
     if (disk_problem_) return disk_problem_;
     if (too_slow_blocks_ > 0) {
         return Error(ErrorCode::output,
-                     fmt::format("the disk is too slow: {} missing", counted(too_slow_blocks_, "blocks")),
+                     fmt::format("the disk is too slow: {} missing", plural(too_slow_blocks_, "blocks")),
                      path_.string(), "record to a faster disk, at a lower rate, or with more blocks");
     }
     if (is_out_of_memory_) return Error(ErrorCode::out_of_memory, "memory ran out", path_.string());
     if (unrecorded_blocks_ > 0)
-        return Error(ErrorCode::out_of_memory, counted(unrecorded_blocks_, "blocks") + " missing", path_.string());
+        return Error(ErrorCode::out_of_memory, plural(unrecorded_blocks_, "blocks") + " missing", path_.string());
     if (!refusal_.empty()) return Error(ErrorCode::bad_setting, "a block " + refusal_, path_.string());
     return {};
 }
@@ -329,13 +329,13 @@ class Recording::Beginning {
     Recording& recording_;
 };
 
-std::string Recording::begin(RecordingWanted wanted, const RecordingTools& tools) {
+std::string Recording::begin(RecordingRequest wanted, const RecordingTools& tools) {
     const Beginning beginning(*this);
     auto recorder = std::make_unique<Recorder>(std::move(wanted), tools);
     std::string notice = recorder->notice();
     const std::scoped_lock lock(mutex_);
     recorder_ = std::move(recorder);
-    missing_said_ = 0;
+    missing_reported_ = 0;
     return notice;
 }
 
@@ -354,8 +354,8 @@ std::optional<Error> Recording::offer(const Block& block) {
     const std::scoped_lock lock(mutex_);
     if (!recorder_ || recorder_->offer(block)) return {};
     const std::int64_t missing = std::max<std::int64_t>(recorder_->stats().missing_blocks, 1);
-    if (missing_said_ > 0 && missing < 10 * missing_said_) return {};
-    missing_said_ = missing;
+    if (missing_reported_ > 0 && missing < 10 * missing_reported_) return {};
+    missing_reported_ = missing;
     return recorder_->problem();
 }
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "compute/error.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 #include "engine/live/recording_writer.h"
 
 namespace echolux {
@@ -38,7 +38,7 @@ class Recorder {
   public:
     // Creates the files and starts the writing thread. Throws Error{output, bad_setting} as RecordingWriter does, and
     // bad_setting if no block may be held.
-    explicit Recorder(RecordingWanted wanted, RecordingTools tools = RecordingTools::real());
+    explicit Recorder(RecordingRequest wanted, RecordingTools tools = RecordingTools::real());
     ~Recorder();  // calls finish()
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
@@ -75,10 +75,10 @@ class Recorder {
     void note_refused(const Block& block);
     void work();
     void take(BlockToRecord block);
-    void go_on_in_new_files(std::int64_t volume);
+    void continue_in_new_files(std::int64_t volume);
     void end_files(const EndOfRecording& end);
     EndOfRecording end_of_recording() const;
-    void note_written(std::int64_t blocks_let_go);
+    void note_written(std::int64_t released_blocks);
     template <class Work>
     void attempt(Work&& work);
     void note(const std::exception& what, bool had_failed);
@@ -87,7 +87,7 @@ class Recorder {
     const std::int64_t max_blocks_held_;
     const RecordingTools tools_;
     Threads& threads_;
-    const RecordingWanted wanted_;
+    const RecordingRequest wanted_;
 
     // Used by the writing thread.
     std::unique_ptr<RecordingWriter> writer_;
@@ -134,7 +134,7 @@ class Recording {
   public:
     // Begins a recording. Returns information for the user, may be empty. Throws Error{bad_setting} if a recording is
     // active or begins, and Error{output} as Recorder does.
-    std::string begin(RecordingWanted wanted, const RecordingTools& tools);
+    std::string begin(RecordingRequest wanted, const RecordingTools& tools);
 
     // Ends the recording and waits for the disk; offer() does not block in the meantime. Returns nullopt without a
     // recording.
@@ -154,8 +154,8 @@ class Recording {
 
     mutable std::mutex mutex_;  // held while the recorder is replaced or called
     std::unique_ptr<Recorder> recorder_;
-    bool is_beginning_ = false;      // a recorder is creating its files; no other may begin
-    std::int64_t missing_said_ = 0;  // number of blocks last reported
+    bool is_beginning_ = false;          // a recorder is creating its files; no other may begin
+    std::int64_t missing_reported_ = 0;  // number of blocks last reported
 };
 
 }  // namespace echolux

@@ -13,10 +13,10 @@
 #include <string>
 #include <utility>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
-#include "compute/place.h"
+#include "compute/plural.h"
+#include "compute/voxel_target.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/durable_file.h"
 #include "engine/live/recording_writer.h"
@@ -64,7 +64,7 @@ Path checked_folder(const Path& folder) {
 // Rejects a folder that is named twice, since its stripes would compete for one disk, and too many folders.
 void check_named_once(const std::vector<Path>& folders) {
     if (folders.size() >= max_parts) {
-        throw Error(ErrorCode::bad_setting, "names " + counted(folders.size(), "folders"), "stripes",
+        throw Error(ErrorCode::bad_setting, "names " + plural(folders.size(), "folders"), "stripes",
                     fmt::format("name at most {}", max_parts - 1));
     }
     for (auto folder = folders.begin(); folder != folders.end(); ++folder) {
@@ -78,7 +78,7 @@ void check_named_once(const std::vector<Path>& folders) {
 }
 
 // scan.stripes separates names by semicolons.
-void check_can_stand_in_toml(const Path& stripe) {
+void check_valid_in_toml(const Path& stripe) {
     if (stripe.string().find(';') == std::string::npos) return;
     throw Error(ErrorCode::bad_setting, "has a semicolon in its name", stripe.string(), "choose another name");
 }
@@ -143,7 +143,7 @@ std::vector<Path> stripes_of_recording(const Path& scan_toml, const std::vector<
         int number = 1;
         while (takes_free_names && is_taken(stripe_name(whole, scan_toml, part, number))) ++number;
         names.push_back(stripe_name(whole, scan_toml, part, number));
-        check_can_stand_in_toml(names.back());
+        check_valid_in_toml(names.back());
     }
     return names;
 }
@@ -537,7 +537,7 @@ std::int64_t max_bytes_to_try(const std::vector<DiskRoom>& rooms) {
 
 // Returns whether the blocks that may be held cover what the disks lag behind at the end of a recording of known
 // length.
-bool pool_bridges_the_gap(const RecordingWanted& wanted, double arriving, double taken) {
+bool pool_bridges_the_gap(const RecordingRequest& wanted, double arriving, double taken) {
     return static_cast<double>(wanted.expected_bytes) * (1 - taken / arriving) <=
            static_cast<double>(wanted.held_bytes);
 }
@@ -569,7 +569,7 @@ std::optional<double> measured_disk_rate(const std::vector<Path>& files, std::in
     return rate;
 }
 
-std::string check_disk_rate(const RecordingWanted& wanted, const Scan& recorded, const std::vector<DiskRoom>& rooms,
+std::string check_disk_rate(const RecordingRequest& wanted, const Scan& recorded, const std::vector<DiskRoom>& rooms,
                             const RecordingTools& tools) {
     const double arriving = bytes_per_s(recorded, wanted.line_rate_hz);
     if (arriving < any_disk_bytes_per_s) return {};

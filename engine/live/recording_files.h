@@ -19,7 +19,7 @@
 
 namespace echolux {
 
-struct RecordingWanted;
+struct RecordingRequest;
 struct RecordingTools;
 
 // ---- File names of a recording, and checks whether they may be written. Stripes are stored next to the raw file's
@@ -183,7 +183,7 @@ std::optional<double> measured_disk_rate(const std::vector<std::filesystem::path
 // Returns a message with both rates, and the consequence if the disks are slower. Empty if the data rate is so low that
 // any disk is fast enough, or if there is no room for a test. Throws Error{output} if a recording of known length
 // arrives faster than the disks can write and the held blocks cannot buffer the difference.
-std::string check_disk_rate(const RecordingWanted& wanted, const Scan& recorded, const std::vector<DiskRoom>& rooms,
+std::string check_disk_rate(const RecordingRequest& wanted, const Scan& recorded, const std::vector<DiskRoom>& rooms,
                             const RecordingTools& tools);
 
 }  // namespace echolux

@@ -44,7 +44,7 @@ std::vector<DiskRoom> rooms_of(const Scan& recorded, std::int64_t bytes) {
 }
 
 // Returns the source's scan as the recording's TOML describes it at the beginning.
-Scan recorded(const RecordingWanted& wanted) {
+Scan recorded(const RecordingRequest& wanted) {
     Scan scan = wanted.scan;
     scan.path = wanted.scan_toml;
     scan.spectra = std::filesystem::absolute(file_of_recording(wanted.scan_toml, ".raw"));
@@ -105,7 +105,7 @@ WrittenStats& WrittenStats::operator+=(const WrittenStats& later) {
     return *this;
 }
 
-RecordingWriter::RecordingWriter(RecordingWanted wanted, RecordingTools tools)
+RecordingWriter::RecordingWriter(RecordingRequest wanted, RecordingTools tools)
     : tools_(std::move(tools)), scan_(recorded(wanted)), look_(wanted.look), layout_(scan_) {
     {
         const FolderTurn turn(scan_.path);  // no other recorder is between creating and locking a file
@@ -366,7 +366,7 @@ void RecordingWriter::finish(const EndOfRecording& end) {
     if (!has_failed_) {  // after a failure, readers check each doubtful block
         describe_end(scan_, end_, raw_end_);
         notes.finished = true;
-        notes.complete = notes.lacks_nothing();
+        notes.complete = notes.is_complete();
     }
     write_toml();
     if (problem) std::rethrow_exception(problem);

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 #include "engine/io/durable_file.h"
 #include "engine/live/recording_files.h"
 #include "engine/live/threads.h"
@@ -23,7 +23,7 @@
 namespace echolux {
 
 // Parameters of a recording.
-struct RecordingWanted {
+struct RecordingRequest {
     std::filesystem::path scan_toml;  // NAME.toml; NAME.raw, NAME.index.csv and calibration files are created next to
                                       // it
     Scan scan;                        // scan of the source; blocks are laid out in the file accordingly
@@ -91,7 +91,7 @@ class RecordingWriter {
   public:
     // Creates and locks the files. Throws Error{output} if they exist and may not be replaced, belong to a running
     // recording, cannot be written, or need more space than is free, and Error{bad_setting} for impossible file sizes.
-    RecordingWriter(RecordingWanted wanted, RecordingTools tools);
+    RecordingWriter(RecordingRequest wanted, RecordingTools tools);
     ~RecordingWriter();  // removes the files if no block was written, and restores an earlier recording
     RecordingWriter(const RecordingWriter&) = delete;
     RecordingWriter& operator=(const RecordingWriter&) = delete;

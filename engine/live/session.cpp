@@ -17,12 +17,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience = 100ms;         // time between checks of `stop` by the acquiring thread
-constexpr auto reconnect_after = 500ms;  // until a failed source is started again
-constexpr auto healthy_after = 2s;       // a start counts as successful
-constexpr auto silent_after = 5s;        // a source without data is reported as silent
-constexpr auto stuck_after = 10s;        // a block whose reconstruction takes longer is reported
-constexpr auto said_again_after = 5s;    // repeats of the same line
+constexpr auto poll_interval = 100ms;      // time between checks of `stop` by the acquiring thread
+constexpr auto reconnect_after = 500ms;    // until a failed source is started again
+constexpr auto healthy_after = 2s;         // a start counts as successful
+constexpr auto source_silent_after = 5s;   // a source without data is reported as silent
+constexpr auto stuck_after = 10s;          // a block whose reconstruction takes longer is reported
+constexpr auto repeat_warning_after = 5s;  // repeats of the same line
 constexpr std::size_t max_events = 200;
 constexpr std::size_t max_unseen = 256;  // volumes whose latency is not known yet
 
@@ -31,9 +31,10 @@ std::chrono::duration<double> longest_silence(const Source& source) {
     constexpr double blocks = 3;
     const ScanGeometry& scan = source.scan().geometry;
     const std::int64_t frames = source.block_b_scans() * scan.b_repeats + scan.flyback_frames;
-    if (!(scan.line_rate_hz > 0)) return silent_after;
+    if (!(scan.line_rate_hz > 0)) return source_silent_after;
     const double block_s = static_cast<double>(frames * scan.lines_per_frame()) / scan.line_rate_hz;
-    return std::max<std::chrono::duration<double>>(silent_after, std::chrono::duration<double>(blocks * block_s));
+    return std::max<std::chrono::duration<double>>(source_silent_after,
+                                                   std::chrono::duration<double>(blocks * block_s));
 }
 
 // Returns whether the pool has enough blocks. Retained blocks would use up a smaller pool, and nothing could arrive any
@@ -120,7 +121,7 @@ void Session::acquire_from(const std::stop_token& stop, Arrivals& arrivals, cons
     bool ended = false;
     listen();
     while (!stop.stop_requested() && !ended) {
-        Arrival arrival = source_.next(patience);
+        Arrival arrival = source_.next(poll_interval);
         Block& block = arrival.block;
         if (arrival.kind == Arrival::Kind::nothing_yet) continue;
         if (arrival.kind == Arrival::Kind::ended) {
@@ -212,7 +213,7 @@ void Session::change(const ReconstructionSpec& spec) {
     sink_.change(spec);
 }
 
-void Session::record(RecordingWanted wanted) {
+void Session::record(RecordingRequest wanted) {
     const std::string notice = recording_.begin(std::move(wanted), tools_.recording);
     if (!notice.empty()) report(notice, false);
 }
@@ -243,8 +244,8 @@ bool Session::drain(std::chrono::milliseconds max) {
     return true;
 }
 
-SessionStats Session::stats() const {
-    SessionStats stats;
+LiveStats Session::stats() const {
+    LiveStats stats;
     {
         const std::scoped_lock lock(mutex_);
         stats = stats_;
@@ -277,25 +278,25 @@ void Session::note_overdue() {
     }
 }
 
-std::vector<SessionEvent> Session::take_events() {
-    const std::vector<BlockSink::News> news = sink_.take_news();
+std::vector<LiveEvent> Session::take_events() {
+    const std::vector<BlockSink::SinkMessage> news = sink_.take_messages();
     const std::scoped_lock lock(mutex_);
-    for (const BlockSink::News& one : news) note(one.line, one.is_trouble, one.topic);
+    for (const BlockSink::SinkMessage& one : news) note(one.line, one.is_problem, one.topic);
     note_overdue();
     const auto events = std::exchange(events_, {});
     return {events.begin(), events.end()};
 }
 
-void Session::report(const std::string& line, bool is_trouble, const std::string& topic) {
+void Session::report(const std::string& line, bool is_problem, const std::string& topic) {
     const std::scoped_lock lock(mutex_);
-    note(line, is_trouble, topic);
+    note(line, is_problem, topic);
 }
 
-void Session::note(const std::string& line, bool is_trouble, const std::string& topic) {
+void Session::note(const std::string& line, bool is_problem, const std::string& topic) {
     const auto now = threads_.now();
-    std::erase_if(said_, [&](const auto& said) { return now - said.second > said_again_after; });
-    if (said_.size() > max_events || !said_.emplace(line, now).second) return;
-    events_.push_back({seconds(), is_trouble, line, topic});
+    std::erase_if(reported_at_, [&](const auto& entry) { return now - entry.second > repeat_warning_after; });
+    if (reported_at_.size() > max_events || !reported_at_.emplace(line, now).second) return;
+    events_.push_back({seconds(), is_problem, line, topic});
     if (events_.size() > max_events) events_.pop_front();
 }
 
@@ -308,8 +309,8 @@ double Session::seconds() const {
 namespace {
 
 constexpr auto looks_around_after = 100ms;
-constexpr auto idle_patience = 5ms;  // while a changed setting is being prepared
-constexpr auto stalled_after = 1s;   // a partly fed volume is no longer expected to continue
+constexpr auto idle_poll_interval = 5ms;  // while a changed setting is being prepared
+constexpr auto stalled_after = 1s;        // a partly fed volume is no longer expected to continue
 
 }  // namespace
 
@@ -338,7 +339,7 @@ auto Session::watched(const Work& work) {
 
 void Session::process(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-        const std::optional<Block> block = queue_.take(expects_change_ ? idle_patience : looks_around_after);
+        const std::optional<Block> block = queue_.take(expects_change_ ? idle_poll_interval : looks_around_after);
         survive([&] {
             if (block)
                 feed(*block);
@@ -353,7 +354,7 @@ void Session::look_around() {
     const auto collect = [this] { watched([this] { sink_.collect(); }); };
     if (!is_between_volumes()) return collect();
     is_within_volume_ = false;
-    if (take_change(BlockSink::Moment::between_volumes))
+    if (take_change(BlockSink::SwapPoint::between_volumes))
         reprocess();
     else
         collect();
@@ -367,7 +368,7 @@ bool Session::is_between_volumes() const {
 }
 
 void Session::feed(const Block& block) {
-    take_change(block.first_b_scan == 0 ? BlockSink::Moment::between_volumes : BlockSink::Moment::within_volume);
+    take_change(block.first_b_scan == 0 ? BlockSink::SwapPoint::between_volumes : BlockSink::SwapPoint::within_volume);
     const auto begun = threads_.now();
     const bool was_fed = try_feed(block);
     fed_at_ = threads_.now();
@@ -387,21 +388,21 @@ void Session::feed(const Block& block) {
 
 // Returns false if the block's volume will not be finished.
 bool Session::try_feed(const Block& block) {
-    std::int64_t SessionStats::*counter = &SessionStats::failed_volumes;
+    std::int64_t LiveStats::*counter = &LiveStats::failed_volumes;
     bool was_fed = false;
-    if (block.first_b_scan == 0) is_given_up_ = false;
+    if (block.first_b_scan == 0) is_abandoned_ = false;
     survive([&] {
         was_fed = watched([&] { return sink_.feed(block); });
-        counter = &SessionStats::dropped_volumes;
+        counter = &LiveStats::dropped_volumes;
     });
     if (was_fed) {
         retain(block);
         return true;
     }
     coming_.clear();
-    if (counter == &SessionStats::failed_volumes) queue_.give_up_current();
+    if (counter == &LiveStats::failed_volumes) queue_.abandon_current();
     const std::scoped_lock lock(mutex_);
-    if (!std::exchange(is_given_up_, true)) ++(stats_.*counter);
+    if (!std::exchange(is_abandoned_, true)) ++(stats_.*counter);
     return false;
 }
 
@@ -423,7 +424,7 @@ void Session::reprocess() {
         return seen >= block.first_b_scan && seen < block.first_b_scan + block.b_scans;
     };
     const auto first = std::ranges::find_if(retained_, holds_it);
-    if (first != retained_.end()) watched([&] { return sink_.rework(*first); });
+    if (first != retained_.end()) watched([&] { return sink_.reprocess(*first); });
     for (const Block& block : retained_) {
         if (queue_.stats().waiting > 0 || !watched([&] { return sink_.feed(block); })) return;
     }
@@ -432,11 +433,11 @@ void Session::reprocess() {
     ++stats_.reprocessed_volumes;
 }
 
-bool Session::take_change(BlockSink::Moment moment) {
+bool Session::take_change(BlockSink::SwapPoint swap_point) {
     bool is_taken = false;
     bool is_refused = true;
     survive([&] {
-        is_taken = watched([&] { return sink_.take_change(moment); });
+        is_taken = watched([&] { return sink_.take_change(swap_point); });
         is_refused = false;
     });
     if (is_taken || is_refused) expects_change_ = false;

@@ -58,27 +58,27 @@ class Overdue {
 
     // Starts waiting. Continues an earlier wait that was reported as overdue.
     void wait(Clock::time_point now) {
-        if (!is_said_) since_ = now;
+        if (!is_reported_) since_ = now;
     }
 
     // Ends waiting. Returns the seconds waited if it was reported as overdue.
     std::optional<double> end(Clock::time_point now) {
-        const bool was_said = is_said_;
+        const bool was_reported = is_reported_;
         const std::optional<double> seconds = waited_s(now);
         forget();
-        return was_said ? seconds : std::nullopt;
+        return was_reported ? seconds : std::nullopt;
     }
 
     // Cancels waiting.
     void forget() {
         since_.reset();
-        is_said_ = false;
+        is_reported_ = false;
     }
 
     // Returns the seconds waited, once, when they exceed `longest`.
     std::optional<double> too_long(Clock::time_point now, std::chrono::duration<double> longest) {
-        if (!since_ || is_said_ || now - *since_ < longest) return {};
-        is_said_ = true;
+        if (!since_ || is_reported_ || now - *since_ < longest) return {};
+        is_reported_ = true;
         return waited_s(now);
     }
 
@@ -89,7 +89,7 @@ class Overdue {
     }
 
     std::optional<Clock::time_point> since_;
-    bool is_said_ = false;
+    bool is_reported_ = false;
 };
 
 // ---- Rate per second, averaged over the last two seconds. Not thread-safe.
@@ -125,14 +125,14 @@ class RecentRate {
 
 // ---- The session.
 
-struct SessionEvent {
+struct LiveEvent {
     double time_s = 0;       // since the start
-    bool is_trouble = true;  // a problem, not just information
+    bool is_problem = true;  // a problem, not just information
     std::string line;        // formatted as Error::line()
     std::string topic{};     // a later line of the same topic replaces this one; empty: no topic
 };
 
-struct SessionStats {
+struct LiveStats {
     bool running = false;                  // started and not stopped
     bool ended = false;                    // the source has no more blocks
     double seconds = 0;                    // since the start
@@ -184,7 +184,7 @@ class Session {
     void change(const ReconstructionSpec& spec);
 
     // Records all blocks from the next volume on. Throws Error{bad_setting, output}.
-    void record(RecordingWanted wanted);
+    void record(RecordingRequest wanted);
     // Ends the recording. If no block was recorded, no file is left.
     RecorderStats stop_recording();
 
@@ -196,9 +196,9 @@ class Session {
     void shown(std::int64_t volume);
 
     // Waits until all acquired blocks are reconstructed or dropped. Returns false if this takes longer than `max`.
-    bool drain(std::chrono::milliseconds patience);
+    bool drain(std::chrono::milliseconds timeout);
 
-    SessionStats stats() const;
+    LiveStats stats() const;
 
     // Returns the newest block, shared with its other users. nullopt if there is none yet, if it is in GPU memory, or
     // if the source has no memory to spare.
@@ -206,7 +206,7 @@ class Session {
 
     // Returns the events since the last call, including overdue ones: a silent source, a block whose reconstruction
     // does not end. If they are not fetched, the oldest events are dropped.
-    std::vector<SessionEvent> take_events();
+    std::vector<LiveEvent> take_events();
 
   private:
     using Clock = std::chrono::steady_clock;
@@ -231,7 +231,7 @@ class Session {
     bool is_between_volumes() const;
     void look_around();
     void reprocess();
-    bool take_change(BlockSink::Moment moment);
+    bool take_change(BlockSink::SwapPoint swap_point);
 
     template <class Work>
     void survive(const Work& work);
@@ -246,8 +246,8 @@ class Session {
     }
     std::int64_t lines_of(const Block& block) const;
     bool ends_volume(const Block& block) const { return block.first_b_scan + block.b_scans == b_scans_; }
-    void report(const std::string& line, bool is_trouble = true, const std::string& topic = "");
-    void note(const std::string& line, bool is_trouble, const std::string& topic);
+    void report(const std::string& line, bool is_problem = true, const std::string& topic = "");
+    void note(const std::string& line, bool is_problem, const std::string& topic);
     double seconds() const;
 
     Source& source_;
@@ -267,12 +267,12 @@ class Session {
     mutable std::mutex mutex_;  // guards the members below
     Clock::time_point start_ = threads_.now();
     std::optional<Clock::time_point> end_;
-    SessionStats stats_;
+    LiveStats stats_;
     Overdue block_;      // from the source
     Overdue sink_call_;  // in progress
     std::optional<Block> newest_;
-    std::deque<SessionEvent> events_;
-    std::map<std::string, Clock::time_point> said_;                  // recently reported lines
+    std::deque<LiveEvent> events_;
+    std::map<std::string, Clock::time_point> reported_at_;           // recently reported lines
     std::deque<std::pair<std::int64_t, Clock::time_point>> unseen_;  // volumes, and the arrival of their last block
     mutable RecentRate acquired_, processed_;                        // A-scans
     double busy_s_ = 0;                                              // spent reconstructing
@@ -281,7 +281,7 @@ class Session {
     // Used by the processing thread: the fed blocks of the current volume, and of the last complete one.
     bool is_within_volume_ = false;
     Clock::time_point fed_at_{};
-    bool is_given_up_ = false;  // the current volume was abandoned, and counted
+    bool is_abandoned_ = false;  // the current volume was abandoned, and counted
     std::vector<Block> coming_;
     std::vector<Block> retained_;
 

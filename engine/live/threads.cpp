@@ -27,10 +27,10 @@ class RealThreads : public Threads {
         return {std::move(stop), std::move(running)};
     }
 
-    bool wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& told, const std::stop_token& stop,
+    bool wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& changed, const std::stop_token& stop,
               Clock::time_point time, const std::function<bool()>& is_so) override {
-        if (time == Clock::time_point::max()) return told.wait(lock, stop, is_so);
-        return told.wait_until(lock, stop, time, is_so);
+        if (time == Clock::time_point::max()) return changed.wait(lock, stop, is_so);
+        return changed.wait_until(lock, stop, time, is_so);
     }
 };
 

@@ -66,8 +66,8 @@ class Threads {
     virtual LiveThread start(Work work) = 0;
 
     // Waits until `is_so`, `time` or `stop`, and returns is_so(). The condition may only change with `lock` held, and
-    // its changes are notified through `told`. Clock::time_point::max(): no time limit.
-    virtual bool wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& told,
+    // its changes are notified through `changed`. Clock::time_point::max(): no time limit.
+    virtual bool wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& changed,
                       const std::stop_token& stop, Clock::time_point time, const std::function<bool()>& is_so) = 0;
 
     // Returns false if stopped.

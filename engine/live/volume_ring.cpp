@@ -127,7 +127,7 @@ std::optional<ReadTicket> VolumeRing::acquire_read(std::optional<std::uint64_t> 
     const std::scoped_lock lock(mutex_);
     require(reader_ == 0, "one picture is made at a time");
     if (serial) {
-        const std::optional<std::size_t> slot = kept_slot(*serial);
+        const std::optional<std::size_t> slot = recent_slot(*serial);
         return slot && !(rewriting_ && slot == written_) ? acquire_read_of(*slot) : std::nullopt;
     }
     if (rewriting_) return std::nullopt;
@@ -150,15 +150,15 @@ std::optional<ReadTicket> VolumeRing::acquire_read_of(std::size_t slot) {
     return ticket;
 }
 
-std::optional<std::size_t> VolumeRing::kept_slot(std::uint64_t serial) const {
+std::optional<std::size_t> VolumeRing::recent_slot(std::uint64_t serial) const {
     const auto found = std::ranges::find(kept_, serial, [this](std::size_t slot) { return slots_[slot].serial; });
     if (found == kept_.end()) return std::nullopt;
     return *found;
 }
 
-std::vector<KeptVolume> VolumeRing::kept() const {
+std::vector<RecentVolume> VolumeRing::kept() const {
     const std::scoped_lock lock(mutex_);
-    std::vector<KeptVolume> volumes;
+    std::vector<RecentVolume> volumes;
     for (const std::size_t slot : kept_) volumes.push_back({slots_[slot].serial, slots_[slot].stamp});
     return volumes;
 }
@@ -228,7 +228,7 @@ RingStatistics VolumeRing::statistics() const {
     const std::scoped_lock lock(mutex_);
     RingStatistics statistics = statistics_;
     statistics.kept = std::ssize(kept_);
-    statistics.max_kept = static_cast<std::int64_t>(keeps_);
+    statistics.max_recent = static_cast<std::int64_t>(keeps_);
     return statistics;
 }
 

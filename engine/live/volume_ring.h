@@ -57,7 +57,7 @@ struct ReadTicket {
 };
 
 // One of the last volumes, which can still be displayed.
-struct KeptVolume {
+struct RecentVolume {
     std::uint64_t serial = 0;
     VolumeStamp stamp;
 };
@@ -71,8 +71,8 @@ struct RingStatistics {
     std::int64_t shown = 0;      // volumes in any picture
     std::int64_t late = 0;       // published and replaced before any picture; a later picture does not count
     std::int64_t pictures = 0;
-    std::int64_t kept = 0;      // volumes that can still be displayed
-    std::int64_t max_kept = 0;  // limit
+    std::int64_t kept = 0;        // volumes that can still be displayed
+    std::int64_t max_recent = 0;  // limit
 };
 
 // Thread-safe. At most one write ticket and one read ticket exist at a time. Throws Error{bad_setting} if a ticket is
@@ -108,7 +108,7 @@ class VolumeRing {
 
     // Returns the last volumes, oldest first, without duplicates. The newest one is included unless the volumes are
     // held.
-    std::vector<KeptVolume> kept() const;
+    std::vector<RecentVolume> kept() const;
 
     // hold() preserves the kept volumes until each call has been followed by release().
     void hold();
@@ -140,7 +140,7 @@ class VolumeRing {
 
     bool is_free(std::size_t slot) const;
     void keep(std::size_t slot);
-    std::optional<std::size_t> kept_slot(std::uint64_t serial) const;
+    std::optional<std::size_t> recent_slot(std::uint64_t serial) const;
     std::optional<ReadTicket> acquire_read_of(std::size_t slot);
     ReadTicket::Part part_of(std::size_t slot) const;
     std::optional<std::size_t> partial() const;

@@ -40,9 +40,9 @@ Addresses resolved(const NetAddress& address, const std::string& where) {
     return Addresses(found);
 }
 
-bool waits(int descriptor, short events, std::chrono::milliseconds patience) {
+bool waits(int descriptor, short events, std::chrono::milliseconds timeout) {
     pollfd one{descriptor, events, 0};
-    return poll(&one, 1, static_cast<int>(patience.count())) > 0;
+    return poll(&one, 1, static_cast<int>(timeout.count())) > 0;
 }
 
 // Formats the numeric address of either end.
@@ -106,16 +106,16 @@ TcpConnection::TcpConnection(TcpHandle handle, std::string peer) : handle_(std::
     set(handle_.get(), IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-std::optional<std::size_t> TcpConnection::receive(std::span<std::byte> to, std::chrono::milliseconds patience) {
-    if (!waits(handle_.get(), POLLIN, patience)) return 0;
+std::optional<std::size_t> TcpConnection::receive(std::span<std::byte> to, std::chrono::milliseconds timeout) {
+    if (!waits(handle_.get(), POLLIN, timeout)) return 0;
     const ssize_t result = recv(handle_.get(), to.data(), to.size(), MSG_DONTWAIT);
     if (would_wait(result)) return 0;
     if (result <= 0) return std::nullopt;
     return index(result);
 }
 
-std::optional<std::size_t> TcpConnection::send(std::span<const std::byte> bytes, std::chrono::milliseconds patience) {
-    if (!waits(handle_.get(), POLLOUT, patience)) return 0;
+std::optional<std::size_t> TcpConnection::send(std::span<const std::byte> bytes, std::chrono::milliseconds timeout) {
+    if (!waits(handle_.get(), POLLOUT, timeout)) return 0;
     const ssize_t result = ::send(handle_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (would_wait(result)) return 0;
     if (result < 0) return std::nullopt;
@@ -138,8 +138,8 @@ TcpListener::TcpListener(const NetAddress& address, const std::string& where) {
                                             : reinterpret_cast<sockaddr_in*>(&own)->sin_port);
 }
 
-std::optional<TcpConnection> TcpListener::accept(std::chrono::milliseconds patience) {
-    if (!waits(handle_.get(), POLLIN, patience)) return std::nullopt;
+std::optional<TcpConnection> TcpListener::accept(std::chrono::milliseconds timeout) {
+    if (!waits(handle_.get(), POLLIN, timeout)) return std::nullopt;
     sockaddr_storage peer{};
     socklen_t bytes = sizeof peer;
     TcpHandle came(accept4(handle_.get(), reinterpret_cast<sockaddr*>(&peer), &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -148,7 +148,7 @@ std::optional<TcpConnection> TcpListener::accept(std::chrono::milliseconds patie
 }
 
 // Tries all addresses of the host, each with the full timeout.
-TcpConnection connect_to(const NetAddress& address, std::chrono::milliseconds patience, const std::string& where) {
+TcpConnection connect_to(const NetAddress& address, std::chrono::milliseconds timeout, const std::string& where) {
     const Addresses found = resolved(address, where);
     int problem = ETIMEDOUT;
     for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
@@ -158,8 +158,7 @@ TcpConnection connect_to(const NetAddress& address, std::chrono::milliseconds pa
         if (problem == EINPROGRESS) {
             socklen_t bytes = sizeof problem;
             problem = ETIMEDOUT;
-            if (waits(handle.get(), POLLOUT, patience))
-                getsockopt(handle.get(), SOL_SOCKET, SO_ERROR, &problem, &bytes);
+            if (waits(handle.get(), POLLOUT, timeout)) getsockopt(handle.get(), SOL_SOCKET, SO_ERROR, &problem, &bytes);
         }
         if (problem == 0) return TcpConnection(std::move(handle), peer_text(one->ai_addr, one->ai_addrlen));
     }

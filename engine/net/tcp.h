@@ -49,12 +49,12 @@ class TcpConnection {
 
     const std::string& peer() const { return peer_; }  // address of the other side: "192.168.1.7:40312"
 
-    // Receives up to to.size() bytes, waiting up to `patience`. Returns 0 on timeout, std::nullopt if the connection
+    // Receives up to to.size() bytes, waiting up to `timeout`. Returns 0 on timeout, std::nullopt if the connection
     // was closed or is broken.
-    std::optional<std::size_t> receive(std::span<std::byte> to, std::chrono::milliseconds patience);
+    std::optional<std::size_t> receive(std::span<std::byte> to, std::chrono::milliseconds timeout);
 
-    // Sends as many bytes as possible, waiting up to `patience`. Returns std::nullopt if the connection is broken.
-    std::optional<std::size_t> send(std::span<const std::byte> bytes, std::chrono::milliseconds patience);
+    // Sends as many bytes as possible, waiting up to `timeout`. Returns std::nullopt if the connection is broken.
+    std::optional<std::size_t> send(std::span<const std::byte> bytes, std::chrono::milliseconds timeout);
 
   private:
     TcpHandle handle_;
@@ -70,7 +70,7 @@ class TcpListener {
     std::uint16_t port() const { return port_; }
 
     // Returns the next connection, or std::nullopt on timeout.
-    std::optional<TcpConnection> accept(std::chrono::milliseconds patience);
+    std::optional<TcpConnection> accept(std::chrono::milliseconds timeout);
 
   private:
     TcpHandle handle_;
@@ -78,6 +78,6 @@ class TcpListener {
 };
 
 // Connects to a listening program. Throws Error{device} if it does not answer.
-TcpConnection connect_to(const NetAddress& address, std::chrono::milliseconds patience, const std::string& where);
+TcpConnection connect_to(const NetAddress& address, std::chrono::milliseconds timeout, const std::string& where);
 
 }  // namespace echolux

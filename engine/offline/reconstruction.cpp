@@ -11,12 +11,12 @@
 #include <utility>
 
 #include "compute/calibrate/calibrate.h"
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/methods/defr.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "compute/reason.h"
 #include "compute/steps/angiography.h"
 #include "engine/io/output_rule.h"
@@ -78,14 +78,14 @@ std::int64_t block_b_scans(const SpectraReader& reader, const ScanGeometry& geom
 }
 
 // The first volume that has spectra, and its B-scans that are not missing.
-struct BScansThere {
+struct AvailableBScans {
     std::int64_t volume = 0;
     std::vector<std::int64_t> positions;
 };
 
-BScansThere b_scans_there(const Scan& scan) {
+AvailableBScans available_b_scans(const Scan& scan) {
     for (std::int64_t volume = 0; volume < scan.geometry.volumes; ++volume) {
-        BScansThere there{volume, {}};
+        AvailableBScans there{volume, {}};
         for (std::int64_t b = 0; b < scan.geometry.b_scans; ++b) {
             if (!is_missing(scan.missing, volume, b)) there.positions.push_back(b);
         }
@@ -96,7 +96,7 @@ BScansThere b_scans_there(const Scan& scan) {
 
 // Returns evenly spaced B-scans of that volume as one block.
 Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t max) {
-    const BScansThere there = b_scans_there(scan);
+    const AvailableBScans there = available_b_scans(scan);
     const std::int64_t all = std::ssize(there.positions), count = std::min(max, all);
     const std::int64_t bytes = reader.bytes_per_b_scan();
     auto memory = std::make_shared<std::vector<std::byte>>(index(count * bytes));
@@ -113,7 +113,7 @@ Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t max)
 }
 
 // Returns the number of blocks in flight: three per GPU.
-std::int64_t blocks_under_way(const BackendChoice& backend) {
+std::int64_t blocks_in_flight(const BackendChoice& backend) {
     const bool spread = backend.gpus != 1 && !surveyed_gpus().usable.empty();
     return blocks_of_a_device * (spread ? std::ssize(chosen_gpus(backend, surveyed_gpus())) : 1);
 }
@@ -128,11 +128,11 @@ std::int64_t working_bytes(const Scan& scan, const SpectraReader& reader, std::i
 }
 
 // Submitted blocks. The destructor waits for all of them, because they write to our memory.
-class UnderWay {
+class InFlight {
   public:
-    UnderWay(Reconstructor& reconstructor, std::int64_t max, std::function<void(std::int64_t b_scans)> done)
+    InFlight(Reconstructor& reconstructor, std::int64_t max, std::function<void(std::int64_t b_scans)> done)
         : reconstructor_(reconstructor), max_(max), done_(std::move(done)) {}
-    ~UnderWay() {
+    ~InFlight() {
         while (!blocks_.empty()) {
             try {
                 reconstructor_.wait(taken().completion);
@@ -140,11 +140,11 @@ class UnderWay {
             }
         }
     }
-    UnderWay(const UnderWay&) = delete;
-    UnderWay& operator=(const UnderWay&) = delete;
+    InFlight(const InFlight&) = delete;
+    InFlight& operator=(const InFlight&) = delete;
 
-    void submit(const Block& block, const Places& places) {
-        blocks_.push_back({reconstructor_.submit(block, places), block.b_scans});
+    void submit(const Block& block, const VoxelTargets& targets) {
+        blocks_.push_back({reconstructor_.submit(block, targets), block.b_scans});
         while (std::ssize(blocks_) > max_) wait_for_oldest();
     }
 
@@ -188,7 +188,7 @@ double noise_floor_of(const Scan& scan) {
 
 Reconstruction::Reconstruction(Scan scan, const BackendChoice& backend) : recovery_(backend) {
     require_backend(backend);
-    blocks_under_way_ = blocks_under_way(backend);
+    blocks_in_flight_ = blocks_in_flight(backend);
     take(std::move(scan));
 }
 
@@ -226,7 +226,7 @@ void Reconstruction::begin(Scan scan) {
     auto reader = std::make_unique<SpectraReader>(scan);
     const std::int64_t b_scans = block_b_scans(*reader, scan.geometry);
     planned_grid(scan);  // rejects an impossible recipe before reading
-    require_memory(working_bytes(scan, *reader, b_scans, blocks_under_way_), scan.path.string(),
+    require_memory(working_bytes(scan, *reader, b_scans, blocks_in_flight_), scan.path.string(),
                    "set scan.b_scans smaller, or use a machine with more memory");
     const double wanted_db = scan.recipe.noise_floor_db;
     if (needs_noise_floor(scan.recipe, scan.flow)) scan.recipe.noise_floor_db = noise_floor_of(scan);
@@ -240,11 +240,11 @@ void Reconstruction::plan() {
     reconstructor_.reset();  // frees its memory first
     planned_ = scan_.spec(block_b_scans_);
     auto [reconstructor, reason] = choose_reconstructor(*planned_, recovery_.backend());
-    const bool on_gpu = reconstructor->processor() == Backend::cuda;
+    const bool on_gpu = reconstructor->backend() == Backend::cuda;
     pool_.emplace(block_b_scans_ * reader_->bytes_per_b_scan(), on_gpu ? MemoryKind::pinned : MemoryKind::host);
     reconstructor_ = std::move(reconstructor);
     ++stats_.plans;
-    stats_.backend = reconstructor_->backend();
+    stats_.backend = reconstructor_->backend_description();
     const bool has_no_gpu = surveyed_gpus().usable.empty();  // not worth a warning then
     if (has_no_gpu && !reason.empty()) stats_.backend += ", " + reason;
     reason_ = has_no_gpu ? std::string() : std::move(reason);
@@ -366,7 +366,7 @@ void Reconstruction::make(FlowedVolume& volume, const ScanPart& part, Progress& 
             fill(volume, part, progress);
             filled = true;
         } catch (const Error& problem) {
-            if (!recovery_.recovers(problem, reconstructor_->processor())) throw;
+            if (!recovery_.recovers(problem, reconstructor_->backend())) throw;
             reconstructor_.reset();
             const bool on_cpu = recovery_.backend().backend == Backend::cpu;
             const std::string note =
@@ -391,18 +391,18 @@ void Reconstruction::allocate(Volume& volume) const {
 
 void Reconstruction::fill(FlowedVolume& volume, const ScanPart& part, Progress& progress) {
     const std::int64_t first_slice = part.begin * slices_per_b_scan(reconstructor_->grid(), scan_.geometry);
-    const auto place_in = [&](Volume& target) { return packed_place(target.voxels.data(), target.grid, first_slice); };
-    Places places(place_in(volume.structure));
-    if (volume.flow) places.flow = place_in(*volume.flow);
-    if (!volume.repeats.empty()) places.repeats = RepeatReports{volume.repeats.data(), part.begin};
+    const auto place_in = [&](Volume& target) { return packed_target(target.voxels.data(), target.grid, first_slice); };
+    VoxelTargets targets(place_in(volume.structure));
+    if (volume.flow) targets.flow = place_in(*volume.flow);
+    if (!volume.repeats.empty()) targets.repeats = RepeatReports{volume.repeats.data(), part.begin};
     const std::int64_t end = part.end == 0 ? scan_.geometry.b_scans : part.end;
     const std::int64_t lines_per_b_scan = scan_.geometry.lines_per_b_scan() * scan_.geometry.b_repeats;
     progress.begin(fmt::format("reconstruct volume {}", part.volume), (end - part.begin) * lines_per_b_scan, "A-scans");
     BlockStream blocks(*reader_, *pool_, part.volume, part.begin, end, block_b_scans_, scan_.missing);
-    UnderWay under_way(*reconstructor_, blocks_under_way_,
+    InFlight in_flight(*reconstructor_, blocks_in_flight_,
                        [&](std::int64_t b_scans) { progress.advance(b_scans * lines_per_b_scan); });
-    while (const std::optional<Block> block = blocks.next()) under_way.submit(*block, places);
-    under_way.wait_for_all();
+    while (const std::optional<Block> block = blocks.next()) in_flight.submit(*block, targets);
+    in_flight.wait_for_all();
     leave_out_missing(volume.repeats, part, end);
     stats_.a_scans += (end - part.begin) * lines_per_b_scan;
     progress.end();
@@ -433,7 +433,7 @@ void Reconstruction::prime(const ScanPart& part, Progress& progress) {
 }
 
 std::map<std::string, std::string> Reconstruction::provenance(const ScanPart& part) const {
-    std::map<std::string, std::string> lines = provenance_of(scan_, reconstructor_->backend());
+    std::map<std::string, std::string> lines = provenance_of(scan_, reconstructor_->backend_description());
     lines["volume"] = std::to_string(part.volume);
     lines["first_b_scan"] = std::to_string(part.begin);
     const std::int64_t end = part.end == 0 ? scan_.geometry.b_scans : part.end;
@@ -494,7 +494,7 @@ std::string left_out_of(std::span<const RepeatReport> reports, std::int64_t b_re
     std::string text;
     if (left_out > 0) {
         text = fmt::format("flow.align: {} of {} fit no other and are left out (", left_out,
-                           counted(std::ssize(reports), "repeats"));
+                           plural(std::ssize(reports), "repeats"));
         for (const auto& [reason, count] : reasons) text += fmt::format("{} {}, ", count, reason);
         text.resize(text.size() - 2);
         text += ")";
@@ -502,7 +502,7 @@ std::string left_out_of(std::span<const RepeatReport> reports, std::int64_t b_re
     if (hidden > 0) {
         text += text.empty() ? (aligns ? "flow.align: " : "flow.method: ") : "; ";
         text += fmt::format("{} of {} moved {} and show no flow", hidden,
-                            counted(std::ssize(reports) / b_repeats, "B-scans"),
+                            plural(std::ssize(reports) / b_repeats, "B-scans"),
                             aligns ? "out of their plane" : "between their repeats");
         if (!aligns) text += "; flow.align = true brings back those that moved within it";
     }

@@ -15,10 +15,10 @@
 
 #include "compute/backend.h"
 #include "compute/error.h"
-#include "compute/place.h"
 #include "compute/plan/choices.h"
 #include "compute/reason.h"
 #include "compute/types.h"
+#include "compute/voxel_target.h"
 #include "engine/io/volume_file.h"
 #include "engine/memory.h"
 #include "engine/planning.h"
@@ -144,7 +144,7 @@ class Reconstruction {
     double wanted_noise_floor_db_ = 0;  // before measurement
     std::unique_ptr<SpectraReader> reader_;
     std::int64_t block_b_scans_ = 1;
-    std::int64_t blocks_under_way_ = 0;  // max number at a time
+    std::int64_t blocks_in_flight_ = 0;  // max number at a time
     std::optional<ReconstructionSpec> planned_;
     std::string reason_;  // reason for the plan's backend, may be empty
     std::unique_ptr<Reconstructor> reconstructor_;

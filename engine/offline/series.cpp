@@ -56,7 +56,7 @@ std::int64_t StepsAhead::bytes() const {
     return bytes_;
 }
 
-void StepsAhead::let_go(std::shared_ptr<const void> what) {
+void StepsAhead::release_later(std::shared_ptr<const void> what) {
     const std::scoped_lock lock(mutex_);
     gone_.push_back(std::move(what));
     changed_.notify_all();
@@ -135,7 +135,7 @@ void StepsAhead::make(std::int64_t step) {
     step_bytes_ = std::max(step_bytes_, made.bytes);
     const bool is_there = made.what != nullptr;
     made_[step] = std::move(made);
-    if (!is_there && said_.insert(problem).second)
+    if (!is_there && reported_.insert(problem).second)
         problems_.push_back(fmt::format("time point {}: {}", step + 1, problem));
 }
 

@@ -59,7 +59,7 @@ class StepsAhead {
     std::int64_t bytes() const;  // bytes in memory
 
     // Releases a reference on the background thread, because destroying a step may take time.
-    void let_go(std::shared_ptr<const void> what);
+    void release_later(std::shared_ptr<const void> what);
 
     // Returns why steps could not be made, without repetition.
     std::vector<std::string> take_problems();
@@ -88,7 +88,7 @@ class StepsAhead {
     std::int64_t step_bytes_;            // size of the largest step made
     Gone gone_;                          // to be released by the thread
     std::vector<std::string> problems_;
-    std::set<std::string> said_;
+    std::set<std::string> reported_;
     std::jthread thread_;  // declared last: starts last, ends first
 };
 

@@ -24,8 +24,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "compute/counted.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/io/contained/wire.h"
 
 namespace echolux {
@@ -55,7 +55,7 @@ class SharedMemory {
 // Builds the answer to an open request: capabilities and headers of all levels.
 Frame header_frame(const ImageReader& reader) {
     const std::vector<ImageHeader> levels = reader.levels();
-    Frame frame(Says::header);
+    Frame frame(Response::header);
     frame.add(static_cast<std::int64_t>(reader.reads_boxes())).add(reader.slices_together()).add(std::ssize(levels));
     for (const ImageHeader& level : levels) frame.add(level);
     return frame;
@@ -67,11 +67,11 @@ Frame answer_to(const ReadOrder& order, ImageReader& reader, SharedMemory& memor
                                               ? reader.read(order.time_point, order.box.slices)
                                               : reader.read_box(order.time_point, index(order.level), order.box);
     if (std::ssize(voxels) != order.bytes) {
-        throw Error(ErrorCode::bad_file, fmt::format("gave {} of {}", counted(voxels.size(), "bytes"), order.bytes),
+        throw Error(ErrorCode::bad_file, fmt::format("gave {} of {}", plural(voxels.size(), "bytes"), order.bytes),
                     where, "copy the file again");
     }
     std::memcpy(memory.at(order.place, order.bytes).data(), voxels.data(), voxels.size());
-    return Frame(Says::done);
+    return Frame(Response::done);
 }
 
 // Converts exceptions to error frames. An alarm ends answers that hang, even if the program is gone. A compromised
@@ -79,7 +79,7 @@ Frame answer_to(const ReadOrder& order, ImageReader& reader, SharedMemory& memor
 Frame answered(const OpenOrder& opened, std::int64_t bytes, const std::function<Frame()>& work) {
     alarm(static_cast<unsigned>(opened.longest_s +
                                 static_cast<std::int64_t>(static_cast<double>(bytes) / slowest_reading)));
-    Frame answer(Says::done);
+    Frame answer(Response::done);
     try {
         answer = work();
     } catch (const Error& error) {
@@ -126,7 +126,7 @@ int serve_reader(const OpenReader& open) {
         const std::optional<std::string> asked = receive_frame(reader_socket);
         if (!asked) return 0;
         FrameReader frame(*asked);
-        if (frame.what() == Says::open) {
+        if (frame.what() == Response::open) {
             opened = OpenOrder::of(frame);
             listens = send_frame(reader_socket, open_it());
             continue;
@@ -165,7 +165,7 @@ constexpr int harmless[] = {
 
 // Calls that no benign reader makes: the process reports the call and exits. All others fail with EPERM.
 // clang-format off
-constexpr int telling[] = {
+constexpr int fatal_syscalls[] = {
     SYS_execve, SYS_execveat, SYS_kill, SYS_tkill, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev,
     SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4, SYS_sendmsg, SYS_sendmmsg,
     SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_mkdirat, SYS_linkat, SYS_symlinkat, SYS_mknodat, SYS_fchmodat,
@@ -197,7 +197,7 @@ constexpr sock_filter load(std::uint32_t place) {
     return statement(BPF_LD | BPF_W | BPF_ABS, place);
 }
 
-constexpr sock_filter give(std::uint32_t verdict) {
+constexpr sock_filter ret(std::uint32_t verdict) {
     return statement(BPF_RET | BPF_K, verdict);
 }
 
@@ -209,42 +209,42 @@ class Filter {
   public:
     Filter() {
         add({load(offsetof(seccomp_data, arch)), jump(BPF_JMP | BPF_JEQ | BPF_K, architecture, 1, 0),
-             give(SECCOMP_RET_KILL_PROCESS), load(offsetof(seccomp_data, nr))});
+             ret(SECCOMP_RET_KILL_PROCESS), load(offsetof(seccomp_data, nr))});
 #ifdef __x86_64__
         constexpr std::uint32_t other_numbers = 0x40000000;  // of the x32 ABI
-        add({jump(BPF_JMP | BPF_JGE | BPF_K, other_numbers, 0, 1), give(SECCOMP_RET_KILL_PROCESS)});
+        add({jump(BPF_JMP | BPF_JGE | BPF_K, other_numbers, 0, 1), ret(SECCOMP_RET_KILL_PROCESS)});
 #endif
-        for (const int call : harmless) on(call, {give(SECCOMP_RET_ALLOW)});
-        for (const int call : telling) on(call, {give(SECCOMP_RET_TRAP)});
+        for (const int call : harmless) on(call, {ret(SECCOMP_RET_ALLOW)});
+        for (const int call : fatal_syscalls) on(call, {ret(SECCOMP_RET_TRAP)});
         // Memory, but not executable.
         for (const int call : {SYS_mmap, SYS_mprotect}) {
-            on(call, {load(low(2)), jump(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1), give(SECCOMP_RET_TRAP),
-                      give(SECCOMP_RET_ALLOW)});
+            on(call, {load(low(2)), jump(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1), ret(SECCOMP_RET_TRAP),
+                      ret(SECCOMP_RET_ALLOW)});
         }
-        on(SYS_newfstatat, {give(SECCOMP_RET_TRAP)});  // see answer_fstat()
+        on(SYS_newfstatat, {ret(SECCOMP_RET_TRAP)});  // see answer_fstat()
         // Allows only the existing socket. Output of libraries is discarded.
-        on(SYS_write, {load(low(0)), jump(BPF_JMP | BPF_JEQ | BPF_K, reader_socket, 0, 1), give(SECCOMP_RET_ALLOW),
+        on(SYS_write, {load(low(0)), jump(BPF_JMP | BPF_JEQ | BPF_K, reader_socket, 0, 1), ret(SECCOMP_RET_ALLOW),
                        jump(BPF_JMP | BPF_JEQ | BPF_K, STDOUT_FILENO, 1, 0),
-                       jump(BPF_JMP | BPF_JEQ | BPF_K, STDERR_FILENO, 0, 1), give(refused), give(SECCOMP_RET_TRAP)});
+                       jump(BPF_JMP | BPF_JEQ | BPF_K, STDERR_FILENO, 0, 1), ret(refused), ret(SECCOMP_RET_TRAP)});
         on(SYS_sendto, {load(low(0)), jump(BPF_JMP | BPF_JEQ | BPF_K, reader_socket, 0, 3), load(low(4)),
-                        jump(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1), give(SECCOMP_RET_ALLOW), give(SECCOMP_RET_TRAP)});
+                        jump(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1), ret(SECCOMP_RET_ALLOW), ret(SECCOMP_RET_TRAP)});
         // Allows threads, which some codecs use, but not processes. A filter cannot check the flags of clone3, so it
         // returns ENOSYS and the C library falls back to clone.
-        on(SYS_clone, {load(low(0)), jump(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1), give(SECCOMP_RET_ALLOW),
-                       give(SECCOMP_RET_TRAP)});
-        on(SYS_clone3, {give(SECCOMP_RET_ERRNO | ENOSYS)});
+        on(SYS_clone, {load(low(0)), jump(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1), ret(SECCOMP_RET_ALLOW),
+                       ret(SECCOMP_RET_TRAP)});
+        on(SYS_clone3, {ret(SECCOMP_RET_ERRNO | ENOSYS)});
         // abort() sends a signal to its own process.
         on(SYS_tgkill, {load(low(0)), jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(getpid()), 0, 1),
-                        give(SECCOMP_RET_ALLOW), give(SECCOMP_RET_TRAP)});
+                        ret(SECCOMP_RET_ALLOW), ret(SECCOMP_RET_TRAP)});
         on(SYS_fcntl,
-           {load(low(1)), jump(BPF_JMP | BPF_JEQ | BPF_K, F_GETFL, 0, 1), give(SECCOMP_RET_ALLOW), give(refused)});
+           {load(low(1)), jump(BPF_JMP | BPF_JEQ | BPF_K, F_GETFL, 0, 1), ret(SECCOMP_RET_ALLOW), ret(refused)});
         // Opening for reading fails quietly, because libraries look for configuration files. Opening for writing is a
         // violation.
         on(SYS_openat, opening(2));
 #ifdef SYS_open
         on(SYS_open, opening(1));
 #endif
-        add({give(refused)});
+        add({ret(refused)});
     }
 
     bool install() {
@@ -267,8 +267,8 @@ class Filter {
     // Verdict for open calls; `flags` is the index of the flags argument.
     static std::vector<sock_filter> opening(int flags) {
         constexpr std::uint32_t to_write = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
-        return {load(low(flags)), jump(BPF_JMP | BPF_JSET | BPF_K, to_write, 0, 1), give(SECCOMP_RET_TRAP),
-                give(refused)};
+        return {load(low(flags)), jump(BPF_JMP | BPF_JSET | BPF_K, to_write, 0, 1), ret(SECCOMP_RET_TRAP),
+                ret(refused)};
     }
 
     std::vector<sock_filter> code_;
@@ -295,11 +295,11 @@ void answer_fstat(ucontext_t& context) {
 }
 
 // Reports the forbidden system call and exits. The frame is built by hand, because a signal handler may only write.
-void hear_trap(int, siginfo_t* what, void* context) {
+void handle_trap(int, siginfo_t* what, void* context) {
     if (what->si_syscall == SYS_newfstatat) return answer_fstat(*static_cast<ucontext_t*>(context));
     struct [[gnu::packed]] {
         std::uint64_t length = 9;
-        char says = static_cast<char>(Says::stopped);
+        char response = static_cast<char>(Response::stopped);
         std::int64_t call = 0;
     } frame;
     frame.call = what->si_syscall;
@@ -329,7 +329,7 @@ std::string enter_cage(std::int64_t max_bytes, std::int64_t max_work_s) {
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
     struct sigaction on_trap {};
-    on_trap.sa_sigaction = hear_trap;
+    on_trap.sa_sigaction = handle_trap;
     on_trap.sa_flags = SA_SIGINFO;
     sigaction(SIGSYS, &on_trap, nullptr);
     close_range(reader_file + 1, ~0U, 0);

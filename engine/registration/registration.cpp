@@ -12,14 +12,14 @@
 #include <utility>
 
 #include "compute/calibrate/fitting.h"
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
-#include "compute/place.h"
 #include "compute/plan/describe.h"
 #include "compute/plan/params.h"
+#include "compute/plural.h"
 #include "compute/steps/registration.h"
+#include "compute/voxel_target.h"
 #include "engine/analysis/intensity.h"
 #include "engine/memory.h"
 #include "engine/registration/strips.h"
@@ -283,7 +283,7 @@ void check_size(const VolumeGrid& grid) {
     constexpr std::int64_t min_depth = 16, min_a_scans = 8;
     if (grid.depth >= min_depth && grid.a_scans >= min_a_scans && grid.b_scans >= 1) return;
     throw Error(ErrorCode::bad_setting,
-                "has " + counted(grid.depth, "depth rows") + " and " + counted(grid.a_scans, "A-scans") +
+                "has " + plural(grid.depth, "depth rows") + " and " + plural(grid.a_scans, "A-scans") +
                     ": too few to be registered",
                 "registration", "16 and 8 are the least");
 }
@@ -347,7 +347,7 @@ void check_neighbours(const VolumeGrid& grid, const RegistrationSettings& settin
     check_size(grid);
     if (grid.b_scans >= 3) return;
     throw Error(ErrorCode::bad_setting,
-                "has " + counted(grid.b_scans, "B-scans") + ": there are no neighbours to compare with", "registration",
+                "has " + plural(grid.b_scans, "B-scans") + ": there are no neighbours to compare with", "registration",
                 "3 are the least");
 }
 
@@ -506,7 +506,7 @@ namespace {
 
 constexpr std::int64_t wide = 4, narrow = 1;       // A-scans on either side that are averaged in a profile
 constexpr std::int64_t lateral = 8, near_by = 10;  // search range for the same speckle: A-scans and lines; depth rows
-constexpr float least_correlation = 0.3F;
+constexpr float min_correlation = 0.3F;
 constexpr double apart = 0.75;       // depth rows; max distance of agreeing crossings from their median
 constexpr std::int64_t many = 16;    // crosses to use; more do not improve the result
 constexpr std::int64_t bridged = 8;  // B-scans; longer gaps are not bridged
@@ -614,7 +614,7 @@ class Crosses {
         const bool is_at_the_end = std::abs(best.z - layers) == near_by ||
                                    (std::abs(best.a - column) == reach_x && reach_x > 0) ||
                                    (std::abs(best.j - j) == reach_y && reach_y > 0);
-        if (best.height < least_correlation || is_at_the_end) return {};
+        if (best.height < min_correlation || is_at_the_end) return {};
         const float* there = of(line.narrow, line_at(best.j));
         const auto at = [&](std::int64_t a, std::int64_t z) { return correlation(of(here, a), there, z); };
         Crossing found{static_cast<double>(best.z), at_x - static_cast<double>(best.a), best.height};
@@ -762,7 +762,7 @@ void bridge(std::span<RowShift> rows, const std::vector<std::optional<Crossing>>
 void require_others(std::int64_t b_scans, std::int64_t crosses) {
     if (crosses >= 0 && b_scans - crosses >= fewest) return;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("{} of {} run across: too few are left to align", crosses, counted(b_scans, "B-scans")),
+                fmt::format("{} of {} run across: too few are left to align", crosses, plural(b_scans, "B-scans")),
                 "registration.crosses", "say how many of a volume's first B-scans run across the others");
 }
 
@@ -813,8 +813,8 @@ std::int64_t crosses_of(const std::map<std::string, std::string>& provenance) {
     Settings settings;
     settings.bind("scan", scan);
     try {
-        if (const auto told = provenance.find("scan.crosses"); told != provenance.end())
-            settings.set(told->first, told->second);
+        if (const auto entry = provenance.find("scan.crosses"); entry != provenance.end())
+            settings.set(entry->first, entry->second);
     } catch (const Error& error) {
         throw Error(ErrorCode::bad_file, "scan.crosses in its provenance: " + error.problem(), "registration",
                     "give registration.crosses");

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "compute/backend.h"
-#include "compute/place.h"
 #include "compute/plan/described.h"
 #include "compute/tissue_on_gpu.h"
+#include "compute/voxel_target.h"
 #include "engine/io/volume_file.h"
 #include "engine/progress.h"
 
@@ -116,7 +116,7 @@ class Reference {
     // Registers the B-scans of a volume on the same GPU. Throws Error{device} if the reference is on the CPU.
     std::vector<RowShift> register_rows(const PowerOnGpu& volume, Progress& progress) const;
 
-    const ProcessorUsed& processor() const { return used_; }
+    const BackendUsed& backend() const { return used_; }
     bool is_on_gpu() const { return gpu_ != nullptr; }
 
     static const BackendChoice on_cpu;
@@ -129,7 +129,7 @@ class Reference {
     VolumeGrid grid_;
     BackendChoice choice_;
     Interval band_;
-    ProcessorUsed used_;
+    BackendUsed used_;
     RowFeatures features_;                    // used on the CPU only
     std::shared_ptr<RegistrationOnGpu> gpu_;  // null on the CPU
     std::shared_ptr<FeaturesOnGpu> on_gpu_;

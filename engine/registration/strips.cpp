@@ -86,20 +86,20 @@ std::vector<const Candidate*> likely_path(const std::vector<std::vector<Candidat
 }
 
 // Refines the position of a strip to a fraction of a sample: climbs from the coarse peak, then fits parabolas.
-class FinePlace {
+class StripRefiner {
   public:
-    FinePlace(const RegistrationSettings& settings, const StripCorrelation& correlation, std::int64_t row)
+    StripRefiner(const RegistrationSettings& settings, const StripCorrelation& correlation, std::int64_t row)
         : correlation_(correlation), row_(row), max_z_(settings.axial_range), max_x_(settings.lateral_range),
           max_y_(settings.row_range) {}
 
-    StripPlace from(const Candidate& coarse_one, std::int64_t first_y, std::int64_t last_y) const {
+    StripPosition from(const Candidate& coarse_one, std::int64_t first_y, std::int64_t last_y) const {
         constexpr int max_moves = 3;
         std::int64_t y = coarse_one.y;
-        Place middle = uphill(y, {in_range(coarse_one.peak.z, max_z_), in_range(coarse_one.peak.x, max_x_), -1});
-        Place below, above;
+        GridPeak middle = uphill(y, {in_range(coarse_one.peak.z, max_z_), in_range(coarse_one.peak.x, max_x_), -1});
+        GridPeak below, above;
         for (int move = 0;; ++move) {
-            below = y > first_y ? uphill(y - 1, middle) : Place{};
-            above = y < last_y ? uphill(y + 1, middle) : Place{};
+            below = y > first_y ? uphill(y - 1, middle) : GridPeak{};
+            above = y < last_y ? uphill(y + 1, middle) : GridPeak{};
             const bool is_top = below.value <= middle.value && above.value <= middle.value;
             if (is_top || move == max_moves) break;
             y += above.value > below.value ? 1 : -1;
@@ -107,7 +107,7 @@ class FinePlace {
         }
         const auto [z, x, value] = middle;
         const auto beside = [&](std::int64_t dz, std::int64_t dx) { return correlation(y, z + dz, x + dx); };
-        StripPlace place;
+        StripPosition place;
         const bool inside_z = std::abs(z) < max_z_, inside_x = std::abs(x) < max_x_;
         place.z = static_cast<double>(z);
         place.x = static_cast<double>(x);
@@ -130,7 +130,7 @@ class FinePlace {
     }
 
   private:
-    struct Place {
+    struct GridPeak {
         std::int64_t z = 0, x = 0;
         float value = -1;
     };
@@ -146,14 +146,14 @@ class FinePlace {
 
     // Climbs until no neighbour along an axis is higher. Tries the last successful direction first, and its opposite
     // last.
-    Place uphill(std::int64_t y, Place at) const {
+    GridPeak uphill(std::int64_t y, GridPeak at) const {
         constexpr int max_steps = 24;
         at.value = correlation(y, at.z, at.x);
         if (at.value <= -1) return at;
         std::array<std::array<std::int64_t, 2>, 4> ways{{{1, 0}, {-1, 0}, {0, 1}, {0, -1}}};
         std::size_t tried = 0;
         for (int step = 0; step < max_steps && tried < ways.size();) {
-            const Place next{at.z + ways[tried][0], at.x + ways[tried][1], 0};
+            const GridPeak next{at.z + ways[tried][0], at.x + ways[tried][1], 0};
             const float value = correlation(y, next.z, next.x);
             if (value <= at.value) {
                 ++tried;
@@ -180,12 +180,13 @@ std::int32_t coarse_shift(std::int64_t range, std::int64_t length) {
 
 }  // namespace
 
-std::vector<StripPlace> match_strips(StripPairs& pairs, std::int64_t depth, std::int64_t a_scans, std::int64_t first_y,
-                                     std::int64_t last_y, const RegistrationSettings& settings, Progress& told) {
+std::vector<StripPosition> match_strips(StripPairs& pairs, std::int64_t depth, std::int64_t a_scans,
+                                        std::int64_t first_y, std::int64_t last_y, const RegistrationSettings& settings,
+                                        Progress& progress) {
     const std::int64_t half = settings.strip / 2;
     const StripRanges ranges{half, first_y, last_y, coarse_shift(settings.axial_range, depth),
                              coarse_shift(settings.lateral_range, a_scans)};
-    const std::vector<CoarsePeak> peaks = pairs.peaks(ranges, told);
+    const std::vector<CoarsePeak> peaks = pairs.peaks(ranges, progress);
     const StripRows rows = pairs.coarse_strips(half);
     std::vector<std::vector<Candidate>> strips(index(rows.moving_rows));
     for (std::int64_t row = 0; row < rows.moving_rows; ++row) {
@@ -199,9 +200,9 @@ std::vector<StripPlace> match_strips(StripPairs& pairs, std::int64_t depth, std:
     const std::vector<const Candidate*> path = likely_path(strips);
     std::vector<bool> wanted;
     for (const Candidate* candidate : path) wanted.push_back(candidate != nullptr);
-    std::vector<StripPlace> places(path.size());
-    const FindPlace find = [&](std::int64_t row, const StripCorrelation& correlation) {
-        return FinePlace(settings, correlation, row).from(*path[index(row)], first_y, last_y);
+    std::vector<StripPosition> places(path.size());
+    const StripSearch find = [&](std::int64_t row, const StripCorrelation& correlation) {
+        return StripRefiner(settings, correlation, row).from(*path[index(row)], first_y, last_y);
     };
     pairs.find(half, wanted, find, places);
     return places;
@@ -270,7 +271,7 @@ class PairsOnCpu : public StripPairs {
         return strips_of(coarse_reference_, coarse_moving_, half);
     }
 
-    std::vector<CoarsePeak> peaks(const StripRanges& ranges, Progress& told) override {
+    std::vector<CoarsePeak> peaks(const StripRanges& ranges, Progress& progress) override {
         const auto of_reference = spectra_of(coarse_reference_, ranges), of_moving = spectra_of(coarse_moving_, ranges);
         const StripRows rows = coarse_strips(ranges.half);
         std::vector<CoarsePeak> peaks(index(rows.moving_rows * ranges.offsets()));
@@ -300,13 +301,13 @@ class PairsOnCpu : public StripPairs {
                 }
             }
             const std::lock_guard lock(mutex);
-            told.advance(end - first);
+            progress.advance(end - first);
         });
         return peaks;
     }
 
-    void find(std::int64_t half, const std::vector<bool>& wanted, const FindPlace& find,
-              std::vector<StripPlace>& places) override {
+    void find(std::int64_t half, const std::vector<bool>& wanted, const StripSearch& find,
+              std::vector<StripPosition>& places) override {
         const StripRows rows = strips_of(reference_, moving_, half);
         const StripCorrelation correlation = [&](std::int64_t row, std::int64_t y, std::int64_t z, std::int64_t x) {
             const RowRun run = rows.of(row, y);
@@ -342,14 +343,14 @@ class KnownCorrelations {
   public:
     // Returns a correlation; if it is unknown, requests it and returns -1.
     float operator()(std::int64_t row, std::int64_t y, std::int64_t z, std::int64_t x) {
-        constexpr std::int64_t reach = CorrelationsAsked::reach;
-        const auto covers = [&](const CorrelationsAsked& one) {
+        constexpr std::int64_t reach = CorrelationRequest::reach;
+        const auto covers = [&](const CorrelationRequest& one) {
             return one.y == y && std::abs(z - one.z) <= reach && std::abs(x - one.x) <= reach;
         };
         const auto known = std::ranges::find_if(asked_, covers);
         const auto at = index(known - asked_.begin());
         if (at < found_.size()) {
-            const std::int64_t cell = (x - known->x + reach) * CorrelationsAsked::edge + z - known->z + reach;
+            const std::int64_t cell = (x - known->x + reach) * CorrelationRequest::edge + z - known->z + reach;
             return found_[at][index(cell)];
         }
         if (known == asked_.end()) {
@@ -359,11 +360,11 @@ class KnownCorrelations {
         return -1;
     }
 
-    std::span<const CorrelationsAsked> open() const { return std::span(asked_).subspan(found_.size()); }
-    void give(const Correlations& next) { found_.push_back(next); }
+    std::span<const CorrelationRequest> open() const { return std::span(asked_).subspan(found_.size()); }
+    void add(const Correlations& next) { found_.push_back(next); }
 
   private:
-    std::vector<CorrelationsAsked> asked_;
+    std::vector<CorrelationRequest> asked_;
     std::vector<Correlations> found_;
 };
 
@@ -377,13 +378,13 @@ class PairsOnGpu : public StripPairs {
         return strips_by(moving_.coarse_norms(), reference_.coarse_norms(), half);
     }
 
-    std::vector<CoarsePeak> peaks(const StripRanges& ranges, Progress& told) override {
-        return gpu_.peaks(reference_, moving_, ranges, [&](std::int64_t rows) { told.advance(rows); });
+    std::vector<CoarsePeak> peaks(const StripRanges& ranges, Progress& progress) override {
+        return gpu_.peaks(reference_, moving_, ranges, [&](std::int64_t rows) { progress.advance(rows); });
     }
 
     // All rows search with the known correlations. Missing ones are computed together, and the rows search again.
-    void find(std::int64_t half, const std::vector<bool>& wanted, const FindPlace& find,
-              std::vector<StripPlace>& places) override {
+    void find(std::int64_t half, const std::vector<bool>& wanted, const StripSearch& find,
+              std::vector<StripPosition>& places) override {
         const StripRows rows = strips_by(moving_.norms(), reference_.norms(), half);
         std::vector<KnownCorrelations> known(wanted.size());
         std::vector<std::size_t> open;
@@ -406,12 +407,12 @@ class PairsOnGpu : public StripPairs {
   private:
     // Computes the requested correlations of all open rows in one call.
     void answer(std::int64_t half, const std::vector<std::size_t>& open, std::vector<KnownCorrelations>& known) {
-        std::vector<CorrelationsAsked> asked;
+        std::vector<CorrelationRequest> asked;
         for (const std::size_t row : open)
             asked.insert(asked.end(), known[row].open().begin(), known[row].open().end());
         if (asked.empty()) return;
         const std::vector<Correlations> found = gpu_.correlations(reference_, moving_, half, asked);
-        for (std::size_t i = 0; i < asked.size(); ++i) known[index(asked[i].row)].give(found[i]);
+        for (std::size_t i = 0; i < asked.size(); ++i) known[index(asked[i].row)].add(found[i]);
     }
 
     static StripRows strips_by(const std::vector<float>& moving, const std::vector<float>& reference,
@@ -496,7 +497,7 @@ bool is_far(const std::vector<RowShift>& rows, std::int64_t at, double max_apart
 
 // Rejects rows at the end of the reference that follow rows found only at the end of the range. They match there
 // because the rest of the reference is missing; their true position is beyond it.
-void reject_behind_range(std::vector<RowShift>& rows, const std::vector<StripPlace>& places) {
+void reject_behind_range(std::vector<RowShift>& rows, const std::vector<StripPosition>& places) {
     for (const std::int64_t side : {1, -1}) {
         const std::int64_t count = std::ssize(rows);
         bool is_beyond = false;  // state of the last row that was found
@@ -558,16 +559,16 @@ void mark_saccades(std::vector<RowShift>& rows, double speed) {
 }  // namespace
 
 // Converts strip positions to row shifts and sets their reasons. `chance` is the correlation that noise reaches.
-std::vector<RowShift> judged(const std::vector<StripPlace>& places, const std::vector<float>& norms, std::int64_t rows,
-                             double chance, double max_apart, const RegistrationSettings& settings) {
+std::vector<RowShift> judged(const std::vector<StripPosition>& places, const std::vector<float>& norms,
+                             std::int64_t rows, double chance, double max_apart, const RegistrationSettings& settings) {
     std::vector<double> qualities;
-    for (const StripPlace& place : places) {
+    for (const StripPosition& place : places) {
         if (place.quality > chance) qualities.push_back(place.quality);
     }
     const double least = std::max(chance, settings.min_quality * median(qualities));
     std::vector<RowShift> shifts;
     for (std::size_t j = 0; j < places.size(); ++j) {
-        const StripPlace& place = places[j];
+        const StripPosition& place = places[j];
         RowShift shift{.z = place.z, .x = place.x, .y = place.y, .quality = std::max(0.0, place.quality)};
         if (norms[j] <= 0) {
             shift.reason = RowReason::no_signal;

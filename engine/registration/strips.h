@@ -17,7 +17,7 @@
 namespace echolux {
 
 // Position of a strip in the reference, in samples of the grid.
-struct StripPlace {
+struct StripPosition {
     double z = 0, x = 0, y = 0;
     double quality = -1;        // normalized cross-correlation; below 0: the reference has no strip to compare with
     double ratio = 0;           // coarse peak to the second peak
@@ -30,7 +30,7 @@ struct StripPlace {
 using StripCorrelation = std::function<float(std::int64_t row, std::int64_t y, std::int64_t z, std::int64_t x)>;
 
 // Returns the position of a row found by means of `correlation`.
-using FindPlace = std::function<StripPlace(std::int64_t row, const StripCorrelation& correlation)>;
+using StripSearch = std::function<StripPosition(std::int64_t row, const StripCorrelation& correlation)>;
 
 // Correlations of a moving volume with a reference, on one processor.
 class StripPairs {
@@ -42,11 +42,11 @@ class StripPairs {
 
     // Returns the peaks of coarse correlations, [row][y]; those of strips that do not exist are undefined. Progress
     // advances per B-scan.
-    virtual std::vector<CoarsePeak> peaks(const StripRanges& ranges, Progress& told) = 0;
+    virtual std::vector<CoarsePeak> peaks(const StripRanges& ranges, Progress& progress) = 0;
 
     // Calls `find` for the wanted rows and stores the results in `places`; does not change the others.
-    virtual void find(std::int64_t half, const std::vector<bool>& wanted, const FindPlace& find,
-                      std::vector<StripPlace>& places) = 0;
+    virtual void find(std::int64_t half, const std::vector<bool>& wanted, const StripSearch& find,
+                      std::vector<StripPosition>& places) = 0;
 };
 
 // Keeps references to the features.
@@ -54,14 +54,15 @@ std::unique_ptr<StripPairs> pairs_on_cpu(const RowFeatures& reference, const Row
 
 // Finds the position of each strip, at offsets of `first_y` to `last_y` B-scans in the reference. `depth` and `a_scans`
 // are the size of the compared planes. Progress advances by 1 per B-scan of the moving volume.
-std::vector<StripPlace> match_strips(StripPairs& pairs, std::int64_t depth, std::int64_t a_scans, std::int64_t first_y,
-                                     std::int64_t last_y, const RegistrationSettings& settings, Progress& told);
+std::vector<StripPosition> match_strips(StripPairs& pairs, std::int64_t depth, std::int64_t a_scans,
+                                        std::int64_t first_y, std::int64_t last_y, const RegistrationSettings& settings,
+                                        Progress& progress);
 
 // Converts positions to row shifts and judges them: sets reasons and saccades. `norms` are those of the moving B-scans,
 // `rows` is the number of B-scans of the reference, and `chance` the correlation that noise reaches. Rows more than
 // `max_apart` samples from the median of their neighbours are rejected.
-std::vector<RowShift> judged(const std::vector<StripPlace>& places, const std::vector<float>& norms, std::int64_t rows,
-                             double chance, double max_apart, const RegistrationSettings& settings);
+std::vector<RowShift> judged(const std::vector<StripPosition>& places, const std::vector<float>& norms,
+                             std::int64_t rows, double chance, double max_apart, const RegistrationSettings& settings);
 
 inline constexpr double max_apart_on_a_path = 2;
 

@@ -127,44 +127,45 @@ class Description {
     Keys keys_;
 };
 
-void describe_samples(const Description& says, Scan& scan) {
-    const std::int64_t bits = says.whole("bit_depth", 32);
+void describe_samples(const Description& description, Scan& scan) {
+    const std::int64_t bits = description.whole("bit_depth", 32);
     scan.format.sample_format = bits <= 8 ? SampleFormat::u8 : bits <= 16 ? SampleFormat::u16 : SampleFormat::u32;
-    if (says.is_set("bitshift")) scan.format.shift = 4;  // as in OCTproZ: 12 bits in the high end of 16
+    if (description.is_set("bitshift")) scan.format.shift = 4;  // as in OCTproZ: 12 bits in the high end of 16
 }
 
 // The number of volumes follows from the file size.
-void describe_geometry(const Description& says, std::int64_t file_bytes, Scan& scan) {
+void describe_geometry(const Description& description, std::int64_t file_bytes, Scan& scan) {
     constexpr std::int64_t max = 1 << 20;
     ScanGeometry& geometry = scan.geometry;
-    geometry.samples = says.whole("width", max);
-    geometry.a_scans = says.whole("height", max);
-    const std::int64_t buffers = says.has("buffers_per_volume") ? says.whole("buffers_per_volume", max) : 1;
-    const std::int64_t described = says.whole("depth", max) * buffers;
+    geometry.samples = description.whole("width", max);
+    geometry.a_scans = description.whole("height", max);
+    const std::int64_t buffers =
+        description.has("buffers_per_volume") ? description.whole("buffers_per_volume", max) : 1;
+    const std::int64_t described = description.whole("depth", max) * buffers;
     const std::int64_t frame_bytes = line_bytes(scan.format, geometry) * geometry.a_scans;
     const std::int64_t recorded = file_bytes / frame_bytes;
     geometry.b_scans = std::clamp<std::int64_t>(described, 1, std::max<std::int64_t>(recorded, 1));
     geometry.volumes = std::max<std::int64_t>(recorded / geometry.b_scans, 1);
-    geometry.bidirectional = says.is_set("flip_bscans");
+    geometry.bidirectional = description.is_set("flip_bscans");
     scan.file.trailer_bytes = std::max<std::int64_t>(
         0, file_bytes - geometry.volumes * geometry.b_scans * frame_bytes);  // of an incomplete volume
 }
 
 // Both polynomials have the argument i / (n - 1). Their values are in samples and in radians.
-void describe_calibration(const Description& says, Scan& scan) {
-    if (says.is_set("resampling") && !says.is_set("custom_resampling")) {
+void describe_calibration(const Description& description, Scan& scan) {
+    if (description.is_set("resampling") && !description.is_set("custom_resampling")) {
         for (const char* key : {"resampling_c0", "resampling_c1", "resampling_c2", "resampling_c3"}) {
-            scan.calibration.k_polynomial.push_back(says.real(key));
+            scan.calibration.k_polynomial.push_back(description.real(key));
         }
     }
-    if (!says.is_set("dispersion_compensation")) return;
+    if (!description.is_set("dispersion_compensation")) return;
     const auto last = static_cast<double>(std::max<std::int64_t>(scan.geometry.samples - 1, 1));
     for (std::int64_t i = 0; i < scan.geometry.samples; ++i) {
         const double x = static_cast<double>(i) / last;
-        scan.calibration.dispersion_rad.push_back(
-            says.real("dispersion_compensation_d0") +
-            x * (says.real("dispersion_compensation_d1") +
-                 x * (says.real("dispersion_compensation_d2") + x * says.real("dispersion_compensation_d3"))));
+        scan.calibration.dispersion_rad.push_back(description.real("dispersion_compensation_d0") +
+                                                  x * (description.real("dispersion_compensation_d1") +
+                                                       x * (description.real("dispersion_compensation_d2") +
+                                                            x * description.real("dispersion_compensation_d3"))));
     }
     scan.calibration.dispersion_holds = PhaseMeaning::correction;
 }
@@ -183,11 +184,11 @@ void describe_octproz(const Path& path, Scan& scan) {
         throw Error(ErrorCode::bad_file, "there are no spectra beside it", path.string(),
                     fmt::format("they are expected in {0}_raw.raw or {0}.raw", common_name(path)));
     }
-    const Description says(settings, keys_of(settings));
+    const Description description(settings, keys_of(settings));
     scan.file.file = raw.filename().string();
-    describe_samples(says, scan);
-    describe_geometry(says, FileBytes(raw).size(), scan);
-    describe_calibration(says, scan);
+    describe_samples(description, scan);
+    describe_geometry(description, FileBytes(raw).size(), scan);
+    describe_calibration(description, scan);
 }
 
 // ---- Reads SD01RAW2 files. The layout was determined from recorded files.
@@ -233,14 +234,14 @@ std::vector<double> mean_line(const std::vector<std::uint16_t>& lines, std::int6
 // apparent dispersion grows with depth: -8 rad at bin 30, -95 at bin 200 of a silicone phantom. With it, it is 3 to 4
 // rad everywhere, and the map agrees with the one published for the instrument.)
 std::vector<double> sample_positions(std::vector<double> on_grid) {
-    std::vector<double> sample = counted(std::ssize(on_grid));
+    std::vector<double> sample = index_range(std::ssize(on_grid));
     if (on_grid.front() > on_grid.back()) {
         std::reverse(on_grid.begin(), on_grid.end());
         std::reverse(sample.begin(), sample.end());
     }
     const CubicSpline sample_at(on_grid, sample);
     const double first = on_grid.front(), last = on_grid.back();
-    std::vector<double> positions = counted(std::ssize(on_grid));
+    std::vector<double> positions = index_range(std::ssize(on_grid));
     const double points = positions.back();
     for (double& position : positions) position = sample_at(first + (last - first) * position / points);
     positions.front() = sample.front();

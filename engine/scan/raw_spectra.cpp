@@ -11,10 +11,10 @@
 #include <cstring>
 #include <limits>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
+#include "compute/plural.h"
 #include "engine/io/regular_file.h"
 #include "engine/scan/scan.h"
 
@@ -139,12 +139,12 @@ void check_file_size(const SpectraLayout& layout, const ScanGeometry& geometry, 
     const std::int64_t expected = layout.file_bytes();
     if (size == expected) return;
     if (size == 0)
-        throw Error(ErrorCode::bad_file, fmt::format("is empty, {} are expected", counted(expected, "bytes")), spectra);
+        throw Error(ErrorCode::bad_file, fmt::format("is empty, {} are expected", plural(expected, "bytes")), spectra);
     if (size > expected) {
         if (layout.trailer_bytes == 0 && (size - expected) % layout.volume_bytes() == 0) return;
         throw Error(ErrorCode::bad_file,
-                    fmt::format("is {} long, {} more than the scan describes{}", counted(size, "bytes"),
-                                size - expected, fitting_text(layout, geometry, size)),
+                    fmt::format("is {} long, {} more than the scan describes{}", plural(size, "bytes"), size - expected,
+                                fitting_text(layout, geometry, size)),
                     spectra,
                     "check scan.samples, a_scans, b_scans, volumes and sample_format; skip a header with "
                     "scan.offset_bytes, a footer with scan.trailer_bytes");
@@ -152,13 +152,13 @@ void check_file_size(const SpectraLayout& layout, const ScanGeometry& geometry, 
     const std::int64_t lines_end = expected - layout.trailer_bytes;
     if (size >= lines_end) {
         throw Error(ErrorCode::bad_file,
-                    fmt::format("ends within its last {}: {} of {}", counted(layout.trailer_bytes, "bytes"), size,
-                                counted(expected, "bytes")),
+                    fmt::format("ends within its last {}: {} of {}", plural(layout.trailer_bytes, "bytes"), size,
+                                plural(expected, "bytes")),
                     spectra, "copy the file again");
     }
     if (size < layout.offset_bytes) {
         throw Error(ErrorCode::bad_file,
-                    fmt::format("ends before the first spectrum: {} of {}", size, counted(expected, "bytes")), spectra,
+                    fmt::format("ends before the first spectrum: {} of {}", size, plural(expected, "bytes")), spectra,
                     "check scan.offset_bytes, or copy the file again");
     }
     const std::int64_t frame = (size - layout.offset_bytes) / layout.frame_stride();
@@ -168,7 +168,7 @@ void check_file_size(const SpectraLayout& layout, const ScanGeometry& geometry, 
                 fmt::format("ends in volume {}, B-scan {}, A-scan {} (counted from 0): {} of {}{}",
                             frame / layout.frames_per_volume, std::min(b_scan, geometry.b_scans - 1),
                             std::min(in_lines / layout.line_bytes / geometry.a_repeats, geometry.a_scans - 1), size,
-                            counted(expected, "bytes"), fitting_text(layout, geometry, size)),
+                            plural(expected, "bytes"), fitting_text(layout, geometry, size)),
                 spectra,
                 "check scan.samples and sample_format; set scan.volumes and scan.b_scans to what was recorded, or copy "
                 "the file "
@@ -389,13 +389,13 @@ void SpectraReader::check_request(std::int64_t volume, std::int64_t first, std::
     if (!inside || !fits) {
         throw Error(
             ErrorCode::bad_setting,
-            fmt::format("the scan has no {} from {} on in volume {}", counted(b_scans, "B-scans"), first, volume),
+            fmt::format("the scan has no {} from {} on in volume {}", plural(b_scans, "B-scans"), first, volume),
             path_);
     }
     const std::int64_t size = raw_->size();
     if (size != size_) {
         throw Error(ErrorCode::bad_file,
-                    fmt::format("changed from {} to {} while it was read", size_, counted(size, "bytes")), path_,
+                    fmt::format("changed from {} to {} while it was read", size_, plural(size, "bytes")), path_,
                     "wait until the recording is complete");
     }
 }

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "engine/io/regular_file.h"
 #include "engine/scan/raw_spectra.h"
 #include "engine/scan/scan.h"
@@ -54,7 +54,7 @@ const std::vector<Field<RecordingNotes>>& describe<RecordingNotes>() {
     return fields;
 }
 
-bool RecordingNotes::lacks_nothing() const {
+bool RecordingNotes::is_complete() const {
     return missing_blocks == 0 && lost_blocks == 0 && lost_b_scans == 0 && refused_blocks == 0 && interruptions == 0 &&
            doubtful_blocks == 0 && continues.empty();
 }
@@ -163,11 +163,11 @@ std::string lack_of(const RecordingNotes& notes) {
     if (notes.index.empty() || notes.complete) return {};
     std::vector<std::string> parts;
     const auto add = [&](std::int64_t count, const char* unit, const char* what) {
-        if (count > 0) parts.push_back(fmt::format("{} {}", counted(count, unit), what));
+        if (count > 0) parts.push_back(fmt::format("{} {}", plural(count, unit), what));
     };
     const std::int64_t missing = notes.missing_blocks + notes.lost_blocks;
     if (notes.was_cut())
-        parts.push_back(counted(missing, "blocks") + " missing");
+        parts.push_back(plural(missing, "blocks") + " missing");
     else
         add(missing, "blocks", "missing");
     add(notes.lost_b_scans, "B-scans", "without data");
@@ -184,7 +184,7 @@ RecordingLayout::RecordingLayout(const Scan& scan)
     : layout_(spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string())),
       b_scans_(scan.geometry.b_scans), b_repeats_(scan.geometry.b_repeats) {}
 
-std::optional<BytePlace> RecordingLayout::place_of(std::int64_t volume, std::int64_t first,
+std::optional<FileRange> RecordingLayout::place_of(std::int64_t volume, std::int64_t first,
                                                    std::int64_t b_scans) const {
     constexpr std::int64_t largest_file = std::int64_t{1} << 60;
     if (volume < 0 || first < 0 || b_scans < 1 || first >= b_scans_ || b_scans > b_scans_ - first) return {};
@@ -193,7 +193,7 @@ std::optional<BytePlace> RecordingLayout::place_of(std::int64_t volume, std::int
     const std::int64_t begin = first * b_scan_bytes;
     const bool ends_volume = first + b_scans == b_scans_;
     const std::int64_t flyback = ends_volume ? layout_.volume_bytes() - b_scans_ * b_scan_bytes : 0;
-    return BytePlace{layout_.offset_bytes + volume * layout_.volume_bytes() + begin, b_scans * b_scan_bytes + flyback,
+    return FileRange{layout_.offset_bytes + volume * layout_.volume_bytes() + begin, b_scans * b_scan_bytes + flyback,
                      flyback};
 }
 
@@ -337,8 +337,8 @@ std::string text_of_missing(const Scan& scan) {
     const ScanGeometry& geometry = scan.geometry;
     const std::string lack = lack_of(scan.recording);
     return fmt::format("{}; {} of {} of {} of {} have no data", lack.empty() ? "recording is incomplete" : lack,
-                       b_scans, counted(geometry.b_scans * geometry.volumes, "B-scans"),
-                       incomplete_volumes(scan.missing).size(), counted(geometry.volumes, "volumes"));
+                       b_scans, plural(geometry.b_scans * geometry.volumes, "B-scans"),
+                       incomplete_volumes(scan.missing).size(), plural(geometry.volumes, "volumes"));
 }
 
 // ---- Opens recordings that were cut off: finds the last whole block from the index.

@@ -37,7 +37,7 @@ struct RecordingNotes {
     // Whether a live recording ended without being finished.
     bool was_cut() const { return !index.empty() && !finished && !complete; }
     // Whether no data is missing or doubtful.
-    bool lacks_nothing() const;
+    bool is_complete() const;
 };
 
 // ---- The index of a recording: a CSV file with one line per block, written after the block's data, and readable by
@@ -84,7 +84,7 @@ std::string lack_of(const RecordingNotes& notes);
 // leaves a hole and does not shift later blocks.
 
 // Range of bytes in the raw file.
-struct BytePlace {
+struct FileRange {
     std::int64_t begin = 0;
     std::int64_t bytes = 0;
     std::int64_t flyback_bytes = 0;  // final bytes for flyback frames, which some sources do not send
@@ -101,7 +101,7 @@ class RecordingLayout {
 
     // Returns the range of B-scan positions [first, first + b_scans) of `volume`. It includes the flyback frames after
     // the last position. Returns std::nullopt if there are no such B-scans.
-    std::optional<BytePlace> place_of(std::int64_t volume, std::int64_t first, std::int64_t b_scans) const;
+    std::optional<FileRange> place_of(std::int64_t volume, std::int64_t first, std::int64_t b_scans) const;
 
     std::int64_t b_scans() const { return b_scans_; }
 

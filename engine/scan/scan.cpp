@@ -8,12 +8,12 @@
 #include <optional>
 #include <string_view>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/methods/k_jitter.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "engine/build.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/file_name.h"
@@ -200,7 +200,7 @@ bool has_section(std::string_view text) {
 }
 
 // Explains inputs that are not text, or text of another kind, for the same reason.
-void refuse_what_is_no_text(const std::filesystem::path& path) {
+void refuse_binary(const std::filesystem::path& path) {
     std::error_code problem;
     if (std::filesystem::is_directory(path, problem)) {
         throw Error(ErrorCode::bad_file, "is a folder, not a scan", path.string(),
@@ -267,19 +267,19 @@ void locate_spectra(Scan& scan) {
         throw Error(ErrorCode::bad_setting, "is missing", where, "name the file that holds the raw spectra");
     }
     scan.spectra = located(scan, scan.file.file, where, "");
-    const std::string where_stripes = scan.path.string() + ", scan.stripes";
+    const std::string stripes_key = scan.path.string() + ", scan.stripes";
     const std::vector<std::string> stripes = stripe_names(scan.file.stripes);
     if (stripes.size() >= max_parts) {
-        throw Error(ErrorCode::bad_setting, "names " + counted(stripes.size(), "files"), where_stripes,
+        throw Error(ErrorCode::bad_setting, "names " + plural(stripes.size(), "files"), stripes_key,
                     fmt::format("name at most {}", max_parts - 1));
     }
     scan.stripes.clear();
     for (const std::string& name : stripes) {
         const std::string which =
             fmt::format(", which holds part {} of {} of the spectra", scan.stripes.size() + 2, stripes.size() + 1);
-        scan.stripes.push_back(located(scan, name, where_stripes, which));
+        scan.stripes.push_back(located(scan, name, stripes_key, which));
     }
-    require_different_files(raw_files(scan), where_stripes);
+    require_different_files(raw_files(scan), stripes_key);
 }
 
 }  // namespace
@@ -327,7 +327,7 @@ Scan open_scan(const std::filesystem::path& path, std::span<const std::string> a
     if (const ForeignScan* foreign = foreign_scan(path)) {
         foreign->describe(path, scan);
     } else {
-        refuse_what_is_no_text(path);
+        refuse_binary(path);
         read_scan_toml(settings, path);
     }
     for (const std::string& assignment : assignments) settings.set_assignment(assignment);
@@ -347,18 +347,18 @@ Scan open_scan(const std::filesystem::path& path, std::span<const std::string> a
 }
 
 Scan describe_scan(const std::filesystem::path& path, std::span<const std::string> assignments,
-                   const std::function<void(Scan&)>& hear) {
+                   const std::function<void(Scan&)>& on_scan) {
     Scan scan;
     scan.path = path;
     Settings settings;
     bind(settings, scan);
     if (!path.empty()) {
         refuse_results(path);
-        refuse_what_is_no_text(path);
+        refuse_binary(path);
         read_scan_toml(settings, path);
     }
     for (const std::string& assignment : assignments) settings.set_assignment(assignment);
-    hear(scan);
+    on_scan(scan);
     const std::string where = path.empty() ? "the scan" : path.string();
     spectra_layout(scan.file, scan.format, scan.geometry, where);
     check_protocol(scan.geometry, where);

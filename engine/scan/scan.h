@@ -93,10 +93,10 @@ void bind(Settings& settings, Scan& scan);
 Scan open_scan(const std::filesystem::path& path, std::span<const std::string> assignments = {});
 
 // Describes the scan of an instrument: as open_scan(), without a raw file. `path` may be empty if assignments suffice.
-// `hear` is called before calibration is loaded and sizes are checked, so that the instrument can override the sample
-// count and format. Its exceptions are passed on.
+// `on_scan` is called before calibration is loaded and sizes are checked, so that the instrument can override the
+// sample count and format. Its exceptions are passed on.
 Scan describe_scan(const std::filesystem::path& path, std::span<const std::string> assignments,
-                   const std::function<void(Scan&)>& hear);
+                   const std::function<void(Scan&)>& on_scan);
 
 // Loads the files in scan.calibration_files into scan.calibration. Entries without a file are kept. Throws
 // Error{bad_file, bad_setting}.

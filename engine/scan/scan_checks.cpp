@@ -12,10 +12,10 @@
 #include <string_view>
 
 #include "compute/calibrate/calibrate.h"
-#include "compute/counted.h"
 #include "compute/indexing.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "compute/steps/sample.h"
 #include "engine/io/raw_guess.h"
 #include "engine/scan/scan.h"
@@ -135,7 +135,7 @@ std::optional<std::string> length_doubt(const Scan& scan, const Block& block) {
     return fmt::format(
         "scan.samples: lines of {} look alike (correlation {:.2f}), those of {} do not fit as "
         "well ({:.2f}) (check scan.samples, a_scans and b_scans; `guess` proposes a layout)",
-        counted(*found, "samples"), lines.at(*found).plain, samples, stated.plain);
+        plural(*found, "samples"), lines.at(*found).plain, samples, stated.plain);
 }
 
 std::optional<std::string> order_doubt(const Scan& scan, const Block& block) {
@@ -209,7 +209,7 @@ void check_k_map(const Scan& scan, std::vector<std::string>& lines) {
         lines.push_back(
             fmt::format("calibration.k_map: positions {:.6g} to {:.6g} use {:.0f} % of the line, {} (are "
                         "they sample positions, not wavelengths or wavenumbers?)",
-                        positions.front(), positions.back(), 100 * part, counted(scan.geometry.samples, "samples")));
+                        positions.front(), positions.back(), 100 * part, plural(scan.geometry.samples, "samples")));
     }
     check_steps("calibration.k_map", positions, lines);
 }
@@ -419,12 +419,12 @@ std::vector<std::string> unused_settings(const Scan& scan, std::span<const std::
         return text != nullptr ? *text : spelled(value);
     };
     std::vector<std::string> lines;
-    std::set<std::string> told;
+    std::set<std::string> reported;
     for (const std::string& assignment : assignments) {
         const std::string key = assignment.substr(0, assignment.find('='));
         const auto use =
             std::ranges::find_if(uses, [&](const Use& one) { return one.is_of(key) && !one.is_used(scan); });
-        if (use == uses.end() || !told.insert(key).second) continue;
+        if (use == uses.end() || !reported.insert(key).second) continue;
         lines.push_back(fmt::format("{} has no effect: {} is {}", key, use->decided_by, value_of(use->decided_by)));
     }
     return lines;

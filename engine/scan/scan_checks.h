@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 #include "engine/scan/scan.h"
 
 namespace echolux {

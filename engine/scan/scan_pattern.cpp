@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 
 namespace echolux {
 namespace {
@@ -59,7 +59,7 @@ std::vector<double> fast_axis_places(const ScanGeometry& g, std::span<const doub
     }
     if (std::ssize(curve) != lines || curve.front() == curve.back()) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("needs one position for each of the {} of a B-scan, got {}", counted(lines, "lines"),
+                    fmt::format("needs one position for each of the {} of a B-scan, got {}", plural(lines, "lines"),
                                 curve.size()),
                     "calibration.fast_axis", "or set scan.fast_axis = uniform");
     }
@@ -99,7 +99,7 @@ void check_protocol(const ScanGeometry& geometry, const std::string& where) {
     if (geometry.protocol == Protocol::raster_cross) {
         throw Error(ErrorCode::bad_setting,
                     fmt::format("{} of which {} run across leave none for the raster",
-                                counted(geometry.b_scans, "B-scans"), geometry.crosses),
+                                plural(geometry.b_scans, "B-scans"), geometry.crosses),
                     where + ", scan.b_scans", "give more than scan.crosses, or choose the protocol raster");
     }
     const bool is_cross = geometry.protocol == Protocol::cross;
@@ -107,7 +107,7 @@ void check_protocol(const ScanGeometry& geometry, const std::string& where) {
     if (geometry.b_scans <= max) return;
     throw Error(ErrorCode::bad_setting,
                 fmt::format("the protocol {} has {}, got {}", is_cross ? "cross" : "four_slices",
-                            counted(max, "B-scans"), geometry.b_scans),
+                            plural(max, "B-scans"), geometry.b_scans),
                 where + ", scan.b_scans", fmt::format("give {}, or choose the protocol raster", max));
 }
 

@@ -20,10 +20,11 @@ namespace {
 // Crops a box for formats that read only whole B-scans.
 std::vector<std::byte> cropped(SeriesFile& file, std::int64_t time_point, const VolumeBox& box) {
     const VolumeGrid& grid = file.header().grid;
-    const auto lies_in = [](const Interval& part, std::int64_t size) {
+    const auto is_inside = [](const Interval& part, std::int64_t size) {
         return part.begin >= 0 && part.begin < part.end && part.end <= size;
     };
-    if (!lies_in(box.depth, grid.depth) || !lies_in(box.a_scans, grid.a_scans) || !lies_in(box.b_scans, grid.b_scans)) {
+    if (!is_inside(box.depth, grid.depth) || !is_inside(box.a_scans, grid.a_scans) ||
+        !is_inside(box.b_scans, grid.b_scans)) {
         throw Error(ErrorCode::bad_setting, "lies outside of the volume", "region");
     }
     const auto voxel = index(bytes_of(grid.type));

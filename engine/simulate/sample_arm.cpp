@@ -82,7 +82,7 @@ Echo SampleArm::echo(double z, double amplitude) const {
 namespace {
 
 // A scatterer and its position, in um.
-struct Placed {
+struct PositionedEcho {
     Echo echo;
     float x, y;
 };
@@ -104,7 +104,7 @@ class Column {
         }
     }
 
-    std::vector<Placed> filled() {
+    std::vector<PositionedEcho> filled() {
         for (std::size_t i = 0; i < scenery_.layers.size(); ++i) add_layer(i);
         for (std::size_t i = 0; i < near_.size(); ++i) add_wall(*near_[i], hashed(key_, 1000 + i));
         return std::move(placed_);
@@ -152,11 +152,11 @@ class Column {
         }
     }
 
-    struct Drawn {
+    struct EchoShare {
         double dx, dy, part;
     };
 
-    Drawn drawn(std::uint64_t key, std::int64_t n) const {
+    EchoShare drawn(std::uint64_t key, std::int64_t n) const {
         const std::uint64_t name = key + 2 * static_cast<std::uint64_t>(n);
         const std::uint64_t lateral = hashed(name + 1);
         return {(2 * low_fraction(lateral) - 1) * half_, (2 * high_fraction(lateral) - 1) * half_,
@@ -176,7 +176,7 @@ class Column {
     std::uint64_t key_;
     std::vector<double> heights_, along_x_, along_y_;  // boundaries in this column, approximated by planes
     std::vector<const Tube*> near_;
-    std::vector<Placed> placed_;
+    std::vector<PositionedEcho> placed_;
 };
 
 }  // namespace
@@ -249,7 +249,7 @@ void Tissue::prepare(const BeamBox& box, std::int64_t step) {
 }
 
 Tissue::Strip Tissue::strip(std::int64_t row) const {
-    std::vector<std::vector<Placed>> placed;
+    std::vector<std::vector<PositionedEcho>> placed;
     Strip strip;
     strip.start.resize(index(arm_.sum.slabs() * columns_ + 1));
     for (std::int64_t c = 0; c < columns_; ++c) {
@@ -258,7 +258,7 @@ Tissue::Strip Tissue::strip(std::int64_t row) const {
         Column column(arm_, static_cast<double>(first_column_ + c) * cell, static_cast<double>(row) * cell,
                       hashed(seed_, static_cast<std::uint64_t>(row), name));
         placed.push_back(column.filled());
-        for (const Placed& one : placed.back()) {
+        for (const PositionedEcho& one : placed.back()) {
             ++strip.start[index(one.echo.slab * columns_ + c + 1)];
         }
     }
@@ -268,7 +268,7 @@ Tissue::Strip Tissue::strip(std::int64_t row) const {
     }
     for (std::int64_t c = 0; c < columns_; ++c) {
         std::vector<std::int64_t> next(index(arm_.sum.slabs()), 0);
-        for (const Placed& one : placed[index(c)]) {
+        for (const PositionedEcho& one : placed[index(c)]) {
             const auto slab = index(one.echo.slab);
             const std::int64_t start = strip.start[index(one.echo.slab * columns_ + c)];
             const auto at = index(start + next[slab]++);

@@ -157,8 +157,8 @@ SceneFile scene_named(std::string_view name) {
                 "`presets` lists them");
 }
 
-std::vector<ShownScene> shown_scenes() {
-    std::vector<ShownScene> scenes;
+std::vector<SceneEntry> scene_entries() {
+    std::vector<SceneEntry> scenes;
     for (const Asset& asset : assets_of(scene_files)) {
         try {
             const SceneWords words = scene_of(asset).scene;

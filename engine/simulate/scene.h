@@ -65,13 +65,13 @@ SceneFile scene_of(const Asset& asset);
 SceneFile scene_named(std::string_view name);
 
 // Entry of a list of scenes.
-struct ShownScene {
+struct SceneEntry {
     std::string name;  // as in sim:NAME
     std::string title, text;
 };
 
 // Returns all readable scenes. `echolux info --presets` reports the errors of the others.
-std::vector<ShownScene> shown_scenes();
+std::vector<SceneEntry> scene_entries();
 
 // Returns the value of item `i`; a list of one number applies to all.
 inline double of_each(const std::vector<double>& list, std::size_t i) {

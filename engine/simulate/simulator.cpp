@@ -248,10 +248,12 @@ bool is_own_simulation(const std::filesystem::path& scan_toml) {
 
 std::vector<Output> outputs_of_simulation(const std::filesystem::path& scan_toml) {
     const std::filesystem::path folder = scan_toml.parent_path();
-    const auto goes_with_it = [is_own = is_own_simulation(scan_toml)](const std::filesystem::path&) { return is_own; };
-    std::vector<Output> outputs{{scan_toml, goes_with_it, {".toml"}}, {folder / "truth", goes_with_it}};
+    const auto is_overwritten = [is_own = is_own_simulation(scan_toml)](const std::filesystem::path&) {
+        return is_own;
+    };
+    std::vector<Output> outputs{{scan_toml, is_overwritten, {".toml"}}, {folder / "truth", is_overwritten}};
     for (const char* ending : companion_endings) {
-        outputs.push_back({folder / (scan_toml.stem().string() + ending), goes_with_it});
+        outputs.push_back({folder / (scan_toml.stem().string() + ending), is_overwritten});
     }
     return outputs;
 }

@@ -34,10 +34,10 @@ std::vector<double> wavelength_map(const Simulation& s) {
 }  // namespace
 
 Spectrometer::Spectrometer(const Simulation& s) : wavelengths_nm(wavelength_map(s)), wide_pixels(s.roll_off) {
-    const double k_greatest = 2000 * pi / wavelengths_nm.front();
+    const double k_max = 2000 * pi / wavelengths_nm.front();
     const double k_min = 2000 * pi / wavelengths_nm.back();
-    k0_per_um = (k_greatest + k_min) / 2;
-    const double step = (k_greatest - k_min) / static_cast<double>(s.samples - 1);
+    k0_per_um = (k_max + k_min) / 2;
+    const double step = (k_max - k_min) / static_cast<double>(s.samples - 1);
     pitch_um = pi / (static_cast<double>(s.samples) * step);
 
     const double centre = 2000 * pi / s.centre_nm;
@@ -46,7 +46,7 @@ Spectrometer::Spectrometer(const Simulation& s) : wavelengths_nm(wavelength_map(
     for (const double wavelength : wavelengths_nm) {
         const double k = 2000 * pi / wavelength;
         const double off_centre = (k - centre) / width;
-        const double edge = (k - k0_per_um) / ((k_greatest - k_min) / 2);
+        const double edge = (k - k0_per_um) / ((k_max - k_min) / 2);
         k_per_um.push_back(k);
         source.push_back(std::exp(-4 * std::numbers::ln2 * off_centre * off_centre));
         theta_rad.push_back(s.a2_rad * edge * edge + s.a3_rad * edge * edge * edge);
@@ -161,9 +161,9 @@ void load_some(Eight& values, const float* from, std::int64_t count) {
 }
 
 // Largest |2 (k - k0) d|. Thicker slabs need fewer moments in total, but more work per scatterer.
-constexpr double greatest_x = 14;
+constexpr double max_x = 14;
 constexpr double tolerance = 1e-5;
-constexpr std::int64_t max_orders = 48;  // greatest_x and tolerance need 27
+constexpr std::int64_t max_orders = 48;  // max_x and tolerance need 27
 
 // Returns J_order(x) for any sign of x.
 double bessel(std::int64_t order, double x) {
@@ -176,10 +176,10 @@ double bessel(std::int64_t order, double x) {
 SpectrumSum::SpectrumSum(const Spectrometer& spectrometer, double deepest_um)
     : samples_(std::ssize(spectrometer.k_per_um)) {
     const double k0 = spectrometer.k0_per_um;
-    half_um_ = greatest_x / (2 * (spectrometer.k_per_um.front() - k0));
+    half_um_ = max_x / (2 * (spectrometer.k_per_um.front() - k0));
     slabs_ = static_cast<std::int64_t>(deepest_um / (2 * half_um_)) + 1;
     slabs_ += slabs_ % 2;
-    while (order_ < greatest_x || 2 * bessel(order_, greatest_x) > tolerance) ++order_;
+    while (order_ < max_x || 2 * bessel(order_, max_x) > tolerance) ++order_;
 
     const std::int64_t blocks = (samples_ + lanes - 1) / lanes;
     bessel_.resize(index(blocks * order_ * lanes));

@@ -68,9 +68,9 @@ std::uint8_t label_at(const Scenery& scenery, const std::vector<double>& heights
 }
 
 // Positions of the volume's A-scans in the scene.
-class Places {
+class ScenePositions {
   public:
-    Places(const Simulation& simulation, const Scenery& scenery)
+    ScenePositions(const Simulation& simulation, const Scenery& scenery)
         : scenery_(scenery), pattern_(scan_geometry(simulation), field_size(scan_geometry(simulation))) {}
 
     FieldPoint operator()(std::int64_t b_scan, std::int64_t a_scan) const {
@@ -84,7 +84,7 @@ class Places {
 
 // Calls use(row) with the heights of one boundary over one B-scan, in um.
 template <class Use>
-void each_boundary_row(const TruthFacts& facts, const Scenery& scenery, const Places& places, const Use& use) {
+void each_boundary_row(const TruthFacts& facts, const Scenery& scenery, const ScenePositions& places, const Use& use) {
     std::vector<float> row(index(facts.a_scans));
     for (const Boundary& boundary : scenery.boundaries) {
         for (std::int64_t b = 0; b < facts.b_scans; ++b) {
@@ -99,7 +99,7 @@ void each_boundary_row(const TruthFacts& facts, const Scenery& scenery, const Pl
 
 // Calls use(row) with the axis of one tube next to one B-scan.
 template <class Use>
-void each_axis_row(const TruthFacts& facts, const Scenery& scenery, const Places& places, const Use& use) {
+void each_axis_row(const TruthFacts& facts, const Scenery& scenery, const ScenePositions& places, const Use& use) {
     std::vector<Truth::Axis> row(index(facts.a_scans));
     for (const Tube& tube : scenery.tubes) {
         for (std::int64_t b = 0; b < facts.b_scans; ++b) {
@@ -116,7 +116,7 @@ void each_axis_row(const TruthFacts& facts, const Scenery& scenery, const Places
 
 // Calls use(labels, lumen) per A-scan with the labels of its bins and whether one of them is a lumen.
 template <class Use>
-void each_labelled_line(const TruthFacts& facts, const Scenery& scenery, const Places& places, const Use& use) {
+void each_labelled_line(const TruthFacts& facts, const Scenery& scenery, const ScenePositions& places, const Use& use) {
     std::vector<std::uint8_t> labels(index(facts.depth_bins));
     std::vector<double> heights(scenery.boundaries.size());
     for (std::int64_t b = 0; b < facts.b_scans; ++b) {
@@ -199,7 +199,7 @@ double Truth::axial_velocity_mm_s(std::int64_t a_scan, std::int64_t b_scan, doub
 Truth truth_of(const Simulation& simulation, const Scenery& scenery, double pitch_um) {
     Truth truth;
     truth.facts = facts_of(simulation, scenery, pitch_um);
-    const Places places(simulation, scenery);
+    const ScenePositions places(simulation, scenery);
     const auto append_to = [](auto& all) {
         return [&all](const auto& row) { all.insert(all.end(), row.begin(), row.end()); };
     };
@@ -225,7 +225,7 @@ std::vector<std::filesystem::path> truth_files(const std::filesystem::path& fold
 void write_truth(const std::filesystem::path& folder, const Simulation& simulation, const Scenery& scenery,
                  double pitch_um) {
     const TruthFacts facts = facts_of(simulation, scenery, pitch_um);
-    const Places places(simulation, scenery);
+    const ScenePositions places(simulation, scenery);
     OutputFile boundaries(folder / boundaries_name);
     const auto write_to = [](OutputFile& file) { return [&file](const auto& row) { file.write(std::as_bytes(row)); }; };
     each_boundary_row(facts, scenery, places, write_to(boundaries));

@@ -506,7 +506,7 @@ FilteredPower filtered(const std::vector<float>& power, const Size3& size, const
             progress.end();
         },
         [&] { done.power = std::visit([&](const auto& of) { return filtered(power, size, of, progress); }, tables); });
-    if (done.used.processor == Backend::cuda) done.used.refusal = why_slow;
+    if (done.used.backend == Backend::cuda) done.used.refusal = why_slow;
     return done;
 }
 
@@ -649,8 +649,8 @@ void set_power(Volume& volume, StoredAs stored_as, const std::vector<float>& pow
     });
 }
 
-ProcessorUsed filter_volume(Volume& volume, const SpeckleFilter& filter, Progress& progress,
-                            const BackendChoice& choice) {
+BackendUsed filter_volume(Volume& volume, const SpeckleFilter& filter, Progress& progress,
+                          const BackendChoice& choice) {
     check_filter(filter);
     const VolumeGrid& grid = volume.grid;
     const std::vector<float> power = power_of(volume, filter.stored_as);

@@ -284,7 +284,7 @@ double arithmetic_floor_db(const ResamplingMethod& method) {
     return method.resample == Resample::nudft ? -80 : -105;
 }
 
-struct FoundMirror {
+struct MirrorFit {
     double loss_db, artefact_db, misplaced_bins;
 };
 
@@ -297,7 +297,7 @@ class Mirrors {
         whole_ = std::accumulate(envelope.weights.begin(), envelope.weights.end(), 0.0) / sum_of_hann / 2;
     }
 
-    FoundMirror at(const ResamplingMethod& method, double share_of_range) const {
+    MirrorFit at(const ResamplingMethod& method, double share_of_range) const {
         const double depth_um = share_of_range * instrument.depth_limit_um();
         const std::vector<float> line = instrument.fringe(depth_um);
         ReconstructionSpec spec = instrument.spec(1);
@@ -344,7 +344,7 @@ std::vector<CheckTable> validated_resampling(ValidationRun& run) {
         double farthest = 0;
         for (std::size_t i = 0; i < published_depths.size(); ++i) {
             if (run.quick() && i % 2 == 0) continue;
-            const FoundMirror found = mirrors.at(method, published_depths[i]);
+            const MirrorFit found = mirrors.at(method, published_depths[i]);
             const std::string what = fmt::format("{}, {:.2f} of the range", method.name, published_depths[i]);
             loss.checks.push_back(
                 near(what, "dB", found.loss_db, mirrors.expected_loss_db(method, published_depths[i]), 0.1));

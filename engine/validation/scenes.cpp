@@ -305,8 +305,8 @@ ReconstructionSpec spec_of(const RepeatsScene& scene, const FlowRecipe& flow) {
 std::vector<float> flow_of(const RepeatsScene& scene, const PaintedRepeats& painted, const FlowRecipe& flow,
                            std::vector<RepeatReport>* reports) {
     const ReconstructionSpec spec = spec_of(scene, flow);
-    auto stages = std::make_shared<Stages>();
-    stages->bins = [&](const StagedBins& staged) {
+    auto stages = std::make_shared<PipelineHooks>();
+    stages->bins = [&](const HookBins& staged) {
         const auto factor = static_cast<float>(1 / staged.scale);
         for (std::size_t i = 0; i < painted.bins.size(); ++i) staged.bins[i] = factor * painted.bins[i];
     };
@@ -319,12 +319,13 @@ std::vector<float> flow_of(const RepeatsScene& scene, const PaintedRepeats& pain
     block.data = reinterpret_cast<const std::byte*>(spectra.data());
     block.bytes = std::ssize(spectra) * std::int64_t{sizeof(float)};
     block.b_scans = scene.b_scans;
-    Places places(packed_place(structure.voxels.data(), structure.grid), packed_place(found.voxels.data(), found.grid));
+    VoxelTargets targets(packed_target(structure.voxels.data(), structure.grid),
+                         packed_target(found.voxels.data(), found.grid));
     if (reports != nullptr) {
         reports->assign(index(scene.b_scans * scene.repeats), {});
-        places.repeats = RepeatReports{reports->data(), 0};
+        targets.repeats = RepeatReports{reports->data(), 0};
     }
-    reconstructor->wait(reconstructor->submit(block, places));
+    reconstructor->wait(reconstructor->submit(block, targets));
     const Volume values = flow_values(found);
     const auto* first = reinterpret_cast<const float*>(values.voxels.data());
     return {first, first + values.grid.voxels()};

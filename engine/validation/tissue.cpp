@@ -206,7 +206,7 @@ double edge_rows(const Powers& power, const LayeredScene& scene) {
     return crossing(0.9) - crossing(0.1);
 }
 
-struct Judged {
+struct FilterQuality {
     double looks, psnr_db, ssim, edge;
 };
 
@@ -214,7 +214,7 @@ class Judge {
   public:
     Judge(const LayeredScene& scene, const Powers& truth) : scene_(scene), truth_(shown(truth)) {}
 
-    Judged operator()(const Powers& power) const {
+    FilterQuality operator()(const Powers& power) const {
         const Powers db = shown(power);
         return {looks(power, scene_), psnr_db(db, truth_), ssim(db, truth_), edge_rows(power, scene_)};
     }
@@ -230,10 +230,10 @@ Powers blurred(Powers power, double sigma) {
 }
 
 // A filter with its expected result.
-struct Wanted {
+struct FilterExpectation {
     std::string name;
     SpeckleFilter filter;
-    Judged expected;
+    FilterQuality expected;
 };
 
 SpeckleFilter median(std::int64_t edge) {
@@ -253,7 +253,7 @@ SpeckleFilter nlm(std::int64_t lateral, std::int64_t across, std::int64_t patch,
 }
 
 // Expected values are those of a float64 model of another scene of the same kind.
-std::vector<Wanted> wanted_filters() {
+std::vector<FilterExpectation> wanted_filters() {
     SpeckleFilter bilateral;
     bilateral.method = FilterMethod::bilateral;
     return {{"median 3 x 3 x 3", median(3), {2.3, 24.6, 0.61, 2.73}},
@@ -264,21 +264,22 @@ std::vector<Wanted> wanted_filters() {
             {"non-local means 11 x 11 x 7, patch 5, h 0.1", nlm(11, 7, 5, 0.1), {20.7, 28.6, 0.83, 2.35}}};
 }
 
-void add_row(CheckTable& table, const std::string& name, const Judged& found, const std::optional<Judged>& expected) {
-    const auto value = [&](double Judged::*member) {
+void add_row(CheckTable& table, const std::string& name, const FilterQuality& found,
+             const std::optional<FilterQuality>& expected) {
+    const auto value = [&](double FilterQuality::*member) {
         return expected ? std::optional((*expected).*member) : std::nullopt;
     };
-    table.checks.push_back(reported(name + ": ENL", "", found.looks, value(&Judged::looks)));
-    table.checks.push_back(reported(name + ": PSNR", "dB", found.psnr_db, value(&Judged::psnr_db)));
-    table.checks.push_back(reported(name + ": SSIM", "", found.ssim, value(&Judged::ssim)));
-    table.checks.push_back(reported(name + ": edge", "voxels", found.edge, value(&Judged::edge)));
+    table.checks.push_back(reported(name + ": ENL", "", found.looks, value(&FilterQuality::looks)));
+    table.checks.push_back(reported(name + ": PSNR", "dB", found.psnr_db, value(&FilterQuality::psnr_db)));
+    table.checks.push_back(reported(name + ": SSIM", "", found.ssim, value(&FilterQuality::ssim)));
+    table.checks.push_back(reported(name + ": edge", "voxels", found.edge, value(&FilterQuality::edge)));
 }
 
 // Returns the best result over all widths of a Gaussian.
-Judged best_gaussian(const Powers& power, const Judge& judge) {
-    Judged best{};
+FilterQuality best_gaussian(const Powers& power, const Judge& judge) {
+    FilterQuality best{};
     for (double sigma = 0.5; sigma < 1.6; sigma += 0.1) {
-        const Judged found = judge(blurred(power, sigma));
+        const FilterQuality found = judge(blurred(power, sigma));
         if (found.psnr_db > best.psnr_db) best = found;
     }
     return best;
@@ -304,14 +305,14 @@ CheckTable validated_filters(ValidationRun& run) {
     }
     const Powers raw = realisation(scene, 1);
     const Judge judge(scene, truth);
-    const Judged of_raw = judge(raw), gaussian = best_gaussian(raw, judge);
-    add_row(table, "unfiltered", of_raw, Judged{0.95, 17.6, 0, 2.23});
+    const FilterQuality of_raw = judge(raw), gaussian = best_gaussian(raw, judge);
+    add_row(table, "unfiltered", of_raw, FilterQuality{0.95, 17.6, 0, 2.23});
     table.checks.erase(table.checks.end() - 2);  // the model has no SSIM for it
     add_row(table, "the best Gaussian of any width", gaussian, {});
-    Judged best{};
-    for (const Wanted& wanted : wanted_filters()) {
+    FilterQuality best{};
+    for (const FilterExpectation& wanted : wanted_filters()) {
         SilentProgress silent;
-        const Judged found = judge(filtered(raw, size, wanted.filter, silent));
+        const FilterQuality found = judge(filtered(raw, size, wanted.filter, silent));
         add_row(table, wanted.name, found, wanted.expected);
         best = found;  // the last filter is the default
         run.progress().advance(0);
@@ -342,14 +343,14 @@ FlowRecipe angiography(FlowMethod method, bool align, double significance) {
 }
 
 // Over seeds: the min contrast, and the max share of static tissue that is shown as flow.
-struct Found {
+struct ContrastResult {
     double raw = 0;  // max contrast of unaligned amplitudes
     double contrast = 1e9, still = 0;
 };
 
 // Measures all seeds at one amplitude of motion.
-Found found_at(double motion_um, unsigned seeds) {
-    Found all;
+ContrastResult found_at(double motion_um, unsigned seeds) {
+    ContrastResult all;
     for (unsigned seed = 1; seed <= seeds; ++seed) {
         RepeatsScene scene;
         scene.seed = seed;
@@ -378,11 +379,11 @@ CheckTable validated_angiograms(ValidationRun& run) {
                      "repeat moves by a normal random number of that rms along x and z, 0.3 of it along y; always on "
                      "the CPU; the worst of all seeds. Expected: a float64 model.",
                      {}};
-    const Found still = found_at(0, seeds);
+    const ContrastResult still = found_at(0, seeds);
     table.checks.push_back(at_least("at rest, aligned: contrast", "", still.contrast, 14.8, 14.8));
     table.checks.push_back(at_most("at rest: static tissue shown as flow", "", still.still, 0.02, 0.007));
     for (const auto& [um, expected] : {std::pair{1.0, 11.5}, std::pair{3.0, 5.7}}) {
-        const Found moved = found_at(um, seeds);
+        const ContrastResult moved = found_at(um, seeds);
         const std::string at = fmt::format("{:g} um: ", um);
         table.checks.push_back(reported(at + "contrast of amplitudes, not aligned", "", moved.raw));
         table.checks.push_back(at_least(at + "contrast, aligned", "", moved.contrast,
@@ -425,8 +426,8 @@ std::vector<float> moving(const ModelInstrument& instrument, const Reconstructio
     std::vector<float> spectra;
     for (const double velocity : velocities_mm_s) {
         for (std::int64_t line = 0; line < lines; ++line) {
-            const double way_um = velocity * 1000 * static_cast<double>(line) / line_rate_hz;
-            const auto fringe = instrument.fringe(instrument.depth_of(bin) + refractive_index * way_um);
+            const double distance_um = velocity * 1000 * static_cast<double>(line) / line_rate_hz;
+            const auto fringe = instrument.fringe(instrument.depth_of(bin) + refractive_index * distance_um);
             for (std::size_t p = 0; p < fringe.size(); ++p) {
                 spectra.push_back(static_cast<float>(spec.calibration.background[p] + counts * double{fringe[p]} +
                                                      noise_rms * noise(random)));

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstring>
 
-#include "compute/counted.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/build.h"
 
 namespace echolux {
@@ -123,7 +123,7 @@ std::string markdown_of(const ValidationReport& report) {
         "that of\n"
         "the mirror's scan.\n\n"
         "<!-- axial:begin -->\n{}<!-- axial:end -->\n",
-        report.quick ? "quick " : "", version, report.backend, counted(all, "checks"), report.failures().size(),
+        report.quick ? "quick " : "", version, report.backend, plural(all, "checks"), report.failures().size(),
         text_of(report.axial));
     for (const CheckTable& table : report.tables) text += text_of(table);
     return text;
@@ -164,9 +164,9 @@ ValidationReport run(const ValidationJob& job, Progress& progress) {
 
 namespace {
 
-Place place_in(std::vector<std::byte>& voxels, const VolumeGrid& grid) {
+VoxelTarget place_in(std::vector<std::byte>& voxels, const VolumeGrid& grid) {
     voxels.resize(index(grid.bytes()));
-    return packed_place(voxels.data(), grid);
+    return packed_target(voxels.data(), grid);
 }
 
 }  // namespace
@@ -180,15 +180,15 @@ std::string ValidationRun::backends() const {
 ReconstructedBlock ValidationRun::reconstructed(ReconstructionSpec spec, std::span<const std::byte> spectra) {
     spec.block_b_scans = spec.geometry.b_scans;
     const auto reconstructor = make_reconstructor(spec, {.backend = backend_});
-    backends_.insert(reconstructor->backend());
+    backends_.insert(reconstructor->backend_description());
     Block block;
     block.data = spectra.data();
     block.bytes = std::ssize(spectra);
     block.b_scans = spec.geometry.b_scans;
     ReconstructedBlock result{reconstructor->grid(), {}, {}};
-    Places places(place_in(result.structure, result.grid));
-    if (reconstructor->flow_grid()) places.flow = place_in(result.flow, *reconstructor->flow_grid());
-    reconstructor->wait(reconstructor->submit(block, places));
+    VoxelTargets targets(place_in(result.structure, result.grid));
+    if (reconstructor->flow_grid()) targets.flow = place_in(result.flow, *reconstructor->flow_grid());
+    reconstructor->wait(reconstructor->submit(block, targets));
     progress_.advance(0);  // allows cancelling
     return result;
 }

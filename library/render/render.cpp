@@ -47,7 +47,7 @@ struct echolux_view : Handle<Kind::view> {
 // ---- Pictures
 
 struct echolux_renderer : Handle<Kind::renderer> {
-    explicit echolux_renderer(const DeviceChoice& choice) : renderer(choice) {}
+    explicit echolux_renderer(const GpuDevice& choice) : renderer(choice) {}
     Renderer renderer;
 };
 
@@ -74,13 +74,13 @@ echolux_status echolux_view_free(echolux_view* view) {
 }
 
 echolux_status echolux_view_settings(echolux_view* view, echolux_settings** settings, echolux_error* error) {
-    return guarded(error, [&] { required(settings, "settings") = &live_handle(view, "view").settings; });
+    return guarded(error, [&] { required(settings, "settings") = &checked_handle(view, "view").settings; });
 }
 
 echolux_status echolux_renderer_create(const char* device, echolux_renderer** renderer, echolux_error* error) {
     return guarded(error, [&] {
         required(renderer, "renderer") = nullptr;
-        DeviceChoice choice;
+        GpuDevice choice;
         if (device != nullptr) choice.name = device;
         choice.on_message = [](const std::string&) {};  // the library does not print
         *renderer = new echolux_renderer(choice);
@@ -94,9 +94,9 @@ echolux_status echolux_renderer_free(echolux_renderer* renderer) {
 echolux_status echolux_render(echolux_renderer* renderer, const echolux_volume* volume, const echolux_volume* flow,
                               const echolux_view* view, void* pixels, size_t bytes, echolux_error* error) {
     return guarded(error, [&] {
-        Renderer& draws = live_handle(renderer, "renderer").renderer;
-        View seen = live_handle(view, "view").view;
-        OpenedVolume shown = opened(live_handle(volume, "volume"));
+        Renderer& draws = checked_handle(renderer, "renderer").renderer;
+        View seen = checked_handle(view, "view").view;
+        OpenedVolume shown = opened(checked_handle(volume, "volume"));
         const auto needed = index(seen.width * seen.height * 4);
         auto* to = &required(static_cast<std::byte*>(pixels), "pixels");
         // Exact sizes catch pictures of a view whose size was changed.
@@ -106,7 +106,7 @@ echolux_status echolux_render(echolux_renderer* renderer, const echolux_volume* 
             throw Error(ErrorCode::bad_setting, "a picture cannot show complex voxels", "volume", "convert it");
         }
         std::optional<Volume> moving;
-        if (flow != nullptr) moving = *live_handle(flow, "flow").volume;
+        if (flow != nullptr) moving = *checked_handle(flow, "flow").volume;
         SilentProgress silent;
         show_opened(draws, shown, moving, seen, silent);
         // Flow of an earlier picture may still be on the device.
@@ -139,24 +139,24 @@ MovieSpec spec_of(const echolux_movie& wanted) {
 echolux_status echolux_write_movie(const echolux_volume* volume, const char* input, const echolux_view* view,
                                    const echolux_movie* movie, const char* output, echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_movie wanted = taken_or_default(movie, "movie");
+        const echolux_movie wanted = copy_in_or_default(movie, "movie");
         if ((volume == nullptr) == (input == nullptr)) {
             throw BadArgument("a movie is of a volume or of a file", "volume", "give one of the two");
         }
         MovieJob job;
         if (volume != nullptr)
             // The job shares the voxels instead of copying them.
-            job.shown = [shown = live_handle(volume, "volume").volume] { return shown; };
+            job.shown = [shown = checked_handle(volume, "volume").volume] { return shown; };
         else
             job.input = input;
-        job.view = live_handle(view, "view").view;
+        job.view = checked_handle(view, "view").view;
         if (wanted.device != nullptr) job.device.name = wanted.device;
         job.device.on_message = [](const std::string&) {};  // the library does not print
         job.spec = spec_of(wanted);
         if (wanted.drawn != nullptr) job.drawn = wanted.drawn;
         job.output = text_argument(output, "output");
         job.overwrites = wanted.overwrite != 0;
-        CallerProgress told(wanted.progress, wanted.user);
-        run(job, told);
+        CallerProgress progress_shown(wanted.progress, wanted.user);
+        run(job, progress_shown);
     });
 }

@@ -73,8 +73,8 @@ Edges edges_of_python(const std::vector<std::size_t>& edges) {
     return Edges(nb::tuple(all));
 }
 
-nb::str text_of(const std::string& text, const char* where_wrong) {
-    PyObject* const decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), where_wrong);
+nb::str text_of(const std::string& text, const char* on_invalid) {
+    PyObject* const decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), on_invalid);
     if (decoded == nullptr) throw nb::python_error();
     return nb::steal<nb::str>(decoded);
 }

@@ -39,7 +39,7 @@ Edges edges_of_python(const std::vector<std::size_t>& edges);
 [[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& remedy = {});
 
 // Converts texts of the library, which may be cut within a character.
-nb::str text_of(const std::string& text, const char* where_wrong = "replace");
+nb::str text_of(const std::string& text, const char* on_invalid = "replace");
 
 // Returns the file name given as bytes, or as text in the file system encoding.
 std::string path_of(nb::handle given);

@@ -41,7 +41,7 @@ constexpr const char* name_of_capsule<VersionedManaged> = "dltensor_versioned";
 
 // A tensor, the shape and strides that it points to, and the owner of its voxels.
 template <class M>
-struct Lent {
+struct ExportedTensor {
     M managed{};
     std::array<std::int64_t, 4> edges{}, strides{};
     std::shared_ptr<const api::Volume> keeper;
@@ -71,7 +71,7 @@ void free_capsule(PyObject* capsule) {
 
 template <class M>
 nb::object lend(const Volume& volume, bool copied) {
-    auto lent = std::make_unique<Lent<M>>();
+    auto lent = std::make_unique<ExportedTensor<M>>();
     describe(lent->managed.tensor, lent->edges, lent->strides, volume.facts);
     const api::Span<const std::byte> voxels = volume.get().bytes();
     if (copied) {
@@ -87,7 +87,7 @@ nb::object lend(const Volume& volume, bool copied) {
         lent->managed.flags = copied ? is_copied : read_only;
     }
     lent->managed.context = lent.get();
-    lent->managed.free_it = [](M* managed) { delete static_cast<Lent<M>*>(managed->context); };
+    lent->managed.free_it = [](M* managed) { delete static_cast<ExportedTensor<M>*>(managed->context); };
     PyObject* capsule = PyCapsule_New(&lent->managed, name_of_capsule<M>, free_capsule<M>);
     if (capsule == nullptr) throw nb::python_error();
     lent.release();

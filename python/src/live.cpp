@@ -42,7 +42,7 @@ class Live {
     void close() {
         if (!state_) return;
         if (is_fork()) return static_cast<void>(state_.release());
-        const Outside others_may_run;  // its threads may be in a stage
+        const GilRelease gil_release;  // its threads may be in a stage
         state_->close();
     }
 
@@ -129,7 +129,7 @@ echolux_live_options options_of(const echolux_device& device, bool lossless, std
 Live opened(const std::string& source, const std::string& scan_toml, const std::vector<std::string>& assignments,
             const std::string& device, bool lossless, std::int32_t queue, const nb::object& stages) {
     const echolux_device on = device_of(device);
-    StagesOf given(stages);
+    PythonHooks given(stages);
     Live live = released([&] {
         const auto options = options_of(on, lossless, queue, stages.is_none() ? nullptr : &given.get());
         return Live(api::Live::open(source, assignments, options, scan_toml));
@@ -141,7 +141,7 @@ Live opened(const std::string& source, const std::string& scan_toml, const std::
 Live created(const Scan& scan, const std::string& device, bool lossless, std::int32_t queue, double keep_gb,
              const nb::object& stages) {
     const echolux_device on = device_of(device);
-    StagesOf given(stages);
+    PythonHooks given(stages);
     Live live = scan.with([&](api::Scan& one) {
         const auto options = options_of(on, lossless, queue, stages.is_none() ? nullptr : &given.get(), keep_gb);
         return Live(api::Live::create(one, options));

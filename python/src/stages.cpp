@@ -84,7 +84,7 @@ bool goes_on(User& user, const echolux_staged& staged) {
 }
 
 int call(void* user, const echolux_staged* staged) {
-    const Inside ours(std::nothrow);
+    const GilAcquire ours(std::nothrow);
     if (!ours) return 1;
     try {
         return goes_on(*static_cast<User*>(user), *staged) ? 0 : 1;
@@ -96,19 +96,19 @@ int call(void* user, const echolux_staged* staged) {
 
 void release(void* user) {
     if (Py_IsInitialized() == 0) return;
-    const Inside ours(std::nothrow);
+    const GilAcquire ours(std::nothrow);
     if (ours) delete static_cast<User*>(user);
 }
 
 void set_stages(const Scan& scan, const nb::object& stages) {
-    StagesOf given(stages);
+    PythonHooks given(stages);
     scan.with([&](api::Scan& one) { one.set_stages(given.get()); });
     given.taken();
 }
 
 }  // namespace
 
-StagesOf::StagesOf(const nb::object& stages) {
+PythonHooks::PythonHooks(const nb::object& stages) {
     if (stages.is_none()) return;
     const auto has = [&](const char* name) { return !stages.attr(name).is_none(); };
     if (has("spectra")) stages_.spectra = call;
@@ -118,7 +118,7 @@ StagesOf::StagesOf(const nb::object& stages) {
     stages_.user = new User{stages, nullptr};
 }
 
-StagesOf::~StagesOf() {
+PythonHooks::~PythonHooks() {
     if (!is_taken_) delete static_cast<User*>(stages_.user);
 }
 

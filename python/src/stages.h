@@ -6,12 +6,12 @@
 namespace echolux::python {
 
 // Stages of an echolux.stages.Stages object, which is kept alive as long as they may be called. None means no stages.
-class StagesOf {
+class PythonHooks {
   public:
-    explicit StagesOf(const nb::object& stages);
-    ~StagesOf();
-    StagesOf(const StagesOf&) = delete;
-    StagesOf& operator=(const StagesOf&) = delete;
+    explicit PythonHooks(const nb::object& stages);
+    ~PythonHooks();
+    PythonHooks(const PythonHooks&) = delete;
+    PythonHooks& operator=(const PythonHooks&) = delete;
 
     const echolux_stages& get() const { return stages_; }
     void taken() { is_taken_ = true; }  // the registering call succeeded: the library will release them

@@ -14,7 +14,7 @@
 namespace echolux::python {
 namespace {
 
-using Place = std::array<double, 3>;  // A-scan, B-scan, row
+using Position = std::array<double, 3>;  // A-scan, B-scan, row
 
 // Immutable.
 class VesselFlow {
@@ -27,7 +27,7 @@ class VesselFlow {
 };
 
 VesselFlow measured(const std::vector<Volume>& velocities, const std::vector<Volume>& structures,
-                    const std::optional<Place>& through, const std::optional<Place>& towards, bool each_b_scan,
+                    const std::optional<Position>& through, const std::optional<Position>& towards, bool each_b_scan,
                     double step_s, const Tissue& tissue, const nb::object& progress) {
     return done_with(tissue, progress, [=](const api::Tissue& settings, const api::Progress& told) {
         auto spec = api::make<echolux_flow_spec>();

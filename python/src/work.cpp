@@ -14,14 +14,14 @@ std::atomic<pid_t> owner{0};  // of the library's threads; 0: none started yet
 constexpr std::chrono::milliseconds between_looks{50};
 
 // Never destroyed: threads may wait at it until the process ends.
-struct Door {
+struct Gate {
     std::mutex lock;
     std::condition_variable changed;
     std::atomic<bool> is_shut{false};
     std::thread::id keeper;  // thread that shut it
     int outside = 0, inside = 0, workers = 0;
 };
-Door& door = *new Door;
+Gate& door = *new Gate;
 
 // The part of these counts that belongs to this thread: calls, and callbacks made by them.
 thread_local int outside_here = 0, inside_here = 0;
@@ -54,13 +54,13 @@ bool is_fork() {
     return process != 0 && process != getpid();
 }
 
-Outside::Outside() : state_(PyEval_SaveThread()) {
+GilRelease::GilRelease() : state_(PyEval_SaveThread()) {
     std::unique_lock<std::mutex> mine(door.lock);
     if (is_shut_here()) stay_outside(mine);
     count(door.outside, outside_here, 1);
 }
 
-Outside::~Outside() {
+GilRelease::~GilRelease() {
     std::unique_lock<std::mutex> mine(door.lock);
     if (is_shut_here()) stay_outside(mine);
     count(door.outside, outside_here, -1);
@@ -71,13 +71,13 @@ Outside::~Outside() {
     count(door.inside, inside_here, -1);
 }
 
-Inside::Inside() : Inside(std::nothrow) {
+GilAcquire::GilAcquire() : GilAcquire(std::nothrow) {
     if (is_open_) return;
     std::unique_lock<std::mutex> mine(door.lock);
     stay_outside(mine);
 }
 
-Inside::Inside(std::nothrow_t) {
+GilAcquire::GilAcquire(std::nothrow_t) {
     std::unique_lock<std::mutex> mine(door.lock);
     is_open_ = !is_shut_here();
     if (!is_open_) return;
@@ -86,7 +86,7 @@ Inside::Inside(std::nothrow_t) {
     state_ = PyGILState_Ensure();
 }
 
-Inside::~Inside() {
+GilAcquire::~GilAcquire() {
     if (!is_open_) return;
     PyGILState_Release(state_);
     const std::lock_guard<std::mutex> mine(door.lock);
@@ -95,7 +95,7 @@ Inside::~Inside() {
 
 void shut() {
     if (is_fork()) return;  // no other thread exists here
-    const nb::gil_scoped_release others_may_run;
+    const nb::gil_scoped_release gil_release;
     std::unique_lock<std::mutex> mine(door.lock);
     door.keeper = std::this_thread::get_id();
     door.is_shut = true;
@@ -120,7 +120,7 @@ void require_own_threads() {
 }
 
 void check_signals() {
-    const Inside ours;
+    const GilAcquire ours;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
@@ -147,7 +147,7 @@ bool Watch::show(const nb::object& told, std::unique_lock<std::mutex>& mine) {
     const std::int64_t done = done_, total = total_;
     mine.unlock();
     {
-        const Inside ours;
+        const GilAcquire ours;
         told(task, done, total);
     }
     mine.lock();
@@ -155,7 +155,7 @@ bool Watch::show(const nb::object& told, std::unique_lock<std::mutex>& mine) {
 }
 
 void Watch::wait(const nb::object& told) {
-    const Outside others_may_run;
+    const GilRelease gil_release;
     std::unique_lock<std::mutex> mine(lock_);
     try {
         while (!changed_.wait_for(mine, between_looks, [this] { return is_finished_; })) {

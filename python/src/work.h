@@ -33,25 +33,25 @@ void require_own_threads();  // throws in a forked process
 // therefore stays outside forever.
 
 // Releases the interpreter lock, like nb::gil_scoped_release.
-class Outside {
+class GilRelease {
   public:
-    Outside();
-    ~Outside();
-    Outside(const Outside&) = delete;
-    Outside& operator=(const Outside&) = delete;
+    GilRelease();
+    ~GilRelease();
+    GilRelease(const GilRelease&) = delete;
+    GilRelease& operator=(const GilRelease&) = delete;
 
   private:
     PyThreadState* state_;
 };
 
 // Acquires the interpreter lock, like nb::gil_scoped_acquire. False if the gate is closed; the lock is then not held.
-class Inside {
+class GilAcquire {
   public:
-    Inside();
-    explicit Inside(std::nothrow_t);
-    ~Inside();
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
+    GilAcquire();
+    explicit GilAcquire(std::nothrow_t);
+    ~GilAcquire();
+    GilAcquire(const GilAcquire&) = delete;
+    GilAcquire& operator=(const GilAcquire&) = delete;
 
     explicit operator bool() const { return is_open_; }
 
@@ -67,7 +67,7 @@ void shut();
 template <class Work>
 auto released(const Work& work) {
     require_own_threads();
-    const Outside others_may_run;
+    const GilRelease gil_release;
     return work();
 }
 
@@ -97,7 +97,7 @@ class Shared {
     template <class Work>
     auto looked(const Work& work) const {
         return released([&] {
-            const std::lock_guard<std::recursive_mutex> nobody_changes_it(state_->changing);
+            const std::lock_guard<std::recursive_mutex> changing_lock(state_->changing);
             return work(state_->one);
         });
     }
@@ -106,7 +106,7 @@ class Shared {
     template <class Work>
     auto changed(const Work& work) const {
         return with([&](T& one) {
-            const std::lock_guard<std::recursive_mutex> nobody_looks(state_->changing);
+            const std::lock_guard<std::recursive_mutex> looking_lock(state_->changing);
             return work(one);
         });
     }

@@ -196,7 +196,7 @@ constexpr double bar_width = 0.9;       // em
 constexpr double bar_tick = 0.35;       // em
 constexpr double bar_title = 1.6;       // em, above the bar
 constexpr double bar_height = 0.38;     // of the picture's height
-constexpr double least_height = 0.1;    // of the picture's height, however many bars there are
+constexpr double min_height = 0.1;      // of the picture's height, however many bars there are
 constexpr double room_for_ticks = 4.5;  // em: bar, ticks and numbers
 
 struct Legend {
@@ -215,7 +215,7 @@ Legend depth_legend(const AnnotationContext& context) {
 bool is_gray(const View& view) {
     const bool shows_a_value =
         view.mode == ViewMode::mip || view.mode == ViewMode::minip || view.mode == ViewMode::average;
-    return view.show != Shown::volume && shows_a_value && view.slice_colours == SliceColours::gray;
+    return view.show != ViewContent::volume && shows_a_value && view.slice_colours == SliceColours::gray;
 }
 
 Legend value_legend(const AnnotationContext& context) {
@@ -284,7 +284,7 @@ double height_of_each(const Sheet& sheet, const View& view, double legends, doub
     if (view.scale_bar) reserved += 2;
     if (!view.text.empty()) reserved += 1 + 1.25 * static_cast<double>(1 + std::ranges::count(view.text, '\n'));
     const double room = sheet.size().y - sheet.top() - sheet.margin() - reserved * sheet.em() - of_labels;
-    return std::clamp(room / std::max(legends, 1.0), least_height * sheet.size().y, bar_height * sheet.size().y);
+    return std::clamp(room / std::max(legends, 1.0), min_height * sheet.size().y, bar_height * sheet.size().y);
 }
 
 void draw_legend(Sheet& sheet, const Legend& legend, double top, double height) {
@@ -570,7 +570,7 @@ constexpr double apart = 2;                        // distance between streaks, 
 constexpr double body_widths = 3, rim_widths = 6;  // in line widths of annotations
 constexpr double max_count = 1000;                 // streaks per vessel
 constexpr double jitter = 0.3;                     // of the distance, in either direction
-constexpr double least_level = 0.2;                // of half of the colours, so that slow streaks differ from gray
+constexpr double min_level = 0.2;                  // of half of the colours, so that slow streaks differ from gray
                                                    // tissue
 
 // A point on a vessel's centre line.
@@ -669,7 +669,7 @@ struct Round {
 
 // Signed speeds use both halves of the map, others the upper half.
 glm::dvec3 colour_of(const ColourMap& map, double axial_mm_s, double range, bool has_sign) {
-    const double part = std::clamp(std::abs(axial_mm_s) / range, least_level, 1.0);
+    const double part = std::clamp(std::abs(axial_mm_s) / range, min_level, 1.0);
     return colour_at(map, has_sign && axial_mm_s < 0 ? 0.5 - 0.5 * part : 0.5 + 0.5 * part);
 }
 

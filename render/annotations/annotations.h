@@ -31,7 +31,7 @@ struct ChannelLegend {
 };
 
 // Replaces automatic flow range and threshold of a view by their current values.
-void leave_nothing_open(FlowOverlay& view, const FlowScale& scale);
+void fill_open_values(FlowOverlay& view, const FlowScale& scale);
 
 // Returns the annotations of the whole picture, even if only a part of it is rendered. `view` must have been checked.
 // `function` colours the volume, `flow` is the scale of the flow overlay.

@@ -22,12 +22,12 @@ static_assert(binding_types.size() == shared::annotate_binding_count);
 
 constexpr std::size_t alignment = 256;  // of buffer offsets: sufficient for every device
 
-gpu::Bindings made_bindings(const gpu::Device& device) {
+gpu::Bindings create_bindings(const gpu::Device& device) {
     return {device, binding_types, sizeof(shared::AnnotatePart)};
 }
 
 // Returns true if the glyph overlaps the region.
-bool meets(const PlacedGlyph& glyph, const Region& region) {
+bool meets(const SheetGlyph& glyph, const Region& region) {
     const glm::ivec2 end = glyph.left_top + glyph.pixels->size;
     return glyph.left_top.x < region.left + region.width && end.x > region.left &&
            glyph.left_top.y < region.top + region.height && end.y > region.top;
@@ -53,7 +53,7 @@ class Coverage {
 };
 
 // `word` is the index of the glyph's first word in the coverage buffer.
-shared::Shape shape_of(const PlacedGlyph& glyph, std::uint32_t word) {
+shared::Shape shape_of(const SheetGlyph& glyph, std::uint32_t word) {
     return {.at = {glm::vec2(glyph.left_top), glm::vec2(glyph.left_top + glyph.pixels->size)},
             .colour = glyph.colour,
             .more = {},
@@ -63,10 +63,10 @@ shared::Shape shape_of(const PlacedGlyph& glyph, std::uint32_t word) {
 
 }  // namespace
 
-DrawnSheet::DrawnSheet(const gpu::Device& device) : device_(&device), bindings_(made_bindings(device)) {}
+DrawnSheet::DrawnSheet(const gpu::Device& device) : device_(&device), bindings_(create_bindings(device)) {}
 
 Annotator::Annotator(const gpu::Device& device)
-    : bindings_(made_bindings(device)), on_codes_(gpu::compute_pipeline(device, bindings_, spirv::annotate, {})),
+    : bindings_(create_bindings(device)), on_codes_(gpu::compute_pipeline(device, bindings_, spirv::annotate, {})),
       on_floats_(gpu::compute_pipeline(device, bindings_, spirv::annotate_floats, {})) {}
 
 void Annotator::prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& region, const gpu::DeviceImage& picture) {
@@ -78,7 +78,7 @@ void Annotator::prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& reg
         if (!typesetter_) break;
         // On the picture's frame, text has the colour of rims, so its own rim has the colour of text.
         const glm::vec3 rim = label.colour == sheet.rim() ? sheet.ink() : sheet.rim();
-        for (const PlacedGlyph& glyph : typesetter_->set(label, rim)) {
+        for (const SheetGlyph& glyph : typesetter_->set(label, rim)) {
             if (meets(glyph, region)) shapes.push_back(shape_of(glyph, coverage.word_of(*glyph.pixels)));
         }
     }

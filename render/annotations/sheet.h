@@ -88,7 +88,7 @@ struct GlyphPixels {
     std::vector<std::uint8_t> coverage;
 };
 
-struct PlacedGlyph {
+struct SheetGlyph {
     const GlyphPixels* pixels;  // owned by the typesetter
     glm::ivec2 left_top;        // pixel of the picture
     glm::vec4 colour;
@@ -99,7 +99,7 @@ class Typesetter {
     virtual ~Typesetter() = default;
 
     // Returns the glyphs of a line, rims first so that letters cover them. Empty for text too small to read.
-    virtual std::vector<PlacedGlyph> set(const Label& label, const glm::vec3& rim) = 0;
+    virtual std::vector<SheetGlyph> set(const Label& label, const glm::vec3& rim) = 0;
 };
 
 // Returns null in builds without text.

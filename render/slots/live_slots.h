@@ -19,17 +19,17 @@ namespace echolux {
 // both devices support is used.
 enum class SlotKind { surface, buffer, upload };
 
-struct SlotsWanted {
+struct SlotRequest {
     VolumeGrid grid;
-    std::optional<VolumeGrid> flow = {};        // of each slot, as large as `grid`: f16 or phasor8
-    bool peaks = false;                         // the writer fills Places::peaks, so no picture searches the volume for
-                                                // them
-    ValueRange range;                           // of values, unless view or preset has one
-    std::size_t count = 4;                      // slots
-    std::int64_t keep_bytes = 0;                // memory for extra slots that keep the last volumes
-    SlotKind first = SlotKind::surface;         // first kind to try
-    Sharer share;                               // empty: uploads only
-    std::chrono::milliseconds patience{10000};  // limit without any progress of the other side
+    std::optional<VolumeGrid> flow = {};  // of each slot, as large as `grid`: f16 or phasor8
+    bool peaks = false;                   // the writer fills VoxelTargets::peaks, so no picture searches the volume for
+                                          // them
+    ValueRange range;                     // of values, unless view or preset has one
+    std::size_t count = 4;                // slots
+    std::int64_t keep_bytes = 0;          // memory for extra slots that keep the last volumes
+    SlotKind first = SlotKind::surface;   // first kind to try
+    Sharer share;                         // empty: uploads only
+    std::chrono::milliseconds timeout{10000};  // limit without any progress of the other side
 };
 
 struct LiveSlots {
@@ -41,7 +41,7 @@ struct LiveSlots {
 };
 
 // A slot as shown by a picture. `serial` distinguishes the successive volumes of a slot.
-struct ShownSlot {
+struct DisplayedSlot {
     std::size_t slot = 0;
     std::uint64_t serial = 0;
     std::int64_t filled_to = 0;  // number of filled slices (B-scans), counted from the first
@@ -49,9 +49,9 @@ struct ShownSlot {
 
 // The slots that one picture reads. Its work starts when the timeline `written` reaches `wait`, and it signals `read`
 // with `signal`.
-struct ShownSlots {
-    ShownSlot newest;
-    std::optional<ShownSlot> previous;  // shown where `newest` is not filled yet
+struct DisplayedSlots {
+    DisplayedSlot newest;
+    std::optional<DisplayedSlot> previous;  // shown where `newest` is not filled yet
     std::uint64_t wait = 0;
     std::uint64_t signal = 0;
     bool* submitted = nullptr;  // set to true once work that signals `read` has been submitted; may be null

@@ -207,7 +207,7 @@ void PagedVolume::fill_pool(std::span<const std::int64_t> pages, const std::func
     const PagePool::Plan plan = pool_.plan(pages);
     for (const std::int64_t page : plan.leaving) show_coarse(page);
     bring_table();  // from here on, the device references no slot that is about to be overwritten
-    std::span<const PagePool::Placement> coming = plan.coming;
+    std::span<const PagePool::PageSlot> coming = plan.coming;
     coming = coming.first(index(std::min(pages_a_picture_, std::ssize(coming))));
     while (!coming.empty()) {
         if (pause) pause();
@@ -215,7 +215,7 @@ void PagedVolume::fill_pool(std::span<const std::int64_t> pages, const std::func
         std::vector<Fill> fills;
         for (const auto& [page, slot] : now) fills.push_back({layout_.page_at(page), layout_.coarse_count() + slot});
         bring(*source_, storage_, fills);
-        for (const PagePool::Placement& placement : now) {
+        for (const PagePool::PageSlot& placement : now) {
             pool_.hold(placement);
             set_entry(placement.page, entry_of(layout_.coarse_count() + placement.slot, false));
         }
@@ -224,7 +224,7 @@ void PagedVolume::fill_pool(std::span<const std::int64_t> pages, const std::func
     bring_table();
 }
 
-PagesShown PagedVolume::bring_in(const View& view, const std::function<void()>& pause) {
+PageCoverage PagedVolume::bring_in(const View& view, const std::function<void()>& pause) {
     const std::vector<std::int64_t> pages = needed(view);
     fill_pool(pages, pause);
     return {std::ssize(pages), std::ssize(pages) - held(pages)};

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "render/device_choice.h"
+#include "render/gpu_device.h"
 #include "render/picture.h"
 #include "render/slots/pages.h"
 #include "render/slots/volume_texture.h"
@@ -44,7 +44,7 @@ class PagedVolume {
 
     // Loads the pages that a picture of `view` needs, nearest first, up to the limit per picture. Calls `pause` between
     // batches of pages; it may throw, and the volume stays usable. Returns the number of needed and missing pages.
-    PagesShown bring_in(const View& view, const std::function<void()>& pause);
+    PageCoverage bring_in(const View& view, const std::function<void()>& pause);
 
     // Loads pages for the picture of one of several panes without evicting pages of the other panes. `is_another`: the
     // view differs from the previous one. Returns a number that changes when a new picture of the pane is worthwhile.

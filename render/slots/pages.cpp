@@ -8,10 +8,10 @@
 #include <numeric>
 #include <unordered_set>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
+#include "compute/plural.h"
 
 namespace echolux {
 namespace {
@@ -132,7 +132,7 @@ PageLayout page_layout(const VolumeGrid& grid, const TextureRoom& room, std::int
     }
     layout.pages = divided(layout.voxels, layout.page);
     if (std::ranges::max(layout.pages) > room.edge) {
-        refuse(grid, fmt::format("at most {} along an axis", counted(room.edge * page_edge, "voxels")));
+        refuse(grid, fmt::format("at most {} along an axis", plural(room.edge * page_edge, "voxels")));
     }
     layout.brick_edge = brick_edge_for(layout, room.edge, page_edge);
     Indices max_along{};
@@ -147,7 +147,7 @@ PageLayout page_layout(const VolumeGrid& grid, const TextureRoom& room, std::int
         if (layout.slot_count() >= layout.coarse_count()) return layout;
     }
     refuse(grid, fmt::format("reduced {} along each axis it needs {:.1f} MiB, {:.1f} MiB are available",
-                             counted(layout.reduction, "times"),
+                             plural(layout.reduction, "times"),
                              static_cast<double>(coarse_share * layout.coarse_count() * layout.slot_voxels() *
                                                  room.bytes_per_voxel) /
                                  mib,
@@ -300,7 +300,7 @@ PagePool::Plan PagePool::plan(std::span<const std::int64_t> needed) {
     return plan;
 }
 
-void PagePool::hold(const Placement& placement) {
+void PagePool::hold(const PageSlot& placement) {
     slots_[index(placement.slot)] = {placement.page, picture_};
     slot_of_[placement.page] = placement.slot;
 }

@@ -81,12 +81,12 @@ class PagePool {
   public:
     explicit PagePool(std::int64_t slots) : slots_(index(slots)) {}
 
-    struct Placement {
+    struct PageSlot {
         std::int64_t page, slot;
     };
     struct Plan {
         std::vector<std::int64_t> leaving;  // pages that have left their slot
-        std::vector<Placement> coming;      // pages to fill and then hold(), in the order of `needed`
+        std::vector<PageSlot> coming;       // pages to fill and then hold(), in the order of `needed`
     };
 
     // Frees slots for the pages of a picture. If there are not enough slots, the first pages of `needed` take
@@ -94,7 +94,7 @@ class PagePool {
     Plan plan(std::span<const std::int64_t> needed);
 
     // Records that the slot now contains the page.
-    void hold(const Placement& placement);
+    void hold(const PageSlot& placement);
 
     bool holds(std::int64_t page) const { return slot_of_.contains(page); }
     std::int64_t capacity() const { return std::ssize(slots_); }

@@ -12,7 +12,8 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t max_kept = 200;  // each slot takes several of the few thousand allocations that a device allows
+constexpr std::int64_t max_recent =
+    200;  // each slot takes several of the few thousand allocations that a device allows
 
 const char* refusal_of(SlotKind kind) {
     switch (kind) {
@@ -29,8 +30,8 @@ SlotKind next(SlotKind kind) {
 
 }  // namespace
 
-VolumeSlots::VolumeSlots(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const SlotsWanted& wanted)
-    : device_(device), queue_(queue), builder_(builder), patience_(wanted.patience), wanted_(wanted.count) {
+VolumeSlots::VolumeSlots(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const SlotRequest& wanted)
+    : device_(device), queue_(queue), builder_(builder), timeout_(wanted.timeout), wanted_(wanted.count) {
     kind_ = wanted.share ? wanted.first : SlotKind::upload;
     while (!memory_) {
         try {
@@ -56,25 +57,25 @@ VolumeSlots::~VolumeSlots() {
 // display GPU.
 class VolumeSlots::HostWriter : public SlotWriter {
   public:
-    HostWriter(const Slots& slots, const Timelines& timelines, std::chrono::milliseconds patience)
-        : slots_(slots), timelines_(timelines), patience_(patience) {}
+    HostWriter(const Slots& slots, const Timelines& timelines, std::chrono::milliseconds timeout)
+        : slots_(slots), timelines_(timelines), timeout_(timeout) {}
 
-    Places places(std::size_t slot) const override {
+    VoxelTargets targets(std::size_t slot) const override {
         const auto& [structure, flow, peaks] = *slots_[slot];
-        Places places(structure.place());
-        if (flow) places.flow = flow->place();
-        if (peaks) places.peaks = peaks->peaks();
-        return places;
+        VoxelTargets targets(structure.target());
+        if (flow) targets.flow = flow->target();
+        if (peaks) targets.peaks = peaks->peaks();
+        return targets;
     }
 
-    // Blocks until pictures have released the slot. Throws Error{device} after `patience_` without any finished
+    // Blocks until pictures have released the slot. Throws Error{device} after `timeout_` without any finished
     // picture.
     void begin(std::size_t, std::uint64_t value) override {
-        for (std::uint64_t reached = 0; !timelines_.read.wait(value, patience_);) {
+        for (std::uint64_t reached = 0; !timelines_.read.wait(value, timeout_);) {
             const std::uint64_t now = timelines_.read.value();
             if (now == reached) {
                 throw Error(ErrorCode::device,
-                            fmt::format("no picture was completed within {:.1f} s", 1e-3 * patience_.count()),
+                            fmt::format("no picture was completed within {:.1f} s", 1e-3 * timeout_.count()),
                             "volume ring", "choose smaller pictures or another device");
             }
             reached = now;
@@ -92,14 +93,14 @@ class VolumeSlots::HostWriter : public SlotWriter {
   private:
     const Slots& slots_;
     const Timelines& timelines_;
-    std::chrono::milliseconds patience_;
+    std::chrono::milliseconds timeout_;
 };
 
 // Shares the slots with another API on the same GPU. `share` takes ownership of the handles even if it throws.
 std::unique_ptr<SlotWriter> VolumeSlots::share_with(const Memory& memory, const Sharer& share) const {
     struct Handles {
-        HandedOver structure;
-        std::optional<HandedOver> flow, peaks;
+        ExportedHandle structure;
+        std::optional<ExportedHandle> flow, peaks;
     };
     std::vector<Handles> handles;
     for (const auto& slot : memory.slots) {
@@ -126,7 +127,7 @@ std::unique_ptr<SlotWriter> VolumeSlots::share_with(const Memory& memory, const 
     return share(facts, {written.release(), device_.id()}, {read.release(), device_.id()});
 }
 
-std::unique_ptr<VolumeSlots::Slot> VolumeSlots::make_slot(SlotKind kind, const SlotsWanted& wanted) const {
+std::unique_ptr<VolumeSlots::Slot> VolumeSlots::make_slot(SlotKind kind, const SlotRequest& wanted) const {
     std::unique_ptr<Slot> slot(
         new Slot{.structure = {device_, wanted.grid, wanted.range, kind}, .flow = {}, .peaks = {}});
     if (wanted.flow) slot->flow.emplace(device_, *wanted.flow, expected_flow(*wanted.flow), kind);
@@ -138,13 +139,13 @@ std::unique_ptr<VolumeSlots::Slot> VolumeSlots::make_slot(SlotKind kind, const S
 
 // Allocates the requested slots and as many extra ones as fit. Extra slots leave an eighth of the free device memory to
 // pictures and tables.
-VolumeSlots::Slots VolumeSlots::make_slots(SlotKind kind, const SlotsWanted& wanted) const {
+VolumeSlots::Slots VolumeSlots::make_slots(SlotKind kind, const SlotRequest& wanted) const {
     Slots slots;
     while (slots.size() < wanted.count) slots.push_back(make_slot(kind, wanted));
     if (wanted.keep_bytes <= 0) return slots;
     const std::int64_t free = gpu::free_bytes(device_);
     const std::int64_t room = std::min(wanted.keep_bytes, free - free / 8) / slots.front()->bytes();
-    const std::size_t count = wanted.count + index(std::clamp<std::int64_t>(room, 0, max_kept));
+    const std::size_t count = wanted.count + index(std::clamp<std::int64_t>(room, 0, max_recent));
     try {
         while (slots.size() < count) slots.push_back(make_slot(kind, wanted));
     } catch (const Error& error) {
@@ -161,7 +162,7 @@ LiveSlots VolumeSlots::for_writing() const {
     return {memory_->writer.get(), kind_, remark_, slots.size() - wanted_, slots.front()->bytes()};
 }
 
-std::unique_ptr<VolumeSlots::Memory> VolumeSlots::make_memory(SlotKind kind, const SlotsWanted& wanted) const {
+std::unique_ptr<VolumeSlots::Memory> VolumeSlots::make_memory(SlotKind kind, const SlotRequest& wanted) const {
     const bool shares = kind != SlotKind::upload;
     if (shares && !(device_.exports_memory() && device_.exports_timelines())) {
         throw Error(ErrorCode::device, device_.name() + " exports no memory and timelines", "renderer");
@@ -176,27 +177,27 @@ std::unique_ptr<VolumeSlots::Memory> VolumeSlots::make_memory(SlotKind kind, con
     std::unique_ptr<Memory> memory(
         new Memory{std::move(slots), {gpu::Timeline(device_, sharing), gpu::Timeline(device_, sharing)}, {}});
     memory->writer = shares ? share_with(*memory, wanted.share)
-                            : std::make_unique<HostWriter>(memory->slots, memory->timelines, patience_);
+                            : std::make_unique<HostWriter>(memory->slots, memory->timelines, timeout_);
     return memory;
 }
 
-void VolumeSlots::give_up_writing(std::uint64_t value) noexcept {
-    if (memory_->writer->settle(patience_) == SlotWriter::Settled::done && kind_ != SlotKind::upload) return;
-    memory_->timelines.written.give_up(value);
+void VolumeSlots::abandon_writing(std::uint64_t value) noexcept {
+    if (memory_->writer->settle(timeout_) == SlotWriter::Settled::done && kind_ != SlotKind::upload) return;
+    memory_->timelines.written.abandon(value);
 }
 
 // Finished pictures signal by themselves. The host may only signal values that have no other signaller.
-void VolumeSlots::give_up_reading(std::uint64_t value) noexcept {
+void VolumeSlots::abandon_reading(std::uint64_t value) noexcept {
     try {
         queue_.wait_for_all();
     } catch (const std::exception&) {  // the device is lost
     }
-    if (!memory_->timelines.read.give_up(value)) memory_->writer->release_readers(value);
+    if (!memory_->timelines.read.abandon(value)) memory_->writer->release_readers(value);
 }
 
 // Returns the number of slices that the slot's texture already holds of this volume.
-std::int64_t VolumeSlots::fetched_to(const ShownSlot& shown) const {
-    const ShownSlot& held = fetched_[shown.slot];
+std::int64_t VolumeSlots::fetched_to(const DisplayedSlot& shown) const {
+    const DisplayedSlot& held = fetched_[shown.slot];
     return held.serial == shown.serial ? held.filled_to : 0;
 }
 
@@ -213,7 +214,7 @@ void VolumeSlots::record_bricks(const vk::raii::CommandBuffer& commands, std::si
     builder_.record(commands, flow_here->bricks(), slices, BrickEnds::both);
 }
 
-gpu::Chain VolumeSlots::chain(const ShownSlots& shown) {
+gpu::Chain VolumeSlots::chain(const DisplayedSlots& shown) {
     if (deserted_) {
         throw Error(ErrorCode::device, "the GPU that reconstructs has stopped answering", "volume ring",
                     "start again, or choose `backend` cpu");
@@ -223,7 +224,7 @@ gpu::Chain VolumeSlots::chain(const ShownSlots& shown) {
         std::int64_t first, end;
     };
     std::vector<Work> work;
-    const auto add = [&](const ShownSlot& part) {
+    const auto add = [&](const DisplayedSlot& part) {
         work.push_back({part.slot, fetched_to(part), part.filled_to});
         fetched_[part.slot] = part;
     };
@@ -271,9 +272,9 @@ void VolumeSlots::watch() {
     seen_ = seen;
     if (seen[1] >= seen[0]) return;
     const bool is_dead = memory_->writer->settle({}) == SlotWriter::Settled::dead;
-    if (!is_dead && now - seen_at_ < patience_) return;  // a writer that hangs this long is given up like a dead one
+    if (!is_dead && now - seen_at_ < timeout_) return;  // a writer that hangs this long is given up like a dead one
     deserted_ = true;
-    memory_->timelines.written.give_up(seen[0]);
+    memory_->timelines.written.abandon(seen[0]);
 }
 
 // ---- Slot texture
@@ -295,7 +296,7 @@ std::int64_t SlotTexture::bytes() const {
     return stored + (buffer_ || codes_ ? grid.bytes() : 0) + (staging_ ? stored : 0);
 }
 
-HandedOver SlotTexture::exported(const gpu::Device& device) const {
+ExportedHandle SlotTexture::exported(const gpu::Device& device) const {
     const VolumeGrid& grid = texture_.grid();
     return {.facts = {.device = device.id(),
                       .bytes = buffer_ ? buffer_->memory_bytes() : texture_.image().memory_bytes(),
@@ -307,10 +308,10 @@ HandedOver SlotTexture::exported(const gpu::Device& device) const {
             .handle = buffer_ ? buffer_->exported() : texture_.image().exported()};
 }
 
-Place SlotTexture::place() const {
+VoxelTarget SlotTexture::target() const {
     const VolumeGrid& grid = texture_.grid();
     const std::int64_t a_scan = grid.depth * bytes_of(grid.type);
-    return {.kind = PlaceKind::host_linear,
+    return {.kind = TargetKind::host_linear,
             .data = codes_ ? codes_.get() : staging_->bytes().data(),
             .a_scan_bytes = a_scan,
             .b_scan_bytes = a_scan * grid.a_scans};
@@ -371,7 +372,7 @@ SlotPeaks::SlotPeaks(const gpu::Device& device, const VolumeGrid& grid, const Br
     for_bricks_.emplace(device, bricks, grid, buffer());
 }
 
-HandedOver SlotPeaks::exported(const gpu::Device& device) const {
+ExportedHandle SlotPeaks::exported(const gpu::Device& device) const {
     return {.facts = {.device = device.id(),
                       .bytes = shared_->memory_bytes(),
                       .type = grid_.type,
@@ -383,10 +384,10 @@ HandedOver SlotPeaks::exported(const gpu::Device& device) const {
 }
 
 Peaks SlotPeaks::peaks() const {
-    return {.place = {.kind = PlaceKind::host_linear,
-                      .data = staging_->bytes().data(),
-                      .a_scan_bytes = grid_.a_scan_bytes(),
-                      .b_scan_bytes = grid_.b_scan_bytes()},
+    return {.target = {.kind = TargetKind::host_linear,
+                       .data = staging_->bytes().data(),
+                       .a_scan_bytes = grid_.a_scan_bytes(),
+                       .b_scan_bytes = grid_.b_scan_bytes()},
             .depths = depths_};
 }
 

@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
-#include "compute/place.h"
 #include "compute/sharing.h"
+#include "compute/voxel_target.h"
 #include "render/bricks.h"
 #include "render/slots/live_slots.h"
 #include "render/slots/volume_texture.h"
@@ -25,7 +25,7 @@ namespace echolux {
 // same GPU; a shared buffer, copied to the texture on the device; or host memory, uploaded by pictures.
 
 // An exported image. Owns the handle until the receiver takes it.
-struct HandedOver {
+struct ExportedHandle {
     ExportedImage facts;
     gpu::Handle handle;
 
@@ -48,11 +48,11 @@ class SlotTexture {
     void set_range(const ValueRange& range) { texture_.set_range(range, range); }
 
     // Returns the shared texture or buffer for another API. Not for uploads.
-    HandedOver exported(const gpu::Device& device) const;
+    ExportedHandle exported(const gpu::Device& device) const;
 
     // Host memory for the voxels. Only for uploads. store() follows the writing of slices [first, end) and converts
     // them to the texture's format.
-    Place place() const;
+    VoxelTarget target() const;
     void store(std::int64_t first, std::int64_t end) const;
 
     // Recorded once, before any other use.
@@ -71,8 +71,8 @@ class SlotTexture {
     std::unique_ptr<std::byte[]> codes_;         // 8-bit codes, for a texture of 16 bits
 };
 
-// ---- Peaks of a slot's voxels (Places::peaks): maxima of a few successive voxels along depth, stored by the writer of
-// the voxels. Bricks are computed from them, so no picture reads a whole volume to find empty regions.
+// ---- Peaks of a slot's voxels (VoxelTargets::peaks): maxima of a few successive voxels along depth, stored by the
+// writer of the voxels. Bricks are computed from them, so no picture reads a whole volume to find empty regions.
 //
 // The peaks are always in a device buffer, written by another API or filled from host memory, because shaders never
 // read host memory.
@@ -84,7 +84,7 @@ class SlotPeaks {
     SlotPeaks(const gpu::Device& device, const VolumeGrid& grid, const Bricks& bricks, SlotKind kind);
 
     // Returns the shared buffer for another API. Not for uploads.
-    HandedOver exported(const gpu::Device& device) const;
+    ExportedHandle exported(const gpu::Device& device) const;
 
     // Returns the host memory that the writer fills. Only for uploads.
     Peaks peaks() const;
@@ -112,7 +112,7 @@ class SlotPeaks {
 class VolumeSlots {
   public:
     // Allocates the slots, trying the kinds from wanted.first on. Throws Error{bad_setting, out_of_memory}.
-    VolumeSlots(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const SlotsWanted& wanted);
+    VolumeSlots(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const SlotRequest& wanted);
     ~VolumeSlots();  // waits for pictures under way
     VolumeSlots(const VolumeSlots&) = delete;
     VolumeSlots& operator=(const VolumeSlots&) = delete;
@@ -120,11 +120,11 @@ class VolumeSlots {
     // The result is valid as long as this object.
     LiveSlots for_writing() const;
 
-    // Signal a timeline from the host after its signaller has gone, so that no one waits forever. give_up_writing()
-    // first gives the writer some time to finish. give_up_reading() first waits for pictures under way as long as the
+    // Signal a timeline from the host after its signaller has gone, so that no one waits forever. abandon_writing()
+    // first gives the writer some time to finish. abandon_reading() first waits for pictures under way as long as the
     // device makes progress. Timeline values therefore only grow. Thread-safe.
-    void give_up_writing(std::uint64_t value) noexcept;
-    void give_up_reading(std::uint64_t value) noexcept;
+    void abandon_writing(std::uint64_t value) noexcept;
+    void abandon_reading(std::uint64_t value) noexcept;
 
     const VolumeTexture& texture(std::size_t slot) const { return memory_->slots[slot]->structure.texture(); }
 
@@ -146,7 +146,7 @@ class VolumeSlots {
 
     // Returns the work around a picture of `shown`. Called by the drawing thread only; pictures must be submitted in
     // the order of the calls. Throws Error{device} if the writer has stopped responding.
-    gpu::Chain chain(const ShownSlots& shown);
+    gpu::Chain chain(const DisplayedSlots& shown);
 
     // A chain was not submitted: its slots must be fetched again.
     void forget();
@@ -183,23 +183,23 @@ class VolumeSlots {
 
     class HostWriter;
 
-    std::unique_ptr<Slot> make_slot(SlotKind kind, const SlotsWanted& wanted) const;
-    Slots make_slots(SlotKind kind, const SlotsWanted& wanted) const;
-    std::unique_ptr<Memory> make_memory(SlotKind kind, const SlotsWanted& wanted) const;
+    std::unique_ptr<Slot> make_slot(SlotKind kind, const SlotRequest& wanted) const;
+    Slots make_slots(SlotKind kind, const SlotRequest& wanted) const;
+    std::unique_ptr<Memory> make_memory(SlotKind kind, const SlotRequest& wanted) const;
     std::unique_ptr<SlotWriter> share_with(const Memory& memory, const Sharer& share) const;
-    std::int64_t fetched_to(const ShownSlot& shown) const;
+    std::int64_t fetched_to(const DisplayedSlot& shown) const;
     void record_bricks(const vk::raii::CommandBuffer& commands, std::size_t slot, const NewSlices& slices);
     void watch();
 
     const gpu::Device& device_;
     gpu::Queue& queue_;
     BrickBuilder& builder_;
-    std::chrono::milliseconds patience_;
+    std::chrono::milliseconds timeout_;
     std::size_t wanted_;  // number of requested slots, without the extra ones
     SlotKind kind_ = SlotKind::upload;
     std::string remark_;
     std::unique_ptr<Memory> memory_;
-    std::vector<ShownSlot> fetched_;          // content of each texture
+    std::vector<DisplayedSlot> fetched_;      // content of each texture
     std::atomic<std::uint64_t> awaited_ = 0;  // last value of `written` that a picture waits for
     std::atomic<bool> deserted_ = false;      // the writer has failed
     std::array<std::uint64_t, 2> seen_{};     // values at the last watchdog call: awaited, written

@@ -409,7 +409,7 @@ Curve curve_of(const Channel& channel, const Curve& view) {
 TransferFunction channel_function(const View& view, const Channel& channel, const VolumeTexture& texture) {
     View of = view;
     static_cast<Curve&>(of) = curve_of(channel, view);
-    if (channel.mode == ChannelMode::mip && of.show == Shown::volume) of.mode = ViewMode::mip;
+    if (channel.mode == ChannelMode::mip && of.show == ViewContent::volume) of.mode = ViewMode::mip;
     return transfer_function(of, texture.grid(), texture.range(view.range));
 }
 

@@ -104,7 +104,7 @@ std::uint16_t nearest_half(double value) {
 }
 
 // Replaces infinities by the nearest end, NaN by the low end.
-void mend_halves(std::byte* stored, std::int64_t count, double low, double high) {
+void replace_missing_halves(std::byte* stored, std::int64_t count, double low, double high) {
     const std::uint16_t low_half = nearest_half(low), high_half = nearest_half(high);
     for (std::int64_t i = 0; i < count; ++i) {
         const auto half = loaded<std::uint16_t>(stored, i);
@@ -113,7 +113,7 @@ void mend_halves(std::byte* stored, std::int64_t count, double low, double high)
     }
 }
 
-void mend_floats(std::byte* stored, std::int64_t count, float low, float high) {
+void replace_missing_floats(std::byte* stored, std::int64_t count, float low, float high) {
     for (std::int64_t i = 0; i < count; ++i) {
         const auto value = loaded<float>(stored, i);
         if (!std::isfinite(value)) std::memcpy(stored + 4 * i, value > 0 ? &high : &low, sizeof value);
@@ -168,8 +168,8 @@ void StoredCodes::store(const std::byte* codes, std::int64_t count, std::byte* s
         return;
     }
     std::memcpy(stored, codes, index(count * bytes()));
-    if (type_ == VoxelType::f32) mend_floats(stored, count, low_, high_);
-    if (type_ == VoxelType::f16) mend_halves(stored, count, low_, high_);
+    if (type_ == VoxelType::f32) replace_missing_floats(stored, count, low_, high_);
+    if (type_ == VoxelType::f16) replace_missing_halves(stored, count, low_, high_);
 }
 
 void StoredCodes::to_texture_values(const std::byte* stored, std::int64_t count, float* values) const {

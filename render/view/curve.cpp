@@ -17,9 +17,9 @@
 #include <string>
 
 #include "assets/assets.h"
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 
 namespace echolux {
 namespace {
@@ -174,7 +174,7 @@ void check_look(const TransferWidget& widget, const std::string& where) {
 
 void check_rows_of(std::span<const double> numbers, const std::string& where, const char* row) {
     if (numbers.size() % row_length == 0) return;
-    refuse(fmt::format("has {}, not a multiple of {}", counted(numbers.size(), "numbers"), row_length), where,
+    refuse(fmt::format("has {}, not a multiple of {}", plural(numbers.size(), "numbers"), row_length), where,
            fmt::format("each has {}", row));
 }
 

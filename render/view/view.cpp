@@ -11,9 +11,9 @@
 #include <span>
 
 #include "assets/assets.h"
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "render/view/curve.h"
 
 namespace echolux {
@@ -144,7 +144,7 @@ void check_view(const View& view) {
         throw Error(ErrorCode::bad_setting, "a panorama is for one eye", "view.stereo, view.projection",
                     "choose view.stereo = off, or another projection");
     }
-    if (view.stereo != Stereo::off && view.show != Shown::volume) {
+    if (view.stereo != Stereo::off && view.show != ViewContent::volume) {
         throw Error(ErrorCode::bad_setting, "a section is flat for two eyes too", "view.stereo",
                     "show the volume (view.show), or choose view.stereo = off");
     }
@@ -362,7 +362,7 @@ void check_planes(const std::vector<double>& numbers, std::size_t most, const st
     if (numbers.size() > most * numbers_each) {
         throw Error(ErrorCode::bad_setting,
                     fmt::format("{} are too many, at most {} are possible",
-                                counted(numbers.size() / numbers_each, "planes"), most),
+                                plural(numbers.size() / numbers_each, "planes"), most),
                     key, "leave some out");
     }
     for (std::size_t i = 0; i < numbers.size(); i += numbers_each) {
@@ -646,7 +646,7 @@ namespace {
 void check_groups(const std::vector<double>& numbers, std::size_t size, const char* key, const char* remedy) {
     if (numbers.size() % size == 0) return;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("{}, not a multiple of {}", counted(numbers.size(), "numbers"), size), key, remedy);
+                fmt::format("{}, not a multiple of {}", plural(numbers.size(), "numbers"), size), key, remedy);
 }
 
 // Requires positive speeds, and a pulse with ascending times and speeds of 0 or more.

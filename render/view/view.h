@@ -164,10 +164,10 @@ void check_part(const Cut& cut);
 // ---- Settings of the flow overlay: a second volume of the same time point, shown in colour over the structure.
 
 // under: visible only where the structure is dark.
-enum class FlowShown { overlay, under, alone, hidden };
+enum class FlowDisplay { overlay, under, alone, hidden };
 
 struct FlowOverlay {
-    FlowShown flow_shown = FlowShown::overlay;
+    FlowDisplay flow_shown = FlowDisplay::overlay;
     double flow_threshold = -1;  // in the unit of the flow; -1: automatic
     double flow_range = 0;       // at the ends of the colours; 0: automatic
     double flow_opacity = 1;
@@ -272,7 +272,7 @@ void check_part(const Sampling& sampling);
 
 // ---- Settings of planes inside the volume and of separate views of its sections.
 
-enum class Shown { volume, slice, en_face };
+enum class ViewContent { volume, slice, en_face };
 enum class SlicePlane { b_scan, en_face, side, oblique };
 enum class SliceColours { gray, curve };
 
@@ -281,7 +281,7 @@ struct Slices {
     double planes_opacity = 1;
     bool slices_cut = true;  // clipped like the volume
     SliceColours slice_colours = SliceColours::gray;
-    Shown show = Shown::volume;
+    ViewContent show = ViewContent::volume;
     SlicePlane plane = SlicePlane::b_scan;
     std::vector<double> plane_normal{1, 0, 0};  // for oblique planes
     double plane_offset_um = 0;                 // along the normal, from the centre

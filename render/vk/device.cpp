@@ -22,12 +22,12 @@ constexpr std::array filtered_formats{vk::Format::eR8Unorm, vk::Format::eR16Unor
 constexpr std::array stored_formats{vk::Format::eR8G8B8A8Unorm, vk::Format::eR32G32B32A32Sfloat};
 
 // Validation is enabled by the choice or by ECHOLUX_VALIDATION=1.
-bool validation_wanted(const DeviceChoice& choice) {
+bool validation_wanted(const GpuDevice& choice) {
     const char* text = std::getenv("ECHOLUX_VALIDATION");
     return choice.validation || (text != nullptr && std::strcmp(text, "1") == 0);
 }
 
-std::function<void(const std::string&)> listener_of(const DeviceChoice& choice) {
+std::function<void(const std::string&)> listener_of(const GpuDevice& choice) {
     if (choice.on_message) return choice.on_message;
     return [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
 }
@@ -40,24 +40,26 @@ vk::raii::Context opened_loader() try { return {}; } catch (const std::runtime_e
 
 // Keeps the drivers loaded until the program ends, through an instance that is never destroyed. NVIDIA's driver fails
 // to load after a few dozen load and unload cycles.
-struct KeptInstance {
+struct PersistentInstance {
     vk::raii::Context context;
     vk::raii::Instance instance{context, vk::InstanceCreateInfo{}};
 };
 // Only written. The attribute keeps it, so that leak checkers find the instance.
-[[gnu::used]] const KeptInstance* kept_instance = nullptr;
+[[gnu::used]] const PersistentInstance* persistent_instance = nullptr;
 
 void keep_drivers_loaded() {
     static std::once_flag once;
     try {
-        std::call_once(once, [] { kept_instance = new KeptInstance; });
+        std::call_once(once, [] { persistent_instance = new PersistentInstance; });
     } catch (const std::exception&) {  // opening the device below reports the cause
     }
 }
 
 // Passes messages of the validation layer to the listener. VK_FALSE continues the call that caused the message.
-VKAPI_ATTR VkBool32 VKAPI_CALL hear(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
-                                    const VkDebugUtilsMessengerCallbackDataEXT* message, void* listener) {
+VKAPI_ATTR VkBool32 VKAPI_CALL on_validation_message(VkDebugUtilsMessageSeverityFlagBitsEXT,
+                                                     VkDebugUtilsMessageTypeFlagsEXT,
+                                                     const VkDebugUtilsMessengerCallbackDataEXT* message,
+                                                     void* listener) {
     (*static_cast<const std::function<void(const std::string&)>*>(listener))(message->pMessage);
     return VK_FALSE;
 }
@@ -68,7 +70,7 @@ vk::DebugUtilsMessengerCreateInfoEXT messenger_facts(std::function<void(const st
     return {.messageSeverity = Severity::eWarning | Severity::eError,
             // No performance messages: they warn about the general layout, which costs compute nothing.
             .messageType = Type::eValidation,
-            .pfnUserCallback = hear,
+            .pfnUserCallback = on_validation_message,
             .pUserData = listener};
 }
 
@@ -87,8 +89,8 @@ std::vector<const char*> instance_extensions(const WindowSurface& surface, bool 
     return names;
 }
 
-vk::raii::Instance made_instance(const vk::raii::Context& context, const WindowSurface& surface, bool validation,
-                                 std::function<void(const std::string&)>* listener) try {
+vk::raii::Instance create_instance(const vk::raii::Context& context, const WindowSurface& surface, bool validation,
+                                   std::function<void(const std::string&)>* listener) try {
     if (validation) require_validation_layer(context);
     const vk::ApplicationInfo application{.pApplicationName = "Echolux", .apiVersion = VK_API_VERSION_1_3};
     const std::vector<const char*> extensions = instance_extensions(surface, validation);
@@ -124,7 +126,7 @@ DeviceType type_of(vk::PhysicalDeviceType type) {
     }
 }
 
-vk::raii::SurfaceKHR made_surface(const vk::raii::Instance& instance, const WindowSurface& surface) {
+vk::raii::SurfaceKHR create_surface(const vk::raii::Instance& instance, const WindowSurface& surface) {
     if (!surface.make) return nullptr;
     const std::uint64_t made = surface.make(static_cast<VkInstance>(*instance));
     return {instance, reinterpret_cast<VkSurfaceKHR>(made)};  // NOLINT: window libraries handle surfaces as integers
@@ -213,7 +215,7 @@ DeviceFacts facts_of(const vk::raii::PhysicalDevice& device, vk::SurfaceKHR surf
 }
 
 vk::raii::PhysicalDevice chosen_physical(const vk::raii::Instance& instance, vk::SurfaceKHR surface,
-                                         const DeviceChoice& choice) try {
+                                         const GpuDevice& choice) try {
     vk::raii::PhysicalDevices devices(instance);
     std::vector<DeviceFacts> facts;
     for (const vk::raii::PhysicalDevice& device : devices) facts.push_back(facts_of(device, surface));
@@ -222,8 +224,8 @@ vk::raii::PhysicalDevice chosen_physical(const vk::raii::Instance& instance, vk:
     throw_vulkan_error("listing the Vulkan devices", error);
 }
 
-vk::raii::Device made_device(const vk::raii::PhysicalDevice& physical, std::uint32_t family, bool reduces,
-                             const std::vector<const char*>& extensions) {
+vk::raii::Device create_device(const vk::raii::PhysicalDevice& physical, std::uint32_t family, bool reduces,
+                               const std::vector<const char*>& extensions) {
     // A single queue: all work is ordered by submission.
     const float priority = 1;
     const vk::DeviceQueueCreateInfo queue{.queueFamilyIndex = family, .queueCount = 1, .pQueuePriorities = &priority};
@@ -266,23 +268,23 @@ void throw_vulkan_error(const char* doing, const vk::SystemError& error) {
                 fmt::format("{} failed: {}", doing, error.what()), "renderer");
 }
 
-Device::Device(const DeviceChoice& choice)
+Device::Device(const GpuDevice& choice)
     : on_message_(listener_of(choice)), loses_(choice.loses), context_(opened_loader()),
-      instance_(made_instance(context_, choice.surface, validation_wanted(choice), &on_message_)), messenger_(nullptr),
-      surface_(made_surface(instance_, choice.surface)), physical_(chosen_physical(instance_, *surface_, choice)),
-      name_(physical_.getProperties().deviceName.data()), id_(id_of(physical_)),
-      software_(physical_.getProperties().deviceType == vk::PhysicalDeviceType::eCpu), reduces_(can_reduce(physical_)),
-      tells_budget_(has_extension(physical_, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME)),
+      instance_(create_instance(context_, choice.surface, validation_wanted(choice), &on_message_)),
+      messenger_(nullptr), surface_(create_surface(instance_, choice.surface)),
+      physical_(chosen_physical(instance_, *surface_, choice)), name_(physical_.getProperties().deviceName.data()),
+      id_(id_of(physical_)), software_(physical_.getProperties().deviceType == vk::PhysicalDeviceType::eCpu),
+      reduces_(can_reduce(physical_)), reports_budget_(has_extension(physical_, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME)),
       exports_memory_(has_extension(physical_, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME)),
       exports_timelines_(can_export_timelines(physical_)), queue_family_(chosen_family(physical_, *surface_).value()),
       draws_(can_draw(physical_, queue_family_)),
-      device_(made_device(physical_, queue_family_, reduces_,
-                          device_extensions(exports_memory_, exports_timelines_, surface()))) {
+      device_(create_device(physical_, queue_family_, reduces_,
+                            device_extensions(exports_memory_, exports_timelines_, surface()))) {
     if (validation_wanted(choice)) messenger_ = {instance_, messenger_facts(&on_message_)};
     keep_drivers_loaded();
 }
 
-bool Device::takes_work() const {
+bool Device::accepts_work() const {
     if (loses_ && loses_()) lost_ = true;
     return !lost_;
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "render/device_choice.h"
+#include "render/gpu_device.h"
 
 namespace echolux::gpu {
 
@@ -19,7 +19,7 @@ class Device {
   public:
     // Opens the device that `choice` selects. Calls `choice.surface.make` once and passes its exceptions on. Throws
     // Error{device} without a loader, a driver or a suitable device, or if a requested validation layer is missing.
-    explicit Device(const DeviceChoice& choice);
+    explicit Device(const GpuDevice& choice);
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
 
@@ -43,11 +43,11 @@ class Device {
     bool exports_timelines() const { return exports_timelines_; }
 
     // Returns true if the driver reports a memory budget (VK_EXT_memory_budget).
-    bool tells_budget() const { return tells_budget_; }
+    bool reports_budget() const { return reports_budget_; }
 
-    // Fault injection for tests, see DeviceChoice::loses. After the simulated loss, submitted work vanishes together
+    // Fault injection for tests, see GpuDevice::loses. After the simulated loss, submitted work vanishes together
     // with its signals, and check() throws Error{device} as the driver does on a lost device.
-    bool takes_work() const;
+    bool accepts_work() const;
     bool is_lost() const { return lost_; }
     void check(const char* doing) const;
 
@@ -64,7 +64,7 @@ class Device {
     DeviceId id_{};
     bool software_ = false;
     bool reduces_ = false;
-    bool tells_budget_ = false;
+    bool reports_budget_ = false;
     bool exports_memory_ = false;
     bool exports_timelines_ = false;
     std::uint32_t queue_family_ = 0;

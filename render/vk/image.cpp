@@ -82,7 +82,7 @@ void check_bytes(const Device& device, const ImageShape& shape, const std::strin
     }
 }
 
-vk::raii::Image made_image(const Device& device, const ImageShape& shape, const std::string& what) {
+vk::raii::Image create_image(const Device& device, const ImageShape& shape, const std::string& what) {
     return reporting("making a texture", [&] {
         check_extent(device, shape, what);
         check_bytes(device, shape, what);
@@ -90,7 +90,7 @@ vk::raii::Image made_image(const Device& device, const ImageShape& shape, const 
     });
 }
 
-vk::raii::ImageView made_view(const Device& device, const vk::raii::Image& image, const ImageShape& shape) {
+vk::raii::ImageView create_view(const Device& device, const vk::raii::Image& image, const ImageShape& shape) {
     const vk::ImageViewType type = shape.type == vk::ImageType::e1D   ? vk::ImageViewType::e1D
                                    : shape.type == vk::ImageType::e2D ? vk::ImageViewType::e2D
                                                                       : vk::ImageViewType::e3D;
@@ -113,7 +113,7 @@ vk::raii::DeviceMemory bound_memory(const Device& device, const vk::raii::Image&
 
 std::int64_t free_bytes(const Device& device) {
     vk::PhysicalDeviceMemoryBudgetPropertiesEXT budget;
-    vk::PhysicalDeviceMemoryProperties2 facts{.pNext = device.tells_budget() ? &budget : nullptr};
+    vk::PhysicalDeviceMemoryProperties2 facts{.pNext = device.reports_budget() ? &budget : nullptr};
     (*device.physical()).getMemoryProperties2(&facts, *device.physical().getDispatcher());
     vk::DeviceSize max_bytes = 0;
     for (std::uint32_t i = 0; i < facts.memoryProperties.memoryHeapCount; ++i) {
@@ -121,7 +121,7 @@ std::int64_t free_bytes(const Device& device) {
         if (!(heap.flags & vk::MemoryHeapFlagBits::eDeviceLocal)) continue;
         // The usage may exceed the budget if other programs compete for memory.
         const vk::DeviceSize used = std::min(budget.heapUsage[i], budget.heapBudget[i]);
-        max_bytes = std::max(max_bytes, device.tells_budget() ? budget.heapBudget[i] - used : heap.size);
+        max_bytes = std::max(max_bytes, device.reports_budget() ? budget.heapBudget[i] - used : heap.size);
     }
     return static_cast<std::int64_t>(max_bytes);
 }
@@ -159,9 +159,9 @@ bool can_export(const Device& device, const ImageShape& shape) {
 }
 
 DeviceImage::DeviceImage(const Device& device, const ImageShape& shape, const std::string& what)
-    : device_(&device), shape_(shape), image_(made_image(device, shape, what)),
+    : device_(&device), shape_(shape), image_(create_image(device, shape, what)),
       memory_bytes_(static_cast<std::int64_t>(image_.getMemoryRequirements().size)),
-      memory_(bound_memory(device, image_, shape.sharing)), view_(made_view(device, image_, shape)) {}
+      memory_(bound_memory(device, image_, shape.sharing)), view_(create_view(device, image_, shape)) {}
 
 Handle DeviceImage::exported() const {
     return gpu::exported(*device_, memory_);

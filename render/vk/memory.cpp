@@ -33,7 +33,7 @@ std::uint32_t memory_type(const Device& device, std::uint32_t allowed, vk::Memor
                 "renderer", "choose another device");
 }
 
-vk::raii::Buffer made_exported_buffer(const Device& device, std::size_t bytes, vk::BufferUsageFlags usage) {
+vk::raii::Buffer create_exported_buffer(const Device& device, std::size_t bytes, vk::BufferUsageFlags usage) {
     const vk::ExternalMemoryBufferCreateInfo external{.handleTypes = exported_memory};
     return reporting("making a shared buffer", [&] {
         return vk::raii::Buffer(device.logical(),
@@ -92,7 +92,7 @@ void DeviceBuffer::record_part_from(const vk::raii::CommandBuffer& commands, vk:
 }
 
 ExportedBuffer::ExportedBuffer(const Device& device, std::size_t bytes, vk::BufferUsageFlags usage)
-    : device_(device), buffer_(made_exported_buffer(device, bytes, usage)),
+    : device_(device), buffer_(create_exported_buffer(device, bytes, usage)),
       memory_bytes_(static_cast<std::int64_t>(buffer_.getMemoryRequirements().size)),
       memory_(bound_exported_memory(device, buffer_)) {}
 

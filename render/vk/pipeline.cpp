@@ -9,8 +9,8 @@
 namespace echolux::gpu {
 namespace {
 
-vk::raii::DescriptorSetLayout made_set_layout(const Device& device, std::span<const vk::DescriptorType> types,
-                                              vk::ShaderStageFlags stages) {
+vk::raii::DescriptorSetLayout create_set_layout(const Device& device, std::span<const vk::DescriptorType> types,
+                                                vk::ShaderStageFlags stages) {
     std::vector<vk::DescriptorSetLayoutBinding> bindings;
     for (const vk::DescriptorType type : types) {
         bindings.push_back({.binding = static_cast<std::uint32_t>(bindings.size()),
@@ -24,8 +24,8 @@ vk::raii::DescriptorSetLayout made_set_layout(const Device& device, std::span<co
 }
 
 // Layout of one descriptor set and, if used, one range of push constants.
-vk::raii::PipelineLayout made_layout(const Device& device, const vk::raii::DescriptorSetLayout& set,
-                                     std::uint32_t push_bytes, vk::ShaderStageFlags stages) {
+vk::raii::PipelineLayout create_layout(const Device& device, const vk::raii::DescriptorSetLayout& set,
+                                       std::uint32_t push_bytes, vk::ShaderStageFlags stages) {
     const vk::PushConstantRange range{.stageFlags = stages, .size = push_bytes};
     return {device.logical(), vk::PipelineLayoutCreateInfo{.setLayoutCount = 1,
                                                            .pSetLayouts = &*set,
@@ -34,7 +34,7 @@ vk::raii::PipelineLayout made_layout(const Device& device, const vk::raii::Descr
 }
 
 // Each set has its own pool, so its lifetime is independent of all others.
-vk::raii::DescriptorPool made_pool(const Device& device, std::span<const vk::DescriptorType> types) {
+vk::raii::DescriptorPool create_pool(const Device& device, std::span<const vk::DescriptorType> types) {
     std::vector<vk::DescriptorPoolSize> sizes;
     for (const vk::DescriptorType type : types) sizes.push_back({.type = type, .descriptorCount = 1});
     return {device.logical(),
@@ -44,8 +44,8 @@ vk::raii::DescriptorPool made_pool(const Device& device, std::span<const vk::Des
                                          .pPoolSizes = sizes.data()}};
 }
 
-vk::raii::DescriptorSet made_set(const Device& device, const vk::raii::DescriptorPool& pool,
-                                 const vk::raii::DescriptorSetLayout& layout) {
+vk::raii::DescriptorSet create_set(const Device& device, const vk::raii::DescriptorPool& pool,
+                                   const vk::raii::DescriptorSetLayout& layout) {
     vk::raii::DescriptorSets sets(
         device.logical(),
         vk::DescriptorSetAllocateInfo{.descriptorPool = *pool, .descriptorSetCount = 1, .pSetLayouts = &*layout});
@@ -56,9 +56,9 @@ vk::raii::DescriptorSet made_set(const Device& device, const vk::raii::Descripto
 
 Bindings::Bindings(const Device& device, std::span<const vk::DescriptorType> types, std::uint32_t push_bytes,
                    vk::ShaderStageFlags stages)
-    : device_(device), types_(types.begin(), types.end()), set_layout_(made_set_layout(device, types, stages)),
-      layout_(made_layout(device, set_layout_, push_bytes, stages)), pool_(made_pool(device, types)),
-      set_(made_set(device, pool_, set_layout_)) {}
+    : device_(device), types_(types.begin(), types.end()), set_layout_(create_set_layout(device, types, stages)),
+      layout_(create_layout(device, set_layout_, push_bytes, stages)), pool_(create_pool(device, types)),
+      set_(create_set(device, pool_, set_layout_)) {}
 
 void Bindings::set_buffer(std::uint32_t binding, vk::Buffer buffer, vk::DeviceSize offset, vk::DeviceSize bytes) {
     const vk::DescriptorBufferInfo part{.buffer = buffer, .offset = offset, .range = bytes};
@@ -116,7 +116,7 @@ void record_dispatch(const vk::raii::CommandBuffer& commands, const Bindings& bi
 
 namespace {
 
-vk::raii::ShaderModule made_module(const Device& device, std::span<const std::uint32_t> spirv) {
+vk::raii::ShaderModule create_module(const Device& device, std::span<const std::uint32_t> spirv) {
     return {device.logical(), vk::ShaderModuleCreateInfo{.codeSize = spirv.size_bytes(), .pCode = spirv.data()}};
 }
 
@@ -138,8 +138,8 @@ vk::raii::Pipeline triangle_pipeline(const Device& device, const Bindings& bindi
                                      std::span<const vk::VertexInputAttributeDescription> attributes,
                                      std::uint32_t vertex_bytes, vk::Format target) {
     return reporting("making a graphics pipeline", [&] {
-        const vk::raii::ShaderModule vertex = made_module(device, shaders.vertex);
-        const vk::raii::ShaderModule fragment = made_module(device, shaders.fragment);
+        const vk::raii::ShaderModule vertex = create_module(device, shaders.vertex);
+        const vk::raii::ShaderModule fragment = create_module(device, shaders.fragment);
         const std::array stages{vk::PipelineShaderStageCreateInfo{
                                     .stage = vk::ShaderStageFlagBits::eVertex, .module = *vertex, .pName = "main"},
                                 vk::PipelineShaderStageCreateInfo{

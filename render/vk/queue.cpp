@@ -5,9 +5,9 @@
 namespace echolux::gpu {
 namespace {
 
-constexpr std::uint32_t submissions_under_way = 32;  // enough for several frames of a window with several panes
+constexpr std::uint32_t submissions_in_flight = 32;  // enough for several frames of a window with several panes
 // Interval between calls of the watch function
-constexpr std::chrono::seconds patience{1};
+constexpr std::chrono::seconds poll_interval{1};
 
 std::vector<vk::SemaphoreSubmitInfo> submit_infos(const std::vector<TimelinePoint>& points) {
     std::vector<vk::SemaphoreSubmitInfo> infos;
@@ -65,10 +65,10 @@ void record_order(const vk::raii::CommandBuffer& commands) {
     commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &all});
 }
 
-std::vector<Queue::Commands> Queue::made_commands(const Device& device, const vk::raii::CommandPool& pool) {
+std::vector<Queue::Commands> Queue::create_commands(const Device& device, const vk::raii::CommandPool& pool) {
     vk::raii::CommandBuffers buffers(
         device.logical(),
-        vk::CommandBufferAllocateInfo{.commandPool = *pool, .commandBufferCount = submissions_under_way});
+        vk::CommandBufferAllocateInfo{.commandPool = *pool, .commandBufferCount = submissions_in_flight});
     std::vector<Commands> ring;
     for (vk::raii::CommandBuffer& buffer : buffers) ring.push_back({std::move(buffer)});
     return ring;
@@ -78,7 +78,7 @@ Queue::Queue(const Device& device)
     : device_(device), queue_(device.logical(), device.queue_family(), 0),
       pool_(device.logical(), vk::CommandPoolCreateInfo{.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
                                                         .queueFamilyIndex = device.queue_family()}),
-      ring_(made_commands(device, pool_)), timeline_(device) {}
+      ring_(create_commands(device, pool_)), timeline_(device) {}
 
 Queue::~Queue() {
     settle();
@@ -105,7 +105,7 @@ std::uint64_t Queue::submit(const Recording& record, const Chain& chain) {
                                          .signalSemaphoreInfoCount = static_cast<std::uint32_t>(after.size()),
                                          .pSignalSemaphoreInfos = after.data()};
         // A simulated loss drops the submission but still issues the value, like a device that never finishes.
-        if (device_.takes_work()) queue_.submit2(submission);
+        if (device_.accepts_work()) queue_.submit2(submission);
         submitted_ = commands.value = value;
         return value;
     });
@@ -144,7 +144,7 @@ void Queue::settle() noexcept {
 }
 
 void Queue::wait(std::uint64_t value) {
-    while (!timeline_.wait(value, patience)) {
+    while (!timeline_.wait(value, poll_interval)) {
         const std::scoped_lock lock(watching_);
         if (watch_) watch_();
     }
@@ -162,7 +162,7 @@ namespace {
 constexpr auto handle_type = vk::ExternalSemaphoreHandleTypeFlagBits::eOpaqueFd;
 
 // Timelines start at 0.
-vk::raii::Semaphore made_semaphore(const Device& device, Sharing sharing) {
+vk::raii::Semaphore create_semaphore(const Device& device, Sharing sharing) {
     const vk::ExportSemaphoreCreateInfo exported{.handleTypes = handle_type};
     const vk::SemaphoreTypeCreateInfo type{.pNext = sharing == Sharing::exported ? &exported : nullptr,
                                            .semaphoreType = vk::SemaphoreType::eTimeline};
@@ -172,7 +172,7 @@ vk::raii::Semaphore made_semaphore(const Device& device, Sharing sharing) {
 }  // namespace
 
 Timeline::Timeline(const Device& device, Sharing sharing)
-    : device_(device), semaphore_(made_semaphore(device, sharing)) {}
+    : device_(device), semaphore_(create_semaphore(device, sharing)) {}
 
 std::uint64_t Timeline::value() const {
     device_.check("asking a timeline");
@@ -196,7 +196,7 @@ void Timeline::signal(std::uint64_t value) const {
     signalled_ = value;
 }
 
-bool Timeline::give_up(std::uint64_t value) const noexcept {
+bool Timeline::abandon(std::uint64_t value) const noexcept {
     try {
         signal(value);
         return true;

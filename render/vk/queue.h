@@ -36,7 +36,7 @@ class Timeline {
 
     // Signals on behalf of a signaller that is gone for good. Must not be used while another signaller is active: it
     // could be overtaken, and the value would decrease. Returns false if signalling failed.
-    bool give_up(std::uint64_t value) const noexcept;
+    bool abandon(std::uint64_t value) const noexcept;
 
     // Returns false on timeout. Throws Error{device} if the device is lost.
     bool wait(std::uint64_t value, std::chrono::nanoseconds longest) const;
@@ -117,7 +117,7 @@ class Queue {
         std::uint64_t value = 0;  // timeline value at which the buffer is free again
     };
 
-    static std::vector<Commands> made_commands(const Device& device, const vk::raii::CommandPool& pool);
+    static std::vector<Commands> create_commands(const Device& device, const vk::raii::CommandPool& pool);
 
     const Device& device_;
     vk::raii::Queue queue_;

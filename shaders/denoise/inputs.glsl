@@ -11,8 +11,8 @@ layout(set = 0, binding = binding_denoise_raw) uniform texture2D raw;
 layout(set = 0, binding = binding_denoise_raw_variance) uniform texture2D raw_variance;
 layout(set = 0, binding = binding_denoise_light_target) uniform writeonly image2D light_target;
 layout(set = 0, binding = binding_denoise_variance_target) uniform writeonly image2D variance_target;
-// DenoiseFound; `worst` holds the bits of a float.
-layout(set = 0, binding = binding_denoise_found, std430) buffer Found { uint worst; uint fireflies; };
+// DenoiseResult; `worst` holds the bits of a float.
+layout(set = 0, binding = binding_denoise_result, std430) buffer Found { uint worst; uint fireflies; };
 
 // ITU-R BT.709, linear.
 float luminance(vec3 colour) {

@@ -13,7 +13,7 @@ vec4 cap_of(Ray ray) {
     return opacity > 0.0 ? vec4(opacity * colour, opacity) : vec4(0);
 }
 
-void add_cap(inout Seen seen, Ray ray) {
+void add_cap(inout RayResult seen, Ray ray) {
     vec4 cap = cap_of(ray);
     seen.colour = cap.rgb + (1.0 - cap.a) * seen.colour;
     seen.transmittance *= 1.0 - cap.a;

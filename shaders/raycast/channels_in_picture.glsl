@@ -1,7 +1,7 @@
 // Channels that were not composited with the volume's samples: max projections over the picture, and channels in front
 // of a surface.
 
-void lay_over(int c, inout Seen seen, vec3 colour, float opacity) {
+void lay_over(int c, inout RayResult seen, vec3 colour, float opacity) {
     vec3 light = colour * opacity;
     vec3 together = seen.colour + light * (1.0 - seen.colour);  // independent of the order
     seen.colour = mix(together, seen.colour * (1.0 - opacity) + light, frame.channels.channel[c].look.y);
@@ -13,7 +13,7 @@ bool goes_by_weight(int c) {
     return has_labels(c) || slices_kind == slices_section;
 }
 
-void add_largest(int c, inout Seen seen, Ray ray) {
+void add_largest(int c, inout RayResult seen, Ray ray) {
     Samples samples = samples_of(ray);
     float most = goes_by_weight(c) ? 0.0 : -beyond_values;
     vec3 colour = vec3(0);
@@ -46,7 +46,7 @@ void add_largest(int c, inout Seen seen, Ray ray) {
 }
 
 // Composites the channels in front of the ray's surface.
-void add_channels_before(inout Seen seen, Ray ray) {
+void add_channels_before(inout RayResult seen, Ray ray) {
     if (seen.distance >= 0.0) ray.leave = min(ray.leave, seen.distance);
     if (ray.leave <= ray.enter) return;
     Samples samples = samples_of(ray);
@@ -70,7 +70,7 @@ void add_channels_before(inout Seen seen, Ray ray) {
     seen.transmittance *= passed;
 }
 
-void add_channels_to_picture(inout Seen seen, Ray ray) {
+void add_channels_to_picture(inout RayResult seen, Ray ray) {
     if (mode == mode_isosurface || mode == mode_points) add_channels_before(seen, ray);
     for (int c = 0; c < max_channels; ++c) {
         if (c < channel_count && !is_body(c)) add_largest(c, seen, ray);

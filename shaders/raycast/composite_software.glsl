@@ -43,7 +43,7 @@ bool find_batch(inout Walk walk, Samples samples, out Batch batch) {
     }
 }
 
-void add_batch(inout Seen seen, Ray ray, Samples samples, Batch batch) {
+void add_batch(inout RayResult seen, Ray ray, Samples samples, Batch batch) {
     vec4 apart = vec4(0, 1, 2, 3) * batch.stride;
     vec4 shares = vec4(0);
     vec3 colour[4];
@@ -85,8 +85,8 @@ void add_batch(inout Seen seen, Ray ray, Samples samples, Batch batch) {
     }
 }
 
-Seen composite_in_software(Ray ray) {
-    Seen seen = nothing;
+RayResult composite_in_software(Ray ray) {
+    RayResult seen = nothing;
     Samples samples = samples_of(ray);
     Walk walk = Walk(0.0, 0.0, 0.0, 1.0);
     Batch batch;

@@ -77,7 +77,7 @@ vec3 with_flow(vec3 at, vec3 colour) {
 }
 
 // Shows the fastest flow along the ray over the picture.
-void add_fastest(inout Seen seen, Ray ray) {
+void add_fastest(inout RayResult seen, Ray ray) {
     Samples samples = samples_of(ray);
     Flow fastest = Flow(0.0, 0.0);
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
@@ -96,7 +96,7 @@ void add_fastest(inout Seen seen, Ray ray) {
 }
 
 // Adds the flow at and in front of the ray's surface.
-void add_flow_before(inout Seen seen, Ray ray) {
+void add_flow_before(inout RayResult seen, Ray ray) {
     if (seen.distance >= 0.0) {
         seen.colour = with_flow(ray.start + seen.distance * ray.direction, seen.colour);
         ray.leave = min(ray.leave, seen.distance);
@@ -122,7 +122,7 @@ void add_flow_before(inout Seen seen, Ray ray) {
 }
 
 // Adds flow that was not composited with the structure's samples.
-void add_flow_to_picture(inout Seen seen, Ray ray) {
+void add_flow_to_picture(inout RayResult seen, Ray ray) {
     if (mode == mode_composite || mode == mode_mida) return;
     if (mode == mode_isosurface || mode == mode_points) {
         add_flow_before(seen, ray);

@@ -89,13 +89,13 @@ struct Ray {
 };
 
 // Result of a ray.
-struct Seen {
+struct RayResult {
     vec3 colour;          // premultiplied
     float transmittance;  // of the background
     float value;          // texture value: max, or at the surface
     float distance;       // length along the ray to that value; negative: nothing hit
 };
 
-const Seen nothing = Seen(vec3(0), 1.0, 0.0, -1.0);
+const RayResult nothing = RayResult(vec3(0), 1.0, 0.0, -1.0);
 
 float samples_taken = 0.0;  // for measures: volume samples of this ray

@@ -28,7 +28,7 @@ float light_left(vec3 at, vec3 unit) {
     return exp2(-bits * each / frame.light.cell.w);
 }
 
-void add_ground(inout Seen seen, Ray ray) {
+void add_ground(inout RayResult seen, Ray ray) {
     float met = length_to_ground(ray);
     if (met < 0.0) return;
     vec3 at = ray.start + met * ray.direction;

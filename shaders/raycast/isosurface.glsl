@@ -16,7 +16,7 @@ float first_inside(Samples samples, float level) {
     return samples.count;
 }
 
-Seen isosurface(Ray ray) {
+RayResult isosurface(Ray ray) {
     Samples samples = samples_of(ray);
     float level = frame.lookup.w;
     float inside = first_inside(samples, level);
@@ -29,5 +29,5 @@ Seen isosurface(Ray ray) {
         outside = beyond ? outside : middle;
     }
     vec3 colour = shaded_at(place(samples, inside), frame.surface_colour.rgb, ray.unit);
-    return Seen(colour, 0.0, level, length_to(samples, inside));
+    return RayResult(colour, 0.0, level, length_to(samples, inside));
 }

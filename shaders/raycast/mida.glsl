@@ -3,8 +3,8 @@
 // brighter than all before them shine through those. The balance interpolates between compositing (-1), MIDA (0) and
 // the max projection (1).
 
-Seen mida(Ray ray) {
-    Seen seen = nothing;
+RayResult mida(Ray ray) {
+    RayResult seen = nothing;
     seen.value = -beyond_values;
     Samples samples = samples_of(ray);
     float bits = frame.lookup.z * samples.spacing;
@@ -43,7 +43,7 @@ Seen mida(Ray ray) {
         }
     }
     if (seen.distance < 0.0 || balance <= 0.0) return seen;
-    Seen most = projected(seen.value, colour_of(seen.value), fading(seen.value), seen.distance);
+    RayResult most = projected(seen.value, colour_of(seen.value), fading(seen.value), seen.distance);
     seen.colour = mix(seen.colour, most.colour, balance);
     seen.transmittance = mix(seen.transmittance, most.transmittance, balance);
     return seen;

@@ -3,7 +3,7 @@
 
 const float no_plane = 1e30;
 
-struct Met {
+struct BScanHit {
     float distance;  // along the ray; no_plane: missed
     vec3 at;         // texture coordinates in the B-scan
 };
@@ -12,7 +12,7 @@ bool is_filled(float slice) {
     return rolling != rolling_first || slice < frame.filled.x;
 }
 
-Met plane_met(Ray ray, int index) {
+BScanHit plane_met(Ray ray, int index) {
     vec4 plane = frame.planes.plane[index];
     vec2 count = frame.planes.facts.zw;
     vec2 normal = vec2(-plane.w, plane.z);
@@ -23,39 +23,39 @@ Met plane_met(Ray ray, int index) {
     float part = dot(there.yz - plane.xy, plane.zw) / dot(plane.zw, plane.zw);
     vec3 at = vec3(there.x, (part * (count.x - 1.0) + 0.5) / count.x, (float(index) + 0.5) / count.y);
     bool is_met = distance >= ray.enter && distance <= ray.leave && at.y >= 0.0 && at.y <= 1.0;
-    return Met(is_met && is_filled(at.z) && is_kept(at) ? distance : no_plane, at);
+    return BScanHit(is_met && is_filled(at.z) && is_kept(at) ? distance : no_plane, at);
 }
 
 // Returns the position within its B-scan of a hit at this distance.
 vec3 place_on_plane(Ray ray, float distance) {
     vec3 at = vec3(0);
     for (int i = 0; i < int(frame.planes.facts.x); ++i) {
-        Met met = plane_met(ray, i);
+        BScanHit met = plane_met(ray, i);
         if (met.distance == distance) at = met.at;
     }
     return at;
 }
 
 // Sorts from front to back.
-void sort(inout Met met[max_planes]) {
+void sort(inout BScanHit met[max_planes]) {
     for (int last = max_planes - 1; last > 0; --last) {
         for (int i = 0; i < last; ++i) {
             if (met[i].distance <= met[i + 1].distance) continue;
-            Met nearer = met[i + 1];
+            BScanHit nearer = met[i + 1];
             met[i + 1] = met[i];
             met[i] = nearer;
         }
     }
 }
 
-Seen seen_on_planes(Ray ray) {
-    Met met[max_planes];
+RayResult seen_on_planes(Ray ray) {
+    BScanHit met[max_planes];
     for (int i = 0; i < max_planes; ++i) {
-        met[i] = Met(no_plane, vec3(0));
+        met[i] = BScanHit(no_plane, vec3(0));
         if (i < int(frame.planes.facts.x)) met[i] = plane_met(ray, i);
     }
     sort(met);
-    Seen seen = nothing;
+    RayResult seen = nothing;
     for (int i = 0; i < max_planes && met[i].distance != no_plane && seen.transmittance > 0.0; ++i) {
         float value = sampled(met[i].at);
         vec3 colour = window_colour(value);

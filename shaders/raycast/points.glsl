@@ -15,16 +15,16 @@ float ball_met(Ray ray, vec3 start, vec3 speed, vec3 voxel) {
 }
 
 // Returns nothing if the ball's voxel is invisible.
-Seen point_seen(Ray ray, vec3 middle, float met) {
+RayResult point_seen(Ray ray, vec3 middle, float met) {
     if (!is_kept(middle)) return nothing;
     float value = sampled(middle);
     int entry = table_entry(value, middle);
     if (entry_extinction(entry) <= 0.0) return nothing;
-    return Seen(shaded_at(middle, entry_colour(entry), ray.unit), 0.0, value, met);
+    return RayResult(shaded_at(middle, entry_colour(entry), ray.unit), 0.0, value, met);
 }
 
 // Returns the first visible ball between two distances along the ray.
-Seen point_between(Ray ray, float from, float to) {
+RayResult point_between(Ray ray, float from, float to) {
     vec3 size = volume_size();
     vec3 speed = mix(ray.direction, vec3(1e-12), lessThan(abs(ray.direction), vec3(1e-12))) * size;
     vec3 start = ray.start * size;
@@ -35,7 +35,7 @@ Seen point_between(Ray ray, float from, float to) {
     for (float now = from; now < to;) {
         float met = ball_met(ray, start, speed, voxel);
         if (met >= 0.0) {
-            Seen seen = point_seen(ray, (voxel + 0.5) / size, met);
+            RayResult seen = point_seen(ray, (voxel + 0.5) / size, met);
             if (seen.distance >= 0.0) return seen;
         }
         now = min(next.x, min(next.y, next.z));
@@ -46,12 +46,12 @@ Seen point_between(Ray ray, float from, float to) {
     return nothing;
 }
 
-Seen points(Ray ray) {
+RayResult points(Ray ray) {
     Samples samples = samples_of(ray);
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
         if (is_empty(samples, begin)) continue;
         float end = min(begin + frame.run.x, samples.count);
-        Seen seen = point_between(ray, ray.enter + begin * samples.spacing, ray.enter + end * samples.spacing);
+        RayResult seen = point_between(ray, ray.enter + begin * samples.spacing, ray.enter + end * samples.spacing);
         if (seen.distance >= 0.0) return seen;
     }
     return nothing;

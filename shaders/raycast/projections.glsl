@@ -9,8 +9,8 @@ float fading(float value) {
     return clamp(10.0 * level_of(value), 0.0, 1.0);
 }
 
-Seen projected(float value, vec3 colour, float opacity, float distance) {
-    return Seen(colour * opacity, 1.0 - opacity, value, distance);
+RayResult projected(float value, vec3 colour, float opacity, float distance) {
+    return RayResult(colour * opacity, 1.0 - opacity, value, distance);
 }
 
 struct Extreme {
@@ -33,14 +33,14 @@ Extreme largest(Samples samples) {
     return most;
 }
 
-Seen maximum(Ray ray) {
+RayResult maximum(Ray ray) {
     Samples samples = samples_of(ray);
     Extreme most = largest(samples);
     if (most.value == -beyond_values) return nothing;
     return projected(most.value, colour_of(most.value), fading(most.value), length_to(samples, most.index));
 }
 
-Seen depth_maximum(Ray ray) {
+RayResult depth_maximum(Ray ray) {
     Samples samples = samples_of(ray);
     Extreme most = largest(samples);
     if (most.value == -beyond_values) return nothing;
@@ -49,7 +49,7 @@ Seen depth_maximum(Ray ray) {
 }
 
 // Opaque, because the values of interest are at the low end of the range.
-Seen minimum(Ray ray) {
+RayResult minimum(Ray ray) {
     Samples samples = samples_of(ray);
     Extreme least = Extreme(beyond_values, 0.0);
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
@@ -67,7 +67,7 @@ Seen minimum(Ray ray) {
     return projected(least.value, colour_of(least.value), 1.0, length_to(samples, least.index));
 }
 
-Seen average(Ray ray) {
+RayResult average(Ray ray) {
     Samples samples = samples_of(ray);
     float sum = 0.0;
     float count = 0.0;
@@ -85,7 +85,7 @@ Seen average(Ray ray) {
 
 // Samples are attenuated by the levels in front of them, and the largest attenuated level counts. Values below the
 // range do not attenuate.
-Seen attenuated_maximum(Ray ray) {
+RayResult attenuated_maximum(Ray ray) {
     Samples samples = samples_of(ray);
     float bits = frame.modes.facts.x * samples.spacing;
     float low = frame.filled.z;

@@ -23,7 +23,7 @@ vec3 window_colour(float value) {
     return mix(vec3(clamp(level_of(value), 0.0, 1.0)), colour_of(value), frame.slices.facts.y);
 }
 
-void add_slice(inout Seen seen, Ray ray, float distance) {
+void add_slice(inout RayResult seen, Ray ray, float distance) {
     if (distance == no_slice) return;
     float value = sampled(ray.start + distance * ray.direction);
     vec3 colour = window_colour(value);
@@ -38,7 +38,7 @@ void add_slice(inout Seen seen, Ray ray, float distance) {
 }
 
 // Makes sections opaque: they do not fade into the background.
-void make_section(inout Seen seen) {
+void make_section(inout RayResult seen) {
     if (seen.distance < 0.0) return;  // everything is clipped
     if (mode == mode_mip || mode == mode_minip || mode == mode_average) seen.colour = window_colour(seen.value);
     seen.transmittance = 0.0;

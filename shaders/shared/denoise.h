@@ -25,13 +25,13 @@ ECHOLUX_CONST binding_denoise_raw = 5;  // unfiltered light
 ECHOLUX_CONST binding_denoise_raw_variance = 6;
 ECHOLUX_CONST binding_denoise_light_target = 7;
 ECHOLUX_CONST binding_denoise_variance_target = 8;
-ECHOLUX_CONST binding_denoise_found = 9;
+ECHOLUX_CONST binding_denoise_result = 9;
 ECHOLUX_CONST denoise_bindings = 10;
 
 ECHOLUX_CONST restored_over = 3;  // pixels to each side in the estimate of the filter's error
 
 // Results read back by the host.
-struct DenoiseFound {
+struct DenoiseResult {
     float worst;  // mean square noise of the noisiest tile, in steps of 8 bits
     uint fireflies;
 };

@@ -22,15 +22,15 @@ ECHOLUX_CONST second_distance = 3;
 ECHOLUX_CONST second_rows = 256;  // table rows along the second axis, a power of two
 
 // Layout of the buffer in words: roughness per value; then the facet albedos and their mean for roughness_steps values
-// of roughness from least_roughness to 1; then extinction and colour of the table's entries, row by row.
+// of roughness from min_roughness to 1; then extinction and colour of the table's entries, row by row.
 ECHOLUX_CONST roughness_steps = 32;
 ECHOLUX_CONST roughness_entries = 1024;
 ECHOLUX_CONST tables_albedo = roughness_entries;
 ECHOLUX_CONST tables_plane = roughness_entries + roughness_steps * (albedo_steps + 1);
 #ifdef __cplusplus
-inline constexpr float least_roughness = 0.05F;
+inline constexpr float min_roughness = 0.05F;
 #else
-const float least_roughness = 0.05;
+const float min_roughness = 0.05;
 #endif
 
 ECHOLUX_CONST plane_bins = 128;  // per axis of the two-dimensional histogram

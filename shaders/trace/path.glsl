@@ -106,19 +106,19 @@ int advance(inout Path path, inout float depth, inout Sample met) {
 }
 
 // A light sampled from a scattering, with its unoccluded contribution.
-struct Sought {
+struct LightSample {
     vec3 unit;
     float reach;
     vec3 light;
 };
 
-Sought sought(Scattering scattering, Look look) {
+LightSample sought(Scattering scattering, Look look) {
     vec4 lit = lit_from(scattering, look.unit);
     float likely = max(look.density + lit.a, 1e-30);
-    return Sought(look.unit, look.reach, lit.rgb * look.radiance * (step(1e-30, look.density) / likely));
+    return LightSample(look.unit, look.reach, lit.rgb * look.radiance * (step(1e-30, look.density) / likely));
 }
 
-Sought seek_light(Ray ray, Scattering scattering, vec3 at) {
+LightSample seek_light(Ray ray, Scattering scattering, vec3 at) {
     if (has_sky && draw().x < frame.studio.sky.w) return sought(scattering, look_for_sky());
     if (lights_kind == lights_area) {
         vec3 from = (at - 0.5) / frame.per_extent.xyz;
@@ -127,7 +127,7 @@ Sought seek_light(Ray ray, Scattering scattering, vec3 at) {
     vec4 to_eye = towards_eye(ray, at);
     vec3 towards = towards_lamp(to_eye.xyz, draw_for(decision_light).xy);
     vec3 light = frame.trace.light.y * lit_from(scattering, towards).rgb;
-    return Sought(towards, to_eye.w, has_sky ? light / (1.0 - frame.studio.sky.w) : light);
+    return LightSample(towards, to_eye.w, has_sky ? light / (1.0 - frame.studio.sky.w) : light);
 }
 
 // Ends a shadow ray and adds its light. Returns true if the path continues.
@@ -171,7 +171,7 @@ bool scatter(inout Path path, Ray ray, Sample met) {
     path.onwards = path.flight;
     path.from = (at - 0.5) / frame.per_extent.xyz;
     if (has_sky || lights_kind == lights_area) path.likely = lit_from(scattering, scattering.unit).a;
-    Sought light = seek_light(ray, scattering, at);
+    LightSample light = seek_light(ray, scattering, at);
     is_first_decision = false;
     path.light = arriving * light.light;
     path.passed = 1.0;
@@ -194,22 +194,22 @@ Traced traced(Ray ray) {
     Path path = path_along(ray);
     float depth = -log(draw_for(decision_flight).x);  // optical depth to the next collision
     Sample met = Sample(vec3(0), Medium(0.0, vec3(0)), false, vec4(0));
-    bool goes_on = true;
-    for (int i = 0; i < max_steps && goes_on;) {
+    bool continues = true;
+    for (int i = 0; i < max_steps && continues;) {
         int event;
         do {
             event = advance(path, depth, met);
         } while (++i < max_steps && is_software && event == nothing_yet);
         if (event == nothing_yet) continue;
         if (event == a_scattering) {
-            goes_on = scatter(path, ray, met);
+            continues = scatter(path, ray, met);
         } else if (path.to_light) {
-            goes_on = end_search(path);
+            continues = end_search(path);
         } else {
             leave(path);
-            goes_on = false;
+            continues = false;
         }
     }
-    if (goes_on) path.found.counts.w = 1.0;
+    if (continues) path.found.counts.w = 1.0;
     return path.found;
 }

@@ -43,7 +43,7 @@ float roughness_row = 0.0;
 
 void find_roughness(vec3 at) {
     roughness_here = table_word(table_index(sampled(at)));
-    roughness_row = clamp((roughness_here - least_roughness) / (1.0 - least_roughness), 0.0, 1.0) * float(roughness_steps - 1);
+    roughness_row = clamp((roughness_here - min_roughness) / (1.0 - min_roughness), 0.0, 1.0) * float(roughness_steps - 1);
 }
 
 // Interpolates a column of the table: the albedo for a cosine, or the mean in the last column.

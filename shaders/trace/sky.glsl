@@ -1,18 +1,18 @@
 // A sky picture as light source, with next event estimation in proportion to its brightness and multiple importance
 // sampling. Its centre is the view from the volume along the B-scans, with A-scans to the right.
 
-struct SkySeen {
+struct SkySample {
     vec3 light;
     float density;  // sampling density per solid angle
 };
 
-SkySeen sky_of(vec3 unit) {
+SkySample sky_of(vec3 unit) {
     float longitude = atan(unit.y, unit.z) - frame.studio.sky.z;
     float latitude = asin(clamp(-unit.x, -1.0, 1.0));
     vec2 part = vec2(fract(0.5 + longitude / (2.0 * pi)), clamp(0.5 - latitude / pi, 0.0, 1.0));
     ivec2 texel = min(ivec2(part * frame.studio.sky.xy), ivec2(frame.studio.sky.xy) - 1);
     vec4 light = sky_texels[texel.y * int(frame.studio.sky.x) + texel.x].light;
-    return SkySeen(frame.trace.light.x * light.rgb, frame.studio.sky.w * light.a);
+    return SkySample(frame.trace.light.x * light.rgb, frame.studio.sky.w * light.a);
 }
 
 // Samples a texel by its alias table, then a direction uniformly within it.
@@ -35,6 +35,6 @@ Look look_for_sky() {
 
 // Returns the light of the sky for a path that leaves the volume. `density` is that of its direction.
 vec3 sky_met(vec3 unit, float density) {
-    SkySeen seen = sky_of(unit);
+    SkySample seen = sky_of(unit);
     return seen.light * (density / max(density + seen.density, 1e-30));
 }

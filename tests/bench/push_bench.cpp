@@ -37,7 +37,7 @@ class Ring {
         stream.slots = 16;
         const std::string name = "bench-" + std::to_string(getpid());
         if (echolux_push_create(&push_, name.c_str(), &stream) != 0) throw std::runtime_error(push_.problem);
-        SourceWanted wanted;
+        SourceRequest wanted;
         wanted.name = "shm:" + name;
         wanted.memory = MemoryKind::host;
         wanted.settings.pool_blocks = 16;

@@ -89,7 +89,7 @@ void reconstruct(benchmark::State& state, void (*change)(ReconstructionSpec&)) {
     const VolumeGrid& grid = reconstructor->grid();
     std::vector<std::byte> voxels(static_cast<std::size_t>(grid.bytes()));
     const std::int64_t a_scan_bytes = grid.depth * bytes_of(grid.type);
-    const Place place{PlaceKind::host_linear, voxels.data(), 0, a_scan_bytes, a_scan_bytes * grid.a_scans};
+    const VoxelTarget place{TargetKind::host_linear, voxels.data(), 0, a_scan_bytes, a_scan_bytes * grid.a_scans};
     Block block;
     block.data = reinterpret_cast<const std::byte*>(spectra.data());
     block.bytes = static_cast<std::int64_t>(spectra.size() * sizeof(spectra[0]));

@@ -128,7 +128,7 @@ TEST_F(ControlTest, HidesRecentFilesOfOtherFolders) {
 TEST_F(ControlTest, WatchersCannotChangeState) {
     Listener watcher(9, false);
     for (const ControlMethod& method : control_methods()) {
-        if (method.who != Who::steer) continue;
+        if (method.right != RequiredRight::steer) continue;
         const Json answer = ask(watcher, std::string(method.name), Json::object());
         EXPECT_EQ(answer["error"]["data"]["code"], "not_allowed") << method.name;
     }

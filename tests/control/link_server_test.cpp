@@ -49,7 +49,7 @@ TEST(IgtlRequest, CommandsAndStringsBecomeControlRequests) {
 class LinkServerTest : public WorkspaceTest {
   protected:
     void begin(bool may_steer) {
-        server_ = std::make_unique<LinkServer>(work(), igtl::LinkWanted{true, {"127.0.0.1", 0}, may_steer});
+        server_ = std::make_unique<LinkServer>(work(), igtl::LinkOptions{true, {"127.0.0.1", 0}, may_steer});
         program_ = std::make_unique<RawProgram>(server_->port());
     }
     void TearDown() override {

@@ -86,7 +86,7 @@ class ThreeClients : public WindowRun {
         const std::int64_t before = window().stats().shown;
         while (goes_on()) {
             const double begin = processor_s();
-            window().turn(server.patience_s());
+            window().turn(server.timeout_s());
             server.update();
             turned.turns_s.push_back(processor_s() - begin);
         }
@@ -108,7 +108,7 @@ TEST_F(ThreeClients, AnswersThousandSettingsPerSecondWithoutDelay) {
     // Reference: cost of the pictures when only one user changes the window.
     int hand = 0;
     const Turned alone = turned_while(server, [&] {
-        work().set("view", {{"view.zoom", 1 + (++hand % 50) * 0.002}}, Edit::under_way);
+        work().set("view", {{"view.zoom", 1 + (++hand % 50) * 0.002}}, Edit::in_progress);
         return hand <= 40;
     });
 
@@ -173,12 +173,12 @@ TEST_F(ThreeClients, WindowIdlesWithoutRequests) {
     ControlServer server(work, options);
     while (!window.stats().is_at_rest) {
         server.update();
-        window.turn(server.patience_s());
+        window.turn(server.timeout_s());
     }
     int turns = 0;
     const auto turn = [&] {
         server.update();
-        window.turn(server.patience_s());
+        window.turn(server.timeout_s());
         ++turns;
     };
     Client client(server.port(), server.token());

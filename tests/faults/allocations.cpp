@@ -30,10 +30,10 @@ std::int64_t Allocations::end() {
     return count;
 }
 
-NotCounted::NotCounted() {
+UncountedScope::UncountedScope() {
     ++not_counted;
 }
-NotCounted::~NotCounted() {
+UncountedScope::~UncountedScope() {
     --not_counted;
 }
 

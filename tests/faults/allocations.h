@@ -13,12 +13,12 @@ class Allocations {
 };
 
 // Excludes the tests' own allocations on this thread from the count.
-class NotCounted {
+class UncountedScope {
   public:
-    NotCounted();
-    ~NotCounted();
-    NotCounted(const NotCounted&) = delete;
-    NotCounted& operator=(const NotCounted&) = delete;
+    UncountedScope();
+    ~UncountedScope();
+    UncountedScope(const UncountedScope&) = delete;
+    UncountedScope& operator=(const UncountedScope&) = delete;
 };
 
 }  // namespace echolux::faults

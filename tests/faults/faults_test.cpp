@@ -188,11 +188,11 @@ class Faults : public testing::Test {
     static inline std::string now_;  // printed if the program is terminated
 };
 
-constexpr auto patience = std::chrono::seconds(4);  // time limit of each random part
+constexpr auto timeout = std::chrono::seconds(4);  // time limit of each random part
 
 TEST_F(Faults, FailedCallsKeepFilesConsistent) {
     std::mt19937_64 random(seed());
-    const auto until = std::chrono::steady_clock::now() + patience;
+    const auto until = std::chrono::steady_clock::now() + timeout;
     std::vector<std::vector<Fault>> faults;
     for (const Watched& watched : jobs_) faults.push_back(faults_of(watched));
     while (std::chrono::steady_clock::now() < until && violations_ == 0) {
@@ -213,7 +213,7 @@ TEST_F(Faults, SlowEveryFailedCallKeepsFilesConsistent) {
 
 TEST_F(Faults, PowerCutsKeepReportedData) {
     std::mt19937_64 random(seed());
-    const auto until = std::chrono::steady_clock::now() + patience;
+    const auto until = std::chrono::steady_clock::now() + timeout;
     while (std::chrono::steady_clock::now() < until && violations_ == 0) {
         const Watched& watched = jobs_[random() % jobs_.size()];
         const std::size_t after = random() % (watched.record.steps.size() + 1);
@@ -249,7 +249,7 @@ TEST_F(Faults, FailedAllocationsKeepFilesConsistent) {
     leave_out_json_and_toml();
     std::mt19937_64 random(seed());
     const std::vector<std::int64_t> counts = allocations();
-    const auto until = std::chrono::steady_clock::now() + patience;
+    const auto until = std::chrono::steady_clock::now() + timeout;
     while (std::chrono::steady_clock::now() < until && violations_ == 0) {
         const std::size_t which = random() % jobs_.size();
         const auto at = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(counts[which]));

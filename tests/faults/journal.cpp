@@ -45,7 +45,7 @@ Record Journal::end() {
 }
 
 void Journal::say(std::int64_t much) {
-    const NotCounted not_counted;
+    const UncountedScope not_counted;
     const std::scoped_lock lock(mutex_);
     record_.said.emplace_back(record_.steps.size(), much);
 }

@@ -19,7 +19,7 @@ namespace {
 
 using echolux::faults::Call;
 using echolux::faults::Journal;
-using echolux::faults::NotCounted;
+using echolux::faults::UncountedScope;
 
 template <class F>
 F* next(const char* name) {
@@ -40,7 +40,7 @@ class Watch {
     Watch& operator=(const Watch&) = delete;
 
   private:
-    NotCounted not_counted_;
+    UncountedScope not_counted_;
     std::unique_lock<std::recursive_mutex> lock_;
     bool was_inside_;
 };
@@ -267,7 +267,7 @@ CALL(ssize_t, pwrite64, int file, const void* bytes, size_t count, off64_t place
     return wrote(file, bytes, count, place);
 }
 CALL(ssize_t, writev, int file, const iovec* parts, int count) {
-    const NotCounted not_counted;
+    const UncountedScope not_counted;
     std::vector<char> all;
     for (int i = 0; i < count; ++i) {
         const auto* bytes = static_cast<const char*>(parts[i].iov_base);

@@ -27,10 +27,10 @@ class RecordingJob : public Job {
     std::string run(const Path& folder) override {
         stats_ = {};
         std::atomic<double> clock = 0;
-        std::optional<NotCounted> not_counted(std::in_place);
+        std::optional<UncountedScope> not_counted(std::in_place);
         RecordingTools tools = watched_raw([&](std::int64_t, std::span<const std::byte>) { clock = clock + 0.2; });
         tools.seconds = [&] { return clock.load(); };
-        const RecordingWanted wanted_now = wanted(source_, folder, 8);
+        const RecordingRequest wanted_now = wanted(source_, folder, 8);
         not_counted.reset();
         Recorder recorder(wanted_now, tools);
         offer_all(recorder, source_, blocks);
@@ -72,8 +72,8 @@ class RecordingJob : public Job {
     }
 
   private:
-    static RecordingWanted wanted(const SmallSource& source, const Path& folder, double dark) {
-        RecordingWanted wanted;
+    static RecordingRequest wanted(const SmallSource& source, const Path& folder, double dark) {
+        RecordingRequest wanted;
         wanted.scan_toml = folder / toml;
         wanted.scan = source.scan();
         wanted.scan.calibration.dark.assign(SmallSource::samples, dark);
@@ -84,7 +84,7 @@ class RecordingJob : public Job {
     // Offers each block after the previous one is processed, even if the disk has failed.
     static void offer_all(Recorder& recorder, const SmallSource& source, std::int64_t count) {
         for (std::int64_t number = 0; number < count; ++number) {
-            std::optional<NotCounted> not_counted(std::in_place);
+            std::optional<UncountedScope> not_counted(std::in_place);
             const Block block = source.block(number);
             not_counted.reset();
             recorder.offer(block);

@@ -11,7 +11,7 @@ namespace {
 TEST(RecorderWithoutMemory, CountsBlocksThatCannotBeNoted) {
     const TemporaryFolder folder;
     const SmallSource source;
-    RecordingWanted wanted;
+    RecordingRequest wanted;
     wanted.scan_toml = folder / "scan.toml";
     wanted.scan = source.scan();
     wanted.max_blocks_held = 100;
@@ -49,7 +49,7 @@ TEST(RecorderWithoutMemory, CountsBlocksThatCannotBeNoted) {
 TEST(RecorderWithoutMemory, ReportsProblemsThatCannotBeNoted) {
     const TemporaryFolder folder;
     const SmallSource source;
-    RecordingWanted wanted;
+    RecordingRequest wanted;
     wanted.scan_toml = folder / "scan.toml";
     wanted.scan = source.scan();
     int writes = 0;

@@ -54,7 +54,7 @@ struct Watched {
         try {
             return job->run(folder);
         } catch (const std::exception& error) {
-            const NotCounted not_counted;
+            const UncountedScope not_counted;
             return error.what();
         }
     }

@@ -22,7 +22,7 @@ ReconstructionSpec spec_of(std::int64_t samples) {
 }
 
 std::string way_of(const ReconstructionSpec& spec) {
-    return make_reconstructor(spec, {.backend = Backend::cuda})->backend();
+    return make_reconstructor(spec, {.backend = Backend::cuda})->backend_description();
 }
 
 bool is_fused(const ReconstructionSpec& spec) {

@@ -34,7 +34,7 @@ class CompressiveOnGpu : public GpuTest, protected SensedScene {
     }
 
     static std::string way(const ReconstructionSpec& spec) {
-        return make_reconstructor(spec, {.backend = Backend::cuda})->backend();
+        return make_reconstructor(spec, {.backend = Backend::cuda})->backend_description();
     }
 
     static ReconstructionSpec with_dispersion(ReconstructionSpec spec, double a2) {

@@ -144,14 +144,15 @@ TEST_P(Codes, LargeVolumeAgrees) {
     difference.expect_within_limits();
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, Codes, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(SweepPaths, Codes, testing::Bool(),
                          [](const auto& test) { return test.param ? "fused" : "separate"; });
 
 // Recipes that only seem to need whole B-scans or another method take the fast path.
 class FastPath : public GpuTest {
   protected:
     static bool taken(const ReconstructionSpec& spec) {
-        return make_reconstructor(spec, {.backend = Backend::cuda})->backend().find(", fused)") != std::string::npos;
+        return make_reconstructor(spec, {.backend = Backend::cuda})->backend_description().find(", fused)") !=
+               std::string::npos;
     }
 };
 

@@ -1,7 +1,7 @@
 // Nothing is copied to the host between spectra in pinned memory and finished pictures. CUDA's copies are seen by CUPTI
 // records, Vulkan's by a layer. Planted copies prove that both work. robustness_test.cpp checks that kernels reject
 // host memory as their target; tests/render/copies_test.cpp checks the layer without a GPU.
-#include "app/live/volume_path.h"
+#include "app/live/live_pipeline.h"
 #include "bench/spectra.h"
 #include "tests/gpu/copy_recorder.h"
 #include "tests/gpu/gpu_run.h"
@@ -16,7 +16,7 @@ constexpr std::int64_t statistics_bytes = 64 << 10;  // allowed per frame
 class CopiesOnGpu : public GpuTest {
   protected:
     const BenchSize size{2048, 64, 64, 32};  // blocks too large to be read in place by kernels
-    std::unique_ptr<VolumePath> path;
+    std::unique_ptr<LivePipeline> path;
     std::unique_ptr<BenchSpectra> spectra;
 
     void SetUp() override {
@@ -27,8 +27,8 @@ class CopiesOnGpu : public GpuTest {
 
     // False if this machine supports no such path.
     bool makes_a_path() {
-        path =
-            std::make_unique<LoneVolumePath>(chain_spec(size), BackendChoice{.backend = Backend::cuda}, DeviceChoice{});
+        path = std::make_unique<StandalonePipeline>(chain_spec(size), BackendChoice{.backend = Backend::cuda},
+                                                    GpuDevice{});
         return path->kind() != SlotKind::upload;
     }
 
@@ -48,7 +48,7 @@ class CopiesOnGpu : public GpuTest {
         path->finish();
     }
 
-    std::optional<VolumePicture> picture;
+    std::optional<LivePicture> picture;
 
   private:
     std::int64_t fed_ = 0;

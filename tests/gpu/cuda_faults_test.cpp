@@ -55,7 +55,7 @@ Result by_nufft() {
 
 Result into_textures() {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
-    LoneVolumePath path(spec, on_gpu, {});
+    StandalonePipeline path(spec, on_gpu, {});
     for (std::int64_t volume = 0; volume < 3; ++volume) {
         const PinnedSpectra spectra(spec, volume);
         feed(path, spec, spectra, volume);
@@ -72,7 +72,7 @@ Result into_textures() {
 Result into_textures_of_another() {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     const DeviceId gpu = surveyed_gpus().usable.front().id;
-    LoneVolumePath path(spec, {.backend = Backend::cuda, .named_gpus = {gpu, gpu}}, {});
+    StandalonePipeline path(spec, {.backend = Backend::cuda, .named_gpus = {gpu, gpu}}, {});
     const PinnedSpectra spectra(spec, 2);
     feed(path, spec, spectra, 2);
     path.finish();

@@ -96,7 +96,7 @@ TEST_F(FullRangeOnGpu, RunsTruthTests) {
 
 TEST_F(FullRangeOnGpu, ReportsItsPath) {
     const auto way = [](const ReconstructionSpec& spec, bool fused = true) {
-        return make_reconstructor(spec, {.backend = Backend::cuda, .fused = fused})->backend();
+        return make_reconstructor(spec, {.backend = Backend::cuda, .fused = fused})->backend_description();
     };
     ReconstructionSpec spec = two_sided_spec(2048, 4, 1);
     EXPECT_NE(way(spec).find("full range on chip"), std::string::npos) << way(spec);

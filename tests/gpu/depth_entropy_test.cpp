@@ -53,7 +53,7 @@ TEST_F(EntropyOnGpu, MatchesCpu) {
         const SpectraOnGrid spectra = spectra_of(points, lines);
         const auto turns = curved_phases(points, trials);
         const auto gpu = depth_entropy(spectra, on(Backend::cuda));
-        EXPECT_EQ(gpu->processor(), Backend::cuda);
+        EXPECT_EQ(gpu->backend(), Backend::cuda);
         const std::vector<double> found = gpu->of(turns);
         const std::vector<double> expected = depth_entropy(spectra, on(Backend::cpu))->of(turns);
         ASSERT_EQ(found.size(), expected.size());
@@ -90,7 +90,7 @@ TEST_F(EntropyOnGpu, SearchMatchesCpu) {
         search.lines = lines;
         search.processor = on(backend);
         const auto begin = std::chrono::steady_clock::now();
-        const DispersionFound found =
+        const DispersionResult found =
             searched_dispersion(spec, block_of(bytes_of_lines(spectra), 0, 1), search, [](double) { return true; });
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
         std::printf("%s, %ld of 512 lines of 2048: %.3f s, %ld trials, a2 %.4f a3 %.4f\n",
@@ -99,7 +99,7 @@ TEST_F(EntropyOnGpu, SearchMatchesCpu) {
         return found;
     };
     searched(Backend::cuda, 64);  // loads the libraries
-    const DispersionFound gpu = searched(Backend::cuda, a_scans), cpu = searched(Backend::cpu, a_scans);
+    const DispersionResult gpu = searched(Backend::cuda, a_scans), cpu = searched(Backend::cpu, a_scans);
     searched(Backend::cpu, 64);
     EXPECT_EQ(gpu.processor, Backend::cuda);
     EXPECT_NEAR(gpu.a2_rad, cpu.a2_rad, 0.01);

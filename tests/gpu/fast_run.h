@@ -24,7 +24,7 @@ inline ReconstructionSpec fast_spec(std::int64_t samples) {
 inline bool is_in_halves(const ReconstructionSpec& spec) {
     const ChosenReconstructor chosen = choose_reconstructor(spec, {.backend = Backend::cuda});
     const bool is_fast = chosen.reconstructor->precision() == Precision::fast;
-    EXPECT_EQ(is_fast, chosen.reconstructor->backend().find("half precision") != std::string::npos);
+    EXPECT_EQ(is_fast, chosen.reconstructor->backend_description().find("half precision") != std::string::npos);
     EXPECT_NE(is_fast, chosen.reason.find("recipe.precision = fast has no effect") != std::string::npos);
     return is_fast;
 }

@@ -173,7 +173,7 @@ inline std::vector<std::byte> laid_out(const ReconstructionSpec& spec, std::span
 }
 
 inline void run_blocks(Reconstructor& reconstructor, const ReconstructionSpec& spec, std::span<const std::byte> spectra,
-                       const GpuRun& run, const Places& places, const FrameLayout& layout = {}) {
+                       const GpuRun& run, const VoxelTargets& targets, const FrameLayout& layout = {}) {
     std::vector<Completion> completions;
     for (std::int64_t first = 0; first < spec.geometry.b_scans; first += run.block_b_scans) {
         const std::int64_t count = std::min(run.block_b_scans, spec.geometry.b_scans - first);
@@ -181,7 +181,7 @@ inline void run_blocks(Reconstructor& reconstructor, const ReconstructionSpec& s
             spec, spectra.subspan(index(first * b_scan_bytes(spec)), index(count * b_scan_bytes(spec))), layout);
         Block block = held_block(part, run.from, first, count);
         block.frames = layout;
-        completions.push_back(reconstructor.submit(block, places));
+        completions.push_back(reconstructor.submit(block, targets));
         if (run.from == MemoryKind::host) reconstructor.wait(completions.back());
     }
     for (const Completion completion : completions) reconstructor.wait(completion);

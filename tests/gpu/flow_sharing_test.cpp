@@ -33,10 +33,10 @@ TEST_F(Sharing, WritesFlowBesideStructure) {
                 EXPECT_EQ(seen.path->read_volume()->voxels, expected.structure);
             }
             seen.path->finish();
-            const Places places = seen.slots->places(0);
-            ASSERT_TRUE(places.flow);
-            EXPECT_EQ(voxels_at(places.structure), expected.structure);
-            const auto flow = voxels_at(*places.flow);
+            const VoxelTargets targets = seen.slots->targets(0);
+            ASSERT_TRUE(targets.flow);
+            EXPECT_EQ(voxels_at(targets.structure), expected.structure);
+            const auto flow = voxels_at(*targets.flow);
             EXPECT_TRUE(std::ranges::equal(flow, flow_bytes));
         }
     }

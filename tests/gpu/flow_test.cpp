@@ -174,7 +174,7 @@ TEST_F(FlowOnGpu, WritesToEveryKindOfPlace) {
     const OnDevice flow_memory(index(flow.bytes()));
     const auto on_device = [](const VolumeGrid& grid, const OnDevice& memory) {
         const std::int64_t line = grid.depth * bytes_of(grid.type);
-        return Place{PlaceKind::device_linear, memory.data(), 0, line, grid.a_scans * line};
+        return VoxelTarget{TargetKind::device_linear, memory.data(), 0, line, grid.a_scans * line};
     };
     run_blocks(*reconstructor, spec, bytes_of_lines(spectra), {.block_b_scans = 2, .from = MemoryKind::device},
                {on_device(structure, structure_memory), on_device(flow, flow_memory)});
@@ -194,7 +194,7 @@ TEST_F(FlowOnGpu, IsRejectedWithoutPlan) {
     const auto spectra = drifting_reflectors(spec);
     const auto reconstructor = make_reconstructor(spec, {.backend = Backend::cuda});
     std::vector<std::byte> voxels(index(reconstructor->grid().bytes()));
-    const Place place = place_of(voxels, reconstructor->grid());
+    const VoxelTarget place = place_of(voxels, reconstructor->grid());
     const auto bytes = bytes_of_lines(spectra).first(index(b_scan_bytes(spec)));
     EXPECT_THROW(reconstructor->submit(block_of(bytes, 0, 1), {place, place}), Error);
 }

@@ -13,9 +13,9 @@ class FrameMeansOnGpu : public GpuTest {};
 TEST_F(FrameMeansOnGpu, AllWaysAgree) {
     for (const FrameMeans& of : {FrameMeans{100, 37, 3}, FrameMeans{832, 240, 4}, FrameMeans{31, 1, 1}}) {
         std::vector<std::string> keys;
-        measure_frame_means({}, of, {.repetitions = 1, .seconds = 0}, [&](const Ceiling& way) {
-            keys.push_back(way.key);
-            EXPECT_GT(way.rates.at(0), 0);
+        measure_frame_means({}, of, {.repetitions = 1, .seconds = 0}, [&](const Ceiling& ceiling) {
+            keys.push_back(ceiling.key);
+            EXPECT_GT(ceiling.rates.at(0), 0);
         });
         EXPECT_THAT(keys, testing::ElementsAre("mean.serial", "mean.transposed", "mean.product"));
     }

@@ -16,7 +16,7 @@
 
 #include "compute/backend.h"
 #include "compute/indexing.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {
@@ -77,7 +77,7 @@ inline Block held_block(std::span<const std::byte> spectra, MemoryKind kind, std
 // Reconstructs all volumes of a scan in order. `place` is that of the first volume; the others follow every
 // `volume_bytes`.
 inline void run_scan(Reconstructor& reconstructor, const ReconstructionSpec& spec, std::span<const std::byte> spectra,
-                     const GpuRun& run, Place place, std::int64_t volume_bytes) {
+                     const GpuRun& run, VoxelTarget place, std::int64_t volume_bytes) {
     std::vector<Completion> completions;
     std::uint64_t sequence = 0;
     for (std::int64_t volume = 0; volume < spec.geometry.volumes; ++volume) {

@@ -6,7 +6,7 @@
 
 #include "compute/error.h"
 #include "compute/indexing.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/find_surfaces.h"
 #include "engine/validation/scenes.h"
@@ -60,7 +60,7 @@ void expect_same_labels(const Size3& size, bool has_gaps) {
     for (std::size_t line = 9; line < coarse.has_signal.size(); line += 23) coarse.has_signal[line] = 0;
     const auto cpu = boundary_search_on_cpu(scene.intensity, size, coarse);
     const auto gpu = boundary_search_on_gpu(
-        scene.intensity, {size, coarse.has_signal, layer_mean_weights(), least_layer_mean(coarse.floor)}, on_gpu);
+        scene.intensity, {size, coarse.has_signal, layer_mean_weights(), min_layer_mean(coarse.floor)}, on_gpu);
     std::vector<SweepStep> steps;
     for (std::size_t k = 0; k < scene.boundaries.size(); ++k)
         steps.push_back({k % 3 == 0 ? 1 : 0.37f * static_cast<float>(k)});
@@ -93,8 +93,8 @@ void expect_same_surfaces(const LayeredScene& scene, SurfaceSearch search) {
     const Surfaces gpu = find_surfaces(scene.intensity, scene.size, search, silent);
     search.processor = on_cpu;
     const Surfaces cpu = find_surfaces(scene.intensity, scene.size, search, silent);
-    EXPECT_EQ(gpu.searched_on.processor, Backend::cuda);
-    EXPECT_EQ(cpu.searched_on.processor, Backend::cpu);
+    EXPECT_EQ(gpu.searched_on.backend, Backend::cuda);
+    EXPECT_EQ(cpu.searched_on.backend, Backend::cpu);
     EXPECT_EQ(gpu.moved, cpu.moved);
     for (std::size_t k = 0; k < cpu.all.size(); ++k) {
         EXPECT_EQ(std::memcmp(gpu.all[k].rows.data(), cpu.all[k].rows.data(), 4 * cpu.all[k].rows.size()), 0) << k;
@@ -128,7 +128,7 @@ TEST_F(LayersOnGpu, SurfacesOfOtherRecipesMatchCpu) {
     LayeredScene scene = retina_scene({256, 80, 40}, 5, 20);
     SurfaceSearch search = nine_surfaces();
     search.tissue_below = true;
-    for (WantedBoundary& wanted : search.wanted) wanted.max_rows = 60;
+    for (BoundaryOptions& wanted : search.wanted) wanted.max_rows = 60;
     expect_same_surfaces(scene, search);
     search.wanted.resize(4);
     search.wanted[1].polarity = 0;
@@ -169,7 +169,7 @@ TEST_F(LayersOnGpu, NoiseAndMisfitsMatchCpu) {
     expect_same_surfaces(noise, search);
     SilentProgress silent;
     const LayeredScene scene = retina_scene({160, 24, 16}, 2, 20);
-    for (WantedBoundary& wanted : search.wanted) wanted.min_rows = 150;
+    for (BoundaryOptions& wanted : search.wanted) wanted.min_rows = 150;
     search.processor = on_gpu;
     EXPECT_THROW(find_surfaces(scene.intensity, scene.size, search, silent), Error);
 }

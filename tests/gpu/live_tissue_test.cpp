@@ -1,6 +1,6 @@
 // The live path on a GPU with a filter: the textures hold the CPU's result for the same voxels, and no voxel is copied
 // to the host.
-#include "app/live/volume_path.h"
+#include "app/live/live_pipeline.h"
 #include "engine/speckle/speckle_filter.h"
 #include "tests/gpu/sharing.h"
 
@@ -10,7 +10,7 @@ namespace {
 class LiveTissueOnGpu : public Sharing {};
 
 TEST_F(LiveTissueOnGpu, TexturesMatchCpu) {
-    VolumePathOptions options;
+    LivePipelineOptions options;
     options.tissue.filters = true;
     options.tissue.filter.search_depth = options.tissue.filter.search_a_scans = 7;
     options.tissue.filter.search_b_scans = options.tissue.filter.patch = 3;
@@ -19,7 +19,7 @@ TEST_F(LiveTissueOnGpu, TexturesMatchCpu) {
         for (const FilterMethod method : {FilterMethod::nlm, FilterMethod::median, FilterMethod::bilateral}) {
             options.first_kind = kind;
             options.tissue.filter.method = method;
-            LoneVolumePath path(spec, on_gpu, {}, options);
+            StandalonePipeline path(spec, on_gpu, {}, options);
             ASSERT_EQ(path.kind(), kind) << path.describe();
             for (std::int64_t volume = 0; volume < 6; ++volume) {
                 const PinnedSpectra spectra(spec, volume);
@@ -45,13 +45,13 @@ TEST_F(LiveTissueOnGpu, TexturesMatchCpu) {
 
 // Noise cannot be registered, so it is shown as reconstructed.
 TEST_F(LiveTissueOnGpu, ShowsUnstableVolumesUnchanged) {
-    VolumePathOptions options;
+    LivePipelineOptions options;
     options.tissue.stabilises = true;
     options.tissue.registration.axial_range = 8;
     options.tissue.registration.lateral_range = 4;
     ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     spec.recipe.background = Background::frame_mean;  // a background common to all lines could be registered
-    LoneVolumePath path(spec, on_gpu, {}, options);
+    StandalonePipeline path(spec, on_gpu, {}, options);
     const PinnedSpectra spectra(spec, 1);
     feed(path, spec, spectra, 0);
     path.finish_tissue(std::chrono::minutes(2));
@@ -60,7 +60,7 @@ TEST_F(LiveTissueOnGpu, ShowsUnstableVolumesUnchanged) {
     ASSERT_THAT(path.describe(), testing::Not(testing::HasSubstr("after a failure")));
     EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(spec, spectra.samples, on_gpu));
     EXPECT_EQ(path.tissue_log().stats().as_it_was, 1);
-    EXPECT_EQ(path.take_news().size(), 1u);
+    EXPECT_EQ(path.take_messages().size(), 1u);
 }
 
 }  // namespace

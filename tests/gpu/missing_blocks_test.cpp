@@ -18,13 +18,14 @@ class GpuMissing : public GpuTest, public testing::WithParamInterface<VoxelType>
     }
 
     // Returns structure, then flow; the block that begins with `missing` is missing.
-    std::vector<std::byte> voxels(Backend backend, PlaceKind kind, std::int64_t missing) const {
+    std::vector<std::byte> voxels(Backend backend, TargetKind kind, std::int64_t missing) const {
         const auto reconstructor = make_reconstructor(spec, {.backend = backend});
         const VolumeGrid grid = reconstructor->grid(), flow = reconstructor->flow_grid().value();
         std::vector<std::byte> found(index(grid.bytes() + flow.bytes()));
         const OnDevice memory(found.size());
-        std::byte* const begin = kind == PlaceKind::device_linear ? memory.data() : found.data();
-        const Places places(packed_place(begin, grid, 0, kind), packed_place(begin + grid.bytes(), flow, 0, kind));
+        std::byte* const begin = kind == TargetKind::device_linear ? memory.data() : found.data();
+        const VoxelTargets targets(packed_target(begin, grid, 0, kind),
+                                   packed_target(begin + grid.bytes(), flow, 0, kind));
         std::vector<Completion> completions;
         for (std::int64_t first = 0; first < spec.geometry.b_scans; first += spec.block_b_scans) {
             const std::int64_t bytes = b_scan_bytes(spec) * spec.block_b_scans;
@@ -36,10 +37,10 @@ class GpuMissing : public GpuTest, public testing::WithParamInterface<VoxelType>
                 block.b_scans = spec.block_b_scans;
             }
             block.sequence = static_cast<std::uint64_t>(completions.size());
-            completions.push_back(reconstructor->submit(block, places));
+            completions.push_back(reconstructor->submit(block, targets));
         }
         for (const Completion completion : completions) reconstructor->wait(completion);
-        if (kind == PlaceKind::device_linear) copy_memory(found.data(), memory.data(), std::ssize(found));
+        if (kind == TargetKind::device_linear) copy_memory(found.data(), memory.data(), std::ssize(found));
         return found;
     }
 
@@ -56,10 +57,10 @@ class GpuMissing : public GpuTest, public testing::WithParamInterface<VoxelType>
 TEST_P(GpuMissing, MatchVoxelsOfCpu) {
     for (const std::int64_t missing : {0, 2, 4}) {
         SCOPED_TRACE(missing);
-        const auto cpu = voxels(Backend::cpu, PlaceKind::host_linear, missing);
-        const auto host = voxels(Backend::cuda, PlaceKind::host_linear, missing);
+        const auto cpu = voxels(Backend::cpu, TargetKind::host_linear, missing);
+        const auto host = voxels(Backend::cuda, TargetKind::host_linear, missing);
         EXPECT_TRUE(std::ranges::equal(part(host, missing), part(cpu, missing)));
-        EXPECT_EQ(voxels(Backend::cuda, PlaceKind::device_linear, missing), host);
+        EXPECT_EQ(voxels(Backend::cuda, TargetKind::device_linear, missing), host);
     }
 }
 

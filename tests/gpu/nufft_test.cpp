@@ -11,7 +11,7 @@ using Field = std::vector<std::complex<float>>;
 constexpr double max_error = 1e-10;  // mean square; a thousand times the rounding of floats
 
 std::string way_of(const ReconstructionSpec& spec, const GpuRun& run) {
-    return make_reconstructor(spec, run.choice)->backend();
+    return make_reconstructor(spec, run.choice)->backend_description();
 }
 
 struct Scan {

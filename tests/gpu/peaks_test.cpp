@@ -1,6 +1,6 @@
 // Peaks that kernels store with their voxels, for each path from bins to voxels: they equal the maxima of the voxels of
 // the same run, computed on the host.
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 
 #include "compute/error.h"
 #include "compute/indexing.h"
@@ -18,18 +18,18 @@ struct Stored {
 constexpr std::int64_t a_gap = 6;  // bytes after each line of peaks
 
 Stored stored(ReconstructionSpec spec, std::span<const std::byte> spectra, bool fused, std::int64_t depths,
-              PlaceKind kind, std::int64_t gap) {
+              TargetKind kind, std::int64_t gap) {
     spec.block_b_scans = std::min<std::int64_t>(3, spec.geometry.b_scans);
     const auto reconstructor = make_reconstructor(spec, {.backend = Backend::cuda, .fused = fused});
     const VolumeGrid grid = reconstructor->grid();
     const std::int64_t a_pitch = peaks_of(grid.depth, depths) * bytes_of(grid.type) + gap;
     const auto peaks_bytes = index(a_pitch * grid.a_scans * grid.b_scans);
     Stored found{std::vector<std::byte>(index(grid.bytes())), std::vector<std::byte>(peaks_bytes), grid,
-                 reconstructor->backend()};
+                 reconstructor->backend_description()};
     const OnDevice voxels(found.voxels.size()), peaks(peaks_bytes);
-    const bool on_device = kind == PlaceKind::device_linear;
-    Places places(packed_place(on_device ? voxels.data() : found.voxels.data(), grid, 0, kind));
-    places.peaks =
+    const bool on_device = kind == TargetKind::device_linear;
+    VoxelTargets targets(packed_target(on_device ? voxels.data() : found.voxels.data(), grid, 0, kind));
+    targets.peaks =
         Peaks{{kind, on_device ? peaks.data() : found.peaks.data(), 0, a_pitch, a_pitch * grid.a_scans}, depths};
     std::vector<Completion> completions;
     for (std::int64_t first = 0; first < spec.geometry.b_scans; first += spec.block_b_scans) {
@@ -37,7 +37,7 @@ Stored stored(ReconstructionSpec spec, std::span<const std::byte> spectra, bool 
         Block block = held_block(spectra.subspan(index(first * b_scan_bytes(spec)), index(count * b_scan_bytes(spec))),
                                  MemoryKind::host, first, count);
         block.sequence = static_cast<std::uint64_t>(completions.size());
-        completions.push_back(reconstructor->submit(block, places));
+        completions.push_back(reconstructor->submit(block, targets));
     }
     for (const Completion completion : completions) reconstructor->wait(completion);
     if (on_device) {
@@ -50,9 +50,9 @@ Stored stored(ReconstructionSpec spec, std::span<const std::byte> spectra, bool 
 void expect_peaks(const ReconstructionSpec& spec, std::span<const std::byte> spectra) {
     for (const bool fused : {true, false}) {
         for (const std::int64_t depths : {4, 8}) {
-            for (const auto& [kind, gap] : {std::pair{PlaceKind::device_linear, std::int64_t{0}},
-                                            {PlaceKind::device_linear, 2 * a_gap},
-                                            {PlaceKind::host_linear, 2 * a_gap}}) {
+            for (const auto& [kind, gap] : {std::pair{TargetKind::device_linear, std::int64_t{0}},
+                                            {TargetKind::device_linear, 2 * a_gap},
+                                            {TargetKind::host_linear, 2 * a_gap}}) {
                 const Stored found = stored(spec, spectra, fused, depths, kind, gap);
                 const std::int64_t of_line = peaks_of(found.grid.depth, depths) * bytes_of(found.grid.type);
                 const std::int64_t count = found.grid.a_scans * found.grid.b_scans;
@@ -127,7 +127,7 @@ TEST_F(PeaksOnGpu, RejectComplexVoxels) {
     ReconstructionSpec spec = spec_of(512, VoxelType::complex64);
     spec.recipe.quantity = Quantity::complex;
     const auto spectra = moving_reflectors(512, 11 * 7);
-    EXPECT_THROW(stored(spec, std::as_bytes(std::span(spectra)), true, 8, PlaceKind::device_linear, 0), Error);
+    EXPECT_THROW(stored(spec, std::as_bytes(std::span(spectra)), true, 8, TargetKind::device_linear, 0), Error);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <cuda_runtime.h>
 #include <sys/wait.h>
 
-#include "app/live/volume_path.h"
+#include "app/live/live_pipeline.h"
 #include "compute/indexing.h"
 #include "gpu_run.h"
 #include "sharing.h"
@@ -65,7 +65,7 @@ TEST_F(PoisonedContext, DISABLED_Blocks) {
     const PinnedSpectra spectra(spec, 0);
     const auto volume_by = [&](Reconstructor& by) {
         std::vector<std::byte> voxels(index(by.grid().bytes()));
-        Place place{.kind = PlaceKind::host_linear, .data = voxels.data()};
+        VoxelTarget place{.kind = TargetKind::host_linear, .data = voxels.data()};
         place.a_scan_bytes = by.grid().depth * bytes_of(by.grid().type);
         place.b_scan_bytes = by.grid().a_scans * place.a_scan_bytes;
         for (std::int64_t begin = 0; begin < spec.geometry.b_scans; begin += spec.block_b_scans) {
@@ -75,13 +75,13 @@ TEST_F(PoisonedContext, DISABLED_Blocks) {
         return voxels;
     };
     auto chosen = choose_reconstructor(spec);
-    ASSERT_EQ(chosen.reconstructor->processor(), Backend::cuda);
+    ASSERT_EQ(chosen.reconstructor->backend(), Backend::cuda);
     volume_by(*chosen.reconstructor);
     poison();
     EXPECT_THROW(volume_by(*chosen.reconstructor), Error);
     chosen.reconstructor.reset();
     chosen = choose_reconstructor(spec);
-    EXPECT_EQ(chosen.reconstructor->processor(), Backend::cpu);
+    EXPECT_EQ(chosen.reconstructor->backend(), Backend::cpu);
     EXPECT_NE(chosen.reason, "");
     EXPECT_EQ(volume_by(*chosen.reconstructor), volume_by(*make_reconstructor(spec, {.backend = Backend::cpu})));
 }
@@ -89,7 +89,7 @@ TEST_F(PoisonedContext, DISABLED_Blocks) {
 // Pictures of existing volumes continue, nothing hangs, and the CPU makes the next volumes.
 TEST_F(PoisonedContext, DISABLED_LiveRing) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
-    LoneVolumePath path(spec, {}, {}, {});
+    StandalonePipeline path(spec, {}, {}, {});
     ASSERT_THAT(path.describe(), testing::StartsWith("cuda ("));
     const auto show = [&] { path.wait(path.picture(from_above(path.grid())).value()); };
     for (std::int64_t volume = 0; volume < 3; ++volume) {
@@ -119,13 +119,13 @@ TEST_F(PoisonedContext, DISABLED_LiveRing) {
 TEST_F(PoisonedContext, DISABLED_SharedSlots) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     SlotWriter* writer = nullptr;
-    VolumePathOptions options;
+    LivePipelineOptions options;
     options.share = [&](const auto& slots, const auto& written, const auto& read) {
         std::unique_ptr<SlotWriter> made = share(slots, written, read);
         writer = made.get();
         return made;
     };
-    LoneVolumePath path(spec, on_gpu, {}, options);
+    StandalonePipeline path(spec, on_gpu, {}, options);
     const PinnedSpectra spectra(spec, 0);
     feed(path, spec, spectra, 0);
     EXPECT_EQ(writer->settle(std::chrono::seconds(10)), SlotWriter::Settled::done);

@@ -7,7 +7,7 @@
 
 #include "compute/error.h"
 #include "compute/indexing.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/unit/moving_speckle.h"
 
@@ -46,8 +46,8 @@ std::int64_t expect_same(const PowerVolume& reference, const PowerVolume& moving
                          const std::string& of) {
     SilentProgress silent;
     const Reference gpu(reference, settings, on_gpu), cpu(reference, settings);
-    EXPECT_EQ(gpu.processor().processor, Backend::cuda);
-    EXPECT_EQ(cpu.processor().processor, Backend::cpu);
+    EXPECT_EQ(gpu.backend().backend, Backend::cuda);
+    EXPECT_EQ(cpu.backend().backend, Backend::cpu);
     const auto rows = cpu.register_rows(moving, silent);
     expect_same_rows(gpu.register_rows(moving, silent), rows, of);
     const PowerCopy reference_there(reference, on_gpu), moving_there(moving, on_gpu);

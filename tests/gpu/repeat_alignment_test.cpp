@@ -53,9 +53,9 @@ AlignedFlow aligned_flow(ReconstructionSpec spec, const std::vector<float>& spec
     AlignedFlow found;
     found.flow.resize(index(reconstructor->flow_grid()->voxels()), 0xcdcd);
     found.reports.resize(index(spec.geometry.b_scans * spec.geometry.b_repeats));
-    Places places(place_of(structure, reconstructor->grid()), place_of(found.flow, *reconstructor->flow_grid()));
-    places.repeats = RepeatReports{found.reports.data(), 0};
-    run_blocks(*reconstructor, spec, std::as_bytes(std::span(spectra)), run, places);
+    VoxelTargets targets(place_of(structure, reconstructor->grid()), place_of(found.flow, *reconstructor->flow_grid()));
+    targets.repeats = RepeatReports{found.reports.data(), 0};
+    run_blocks(*reconstructor, spec, std::as_bytes(std::span(spectra)), run, targets);
     return found;
 }
 

@@ -65,14 +65,14 @@ TEST_F(GpuRobustness, MappedHostMemoryIsNotDevicePlace) {
         const BlockMemory mapped = block_memory(grid.bytes());
         ASSERT_EQ(mapped.kind, MemoryKind::pinned);
         std::fill_n(mapped.data, mapped.bytes, std::byte{7});
-        Place place{PlaceKind::device_linear, mapped.data, 0, grid.depth * 4, grid.a_scans * grid.depth * 4};
+        VoxelTarget place{TargetKind::device_linear, mapped.data, 0, grid.depth * 4, grid.a_scans * grid.depth * 4};
         EXPECT_EQ(refusal([&] { gpu->submit(block(), place); }), ErrorCode::bad_setting);
         cudaDeviceSynchronize();
         EXPECT_TRUE(
             std::all_of(mapped.data, mapped.data + mapped.bytes, [](std::byte b) { return b == std::byte{7}; }));
 
         // The reconstructor still works.
-        place.kind = PlaceKind::host_linear;
+        place.kind = TargetKind::host_linear;
         gpu->wait(gpu->submit(block(), place));
         EXPECT_NE(mapped.data[0], std::byte{7});
     }
@@ -82,23 +82,23 @@ TEST_F(GpuRobustness, RejectsUnsuitablePlacesAndBlocks) {
     const auto gpu = reconstructor();
     const VolumeGrid& grid = gpu->grid();
     std::vector<float> voxels(index(grid.voxels()));
-    const Place good = place_of(voxels, grid);
+    const VoxelTarget good = place_of(voxels, grid);
     const auto refused = [&](auto change) {
-        Place place = good;
+        VoxelTarget place = good;
         Block given = block();
         change(place, given);
         return refusal([&] { gpu->submit(given, place); });
     };
-    EXPECT_EQ(refused([](Place& p, Block&) { p.data = nullptr; }), ErrorCode::bad_setting);
-    EXPECT_EQ(refused([](Place& p, Block&) { p.first_b_scan = 1; }), ErrorCode::bad_setting);
-    EXPECT_EQ(refused([](Place& p, Block&) { p.a_scan_bytes -= 1; }), ErrorCode::bad_setting);
-    EXPECT_EQ(refused([](Place& p, Block&) { p.b_scan_bytes = 1; }), ErrorCode::bad_setting);
-    EXPECT_EQ(refused([](Place& p, Block&) { p.kind = PlaceKind::device_linear; }), ErrorCode::bad_setting);
-    EXPECT_EQ(refused([](Place&, Block& b) { b.b_scans = 4; }), ErrorCode::bad_setting);
-    EXPECT_EQ(refused([](Place&, Block& b) { b.bytes -= 1; }), ErrorCode::bad_setting);
-    EXPECT_EQ(refused([](Place&, Block& b) { b.memory = MemoryKind::device; }), ErrorCode::bad_setting);
+    EXPECT_EQ(refused([](VoxelTarget& p, Block&) { p.data = nullptr; }), ErrorCode::bad_setting);
+    EXPECT_EQ(refused([](VoxelTarget& p, Block&) { p.first_b_scan = 1; }), ErrorCode::bad_setting);
+    EXPECT_EQ(refused([](VoxelTarget& p, Block&) { p.a_scan_bytes -= 1; }), ErrorCode::bad_setting);
+    EXPECT_EQ(refused([](VoxelTarget& p, Block&) { p.b_scan_bytes = 1; }), ErrorCode::bad_setting);
+    EXPECT_EQ(refused([](VoxelTarget& p, Block&) { p.kind = TargetKind::device_linear; }), ErrorCode::bad_setting);
+    EXPECT_EQ(refused([](VoxelTarget&, Block& b) { b.b_scans = 4; }), ErrorCode::bad_setting);
+    EXPECT_EQ(refused([](VoxelTarget&, Block& b) { b.bytes -= 1; }), ErrorCode::bad_setting);
+    EXPECT_EQ(refused([](VoxelTarget&, Block& b) { b.memory = MemoryKind::device; }), ErrorCode::bad_setting);
     const OnDevice device(index(grid.bytes()));
-    EXPECT_EQ(refused([&](Place& p, Block&) { p.data = device.data(); }), ErrorCode::bad_setting);
+    EXPECT_EQ(refused([&](VoxelTarget& p, Block&) { p.data = device.data(); }), ErrorCode::bad_setting);
     gpu->wait(gpu->submit(block(), good));
 }
 
@@ -148,8 +148,8 @@ TEST_F(GpuRobustness, SubmitAllocatesNoMemory) {
             const auto gpu = reconstructor(fused);
             const VolumeGrid& grid = gpu->grid();
             const OnDevice volume(index(grid.bytes()));
-            const Place place{PlaceKind::device_linear, volume.data(), 0, grid.depth * 4,
-                              grid.a_scans * grid.depth * 4};
+            const VoxelTarget place{TargetKind::device_linear, volume.data(), 0, grid.depth * 4,
+                                    grid.a_scans * grid.depth * 4};
             const std::size_t free = free_bytes();
             for (int i = 0; i < 4; ++i) gpu->wait(gpu->submit(one, place));
             return static_cast<std::int64_t>(free) - static_cast<std::int64_t>(free_bytes());

@@ -86,16 +86,16 @@ class SeveralGpusLive : public Sharing {
         }
         seen.path->finish();
         std::vector<std::byte> all;
-        const auto add = [&](const Place& place) {
+        const auto add = [&](const VoxelTarget& place) {
             const std::vector<std::byte> voxels = voxels_at(place);
             all.insert(all.end(), voxels.begin(), voxels.end());
         };
         for (std::size_t slot = 0; slot < seen.count; ++slot) {
-            const Places places = seen.slots->places(slot);
-            add(places.structure);
-            if (places.flow) add(*places.flow);
-            EXPECT_TRUE(places.peaks);
-            if (places.peaks) add(places.peaks->place);
+            const VoxelTargets targets = seen.slots->targets(slot);
+            add(targets.structure);
+            if (targets.flow) add(*targets.flow);
+            EXPECT_TRUE(targets.peaks);
+            if (targets.peaks) add(targets.peaks->target);
         }
         return all;
     }
@@ -138,13 +138,13 @@ TEST_F(SeveralGpusLive, ReportsPathAndTimes) {
     const ReconstructionSpec spec = spec_of({1024, 37, 11, 0, 0}, VoxelType::u8);
     for (const auto& [peers, way] : {std::pair{PeerPath::automatic, "copied from GPU to GPU"},
                                      std::pair{PeerPath::through_host, "through pinned host memory"}}) {
-        LoneVolumePath path(spec, twice(peers), {});
+        StandalonePipeline path(spec, twice(peers), {});
         for (std::int64_t volume = 0; volume < 3; ++volume) feed(path, spec, PinnedSpectra(spec, volume), volume);
         path.finish();
         feed(path, spec, PinnedSpectra(spec, 3), 3);
         const std::vector<DeviceWork> devices = path.device_work();
         ASSERT_EQ(devices.size(), 2u);
-        EXPECT_EQ(devices[1].way, way);
+        EXPECT_EQ(devices[1].transfer_path, way);
         for (const DeviceWork& one : devices) {
             EXPECT_GT(one.blocks, 0);
             EXPECT_GT(one.link_s, 0);
@@ -165,9 +165,9 @@ TEST_F(SeveralGpusLive, ExcludesDeviceLostDuringVolume) {
     const auto is_lost = std::make_shared<bool>(false);
     BackendChoice copies = on_gpu;
     copies.peers = PeerPath::copied;
-    VolumePathOptions options;
+    LivePipelineOptions options;
     options.reconstructor = several({on_gpu, copies}, is_lost);
-    LoneVolumePath path(spec, on_gpu, {}, options);
+    StandalonePipeline path(spec, on_gpu, {}, options);
     feed(path, spec, PinnedSpectra(spec, 0), 0);
     const PinnedSpectra broken(spec, 1);
     ASSERT_TRUE(path.feed(broken.block(spec, 1, 0, 3)));
@@ -185,12 +185,12 @@ TEST_F(SeveralGpusLive, ExcludesDeviceLostDuringVolume) {
 
 // Filters run on the display's GPU, whichever GPU made the voxels.
 TEST_F(SeveralGpusLive, FilteredVolumesMatchOneGpu) {
-    VolumePathOptions options;
+    LivePipelineOptions options;
     options.tissue.filters = true;
     options.tissue.filter.method = FilterMethod::median;
     const ReconstructionSpec spec = spec_of({512, 61, 11, 0, 0}, VoxelType::u8);
     const auto filtered = [&](const BackendChoice& backend) {
-        LoneVolumePath path(spec, backend, {}, options);
+        StandalonePipeline path(spec, backend, {}, options);
         feed(path, spec, PinnedSpectra(spec, 4), 0);
         path.finish_tissue(std::chrono::minutes(2));
         return path.read_volume().value().voxels;

@@ -2,8 +2,8 @@
 // each GPU. So do several reconstructors on one GPU, which need no second one.
 #include "compute/error.h"
 #include "compute/indexing.h"
-#include "compute/place.h"
 #include "compute/several_devices.h"
+#include "compute/voxel_target.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/variants.h"
 
@@ -66,8 +66,8 @@ class SeveralDevicesOfAKind : public GpuTest, public testing::WithParamInterface
         std::vector<std::byte> made(index(volumes * (structure + flow)));
         std::vector<Completion> completions;
         for (std::int64_t volume = 0; volume < volumes; ++volume) {
-            Places places = place_in(made.data() + volume * structure, all->grid());
-            if (flow > 0) places.flow = place_in(made.data() + volumes * structure + volume * flow, *all->flow_grid());
+            VoxelTargets targets = place_in(made.data() + volume * structure, all->grid());
+            if (flow > 0) targets.flow = place_in(made.data() + volumes * structure + volume * flow, *all->flow_grid());
             for (std::int64_t first = 0; first < b_scans; first += block_b_scans) {
                 const std::int64_t count = std::min(block_b_scans, b_scans - first);
                 const auto begin = index((volume * b_scans + first) * b_scan_bytes(spec));
@@ -75,16 +75,16 @@ class SeveralDevicesOfAKind : public GpuTest, public testing::WithParamInterface
                 Block block = held_block(bytes_of_lines(spectra).subspan(begin, bytes), from, first, count);
                 block.volume = volume;
                 block.sequence = completions.size();
-                completions.push_back(all->submit(block, places));
+                completions.push_back(all->submit(block, targets));
             }
         }
         for (const Completion completion : completions) all->wait(completion);
         return made;
     }
 
-    static Place place_in(std::byte* first, const VolumeGrid& grid) {
+    static VoxelTarget place_in(std::byte* first, const VolumeGrid& grid) {
         const std::int64_t line = grid.depth * bytes_of(grid.type);
-        return {PlaceKind::host_linear, first, 0, line, grid.a_scans * line};
+        return {TargetKind::host_linear, first, 0, line, grid.a_scans * line};
     }
 
     void expect_the_bits_of_one(const std::vector<DeviceId>& gpus) const {
@@ -151,7 +151,7 @@ TEST_F(ResidentOnSeveralGpus, EachUsesSeparateMemory) {
         block.memory = MemoryKind::device;
         block.first_b_scan = first;
         block.b_scans = 1;
-        const Place place{PlaceKind::device_linear, made.data, 0, grid.depth, b_scan_voxels};
+        const VoxelTarget place{TargetKind::device_linear, made.data, 0, grid.depth, b_scan_voxels};
         both->wait(both->submit(block, place));
         std::vector<std::byte> found(index(b_scan_voxels));
         copy_memory(found.data(), made.data + first * b_scan_voxels, b_scan_voxels);

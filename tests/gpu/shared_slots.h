@@ -10,7 +10,7 @@
 namespace echolux::test {
 
 // Reads the voxels of a shared texture or buffer through CUDA.
-inline std::vector<std::byte> voxels_at(const Place& place) {
+inline std::vector<std::byte> voxels_at(const VoxelTarget& place) {
     const auto& slot = *static_cast<const cuda::CudaSlot*>(place.data);
     const auto line = index(slot.depth * bytes_of(slot.type));
     const auto a_scans = index(slot.a_scans), b_scans = index(slot.b_scans);
@@ -34,7 +34,7 @@ inline std::vector<std::byte> voxels_at(const Place& place) {
 // A path through Vulkan textures that gives the test access to their places.
 struct SeenPath {
     SeenPath(const ReconstructionSpec& spec, SlotKind kind, const BackendChoice& backend = on_gpu,
-             VolumePathOptions options = {}) {
+             LivePipelineOptions options = {}) {
         options.first_kind = kind;
         options.share = [this](const auto& exported, const auto& written, const auto& read) {
             count = exported.size();
@@ -43,13 +43,13 @@ struct SeenPath {
             slots = shared.get();
             return shared;
         };
-        path = std::make_unique<LoneVolumePath>(spec, backend, DeviceChoice{}, options);
+        path = std::make_unique<StandalonePipeline>(spec, backend, GpuDevice{}, options);
     }
 
     const SlotWriter* slots = nullptr;
     std::size_t count = 0;  // number of slots
     bool has_flow = false;
-    std::unique_ptr<VolumePath> path;
+    std::unique_ptr<LivePipeline> path;
 };
 
 }  // namespace echolux::test

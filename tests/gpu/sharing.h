@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "app/live/volume_path.h"
+#include "app/live/live_pipeline.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 #include "tests/render/small_scan.h"
 
 namespace echolux::test {
@@ -26,7 +26,7 @@ inline const std::string& obstacle() {
     static const std::string found = []() -> std::string {
         if (surveyed_gpus().usable.empty()) return surveyed_gpus().refusal;
         try {
-            DeviceChoice device;
+            GpuDevice device;
             device.near = surveyed_gpus().usable.front().id;
             const Renderer renderer(device);
             if (renderer.device_id() == device.near) return "";
@@ -57,7 +57,8 @@ struct PinnedSpectra {
     BlockMemory memory;
 };
 
-inline void feed(VolumePath& path, const ReconstructionSpec& spec, const PinnedSpectra& spectra, std::int64_t volume) {
+inline void feed(LivePipeline& path, const ReconstructionSpec& spec, const PinnedSpectra& spectra,
+                 std::int64_t volume) {
     for (std::int64_t begin = 0; begin < spec.geometry.b_scans; begin += spec.block_b_scans) {
         const std::int64_t end = std::min(begin + spec.block_b_scans, spec.geometry.b_scans);
         path.feed(spectra.block(spec, volume, begin, end));

@@ -22,7 +22,7 @@ class Failing : public SlotWriter {
   public:
     Failing(std::unique_ptr<SlotWriter> slots, int lasts) : slots_(std::move(slots)), left_(lasts) {}
 
-    Places places(std::size_t slot) const override { return slots_->places(slot); }
+    VoxelTargets targets(std::size_t slot) const override { return slots_->targets(slot); }
     void begin(std::size_t slot, std::uint64_t value) override {
         if (left_-- == 0) throw Error(ErrorCode::device, "lost for a test", "test");
         slots_->begin(slot, value);
@@ -30,7 +30,7 @@ class Failing : public SlotWriter {
     void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) override {
         slots_->publish(slot, value, first, end);
     }
-    Settled settle(std::chrono::milliseconds patience) noexcept override { return slots_->settle(patience); }
+    Settled settle(std::chrono::milliseconds timeout) noexcept override { return slots_->settle(timeout); }
     void release_readers(std::uint64_t value) noexcept override { slots_->release_readers(value); }
 
   private:
@@ -40,11 +40,11 @@ class Failing : public SlotWriter {
 
 TEST_F(Sharing, RetriesFailedGpuThenReplacesIt) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
-    VolumePathOptions options;
+    LivePipelineOptions options;
     options.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SlotWriter> {
         return std::make_unique<Failing>(share(slots, written, read), 3);
     };
-    LoneVolumePath path(spec, {}, {}, options);
+    StandalonePipeline path(spec, {}, {}, options);
     std::array<std::string, 10> ways;
     for (std::size_t volume = 0; volume < ways.size(); ++volume) {
         const PinnedSpectra spectra(spec, static_cast<std::int64_t>(volume));
@@ -58,7 +58,7 @@ TEST_F(Sharing, RetriesFailedGpuThenReplacesIt) {
     EXPECT_EQ(path.read_volume()->stamp.volume, 9);
     EXPECT_THROW(
         {
-            LoneVolumePath demanded(spec, on_gpu, {}, options);
+            StandalonePipeline demanded(spec, on_gpu, {}, options);
             const PinnedSpectra spectra(spec, 0);
             for (std::int64_t volume = 0; volume < 5; ++volume) feed(demanded, spec, spectra, volume);
         },
@@ -68,7 +68,7 @@ TEST_F(Sharing, RetriesFailedGpuThenReplacesIt) {
 TEST_F(Sharing, FailedRecoveryIsPermanentError) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     int calls = 0;
-    VolumePathOptions options;
+    LivePipelineOptions options;
     options.share = [&](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SlotWriter> {
         if (calls++ == 0) return std::make_unique<Failing>(share(slots, written, read), 1);
         close_handles(slots);
@@ -76,7 +76,7 @@ TEST_F(Sharing, FailedRecoveryIsPermanentError) {
         close_handle(read.handle);
         throw Error(ErrorCode::bad_setting, "not again", "test");  // no other kind of slot to try
     };
-    LoneVolumePath path(spec, {}, {}, options);
+    StandalonePipeline path(spec, {}, {}, options);
     const PinnedSpectra spectra(spec, 0);
     feed(path, spec, spectra, 0);
     for (std::int64_t volume = 1; volume < 4; ++volume) EXPECT_THROW(feed(path, spec, spectra, volume), Error);
@@ -110,12 +110,12 @@ class Deadline {
 // for that picture.
 struct LostDisplay {
     explicit LostDisplay(SlotKind kind) : spec(spec_of({512, 37, 11, 0, 0}, VoxelType::u8)), spectra(spec, 0) {
-        VolumePathOptions options;
+        LivePipelineOptions options;
         options.first_kind = kind;
         options.slots = 2;
-        DeviceChoice device;
+        GpuDevice device;
         device.loses = [this] { return lost.load(); };
-        path = std::make_unique<LoneVolumePath>(spec, on_gpu, device, options);
+        path = std::make_unique<StandalonePipeline>(spec, on_gpu, device, options);
         EXPECT_EQ(path->kind(), kind);
         feed(*path, spec, spectra, 0);
         path->wait(path->picture(from_above(path->grid())).value());
@@ -127,8 +127,8 @@ struct LostDisplay {
     ReconstructionSpec spec;
     PinnedSpectra spectra;
     std::atomic<bool> lost = false;
-    VolumePicture picture;
-    std::unique_ptr<VolumePath> path;
+    LivePicture picture;
+    std::unique_ptr<LivePipeline> path;
 };
 
 TEST_F(Sharing, LostDisplayReleasesReconstructingGpu) {
@@ -142,7 +142,7 @@ TEST_F(Sharing, LostDisplayReleasesReconstructingGpu) {
             SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind));
             const Deadline deadline;
             LostDisplay display(kind);
-            VolumePath& path = *display.path;
+            LivePipeline& path = *display.path;
             const bool waits = kind != SlotKind::upload;  // on the GPU; uploads would wait on the host
             if (waits) {
                 EXPECT_TRUE(path.feed(display.spectra.block(display.spec, 2, 0, 3)));

@@ -52,9 +52,9 @@ TEST_F(Sharing, TexturesEqualPlainMemory) {
                              << "kind " << static_cast<int>(kind) << ", " << bytes_of(type) << " bytes, "
                              << size.samples << " x " << size.a_scans << " x " << size.b_scans);
                 const ReconstructionSpec spec = spec_of(size, type);
-                VolumePathOptions options;
+                LivePipelineOptions options;
                 options.first_kind = kind;
-                LoneVolumePath path(spec, on_gpu, {}, options);
+                StandalonePipeline path(spec, on_gpu, {}, options);
                 ASSERT_EQ(path.kind(), kind) << path.describe();
                 for (std::int64_t volume = 0; volume < 6; ++volume) {  // uses each slot more than once
                     const PinnedSpectra spectra(spec, volume);
@@ -74,7 +74,7 @@ TEST_F(Sharing, TexturesEqualPlainMemory) {
 
 TEST_F(Sharing, IsAutomaticAndReported) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
-    EXPECT_THAT(LoneVolumePath(spec, {}, {}).describe(),
+    EXPECT_THAT(StandalonePipeline(spec, {}, {}).describe(),
                 testing::AllOf(HasSubstr("cuda ("), HasSubstr("into textures of")));
 }
 
@@ -82,9 +82,9 @@ TEST_F(Sharing, FallsBackToBuffersAndUploads) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     const PinnedSpectra spectra(spec, 1);
     for (const bool buffers_too : {false, true}) {
-        VolumePathOptions options;
+        LivePipelineOptions options;
         options.share = refusing(buffers_too);
-        LoneVolumePath path(spec, on_gpu, {}, options);
+        StandalonePipeline path(spec, on_gpu, {}, options);
         EXPECT_EQ(path.kind(), buffers_too ? SlotKind::upload : SlotKind::buffer);
         EXPECT_THAT(path.describe(), HasSubstr("textures are not shared: refused for a test"));
         feed(path, spec, spectra, 0);
@@ -95,7 +95,7 @@ TEST_F(Sharing, FallsBackToBuffersAndUploads) {
 TEST_F(Sharing, CpuUploadsToSameGpu) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     const PinnedSpectra spectra(spec, 1);
-    LoneVolumePath path(spec, {.backend = Backend::cpu}, {});
+    StandalonePipeline path(spec, {.backend = Backend::cpu}, {});
     EXPECT_EQ(path.kind(), SlotKind::upload);
     feed(path, spec, spectra, 0);
     EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(spec, spectra.samples));
@@ -109,7 +109,7 @@ std::vector<std::vector<std::vector<std::uint8_t>>> expected_pictures(const Reco
     const VolumeGrid grid = planned_grid(spec);
     const std::array codes{voxels_in_memory(spec, spectra[0].samples, on_gpu),
                            voxels_in_memory(spec, spectra[1].samples, on_gpu)};
-    DeviceChoice device;
+    GpuDevice device;
     device.near = surveyed_gpus().usable.front().id;
     Renderer renderer(device);
     std::vector<std::vector<std::vector<std::uint8_t>>> pictures(2);
@@ -133,7 +133,7 @@ struct Drawn {
 constexpr std::int64_t pictures_wanted = 60;
 constexpr std::int64_t max_volumes = 100'000;  // limits the time for drawing to some seconds
 
-Drawn draw_while_feeding(const VolumePathOptions& options, int streams, BackendChoice backend = on_gpu) {
+Drawn draw_while_feeding(const LivePipelineOptions& options, int streams, BackendChoice backend = on_gpu) {
     ReconstructionSpec spec = noise_spec(1024, 128, 64);
     spec.recipe.depth_begin = 16;  // skips the bright mean of the spectra
     spec.block_b_scans = 16;
@@ -141,7 +141,7 @@ Drawn draw_while_feeding(const VolumePathOptions& options, int streams, BackendC
     const auto expected = expected_pictures(spec, spectra);
     EXPECT_NE(expected[0].back(), expected[1].back());
     backend.streams = streams;
-    LoneVolumePath path(spec, backend, {}, options);
+    StandalonePipeline path(spec, backend, {}, options);
     EXPECT_EQ(path.kind(), options.first_kind);
     feed(path, spec, spectra[1], 1);  // a previous volume behind the first
     std::atomic<std::int64_t> fed = 1;
@@ -155,7 +155,7 @@ Drawn draw_while_feeding(const VolumePathOptions& options, int streams, BackendC
     std::int64_t last = -1;
     Drawn drawn;
     while (drawn.pictures < pictures_wanted && fed < max_volumes) {
-        const std::optional<VolumePicture> picture = path.picture(from_above(path.grid()));
+        const std::optional<LivePicture> picture = path.picture(from_above(path.grid()));
         if (!picture) continue;
         EXPECT_GE(picture->stamp.volume, last);
         last = picture->stamp.volume;
@@ -172,7 +172,7 @@ Drawn draw_while_feeding(const VolumePathOptions& options, int streams, BackendC
 
 void expect_true_pictures(SlotKind kind, Publishing publishing, int streams, const BackendChoice& backend = on_gpu) {
     SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", " << streams << " streams");
-    VolumePathOptions options;
+    LivePipelineOptions options;
     options.first_kind = kind;
     options.publishing = publishing;
     const Drawn drawn = draw_while_feeding(options, streams, backend);
@@ -210,12 +210,12 @@ class Careless : public SlotWriter {
   public:
     explicit Careless(std::unique_ptr<SlotWriter> slots) : slots_(std::move(slots)) {}
 
-    Places places(std::size_t slot) const override { return slots_->places(slot); }
+    VoxelTargets targets(std::size_t slot) const override { return slots_->targets(slot); }
     void begin(std::size_t slot, std::uint64_t) override { slots_->begin(slot, 0); }
     void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) override {
         slots_->publish(slot, value, first, end);
     }
-    Settled settle(std::chrono::milliseconds patience) noexcept override { return slots_->settle(patience); }
+    Settled settle(std::chrono::milliseconds timeout) noexcept override { return slots_->settle(timeout); }
     void release_readers(std::uint64_t value) noexcept override { slots_->release_readers(value); }
 
   private:
@@ -225,7 +225,7 @@ class Careless : public SlotWriter {
 // Run by hand: proves that the comparison above detects a GPU that does not wait. Disabled because the race may turn
 // out well.
 TEST_F(Sharing, DISABLED_WithoutWaitsPicturesAreTorn) {
-    VolumePathOptions options;
+    LivePipelineOptions options;
     options.slots = 2;
     options.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SlotWriter> {
         return std::make_unique<Careless>(share(slots, written, read));
@@ -250,9 +250,9 @@ void start_and_stop(int cycles) {
     const ReconstructionSpec spec = spec_of({1024, 128, 64, 0, 0}, VoxelType::u8);  // 4 MiB per slot
     const PinnedSpectra spectra(spec, 0);
     const auto cycle = [&](SlotKind kind) {
-        VolumePathOptions options;
+        LivePipelineOptions options;
         options.first_kind = kind;
-        LoneVolumePath path(spec, on_gpu, {}, options);
+        StandalonePipeline path(spec, on_gpu, {}, options);
         feed(path, spec, spectra, 0);
         path.picture(from_above(path.grid()));
         path.feed(spectra.block(spec, 1, 0, 3));  // stops within a volume, with a picture pending

@@ -48,7 +48,7 @@ void expect_same(const Size3& size, const SpeckleFilter& filter, const std::stri
     SilentProgress silent;
     const std::vector<float> power = speckle_of(size);
     const FilteredPower gpu = filtered(power, size, filter, on_gpu, silent);
-    EXPECT_EQ(gpu.used.processor, Backend::cuda);
+    EXPECT_EQ(gpu.used.backend, Backend::cuda);
     const std::string name =
         of + " " + std::to_string(size[0]) + "x" + std::to_string(size[1]) + "x" + std::to_string(size[2]);
     expect_close(gpu.power, filtered(power, size, filter, on_cpu, silent).power, static_cast<double>(log_margin(power)),
@@ -205,8 +205,8 @@ void expect_same_codes(VoxelType type, const char* quantity, double scale, doubl
         SpeckleFilter filter;
         filter.method = method;
         Volume gpu = volume, cpu = volume;
-        EXPECT_EQ(filter_volume(gpu, filter, silent, on_gpu).processor, Backend::cuda);
-        EXPECT_EQ(filter_volume(cpu, filter, silent, on_cpu).processor, Backend::cpu);
+        EXPECT_EQ(filter_volume(gpu, filter, silent, on_gpu).backend, Backend::cuda);
+        EXPECT_EQ(filter_volume(cpu, filter, silent, on_cpu).backend, Backend::cpu);
         const auto *found = reinterpret_cast<const Code*>(gpu.voxels.data()),
                    *expected = reinterpret_cast<const Code*>(cpu.voxels.data());
         std::int64_t others = 0;

@@ -111,7 +111,7 @@ TEST_P(GpuStream, KindsOfPlaceChangeNoBit) {
     const VolumeGrid& grid = reconstructor->grid();
     const std::int64_t line = grid.depth * bytes_of(grid.type);
     for (const std::int64_t gap : {std::int64_t{0}, 3 * bytes_of(grid.type)}) {
-        Place place;
+        VoxelTarget place;
         place.a_scan_bytes = line + gap;
         place.b_scan_bytes = grid.a_scans * place.a_scan_bytes + 2 * gap;
         const auto bytes = index(grid.b_scans * place.b_scan_bytes);
@@ -137,7 +137,7 @@ TEST_P(GpuStream, KindsOfPlaceChangeNoBit) {
         check(pinned.data, "pinned");
 
         const OnDevice device(bytes);
-        place.kind = PlaceKind::device_linear;
+        place.kind = TargetKind::device_linear;
         place.data = device.data();
         run_scan(*reconstructor, spec, bytes_of_lines(spectra), run, place, 0);
         ASSERT_EQ(cudaSuccess, cudaMemcpy(pageable.data(), device.data(), bytes, cudaMemcpyDeviceToHost));
@@ -209,7 +209,7 @@ TEST_P(GpuLarge, SlowVolumeBeyond32Bits) {
     ASSERT_GT(grid.bytes(), std::int64_t{1} << 32);
     if (!holds(grid.bytes())) GTEST_SKIP() << "too little GPU memory";
     const OnDevice volume(index(grid.bytes()));
-    const Place place{PlaceKind::device_linear, volume.data(), 0, grid.depth * 4, grid.a_scans * grid.depth * 4};
+    const VoxelTarget place{TargetKind::device_linear, volume.data(), 0, grid.depth * 4, grid.a_scans * grid.depth * 4};
     gpu->wait(gpu->submit(block_of(bytes_of_lines(spectra), 0, 4), place));
     gpu->wait(gpu->submit(block_of(bytes_of_lines(spectra), 1096, 4), place));
     const std::int64_t bytes = 4 * place.b_scan_bytes;
@@ -238,7 +238,7 @@ TEST_P(GpuLarge, SlowBlockBeyond32Bits) {
     const auto gpu = reconstructor();
     const VolumeGrid& grid = gpu->grid();
     const OnDevice volume(index(grid.bytes()));
-    const Place place{PlaceKind::device_linear, volume.data(), 0, grid.depth, grid.a_scans * grid.depth};
+    const VoxelTarget place{TargetKind::device_linear, volume.data(), 0, grid.depth, grid.a_scans * grid.depth};
     Block block;
     block.data = raw.data();
     block.bytes = raw_bytes;
@@ -256,7 +256,7 @@ TEST_P(GpuLarge, SlowBlockBeyond32Bits) {
     EXPECT_EQ(from_device(volume.data(), period_bytes), first);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, GpuLarge, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(SweepPaths, GpuLarge, testing::Bool(),
                          [](const auto& test) { return test.param ? "fused" : "separate"; });
 
 }  // namespace

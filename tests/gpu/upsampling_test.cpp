@@ -53,7 +53,7 @@ TEST_P(UpsamplingOnGpu, AgreesWithCpuForBothPaths) {
     for (const bool fused : {true, false}) {
         GpuRun run{.block_b_scans = 2};
         run.choice.fused = fused;
-        const std::string way = make_reconstructor(spec, run.choice)->backend();
+        const std::string way = make_reconstructor(spec, run.choice)->backend_description();
         EXPECT_EQ(way.find("up-sampled on chip") != std::string::npos, fused && chain.on_chip) << way;
         const double error = normalised_error(voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run), cpu);
         RecordProperty(fused ? "nmse_fused" : "nmse_passes", std::to_string(error * 1e12) + "e-12");

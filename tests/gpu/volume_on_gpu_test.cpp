@@ -2,10 +2,10 @@
 // power, filters with a margin computed on the GPU, conversion back to codes, and the writing of peaks and flow.
 #include "compute/tissue_on_gpu.h"
 
-#include "app/live/tissue_stage.h"
+#include "app/live/live_postprocessor.h"
 #include "compute/indexing.h"
-#include "compute/place.h"
-#include "engine/live/tissue_work.h"
+#include "compute/voxel_target.h"
+#include "engine/live/postprocessing.h"
 #include "engine/speckle/speckle_filter.h"
 #include "tests/gpu/gpu_run.h"
 
@@ -31,8 +31,8 @@ Volume volume_of(VoxelType type, const char* quantity, double scale, double offs
     return volume;
 }
 
-VolumeOnGpuWanted wanted_of(const VolumeGrid& grid, const std::optional<SpeckleFilter>& filter) {
-    VolumeOnGpuWanted wanted{grid, {}, stored_power(grid, StoredAs::automatic), {}, {}};
+VolumeOnGpuOptions wanted_of(const VolumeGrid& grid, const std::optional<SpeckleFilter>& filter) {
+    VolumeOnGpuOptions wanted{grid, {}, stored_power(grid, StoredAs::automatic), {}, {}};
     wanted.power_of_codes = power_of_codes(wanted.stored, grid.type);
     if (filter) wanted.filter = tables_of({grid.depth, grid.a_scans, grid.b_scans}, *filter, 0);
     return wanted;
@@ -43,7 +43,7 @@ struct Shown {
     std::vector<std::byte> voxels, peaks;
 };
 
-Shown shown_by_gpu(const Volume& volume, const std::optional<SpeckleFilter>& filter, bool reads, PlaceKind kind) {
+Shown shown_by_gpu(const Volume& volume, const std::optional<SpeckleFilter>& filter, bool reads, TargetKind kind) {
     const VolumeGrid& grid = volume.grid;
     VolumeGrid of_peaks = grid;
     of_peaks.depth = peaks_of(grid.depth, 8);
@@ -51,14 +51,14 @@ Shown shown_by_gpu(const Volume& volume, const std::optional<SpeckleFilter>& fil
     const OnDevice from(volume.voxels.size());
     Shown shown{std::vector<std::byte>(volume.voxels.size()), std::vector<std::byte>(index(of_peaks.bytes()))};
     const OnDevice to(shown.voxels.size()), peaks(shown.peaks.size());
-    const bool on_device = kind == PlaceKind::device_linear;
-    Places places(packed_place(on_device ? to.data() : shown.voxels.data(), grid, 0, kind));
-    places.peaks = Peaks{packed_place(on_device ? peaks.data() : shown.peaks.data(), of_peaks, 0, kind), 8};
+    const bool on_device = kind == TargetKind::device_linear;
+    VoxelTargets targets(packed_target(on_device ? to.data() : shown.voxels.data(), grid, 0, kind));
+    targets.peaks = Peaks{packed_target(on_device ? peaks.data() : shown.peaks.data(), of_peaks, 0, kind), 8};
     for (int twice = 0; twice < 2; ++twice) {
         copy_memory(from.data(), volume.voxels.data(), grid.bytes());
         if (reads) work->read(from.data());
         if (filter) work->filter();
-        work->write(from.data(), nullptr, places);
+        work->write(from.data(), nullptr, targets);
     }
     if (on_device) {
         copy_memory(shown.voxels.data(), to.data(), grid.bytes());
@@ -89,7 +89,7 @@ void expect_the_cpus(VoxelType type, const char* quantity, double scale, double 
         Volume expected = volume;
         SilentProgress silent;
         filter_volume(expected, filter, silent);
-        for (const PlaceKind kind : {PlaceKind::device_linear, PlaceKind::host_linear}) {
+        for (const TargetKind kind : {TargetKind::device_linear, TargetKind::host_linear}) {
             const Shown shown = shown_by_gpu(volume, filter, true, kind);
             const auto* found = reinterpret_cast<const Code*>(shown.voxels.data());
             const auto* truth = reinterpret_cast<const Code*>(expected.voxels.data());
@@ -119,7 +119,7 @@ TEST_F(VolumeWork, FilteredCodesMatchCpu) {
 TEST_F(VolumeWork, KeepsCodesWithoutFilter) {
     const Volume volume = volume_of<std::uint8_t>(VoxelType::u8, "db", 60.0 / 255, -5);
     for (const bool reads : {false, true}) {
-        const Shown shown = shown_by_gpu(volume, {}, reads, PlaceKind::device_linear);
+        const Shown shown = shown_by_gpu(volume, {}, reads, TargetKind::device_linear);
         EXPECT_EQ(shown.voxels, volume.voxels);
         expect_peaks_of(shown, volume.grid);
     }
@@ -138,7 +138,7 @@ TEST_F(VolumeWork, StoresExternalPower) {
     for (float& value : of_cpu) value += 10;
     copy_memory(reinterpret_cast<std::byte*>(power), reinterpret_cast<const std::byte*>(of_cpu.data()), bytes);
     std::vector<std::byte> shown(volume.voxels.size());
-    work->write(voxels.data(), nullptr, Places(packed_place(shown.data(), volume.grid)));
+    work->write(voxels.data(), nullptr, VoxelTargets(packed_target(shown.data(), volume.grid)));
     for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) {
         ASSERT_EQ(reinterpret_cast<const std::uint16_t*>(shown.data())[i],
                   reinterpret_cast<const std::uint16_t*>(volume.voxels.data())[i] + 20);
@@ -149,7 +149,7 @@ TEST_F(VolumeWork, WritesFlowToItsPlace) {
     const Volume volume = volume_of<std::uint8_t>(VoxelType::u8, "db", 60.0 / 255, -5);
     Volume flow = volume_of<std::uint16_t>(VoxelType::u16, "", 1, 0);
     flow.grid.type = VoxelType::f16;
-    VolumeOnGpuWanted wanted = wanted_of(volume.grid, {});
+    VolumeOnGpuOptions wanted = wanted_of(volume.grid, {});
     wanted.flow = flow.grid;
     const auto work = volume_on_gpu(wanted, on_gpu_choice);
     const OnDevice voxels(volume.voxels.size()), flow_there(flow.voxels.size());
@@ -157,7 +157,7 @@ TEST_F(VolumeWork, WritesFlowToItsPlace) {
     copy_memory(flow_there.data(), flow.voxels.data(), flow.grid.bytes());
     std::vector<std::byte> shown(volume.voxels.size()), shown_flow(flow.voxels.size());
     work->write(voxels.data(), flow_there.data(),
-                Places(packed_place(shown.data(), volume.grid), packed_place(shown_flow.data(), flow.grid)));
+                VoxelTargets(packed_target(shown.data(), volume.grid), packed_target(shown_flow.data(), flow.grid)));
     EXPECT_EQ(shown, volume.voxels);
     EXPECT_EQ(shown_flow, flow.voxels);
 }
@@ -203,8 +203,8 @@ TEST_F(VolumeWork, StabilisedVolumesAndFlowMatchCpu) {
     tissue.registration.axial_range = 12;
     tissue.registration.lateral_range = 8;
     tissue.registration.row_range = 2;
-    TissueWork on_cpu;
-    TissueOnGpu on_gpu(DeviceId{});
+    CpuPostprocessor on_cpu;
+    GpuPostprocessor on_gpu(DeviceId{});
     on_cpu.set(tissue);
     on_gpu.set(tissue);
     SilentProgress silent;
@@ -212,14 +212,16 @@ TEST_F(VolumeWork, StabilisedVolumesAndFlowMatchCpu) {
         Volume expected = tissue_moved(z, x), expected_flow = expected;
         expected_flow.grid.type = VoxelType::f16;
         const Volume volume = expected, flow = expected_flow;
-        const TissueDone of_cpu = on_cpu.apply(0, expected, &expected_flow, {.backend = Backend::cpu}, silent);
+        const PostprocessingResult of_cpu =
+            on_cpu.apply(0, expected, &expected_flow, {.backend = Backend::cpu}, silent);
         ASSERT_TRUE(of_cpu.is_stabilised) << of_cpu.unsteady;
-        VolumeThere there{volume.grid, flow.grid, device_memory(volume.grid.bytes()), device_memory(flow.grid.bytes())};
+        DeviceVolume there{volume.grid, flow.grid, device_memory(volume.grid.bytes()),
+                           device_memory(flow.grid.bytes())};
         copy_memory(there.structure.data, volume.voxels.data(), volume.grid.bytes());
         copy_memory(there.flow.data, flow.voxels.data(), flow.grid.bytes());
         std::vector<std::byte> shown(volume.voxels.size()), shown_flow(flow.voxels.size());
-        const TissueDone done = on_gpu.apply(0, there, silent, [&](const TissueOnGpu::Write& write) {
-            write(Places(packed_place(shown.data(), volume.grid), packed_place(shown_flow.data(), flow.grid)));
+        const PostprocessingResult done = on_gpu.apply(0, there, silent, [&](const GpuPostprocessor::Write& write) {
+            write(VoxelTargets(packed_target(shown.data(), volume.grid), packed_target(shown_flow.data(), flow.grid)));
         });
         ASSERT_TRUE(done.is_stabilised) << done.unsteady;
         EXPECT_EQ(done.used, of_cpu.used);

@@ -127,8 +127,8 @@ class RawProgram {
     }
 
     // Returns the next message. An empty type means that the connection is closed or that nothing arrived.
-    Got next(std::chrono::milliseconds patience = 10s) {
-        const auto end = std::chrono::steady_clock::now() + patience;
+    Got next(std::chrono::milliseconds timeout = 10s) {
+        const auto end = std::chrono::steady_clock::now() + timeout;
         while (std::chrono::steady_clock::now() < end) {
             if (text_.size() >= 58 && text_.size() >= 58 + size()) return taken();
             std::vector<std::byte> some(1 << 16);

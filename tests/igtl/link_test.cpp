@@ -14,10 +14,10 @@ namespace {
 using igtl::Link;
 using igtl::Request;
 
-const igtl::LinkWanted any_port{true, {"127.0.0.1", 0}, false};
+const igtl::LinkOptions any_port{true, {"127.0.0.1", 0}, false};
 
 // Answers every request with its text reversed.
-std::unique_ptr<Link> echoing(const igtl::LinkWanted& wanted = any_port) {
+std::unique_ptr<Link> echoing(const igtl::LinkOptions& wanted = any_port) {
     return std::make_unique<Link>(wanted, [](const auto& from, const Request& request, const auto&) {
         from->send(igtl::answer_to(request, 1, std::string(request.text.rbegin(), request.text.rend())));
     });
@@ -28,13 +28,13 @@ std::int64_t number_of(const RawProgram::Got& note) {
 }
 
 TEST(IgtlLink, AddressesOfServersAndClients) {
-    const igtl::LinkWanted own = igtl::parsed_link("18944", "x");
+    const igtl::LinkOptions own = igtl::parsed_link("18944", "x");
     EXPECT_TRUE(own.listens);
     EXPECT_EQ(own.address.text(), "127.0.0.1:18944");
-    const igtl::LinkWanted all = igtl::parsed_link("listen:0.0.0.0:18944", "x");
+    const igtl::LinkOptions all = igtl::parsed_link("listen:0.0.0.0:18944", "x");
     EXPECT_TRUE(all.listens);
     EXPECT_EQ(all.address.text(), "0.0.0.0:18944");
-    const igtl::LinkWanted other = igtl::parsed_link("theatre-3:18945", "x");
+    const igtl::LinkOptions other = igtl::parsed_link("theatre-3:18945", "x");
     EXPECT_FALSE(other.listens);
     EXPECT_EQ(other.address.text(), "theatre-3:18945");
     for (const char* wrong : {"", "x", "host:", "host:99999", "listen:", "-1"})
@@ -233,8 +233,8 @@ TEST(IgtlLink, SkipsVolumeLostOnDevice) {
     link->offer(offered(small_grid(), 2));
     EXPECT_EQ(number_of(program.next("STRING", "Echolux_note")), 2);
     EXPECT_EQ(program.next("IMAGE", "Echolux").body.size(), 132U);  // statuses overtake waiting volumes
-    link->tell(Error(ErrorCode::bad_setting, "has voxels of a type", "x"));
-    link->tell(Error(ErrorCode::bad_setting, "has voxels of a type", "x"));
+    link->report(Error(ErrorCode::bad_setting, "has voxels of a type", "x"));
+    link->report(Error(ErrorCode::bad_setting, "has voxels of a type", "x"));
     EXPECT_EQ(program.next("STATUS").body.substr(0, 2), big(2, 2));
     EXPECT_EQ(program.next(300ms).type, "");
 }

@@ -39,7 +39,7 @@ typename Message::Pointer received(::igtl::Socket::Pointer socket, const std::st
     }
 }
 
-const igtl::LinkWanted own_port{true, {"127.0.0.1", 0}, false};
+const igtl::LinkOptions own_port{true, {"127.0.0.1", 0}, false};
 
 void check_voxels(::igtl::ImageMessage& image, const VolumeGrid& grid, const Bytes& voxels) {
     int size[3];

@@ -26,7 +26,7 @@ ARROWS = {
 
 # Headers of compute that the renderer may include: places, descriptions, the parallel loop, container indices and the
 # empty value. It must not depend on the computation of voxels.
-COMPUTE_FOR_RENDER = {"types.h", "plan/describe.h", "plan/described.h", "error.h", "counted.h", "place.h", "sharing.h", "parallel_for.h",
+COMPUTE_FOR_RENDER = {"types.h", "plan/describe.h", "plan/described.h", "error.h", "plural.h", "voxel_target.h", "sharing.h", "parallel_for.h",
                       "indexing.h", "empty_value.h"}
 
 # Public headers: the C interface needs only these and its own headers, and the C++ interface only the C interface. The
@@ -62,7 +62,7 @@ POSIX_PLACES = [
     "engine/acquire/shared_source.cpp",
     "engine/net/tcp.cpp",
     "render/vk/memory.cpp",
-    "compute/place.cpp",
+    "compute/voxel_target.cpp",
     "compute/cuda/toolkit.cpp",
     "compute/sharing.cpp",
     "ui/cli/",

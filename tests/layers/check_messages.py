@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the string literals that users may see against the rules for messages: rooms below ui name settings rather
-than command-line options, counts are formatted by counted() (compute/counted.h), and phrases that puzzle readers
+than command-line options, counts are formatted by plural() (compute/plural.h), and phrases that puzzle readers
 (english.py) are not used.
 
 usage: check_messages.py ROOT          prints one line per finding; exit status 1 if there is one
@@ -63,7 +63,7 @@ def faults(path, text):
         yield "names an option or a command: name the key in `backticks`, ui/cli/output.cpp translates it"
     is_table = any(path.is_relative_to(table) for table in TABLES)
     if not is_table and PLURAL.search(text):
-        yield "counts: use counted() of compute/counted.h"
+        yield "counts: use plural() of compute/plural.h"
     if not is_table:
         yield from dict.fromkeys(advice for _, _, advice in english.IN_MESSAGES.hits(text))
 

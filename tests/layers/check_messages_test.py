@@ -17,7 +17,7 @@ class Check(unittest.TestCase):
 
     def test_what_is_well(self):
         self.assertEqual(self.found('refuse("is not a volume", "part.volume", "choose `backend` cpu");\n'), [])
-        self.assertEqual(self.found('fmt::format("{} of {}", counted(n, "B-scans"), name);\n'), [])
+        self.assertEqual(self.found('fmt::format("{} of {}", plural(n, "B-scans"), name);\n'), [])
         self.assertEqual(self.found('fmt::format("{:.0f} k A-scans/s, {} x {} x {} voxels", r, a, b, c);\n'), [])
 
     def test_comments_and_includes_are_not_messages(self):
@@ -32,7 +32,7 @@ class Check(unittest.TestCase):
     def test_counts(self):
         for text in ["has {} B-scans", "{} blocks are missing", "the file holds {} more volumes", "1 lines"]:
             with self.subTest(text=text):
-                self.assertRegex(self.found(f'fmt::format("{text}", n);\n')[0], "counted")
+                self.assertRegex(self.found(f'fmt::format("{text}", n);\n')[0], "plural")
 
     def test_puzzling_phrases(self):
         for text in ["is no name of a volume", "--set goes first", "40 tenths of a second", "is there already",

@@ -64,7 +64,7 @@ TEST(LibraryLive, PushWaitsIfEveryVolumeCounts) {
     EXPECT_LT(pushed, 20);
     live.end();
     int taken = 0;
-    for (TestPatience patience; !live.ended() && patience.lasts();) {
+    for (TestTimeout timeout; !live.ended() && timeout.lasts();) {
         if (live.next(1000)) ++taken;
     }
     EXPECT_EQ(taken, pushed);
@@ -81,7 +81,7 @@ TEST(LibraryLive, PushNeverWaitsIfNewestCounts) {
     live.end();
     int taken = 0;
     std::int64_t last = -1;
-    for (TestPatience patience; !live.ended() && patience.lasts();) {
+    for (TestTimeout timeout; !live.ended() && timeout.lasts();) {
         if (const auto made = live.next(1000)) {
             ++taken;
             last = made->structure.number();
@@ -195,7 +195,7 @@ TEST(LibraryLive, RecordingIsReplayedVolumeByVolume) {
     live.start();
     const lux::Scan scan = lux::Scan::open(toml, fixed_levels);
     int volumes = 0;
-    for (TestPatience patience; !live.ended() && patience.lasts();) {
+    for (TestTimeout timeout; !live.ended() && timeout.lasts();) {
         const auto made = live.next(soon);
         if (!made) continue;
         auto part = lux::make<echolux_part>();
@@ -213,7 +213,7 @@ TEST(LibraryLive, SimulatorIsSource) {
         options(ECHOLUX_NEWEST));
     live.start(3);
     int volumes = 0;
-    for (TestPatience patience; !live.ended() && patience.lasts();) {
+    for (TestTimeout timeout; !live.ended() && timeout.lasts();) {
         const auto made = live.next(soon);
         if (!made) continue;
         EXPECT_EQ(made->structure.grid().a_scans, 16);

@@ -120,18 +120,18 @@ TEST(LibraryReconstructor, ComputesFlowOfRepeats) {
     lux::checked([&](auto* e) { return echolux_reconstructor_grid(work.get(), &structure, &flow, e); });
     ASSERT_GT(flow.bytes, 0);
     std::vector<std::byte> voxels(index(structure.bytes)), flowing(index(flow.bytes));
-    const echolux_place flow_place = place_in(flowing);
+    const echolux_place flow_target = place_in(flowing);
     const auto spectra = fringes(size);
     auto block = lux::make<echolux_block>();
     block.data = spectra.data();
     block.bytes = static_cast<std::int64_t>(spectra.size() * 2);
     block.b_scans = 6;
-    work.wait(work.submit(block, place_in(voxels), &flow_place));
+    work.wait(work.submit(block, place_in(voxels), &flow_target));
     EXPECT_TRUE(std::ranges::any_of(flowing, [](std::byte b) { return b != std::byte{0}; }));
     lux::Reconstructor without(described());
     std::vector<float> floats(6 * 12 * 128);
     const auto of_six = fringes();
-    EXPECT_EQ(status_of([&] { without.submit(block_of(of_six, {}, 0, 6), place_in(floats), &flow_place); }),
+    EXPECT_EQ(status_of([&] { without.submit(block_of(of_six, {}, 0, 6), place_in(floats), &flow_target); }),
               ECHOLUX_BAD_SETTING);
 }
 

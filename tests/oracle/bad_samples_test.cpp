@@ -12,16 +12,16 @@ namespace {
 
 constexpr std::int64_t n = 256;
 
-struct Way {
+struct Variation {
     std::string name;
     void (*choose)(ReconstructionSpec&);
 };
 
-std::ostream& operator<<(std::ostream& out, const Way& one) {
+std::ostream& operator<<(std::ostream& out, const Variation& one) {
     return out << one.name;
 }
 
-ReconstructionSpec spec_of(const Way& way, SampleFormat format) {
+ReconstructionSpec spec_of(const Variation& variation, SampleFormat format) {
     ReconstructionSpec spec = plain_spec(n, 1);
     spec.format.sample_format = format;
     for (std::int64_t j = 0; j < n; ++j) {
@@ -31,11 +31,11 @@ ReconstructionSpec spec_of(const Way& way, SampleFormat format) {
     }
     spec.recipe.window = Window::hann;
     spec.recipe.resample = Resample::lagrange3;
-    way.choose(spec);
+    variation.choose(spec);
     return spec;
 }
 
-const Way ways[] = {
+const Variation ways[] = {
     {"nearest", [](auto& spec) { spec.recipe.resample = Resample::nearest; }},
     {"spline", [](auto& spec) { spec.recipe.resample = Resample::spline; }},
     {"upsampled",
@@ -90,7 +90,7 @@ const Way ways[] = {
      }},
 };
 
-class BadSamples : public testing::TestWithParam<Way> {
+class BadSamples : public testing::TestWithParam<Variation> {
   protected:
     template <class Sample>
     static void expect_numbers(SampleFormat format, const std::vector<Sample>& line, const std::string& what) {
@@ -129,7 +129,8 @@ TEST_P(BadSamples, ZeroSpectraGiveZero) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, BadSamples, testing::ValuesIn(ways), [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(SweepPaths, BadSamples, testing::ValuesIn(ways),
+                         [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace echolux

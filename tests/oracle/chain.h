@@ -44,8 +44,8 @@ inline Block block_of(std::span<const std::byte> spectra, std::int64_t first_b_s
 }
 
 template <class Voxel>
-Place place_of(std::vector<Voxel>& voxels, const VolumeGrid& grid) {
-    return packed_place(voxels.data(), grid);
+VoxelTarget place_of(std::vector<Voxel>& voxels, const VolumeGrid& grid) {
+    return packed_target(voxels.data(), grid);
 }
 
 // Reconstructs one volume from one block.

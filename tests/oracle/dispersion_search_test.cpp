@@ -60,7 +60,7 @@ class DispersionSearched : public testing::Test {
         return spec;
     }
 
-    DispersionFound found(const std::vector<float>& spectra, int count, const DispersionSearch& search = {}) const {
+    DispersionResult found(const std::vector<float>& spectra, int count, const DispersionSearch& search = {}) const {
         return searched_dispersion(hann_spec(count), block_of(bytes_of_lines(spectra), 0, 1), search,
                                    [](double) { return true; });
     }
@@ -92,7 +92,7 @@ class DispersionOfARegion : public DispersionSearched {
 };
 
 TEST_F(DispersionOfARegion, MatchesReflectorInRegion) {
-    const DispersionFound chosen = found(spectra, count, around(406, 80));
+    const DispersionResult chosen = found(spectra, count, around(406, 80));
     EXPECT_NEAR(chosen.a2_rad, a2, 0.2);
     EXPECT_NEAR(chosen.a3_rad, a3, 0.3);
     EXPECT_GT(std::abs(found(spectra, count).a2_rad - a2), 2)
@@ -105,8 +105,8 @@ TEST_F(DispersionOfARegion, IsFoundInPartlyCompensatedPicture) {
     spec.recipe.dispersion = true;
     spec.recipe.a2_rad = 30;
     spec.calibration.dispersion_rad = theta_of(5, 0);
-    const DispersionFound chosen = searched_dispersion(spec, block_of(bytes_of_lines(spectra), 0, 1), around(406, 40),
-                                                       [](double) { return true; });
+    const DispersionResult chosen = searched_dispersion(spec, block_of(bytes_of_lines(spectra), 0, 1), around(406, 40),
+                                                        [](double) { return true; });
     EXPECT_NEAR(chosen.a2_rad, a2 - 5, 0.2) << "beside what the file has";
     EXPECT_NEAR(chosen.a3_rad, a3, 0.3);
 }
@@ -130,7 +130,7 @@ TEST_F(DispersionSearched, FindsDispersionOfMirror) {
     constexpr int noises = 6, count = 4;
     double a2_square = 0, a3_square = 0;
     for (unsigned seed = 0; seed < noises; ++seed) {
-        const DispersionFound result = found(lines({{200, 1}}, theta_of(a2, a3), 0.16, count, seed), count);
+        const DispersionResult result = found(lines({{200, 1}}, theta_of(a2, a3), 0.16, count, seed), count);
         a2_square += std::pow(result.a2_rad - a2, 2) / noises;
         a3_square += std::pow(result.a3_rad - a3, 2) / noises;
         EXPECT_LT(result.entropy, result.entropy_before - 1);
@@ -141,7 +141,7 @@ TEST_F(DispersionSearched, FindsDispersionOfMirror) {
 
 TEST_F(DispersionSearched, FindsDispersionOfLayers) {
     const auto spectra = lines({{150, 1}, {220, 0.3}, {310, 0.6}, {500, 0.2}, {640, 0.1}}, 0.05, 8);
-    const DispersionFound result = found(spectra, 8);
+    const DispersionResult result = found(spectra, 8);
     EXPECT_NEAR(result.a2_rad, a2, 0.2);
     EXPECT_NEAR(result.a3_rad, a3, 0.3);
 }
@@ -165,7 +165,7 @@ class FixedLine : public DispersionSearched {
 
 TEST_F(FixedLine, IsIgnored) {
     const auto spectra = under_a_fixed_line(lines({{200, 1}, {310, 0.6}}, theta_of(a2, a3), 0.05, count), 4);
-    const DispersionFound result = found(spectra, count);
+    const DispersionResult result = found(spectra, count);
     EXPECT_EQ(result.fixed_lines, 1);
     EXPECT_NEAR(result.a2_rad, a2, 0.2);
     EXPECT_NEAR(result.a3_rad, a3, 0.3);
@@ -174,7 +174,7 @@ TEST_F(FixedLine, IsIgnored) {
 
 // In this case it is the mirror.
 TEST_F(FixedLine, CountsIfNoOtherSignalIsSharp) {
-    const DispersionFound result = found(under_a_fixed_line(lines({}, {}, 0.05, count), 1), count);
+    const DispersionResult result = found(under_a_fixed_line(lines({}, {}, 0.05, count), 1), count);
     EXPECT_EQ(result.fixed_lines, 0);
     EXPECT_NEAR(result.a2_rad, 0, 0.2);
     EXPECT_EQ(doubt_about(result, 80), "");
@@ -184,7 +184,7 @@ TEST_F(DispersionSearched, StaysWithinRange) {
     const auto spectra = lines({{200, 1}}, theta_of(a2, a3), 0.05, 8);
     DispersionSearch search;
     search.range_rad = 20;
-    const DispersionFound result = found(spectra, 8, search);
+    const DispersionResult result = found(spectra, 8, search);
     EXPECT_LE(std::abs(result.a2_rad), 20);
     EXPECT_LE(std::abs(result.a3_rad), 20);
     EXPECT_THAT(doubt_about(result, 20), testing::HasSubstr("end of the range"));
@@ -192,11 +192,11 @@ TEST_F(DispersionSearched, StaysWithinRange) {
 }
 
 TEST_F(DispersionSearched, IsSharpOnlyWithoutDoubts) {
-    const DispersionFound good = found(lines({{200, 1}}, theta_of(a2, a3), 0.05, 8), 8);
+    const DispersionResult good = found(lines({{200, 1}}, theta_of(a2, a3), 0.05, 8), 8);
     EXPECT_TRUE(is_sharp(good, 80));
     EXPECT_FALSE(is_sharp(good, std::abs(good.a2_rad))) << "at the end of its range";
     const auto changed = [&](const auto& change) {
-        DispersionFound wrong = good;
+        DispersionResult wrong = good;
         change(wrong);
         return wrong;
     };
@@ -211,7 +211,7 @@ TEST_F(DispersionSearched, ReportsUncertainty) {
     constexpr int noises = 8, count = 16;
     double square = 0, error = 0;
     for (unsigned seed = 0; seed < noises; ++seed) {
-        const DispersionFound result = found(lines({{200, 1}}, theta_of(a2, a3), 0.6, count, seed), count);
+        const DispersionResult result = found(lines({{200, 1}}, theta_of(a2, a3), 0.6, count, seed), count);
         ASSERT_TRUE(result.a2_error_rad.has_value());
         square += std::pow(result.a2_rad - a2, 2) / noises;
         error += *result.a2_error_rad / noises;
@@ -235,7 +235,7 @@ TEST_F(DispersionSearched, WrongKMapRaisesDoubt) {
     const auto searched = [&] {
         return searched_dispersion(spec, block_of(bytes_of_lines(spectra), 0, 1), {}, [](double) { return true; });
     };
-    const DispersionFound wrong = searched();
+    const DispersionResult wrong = searched();
     ASSERT_TRUE(wrong.a2_of_halves_rad);
     EXPECT_GT(std::abs((*wrong.a2_of_halves_rad)[1]), 2 * std::abs((*wrong.a2_of_halves_rad)[0]));
     EXPECT_THAT(doubt_about(wrong, 80), testing::HasSubstr("farther depths"));
@@ -244,7 +244,7 @@ TEST_F(DispersionSearched, WrongKMapRaisesDoubt) {
 }
 
 TEST_F(DispersionSearched, RivalSolutionRaisesDoubt) {
-    DispersionFound result = found(lines({{200, 1}}, theta_of(a2, a3), 0.05, 8), 8);
+    DispersionResult result = found(lines({{200, 1}}, theta_of(a2, a3), 0.05, 8), 8);
     result.rival = DispersionRival{-30, result.entropy + 1e-3};
     EXPECT_THAT(doubt_about(result, 80), testing::HasSubstr("as sharp at a2 -30.0 rad"));
     result.rival->entropy = result.entropy + 1;

@@ -57,8 +57,8 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
         std::vector<float> spectra;
         for (const double velocity : velocities_mm_s) {
             for (std::int64_t line = 0; line < lines; ++line) {
-                const double way_um = velocity * 1000 * static_cast<double>(line) / spec.geometry.line_rate_hz;
-                const auto fringe = instrument.fringe(instrument.pixel_k, depth_um + refractive_index * way_um);
+                const double distance_um = velocity * 1000 * static_cast<double>(line) / spec.geometry.line_rate_hz;
+                const auto fringe = instrument.fringe(instrument.pixel_k, depth_um + refractive_index * distance_um);
                 for (std::size_t p = 0; p < fringe.size(); ++p) {
                     const double light = spec.calibration.background[p] + 100 * static_cast<double>(fringe[p]);
                     spectra.push_back(static_cast<float>(light + noise_rms * noise(random)));

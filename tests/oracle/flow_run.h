@@ -63,17 +63,17 @@ inline FlowVolumes flow_of(const FlowMachine& machine, ReconstructionSpec spec, 
     const std::size_t b_scan_bytes = spectra.size() / index(spec.geometry.b_scans);
     FlowVolumes volumes;
     volumes.structure.resize(index(reconstructor->grid().voxels()));
-    Places places(place_of(volumes.structure, reconstructor->grid()));
+    VoxelTargets targets(place_of(volumes.structure, reconstructor->grid()));
     if (reconstructor->flow_grid()) {
         volumes.grid = *reconstructor->flow_grid();
         volumes.flow.resize(index(volumes.grid.voxels()));
-        places.flow = place_of(volumes.flow, volumes.grid);
+        targets.flow = place_of(volumes.flow, volumes.grid);
     }
     Completion last;
     for (std::int64_t b = 0; b < spec.geometry.b_scans; b += spec.block_b_scans) {
         const std::int64_t count = std::min(spec.block_b_scans, spec.geometry.b_scans - b);
         const auto part = spectra.subspan(index(b) * b_scan_bytes, index(count) * b_scan_bytes);
-        last = reconstructor->submit(block_of(part, b, count), places);
+        last = reconstructor->submit(block_of(part, b, count), targets);
         reconstructor->wait(last);
     }
     return volumes;

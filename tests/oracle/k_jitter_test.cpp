@@ -217,7 +217,7 @@ TEST_F(KJitterTest, GatheringEqualsScattering) {
             spec.geometry.b_scans = 3;
             if (falls) std::ranges::reverse(spec.calibration.wavelengths_nm);
             const MovedSamples moved = moved_samples(spec, nufft_tables(spec));
-            const SamplesByPlace by_place = samples_by_place(moved.points);
+            const SortedSamples by_place = samples_by_place(moved.points);
             for (std::int64_t line = 0; line < 3; ++line) {
                 const LineMap map = moved.jitter.of(line);
                 std::vector<float> scattered(index(moved.grid));

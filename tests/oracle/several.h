@@ -20,13 +20,15 @@ class LosableDevice : public Reconstructor {
 
     const VolumeGrid& grid() const override { return device_->grid(); }
     const std::optional<VolumeGrid>& flow_grid() const override { return device_->flow_grid(); }
-    Backend processor() const override { return device_->processor(); }
-    std::string backend() const override { return device_->backend(); }
+    Backend backend() const override { return device_->backend(); }
+    std::string backend_description() const override { return device_->backend_description(); }
     void prime(const Block& block) override { working().prime(block); }
-    Completion submit(const Block& block, const Places& places) override { return working().submit(block, places); }
+    Completion submit(const Block& block, const VoxelTargets& targets) override {
+        return working().submit(block, targets);
+    }
     void wait(Completion completion) override { working().wait(completion); }
     void collect() override { working().collect(); }
-    int under_way() const override { return device_->under_way(); }
+    int in_flight() const override { return device_->in_flight(); }
     void resume_after(Reconstructor& before) override {
         working().resume_after(*dynamic_cast<LosableDevice&>(before).device_);
     }

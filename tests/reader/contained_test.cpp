@@ -125,7 +125,7 @@ TEST_F(Contained, FileInMemoryIsReadOnly) {
                           .max_bytes = 128 << 20,
                           .longest_s = 20};
     ReaderProcess process(order, memory);
-    process.answer(Says::header, 20);
+    process.answer(Response::header, 20);
     char first = 0;
     ASSERT_EQ(pread(memory.number(), &first, 1, 0), 1);
     EXPECT_EQ(first, 'i');

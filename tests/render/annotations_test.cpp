@@ -77,14 +77,14 @@ TEST(Annotations, AxesPointAsCameraProjects) {
         view.roll_deg = 12;
         const VolumeGrid grid = cube();
         const TransferFunction function = transfer_function(view, grid, {0, 40});
-        const AnnotationContext stage(view, grid, function);
+        const AnnotationContext context(view, grid, function);
         const Camera camera(view, volume_extent(grid));
         double scale = 0;
         for (int axis = 0; axis < 3; ++axis) {
             glm::dvec3 step(0);
             step[axis] = 1e-3;
             const glm::dvec2 moved = camera.project(step) - camera.project({});
-            const glm::dvec2 drawn = stage.direction(axis);
+            const glm::dvec2 drawn = context.direction(axis);
             EXPECT_NEAR(glm::dot(glm::normalize(moved), glm::normalize(drawn)), 1, 1e-5) << axis;
             const double ratio = glm::length(moved) / glm::length(drawn);
             EXPECT_NEAR(ratio, axis > 0 ? scale : ratio, 1e-3 * ratio);
@@ -148,7 +148,7 @@ std::vector<glm::vec3> colours_between(const Sheet& sheet, double top, double bo
 TEST(Annotations, ColourBarOfSectionIsGray) {
     View view;
     view.colour_bar = true;
-    view.show = Shown::slice;
+    view.show = ViewContent::slice;
     view.mode = ViewMode::average;
     const std::vector<glm::vec3> colours = colours_between(sheet_of(view), 0, 400);
     ASSERT_GT(colours.size(), 200u);
@@ -258,7 +258,7 @@ TEST_F(AnnotatedPicture, ScaleBarIsCorrectAtTargetInPerspective) {
 TEST_F(AnnotatedPicture, MeasuresOfSectionKeepPlaceForAnyPasses) {
     view_.height = 3 * 64;
     view_.zoom = 1;
-    view_.show = Shown::slice;
+    view_.show = ViewContent::slice;
     view_.distances = {20, 10, 31.5, 20, 50, 31.5};
     for (const int samples : {1, 2}) {
         view_.samples = samples;
@@ -275,7 +275,7 @@ TEST_F(AnnotatedPicture, MeasuresOfSectionKeepPlaceForAnyPasses) {
 TEST_F(AnnotatedPicture, ScaleBarIsCorrectInSection) {
     view_.scale_bar = true;
     view_.zoom = 1;
-    view_.show = Shown::slice;
+    view_.show = ViewContent::slice;
     const double bar = bar_length(section_view(view_, db_grid(64, 64, 64)));
     for (const std::int64_t samples : {1, 2}) {
         view_.samples = samples;

@@ -246,7 +246,7 @@ TEST_F(Together, BallOfLabelsHasRoundEdge) {
     view_.background = {0, 0, 0};
     view_.low = 0;
     view_.high = 40;
-    view_.show = Shown::slice;
+    view_.show = ViewContent::slice;
     view_.zoom = 1;
     view_.channels[0] =
         label_channel(grid,
@@ -283,7 +283,7 @@ TEST_F(Together, DoesNotInterpolateLabels) {
         label_channel(grid_, [](std::int64_t, std::int64_t a, std::int64_t) { return a < edge / 2 ? 1.0 : 3.0; },
                       {{1, "one", {1, 0, 0}, 100}, {2, "two", {0, 1, 0}, 10000}, {3, "three", {0, 0, 1}, 100}});
     for (const bool is_section : {false, true}) {
-        view_.show = is_section ? Shown::slice : Shown::volume;
+        view_.show = is_section ? ViewContent::slice : ViewContent::volume;
         const Image image = renderer().render(view_);
         for (std::size_t i = 0; i < image.pixels.size(); i += 4) {
             EXPECT_LE(image.pixels[i + 1], 1);

@@ -15,7 +15,7 @@ namespace {
 
 // An empty volume in front of a background, so that all pixels of a picture are equal.
 TEST(CoarseEdges, HideContentBeyondRays) {
-    DeviceChoice choice;
+    GpuDevice choice;
     choice.validation = true;
     choice.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
     const gpu::Device device(choice);

@@ -5,7 +5,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "app/live/volume_path.h"
+#include "app/live/live_pipeline.h"
 #include "bench/spectra.h"
 #include "render/vk/image.h"
 #include "render/vk/memory.h"
@@ -31,7 +31,7 @@ BackendChoice on_the_cpu() {
     return choice;
 }
 
-std::int64_t feed_and_draw(VolumePath& path, const BenchSpectra& spectra, std::int64_t volumes) {
+std::int64_t feed_and_draw(LivePipeline& path, const BenchSpectra& spectra, std::int64_t volumes) {
     std::int64_t drawn = 0;
     for (std::int64_t volume = 0; volume < volumes; ++volume) {
         for (Block block : spectra.blocks()) {
@@ -48,7 +48,7 @@ std::int64_t feed_and_draw(VolumePath& path, const BenchSpectra& spectra, std::i
 
 TEST(Copies, DisplayCopiesNoDataToHost) {
     const VulkanCopyLayer layer;
-    LoneVolumePath path(chain_spec(size), on_the_cpu(), {});
+    StandalonePipeline path(chain_spec(size), on_the_cpu(), {});
     const BenchSpectra spectra(size, SampleFormat::u16, MemoryKind::host);
     ASSERT_EQ(feed_and_draw(path, spectra, 20), 20);
     EXPECT_EQ(layer.counted().bytes, 0);
@@ -59,7 +59,7 @@ TEST(Copies, DisplayCopiesNoDataToHost) {
 
 TEST(Copies, ReadBackUsesOneFunction) {
     const VulkanCopyLayer layer;
-    LoneVolumePath path(chain_spec(size), on_the_cpu(), {});
+    StandalonePipeline path(chain_spec(size), on_the_cpu(), {});
     const BenchSpectra spectra(size, SampleFormat::u16, MemoryKind::host);
     feed_and_draw(path, spectra, 1);
     const auto picture = path.picture(small_view());
@@ -74,7 +74,7 @@ TEST(Copies, ReadBackUsesOneFunction) {
 
 TEST(Copies, PagingCopiesNoDataToHost) {
     const VulkanCopyLayer layer;
-    DeviceChoice choice;
+    GpuDevice choice;
     choice.volume_limits = {.edge = 32, .pool_bytes = 40 * 18 * 18 * 18 * 2, .page_edge = 16};
     Renderer renderer(choice);
     const VolumeGrid grid = db_grid(96, 80, 64, VoxelType::u16);

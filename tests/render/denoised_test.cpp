@@ -227,7 +227,7 @@ TEST_F(Denoised, SlowPassesAreShownOneByOne) {
         std::set<std::int64_t> passes;
         double now_s = 10;
         FollowedPicture shown = renderer().follow(view_, now_s);
-        for (TestPatience patience; patience.lasts() && !shown.is_final;) {
+        for (TestTimeout timeout; timeout.lasts() && !shown.is_final;) {
             renderer().wait(shown.drawing);
             passes.insert(shown.passes);
             shown = renderer().follow(view_, now_s += step_s);
@@ -306,10 +306,10 @@ TEST_F(Slots, IncompleteVolumesAreRayCast) {
     const auto at_rest = [&](std::size_t pane) {
         double now_s = 10;
         FollowedPicture picture;
-        for (TestPatience patience; patience.lasts() && !picture.is_final;) {
+        for (TestTimeout timeout; timeout.lasts() && !picture.is_final;) {
             picture = with_next_signal(
                 {.newest = {0, 1, 6}, .previous = {}, .wait = written_, .signal = 0}, read_,
-                [&](const ShownSlots& slots) { return renderer().follow(view, now_s += .1, pane, slots); });
+                [&](const DisplayedSlots& slots) { return renderer().follow(view, now_s += .1, pane, slots); });
             renderer().wait(picture.drawing);
         }
         EXPECT_EQ(picture.passes, 5);
@@ -351,7 +351,7 @@ class TracedSwaps : public Slots {
             for (std::int64_t looks = 0; looks <= 1 + i % 3; ++looks) {
                 const FollowedPicture shown = with_next_signal(
                     {.newest = {is_blue, serial, grid_.b_scans}, .previous = {}, .wait = written_, .signal = 0}, read_,
-                    [&](const ShownSlots& slots) { return renderer().follow(view, now_s += .1, 0, slots); });
+                    [&](const DisplayedSlots& slots) { return renderer().follow(view, now_s += .1, 0, slots); });
                 renderer().wait(shown.drawing);
                 traced += shown.passes > 1;
                 const Image image = renderer().read(shown.drawing);

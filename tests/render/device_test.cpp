@@ -34,7 +34,7 @@ std::string refusal_of(const std::vector<DeviceFacts>& devices, const std::strin
     return "no error";
 }
 
-TEST(DeviceChoice, TakesBestSuitableType) {
+TEST(GpuDevice, TakesBestSuitableType) {
     const std::vector all{processor, old_card, cloud, chip, card, poor_card};
     EXPECT_EQ(chosen_device(all, ""), 4u);
     const std::vector without_card{processor, old_card, cloud, chip};
@@ -45,13 +45,13 @@ TEST(DeviceChoice, TakesBestSuitableType) {
     EXPECT_EQ(chosen_device(twins, ""), 1u);
 }
 
-TEST(DeviceChoice, NameMatchesPartInAnyCase) {
+TEST(GpuDevice, NameMatchesPartInAnyCase) {
     const std::vector all{card, processor};
     EXPECT_EQ(chosen_device(all, "LLVM"), 1u);
     EXPECT_EQ(chosen_device(all, "h200"), 0u);
 }
 
-TEST(DeviceChoice, PrefersGpuThatReconstructs) {
+TEST(GpuDevice, PrefersGpuThatReconstructs) {
     const std::vector all{card, processor, cloud, old_card};
     EXPECT_EQ(chosen_device(all, "", cloud.id), 2u);
     EXPECT_EQ(chosen_device(all, "", old_card.id), 0u);       // this device is refused
@@ -61,7 +61,7 @@ TEST(DeviceChoice, PrefersGpuThatReconstructs) {
     EXPECT_EQ(chosen_device(nameless, "", DeviceId{}), 1u);
 }
 
-TEST(DeviceChoice, EachRefusalHasReason) {
+TEST(GpuDevice, EachRefusalHasReason) {
     EXPECT_THAT(refusal_of({old_card, poor_card}, ""),
                 AllOf(HasSubstr("\"Old Card\" has Vulkan 1.1, 1.3 is needed"),
                       HasSubstr("\"Poor Card\" lacks timeline semaphores, a compute queue")));

@@ -13,7 +13,7 @@ namespace {
 TEST(FailedSubmission, NextPictureUsesFreshImage) {
     std::vector<std::string> messages;
     {
-        DeviceChoice choice;
+        GpuDevice choice;
         choice.validation = true;
         choice.on_message = [&](const std::string& text) { messages.push_back(text); };
         const gpu::Device device(choice);

@@ -45,7 +45,7 @@ class Fireflies : public Traced {
     std::int64_t taken_out() {
         FollowedPicture shown;
         double now_s = 10;
-        for (TestPatience patience; patience.lasts() && !shown.is_final;) {
+        for (TestTimeout timeout; timeout.lasts() && !shown.is_final;) {
             shown = renderer().follow(view_, now_s += .1);
             renderer().wait(shown.drawing);
         }
@@ -109,9 +109,9 @@ Outstanding outstanding(const std::vector<std::vector<double>>& light, double st
             });
             const std::vector<double>& here = light[std::size_t(y * width + x)];
             const double mean = mean_of(here);
-            const bool stands_out = mean > 3 * stricter * beside && error_of_mean(here) > .3 * stricter * mean;
-            if (stands_out) found.places.push_back(std::size_t(y * width + x));
-            found.without.push_back(stands_out ? beside : mean);
+            const bool is_prominent = mean > 3 * stricter * beside && error_of_mean(here) > .3 * stricter * mean;
+            if (is_prominent) found.places.push_back(std::size_t(y * width + x));
+            found.without.push_back(is_prominent ? beside : mean);
         }
     return found;
 }

@@ -103,7 +103,7 @@ TEST_F(Flowing, OpacityBlendsFlowWithStructure) {
     const auto bright = [](auto...) { return 21.5; };  // halfway up the range
     set_structure(bright);
     view_.preset = "gray";
-    view_.show = Shown::slice;  // gray
+    view_.show = ViewContent::slice;  // gray
     view_.zoom = 1;
     view_.mode = ViewMode::mip;
     set_flow(across);
@@ -166,18 +166,18 @@ TEST_F(Flowing, ColourMapIsSelectable) {
 TEST_F(Flowing, CanBeHiddenOrBelowStructure) {
     const Image without = renderer().render(view_);
     set_flow(across);
-    view_.flow_shown = FlowShown::hidden;
+    view_.flow_shown = FlowDisplay::hidden;
     EXPECT_EQ(renderer().render(view_).pixels, without.pixels);
-    view_.flow_shown = FlowShown::under;
+    view_.flow_shown = FlowDisplay::under;
     view_.mode = ViewMode::mip;
     view_.preset = "gray";
     expect_pixel(renderer().render(view_), edge / 2 + 8, colour_at(flow_map(), 0.9), 3);
     set_structure([](auto...) { return 1000.0; });
     set_flow(across);
     const Image under = renderer().render(view_);
-    view_.flow_shown = FlowShown::hidden;
+    view_.flow_shown = FlowDisplay::hidden;
     EXPECT_EQ(pixel(under, edge / 2 + 8), pixel(renderer().render(view_), edge / 2 + 8));
-    view_.flow_shown = FlowShown::overlay;
+    view_.flow_shown = FlowDisplay::overlay;
     expect_pixel(renderer().render(view_), edge / 2 + 8, colour_at(flow_map(), 0.9), 3);
 }
 

@@ -53,7 +53,7 @@ class Between : public Rendering {
     // Expects `expected(a, b)` for each pixel of the en face view.
     template <class Expected>
     void expect_en_face(const Expected& expected, double tolerance) {
-        view_.show = Shown::en_face;
+        view_.show = ViewContent::en_face;
         const std::vector<RayMeasure> rays = renderer().measure(view_);
         for (std::int64_t y = 0; y < b_scans; ++y) {
             for (std::int64_t x = 0; x < a_scans; ++x) {
@@ -68,7 +68,7 @@ class Between : public Rendering {
 };
 
 TEST_F(Between, EnFaceRaysBeginAndEndAtTiltedHeights) {
-    view_.show = Shown::en_face;
+    view_.show = ViewContent::en_face;
     const std::vector<RayMeasure> rays = renderer().measure(view_);
     for (std::int64_t y = 0; y < b_scans; ++y) {
         for (std::int64_t x = 0; x < a_scans; ++x) {

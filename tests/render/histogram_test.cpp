@@ -16,7 +16,7 @@ namespace {
 class Histograms : public Rendering {
   protected:
     // Waits for the histogram of the current volume.
-    static Histogram counted(Renderer& renderer, std::uint64_t after = 0) {
+    static Histogram plural(Renderer& renderer, std::uint64_t after = 0) {
         for (int i = 0; i < 100000; ++i) {
             const auto histogram = renderer.histogram();
             if (histogram && histogram->serial > after) return *histogram;
@@ -42,7 +42,7 @@ TEST_F(Histograms, CodesHaveOneBinEach) {
     }
     EXPECT_FALSE(renderer().histogram());
     renderer().set_volume(grid, codes.data());
-    const Histogram histogram = counted(renderer());
+    const Histogram histogram = index_range(renderer());
     EXPECT_EQ(histogram.counts, expected);
     EXPECT_NEAR(histogram.low, grid.offset - 0.5 * grid.scale, 1e-9);
     EXPECT_NEAR(histogram.high, grid.offset + 255.5 * grid.scale, 1e-9);
@@ -79,7 +79,7 @@ TEST_F(Histograms, EndBinsCountValuesOutsideRange) {
     const VolumeGrid grid = db_grid(32, 16, 16);
     const std::vector<float> values = values_of(grid);
     renderer().set_volume(grid, values.data());
-    const Histogram histogram = counted(renderer());
+    const Histogram histogram = index_range(renderer());
     EXPECT_GT(histogram.low, *std::ranges::min_element(values));
     EXPECT_LT(histogram.high, *std::ranges::max_element(values));
     EXPECT_EQ(total(histogram), values.size());
@@ -92,7 +92,7 @@ TEST_F(Histograms, LargeVolumesAreSampledEvenly) {
     const VolumeGrid grid = db_grid(128, 100, 96, VoxelType::u8);
     const auto codes = voxels(grid, [&](auto, auto a, auto b) { return static_cast<double>(a + b) / 4 - 4; });
     renderer().set_volume(grid, codes.data());
-    const Histogram histogram = counted(renderer());
+    const Histogram histogram = index_range(renderer());
     const std::int64_t stride = counted_stride(grid.voxels(), grid.a_scans, true);
     EXPECT_GT(stride, 1);
     EXPECT_EQ(total(histogram), static_cast<std::uint64_t>((9600 + stride - 1) / stride * 128));
@@ -123,7 +123,7 @@ TEST_F(Histograms, PagedVolumesUseCoarseLevel) {
     const VolumeGrid grid = db_grid(64, 61, 50, VoxelType::u8);
     const auto codes = voxels(grid, [](auto z, auto, auto) { return z < 32 ? 10.0 : 30.0; });
     paged->set_volume(voxels_in_memory(grid, codes.data()));
-    const Histogram histogram = counted(*paged);
+    const Histogram histogram = index_range(*paged);
     const auto code = [&](double value) { return index(std::lround((value - grid.offset) / grid.scale)); };
     const double all = static_cast<double>(total(histogram));
     EXPECT_NEAR(histogram.counts[code(10)] / all, 0.5, 1e-9);
@@ -133,20 +133,20 @@ TEST_F(Histograms, PagedVolumesUseCoarseLevel) {
 // Shows the newest complete volume of a ring, and counts each new one.
 TEST_F(Histograms, FollowLiveRings) {
     const VolumeGrid grid = db_grid(16, 12, 10, VoxelType::u8);
-    SlotsWanted wanted;
+    SlotRequest wanted;
     wanted.grid = grid;
     wanted.range = {0, 40};
     SlotWriter& slots = *renderer().make_slots(wanted).writer;
     const std::size_t bytes = index(grid.bytes());
     std::uint64_t read = 0, serial = 0;
     const auto write = [&](std::size_t slot, std::uint64_t value, int code, std::int64_t filled) {
-        std::memset(slots.places(slot).structure.data, code, bytes);
+        std::memset(slots.targets(slot).structure.data, code, bytes);
         slots.publish(slot, value, 0, filled);
     };
-    const auto count = [&](const ShownSlots& now) {
+    const auto count = [&](const DisplayedSlots& now) {
         for (int i = 0; i < 100000; ++i) {
             const auto histogram =
-                with_next_signal(now, read, [&](const ShownSlots& shown) { return renderer().histogram(shown); });
+                with_next_signal(now, read, [&](const DisplayedSlots& shown) { return renderer().histogram(shown); });
             if (histogram && histogram->serial > serial) {
                 serial = histogram->serial;
                 return *histogram;
@@ -157,13 +157,13 @@ TEST_F(Histograms, FollowLiveRings) {
     };
     const auto voxel_count = static_cast<std::uint32_t>(grid.voxels());
     write(0, 1, 77, grid.b_scans);
-    const ShownSlot first{.slot = 0, .serial = 1, .filled_to = grid.b_scans};
+    const DisplayedSlot first{.slot = 0, .serial = 1, .filled_to = grid.b_scans};
     EXPECT_EQ(count({first, {}, 1, 0}).counts[77], voxel_count);
     write(1, 2, 200, 3);
-    const ShownSlot second{.slot = 1, .serial = 2, .filled_to = 3};
+    const DisplayedSlot second{.slot = 1, .serial = 2, .filled_to = 3};
     EXPECT_EQ(count({second, first, 2, 0}).counts[77], voxel_count);  // the previous one, which is complete
     write(2, 3, 5, 4);
-    const ShownSlot third{.slot = 2, .serial = 3, .filled_to = 4};
+    const DisplayedSlot third{.slot = 2, .serial = 3, .filled_to = 4};
     EXPECT_EQ(count({third, {}, 3, 0}).counts[5], voxel_count * 4 / 10);  // the part that has arrived
 }
 
@@ -173,16 +173,16 @@ TEST_F(Histograms, IgnoreNonFiniteValues) {
     const VolumeGrid grid = db_grid(32, 16, 16);
     std::vector<float> values = values_of(grid);
     for (std::size_t i = 0; i < values.size(); i += 50) values[i] = strange[i / 50 % 3];
-    SlotsWanted wanted;
+    SlotRequest wanted;
     wanted.grid = grid;
     wanted.range = {-20, 200};
     SlotWriter& slots = *renderer().make_slots(wanted).writer;
-    std::memcpy(slots.places(0).structure.data, values.data(), values.size() * sizeof(float));
+    std::memcpy(slots.targets(0).structure.data, values.data(), values.size() * sizeof(float));
     slots.publish(0, 1, 0, grid.b_scans);
-    const ShownSlot newest{.slot = 0, .serial = 1, .filled_to = grid.b_scans};
+    const DisplayedSlot newest{.slot = 0, .serial = 1, .filled_to = grid.b_scans};
     std::optional<Histogram> histogram;
-    for (TestPatience patience; !histogram && patience.lasts();) {
-        histogram = renderer().histogram(ShownSlots{newest, {}, 1, 1});
+    for (TestTimeout timeout; !histogram && timeout.lasts();) {
+        histogram = renderer().histogram(DisplayedSlots{newest, {}, 1, 1});
     }
     std::erase_if(values, [](float value) { return !std::isfinite(value); });
     EXPECT_EQ(total(*histogram), values.size());

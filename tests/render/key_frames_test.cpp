@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "../unit/temporary_folder.h"
-#include "app/session/key_frame_file.h"
+#include "app/settings/key_frame_file.h"
 #include "compute/plan/describe.h"
 
 namespace echolux {

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "app/live/live_job.h"
-#include "app/live/volume_path.h"
+#include "app/live/live_pipeline.h"
 #include "compute/error.h"
 #include "rendering.h"
 #include "small_scan.h"
@@ -14,16 +14,16 @@
 namespace echolux::test {
 namespace {
 
-using Moment = BlockSink::Moment;
+using SwapPoint = BlockSink::SwapPoint;
 
 class LiveChanges : public Rendering {
   protected:
     LiveChanges() {
         plan_.block_b_scans = 3;
-        DeviceChoice device;
+        GpuDevice device;
         device.validation = true;
         device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
-        path_ = std::make_unique<LoneVolumePath>(plan_, BackendChoice{.backend = Backend::cpu}, device);
+        path_ = std::make_unique<StandalonePipeline>(plan_, BackendChoice{.backend = Backend::cpu}, device);
     }
 
     bool feed(std::int64_t begin, std::int64_t end) { return path_->feed(block(begin, end)); }
@@ -44,7 +44,7 @@ class LiveChanges : public Rendering {
     }
 
     // Changes the plan and waits until it is prepared and activated.
-    void take(const ReconstructionSpec& plan, Moment moment) {
+    void take(const ReconstructionSpec& plan, SwapPoint moment) {
         path_->change(plan);
         AWAIT(path_->take_change(moment));
     }
@@ -61,12 +61,12 @@ class LiveChanges : public Rendering {
 
     ReconstructionSpec plan_ = noise_spec(64, 13, 6);
     std::vector<std::uint16_t> spectra_ = noise_spectra(plan_, 0);
-    std::unique_ptr<VolumePath> path_;
+    std::unique_ptr<LivePipeline> path_;
 };
 
 TEST_F(LiveChanges, TableChangesBetweenBlocksOfVolume) {
     ASSERT_TRUE(feed(0, 3));
-    take(with_dispersion(20), Moment::within_volume);
+    take(with_dispersion(20), SwapPoint::within_volume);
     ASSERT_TRUE(feed(3, 6));
     const auto before = voxels_in_memory(plan_, spectra_);
     const auto after = voxels_in_memory(with_dispersion(20), spectra_);
@@ -78,10 +78,10 @@ TEST_F(LiveChanges, NewMeaningOfVoxelsWaitsForNextVolume) {
     ASSERT_TRUE(feed(0, 3));
     path_->change(with_range(90));
     AWAIT(path_->has_change_ready());
-    EXPECT_FALSE(path_->take_change(Moment::within_volume));
+    EXPECT_FALSE(path_->take_change(SwapPoint::within_volume));
     ASSERT_TRUE(feed(3, 6));
     EXPECT_EQ(shown(), voxels_in_memory(plan_, spectra_));
-    AWAIT(path_->take_change(Moment::between_volumes));
+    AWAIT(path_->take_change(SwapPoint::between_volumes));
     EXPECT_FALSE(path_->read_volume()) << "a new ring";
     ASSERT_TRUE(feed(0, 3) && feed(3, 6));
     EXPECT_EQ(shown(), voxels_in_memory(with_range(90), spectra_));
@@ -92,7 +92,7 @@ TEST_F(LiveChanges, AnotherSizeOfVolumeWorks) {
     ASSERT_TRUE(feed(0, 3) && feed(3, 6));
     ReconstructionSpec cropped = plan_;
     cropped.recipe.depth_end = 20;
-    take(cropped, Moment::between_volumes);
+    take(cropped, SwapPoint::between_volumes);
     ASSERT_TRUE(feed(0, 3) && feed(3, 6));
     EXPECT_EQ(path_->grid().depth, 20);
     EXPECT_EQ(shown(), voxels_in_memory(cropped, spectra_));
@@ -100,11 +100,11 @@ TEST_F(LiveChanges, AnotherSizeOfVolumeWorks) {
 
 // Reprocesses B-scans in the displayed volume.
 TEST_F(LiveChanges, ReprocessesBScansInPlace) {
-    EXPECT_FALSE(path_->rework(block(3, 6))) << "there is nothing yet";
+    EXPECT_FALSE(path_->reprocess(block(3, 6))) << "there is nothing yet";
     ASSERT_TRUE(feed(0, 3) && feed(3, 6));
     const std::uint64_t news = path_->news();
-    take(with_dispersion(-30), Moment::between_volumes);
-    ASSERT_TRUE(path_->rework(block(3, 6)));
+    take(with_dispersion(-30), SwapPoint::between_volumes);
+    ASSERT_TRUE(path_->reprocess(block(3, 6)));
     EXPECT_NE(path_->news(), news) << "pictures are told";
     const auto before = voxels_in_memory(plan_, spectra_);
     const auto after = voxels_in_memory(with_dispersion(-30), spectra_);
@@ -118,9 +118,9 @@ TEST_F(LiveChanges, FailedPlanKeepsPrevious) {
     impossible.recipe.depth_begin = 1000;
     path_->change(impossible);
     const auto refused = [&] {
-        for (TestPatience patience; patience.lasts(); std::this_thread::yield()) {
+        for (TestTimeout timeout; timeout.lasts(); std::this_thread::yield()) {
             try {
-                if (path_->take_change(Moment::between_volumes)) return false;
+                if (path_->take_change(SwapPoint::between_volumes)) return false;
             } catch (const Error&) {
                 return true;
             }
@@ -144,7 +144,7 @@ TEST_F(LiveChanges, PictureLoopShowsEachVolumeInOrder) {
         last = volume;
     });
     for (std::int64_t volume = 0; volume < 8; ++volume) {
-        if (volume == 4) take(with_range(90), Moment::between_volumes);
+        if (volume == 4) take(with_range(90), SwapPoint::between_volumes);
         for (const std::int64_t begin : {0, 3}) {
             Block one = block(begin, begin + 3);
             one.volume = volume;

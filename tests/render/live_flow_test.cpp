@@ -97,7 +97,7 @@ class LiveFlow : public Rendering {
 
     void make(const VolumeGrid& flow) {
         flow_ = flow;
-        SlotsWanted wanted;
+        SlotRequest wanted;
         wanted.grid = grid_;
         wanted.flow = flow;
         wanted.range = {0, 45};
@@ -105,21 +105,21 @@ class LiveFlow : public Rendering {
         slots_ = renderer().make_slots(wanted).writer;
     }
 
-    static void copy(const Place& place, const Codes& codes, std::int64_t first, std::int64_t end) {
+    static void copy(const VoxelTarget& place, const Codes& codes, std::int64_t first, std::int64_t end) {
         std::memcpy(static_cast<std::byte*>(place.data) + first * place.b_scan_bytes,
                     codes.data() + first * place.b_scan_bytes, index((end - first) * place.b_scan_bytes));
     }
 
     void write(std::size_t slot, const Codes& codes, const Codes& flow, std::int64_t first, std::int64_t end) {
-        const Places places = slots_->places(slot);
-        copy(places.structure, codes, first, end);
-        copy(places.flow.value(), flow, first, end);
+        const VoxelTargets targets = slots_->targets(slot);
+        copy(targets.structure, codes, first, end);
+        copy(targets.flow.value(), flow, first, end);
         slots_->publish(slot, ++written_, first, end);
     }
 
     Image picture(std::size_t slot, std::uint64_t serial, std::int64_t filled_to = edge,
-                  std::optional<ShownSlot> previous = {}) {
-        const ShownSlots shown{{slot, serial, filled_to}, previous, written_, ++read_};
+                  std::optional<DisplayedSlot> previous = {}) {
+        const DisplayedSlots shown{{slot, serial, filled_to}, previous, written_, ++read_};
         return renderer().read(renderer().draw(view_, shown));
     }
 
@@ -206,7 +206,7 @@ TEST_F(LiveFlow, RollingFollowsStructure) {
             last = filled_to;
             for (const ViewMode mode : some_modes) {
                 view_.mode = mode;
-                const Image shown = picture(2, 2, filled_to, ShownSlot{0, 1, edge});
+                const Image shown = picture(2, 2, filled_to, DisplayedSlot{0, 1, edge});
                 const Codes codes = joined(structure(1), structure(0), filled_to);
                 EXPECT_EQ(shown.pixels, picture_of_files(codes, joined(flow(1), flow(0), filled_to)).pixels)
                     << "filled to " << filled_to << ", mode " << static_cast<int>(mode);
@@ -274,16 +274,16 @@ TEST_F(LiveFlow, IsShownAloneLikeVolume) {
     view_.high = 20;
     for (const ViewMode mode : {ViewMode::composite, ViewMode::depth_mip}) {
         view_.mode = mode;
-        view_.show = mode == ViewMode::depth_mip ? Shown::en_face : Shown::volume;
-        view_.flow_shown = FlowShown::alone;
+        view_.show = mode == ViewMode::depth_mip ? ViewContent::en_face : ViewContent::volume;
+        view_.flow_shown = FlowDisplay::alone;
         const Image alone = picture(0, 1);
-        view_.flow_shown = FlowShown::overlay;
+        view_.flow_shown = FlowDisplay::overlay;
         EXPECT_NE(alone.pixels, picture(0, 1).pixels);
         renderer().set_volume(flow_, velocities(1).data());
         EXPECT_EQ(alone.pixels, renderer().render(view_).pixels);
     }
     make(flow_grid(VoxelType::phasor8));
-    view_.flow_shown = FlowShown::alone;
+    view_.flow_shown = FlowDisplay::alone;
     EXPECT_THROW(picture(0, 1), Error);
 }
 

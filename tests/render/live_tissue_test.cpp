@@ -3,7 +3,7 @@
 // volumes.
 #include <gtest/gtest.h>
 
-#include "app/live/volume_path.h"
+#include "app/live/live_pipeline.h"
 #include "compute/error.h"
 #include "engine/speckle/speckle_filter.h"
 #include "rendering.h"
@@ -13,7 +13,7 @@
 namespace echolux::test {
 namespace {
 
-using Moment = BlockSink::Moment;
+using SwapPoint = BlockSink::SwapPoint;
 
 class LiveTissuePath : public Rendering {
   protected:
@@ -21,13 +21,13 @@ class LiveTissuePath : public Rendering {
 
     void build(const LiveTissue& tissue = {}) {
         path_.reset();
-        DeviceChoice device;
+        GpuDevice device;
         device.validation = true;
         device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
-        VolumePathOptions options;
+        LivePipelineOptions options;
         options.tissue = tissue;
-        options.tissue_done = [this](const TissueDone&, const VolumeGrid&) { ++heard_; };
-        path_ = std::make_unique<LoneVolumePath>(plan_, BackendChoice{.backend = Backend::cpu}, device, options);
+        options.postprocessed = [this](const PostprocessingResult&, const VolumeGrid&) { ++heard_; };
+        path_ = std::make_unique<StandalonePipeline>(plan_, BackendChoice{.backend = Backend::cpu}, device, options);
     }
 
     bool feed(std::int64_t volume, std::int64_t begin, std::int64_t end) {
@@ -37,8 +37,8 @@ class LiveTissuePath : public Rendering {
 
     void want(const LiveTissue& tissue) {
         path_->set_tissue(tissue);
-        EXPECT_FALSE(path_->take_change(Moment::within_volume));
-        EXPECT_TRUE(path_->take_change(Moment::between_volumes));
+        EXPECT_FALSE(path_->take_change(SwapPoint::within_volume));
+        EXPECT_TRUE(path_->take_change(SwapPoint::between_volumes));
     }
 
     static LiveTissue median() {
@@ -70,7 +70,7 @@ class LiveTissuePath : public Rendering {
 
     ReconstructionSpec plan_ = noise_spec(256, 37, 12);
     std::vector<std::uint16_t> spectra_ = noise_spectra(plan_, 0);
-    std::unique_ptr<VolumePath> path_;
+    std::unique_ptr<LivePipeline> path_;
     std::atomic<int> heard_ = 0;
 };
 
@@ -94,13 +94,13 @@ TEST_F(LiveTissuePath, SwitchesBetweenVolumes) {
     EXPECT_EQ(shown(), raw());
     ASSERT_TRUE(feed(1, 0, 3));
     path_->set_tissue(median());
-    EXPECT_FALSE(path_->take_change(Moment::within_volume));
+    EXPECT_FALSE(path_->take_change(SwapPoint::within_volume));
     ASSERT_TRUE(feed(1, 3, 12));
     EXPECT_EQ(shown(), raw());
-    EXPECT_TRUE(path_->take_change(Moment::between_volumes));
+    EXPECT_TRUE(path_->take_change(SwapPoint::between_volumes));
     ASSERT_TRUE(feed(2));
     EXPECT_EQ(shown(), filtered(median().filter));
-    EXPECT_FALSE(path_->rework(block_of(plan_, std::as_bytes(std::span(spectra_)), 2, 3, 6)))
+    EXPECT_FALSE(path_->reprocess(block_of(plan_, std::as_bytes(std::span(spectra_)), 2, 3, 6)))
         << "a filtered volume is made of a whole one";
     want({});
     ASSERT_TRUE(feed(3));
@@ -138,7 +138,7 @@ TEST_F(LiveTissuePath, NewVolumeShapeCancelsWork) {
     ASSERT_TRUE(feed(0));
     plan_.recipe.depth_end = 20;
     path_->change(plan_);
-    AWAIT(path_->take_change(Moment::between_volumes));
+    AWAIT(path_->take_change(SwapPoint::between_volumes));
     want(median());
     AWAIT(feed(1));  // the cancelled work may still occupy a place for a moment
     EXPECT_EQ(path_->grid().depth, 20);
@@ -165,7 +165,7 @@ TEST_F(LiveTissuePath, PicturesMatchFilteredVolume) {
     const auto picture = path_->picture(view).value();
     path_->wait(picture);
     const Image live = path_->read(picture);
-    DeviceChoice device;
+    GpuDevice device;
     Renderer renderer(device);
     const std::vector<std::byte> voxels = filtered(median().filter);
     renderer.set_volume(path_->grid(), voxels.data());

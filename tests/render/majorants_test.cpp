@@ -28,8 +28,8 @@ class PlantedFaults : public testing::Test {
     }
     ~PlantedFaults() override { queue_.wait_for_all(); }
 
-    static DeviceChoice choice() {
-        DeviceChoice choice;
+    static GpuDevice choice() {
+        GpuDevice choice;
         choice.validation = true;
         choice.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
         return choice;

@@ -91,14 +91,14 @@ TEST(MoviePlans, SweepMovesFromFirstToLastLayer) {
 
 TEST(MoviePlans, SweepMovesSection) {
     View view;
-    view.show = Shown::slice;
+    view.show = ViewContent::slice;
     view.plane = SlicePlane::side;
     const MoviePlan plan = plan_of({.path = "sweep"}, view);
     ASSERT_EQ(plan.frames(), 20);
     EXPECT_DOUBLE_EQ(plan.view(0).plane_offset_um, -3 * 9.5);
     EXPECT_DOUBLE_EQ(plan.view(19).plane_offset_um, 3 * 9.5);
     EXPECT_TRUE(plan.view(0).slices.empty());
-    view.show = Shown::en_face;
+    view.show = ViewContent::en_face;
     EXPECT_THAT(refusal({.path = "sweep"}, view), testing::HasSubstr("path: sweep"));
 }
 

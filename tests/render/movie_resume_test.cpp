@@ -71,7 +71,7 @@ class ResumedMovies : public Rendering {
             EXPECT_THROW(run(job_, progress), Error);
         }
         SilentProgress progress;
-        const MadeMovie made = run(job_, progress);
+        const MovieResult made = run(job_, progress);
         EXPECT_EQ(made.frames, 9);
     }
 

@@ -336,7 +336,7 @@ TEST_F(PagesOfASource, StoppedPictureKeepsVolumeUsable) {
 
 // Stops when pages needed by a picture have been evicted and no new page has arrived.
 TEST_F(PagesOfASource, EvictedPagesLeaveDeviceTable) {
-    const gpu::Device device{DeviceChoice{}};
+    const gpu::Device device{GpuDevice{}};
     gpu::Queue queue(device);
     const BrickBuilder builder(device);
     PagedVolume volume(device, queue, builder, in_pages(slots(70)), source_, {}, {});

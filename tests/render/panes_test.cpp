@@ -53,7 +53,7 @@ class Panes : public Rendering {
         const std::array planes{SlicePlane::b_scan, SlicePlane::en_face, SlicePlane::side};
         for (std::size_t i = 0; i < planes.size(); ++i) {
             View& section = views_[i + 1];
-            section.show = Shown::slice;
+            section.show = ViewContent::slice;
             section.plane = planes[i];
             section.width = 50 + 10 * static_cast<std::int64_t>(i);
             section.shadows = section.ambient_occlusion = 0;
@@ -144,13 +144,13 @@ TEST_F(Panes, AreResizedOneByOne) {
 
 // With a live ring, each pane shows new volumes.
 TEST_F(Panes, EqualSeparateRenderersForLiveRing) {
-    SlotsWanted wanted;
+    SlotRequest wanted;
     wanted.grid = grid_;
     wanted.range = {0, 40};
     SlotWriter& slots = *renderer().make_slots(wanted).writer;
-    std::memcpy(slots.places(0).structure.data, voxels_.data(), voxels_.size());
+    std::memcpy(slots.targets(0).structure.data, voxels_.data(), voxels_.size());
     slots.publish(0, 1, 0, grid_.b_scans);
-    const ShownSlot newest{.slot = 0, .serial = 1, .filled_to = grid_.b_scans};
+    const DisplayedSlot newest{.slot = 0, .serial = 1, .filled_to = grid_.b_scans};
     std::uint64_t read = 0;
     std::map<std::size_t, FollowedPicture> shown;
     for (View& view : views_) {
@@ -160,7 +160,7 @@ TEST_F(Panes, EqualSeparateRenderersForLiveRing) {
     for (int i = 0; i < 100; ++i) {
         for (std::size_t pane = 0; pane < views_.size(); ++pane) {
             now_s_ += 0.1;
-            shown[pane] = with_next_signal({newest, {}, 1}, read, [&](const ShownSlots& slots_now) {
+            shown[pane] = with_next_signal({newest, {}, 1}, read, [&](const DisplayedSlots& slots_now) {
                 return renderer().follow(views_[pane], now_s_, pane, slots_now);
             });
             renderer().read(shown[pane].drawing);

@@ -13,12 +13,12 @@ class PeakSlots : public Slots {
         written_ = read_ = 0;
     }
 
-    std::vector<std::vector<std::uint8_t>> pictures(const ShownSlots& what, View view,
+    std::vector<std::vector<std::uint8_t>> pictures(const DisplayedSlots& what, View view,
                                                     std::span<const ViewMode> modes = all_modes) {
         std::vector<std::vector<std::uint8_t>> all;
         for (const ViewMode mode : modes) {
             view.mode = mode;
-            ShownSlots next = what;
+            DisplayedSlots next = what;
             next.signal = ++read_;
             all.push_back(picture(next, view).pixels);
         }
@@ -49,7 +49,7 @@ TEST_F(PeakSlots, LookLikeVoxels) {
         std::vector<std::vector<std::vector<std::uint8_t>>> seen;
         for (const bool peaks : {false, true}) {
             make_with(peaks, odd_grid(type));
-            EXPECT_EQ(slots_->places(0).peaks.has_value(), peaks);
+            EXPECT_EQ(slots_->targets(0).peaks.has_value(), peaks);
             write(0, codes);
             seen.push_back(pictures(whole(0, 1), small_view()));
             View brute = small_view();
@@ -90,7 +90,7 @@ TEST_F(PeakSlots, HalfFloatsUseLargestValue) {
         view.mode = ViewMode::mip;
         const Image seen = picture(whole(0, 1), view);
         view.skip_empty = false;
-        ShownSlots again = whole(0, 1);
+        DisplayedSlots again = whole(0, 1);
         EXPECT_EQ(seen.pixels, picture(again, view).pixels);
     }
 }
@@ -105,7 +105,7 @@ TEST_F(PeakSlots, LargeVolumeUsesEightDepths) {
     for (const bool peaks : {false, true}) {
         make_with(peaks, grid);
         if (peaks) {
-            EXPECT_EQ(slots_->places(0).peaks->depths, 8);
+            EXPECT_EQ(slots_->targets(0).peaks->depths, 8);
         }
         write(0, codes, 0, 100);
         seen.push_back(pictures(shown(0, 1, 100), small_view(), modes));
@@ -131,8 +131,8 @@ TEST_F(PeakSlots, RollingLooksLikeVoxels) {
         std::int64_t last = 0;
         for (const std::int64_t filled_to : {1, 4, 5, 11, 28, 37}) {
             write(2, below, last, filled_to);
-            ShownSlots both = shown(2, 3, filled_to);
-            both.previous = ShownSlot{0, 1, grid.b_scans};
+            DisplayedSlots both = shown(2, 3, filled_to);
+            both.previous = DisplayedSlot{0, 1, grid.b_scans};
             seen[peaks ? 1 : 0].push_back(pictures(both, small_view()));
             last = filled_to;
         }
@@ -151,8 +151,8 @@ TEST_F(PeakSlots, VoxelsAreNotReadAgain) {
     write(0, codes);
     const Image seen = picture(whole(0, 1), small_view());
     write(0, codes);
-    const Peaks peaks = *slots_->places(0).peaks;
-    std::memset(peaks.place.data, 0, index(peaks.place.b_scan_bytes * grid_.b_scans));
+    const Peaks peaks = *slots_->targets(0).peaks;
+    std::memset(peaks.target.data, 0, index(peaks.target.b_scan_bytes * grid_.b_scans));
     View view = small_view();
     view.box = false;
     view.low = 2;

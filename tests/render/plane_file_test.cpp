@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "../unit/temporary_folder.h"
-#include "app/session/session_text.h"
+#include "app/settings/session_text.h"
 #include "app/transfer/transfer_file.h"
 #include "rendering.h"
 
@@ -120,7 +120,7 @@ TEST_F(PlaneFile, SessionsStoreCurve) {
     View view;
     view.transfer_curve = curve_of_all_kinds();
     const std::string session = session_toml({}, view, "");
-    const RestoredSession restored = session_of(toml_entries(session, "a session"), "a session");
+    const RestoredState restored = session_of(toml_entries(session, "a session"), "a session");
     EXPECT_EQ(view_of(restored).transfer_curve, curve_of_all_kinds());
 }
 

@@ -222,26 +222,26 @@ TEST_F(Planes2D, HistogramCountsVoxels) {
 // With live rings, only complete volumes are counted. A constant volume has no slope.
 TEST_F(Planes2D, HistogramOfLiveRingUsesWholeVolumes) {
     const VolumeGrid grid = db_grid(16, 12, 10, VoxelType::u8);
-    SlotsWanted wanted;
+    SlotRequest wanted;
     wanted.grid = grid;
     wanted.range = {0, 40};
     SlotWriter& slots = *renderer().make_slots(wanted).writer;
-    std::memset(slots.places(0).structure.data, 77, index(grid.bytes()));
+    std::memset(slots.targets(0).structure.data, 77, index(grid.bytes()));
     show(dark({SecondAxis::gradient, 0, 30, {}}));
     std::uint64_t read = 0;
-    const auto counted = [&](const ShownSlots& now, int tries) {
+    const auto counted = [&](const DisplayedSlots& now, int tries) {
         std::optional<PlaneHistogram> histogram;
         for (int i = 0; i < tries && !histogram; ++i) {
             histogram = with_next_signal(
-                now, read, [&](const ShownSlots& shown) { return renderer().plane_histogram(view_, shown); });
+                now, read, [&](const DisplayedSlots& shown) { return renderer().plane_histogram(view_, shown); });
         }
         return histogram;
     };
     slots.publish(0, 1, 0, 4);
-    EXPECT_FALSE(counted({ShownSlot{.slot = 0, .serial = 1, .filled_to = 4}, {}, 1, 0}, 20));
+    EXPECT_FALSE(plural({DisplayedSlot{.slot = 0, .serial = 1, .filled_to = 4}, {}, 1, 0}, 20));
     EXPECT_EQ(read, 0u) << "nothing was begun";
     slots.publish(0, 2, 0, grid.b_scans);
-    const auto histogram = counted({ShownSlot{.slot = 0, .serial = 1, .filled_to = grid.b_scans}, {}, 2, 0}, 100000);
+    const auto histogram = plural({DisplayedSlot{.slot = 0, .serial = 1, .filled_to = grid.b_scans}, {}, 2, 0}, 100000);
     ASSERT_TRUE(histogram);
     EXPECT_EQ(read, 1u);
     EXPECT_EQ(histogram->counts[77 * shared::plane_bins / 256], grid.voxels()) << "in the lowest row";

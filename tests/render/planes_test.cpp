@@ -188,16 +188,16 @@ TEST_F(Planes, ProbesReportBScan) {
 
 // A live volume of planes is displayed as far as it is filled.
 TEST_F(Planes, LiveVolumeShowsFilledPartOnly) {
-    SlotsWanted wanted;
+    SlotRequest wanted;
     wanted.grid = grid(2);
     wanted.range = {0, 40};
     SlotWriter& slots = *renderer().make_slots(wanted).writer;
     renderer().set_poses(cross);
     const auto codes = voxels(wanted.grid, [](auto...) { return 40.0; });
-    std::memcpy(slots.places(0).structure.data, codes.data(), codes.size());
+    std::memcpy(slots.targets(0).structure.data, codes.data(), codes.size());
     const auto brightness = [&](double azimuth_deg, std::int64_t filled_to, std::uint64_t value) {
         view_.azimuth_deg = azimuth_deg;
-        const ShownSlots shown{{0, 1, filled_to}, {}, filled_to == 1 ? 1U : 2U, value};
+        const DisplayedSlots shown{{0, 1, filled_to}, {}, filled_to == 1 ? 1U : 2U, value};
         return level(renderer().read(renderer().draw(view_, shown)), view_.width / 3, view_.height / 2);
     };
     slots.publish(0, 1, 0, 1);
@@ -209,9 +209,9 @@ TEST_F(Planes, LiveVolumeShowsFilledPartOnly) {
 
 TEST_F(Planes, RejectsInvalidViews) {
     show(cross, [](auto...) { return 40.0; });
-    view_.show = Shown::slice;
+    view_.show = ViewContent::slice;
     EXPECT_THROW(renderer().render(view_), Error);
-    view_.show = Shown::volume;
+    view_.show = ViewContent::volume;
     renderer().set_poses(parallel);
     EXPECT_THROW(renderer().render(view_), Error);  // the volume has two B-scans
     renderer().set_poses({});

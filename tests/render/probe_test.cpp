@@ -157,8 +157,8 @@ TEST_F(Probing, MaximumReportsItsVoxel) {
         const VolumeGrid grid = db_grid(24, 26, 28, type);
         // Along each ray, one voxel stands out.
         const auto some = [](std::int64_t z, std::int64_t a, std::int64_t b) {
-            const bool stands_out = b == static_cast<std::int64_t>(28 * noise(z, a, 99));
-            return stands_out ? 35 + 4 * noise(z, a, b) : 1 + 30 * noise(z, a, b);
+            const bool is_prominent = b == static_cast<std::int64_t>(28 * noise(z, a, 99));
+            return is_prominent ? 35 + 4 * noise(z, a, b) : 1 + 30 * noise(z, a, b);
         };
         show(grid, some);
         view_.width = 26;
@@ -184,8 +184,8 @@ TEST_F(Probing, MaximumReportsItsVoxel) {
 TEST_F(Probing, MinimumReportsItsVoxel) {
     const VolumeGrid grid = db_grid(24, 26, 28);
     const auto some = [](std::int64_t z, std::int64_t a, std::int64_t b) {
-        const bool stands_out = b == static_cast<std::int64_t>(28 * noise(z, a, 99));
-        return stands_out ? 2.0 : 10 + 30 * noise(z, a, b);
+        const bool is_prominent = b == static_cast<std::int64_t>(28 * noise(z, a, 99));
+        return is_prominent ? 2.0 : 10 + 30 * noise(z, a, b);
     };
     show(grid, some);
     view_.width = 26;
@@ -218,7 +218,7 @@ TEST_F(Probing, SectionsReportPositionsInPlane) {
     show(db_grid(edge, edge, edge), block);
     look_askew_in_perspective();  // a section must ignore it
     view_.roll_deg = 0;
-    view_.show = Shown::slice;
+    view_.show = ViewContent::slice;
     view_.plane_offset_um = 10.5;
     for (const auto& [x, y] : {std::pair{60, 70}, {30, 40}, {95, 99}}) {
         const auto probe = renderer().probe(view_, x, y);
@@ -288,7 +288,7 @@ TEST_F(Probing, SectionReportsValueAtPixel) {
     };
     show(db_grid(edge, edge, edge), value);
     view_.zoom = 1;
-    view_.show = Shown::slice;
+    view_.show = ViewContent::slice;
     view_.plane = SlicePlane::b_scan;
     view_.plane_offset_um = 5.5;
     for (const auto& [x, y] : {std::pair<std::int64_t, std::int64_t>{60, 50}, {30, 20}, {90, 81}}) {

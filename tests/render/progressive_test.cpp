@@ -185,19 +185,19 @@ TEST_F(Progressive, RestartsWhenFlowChanges) {
 TEST_F(Progressive, RestartsForNewRing) {
     const VolumeGrid grid = db_grid(24, 24, 24);
     const auto shown_at_rest = [&](double value) {
-        SlotsWanted wanted;
+        SlotRequest wanted;
         wanted.grid = grid;
         wanted.range = {0, 40};
         SlotWriter& slots = *renderer().make_slots(wanted).writer;
         const std::vector<std::byte> codes = voxels(grid, [=](auto...) { return value; });
-        std::memcpy(slots.places(0).structure.data, codes.data(), codes.size());
+        std::memcpy(slots.targets(0).structure.data, codes.data(), codes.size());
         slots.publish(0, 1, 0, grid.b_scans);
-        const ShownSlot newest{.slot = 0, .serial = 1, .filled_to = grid.b_scans};
+        const DisplayedSlot newest{.slot = 0, .serial = 1, .filled_to = grid.b_scans};
         std::uint64_t read = 0;
         FollowedPicture shown;
         for (int i = 0; i < 1000 && !shown.is_final; ++i) {
             now_s_ += 0.1;
-            shown = with_next_signal({newest, {}, 1}, read, [&](const ShownSlots& slots_now) {
+            shown = with_next_signal({newest, {}, 1}, read, [&](const DisplayedSlots& slots_now) {
                 return renderer().follow(view_, now_s_, 0, slots_now);
             });
             renderer().read(shown.drawing);

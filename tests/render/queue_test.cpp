@@ -20,7 +20,7 @@ class Queues : public testing::Test {
     }
 
     std::atomic<bool> lost_ = false;
-    DeviceChoice choice_;
+    GpuDevice choice_;
 };
 
 TEST_F(Queues, ContinueAfterFailedRecording) {
@@ -53,9 +53,9 @@ TEST_F(Queues, LostDeviceIsErrorAndReleasesWaiters) {
     EXPECT_THROW(queue.is_done(value), Error);
     EXPECT_THROW(timeline.value(), Error);
     EXPECT_THROW(timeline.wait(1, std::chrono::seconds(1)), Error);
-    timeline.give_up(1);
+    timeline.abandon(1);
     EXPECT_TRUE(timeline.wait(1, std::chrono::seconds(1)));
-    timeline.give_up(1);  // may be repeated
+    timeline.abandon(1);  // may be repeated
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ void Rendering::SetUp() {
 }
 
 std::unique_ptr<Renderer> Rendering::renderer_with(const VolumeLimits& limits) {
-    DeviceChoice choice;
+    GpuDevice choice;
     choice.validation = validates();
     choice.on_message = [this](const std::string& text) { messages_.push_back(text); };
     choice.volume_limits = limits;

@@ -49,7 +49,7 @@ View voxel_view(const VolumeGrid& grid, std::int64_t width, std::int64_t height)
 // Returns the result of `ask` for slots of a live ring with the next signal value. `read` counts the signals that were
 // submitted.
 template <class Ask>
-auto with_next_signal(ShownSlots shown, std::uint64_t& read, const Ask& ask) {
+auto with_next_signal(DisplayedSlots shown, std::uint64_t& read, const Ask& ask) {
     bool submitted = false;
     shown.signal = read + 1;
     shown.submitted = &submitted;

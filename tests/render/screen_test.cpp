@@ -270,7 +270,7 @@ TEST_F(Screens, FollowChangingPanes) {
 
 TEST(LostScreens, RaiseError) {
     std::atomic<bool> lost = false;
-    DeviceChoice choice;
+    GpuDevice choice;
     choice.validation = true;
     choice.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
     choice.loses = [&] { return lost.load(); };
@@ -288,7 +288,7 @@ TEST(LostScreens, RaiseError) {
 
 // Opening a window may fail, and missing features of the window system are reported.
 TEST(WindowSurfaces, FailureIsError) {
-    DeviceChoice choice;
+    GpuDevice choice;
     choice.surface.make = [](void*) -> std::uint64_t { throw Error(ErrorCode::device, "no window", "here"); };
     EXPECT_THROW(Renderer{choice}, Error);
     choice.surface.extensions = {"VK_KHR_no_such_window_system"};

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "on_stage.h"
+#include "viewer_fixture.h"
 
 namespace echolux::test {
 namespace {
@@ -46,16 +46,16 @@ void write_sparse_series(const std::filesystem::path& path) {
     std::filesystem::resize_file(path, static_cast<std::uintmax_t>(352 + points * point_bytes));
 }
 
-class LongSeries : public OnStage {};
+class LongSeries : public ViewerTest {};
 
 TEST_F(LongSeries, SlowTwentyGigabytesPlayInConstantMemory) {
     constexpr double gb = 1e9;
     write_sparse_series(folder_ / "long.nii");
     open(folder_ / "long.nii", {}, {.bytes = 4LL << 30, .gpu_bytes = 1LL << 30});
-    ASSERT_EQ(exhibit().timeline()->steps(), points);
+    ASSERT_EQ(view_source().timeline()->steps(), points);
     std::vector<double> memory;
     for (std::int64_t step = 0; step < points; ++step) {
-        exhibit().timeline()->go_to(step);
+        view_source().timeline()->go_to(step);
         turn_until_shown(step);
         memory.push_back(resident_bytes());
     }
@@ -66,7 +66,7 @@ TEST_F(LongSeries, SlowTwentyGigabytesPlayInConstantMemory) {
     std::printf("resident: %.2f GB at most in the second quarter, %.2f GB afterwards\n", before / gb, after / gb);
     EXPECT_LT(after, 1.1 * before) << "memory grows";
     EXPECT_LT(after, 8 * gb) << "budgets of 4 and 1 GiB, what is shown, what is just being read and uploaded";
-    EXPECT_TRUE(exhibit().take_problems().empty());
+    EXPECT_TRUE(view_source().take_problems().empty());
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "app/live/volume_path.h"
+#include "app/live/live_pipeline.h"
 #include "rendering.h"
 #include "small_scan.h"
 #include "tests/oracle/several.h"
@@ -16,7 +16,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using Moment = BlockSink::Moment;
+using SwapPoint = BlockSink::SwapPoint;
 
 class LiveOfSeveral : public Rendering, public testing::WithParamInterface<std::size_t> {
   protected:
@@ -24,13 +24,13 @@ class LiveOfSeveral : public Rendering, public testing::WithParamInterface<std::
 
     void make(Publishing publishing = Publishing::whole) {
         const std::vector<BackendChoice> devices(GetParam(), BackendChoice{.backend = Backend::cpu});
-        VolumePathOptions options;
+        LivePipelineOptions options;
         options.publishing = publishing;
         options.reconstructor = several(devices, is_lost_);
-        DeviceChoice device;
+        GpuDevice device;
         device.validation = true;
         device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
-        path_ = std::make_unique<LoneVolumePath>(plan_, devices.front(), device, options);
+        path_ = std::make_unique<StandalonePipeline>(plan_, devices.front(), device, options);
     }
 
     bool feed(std::int64_t volume, std::int64_t begin, std::int64_t end) {
@@ -50,7 +50,7 @@ class LiveOfSeveral : public Rendering, public testing::WithParamInterface<std::
     static constexpr std::int64_t b_scans = 7;
     ReconstructionSpec plan_ = noise_spec(64, 13, b_scans);
     std::shared_ptr<bool> is_lost_ = std::make_shared<bool>(false);
-    std::unique_ptr<VolumePath> path_;
+    std::unique_ptr<LivePipeline> path_;
 };
 
 TEST_P(LiveOfSeveral, TexturesMatchOneDevice) {
@@ -89,14 +89,14 @@ TEST_P(LiveOfSeveral, SettingsChangeBetweenBlocksForAllOfThem) {
     ASSERT_TRUE(feed(0));
     plan_.recipe.a2_rad = 20;
     path_->change(plan_);
-    AWAIT(path_->take_change(Moment::between_volumes));
+    AWAIT(path_->take_change(SwapPoint::between_volumes));
     ASSERT_TRUE(feed(1));
     EXPECT_EQ(path_->read_volume()->voxels, expected(1));
     const std::vector<std::uint16_t> samples = noise_spectra(plan_, 1);
     plan_.recipe.background = Background::none;
     path_->change(plan_);
-    AWAIT(path_->take_change(Moment::between_volumes));
-    ASSERT_TRUE(path_->rework(block_of(plan_, std::as_bytes(std::span(samples)), 1, 2, 3)));
+    AWAIT(path_->take_change(SwapPoint::between_volumes));
+    ASSERT_TRUE(path_->reprocess(block_of(plan_, std::as_bytes(std::span(samples)), 1, 2, 3)));
     const std::vector<std::byte> read = path_->read_volume()->voxels, whole = expected(1);
     const auto b_scan = std::ssize(whole) / b_scans;
     EXPECT_TRUE(std::equal(read.begin() + 2 * b_scan, read.begin() + 3 * b_scan, whole.begin() + 2 * b_scan));
@@ -115,7 +115,7 @@ TEST_P(LiveOfSeveral, ExcludesDeviceLostDuringVolume) {
         ASSERT_TRUE(feed(volume));
         EXPECT_EQ(path_->read_volume()->voxels, expected(volume)) << "volume " << volume;
     }
-    const std::vector<BlockSink::News> news = path_->take_news();
+    const std::vector<BlockSink::SinkMessage> news = path_->take_messages();
     ASSERT_EQ(news.size(), 1u);
     EXPECT_THAT(news[0].line, HasSubstr("is left out: lost"));
     EXPECT_THAT(path_->describe(), HasSubstr("is left out: lost"));

@@ -140,7 +140,7 @@ class Section : public Rendering {
         Rendering::SetUp();
         grid_ = db_grid(depth, a_scans, b_scans);
         renderer().set_volume(grid_, voxels(grid_, random).data());
-        view_.show = Shown::slice;
+        view_.show = ViewContent::slice;
         view_.low = 0;
         view_.high = 40;
         view_.box = false;
@@ -261,7 +261,7 @@ TEST_F(Section, UnknownUnitUsesLevelsOfVoxels) {
 }
 
 TEST_F(Section, EnFaceSlabShowsMean) {
-    view_.show = Shown::en_face;
+    view_.show = ViewContent::en_face;
     view_.width = a_scans;
     view_.height = b_scans;
     view_.top_um = 4.5;  // measured from zero delay, where the centre of the first voxel is

@@ -16,7 +16,7 @@ TEST_F(SlotCopies, BeginWithoutWaiting) {
         make(small_grid(type));
         written_ = read_ = 0;
         const std::vector<std::byte> voxels = noise_voxels(grid_, 1);
-        ShownSlots early = whole(0, 1);
+        DisplayedSlots early = whole(0, 1);
         early.wait = 1;
         const auto codes = renderer().copy_slot(early);
         write(0, voxels);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compute/indexing.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -31,25 +31,25 @@ class Slots : public Rendering {
   protected:
     SlotWriter& make(const VolumeGrid& grid, std::size_t count = 3, bool peaks = false) {
         grid_ = grid;
-        SlotsWanted wanted;
+        SlotRequest wanted;
         wanted.grid = grid;
         wanted.range = {-5, 45};
         wanted.count = count;
         wanted.peaks = peaks;
-        wanted.patience = std::chrono::milliseconds(1500);
+        wanted.timeout = std::chrono::milliseconds(1500);
         slots_ = renderer().make_slots(wanted).writer;
         return *slots_;
     }
 
     // Writes slices [first, end) of `codes` into the slot, and publishes them with the next value.
     void write(std::size_t slot, const std::vector<std::byte>& codes, std::int64_t first, std::int64_t end) {
-        const Place place = slots_->places(slot).structure;
-        ASSERT_EQ(place.kind, PlaceKind::host_linear);
-        const std::int64_t slice = place.b_scan_bytes;
+        const VoxelTarget target = slots_->targets(slot).structure;
+        ASSERT_EQ(target.kind, TargetKind::host_linear);
+        const std::int64_t slice = target.b_scan_bytes;
         ASSERT_EQ(slice * grid_.b_scans, grid_.bytes());
-        std::memcpy(static_cast<std::byte*>(place.data) + first * slice, codes.data() + first * slice,
+        std::memcpy(static_cast<std::byte*>(target.data) + first * slice, codes.data() + first * slice,
                     index((end - first) * slice));
-        if (const auto peaks = slots_->places(slot).peaks) write_peaks(*peaks, codes, first, end);
+        if (const auto peaks = slots_->targets(slot).peaks) write_peaks(*peaks, codes, first, end);
         slots_->publish(slot, ++written_, first, end);
     }
     void write(std::size_t slot, const std::vector<std::byte>& codes) { write(slot, codes, 0, grid_.b_scans); }
@@ -57,16 +57,16 @@ class Slots : public Rendering {
     void write_peaks(const Peaks& peaks, const std::vector<std::byte>& codes, std::int64_t first, std::int64_t end) {
         for (std::int64_t line = first * grid_.a_scans; line < end * grid_.a_scans; ++line) {
             store_peaks(grid_.type, codes.data() + line * grid_.a_scan_bytes(), grid_.depth, peaks.depths,
-                        static_cast<std::byte*>(peaks.place.data) + line * peaks.place.a_scan_bytes);
+                        static_cast<std::byte*>(peaks.target.data) + line * peaks.target.a_scan_bytes);
         }
     }
 
-    ShownSlots shown(std::size_t slot, std::uint64_t serial, std::int64_t filled_to) {
+    DisplayedSlots shown(std::size_t slot, std::uint64_t serial, std::int64_t filled_to) {
         return {.newest = {slot, serial, filled_to}, .previous = {}, .wait = written_, .signal = ++read_};
     }
-    ShownSlots whole(std::size_t slot, std::uint64_t serial) { return shown(slot, serial, grid_.b_scans); }
+    DisplayedSlots whole(std::size_t slot, std::uint64_t serial) { return shown(slot, serial, grid_.b_scans); }
 
-    Image picture(const ShownSlots& what, const View& view) { return renderer().read(renderer().draw(view, what)); }
+    Image picture(const DisplayedSlots& what, const View& view) { return renderer().read(renderer().draw(view, what)); }
 
     Image picture_of_file(const std::vector<std::byte>& codes, const View& view) {
         renderer().set_volume(grid_, codes.data());

@@ -97,8 +97,8 @@ TEST_F(Slots, RollingShowsNewSlicesBelowPreviousOnes) {
     std::int64_t last = 0;
     for (const std::int64_t filled_to : {1, 3, 8, 11}) {
         write(2, below, last, filled_to);
-        ShownSlots both = shown(2, 2, filled_to);
-        both.previous = ShownSlot{0, 1, grid_.b_scans};
+        DisplayedSlots both = shown(2, 2, filled_to);
+        both.previous = DisplayedSlot{0, 1, grid_.b_scans};
         for (const ViewMode mode : all_modes) {
             view.mode = mode;
             const Image seen = picture(both, view);
@@ -125,8 +125,8 @@ TEST_F(Slots, RollingSkipsNoVisibleVoxel) {
         const std::uint64_t serial = ball_above ? 3 : 1;
         write(0, above);
         write(1, below, 0, 12);
-        ShownSlots both = shown(1, serial + 1, 12);
-        both.previous = ShownSlot{0, serial, grid_.b_scans};
+        DisplayedSlots both = shown(1, serial + 1, 12);
+        both.previous = DisplayedSlot{0, serial, grid_.b_scans};
         const Image seen = picture(both, view);
         const Image expected = picture_of_file(joined(grid_, below, above, 12), view);
         std::size_t different = 0;
@@ -233,18 +233,18 @@ TEST_F(Slots, DrawingReadsNoVoxelsBack) {
 // The renderer is notified that the writer is gone.
 TEST_F(Slots, WaitingPicturesAreReleased) {
     make(small_grid());
-    ShownSlots never = whole(0, 1);
+    DisplayedSlots never = whole(0, 1);
     never.wait = 7;
     const Drawing drawing = renderer().draw(small_view(), never);
     EXPECT_FALSE(renderer().is_finished(drawing));
-    renderer().give_up_writing(7);
+    renderer().abandon_writing(7);
     renderer().wait(drawing);
 }
 
 // Without a notice, the picture ends after a timeout and the next one is an error.
 TEST_F(Slots, AbandonedRingEndsInError) {
     make(small_grid());
-    ShownSlots never = whole(0, 1);
+    DisplayedSlots never = whole(0, 1);
     never.wait = 7;
     renderer().wait(renderer().draw(small_view(), never));
     try {
@@ -269,12 +269,12 @@ TEST_F(Slots, EndlessPictureIsError) {
         EXPECT_EQ(error.code(), ErrorCode::device);
         EXPECT_THAT(error.line(), HasSubstr("no picture was completed within 1.5 s"));
     }
-    renderer().give_up_reading(read_ + 1);
+    renderer().abandon_reading(read_ + 1);
     slots_->begin(0, read_ + 1);
 }
 
 TEST_F(Slots, ReportReasonOfUpload) {
-    SlotsWanted wanted;
+    SlotRequest wanted;
     wanted.grid = small_grid();
     wanted.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SlotWriter> {
         close_handles(slots);
@@ -288,7 +288,7 @@ TEST_F(Slots, ReportReasonOfUpload) {
 }
 
 TEST_F(Slots, RejectOversizedVolumes) {
-    SlotsWanted wanted;
+    SlotRequest wanted;
     wanted.grid = db_grid(2048, 2048, 2048);
     EXPECT_THROW(renderer().make_slots(wanted), Error);
     EXPECT_THROW(renderer().draw(small_view(), whole(0, 1)), Error);
@@ -302,7 +302,7 @@ std::ptrdiff_t open_descriptors() {
 TEST(SharedMemory, IsExportedAndLeaksNoDescriptor) {
     std::vector<std::string> messages;
     {
-        DeviceChoice choice;
+        GpuDevice choice;
         choice.validation = true;
         choice.on_message = [&](const std::string& text) { messages.push_back(text); };
         const gpu::Device device(choice);

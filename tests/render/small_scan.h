@@ -60,11 +60,11 @@ inline std::vector<std::byte> voxels_in_memory(const ReconstructionSpec& plan,
     const auto reconstructor = make_reconstructor(at_once, backend);
     const VolumeGrid& grid = reconstructor->grid();
     std::vector<std::byte> voxels(index(grid.bytes()));
-    const Place place{.kind = PlaceKind::host_linear,
-                      .data = voxels.data(),
-                      .first_b_scan = 0,
-                      .a_scan_bytes = grid.depth * bytes_of(grid.type),
-                      .b_scan_bytes = grid.a_scans * grid.depth * bytes_of(grid.type)};
+    const VoxelTarget place{.kind = TargetKind::host_linear,
+                            .data = voxels.data(),
+                            .first_b_scan = 0,
+                            .a_scan_bytes = grid.depth * bytes_of(grid.type),
+                            .b_scan_bytes = grid.a_scans * grid.depth * bytes_of(grid.type)};
     const auto bytes = std::as_bytes(std::span(samples));
     reconstructor->wait(reconstructor->submit(block_of(plan, bytes, 0, 0, plan.geometry.b_scans), place));
     return voxels;

@@ -143,7 +143,7 @@ TEST_F(StereoPictures, SixteenBitsRefineSamePicture) {
 TEST(StereoViews, SectionsAreRefused) {
     View view;
     view.stereo = Stereo::anaglyph;
-    view.show = Shown::slice;
+    view.show = ViewContent::slice;
     EXPECT_THROW(check_view(view), Error);
 }
 

@@ -1,5 +1,5 @@
 // Editing key frames: the result of each edit, their text form, and the effect of eases.
-#include "app/session/key_frame_file.h"
+#include "app/settings/key_frame_file.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 namespace echolux::test {
 namespace {
 
-using Place = std::array<double, 3>;  // voxels along depth, A-scans, B-scans; centres of texels are at .5
+using Position = std::array<double, 3>;  // voxels along depth, A-scans, B-scans; centres of texels are at .5
 
 class TracedReference : public Traced {
   protected:
@@ -45,10 +45,10 @@ class TracedReference : public Traced {
                 for (std::int64_t z = 0; z < edge; ++z) values_.push_back(value(z, a, b));
     }
 
-    double value_at(const Place& place) const {
+    double value_at(const Position& place) const {
         double sum = 0;
         std::array<std::int64_t, 3> below{};
-        Place part{};
+        Position part{};
         for (std::size_t i = 0; i < 3; ++i) {
             const double at = std::clamp(place[i] - 0.5, 0., edge - 1.);
             below[i] = std::min(static_cast<std::int64_t>(at), edge - 2);
@@ -68,7 +68,7 @@ class TracedReference : public Traced {
     }
 
     // Extinction per voxel. Uses the nearest of 1024 entries, like the lookup in the table.
-    double extinction_at(const Place& place) const {
+    double extinction_at(const Position& place) const {
         const double entry = std::round(1023 * std::clamp(value_at(place) / 40, 0., 1.)) / 1023;
         const auto above = std::ranges::find_if(nodes_, [&](const TransferNode& node) { return node.value >= entry; });
         if (above == nodes_.begin()) return above->extinction / edge;
@@ -77,18 +77,18 @@ class TracedReference : public Traced {
         return ((1 - part) * before->extinction + part * above->extinction) / edge;
     }
 
-    bool is_inside(const Place& place) const {
+    bool is_inside(const Position& place) const {
         return std::ranges::all_of(place, [](double at) { return at > 0 && at < edge; });
     }
 
-    double depth_towards_lamp(Place place) const {
+    double depth_towards_lamp(Position place) const {
         const double azimuth = view_.lamp_azimuth_deg * std::numbers::pi / 180;
         const double elevation = view_.lamp_elevation_deg * std::numbers::pi / 180;
-        const Place way{-std::cos(elevation) * std::cos(azimuth), std::cos(elevation) * std::sin(azimuth),
-                        std::sin(elevation)};
+        const Position way{-std::cos(elevation) * std::cos(azimuth), std::cos(elevation) * std::sin(azimuth),
+                           std::sin(elevation)};
         double depth = 0;
         for (double along = 0.5 * step;; along += step) {
-            const Place at{place[0] + along * way[0], place[1] + along * way[1], place[2] + along * way[2]};
+            const Position at{place[0] + along * way[0], place[1] + along * way[1], place[2] + along * way[2]};
             if (!is_inside(at)) return depth;
             depth += step * extinction_at(at);
         }

@@ -8,7 +8,7 @@ namespace {
 
 double begin_of(Typesetter& typesetter, const char* text) {
     const Label label{text, {2000, 0}, {1, 0}, glm::vec3(1), 100};
-    const std::vector<PlacedGlyph> glyphs = typesetter.set(label, glm::vec3(0));
+    const std::vector<SheetGlyph> glyphs = typesetter.set(label, glm::vec3(0));
     return glyphs.empty() ? 2000 : glyphs.front().left_top.x - glyphs.front().pixels->offset.x;
 }
 

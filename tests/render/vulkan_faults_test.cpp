@@ -9,7 +9,7 @@
 #include <cstring>
 #include <random>
 
-#include "app/live/volume_path.h"
+#include "app/live/live_pipeline.h"
 #include "bench/spectra.h"
 #include "compute/error.h"
 #include "rendering.h"
@@ -63,7 +63,7 @@ Image volume_with_flow() {
 }
 
 Image volume_in_pages() {
-    DeviceChoice choice;
+    GpuDevice choice;
     choice.volume_limits = {.edge = 32, .pool_bytes = 40 * 18 * 18 * 18 * 2, .page_edge = 16};
     Renderer renderer(choice);
     const VolumeGrid grid = db_grid(48, 40, 32, VoxelType::u16);
@@ -87,7 +87,7 @@ Image live_volumes() {
     const BenchSize size{256, 16, 8, 4};
     BackendChoice choice;
     choice.backend = Backend::cpu;
-    LoneVolumePath path(chain_spec(size), choice, {});
+    StandalonePipeline path(chain_spec(size), choice, {});
     const BenchSpectra spectra(size, SampleFormat::u16, MemoryKind::host);
     for (std::int64_t volume = 0; volume < 2; ++volume) {
         for (Block block : spectra.blocks()) {

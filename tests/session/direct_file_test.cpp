@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "compute/indexing.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 #include "recording_disks.h"
 
 namespace echolux {

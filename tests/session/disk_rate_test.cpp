@@ -42,8 +42,8 @@ class DiskRateTest : public RecorderTest {
     }
 
     // 250 MB/s for 0.4 s: a million lines of 192 bytes per second, with a header of 32 bytes per eleven lines.
-    RecordingWanted fast() const {
-        RecordingWanted with = wanted();
+    RecordingRequest fast() const {
+        RecordingRequest with = wanted();
         with.line_rate_hz = 1e6 * 250 / (192 + 32.0 / 11);
         with.expected_bytes = 100'000'000;
         return with;
@@ -61,14 +61,14 @@ TEST_F(DiskRateTest, RejectsSlowDisksWithBothRates) {
 
 // A trigger may pause the recording, so it is not refused.
 TEST_F(DiskRateTest, WarnsOfInsufficientDiskForUnlimitedRecording) {
-    RecordingWanted endless = fast();
+    RecordingRequest endless = fast();
     endless.expected_bytes = 0;
     const Recorder recorder(endless, slow());
     EXPECT_THAT(recorder.notice(), HasSubstr("the disk takes 0.00419 GB/s: blocks will be missing"));
 }
 
 TEST_F(DiskRateTest, AcceptsShortRecordingThatFitsHeldBlocks) {
-    RecordingWanted wanted = fast();
+    RecordingRequest wanted = fast();
     wanted.expected_bytes = 10'000'000;
     wanted.held_bytes = 9'800'000;
     EXPECT_THAT(error_of([&] { Recorder recorder(wanted, slow()); }).line, HasSubstr("spectra come at"));
@@ -78,7 +78,7 @@ TEST_F(DiskRateTest, AcceptsShortRecordingThatFitsHeldBlocks) {
 }
 
 TEST_F(DiskRateTest, SlowSourceSkipsMeasurement) {
-    RecordingWanted wanted = fast();
+    RecordingRequest wanted = fast();
     wanted.line_rate_hz = 1e5;
     Recorder recorder(wanted, slow());
     EXPECT_EQ(recorder.notice(), "");
@@ -117,7 +117,7 @@ TEST_F(DiskRateTest, MeasuresStripesTogetherAndRemovesTestFiles) {
     EXPECT_GT(measured_disk_rate(parts, usual_stripe_bytes, 1 << 28, RecordingTools::real()).value(), 0);
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "b"));
-    RecordingWanted striped = fast();
+    RecordingRequest striped = fast();
     striped.stripe_folders = {folder_ / "b"};
     EXPECT_THAT(error_of([&] { Recorder recorder(striped, slow()); }).line, HasSubstr("the disks together take"));
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "b"));

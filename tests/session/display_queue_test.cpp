@@ -54,7 +54,7 @@ class WatchedThreads : public Threads {
 };
 
 void expect_balance(const QueueStats& f) {
-    EXPECT_EQ(f.pushed, f.taken + f.waiting + f.overtaken + f.incomplete + f.given_up);
+    EXPECT_EQ(f.pushed, f.taken + f.waiting + f.overtaken + f.incomplete + f.abandoned);
 }
 
 TEST(DisplayQueue, ReturnsBlocksInOrder) {
@@ -181,12 +181,12 @@ TEST(DisplayQueue, SkipsAbandonedVolume) {
     DisplayQueue queue(b_scans);
     push_volume(queue, 0);
     EXPECT_TRUE(queue.take(0ms));
-    queue.give_up_current();
-    queue.give_up_current();
+    queue.abandon_current();
+    queue.abandon_current();
     EXPECT_TRUE(taken(queue).empty());
     push_volume(queue, 1);
     EXPECT_EQ(taken(queue).size(), 4u);
-    EXPECT_EQ(queue.stats().given_up, 3);
+    EXPECT_EQ(queue.stats().abandoned, 3);
     expect_balance(queue.stats());
 }
 
@@ -207,7 +207,7 @@ TEST(DisplayQueue, CountsBalanceInAnyOrder) {
                 EXPECT_TRUE(follows || (one->volume > last_volume && one->first_b_scan == 0)) << "seed " << seed;
                 last_volume = one->volume, last_b_scan = one->first_b_scan;
             } else if (random() % 10 == 0) {
-                queue.give_up_current();
+                queue.abandon_current();
             }
             EXPECT_LE(queue.stats().waiting, 2 * b_scans);
         }

@@ -104,7 +104,7 @@ class FaultySource : public Source {
         wake();
     }
 
-    Arrival next(std::chrono::milliseconds patience) override {
+    Arrival next(std::chrono::milliseconds timeout) override {
         if (!running_) throw Error(ErrorCode::device, "is stopped", name());
         if (delayed_) return arrival(*std::exchange(delayed_, std::nullopt));
         while (step_ < script_.size()) {
@@ -115,7 +115,7 @@ class FaultySource : public Source {
                     break;
                 case Fault::Kind::stall:
                     if (fault.count-- > 0) {
-                        return nothing_until([this] { return !running_; }, patience);
+                        return nothing_until([this] { return !running_; }, timeout);
                     }
                     break;
                 case Fault::Kind::disconnect:
@@ -176,10 +176,10 @@ class FaultySource : public Source {
     }
 
   protected:
-    // Returns no block, when the condition is true or `patience` is over.
-    Arrival nothing_until(const std::function<bool()>& is_so, std::chrono::milliseconds patience) {
+    // Returns no block, when the condition is true or `timeout` is over.
+    Arrival nothing_until(const std::function<bool()>& is_so, std::chrono::milliseconds timeout) {
         std::unique_lock lock(mutex_);
-        woken_.wait_for(lock, patience, is_so);
+        woken_.wait_for(lock, timeout, is_so);
         return {};
     }
 

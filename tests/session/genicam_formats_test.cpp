@@ -131,7 +131,7 @@ TEST(ImagePlans, SplitTallBScansIntoImages) {
     EXPECT_EQ(plan.block_b_scans, 2);
     EXPECT_EQ(plan.images_per_block, 4);
     EXPECT_EQ(plan.images_per_volume, 8);
-    const ImagePlace place = place_of(8 + 5, plan);
+    const ImagePosition place = place_of(8 + 5, plan);
     EXPECT_EQ(place.volume, 1);
     EXPECT_EQ(place.block, 1);
     EXPECT_EQ(place.image, 1);

@@ -56,7 +56,7 @@ class HostVolumesOf : public ::testing::Test {
         const auto work = plan_on_cpu(spec);
         std::vector<std::byte> voxels(index(work->grid().bytes()));
         const std::int64_t line = work->grid().depth * 4;
-        work->submit(block(0, 0, 4), Place{PlaceKind::host_linear, voxels.data(), 0, line, 3 * line});
+        work->submit(block(0, 0, 4), VoxelTarget{TargetKind::host_linear, voxels.data(), 0, line, 3 * line});
         return voxels;
     }
 };
@@ -121,9 +121,9 @@ TEST_F(HostVolumesOf, ChangesSettingsBetweenVolumesOnly) {
     scan_.recipe.window = Window::rect;
     sink.change(scan_.spec(4));
     AWAIT(sink.has_change_ready());
-    EXPECT_FALSE(sink.take_change(BlockSink::Moment::within_volume));
+    EXPECT_FALSE(sink.take_change(BlockSink::SwapPoint::within_volume));
     EXPECT_TRUE(sink.feed(block(0, 2, 2)));
-    EXPECT_TRUE(sink.take_change(BlockSink::Moment::between_volumes));
+    EXPECT_TRUE(sink.take_change(BlockSink::SwapPoint::between_volumes));
     EXPECT_TRUE(sink.feed(block(1, 0, 4)));
     ASSERT_EQ(made_.size(), 2u);
     EXPECT_NE(made_[0].structure.voxels, made_[1].structure.voxels);

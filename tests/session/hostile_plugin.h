@@ -8,8 +8,8 @@
 
 namespace echolux {
 
-inline SourceWanted hostile(const std::string& library, const std::string& fault) {
-    SourceWanted result;
+inline SourceRequest hostile(const std::string& library, const std::string& fault) {
+    SourceRequest result;
     result.name = "plugin:" ECHOLUX_HOSTILE_PLUGINS "/" + library + ".so," + fault;
     result.assignments = {"scan.a_scans=10", "scan.b_scans=7"};
     result.settings.block_b_scans = 3;

@@ -45,8 +45,8 @@ class LinesSource : public Source {
     const SourceCapabilities& capabilities() const override { return capabilities_; }
     std::string name() const override { return std::string(1, static_cast<char>('A' + index_)); }
     void start() override { is_running = true; }
-    Arrival next(std::chrono::milliseconds patience) override {
-        was_given = patience;
+    Arrival next(std::chrono::milliseconds timeout) override {
+        was_given = timeout;
         using Clock = std::chrono::steady_clock;
         becomes_true([done = Clock::now() + takes] { return Clock::now() >= done; });
         if (script.empty()) return {ends ? Arrival::Kind::ended : Arrival::Kind::nothing_yet, {}};

@@ -20,7 +20,7 @@ namespace echolux::test {
 namespace {
 
 using namespace std::chrono_literals;
-using Moment = BlockSink::Moment;
+using SwapPoint = BlockSink::SwapPoint;
 
 const BackendChoice on_cpu{.backend = Backend::cpu};
 
@@ -115,7 +115,7 @@ TEST_F(LiveTissueOf, FilteredVolumeEqualsThatOfFilterCommand) {
             const LiveTissue tissue = filtering(method);
             HostVolumes sink(scan_.spec(9), on_cpu, receiver());
             sink.set_tissue(tissue);
-            ASSERT_TRUE(sink.take_change(Moment::between_volumes));
+            ASSERT_TRUE(sink.take_change(SwapPoint::between_volumes));
             ASSERT_TRUE(sink.feed(block(0, 0, 4)) && sink.feed(block(0, 4, 5)));
             EXPECT_EQ(made_.back().structure.voxels, filtered_offline(tissue.filter).voxels);
             EXPECT_NE(made_.back().structure.voxels, unfiltered.voxels);
@@ -130,15 +130,15 @@ TEST_F(LiveTissueOf, SettingsChangeBetweenVolumes) {
     HostVolumes sink(scan_.spec(9), on_cpu, receiver());
     ASSERT_TRUE(sink.feed(block(0, 0, 4)));
     sink.set_tissue(tissue);
-    EXPECT_FALSE(sink.take_change(Moment::within_volume));
+    EXPECT_FALSE(sink.take_change(SwapPoint::within_volume));
     ASSERT_TRUE(sink.feed(block(0, 4, 5)));
     EXPECT_EQ(made_.back().structure.voxels, raw().voxels);
-    EXPECT_TRUE(sink.take_change(Moment::between_volumes));
-    EXPECT_FALSE(sink.take_change(Moment::between_volumes)) << "it is taken once";
+    EXPECT_TRUE(sink.take_change(SwapPoint::between_volumes));
+    EXPECT_FALSE(sink.take_change(SwapPoint::between_volumes)) << "it is taken once";
     ASSERT_TRUE(sink.feed(whole(1)));
     EXPECT_EQ(made_.back().structure.voxels, filtered_offline(tissue.filter).voxels);
     sink.set_tissue({});
-    ASSERT_TRUE(sink.take_change(Moment::between_volumes));
+    ASSERT_TRUE(sink.take_change(SwapPoint::between_volumes));
     ASSERT_TRUE(sink.feed(whole(2)));
     EXPECT_EQ(made_.back().structure.voxels, raw().voxels);
 }
@@ -151,13 +151,13 @@ TEST_F(LiveTissueOf, ShowsNoiseUnchangedAndReportsOnce) {
     tissue.registration.lateral_range = 4;
     HostVolumes sink(scan_.spec(9), on_cpu, receiver());
     sink.set_tissue(tissue);
-    ASSERT_TRUE(sink.take_change(Moment::between_volumes));
+    ASSERT_TRUE(sink.take_change(SwapPoint::between_volumes));
     const Volume unchanged = raw();
     ASSERT_TRUE(sink.feed(whole(0)) && sink.feed(whole(1)));
     for (const HostVolume& volume : made_) EXPECT_TRUE(volume.structure.voxels == unchanged.voxels);
-    const auto news = sink.take_news();
+    const auto news = sink.take_messages();
     ASSERT_EQ(news.size(), 1u);
-    EXPECT_TRUE(news[0].is_trouble);
+    EXPECT_TRUE(news[0].is_problem);
     EXPECT_NE(news[0].line.find("as they are"), std::string::npos) << news[0].line;
     EXPECT_EQ(sink.tissue_log().stats().as_it_was, 2);
     EXPECT_EQ(sink.tissue_log().stats().stabilised, 0);
@@ -169,10 +169,10 @@ TEST_F(LiveTissueOf, PassesUnsuitableVolumesAndReports) {
     use(scan);
     HostVolumes sink(scan_.spec(9), on_cpu, receiver());
     sink.set_tissue(filtering(FilterMethod::median));
-    ASSERT_TRUE(sink.take_change(Moment::between_volumes));
+    ASSERT_TRUE(sink.take_change(SwapPoint::between_volumes));
     ASSERT_TRUE(sink.feed(whole(0)));
     EXPECT_EQ(made_.back().structure.voxels, raw().voxels);
-    const auto news = sink.take_news();
+    const auto news = sink.take_messages();
     ASSERT_EQ(news.size(), 1u);
     EXPECT_NE(news[0].line.find("complex"), std::string::npos) << news[0].line;
 }
@@ -185,7 +185,7 @@ TEST_F(LiveTissueOf, RejectsInvalidSettingsAtOnce) {
     LiveTissue without_middle;
     without_middle.registration.strip = 2;
     EXPECT_THROW(sink.set_tissue(without_middle), Error);
-    EXPECT_FALSE(sink.take_change(Moment::between_volumes)) << "nothing was taken";
+    EXPECT_FALSE(sink.take_change(SwapPoint::between_volumes)) << "nothing was taken";
 }
 
 // ---- comparison with known motion
@@ -222,14 +222,14 @@ Volume moved_tissue(const std::vector<int>& z, const std::vector<int>& x) {
     return volume;
 }
 
-TissueWork stabilising() {
+CpuPostprocessor stabilising() {
     LiveTissue tissue;
     tissue.stabilises = true;
     tissue.registration.axial_range = 12;
     tissue.registration.lateral_range = 8;
     tissue.registration.row_range = 2;
     tissue.registration.strip = 1;
-    TissueWork work;
+    CpuPostprocessor work;
     work.set(tissue);
     return work;
 }
@@ -241,11 +241,11 @@ TEST(LiveTissue, AlignsLaterVolumesToFirstGoodOne) {
         z[index(b)] = 3 + b / 6;
         x[index(b)] = -2;
     }
-    TissueWork work = stabilising();
+    CpuPostprocessor work = stabilising();
     SilentProgress silent;
     Volume first = moved_tissue(still, still), second = moved_tissue(z, x);
     ASSERT_TRUE(work.apply(0, first, nullptr, on_cpu, silent).is_stabilised);
-    const TissueDone done = work.apply(1, second, nullptr, on_cpu, silent);
+    const PostprocessingResult done = work.apply(1, second, nullptr, on_cpu, silent);
     ASSERT_TRUE(done.is_stabilised) << done.unsteady;
     ASSERT_EQ(std::ssize(done.rows), b_scans);
     int found = 0;
@@ -263,7 +263,7 @@ TEST(LiveTissue, AlignsLaterVolumesToFirstGoodOne) {
 
 TEST(LiveTissue, MovesFlowWithStructureAndKeepsReferenceDuringBlink) {
     const std::vector<int> still(b_scans, 0), down(b_scans, 4);
-    TissueWork work = stabilising();
+    CpuPostprocessor work = stabilising();
     SilentProgress silent;
     Volume first = moved_tissue(still, still), moved = moved_tissue(down, still), blink = first;
     std::mt19937 random(3);
@@ -277,11 +277,11 @@ TEST(LiveTissue, MovesFlowWithStructureAndKeepsReferenceDuringBlink) {
     codes[at(10, 30, 50)] = 7;
     ASSERT_TRUE(work.apply(0, first, nullptr, on_cpu, silent).is_stabilised);
     const Volume as_it_was = blink;
-    const TissueDone blinked = work.apply(1, blink, nullptr, on_cpu, silent);
+    const PostprocessingResult blinked = work.apply(1, blink, nullptr, on_cpu, silent);
     EXPECT_FALSE(blinked.is_stabilised);
     EXPECT_FALSE(blinked.unsteady.empty());
     EXPECT_EQ(blink.voxels, as_it_was.voxels);
-    const TissueDone done = work.apply(2, moved, &flow, on_cpu, silent);
+    const PostprocessingResult done = work.apply(2, moved, &flow, on_cpu, silent);
     ASSERT_TRUE(done.is_stabilised) << done.unsteady;
     EXPECT_NEAR(done.rows[10].z, -4, 0.35) << "against the volume before the blink";
     EXPECT_EQ(codes[at(10, 30, 46)], 7);
@@ -305,7 +305,7 @@ TEST_F(LiveTissueOf, LeavesRecordingUnchanged) {
         if (with == 1) sink.set_tissue(filtering(FilterMethod::bilateral));
         made_.clear();
         Session session(source, sink, Overload::source_waits);
-        RecordingWanted wanted;
+        RecordingRequest wanted;
         wanted.scan_toml = folder / "scan.toml";
         wanted.scan = scan_;
         session.record(wanted);
@@ -341,7 +341,7 @@ TEST_F(LiveTissueOf, SessionReportsFailureAndContinues) {
         AWAIT(session.stats().finished_volumes == volume + 1);
     }
     int said = 0;
-    for (const SessionEvent& event : session.take_events()) said += event.line.find("as they are") != std::string::npos;
+    for (const LiveEvent& event : session.take_events()) said += event.line.find("as they are") != std::string::npos;
     EXPECT_EQ(said, 1);
     ASSERT_EQ(made_.size(), 3u);
     const Volume last = made_.back().structure;

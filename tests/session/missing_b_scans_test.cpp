@@ -37,7 +37,7 @@ class MissingBScansTest : public RecorderTest {
 
     // Records `blocks` blocks without the lost ones.
     void record(std::int64_t blocks, const std::vector<std::int64_t>& lost, const std::string& name = "scan") {
-        RecordingWanted wanted = this->wanted();
+        RecordingRequest wanted = this->wanted();
         wanted.scan_toml = folder_ / "rec" / (name + ".toml");
         wanted.scan.recipe.background = background_;
         Recorder recorder(wanted);
@@ -177,7 +177,7 @@ TEST_F(MissingBScansTest, AreIgnoredByNoiseFloor) {
 
 TEST_F(MissingBScansTest, AreLostAgainByReplay) {
     record(6, {1});
-    SourceWanted wanted;
+    SourceRequest wanted;
     wanted.name = "replay:" + toml_.string();
     wanted.settings = {.line_rate_hz = 1e6, .block_b_scans = 2, .pool_blocks = 100};
     wanted.settings.loop = false;
@@ -186,7 +186,7 @@ TEST_F(MissingBScansTest, AreLostAgainByReplay) {
     source->start();
     std::vector<std::int64_t> came;
     std::int64_t lost = 0;
-    for (TestPatience patience; patience.lasts();) {
+    for (TestTimeout timeout; timeout.lasts();) {
         const Arrival arrival = source->next(10ms);
         lost += arrival.block.lost_before;
         if (arrival.kind == Arrival::Kind::ended) break;
@@ -203,7 +203,7 @@ TEST_F(MissingBScansTest, AreSentWithoutDataByPlayerAndReported) {
     player.start();
     std::vector<std::int64_t> missing;
     std::int64_t b_scans = 0;
-    for (TestPatience patience; b_scans < SmallSource::b_scans && patience.lasts();) {
+    for (TestTimeout timeout; b_scans < SmallSource::b_scans && timeout.lasts();) {
         const Arrival arrival = player.next(10ms);
         if (arrival.kind != Arrival::Kind::block) continue;
         b_scans += arrival.block.b_scans;

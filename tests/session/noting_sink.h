@@ -36,7 +36,7 @@ class NotingSink : public BlockSink {
         fed_.push_back({block.volume, block.first_b_scan, high_});
         return true;
     }
-    bool rework(const Block& block) override {
+    bool reprocess(const Block& block) override {
         const std::scoped_lock lock(mutex_);
         fed_.push_back({-1, block.first_b_scan, high_});
         return true;
@@ -47,7 +47,7 @@ class NotingSink : public BlockSink {
         const std::scoped_lock lock(mutex_);
         wanted_ = spec.recipe.high;
     }
-    bool take_change(Moment) override {
+    bool take_change(SwapPoint) override {
         const std::scoped_lock lock(mutex_);
         if (!wanted_) return false;
         high_ = *std::exchange(wanted_, std::nullopt);
@@ -82,19 +82,19 @@ inline ReconstructionSpec spec_with(const Source& source, double high) {
 }
 
 // Checks that every block is accounted for, whatever the faults.
-inline void expect_balance(const SessionStats& f) {
+inline void expect_balance(const LiveStats& f) {
     EXPECT_EQ(f.arrived.blocks, f.queue.pushed);
     EXPECT_EQ(f.queue.pushed,
-              f.queue.taken + f.queue.waiting + f.queue.overtaken + f.queue.incomplete + f.queue.given_up);
+              f.queue.taken + f.queue.waiting + f.queue.overtaken + f.queue.incomplete + f.queue.abandoned);
 }
 
 // Makes the sink keep up: sends each block only after the sink has received the previous one.
 class Paced : public FaultySource {
   public:
     Paced(std::vector<Fault> script, NotingSink& sink) : FaultySource(live_scan(), 1, std::move(script)), sink_(sink) {}
-    Arrival next(std::chrono::milliseconds patience) override {
+    Arrival next(std::chrono::milliseconds timeout) override {
         AWAIT(std::ssize(sink_.fed()) >= sent_);
-        Arrival arrival = FaultySource::next(patience);
+        Arrival arrival = FaultySource::next(timeout);
         if (arrival.kind == Arrival::Kind::block) ++sent_;
         return arrival;
     }

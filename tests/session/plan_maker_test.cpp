@@ -19,7 +19,7 @@ ReconstructionSpec spec(double high) {
     return spec;
 }
 
-MadePlan awaited(PlanMaker& maker) {
+PreparedPlan awaited(PlanMaker& maker) {
     for (;;) {
         if (auto made = maker.take()) return std::move(*made);
         std::this_thread::yield();
@@ -41,7 +41,7 @@ TEST(PlanMaker, LastOfManyRequestsCounts) {
     EXPECT_FALSE(maker.take()) << "the first is still being made";
     go.release(2);
     AWAIT(made >= 2);
-    MadePlan last = awaited(maker);
+    PreparedPlan last = awaited(maker);
     if (last.spec.recipe.high == 10) last = awaited(maker);
     EXPECT_EQ(last.spec.recipe.high, 40);
     EXPECT_FALSE(maker.take());
@@ -56,7 +56,7 @@ TEST(PlanMaker, FailureOfNewestDropsEarlierPlans) {
         return ChosenReconstructor{plan_on_cpu(wanted), ""};
     });
     maker.want(spec(10));
-    MadePlan first = awaited(maker);
+    PreparedPlan first = awaited(maker);
     EXPECT_EQ(first.number, 1u);
     maker.want(spec(20));
     AWAIT(maker.failed() != 0);
@@ -72,10 +72,10 @@ TEST(PlanMaker, ReturnsUnusedPlanUnlessNewerExists) {
     PlanMaker maker([](const ReconstructionSpec& wanted) { return ChosenReconstructor{plan_on_cpu(wanted), ""}; });
     maker.want(spec(10));
     maker.put_back(awaited(maker));
-    MadePlan first = awaited(maker);
+    PreparedPlan first = awaited(maker);
     EXPECT_EQ(first.spec.recipe.high, 10);
     maker.want(spec(20));
-    MadePlan second = awaited(maker);
+    PreparedPlan second = awaited(maker);
     maker.put_back(std::move(second));
     maker.put_back(std::move(first));
     EXPECT_EQ(awaited(maker).spec.recipe.high, 20);

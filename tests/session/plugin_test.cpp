@@ -30,8 +30,8 @@ using testing::HasSubstr;
 
 constexpr std::int64_t header = 16;  // of the sample plugin, before each acquired B-scan
 
-SourceWanted wanted(const std::string& options, const std::vector<std::string>& assignments = {}) {
-    SourceWanted result;
+SourceRequest wanted(const std::string& options, const std::vector<std::string>& assignments = {}) {
+    SourceRequest result;
     result.name = "plugin:" ECHOLUX_SAMPLE_PLUGIN + (options.empty() ? "" : "," + options);
     result.assignments = {"scan.samples=96", "scan.a_scans=10", "scan.b_scans=7"};
     result.assignments.insert(result.assignments.end(), assignments.begin(), assignments.end());
@@ -82,7 +82,7 @@ double worst_difference(const Source& source, const Block& block, double offset)
     return worst;
 }
 
-std::string refusal(const SourceWanted& wanted) {
+std::string refusal(const SourceRequest& wanted) {
     try {
         const auto source = open_plugin(wanted);
         source->start();
@@ -162,7 +162,7 @@ TEST_P(SamplePlugin, CountsLostBlocksWithoutShift) {
 }
 
 TEST_P(SamplePlugin, KeepsHeldBlocksAndReportsLoss) {
-    SourceWanted want = wanted(shape());
+    SourceRequest want = wanted(shape());
     want.settings.line_rate_hz = 100'000;  // a block per 0.3 ms
     want.settings.pool_blocks = 3;
     const auto source = open_plugin(want);
@@ -182,7 +182,7 @@ TEST_P(SamplePlugin, KeepsHeldBlocksAndReportsLoss) {
 }
 
 TEST_P(SamplePlugin, AcceptsBlocksFromAnyThread) {
-    SourceWanted want = wanted(shape());
+    SourceRequest want = wanted(shape());
     want.settings.pool_blocks = 3;
     const auto source = open_plugin(want);
     source->start();
@@ -258,7 +258,7 @@ TEST(SamplePluginPattern, FollowsScanLineByLine) {
 TEST(SamplePluginOptions, InvalidOptionsAreNamed) {
     EXPECT_THAT(refusal(wanted("speed=11")), AllOf(HasSubstr("sample fringes"), HasSubstr("option speed")));
     EXPECT_THAT(refusal(wanted("pattern=/no/such/folder/file")), HasSubstr("cannot write /no/such/folder/file"));
-    SourceWanted bare = wanted("");
+    SourceRequest bare = wanted("");
     bare.assignments.clear();
     EXPECT_THAT(refusal(bare), HasSubstr("needs a scan file with a_scans and b_scans"));
 }
@@ -278,7 +278,7 @@ TEST(HostilePlugin, RefusesInvalidLibraries) {
     EXPECT_THAT(refusal(hostile("small", "")), HasSubstr("has no close()"));
     EXPECT_THAT(refusal(hostile("no_next", "")), HasSubstr("has no next()"));
     EXPECT_THAT(refusal(hostile("no_release", "")), HasSubstr("lends buffers of a ring but has no release()"));
-    SourceWanted nothing = hostile("", "");
+    SourceRequest nothing = hostile("", "");
     nothing.name = "plugin:";
     EXPECT_THAT(refusal(nothing), HasSubstr("expected plugin:PATH[,OPTIONS]"));
 }

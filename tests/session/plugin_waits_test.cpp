@@ -25,7 +25,7 @@ TEST_P(SlowPlugin, LosesNoBlock) {
     int waited = 0;
     for (std::int64_t number = 0; number < 7; ++number) {
         Arrival arrival = source->next(1ms);
-        for (TestPatience patience; arrival.kind != Arrival::Kind::block && patience.lasts(); ++waited)
+        for (TestTimeout timeout; arrival.kind != Arrival::Kind::block && timeout.lasts(); ++waited)
             arrival = source->next(1ms);
         SCOPED_TRACE(number);
         EXPECT_EQ(arrival.block.lost_before, 0);
@@ -60,7 +60,7 @@ TEST(PluginFaults, ReportsCallThatHangs) {
     const auto source = open_plugin(hostile("hostile", "next hangs"));
     source->start();
     std::string line;
-    for (TestPatience patience; line.empty() && patience.lasts();) {
+    for (TestTimeout timeout; line.empty() && timeout.lasts();) {
         try {
             const auto begun = std::chrono::steady_clock::now();
             EXPECT_EQ(source->next(20ms).kind, Arrival::Kind::nothing_yet);

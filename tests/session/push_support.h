@@ -77,8 +77,8 @@ inline bool is_right(const Block& block) {
                             static_cast<std::uint64_t>(block.bytes) / 8) != 0;
 }
 
-inline SourceWanted pushed_to(const std::string& source) {
-    SourceWanted wanted;
+inline SourceRequest pushed_to(const std::string& source) {
+    SourceRequest wanted;
     wanted.name = source;
     wanted.memory = MemoryKind::host;
     wanted.settings.pool_blocks = 32;
@@ -86,7 +86,7 @@ inline SourceWanted pushed_to(const std::string& source) {
 }
 
 inline Block next_block(Source& source) {
-    for (TestPatience patience; patience.lasts();) {
+    for (TestTimeout timeout; timeout.lasts();) {
         Arrival arrival = source.next(std::chrono::milliseconds(20));
         if (arrival.kind == Arrival::Kind::block) return arrival.block;
         if (arrival.kind == Arrival::Kind::ended) break;

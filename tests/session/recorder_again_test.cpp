@@ -114,7 +114,7 @@ TEST_F(RecorderAgainTest, RequestsRoomForWholeRecordingOnce) {
     noting.open_index = [&, open = noting.open_index](const std::filesystem::path& path) {
         return std::make_unique<RoomNotingFile>(open(path), index_ends);
     };
-    RecordingWanted long_one = wanted();
+    RecordingRequest long_one = wanted();
     long_one.expected_bytes = 300 * mib;
     Recorder recorder(long_one, noting);
     offer(recorder, 0, 3);
@@ -204,7 +204,7 @@ TEST_F(RecorderAgainTest, ReportsNewestWriteProblem) {
 TEST_F(RecorderAgainTest, DoesNotReportRestoredRecordingAsKept) {
     { Recorder(wanted()).offer(source_.block(0)); }
     const Bytes earlier = bytes_of(raw_);
-    RecordingWanted again = wanted();
+    RecordingRequest again = wanted();
     again.replace = true;
     Recorder recorder(again, tools([](int, int flush) { return flush > 0; }));
     set_trouble("no space");

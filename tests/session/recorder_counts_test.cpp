@@ -20,7 +20,7 @@ std::string text_of(const std::filesystem::path& path) {
 class RecorderCountsTest : public RecorderTest {
   protected:
     void begin() {
-        RecordingWanted one_at_a_time = wanted();
+        RecordingRequest one_at_a_time = wanted();
         one_at_a_time.max_blocks_held = 1;
         recorder_.emplace(one_at_a_time, watched_raw([this](std::int64_t place, std::span<const std::byte>) {
                               if (place == 0) return;
@@ -102,7 +102,7 @@ TEST_F(RecorderCountsTest, CountsGapsInNumbersAsLosses) {
 
 // Properties of the replayed file are not recorded: its header and trailer and its number of volumes.
 TEST_F(RecorderCountsTest, OmitsPropertiesOfReplayedFile) {
-    RecordingWanted replayed = wanted();
+    RecordingRequest replayed = wanted();
     replayed.scan.file.offset_bytes = 512;
     replayed.scan.file.trailer_bytes = 40;
     replayed.scan.geometry.volumes = 9;
@@ -148,7 +148,7 @@ TEST_F(RecorderCountsTest, RequiresFrameLayoutOfScan) {
                  {header, 0, header == 0},
                  {header, source_.frame_bytes() + 2, false},
                  {header + 2, source_.frame_bytes(), false}}) {
-            RecordingWanted again = wanted();
+            RecordingRequest again = wanted();
             again.replace = true;
             Recorder recorder(again);
             Block block = source_.block(0);

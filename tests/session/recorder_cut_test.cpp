@@ -22,8 +22,8 @@ class RecorderCutTest : public testing::Test {
 
     RecorderCutTest() { std::filesystem::create_directory(folder_ / "rec"); }
 
-    RecordingWanted wanted() const {
-        RecordingWanted wanted;
+    RecordingRequest wanted() const {
+        RecordingRequest wanted;
         std::filesystem::create_directories(folder_ / "rec");
         wanted.scan_toml = folder_ / "rec" / "scan.toml";
         wanted.scan = source_.scan();

@@ -25,7 +25,7 @@ TEST_F(RecorderTest, ReplacesFilesOnlyOnRequest) {
 
 TEST_F(RecorderTest, AScanCannotReplaceItsSource) {
     { Recorder(wanted()).offer(source_.block(0)); }
-    RecordingWanted itself = wanted();
+    RecordingRequest itself = wanted();
     itself.played_files = {folder_ / "other.raw", raw_};
     itself.replace = true;
     EXPECT_THAT(error_of([&] { Recorder recorder(itself); }).line, HasSubstr("is being replayed"));
@@ -33,10 +33,10 @@ TEST_F(RecorderTest, AScanCannotReplaceItsSource) {
 }
 
 TEST_F(RecorderTest, RejectsImpossibleRecordingsAtStart) {
-    RecordingWanted huge = wanted();
+    RecordingRequest huge = wanted();
     huge.expected_bytes = std::int64_t{1} << 58;
     EXPECT_THAT(error_of([&] { Recorder recorder(huge); }).line, HasSubstr("GB are free"));
-    RecordingWanted starved = wanted();
+    RecordingRequest starved = wanted();
     starved.max_blocks_held = 0;
     EXPECT_THAT(error_of([&] { Recorder recorder(starved); }).line, HasSubstr("able to hold a block"));
     EXPECT_FALSE(std::filesystem::exists(raw_));
@@ -77,7 +77,7 @@ TEST_F(RecorderTest, RejectsMismatchedBlocksOnly) {
 TEST_F(RecorderTest, SlowDiskCostsOnlyRecordedBlocksAndIsReportedAtOnce) {
     Gate gate;
     std::atomic<int> writing = 0;
-    RecordingWanted share = wanted();
+    RecordingRequest share = wanted();
     share.max_blocks_held = 2;
     Recorder recorder(share, watched_raw([&](std::int64_t place, std::span<const std::byte>) {
                           if (place == 0) return;
@@ -181,7 +181,7 @@ TEST_F(RecorderTest, FullDiskAtStartLeavesNoFiles) {
 }
 
 TEST_F(RecorderTest, LeavesNoFilesWithoutBlocks) {
-    RecordingWanted with = wanted();
+    RecordingRequest with = wanted();
     with.scan.calibration.dark.assign(SmallSource::samples, 7);
     {
         Recorder recorder(with);

@@ -10,8 +10,8 @@ class RecorderTest : public ::testing::Test {
   protected:
     RecorderTest() { std::filesystem::create_directory(folder_ / "rec"); }
 
-    RecordingWanted wanted() const {
-        RecordingWanted wanted;
+    RecordingRequest wanted() const {
+        RecordingRequest wanted;
         wanted.scan_toml = folder_ / "rec" / "scan.toml";
         wanted.scan = source_.scan();
         return wanted;

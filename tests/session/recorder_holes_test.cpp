@@ -40,7 +40,7 @@ class RecorderHolesTest : public RecorderTest {
 // The camera counts from zero again without knowing of a loss; the session makes the next volume of it.
 TEST_F(RecorderHolesTest, NotesInterruptionWithinVolume) {
     for (const bool is_noted : {false, true}) {
-        RecordingWanted again = wanted();
+        RecordingRequest again = wanted();
         again.replace = true;
         Recorder recorder(again);
         const Bytes unfinished = bytes_of(toml_);
@@ -88,7 +88,7 @@ TEST_F(RecorderHolesTest, CountsLossAtEnd) {
     }
     EXPECT_EQ(open_scan(toml_).recording.lost_blocks, 2);
     EXPECT_FALSE(open_scan(toml_).recording.complete);
-    RecordingWanted again = wanted();
+    RecordingRequest again = wanted();
     again.replace = true;
     {
         Recorder recorder(again);
@@ -133,7 +133,7 @@ TEST_F(RecorderHolesTest, CountsRefusedBlockAndEarlierLossesOnce) {
     };
     for (const Case& one : cases) {
         SCOPED_TRACE(one.what);
-        RecordingWanted again = wanted();
+        RecordingRequest again = wanted();
         again.replace = true;
         Recorder recorder(again);
         offer_slowly(recorder, 0, 4);
@@ -191,7 +191,7 @@ TEST_F(RecorderHolesTest, SessionPassesLossesToRecording) {
         NotingSink sink;
         FaultySource source(live_scan(), 1, cases[i].script);
         Session session(source, sink);
-        RecordingWanted session_wanted = wanted();
+        RecordingRequest session_wanted = wanted();
         session_wanted.scan = source.scan();
         session_wanted.max_blocks_held = 100;
         session_wanted.replace = true;

@@ -15,8 +15,8 @@ using testing::HasSubstr;
 
 class RecorderLockTest : public RecorderTest {
   protected:
-    RecordingWanted calibrated(bool replaces = false) const {
-        RecordingWanted with = wanted();
+    RecordingRequest calibrated(bool replaces = false) const {
+        RecordingRequest with = wanted();
         with.scan.calibration.dark.assign(SmallSource::samples, 7);
         with.replace = replaces;
         return with;
@@ -110,7 +110,7 @@ TEST_F(RecorderLockTest, ReplacesKilledRecording) {
 TEST_F(RecorderLockTest, KeepsStripeOfRunningRecordingInOtherFolder) {
     std::filesystem::create_directory(folder_ / "disk2");
     std::filesystem::create_directory(folder_ / "other");
-    RecordingWanted striped = wanted();
+    RecordingRequest striped = wanted();
     striped.stripe_folders = {folder_ / "disk2"};
     {
         Recorder first(striped);
@@ -118,19 +118,19 @@ TEST_F(RecorderLockTest, KeepsStripeOfRunningRecordingInOtherFolder) {
     }
     const std::filesystem::path stripe = folder_ / "disk2" / "scan.stripe-2.raw";
     std::filesystem::remove(stripe);
-    RecordingWanted elsewhere = striped;
+    RecordingRequest elsewhere = striped;
     elsewhere.scan_toml = folder_ / "other" / "scan.toml";
     Recorder running(elsewhere);
     offer_slowly(running, 0, 3);
     {
-        RecordingWanted again = wanted();
+        RecordingRequest again = wanted();
         again.replace = true;
         Recorder second(again);
         offer_slowly(second, 0, 3);
     }
     EXPECT_TRUE(std::filesystem::exists(stripe));
     EXPECT_THAT(error_of([&] {
-                    RecordingWanted third = striped;
+                    RecordingRequest third = striped;
                     third.scan_toml = folder_ / "scan.toml";
                     Recorder(std::move(third));
                 }).line,

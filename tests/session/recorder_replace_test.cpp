@@ -20,8 +20,8 @@ class RecorderReplaceTest : public RecorderTest {
     }
 
     // Returns settings with calibration, which differs if `replaces`.
-    RecordingWanted calibrated(bool replaces) const {
-        RecordingWanted with = wanted();
+    RecordingRequest calibrated(bool replaces) const {
+        RecordingRequest with = wanted();
         with.scan.calibration.dark.assign(SmallSource::samples, replaces ? 8 : 7);
         with.replace = replaces;
         return with;
@@ -123,7 +123,7 @@ TEST_F(RecorderReplaceTest, KeepsCalibrationChosenByUser) {
     for (const char* name : {"scan.dark-mine.f64", "scan.darker.f64", "scan.dark-.f64", "scan.dark-2b.f64",
                              "scan.dark2.f64", "scan.dark--2.f64"}) {
         SCOPED_TRACE(name);
-        RecordingWanted again = calibrated(false);
+        RecordingRequest again = calibrated(false);
         again.replace = true;
         {
             Recorder recorder(again);

@@ -31,8 +31,8 @@ class RecorderStripesTest : public RecorderTest {
         for (const char* disk : {"b", "c"}) std::filesystem::create_directory(folder_ / disk);
     }
 
-    RecordingWanted striped(bool replaces = false) const {
-        RecordingWanted with = wanted();
+    RecordingRequest striped(bool replaces = false) const {
+        RecordingRequest with = wanted();
         with.stripe_folders = {folder_ / "b", folder_ / "c"};
         with.stripe_bytes = stripe;
         with.replace = replaces;
@@ -70,7 +70,7 @@ class RecorderStripesTest : public RecorderTest {
 
 TEST_F(RecorderStripesTest, ContainSameBytesAsPlainRecording) {
     for (const std::int64_t blocks : {9, 8, 1}) {
-        RecordingWanted again = striped(blocks < 9);
+        RecordingRequest again = striped(blocks < 9);
         {
             Recorder recorder(again);
             offer_slowly(recorder, 0, blocks);
@@ -103,7 +103,7 @@ TEST_F(RecorderStripesTest, NamesMissingOrTruncatedPart) {
 }
 
 TEST_F(RecorderStripesTest, RejectsMissingFolderWithoutLeavingFiles) {
-    RecordingWanted wanted = striped();
+    RecordingRequest wanted = striped();
     wanted.stripe_folders[1] = folder_ / "not-mounted";
     EXPECT_THAT(error_of([&] { Recorder recorder(wanted); }).line, HasSubstr("there is no folder"));
     put(parts_[1], source_.file(1));
@@ -138,7 +138,7 @@ TEST_F(RecorderStripesTest, RejectsPartsOfDifferentRecordings) {
 }
 
 TEST_F(RecorderStripesTest, RejectsSameFolderTwice) {
-    RecordingWanted wanted = striped();
+    RecordingRequest wanted = striped();
     wanted.stripe_folders = {folder_ / "b", folder_ / "c" / ".." / "b"};
     EXPECT_THAT(error_of([&] { Recorder recorder(wanted); }).line, HasSubstr("is named twice"));
     wanted.stripe_folders.assign(max_parts, folder_ / "b");
@@ -151,7 +151,7 @@ TEST_F(RecorderStripesTest, RejectsSameFolderTwice) {
 
 // All three folders are on one disk.
 TEST_F(RecorderStripesTest, SumsRoomPerDisk) {
-    RecordingWanted wanted = striped();
+    RecordingRequest wanted = striped();
     const auto bytes = static_cast<std::int64_t>(std::filesystem::space(folder_ / "rec").available);
     wanted.expected_bytes = bytes + bytes / 2;
     EXPECT_THAT(error_of([&] { Recorder recorder(wanted); }).line, HasSubstr("GB are free"));
@@ -269,7 +269,7 @@ TEST_F(RecorderStripesTest, ReplacedCopyKeepsStripesOfOriginal) {
         offer_slowly(recorder, 0, 6);
     }
     std::filesystem::copy(folder_ / "rec", folder_ / "copy");
-    RecordingWanted over_copy = striped(true);
+    RecordingRequest over_copy = striped(true);
     over_copy.scan_toml = folder_ / "copy" / "scan.toml";
     {
         Recorder recorder(over_copy);

@@ -132,7 +132,7 @@ TEST_F(RecorderSyncTest, KeepsAndNamesRecordingToReplace) {
     { Recorder(wanted()).offer(source_.block(0)); }
     const std::filesystem::path before = folder_ / "rec" / "scan.before";
     const Bytes earlier = bytes_of(raw_);
-    RecordingWanted again = wanted();
+    RecordingRequest again = wanted();
     again.replace = true;
     Recorder recorder(again, failing_to_flush([](int flush) { return flush > 0; }));
     offer(recorder, 0, 3);
@@ -193,7 +193,7 @@ TEST_F(RecorderSyncTest, CountsBlocksLostToAnyException) {
                                                       [] { throw std::runtime_error("strange"); },
                                                       [] { throw Error(ErrorCode::output, "usual"); }};
     for (const auto& thrower : throwers) {
-        RecordingWanted again = wanted();
+        RecordingRequest again = wanted();
         again.replace = true;
         int blocks = 0;
         Recorder recorder(again, watched_raw([&](std::int64_t, std::span<const std::byte>) {

@@ -23,7 +23,7 @@ TEST_F(RecorderTest, WritesEveryByteAsDescribed) {
 
 TEST_F(RecorderTest, KeepsUnfinishedLastVolume) {
     for (const std::int64_t blocks : {8, 2}) {
-        RecordingWanted again = wanted();
+        RecordingRequest again = wanted();
         again.replace = true;
         Recorder recorder(again);
         offer_slowly(recorder, 0, blocks);
@@ -39,7 +39,7 @@ TEST_F(RecorderTest, WritesZerosForMissingFlybackFrames) {
     const std::int64_t flyback_bytes = source_.frame_bytes() * source_.flyback_frames;
     for (const std::int64_t blocks : {3, 4, 6}) {
         SCOPED_TRACE(blocks);
-        RecordingWanted again = wanted();
+        RecordingRequest again = wanted();
         again.replace = true;
         again.max_blocks_held = blocks;
         Bytes expected = source_.file(blocks);
@@ -106,7 +106,7 @@ TEST_F(RecorderTest, StoresTimesAndNumbersOfBlocks) {
 }
 
 TEST_F(RecorderTest, StoresCalibrationAndRecipe) {
-    RecordingWanted with = wanted();
+    RecordingRequest with = wanted();
     with.scan.calibration.background.assign(SmallSource::samples, 1.0 / 3);
     with.scan.calibration_files.background = "elsewhere/background.csv";
     with.scan.calibration.k_jitter.assign(2 * SmallSource::b_scans * 2, 1.0);
@@ -139,7 +139,7 @@ TEST_F(RecorderTest, NumPyReadsFilesAsDocumented) {
     const std::string python = std::filesystem::exists("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
     for (const std::string kind : {"plain", "headers", "stripes"}) {
         if (kind == "plain") source_ = {0, 1, 0, 0};
-        RecordingWanted again = wanted();
+        RecordingRequest again = wanted();
         again.scan_toml = toml_ = folder_ / kind / "scan.toml";
         std::filesystem::create_directories(toml_.parent_path());
         again.max_blocks_held = 100;

@@ -186,7 +186,7 @@ inline void expect_opens_with(const std::filesystem::path& toml, const SmallSour
 
 // Records in a separate process and kills it once `enough` blocks are reported as written. Returns the last reported
 // number.
-inline std::int64_t blocks_written_until_kill_9(const RecordingWanted& wanted, const SmallSource& source,
+inline std::int64_t blocks_written_until_kill_9(const RecordingRequest& wanted, const SmallSource& source,
                                                 std::int64_t enough) {
     int report[2];
     if (pipe(report) != 0) ADD_FAILURE() << "no pipe";

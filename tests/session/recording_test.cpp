@@ -20,7 +20,7 @@ TEST_F(RecorderTest, BeginsOneRecordingAtOnce) {
     };
     std::jthread first([&] { recording.begin(wanted(), slow); });
     EXPECT_TRUE(becomes_true([&] { return is_opening.load(); }));
-    RecordingWanted other = wanted();
+    RecordingRequest other = wanted();
     other.scan_toml = folder_ / "rec" / "other.toml";
     EXPECT_THAT(error_of([&] { recording.begin(other, RecordingTools::real()); }).line, HasSubstr("is under way"));
     gate.open();

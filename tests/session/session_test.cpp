@@ -30,7 +30,7 @@ TEST(Session, ReconstructsEveryBlockInOrder) {
     for (std::int64_t i = 0; i < 40; ++i) {
         EXPECT_EQ(fed[index(i)], (NotingSink::Fed{i / b_scans, i % b_scans, 45}));
     }
-    const SessionStats f = session.stats();
+    const LiveStats f = session.stats();
     EXPECT_EQ(f.finished_volumes, 10);
     EXPECT_EQ(f.fed_lines, 120);
     EXPECT_EQ(f.waiting.count(), 40);
@@ -55,7 +55,7 @@ TEST(Session, SlowSinkGetsNewestVolumeWithBoundedMemory) {
     ASSERT_EQ(fed.size(), 2u * b_scans);
     EXPECT_EQ(fed.front().volume, 0);
     EXPECT_EQ(fed.back(), (NotingSink::Fed{100, b_scans - 1, 45}));
-    const SessionStats f = session.stats();
+    const LiveStats f = session.stats();
     EXPECT_EQ(f.queue.overtaken_volumes, 99);
     EXPECT_EQ(f.queue.overtaken, 99 * b_scans);
     expect_balance(f);
@@ -78,7 +78,7 @@ TEST(Session, LoadNeverExceedsOne) {
     has_ended = true;
     ASSERT_TRUE(session.drain(24h));
     AWAIT(session.stats().fed_blocks == 2 * b_scans);
-    const SessionStats f = session.stats();
+    const LiveStats f = session.stats();
     EXPECT_LT(f.seconds, 3600) << "else this tests nothing";
     EXPECT_LE(f.load, 1.0);
     EXPECT_GT(f.load, 0.5);
@@ -94,14 +94,14 @@ TEST(Session, RestartsDisconnectedSourceAndContinuesNumbers) {
     AWAIT(session.stats().ended);
     session.stop();
     ASSERT_TRUE(session.drain(1h));
-    const SessionStats f = session.stats();
+    const LiveStats f = session.stats();
     EXPECT_EQ(f.reconnections, 1);
     EXPECT_EQ(f.arrived.blocks, 14);
     EXPECT_EQ(f.arrived.repeated, 0);
     EXPECT_EQ(sink.fed().back().volume, 3) << "volumes 0, 1 (cut), 2, 3";
     const auto events = session.take_events();
-    EXPECT_THAT(events, Contains(Field(&SessionEvent::line, HasSubstr("was disconnected"))));
-    EXPECT_THAT(events, Contains(Field(&SessionEvent::line, HasSubstr("is back"))));
+    EXPECT_THAT(events, Contains(Field(&LiveEvent::line, HasSubstr("was disconnected"))));
+    EXPECT_THAT(events, Contains(Field(&LiveEvent::line, HasSubstr("is back"))));
     expect_balance(f);
 }
 
@@ -126,7 +126,7 @@ TEST(Session, RejectedBlocksNeverReachSink) {
         EXPECT_GE(fed.first_b_scan, 0);
         EXPECT_LT(fed.first_b_scan, b_scans);
     }
-    const SessionStats f = session.stats();
+    const LiveStats f = session.stats();
     EXPECT_EQ(f.arrived.misshapen, 4) << "one of them twice";
     expect_balance(f);
 }
@@ -135,9 +135,9 @@ TEST(Session, RejectedBlocksNeverReachSink) {
 class PacedByTheQueue : public FaultySource {
   public:
     explicit PacedByTheQueue(std::vector<Fault> script) : FaultySource(live_scan(), 1, std::move(script)) {}
-    Arrival next(std::chrono::milliseconds patience) override {
+    Arrival next(std::chrono::milliseconds timeout) override {
         AWAIT(session->stats().queue.waiting == 0);
-        return FaultySource::next(patience);
+        return FaultySource::next(timeout);
     }
 
     Session* session = nullptr;
@@ -152,11 +152,11 @@ TEST(Session, ReconstructionErrorCostsOneVolume) {
     Session session(source, sink);
     source.session = &session;
     run_to_end(session);
-    const SessionStats f = session.stats();
+    const LiveStats f = session.stats();
     EXPECT_EQ(f.failed_volumes, 1);
     EXPECT_EQ(f.finished_volumes, 3);
     EXPECT_EQ(sink.fed().back().volume, 3);
-    EXPECT_THAT(session.take_events(), Contains(Field(&SessionEvent::line, HasSubstr("sneezed"))));
+    EXPECT_THAT(session.take_events(), Contains(Field(&LiveEvent::line, HasSubstr("sneezed"))));
     expect_balance(f);
 }
 
@@ -206,7 +206,7 @@ TEST(Session, RejectsOrReportsInvalidSettings) {
     EXPECT_THROW(session.change(impossible), Error);
     session.change(spec_with(source, 13));
     run_to_end(session);
-    EXPECT_THAT(session.take_events(), Contains(Field(&SessionEvent::line, HasSubstr("13 is too much"))));
+    EXPECT_THAT(session.take_events(), Contains(Field(&LiveEvent::line, HasSubstr("13 is too much"))));
     EXPECT_EQ(session.stats().changes, 0);
 }
 
@@ -256,7 +256,7 @@ TEST(Session, SurvivesLongStallOfSink) {
     goes_on = true;
     AWAIT(seen > 50);
     session.stop();
-    const SessionStats f = session.stats();
+    const LiveStats f = session.stats();
     EXPECT_GT(f.queue.overtaken_volumes, 0);
     EXPECT_LE(f.queue.max_waiting, 2 * b_scans);
     expect_balance(f);

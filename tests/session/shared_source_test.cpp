@@ -176,7 +176,7 @@ TEST_F(SharedMemory, EndsAfterLastBlock) {
 
 TEST_F(SharedMemory, KeepsBlocksInRingWithoutMemory) {
     Producer producer(name_);
-    SourceWanted wanted = pushed_to("shm:" + name_);
+    SourceRequest wanted = pushed_to("shm:" + name_);
     wanted.settings.pool_blocks = 2;
     const auto source = open_shared_memory(wanted, 0ms);
     source->start();
@@ -202,7 +202,7 @@ TEST_F(SharedMemory, NeverReadsTornBlocks) {
     });
     std::vector<std::byte> room(producer.push_of().block_bytes);
     std::int64_t taken = 0, overtaken = 0, wrong = 0;
-    for (TestPatience patience; (taken < 1000 || overtaken == 0) && patience.lasts();) {
+    for (TestTimeout timeout; (taken < 1000 || overtaken == 0) && timeout.lasts();) {
         const std::uint64_t published = ring.view().published();
         if (published == 0) continue;
         echolux_push_block block;
@@ -249,7 +249,7 @@ TEST_F(SharedMemory, OpeningWaitsForItsProducer) {
         std::string name;
         std::unique_ptr<Producer> producer;
     } opening(name_);
-    SourceWanted wanted = pushed_to("shm:" + name_);
+    SourceRequest wanted = pushed_to("shm:" + name_);
     wanted.progress = &opening;
     const auto source = open_shared_memory(wanted, 60s);
     EXPECT_TRUE(opening.producer);

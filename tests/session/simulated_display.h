@@ -1,5 +1,5 @@
 // A simulated display: a real volume ring between a queue of work that writes slots and one that reads them, as
-// app/live/volume_path.h and render/ use it. Each slice of a slot stores its volume, so that a picture that is torn
+// app/live/live_pipeline.h and render/ use it. Each slice of a slot stores its volume, so that a picture that is torn
 // or shows unwritten slices is detected.
 #pragma once
 
@@ -45,7 +45,7 @@ class SimulatedDisplay : public BlockSink {
         newest_fed = block.volume;
         return true;
     }
-    bool rework(const Block& block) override {
+    bool reprocess(const Block& block) override {
         take_time();
         abandon();
         wait_until([this] { return !is_looked_at_; });
@@ -62,7 +62,7 @@ class SimulatedDisplay : public BlockSink {
     void collect() override { world_.threads.give_way(); }
     void finish() override { settle(); }
     void change(const ReconstructionSpec& spec) override { wanted_ = spec.recipe.high; }
-    bool take_change(Moment) override {
+    bool take_change(SwapPoint) override {
         if (!wanted_) return false;
         const double high = *std::exchange(wanted_, std::nullopt);
         is_changed_ = true;  // reprocesses the last whole volume
@@ -71,12 +71,12 @@ class SimulatedDisplay : public BlockSink {
     }
 
     // A new session: volumes count from zero.
-    void begin_anew() { is_anew_ = true; }
+    void restart() { is_anew_ = true; }
 
     // Checks the invariants of the display.
     void expect_sense() const {
         world_.expect(written_->value() <= written_issued_, "a value that nobody issued was signalled");
-        world_.expect(graphics_.size() <= max_under_way, "more pictures are under way than the ring has slots for");
+        world_.expect(graphics_.size() <= max_in_flight, "more pictures are under way than the ring has slots for");
     }
 
     std::int64_t volumes = 0;
@@ -87,7 +87,7 @@ class SimulatedDisplay : public BlockSink {
     bool gives_up_before_the_end = false;  // deliberate fault: the host signals while work is pending
 
   private:
-    static constexpr std::size_t max_under_way = 2, slots = max_under_way + 2;
+    static constexpr std::size_t max_in_flight = 2, slots = max_in_flight + 2;
     static constexpr std::int64_t nothing = -1, in_flux = -2;
     using Slot = std::array<std::int64_t, blocks_a_volume>;  // the volume of each slice, by the ids of begin()
     struct Memory {
@@ -209,7 +209,7 @@ class SimulatedDisplay : public BlockSink {
     void look(const std::stop_token& stop) {
         while (!stop.stop_requested()) {
             world_.threads.sleep(some_time(12000), stop);
-            if (graphics_.size() >= max_under_way) continue;
+            if (graphics_.size() >= max_in_flight) continue;
             const std::optional<ReadTicket> ticket = ring_->acquire_read();
             if (!ticket) continue;
             world_.expect(ticket->wait <= ring_->written_submitted(), "a picture waits for what was never submitted");

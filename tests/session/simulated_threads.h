@@ -84,7 +84,7 @@ class SimulatedThreads : public Threads {
         std::function<bool()> is_so;  // empty: not started yet
         bool has_ended = false;
 
-        bool can_go_on(Clock::time_point now) const {
+        bool can_continue(Clock::time_point now) const {
             return !has_ended && (!is_so || until <= now || stop.stop_requested() || is_so());
         }
     };
@@ -137,7 +137,7 @@ class SimulatedThreads : public Threads {
         for (;;) {
             ready_.clear();
             for (const auto& one : all_) {
-                if (one->can_go_on(now_)) ready_.push_back(one.get());
+                if (one->can_continue(now_)) ready_.push_back(one.get());
             }
             if (!ready_.empty()) return ready_[random_() % ready_.size()];
             let_time_pass();

@@ -57,7 +57,7 @@ class Simulation {
   private:
     void start() {
         while (!try_to_start()) world_.threads.sleep(100ms);
-        display_.begin_anew();
+        display_.restart();
     }
 
     bool try_to_start() {
@@ -90,7 +90,7 @@ class Simulation {
     }
 
     void begin_recording() {
-        RecordingWanted wanted;
+        RecordingRequest wanted;
         wanted.scan_toml = folder_ / fmt::format("r{}.toml", recordings_);
         wanted.scan = instrument_.scan();
         wanted.max_blocks_held = pool_of_the_instrument / 2;
@@ -227,10 +227,11 @@ class Simulation {
 
     // Checks the invariants after each step.
     void look() {
-        const SessionStats stats = session_->stats();
+        const LiveStats stats = session_->stats();
         const QueueStats& queue = stats.queue;
-        world_.expect(queue.pushed == queue.taken + queue.waiting + queue.overtaken + queue.incomplete + queue.given_up,
-                      "blocks of the queue do not add up");
+        world_.expect(
+            queue.pushed == queue.taken + queue.waiting + queue.overtaken + queue.incomplete + queue.abandoned,
+            "blocks of the queue do not add up");
         world_.expect(queue.waiting <= 2 * blocks_a_volume, "more than two volumes wait");
         if (stats.arrived.blocks != queue.pushed)
             world_.fail(fmt::format("{} blocks arrived, {} were pushed", stats.arrived.blocks, queue.pushed));

@@ -99,9 +99,9 @@ class Instrument : public Source {
     }
     void stop() noexcept override { is_running_ = false; }
 
-    Arrival next(std::chrono::milliseconds patience) override {
+    Arrival next(std::chrono::milliseconds timeout) override {
         world_.expect(is_running_, "a source that is stopped is asked for blocks");
-        const auto wait = std::min<Threads::Clock::duration>(patience, due_ - world_.threads.now());
+        const auto wait = std::min<Threads::Clock::duration>(timeout, due_ - world_.threads.now());
         world_.threads.sleep(std::max<Threads::Clock::duration>(wait, 0ns));
         if (world_.threads.now() < due_) return {};
         due_ = std::max(due_ + period, world_.threads.now());

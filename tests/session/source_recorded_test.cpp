@@ -55,7 +55,7 @@ class RecordedSource : public ::testing::Test {
 
     std::vector<Block> blocks(Source& source, std::size_t count) {
         std::vector<Block> blocks;
-        for (TestPatience patience; blocks.size() < count && patience.lasts();) {
+        for (TestTimeout timeout; blocks.size() < count && timeout.lasts();) {
             clock_->set(clock_->now_s() + 0.001);
             Arrival arrival = source.next(1ms);
             if (arrival.kind == Arrival::Kind::block) blocks.push_back(std::move(arrival.block));
@@ -70,7 +70,7 @@ class RecordedSource : public ::testing::Test {
 
     TemporaryFolder folder_;
     std::string spectra_;
-    SourceWanted wanted_;
+    SourceRequest wanted_;
     std::shared_ptr<HandClock> clock_ = std::make_shared<HandClock>();
 };
 

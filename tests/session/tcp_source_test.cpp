@@ -82,7 +82,7 @@ class Stranger {
     explicit Stranger(std::uint16_t port) : connection_(connect_to({"127.0.0.1", port}, 5s, "test")) {}
 
     void say(std::span<const std::byte> bytes) {
-        for (TestPatience patience; !bytes.empty() && patience.lasts();) {
+        for (TestTimeout timeout; !bytes.empty() && timeout.lasts();) {
             const auto went = connection_.send(bytes, 100ms);
             if (!went) return;
             bytes = bytes.subspan(*went);
@@ -123,8 +123,8 @@ PushHead head(std::uint64_t sequence) {
 
 class Network : public ::testing::Test {
   protected:
-    std::unique_ptr<Source> opened(std::chrono::milliseconds patience = 20s) const {
-        return open_tcp(pushed_to("tcp://127.0.0.1:" + std::to_string(port_)), patience);
+    std::unique_ptr<Source> opened(std::chrono::milliseconds timeout = 20s) const {
+        return open_tcp(pushed_to("tcp://127.0.0.1:" + std::to_string(port_)), timeout);
     }
 
     std::uint16_t port_ = free_port();
@@ -185,7 +185,7 @@ TEST_F(Network, ContinuesWithReconnectedSender) {
 
 TEST_F(Network, BlocksWithoutMemoryAreLostAndCounted) {
     Sender sender(port_);
-    SourceWanted wanted = pushed_to("tcp://127.0.0.1:" + std::to_string(port_));
+    SourceRequest wanted = pushed_to("tcp://127.0.0.1:" + std::to_string(port_));
     wanted.settings.pool_blocks = 2;
     const auto source = open_tcp(wanted, 20s);
     source->start();

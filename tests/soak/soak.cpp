@@ -21,9 +21,9 @@
 #include <thread>
 
 #include "app/live/live_job.h"
+#include "app/live/live_pipeline.h"
 #include "app/live/session_run.h"
-#include "app/live/volume_path.h"
-#include "app/stage/session_exhibit.h"
+#include "app/viewer/live_source.h"
 #include "compute/plan/describe.h"
 #include "engine/live/session.h"
 #include "tests/unit/await.h"
@@ -39,8 +39,8 @@ using Path = std::filesystem::path;
 
 constexpr double line_rate_hz = 50000;
 
-SourceWanted simulator() {
-    SourceWanted wanted;
+SourceRequest simulator() {
+    SourceRequest wanted;
     wanted.name = "sim:layers";
     wanted.settings.line_rate_hz = line_rate_hz;
     wanted.settings.block_b_scans = 8;
@@ -168,7 +168,7 @@ class Soak {
     }
 
     void begin_recording() {
-        RecordingWanted wanted = recording_of(source_, folder_ / fmt::format("part{}.toml", recorded_.parts));
+        RecordingRequest wanted = recording_of(source_, folder_ / fmt::format("part{}.toml", recorded_.parts));
         if (tries([&] { session_.record(wanted); })) {
             recording_ = wanted.scan_toml;
             ++recorded_.parts;
@@ -237,7 +237,7 @@ class Soak {
     }
 
     void show() {
-        path_ = std::make_unique<LoneVolumePath>(spec_, BackendChoice{}, device_);
+        path_ = std::make_unique<StandalonePipeline>(spec_, BackendChoice{}, device_);
         way_ = path_->describe();
         View view;
         view.width = view.height = 128;
@@ -260,7 +260,7 @@ class Soak {
     }
 
     void hear() {
-        for (const SessionEvent& event : session_.take_events()) note(event.line);
+        for (const LiveEvent& event : session_.take_events()) note(event.line);
     }
     void note(const std::string& line) {
         std::fprintf(stderr, "%8.2f s  %s\n", now_s(), line.c_str());
@@ -271,9 +271,9 @@ class Soak {
     std::mt19937_64 random_;
     TroubledSource source_;
     ReconstructionSpec spec_;
-    DeviceChoice device_;
+    GpuDevice device_;
     std::atomic<bool> is_lost_ = false;
-    std::unique_ptr<LoneVolumePath> path_;
+    std::unique_ptr<StandalonePipeline> path_;
     DisplaySwitch switch_;
     Session session_;
     std::unique_ptr<PictureLoop> loop_;  // destroyed before the session

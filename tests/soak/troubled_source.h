@@ -29,7 +29,7 @@ class TroubledSource : public Source {
         ++starts;
     }
 
-    Arrival next(std::chrono::milliseconds patience) override {
+    Arrival next(std::chrono::milliseconds timeout) override {
         const auto now = Clock::now();
         const double waited_s = std::chrono::duration<double>(now - asked_at_).count();
         asked_at_ = now;
@@ -43,10 +43,10 @@ class TroubledSource : public Source {
             ++stalls;
         }
         if (now < stalled_until_) {
-            becomes_true([this] { return Clock::now() >= stalled_until_; }, patience);
+            becomes_true([this] { return Clock::now() >= stalled_until_; }, timeout);
             return {};
         }
-        Arrival arrival = source_->next(patience);
+        Arrival arrival = source_->next(timeout);
         if (arrival.kind != Arrival::Kind::block) return arrival;
         lost += arrival.block.lost_before;
         if (happens_every(15, waited_s)) {  // this block never arrives

@@ -10,7 +10,7 @@
 namespace echolux {
 
 // For loops that do more than wait. Throws when two minutes are over.
-class TestPatience {
+class TestTimeout {
   public:
     bool lasts() const {
         if (std::chrono::steady_clock::now() < end_) return true;

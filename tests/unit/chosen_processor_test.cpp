@@ -11,7 +11,7 @@ namespace {
 struct Work {
     int on_gpu = 0, on_cpu = 0;
 
-    ProcessorUsed on(const BackendChoice& choice) {
+    BackendUsed on(const BackendChoice& choice) {
         return on_gpu_or_cpu(
             choice, [&] { ++on_gpu; }, [&] { ++on_cpu; });
     }
@@ -19,8 +19,8 @@ struct Work {
 
 TEST(ChosenProcessor, UsesCpuOnRequest) {
     Work work;
-    const ProcessorUsed used = work.on({.backend = Backend::cpu});
-    EXPECT_EQ(used.processor, Backend::cpu);
+    const BackendUsed used = work.on({.backend = Backend::cpu});
+    EXPECT_EQ(used.backend, Backend::cpu);
     EXPECT_EQ(used.refusal, "");
     EXPECT_EQ(work.on_cpu, 1);
     EXPECT_EQ(work.on_gpu, 0);
@@ -31,8 +31,8 @@ TEST(ChosenProcessor, UsesCpuOnRequest) {
 TEST(ChosenProcessor, UsesCpuWithoutGpu) {
     if (!surveyed_gpus().usable.empty()) GTEST_SKIP() << "there is a GPU";
     Work work;
-    const ProcessorUsed used = work.on({});
-    EXPECT_EQ(used.processor, Backend::cpu);
+    const BackendUsed used = work.on({});
+    EXPECT_EQ(used.backend, Backend::cpu);
     EXPECT_EQ(used.refusal, "");
     EXPECT_EQ(work.on_cpu, 1);
     EXPECT_THROW(work.on({.backend = Backend::cuda}), Error);

@@ -9,7 +9,7 @@
 #include "compute/backend.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
-#include "compute/place.h"
+#include "compute/voxel_target.h"
 #include "engine/memory.h"
 #include "tests/oracle/chain.h"
 
@@ -29,8 +29,8 @@ TEST(Backends, SurveyFindsGpusOrReason) {
 
 TEST(Backends, UsesCpuOnRequest) {
     const auto cpu = make_reconstructor(plain_spec(64, 2), {.backend = Backend::cpu});
-    EXPECT_EQ(cpu->processor(), Backend::cpu);
-    EXPECT_TRUE(cpu->backend().starts_with("cpu")) << cpu->backend();
+    EXPECT_EQ(cpu->backend(), Backend::cpu);
+    EXPECT_TRUE(cpu->backend_description().starts_with("cpu")) << cpu->backend_description();
     EXPECT_EQ(choose_reconstructor(plain_spec(64, 2), {.backend = Backend::cpu}).reason, "");
 }
 
@@ -45,7 +45,7 @@ TEST(Backends, ReportsThatCpuIgnoresFastPrecision) {
 TEST(Backends, FallsBackToCpuWithoutCuda) {
     if (!surveyed_gpus().usable.empty()) GTEST_SKIP() << "there is a GPU";
     const ChosenReconstructor chosen = choose_reconstructor(plain_spec(64, 2));
-    EXPECT_EQ(chosen.reconstructor->processor(), Backend::cpu);
+    EXPECT_EQ(chosen.reconstructor->backend(), Backend::cpu);
     EXPECT_EQ(chosen.reason, surveyed_gpus().refusal);
     try {
         make_reconstructor(plain_spec(64, 2), {.backend = Backend::cuda});
@@ -70,7 +70,7 @@ ChosenReconstructor chosen_after(ErrorCode code) {
 TEST(Backends, FallsBackToCpuWhenGpuRejectsPlan) {
     for (const ErrorCode code : {ErrorCode::device, ErrorCode::out_of_memory}) {
         const ChosenReconstructor chosen = chosen_after(code);
-        EXPECT_EQ(chosen.reconstructor->processor(), Backend::cpu);
+        EXPECT_EQ(chosen.reconstructor->backend(), Backend::cpu);
         EXPECT_EQ(chosen.reason, "a GPU: no: the CPU reconstructs instead");
     }
     EXPECT_THROW(chosen_after(ErrorCode::bad_setting), Error);
@@ -115,19 +115,19 @@ TEST(Backends, SkipsRejectingGpuOfSeveral) {
         };
     };
     for (const ErrorCode code : {ErrorCode::device, ErrorCode::out_of_memory}) {
-        const DevicesThatTake found = devices_that_take(three, true, planned(code, {{2}}));
+        const PlannedDevices found = planned_devices(three, true, planned(code, {{2}}));
         EXPECT_EQ(found.devices.size(), 2u);
         EXPECT_EQ(found.left_out, "GPU 2 of 3 is left out: GPU 2: no");
-        EXPECT_THROW(devices_that_take(three, false, planned(code, {{2}})), Error) << "three were asked for";
+        EXPECT_THROW(planned_devices(three, false, planned(code, {{2}})), Error) << "three were asked for";
         try {
-            devices_that_take(three, true, planned(code, three));
+            planned_devices(three, true, planned(code, three));
             ADD_FAILURE() << "none takes it";
         } catch (const Error& error) {
             EXPECT_EQ(error.where(), "GPU 1");
         }
     }
-    EXPECT_THROW(devices_that_take(three, true, planned(ErrorCode::bad_setting, {{2}})), Error);
-    EXPECT_EQ(devices_that_take(three, true, planned(ErrorCode::device, {})).left_out, "");
+    EXPECT_THROW(planned_devices(three, true, planned(ErrorCode::bad_setting, {{2}})), Error);
+    EXPECT_EQ(planned_devices(three, true, planned(ErrorCode::device, {})).left_out, "");
 }
 
 std::string refusal_of_gpus(const BackendChoice& choice, const GpuSurvey& survey) {

@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::int64_t n = 128, a_scans = 13, b_scans = 5;
 
-struct Way {
+struct Variation {
     std::string name;
     void (*choose)(ReconstructionSpec&);
 };
 
-std::ostream& operator<<(std::ostream& out, const Way& one) {
+std::ostream& operator<<(std::ostream& out, const Variation& one) {
     return out << one.name;
 }
 
@@ -34,7 +34,7 @@ void with_repeats(ReconstructionSpec& spec, FlowMethod method) {
 }
 
 using Spec = ReconstructionSpec;
-const Way ways[] = {
+const Variation ways[] = {
     {"doppler", [](Spec& p) { p.flow.method = FlowMethod::doppler; }},
     {"doppler_bulk", [](Spec& p) { p.flow = {.method = FlowMethod::doppler, .bulk_motion = true}; }},
     {"doppler_unwrapped", [](Spec& p) { p.flow = {.method = FlowMethod::doppler, .unwrap = true}; }},
@@ -70,7 +70,7 @@ const Way ways[] = {
      }},
 };
 
-class FlowBlocks : public testing::TestWithParam<Way> {
+class FlowBlocks : public testing::TestWithParam<Variation> {
   protected:
     ReconstructionSpec spec;
     std::vector<std::uint16_t> spectra;
@@ -130,17 +130,17 @@ TEST_P(FlowBlocks, SkipsHeadersAndFlyback) {
     FlowVolumes found;
     found.structure.resize(index(reconstructor->grid().voxels()));
     found.flow.resize(found.structure.size());
-    const Places places(place_of(found.structure, reconstructor->grid()),
-                        place_of(found.flow, *reconstructor->flow_grid()));
+    const VoxelTargets targets(place_of(found.structure, reconstructor->grid()),
+                               place_of(found.flow, *reconstructor->flow_grid()));
     Block block = block_of(apart, 0, b_scans);
     block.frames = {header, stride};
     block.bytes = stride * (frames - 1) + header + frame_bytes;  // flyback after the last B-scan is optional
-    reconstructor->submit(block, places);
+    reconstructor->submit(block, targets);
     const FlowVolumes whole = this->found(b_scans, 2);
     EXPECT_EQ(found.structure, whole.structure);
     EXPECT_EQ(found.flow, whole.flow);
 
-    const auto refused = [&](Block bad) { EXPECT_THROW(reconstructor->submit(bad, places), Error); };
+    const auto refused = [&](Block bad) { EXPECT_THROW(reconstructor->submit(bad, targets), Error); };
     Block bad = block;
     --bad.bytes;
     refused(bad);
@@ -154,7 +154,8 @@ TEST_P(FlowBlocks, SkipsHeadersAndFlyback) {
     refused(bad);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, FlowBlocks, testing::ValuesIn(ways), [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(SweepPaths, FlowBlocks, testing::ValuesIn(ways),
+                         [](const auto& test) { return test.param.name; });
 
 // ---- invalid plans --------------------------------------------------------------------------------------------------
 

@@ -55,9 +55,9 @@ void expect_peaks(const ReconstructionSpec& spec, std::int64_t depths) {
     std::vector<std::byte> voxels(index(grid.bytes()));
     const std::int64_t a_pitch = (of_line + 3) * bytes, b_pitch = a_pitch * lines + 8;
     std::vector<std::byte> peaks(index(b_pitch * b_scans), std::byte{0xA5});
-    Places places(place_of(voxels, grid));
-    places.peaks = Peaks{{PlaceKind::host_linear, peaks.data(), 0, a_pitch, b_pitch}, depths};
-    reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), 0, b_scans), places));
+    VoxelTargets targets(place_of(voxels, grid));
+    targets.peaks = Peaks{{TargetKind::host_linear, peaks.data(), 0, a_pitch, b_pitch}, depths};
+    reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), 0, b_scans), targets));
     std::vector<bool> known(peaks.size());
     for (std::int64_t line = 0; line < lines * b_scans; ++line) {
         const std::int64_t at = line / lines * b_pitch + line % lines * a_pitch;
@@ -109,14 +109,14 @@ TEST(Peaks, AreRejectedForVoxelsWithoutPeaks) {
     const auto spectra = random_spectra();
     const auto submitted = [&](Peaks peaks) {
         const auto reconstructor = plan_on_cpu(spec);
-        Places places(place_of(memory, reconstructor->grid()));
-        places.peaks = peaks;
-        reconstructor->submit(block_of(bytes_of_lines(spectra), 0, b_scans), places);
+        VoxelTargets targets(place_of(memory, reconstructor->grid()));
+        targets.peaks = peaks;
+        reconstructor->submit(block_of(bytes_of_lines(spectra), 0, b_scans), targets);
     };
-    const Place somewhere{PlaceKind::host_linear, memory.data(), 0, 64, 64 * lines};
+    const VoxelTarget somewhere{TargetKind::host_linear, memory.data(), 0, 64, 64 * lines};
     EXPECT_NO_THROW(submitted({somewhere, 8}));
     EXPECT_THROW(submitted({somewhere, 6}), Error);
-    EXPECT_THROW(submitted({{PlaceKind::device_linear, memory.data(), 0, 64, 64 * lines}, 8}), Error);
+    EXPECT_THROW(submitted({{TargetKind::device_linear, memory.data(), 0, 64, 64 * lines}, 8}), Error);
     spec.recipe.quantity = Quantity::complex;
     EXPECT_THROW(submitted({somewhere, 8}), Error);
 }

@@ -72,14 +72,14 @@ class Stream : public testing::TestWithParam<Variant> {
         const auto bytes = index(reconstructor->grid().bytes());
         std::vector<std::byte> both(2 * bytes);
         for (std::int64_t volume = 0; volume < 2; ++volume) {
-            Place place = place_of(both, reconstructor->grid());
-            place.data = both.data() + index(volume) * bytes;
+            VoxelTarget target = place_of(both, reconstructor->grid());
+            target.data = both.data() + index(volume) * bytes;
             for (std::int64_t first = 0; first < b_scans; first += block_b_scans) {
                 const Block one = block(volume, first, std::min(block_b_scans, b_scans - first));
                 if (volume == 0 && first < skipped) {
                     reconstructor->prime(one);
                 } else {
-                    completions.push_back(reconstructor->submit(one, place));
+                    completions.push_back(reconstructor->submit(one, target));
                 }
             }
         }
@@ -139,9 +139,9 @@ TEST(StreamOfTwoToThe31Samples, HasSameBitsInEveryBlock) {
     const auto reconstructor = plan_on_cpu(spec);
     std::vector<std::uint8_t> first, voxels(64 * 1024 * 8);
     for (std::int64_t b = 0; b < spec.geometry.b_scans; b += 8) {
-        Place place = place_of(voxels, reconstructor->grid());
-        place.first_b_scan = b;
-        reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), b, 8), place));
+        VoxelTarget target = place_of(voxels, reconstructor->grid());
+        target.first_b_scan = b;
+        reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), b, 8), target));
         if (b == 0) first = voxels;
         ASSERT_EQ(voxels, first) << b;
         std::fill(voxels.begin(), voxels.end(), std::uint8_t{0});
@@ -167,12 +167,12 @@ TEST(LargeOffsets, LinesAndPlacesBeyond32Bits) {
     for (std::int64_t b = 0; b < 4; ++b) at(in, b)[0] = static_cast<float>(64 * (b + 1));
 
     const auto reconstructor = plan_on_cpu(spec);
-    Place place;
-    place.data = out.get();
-    place.a_scan_bytes = reconstructor->grid().depth * 8;
-    place.b_scan_bytes = gap;
+    VoxelTarget target;
+    target.data = out.get();
+    target.a_scan_bytes = reconstructor->grid().depth * 8;
+    target.b_scan_bytes = gap;
     const std::span<const std::byte> bytes(static_cast<const std::byte*>(in.get()), 4 * gap);
-    reconstructor->wait(reconstructor->submit(block_of(bytes, 0, 4), place));
+    reconstructor->wait(reconstructor->submit(block_of(bytes, 0, 4), target));
     for (std::int64_t b = 0; b < 4; ++b) {
         for (std::int64_t z = 0; z < 32; ++z) EXPECT_EQ(at(out, b)[2 * z], static_cast<float>(b + 1));
     }

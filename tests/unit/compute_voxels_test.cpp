@@ -193,22 +193,22 @@ TEST(DepthRange, IsCutFirst) {
     for (std::size_t i = 0; i < cut.size(); ++i) ASSERT_EQ(flipped[i], cut[i / 7 * 7 + 6 - i % 7]);
 }
 
-TEST(Places, KeepStridesAndGaps) {
+TEST(VoxelTargets, KeepStridesAndGaps) {
     const auto spectra = random_spectra();
     ReconstructionSpec spec = spec_for(Quantity::amplitude, VoxelType::f32, Levels::fixed);
     const auto wanted = reconstructed<float>(spec, spectra);
     constexpr std::size_t a_pitch = depth + 3, b_pitch = a_pitch * lines + 11;
     std::vector<float> padded(b_pitch * b_scans, -1.0f);
-    Place place;
-    place.a_scan_bytes = a_pitch * sizeof(float);
-    place.b_scan_bytes = b_pitch * sizeof(float);
-    place.data = padded.data();
-    place.first_b_scan = 1;
+    VoxelTarget target;
+    target.a_scan_bytes = a_pitch * sizeof(float);
+    target.b_scan_bytes = b_pitch * sizeof(float);
+    target.data = padded.data();
+    target.first_b_scan = 1;
     const auto reconstructor = plan_on_cpu(spec);
     const std::size_t frame = n * lines;
     for (std::int64_t b = 1; b < b_scans; ++b) {
         const auto one = std::span(spectra).subspan(index(b) * frame, frame);
-        reconstructor->wait(reconstructor->submit(block_of(std::as_bytes(one), b, 1), place));
+        reconstructor->wait(reconstructor->submit(block_of(std::as_bytes(one), b, 1), target));
     }
     std::size_t gaps = 0;
     for (std::size_t i = 0; i < padded.size(); ++i) {

@@ -46,7 +46,7 @@ SimulatedFlow simulated(const Simulation& simulation, std::int64_t window_lines)
     return result;
 }
 
-VesselFlow vessel_of(const SimulatedFlow& of, const std::optional<VoxelPlace>& through = std::nullopt) {
+VesselFlow vessel_of(const SimulatedFlow& of, const std::optional<VoxelPosition>& through = std::nullopt) {
     VelocitySum sum(of.grid);
     for (const SimulatedVolume& volume : of.volumes) sum.add(volume.velocities);
     return {of.grid, sum.mean(), {}, through, std::nullopt};

@@ -65,15 +65,15 @@ std::vector<float> velocities_in(const Tubing& tube, unsigned seed = 1) {
     return values;
 }
 
-struct Found {
+struct FlowCase {
     VesselFlow vessel;
     std::vector<FlowValue> along;
     FlowValue section;
 };
 
-Found found_in(const Tubing& tube, const CrossSectionRecipe& recipe = {},
-               const std::optional<VoxelPlace>& through = std::nullopt,
-               const std::optional<VoxelPlace>& towards = std::nullopt) {
+FlowCase found_in(const Tubing& tube, const CrossSectionRecipe& recipe = {},
+                  const std::optional<VoxelPosition>& through = std::nullopt,
+                  const std::optional<VoxelPosition>& towards = std::nullopt) {
     const VolumeGrid grid = grid_of(tube);
     const std::vector<float> velocities = velocities_in(tube);
     VelocitySum sum(grid);
@@ -84,14 +84,14 @@ Found found_in(const Tubing& tube, const CrossSectionRecipe& recipe = {},
     return {std::move(vessel), std::move(along), section};
 }
 
-double error_percent(const Found& found, const Tubing& tube) {
+double error_percent(const FlowCase& found, const Tubing& tube) {
     return 100 * (found.section.flow_ul_s / true_flow_of(tube) - 1);
 }
 
 TEST(CrossSection, MeasuresFlowOfTiltedTube) {
     for (const Tubing& tube : {Tubing{}, Tubing{.down = -0.1}, Tubing{.sideways = 0.8}, Tubing{.down = 0.4},
                                Tubing{.bend = 2e-4}, Tubing{.along = 1}, Tubing{.noise_mm_s = 0.1}}) {
-        const Found found = found_in(tube);
+        const FlowCase found = found_in(tube);
         ASSERT_EQ(found.vessel.reason(), FlowReason::ok);
         EXPECT_NEAR(error_percent(found, tube), 0, 2) << tube.down << ' ' << tube.sideways << ' ' << tube.along;
         EXPECT_EQ(found.vessel.course().across, tube.along);
@@ -138,7 +138,7 @@ TEST(CrossSection, ReportsDirectionOfFlow) {
 
 TEST(CrossSection, UnwrapsVelocitiesBeyondVMax) {
     const Tubing once{.noise_mm_s = 0.05, .v_max = 1.25};  // axial peak of 2: 1.6 v_max
-    const Found found = found_in(once);
+    const FlowCase found = found_in(once);
     EXPECT_NEAR(error_percent(found, once), 0, 3);
     EXPECT_GT(found.section.wrapped, 0.2);
     const Tubing twice{.noise_mm_s = 0.02, .v_max = 0.8};  // 2.5 v_max
@@ -148,7 +148,7 @@ TEST(CrossSection, UnwrapsVelocitiesBeyondVMax) {
 }
 
 TEST(CrossSection, RejectsVesselPerpendicularToBeam) {
-    const Found found = found_in({.down = 0.02});
+    const FlowCase found = found_in({.down = 0.02});
     EXPECT_EQ(found.vessel.reason(), FlowReason::angle);
     // Its flow depends on the permitted angle.
     CrossSectionRecipe recipe;
@@ -158,7 +158,7 @@ TEST(CrossSection, RejectsVesselPerpendicularToBeam) {
 }
 
 TEST(CrossSection, CombinesErrorsOfAngleAndNoise) {
-    const Found found = found_in({.noise_mm_s = 0.2});
+    const FlowCase found = found_in({.noise_mm_s = 0.2});
     const double tilt = found.vessel.course().tilt_deg * std::numbers::pi / 180;
     EXPECT_NEAR(found.vessel.angle_error(), 0.25 * std::numbers::pi / 180 / (std::sin(tilt) * std::cos(tilt)), 0.02);
     // Noise of 0.2 mm/s in about 1400 voxels of 8 um^2, divided by the slope of 0.1.
@@ -203,16 +203,16 @@ TEST(CrossSection, PowerWeightsCorrectBlur) {
 
 TEST(CrossSection, TakesCourseFromTwoPoints) {
     const Tubing tube{};
-    const Found found = found_in(tube, {}, VoxelPlace{32, 24, 64}, VoxelPlace{33, 29, 65});
+    const FlowCase found = found_in(tube, {}, VoxelPosition{32, 24, 64}, VoxelPosition{33, 29, 65});
     EXPECT_TRUE(found.vessel.course().is_given);
     EXPECT_NEAR(error_percent(found, tube), 0, 2);
-    EXPECT_THROW(found_in(tube, {}, VoxelPlace{32, 24, 64}, VoxelPlace{32, 24, 64}), Error);
+    EXPECT_THROW(found_in(tube, {}, VoxelPosition{32, 24, 64}, VoxelPosition{32, 24, 64}), Error);
 }
 
 TEST(CrossSection, ReportsReasonOfFailure) {
     const Tubing tube{};
-    EXPECT_THROW(found_in(tube, {}, VoxelPlace{2, 24, 10}), Error);    // no flow there
-    EXPECT_THROW(found_in(tube, {}, VoxelPlace{200, 24, 10}), Error);  // outside the volume
+    EXPECT_THROW(found_in(tube, {}, VoxelPosition{2, 24, 10}), Error);    // no flow there
+    EXPECT_THROW(found_in(tube, {}, VoxelPosition{200, 24, 10}), Error);  // outside the volume
     EXPECT_EQ(found_in({.radius_um = 200}).vessel.reason(), FlowReason::out_of_range);
     EXPECT_EQ(found_in({.noise_mm_s = 3, .v_max = 2}).vessel.reason(), FlowReason::no_signal);
     VolumeGrid grid = grid_of(tube);

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "compute/counted.h"
 #include "compute/plan/params.h"
+#include "compute/plural.h"
 #include "temporary_folder.h"
 
 namespace echolux {
@@ -146,11 +146,11 @@ TEST(Describe, NearestNameKnowsLongerAndShorterForms) {
 }
 
 TEST(Counted, UsesSingularForOne) {
-    EXPECT_EQ(counted(1, "B-scans"), "1 B-scan");
-    EXPECT_EQ(counted(2, "B-scans"), "2 B-scans");
-    EXPECT_EQ(counted(0, "blocks"), "0 blocks");
-    EXPECT_EQ(counted(std::size_t{1}, "boundaries"), "1 boundary");
-    EXPECT_EQ(counted(1, "time points"), "1 time point");
+    EXPECT_EQ(plural(1, "B-scans"), "1 B-scan");
+    EXPECT_EQ(plural(2, "B-scans"), "2 B-scans");
+    EXPECT_EQ(plural(0, "blocks"), "0 blocks");
+    EXPECT_EQ(plural(std::size_t{1}, "boundaries"), "1 boundary");
+    EXPECT_EQ(plural(1, "time points"), "1 time point");
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ LayeredScene flat_scene(const Size3& size) {
     return scene;
 }
 
-TEST(FoundSurfaces, AreExactForFlatLayers) {
+TEST(SurfaceResult, AreExactForFlatLayers) {
     for (const Size3& size : {Size3{96, 40, 24}, Size3{97, 33, 1}, Size3{96, 1, 20}}) {
         const LayeredScene scene = flat_scene(size);
         const Surfaces surfaces = found_in(scene, search_for({0, 0, 0, 0}));
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(FiveSeeds, RetinaSurfaces,
 
 // A pit as in a coarse scan of a fovea: four rows per A-scan, far steeper than blocks of A-scans can show. Parts that
 // are not followed must not be marked ok.
-TEST(FoundSurfaces, FollowSteepPit) {
+TEST(SurfaceResult, FollowSteepPit) {
     LayeredScene scene{{256, 64, 48}, {}, {}};
     std::vector<float> pit, below(index(scene.lines()), 190.5F);
     for (std::int64_t line = 0; line < scene.lines(); ++line) {
@@ -112,7 +112,7 @@ TEST(FoundSurfaces, FollowSteepPit) {
     RecordProperty("mean", std::to_string(sum / ok));
 }
 
-TEST(FoundSurfaces, AreFoundInSingleBScan) {
+TEST(SurfaceResult, AreFoundInSingleBScan) {
     const LayeredScene scene = retina_scene({256, 256, 1}, 7, 25);
     const Surfaces surfaces = found_in(scene, search_for(retina_polarities));
     EXPECT_LE(errors_of(surfaces, scene).mean, 1.2);
@@ -120,7 +120,7 @@ TEST(FoundSurfaces, AreFoundInSingleBScan) {
 }
 
 // Without polarities, only the number of boundaries constrains the search.
-TEST(FoundSurfaces, AreFoundForAnyPolarity) {
+TEST(SurfaceResult, AreFoundForAnyPolarity) {
     LayeredScene scene{{96, 64, 32}, {}, {}};
     for (const float at : {20.5f, 38.5f, 56.5f, 76.5f}) scene.boundaries.emplace_back(index(scene.lines()), at);
     paint(scene, {0, 1, 0.1, 0.7, 0});
@@ -129,7 +129,7 @@ TEST(FoundSurfaces, AreFoundForAnyPolarity) {
     EXPECT_LE(errors_of(found_in(scene, search_for({0, 0, 0, 0})), scene).mean, 0.5);
 }
 
-TEST(FoundSurfaces, MirrorWithVolume) {
+TEST(SurfaceResult, MirrorWithVolume) {
     const Size3 size{160, 48, 24};
     const LayeredScene scene = retina_scene(size, 4, 20);
     LayeredScene mirrored = scene;
@@ -152,7 +152,7 @@ TEST(FoundSurfaces, MirrorWithVolume) {
     }
 }
 
-TEST(FoundSurfaces, HaveSameBitsForAnyNumberOfThreads) {
+TEST(SurfaceResult, HaveSameBitsForAnyNumberOfThreads) {
     const LayeredScene scene = retina_scene({160, 48, 24}, 5, 20);
     set_thread_count(1);
     const Surfaces one = found_in(scene, search_for(retina_polarities));
@@ -166,7 +166,7 @@ TEST(FoundSurfaces, HaveSameBitsForAnyNumberOfThreads) {
     }
 }
 
-TEST(FoundSurfaces, AreMissingInNoise) {
+TEST(SurfaceResult, AreMissingInNoise) {
     for (const Size3& size : {Size3{256, 64, 16}, Size3{512, 64, 1}}) {
         LayeredScene scene{size, {}, {}};
         paint(scene, {0});
@@ -178,14 +178,14 @@ TEST(FoundSurfaces, AreMissingInNoise) {
     }
 }
 
-TEST(FoundSurfaces, AreMissingInEmptyVolume) {
+TEST(SurfaceResult, AreMissingInEmptyVolume) {
     LayeredScene scene{{64, 16, 16}, {}, {}};
     paint(scene, {0});
     EXPECT_EQ(share_of(found_in(scene, search_for({0})), Reason::no_signal), 1);
 }
 
 // A part without tissue has no surfaces and does not inherit them from its neighbours.
-TEST(FoundSurfaces, EndWithTissue) {
+TEST(SurfaceResult, EndWithTissue) {
     LayeredScene scene = flat_scene({96, 64, 32});
     std::mt19937 random(6);
     for (std::int64_t line = 0; line < scene.lines(); ++line) {
@@ -204,7 +204,7 @@ TEST(FoundSurfaces, EndWithTissue) {
 }
 
 // Surfaces are not extended where a boundary fades.
-TEST(FoundSurfaces, EndWhereBoundaryFades) {
+TEST(SurfaceResult, EndWhereBoundaryFades) {
     LayeredScene scene{{96, 96, 32}, {}, {}};
     for (const float at : {20.5f, 60.5f}) scene.boundaries.emplace_back(index(scene.lines()), at);
     paint(scene, {0, 1, 0.1});
@@ -229,7 +229,7 @@ TEST(FoundSurfaces, EndWhereBoundaryFades) {
 }
 
 // Voxels without values affect only the positions next to them.
-TEST(FoundSurfaces, AreUnaffectedByMissingVoxelsNearby) {
+TEST(SurfaceResult, AreUnaffectedByMissingVoxelsNearby) {
     const LayeredScene whole = three_boundaries(5);
     LayeredScene scene = whole;
     const auto empty = [&](std::int64_t line, std::int64_t first, std::int64_t last) {
@@ -258,7 +258,7 @@ TEST(FoundSurfaces, AreUnaffectedByMissingVoxelsNearby) {
     }
 }
 
-TEST(FoundSurfaces, AreRejectedForNonIntensities) {
+TEST(SurfaceResult, AreRejectedForNonIntensities) {
     SilentProgress silent;
     const LayeredScene scene = three_boundaries(6);
     Volume volume;
@@ -277,7 +277,7 @@ TEST(FoundSurfaces, AreRejectedForNonIntensities) {
     }
 }
 
-TEST(FoundSurfaces, RejectTooManyBoundaries) {
+TEST(SurfaceResult, RejectTooManyBoundaries) {
     const LayeredScene scene = flat_scene({96, 8, 8});
     EXPECT_THROW(found_in(scene, search_for(std::vector<int>(30, 0))), Error);
 }
@@ -297,7 +297,7 @@ TEST(LayerRecipes, ConvertDistancesToRows) {
     recipe.polarity = {1, -1};
     recipe.min_um = {0, 10};
     recipe.max_um = {0};
-    const std::vector<WantedBoundary> wanted = wanted_boundaries(recipe, 2.5);
+    const std::vector<BoundaryOptions> wanted = boundary_options(recipe, 2.5);
     ASSERT_EQ(wanted.size(), 2U);
     EXPECT_EQ(wanted[1].name, "b");
     EXPECT_EQ(wanted[1].polarity, -1);
@@ -309,7 +309,7 @@ TEST(LayerRecipes, RejectContradictions) {
     const auto refused = [](auto change, double row_um = 2) {
         LayerRecipe recipe;
         change(recipe);
-        EXPECT_THROW(wanted_boundaries(recipe, row_um), Error);
+        EXPECT_THROW(boundary_options(recipe, row_um), Error);
     };
     refused([](LayerRecipe& r) { r.names = "a b a"; });
     refused([](LayerRecipe& r) { r.polarity = {1, -1}; });

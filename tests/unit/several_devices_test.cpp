@@ -25,10 +25,10 @@ class NotingDevice : public Reconstructor {
 
     const VolumeGrid& grid() const override { return grid_; }
     const std::optional<VolumeGrid>& flow_grid() const override { return flow_grid_; }
-    Backend processor() const override { return Backend::cpu; }
-    std::string backend() const override { return "device " + name_; }
+    Backend backend() const override { return Backend::cpu; }
+    std::string backend_description() const override { return "device " + name_; }
     void prime(const Block& block) override { note("follows", block.sequence); }
-    Completion submit(const Block& block, const Places&) override {
+    Completion submit(const Block& block, const VoxelTargets&) override {
         if (block.b_scans == 0) throw Error(ErrorCode::bad_setting, "an empty block");
         note("makes", block.sequence);
         sequences_.push_back(block.sequence);
@@ -49,7 +49,7 @@ class NotingDevice : public Reconstructor {
         if (is_broken || dynamic_cast<NotingDevice&>(before).is_broken)
             throw Error(ErrorCode::device, "a copy failed", name_);
     }
-    int under_way() const override { return busy; }
+    int in_flight() const override { return busy; }
     DeviceId device() const override { return {static_cast<std::uint8_t>(name_.front())}; }
 
     int busy = 0;
@@ -75,7 +75,7 @@ class SeveralDevicesTest : public testing::Test {
   protected:
     ReconstructionSpec spec = plain_spec(64, 2);
     Notes notes;
-    Place place;
+    VoxelTarget place;
 
     SeveralDevices two(std::uint64_t fails = ~std::uint64_t{0}) {
         std::vector<std::unique_ptr<Reconstructor>> devices;
@@ -201,7 +201,7 @@ TEST_F(SeveralDevicesTest, ExcludesBrokenDeviceAfterFailedCopy) {
         devices.submit(block(0), place);
         fails.is_broken = true;
         EXPECT_THROW(devices.submit(block(1), place), Error);
-        EXPECT_EQ(devices.backend(), broken == 0 ? "device B" : "device A");
+        EXPECT_EQ(devices.backend_description(), broken == 0 ? "device B" : "device A");
     }
 }
 
@@ -213,15 +213,15 @@ TEST_F(SeveralDevicesTest, ExcludesFailedDevice) {
         devices.wait({2});
         ADD_FAILURE() << "the error is lost";
     } catch (const Error& error) {
-        EXPECT_TRUE(devices.goes_on_after(error));
-        EXPECT_FALSE(devices.goes_on_after(error)) << "once for each error";
+        EXPECT_TRUE(devices.continues_after(error));
+        EXPECT_FALSE(devices.continues_after(error)) << "once for each error";
     }
     notes.clear();
     devices.wait({4});  // includes B's block
     devices.collect();
     for (std::uint64_t i = 4; i < 6; ++i) devices.submit(block(i), place);
     EXPECT_EQ(notes, (Notes{"A collects", "A makes 4", "A makes 5"}));
-    EXPECT_EQ(devices.backend(), "device A");
+    EXPECT_EQ(devices.backend_description(), "device A");
     EXPECT_EQ(left_out(devices.device_work()), "device B (device 2 of 2) is left out: broken");
 }
 
@@ -230,17 +230,17 @@ TEST_F(SeveralDevicesTest, KeepsLastDevice) {
     SeveralDevices devices = two(0);
     devices.submit(block(0), place);
     devices.submit(block(0), place);
-    const auto goes_on_after = [&](std::uint64_t value) {
+    const auto continues_after = [&](std::uint64_t value) {
         try {
             devices.wait({value});
         } catch (const Error& error) {
-            return devices.goes_on_after(error);
+            return devices.continues_after(error);
         }
         throw std::logic_error("nothing was thrown");
     };
-    EXPECT_TRUE(goes_on_after(1));
-    EXPECT_FALSE(goes_on_after(2));
-    EXPECT_EQ(devices.backend(), "device B");
+    EXPECT_TRUE(continues_after(1));
+    EXPECT_FALSE(continues_after(2));
+    EXPECT_EQ(devices.backend_description(), "device B");
 }
 
 // Errors of the caller do not drop a device.
@@ -250,9 +250,9 @@ TEST_F(SeveralDevicesTest, KeepsDevicesAfterCallersError) {
         devices.submit(Block{}, place);
         ADD_FAILURE() << "an empty block was taken";
     } catch (const Error& error) {
-        EXPECT_FALSE(devices.goes_on_after(error));
+        EXPECT_FALSE(devices.continues_after(error));
     }
-    EXPECT_EQ(devices.backend(), "device A + device B");
+    EXPECT_EQ(devices.backend_description(), "device A + device B");
 }
 
 TEST_F(SeveralDevicesTest, ReportsErrorWhenWaitingForItsBlock) {
@@ -292,10 +292,10 @@ TEST_F(SeveralDevicesTest, CollectsAndNamesAllDevices) {
     SeveralDevices devices = two();
     devices.collect();
     EXPECT_EQ(notes, (Notes{"A collects", "B collects"}));
-    EXPECT_EQ(devices.backend(), "device A + device B");
+    EXPECT_EQ(devices.backend_description(), "device A + device B");
     std::vector<std::unique_ptr<Reconstructor>> alike;
     for (int i = 0; i < 3; ++i) alike.push_back(std::make_unique<NotingDevice>("C", notes));
-    EXPECT_EQ(SeveralDevices(spec, std::move(alike)).backend(), "3 x device C");
+    EXPECT_EQ(SeveralDevices(spec, std::move(alike)).backend_description(), "3 x device C");
 }
 
 TEST_F(SeveralDevicesTest, ReturnsSingleDeviceUnchanged) {

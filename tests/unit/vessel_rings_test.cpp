@@ -12,7 +12,7 @@ namespace {
 
 std::vector<std::int32_t> plain_rings(const LumenMask& lumen, const LumenMask& counted, double dx, double dy,
                                       double step_um) {
-    std::vector<std::int32_t> rings(lumen.inside.size(), nowhere);
+    std::vector<std::int32_t> rings(lumen.inside.size(), no_ring);
     for (std::int64_t j = 0; j < lumen.height; ++j) {
         for (std::int64_t i = 0; i < lumen.width; ++i) {
             if (!counted.at(i, j)) continue;

@@ -135,7 +135,7 @@ class Machine {
     void begin_picture() {
         if (read_) return;
         if (holds_ && !kept_.empty() && random_() % 2 == 0) {
-            const KeptVolume& volume = kept_[random_() % kept_.size()];
+            const RecentVolume& volume = kept_[random_() % kept_.size()];
             read_ = ring_.acquire_read(volume.serial);
             ASSERT_TRUE(read_) << "volume " << volume.stamp.volume << " is gone";
             EXPECT_EQ(read_->newest.stamp.volume, volume.stamp.volume);
@@ -218,8 +218,8 @@ class Machine {
     std::uint64_t written_submitted_ = 0, read_submitted_ = 0;
     std::uint64_t written_value_ = 0, read_value_ = 0;
     bool holds_ = false;
-    std::vector<KeptVolume> kept_;  // as of the last hold() or release()
-    std::int64_t newest_ = -1;      // the newest published volume
+    std::vector<RecentVolume> kept_;  // as of the last hold() or release()
+    std::int64_t newest_ = -1;        // the newest published volume
     std::int64_t volumes_ = 0, dropped_ = 0, pictures_ = 0;
 };
 

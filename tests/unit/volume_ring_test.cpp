@@ -242,7 +242,7 @@ TEST(VolumeRing, UnseenVolumeStaysLate) {
     VolumeRing ring(4, slices, Publishing::whole, 3);
     for (std::int64_t volume = 0; volume < 3; ++volume) publish(ring, volume);
     EXPECT_EQ(ring.statistics().late, 2);
-    const std::vector<KeptVolume> kept = ring.kept();
+    const std::vector<RecentVolume> kept = ring.kept();
     ring.abandon(ring.acquire_read(kept[0].serial).value());
     ring.submitted(ring.acquire_read(kept[1].serial).value());
     EXPECT_EQ(ring.statistics().late, 2);
@@ -293,7 +293,7 @@ TEST(VolumeRing, WorksWithTwoThreads) {
     });
     std::int64_t last = -1;
     std::int64_t pictures = 0;
-    for (TestPatience patience; last < volumes - 1 && patience.lasts();) {
+    for (TestTimeout timeout; last < volumes - 1 && timeout.lasts();) {
         const std::optional<ReadTicket> read = ring.acquire_read();
         if (!read) continue;
         ASSERT_GE(read->newest.stamp.volume, last) << "time runs backwards";
@@ -310,16 +310,16 @@ TEST(VolumeRing, WorksWithTwoThreads) {
     EXPECT_LE(counted.shown + counted.late, counted.published + 1);
 }
 
-std::vector<std::int64_t> numbers(const std::vector<KeptVolume>& volumes) {
+std::vector<std::int64_t> numbers(const std::vector<RecentVolume>& volumes) {
     std::vector<std::int64_t> list;
-    for (const KeptVolume& volume : volumes) list.push_back(volume.stamp.volume);
+    for (const RecentVolume& volume : volumes) list.push_back(volume.stamp.volume);
     return list;
 }
 
 // Checks that each kept volume can be read: with its own stamp and from its own slot.
-void expect_all_readable(VolumeRing& ring, const std::vector<KeptVolume>& volumes) {
+void expect_all_readable(VolumeRing& ring, const std::vector<RecentVolume>& volumes) {
     std::set<std::size_t> slots;
-    for (const KeptVolume& volume : volumes) {
+    for (const RecentVolume& volume : volumes) {
         const std::optional<ReadTicket> read = ring.acquire_read(volume.serial);
         ASSERT_TRUE(read) << "volume " << volume.stamp.volume;
         EXPECT_EQ(read->newest.stamp.volume, volume.stamp.volume);
@@ -337,14 +337,14 @@ TEST(VolumeRing, KeepsLastVolumesInOrder) {
         EXPECT_THAT(ring.kept(), testing::IsEmpty());
         for (std::int64_t volume = 0; volume < 40; ++volume) {
             publish(ring, volume);
-            const std::vector<KeptVolume> kept = ring.kept();
+            const std::vector<RecentVolume> kept = ring.kept();
             std::vector<std::int64_t> last;
             for (std::int64_t i = std::max<std::int64_t>(0, volume - 4); i <= volume; ++i) last.push_back(i);
             EXPECT_EQ(numbers(kept), last);
             if (volume % 7 == 0) expect_all_readable(ring, kept);
         }
         EXPECT_EQ(ring.statistics().kept, 5);
-        EXPECT_EQ(ring.statistics().max_kept, 5);
+        EXPECT_EQ(ring.statistics().max_recent, 5);
         EXPECT_EQ(ring.statistics().dropped, 0);
     }
 }
@@ -352,7 +352,7 @@ TEST(VolumeRing, KeepsLastVolumesInOrder) {
 TEST(VolumeRing, HeldVolumesStayWhileOthersArrive) {
     VolumeRing ring(4, slices, Publishing::whole, 3);
     for (std::int64_t volume = 0; volume < 5; ++volume) publish(ring, volume);
-    const std::vector<KeptVolume> held = ring.kept();
+    const std::vector<RecentVolume> held = ring.kept();
     ring.hold();
     ring.hold();  // a second holder
     for (std::int64_t volume = 5; volume < 30; ++volume) {

@@ -26,7 +26,7 @@ WebRequest asking(const std::string& target) {
 
 TEST(Access, TokensAreLongRandomAndUrlSafe) {
     std::set<std::string> made;
-    for (int i = 0; i < 100; ++i) made.insert(made_token());
+    for (int i = 0; i < 100; ++i) made.insert(create_token());
     EXPECT_EQ(made.size(), 100u);
     for (const std::string& token : made) {
         EXPECT_EQ(token.size(), 43u);

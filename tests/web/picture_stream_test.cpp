@@ -11,7 +11,7 @@
 namespace echolux::test {
 namespace {
 
-class Viewer : public Connection {
+class TestClient : public Connection {
   public:
     std::uint64_t id() const override { return 1; }
     bool may_steer() const override { return true; }
@@ -47,21 +47,21 @@ std::shared_ptr<ServedPicture> picture_of(std::uint32_t number) {
 
 TEST(PictureStream, FailedStillKeepsCodec) {
     if (stream_codecs().empty()) GTEST_SKIP() << "no FFmpeg on this machine";
-    const auto viewer = std::make_shared<Viewer>();
-    PictureStream stream(viewer, {StreamCodec::jpeg});
+    const auto client = std::make_shared<TestClient>();
+    PictureStream stream(client, {StreamCodec::jpeg});
     const auto broken = picture_of(1);
     stream.offer(broken, 0, 0);
-    ASSERT_TRUE(viewer->gets(1, 0));
+    ASSERT_TRUE(client->gets(1, 0));
     broken->rgba.clear();  // makes encoding its still fail, as if out of memory
     stream.rest();
     stream.shown(1);
     AWAIT(stream.failed_stills() == 1);
     stream.offer(picture_of(2), 0, 0);
-    EXPECT_TRUE(viewer->gets(2, 0));
+    EXPECT_TRUE(client->gets(2, 0));
     stream.rest();
     stream.shown(2);
-    EXPECT_TRUE(viewer->gets(2, 1));
-    EXPECT_TRUE(viewer->is_open());
+    EXPECT_TRUE(client->gets(2, 1));
+    EXPECT_TRUE(client->is_open());
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace echolux::test {
 class RawConnection {
   public:
     explicit RawConnection(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-        const timeval patience{20, 0};
-        setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        const timeval timeout{20, 0};
+        setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
         sockaddr_in to{};
         to.sin_family = AF_INET;
         to.sin_port = htons(static_cast<std::uint16_t>(port));

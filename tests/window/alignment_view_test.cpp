@@ -1,6 +1,6 @@
 // The alignment view in the window: its controls work, and all of them are visible at common window sizes.
 #include "app/open/show_opened.h"
-#include "app/stage/exhibit.h"
+#include "app/viewer/view_source.h"
 #include "engine/io/png_file.h"
 #include "ui/workspace/calibrating.h"
 #include "window_run.h"
@@ -11,7 +11,7 @@ namespace {
 class AlignmentViewTest : public WindowRun {
   protected:
     void open_mirror() {
-        SourceWanted wanted;
+        SourceRequest wanted;
         wanted.name = "sim:mirror";
         wanted.assignments = {"simulation.samples=1024", "simulation.a_scans=64", "simulation.b_scans=4",
                               "simulation.a2_rad=12"};
@@ -82,7 +82,7 @@ TEST_F(AlignmentViewTest, WheelZoomsPlot) {
     open_window();
     open_mirror();
     click(middle_of("alignment.still"));
-    work().stage().exhibit()->live()->stop();
+    work().viewer().view_source()->live()->stop();
     ASSERT_TRUE(settle());
     const auto [left, top, right, bottom] = place("plot.Spectrum");
     const Region part{static_cast<std::int64_t>(left), static_cast<std::int64_t>(top),
@@ -105,7 +105,7 @@ TEST_F(AlignmentViewTest, ButtonTakesBackground) {
     open_window();
     open_mirror();
     click(middle_of("calibrate.take_background"));
-    EXPECT_TRUE(turn_until([this] { return calibrating().taken(Spectrum::background) != nullptr; }));
+    EXPECT_TRUE(turn_until([this] { return calibrating().measured(Spectrum::background) != nullptr; }));
     EXPECT_TRUE(
         turn_until([this] { return !std::get<std::string>(work().field("calibration.background")->get()).empty(); }));
     keep_picture("alignment-taken");

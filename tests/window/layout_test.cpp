@@ -59,7 +59,7 @@ TEST_P(WindowLayout, PanesFillCentre) {
 TEST(LayoutAt1024x700, LeavesRoomForPictures) {
     const WindowPlan plan = plan_window(WindowSettings{}, {1024, 700, 1, true, 90});
     EXPECT_GE(plan.centre.width, 440);
-    for (const PanePlace& pane : plan_panes(plan.centre, PaneLayout::volume_and_sections, {0.62, 0.5}, 1).panes) {
+    for (const PaneArea& pane : plan_panes(plan.centre, PaneLayout::volume_and_sections, {0.62, 0.5}, 1).panes) {
         EXPECT_GE(pane.place.width, 140);
         EXPECT_GE(pane.place.height, 140);
     }

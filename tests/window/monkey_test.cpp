@@ -30,7 +30,7 @@ double median(std::vector<double> values) {
 
 class Monkey {
   public:
-    Monkey(Workspace& work, std::uint64_t seed, const std::filesystem::path& volume, const SourceWanted& source)
+    Monkey(Workspace& work, std::uint64_t seed, const std::filesystem::path& volume, const SourceRequest& source)
         : work_(work), random_(seed), volume_(volume), source_(source) {}
 
     void step() {
@@ -109,7 +109,7 @@ class Monkey {
         if (key == "window.record_folder") return;
         const Value value = below(8) == 0 ? field.default_value : value_for(field);
         note(key + " = " + spelled(value));
-        taken_ += work_.change(key, value, below(3) == 0 ? Edit::under_way : Edit::done) ? 1 : 0;
+        taken_ += work_.change(key, value, below(3) == 0 ? Edit::in_progress : Edit::done) ? 1 : 0;
     }
 
     void draw_curve() {
@@ -120,14 +120,14 @@ class Monkey {
                 {uniform(-10, 50), uniform(-0.1, 1), uniform(0, 1.05), uniform(0, 1), uniform(-0.1, 9)});
         }
         if (below(3) > 0) std::ranges::sort(curve.nodes, {}, &TransferNode::value);
-        work_.set_transfer_curve(curve, below(2) == 0 ? Edit::under_way : Edit::done);
+        work_.set_transfer_curve(curve, below(2) == 0 ? Edit::in_progress : Edit::done);
     }
 
     void turn_camera() {
         note("camera");
         work_.view().azimuth_deg = uniform(-200, 200);
         work_.view().zoom = uniform(0.05, 20);
-        work_.view_edited(below(2) == 0 ? Edit::under_way : Edit::done);
+        work_.view_edited(below(2) == 0 ? Edit::in_progress : Edit::done);
     }
 
     void open() {
@@ -157,7 +157,7 @@ class Monkey {
     Workspace& work_;
     std::mt19937_64 random_;
     std::filesystem::path volume_;
-    SourceWanted source_;
+    SourceRequest source_;
     std::deque<std::string> story_;
     std::int64_t steps_ = 0, taken_ = 0;
 };
@@ -193,7 +193,7 @@ class Monkeys : public WorkspaceTest {
     }
 
   private:
-    // Like the window, lets the exhibit report views that cannot be shown.
+    // Like the window, lets the view source report views that cannot be shown.
     void see() {
         try {
             turn(work());

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/stage/exhibit.h"
+#include "app/viewer/view_source.h"
 #include "window_run.h"
 
 namespace echolux::test {
@@ -23,7 +23,7 @@ class NoClickLost : public WindowRun {
     // Sends the events at these times from now, all of them between two pictures.
     void hands(const std::vector<std::pair<double, WindowEvent>>& events) {
         const double now_s = native().now_s();
-        for (const auto& [after_s, event] : events) native().push(HeardEvent{event, now_s + after_s});
+        for (const auto& [after_s, event] : events) native().push(TimestampedEvent{event, now_s + after_s});
         turns(3);
     }
 
@@ -133,7 +133,7 @@ TEST_F(NoClickLost, PaletteUnderstandsEarlyTyping) {
 // The window's clock is controlled by the test: each picture of the live volume takes as long as on a slow machine.
 TEST_F(NoClickLost, InputIsHandledBeforeRays) {
     open_window();
-    SourceWanted source;
+    SourceRequest source;
     source.name = "sim:vessel";
     source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
                           "simulation.line_rate_hz=20000"};

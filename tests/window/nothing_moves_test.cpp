@@ -4,14 +4,14 @@
 
 #include <atomic>
 
-#include "app/stage/exhibit.h"
+#include "app/viewer/view_source.h"
 #include "await.h"
 #include "window_run.h"
 
 namespace echolux::test {
 namespace {
 
-using Places = std::map<std::string, std::array<float, 4>>;
+using Rectangles = std::map<std::string, std::array<float, 4>>;
 
 class NothingMoves : public WindowRun {
   protected:
@@ -34,14 +34,14 @@ class NothingMoves : public WindowRun {
         move({0.5 * static_cast<double>(width), 300});
     }
     void open_source(const std::string& line_rate_hz) {
-        SourceWanted source;
+        SourceRequest source;
         source.name = "sim:vessel";
         source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
                               "simulation.line_rate_hz=" + line_rate_hz};
         work().open_source(source);
         ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
     }
-    LiveSession& live() { return *work().stage().exhibit()->live(); }
+    LiveControl& live() { return *work().viewer().view_source()->live(); }
 
     // All earlier controls are still in their places. A notice or job may add its own controls and remove them.
     void expect_still(const std::string& after) {
@@ -54,7 +54,7 @@ class NothingMoves : public WindowRun {
         }
     }
 
-    Places begin_;
+    Rectangles begin_;
 };
 
 constexpr const char* long_line =
@@ -66,7 +66,7 @@ TEST_F(NothingMoves, ByNotices) {
         open_live(column);
         for (const char* place :
              {"", "source", "files", "export", "view", "window", "recipe", "flow", "calibration", "scan", "display"}) {
-            work().notices().trouble(place, long_line);
+            work().notices().report_problem(place, long_line);
             expect_still(std::string("trouble of ") + place);
         }
         work().notices().note("export", long_line, {folder() / "kept.png"});
@@ -114,21 +114,21 @@ TEST_F(NothingMoves, ByFirstVolume) {
     open_panels(320, 1400);
     open_source("60");
     turns(3);
-    ASSERT_FALSE(work().stage().exhibit()->grid().has_value());
+    ASSERT_FALSE(work().viewer().view_source()->grid().has_value());
     begin_ = window().places();
-    ASSERT_TRUE(turn_until([this] { return work().stage().exhibit()->grid().has_value(); }));
+    ASSERT_TRUE(turn_until([this] { return work().viewer().view_source()->grid().has_value(); }));
     turns(20);
     expect_still("the first volume");
 }
 
 TEST_F(NothingMoves, ByJobs) {
     open_live(320);
-    std::atomic<bool> goes_on = true;
+    std::atomic<bool> continues = true;
     for (int i = 0; i < 3; ++i) {
         work().jobs().start("a job with a title that is longer than the room for it",
-                            [&goes_on](Progress& progress) -> Jobs::LastStep {
+                            [&continues](Progress& progress) -> Jobs::LastStep {
                                 progress.begin("counting what is there", 1000000, "things");
-                                AWAIT((progress.advance(1), !goes_on));
+                                AWAIT((progress.advance(1), !continues));
                                 return {};
                             },
                             {});
@@ -137,17 +137,17 @@ TEST_F(NothingMoves, ByJobs) {
     expect_still("the begin of jobs");
     const auto cancel = window().place_of("job.cancel");
     ASSERT_TRUE(turn_until([this] { return work().jobs().states().front().seconds_left.has_value(); }));
-    work().notices().trouble("files", long_line);
+    work().notices().report_problem("files", long_line);
     turns(5);
     EXPECT_EQ(window().place_of("job.cancel"), cancel) << "while it works, and beside a notice";
-    goes_on = false;
+    continues = false;
     ASSERT_TRUE(turn_until([this] { return work().jobs().is_idle(); }));
     expect_still("the end of jobs");
 }
 
 TEST_F(NothingMoves, InNarrowWindow) {
     open_live(230, 760);
-    work().notices().trouble("source", long_line);
+    work().notices().report_problem("source", long_line);
     expect_still("trouble");
     work().start_recording();
     ASSERT_TRUE(turn_until([this] { return live().stats().recorder && live().stats().recorder->blocks > 10; }));
@@ -161,7 +161,7 @@ TEST_F(NothingMoves, OnStartPage) {
     ASSERT_TRUE(settle());
     begin_ = window().places();
     for (const char* place : {"files", "source"}) {
-        work().notices().trouble(place, long_line);
+        work().notices().report_problem(place, long_line);
         expect_still("trouble");
     }
 }
@@ -175,7 +175,7 @@ TEST_F(NothingMoves, MessageOverPictureTakesNoClicks) {
     const Region pane = part(PaneKind::volume);
     const Pixel below{static_cast<double>(pane.left + pane.width) - 60,
                       static_cast<double>(pane.top + pane.height) - 40};
-    work().notices().trouble("view", long_line);
+    work().notices().report_problem("view", long_line);
     turns(3);
     const double azimuth = work().view().azimuth_deg;
     drag(below, {below.x - 80, below.y});
@@ -184,8 +184,8 @@ TEST_F(NothingMoves, MessageOverPictureTakesNoClicks) {
 
 TEST_F(NothingMoves, NoticesEndWithTheirSource) {
     open_live(320);
-    work().notices().trouble("source", "3 blocks were lost", "lost");
-    work().notices().trouble("source", "30 blocks were lost", "lost");
+    work().notices().report_problem("source", "3 blocks were lost", "lost");
+    work().notices().report_problem("source", "30 blocks were lost", "lost");
     const Notice* lost = work().notices().standing("source");
     ASSERT_NE(lost, nullptr);
     EXPECT_EQ(lost->line, "30 blocks were lost");

@@ -1,6 +1,6 @@
 // Opening in the window: the clicked item shows its progress, a file gets its panels whatever was open before, and a
 // recording is displayed as when it was recorded.
-#include "app/stage/exhibit.h"
+#include "app/viewer/view_source.h"
 #include "window_run.h"
 
 namespace echolux::test {
@@ -9,7 +9,7 @@ namespace {
 class Opening : public WindowRun {
   protected:
     void open_live(const std::string& scene) {
-        SourceWanted source;
+        SourceRequest source;
         source.name = scene;
         source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
                               "simulation.line_rate_hz=20000"};

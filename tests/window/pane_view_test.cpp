@@ -1,6 +1,6 @@
 // Positions in panes, compared with the orientation of files and pictures: depth down, A-scans to the right, B-scans up
 // in the en face view.
-#include "app/stage/pane_view.h"
+#include "app/viewer/pane_view.h"
 #include "compute/plan/describe.h"
 
 #include <gtest/gtest.h>
@@ -138,7 +138,7 @@ TEST(PaneView, SectionsShowOwnMeasurements) {
     view.distances = in_b_scan;
     view.distances.insert(view.distances.end(), across.begin(), across.end());
     view.angles = {0, 0, 340, 40, 100, 340, 80, 300, 340};
-    PaneWanted wanted{PaneKind::b_scan, 400, 300, {0, 0, 340 + 10 - 300}, {}, 10, 13};
+    PaneRequest wanted{PaneKind::b_scan, 400, 300, {0, 0, 340 + 10 - 300}, {}, 10, 13};
     EXPECT_TRUE(pane_view(view, wanted).distances.empty());
     wanted.grid = &grid;
     EXPECT_EQ(pane_view(view, wanted).distances, in_b_scan);
@@ -153,7 +153,7 @@ TEST(PaneView, SectionsShowOwnMeasurements) {
 TEST(PaneView, SectionsMayHaveSeparateLevels) {
     View view;
     view.low = 3;
-    PaneWanted wanted{PaneKind::side, 400, 300, {}, {}, 10, 13};
+    PaneRequest wanted{PaneKind::side, 400, 300, {}, {}, 10, 13};
     wanted.levels = ValueRange{5, 9};
     EXPECT_EQ(pane_view(view, wanted).low, 5);
     EXPECT_EQ(pane_view(view, wanted).high, 9);
@@ -175,10 +175,10 @@ TEST(PaneView, HeightsMakeEnFacePaneProjection) {
     View view;
     view.top_um = 100;
     view.bottom_um = 200;
-    const PaneWanted wanted{PaneKind::en_face, 40, 30, {}, {}, 10, 13};
-    EXPECT_EQ(pane_view(view, wanted).show, Shown::en_face);
+    const PaneRequest wanted{PaneKind::en_face, 40, 30, {}, {}, 10, 13};
+    EXPECT_EQ(pane_view(view, wanted).show, ViewContent::en_face);
     EXPECT_EQ(pane_view(view, wanted).top_um, 100);
-    EXPECT_EQ(pane_view(View{}, wanted).show, Shown::slice);
+    EXPECT_EQ(pane_view(View{}, wanted).show, ViewContent::slice);
 }
 
 }  // namespace

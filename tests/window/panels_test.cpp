@@ -60,7 +60,7 @@ class PanelsTest : public WorkspaceTest {
                          ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav);
             ImGui::PopStyleVar();
             for (const auto& panel : panels_) {
-                if (!panel->is_there(work())) continue;
+                if (!panel->is_available(work())) continue;
                 ImGui::PushID(panel->id().data());
                 if (opens_all) ImGui::GetStateStorage()->SetAllInt(1);
                 panel->draw({work(), style_, state_});
@@ -74,7 +74,7 @@ class PanelsTest : public WorkspaceTest {
     // Loads the volume and waits until its histogram is known and the panels are at rest.
     void open_counted_volume() {
         open_volume();
-        EXPECT_TRUE(until([this] { return work().stage().exhibit()->histogram().has_value(); }));
+        EXPECT_TRUE(until([this] { return work().viewer().view_source()->histogram().has_value(); }));
         frames(3);
     }
 
@@ -170,7 +170,7 @@ TEST_F(PanelsTest, FitsAtAnyWidthAndScale) {
 TEST_F(PanelsTest, HidesPanelsWithoutMeaning) {
     const auto there = [this] {
         std::string ids;
-        for (const auto& panel : panels_) ids += panel->is_there(work()) ? std::string(panel->id()) + " " : "";
+        for (const auto& panel : panels_) ids += panel->is_available(work()) ? std::string(panel->id()) + " " : "";
         return ids;
     };
     EXPECT_EQ(there(), "source statistics log ");
@@ -253,7 +253,7 @@ TEST_F(PanelsTest, ChangesChoicesAndSwitches) {
 
 TEST_F(PanelsTest, CurvePointsAreAddedDraggedAndRemoved) {
     open_counted_volume();
-    const std::size_t points = work().stage().renderer().transfer_function(work().view()).nodes.size();
+    const std::size_t points = work().viewer().renderer().transfer_function(work().view()).nodes.size();
     const Spot curve = at("transfer.curve", 0.5f);
     const Spot empty{curve.x, curve.y - 50};
     double_click(empty);
@@ -290,7 +290,7 @@ TEST_F(PanelsTest, PointsAreAddedBeyondEndsOfCurve) {
 
 TEST_F(PanelsTest, RangeIsDraggedBelowCurve) {
     open_counted_volume();
-    const TransferFunction function = work().stage().renderer().transfer_function(work().view());
+    const TransferFunction function = work().viewer().renderer().transfer_function(work().view());
     const auto place = state_.controls.places.at("transfer.curve");
     // The automatic curve of dB goes from 3 to 40. The handle of its upper end is close to the end of the volume's
     // values.
@@ -328,7 +328,7 @@ TEST_F(PanelsTest, RecordingIsStartedAndEndedByItsButton) {
     work().change("window.record_folder", (folder() / "recordings").string());
     std::filesystem::create_directories(folder() / "recordings");
     frames(3);
-    LiveSession& live = *work().stage().exhibit()->live();
+    LiveControl& live = *work().viewer().view_source()->live();
     click(at("source.record"));
     ASSERT_TRUE(until([&] {
         return live.is_recording() && live.stats().recorder && live.stats().recorder->blocks > 2;
@@ -351,7 +351,7 @@ TEST_F(PanelsTest, TimeBarFollowsDrag) {
     ASSERT_TRUE(work().is_open()) << troubles();
     load(1, 700);
     frames(3);
-    Timeline& time = *work().stage().exhibit()->timeline();
+    Timeline& time = *work().viewer().view_source()->timeline();
     ASSERT_EQ(time.steps(), 5);
     click(at("time.bar", 0.7f));
     EXPECT_EQ(time.step(), 3);

@@ -86,14 +86,14 @@ class PlanePanel : public WindowRun {
         options_.assignments = {"window.open_panels=transfer", "view.step=2", "view.rest_samples=1"};
         open_window(1280, 1100);
         work().open(write_ball("ball.nrrd"));
-        ASSERT_TRUE(turn_until([this] { return work().is_open() && work().stage().exhibit()->grid(); }));
+        ASSERT_TRUE(turn_until([this] { return work().is_open() && work().viewer().view_source()->grid(); }));
         ASSERT_TRUE(settle());
         click(middle_of("section.Second axis"));
         turns(3);
         click(middle_of("transfer.plane.add"));
         turns(3);
         ASSERT_TRUE(
-            turn_until([this] { return work().stage().exhibit()->plane_histogram(work().view()).has_value(); }));
+            turn_until([this] { return work().viewer().view_source()->plane_histogram(work().view()).has_value(); }));
         ASSERT_TRUE(settle());
     }
     const TransferPlane& plane() { return *work().view().transfer_curve->plane; }
@@ -121,7 +121,7 @@ TEST_F(PlanePanel, WidgetsAreAddedDraggedPaintedRemovedAndUndone) {
     const TransferPlane added = plane();
 
     drag(in_plane(0.55, 0.5), in_plane(0.35, 0.6));  // moves the whole shape
-    const ValueRange range = work().stage().renderer().transfer_function(work().view()).range;
+    const ValueRange range = work().viewer().renderer().transfer_function(work().view()).range;
     const double span = range.high - range.low;
     EXPECT_NEAR(plane().widgets[0].points[0].value, added.widgets[0].points[0].value - 0.2 * span, 0.02 * span);
     EXPECT_GT(plane().widgets[0].points[0].second, added.widgets[0].points[0].second);

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "app/movie/movie_plan.h"
-#include "app/stage/exhibit.h"
+#include "app/viewer/view_source.h"
 #include "window_run.h"
 
 namespace echolux::test {
@@ -44,7 +44,7 @@ class Saving : public WindowRun {
     }
     void open_live() {
         open_window();
-        SourceWanted source;
+        SourceRequest source;
         source.name = "sim:vessel";
         source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
                               "simulation.line_rate_hz=20000"};
@@ -92,7 +92,7 @@ TEST_F(Saving, AvoidsFolderOfShell) {
     EXPECT_EQ(work().keeping_folder(UserFolder::videos), home / "Filme") << "as the desktop calls it";
     EXPECT_EQ(work().keeping_folder(UserFolder::documents), home) << "there is no folder of documents";
     work().change_together("view", {{"view.width", std::int64_t{40}}, {"view.height", std::int64_t{30}}});
-    ASSERT_TRUE(turn_until([this] { return work().stage().exhibit()->grid().has_value(); }));
+    ASSERT_TRUE(turn_until([this] { return work().viewer().view_source()->grid().has_value(); }));
     press("F12");
     ASSERT_TRUE(turn_until([&] { return names_in(home / "Pictures").size() == 1 && !work().is_busy(); }));
     record();

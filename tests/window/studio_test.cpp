@@ -1,7 +1,7 @@
 // Dragging lights around the volume, and key frames on the time line, in a window.
 #include <cmath>
 
-#include "app/session/key_frame_file.h"
+#include "app/settings/key_frame_file.h"
 #include "compute/plan/describe.h"
 #include "render/area_lights.h"
 #include "window_run.h"

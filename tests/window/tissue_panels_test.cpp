@@ -22,7 +22,7 @@ class TissuePanels : public WindowRun {
         open_window(1280, 1000);
         write_volume(folder() / "tissue.nrrd", layered_volume());
         work().open(folder() / "tissue.nrrd");
-        ASSERT_TRUE(turn_until([this] { return work().is_open() && work().stage().exhibit()->grid(); }));
+        ASSERT_TRUE(turn_until([this] { return work().is_open() && work().viewer().view_source()->grid(); }));
         ASSERT_TRUE(settle());
     }
     void find_layers() {
@@ -41,7 +41,7 @@ class TissuePanels : public WindowRun {
     }
     // Row of a surface in the B-scan at the cross-hair.
     double row(std::size_t surface, std::int64_t a_scan) {
-        const std::int64_t b = voxel_index(work().cross_um()[2], *work().stage().exhibit()->grid(), 2);
+        const std::int64_t b = voxel_index(work().cross_um()[2], *work().viewer().view_source()->grid(), 2);
         const auto line = index(b * layered_a_scans + a_scan);
         return static_cast<double>(work().layering().surfaces()->all[surface].rows[line]);
     }

@@ -243,7 +243,7 @@ TEST(CurveEditing, ExtinctionsAndHeightsAreInverse) {
 }
 
 TEST(CurveEditing, SelectsNearestPoint) {
-    const std::vector<PlaceInPicture> places{{0, 0}, {10, 0}, {14, 3}};
+    const std::vector<PicturePoint> places{{0, 0}, {10, 0}, {14, 3}};
     EXPECT_EQ(nearest_point(places, {11, 1}, 5), 1u);
     EXPECT_EQ(nearest_point(places, {13, 2}, 5), 2u);
     EXPECT_EQ(nearest_point(places, {30, 30}, 5), std::nullopt);
@@ -281,7 +281,7 @@ TEST(CurveEditing, ShowsHistogramsAtAnyZoom) {
 
 // The three numbers of a position share one unit, that of the longest.
 TEST(Measured, CoordinatesShareOneUnit) {
-    const PlaceText place = place_text({452, 1200, 0.4}, true);
+    const PositionText place = place_text({452, 1200, 0.4}, true);
     EXPECT_EQ(place.numbers, (std::array<std::string, 3>{"0.452", "1.200", "0.000"}));
     EXPECT_EQ(place.unit, "mm");
     EXPECT_EQ(place_text({1, 2, 108264}, true).unit, "cm");

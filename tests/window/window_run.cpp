@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "app/stage/exhibit.h"
+#include "app/viewer/view_source.h"
 #include "compute/indexing.h"
 #include "engine/io/volume_file.h"
 #include "tests/support/validation.h"
@@ -76,7 +76,7 @@ bool WindowRun::settle(const std::source_location& from) {
 // Sends all events at these times from now, faster than the frame rate.
 void WindowRun::hands(const std::vector<std::pair<double, WindowEvent>>& events) {
     const double now_s = native_->now_s();
-    for (const auto& [after_s, event] : events) native_->push(HeardEvent{event, now_s + after_s});
+    for (const auto& [after_s, event] : events) native_->push(TimestampedEvent{event, now_s + after_s});
     turns(3);
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/stage/exhibit.h"
+#include "app/viewer/view_source.h"
 #include "engine/io/png_file.h"
 #include "raw_spectra.h"
 #include "ui/workspace/raw_proposal.h"
@@ -21,7 +21,7 @@ class WindowTest : public WindowRun {
         ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
         ASSERT_TRUE(settle());
     }
-    Exhibit& exhibit() { return *work().stage().exhibit(); }
+    ViewSource& view_source() { return *work().viewer().view_source(); }
     std::array<double, 3> cross() { return work().cross_um(); }
 };
 
@@ -29,10 +29,10 @@ TEST_F(WindowTest, StartPageLeadsToLivePicture) {
     open_window();
     const Image before = picture();
     click(middle_of("start.sim.layers"));
-    ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().grid().has_value(); }));
-    ASSERT_NE(exhibit().live(), nullptr);
-    EXPECT_TRUE(exhibit().live()->is_running());
-    ASSERT_TRUE(turn_until([this] { return exhibit().live()->stats().finished_volumes > 1; }));
+    ASSERT_TRUE(turn_until([this] { return work().is_open() && view_source().grid().has_value(); }));
+    ASSERT_NE(view_source().live(), nullptr);
+    EXPECT_TRUE(view_source().live()->is_running());
+    ASSERT_TRUE(turn_until([this] { return view_source().live()->stats().finished_volumes > 1; }));
     turns(5);
     EXPECT_GT(difference(before, picture(), part(PaneKind::volume)), 1);
 }
@@ -42,13 +42,13 @@ TEST_F(WindowTest, FilesOpenByDropAndFromDialog) {
     const std::filesystem::path path = write_ball("dropped.nrrd");
     native().push(FilesDropped{{path}});
     ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
-    EXPECT_EQ(exhibit().name(), "dropped.nrrd");
+    EXPECT_EQ(view_source().name(), "dropped.nrrd");
 
     write_ball("typed.nii");
     press("Ctrl+O");
     type((folder() / "typed.nii").string());
     press("Enter");
-    EXPECT_TRUE(turn_until([this] { return work().is_open() && exhibit().name() == "typed.nii"; }));
+    EXPECT_TRUE(turn_until([this] { return work().is_open() && view_source().name() == "typed.nii"; }));
 }
 
 TEST_F(WindowTest, FindsFilesByPartOfName) {
@@ -64,7 +64,7 @@ TEST_F(WindowTest, FindsFilesByPartOfName) {
     EXPECT_FALSE(window().place_of("file.first.nrrd").has_value());
     press("Enter");
     ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
-    EXPECT_EQ(exhibit().name(), "second.nrrd");
+    EXPECT_EQ(view_source().name(), "second.nrrd");
 }
 
 TEST_F(WindowTest, DraggingTurnsVolume) {
@@ -142,7 +142,7 @@ TEST_F(WindowTest, RightDragInSectionChangesValuesOfSections) {
     EXPECT_GT(work().view().low, lowest_value);
     EXPECT_EQ(work().window().section_low, lowest_value);
     work().open(write_ball("other.nrrd"));
-    ASSERT_TRUE(turn_until([this] { return exhibit().name() == "other.nrrd"; }));
+    ASSERT_TRUE(turn_until([this] { return view_source().name() == "other.nrrd"; }));
     EXPECT_EQ(work().window().section_low, lowest_value);
 }
 
@@ -356,7 +356,7 @@ TEST_F(WindowTest, RestoresLostDevice) {
     is_lost = true;
     work().change("view.azimuth_deg", work().view().azimuth_deg + 1);
     ASSERT_TRUE(turn_until([&] { return !is_lost; }));
-    ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().grid().has_value(); }));
+    ASSERT_TRUE(turn_until([this] { return work().is_open() && view_source().grid().has_value(); }));
     work().change("view.azimuth_deg", work().view().azimuth_deg - 1);
     ASSERT_TRUE(settle());
     EXPECT_LT(difference(before, picture(), part(PaneKind::volume)), 2);

@@ -2,7 +2,7 @@
 // display under the pointer.
 #include <algorithm>
 
-#include "app/stage/exhibit.h"
+#include "app/viewer/view_source.h"
 #include "engine/scan/scan.h"
 #include "window_run.h"
 
@@ -13,10 +13,10 @@ class WindowTime : public WindowRun {
   protected:
     void open(const std::filesystem::path& path) {
         native().push(FilesDropped{{path}});
-        ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().grid().has_value(); }));
+        ASSERT_TRUE(turn_until([this] { return work().is_open() && view_source().grid().has_value(); }));
         ASSERT_TRUE(settle());
     }
-    Exhibit& exhibit() { return *work().stage().exhibit(); }
+    ViewSource& view_source() { return *work().viewer().view_source(); }
 };
 
 TEST_F(WindowTime, DroppedSeriesIsPlayedAndStepped) {
@@ -28,7 +28,7 @@ TEST_F(WindowTime, DroppedSeriesIsPlayedAndStepped) {
     }
     open_window();
     open(folder() / "series");
-    Timeline& time = *exhibit().timeline();
+    Timeline& time = *view_source().timeline();
     ASSERT_EQ(time.steps(), steps);
     const Image first = picture();
     press("Right");
@@ -57,21 +57,21 @@ TEST_F(WindowTime, DroppedSeriesIsPlayedAndStepped) {
 TEST_F(WindowTime, ClickRecordsSimulatorAndReopens) {
     options_.assignments.push_back("window.open_panels=source");
     open_window();
-    SourceWanted source;
+    SourceRequest source;
     source.name = "sim:vessel";
     source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
                           "simulation.line_rate_hz=20000"};
     work().open_source(source);
-    ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().live()->is_running(); }));
+    ASSERT_TRUE(turn_until([this] { return work().is_open() && view_source().live()->is_running(); }));
     turns(5);
     click(middle_of("source.record"));
     ASSERT_TRUE(turn_until([this] {
-        const auto recorder = exhibit().live()->stats().recorder;
+        const auto recorder = view_source().live()->stats().recorder;
         return recorder && recorder->blocks > 4;
     }));
-    EXPECT_TRUE(exhibit().live()->is_recording());
+    EXPECT_TRUE(view_source().live()->is_recording());
     click(middle_of("source.record"));
-    ASSERT_TRUE(turn_until([this] { return !exhibit().live()->is_recording() && work().jobs().is_idle(); }));
+    ASSERT_TRUE(turn_until([this] { return !view_source().live()->is_recording() && work().jobs().is_idle(); }));
     std::filesystem::path scan;
     for (const auto& entry : std::filesystem::directory_iterator(folder().path())) {
         if (entry.path().extension() == ".toml") scan = entry.path();
@@ -79,7 +79,7 @@ TEST_F(WindowTime, ClickRecordsSimulatorAndReopens) {
     ASSERT_FALSE(scan.empty());
     EXPECT_GE(open_scan(scan).geometry.volumes, 1);
     native().push(FilesDropped{{scan}});
-    EXPECT_TRUE(turn_until([this] { return exhibit().live() != nullptr && exhibit().live()->is_recorded(); }));
+    EXPECT_TRUE(turn_until([this] { return view_source().live() != nullptr && view_source().live()->is_recorded(); }));
 }
 
 TEST_F(WindowTime, ShowsValueUnderPointer) {
@@ -106,10 +106,10 @@ TEST_F(WindowTime, FinestPictureComesLast) {
     work().change("view.rest_samples", std::int64_t{32});
     ASSERT_TRUE(settle());
     const std::int64_t shown = window().stats().shown;
-    const std::int64_t casts = work().stage().renderer().cast_stats().timed;
+    const std::int64_t casts = work().viewer().renderer().cast_stats().timed;
     for (int i = 0; i < 40; ++i) window().turn(0.02);
     EXPECT_EQ(window().stats().shown, shown);
-    EXPECT_LE(work().stage().renderer().cast_stats().timed, casts + 1) << "rays are cast that nobody sees";
+    EXPECT_LE(work().viewer().renderer().cast_stats().timed, casts + 1) << "rays are cast that nobody sees";
 }
 
 }  // namespace

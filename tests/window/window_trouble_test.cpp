@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "app/stage/exhibit.h"
+#include "app/viewer/view_source.h"
 #include "engine/scan/scan.h"
 #include "ui/panels/widgets.h"
 #include "window_run.h"
@@ -18,7 +18,7 @@ class WindowInTrouble : public WindowRun {
         ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
         ASSERT_TRUE(settle());
     }
-    Exhibit& exhibit() { return *work().stage().exhibit(); }
+    ViewSource& view_source() { return *work().viewer().view_source(); }
 };
 
 // The interface reads the value under the pointer from the device during layout.
@@ -46,11 +46,11 @@ TEST_F(WindowInTrouble, WaitsForDeviceToReturn) {
     const Image before = picture();
     is_away = true;
     work().change("view.azimuth_deg", work().view().azimuth_deg + 1);
-    ASSERT_TRUE(turn_until([this] { return !work().stage().has_renderer(); }));
+    ASSERT_TRUE(turn_until([this] { return !work().viewer().has_renderer(); }));
     work().close();  // there is no renderer to clear
     work().open(folder() / "ball.nrrd");
     turns(20);
-    EXPECT_FALSE(work().stage().has_renderer());
+    EXPECT_FALSE(work().viewer().has_renderer());
     is_away = false;
     ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
     work().change("view.azimuth_deg", work().view().azimuth_deg - 1);
@@ -68,16 +68,16 @@ std::filesystem::path recording_in(const std::filesystem::path& folder) {
 TEST_F(WindowInTrouble, SecondRequestEndsRecording) {
     open_window();
     click(middle_of("start.sim.layers"));
-    ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().grid().has_value(); }));
+    ASSERT_TRUE(turn_until([this] { return work().is_open() && view_source().grid().has_value(); }));
     work().start_recording();
     const auto records = [this] {
-        const auto written = exhibit().live()->stats().recorder;
+        const auto written = view_source().live()->stats().recorder;
         return written && written->blocks > 20;
     };
     ASSERT_TRUE(turn_until(records));
     native().push(CloseRequested{});
     EXPECT_TRUE(window().turn(0));
-    EXPECT_TRUE(exhibit().live()->is_recording());
+    EXPECT_TRUE(view_source().live()->is_recording());
     press("Ctrl+Q");
     EXPECT_FALSE(window().turn(0));
     TearDown();  // same as at program exit

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <fstream>
 
-#include "app/stage/exhibit.h"
-#include "app/stage/pane_view.h"
+#include "app/viewer/pane_view.h"
+#include "app/viewer/view_source.h"
 #include "compute/indexing.h"
 #include "ui/window/panes.h"
 #include "ui/workspace/actions.h"
@@ -16,24 +16,24 @@ namespace {
 
 class WindowWork : public WindowRun {
   protected:
-    Exhibit& exhibit() { return *work().stage().exhibit(); }
+    ViewSource& view_source() { return *work().viewer().view_source(); }
     void open_ball(const std::string& name = "ball.nrrd") {
         work().open(write_ball(name));
-        ASSERT_TRUE(turn_until([&] { return work().is_open() && exhibit().name() == name; }));
+        ASSERT_TRUE(turn_until([&] { return work().is_open() && view_source().name() == name; }));
         ASSERT_TRUE(settle());
     }
-    std::string trouble(const std::string& place) {
+    std::string report_problem(const std::string& place) {
         const Notice* notice = work().notices().standing(place);
         return notice == nullptr ? "" : notice->line;
     }
     void open_capillary() {
-        SourceWanted wanted;
+        SourceRequest wanted;
         wanted.name = "sim:capillary";
         wanted.assignments = {"simulation.samples=512", "simulation.a_scans=48", "simulation.b_scans=8",
                               "simulation.volumes=1"};
         work().open_source(wanted);
-        ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().flow_grid(); }, 2000))
-            << trouble("source");
+        ASSERT_TRUE(turn_until([this] { return work().is_open() && view_source().flow_grid(); }, 2000))
+            << report_problem("source");
     }
     // Counts pixels that are far from gray, as flow is.
     std::int64_t coloured(const Image& image, const Region& part) {
@@ -51,11 +51,11 @@ class WindowWork : public WindowRun {
 TEST_F(WindowWork, CapillaryOpensWithItsFlow) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_capillary());
-    ASSERT_TRUE(turn_until([this] { return exhibit().flow_scale(work().view())->range < 5; }));
+    ASSERT_TRUE(turn_until([this] { return view_source().flow_scale(work().view())->range < 5; }));
     ASSERT_TRUE(turn_until([this] { return window().place_of("flow.bar.3").has_value(); }));
     turns(10);
-    EXPECT_EQ(exhibit().flow_grid()->quantity, "doppler");
-    EXPECT_LT(exhibit().flow_scale(work().view())->range, 0.5 * exhibit().flow_grid()->v_max);
+    EXPECT_EQ(view_source().flow_grid()->quantity, "doppler");
+    EXPECT_LT(view_source().flow_scale(work().view())->range, 0.5 * view_source().flow_grid()->v_max);
     for (int pane = 0; pane < 4; ++pane) {
         EXPECT_TRUE(window().place_of("flow.bar." + std::to_string(pane)).has_value()) << pane;
     }
@@ -70,9 +70,9 @@ TEST_F(WindowWork, WideRangeKeepsFlowVisible) {
     open_window();
     work().change("window.cross_hair", false);
     ASSERT_NO_FATAL_FAILURE(open_capillary());
-    ASSERT_TRUE(turn_until([this] { return exhibit().flow_scale(work().view())->range < 5; }));
-    work().change("view.flow_range", exhibit().flow_grid()->v_max);
-    const double threshold = exhibit().flow_scale(work().view())->threshold;
+    ASSERT_TRUE(turn_until([this] { return view_source().flow_scale(work().view())->range < 5; }));
+    work().change("view.flow_range", view_source().flow_grid()->v_max);
+    const double threshold = view_source().flow_scale(work().view())->threshold;
     EXPECT_LT(threshold, 0.5);
     work().stop_source();
     ASSERT_TRUE(settle());
@@ -91,14 +91,14 @@ TEST_F(WindowWork, LayersAreHiddenAndMoved) {
     ASSERT_TRUE(window().place_of("layers.flow").has_value());
     EXPECT_LT((*window().place_of("layers.flow"))[1], (*window().place_of("layers.volume"))[1]);
     click(middle_of("layers.flow.move"));
-    EXPECT_EQ(work().view().flow_shown, FlowShown::under);
+    EXPECT_EQ(work().view().flow_shown, FlowDisplay::under);
     turns(5);
     EXPECT_GT((*window().place_of("layers.flow"))[1], (*window().place_of("layers.volume"))[1]);
     const auto place = *window().place_of("layers.flow");
     click({place[0] + 8.0, 0.5 * static_cast<double>(place[1] + place[3])});
-    EXPECT_EQ(work().view().flow_shown, FlowShown::hidden);
+    EXPECT_EQ(work().view().flow_shown, FlowDisplay::hidden);
     work().undo();
-    EXPECT_EQ(work().view().flow_shown, FlowShown::under);
+    EXPECT_EQ(work().view().flow_shown, FlowDisplay::under);
 }
 
 TEST_F(WindowWork, DrawsDistanceAtMeasuredPosition) {
@@ -242,19 +242,19 @@ TEST_F(WindowWork, PaletteShowsPanelInsteadOfFoldingIt) {
 // The controls of the flow display used to appear with the first flow, and moved the method under the pointer.
 TEST_F(WindowWork, FlowPanelIsCompleteAtOnce) {
     open_window();
-    SourceWanted wanted;
+    SourceRequest wanted;
     wanted.name = "sim:capillary";
     wanted.assignments = {"simulation.samples=512", "simulation.a_scans=48",        "simulation.b_scans=8",
                           "simulation.volumes=1",   "simulation.line_rate_hz=1000", "flow.method=none"};
     work().open_source(wanted);
-    ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().grid(); })) << trouble("source");
+    ASSERT_TRUE(turn_until([this] { return work().is_open() && view_source().grid(); })) << report_problem("source");
     turns(5);
     EXPECT_FALSE(window().place_of("view.flow_shown").has_value());
     work().change("flow.method", std::string("doppler"));
     move({5, 5});  // draws the next pictures even without flow
     const auto before = window().place_of("view.flow_shown"), method = window().place_of("flow.method");
     ASSERT_TRUE(before.has_value() && method.has_value());
-    ASSERT_TRUE(turn_until([this] { return exhibit().flow_grid() && exhibit().flow_scale(work().view()); }));
+    ASSERT_TRUE(turn_until([this] { return view_source().flow_grid() && view_source().flow_scale(work().view()); }));
     turns(3);
     EXPECT_EQ(window().place_of("view.flow_shown"), before);
     EXPECT_EQ(window().place_of("flow.method"), method);
@@ -347,8 +347,8 @@ TEST_F(WindowWork, PluginOpensFromWindow) {
     std::ofstream(folder() / "no_plugin.so") << "nothing";
     type((folder() / "no_plugin.so").string());
     press("Enter");
-    EXPECT_TRUE(turn_until([this] { return !trouble("source").empty(); }, 500));
-    EXPECT_NE(trouble("source").find("no_plugin.so"), std::string::npos) << trouble("source");
+    EXPECT_TRUE(turn_until([this] { return !report_problem("source").empty(); }, 500));
+    EXPECT_NE(report_problem("source").find("no_plugin.so"), std::string::npos) << report_problem("source");
 }
 
 TEST(PaneLetters, ShowOrientationOfPatient) {

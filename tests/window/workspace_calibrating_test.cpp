@@ -20,8 +20,8 @@ class WorkspaceCalibrating : public WorkspaceTest {
     static constexpr std::int64_t samples = 512;
 
     // A mirror at the given depth, in front of a spectrometer with some dispersion.
-    static SourceWanted mirror(double depth_um, double a2_rad, double amplitude = 0.2) {
-        SourceWanted wanted;
+    static SourceRequest mirror(double depth_um, double a2_rad, double amplitude = 0.2) {
+        SourceRequest wanted;
         wanted.name = "sim:mirror";
         wanted.assignments = {"simulation.samples=512",
                               "simulation.a_scans=32",
@@ -33,7 +33,7 @@ class WorkspaceCalibrating : public WorkspaceTest {
                               "simulation.a2_rad=" + std::to_string(a2_rad)};
         return wanted;
     }
-    void open(const SourceWanted& source) {
+    void open(const SourceRequest& source) {
         work().open_source(source);
         settle();
         ASSERT_TRUE(work().is_open()) << troubles();
@@ -42,17 +42,17 @@ class WorkspaceCalibrating : public WorkspaceTest {
     }
     Calibrating& calibrating() { return work().calibrating(); }
 
-    const TakenSpectrum* take(const std::string& action, Spectrum which) {
+    const MeanSpectrum* take(const std::string& action, Spectrum which) {
         EXPECT_TRUE(work().actions().run(action)) << action;
-        EXPECT_TRUE(until([&] { return calibrating().taken(which) != nullptr && !work().is_busy(); })) << troubles();
-        return calibrating().taken(which);
+        EXPECT_TRUE(until([&] { return calibrating().measured(which) != nullptr && !work().is_busy(); })) << troubles();
+        return calibrating().measured(which);
     }
 };
 
 TEST_F(WorkspaceCalibrating, TakesStoresAndNamesBackground) {
     open(mirror(100, 0));
     const std::vector<double> before = work().scan()->calibration.background;
-    const TakenSpectrum* taken = take("calibrate.take_background", Spectrum::background);
+    const MeanSpectrum* taken = take("calibrate.take_background", Spectrum::background);
     ASSERT_NE(taken, nullptr);
     EXPECT_EQ(taken->lines, 1000);
     EXPECT_EQ(work().scan()->calibration.background, taken->counts);
@@ -88,8 +88,8 @@ TEST_F(WorkspaceCalibrating, StoppedSourceKeepsMeanOfReceivedLines) {
     ASSERT_TRUE(work().actions().run("source.start_stop"));
     ASSERT_TRUE(until([&] { return !calibrating().taking(); })) << troubles();
     settle();
-    ASSERT_NE(calibrating().taken(Spectrum::dark), nullptr);
-    EXPECT_GT(calibrating().taken(Spectrum::dark)->lines, 0);
+    ASSERT_NE(calibrating().measured(Spectrum::dark), nullptr);
+    EXPECT_GT(calibrating().measured(Spectrum::dark)->lines, 0);
     EXPECT_NE(value("calibration.dark"), Value(std::string())) << troubles();
 }
 
@@ -121,18 +121,18 @@ TEST_F(WorkspaceCalibrating, CloseDiscardsTakenSpectra) {
     open(mirror(100, 0));
     take("calibrate.mirror_1", Spectrum::mirror_1);
     work().close();
-    EXPECT_EQ(calibrating().taken(Spectrum::mirror_1), nullptr);
+    EXPECT_EQ(calibrating().measured(Spectrum::mirror_1), nullptr);
     EXPECT_FALSE(work().actions().run("calibrate.mirror_1"));
     EXPECT_FALSE(work().actions().run("calibrate.apply"));
 }
 
 // Noise-free spectrum of a mirror at another depth with the same camera.
-TakenSpectrum mirror_seen(double depth_um, double a2_rad) {
+MeanSpectrum mirror_seen(double depth_um, double a2_rad) {
     Simulation s{.scene = "mirror", .samples = 512, .a_scans = 1, .b_scans = 1};
     s.a2_rad = a2_rad;
     s.roll_off = false;
     const Spectrometer spectrometer(s);
-    TakenSpectrum taken;
+    MeanSpectrum taken;
     for (std::size_t p = 0; p < spectrometer.k_per_um.size(); ++p) {
         const double phase = 2 * spectrometer.k_per_um[p] * depth_um + spectrometer.theta_rad[p];
         taken.counts.push_back(s.dark_counts + 0.6 * 4095 * spectrometer.source[p] * (1 + 0.2 * std::cos(phase)));
@@ -144,9 +144,9 @@ TEST_F(WorkspaceCalibrating, TwoMirrorsReplaceWavelengths) {
     open(mirror(100, 15));
     const std::vector<double> wavelengths = work().scan()->calibration.wavelengths_nm;
     ASSERT_EQ(wavelengths.size(), index(samples));
-    calibrating().give(Spectrum::mirror_1, mirror_seen(60, 15));
+    calibrating().set_spectrum(Spectrum::mirror_1, mirror_seen(60, 15));
     EXPECT_FALSE(work().actions().find("calibrate.apply")->is_possible()) << "one mirror says nothing of k";
-    calibrating().give(Spectrum::mirror_2, mirror_seen(190, 15));
+    calibrating().set_spectrum(Spectrum::mirror_2, mirror_seen(190, 15));
     calibrating().facts.displacement_um = 130;
     calibrating().facts.centre_wavelength_nm = 845;
     ASSERT_TRUE(work().actions().run("calibrate.apply"));
@@ -163,7 +163,8 @@ TEST_F(WorkspaceCalibrating, TwoMirrorsReplaceWavelengths) {
     EXPECT_NEAR(scan.calibration.depth_pitch_um, truth.pitch_um, 0.005 * truth.pitch_um);
     EXPECT_NEAR(scan.recipe.a2_rad, 15, 0.3);
     EXPECT_NEAR(scan.recipe.a3_rad, 0, 0.3);
-    EXPECT_EQ(work().stage().exhibit()->live()->scan().calibration.wavelengths_nm, wavelengths) << "the source's own";
+    EXPECT_EQ(work().viewer().view_source()->live()->scan().calibration.wavelengths_nm, wavelengths)
+        << "the source's own";
 
     calibrating().look(work());
     EXPECT_NEAR(calibrating().watch().newest()->stats.peak_um, 100, 1.0);

@@ -41,7 +41,7 @@ class WorkspaceFiles : public WorkspaceTest {
 TEST_F(WorkspaceFiles, VolumeIsShown) {
     open(volume_file());
     ASSERT_TRUE(work().is_open()) << troubles();
-    EXPECT_EQ(work().stage().exhibit()->grid()->depth, 24);
+    EXPECT_EQ(work().viewer().view_source()->grid()->depth, 24);
     EXPECT_THAT(work().recent(), ElementsAre(volume_file()));
     work().close();
     EXPECT_FALSE(work().is_open());
@@ -51,8 +51,8 @@ TEST_F(WorkspaceFiles, FilesMatchingPatternAreSeries) {
     for (const char* name : {"scan_1.nii", "scan_2.nii", "other.nii"}) volume_file(name);
     open(folder() / "scan_*.nii");
     ASSERT_TRUE(work().is_open()) << troubles();
-    ASSERT_NE(work().stage().exhibit()->timeline(), nullptr);
-    EXPECT_EQ(work().stage().exhibit()->timeline()->steps(), 2);
+    ASSERT_NE(work().viewer().view_source()->timeline(), nullptr);
+    EXPECT_EQ(work().viewer().view_source()->timeline()->steps(), 2);
     open(folder() / "nothing_*.nii");
     EXPECT_THAT(standing("files"), HasSubstr("nothing_*.nii"));
 }
@@ -60,7 +60,7 @@ TEST_F(WorkspaceFiles, FilesMatchingPatternAreSeries) {
 TEST_F(WorkspaceFiles, AScanIsReconstructed) {
     open(scan_file());
     ASSERT_TRUE(work().is_open()) << troubles();
-    EXPECT_TRUE(until([&] { return work().stage().exhibit()->grid().has_value(); })) << troubles();
+    EXPECT_TRUE(until([&] { return work().viewer().view_source()->grid().has_value(); })) << troubles();
     ASSERT_NE(work().scan(), nullptr);
     EXPECT_EQ(work().scan()->geometry.a_scans, 32);
 }
@@ -68,7 +68,7 @@ TEST_F(WorkspaceFiles, AScanIsReconstructed) {
 // The noise floor is measured in the file whenever a setting changes. Without the file, planning fails.
 TEST_F(WorkspaceFiles, UndoesSettingsThatFailLater) {
     open(scan_file());
-    ASSERT_TRUE(until([&] { return work().stage().exhibit()->grid().has_value(); })) << troubles();
+    ASSERT_TRUE(until([&] { return work().viewer().view_source()->grid().has_value(); })) << troubles();
     ASSERT_TRUE(work().change("recipe.window", std::string("hamming")));
     ASSERT_TRUE(until([&] { return work().live()->stats().changes > 0; })) << troubles();
     std::filesystem::remove(work().scan()->spectra);
@@ -195,8 +195,8 @@ TEST_F(WorkspaceFiles, RecentFilesArePersistent) {
 
 TEST_F(WorkspaceFiles, SourceIsShown) {
     open_source();
-    ASSERT_NE(work().stage().exhibit()->live(), nullptr);
-    EXPECT_TRUE(until([&] { return work().stage().exhibit()->grid().has_value(); })) << troubles();
+    ASSERT_NE(work().viewer().view_source()->live(), nullptr);
+    EXPECT_TRUE(until([&] { return work().viewer().view_source()->grid().has_value(); })) << troubles();
     work().open_source(small_source("sim:kitchen"));
     settle();
     EXPECT_NE(standing("source"), "");

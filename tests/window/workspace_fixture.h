@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "app/stage/exhibit.h"
+#include "app/viewer/view_source.h"
 #include "compute/plan/describe.h"
 #include "engine/io/volume_file.h"
 #include "own_home.h"
@@ -59,16 +59,16 @@ class WorkspaceTest : public testing::Test {
         static const auto start = std::chrono::steady_clock::now();
         const double now_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         work.update(now_s);
-        Exhibit* exhibit = work.stage().exhibit();
-        if (exhibit == nullptr) return;
+        ViewSource* view_source = work.viewer().view_source();
+        if (view_source == nullptr) return;
         View view = work.view();
         view.width = 48;
         view.height = 40;
-        exhibit->follow(view, now_s, 0);
-        view.show = Shown::slice;
+        view_source->follow(view, now_s, 0);
+        view.show = ViewContent::slice;
         view.plane = SlicePlane::b_scan;
         view.plane_offset_um = work.cross_um()[2];
-        exhibit->follow(view, now_s, 1);
+        view_source->follow(view, now_s, 1);
     }
 
     static void turn(Workspace& work, double& now_s) {
@@ -120,8 +120,8 @@ class WorkspaceTest : public testing::Test {
     }
 
     // A small simulated scene that runs as fast as possible.
-    static SourceWanted small_source(const std::string& scene = "sim:vessel") {
-        SourceWanted wanted;
+    static SourceRequest small_source(const std::string& scene = "sim:vessel") {
+        SourceRequest wanted;
         wanted.name = scene;
         wanted.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
                               "simulation.line_rate_hz=2000"};
@@ -144,7 +144,7 @@ class WorkspaceTest : public testing::Test {
     std::string troubles() {
         std::string lines;
         for (const Notice& notice : work().notices().all()) {
-            if (notice.is_trouble) lines += notice.place + ": " + notice.line + "\n";
+            if (notice.is_problem) lines += notice.place + ": " + notice.line + "\n";
         }
         return lines;
     }

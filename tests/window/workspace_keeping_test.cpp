@@ -82,7 +82,7 @@ TEST_F(WorkspaceKeeping, NeverOverwritesOpenFile) {
     settle();
     EXPECT_THAT(standing("files"), HasSubstr("is an input"));
     EXPECT_EQ(std::filesystem::last_write_time(shown), written);
-    EXPECT_NO_THROW(work().check_kept_name(folder() / "new.png"));
+    EXPECT_NO_THROW(work().check_recent_name(folder() / "new.png"));
 }
 
 TEST_F(WorkspaceKeeping, SessionOfSourceRestoresSettings) {
@@ -137,7 +137,7 @@ TEST_F(WorkspaceKeeping, ScreenshotEqualsStillPicture) {
     settle();
     View view = work().view();
     view.samples = view.rest_samples;
-    const Image still = work().stage().exhibit()->still(view);
+    const Image still = work().viewer().view_source()->still(view);
     const Picture picture = read_png(folder() / "picture.png");
     ASSERT_EQ(still.pixels.size(), picture.pixels.size());
     double difference = 0;
@@ -268,7 +268,7 @@ TEST_F(WorkspaceKeeping, StoresNoSessionWithoutFolder) {
 TEST_F(WorkspaceKeeping, RecordingIsMadeAndOpensAgain) {
     open_source();
     work().change("window.record_folder", folder().path().string());
-    LiveSession& live = *work().stage().exhibit()->live();
+    LiveControl& live = *work().viewer().view_source()->live();
     ASSERT_TRUE(runs("source.record")) << troubles();
     ASSERT_TRUE(until([&] { return live.is_recording(); })) << troubles();
     EXPECT_TRUE(work().actions().find("source.record")->is_on());
@@ -279,7 +279,7 @@ TEST_F(WorkspaceKeeping, RecordingIsMadeAndOpensAgain) {
     work().open_source(small_source());
     EXPECT_FALSE(work().is_busy()) << "an instrument is asked for while another one is recorded";
     EXPECT_FALSE(runs("source.start_stop"));
-    ASSERT_EQ(work().stage().exhibit()->live(), &live);
+    ASSERT_EQ(work().viewer().view_source()->live(), &live);
     EXPECT_TRUE(live.is_recording());
     ASSERT_TRUE(until([&] {
         const auto recorder = live.stats().recorder;
@@ -309,7 +309,7 @@ TEST_F(WorkspaceKeeping, RecordsStripesToFurtherDisks) {
     std::filesystem::create_directory(third);
     work().change("window.stripe_folders", second.string() + ";;" + third.string() + ";");
     EXPECT_EQ(work().recording_folders(), (std::vector<std::filesystem::path>{folder().path(), second, third}));
-    LiveSession& live = *work().stage().exhibit()->live();
+    LiveControl& live = *work().viewer().view_source()->live();
     ASSERT_TRUE(runs("source.record"));
     ASSERT_TRUE(until([&] { return !standing("source").empty(); })) << "there is no second folder";
     EXPECT_THAT(standing("source"), HasSubstr(second.string()));

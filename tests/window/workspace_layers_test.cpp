@@ -78,12 +78,12 @@ TEST_F(WorkspaceLayers, CutFollowsSurfaces) {
     work().layering().show_between(work(), 0, 1);
     EXPECT_EQ(work().view().top_from, "layers:front");
     EXPECT_EQ(work().view().bottom_from, "layers:back");
-    EXPECT_TRUE(work().stage().exhibit()->has_heights());
+    EXPECT_TRUE(work().viewer().view_source()->has_heights());
     const auto mean = [this] {
         View view = work().view();
         view.width = view.height = 48;
         view.mode = ViewMode::mip;
-        const Image image = work().stage().exhibit()->still(view);
+        const Image image = work().viewer().view_source()->still(view);
         double sum = 0;
         for (const std::uint8_t level : image.pixels) sum += level;
         return sum;
@@ -98,7 +98,7 @@ TEST_F(WorkspaceLayers, CutFollowsSurfaces) {
     layering.end_drag(work());
     EXPECT_NE(mean(), cut) << "the cut follows its surface";
     layering.show_all(work());
-    EXPECT_FALSE(work().stage().exhibit()->has_heights());
+    EXPECT_FALSE(work().viewer().view_source()->has_heights());
     EXPECT_EQ(troubles(), "");
 }
 
@@ -106,7 +106,7 @@ TEST_F(WorkspaceLayers, UndoPassesCutBetweenMissingSurfaces) {
     open_two_time_points();
     find_layers();
     work().layering().show_between(work(), 0, 1);
-    ASSERT_TRUE(work().stage().exhibit()->has_heights());
+    ASSERT_TRUE(work().viewer().view_source()->has_heights());
     go_to(1);
     EXPECT_EQ(work().view().top_from, "") << "another volume is not cut between these surfaces";
     EXPECT_EQ(work().layering().surfaces(), nullptr);

@@ -34,7 +34,7 @@ TEST_F(WorkspaceMovies, ShowCurrentViewAndVolume) {
 
 TEST_F(WorkspaceMovies, WorkWhileInstrumentRuns) {
     open_source();
-    ASSERT_TRUE(until([this] { return work().stage().exhibit()->grid().has_value(); }));
+    ASSERT_TRUE(until([this] { return work().viewer().view_source()->grid().has_value(); }));
     make_movie("now_%d.png", {.path = "sweep", .frames = 2});
     EXPECT_EQ(standing("export"), "");
     EXPECT_TRUE(std::filesystem::exists(folder() / "now_1.png"));

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "app/jobs/jobs.h"
-#include "app/session/settings_book.h"
+#include "app/settings/settings_book.h"
 #include "compute/plan/describe.h"
 #include "temporary_folder.h"
 #include "ui/workspace/actions.h"
@@ -93,10 +93,10 @@ TEST(Actions, PaletteShowsPossibleOnesFirst) {
 
 TEST(Notices, SameLineInRowIsCounted) {
     Notices notices;
-    notices.trouble("source", "no frame");
-    notices.trouble("source", "no frame");
+    notices.report_problem("source", "no frame");
+    notices.report_problem("source", "no frame");
     notices.note("source", "back");
-    notices.trouble("source", "no frame");
+    notices.report_problem("source", "no frame");
     ASSERT_EQ(notices.all().size(), 3u);
     EXPECT_EQ(notices.all()[0].times, 2);
     EXPECT_EQ(notices.all()[2].times, 1);
@@ -104,9 +104,9 @@ TEST(Notices, SameLineInRowIsCounted) {
 
 TEST(Notices, StandUntilSettledOrDismissed) {
     Notices notices;
-    notices.trouble("recipe", "one");
-    notices.trouble("view", "two");
-    notices.trouble("recipe", "three");
+    notices.report_problem("recipe", "one");
+    notices.report_problem("view", "two");
+    notices.report_problem("recipe", "three");
     ASSERT_NE(notices.standing("recipe"), nullptr);
     EXPECT_EQ(notices.standing("recipe")->line, "three");
     notices.dismiss(notices.standing("recipe")->number);
@@ -118,9 +118,9 @@ TEST(Notices, StandUntilSettledOrDismissed) {
 
 TEST(Notices, DismissedNoticeReturnsIfRepeated) {
     Notices notices;
-    notices.trouble("source", "no frame");
+    notices.report_problem("source", "no frame");
     notices.dismiss(notices.all().back().number);
-    notices.trouble("source", "no frame");
+    notices.report_problem("source", "no frame");
     ASSERT_NE(notices.standing("source"), nullptr);
 }
 

@@ -34,8 +34,8 @@ class WorkspacePictures : public WorkspaceTest {
 
 TEST_F(WorkspacePictures, EachIsReproducedBitForBitAndRestoresItsView) {
     open_small();
-    work().take_picture(folder() / "small.png", PictureBits::eight);
-    work().take_picture(folder() / "fine.tif", PictureBits::sixteen);
+    work().save_picture(folder() / "small.png", PictureBits::eight);
+    work().save_picture(folder() / "fine.tif", PictureBits::sixteen);
     settle();
     ASSERT_EQ(standing("export"), "");
     for (const char* name : {"small.png", "fine.tif"}) {
@@ -66,10 +66,10 @@ TEST_F(WorkspacePictures, LaterTimePointsKeepTheirColours) {
     settle();
     work().change("view.width", std::int64_t{64});
     work().change("view.height", std::int64_t{48});
-    work().stage().exhibit()->timeline()->go_to(2);
-    ASSERT_TRUE(until(work(), [&] { return work().stage().exhibit()->timeline()->shown() == 2; }));
-    work().take_picture(folder() / "small.png", PictureBits::eight);
-    work().take_picture(folder() / "fine.tif", PictureBits::sixteen);
+    work().viewer().view_source()->timeline()->go_to(2);
+    ASSERT_TRUE(until(work(), [&] { return work().viewer().view_source()->timeline()->shown() == 2; }));
+    work().save_picture(folder() / "small.png", PictureBits::eight);
+    work().save_picture(folder() / "fine.tif", PictureBits::sixteen);
     settle();
     ASSERT_EQ(standing("export"), "");
     for (const char* name : {"small.png", "fine.tif"}) {
@@ -83,7 +83,7 @@ TEST_F(WorkspacePictures, LargePictureCanBeCancelled) {
     open_small();
     work().change("view.width", std::int64_t{16384});
     work().change("view.height", std::int64_t{16384});
-    work().take_picture(folder() / "large.png", PictureBits::eight);
+    work().save_picture(folder() / "large.png", PictureBits::eight);
     ASSERT_FALSE(work().jobs().is_idle());
     turn(work());
     EXPECT_TRUE(work().is_busy());

@@ -37,7 +37,7 @@ TEST_F(WorkspaceSettings, InvalidValueBecomesNoticeOfItsSection) {
 }
 
 TEST_F(WorkspaceSettings, DraggedSliderIsOneUndoStep) {
-    for (const double value : {1.1, 1.2, 1.3}) work().change("view.opacity", value, Edit::under_way);
+    for (const double value : {1.1, 1.2, 1.3}) work().change("view.opacity", value, Edit::in_progress);
     work().change("view.opacity", 1.3, Edit::done);
     work().change("view.opacity", 5.0);
     work().undo();
@@ -50,7 +50,7 @@ TEST_F(WorkspaceSettings, MovedCameraIsOneUndoStep) {
     for (int i = 1; i <= 5; ++i) {
         work().view().azimuth_deg = 35 + i;
         work().view().elevation_deg = 25 + i;
-        work().view_edited(Edit::under_way);
+        work().view_edited(Edit::in_progress);
     }
     work().view_edited(Edit::done);
     EXPECT_EQ(work().view().azimuth_deg, 40);
@@ -110,7 +110,7 @@ TEST_F(WorkspaceSettings, HeightsCountFromFoundSurface) {
     settle();
     EXPECT_EQ(work().view().top_from, "surface") << troubles();
     ASSERT_TRUE(work().change("view.top_um", 20.0));
-    EXPECT_EQ(work().stage().exhibit()->still(work().view()).width, work().view().width);
+    EXPECT_EQ(work().viewer().view_source()->still(work().view()).width, work().view().width);
     work().undo();
     work().undo();
     settle();
@@ -121,10 +121,10 @@ TEST_F(WorkspaceSettings, RequestedHeightsAreFoundForEachOpenedFile) {
     const auto other = make("other", {"view.top_from=surface"});
     for (int i = 0; i < 2; ++i) {
         other->open(volume_file());
-        ASSERT_TRUE(until(*other, [&] { return other->is_open() && other->stage().exhibit()->has_heights(); }));
+        ASSERT_TRUE(until(*other, [&] { return other->is_open() && other->viewer().view_source()->has_heights(); }));
         ASSERT_TRUE(until(*other, [&] { return !other->is_busy(); }));
         EXPECT_EQ(other->view().top_from, "surface");
-        EXPECT_NO_THROW(other->stage().exhibit()->still(other->view()));
+        EXPECT_NO_THROW(other->viewer().view_source()->still(other->view()));
         other->close();
     }
 }
@@ -144,7 +144,7 @@ TEST_F(WorkspaceSettings, LiveSourceHasSettingsOfItsScan) {
     EXPECT_EQ(work().scan()->geometry.samples, 128);
     EXPECT_TRUE(work().change("recipe.window", std::string("hamming")));
     EXPECT_EQ(work().scan()->recipe.window, Window::hamming);
-    EXPECT_TRUE(until([&] { return work().stage().exhibit()->live()->stats().changes > 0; })) << troubles();
+    EXPECT_TRUE(until([&] { return work().viewer().view_source()->live()->stats().changes > 0; })) << troubles();
     work().undo();
     EXPECT_EQ(work().scan()->recipe.window, Window::hann);
     EXPECT_FALSE(work().change("scan.samples", std::int64_t{64}));
@@ -158,17 +158,17 @@ TEST_F(WorkspaceSettings, HeightsAreFoundAgainInVolumeOfOtherShape) {
     open_source();
     ASSERT_TRUE(work().change("view.top_from", std::string("surface")));  // the volume need not exist yet
     const auto is_there = [this] {
-        return work().stage().exhibit()->has_heights() && work().view().top_from == "surface";
+        return work().viewer().view_source()->has_heights() && work().view().top_from == "surface";
     };
     ASSERT_TRUE(until(is_there)) << troubles();
     ASSERT_TRUE(work().change("recipe.depth_end", std::int64_t{40}));
     const auto is_shorter = [this] {
-        const auto grid = work().stage().exhibit()->grid();
+        const auto grid = work().viewer().view_source()->grid();
         return grid && grid->depth == 40;
     };
     ASSERT_TRUE(until(is_shorter)) << troubles();
     ASSERT_TRUE(until(is_there)) << troubles();
-    EXPECT_NO_THROW(work().stage().exhibit()->still(work().view()));
+    EXPECT_NO_THROW(work().viewer().view_source()->still(work().view()));
 }
 
 TEST_F(WorkspaceSettings, InvalidRecipeChangesNoSetting) {

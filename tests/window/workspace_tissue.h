@@ -5,7 +5,7 @@
 
 #include "app/jobs/simulate_job.h"
 #include "app/movie/movie_plan.h"
-#include "app/session/session_text.h"
+#include "app/settings/session_text.h"
 #include "compute/indexing.h"
 #include "engine/io/png_file.h"
 #include "engine/layers/layers.h"
@@ -45,25 +45,25 @@ class WorkspaceTissue : public WorkspaceTest {
     void open_tissue(const Volume& volume = layered_volume()) { open_tissue_file(write(volume)); }
     void open_tissue_file(const std::filesystem::path& path) {
         work().open(path);
-        ASSERT_TRUE(until([this] { return work().is_open() && work().stage().exhibit()->grid(); })) << troubles();
+        ASSERT_TRUE(until([this] { return work().is_open() && work().viewer().view_source()->grid(); })) << troubles();
         settle();
     }
     void open_two_time_points() {
         write(layered_volume(1), "series/v_0.nrrd");
         write(layered_volume(2), "series/v_1.nrrd");
         open_tissue_file(folder() / "series");
-        ASSERT_NE(work().stage().exhibit()->timeline(), nullptr);
+        ASSERT_NE(work().viewer().view_source()->timeline(), nullptr);
         go_to(0);
     }
     void go_to(std::int64_t step) {
-        work().stage().exhibit()->timeline()->pause();
-        work().stage().exhibit()->timeline()->go_to(step);
-        ASSERT_TRUE(until([&] { return work().stage().exhibit()->stamp()->volume == step; }));
+        work().viewer().view_source()->timeline()->pause();
+        work().viewer().view_source()->timeline()->go_to(step);
+        ASSERT_TRUE(until([&] { return work().viewer().view_source()->stamp()->volume == step; }));
         settle();
     }
     static std::string text_in_png(const std::filesystem::path& path) { return read_png(path).text.at(text_session); }
-    StandIn& shown() { return *work().stage().stand_in(); }
-    std::shared_ptr<const Volume> volume() { return work().stage().exhibit()->volume(); }
+    DerivedVolumeView& shown() { return *work().viewer().derived_view(); }
+    std::shared_ptr<const Volume> volume() { return work().viewer().view_source()->volume(); }
 
     void show_filtered() {
         work().change("filter.method", std::string("median"));

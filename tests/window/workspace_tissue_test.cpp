@@ -107,7 +107,7 @@ TEST_F(WorkspaceTissue, MoviesThroughTimeAreFiltered) {
 
 TEST_F(WorkspaceTissue, FiltersVolumesOfRunningSource) {
     open_source();
-    ASSERT_TRUE(until([this] { return work().stage().exhibit()->grid().has_value(); }));
+    ASSERT_TRUE(until([this] { return work().viewer().view_source()->grid().has_value(); }));
     work().change("filter.method", std::string("median"));
     work().change("filter.shown", true);
     EXPECT_THAT(Filtering::obstacle(work()), HasSubstr("Stop the source"));
@@ -129,10 +129,10 @@ TEST_F(WorkspaceTissue, OtherTimePointReportsShiftsOfBScans) {
     write(layered_volume(1), "series/v_0.nrrd");
     write(layered_volume(1, shifts), "series/v_1.nrrd");
     open_tissue_file(folder() / "series");
-    ASSERT_NE(work().stage().exhibit()->timeline(), nullptr);
-    work().stage().exhibit()->timeline()->pause();
-    work().stage().exhibit()->timeline()->go_to(1);
-    ASSERT_TRUE(until([this] { return work().stage().exhibit()->stamp()->volume == 1; }));
+    ASSERT_NE(work().viewer().view_source()->timeline(), nullptr);
+    work().viewer().view_source()->timeline()->pause();
+    work().viewer().view_source()->timeline()->go_to(1);
+    ASSERT_TRUE(until([this] { return work().viewer().view_source()->stamp()->volume == 1; }));
     work().change_together("registration", {{"registration.reference", std::int64_t{0}},
                                             {"registration.axial_range", std::int64_t{8}},
                                             {"registration.lateral_range", std::int64_t{4}},
@@ -160,7 +160,7 @@ TEST_F(WorkspaceTissue, SessionsKeepTissueSettings) {
     work().change("filter.sigma", 3.0);
     work().save_session(folder() / "session.toml");
     settle();
-    const RestoredSession kept =
+    const RestoredState kept =
         session_of(toml_entries(folder() / "session.toml"), (folder() / "session.toml").string());
     const TissueSettings tissue = tissue_of(kept.view_values);
     EXPECT_EQ(tissue.layers.count, 5);

@@ -17,8 +17,8 @@
 #include "bench/processing.h"
 #include "bench/report.h"
 #include "bench/throughput.h"
-#include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/plural.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/output_rule.h"
 #include "engine/validation/validation.h"
@@ -65,7 +65,7 @@ struct BenchOptions {
 void check_lengths(const std::vector<std::int64_t>& lengths) {
     for (const std::int64_t length : lengths) {
         if (length >= 128 && length <= 65536 && length % 2 == 0) continue;
-        throw Error(ErrorCode::bad_setting, fmt::format("{} cannot be measured", counted(length, "samples")),
+        throw Error(ErrorCode::bad_setting, fmt::format("{} cannot be measured", plural(length, "samples")),
                     "--lengths", "choose even numbers from 128 to 65536");
     }
     if (lengths.empty()) throw Error(ErrorCode::bad_setting, "no length to measure", "--lengths", "name one");
@@ -279,9 +279,9 @@ void validate(const ValidateOptions& options) {
         print_answer(page);
     else
         write_text(output, page);
-    give(json_of(report));
+    print_json(json_of(report));
     const std::vector<const Check*> failed = report.failures();
-    if (!output.empty()) close_with("{}: {} failed\n", output, counted(failed.size(), "checks"));
+    if (!output.empty()) close_with("{}: {} failed\n", output, plural(failed.size(), "checks"));
     if (failed.empty()) return;
     throw Error(ErrorCode::bad_setting,
                 fmt::format("{} check{} failed, the first: {}", failed.size(), failed.size() == 1 ? "" : "s",

@@ -14,8 +14,8 @@
 #include <tuple>
 
 #include "app/jobs/calibrate_job.h"
-#include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/plural.h"
 #include "ui/cli/options.h"
 #include "ui/cli/output.h"
 #include "ui/cli/program.h"
@@ -59,21 +59,21 @@ void add_background(CLI::App& calibrate) {
     command->callback([job] {
         TerminalProgress progress;
         const std::int64_t lines = run(*job, progress);
-        close_with("mean of {}: {}\n", counted(lines, "lines"), job->output.string());
-        give({{"files", names_of({job->output})}, {"lines", lines}});
+        close_with("mean of {}: {}\n", plural(lines, "lines"), job->output.string());
+        print_json({{"files", names_of({job->output})}, {"lines", lines}});
     });
 }
 
 // Prints the noise level and the TOML lines that use the file.
-void print_noise(const NoiseJob& job, const NoiseFound& found) {
-    answer("# mean of {}, median over depth {:.2f} {}\n", counted(found.lines, "A-scans"), found.level_db, found.unit);
+void print_noise(const NoiseJob& job, const NoiseResult& found) {
+    answer("# mean of {}, median over depth {:.2f} {}\n", plural(found.lines, "A-scans"), found.level_db, found.unit);
     const char* mean = found.mean == NoiseMean::power ? "power" : "amplitude";
     answer("[calibration]\nnoise_floor = \"{}\"\n\n[recipe]\nnoise_floor = \"{}\"\n", pasted(job.output), mean);
-    give({{"files", names_of({job.output, job.plot})},
-          {"lines", found.lines},
-          {"mean", mean},
-          {"level_db", found.level_db},
-          {"unit", found.unit}});
+    print_json({{"files", names_of({job.output, job.plot})},
+                {"lines", found.lines},
+                {"mean", mean},
+                {"level_db", found.level_db},
+                {"unit", found.unit}});
 }
 
 void add_noise(CLI::App& calibrate) {
@@ -129,12 +129,12 @@ void print_mirrors(const MirrorJob& job, const MirrorCalibration& found) {
                            {"fwhm_um", um > 0 ? Json(found.fwhm[m] * um) : Json(nullptr)},
                            {"a2_rad", found.a2_of_each_rad[m]}});
     }
-    give({{"files", names_of({job.k_map, job.dispersion, job.plot})},
-          {"mirrors", mirrors},
-          {"depth_pitch_um", found.depth_pitch_um},
-          {"centre_wavelength_nm", found.centre_wavelength_nm},
-          {"a2_rad", found.a2_rad},
-          {"a3_rad", found.a3_rad}});
+    print_json({{"files", names_of({job.k_map, job.dispersion, job.plot})},
+                {"mirrors", mirrors},
+                {"depth_pitch_um", found.depth_pitch_um},
+                {"centre_wavelength_nm", found.centre_wavelength_nm},
+                {"a2_rad", found.a2_rad},
+                {"a3_rad", found.a3_rad}});
 }
 
 void add_k(CLI::App& calibrate) {
@@ -175,7 +175,7 @@ void add_k(CLI::App& calibrate) {
     command->callback([job, sides] {
         job->sides = *sides == "same" ? MirrorSides::same : MirrorSides::opposite;
         TerminalProgress progress;
-        const MirrorsFound found = run(*job, progress);
+        const MirrorResult found = run(*job, progress);
         print_warnings(found.warnings);
         print_mirrors(*job, found);
     });
@@ -183,14 +183,14 @@ void add_k(CLI::App& calibrate) {
 
 // Prints the result with its uncertainty, then the TOML lines. With an output file the phase is in the file, and the
 // coefficients in the recipe must be 0.
-void print_dispersion(const DispersionJob& job, const DispersionFound& found) {
+void print_dispersion(const DispersionJob& job, const DispersionResult& found) {
     Json json{
         {"files", names_of({job.output, job.plot})}, {"a2_rad", found.a2_rad},   {"a3_rad", found.a3_rad},
         {"entropy_before", found.entropy_before},    {"entropy", found.entropy}, {"fixed_lines", found.fixed_lines}};
     if (found.a2_error_rad)
         json["standard_errors"] = {{"a2_rad", *found.a2_error_rad}, {"a3_rad", *found.a3_error_rad}};
     if (found.rival) json["second_best"] = {{"a2_rad", found.rival->a2_rad}, {"entropy", found.rival->entropy}};
-    give(json);
+    print_json(json);
     answer("# entropy over depth: {:.4f} before, {:.4f} now\n", found.entropy_before, found.entropy);
     if (found.a2_error_rad) {
         answer("# standard errors: a2 {:.2f} rad, a3 {:.2f} rad, by leaving out a quarter of the A-scans\n",
@@ -260,7 +260,7 @@ void add_dispersion(CLI::App& calibrate) {
 }
 
 // Depths in um are null if the depth pitch is unknown.
-Json json_of(const RollOffJob& job, const RollOffFound& found) {
+Json json_of(const RollOffJob& job, const RollOffResult& found) {
     const auto um = [&](double bins) { return found.bin_um > 0 ? Json(bins * found.bin_um) : Json(nullptr); };
     Json mirrors = Json::array();
     for (const RolledMirror& mirror : found.mirrors) {
@@ -285,7 +285,7 @@ Json json_of(const RollOffJob& job, const RollOffFound& found) {
     return json;
 }
 
-void print_roll_off(const RollOffFound& found) {
+void print_roll_off(const RollOffResult& found) {
     const char* unit = found.bin_um > 0 ? "um" : "bins";
     const double of_bin = found.bin_um > 0 ? found.bin_um : 1;
     for (const RolledMirror& mirror : found.mirrors) {
@@ -352,10 +352,10 @@ void add_roll_off(CLI::App& calibrate) {
         // Light passes the attenuator twice, so the loss in dB doubles.
         if (*is_single_pass) wanted.attenuation_db = 2 * job->attenuation_db.value_or(0);
         TerminalProgress progress;
-        const RollOffFound found = run(wanted, progress);
+        const RollOffResult found = run(wanted, progress);
         print_warnings(found.warnings);
         print_roll_off(found);
-        give(json_of(wanted, found));
+        print_json(json_of(wanted, found));
     });
 }
 

@@ -85,7 +85,7 @@ class ControlClient {
     Answer ask(const std::string& method, const nlohmann::json& params);
 
     // Waits for the next notification for at most `max_s` seconds. Returns false on timeout.
-    bool hear(Answer& notification, double max_s);
+    bool next_notification(Answer& notification, double max_s);
 
   private:
     std::string line(double max_s);  // next line without its end; empty on timeout
@@ -111,8 +111,8 @@ ControlClient::ControlClient(const NetAddress& address, const std::string& token
 // Appends the bytes that arrive within `max_s` to bytes_. Throws Error{device} if the connection has ended.
 void ControlClient::fill(double max_s) {
     std::array<std::byte, 65536> some{};
-    const auto patience = std::chrono::milliseconds(static_cast<int>(1e3 * std::min(max_s, 3600.)));
-    const std::optional<std::size_t> count = connection_.receive(some, patience);
+    const auto timeout = std::chrono::milliseconds(static_cast<int>(1e3 * std::min(max_s, 3600.)));
+    const std::optional<std::size_t> count = connection_.receive(some, timeout);
     if (!count) throw ended(place_);
     bytes_.append(reinterpret_cast<const char*>(some.data()), *count);
 }
@@ -157,7 +157,7 @@ ControlClient::Answer ControlClient::ask(const std::string& method, const nlohma
     }
 }
 
-bool ControlClient::hear(Answer& notification, double max_s) {
+bool ControlClient::next_notification(Answer& notification, double max_s) {
     const std::string text = line(max_s);
     if (text.empty()) return false;
     nlohmann::json json = parsed_json(text, place_, "");
@@ -204,8 +204,8 @@ std::string token_of(const CtlOptions& options) {
 // given.
 std::optional<TlsTrust> trust_of(const CtlOptions& options) {
     TlsTrust trust{options.authorities, options.fingerprint};
-    const bool says_nothing = !options.speaks_tls && trust.authorities.empty() && trust.fingerprint.empty();
-    if (says_nothing) trust.fingerprint = from_environment("ECHOLUX_FINGERPRINT");
+    const bool lacks_trust = !options.speaks_tls && trust.authorities.empty() && trust.fingerprint.empty();
+    if (lacks_trust) trust.fingerprint = from_environment("ECHOLUX_FINGERPRINT");
     if (!options.speaks_tls && trust.authorities.empty() && trust.fingerprint.empty()) return std::nullopt;
     return trust;
 }
@@ -270,9 +270,9 @@ Json params_of(const ControlMethod& method, const CtlOptions& options) {
 }
 
 // Prints one line per member of the object. Nested values are printed as JSON.
-void tell(const std::string& method, const Json& result) {
-    give(nlohmann::ordered_json(result));
-    if (telling().is_json) return;
+void print_result(const std::string& method, const Json& result) {
+    print_json(nlohmann::ordered_json(result));
+    if (output_options().is_json) return;
     const bool has_values = result.contains("values");
     if (method == "describe") return print_answer(result.dump(2) + "\n");
     for (const auto& [key, value] : (has_values ? result["values"] : result).items()) {
@@ -297,23 +297,23 @@ void call(const ControlMethod& method, const CtlOptions& options) {
     ControlClient client = connected(options);
     const ControlClient::Answer answer = client.ask(std::string(method.name), params);
     if (sends && !output.empty() && answer.json.contains("bytes")) save(output, answer);
-    tell(std::string(method.name), answer.json);
+    print_result(std::string(method.name), answer.json);
 }
 
 // Prints each notification as one line of JSON until an interrupt or until --seconds or --count is reached.
 void watch(const ControlMethod& method, const CtlOptions& options) {
-    const Listening listening;
+    const InterruptScope listening;
     const Json params = params_of(method, options);
     ControlClient client = connected(options);
     client.ask("subscribe", params);
     const auto begin = std::chrono::steady_clock::now();
-    std::int64_t heard = 0;
+    std::int64_t received = 0;
     while (!listening.is_interrupted() && (options.seconds == 0 || seconds_since(begin) < options.seconds)) {
         ControlClient::Answer notification;
-        if (!client.hear(notification, 0.1)) continue;
+        if (!client.next_notification(notification, 0.1)) continue;
         fmt::print("{}\n", Json{{"topic", notification.method}, {"news", notification.json}}.dump());
         std::fflush(stdout);
-        if (++heard == options.count) return;
+        if (++received == options.count) return;
     }
 }
 

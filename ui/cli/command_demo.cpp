@@ -30,7 +30,7 @@ void demonstrate(const DemoOptions& options) {
         close_with("{:<22} {}\n", line.what, line.result);
         results[line.what] = line.result;
     }
-    give({{"folder", options.out}, {"results", results}});
+    print_json({{"folder", options.out}, {"results", results}});
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "app/jobs/filter_job.h"
 #include "app/jobs/flow_job.h"
 #include "app/jobs/register_job.h"
-#include "compute/counted.h"
+#include "compute/plural.h"
 #include "engine/io/volume_file.h"
 #include "engine/scan/settings.h"
 #include "ui/cli/options.h"
@@ -64,17 +64,17 @@ void filter(const FilterOptions& options) {
     const FilteredFile done = run(job, progress);
     print_warnings(done.warnings);
     if (done.looks > 1)
-        close_with("mean of {}, as good as {:.1f} independent ones\n", counted(done.looks, "looks"),
+        close_with("mean of {}, as good as {:.1f} independent ones\n", plural(done.looks, "looks"),
                    done.effective_looks);
     else if (done.seconds > 0)
-        close_with("filtered in {:.2f} s on the {}\n", done.seconds, name_of(done.used.processor));
+        close_with("filtered in {:.2f} s on the {}\n", done.seconds, name_of(done.used.backend));
     close_with("{}\n", job.output.string());
-    give({{"files", names_of({job.output})},
-          {"looks", done.looks},
-          {"effective_looks", done.effective_looks},
-          {"seconds", done.seconds},
-          {"backend", word_for(done.used.processor)},
-          {"warnings", lines_of(done.warnings)}});
+    print_json({{"files", names_of({job.output})},
+                {"looks", done.looks},
+                {"effective_looks", done.effective_looks},
+                {"seconds", done.seconds},
+                {"backend", word_for(done.used.backend)},
+                {"warnings", lines_of(done.warnings)}});
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ struct RegisterOptions {
 };
 
 // Returns a summary such as "1490 of 1536 B-scans have a place (40 saccade, 6 weak_match)".
-std::string told(const RegisteredVolumes& result) {
+std::string result_line(const RegisteredVolumes& result) {
     std::string others;
     std::int64_t placed = 0;
     for (const auto& [reason, count] : result.reasons) {
@@ -135,7 +135,7 @@ std::string told(const RegisteredVolumes& result) {
         others += fmt::format("{}{} {}", others.empty() ? " (" : ", ", count, reason);
     }
     if (!others.empty()) others += ")";
-    return fmt::format("{} of {} have a place{}", placed, counted(result.b_scans, "B-scans"), others);
+    return fmt::format("{} of {} have a place{}", placed, plural(result.b_scans, "B-scans"), others);
 }
 
 void register_volumes(RegisterOptions& options) {
@@ -148,23 +148,23 @@ void register_volumes(RegisterOptions& options) {
     TerminalProgress progress;
     const RegisteredVolumes result = run(job, progress);
     print_warnings(result.warnings);
-    close_with("{}\n", told(result));
-    close_with("registered in {:.2f} s on the {}\n", result.seconds, name_of(result.used.processor));
+    close_with("{}\n", result_line(result));
+    close_with("registered in {:.2f} s on the {}\n", result.seconds, name_of(result.used.backend));
     close_with("{}\n", !result.is_within ? "motion of the reference itself stays"
                        : result.crosses > 0
-                           ? fmt::format("aligned to {} that run across", counted(result.crosses, "B-scans"))
+                           ? fmt::format("aligned to {} that run across", plural(result.crosses, "B-scans"))
                            : "aligned to neighbours: slopes of the tissue and slow motion stay");
     for (const auto& file : {job.output, job.table}) {
         if (!file.empty()) close_with("{}\n", file.string());
     }
-    give({{"files", names_of({job.output, job.table})},
-          {"volumes", result.volumes},
-          {"b_scans", result.b_scans},
-          {"reasons", result.reasons},
-          {"saccades", result.saccades},
-          {"seconds", result.seconds},
-          {"backend", word_for(result.used.processor)},
-          {"warnings", lines_of(result.warnings)}});
+    print_json({{"files", names_of({job.output, job.table})},
+                {"volumes", result.volumes},
+                {"b_scans", result.b_scans},
+                {"reasons", result.reasons},
+                {"saccades", result.saccades},
+                {"seconds", result.seconds},
+                {"backend", word_for(result.used.backend)},
+                {"warnings", lines_of(result.warnings)}});
 }
 
 }  // namespace
@@ -251,12 +251,12 @@ void attenuation(const AttenuationOptions& options) {
     close_with("{:.1f} % of the voxels have a value, over a noise floor of {:.1f} dB; found in {:.2f} s\n",
                100 * done.stats.known, done.stats.noise_floor_db, done.seconds);
     close_with("{}\n", job.output.string());
-    give({{"files", names_of({job.output})},
-          {"known", done.stats.known},
-          {"no_tail", done.stats.no_tail},
-          {"noise_floor_db", done.stats.noise_floor_db},
-          {"seconds", done.seconds},
-          {"warnings", lines_of(done.warnings)}});
+    print_json({{"files", names_of({job.output})},
+                {"known", done.stats.known},
+                {"no_tail", done.stats.no_tail},
+                {"noise_floor_db", done.stats.noise_floor_db},
+                {"seconds", done.seconds},
+                {"warnings", lines_of(done.warnings)}});
 }
 
 }  // namespace
@@ -301,9 +301,9 @@ struct FlowOptions {
 };
 
 // Parses "80,64,210.5": A-scan, B-scan, depth row. Returns nullopt for an empty text. Throws UsageError.
-std::optional<VoxelPlace> place_from(const std::string& text, const char* option) {
+std::optional<VoxelPosition> place_from(const std::string& text, const char* option) {
     if (text.empty()) return std::nullopt;
-    VoxelPlace place;
+    VoxelPosition place;
     char rest = 0;
     if (std::sscanf(text.c_str(), "%lf,%lf,%lf%c", &place.a_scan, &place.b_scan, &place.row, &rest) != 3 ||
         !std::isfinite(place.a_scan + place.b_scan + place.row)) {
@@ -330,7 +330,7 @@ nlohmann::ordered_json number_or_null(double value) {
 }
 
 nlohmann::ordered_json object_of(const MeasuredFlow& found, const FlowJob& job) {
-    nlohmann::ordered_json told = {
+    nlohmann::ordered_json summary = {
         {"files", names_of({job.table, job.plot, job.arrows, job.streaks})},
         {"volumes", found.volumes},
         {"through", {found.place.a_scan, found.place.b_scan, found.place.row}},
@@ -350,7 +350,7 @@ nlohmann::ordered_json object_of(const MeasuredFlow& found, const FlowJob& job) 
         {"pulsatility", found.heart.pulsatility},
         {"no_heart_rate", found.heart.problem},
         {"warnings", lines_of(found.warnings)}};
-    return told;
+    return summary;
 }
 
 void measure_flow(const FlowOptions& options) {
@@ -362,11 +362,11 @@ void measure_flow(const FlowOptions& options) {
     close_with(
         "vessel at A-scan {:.0f}, B-scan {:.0f}, row {:.0f}: {:.2f} ± {:.2f} degrees to the beam, {}\n",
         found.place.a_scan, found.place.b_scan, found.place.row, 90 - course.tilt_deg, found.angle_error_deg,
-        course.is_given ? std::string("as given") : fmt::format("by a fit to {}", counted(course.planes, "planes")));
+        course.is_given ? std::string("as given") : fmt::format("by a fit to {}", plural(course.planes, "planes")));
     const bool is_sure = std::isfinite(found.error_ul_s);
     close_with("flow {:.4g} {} ul/s, mean of {}{}\n", found.flow_ul_s,
                is_sure ? fmt::format("± {:.2g}", found.error_ul_s) : std::string("(error unknown)"),
-               counted(std::ssize(found.rows), "values"),
+               plural(std::ssize(found.rows), "values"),
                std::isfinite(found.en_face_ul_s)
                    ? fmt::format("; {:.4g} ul/s through planes of constant depth", found.en_face_ul_s)
                    : std::string());
@@ -379,7 +379,7 @@ void measure_flow(const FlowOptions& options) {
     for (const auto& file : {job.table, job.plot, job.arrows, job.streaks}) {
         if (!file.empty()) close_with("{}\n", file.string());
     }
-    give(object_of(found, job));
+    print_json(object_of(found, job));
 }
 
 }  // namespace

@@ -161,7 +161,7 @@ void add_guesses(Json& json, const ScanProposal& proposal) {
 }
 
 // Prints the proposed scan TOML, or writes it to --output.
-void tell_guess(const InfoOptions& options) {
+void print_guess(const InfoOptions& options) {
     const std::filesystem::path raw(options.file);
     if (!options.output.empty()) {
         const ScanProposal proposal = write_proposed_toml(raw, options.output, options.overwrites);
@@ -169,13 +169,13 @@ void tell_guess(const InfoOptions& options) {
         for (const std::string& doubt : proposal.doubts) close_with("uncertain: {}\n", doubt);
         Json json{{"files", names_of({options.output})}};
         add_guesses(json, proposal);
-        return give(json);
+        return print_json(json);
     }
     const ScanProposal proposal = proposed_scan(raw, raw.filename().string());
     print_answer(proposal.toml);
     Json json{{"toml", proposal.toml}};
     add_guesses(json, proposal);
-    give(json);
+    print_json(json);
 }
 
 // Returns the description lines and the settings of a recipe, or its error.
@@ -190,7 +190,7 @@ Json json_of_recipe(const Asset& asset) {
     return json;
 }
 
-void tell_recipes() {
+void print_recipes() {
     answer("How it works and what it costs, when to use it, its settings. Cost 1: Lagrange-3, Hann, no dispersion;\n");
     answer("2048 samples on a CPU.\n\n");
     Json recipes = Json::array();
@@ -205,11 +205,11 @@ void tell_recipes() {
             answer("  {}\n", fmt::join(recipe["settings"].get<std::vector<std::string>>(), " "));
         }
     }
-    give({{"recipes", recipes}});
+    print_json({{"recipes", recipes}});
 }
 
 // Lists each preset with its origin and its error, if any.
-void tell_presets() {
+void print_presets() {
     Json lists = Json::array();
     for (const PresetList& list : preset_lists()) {
         answer("{}\n", list.title);
@@ -223,29 +223,29 @@ void tell_presets() {
     }
     // Files in this folder are listed with the built-in presets.
     answer("Put your own files of the same form into {}\n", config_folder().string());
-    give({{"lists", lists}, {"folder", config_folder().string()}});
+    print_json({{"lists", lists}, {"folder", config_folder().string()}});
 }
 
-void tell_settings() {
+void notify_settings() {
     print_answer(settings_table());
     Json settings = Json::array();
     for (const auto& list : {all_settings(), settings_of_commands()}) {
         for (const ListedSetting& setting : list) settings.push_back(object_of(setting));
     }
-    give({{"settings", settings}});
+    print_json({{"settings", settings}});
 }
 
-void tell_sources() {
+void print_sources() {
     const std::vector<std::string> sources = sources_found();
     for (const std::string& source : sources) answer("{}\n", source);
-    give({{"sources", sources}});
+    print_json({{"sources", sources}});
 }
 
 void inform(const InfoOptions& options) {
-    if (options.recipes) return tell_recipes();
-    if (options.presets) return tell_presets();
-    if (options.settings) return tell_settings();
-    if (options.sources) return tell_sources();
+    if (options.recipes) return print_recipes();
+    if (options.presets) return print_presets();
+    if (options.settings) return notify_settings();
+    if (options.sources) return print_sources();
     if (options.file.empty()) {
         throw UsageError("no file is named", "info",
                          "name a scan or volume, or give --settings, --recipes, --presets or --sources");
@@ -253,10 +253,10 @@ void inform(const InfoOptions& options) {
     if (!options.output.empty() && !options.guess) {
         throw UsageError("needs --guess", "--output", "add --guess, or leave it out");
     }
-    if (options.guess) return tell_guess(options);
+    if (options.guess) return print_guess(options);
     const Description description = described(input_named(options.file, ".npy"), options.assignments);
     print_text(description);
-    give(json_of(description));
+    print_json(json_of(description));
 }
 
 }  // namespace

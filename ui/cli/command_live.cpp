@@ -16,12 +16,12 @@
 namespace echolux {
 namespace {
 
-struct LiveOptions : SessionOptions {
+struct LiveOptions : AcquisitionOptions {
     LiveJob job;
     std::string size, view_file, picture, shifts, kept;
     bool rolling = false;
 #ifdef ECHOLUX_NET
-    IgtlWanted igtl;
+    IgtlOptions igtl;
 #endif
 };
 
@@ -35,7 +35,7 @@ const std::vector<std::string> of_pictures{"view.", "filter.", "registration."};
 //   others                   the scan that the source delivers
 LiveJob job_from(const LiveOptions& options) {
     LiveJob job = options.job;
-    job.source = source_wanted(options.source, of_pictures);
+    job.source = source_request(options.source, of_pictures);
     Settings settings;
     settings.bind("view", job.view);
     bind(settings, job.tissue);
@@ -110,7 +110,7 @@ void add_live(CLI::App& program) {
                         options->source.assignments, {"width", "height"});
     command->callback([options] {
         const LiveJob job = job_from(*options);
-        go(job, [&](Progress& progress, const HearEvent& heard) { return run(job, progress, heard); });
+        go(job, [&](Progress& progress, const EventCallback& on_event) { return run(job, progress, on_event); });
     });
 }
 

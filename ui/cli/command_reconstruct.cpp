@@ -16,8 +16,8 @@
 #include "app/jobs/convert_job.h"
 #include "app/jobs/reconstruct_job.h"
 #include "app/jobs/simulate_job.h"
-#include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/plural.h"
 #include "engine/io/image_format.h"
 #include "engine/io/output_rule.h"
 #include "engine/io/volume_file.h"
@@ -41,7 +41,7 @@ void simulate_scene(const SimulateJob& job) {
     run(job, progress);
     close_with("{}\n", job.scan.string());
     if (!job.velocity.empty()) close_with("{}\n", job.velocity.string());
-    give({{"files", names_of({job.scan, job.velocity})}});
+    print_json({{"files", names_of({job.scan, job.velocity})}});
 }
 
 }  // namespace
@@ -119,17 +119,17 @@ void reconstruct(const ReconstructOptions& options) {
     const ReconstructedFiles done = run(job_from(options), progress);
     print_warnings(done.warnings);
     const double rate = static_cast<double>(done.stats.a_scans) / done.stats.seconds / 1e3;
-    close_with("{}: {} in {:.2f} s, {:.0f} k A-scans/s\n", done.stats.backend, counted(done.stats.a_scans, "A-scans"),
+    close_with("{}: {} in {:.2f} s, {:.0f} k A-scans/s\n", done.stats.backend, plural(done.stats.a_scans, "A-scans"),
                done.stats.seconds, rate);
     if (options.volume.empty() && done.volumes > 1)
         close_with("volume 0 of {}; --volume all makes a series of all of them\n", done.volumes);
     for (const auto& file : done.files) close_with("{}\n", file.string());
-    give({{"files", names_of(done.files)},
-          {"backend", done.stats.backend},
-          {"a_scans", done.stats.a_scans},
-          {"seconds", done.stats.seconds},
-          {"volumes_in_scan", done.volumes},
-          {"warnings", lines_of(done.warnings)}});
+    print_json({{"files", names_of(done.files)},
+                {"backend", done.stats.backend},
+                {"a_scans", done.stats.a_scans},
+                {"seconds", done.stats.seconds},
+                {"volumes_in_scan", done.volumes},
+                {"warnings", lines_of(done.warnings)}});
 }
 
 }  // namespace
@@ -185,7 +185,7 @@ namespace {
 struct Verb {
     std::string_view name, what;
     // whether the verb accepts --recipe
-    bool takes_recipe;
+    bool accepts_recipe;
 };
 // Same order and words as in python/echolux/cluster/verbs.py; tests/python/cluster/test_command.py compares the two.
 constexpr std::array<Verb, 7> verbs{{
@@ -260,15 +260,15 @@ std::vector<std::string> command_of(const BatchOptions& options) {
     for (const std::string& one : options.assignments) add("--set", one);
     if (options.overwrites) words.emplace_back("--overwrite");
     if (options.verifies) words.emplace_back("--verify");
-    if (telling().is_quiet) words.emplace_back("--quiet");
-    if (telling().is_json) words.emplace_back("--json");
+    if (output_options().is_quiet) words.emplace_back("--quiet");
+    if (output_options().is_json) words.emplace_back("--json");
     words.emplace_back("--");
     words.insert(words.end(), options.scans.begin(), options.scans.end());
     return words;
 }
 
 // Checks that the module can be imported, then replaces this process. Throws Error if that fails; never returns.
-[[noreturn]] void go_on_as(const std::vector<std::string>& words) {
+[[noreturn]] void continue_as(const std::vector<std::string>& words) {
     const bool is_there = ends_well(
         {python(), "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('echolux') is None)"});
     if (!is_there) {
@@ -308,7 +308,7 @@ void batch(const BatchOptions& options) {
             throw Error(ErrorCode::output, "is not a folder", options.output, "name a folder for the results");
         }
     }
-    go_on_as(command_of(options));
+    continue_as(command_of(options));
 }
 
 }  // namespace
@@ -324,9 +324,9 @@ void hand_over_batch_verb(std::vector<std::string>& arguments) {
     }
     const std::vector<std::string> given(arguments.begin() + 2, arguments.end());
     std::vector<std::string> words{python(), "-m", "echolux.cluster", arguments[1]};
-    const std::vector<std::string> rest = verb->takes_recipe ? without_recipe(given) : given;
+    const std::vector<std::string> rest = verb->accepts_recipe ? without_recipe(given) : given;
     words.insert(words.end(), rest.begin(), rest.end());
-    go_on_as(words);
+    continue_as(words);
 }
 
 void add_batch(CLI::App& program) {
@@ -430,9 +430,9 @@ void convert(const ConvertOptions& options) {
     TerminalProgress progress;
     const Converted done = run(job, progress);
     print_warnings(done.warnings);
-    if (done.parts > 1) close_with("joined from {} each\n", counted(done.parts, "parts"));
+    if (done.parts > 1) close_with("joined from {} each\n", plural(done.parts, "parts"));
     close_with("{}\n", job.output.string());
-    give({{"files", names_of({job.output})}, {"parts", done.parts}});
+    print_json({{"files", names_of({job.output})}, {"parts", done.parts}});
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ CLI::Option* add_source_options(CLI::App& command, SourceOptions& options) {
     return name;
 }
 
-SourceWanted source_wanted(const SourceOptions& options, const std::vector<std::string>& besides) {
-    SourceWanted wanted;
+SourceRequest source_request(const SourceOptions& options, const std::vector<std::string>& besides) {
+    SourceRequest wanted;
     wanted.name = options.name;
     wanted.scan = options.scan;
     Settings settings;
@@ -62,18 +62,18 @@ std::vector<std::string> assignments_of(const SourceOptions& options, const std:
     return found;
 }
 
-void go(const SessionJob& job, const std::function<LiveReport(Progress&, const HearEvent&)>& run) {
+void go(const AcquisitionJob& job, const std::function<LiveReport(Progress&, const EventCallback&)>& run) {
     TerminalProgress progress;
-    const LiveReport report = run(progress, [](const SessionEvent& event) {
-        if (!telling().is_silent()) print_progress(fmt::format("{:7.2f} s  {}\n", event.time_s, event.line));
+    const LiveReport report = run(progress, [](const LiveEvent& event) {
+        if (!output_options().is_silent()) print_progress(fmt::format("{:7.2f} s  {}\n", event.time_s, event.line));
     });
     if (!job.report.empty()) write_text(job.report, json_of(report) + "\n");
-    give(nlohmann::ordered_json::parse(json_of(report)));
+    print_json(nlohmann::ordered_json::parse(json_of(report)));
     print_closing(text_of(report));
     if (const std::optional<Error> problem = problem_of(report)) throw Error(*problem);
 }
 
-void add_session_options(CLI::App& command, SessionOptions& options, SessionJob& job) {
+void add_session_options(CLI::App& command, AcquisitionOptions& options, AcquisitionJob& job) {
     add_source_options(command, options.source)->required();
     command.add_option("--seconds", job.seconds, "end after this many seconds [0: when the source ends, or at Ctrl-C]")
         ->check(not_negative())
@@ -85,14 +85,14 @@ void add_session_options(CLI::App& command, SessionOptions& options, SessionJob&
     add_overwrite_option(command, job.overwrites);
 }
 
-CLI::Option* add_stripe_option(CLI::App& command, SessionJob& job) {
+CLI::Option* add_stripe_option(CLI::App& command, AcquisitionJob& job) {
     return command
         .add_option("--stripe", job.stripes,
                     "folder on another disk: spectra go in stripes beside the recording and into these, all at once")
         ->type_name("FOLDER");
 }
 
-VolumeOptions add_volume_options(CLI::App& command, SessionJob& job) {
+VolumeOptions add_volume_options(CLI::App& command, AcquisitionJob& job) {
     CLI::Option* gpus = add_gpus_option(command, job.backend);
     return {command
                 .add_option("--processed", job.processed,
@@ -105,7 +105,7 @@ VolumeOptions add_volume_options(CLI::App& command, SessionJob& job) {
 
 namespace {
 
-struct RecordOptions : SessionOptions {
+struct RecordOptions : AcquisitionOptions {
     RecordJob job;
 };
 
@@ -124,9 +124,9 @@ void add_record(CLI::App& program) {
     volumes.backend->needs(volumes.processed);  // without --processed nothing is reconstructed
     volumes.gpus->needs(volumes.processed);
     command->callback([options] {
-        options->job.source = source_wanted(options->source, {"view."});
+        options->job.source = source_request(options->source, {"view."});
         go(options->job,
-           [&](Progress& progress, const HearEvent& heard) { return run(options->job, progress, heard); });
+           [&](Progress& progress, const EventCallback& on_event) { return run(options->job, progress, on_event); });
     });
 }
 

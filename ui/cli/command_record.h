@@ -26,20 +26,20 @@ CLI::Option* add_source_options(CLI::App& command, SourceOptions& options);
 
 // Builds the description of a source. `source.*` assignments configure the source, those of the sections in `besides`
 // ("view.") are ignored, and all others configure its scan. Throws Error{bad_setting}.
-SourceWanted source_wanted(const SourceOptions& options, const std::vector<std::string>& besides);
+SourceRequest source_request(const SourceOptions& options, const std::vector<std::string>& besides);
 
 // Returns the assignments of these sections in their original order.
 std::vector<std::string> assignments_of(const SourceOptions& options, const std::vector<std::string>& sections);
 
-struct SessionOptions {
+struct AcquisitionOptions {
     SourceOptions source;
 };
 
 // Adds --source (required) and its settings, --seconds, --volumes, --report and --overwrite.
-void add_session_options(CLI::App& command, SessionOptions& options, SessionJob& job);
+void add_session_options(CLI::App& command, AcquisitionOptions& options, AcquisitionJob& job);
 
 // Adds `--stripe FOLDER`: spectra of a recording are distributed over several disks.
-CLI::Option* add_stripe_option(CLI::App& command, SessionJob& job);
+CLI::Option* add_stripe_option(CLI::App& command, AcquisitionJob& job);
 
 // Options for reconstructed volumes, returned so that commands can declare dependencies between them.
 struct VolumeOptions {
@@ -48,9 +48,9 @@ struct VolumeOptions {
     CLI::Option* gpus;
 };
 // Adds --processed, --backend and --gpus.
-VolumeOptions add_volume_options(CLI::App& command, SessionJob& job);
+VolumeOptions add_volume_options(CLI::App& command, AcquisitionJob& job);
 
 // Runs a session. Prints events as they occur and the report at the end. Throws the error of problem_of(report).
-void go(const SessionJob& job, const std::function<LiveReport(Progress&, const HearEvent&)>& run);
+void go(const AcquisitionJob& job, const std::function<LiveReport(Progress&, const EventCallback&)>& run);
 
 }  // namespace echolux

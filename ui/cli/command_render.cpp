@@ -16,9 +16,9 @@
 #include "app/jobs/segment_job.h"
 #include "app/movie/movie_job.h"
 #include "app/open/show_opened.h"
-#include "app/session/settings_book.h"
-#include "compute/counted.h"
+#include "app/settings/settings_book.h"
 #include "compute/error.h"
+#include "compute/plural.h"
 #include "engine/scan/settings.h"
 #include "ui/cli/options.h"
 #include "ui/cli/output.h"
@@ -123,7 +123,7 @@ void add_movie_options(CLI::App& command, MovieOptions& options) {
 void make_movie(const RenderJob& picture, const MovieOptions& options) {
     const MovieJob job = movie_job_from(picture, options);
     TerminalProgress progress;
-    const MadeMovie made = run(job, progress);
+    const MovieResult made = run(job, progress);
     print_warnings(made.warnings);
     if (made.width != job.view.width || made.height != job.view.height) {
         close_with("{} x {} instead of {} x {}: the codec needs even sizes\n", made.width, made.height, job.view.width,
@@ -131,20 +131,20 @@ void make_movie(const RenderJob& picture, const MovieOptions& options) {
     }
     const std::string rate = made.rate.seconds == 1 ? fmt::format("{}", made.rate.pictures)
                                                     : fmt::format("{}/{}", made.rate.pictures, made.rate.seconds);
-    close_with("{} of {} x {} at {} a second: {:.3f} s{}\n", counted(made.frames, "pictures"), made.width, made.height,
+    close_with("{} of {} x {} at {} a second: {:.3f} s{}\n", plural(made.frames, "pictures"), made.width, made.height,
                rate, static_cast<double>(made.frames) / made.rate.per_s(),
                made.time_rate > 0 ? fmt::format(", time at {:.3g}x", made.time_rate) : "");
     close_with("Vulkan on {}, encoded by {}, made in {:.1f} s\n{}\n", made.device, made.encoder, made.seconds,
                job.output.string());
-    give({{"files", names_of({job.output})},
-          {"device", made.device},
-          {"encoder", made.encoder},
-          {"pictures", made.frames},
-          {"width", made.width},
-          {"height", made.height},
-          {"pictures_per_s", made.rate.per_s()},
-          {"seconds", made.seconds},
-          {"warnings", lines_of(made.warnings)}});
+    print_json({{"files", names_of({job.output})},
+                {"device", made.device},
+                {"encoder", made.encoder},
+                {"pictures", made.frames},
+                {"width", made.width},
+                {"height", made.height},
+                {"pictures_per_s", made.rate.per_s()},
+                {"seconds", made.seconds},
+                {"warnings", lines_of(made.warnings)}});
 }
 
 }  // namespace
@@ -248,7 +248,7 @@ void render(const RenderOptions& options) {
     print_warnings(done.warnings);
     done.warnings.insert(done.warnings.begin(), unused.begin(), unused.end());
     if (!done.stats.backend.empty()) {
-        close_with("{}: {} in {:.2f} s\n", done.stats.backend, counted(done.stats.a_scans, "A-scans"),
+        close_with("{}: {} in {:.2f} s\n", done.stats.backend, plural(done.stats.a_scans, "A-scans"),
                    done.stats.seconds);
     }
     if (done.pages.needed > 0) {
@@ -258,11 +258,11 @@ void render(const RenderOptions& options) {
     for (std::size_t i = 0; i < done.probes.size(); ++i) print_probe(options.probes[i], done.probes[i]);
     Json probes = Json::array();
     for (std::size_t i = 0; i < done.probes.size(); ++i) probes.push_back(json_of(job.probes[i], done.probes[i]));
-    give({{"files", names_of({job.output, job.save_transfer})},
-          {"device", done.device},
-          {"seconds", done.seconds},
-          {"probes", probes},
-          {"warnings", lines_of(done.warnings)}});
+    print_json({{"files", names_of({job.output, job.save_transfer})},
+                {"device", done.device},
+                {"seconds", done.seconds},
+                {"probes", probes},
+                {"warnings", lines_of(done.warnings)}});
     if (job.output.empty()) return;
     close_with("Vulkan on {}: picture in {:.0f} ms\n{}\n", done.device, done.seconds * 1e3, job.output.string());
 }
@@ -360,11 +360,11 @@ void reproduce(const ReproduceOptions& options) {
     const ReproducedPicture done = run(job, progress);
     print_warnings(done.warnings);
     close_with("Vulkan on {}: {}\n{}\n", done.rendered.device, verdict(done.sameness), done.output.string());
-    give({{"files", names_of({done.output})},
-          {"device", done.rendered.device},
-          {"same", done.sameness == Sameness::unknown ? nlohmann::ordered_json(nullptr)
-                                                      : nlohmann::ordered_json(done.sameness == Sameness::same)},
-          {"warnings", lines_of(done.warnings)}});
+    print_json({{"files", names_of({done.output})},
+                {"device", done.rendered.device},
+                {"same", done.sameness == Sameness::unknown ? nlohmann::ordered_json(nullptr)
+                                                            : nlohmann::ordered_json(done.sameness == Sameness::same)},
+                {"warnings", lines_of(done.warnings)}});
 }
 
 }  // namespace
@@ -474,7 +474,7 @@ void figure(const FigureOptions& options) {
         const std::vector<std::string> warnings = run(job, progress);
         print_warnings(warnings);
         close_with("{}\n", job.output.string());
-        give({{"files", names_of({job.output})}, {"warnings", lines_of(warnings)}});
+        print_json({{"files", names_of({job.output})}, {"warnings", lines_of(warnings)}});
     };
     if (makes_table(options))
         draw(table_from(options));
@@ -589,13 +589,13 @@ void segment(const SegmentOptions& options) {
     TerminalProgress progress;
     const SegmentedLayers done = run(job_from(options), progress);
     print_warnings(done.warnings);
-    close_with("{} in {} x {} A-scans: {}\n", counted(std::ssize(done.names), "surfaces"), done.a_scans, done.b_scans,
+    close_with("{} in {} x {} A-scans: {}\n", plural(std::ssize(done.names), "surfaces"), done.a_scans, done.b_scans,
                fmt::join(done.names, ", "));
     if (done.seconds > 0) {
         close_with(
             "found in {:.2f} s on the {}; {:.1f} % ambiguous; {:.1f} % without a surface, {:.1f} % for too little "
             "contrast\n",
-            done.seconds, name_of(done.used.processor), 100 * done.ambiguous, 100 * done.missing, 100 * done.weak);
+            done.seconds, name_of(done.used.backend), 100 * done.ambiguous, 100 * done.missing, 100 * done.weak);
     }
     if (done.vessels) {
         close_with("vessels: {:.1f} % of {:.3g} mm2, {:.3g} mm/mm2, relative flux {:.3g}\n",
@@ -603,17 +603,17 @@ void segment(const SegmentOptions& options) {
                    done.vessels->flux);
     }
     for (const auto& file : done.files) close_with("{}\n", file.string());
-    nlohmann::ordered_json told = {{"files", names_of(done.files)},
-                                   {"surfaces", done.names},
-                                   {"ambiguous", done.ambiguous},
-                                   {"weak", done.weak},
-                                   {"missing", done.missing},
-                                   {"moved", done.moved},
-                                   {"seconds", done.seconds},
-                                   {"backend", word_for(done.used.processor)},
-                                   {"warnings", lines_of(done.warnings)}};
-    if (done.vessels) told["vessels"] = object_of(*done.vessels);
-    give(told);
+    nlohmann::ordered_json result = {{"files", names_of(done.files)},
+                                     {"surfaces", done.names},
+                                     {"ambiguous", done.ambiguous},
+                                     {"weak", done.weak},
+                                     {"missing", done.missing},
+                                     {"moved", done.moved},
+                                     {"seconds", done.seconds},
+                                     {"backend", word_for(done.used.backend)},
+                                     {"warnings", lines_of(done.warnings)}};
+    if (done.vessels) result["vessels"] = object_of(*done.vessels);
+    print_json(result);
 }
 
 void add_results(CLI::App& command, SegmentOptions& options) {

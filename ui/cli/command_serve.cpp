@@ -41,7 +41,7 @@ struct ServeOptions {
     Backend backend = Backend::automatic;
     std::string file, device, size;
     double scale = 1;
-    bool keeps_nothing = false;
+    bool discards_all = false;
 
     // Connection options. Only this machine can connect by default.
     std::string host = "127.0.0.1", token_file, password_file, certificate, key, uploads;
@@ -50,7 +50,7 @@ struct ServeOptions {
     int clients = Limits{}.clients;
     double upload_gb = 1e-9 * static_cast<double>(Limits{}.upload_bytes);
     bool speaks_tls = false;
-    IgtlWanted igtl;
+    IgtlOptions igtl;
 };
 
 // True for addresses that accept connections from every network interface.
@@ -82,7 +82,7 @@ std::optional<Certificate> certificate_of(const ServeOptions& options) {
         for (const std::string& address : own_addresses()) names.push_back(address);
     }
     // an empty path keeps nothing
-    return own_certificate(options.keeps_nothing ? std::filesystem::path() : state_folder() / "tls", names);
+    return own_certificate(options.discards_all ? std::filesystem::path() : state_folder() / "tls", names);
 }
 
 NetOptions net_options(const ServeOptions& options) {
@@ -96,7 +96,7 @@ NetOptions net_options(const ServeOptions& options) {
 
 // Without a token file, new tokens are generated for each run.
 Secrets wanted_secrets(const ServeOptions& options) {
-    Secrets secrets = options.token_file.empty() ? Secrets{made_token(), made_token(), {}}
+    Secrets secrets = options.token_file.empty() ? Secrets{create_token(), create_token(), {}}
                                                  : secrets_of(std::filesystem::path(options.token_file));
     if (!options.password_file.empty()) secrets.password = password_of(options.password_file);
     return secrets;
@@ -108,7 +108,8 @@ std::string address_of(const std::string& host, int port, bool is_tls) {
 }
 
 // Prints one address per reachable interface, with the tokens to steer and to watch.
-void tell_addresses(const ServeOptions& options, const NetOptions& net, const Secrets& secrets, int port, int control) {
+void print_addresses(const ServeOptions& options, const NetOptions& net, const Secrets& secrets, int port,
+                     int control) {
     std::vector<std::string> hosts{options.host};
     if (is_for_all(options.host)) {
         hosts = own_addresses();
@@ -130,7 +131,7 @@ void tell_addresses(const ServeOptions& options, const NetOptions& net, const Se
              "tunnel"});
     nlohmann::ordered_json object{{"addresses", addresses}, {"port", port}};
     if (control >= 0) object["control"] = control;
-    give(object);
+    print_json(object);
     std::fflush(stdout);  // a script that waits for the addresses reads them through a pipe
 }
 
@@ -151,7 +152,7 @@ WorkspaceOptions workspace_options(const ServeOptions& options) {
     WorkspaceOptions wanted;
     wanted.device.name = options.device;
     wanted.backend.backend = options.backend;
-    if (!options.keeps_nothing) wanted.state_folder = state_folder();
+    if (!options.discards_all) wanted.state_folder = state_folder();
     wanted.assignments = options.source.assignments;
     return wanted;
 }
@@ -164,10 +165,10 @@ void pass_on(Control& control, const Incoming& arrival) {
 
 // Called before addresses are printed, so that a missing source is an error of the command. A slow source may take
 // longer than the limit and is shown when it arrives.
-void wait_for_source(Workspace& work, const Listening& listening) {
-    constexpr double patience_s = 10;
+void wait_for_source(Workspace& work, const InterruptScope& listening) {
+    constexpr double timeout_s = 10;
     const auto begin = std::chrono::steady_clock::now();
-    while (!work.jobs().is_idle() && seconds_since(begin) < patience_s && !listening.is_interrupted()) {
+    while (!work.jobs().is_idle() && seconds_since(begin) < timeout_s && !listening.is_interrupted()) {
         work.update(seconds_since(begin));
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
@@ -175,7 +176,7 @@ void wait_for_source(Workspace& work, const Listening& listening) {
 }
 
 void serve(const ServeOptions& options) {
-    const Listening listening;
+    const InterruptScope listening;
     if (options.certificate.empty() != options.key.empty())
         throw Error(ErrorCode::bad_setting, "a certificate and its key are given together", "--certificate",
                     "give --certificate and --key, or --tls for one that is made");
@@ -194,7 +195,7 @@ void serve(const ServeOptions& options) {
     Workspace work(workspace_options(options));
     MainWindow window(native, work);
     if (!options.source.name.empty())
-        work.open_source(source_wanted(options.source, {"view.", "window.", "filter.", "layers.", "registration."}));
+        work.open_source(source_request(options.source, {"view.", "window.", "filter.", "layers.", "registration."}));
     // Files named on the command line stay readable even outside the allowed folders.
     std::vector<std::filesystem::path> named = files_read(options.file);
     std::ranges::move(files_read(options.source.scan), std::back_inserter(named));
@@ -212,11 +213,11 @@ void serve(const ServeOptions& options) {
     const int control_port = options.control < 0 ? -1 : server.serve_lines(options.control);
     Serving serving(native, work, window, {options.uploads, secrets.watch, options.size.empty()},
                     [&control](const Incoming& arrival) { pass_on(control, arrival); });
-    tell_addresses(options, net, secrets, port, control_port);
+    print_addresses(options, net, secrets, port, control_port);
 
     // The loop runs on this thread, which also owns the window and the workspace.
     const std::unique_ptr<LinkServer> link = linked_window(work, options.igtl);
-    while (serving.turn(link ? std::min(link->patience_s(), control.patience_s()) : control.patience_s())) {
+    while (serving.turn(link ? std::min(link->timeout_s(), control.timeout_s()) : control.timeout_s())) {
         control.update();
         if (link) link->update();
         if (control.is_shut_down()) break;
@@ -268,7 +269,7 @@ void add_serve(CLI::App& program) {
     command->add_option("--scale", options->scale, "scale of text and controls until a browser says its own [1]")
         ->check(between(0.5, 4))
         ->type_name("FACTOR");
-    command->add_flag("--fresh", options->keeps_nothing, "start fresh: restore nothing and save nothing");
+    command->add_flag("--fresh", options->discards_all, "start fresh: restore nothing and save nothing");
     add_data_folder_option(*command);
     add_net_options(*command, *options);
     add_igtl_options(*command, options->igtl);

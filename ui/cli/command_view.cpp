@@ -41,7 +41,7 @@ namespace echolux {
 
 #ifdef ECHOLUX_NET
 
-void add_igtl_options(CLI::App& command, IgtlWanted& wanted) {
+void add_igtl_options(CLI::App& command, IgtlOptions& wanted) {
     const std::string group = "3D Slicer and other programs that speak OpenIGTLink";
     command
         .add_option("--igtl", wanted.address,
@@ -55,15 +55,15 @@ void add_igtl_options(CLI::App& command, IgtlWanted& wanted) {
         ->group(group);
 }
 
-std::optional<igtl::LinkWanted> link_of(const IgtlWanted& wanted) {
+std::optional<igtl::LinkOptions> link_of(const IgtlOptions& wanted) {
     if (wanted.address.empty()) return std::nullopt;
-    igtl::LinkWanted link = igtl::parsed_link(wanted.address, "--igtl");
+    igtl::LinkOptions link = igtl::parsed_link(wanted.address, "--igtl");
     link.may_steer = wanted.may_steer;
     return link;
 }
 
-std::unique_ptr<LinkServer> linked_window(Workspace& work, const IgtlWanted& wanted) {
-    const std::optional<igtl::LinkWanted> link = link_of(wanted);
+std::unique_ptr<LinkServer> linked_window(Workspace& work, const IgtlOptions& wanted) {
+    const std::optional<igtl::LinkOptions> link = link_of(wanted);
     if (!link) return nullptr;
     auto server = std::make_unique<LinkServer>(work, *link);
     print_answer(fmt::format("OpenIGTLink {} {}\n", link->listens ? "at" : "to", server->place()));
@@ -71,7 +71,7 @@ std::unique_ptr<LinkServer> linked_window(Workspace& work, const IgtlWanted& wan
     return server;
 }
 
-void add_control_options(CLI::App& command, ControlWanted& wanted) {
+void add_control_options(CLI::App& command, ControlRequest& wanted) {
     command
         .add_option("--control", wanted.address,
                     "let programs control this window: JSON-RPC in lines on this port; 0: any free port")
@@ -96,7 +96,7 @@ struct SteeredWindow::Parts {
     std::unique_ptr<ControlServer> server;
 };
 
-SteeredWindow::SteeredWindow(MainWindow& window, Workspace& work, const ControlWanted& wanted)
+SteeredWindow::SteeredWindow(MainWindow& window, Workspace& work, const ControlRequest& wanted)
     : parts_(std::make_unique<Parts>(Parts{window, linked_window(work, wanted.igtl), nullptr})) {
     if (wanted.address.empty()) return;
     ControlServerOptions options;
@@ -130,23 +130,23 @@ bool SteeredWindow::is_steered() const {
 bool SteeredWindow::turn(double max_wait_s) {
     ControlServer* server = parts_->server.get();
     LinkServer* link = parts_->link.get();
-    if (server != nullptr) max_wait_s = std::min(max_wait_s, server->patience_s());
-    if (link != nullptr) max_wait_s = std::min(max_wait_s, link->patience_s());
-    const bool goes_on = parts_->window.turn(max_wait_s);
+    if (server != nullptr) max_wait_s = std::min(max_wait_s, server->timeout_s());
+    if (link != nullptr) max_wait_s = std::min(max_wait_s, link->timeout_s());
+    const bool continues = parts_->window.turn(max_wait_s);
     if (link != nullptr) link->update();
     if (server != nullptr) server->update();
-    return goes_on && (server == nullptr || !server->control().is_shut_down());
+    return continues && (server == nullptr || !server->control().is_shut_down());
 }
 
 #else
 
-void add_control_options(CLI::App&, ControlWanted&) {}
+void add_control_options(CLI::App&, ControlRequest&) {}
 
 struct SteeredWindow::Parts {
     MainWindow& window;
 };
 
-SteeredWindow::SteeredWindow(MainWindow& window, Workspace&, const ControlWanted&)
+SteeredWindow::SteeredWindow(MainWindow& window, Workspace&, const ControlRequest&)
     : parts_(std::make_unique<Parts>(Parts{window})) {}
 SteeredWindow::~SteeredWindow() = default;
 
@@ -163,7 +163,7 @@ bool SteeredWindow::turn(double max_wait_s) {
 void require_opened(Workspace& work) {
     if (work.is_open()) return;
     for (const Notice& notice : work.notices().all()) {
-        if (notice.is_trouble && notice.stands) throw Error(ErrorCode::output, notice.line);
+        if (notice.is_problem && notice.stands) throw Error(ErrorCode::output, notice.line);
     }
 }
 
@@ -176,9 +176,9 @@ struct ViewOptions {
     BackendChoice backend;
     std::string file, device, size, picture, screenshot;
     double scale = 0, after_s = 3;
-    bool overwrites = false, off_screen = false, keeps_nothing = false, measures = false;
+    bool overwrites = false, off_screen = false, discards_all = false, measures = false;
     std::vector<std::string> presses, channels;
-    ControlWanted control;
+    ControlRequest control;
 };
 
 bool is_off_screen(const ViewOptions& options) {
@@ -199,7 +199,7 @@ WorkspaceOptions workspace_options(const ViewOptions& options, NativeWindow& nat
     wanted.device.name = options.device;
     wanted.device.surface = native.surface();
     wanted.backend = options.backend;
-    if (!is_off_screen(options) && !options.keeps_nothing) wanted.state_folder = state_folder();
+    if (!is_off_screen(options) && !options.discards_all) wanted.state_folder = state_folder();
     wanted.assignments = options.source.assignments;
     for (std::string& assignment : channel_assignments(options.channels))
         wanted.assignments.push_back(std::move(assignment));
@@ -209,7 +209,7 @@ WorkspaceOptions workspace_options(const ViewOptions& options, NativeWindow& nat
 
 void open_inputs(const ViewOptions& options, Workspace& work) {
     if (!options.source.name.empty())
-        work.open_source(source_wanted(options.source, {"view.", "window.", "filter.", "layers.", "registration."}));
+        work.open_source(source_request(options.source, {"view.", "window.", "filter.", "layers.", "registration."}));
     if (!options.file.empty()) work.open(options.file);
 }
 
@@ -243,7 +243,7 @@ void measure(const ViewOptions& options, OffscreenWindow& native, Workspace& wor
     const auto seconds = [begin] { return seconds_since(begin); };
     std::vector<double> cpu_ms, gpu_ms;
     const std::int64_t shown = window.stats().shown;
-    const CastStats before = work.stage().renderer().cast_stats();
+    const CastStats before = work.viewer().renderer().cast_stats();
     for (int i = 0; seconds() < options.after_s; ++i) {
         native.push(PointerMoved{static_cast<double>(20 + i % 40), 200});
         if (!window.turn(0.05)) break;
@@ -252,10 +252,10 @@ void measure(const ViewOptions& options, OffscreenWindow& native, Workspace& wor
         if (stats.interface_gpu_s) gpu_ms.push_back(1e3 * *stats.interface_gpu_s);
     }
     const double spent = seconds();
-    const CastStats casts = work.stage().renderer().cast_stats();
+    const CastStats casts = work.viewer().renderer().cast_stats();
     answer("{:.1f} pictures per second of {} x {} pixels, drawn by {}\n",
            static_cast<double>(window.stats().shown - shown) / spent, native.width(), native.height(),
-           work.stage().renderer().device_name());
+           work.viewer().renderer().device_name());
     answer("interface: laid out in {:.2f} ms, drawn in {} (medians)\n", median(cpu_ms),
            gpu_ms.empty() ? "a time that this device does not report" : fmt::format("{:.3f} ms", median(gpu_ms)));
     answer("rays: {:.0f} % of the device's time, {} casts\n", 100 * (casts.seconds - before.seconds) / spent,
@@ -281,41 +281,41 @@ void take_screenshot(const ViewOptions& options, Workspace& work, MainWindow& wi
     progress.end();
 }
 
-void require_no_interrupt(const Listening& listening) {
+void require_no_interrupt(const InterruptScope& listening) {
     if (listening.is_interrupted()) throw Error(ErrorCode::cancelled, "ended by an interrupt", "view");
 }
 
 // Runs for the time of --after, or until a controlling program ends the session. Then waits at most 120 s for pending
 // jobs.
-void run_off_screen(const ViewOptions& options, const Listening& listening, OffscreenWindow& native, Workspace& work,
-                    MainWindow& window, SteeredWindow& steered) {
+void run_off_screen(const ViewOptions& options, const InterruptScope& listening, OffscreenWindow& native,
+                    Workspace& work, MainWindow& window, SteeredWindow& steered) {
     const auto begin = std::chrono::steady_clock::now();
     const auto seconds = [begin] { return seconds_since(begin); };
-    const auto goes_on = [&] {
+    const auto continues = [&] {
         require_no_interrupt(listening);
         return steered.turn(0.05);
     };
     // An open file or source counts as ready when its jobs are done.
-    while (!work.jobs().is_idle() && seconds() < 120 && goes_on()) {
+    while (!work.jobs().is_idle() && seconds() < 120 && continues()) {
     }
     if (!options.source.name.empty() && !steered.is_steered()) require_opened(work);
     const double ready = seconds();
     for (const std::string& keys : options.presses) press(native, window, keys);
     if (options.measures) measure(options, native, work, window);
-    while ((steered.is_steered() || seconds() < ready + options.after_s) && goes_on()) {
+    while ((steered.is_steered() || seconds() < ready + options.after_s) && continues()) {
     }
     if (!options.screenshot.empty()) take_screenshot(options, work, window);
-    while (work.is_busy() && seconds() < ready + options.after_s + 120 && goes_on()) {
+    while (work.is_busy() && seconds() < ready + options.after_s + 120 && continues()) {
     }
     if (!options.picture.empty()) {
         write_png(options.picture, picture_of(window.picture()));
         close_with("{}\n", options.picture);
     }
-    give({{"files", names_of({options.picture, options.screenshot})}});
+    print_json({{"files", names_of({options.picture, options.screenshot})}});
     // Reports the pending errors of the window as warnings; the last one becomes the error of the command.
     std::vector<std::string> troubles;
     for (const Notice& notice : work.notices().all()) {
-        if (notice.is_trouble && notice.stands) troubles.push_back(notice.line);
+        if (notice.is_problem && notice.stands) troubles.push_back(notice.line);
     }
     if (troubles.empty()) return;
     print_warnings({troubles.begin(), std::prev(troubles.end())});
@@ -323,13 +323,13 @@ void run_off_screen(const ViewOptions& options, const Listening& listening, Offs
 }
 
 // An interrupt ends the loop as if the window had been closed: recordings are completed and settings are saved.
-void run_until_closed(const Listening& listening, SteeredWindow& window) {
-    constexpr double patience_s = 0.25;
-    while (window.turn(patience_s)) require_no_interrupt(listening);
+void run_until_closed(const InterruptScope& listening, SteeredWindow& window) {
+    constexpr double timeout_s = 0.25;
+    while (window.turn(timeout_s)) require_no_interrupt(listening);
 }
 
 void view(const ViewOptions& options) {
-    const Listening listening;
+    const InterruptScope listening;
     check_outputs({{options.picture, is_own_picture, {".png"}}, {options.screenshot, is_own_picture, {".png"}}},
                   files_read(options.file, options.source.assignments), options.overwrites);
     const std::unique_ptr<NativeWindow> native = opened_window(options);
@@ -346,11 +346,11 @@ void view(const ViewOptions& options) {
 }
 
 // Adds the commands that work without a window to the error. Never returns.
-[[noreturn]] void say_how_without(const Error& error) {
+[[noreturn]] void advise_headless(const Error& error) {
     const std::string without = "without a window: `echolux render` for files, `echolux live --headless` for sources";
-    const bool says_so = error.remedy().find("--headless") != std::string::npos;
+    const bool names_headless = error.remedy().find("--headless") != std::string::npos;
     const std::string remedy = error.remedy().empty() ? without : error.remedy() + "; " + without;
-    throw Error(error.code(), error.problem(), error.where(), says_so ? error.remedy() : remedy);
+    throw Error(error.code(), error.problem(), error.where(), names_headless ? error.remedy() : remedy);
 }
 
 }  // namespace
@@ -381,7 +381,7 @@ void add_view(CLI::App& program) {
     command->add_option("--scale", options->scale, "scale of text and controls [that of the screen]")
         ->check(between(0.5, 4))
         ->type_name("FACTOR");
-    command->add_flag("--fresh", options->keeps_nothing, "start fresh: restore nothing and save nothing");
+    command->add_flag("--fresh", options->discards_all, "start fresh: restore nothing and save nothing");
     command->add_flag(
         "--off-screen", options->off_screen,
         "run without a screen: for the time of --after, or with --control or --igtl until `shutdown` or Ctrl-C");
@@ -406,7 +406,7 @@ void add_view(CLI::App& program) {
             view(*options);
         } catch (const Error& error) {
             if (error.code() != ErrorCode::device) throw;
-            say_how_without(error);
+            advise_headless(error);
         }
     });
 }

@@ -20,37 +20,37 @@ class MainWindow;
 class Workspace;
 
 // Options of the OpenIGTLink connection.
-struct IgtlWanted {
+struct IgtlOptions {
     std::string address;     // as parsed by igtl::parsed_link(); empty for no connection
     bool may_steer = false;  // clients may change settings
 };
 
-void add_igtl_options(CLI::App& command, IgtlWanted& wanted);
+void add_igtl_options(CLI::App& command, IgtlOptions& wanted);
 
 // Returns the parsed options, or nullopt without --igtl. Throws Error{bad_setting}.
-std::optional<igtl::LinkWanted> link_of(const IgtlWanted& wanted);
+std::optional<igtl::LinkOptions> link_of(const IgtlOptions& wanted);
 
 // Starts the link of a window and prints its address. Returns nullptr without --igtl. Throws Error{bad_setting,
 // device}.
-std::unique_ptr<LinkServer> linked_window(Workspace& work, const IgtlWanted& wanted);
+std::unique_ptr<LinkServer> linked_window(Workspace& work, const IgtlOptions& wanted);
 
 // Options of remote control.
-struct ControlWanted {
+struct ControlRequest {
     std::string address, token_file;  // address: "[HOST:]PORT", or empty for no control server
     // folders that clients may read and write; empty: the current one
     std::vector<std::string> folders;
-    IgtlWanted igtl;
+    IgtlOptions igtl;
 };
 
 // Adds no options in builds without network support.
-void add_control_options(CLI::App& command, ControlWanted& wanted);
+void add_control_options(CLI::App& command, ControlRequest& wanted);
 
 // A window together with its control and OpenIGTLink servers. For the thread of the window.
 class SteeredWindow {
   public:
     // Starts the requested servers and prints their addresses. `window` and `work` must outlive this object. Throws
     // Error{device, bad_setting, bad_file}.
-    SteeredWindow(MainWindow& window, Workspace& work, const ControlWanted& wanted);
+    SteeredWindow(MainWindow& window, Workspace& work, const ControlRequest& wanted);
     ~SteeredWindow();
 
     bool is_steered() const;  // true if a control or OpenIGTLink server runs

@@ -36,7 +36,7 @@ void print_to(std::FILE* stream, const std::string& text) {
 }
 
 std::FILE* place_of_words() {
-    return telling().streams_out ? stderr : stdout;
+    return output_options().streams_out ? stderr : stdout;
 }
 
 std::string dumped(const nlohmann::ordered_json& object) {
@@ -53,35 +53,36 @@ std::vector<std::string>& all_warnings() {
 }  // namespace
 
 // Set while the command line is parsed.
-Telling& telling() {
-    static Telling one;
+OutputOptions& output_options() {
+    static OutputOptions one;
     return one;
 }
 
-void add_telling_options(CLI::App& command, bool has_json) {
-    command.add_flag("--quiet", telling().is_quiet, "no progress, no warnings, no closing lines: results and errors");
+void add_output_options(CLI::App& command, bool has_json) {
+    command.add_flag("--quiet", output_options().is_quiet,
+                     "no progress, no warnings, no closing lines: results and errors");
     if (has_json) {
-        command.add_flag("--json", telling().is_json,
+        command.add_flag("--json", output_options().is_json,
                          "print one JSON object for programs, on standard output; errors as one on standard error");
     }
 }
 
 void print_answer(const std::string& text) {
-    if (!telling().is_json) print_to(place_of_words(), text);
+    if (!output_options().is_json) print_to(place_of_words(), text);
 }
 
 void print_closing(const std::string& text) {
-    if (!telling().is_silent()) print_to(place_of_words(), text);
+    if (!output_options().is_silent()) print_to(place_of_words(), text);
 }
 
-void give(nlohmann::ordered_json object) {
-    if (!telling().is_json) return;
+void print_json(nlohmann::ordered_json object) {
+    if (!output_options().is_json) return;
     if (object.contains("files") && !object.contains("warnings")) object["warnings"] = lines_of(all_warnings());
     print_to(stdout, dumped(object));
 }
 
 std::string in_plain_names(std::string text) {
-    for (const auto& [name, plain] : telling().stand_ins) {
+    for (const auto& [name, plain] : output_options().substitutes) {
         for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + plain.size()))
             text.replace(at, name.size(), plain);
     }
@@ -90,7 +91,7 @@ std::string in_plain_names(std::string text) {
 
 void print_warnings(const std::vector<std::string>& warnings) {
     all_warnings().insert(all_warnings().end(), warnings.begin(), warnings.end());
-    if (telling().is_silent()) return;
+    if (output_options().is_silent()) return;
     for (const std::string& warning : warnings) print_to(stderr, "echolux: warning: " + in_options(warning) + "\n");
 }
 
@@ -102,17 +103,17 @@ void print_progress(const std::string& text) {
 
 void print_error(const Error& error) {
     // Errors name setting keys; users know the options.
-    const Error told = in_options(error);
-    if (!telling().is_json) return print_to(stderr, "echolux: " + told.line() + "\n");
+    const Error shown = in_options(error);
+    if (!output_options().is_json) return print_to(stderr, "echolux: " + shown.line() + "\n");
     print_to(stderr, dumped({{"error",
-                              {{"code", name_of(told.code())},
-                               {"what", told.problem()},
-                               {"where", told.where()},
-                               {"remedy", told.remedy()}}}}));
+                              {{"code", name_of(shown.code())},
+                               {"what", shown.problem()},
+                               {"where", shown.where()},
+                               {"remedy", shown.remedy()}}}}));
 }
 
 void print_error(const std::string& code, const std::string& what, const std::string& remedy) {
-    if (telling().is_json) {
+    if (output_options().is_json) {
         const nlohmann::ordered_json error{{"code", code}, {"what", what}, {"where", ""}, {"remedy", remedy}};
         return print_to(stderr, dumped({{"error", error}}));
     }
@@ -148,7 +149,7 @@ void end_without_delay() {
 }
 
 // Called in a signal handler, so it uses write() only.
-void say_it_is_ending() {
+void print_ending() {
     constexpr std::string_view words =
         "\necholux: stopping; no file will be left incomplete. Press Ctrl-C again to stop at once: a recording then "
         "ends "
@@ -157,9 +158,9 @@ void say_it_is_ending() {
 }
 
 // The first Ctrl-C cancels the work, the second prints a hint, the third ends the program.
-void hear_interrupt(int) {
+void on_interrupt(int) {
     interrupted = interrupted + 1;
-    if (interrupted == 2 && listeners > 0) say_it_is_ending();
+    if (interrupted == 2 && listeners > 0) print_ending();
     if (interrupted > 2 || listeners == 0) end_without_delay();
 }
 
@@ -181,7 +182,7 @@ void prepare_to_end_at_once() {
 
 void catch_interrupts() {
     prepare_to_end_at_once();
-    std::signal(SIGINT, hear_interrupt);
+    std::signal(SIGINT, on_interrupt);
     std::signal(SIGPIPE, SIG_IGN);  // printing to a closed pipe then fails, and temporary files are removed
     std::signal(SIGXFSZ, SIG_IGN);  // writing beyond a file size limit then fails like a full disk
     const auto ends_in_order = [](int) {
@@ -192,19 +193,19 @@ void catch_interrupts() {
     if (std::signal(SIGHUP, ends_in_order) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup ignores SIGHUP: keep that
 }
 
-Listening::Listening() {
+InterruptScope::InterruptScope() {
     listeners = listeners + 1;
 }
 
-Listening::~Listening() {
+InterruptScope::~InterruptScope() {
     listeners = listeners - 1;
 }
 
-bool Listening::is_interrupted() const {
+bool InterruptScope::is_interrupted() const {
     return interrupted != 0;
 }
 
-TerminalProgress::TerminalProgress() : silent_(telling().is_silent()), terminal_(isatty(STDERR_FILENO) != 0) {}
+TerminalProgress::TerminalProgress() : silent_(output_options().is_silent()), terminal_(isatty(STDERR_FILENO) != 0) {}
 
 void TerminalProgress::begin(const std::string& task, std::int64_t total, const std::string& unit) {
     task_ = in_plain_names(task);
@@ -281,15 +282,15 @@ class Streams {
 
     // Returns the name of the file that deliver() will copy. From then on, messages go to standard error.
     std::string promise_output(const std::string& ending, bool is_binary) {
-        if (!output_.empty() || telling().is_json) {
+        if (!output_.empty() || output_options().is_json) {
             throw Error(ErrorCode::bad_setting, "standard output can carry one thing", "-",
-                        telling().is_json ? "leave out --json, or name a file" : "name a file instead");
+                        output_options().is_json ? "leave out --json, or name a file" : "name a file instead");
         }
         if (is_binary && isatty(STDOUT_FILENO) != 0) {
             throw Error(ErrorCode::bad_setting, "standard output is a terminal", "-",
                         "pipe it into a program or a file");
         }
-        telling().streams_out = true;
+        output_options().streams_out = true;
         output_ = folder() / ("stdout" + ending);
         call(output_, "standard output");
         return output_.string();
@@ -312,8 +313,8 @@ class Streams {
   private:
     // Makes later messages print `plain` instead of the temporary path or file name.
     static void call(const std::filesystem::path& file, const std::string& plain) {
-        telling().stand_ins.emplace_back(file.string(), plain);
-        telling().stand_ins.emplace_back(file.filename().string(), plain);
+        output_options().substitutes.emplace_back(file.string(), plain);
+        output_options().substitutes.emplace_back(file.filename().string(), plain);
     }
 
     // Created on first use.
@@ -454,17 +455,17 @@ std::string_view option_of(std::string_view key) {
 
 // Replaces keys in `backticks` and keeps all other text.
 std::string with_options(std::string_view text) {
-    std::string told;
+    std::string shown;
     std::size_t at = 0;
     for (std::size_t begin = text.find('`'); begin != text.npos; begin = text.find('`', at)) {
         const std::size_t end = text.find('`', begin + 1);
         if (end == text.npos) break;
         const std::string_view option = option_of(text.substr(begin + 1, end - begin - 1));
-        told += text.substr(at, begin - at);
-        told += option.empty() ? text.substr(begin, end + 1 - begin) : option;
+        shown += text.substr(at, begin - at);
+        shown += option.empty() ? text.substr(begin, end + 1 - begin) : option;
         at = end + 1;
     }
-    return told.append(text.substr(at));
+    return shown.append(text.substr(at));
 }
 
 std::string place_in_options(const std::string& where) {

@@ -23,19 +23,19 @@ class App;
 namespace echolux {
 
 // Output options of this process.
-struct Telling {
+struct OutputOptions {
     bool is_quiet = false;
     bool is_json = false;
     bool streams_out = false;  // standard output carries a result (-o -), so messages go to standard error
     // temporary file names and the words to print instead
-    std::vector<std::pair<std::string, std::string>> stand_ins{};
+    std::vector<std::pair<std::string, std::string>> substitutes{};
 
     bool is_silent() const { return is_quiet || is_json; }  // prints only results and errors
 };
-Telling& telling();
+OutputOptions& output_options();
 
 // Adds --quiet and --json. `bench` writes its JSON to a file, so it has only --quiet.
-void add_telling_options(CLI::App& command, bool has_json = true);
+void add_output_options(CLI::App& command, bool has_json = true);
 
 // Prints a result; nothing with --json.
 void print_answer(const std::string& text);
@@ -54,7 +54,7 @@ void close_with(fmt::format_string<Parts...> format, Parts&&... parts) {
 }
 
 // Prints the object of --json. All warnings are added if it contains "files". Does nothing without --json.
-void give(nlohmann::ordered_json object);
+void print_json(nlohmann::ordered_json object);
 
 // Replaces names of temporary files by "standard input" or "standard output".
 std::string in_plain_names(std::string text);
@@ -89,12 +89,12 @@ constexpr int exit_interrupted = 130;
 void catch_interrupts();
 
 // While an instance exists, its owner handles interrupts by polling is_interrupted().
-class Listening {
+class InterruptScope {
   public:
-    Listening();
-    ~Listening();
-    Listening(const Listening&) = delete;
-    Listening& operator=(const Listening&) = delete;
+    InterruptScope();
+    ~InterruptScope();
+    InterruptScope(const InterruptScope&) = delete;
+    InterruptScope& operator=(const InterruptScope&) = delete;
 
     bool is_interrupted() const;
 };
@@ -114,7 +114,7 @@ class TerminalProgress : public Progress {
     void print(bool last);
     std::string state() const;
 
-    Listening listening_;
+    InterruptScope listening_;
     bool silent_;
     bool terminal_;
     std::string task_;

@@ -29,7 +29,7 @@ constexpr int exit_usage = 2;
 constexpr int exit_no_reader = 141;  // the pipe was closed (`| head`): not a failure, no message
 
 // Rewrites CLI11's messages in the words of this program.
-std::string what_is_wrong(const CLI::Error& error) {
+std::string error_text(const CLI::Error& error) {
     static const std::array<std::pair<std::regex, const char*>, 6> phrases{{
         {std::regex("(.+): At Most 1 required but received .+"), "$1 is given more than once"},
         {std::regex("(.+): [0-9]+ required (.+) missing"), "$1 needs a value: $2"},
@@ -60,9 +60,10 @@ std::string command_of(const CLI::App& program, const std::vector<std::string>& 
 }
 
 // Reports an invalid command line. --help and --version also end in a ParseError, with exit code 0.
-int told_usage(const CLI::App& program, const CLI::ParseError& error, const std::vector<std::string>& arguments) {
+int print_usage_error(const CLI::App& program, const CLI::ParseError& error,
+                      const std::vector<std::string>& arguments) {
     if (error.get_exit_code() == 0) return program.exit(error);
-    echolux::print_error("usage", what_is_wrong(error),
+    echolux::print_error("usage", error_text(error),
                          fmt::format("see echolux{} --help", command_of(program, arguments)));
     return exit_usage;
 }
@@ -73,12 +74,12 @@ bool asks_for_json(const std::vector<std::string>& arguments) {
 }
 
 // Adds --quiet and --json to every command.
-void add_telling_options_everywhere(CLI::App& program) {
+void add_output_options_everywhere(CLI::App& program) {
     for (CLI::App* command : program.get_subcommands({})) {
         if (command->get_subcommands({}).empty())
-            echolux::add_telling_options(*command, command->get_name() != "bench");
+            echolux::add_output_options(*command, command->get_name() != "bench");
         else
-            add_telling_options_everywhere(*command);
+            add_output_options_everywhere(*command);
     }
 }
 
@@ -167,8 +168,8 @@ int run(const std::vector<std::string>& given, const echolux::Commands& commands
     for (const auto add : commands.add) add(program);
     for (CLI::App* command : program.get_subcommands({})) command->group("Commands");
     program.footer("Start with `echolux demo`. `echolux COMMAND --help` explains a command.");
-    add_telling_options_everywhere(program);
-    echolux::telling().is_json = asks_for_json(given);
+    add_output_options_everywhere(program);
+    echolux::output_options().is_json = asks_for_json(given);
     try {
         std::vector<std::string> arguments = given;
         if (!arguments.empty() && arguments[0] == "help") arguments[0] = "--help";
@@ -177,7 +178,7 @@ int run(const std::vector<std::string>& given, const echolux::Commands& commands
         std::reverse(arguments.begin(), arguments.end());  // CLI11 expects them reversed
         program.parse(arguments);
     } catch (const CLI::ParseError& error) {
-        return told_usage(program, error, given);
+        return print_usage_error(program, error, given);
     }
     echolux::deliver_output();
     // Printing is part of the job: a full disk is an error.

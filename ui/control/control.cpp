@@ -20,9 +20,9 @@
 #include "app/live/session_run.h"
 #include "app/movie/movie_plan.h"
 #include "app/open/open_volume.h"
-#include "app/stage/exhibit.h"
-#include "app/stage/pane_view.h"
-#include "app/stage/session_exhibit.h"
+#include "app/viewer/live_source.h"
+#include "app/viewer/pane_view.h"
+#include "app/viewer/view_source.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "engine/build.h"
@@ -166,7 +166,7 @@ void Control::Parts::take(const ConnectionPtr& from, Request request, const std:
     try {
         if (request.refusal) throw Refusal(*request.refusal);
         const ControlMethod& method = method_named(request.method);
-        if (method.who == Who::steer && !from->may_steer()) {
+        if (method.right == RequiredRight::steer && !from->may_steer()) {
             throw Refusal(RpcCode::not_allowed,
                           Error(ErrorCode::bad_setting, "needs the right to steer", std::string(method.name),
                                 "show a token that steers; over OpenIGTLink, start with `--igtl-steer`"));
@@ -348,21 +348,21 @@ bool Control::Parts::is_setting_call(const Call& call) {
 bool Control::Parts::try_apply(const Values& values) {
     Values now;
     for (const auto& [key, value] : values) {
-        if (settings.holds(key) == KnownSettings::Holds::now) now.emplace(key, value);
+        if (settings.scope_of(key) == KnownSettings::SettingScope::now) now.emplace(key, value);
     }
     if (!now.empty()) {
         const std::string& first = now.begin()->first;
         const auto is_of_first = [&](const auto& entry) { return section_of(entry.first) == section_of(first); };
         // The title of the undo step.
         const std::string title = std::ranges::all_of(now, is_of_first) ? std::string(section_of(first)) : first;
-        work.perform(new_operation(), [&] { work.set(title, now, Edit::under_way); });
+        work.perform(new_operation(), [&] { work.set(title, now, Edit::in_progress); });
         edited = Clock::now();
         for (const auto& [key, value] : now) {
             if (section_of(key) == "view") set_views.insert_or_assign(key, value);
         }
     }
     for (const auto& [key, value] : values) {
-        if (settings.holds(key) != KnownSettings::Holds::now) settings.set_waiting(key, value);
+        if (settings.scope_of(key) != KnownSettings::SettingScope::now) settings.set_waiting(key, value);
     }
     return !values.empty();
 }
@@ -468,8 +468,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-LiveSession& live_source(Workspace& work) {
-    LiveSession* live = work.live();
+LiveControl& live_source(Workspace& work) {
+    LiveControl* live = work.live();
     if (live != nullptr && !live->is_recorded()) return *live;
     throw Error(ErrorCode::bad_setting, "no live source is open", "", "`open` one, for example sim");
 }
@@ -515,14 +515,14 @@ Values of_view(const Values& values) {
 // True for sessions and pictures, which contain their own view.
 bool has_own_view(std::filesystem::path file) {
     try {
-        return !file.empty() && kind_of_file(file) != FileKind::exhibit;
+        return !file.empty() && kind_of_file(file) != FileKind::view_source;
     } catch (const Error&) {  // opening reports the error
         return false;
     }
 }
 
 // Sets values one by one. Values that do not apply to the open volume, such as a missing surface, are skipped.
-void take_what_fits(Workspace& work, const Values& values) {
+void apply_valid(Workspace& work, const Values& values) {
     for (const auto& [key, value] : values) {
         try {
             work.set("view", {{key, value}});
@@ -554,7 +554,7 @@ void Control::Parts::open(Call& call) {
         }
     }
     const std::filesystem::path file = has_file ? file_of(call, "file") : std::filesystem::path();
-    SourceWanted wanted;
+    SourceRequest wanted;
     wanted.name = call.params.value("source", "");
     if (call.params.contains("scan")) wanted.scan = file_of(call, "scan");
     const bool simulates = wanted.name.substr(0, wanted.name.find(':')) == "sim";
@@ -569,7 +569,7 @@ void Control::Parts::open(Call& call) {
                     throw Error(ErrorCode::bad_file, "is raw spectra that nothing describes", file.string(),
                                 "write its TOML first: echolux info --guess");
                 }
-                take_what_fits(work, earlier);
+                apply_valid(work, earlier);
                 if (!view.empty()) work.set("view", view);
                 return {state_object(work, of.get())};
             });
@@ -615,7 +615,7 @@ void Control::Parts::stop_recording(Call& call) {
     operate(
         call, [this] { work.stop_recording(); },
         [this]() -> Result {
-            const KeptRecording& kept = work.last_recording().value();
+            const RecordingResult& kept = work.last_recording().value();
             return {{{"file", kept.file.string()}, {"stats", object_of(kept.stats)}}};
         });
 }
@@ -671,9 +671,9 @@ void Control::Parts::calibrate(Call& call) {
 }
 
 void Control::Parts::go_to(Call& call) {
-    Exhibit& exhibit = shown(work);
-    Timeline* time = exhibit.timeline();
-    KeptTime* kept = exhibit.kept_time();
+    ViewSource& view_source = shown(work);
+    Timeline* time = view_source.timeline();
+    RecentTimeline* kept = view_source.recent_timeline();
     const bool has_time_point = call.params.contains("time_point");
     if (has_time_point) {
         if (time == nullptr && kept == nullptr)
@@ -682,7 +682,7 @@ void Control::Parts::go_to(Call& call) {
                    "time_point");
     }
     constexpr std::array names{"depth", "a_scan", "b_scan"};
-    const std::optional<VolumeGrid> grid = exhibit.grid();
+    const std::optional<VolumeGrid> grid = view_source.grid();
     std::array<double, 3> cross = work.cross_um();
     for (std::size_t axis = 0; axis < names.size(); ++axis) {
         if (!call.params.contains(names.at(axis))) continue;
@@ -996,11 +996,11 @@ void Control::update() {
         parts.work.end_edit();
     }
     parts.finish_deferred();
-    parts.subscriptions.tell_all();
+    parts.subscriptions.notify_all_clients();
 }
 
 // Pending work is polled every 5 ms, subscriptions every 20 ms.
-double Control::patience_s() const {
+double Control::timeout_s() const {
     if (!parts_->calls.empty() || !parts_->deferred.empty()) return 0.005;
     return parts_->subscriptions.empty() ? 0.25 : 0.02;
 }

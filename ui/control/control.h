@@ -46,7 +46,7 @@ class Control {
     void update();
 
     // Returns the longest time in s that the next turn may wait for input. It is short while requests are pending.
-    double patience_s() const;
+    double timeout_s() const;
 
     // Returns true once a client has requested the end of the program and received its response.
     bool is_shut_down() const;

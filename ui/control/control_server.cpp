@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/stage/exhibit.h"
-#include "app/stage/pane_view.h"
+#include "app/viewer/pane_view.h"
+#include "app/viewer/view_source.h"
 #include "compute/error.h"
 #include "engine/io/file_name.h"
 #include "ui/control/control.h"
@@ -25,7 +25,7 @@ ControlOptions options_of(const ControlServerOptions& options) {
 }
 
 Secrets secrets_for(const std::filesystem::path& token_file) {
-    return token_file.empty() ? Secrets{made_token(), made_token(), ""} : secrets_of(token_file);
+    return token_file.empty() ? Secrets{create_token(), create_token(), ""} : secrets_of(token_file);
 }
 
 NetOptions net_options(const ControlServerOptions& options) {
@@ -86,13 +86,13 @@ void ControlServer::update() {
     }
     parts_->control.update();
     // An idle window is woken by the next message.
-    if (!parts_->is_asked && parts_->wake) parts_->inbox.tell(parts_->wake);
+    if (!parts_->is_asked && parts_->wake) parts_->inbox.set_wake(parts_->wake);
 }
 
 // While requests arrive, a short wait lets several of them be handled together.
-double ControlServer::patience_s() const {
+double ControlServer::timeout_s() const {
     constexpr double asked = 0.004;
-    return parts_->is_asked ? asked : parts_->control.patience_s();
+    return parts_->is_asked ? asked : parts_->control.timeout_s();
 }
 
 // ---- Link server
@@ -101,7 +101,7 @@ namespace {
 
 using igtl::Peer;
 
-constexpr double patience_s_alone = 0.25, patience_s_connected = 0.01;
+constexpr double poll_alone_s = 0.25, poll_connected_s = 0.01;
 constexpr std::size_t max_string = 65535;
 
 // Connection for one request. The first text sent is the response; later texts are notifications.
@@ -151,7 +151,7 @@ struct LinkServer::Parts {
         std::shared_ptr<void> waiting;
     };
 
-    Parts(Workspace& workspace, const igtl::LinkWanted& wanted)
+    Parts(Workspace& workspace, const igtl::LinkOptions& wanted)
         : work(workspace), control(workspace, {.folders = nullptr, .may_shut_down = false}),
           link(wanted,
                [this](const std::shared_ptr<Peer>& from, const igtl::Request& request, std::shared_ptr<void> waiting) {
@@ -198,20 +198,20 @@ void LinkServer::Parts::take_requests() {
 // Offers the current volume for sending when it is new or when a new peer has connected. Voxels are read back only if a
 // peer can receive them now.
 void LinkServer::Parts::offer_volume() {
-    Exhibit* exhibit = work.stage().exhibit();
-    const std::optional<VolumeGrid> grid = exhibit == nullptr ? std::nullopt : exhibit->grid();
+    ViewSource* view_source = work.viewer().view_source();
+    const std::optional<VolumeGrid> grid = view_source == nullptr ? std::nullopt : view_source->grid();
     if (!grid) return;
     link.look_at(voxel_index(work.cross_um()[2], *grid, 2));
     if (!link.is_hungry()) return;
-    const std::optional<VolumeStamp> stamp = exhibit->stamp();
-    std::string now = fmt::format("{} {} {} {}", link.audience(), static_cast<const void*>(exhibit), exhibit->news(),
-                                  stamp ? stamp->volume : -1);
+    const std::optional<VolumeStamp> stamp = view_source->stamp();
+    std::string now = fmt::format("{} {} {} {}", link.audience(), static_cast<const void*>(view_source),
+                                  view_source->news(), stamp ? stamp->volume : -1);
     if (now == offered) return;
     try {
         igtl::check_image(*grid);
-        const VolumeToCome coming = exhibit->begin_reading();
+        const PendingVolume coming = view_source->begin_reading();
         if (!coming) return;
-        igtl::OfferedVolume volume{.grid = *grid, .orientation = exhibit->orientation()};
+        igtl::OfferedVolume volume{.grid = *grid, .orientation = view_source->orientation()};
         if (stamp) {
             volume.number = stamp->volume;
             volume.time_s = stamp->time_s;
@@ -224,11 +224,11 @@ void LinkServer::Parts::offer_volume() {
         link.offer(std::move(volume));
         offered = std::move(now);
     } catch (const Error& error) {  // unsupported voxels, or a lost device that will be restored
-        link.tell(error);
+        link.report(error);
     }
 }
 
-LinkServer::LinkServer(Workspace& work, const igtl::LinkWanted& wanted)
+LinkServer::LinkServer(Workspace& work, const igtl::LinkOptions& wanted)
     : parts_(std::make_unique<Parts>(work, wanted)) {}
 LinkServer::~LinkServer() = default;
 
@@ -250,8 +250,8 @@ void LinkServer::update() {
     parts_->offer_volume();
 }
 
-double LinkServer::patience_s() const {
-    return parts_->link.stats().connected > 0 ? patience_s_connected : patience_s_alone;
+double LinkServer::timeout_s() const {
+    return parts_->link.stats().connected > 0 ? poll_connected_s : poll_alone_s;
 }
 
 }  // namespace echolux

@@ -43,7 +43,7 @@ class ControlServer {
     void update();
 
     // Returns the longest time in s that the window may wait. After a turn without requests, a new message wakes it.
-    double patience_s() const;
+    double timeout_s() const;
 
   private:
     struct Parts;
@@ -57,7 +57,7 @@ class ControlServer {
 class LinkServer {
   public:
     // Starts the link. `work` must outlive this object. Throws Error{device} if the port is in use.
-    LinkServer(Workspace& work, const igtl::LinkWanted& wanted);
+    LinkServer(Workspace& work, const igtl::LinkOptions& wanted);
     ~LinkServer();
     LinkServer(const LinkServer&) = delete;
     LinkServer& operator=(const LinkServer&) = delete;
@@ -70,7 +70,7 @@ class LinkServer {
     void update();
 
     // Returns the longest time in s that the window may wait. Network traffic does not wake it.
-    double patience_s() const;
+    double timeout_s() const;
 
   private:
     struct Parts;

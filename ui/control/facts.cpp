@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "app/live/session_run.h"
-#include "app/stage/exhibit.h"
-#include "app/stage/session_exhibit.h"
+#include "app/viewer/live_source.h"
+#include "app/viewer/view_source.h"
 #include "compute/error.h"
 #include "engine/build.h"
 
@@ -36,8 +36,8 @@ std::optional<std::int64_t> number_of(const Volume& volume) {
 
 }  // namespace
 
-Exhibit& shown(Workspace& work) {
-    if (Exhibit* exhibit = work.stage().exhibit()) return *exhibit;
+ViewSource& shown(Workspace& work) {
+    if (ViewSource* view_source = work.viewer().view_source()) return *view_source;
     throw Error(ErrorCode::bad_setting, "nothing is open", "", "`open` a file or a source first");
 }
 
@@ -56,20 +56,20 @@ Json grid_object(const VolumeGrid& grid) {
 Json state_object(Workspace& work, const Connection* of) {
     Json json{{"program", "echolux"}, {"version", version}};
     if (of != nullptr) json["may_steer"] = of->may_steer();
-    Exhibit* exhibit = work.stage().exhibit();
-    json["is_open"] = exhibit != nullptr;
-    if (exhibit != nullptr) {
-        json["name"] = exhibit->name();
-        json["way"] = exhibit->way();
-        const std::optional<VolumeGrid> grid = exhibit->grid();
+    ViewSource* view_source = work.viewer().view_source();
+    json["is_open"] = view_source != nullptr;
+    if (view_source != nullptr) {
+        json["name"] = view_source->name();
+        json["way"] = view_source->backend_description();
+        const std::optional<VolumeGrid> grid = view_source->grid();
         json["grid"] = grid ? grid_object(*grid) : Json(nullptr);
         // Series and live sources both have time points, with different members.
-        if (const Timeline* time = exhibit->timeline()) {
+        if (const Timeline* time = view_source->timeline()) {
             json["time_point"] = time->step();
             json["time_points"] = time->steps();
             json["plays"] = time->plays();
-            json["incomplete_time_points"] = exhibit->incomplete_steps();
-        } else if (const KeptTime* kept = exhibit->kept_time()) {
+            json["incomplete_time_points"] = view_source->incomplete_steps();
+        } else if (const RecentTimeline* kept = view_source->recent_timeline()) {
             json["time_point"] = kept->step();
             json["time_points"] = std::ssize(kept->volumes());
             json["max_time_points"] = kept->max_volumes();
@@ -77,7 +77,7 @@ Json state_object(Workspace& work, const Connection* of) {
             json["ago_s"] = kept->ago_s();
         }
     }
-    const LiveSession* live = work.live();
+    const LiveControl* live = work.live();
     json["is_live"] = live != nullptr && !live->is_recorded();
     json["is_running"] = live != nullptr && live->is_running();
     json["is_recording"] = live != nullptr && live->is_recording();
@@ -89,7 +89,7 @@ Json state_object(Workspace& work, const Connection* of) {
     }
     json["troubles"] = Json::array();
     for (const Notice& notice : work.notices().all()) {
-        if (notice.is_trouble && notice.stands)
+        if (notice.is_problem && notice.stands)
             json["troubles"].push_back({{"place", notice.place}, {"line", notice.line}});
     }
     return json;
@@ -97,10 +97,10 @@ Json state_object(Workspace& work, const Connection* of) {
 
 Json statistics_object(Workspace& work) {
     Json json = Json::object();
-    if (const LiveSession* live = work.live()) {
+    if (const LiveControl* live = work.live()) {
         LiveReport report;
-        report.source = work.stage().exhibit()->name();
-        report.way = work.stage().exhibit()->way();
+        report.source = work.viewer().view_source()->name();
+        report.backend_description = work.viewer().view_source()->backend_description();
         report.session = live->stats();
         report.recorder = report.session.recorder;
         json = object_of(report);
@@ -110,23 +110,23 @@ Json statistics_object(Workspace& work) {
         json["processed_a_scans_per_s"] = report.session.processed_a_scans_per_s;
         json["ring"] = object_of(live->ring());
     }
-    if (work.stage().has_renderer()) {
-        const CastStats casts = work.stage().renderer().cast_stats();
+    if (work.viewer().has_renderer()) {
+        const CastStats casts = work.viewer().renderer().cast_stats();
         json["casts"] = {{"timed", casts.timed}, {"seconds", casts.seconds}};
-        json["bytes_read_back"] = work.stage().renderer().bytes_read_back();
-        json["device"] = work.stage().renderer().device_name();
+        json["bytes_read_back"] = work.viewer().renderer().bytes_read_back();
+        json["device"] = work.viewer().renderer().device_name();
     }
     return json;
 }
 
 bool begin_reading(Workspace& work, const std::function<ResponseContent(const Volume&)>& part,
                    const std::shared_ptr<ResponseContent>& result) {
-    Exhibit& exhibit = shown(work);
-    const VolumeToCome coming = exhibit.begin_reading();
+    ViewSource& view_source = shown(work);
+    const PendingVolume coming = view_source.begin_reading();
     if (!coming) return false;
     work.jobs().start(
         "sending voxels",
-        [coming, part, result, stamp = exhibit.stamp()](Progress& progress) {
+        [coming, part, result, stamp = view_source.stamp()](Progress& progress) {
             progress.begin("read", 0, "");
             const std::shared_ptr<const Volume> volume = coming();
             ResponseContent packed = part(*volume);

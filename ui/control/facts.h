@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "app/stage/exhibit.h"
+#include "app/viewer/view_source.h"
 #include "compute/types.h"
 #include "ui/net/connection.h"
 #include "ui/workspace/workspace.h"
@@ -15,7 +15,7 @@
 namespace echolux {
 
 // Returns the open document. Throws Error{bad_setting} if nothing is open.
-Exhibit& shown(Workspace& work);
+ViewSource& shown(Workspace& work);
 
 // Describes type, shape and scaling of voxels. Order of axes: B-scans, A-scans, depth, as in the memory layout.
 nlohmann::ordered_json grid_object(const VolumeGrid& grid);

@@ -81,15 +81,15 @@ const ListedSetting* KnownSettings::find(std::string_view key) const {
 }
 
 // The workspace knows only settings of the view and of the open document.
-KnownSettings::Holds KnownSettings::holds(std::string_view key) const {
+KnownSettings::SettingScope KnownSettings::scope_of(std::string_view key) const {
     const std::string_view section = section_of(key);
-    if (section == "figure") return Holds::figures;
-    return is_of_opening(section) || work_.field(key) == nullptr ? Holds::next : Holds::now;
+    if (section == "figure") return SettingScope::figures;
+    return is_of_opening(section) || work_.field(key) == nullptr ? SettingScope::next : SettingScope::now;
 }
 
 Value KnownSettings::value(std::string_view key) const {
     const BoundField* field = work_.field(key);
-    if (holds(key) == Holds::now) return field->get();
+    if (scope_of(key) == SettingScope::now) return field->get();
     if (const auto found = waiting_.find(std::string(key)); found != waiting_.end()) return found->second;
     return field != nullptr ? field->get() : find(key)->field.default_value;
 }
@@ -143,12 +143,12 @@ Json KnownSettings::object_of(const std::string& key) const {
     if (const ControlHint& hint = setting.field.control; hint.special_value) {
         json["special"] = {{"value", *hint.special_value}, {"text", hint.special_text}};
     }
-    switch (holds(key)) {
-        case Holds::now:
+    switch (scope_of(key)) {
+        case SettingScope::now:
             json["holds"] = section_of(key) == "scan" || section_of(key) == "recording" ? "fixed" : "now";
             break;
-        case Holds::next: json["holds"] = "next open"; break;
-        case Holds::figures: json["holds"] = "figures"; break;
+        case SettingScope::next: json["holds"] = "next open"; break;
+        case SettingScope::figures: json["holds"] = "figures"; break;
     }
     return json;
 }

@@ -27,8 +27,8 @@ class KnownSettings {
   public:
     explicit KnownSettings(Workspace& work);
 
-    enum class Holds { now, next, figures };  // next: applies to what is opened next
-    Holds holds(std::string_view key) const;  // the key must be known
+    enum class SettingScope { now, next, figures };     // next: applies to what is opened next
+    SettingScope scope_of(std::string_view key) const;  // the key must be known
 
     bool is_known(std::string_view key) const { return find(key) != nullptr; }
     Value value(std::string_view key) const;  // current or pending value; the key must be known

@@ -17,7 +17,7 @@ namespace echolux {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Does = Json (*)(LiveSteering& session, const nlohmann::json& params);
+using Handler = Json (*)(LiveSteering& session, const nlohmann::json& params);
 
 const BoundField& field_of(const LiveSteering& session, const std::string& key) {
     for (const BoundField& field : session.fields()) {
@@ -81,11 +81,11 @@ Json statistics(LiveSteering& session, const nlohmann::json&) {
 Json describe(LiveSteering& session, const nlohmann::json& params);
 
 // Methods that are available without a window.
-const std::map<RpcMethod, Does>& deeds() {
-    static const std::map<RpcMethod, Does> all{{RpcMethod::describe, describe},
-                                               {RpcMethod::get, get},
-                                               {RpcMethod::set, set},
-                                               {RpcMethod::statistics, statistics}};
+const std::map<RpcMethod, Handler>& handlers() {
+    static const std::map<RpcMethod, Handler> all{{RpcMethod::describe, describe},
+                                                  {RpcMethod::get, get},
+                                                  {RpcMethod::set, set},
+                                                  {RpcMethod::statistics, statistics}};
     return all;
 }
 
@@ -105,7 +105,7 @@ Json describe(LiveSteering& session, const nlohmann::json& params) {
     if (what.empty() || what == "methods") {
         json["methods"] = Json::array();
         for (const ControlMethod& method : control_methods()) {
-            if (deeds().contains(method.method)) json["methods"].push_back(object_of(method));
+            if (handlers().contains(method.method)) json["methods"].push_back(object_of(method));
         }
     }
     return json;
@@ -115,11 +115,11 @@ Json result_of(LiveSteering& session, const Request& request, bool may_steer) {
     if (request.refusal) throw Refusal(*request.refusal);
     const ControlMethod& method = method_named(request.method);
     const std::string name(method.name);
-    if (method.who == Who::steer && !may_steer)
+    if (method.right == RequiredRight::steer && !may_steer)
         throw Refusal(RpcCode::not_allowed, Error(ErrorCode::bad_setting, "needs the right to steer", name,
                                                   "start the program with `--igtl-steer`"));
-    const auto deed = deeds().find(method.method);
-    if (deed == deeds().end())
+    const auto deed = handlers().find(method.method);
+    if (deed == handlers().end())
         throw Refusal(RpcCode::method_not_found,
                       Error(ErrorCode::bad_setting, "needs the window", name, "use `view --off-screen`"));
     return deed->second(session, checked_params(method, request.params));

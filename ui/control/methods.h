@@ -10,7 +10,7 @@
 
 namespace echolux {
 
-enum class Who { watch, steer };  // rights granted by the token
+enum class RequiredRight { watch, steer };  // rights granted by the token
 
 // Control::Parts::perform() in control.cpp has a case for each.
 enum class RpcMethod {
@@ -63,7 +63,7 @@ struct ControlParameter {
 struct ControlMethod {
     RpcMethod method;
     std::string_view name;
-    Who who = Who::watch;
+    RequiredRight right = RequiredRight::watch;
     std::string_view help;
     std::vector<ControlParameter> parameters;  // in the order of parameters passed as a list
     std::string_view answer;                   // members of the result

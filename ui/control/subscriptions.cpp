@@ -19,7 +19,7 @@ constexpr std::size_t behind = 1 << 20;  // bytes not yet received by the client
 constexpr double statistics_every_s = 0.2;
 
 Json object_of(const Notice& notice) {
-    Json json{{"number", notice.number}, {"time_s", notice.time_s}, {"trouble", notice.is_trouble},
+    Json json{{"number", notice.number}, {"time_s", notice.time_s}, {"trouble", notice.is_problem},
               {"place", notice.place},   {"line", notice.line},     {"times", notice.times}};
     if (!notice.file.path.empty()) json["file"] = notice.file.path.string();
     return json;
@@ -58,14 +58,14 @@ void Subscriptions::unsubscribe(const nlohmann::json& params, const Reply& reply
     if (to.topics.empty()) by_connection_.erase(reply.connection().id());
 }
 
-void Subscriptions::tell_all() {
+void Subscriptions::notify_all_clients() {
     std::erase_if(by_connection_,
                   [](const auto& entry) { return entry.second.to == nullptr || !entry.second.to->is_open(); });
     Current current;
     for (auto& [connection, to] : by_connection_) {
         try {
             send_voxels(to);
-            if (to.to->waiting_bytes() < behind) tell(to, current);
+            if (to.to->waiting_bytes() < behind) notify(to, current);
             // out of memory or device lost: continue with other subscribers, as both may pass
         } catch (const std::exception&) {
             to.sending.reset();
@@ -75,20 +75,20 @@ void Subscriptions::tell_all() {
 }
 
 // Sends the topics whose interval has passed.
-void Subscriptions::tell(Subscription& to, Current& current) {
-    using Tells = void (Subscriptions::*)(Subscription&, Current&);
-    constexpr std::array<Tells, control_topics.size()> tells{
-        &Subscriptions::tell_settings, &Subscriptions::tell_statistics, &Subscriptions::tell_notices,
-        &Subscriptions::tell_state, &Subscriptions::tell_volumes};
+void Subscriptions::notify(Subscription& to, Current& current) {
+    using NotifyFunction = void (Subscriptions::*)(Subscription&, Current&);
+    constexpr std::array<NotifyFunction, control_topics.size()> notify_functions{
+        &Subscriptions::notify_settings, &Subscriptions::notify_statistics, &Subscriptions::notify_notices,
+        &Subscriptions::notify_state, &Subscriptions::notify_volumes};
     const Clock::time_point now = Clock::now();
     for (std::size_t i = 0; i < control_topics.size(); ++i) {
         const std::string topic(control_topics.at(i));
         if (!to.topics.contains(topic)) continue;
         const double every_s = to.every_s.value_or(topic == "statistics" ? statistics_every_s : 0);
-        const auto last = to.told.find(topic);
-        if (last != to.told.end() && std::chrono::duration<double>(now - last->second).count() < every_s) continue;
-        to.told[topic] = now;
-        (this->*tells.at(i))(to, current);
+        const auto last = to.sent_at.find(topic);
+        if (last != to.sent_at.end() && std::chrono::duration<double>(now - last->second).count() < every_s) continue;
+        to.sent_at[topic] = now;
+        (this->*notify_functions.at(i))(to, current);
     }
 }
 
@@ -99,7 +99,7 @@ Values Subscriptions::settings_now() const {
 }
 
 // Sends only changed values.
-void Subscriptions::tell_settings(Subscription& to, Current& current) {
+void Subscriptions::notify_settings(Subscription& to, Current& current) {
     if (!current.settings) current.settings = settings_now();
     if (*current.settings == to.settings) return;
     Json changed = Json::object();
@@ -112,7 +112,7 @@ void Subscriptions::tell_settings(Subscription& to, Current& current) {
     to.to->send_text(line_of(notification("settings", {{"values", std::move(changed)}})));
 }
 
-void Subscriptions::tell_notices(Subscription& to, Current&) {
+void Subscriptions::notify_notices(Subscription& to, Current&) {
     for (const Notice& notice : work_.notices().all()) {
         const std::pair is(notice.number, notice.times);
         if (is <= to.notice) continue;
@@ -125,30 +125,30 @@ std::string Subscriptions::state_line() const {
     return line_of(notification("state", state_object(work_, nullptr)));
 }
 
-void Subscriptions::tell_state(Subscription& to, Current& current) {
+void Subscriptions::notify_state(Subscription& to, Current& current) {
     if (!current.state) current.state = state_line();
     if (*current.state == to.state) return;
     to.state = *current.state;
     to.to->send_text(to.state);
 }
 
-void Subscriptions::tell_statistics(Subscription& to, Current& current) {
+void Subscriptions::notify_statistics(Subscription& to, Current& current) {
     if (!current.statistics) current.statistics = line_of(notification("statistics", statistics_object(work_)));
     to.to->send_text(*current.statistics);
 }
 
 // Sends the number of the volume or time point. With voxels, only the newest volume is sent, and only after the
 // previous one has left.
-void Subscriptions::tell_volumes(Subscription& to, Current&) {
-    Exhibit* exhibit = work_.stage().exhibit();
-    if (exhibit == nullptr || !exhibit->grid() || to.sending) return;
-    const std::optional<VolumeStamp> stamp = exhibit->stamp();
+void Subscriptions::notify_volumes(Subscription& to, Current&) {
+    ViewSource* view_source = work_.viewer().view_source();
+    if (view_source == nullptr || !view_source->grid() || to.sending) return;
+    const std::optional<VolumeStamp> stamp = view_source->stamp();
     std::string now =
-        fmt::format("{} {} {}", static_cast<const void*>(exhibit), exhibit->news(), stamp ? stamp->volume : -1);
+        fmt::format("{} {} {}", static_cast<const void*>(view_source), view_source->news(), stamp ? stamp->volume : -1);
     if (now == to.volume || (to.wants_voxels && to.to->waiting_bytes() > 0)) return;
     to.volume = std::move(now);
     if (to.wants_voxels) return begin_sending(to);
-    Json json = grid_object(*exhibit->grid());
+    Json json = grid_object(*view_source->grid());
     if (stamp) json.update({{"volume", stamp->volume}, {"time_s", stamp->time_s}});
     to.to->send_text(line_of(notification("volumes", std::move(json))));
 }

@@ -30,7 +30,7 @@ class Subscriptions {
     void unsubscribe(const nlohmann::json& params, const Reply& reply);
 
     // Sends what is due. Call it once per turn.
-    void tell_all();
+    void notify_all_clients();
 
     void erase(std::uint64_t connection) { by_connection_.erase(connection); }
     bool empty() const { return by_connection_.empty(); }
@@ -44,12 +44,12 @@ class Subscriptions {
         std::set<std::string> topics;
         std::optional<double> every_s{};  // nullopt: default of the topic
         bool wants_voxels = false;
-        std::map<std::string, Clock::time_point> told{};  // time of the last notification by topic
-        Values settings{};                                // values last sent
-        std::string state{};                              // last "state" notification
-        std::pair<std::uint64_t, std::int64_t> notice{};  // number and repetitions of the last notice
-        std::string volume{};                             // identifies the last volume
-        std::shared_ptr<Operation> sending{};             // operation that packs voxels; its result is in `voxels`
+        std::map<std::string, Clock::time_point> sent_at{};  // time of the last notification by topic
+        Values settings{};                                   // values last sent
+        std::string state{};                                 // last "state" notification
+        std::pair<std::uint64_t, std::int64_t> notice{};     // number and repetitions of the last notice
+        std::string volume{};                                // identifies the last volume
+        std::shared_ptr<Operation> sending{};                // operation that packs voxels; its result is in `voxels`
         std::shared_ptr<ResponseContent> voxels{};
     };
 
@@ -61,12 +61,12 @@ class Subscriptions {
 
     Values settings_now() const;
     std::string state_line() const;
-    void tell(Subscription& to, Current& current);
-    void tell_settings(Subscription& to, Current& current);
-    void tell_notices(Subscription& to, Current& current);
-    void tell_state(Subscription& to, Current& current);
-    void tell_statistics(Subscription& to, Current& current);
-    void tell_volumes(Subscription& to, Current& current);
+    void notify(Subscription& to, Current& current);
+    void notify_settings(Subscription& to, Current& current);
+    void notify_notices(Subscription& to, Current& current);
+    void notify_state(Subscription& to, Current& current);
+    void notify_statistics(Subscription& to, Current& current);
+    void notify_volumes(Subscription& to, Current& current);
     void begin_sending(Subscription& to);
     void send_voxels(Subscription& to);
 

@@ -81,7 +81,7 @@ bool is_number_address(std::string_view host) {
 }  // namespace
 
 // Encodes 6 bits per letter; the last letter holds the remaining bits.
-std::string made_token() {
+std::string create_token() {
     std::array<unsigned char, 32> bytes{};
     if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1)
         throw Error(ErrorCode::device, "the system gives no random numbers", "token");
@@ -106,7 +106,7 @@ bool is_same_secret(std::string_view given, std::string_view kept) {
 Secrets secrets_of(const std::filesystem::path& token_file) {
     std::error_code problem;
     if (!std::filesystem::exists(token_file, problem)) {
-        const Secrets made{made_token(), made_token(), {}};
+        const Secrets made{create_token(), create_token(), {}};
         write_private(token_file, made.steer + "\n" + made.watch + "\n");
         return made;
     }
@@ -116,7 +116,7 @@ Secrets secrets_of(const std::filesystem::path& token_file) {
     if (lines.size() == 2 && lines[0] == lines[1])
         throw Error(ErrorCode::bad_setting, "has the same token to steer and to watch", token_file.string(),
                     "remove the second line, or the file");
-    return {lines[0], lines.size() == 2 ? lines[1] : made_token(), {}};
+    return {lines[0], lines.size() == 2 ? lines[1] : create_token(), {}};
 }
 
 std::string password_of(const std::filesystem::path& password_file) {

@@ -23,7 +23,7 @@ struct Secrets {
 };
 
 // Returns 32 random bytes as base64url (RFC 4648). Throws Error{device}.
-std::string made_token();
+std::string create_token();
 
 // Compares in constant time, independent of content and length.
 bool is_same_secret(std::string_view given, std::string_view kept);

@@ -91,19 +91,19 @@ struct ClientConnection::Tls {
     }
 
     // Passes received bytes to OpenSSL. Returns their number, 0 on timeout, nullopt if the connection has ended.
-    std::optional<std::size_t> fill(TcpConnection& connection, Milliseconds patience) const {
+    std::optional<std::size_t> fill(TcpConnection& connection, Milliseconds timeout) const {
         std::array<std::byte, 65536> some{};
-        const std::optional<std::size_t> bytes = connection.receive(some, patience);
+        const std::optional<std::size_t> bytes = connection.receive(some, timeout);
         if (bytes && *bytes > 0) BIO_write(from_server, some.data(), static_cast<int>(*bytes));
         return bytes;
     }
 
-    bool wants_more(int result) const { return SSL_get_error(ssl.get(), result) == SSL_ERROR_WANT_READ; }
+    bool needs_more(int result) const { return SSL_get_error(ssl.get(), result) == SSL_ERROR_WANT_READ; }
 
     // Throws Error if the handshake fails or is not complete at `until`.
     void shake_hands(TcpConnection& connection, const NetAddress& address, Deadline until) {
         for (int result = SSL_connect(ssl.get()); result != 1; result = SSL_connect(ssl.get())) {
-            const bool waits = wants_more(result);
+            const bool waits = needs_more(result);
             if (!waits) throw refused(address);
             const bool is_sent = flush(connection);
             const std::optional<std::size_t> came = is_sent ? fill(connection, 100ms) : std::nullopt;
@@ -135,11 +135,11 @@ struct ClientConnection::Tls {
 };
 
 ClientConnection::ClientConnection(const NetAddress& address, const std::optional<TlsTrust>& trust,
-                                   Milliseconds patience)
-    : connection_(connect_to(address, patience, address.text())) {
+                                   Milliseconds timeout)
+    : connection_(connect_to(address, timeout, address.text())) {
     if (!trust) return;
     tls_ = std::make_unique<Tls>(address.host, *trust);
-    tls_->shake_hands(connection_, address, std::chrono::steady_clock::now() + patience);
+    tls_->shake_hands(connection_, address, std::chrono::steady_clock::now() + timeout);
     if (trust->fingerprint.empty() || digits_of(trust->fingerprint) == digits_of(tls_->fingerprint())) return;
     throw Error(ErrorCode::bad_setting, "its certificate has the fingerprint " + tls_->fingerprint(), address.text(),
                 "compare it with the one that the server printed");
@@ -148,16 +148,16 @@ ClientConnection::ClientConnection(const NetAddress& address, const std::optiona
 ClientConnection::~ClientConnection() = default;
 ClientConnection::ClientConnection(ClientConnection&&) noexcept = default;
 
-std::optional<std::size_t> ClientConnection::receive(std::span<std::byte> to, Milliseconds patience) {
-    if (!tls_) return connection_.receive(to, patience);
+std::optional<std::size_t> ClientConnection::receive(std::span<std::byte> to, Milliseconds timeout) {
+    if (!tls_) return connection_.receive(to, timeout);
     for (bool is_first = true;; is_first = false) {
         std::size_t bytes = 0;
         const int result = SSL_read_ex(tls_->ssl.get(), to.data(), to.size(), &bytes);
         if (result == 1) return bytes;
-        if (!tls_->wants_more(result)) return std::nullopt;
-        // After one refill, return 0 rather than wait longer than `patience`.
+        if (!tls_->needs_more(result)) return std::nullopt;
+        // After one refill, return 0 rather than wait longer than `timeout`.
         if (!is_first) return 0;
-        if (!tls_->flush(connection_) || !tls_->fill(connection_, patience)) return std::nullopt;
+        if (!tls_->flush(connection_) || !tls_->fill(connection_, timeout)) return std::nullopt;
     }
 }
 

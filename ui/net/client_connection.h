@@ -22,17 +22,17 @@ struct TlsTrust {
 
 class ClientConnection {
   public:
-    // Connects within `patience`. Without `trust`, the connection is not encrypted. Throws Error{device} if no server
+    // Connects within `timeout`. Without `trust`, the connection is not encrypted. Throws Error{device} if no server
     // answers or it does not use TLS, Error{bad_file} for unreadable authorities, and Error{bad_setting} if the
     // certificate is not accepted.
     ClientConnection(const NetAddress& address, const std::optional<TlsTrust>& trust,
-                     std::chrono::milliseconds patience);
+                     std::chrono::milliseconds timeout);
     ~ClientConnection();
     ClientConnection(ClientConnection&&) noexcept;
 
-    // Receives at most `to.size()` bytes and waits at most `patience`. Returns their number, 0 on timeout, nullopt if
+    // Receives at most `to.size()` bytes and waits at most `timeout`. Returns their number, 0 on timeout, nullopt if
     // the connection has ended.
-    std::optional<std::size_t> receive(std::span<std::byte> to, std::chrono::milliseconds patience);
+    std::optional<std::size_t> receive(std::span<std::byte> to, std::chrono::milliseconds timeout);
 
     // Sends all of the text. Returns false if the connection has ended.
     bool send(std::string_view text);

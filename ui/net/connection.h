@@ -66,7 +66,7 @@ class Inbox {
         const std::lock_guard lock(mutex_);
         arrivals_.push_back(std::move(arrival));
         changed_.notify_one();
-        if (tell_) std::exchange(tell_, nullptr)();
+        if (wake_) std::exchange(wake_, nullptr)();
     }
 
     // Returns all messages. Waits at most `max_s` seconds for the first one.
@@ -79,17 +79,17 @@ class Inbox {
 
     // For a thread that waits elsewhere: calls `arrived` once with the next message, on any thread, or immediately if
     // there is one.
-    void tell(std::function<void()> arrived) {
+    void set_wake(std::function<void()> arrived) {
         const std::lock_guard lock(mutex_);
         if (!arrivals_.empty()) return arrived();
-        tell_ = std::move(arrived);
+        wake_ = std::move(arrived);
     }
 
   private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<Incoming> arrivals_;
-    std::function<void()> tell_;
+    std::function<void()> wake_;
 };
 
 }  // namespace echolux

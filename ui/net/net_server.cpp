@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "compute/error.h"
-#include "ui/net/sessions.h"
+#include "ui/net/client_handlers.h"
 
 namespace echolux {
 
@@ -25,12 +25,12 @@ using boost::system::error_code;
 
 namespace {
 
-using Begin = std::function<void(net::Hub&, tcp::socket&&)>;
+using StartConnection = std::function<void(net::Hub&, tcp::socket&&)>;
 
 // Accepts connections. If the system is out of sockets, it tries again shortly.
 class Listener : public std::enable_shared_from_this<Listener> {
   public:
-    Listener(net::Hub& hub, const tcp::endpoint& at, Begin begin)
+    Listener(net::Hub& hub, const tcp::endpoint& at, StartConnection begin)
         : hub_(hub), acceptor_(hub.io), pause_(hub.io), begin_(std::move(begin)) {
         acceptor_.open(at.protocol());
         acceptor_.set_option(tcp::acceptor::reuse_address(true));
@@ -75,11 +75,11 @@ class Listener : public std::enable_shared_from_this<Listener> {
     net::Hub& hub_;
     tcp::acceptor acceptor_;
     asio::steady_timer pause_;
-    Begin begin_;
+    StartConnection begin_;
 };
 
 // Throws Error{bad_file} if OpenSSL rejects the certificate.
-asio::ssl::context made_context(const Certificate& certificate) {
+asio::ssl::context create_context(const Certificate& certificate) {
     asio::ssl::context context(asio::ssl::context::tls_server);
     try {
         SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
@@ -96,7 +96,7 @@ asio::ssl::context made_context(const Certificate& certificate) {
 struct NetServer::Parts {
     Parts(const NetOptions& options, std::shared_ptr<const Access> access, Inbox& inbox)
         : hub(options, std::move(access), inbox) {
-        if (options.tls) hub.tls.emplace(made_context(*options.tls));
+        if (options.tls) hub.tls.emplace(create_context(*options.tls));
         thread = std::thread([this] { run(); });
     }
 
@@ -131,7 +131,7 @@ struct NetServer::Parts {
     }
 
     // `listens` receives the port before the first connection is accepted.
-    int listen(int port, Begin begin, const std::function<void(int)>& listens = {}) {
+    int listen(int port, StartConnection begin, const std::function<void(int)>& listens = {}) {
         try {
             const auto listener = std::make_shared<Listener>(hub, endpoint(port), std::move(begin));
             if (listens) listens(listener->port());
@@ -156,7 +156,7 @@ NetServer::~NetServer() = default;
 
 int NetServer::serve_web(int port, WebContent content) {
     parts_->hub.content = std::move(content);
-    return parts_->listen(port, net::begin_web_session, [this](int taken) { parts_->hub.web_port = taken; });
+    return parts_->listen(port, net::begin_http, [this](int taken) { parts_->hub.web_port = taken; });
 }
 
 int NetServer::serve_lines(int port) {

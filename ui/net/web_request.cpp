@@ -180,28 +180,29 @@ Verdict judge(const WebRequest& request, const Access& access, int port) {
 namespace {
 
 // Names of uploads in progress. Two uploads of the same name may run at once.
-struct Taken {
+struct UploadNames {
     std::mutex mutex;
     std::set<std::filesystem::path> paths;
 };
-Taken& taken() {
-    static Taken all;
+UploadNames& upload_names() {
+    static UploadNames all;
     return all;
 }
 
 // Reserves a name that no file or other upload uses. Symbolic links count as files.
 std::filesystem::path free_name(const std::filesystem::path& folder, const std::string& name) {
     std::error_code problem;
-    const std::lock_guard lock(taken().mutex);
+    const std::lock_guard lock(upload_names().mutex);
     std::filesystem::path path = folder / name;
     const auto is_used = [&] {
-        return taken().paths.contains(path) || std::filesystem::exists(std::filesystem::symlink_status(path, problem));
+        return upload_names().paths.contains(path) ||
+               std::filesystem::exists(std::filesystem::symlink_status(path, problem));
     };
     for (int number = 2; is_used(); ++number) {
         const std::filesystem::path given(name);
         path = folder / fmt::format("{}-{}{}", given.stem().string(), number, given.extension().string());
     }
-    taken().paths.insert(path);
+    upload_names().paths.insert(path);
     return path;
 }
 
@@ -212,8 +213,8 @@ Upload::Upload(const std::filesystem::path& folder, const std::string& name)
       stream_(file_->temporary(), std::ios::binary) {}
 
 Upload::~Upload() {
-    const std::lock_guard lock(taken().mutex);
-    taken().paths.erase(path_);
+    const std::lock_guard lock(upload_names().mutex);
+    upload_names().paths.erase(path_);
 }
 
 void Upload::write(std::span<const char> bytes) {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "compute/counted.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "ui/panels/panel.h"
 #include "ui/panels/plot.h"
 #include "ui/panels/value_text.h"
@@ -36,7 +36,7 @@ struct LargeFigure {
     std::optional<double> value;  // nullopt if there is no reading now
     int decimals;
     const char* unit;
-    bool is_trouble = false;
+    bool is_problem = false;
 };
 
 // Depth and width are in um if the depth pitch is known, otherwise in bins. Saturation above 95 % is marked as trouble.
@@ -62,7 +62,7 @@ void draw_large(const PanelContext& context, const LargeFigure& figure, const st
     ImGui::PushFont(style.large);
     const float large = ImGui::GetFontSize();
     const std::string text = figure.value ? fmt::format("{:.{}f}", *figure.value, figure.decimals) : "-";
-    ImGui::TextColored(figure.is_trouble ? style.trouble : ImGui::GetStyleColorVec4(ImGuiCol_Text), "%s", text.c_str());
+    ImGui::TextColored(figure.is_problem ? style.warning : ImGui::GetStyleColorVec4(ImGuiCol_Text), "%s", text.c_str());
     ImGui::PopFont();
     ImGui::SameLine(0, style.px(4));
     ImGui::SetCursorPosY(ImGui::GetCursorPosY() + large - ImGui::GetFontSize() - style.px(2));
@@ -85,7 +85,7 @@ class AlignmentView : public NamedPanel {
         Calibrating& calibrating = context.work.calibrating();
         attempt(context, "calibration", [&] { calibrating.look(context.work); });
         const std::optional<AlignmentReading>& reading = calibrating.watch().newest();
-        if (!reading) return draw_nothing(context);
+        if (!reading) return draw_empty(context);
         draw_figures(context, *reading);
         const float controls = context.style.px(320), min_plots = context.style.px(560);
         if (ImGui::GetContentRegionAvail().x >= controls + min_plots) {
@@ -97,7 +97,7 @@ class AlignmentView : public NamedPanel {
 
   private:
     // Without raw spectra, explains how to get them.
-    static void draw_nothing(const PanelContext& context) {
+    static void draw_empty(const PanelContext& context) {
         muted_text(context, context.work.scan() == nullptr
                                 ? "Open a camera, the simulator or a scan: alignment needs raw spectra."
                                 : "No raw spectra yet. Start the source; spectra that lie on a GPU cannot be shown.");
@@ -179,7 +179,7 @@ class AlignmentView : public NamedPanel {
         plot.traces.push_back({reading.has_background ? "background" : "slow part", {background}, style.muted});
         plot.traces.push_back({"mean", {mean}, style.accent});
         if (reading.full_scale) {
-            plot.levels.push_back({*reading.full_scale, "full scale", style.trouble});
+            plot.levels.push_back({*reading.full_scale, "full scale", style.warning});
             plot.up_range = PlotRange{0, 1.08 * *reading.full_scale};
         }
         draw_plot(context, plot, spectrum_zoom_, size);
@@ -210,7 +210,7 @@ class AlignmentView : public NamedPanel {
         // Keeps the axis steady while the signal moves: from 12 dB below the noise to the next multiple of 10 dB above
         // the highest recent peak.
         double top = stats.peak_db;
-        for (const AlignmentWatch::Moment& moment : watch.moments()) top = std::max(top, moment.peak_db);
+        for (const AlignmentWatch::PeakPoint& moment : watch.moments()) top = std::max(top, moment.peak_db);
         plot.up_range = PlotRange{10 * std::floor((stats.floor_db - 12) / 10), 10 * std::ceil((top + 3) / 10)};
         draw_plot(context, plot, a_scan_zoom_, size);
     }
@@ -223,7 +223,7 @@ class AlignmentView : public NamedPanel {
         const auto steps = static_cast<std::size_t>(shown_s / step_s) + 1;
         const float unknown = std::numeric_limits<float>::quiet_NaN();
         std::vector<float> snr(steps, unknown), peak(steps, unknown);
-        for (const AlignmentWatch::Moment& moment : watch.moments()) {
+        for (const AlignmentWatch::PeakPoint& moment : watch.moments()) {
             const double place = (moment.time_s - now_s + shown_s) / step_s;
             if (place < 0 || place >= static_cast<double>(steps)) continue;
             snr[static_cast<std::size_t>(place)] = static_cast<float>(moment.snr_db);
@@ -284,13 +284,13 @@ class AlignmentView : public NamedPanel {
     // Shows progress while a spectrum is recorded, then its number of lines and age.
     static void draw_taken(const PanelContext& context, Spectrum which) {
         Calibrating& calibrating = context.work.calibrating();
-        const TakenSpectrum* taken = calibrating.taken(which);
+        const MeanSpectrum* measured = calibrating.measured(which);
         if (calibrating.taking() == which) {
             const auto percent = static_cast<int>(100 * calibrating.share_taken());
             figure(context, name_of(which).data(), fmt::format("{} %", percent));
-        } else if (taken != nullptr) {
-            const std::string ago = duration_text(context.work.now_s() - taken->time_s);
-            figure(context, name_of(which).data(), fmt::format("{}, {} ago", counted(taken->lines, "lines"), ago));
+        } else if (measured != nullptr) {
+            const std::string ago = duration_text(context.work.now_s() - measured->time_s);
+            figure(context, name_of(which).data(), fmt::format("{}, {} ago", plural(measured->lines, "lines"), ago));
         } else {
             figure(context, name_of(which).data(), "not taken");
         }

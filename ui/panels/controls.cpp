@@ -34,7 +34,7 @@ ImVec4 faded(ImVec4 colour, float alpha) {
 }
 
 // Bar from zero, or from the low end of the range, to the value.
-void draw_bar(const PanelContext& context, const NumberShown& shown, bool is_lit) {
+void draw_bar(const PanelContext& context, const NumberDisplay& shown, bool is_lit) {
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const auto at = [&](double place) {
         return low.x + static_cast<float>(std::clamp(place, 0.0, 1.0)) * (high.x - low.x);
@@ -49,7 +49,7 @@ void draw_bar(const PanelContext& context, const NumberShown& shown, bool is_lit
                         ImGui::GetColorU32(faded(context.style.accent, is_lit ? 0.5f : 0.36f)), rounding);
 }
 
-void draw_number(const PanelContext& context, const NumberShown& shown) {
+void draw_number(const PanelContext& context, const NumberDisplay& shown) {
     const Style& style = context.style;
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -72,7 +72,7 @@ void draw_frame(const PanelContext& context) {
 }
 
 // Esc returns to the value before the drag.
-std::optional<NumberEdit> dragged(ActiveControl& active, const NumberShown& shown, float width) {
+std::optional<NumberEdit> dragged(ActiveControl& active, const NumberDisplay& shown, float width) {
     const ImGuiIO& io = ImGui::GetIO();
     if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)) && active.has_moved) {
         const double before = active.before;
@@ -84,7 +84,7 @@ std::optional<NumberEdit> dragged(ActiveControl& active, const NumberShown& show
     const double value = shown.scale.value_at(active.place, io.KeyShift ? fine : 1);
     if (value == shown.value && !shown.is_muted) return std::nullopt;
     active.has_moved = true;
-    return NumberEdit{value, std::nullopt, Edit::under_way};
+    return NumberEdit{value, std::nullopt, Edit::in_progress};
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ std::string text_on(const NumberScale& scale, double value) {
     return number_text(value, has_more ? 0.1 * digit : digit);
 }
 
-std::optional<NumberEdit> number_control(const PanelContext& context, const char* name, const NumberShown& shown,
+std::optional<NumberEdit> number_control(const PanelContext& context, const char* name, const NumberDisplay& shown,
                                          float width) {
     ActiveControl& active = context.state.active;
     const ImGuiID id = ImGui::GetID(name);
@@ -129,7 +129,7 @@ std::optional<NumberEdit> number_control(const PanelContext& context, const char
         if (const std::string digits = typed_digits(); !digits.empty()) {
             picked = 0;
             begin_typing(context, box.c_str(), digits);
-            context.state.active.goes_on = true;
+            context.state.active.continues = true;
             return std::nullopt;
         }
     }
@@ -149,7 +149,7 @@ std::optional<NumberChange> plain_number(const PanelContext& context, const char
                                          float width) {
     range = {std::min(range.low, value), std::max(range.high, value)};
     const NumberScale scale = scale_for(range, false);
-    const NumberShown shown{
+    const NumberDisplay shown{
         .scale = scale, .value = value, .text = text_on(scale, value), .to_type = spelled(value), .as_set = value};
     const auto edit = number_control(context, name, shown, width);
     if (!edit) return std::nullopt;
@@ -221,7 +221,7 @@ std::optional<RangeEdit> range_control(const PanelContext& context, const char* 
                                  : std::clamp(rounded, value.low + min_width, whole.high);
     if (wanted == (is_low ? value.low : value.high) || !ImGui::IsMouseDragging(0, 2)) return std::nullopt;
     active.has_moved = true;
-    return RangeEdit{is_low, wanted, Edit::under_way};
+    return RangeEdit{is_low, wanted, Edit::in_progress};
 }
 
 // ---- Line of text to type into, see controls.h.
@@ -241,7 +241,7 @@ std::string taken_letters() {
 }
 
 // ImGui callback that appends characters and moves the cursor to the end.
-int put_at_the_end(ImGuiInputTextCallbackData* data) {
+int move_cursor_to_end(ImGuiInputTextCallbackData* data) {
     const auto& letters = *static_cast<const std::string*>(data->UserData);
     data->ClearSelection();
     data->CursorPos = data->BufTextLen;
@@ -257,16 +257,16 @@ std::optional<std::string> text_box(const PanelContext& context, const char* nam
     const ImGuiID id = ImGui::GetID(name);
     const auto is_mine = [&] { return active.control == id && active.is_typed; };
     // The box gets keyboard focus one or two frames after the request. Characters typed before are collected here.
-    std::string late = is_mine() && active.goes_on ? taken_letters() : "";
+    std::string late = is_mine() && active.continues ? taken_letters() : "";
     if (is_mine() && !active.has_keyboard) active.text += std::exchange(late, {});
-    const bool adds = is_mine() && active.has_keyboard && std::exchange(active.goes_on, false);
+    const bool adds = is_mine() && active.has_keyboard && std::exchange(active.continues, false);
     std::string text = is_mine() ? active.text : value;
     text.resize(text.size() + room_to_type);
 
     ImGui::SetNextItemWidth(width);
     if (is_mine() && std::exchange(active.is_new, false)) ImGui::SetKeyboardFocusHere();
     const auto flags = ImGuiInputTextFlags_AutoSelectAll | (adds ? ImGuiInputTextFlags_CallbackAlways : 0);
-    ImGui::InputTextWithHint(name, hint, text.data(), text.size(), flags, adds ? put_at_the_end : nullptr, &late);
+    ImGui::InputTextWithHint(name, hint, text.data(), text.size(), flags, adds ? move_cursor_to_end : nullptr, &late);
     text.resize(text.find('\0'));
     if (ImGui::IsItemActivated() && !is_mine()) active = {.control = id, .is_typed = true, .text = value};
     if (is_mine() && ImGui::IsItemActive()) {
@@ -275,12 +275,12 @@ std::optional<std::string> text_box(const PanelContext& context, const char* nam
     }
     if (!is_mine() || !ImGui::IsItemDeactivated()) return std::nullopt;
 
-    const bool is_given_up = ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape));
+    const bool is_abandoned = ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape));
     const bool is_entered = ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter)) ||
                             ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_KeyPadEnter));
     const std::string typed = is_entered ? text : active.text;
     active = {};
-    if (is_given_up || typed == value) return std::nullopt;
+    if (is_abandoned || typed == value) return std::nullopt;
     return typed;
 }
 
@@ -372,10 +372,10 @@ ValueRange fitting(const FieldText& field, ValueRange range, double value) {
 
 namespace {
 
-// Draws a triangle around `at` that points right (`way` is 1) or left (-1).
-void draw_arrow(ImDrawList* list, ImVec2 at, float half, float way, ImU32 colour) {
-    list->AddTriangleFilled({at.x - way * 0.8f * half, at.y - half}, {at.x + way * half, at.y},
-                            {at.x - way * 0.8f * half, at.y + half}, colour);
+// Draws a triangle around `at` that points right (`direction` is 1) or left (-1).
+void draw_arrow(ImDrawList* list, ImVec2 at, float half, float direction, ImU32 colour) {
+    list->AddTriangleFilled({at.x - direction * 0.8f * half, at.y - half}, {at.x + direction * half, at.y},
+                            {at.x - direction * 0.8f * half, at.y + half}, colour);
 }
 
 void draw_bar(ImDrawList* list, ImVec2 at, float half, ImU32 colour) {

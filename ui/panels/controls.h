@@ -50,7 +50,7 @@ NumberScale scale_for(ValueRange range, bool is_whole);
 ValueRange fitting(const FieldText& field, ValueRange range, double value);
 
 // Number as displayed by a control.
-struct NumberShown {
+struct NumberDisplay {
     NumberScale scale;
     double value = 0;       // end of the bar and start of a drag
     std::string text;       // text on the control
@@ -66,20 +66,20 @@ std::string text_on(const NumberScale& scale, double value);
 struct NumberEdit {
     std::optional<double> dragged_to;  // nullopt if the number was typed, or if the drag has ended
     std::optional<std::string> typed;
-    Edit edit = Edit::under_way;
+    Edit edit = Edit::in_progress;
 };
 
 // True for characters that a number may contain.
 bool is_of_number(std::uint32_t letter);
 
 // `name` is the ImGui name within the present scope. Returns nullopt if nothing changed.
-std::optional<NumberEdit> number_control(const PanelContext& context, const char* name, const NumberShown& shown,
+std::optional<NumberEdit> number_control(const PanelContext& context, const char* name, const NumberDisplay& shown,
                                          float width);
 
 // Number control for values that are not settings. Returns the new value. Typed text that is not a number is ignored.
 struct NumberChange {
     double value = 0;
-    Edit edit = Edit::under_way;
+    Edit edit = Edit::in_progress;
 };
 std::optional<NumberChange> plain_number(const PanelContext& context, const char* name, double value, ValueRange range,
                                          float width);
@@ -88,7 +88,7 @@ std::optional<NumberChange> plain_number(const PanelContext& context, const char
 struct RangeEdit {
     bool is_low_end = true;
     double value = 0;
-    Edit edit = Edit::under_way;
+    Edit edit = Edit::in_progress;
 };
 
 // `value` is within `whole`, and at least 1 % as wide. Returns nullopt if nothing changed.

@@ -48,7 +48,7 @@ void draw_colour(const CurvePicture& picture, std::size_t point) {
     ImGui::BeginDisabled(work.view().colour_map != "preset");
     if (ImGui::ColorEdit3("##colour", colour.data(), ImGuiColorEditFlags_NoInputs | ImGuiColorEditFlags_NoLabel)) {
         const std::array<double, 3> wanted{colour[0], colour[1], colour[2]};
-        work.set_transfer_curve(with_colour(picture.curve(), point, wanted), Edit::under_way);
+        work.set_transfer_curve(with_colour(picture.curve(), point, wanted), Edit::in_progress);
     }
     if (ImGui::IsItemDeactivatedAfterEdit()) work.set_transfer_curve(picture.curve());
     ImGui::EndDisabled();
@@ -72,7 +72,7 @@ void CurveEditor::draw(const PanelContext& context, const TransferFunction& show
                        const std::optional<Histogram>& histogram, const VolumeGrid& grid) {
     const Style& style = context.style;
     // Keep the axis still during a drag.
-    if (held_ == Held::nothing) {
+    if (held_ == DragPart::nothing) {
         const bool shows_all = shown_ == whole_;
         whole_ = steady(whole_, whole_of(shown, histogram));
         const bool is_elsewhere = shown_.low >= whole_.high || shown_.high <= whole_.low;  // another volume was opened
@@ -90,13 +90,13 @@ void CurveEditor::draw(const PanelContext& context, const TransferFunction& show
     const CurvePicture picture{context,   shown,     bare,
                                histogram, grid.unit, ExtinctionScale(bare.nodes),
                                shown_,    at,        {at.x + size.x, at.y + size.y}};
-    if (ImGui::IsItemActivated()) take_hold(picture);
+    if (ImGui::IsItemActivated()) begin_drag(picture);
     if (ImGui::IsItemHovered()) {
         add_or_remove(picture);
         look_around(picture);
     }
     if (ImGui::IsItemActive() && ImGui::IsMouseDown(0)) drag(picture);
-    if (ImGui::IsItemDeactivated()) let_go(picture);
+    if (ImGui::IsItemDeactivated()) end_drag(picture);
     draw_curve(picture);
     draw_points(picture, selected_);
     draw_axis(picture);
@@ -104,8 +104,8 @@ void CurveEditor::draw(const PanelContext& context, const TransferFunction& show
 }
 
 // Selects the handle of the range below the picture, or the nearest point within 9 px.
-void CurveEditor::take_hold(const CurvePicture& picture) {
-    held_ = Held::nothing;
+void CurveEditor::begin_drag(const CurvePicture& picture) {
+    held_ = DragPart::nothing;
     has_moved_ = false;
     if (!ImGui::IsMouseClicked(0)) return;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -113,21 +113,21 @@ void CurveEditor::take_hold(const CurvePicture& picture) {
     if (mouse.y > picture.high.y + picture.context.style.px(2)) {
         const float to_low = std::abs(mouse.x - picture.x_of(picture.shown.range.low));
         const float to_high = std::abs(mouse.x - picture.x_of(picture.shown.range.high));
-        if (std::min(to_low, to_high) < reach) held_ = to_low < to_high ? Held::low : Held::high;
+        if (std::min(to_low, to_high) < reach) held_ = to_low < to_high ? DragPart::low : DragPart::high;
         return;
     }
     const auto point = nearest_point(picture.places(), {mouse.x, mouse.y}, reach);
     selected_ = point;
-    if (point) held_ = Held::point;
+    if (point) held_ = DragPart::point;
 }
 
 // Moves the selected handle or point. Esc restores the state before the drag.
 void CurveEditor::drag(const CurvePicture& picture) {
     Workspace& work = picture.context.work;
-    if (held_ == Held::nothing) return;
+    if (held_ == DragPart::nothing) return;
     if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape))) {
         const bool had_moved = has_moved_;
-        let_go(picture);
+        end_drag(picture);
         if (had_moved) work.undo();
         return;
     }
@@ -138,26 +138,27 @@ void CurveEditor::drag(const CurvePicture& picture) {
     const ValueRange& range = picture.shown.range;
     has_moved_ = true;
     switch (held_) {
-        case Held::nothing: return;
-        case Held::low: work.change("view.low", std::min(value, range.high - gap), Edit::under_way); return;
-        case Held::high: work.change("view.high", std::max(value, range.low + gap), Edit::under_way); return;
-        case Held::point:
+        case DragPart::nothing: return;
+        case DragPart::low: work.change("view.low", std::min(value, range.high - gap), Edit::in_progress); return;
+        case DragPart::high: work.change("view.high", std::max(value, range.low + gap), Edit::in_progress); return;
+        case DragPart::point:
             if (!selected_) return;
             work.set_transfer_curve(
-                with_point_moved(picture.curve(), *selected_, value, picture.extinction_at(mouse.y)), Edit::under_way);
+                with_point_moved(picture.curve(), *selected_, value, picture.extinction_at(mouse.y)),
+                Edit::in_progress);
             return;
     }
 }
 
 // The final change closes the undo step that the drag began.
-void CurveEditor::let_go(const CurvePicture& picture) {
+void CurveEditor::end_drag(const CurvePicture& picture) {
     Workspace& work = picture.context.work;
     if (has_moved_) {
-        if (held_ == Held::low) work.change("view.low", work.view().low);
-        if (held_ == Held::high) work.change("view.high", work.view().high);
-        if (held_ == Held::point) work.set_transfer_curve(picture.curve());
+        if (held_ == DragPart::low) work.change("view.low", work.view().low);
+        if (held_ == DragPart::high) work.change("view.high", work.view().high);
+        if (held_ == DragPart::point) work.set_transfer_curve(picture.curve());
     }
-    held_ = Held::nothing;
+    held_ = DragPart::nothing;
     has_moved_ = false;
 }
 
@@ -167,10 +168,10 @@ void CurveEditor::add_or_remove(const CurvePicture& picture) {
     const bool is_in_picture = mouse.y <= picture.high.y;
     Workspace& work = picture.context.work;
     const auto point = nearest_point(picture.places(), {mouse.x, mouse.y}, picture.context.style.px(9));
-    if (ImGui::IsMouseDoubleClicked(0) && !is_in_picture && held_ != Held::nothing) {
-        const bool is_low = held_ == Held::low;
+    if (ImGui::IsMouseDoubleClicked(0) && !is_in_picture && held_ != DragPart::nothing) {
+        const bool is_low = held_ == DragPart::low;
         work.change(is_low ? "view.low" : "view.high", is_low ? automatic_low : automatic_high);
-        held_ = Held::nothing;
+        held_ = DragPart::nothing;
         return;
     }
     if (ImGui::IsMouseDoubleClicked(0) && is_in_picture && !point) {
@@ -209,7 +210,7 @@ void CurveEditor::draw_selected(const CurvePicture& picture) {
     if (*selected_ >= picture.bare.nodes.size()) return;  // added in this frame
     const std::size_t point = *selected_;
     const TransferNode node = picture.bare.nodes[point];
-    const RowPlaces places = row_places(context.style);
+    const RowColumns places = row_places(context.style);
     const auto number = [&](const char* name, double value, const ValueRange& reach) {
         row_label(context, name);
         ImGui::SameLine(places.control);
@@ -299,8 +300,8 @@ TransferNode CurvePicture::shown_at(double value) const {
     return shown.at((value - shown.range.low) / (shown.range.high - shown.range.low));
 }
 
-std::vector<PlaceInPicture> CurvePicture::places() const {
-    std::vector<PlaceInPicture> all;
+std::vector<PicturePoint> CurvePicture::places() const {
+    std::vector<PicturePoint> all;
     for (const TransferNode& node : bare.nodes) all.push_back({x_of(node.value), y_of(node.extinction)});
     return all;
 }
@@ -341,7 +342,7 @@ void draw_points(const CurvePicture& picture, std::optional<std::size_t> selecte
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float room = style.px(6);
     list->PushClipRect({picture.low.x, picture.low.y - room}, {picture.high.x, picture.high.y + room}, true);
-    const std::vector<PlaceInPicture> places = picture.places();
+    const std::vector<PicturePoint> places = picture.places();
     const auto at = [&](std::size_t i) {
         return ImVec2(static_cast<float>(places[i][0]), static_cast<float>(places[i][1]));
     };
@@ -469,7 +470,7 @@ TransferCurve with_colour(TransferCurve curve, std::size_t point, const std::arr
     return curve;
 }
 
-std::optional<std::size_t> nearest_point(const std::vector<PlaceInPicture>& places, const PlaceInPicture& at,
+std::optional<std::size_t> nearest_point(const std::vector<PicturePoint>& places, const PicturePoint& at,
                                          double reach) {
     std::optional<std::size_t> nearest;
     for (std::size_t i = 0; i < places.size(); ++i) {

@@ -58,9 +58,8 @@ TransferCurve with_roughness(TransferCurve curve, std::size_t point, double roug
 TransferCurve with_colour(TransferCurve curve, std::size_t point, const std::array<double, 3>& colour);
 
 // Returns the point nearest to `at` within `reach`; all in pixels. `places` holds the positions of all points.
-using PlaceInPicture = std::array<double, 2>;
-std::optional<std::size_t> nearest_point(const std::vector<PlaceInPicture>& places, const PlaceInPicture& at,
-                                         double reach);
+using PicturePoint = std::array<double, 2>;
+std::optional<std::size_t> nearest_point(const std::vector<PicturePoint>& places, const PicturePoint& at, double reach);
 
 // Zooms `shown` by `factor` around `value`, within `whole` and to at least 1/10000 of it.
 ValueRange zoomed(const ValueRange& shown, const ValueRange& whole, double value, double factor);
@@ -89,9 +88,9 @@ struct CurvePicture {
     double value_at(float x) const;
     float y_of(double extinction) const;
     double extinction_at(float y) const;
-    TransferNode shown_at(double value) const;   // colour and extinction as displayed
-    std::vector<PlaceInPicture> places() const;  // positions of the points
-    TransferCurve curve() const;                 // editable copy
+    TransferNode shown_at(double value) const;  // colour and extinction as displayed
+    std::vector<PicturePoint> places() const;   // positions of the points
+    TransferCurve curve() const;                // editable copy
 };
 
 void draw_curve(const CurvePicture& picture);  // draws histogram and colours
@@ -111,11 +110,11 @@ class CurveEditor {
 
   private:
     // The dragged part; low and high are the limits of the range.
-    enum class Held { nothing, point, low, high };
+    enum class DragPart { nothing, point, low, high };
 
-    void take_hold(const CurvePicture& picture);
+    void begin_drag(const CurvePicture& picture);
     void drag(const CurvePicture& picture);
-    void let_go(const CurvePicture& picture);
+    void end_drag(const CurvePicture& picture);
     void add_or_remove(const CurvePicture& picture);
     void look_around(const CurvePicture& picture);
     void draw_selected(const CurvePicture& picture);
@@ -123,7 +122,7 @@ class CurveEditor {
     ValueRange whole_{0, 0};  // range of the value axis
     ValueRange shown_{0, 0};  // visible part of it
     std::optional<std::size_t> selected_;
-    Held held_ = Held::nothing;
+    DragPart held_ = DragPart::nothing;
     bool has_moved_ = false;
 };
 

@@ -157,7 +157,7 @@ namespace {
 
 // Returns the name of the open document with another ending. Unusual characters become "-".
 std::string suggested_name(Workspace& work, const std::string& ending) {
-    const std::string name = work.stage().exhibit()->name();
+    const std::string name = work.viewer().view_source()->name();
     std::string stem;
     for (const char c : name.substr(0, name.find_last_of('.'))) {
         const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
@@ -193,7 +193,7 @@ void draw_session(const PanelContext& context) {
             try {
                 work.save_session(path);
             } catch (const Error& error) {
-                work.notices().trouble("export", error);
+                work.notices().report_problem("export", error);
             }
         });
     }
@@ -205,7 +205,7 @@ class ExportPanel : public NamedPanel {
         settings_.bind("export", choice_);
         settings_.bind("figure", style_);
     }
-    bool is_there(Workspace& work) const override { return work.is_open(); }
+    bool is_available(Workspace& work) const override { return work.is_open(); }
 
     void draw(const PanelContext& context) override {
         if (section(context, "Picture", true)) draw_picture(context);
@@ -242,7 +242,7 @@ class ExportPanel : public NamedPanel {
             const PictureBits bits =
                 choice_.bits == ExportChoice::Bits::sixteen ? PictureBits::sixteen : PictureBits::eight;
             wish_to_save(context, "Save a picture", {".png", ".tif", ".tiff"},
-                         [&work = context.work, bits](const auto& path) { work.take_picture(path, bits); });
+                         [&work = context.work, bits](const auto& path) { work.save_picture(path, bits); });
         }
     }
 

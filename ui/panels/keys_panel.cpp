@@ -7,7 +7,7 @@
 #include <cmath>
 #include <optional>
 
-#include "app/session/key_frame_file.h"
+#include "app/settings/key_frame_file.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "engine/io/atomic_file.h"
@@ -24,7 +24,7 @@ constexpr double shortest_axis_s = 5, beyond_last = 1.15, snap_s = 0.05;
 constexpr int most_rows = 6;  // visible without scrolling
 
 // Keys being dragged, and the time line before the drag.
-struct HeldKey {
+struct KeyDrag {
     TimeLine before;
     double from_s = 0;
     std::string name;  // empty: all keys at this time
@@ -40,7 +40,7 @@ class KeysPanel : public NamedPanel {
   public:
     KeysPanel() : NamedPanel("keys", "Key frames", PanelSide::bottom) {}
 
-    bool is_there(Workspace& work) const override { return work.is_open() && work.window().time_line; }
+    bool is_available(Workspace& work) const override { return work.is_open() && work.window().time_line; }
 
     void draw(const PanelContext& context) override {
         attempt(context, "view", [&] { read(context); });
@@ -102,7 +102,7 @@ class KeysPanel : public NamedPanel {
         if (plays_) {
             const double end = std::max(line_.last_s(), TimeLine::apart_s);
             const double now = now_s_ + std::max(0.0, clock - clock_s_);
-            show(context, now > end ? std::fmod(now, end) : now, Edit::under_way);
+            show(context, now > end ? std::fmod(now, end) : now, Edit::in_progress);
         }
         clock_s_ = clock;
         context.state.plays_keys = plays_;
@@ -243,7 +243,7 @@ class KeysPanel : public NamedPanel {
             held_.reset();
             if (const auto mark = mark_under(context, axis, name)) {
                 chosen_ = ChosenKey{*mark, name};
-                held_ = HeldKey{line_, *mark, name};
+                held_ = KeyDrag{line_, *mark, name};
             }
         }
         const bool moves = held_ && ImGui::IsMouseDragging(0, context.style.px(2));
@@ -251,11 +251,11 @@ class KeysPanel : public NamedPanel {
             if (moves && pointed != chosen_->time_s) {
                 TimeLine line = held_->before;
                 line.move(held_->from_s, pointed, name);
-                change(context, line, Edit::under_way);
+                change(context, line, Edit::in_progress);
                 chosen_->time_s = pointed;
             }
         } else if (ImGui::IsItemActive() && pointed != now_s_) {
-            show(context, pointed, Edit::under_way);
+            show(context, pointed, Edit::in_progress);
         }
         if (!ImGui::IsItemDeactivated()) return;
         if (held_ && held_->name == name && chosen_->time_s == held_->from_s) show(context, held_->from_s, Edit::done);
@@ -309,7 +309,7 @@ class KeysPanel : public NamedPanel {
     double now_s_ = 0, clock_s_ = 0, axis_s_ = shortest_axis_s;
     bool plays_ = false;
     std::optional<ChosenKey> chosen_;
-    std::optional<HeldKey> held_;
+    std::optional<KeyDrag> held_;
 };
 
 // Reads the file in a job, because it may be on a slow disk.
@@ -322,7 +322,7 @@ void KeysPanel::open(Workspace& work, const std::filesystem::path& file) {
             const TimeLine line(whole_file(file, largest, "is not a file of key frames of at most 1 MiB"));
             return [&work, text = line.toml()] { work.change(key, text); };
         },
-        [&work](const Error& error) { work.notices().trouble("view", error); });
+        [&work](const Error& error) { work.notices().report_problem("view", error); });
 }
 
 void KeysPanel::save(Workspace& work, const std::filesystem::path& file, const std::string& text) {

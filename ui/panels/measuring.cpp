@@ -8,7 +8,7 @@
 #include <numbers>
 #include <utility>
 
-#include "app/stage/exhibit.h"
+#include "app/viewer/view_source.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "render/annotations/annotations.h"
@@ -83,7 +83,7 @@ void MeasureTool::take(Workspace& work, const Probe& probe) {
 // Reads the voxels along the line in a job, because they are on the device.
 void MeasureTool::read_profile(Workspace& work) {
     const std::vector<double> ends = std::exchange(places_, {});
-    const VolumeToCome coming = work.stage().exhibit()->begin_reading();
+    const PendingVolume coming = work.viewer().view_source()->begin_reading();
     if (!coming) throw Error(ErrorCode::bad_setting, "there is no volume yet", "measure", "wait for the first");
     remove_profile();
     work.jobs().start(
@@ -95,15 +95,15 @@ void MeasureTool::read_profile(Workspace& work) {
                 if (const auto place = target.lock()) *place = made;
             };
         },
-        [&notices = work.notices()](const Error& error) { notices.trouble("measure", error); });
+        [&notices = work.notices()](const Error& error) { notices.report_problem("measure", error); });
 }
 
-PlaceText place_text(const std::array<double, 3>& place, bool is_um) {
+PositionText place_text(const std::array<double, 3>& place, bool is_um) {
     // Lengths below 1 um also use um, so that the origin is not printed in nm.
     const double longest = std::max({std::abs(place[0]), std::abs(place[1]), std::abs(place[2])});
     const LengthUnit unit = is_um ? unit_for(std::max(longest, 1.0)) : LengthUnit{1, "voxels"};
     const int decimals = !is_um ? 1 : unit.um >= 1000 ? 3 : 1;
-    PlaceText text{{}, unit.name};
+    PositionText text{{}, unit.name};
     for (std::size_t axis = 0; axis < 3; ++axis)
         text.numbers[axis] = fmt::format("{:.{}f}", place[axis] / unit.um + 0.0, decimals);
     return text;
@@ -150,7 +150,7 @@ std::string with_unit(const std::string& number, const std::string& unit) {
     return unit.empty() ? number : number + " " + unit;
 }
 
-std::string joined(const PlaceText& place) {
+std::string joined(const PositionText& place) {
     return fmt::format("{}, {}, {}", place.numbers[0], place.numbers[1], place.numbers[2]);
 }
 
@@ -159,7 +159,7 @@ void draw_probe(const PanelContext& context) {
     figure(context, "value", probe ? short_number(probe->value) : "–", probe ? short_unit(probe->unit).c_str() : "");
     const auto voxel = probe ? fmt::format("{}, {}, {}", probe->voxel[0], probe->voxel[1], probe->voxel[2]) : "–";
     figure(context, "voxel", voxel);
-    const PlaceText place = probe ? place_text(probe->place_um, probe->has_spacing) : PlaceText{};
+    const PositionText place = probe ? place_text(probe->place_um, probe->has_spacing) : PositionText{};
     figure(context, "place", probe ? joined(place) : "–", place.unit.c_str());
     tooltip(context, "along depth, A-scans, B-scans, from the middle of the first voxel");
 }
@@ -222,7 +222,7 @@ void draw_probes(const PanelContext& context) {
     MeasureTool& tool = context.state.measure;
     for (std::size_t i = 0; i < tool.probes().size(); ++i) {
         const Probe& probe = tool.probes()[i];
-        const PlaceText place = place_text(probe.place_um, probe.has_spacing);
+        const PositionText place = place_text(probe.place_um, probe.has_spacing);
         const bool is_removed = removable(context, fmt::format("probe {}", i + 1),
                                           with_unit(short_number(probe.value), short_unit(probe.unit)),
                                           fmt::format("measure.probes.remove[{}]", i));
@@ -258,12 +258,12 @@ void draw_profile(const PanelContext& context) {
 class MeasurePanel : public NamedPanel {
   public:
     MeasurePanel() : NamedPanel("measure", "Measure", PanelSide::right) {}
-    bool is_there(Workspace& work) const override { return work.is_open(); }
+    bool is_available(Workspace& work) const override { return work.is_open(); }
 
     void draw(const PanelContext& context) override {
         draw_tools(context);
         draw_probe(context);
-        const auto grid = context.work.stage().exhibit()->grid();
+        const auto grid = context.work.viewer().view_source()->grid();
         const bool has_unit = grid && grid->spacing_um[0] > 0;
         draw_list(context, "view.distances", 6, "distance",
                   [has_unit](auto places) { return length_text(length_of(places), has_unit); });

@@ -63,11 +63,11 @@ double length_of(std::span<const double> distance);
 double angle_deg_of(std::span<const double> angle);
 
 // Three coordinates in a common unit chosen by the largest: "0.452, 1.200, 0.384 mm". Without known spacing, in voxels.
-struct PlaceText {
+struct PositionText {
     std::array<std::string, 3> numbers;
     std::string unit;
 };
-PlaceText place_text(const std::array<double, 3>& place, bool is_um);
+PositionText place_text(const std::array<double, 3>& place, bool is_um);
 
 // CSV with the header "kind,value,unit,depth_1,a_1,b_1, ..." and one line per measurement. `unit` is the unit of the
 // positions.

@@ -27,7 +27,7 @@ namespace echolux {
 
 // Rectangles of the controls in the last frame by key or action: left, top, right, bottom in pixels. Used by tests and
 // by the tour.
-struct ControlPlaces {
+struct ControlRectangles {
     std::map<std::string, std::array<float, 4>> places;
 };
 
@@ -57,7 +57,7 @@ struct ActiveControl {
     unsigned int control = 0;  // ImGui id; 0: none
     bool is_typed = false;
     bool is_new = false;        // typing begins in this frame
-    bool goes_on = false;       // typing began before the box existed; further text is appended
+    bool continues = false;     // typing began before the box existed; further text is appended
     bool has_keyboard = false;  // the box has keyboard focus
     bool has_moved = false;
     bool holds_low_end = false;  // the low end of a range is dragged
@@ -73,7 +73,7 @@ struct PointerRest {
 };
 
 struct PanelState {
-    ControlPlaces controls;
+    ControlRectangles controls;
     MeasureTool measure;
     ActiveControl active;
     PointerRest rest;
@@ -84,11 +84,11 @@ struct PanelState {
     unsigned int picked = 0;                            // last clicked number, replaced by typing; 0: none
     bool is_picked_there = false;                       // it has been drawn in this frame
     WindowPace pace;
-    bool plays_keys = false;                          // the time line is playing, so frames follow quickly
-    std::string wanted_panel;                         // panel to scroll to; empty: none
-    bool has_sheet = false;                           // a dialog is open
-    bool is_in_sheet = false;                         // the content of the dialog is being drawn
-    std::vector<ShownScene> scenes = shown_scenes();  // scenes of the simulator
+    bool plays_keys = false;                           // the time line is playing, so frames follow quickly
+    std::string wanted_panel;                          // panel to scroll to; empty: none
+    bool has_sheet = false;                            // a dialog is open
+    bool is_in_sheet = false;                          // the content of the dialog is being drawn
+    std::vector<SceneEntry> scenes = scene_entries();  // scenes of the simulator
 };
 
 // ---- Fonts, colours and sizes of the interface. Owned by the window.
@@ -102,7 +102,7 @@ struct Style {
 
     ImVec4 accent{0.31f, 0.62f, 0.95f, 1};
     ImVec4 muted{0.58f, 0.61f, 0.66f, 1};    // units and explanations
-    ImVec4 trouble{0.96f, 0.55f, 0.36f, 1};  // pending errors
+    ImVec4 warning{0.96f, 0.55f, 0.36f, 1};  // pending errors
     ImVec4 good{0.42f, 0.78f, 0.50f, 1};
     ImVec4 recording{0.93f, 0.20f, 0.22f, 1};
 
@@ -126,7 +126,7 @@ class Panel {
     virtual std::string_view id() const = 0;     // such as "transfer"; used in window.open_panels
     virtual std::string_view title() const = 0;  // such as "Transfer function"
     virtual PanelSide side() const = 0;
-    virtual bool is_there(Workspace&) const { return true; }  // false hides the panel
+    virtual bool is_available(Workspace&) const { return true; }  // false hides the panel
 
     // Moves the panel to the top of its side.
     virtual bool comes_first(Workspace&) const { return false; }

@@ -65,7 +65,7 @@ void PlaneEditor::draw_axis(const Edited& edited) {
             edited.set(with_second_axis(plane, axis, edited.bare, edited.grid));
         }
     }
-    const RowPlaces places = row_places(context.style);
+    const RowColumns places = row_places(context.style);
     const double span = plane.to - plane.from;
     const auto end = [&](const char* name, double value, const ValueRange& reach) {
         row_label(context, name);
@@ -113,24 +113,24 @@ void PlaneEditor::draw_picture(const Edited& edited) {
     const ImVec2 size{ImGui::GetContentRegionAvail().x, context.style.px(plane_height)};
     ImGui::InvisibleButton("##plane", size, ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
     note_place(context, "transfer.plane");
-    Exhibit* exhibit = context.work.stage().exhibit();
+    ViewSource* view_source = context.work.viewer().view_source();
     View bare_view = context.work.view();
     bare_view.colour_map = "preset";
-    const auto histogram = exhibit != nullptr ? exhibit->plane_histogram(bare_view) : std::nullopt;
+    const auto histogram = view_source != nullptr ? view_source->plane_histogram(bare_view) : std::nullopt;
     const PlanePicture picture{context, edited.bare, histogram, at, {at.x + size.x, at.y + size.y}};
-    if (ImGui::IsItemActivated()) take_hold(edited, picture);
+    if (ImGui::IsItemActivated()) begin_drag(edited, picture);
     if (ImGui::IsItemHovered() && ImGui::IsMouseClicked(1)) {
         const auto under = widget_under(edited.bare, picture.at(ImGui::GetIO().MousePos), picture.scale(), 0, {});
         if (under) edited.set(without_widget(*edited.bare.plane, under->widget));
         if (under) selected_.reset();
     }
     if (ImGui::IsItemActive() && ImGui::IsMouseDown(0)) drag(edited, picture);
-    if (ImGui::IsItemDeactivated()) let_go(edited);
+    if (ImGui::IsItemDeactivated()) end_drag(edited);
     draw_plane(picture, selected_);
 }
 
 // With the brush on, a click starts a new stroke.
-void PlaneEditor::take_hold(const Edited& edited, const PlanePicture& picture) {
+void PlaneEditor::begin_drag(const Edited& edited, const PlanePicture& picture) {
     held_.reset();
     has_moved_ = false;
     if (!ImGui::IsMouseClicked(0)) return;
@@ -140,7 +140,7 @@ void PlaneEditor::take_hold(const Edited& edited, const PlanePicture& picture) {
         held_ = WidgetHold{plane.widgets.size(), {}};
         has_moved_ = true;
         const ValueRange values{edited.bare.range.low, edited.bare.range.high};
-        edited.set(with_widget(plane, WidgetShape::stroke, values, grip_), Edit::under_way);
+        edited.set(with_widget(plane, WidgetShape::stroke, values, grip_), Edit::in_progress);
     } else {
         held_ = widget_under(edited.bare, grip_, picture.scale(), picture.context.style.px(9), selected_);
     }
@@ -154,7 +154,7 @@ void PlaneEditor::drag(const Edited& edited, const PlanePicture& picture) {
     if (!held_ || held_->widget >= plane.widgets.size()) return;
     if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape))) {
         const bool had_moved = has_moved_;
-        let_go(edited);
+        end_drag(edited);
         if (had_moved) edited.context.work.undo();
         return;
     }
@@ -162,19 +162,19 @@ void PlaneEditor::drag(const Edited& edited, const PlanePicture& picture) {
     const PlanePoint here = picture.at(io.MousePos);
     has_moved_ = true;
     if (paints_) {
-        edited.set(with_stroke_led_on(plane, held_->widget, here), Edit::under_way);
+        edited.set(with_stroke_led_on(plane, held_->widget, here), Edit::in_progress);
     } else if (held_->handle) {
         const ValueRange values{edited.bare.range.low, edited.bare.range.high};
-        edited.set(with_handle_moved(plane, *held_, values, here), Edit::under_way);
+        edited.set(with_handle_moved(plane, *held_, values, here), Edit::in_progress);
     } else {
         const PlanePoint by{here.value - grip_.value, here.second - grip_.second};
-        edited.set(with_widget_moved(plane, held_->widget, by), Edit::under_way);
+        edited.set(with_widget_moved(plane, held_->widget, by), Edit::in_progress);
     }
     grip_ = here;
 }
 
 // The final change closes the undo step that the drag began.
-void PlaneEditor::let_go(const Edited& edited) {
+void PlaneEditor::end_drag(const Edited& edited) {
     if (has_moved_) edited.set(*edited.bare.plane);
     held_.reset();
     has_moved_ = false;
@@ -186,7 +186,7 @@ void PlaneEditor::draw_selected(const Edited& edited) {
     if (!selected_ || *selected_ >= edited.bare.plane->widgets.size()) return muted_text(context, how_to_shape);
     TransferPlane plane = *edited.bare.plane;
     TransferWidget& widget = plane.widgets[*selected_];
-    const RowPlaces places = row_places(context.style);
+    const RowColumns places = row_places(context.style);
     const auto number = [&](const char* name, double& value, const ValueRange& reach) {
         row_label(context, name);
         ImGui::SameLine(places.control);
@@ -206,7 +206,7 @@ void PlaneEditor::draw_selected(const Edited& edited) {
     for (std::size_t i = 0; i < 3; ++i) colour[i] = static_cast<float>(widget.colour[i]);
     if (ImGui::ColorEdit3("##widget", colour.data(), ImGuiColorEditFlags_NoInputs | ImGuiColorEditFlags_NoLabel)) {
         for (std::size_t i = 0; i < 3; ++i) widget.colour[i] = static_cast<double>(colour[i]);
-        edited.set(plane, Edit::under_way);
+        edited.set(plane, Edit::in_progress);
     }
     if (ImGui::IsItemDeactivatedAfterEdit()) edited.set(*edited.bare.plane);
     note_place(context, "transfer.widget.colour");

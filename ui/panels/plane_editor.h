@@ -89,9 +89,9 @@ class PlaneEditor {
     void draw_axis(const Edited& edited);
     void draw_tools(const Edited& edited);
     void draw_picture(const Edited& edited);
-    void take_hold(const Edited& edited, const PlanePicture& picture);
+    void begin_drag(const Edited& edited, const PlanePicture& picture);
     void drag(const Edited& edited, const PlanePicture& picture);
-    void let_go(const Edited& edited);
+    void end_drag(const Edited& edited);
     void draw_selected(const Edited& edited);
 
     std::optional<std::size_t> selected_;

@@ -225,27 +225,27 @@ class Column {
   public:
     void add(const PlotPoint& point) {
         if (!min_ || point.value < min_->value) min_ = point;
-        if (!greatest_ || point.value > greatest_->value) greatest_ = point;
+        if (!max_ || point.value > max_->value) max_ = point;
     }
 
-    void give(std::vector<PlotPoint>& points) {
+    void add_to(std::vector<PlotPoint>& points) {
         if (!min_) return;
-        const bool rises = min_->column <= greatest_->column;
-        points.push_back(rises ? *min_ : *greatest_);
-        if (min_->column != greatest_->column) points.push_back(rises ? *greatest_ : *min_);
+        const bool rises = min_->column <= max_->column;
+        points.push_back(rises ? *min_ : *max_);
+        if (min_->column != max_->column) points.push_back(rises ? *max_ : *min_);
         min_.reset();
-        greatest_.reset();
+        max_.reset();
     }
 
   private:
-    std::optional<PlotPoint> min_, greatest_;
+    std::optional<PlotPoint> min_, max_;
 };
 
 // Indices [from, to] of the points within a range, extended by one point on either side.
-struct ShownPoints {
+struct PointRange {
     std::int64_t from, to;
 
-    ShownPoints(const PlotCurve& curve, const PlotRange& range) {
+    PointRange(const PlotCurve& curve, const PlotRange& range) {
         const auto last = static_cast<double>(std::ssize(curve.values) - 1);
         const auto index_at = [&](double x) { return std::floor((x - curve.first) / curve.step); };
         from = static_cast<std::int64_t>(std::clamp(index_at(range.low), 0.0, last + 1));
@@ -269,23 +269,23 @@ std::vector<PlotPoint> points_of(const PlotCurve& curve, const PlotRange& shown,
     std::vector<PlotPoint> points;
     Column column;
     double number = 0;
-    const auto [from, to] = ShownPoints(curve, shown);
+    const auto [from, to] = PointRange(curve, shown);
     for (std::int64_t i = from; i <= to; ++i) {
         const auto value = static_cast<double>(curve.values[index(i)]);
         if (!std::isfinite(value)) continue;
         const double x = shown.share(curve.first + static_cast<double>(i) * curve.step) * columns;
-        if (std::floor(x) != number) column.give(points);
+        if (std::floor(x) != number) column.add_to(points);
         number = std::floor(x);
         column.add({x, value});
     }
-    column.give(points);
+    column.add_to(points);
     return points;
 }
 
 std::vector<PlotSpan> spans_between(const PlotCurve& low, const PlotCurve& high, const PlotRange& shown,
                                     double columns) {
     std::vector<PlotSpan> spans;
-    const auto [from, to] = ShownPoints(low, shown);
+    const auto [from, to] = PointRange(low, shown);
     for (std::int64_t i = from; i <= to; ++i) {
         const double column = std::floor(shown.share(low.first + static_cast<double>(i) * low.step) * columns);
         const auto least = static_cast<double>(low.values[index(i)]);

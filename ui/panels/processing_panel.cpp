@@ -7,7 +7,7 @@
 #include <limits>
 #include <map>
 
-#include "app/stage/exhibit.h"
+#include "app/viewer/view_source.h"
 #include "compute/plan/describe.h"
 #include "render/slots/volume_texture.h"
 #include "render/view/curve.h"
@@ -23,15 +23,16 @@ namespace echolux {
 
 namespace {
 
-bool is_instrument(Exhibit& exhibit) {
-    return exhibit.live() != nullptr && !exhibit.live()->is_recorded();
+bool is_instrument(ViewSource& view_source) {
+    return view_source.live() != nullptr && !view_source.live()->is_recorded();
 }
 
 void draw_background(const PanelContext& context) {
     setting_rows(context, {"recipe.background", "recipe.running_alpha", "recipe.rolling_width"});
     setting_row(context, "calibration.background", "background file");
     setting_row(context, "calibration.dark", "dark file");
-    if (Exhibit* exhibit = context.work.stage().exhibit(); exhibit != nullptr && is_instrument(*exhibit)) {
+    if (ViewSource* view_source = context.work.viewer().view_source();
+        view_source != nullptr && is_instrument(*view_source)) {
         action_button(context, "calibrate.take_background", "Take background");
         ImGui::SameLine();
         action_button(context, "calibrate.take_dark", "Take dark");
@@ -83,7 +84,7 @@ void draw_levels(const PanelContext& context, const Recipe& recipe) {
 class ProcessingPanel : public NamedPanel {
   public:
     ProcessingPanel() : NamedPanel("processing", "Processing", PanelSide::left) {}
-    bool is_there(Workspace& work) const override { return work.scan() != nullptr; }
+    bool is_available(Workspace& work) const override { return work.scan() != nullptr; }
 
     void draw(const PanelContext& context) override {
         const Scan& scan = *context.work.scan();
@@ -152,18 +153,20 @@ std::string state_of(Workspace& work) {
     const std::string obstacle = Filtering::obstacle(work);
     const bool is_wanted = work.tissue().filter_display.shown;
     if (is_wanted && filtering.is_filtered(work)) {
-        if (filtering.is_under_way()) return "Filtering again: shown is the one before.";
+        if (filtering.is_running()) return "Filtering again: shown is the one before.";
         return filtering.has_ended_early() ? "Ended early: shown is the one before." : "Shown: the filtered volume.";
     }
     if (!obstacle.empty()) return obstacle;
     if (!is_wanted) return "Shown: the raw volume.";
-    return filtering.is_under_way() ? "Filtering: shown is the raw volume." : "Ended early: shown is the raw volume.";
+    return filtering.is_running() ? "Filtering: shown is the raw volume." : "Ended early: shown is the raw volume.";
 }
 
 class FiltersPanel : public NamedPanel {
   public:
     FiltersPanel() : NamedPanel("filters", "Filters", PanelSide::right) {}
-    bool is_there(Workspace& work) const override { return work.is_open() && !work.stage().exhibit()->has_planes(); }
+    bool is_available(Workspace& work) const override {
+        return work.is_open() && !work.viewer().view_source()->has_planes();
+    }
 
     void draw(const PanelContext& context) override {
         setting_row(context, "filter.shown", "show filtered");
@@ -181,7 +184,7 @@ class FiltersPanel : public NamedPanel {
         Workspace& work = context.work;
         Filtering& filtering = work.filtering();
         const bool is_wanted = work.tissue().filter_display.shown;
-        const bool runs = is_wanted && filtering.is_under_way();
+        const bool runs = is_wanted && filtering.is_running();
         const bool ended_early = is_wanted && filtering.has_ended_early();
         if (plain_button(context, "filter.cancel", "Cancel", "ends the filtering that is under way", runs))
             work.jobs().cancel(filtering.filter_job());
@@ -221,16 +224,18 @@ std::string state_of_motion(Workspace& work) {
     const std::string obstacle = Filtering::obstacle(work);
     const bool is_wanted = work.tissue().registration_display.shown;
     if (is_wanted && filtering.is_stabilised(work))
-        return filtering.is_under_way() ? "Working: shown is the one before." : "Shown: the stabilised volume.";
+        return filtering.is_running() ? "Working: shown is the one before." : "Shown: the stabilised volume.";
     if (!obstacle.empty()) return obstacle;
     if (!is_wanted) return "Shown: the raw volume.";
-    return filtering.is_under_way() ? "Working: shown is the raw volume." : "Ended early: shown is the raw volume.";
+    return filtering.is_running() ? "Working: shown is the raw volume." : "Ended early: shown is the raw volume.";
 }
 
 class StabilisePanel : public NamedPanel {
   public:
     StabilisePanel() : NamedPanel("stabilise", "Stabilise", PanelSide::right) {}
-    bool is_there(Workspace& work) const override { return work.is_open() && !work.stage().exhibit()->has_planes(); }
+    bool is_available(Workspace& work) const override {
+        return work.is_open() && !work.viewer().view_source()->has_planes();
+    }
 
     void draw(const PanelContext& context) override {
         Workspace& work = context.work;
@@ -238,7 +243,7 @@ class StabilisePanel : public NamedPanel {
         const bool is_live = Filtering::is_live(work);
         if (is_live)
             setting_row(context, "registration.across_volumes", "across volumes");
-        else if (work.stage().exhibit()->timeline() != nullptr)
+        else if (work.viewer().view_source()->timeline() != nullptr)
             setting_row(context, "registration.reference", "compare with");
         if (section(context, "Ranges", false)) {
             for (const char* key : {"registration.axial_range", "registration.lateral_range", "registration.row_range"})
@@ -258,7 +263,7 @@ class StabilisePanel : public NamedPanel {
     }
 
   private:
-    struct Found {
+    struct RegisteredRows {
         const std::vector<RowShift>& rows;
         std::int64_t used;
         std::shared_ptr<const void> of;  // identifies the rows; changes with them
@@ -277,17 +282,17 @@ class StabilisePanel : public NamedPanel {
         Workspace& work = context.work;
         Filtering& filtering = work.filtering();
         const bool is_shown = work.tissue().registration_display.shown, is_there = filtering.stabilised() != nullptr;
-        const bool can_begin = Filtering::obstacle(work).empty() && !filtering.is_under_way() && !is_there;
+        const bool can_begin = Filtering::obstacle(work).empty() && !filtering.is_running() && !is_there;
         if (plain_button(context, "registration.measure", "Measure motion",
                          "finds the shifts; the raw volume stays in view", can_begin))
             is_shown ? filtering.again() : filtering.measure(work);
         ImGui::SameLine();
-        if (plain_button(context, "registration.cancel", "Cancel", "ends what is under way", filtering.is_under_way()))
+        if (plain_button(context, "registration.cancel", "Cancel", "ends what is under way", filtering.is_running()))
             work.jobs().cancel(filtering.stabilise_job());
     }
 
     // Copies the curves only when the result changes.
-    void draw_result(const PanelContext& context, const Found& found) {
+    void draw_result(const PanelContext& context, const RegisteredRows& found) {
         const auto saccades = std::ranges::count_if(found.rows, &RowShift::is_saccade);
         figure(context, "B-scans with a place", fmt::format("{} of {}", found.used, found.rows.size()));
         figure(context, "in saccades", fmt::format("{}", saccades));
@@ -300,7 +305,7 @@ class StabilisePanel : public NamedPanel {
             .across = {"B-scan", ""},
             .up = {"shift", "voxels"},
             .whole_across = {0, rows},
-            .traces = {{"depth", {z_}, style.accent}, {"A-scans", {x_}, style.good}, {"B-scans", {y_}, style.trouble}}};
+            .traces = {{"depth", {z_}, style.accent}, {"A-scans", {x_}, style.good}, {"B-scans", {y_}, style.warning}}};
         draw_plot(context, shifts, shifts_zoom_, {width, style.px(170)});
         note_place(context, "registration.shifts");
         const Plot quality{.title = "quality",
@@ -318,7 +323,7 @@ class StabilisePanel : public NamedPanel {
     }
 
     // Counts the B-scans without a position by reason.
-    static void draw_reasons(const PanelContext& context, const Found& found) {
+    static void draw_reasons(const PanelContext& context, const RegisteredRows& found) {
         std::map<std::string, int> without;
         for (const RowShift& row : found.rows) {
             if (!row.is_valid()) ++without[std::string(name_of(row.reason))];
@@ -327,7 +332,7 @@ class StabilisePanel : public NamedPanel {
     }
 
     // B-scans without a position become gaps in the curves.
-    void read(const Found& found) {
+    void read(const RegisteredRows& found) {
         of_ = found.of;
         for (std::vector<float>* curve : {&z_, &x_, &y_, &quality_}) curve->clear();
         for (const RowShift& row : found.rows) {
@@ -399,20 +404,20 @@ class FlowPanel : public NamedPanel {
   public:
     FlowPanel() : NamedPanel("flow", "Flow", PanelSide::right) {}
 
-    bool is_there(Workspace& work) const override {
-        return work.scan() != nullptr || (work.is_open() && work.stage().exhibit()->flow_grid());
+    bool is_available(Workspace& work) const override {
+        return work.scan() != nullptr || (work.is_open() && work.viewer().view_source()->flow_grid());
     }
 
     // Flow is the first panel if it is displayed. This applies as soon as flow is computed, before its first volume, so
     // that panels do not move later.
     bool comes_first(Workspace& work) const override {
-        return computes_flow(work) || (work.is_open() && work.stage().exhibit()->flow_grid());
+        return computes_flow(work) || (work.is_open() && work.viewer().view_source()->flow_grid());
     }
 
     void draw(const PanelContext& context) override {
-        Exhibit* exhibit = context.work.stage().exhibit();
+        ViewSource* view_source = context.work.viewer().view_source();
         const View& view = context.work.view();
-        const auto scale = exhibit != nullptr ? exhibit->flow_scale(view) : std::nullopt;
+        const auto scale = view_source != nullptr ? view_source->flow_scale(view) : std::nullopt;
         const bool is_shown = scale || computes_flow(context.work);
         if (is_shown) {
             // placeholder before the first volume
@@ -424,7 +429,7 @@ class FlowPanel : public NamedPanel {
                 if (plain_button(context, "flow.no_streaks", "Remove streaks", "those along vessels"))
                     context.work.change("view.flow_streaks", std::vector<double>{});
             }
-            const auto grid = exhibit != nullptr ? exhibit->flow_grid() : std::nullopt;
+            const auto grid = view_source != nullptr ? view_source->flow_grid() : std::nullopt;
             if (grid && grid->v_max <= 0 && is_phasor(*grid)) setting_row(context, "view.flow_v_max");
         }
         const Scan* scan = context.work.scan();

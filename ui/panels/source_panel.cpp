@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "app/stage/exhibit.h"
-#include "compute/counted.h"
+#include "app/viewer/view_source.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/panel.h"
 #include "ui/panels/value_text.h"
@@ -40,7 +40,7 @@ class FreeSpace {
 
 class RecordingRow {
   public:
-    void draw(const PanelContext& context, const LiveSession& live);
+    void draw(const PanelContext& context, const LiveControl& live);
 
   private:
     void draw_written(const PanelContext& context, const std::optional<RecorderStats>& stats);
@@ -143,7 +143,7 @@ void RecordingRow::draw_written(const PanelContext& context, const std::optional
     draw_room(context, seconds > 1 ? bytes / seconds : 0);
 }
 
-void RecordingRow::draw(const PanelContext& context, const LiveSession& live) {
+void RecordingRow::draw(const PanelContext& context, const LiveControl& live) {
     const bool is_recording = live.is_recording();
     if (!is_recording) begun_s_.reset();
     if (is_recording && !begun_s_) begun_s_ = context.work.now_s();
@@ -176,7 +176,7 @@ void state_line(const ImVec4& colour, const char* word) {
     ImGui::TextUnformatted(word);
 }
 
-void draw_state(const PanelContext& context, const LiveSession& live) {
+void draw_state(const PanelContext& context, const LiveControl& live) {
     const Style& style = context.style;
     if (live.is_recording()) return state_line(style.recording, "recording");
     if (live.is_running()) return state_line(style.good, "running");
@@ -196,9 +196,9 @@ std::string spacing_text(const VolumeGrid& grid) {
 }
 
 // Draws placeholders before the first volume, so that the layout does not change.
-void draw_volume(const PanelContext& context, const Exhibit& exhibit) {
-    if (!exhibit.way().empty()) figure(context, "way", exhibit.way());
-    const auto grid = exhibit.grid();
+void draw_volume(const PanelContext& context, const ViewSource& view_source) {
+    if (!view_source.backend_description().empty()) figure(context, "way", view_source.backend_description());
+    const auto grid = view_source.grid();
     if (!grid) {
         for (const char* name : {"voxels", "voxel", "values"}) figure(context, name, "no volume yet");
         return;
@@ -216,7 +216,7 @@ void draw_scan(const PanelContext& context, const Scan& scan) {
                                     : "";
     figure(context, "protocol", std::get<std::string>(value_of(geometry, "protocol")) + repeats);
     figure(context, "spectra",
-           fmt::format("{}, {} × {}", counted(geometry.samples, "samples"), geometry.a_scans, geometry.b_scans));
+           fmt::format("{}, {} × {}", plural(geometry.samples, "samples"), geometry.a_scans, geometry.b_scans));
     tooltip(context, "[scan]: facts of what is open. They are changed in " + scan.path.filename().string() +
                          ", which is opened again then (Ctrl+Shift+T)");
     if (geometry.line_rate_hz > 0) figure(context, "line rate", rate_text(geometry.line_rate_hz), "Hz");
@@ -228,26 +228,27 @@ class SourcePanel : public NamedPanel {
 
     void draw(const PanelContext& context) override {
         Workspace& work = context.work;
-        if (Exhibit* exhibit = work.stage().exhibit(); exhibit != nullptr) draw_exhibit(context, *exhibit);
+        if (ViewSource* view_source = work.viewer().view_source(); view_source != nullptr)
+            draw_view_source(context, *view_source);
         if (section(context, "Open", !work.is_open())) draw_open(context);
     }
 
   private:
-    void draw_exhibit(const PanelContext& context, Exhibit& exhibit) {
+    void draw_view_source(const PanelContext& context, ViewSource& view_source) {
         ImGui::PushFont(context.style.strong);
-        ImGui::TextUnformatted(shortened(exhibit.name(), ImGui::GetContentRegionAvail().x).c_str());
+        ImGui::TextUnformatted(shortened(view_source.name(), ImGui::GetContentRegionAvail().x).c_str());
         ImGui::PopFont();
-        tooltip(context, exhibit.name());
-        LiveSession* live = exhibit.live();
+        tooltip(context, view_source.name());
+        LiveControl* live = view_source.live();
         const bool is_instrument = live != nullptr && !live->is_recorded();
         if (is_instrument) draw_live(context, *live);
-        draw_volume(context, exhibit);
+        draw_volume(context, view_source);
         if (live != nullptr) draw_scan(context, live->scan());
         ImGui::Dummy({0, context.style.px(2)});
         action_button(context, "file.close", "Close");
     }
 
-    static void draw_start_stop(const PanelContext& context, const LiveSession& live) {
+    static void draw_start_stop(const PanelContext& context, const LiveControl& live) {
         const Action* action = context.work.actions().find("source.start_stop");
         if (action == nullptr) return;
         const char* label = live.is_running() ? "Stop" : "Start";
@@ -260,7 +261,7 @@ class SourcePanel : public NamedPanel {
         }
     }
 
-    void draw_live(const PanelContext& context, const LiveSession& live) {
+    void draw_live(const PanelContext& context, const LiveControl& live) {
         draw_state(context, live);
         draw_start_stop(context, live);
         recording_.draw(context, live);
@@ -288,14 +289,14 @@ class SourcePanel : public NamedPanel {
     }
 
     void open_source(const PanelContext& context, const std::string& name) {
-        SourceWanted wanted;
+        SourceRequest wanted;
         wanted.name = name;
         wanted.settings = next_;
         attempt(context, "source", [&] { context.work.open_source(wanted); });
     }
 
     void draw_scenes(const PanelContext& context) {
-        for (const ShownScene& scene : context.state.scenes) {
+        for (const SceneEntry& scene : context.state.scenes) {
             const float width = ImGui::CalcTextSize(scene.name.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x;
             if (&scene != context.state.scenes.data()) same_line_where_fits(context, width, 4);
             const std::string name = "sim:" + scene.name;
@@ -321,7 +322,7 @@ class SourcePanel : public NamedPanel {
                         found->was_asked = true;
                     };
                 },
-                [&work](const Error& error) { work.notices().trouble("source", error); });
+                [&work](const Error& error) { work.notices().report_problem("source", error); });
         }
         for (const std::string& line : instruments_->names) {
             const std::string name = line.substr(0, line.find(' '));

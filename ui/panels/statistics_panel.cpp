@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "app/stage/exhibit.h"
-#include "compute/counted.h"
+#include "app/viewer/view_source.h"
+#include "compute/plural.h"
 #include "engine/io/file_name.h"
 #include "ui/panels/panel.h"
 #include "ui/panels/plot.h"
@@ -25,7 +25,7 @@ void count_line(const PanelContext& context, const char* name, std::int64_t coun
     figure(context, name, count > 0 ? count_text(count) : "none", count > 0 ? unit : "");
 }
 
-void draw_left_out(const PanelContext& context, const SessionStats& stats, const RingStatistics& ring) {
+void draw_left_out(const PanelContext& context, const LiveStats& stats, const RingStatistics& ring) {
     const QueueStats& queue = stats.queue;
     const ArrivalStats& arrived = stats.arrived;
     if (!section(context, "Left out", true)) return;
@@ -80,10 +80,10 @@ class StatisticsPanel : public NamedPanel {
         const double now_s = context.work.now_s();
         draw_pictures(context, now_s);
         draw_device(context, now_s);
-        Exhibit* exhibit = context.work.stage().exhibit();
-        if (exhibit == nullptr || exhibit->live() == nullptr) return;
-        const LiveSession& live = *exhibit->live();
-        const SessionStats stats = live.stats();
+        ViewSource* view_source = context.work.viewer().view_source();
+        if (view_source == nullptr || view_source->live() == nullptr) return;
+        const LiveControl& live = *view_source->live();
+        const LiveStats stats = live.stats();
         draw_rates(context, stats, live.ring(), now_s);
         const std::vector<DeviceWork> devices = live.devices();
         if (devices.size() > 1 && section(context, "GPUs", true)) draw_devices(context, devices);
@@ -101,7 +101,7 @@ class StatisticsPanel : public NamedPanel {
         if (context.work.is_open()) {
             figure(context, "detail", detail_text(pace));
         }
-        Renderer& renderer = context.work.stage().renderer();
+        Renderer& renderer = context.work.viewer().renderer();
         figure(context, "read back", bytes_text(static_cast<double>(renderer.bytes_read_back())));
         const std::string& device = renderer.device_name();
         figure(context, "drawn by", device.substr(0, device.find(" (")));
@@ -113,7 +113,7 @@ class StatisticsPanel : public NamedPanel {
     void draw_device(const PanelContext& context, double now_s) {
         if (!section(context, "Time of the graphics device", true)) return;
         const std::optional<double> interface_s = context.state.pace.interface_gpu_s;
-        const CastStats stats = context.work.stage().renderer().cast_stats();
+        const CastStats stats = context.work.viewer().renderer().cast_stats();
         // Averages over at least one second.
         if (now_s - casts_since_s_ >= 1) {
             const auto casts = static_cast<double>(std::max<std::int64_t>(stats.timed - casts_.timed, 0));
@@ -131,7 +131,7 @@ class StatisticsPanel : public NamedPanel {
         figure(context, "busy with rays", fmt::format("{:.0f}", 100 * rays_load_), "%");
     }
 
-    void draw_rates(const PanelContext& context, const SessionStats& stats, const RingStatistics& ring, double now_s) {
+    void draw_rates(const PanelContext& context, const LiveStats& stats, const RingStatistics& ring, double now_s) {
         if (!section(context, "Session", true)) return;
         acquired_.add(now_s, stats.acquired_a_scans_per_s);
         processed_.add(now_s, stats.processed_a_scans_per_s);
@@ -141,13 +141,13 @@ class StatisticsPanel : public NamedPanel {
         sparkline(context, "load", load_, now_s, fmt::format("{:.0f}", 100 * stats.load), "%");
         figure(context, "volumes", count_text(stats.finished_volumes));
         figure(context, "of them shown", count_text(ring.shown));
-        if (ring.max_kept > 0) figure(context, "kept", fmt::format("{} of {}", ring.kept, ring.max_kept));
+        if (ring.max_recent > 0) figure(context, "kept", fmt::format("{} of {}", ring.kept, ring.max_recent));
         figure(context, "queue", fmt::format("{} (max {})", stats.queue.waiting, stats.queue.max_waiting), "blocks");
         count_line(context, "settings changed", stats.changes, "times");
         count_line(context, "worked on again", stats.reprocessed_volumes, "volumes");
     }
 
-    static void draw_waiting(const PanelContext& context, const SessionStats& stats) {
+    static void draw_waiting(const PanelContext& context, const LiveStats& stats) {
         three_columns(context, "", {"median", "95 %", "most"}, context.style.text);
         latency_line(context, "block waits", stats.waiting);
         latency_line(context, "reconstructing", stats.feeding);
@@ -173,7 +173,8 @@ class StatisticsPanel : public NamedPanel {
                 figure(context, name.c_str(), "left out");
             }
             tooltip(context, fmt::format("{}{}{}; waits {} a block for its place{}", one.name,
-                                         one.way.empty() ? "" : ", ", one.way, short_time_text(one.waiting_s / blocks),
+                                         one.transfer_path.empty() ? "" : ", ", one.transfer_path,
+                                         short_time_text(one.waiting_s / blocks),
                                          one.failure.empty() ? "" : "; " + one.failure));
         }
     }
@@ -196,7 +197,7 @@ namespace {
 constexpr std::size_t max_lines = 200;  // maximum number of drawn lines; Copy has no limit
 
 std::string line_of(const Notice& notice) {
-    const std::string times = notice.times > 1 ? fmt::format("  ({})", counted(notice.times, "times")) : "";
+    const std::string times = notice.times > 1 ? fmt::format("  ({})", plural(notice.times, "times")) : "";
     return fmt::format("{}  {}{}", duration_text(notice.time_s), notice.line, times);
 }
 
@@ -244,8 +245,8 @@ class LogPanel : public NamedPanel {
         for (auto notice = all.rbegin(); notice != all.rend() && drawn < max_lines; ++notice) {
             if (!fits(*notice)) continue;
             ++drawn;
-            const bool is_bad = notice->is_trouble;
-            const ImVec4 colour = is_bad && notice->stands ? style.trouble : style.muted;
+            const bool is_bad = notice->is_problem;
+            const ImVec4 colour = is_bad && notice->stands ? style.warning : style.muted;
             ImGui::PushStyleColor(ImGuiCol_Text, colour);
             ImGui::TextUnformatted(line_of(*notice).c_str());
             ImGui::PopStyleColor();

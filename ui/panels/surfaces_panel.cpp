@@ -26,7 +26,7 @@ namespace echolux {
 namespace {
 
 // Map and its size.
-struct MapShown {
+struct MapDisplay {
     const std::vector<float>& values;  // [b_scan][a_scan]; NaN: unknown
     std::int64_t a_scans, b_scans;
     std::string unit;                            // "µm"
@@ -38,7 +38,7 @@ std::optional<ValueRange> range_of_map(const std::vector<float>& values);
 
 // Draws the map at the width of the panel. Cells of a few pixels display the mean of their values. Tests find the map
 // under `name` and the bar under `name`.bar.
-void draw_map(const PanelContext& context, const char* name, const MapShown& map);
+void draw_map(const PanelContext& context, const char* name, const MapDisplay& map);
 
 constexpr float cell_px = 3;
 
@@ -56,7 +56,8 @@ struct Cell {
 };
 
 // Summarises a rectangle of the map.
-Cell cell_of(const MapShown& map, std::int64_t a_begin, std::int64_t a_end, std::int64_t b_begin, std::int64_t b_end) {
+Cell cell_of(const MapDisplay& map, std::int64_t a_begin, std::int64_t a_end, std::int64_t b_begin,
+             std::int64_t b_end) {
     double sum = 0;
     std::int64_t count = 0, ambiguous = 0;
     for (std::int64_t b = b_begin; b < b_end; ++b) {
@@ -79,7 +80,7 @@ std::pair<std::int64_t, std::int64_t> in_cell(std::int64_t cell, std::int64_t ce
 }
 
 // Draws the cells, except those with unknown values. Returns whether a cell is faded.
-bool draw_cells(const MapShown& map, const ColourMap& colours, const ValueRange& range, ImVec2 at, ImVec2 size,
+bool draw_cells(const MapDisplay& map, const ColourMap& colours, const ValueRange& range, ImVec2 at, ImVec2 size,
                 float cell) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const std::int64_t across = std::clamp<std::int64_t>(std::lround(size.x / cell), 1, map.a_scans);
@@ -139,7 +140,7 @@ std::optional<ValueRange> range_of_map(const std::vector<float>& values) {
     return ValueRange{at(0.01), at(0.99)};
 }
 
-void draw_map(const PanelContext& context, const char* name, const MapShown& map) {
+void draw_map(const PanelContext& context, const char* name, const MapDisplay& map) {
     const std::optional<ValueRange> range = range_of_map(map.values);
     const float width = ImGui::GetContentRegionAvail().x;
     const ImVec2 size{width, 0.6f * width};
@@ -255,7 +256,9 @@ void draw_editing(const PanelContext& context, Layering& layering) {
 class SurfacesPanel : public NamedPanel {
   public:
     SurfacesPanel() : NamedPanel("surfaces", "Layers", PanelSide::right) {}
-    bool is_there(Workspace& work) const override { return work.is_open() && !work.stage().exhibit()->has_planes(); }
+    bool is_available(Workspace& work) const override {
+        return work.is_open() && !work.viewer().view_source()->has_planes();
+    }
 
     void draw(const PanelContext& context) override {
         if (section(context, "What is looked for", false)) draw_wanted(context);
@@ -277,7 +280,7 @@ class SurfacesPanel : public NamedPanel {
     // Box to choose one of the surfaces.
     void choose(const PanelContext& context, const char* key, const char* label, const Surfaces& found,
                 std::size_t& chosen) {
-        const RowPlaces places = row_places(context.style);
+        const RowColumns places = row_places(context.style);
         row_label(context, label);
         ImGui::SameLine(places.control);
         ImGui::SetNextItemWidth(places.right - places.control);

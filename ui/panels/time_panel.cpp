@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/stage/exhibit.h"
-#include "app/stage/session_exhibit.h"
+#include "app/viewer/live_source.h"
+#include "app/viewer/view_source.h"
 #include "compute/plan/describe.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/panel.h"
@@ -19,7 +19,7 @@ bool is_series(const Timeline* timeline) {
     return timeline != nullptr && timeline->steps() > 1;
 }
 
-bool is_instrument(const LiveSession* live) {
+bool is_instrument(const LiveControl* live) {
     return live != nullptr && !live->is_recorded();
 }
 
@@ -43,11 +43,11 @@ Buttons buttons_of(bool plays) {
 
 // Playback speed on a logarithmic control.
 void draw_speed(const PanelContext& context, Timeline& timeline) {
-    const NumberShown shown{.scale = NumberScale(NumberScale::Kind::decades, {0.05, 50}, false),
-                            .value = timeline.speed(),
-                            .text = short_number(timeline.speed()) + " ×",
-                            .to_type = spelled(timeline.speed()),
-                            .as_set = timeline.speed()};
+    const NumberDisplay shown{.scale = NumberScale(NumberScale::Kind::decades, {0.05, 50}, false),
+                              .value = timeline.speed(),
+                              .text = short_number(timeline.speed()) + " ×",
+                              .to_type = spelled(timeline.speed()),
+                              .as_set = timeline.speed()};
     const auto edit = number_control(context, "speed", shown, context.style.px(76));
     note_place(context, "time.speed");
     tooltip(context, "speed; 1: as it was recorded");
@@ -76,31 +76,31 @@ void draw_text(const PanelContext& context, ImFont* font, const ImVec4& colour, 
 }
 
 // Reports frame rate, skipped time points and loading progress.
-std::string honest_text(const PanelContext& context, const Exhibit& exhibit, const Timeline& timeline) {
+std::string honest_text(const PanelContext& context, const ViewSource& view_source, const Timeline& timeline) {
     if (timeline.plays() || timeline.left_out() > 0) {
         const std::string rate = timeline.plays() ? fmt::format("{:.1f} steps/s", timeline.shown_per_s()) : "";
         if (timeline.left_out() == 0) return rate;
         return rate + (rate.empty() ? "" : ", ") + fmt::format("{} left out", count_text(timeline.left_out()));
     }
     const bool has_panes = context.work.window().layout != PaneLayout::alignment || context.work.live() == nullptr;
-    return has_panes ? loading_text(exhibit) : "";  // without panes nothing is being loaded
+    return has_panes ? loading_text(view_source) : "";  // without panes nothing is being loaded
 }
 
-void draw_series(const PanelContext& context, const Exhibit& exhibit, Timeline& timeline) {
+void draw_series(const PanelContext& context, const ViewSource& view_source, Timeline& timeline) {
     draw_buttons(context, buttons_of(timeline.plays()));
     action_icon(context, "timeline.loop", Icon::loop);
     ImGui::SameLine(0, context.style.px(10));
     draw_speed(context, timeline);
     const Style& style = context.style;
     draw_text(context, style.numbers, ImGui::GetStyleColorVec4(ImGuiCol_Text), place_text(timeline));
-    draw_text(context, style.text, timeline.left_out() > 0 ? style.trouble : style.muted,
-              honest_text(context, exhibit, timeline));
-    time_bar(context, timeline, exhibit.ready_steps(), exhibit.incomplete_steps());
+    draw_text(context, style.text, timeline.left_out() > 0 ? style.warning : style.muted,
+              honest_text(context, view_source, timeline));
+    time_bar(context, timeline, view_source.ready_steps(), view_source.incomplete_steps());
 }
 
-void draw_live(const PanelContext& context, const LiveSession& live) {
+void draw_live(const PanelContext& context, const LiveControl& live) {
     const Style& style = context.style;
-    const SessionStats stats = live.stats();
+    const LiveStats stats = live.stats();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ImGui::GetTextLineHeight();
     const ImVec4 colour = live.is_recording() ? style.recording : live.is_running() ? style.good : style.muted;
@@ -118,10 +118,10 @@ void draw_live(const PanelContext& context, const LiveSession& live) {
     draw_text(context, style.text, style.muted, progress);
     const std::int64_t left_out =
         stats.dropped_volumes + stats.failed_volumes + stats.queue.overtaken_volumes + stats.queue.incomplete_volumes;
-    if (left_out > 0) draw_text(context, style.text, style.trouble, count_text(left_out) + " left out");
+    if (left_out > 0) draw_text(context, style.text, style.warning, count_text(left_out) + " left out");
 }
 
-std::string kept_text(const KeptTime& kept) {
+std::string recent_text(const RecentTimeline& kept) {
     const std::int64_t count = std::ssize(kept.volumes());
     if (kept.is_paused())
         return fmt::format("paused at {} / {}    {:.2f} s before the last", kept.step() + 1, count, kept.ago_s());
@@ -129,31 +129,31 @@ std::string kept_text(const KeptTime& kept) {
 }
 
 // Kept volumes of a live source, drawn below its state.
-void draw_kept(const PanelContext& context, KeptTime& kept) {
+void draw_recent(const PanelContext& context, RecentTimeline& kept) {
     draw_buttons(context, buttons_of(!kept.is_paused()));
     action_button(context, "source.save_kept", "Save");
     const Style& style = context.style;
-    draw_text(context, style.numbers, kept.is_paused() ? style.trouble : ImGui::GetStyleColorVec4(ImGuiCol_Text),
-              kept_text(kept));
-    kept_bar(context, kept);
+    draw_text(context, style.numbers, kept.is_paused() ? style.warning : ImGui::GetStyleColorVec4(ImGuiCol_Text),
+              recent_text(kept));
+    recent_bar(context, kept);
 }
 
 class TimePanel : public NamedPanel {
   public:
     TimePanel() : NamedPanel("time", "Time", PanelSide::bottom) {}
 
-    bool is_there(Workspace& work) const override {
-        Exhibit* exhibit = work.stage().exhibit();
-        return exhibit != nullptr && (is_series(exhibit->timeline()) || is_instrument(exhibit->live()));
+    bool is_available(Workspace& work) const override {
+        ViewSource* view_source = work.viewer().view_source();
+        return view_source != nullptr && (is_series(view_source->timeline()) || is_instrument(view_source->live()));
     }
 
     void draw(const PanelContext& context) override {
-        Exhibit& exhibit = *context.work.stage().exhibit();
-        if (Timeline* timeline = exhibit.timeline(); is_series(timeline)) {
-            draw_series(context, exhibit, *timeline);
+        ViewSource& view_source = *context.work.viewer().view_source();
+        if (Timeline* timeline = view_source.timeline(); is_series(timeline)) {
+            draw_series(context, view_source, *timeline);
         } else {
-            draw_live(context, *exhibit.live());
-            if (KeptTime* kept = exhibit.kept_time()) draw_kept(context, *kept);
+            draw_live(context, *view_source.live());
+            if (RecentTimeline* kept = view_source.recent_timeline()) draw_recent(context, *kept);
         }
     }
 };

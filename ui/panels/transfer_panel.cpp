@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "app/stage/exhibit.h"
 #include "app/transfer/transfer_file.h"
+#include "app/viewer/view_source.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "render/slots/volume_texture.h"
@@ -114,7 +114,7 @@ void draw_add_channel(const PanelContext& context) {
 class TransferPanel : public NamedPanel {
   public:
     TransferPanel() : NamedPanel("transfer", "Transfer function", PanelSide::right) {}
-    bool is_there(Workspace& work) const override { return work.is_open(); }
+    bool is_available(Workspace& work) const override { return work.is_open(); }
 
     void draw(const PanelContext& context) override {
         Workspace& work = context.work;
@@ -138,22 +138,22 @@ class TransferPanel : public NamedPanel {
 
     void draw_curve(const PanelContext& context) {
         Workspace& work = context.work;
-        Exhibit& exhibit = *work.stage().exhibit();
-        const auto grid = exhibit.grid();
+        ViewSource& view_source = *work.viewer().view_source();
+        const auto grid = view_source.grid();
         const auto shown = function_in_use(work, work.view());
         if (!grid || !shown) return CurveEditor::draw_without_volume(context);
         // The points of the curve are edited without the colour map.
         View without_map = work.view();
         without_map.colour_map = "preset";
         const auto bare = function_in_use(work, without_map);
-        if (bare) editor_.draw(context, *shown, *bare, exhibit.histogram(), *grid);
+        if (bare) editor_.draw(context, *shown, *bare, view_source.histogram(), *grid);
     }
 
     // Also drawn without a volume, so that the layout does not change when one arrives.
     void draw_plane_section(const PanelContext& context) {
         if (!section(context, "Second axis", false)) return;
         Workspace& work = context.work;
-        const auto grid = work.stage().exhibit()->grid();
+        const auto grid = work.viewer().view_source()->grid();
         View without_map = work.view();
         without_map.colour_map = "preset";
         const auto bare = function_in_use(work, without_map);
@@ -176,13 +176,13 @@ class TransferPanel : public NamedPanel {
 
     static void save(Workspace& work, const std::filesystem::path& path) {
         try {
-            Exhibit* exhibit = work.stage().exhibit();
-            const auto grid = exhibit != nullptr ? exhibit->grid() : std::nullopt;
+            ViewSource* view_source = work.viewer().view_source();
+            const auto grid = view_source != nullptr ? view_source->grid() : std::nullopt;
             const auto function = function_in_use(work, work.view());
-            work.check_kept_name(path);
+            work.check_recent_name(path);
             if (grid && function) write_transfer(path, curve_in_use(work.view(), *grid, *function));
         } catch (const Error& error) {
-            work.notices().trouble("view", error);
+            work.notices().report_problem("view", error);
         }
     }
 
@@ -230,14 +230,14 @@ std::string named(const char* name, const std::string& quantity, const std::stri
 // Returns the layers from top to bottom.
 std::vector<Layer> layers_of(const PanelContext& context) {
     const View& view = context.work.view();
-    Exhibit& exhibit = *context.work.stage().exhibit();
-    const std::optional<VolumeGrid> grid = exhibit.grid(), flow = exhibit.flow_grid();
+    ViewSource& view_source = *context.work.viewer().view_source();
+    const std::optional<VolumeGrid> grid = view_source.grid(), flow = view_source.flow_grid();
     std::vector<Layer> layers;
     const bool is_phase = flow && is_phasor(*flow);
-    const bool can_hide_volume = flow && !is_phase && view.flow_shown != FlowShown::hidden;
+    const bool can_hide_volume = flow && !is_phase && view.flow_shown != FlowDisplay::hidden;
     Layer volume{"volume",
                  grid ? named("Volume", grid->quantity, short_unit(grid->unit)) : "Volume",
-                 view.flow_shown != FlowShown::alone || !flow,
+                 view.flow_shown != FlowDisplay::alone || !flow,
                  can_hide_volume,
                  is_phase ? "phases are shown over the structure only; unwrapped ones (flow.unwrap) can stand alone"
                           : "the structure",
@@ -253,14 +253,14 @@ std::vector<Layer> layers_of(const PanelContext& context) {
         volume.key = "view.channel_1_shown";
     }
     if (flow) {
-        const auto scale = exhibit.flow_scale(view);
-        const bool is_under = view.flow_shown == FlowShown::under;
+        const auto scale = view_source.flow_scale(view);
+        const bool is_under = view.flow_shown == FlowDisplay::under;
         // Both are visible.
-        const bool both = is_under || view.flow_shown == FlowShown::overlay;
+        const bool both = is_under || view.flow_shown == FlowDisplay::overlay;
         Layer moving{"flow",
                      named("Flow", flow->quantity, scale ? scale->unit : flow->unit),
-                     view.flow_shown != FlowShown::hidden,
-                     view.flow_shown != FlowShown::alone,
+                     view.flow_shown != FlowDisplay::hidden,
+                     view.flow_shown != FlowDisplay::alone,
                      "speeds or an angiogram, in colours",
                      "overlay",
                      "hidden",
@@ -306,7 +306,7 @@ void draw_layer(const PanelContext& context, const Layer& layer, bool is_top) {
     ImGui::PopID();
     if (is_changed) context.work.change(layer.key, value_of(layer, is_seen));
     if (!moves) return;
-    const bool is_under = context.work.view().flow_shown == FlowShown::under;
+    const bool is_under = context.work.view().flow_shown == FlowDisplay::under;
     context.work.change("view.flow_shown", std::string(is_under ? "overlay" : "under"));
 }
 
@@ -314,9 +314,9 @@ class OverlaysPanel : public NamedPanel {
   public:
     OverlaysPanel() : NamedPanel("layers", "Shown together", PanelSide::right) {}
 
-    bool is_there(Workspace& work) const override {
+    bool is_available(Workspace& work) const override {
         return work.is_open() &&
-               (work.stage().exhibit()->flow_grid() || has_heights(work.view()) || has_channels(work.view()));
+               (work.viewer().view_source()->flow_grid() || has_heights(work.view()) || has_channels(work.view()));
     }
 
     void draw(const PanelContext& context) override {

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "app/stage/exhibit.h"
+#include "app/viewer/view_source.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
 
@@ -127,8 +127,8 @@ std::string short_time_text(double seconds) {
     return three_digits(seconds) + " s";
 }
 
-std::string loading_text(const Exhibit& exhibit) {
-    const std::optional<Loading> loading = exhibit.loading();
+std::string loading_text(const ViewSource& view_source) {
+    const std::optional<Loading> loading = view_source.loading();
     if (!loading) return "";
     const std::string share = loading->share ? fmt::format(" ({:.0f} %)", 100 * *loading->share) : "";
     return fmt::format("loading step {}{}", loading->step + 1, share);

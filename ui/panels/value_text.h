@@ -11,7 +11,7 @@
 
 namespace echolux {
 
-class Exhibit;  // app/stage/exhibit.h
+class ViewSource;  // app/viewer/view_source.h
 
 // Returns the label of a field: "line_rate_hz" in Hz becomes "line rate".
 std::string label_of(const FieldText& field);
@@ -35,6 +35,6 @@ std::string duration_text(double seconds);    // "0:07", "12:34", "1:02:03"
 std::string short_time_text(double seconds);  // "1.2 ms", "34 us", "2.1 s"
 
 // Returns progress such as "loading step 3 (42 %)", or an empty text if the requested time point is displayed.
-std::string loading_text(const Exhibit& exhibit);
+std::string loading_text(const ViewSource& view_source);
 
 }  // namespace echolux

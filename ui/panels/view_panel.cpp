@@ -76,7 +76,7 @@ void draw_clip_box(const PanelContext& context) {
     constexpr std::array axes{"depth", "A-scans", "B-scans"};
     for (std::size_t axis = 0; axis < 3; ++axis) {
         const View& view = context.work.view();
-        const RowPlaces places = row_places(context.style);
+        const RowColumns places = row_places(context.style);
         row_label(context, axes[axis]);
         ImGui::SameLine(places.control);
         const ValueRange range{view.clip_low[axis], view.clip_high[axis]};
@@ -92,7 +92,7 @@ void draw_clip_box(const PanelContext& context) {
 
 // The window cannot flatten, because this would need a second volume on the device.
 void draw_flattening(const PanelContext& context) {
-    const RowPlaces places = row_places(context.style);
+    const RowColumns places = row_places(context.style);
     row_label(context, "flatten");
     ImGui::SameLine(places.control);
     ImGui::AlignTextToFramePadding();
@@ -115,7 +115,7 @@ void draw_slices(const PanelContext& context) {
     plane_list(context, "view.slices", max_slices, "Add a slice");
     setting_rows(context, {"view.slices_cut", "view.slice_colours", "view.planes_opacity", "view.show"});
     const View& view = context.work.view();
-    if (view.show == Shown::slice) {
+    if (view.show == ViewContent::slice) {
         setting_row(context, "view.plane");
         if (view.plane == SlicePlane::oblique) setting_row(context, "view.plane_normal");
         setting_row(context, "view.plane_offset_um");
@@ -151,7 +151,7 @@ void draw_quality(const PanelContext& context) {
 class ViewPanel : public NamedPanel {
   public:
     ViewPanel() : NamedPanel("view", "View", PanelSide::right) {}
-    bool is_there(Workspace& work) const override { return work.is_open(); }
+    bool is_available(Workspace& work) const override { return work.is_open(); }
 
     void draw(const PanelContext& context) override {
         draw_mode(context);

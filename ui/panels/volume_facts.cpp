@@ -62,15 +62,15 @@ ValueRange usual_range(const Histogram& histogram) {
 VolumeFacts facts_of(Workspace& work) {
     VolumeFacts facts;
     if (const Scan* scan = work.scan(); scan != nullptr) facts.depth_bins = scan->geometry.samples / 2;
-    Exhibit* exhibit = work.stage().exhibit();
-    const std::optional<VolumeGrid> grid = exhibit != nullptr ? exhibit->grid() : std::nullopt;
+    ViewSource* view_source = work.viewer().view_source();
+    const std::optional<VolumeGrid> grid = view_source != nullptr ? view_source->grid() : std::nullopt;
     if (!grid) return facts;
     const auto extent = volume_extent(*grid);
     facts.extents_um = {extent.x, extent.y, extent.z};
     facts.first_depth_um = grid->first_depth_um;
-    facts.flow = exhibit->flow_scale(work.view());
+    facts.flow = view_source->flow_scale(work.view());
     facts.value_unit = short_unit(grid->unit);
-    if (const auto histogram = exhibit->histogram()) {
+    if (const auto histogram = view_source->histogram()) {
         const ValueRange range = usual_range(*histogram);
         facts.values = ValueRange{range.low, range.high};
     }
@@ -102,13 +102,13 @@ std::optional<double> value_in_effect(std::string_view key, const VolumeFacts& f
 }
 
 std::optional<TransferFunction> function_in_use(Workspace& work, const View& view) {
-    Exhibit* exhibit = work.stage().exhibit();
-    const std::optional<VolumeGrid> grid = exhibit != nullptr ? exhibit->grid() : std::nullopt;
+    ViewSource* view_source = work.viewer().view_source();
+    const std::optional<VolumeGrid> grid = view_source != nullptr ? view_source->grid() : std::nullopt;
     if (!grid) return std::nullopt;
     try {
         // For volumes from files the renderer knows the function; for sessions it follows from the histogram.
-        if (exhibit->live() == nullptr) return work.stage().renderer().transfer_function(view);
-        const auto histogram = exhibit->histogram();
+        if (view_source->live() == nullptr) return work.viewer().renderer().transfer_function(view);
+        const auto histogram = view_source->histogram();
         return transfer_function(view, *grid, histogram ? usual_range(*histogram) : ValueRange{});
     } catch (const Error&) {  // the view itself displays the error
         return std::nullopt;

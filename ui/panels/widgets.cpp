@@ -7,10 +7,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <utility>
-#include "compute/counted.h"
+#include "compute/plural.h"
 
-#include "app/session/settings_book.h"
-#include "app/stage/session_exhibit.h"
+#include "app/settings/settings_book.h"
+#include "app/viewer/live_source.h"
 #include "compute/plan/describe.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/value_text.h"
@@ -63,7 +63,7 @@ bool attempt(const PanelContext& context, std::string_view place, const std::fun
         work();
         return true;
     } catch (const Error& error) {
-        context.work.notices().trouble(place, error);
+        context.work.notices().report_problem(place, error);
         return false;
     }
 }
@@ -279,7 +279,7 @@ bool fills_the_unit_column(const BoundField& field, const Value& value) {
 
 }  // namespace
 
-RowPlaces row_places(const Style& style) {
+RowColumns row_places(const Style& style) {
     const float left = ImGui::GetCursorPosX();
     const float width = ImGui::GetContentRegionAvail().x;
     const float label = std::max(0.39f * width, style.px(96));
@@ -303,7 +303,7 @@ void setting_row(const PanelContext& context, const BoundField& field, const Cha
     const std::string key = field.key();
     const std::string unit = unit_of(field, context.state.volume);
     const bool fills = fills_the_unit_column(field, value);
-    const RowPlaces places = row_places(style);
+    const RowColumns places = row_places(style);
     const ControlHint hint = hint_for(key, field, context.state.volume);
 
     // The key is the ImGui scope, so that equal labels do not collide.
@@ -380,7 +380,7 @@ void only_control(const SettingControl& control, std::int64_t value) {
 }
 
 // Text for an automatic value, with the current value if known: "auto 12".
-std::string stand_in_text(const ControlHint& hint, const std::optional<double>& in_effect) {
+std::string substitute_text(const ControlHint& hint, const std::optional<double>& in_effect) {
     return std::string(hint.special_text) + (in_effect ? "  " + short_number(*in_effect) : "");
 }
 
@@ -389,20 +389,20 @@ std::string number_text_of(const NumberScale& scale, const Value& value) {
 }
 
 // An automatic value is displayed muted, and a drag starts at the value in effect.
-NumberShown shown_number(const SettingControl& control, const Value& value) {
+NumberDisplay shown_number(const SettingControl& control, const Value& value) {
     const double number = number_of(value);
     const ControlHint& hint = control.hint;
-    const bool is_stand_in = hint.special_value == number;
+    const bool is_substitute = hint.special_value == number;
     const ValueRange wanted = hint.soft_range.value_or(ValueRange{control.field.low, control.field.high});
     const auto in_effect = value_in_effect(control.key, control.context.state.volume);
-    const double at = is_stand_in ? in_effect.value_or(wanted.low) : number;
+    const double at = is_substitute ? in_effect.value_or(wanted.low) : number;
     const NumberScale scale = scale_for(fitting(control.field, wanted, at), is_whole(value));
     return {.scale = scale,
             .value = at,
-            .text = is_stand_in ? stand_in_text(hint, in_effect) : number_text_of(scale, value),
-            .to_type = is_stand_in ? std::string(hint.special_text) : spelled(value),
+            .text = is_substitute ? substitute_text(hint, in_effect) : number_text_of(scale, value),
+            .to_type = is_substitute ? std::string(hint.special_text) : spelled(value),
             .as_set = number,
-            .is_muted = is_stand_in};
+            .is_muted = is_substitute};
 }
 
 std::vector<double> with(std::vector<double> list, std::size_t at, double number) {
@@ -417,7 +417,7 @@ void colour_control(const SettingControl& control, const std::vector<double>& va
     const bool is_automatic = value.empty();
     const auto flags = ImGuiColorEditFlags_NoInputs | ImGuiColorEditFlags_NoLabel;
     if (ImGui::ColorEdit3("##control", colour.data(), flags)) {
-        control.change(std::vector<double>(colour.begin(), colour.end()), Edit::under_way);
+        control.change(std::vector<double>(colour.begin(), colour.end()), Edit::in_progress);
     }
     if (ImGui::IsItemDeactivatedAfterEdit()) control.change(control.field.get(), Edit::done);
     if (!is_automatic) return;
@@ -595,7 +595,7 @@ struct PlaneList {
     // Draws one row. Returns false if its plane was removed.
     bool row(std::size_t first) {
         const Style& style = context.style;
-        const RowPlaces places = row_places(style);
+        const RowColumns places = row_places(style);
         const float gap = style.px(4), left = ImGui::GetCursorPosX();
         axis_combo(first, places.control - left - gap);
         ImGui::SameLine(places.control);
@@ -708,7 +708,7 @@ void draw_incomplete(const PanelContext& context, const Bar& bar, const std::vec
         const float from = bar.at(static_cast<double>(step));
         const float to = std::max(bar.at(static_cast<double>(step + 1)), from + context.style.px(2));
         ImGui::GetWindowDrawList()->AddRectFilled({from, bar.low.y}, {to, bar.low.y + context.style.px(3)},
-                                                  ImGui::GetColorU32(context.style.trouble));
+                                                  ImGui::GetColorU32(context.style.warning));
     }
 }
 
@@ -738,13 +738,13 @@ void draw_bar(const PanelContext& context, const Bar& bar, const Timeline& timel
 }
 
 // The dragged part: current time point, or an end of the playback range.
-enum class Held { step, first, last };
+enum class DragPart { step, first, last };
 
-Held held_at(const Bar& bar, const Timeline& timeline, float x, float reach) {
+DragPart held_at(const Bar& bar, const Timeline& timeline, float x, float reach) {
     const float to_first = std::abs(x - bar.at(static_cast<double>(timeline.first())));
     const float to_last = std::abs(x - bar.at(static_cast<double>(timeline.last() + 1)));
-    if (to_first > reach && to_last > reach) return Held::step;
-    return to_first <= to_last ? Held::first : Held::last;
+    if (to_first > reach && to_last > reach) return DragPart::step;
+    return to_first <= to_last ? DragPart::first : DragPart::last;
 }
 
 }  // namespace
@@ -760,22 +760,22 @@ void time_bar(const PanelContext& context, Timeline& timeline, const std::vector
         active.place = static_cast<double>(held_at(bar, timeline, x, style.px(5)));
     }
     if (ImGui::IsItemActive() && active.control == ImGui::GetID("##bar")) {
-        switch (static_cast<Held>(active.place)) {
-            case Held::step: timeline.go_to(bar.step_at(x)); break;
-            case Held::first: timeline.set_ends(std::min(bar.step_at(x), timeline.last()), timeline.last()); break;
-            case Held::last: timeline.set_ends(timeline.first(), std::max(bar.step_at(x), timeline.first())); break;
+        switch (static_cast<DragPart>(active.place)) {
+            case DragPart::step: timeline.go_to(bar.step_at(x)); break;
+            case DragPart::first: timeline.set_ends(std::min(bar.step_at(x), timeline.last()), timeline.last()); break;
+            case DragPart::last: timeline.set_ends(timeline.first(), std::max(bar.step_at(x), timeline.first())); break;
         }
     }
     if (ImGui::IsItemDeactivated()) active = {};
     draw_bar(context, bar, timeline, ready, incomplete);
     const std::string lost =
-        incomplete.empty() ? "" : "; orange: " + counted(incomplete.size(), "volumes") + " with missing B-scans";
+        incomplete.empty() ? "" : "; orange: " + plural(incomplete.size(), "volumes") + " with missing B-scans";
     tooltip(context,
             "drag to move through time; the blue ends mark where playing starts and stops; green: loaded" + lost);
 }
 
 // The bar has room for the maximum number of volumes and fills from the left.
-void kept_bar(const PanelContext& context, KeptTime& kept) {
+void recent_bar(const PanelContext& context, RecentTimeline& kept) {
     const Bar bar = placed_bar(context, kept.max_volumes());
     const std::int64_t count = std::ssize(kept.volumes());
     if (ImGui::IsItemActive() && count > 0) kept.go_to(std::min(bar.step_at(ImGui::GetIO().MousePos.x), count - 1));

@@ -31,11 +31,11 @@ void setting_row(const PanelContext& context, const BoundField& field, const Cha
                  const std::string& label = "");
 
 // Positions of the columns for ImGui::SameLine(), so that custom rows line up with setting rows.
-struct RowPlaces {
+struct RowColumns {
     float control, unit, reset, right;
 };
 
-RowPlaces row_places(const Style& style);
+RowColumns row_places(const Style& style);
 
 // Draws the name of a row, clipped at the column of the control, which is the next item.
 void row_label(const PanelContext& context, const std::string& label);
@@ -95,7 +95,7 @@ class LitButtons {
 void time_bar(const PanelContext& context, Timeline& timeline, const std::vector<Interval>& ready,
               const std::vector<std::int64_t>& incomplete);
 // Draws the kept volumes of a live source in the same way.
-void kept_bar(const PanelContext& context, KeptTime& kept);
+void recent_bar(const PanelContext& context, RecentTimeline& kept);
 
 // Continues on the current line if `width` pixels fit, otherwise on the next.
 void same_line_where_fits(const PanelContext& context, float width, float gap);

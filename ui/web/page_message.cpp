@@ -108,9 +108,9 @@ PageInput input_of(const Json& json) {
 
 PageSteer steer_of(const Json& json) {
     const std::string what = text(member(json, "what"), 8);
-    if (what == "ask") return {PageSteer::What::ask};
-    if (what == "give") return {PageSteer::What::give};
-    if (what == "keep") return {PageSteer::What::keep};
+    if (what == "ask") return {PageSteer::Command::request};
+    if (what == "give") return {PageSteer::Command::release};
+    if (what == "keep") return {PageSteer::Command::keep};
     refuse("steering is asked for, given or kept");
 }
 
@@ -135,7 +135,7 @@ PageMessage parsed_page_message(std::string_view from) {
     if (!json.is_object()) refuse("is not an object");
     const std::string type = text(member(json, "type"), 32);
     if (type == "input") return input_of(json);
-    if (type == "shown") return PageShown{counter(member(json, "picture"))};
+    if (type == "shown") return PageAcknowledgement{counter(member(json, "picture"))};
     if (type == "size") return size_of(json);
     if (type == "hello") return hello_of(json);
     if (type == "steer") return steer_of(json);

@@ -26,13 +26,13 @@ struct PageInput {
     std::uint32_t number = 0;  // counts messages of this page from 1
     std::vector<WindowEvent> events;
 };
-struct PageShown {
+struct PageAcknowledgement {
     std::uint32_t picture = 0;  // number of the acknowledged picture
 };
 // Requests control, hands it over, or keeps it.
 struct PageSteer {
-    enum class What { ask, give, keep };
-    What what = What::ask;
+    enum class Command { request, release, keep };
+    Command what = Command::request;
 };
 struct PageClipboard {
     std::string text;  // text of the browser's clipboard
@@ -46,8 +46,8 @@ struct PageAction {
 struct PageQuality {
     std::optional<int> level;  // nullopt: chosen from the connection
 };
-using PageMessage = std::variant<PageHello, PageSize, PageInput, PageShown, PageSteer, PageClipboard, PageDropped,
-                                 PageAction, PageQuality>;
+using PageMessage = std::variant<PageHello, PageSize, PageInput, PageAcknowledgement, PageSteer, PageClipboard,
+                                 PageDropped, PageAction, PageQuality>;
 
 // Throws Error{bad_setting} if the text is not a valid message or exceeds a limit.
 PageMessage parsed_page_message(std::string_view text);

@@ -35,25 +35,25 @@ namespace echolux {
 
 class LinkQuality {
   public:
-    bool may_send() const { return static_cast<double>(under_way_.size() + 1) <= window_; }
-    bool is_empty() const { return under_way_.empty(); }
+    bool may_send() const { return static_cast<double>(in_flight_.size() + 1) <= window_; }
+    bool is_empty() const { return in_flight_.empty(); }
     // Quality level from 0 (best) to worst_level.
     int level() const { return level_; }
 
-    void sent(std::uint32_t picture, double now_s) { under_way_.push_back({picture, now_s}); }
+    void sent(std::uint32_t picture, double now_s) { in_flight_.push_back({picture, now_s}); }
 
     // Acknowledges all pictures up to this one. The difference is signed because picture numbers wrap around.
     void shown(std::uint32_t picture, double now_s) {
         double took_s = -1;
-        while (!under_way_.empty() && static_cast<std::int32_t>(picture - under_way_.front().picture) >= 0) {
-            took_s = now_s - under_way_.front().at_s;
-            under_way_.pop_front();
+        while (!in_flight_.empty() && static_cast<std::int32_t>(picture - in_flight_.front().picture) >= 0) {
+            took_s = now_s - in_flight_.front().at_s;
+            in_flight_.pop_front();
         }
         if (took_s >= 0) learn(took_s, now_s);
     }
 
     // Forgets pictures in flight, which a new stream never acknowledges.
-    void forget() { under_way_.clear(); }
+    void forget() { in_flight_.clear(); }
 
   private:
     struct Sent {
@@ -97,7 +97,7 @@ class LinkQuality {
         }
     }
 
-    std::deque<Sent> under_way_;
+    std::deque<Sent> in_flight_;
     double window_ = 2;
     double shortest_s_ = 1e9, shortest_at_s_ = -1e9;
     double bad_since_s_ = 0, good_since_s_ = 0;

@@ -40,11 +40,11 @@ Serving::Serving(ServedWindow& native, Workspace& work, MainWindow& window, Serv
     : native_(native), work_(work), window_(window), options_(std::move(options)), others_(std::move(others)) {
     native_.on_arrival = [this](const Incoming& arrival) { take(arrival); };
     native_.on_pointer = [this](PointerShape shape) {
-        tell_steering(line_of({{"type", "pointer"}, {"shape", name_of(shape)}}));
+        send_steering(line_of({{"type", "pointer"}, {"shape", name_of(shape)}}));
     };
     stream_codecs();  // slow on first use, so call it before a viewer waits
     native_.on_clipboard = [this](const std::string& text) {
-        tell_steering(line_of({{"type", "clipboard"}, {"text", text}}));
+        send_steering(line_of({{"type", "clipboard"}, {"text", text}}));
     };
 }
 
@@ -57,28 +57,28 @@ Serving::~Serving() {
 bool Serving::turn(double max_wait_s) {
     if (!window_.turn(max_wait_s)) return false;
     if (asking_ && native_.now_s() > asked_s_ + answers_within_s) steer(*asking_);
-    tell_recording(false);
+    send_recording(false);
     show();
     std::erase_if(ending_, [](const auto& stream) { return stream->has_ended(); });
     return true;
 }
 
 // Sends the state of the record button when it changes, or always if `is_asked`.
-void Serving::tell_recording(bool is_asked) {
+void Serving::send_recording(bool is_asked) {
     const Action* record = work_.actions().find("source.record");
     if (record == nullptr) return;
     const std::string now =
         line_of({{"type", "recording"}, {"is_possible", record->is_possible()}, {"is_on", record->is_on()}});
     if (std::exchange(recording_, now) == now && !is_asked) return;
-    for (auto& [id, viewer] : viewers_) {
-        if (viewer.stream != nullptr) viewer.connection->send_text(now);
+    for (auto& [id, client] : clients_) {
+        if (client.stream != nullptr) client.connection->send_text(now);
     }
 }
 
 // Offers a new picture to all viewers. When the window is at rest, streams repeat the last picture losslessly.
 void Serving::show() {
     const bool has_viewers =
-        std::ranges::any_of(viewers_, [](const auto& one) { return one.second.stream != nullptr; });
+        std::ranges::any_of(clients_, [](const auto& one) { return one.second.stream != nullptr; });
     if (!has_viewers) {
         latest_.reset();  // outdated by the time a viewer connects
         return;
@@ -91,26 +91,26 @@ void Serving::show() {
         latest_ = std::make_shared<const ServedPicture>(
             ServedPicture{++pictures_, image.width, image.height, std::move(image.pixels), epoch_s()});
     }
-    for (auto& [id, viewer] : viewers_) {
-        if (viewer.stream == nullptr || (viewer.has_picture && !is_new)) continue;
-        viewer.stream->offer(latest_, viewer.input, latest_->at_s - viewer.input_s);
-        viewer.has_picture = true;
+    for (auto& [id, client] : clients_) {
+        if (client.stream == nullptr || (client.has_picture && !is_new)) continue;
+        client.stream->offer(latest_, client.input, latest_->at_s - client.input_s);
+        client.has_picture = true;
     }
     if (!stats.is_at_rest) return;
-    for (auto& [id, viewer] : viewers_) {
-        if (viewer.stream != nullptr) viewer.stream->rest();
+    for (auto& [id, client] : clients_) {
+        if (client.stream != nullptr) client.stream->rest();
     }
 }
 
-Serving::Viewer* Serving::viewer(std::uint64_t id) {
-    const auto found = viewers_.find(id);
-    return found == viewers_.end() ? nullptr : &found->second;
+Serving::PageClient* Serving::client(std::uint64_t id) {
+    const auto found = clients_.find(id);
+    return found == clients_.end() ? nullptr : &found->second;
 }
 
 // Messages of pages are handled here; JSON-RPC messages and other connections go to `others_`.
 void Serving::take(const Incoming& arrival) {
     if (arrival.from->is_page()) {
-        if (arrival.kind == Incoming::Kind::opened) viewers_[arrival.from->id()].connection = arrival.from;
+        if (arrival.kind == Incoming::Kind::opened) clients_[arrival.from->id()].connection = arrival.from;
         if (arrival.kind == Incoming::Kind::closed) leave(arrival.from->id());
     }
     const bool is_text = arrival.kind == Incoming::Kind::text;
@@ -119,7 +119,7 @@ void Serving::take(const Incoming& arrival) {
         if (others_) others_(arrival);
         return;
     }
-    Viewer* from = viewer(arrival.from->id());
+    PageClient* from = client(arrival.from->id());
     if (from == nullptr) return;
     try {
         take_message(*from, arrival);
@@ -128,22 +128,22 @@ void Serving::take(const Incoming& arrival) {
     }
 }
 
-void Serving::take_message(Viewer& viewer, const Incoming& arrival) {
+void Serving::take_message(PageClient& client, const Incoming& arrival) {
     const PageMessage message = parsed_page_message(arrival.bytes);
-    const bool steers = viewer.connection->id() == steering_;
-    if (const auto* shown = std::get_if<PageShown>(&message)) {
-        if (viewer.stream != nullptr) viewer.stream->shown(shown->picture);
+    const bool steers = client.connection->id() == steering_;
+    if (const auto* shown = std::get_if<PageAcknowledgement>(&message)) {
+        if (client.stream != nullptr) client.stream->shown(shown->picture);
     } else if (const auto* input = std::get_if<PageInput>(&message)) {
-        if (steers) take_input(viewer, *input, arrival.at);
+        if (steers) take_input(client, *input, arrival.at);
     } else if (const auto* hello = std::get_if<PageHello>(&message)) {
-        take_hello(viewer, *hello);
+        take_hello(client, *hello);
     } else if (const auto* size = std::get_if<PageSize>(&message)) {
-        viewer.size = *size;
+        client.size = *size;
         if (steers) resize(*size);
     } else if (const auto* wanted = std::get_if<PageSteer>(&message)) {
-        take_steer(viewer, wanted->what);
+        take_steer(client, wanted->what);
     } else if (const auto* level = std::get_if<PageQuality>(&message)) {
-        if (viewer.stream != nullptr) viewer.stream->set_level(level->level);
+        if (client.stream != nullptr) client.stream->set_level(level->level);
     } else if (!steers) {
         return;  // the remaining messages require control
     } else if (const auto* clipboard = std::get_if<PageClipboard>(&message)) {
@@ -156,48 +156,48 @@ void Serving::take_message(Viewer& viewer, const Incoming& arrival) {
 }
 
 // The first viewer that may steer gets control.
-void Serving::take_hello(Viewer& viewer, const PageHello& hello) {
-    if (viewer.stream == nullptr)
-        viewer.stream = std::make_unique<PictureStream>(viewer.connection, hello.codecs);
+void Serving::take_hello(PageClient& client, const PageHello& hello) {
+    if (client.stream == nullptr)
+        client.stream = std::make_unique<PictureStream>(client.connection, hello.codecs);
     else
-        viewer.stream->set_codecs(hello.codecs);
-    viewer.has_picture = false;
-    viewer.heard_s = native_.now_s();
-    viewer.page = hello.page;
-    take_place_of_earlier(viewer);
-    if (steering_ == 0 && viewer.connection->may_steer()) steering_ = viewer.connection->id();
-    welcome(viewer);
-    tell_roles();
+        client.stream->set_codecs(hello.codecs);
+    client.has_picture = false;
+    client.last_input_s = native_.now_s();
+    client.page = hello.page;
+    take_place_of_earlier(client);
+    if (steering_ == 0 && client.connection->may_steer()) steering_ = client.connection->id();
+    welcome(client);
+    send_roles();
 }
 
 // A page that lost its network reconnects before its old connection is known to be dead. The new connection inherits
 // control.
-void Serving::take_place_of_earlier(const Viewer& viewer) {
-    const auto earlier = std::ranges::find_if(viewers_, [&](const auto& entry) {
-        const Viewer& other = entry.second;
-        return &other != &viewer && !viewer.page.empty() && other.page == viewer.page &&
-               other.connection->may_steer() == viewer.connection->may_steer();
+void Serving::take_place_of_earlier(const PageClient& client) {
+    const auto earlier = std::ranges::find_if(clients_, [&](const auto& entry) {
+        const PageClient& other = entry.second;
+        return &other != &client && !client.page.empty() && other.page == client.page &&
+               other.connection->may_steer() == client.connection->may_steer();
     });
-    if (earlier == viewers_.end()) return;
+    if (earlier == clients_.end()) return;
     const std::uint64_t id = earlier->first;
     earlier->second.connection->close("the page has connected again");
-    let_go(std::move(earlier->second.stream));
-    viewers_.erase(earlier);
-    if (asking_ == id) asking_ = viewer.connection->id();
-    if (steering_ == id) steer(viewer.connection->id());
+    release_later(std::move(earlier->second.stream));
+    clients_.erase(earlier);
+    if (asking_ == id) asking_ = client.connection->id();
+    if (steering_ == id) steer(client.connection->id());
 }
 
 // The stream encodes its last picture; turn() destroys it afterwards.
-void Serving::let_go(std::unique_ptr<PictureStream> stream) {
+void Serving::release_later(std::unique_ptr<PictureStream> stream) {
     if (stream == nullptr) return;
     stream->end();
     ending_.push_back(std::move(stream));
 }
 
-void Serving::take_input(Viewer& viewer, const PageInput& input, Inbox::Clock::time_point at) {
-    viewer.heard_s = native_.now_s();
-    viewer.input = input.number;
-    viewer.input_s = std::chrono::duration<double>(at.time_since_epoch()).count();
+void Serving::take_input(PageClient& client, const PageInput& input, Inbox::Clock::time_point at) {
+    client.last_input_s = native_.now_s();
+    client.input = input.number;
+    client.input_s = std::chrono::duration<double>(at.time_since_epoch()).count();
     for (const WindowEvent& event : input.events) native_.push(event, at);
 }
 
@@ -220,27 +220,27 @@ void Serving::run_action(const std::string& id) {
         if (action != nullptr && action->is_possible()) work_.actions().run(id);
         native_.push(FocusChanged{true}, Inbox::Clock::now());  // redraws the interface
     } catch (const Error& error) {
-        work_.notices().trouble("", error);
+        work_.notices().report_problem("", error);
     }
 }
 
 // Handles a request for control. The user in control may hand over or refuse; without an answer, control is handed over
 // after 10 s.
-void Serving::take_steer(Viewer& viewer, PageSteer::What what) {
-    const std::uint64_t id = viewer.connection->id();
-    Viewer* steers = this->viewer(steering_);
-    if (what == PageSteer::What::ask) {
-        if (!viewer.connection->may_steer() || id == steering_) return;
-        if (steers == nullptr || native_.now_s() > steers->heard_s + idle_s) return steer(id);
+void Serving::take_steer(PageClient& client, PageSteer::Command what) {
+    const std::uint64_t id = client.connection->id();
+    PageClient* steers = this->client(steering_);
+    if (what == PageSteer::Command::request) {
+        if (!client.connection->may_steer() || id == steering_) return;
+        if (steers == nullptr || native_.now_s() > steers->last_input_s + idle_s) return steer(id);
         if (asking_) return;
         asking_ = id;
         asked_s_ = native_.now_s();
         steers->connection->send_text(line_of({{"type", "asked"}, {"seconds", answers_within_s}}));
     } else if (id == steering_ && asking_) {
         const std::uint64_t asks = *asking_;
-        if (what == PageSteer::What::give) return steer(asks);
+        if (what == PageSteer::Command::release) return steer(asks);
         asking_.reset();
-        if (Viewer* other = this->viewer(asks)) other->connection->send_text(line_of({{"type", "kept"}}));
+        if (PageClient* other = this->client(asks)) other->connection->send_text(line_of({{"type", "kept"}}));
     }
 }
 
@@ -250,41 +250,41 @@ void Serving::steer(std::uint64_t id) {
     native_.push(FocusChanged{false}, Inbox::Clock::now());  // releases pressed buttons and keys
     native_.push(FocusChanged{true}, Inbox::Clock::now());
     steering_ = id;
-    if (const Viewer* now = viewer(id); now != nullptr && now->size) resize(*now->size);
-    tell_roles();
+    if (const PageClient* now = client(id); now != nullptr && now->size) resize(*now->size);
+    send_roles();
 }
 
 // A pending request gets control if its owner leaves.
 void Serving::leave(std::uint64_t id) {
-    if (Viewer* gone = viewer(id)) let_go(std::move(gone->stream));
-    viewers_.erase(id);
+    if (PageClient* gone = client(id)) release_later(std::move(gone->stream));
+    clients_.erase(id);
     if (asking_ == id) asking_.reset();
-    if (id != steering_) return tell_roles();
+    if (id != steering_) return send_roles();
     const std::uint64_t next = asking_.value_or(0);
-    steer(viewer(next) != nullptr ? next : 0);
+    steer(client(next) != nullptr ? next : 0);
 }
 
-void Serving::welcome(Viewer& viewer) {
-    viewer.connection->send_text(line_of({{"type", "welcome"},
+void Serving::welcome(PageClient& client) {
+    client.connection->send_text(line_of({{"type", "welcome"},
                                           {"version", version},
-                                          {"id", viewer.connection->id()},
-                                          {"may_steer", viewer.connection->may_steer()},
+                                          {"id", client.connection->id()},
+                                          {"may_steer", client.connection->may_steer()},
                                           {"uploads", !options_.uploads.empty()},
-                                          {"watch", viewer.connection->may_steer() ? options_.watch_token : ""}}));
+                                          {"watch", client.connection->may_steer() ? options_.watch_token : ""}}));
 }
 
-void Serving::tell_roles() {
-    const auto viewers = std::ranges::count_if(viewers_, [](const auto& one) { return one.second.stream != nullptr; });
-    for (auto& [id, viewer] : viewers_) {
-        if (viewer.stream == nullptr) continue;
-        viewer.connection->send_text(line_of(
-            {{"type", "roles"}, {"steers", id == steering_}, {"is_steered", steering_ != 0}, {"viewers", viewers}}));
+void Serving::send_roles() {
+    const auto clients = std::ranges::count_if(clients_, [](const auto& one) { return one.second.stream != nullptr; });
+    for (auto& [id, client] : clients_) {
+        if (client.stream == nullptr) continue;
+        client.connection->send_text(line_of(
+            {{"type", "roles"}, {"steers", id == steering_}, {"is_steered", steering_ != 0}, {"viewers", clients}}));
     }
-    tell_recording(true);
+    send_recording(true);
 }
 
-void Serving::tell_steering(const std::string& text) {
-    if (Viewer* steers = viewer(steering_)) steers->connection->send_text(text);
+void Serving::send_steering(const std::string& text) {
+    if (PageClient* steers = client(steering_)) steers->connection->send_text(text);
 }
 
 void Serving::resize(const PageSize& size) {
@@ -316,7 +316,7 @@ void ServedWindow::push(WindowEvent event, Inbox::Clock::time_point at) {
 
 // Waits for events. Arrivals that produce none are handled here as well, and then others are collected for a short
 // time.
-std::vector<HeardEvent> ServedWindow::take_events(double max_s) {
+std::vector<TimestampedEvent> ServedWindow::take_events(double max_s) {
     double until = now_s() + std::max(0.0, max_s);
     bool is_first = true;
     while (events_.empty()) {

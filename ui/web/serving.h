@@ -43,7 +43,7 @@ class ServedWindow : public NativeWindow {
     double scale() const override { return scale_; }
     WindowSurface surface() override { return {}; }
     double now_s() const override { return seconds_of(Inbox::Clock::now()); }
-    std::vector<HeardEvent> take_events(double max_s) override;
+    std::vector<TimestampedEvent> take_events(double max_s) override;
     void wake() override {}                             // the inbox wakes the wait itself
     bool keeps_size() const override { return false; }  // the size of a phone is not a size to restore later
     void look() override {}                             // messages carry the time of their arrival
@@ -65,7 +65,7 @@ class ServedWindow : public NativeWindow {
     std::string clipboard_;
     PointerShape pointer_ = PointerShape::arrow;
     Inbox::Clock::time_point begin_ = Inbox::Clock::now();
-    std::vector<HeardEvent> events_;
+    std::vector<TimestampedEvent> events_;
 };
 
 struct ServingOptions {
@@ -87,35 +87,35 @@ class Serving {
 
   private:
     // State of one page.
-    struct Viewer {
+    struct PageClient {
         ConnectionPtr connection;
         std::unique_ptr<PictureStream> stream;  // created by its hello message
         std::uint32_t input = 0;                // number of the last input
         double input_s = 0;                     // its arrival time
         std::optional<PageSize> size;
-        double heard_s = 0;        // time of the last input, window clock
+        double last_input_s = 0;   // time of the last input, window clock
         std::string page = {};     // identifies the page across connections
         bool has_picture = false;  // the newest picture, or an earlier one, has been offered
     };
 
     void take(const Incoming& arrival);
-    void take_message(Viewer& viewer, const Incoming& arrival);
-    void take_input(Viewer& viewer, const PageInput& input, Inbox::Clock::time_point at);
-    void take_steer(Viewer& viewer, PageSteer::What what);
+    void take_message(PageClient& client, const Incoming& arrival);
+    void take_input(PageClient& client, const PageInput& input, Inbox::Clock::time_point at);
+    void take_steer(PageClient& client, PageSteer::Command what);
     void take_dropped(const PageDropped& dropped, Inbox::Clock::time_point at);
     void run_action(const std::string& id);
-    void take_hello(Viewer& viewer, const PageHello& hello);
-    void take_place_of_earlier(const Viewer& viewer);
-    void welcome(Viewer& viewer);
+    void take_hello(PageClient& client, const PageHello& hello);
+    void take_place_of_earlier(const PageClient& client);
+    void welcome(PageClient& client);
     void leave(std::uint64_t id);
-    void let_go(std::unique_ptr<PictureStream> stream);
+    void release_later(std::unique_ptr<PictureStream> stream);
     void steer(std::uint64_t id);
-    void tell_roles();
-    void tell_recording(bool is_asked);
-    void tell_steering(const std::string& text);
+    void send_roles();
+    void send_recording(bool is_asked);
+    void send_steering(const std::string& text);
     void resize(const PageSize& size);
     void show();
-    Viewer* viewer(std::uint64_t id);
+    PageClient* client(std::uint64_t id);
 
     ServedWindow& native_;
     Workspace& work_;
@@ -123,7 +123,7 @@ class Serving {
     ServingOptions options_;
     std::function<void(const Incoming&)> others_;
 
-    std::map<std::uint64_t, Viewer> viewers_;
+    std::map<std::uint64_t, PageClient> clients_;
     std::vector<std::unique_ptr<PictureStream>> ending_;  // encoding their last picture
     // Connection in control; 0: none.
     std::uint64_t steering_ = 0;

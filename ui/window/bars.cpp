@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "app/stage/exhibit.h"
-#include "compute/counted.h"
+#include "app/viewer/view_source.h"
+#include "compute/plural.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/theme.h"
@@ -31,7 +31,7 @@ const std::array<Menu, 6>& menus() {
     return all;
 }
 
-bool has_menu_of_its_own(std::string_view group) {
+bool has_own_menu(std::string_view group) {
     return std::ranges::any_of(
         menus(), [group](const Menu& menu) { return std::ranges::find(menu.groups, group) != menu.groups.end(); });
 }
@@ -92,7 +92,7 @@ void draw_menu(const PanelContext& context, const Menu& menu) {
         std::vector<std::string_view> groups = menu.groups;
         if (groups.empty()) {
             for (const Action& action : context.work.actions().all()) {
-                if (!has_menu_of_its_own(action.group) && std::ranges::find(groups, action.group) == groups.end()) {
+                if (!has_own_menu(action.group) && std::ranges::find(groups, action.group) == groups.end()) {
                     groups.push_back(action.group);
                 }
             }
@@ -123,11 +123,11 @@ float draw_pill(const Style& style, float right, float middle, const std::string
 }
 
 void draw_name(const PanelContext& context, float left, float right, float middle) {
-    Exhibit* exhibit = context.work.stage().exhibit();
+    ViewSource* view_source = context.work.viewer().view_source();
     const Style& style = context.style;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.PushClipRect({left, middle - style.px(20)}, {right, middle + style.px(20)}, true);
-    const std::string name = exhibit != nullptr ? exhibit->name() : "";
+    const std::string name = view_source != nullptr ? view_source->name() : "";
     ImGui::PushFont(style.strong);
     const float width = ImGui::CalcTextSize(name.c_str()).x;
     const float at = std::max(left, 0.5f * (left + right - width));
@@ -142,8 +142,8 @@ void draw_name(const PanelContext& context, float left, float right, float middl
 // A recording also marks the lower edge of the bar in red.
 void TopBar::draw_state(const PanelContext& context, const Region& place) {
     const Style& style = context.style;
-    Exhibit* exhibit = context.work.stage().exhibit();
-    LiveSession* live = exhibit != nullptr ? exhibit->live() : nullptr;
+    ViewSource* view_source = context.work.viewer().view_source();
+    LiveControl* live = view_source != nullptr ? view_source->live() : nullptr;
     const float middle = static_cast<float>(place.top) + 0.5f * static_cast<float>(place.height);
     float right = static_cast<float>(place.left + place.width) - style.px(10);
     const bool records = live != nullptr && live->is_recording();
@@ -193,10 +193,10 @@ void TopBar::draw(const PanelContext& context, const Region& place) {
 }
 
 std::string window_title(Workspace& work) {
-    Exhibit* exhibit = work.stage().exhibit();
-    if (exhibit == nullptr) return "Echolux";
-    const bool records = exhibit->live() != nullptr && exhibit->live()->is_recording();
-    return (records ? "● REC " : "") + exhibit->name() + " - Echolux";
+    ViewSource* view_source = work.viewer().view_source();
+    if (view_source == nullptr) return "Echolux";
+    const bool records = view_source->live() != nullptr && view_source->live()->is_recording();
+    return (records ? "● REC " : "") + view_source->name() + " - Echolux";
 }
 
 // ---- Line at the bottom of the window, see bars.h.
@@ -225,19 +225,20 @@ std::string stats_text(const PanelContext& context) {
     const auto add = [&text](const std::string& part) {
         if (!part.empty()) text += (text.empty() ? "" : "   ·   ") + part;
     };
-    if (Exhibit* exhibit = work.stage().exhibit()) {
-        if (LiveSession* live = exhibit->live(); live != nullptr && live->is_running()) {
-            const SessionStats stats = live->stats();
+    if (ViewSource* view_source = work.viewer().view_source()) {
+        if (LiveControl* live = view_source->live(); live != nullptr && live->is_running()) {
+            const LiveStats stats = live->stats();
             const double rate = stats.processed_a_scans_per_s;
             if (rate > 0) add(rate_text(rate) + " A-scans/s");
             const std::int64_t lost = stats.arrived.lost + stats.dropped_volumes;
             if (lost > 0) add(count_text(lost) + " lost");
         }
-        const std::string way = exhibit->way();
-        add(way.substr(0, way.find(';')));  // the part after it has reasons, which the statistics panel shows
-        if (way.empty()) add(work.stage().renderer().device_name());
+        const std::string backend_description = view_source->backend_description();
+        add(backend_description.substr(
+            0, backend_description.find(';')));  // the part after it has reasons, which the statistics panel shows
+        if (backend_description.empty()) add(work.viewer().renderer().device_name());
     } else {
-        add(work.stage().renderer().device_name());
+        add(work.viewer().renderer().device_name());
     }
     if (context.state.pace.pictures_per_s > 0) add(fmt::format("{:.0f}/s", context.state.pace.pictures_per_s));
     return text;
@@ -290,7 +291,7 @@ void draw_job(const PanelContext& context, const JobState& job, std::size_t othe
 
 // Shows the progress of a picture being drawn, or the longest running job, or the next step of a measuring tool.
 void draw_work(const PanelContext& context, float left, float right, float middle) {
-    constexpr double worth_telling_s = 0.3;
+    constexpr double min_reported_s = 0.3;
     if (const auto share = context.work.share_of_picture()) {
         write(context, context.style.text, left, right - left, middle,
               fmt::format("drawing the picture: {:.0f} %", 100 * *share), ink);
@@ -300,7 +301,7 @@ void draw_work(const PanelContext& context, float left, float right, float middl
     const bool measures = tool.kind() != MeasureTool::Kind::none;
     const std::vector<JobState> jobs = context.work.jobs().states();
     const auto longest = std::ranges::max_element(jobs, {}, &JobState::seconds);
-    const bool has_job = longest != jobs.end() && longest->seconds >= worth_telling_s;
+    const bool has_job = longest != jobs.end() && longest->seconds >= min_reported_s;
     if (!has_job && measures) {
         const float width = write(context, context.style.text, left, right - left, middle, hint_of(tool), ink);
         context.state.controls.places["measure.hint"] = {left, middle, left + width, middle + 1};
@@ -325,18 +326,18 @@ bool bare_button(const PanelContext& context, const char* name, const char* labe
 }
 
 std::string text_of(const Notice& notice) {
-    return notice.times > 1 ? fmt::format("{}  ({})", notice.line, counted(notice.times, "times")) : notice.line;
+    return notice.times > 1 ? fmt::format("{}  ({})", notice.line, plural(notice.times, "times")) : notice.line;
 }
 
 // Buttons that open the file of a notice, or its folder.
-void draw_file_buttons(const PanelContext& context, const KeptFile& file, float right, float middle) {
+void draw_file_buttons(const PanelContext& context, const NoticeFile& file, float right, float middle) {
     const Style& style = context.style;
     const float folder = style.px(108), open = style.px(52), gap = style.px(6);
     const bool is_wanted = bare_button(context, "notice.open", "Open", right - folder - gap - open, open, middle);
     const bool wants_folder = bare_button(context, "notice.folder", "Show in folder", right - folder, folder, middle);
     if (wants_folder) context.state.outside_wish = file.path.parent_path();
     if (!is_wanted) return;
-    if (file.shown_by == KeptFile::ShownBy::desktop)
+    if (file.opener == NoticeFile::Opener::desktop)
         context.state.outside_wish = file.path;
     else
         attempt(context, "files", [&] { context.work.open(file.path); });
@@ -351,7 +352,7 @@ const Notice* notice_to_show(Workspace& work) {
     for (auto notice = all.rbegin(); notice != all.rend(); ++notice) {
         if (!notice->stands) continue;
         const double lasts_s = notice->file.path.empty() ? note_lasts_s : note_of_file_lasts_s;
-        if (notice->is_trouble || work.notices().age_s(*notice) <= lasts_s) return &*notice;
+        if (notice->is_problem || work.notices().age_s(*notice) <= lasts_s) return &*notice;
     }
     return nullptr;
 }
@@ -365,7 +366,7 @@ void StatusLine::draw_notice(const PanelContext& context, float left, float righ
     held_ = notice != nullptr && is_under_pointer ? notice->number : 0;
     if (notice == nullptr) return;
     const Notice shown = *notice;  // pressing a button may add notices
-    const ImVec4 colour = shown.is_trouble ? style.trouble : style.muted;
+    const ImVec4 colour = shown.is_problem ? style.warning : style.muted;
     if (bare_button(context, "notice.dismiss", "x", left, style.px(22), middle)) {
         context.work.notices().dismiss(shown.number);
     }
@@ -411,11 +412,11 @@ void StatusLine::draw(const PanelContext& context, const Region& place) {
 }
 
 // Only drawn for a short time, because it covers the picture.
-void draw_trouble(const PanelContext& context, const Region& centre) {
+void draw_problem(const PanelContext& context, const Region& centre) {
     constexpr double lasts_s = 15;
     const Style& style = context.style;
     const Notice* notice = notice_to_show(context.work);
-    if (notice == nullptr || !notice->is_trouble || context.work.notices().age_s(*notice) > lasts_s) return;
+    if (notice == nullptr || !notice->is_problem || context.work.notices().age_s(*notice) > lasts_s) return;
     const float room = static_cast<float>(centre.width) - 2 * style.px(20), width = std::min(room, style.px(560));
     if (width < style.px(100)) return;
     ImGui::SetNextWindowPos({static_cast<float>(centre.left) + 0.5f * static_cast<float>(centre.width),
@@ -426,13 +427,13 @@ void draw_trouble(const PanelContext& context, const Region& centre) {
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, style.px(6));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
     ImGui::PushStyleColor(ImGuiCol_WindowBg, ImVec4(raised.x, raised.y, raised.z, 0.94f));
-    ImGui::PushStyleColor(ImGuiCol_Border, style.trouble);
+    ImGui::PushStyleColor(ImGuiCol_Border, style.warning);
     ImGui::Begin("trouble", nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
                      ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav |
                      ImGuiWindowFlags_AlwaysAutoResize);
     ImGui::PushTextWrapPos(width - style.px(14));
-    ImGui::PushStyleColor(ImGuiCol_Text, style.trouble);
+    ImGui::PushStyleColor(ImGuiCol_Text, style.warning);
     ImGui::TextUnformatted(text_of(*notice).c_str());
     ImGui::PopStyleColor();
     ImGui::PopTextWrapPos();

@@ -37,7 +37,7 @@ class StatusLine {
 };
 
 // Draws the newest error in full above the picture for 15 s, or until it is dismissed. Clicks pass through.
-void draw_trouble(const PanelContext& context, const Region& centre);
+void draw_problem(const PanelContext& context, const Region& centre);
 
 // Returns the newest notice to display, or nullptr.
 const Notice* notice_to_show(Workspace& work);

@@ -232,7 +232,7 @@ bool FileDialog::draw_row(const PanelContext& context, const FolderEntry& entry,
     const bool clicked = ImGui::InvisibleButton("row", {width, height});
     ImGui::PopID();
     note_place(context, "file." + entry.name);
-    const bool goes_on = ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0);
+    const bool continues = ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0);
     if (number == chosen_ && follows_) ImGui::SetScrollHereY();
     if (number == chosen_ || ImGui::IsItemHovered()) {
         ImGui::GetWindowDrawList()->AddRectFilled(
@@ -246,11 +246,11 @@ bool FileDialog::draw_row(const PanelContext& context, const FolderEntry& entry,
     if (!entry.is_folder)
         put(style.text, size_left, date_left, middle, style.muted, bytes_text(static_cast<double>(entry.bytes)));
     put(style.text, date_left, right, middle, style.muted, date_text(entry.changed));
-    if (clicked || goes_on) {
+    if (clicked || continues) {
         chosen_ = number;
-        take(context, entry, goes_on);
+        take(context, entry, continues);
     }
-    return clicked || goes_on;
+    return clicked || continues;
 }
 
 void FileDialog::draw_list(const PanelContext& context, float height) {
@@ -306,7 +306,7 @@ void FileDialog::draw_answer(const PanelContext& context) {
         }
     } else if (!asks_to_replace_.empty()) {
         ImGui::AlignTextToFramePadding();
-        ImGui::TextColored(style.trouble, "This file exists. Save again to replace it.");
+        ImGui::TextColored(style.warning, "This file exists. Save again to replace it.");
     } else {
         ImGui::AlignTextToFramePadding();
         ImGui::TextUnformatted("");
@@ -351,11 +351,11 @@ void FileDialog::enter(const PanelContext& context) {
     if (!found.empty()) take(context, FolderEntry(*found[index(chosen_)]), true);
 }
 
-// `goes_on` opens the entry; otherwise it is only selected.
-void FileDialog::take(const PanelContext& context, const FolderEntry& entry, bool goes_on) {
+// `continues` opens the entry; otherwise it is only selected.
+void FileDialog::take(const PanelContext& context, const FolderEntry& entry, bool continues) {
     const fs::path path = folder_ / entry.name;
     begins_typing_ = true;
-    if (!goes_on) {
+    if (!continues) {
         if (wish_.kind == FileWish::Kind::save && !entry.is_folder) take_name(entry.name);
     } else if (entry.is_folder) {
         go_to(context.work, path);

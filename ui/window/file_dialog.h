@@ -56,7 +56,7 @@ class FileDialog : public Overlay {
     std::vector<const FolderEntry*> fitting() const;
     bool fits(const FolderEntry& entry) const;
     void enter(const PanelContext& context);
-    void take(const PanelContext& context, const FolderEntry& entry, bool goes_on);
+    void take(const PanelContext& context, const FolderEntry& entry, bool continues);
     void answer(const PanelContext& context, const std::filesystem::path& path);
 
     FileWish wish_;

@@ -165,7 +165,7 @@ std::vector<WindowEvent> ImguiHost::begin(std::int64_t width, std::int64_t heigh
     std::vector<WindowEvent> taken;
     double time_s = now_s;
     // Text waits at most a few frames for a control that accepts it.
-    text_waits_ = takes_text() ? 0 : std::max(0, text_waits_ - 1);
+    text_waits_ = accepts_text() ? 0 : std::max(0, text_waits_ - 1);
     const auto waits = [&](const WindowEvent& event) {
         return is_for_next(event, taken) || (text_waits_ > 0 && std::holds_alternative<TextTyped>(event));
     };
@@ -250,7 +250,7 @@ const InterfaceMesh& ImguiHost::end() {
 }
 
 // Dear ImGui cannot end a frame whose windows and stacks are open, so the context is created again.
-void ImguiHost::give_up() {
+void ImguiHost::abandon() {
     const ImVec2 pointer = ImGui::GetIO().MousePos;
     ImGui::DestroyContext(context_);
     open_context();
@@ -260,7 +260,7 @@ void ImguiHost::give_up() {
     ctrl_ = shift_ = alt_ = super_ = false;
 }
 
-bool ImguiHost::takes_text() const {
+bool ImguiHost::accepts_text() const {
     return ImGui::GetIO().WantTextInput;
 }
 

@@ -34,7 +34,7 @@ class ImguiHost {
     Glyphs glyphs() const;
 
     // Adds an event for one of the next frames.
-    void feed(const HeardEvent& event) { waiting_.push_back(event); }
+    void feed(const TimestampedEvent& event) { waiting_.push_back(event); }
 
     // Starts a frame and takes queued events up to the first that Dear ImGui could not distinguish within one frame,
     // such as a button that is pressed and released. Returns the taken events in order. The clock of Dear ImGui follows
@@ -48,10 +48,10 @@ class ImguiHost {
     // Ends the frame. The mesh is valid until the next frame ends.
     const InterfaceMesh& end();
     // Aborts the frame after an error, without triangles. All keys are released and pop-ups are closed.
-    void give_up();
+    void abandon();
 
     // State of the current frame.
-    bool takes_text() const;
+    bool accepts_text() const;
     PointerShape pointer() const;
 
     // Returns the key with the held modifiers, such as "Ctrl+Shift+S".
@@ -69,7 +69,7 @@ class ImguiHost {
     NativeWindow& native_;
     ImGuiContext* context_ = nullptr;
     Style style_;
-    std::deque<HeardEvent> waiting_;
+    std::deque<TimestampedEvent> waiting_;
     double clock_s_ = 0;  // time of Dear ImGui's clock
     int text_waits_ = 0;  // frames for which typed text is still held back
     bool ctrl_ = false, shift_ = false, alt_ = false, super_ = false;

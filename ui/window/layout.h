@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "app/session/settings_book.h"
-#include "app/stage/pane_view.h"
+#include "app/settings/settings_book.h"
+#include "app/viewer/pane_view.h"
 #include "render/picture.h"
 
 namespace echolux {
@@ -26,7 +26,7 @@ struct WindowNeeds {
 // Returns the rectangles in pixels from the upper left corner.
 WindowPlan plan_window(const WindowSettings& settings, const WindowNeeds& needs);
 
-struct PanePlace {
+struct PaneArea {
     PaneKind kind;
     Region place;
 };
@@ -40,7 +40,7 @@ struct PaneSplit {
 };
 
 struct PanePlan {
-    std::vector<PanePlace> panes;
+    std::vector<PaneArea> panes;
     std::vector<PaneSplit> splits;
 };
 

@@ -156,7 +156,7 @@ class GlfwWindow final : public NativeWindow {
     double now_s() const override { return seconds_since(begin_); }
     void look() override { glfwPollEvents(); }
 
-    std::vector<HeardEvent> take_events(double max_s) override {
+    std::vector<TimestampedEvent> take_events(double max_s) override {
         if (max_s > 0 && events_.empty())
             glfwWaitEventsTimeout(max_s);
         else
@@ -220,8 +220,8 @@ class GlfwWindow final : public NativeWindow {
     }
 
     static GlfwWindow& of(GLFWwindow* window) { return *static_cast<GlfwWindow*>(glfwGetWindowUserPointer(window)); }
-    static void note(GLFWwindow* window, WindowEvent event) { of(window).hear(std::move(event)); }
-    void hear(WindowEvent event) { events_.push_back({std::move(event), now_s()}); }
+    static void note(GLFWwindow* window, WindowEvent event) { of(window).add(std::move(event)); }
+    void add(WindowEvent event) { events_.push_back({std::move(event), now_s()}); }
 
     void listen() {
         glfwSetCursorPosCallback(window_, [](GLFWwindow* window, double x, double y) {
@@ -253,7 +253,7 @@ class GlfwWindow final : public NativeWindow {
         glfwSetWindowRefreshCallback(window_, [](GLFWwindow* window) { of(window).note_size(); });
     }
 
-    void note_size() { hear(Resized{width(), height(), scale()}); }
+    void note_size() { add(Resized{width(), height(), scale()}); }
 
     std::pair<std::int64_t, std::int64_t> size() const {
         int width = 0, height = 0;
@@ -272,7 +272,7 @@ class GlfwWindow final : public NativeWindow {
     std::array<GLFWcursor*, 6> cursors_{};  // indexed by PointerShape
     PointerShape pointer_ = PointerShape::arrow;
     std::array<int, 4> before_{};  // position and size before full screen
-    std::vector<HeardEvent> events_;
+    std::vector<TimestampedEvent> events_;
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
@@ -299,9 +299,9 @@ class Offscreen final : public OffscreenWindow {
     double scale() const override { return scale_; }
     WindowSurface surface() override { return {}; }
 
-    void push(WindowEvent event) override { push(HeardEvent{std::move(event), now_s()}); }
+    void push(WindowEvent event) override { push(TimestampedEvent{std::move(event), now_s()}); }
 
-    void push(HeardEvent event) override {
+    void push(TimestampedEvent event) override {
         if (const auto* resized = std::get_if<Resized>(&event.what)) {
             width_ = resized->width;
             height_ = resized->height;
@@ -315,7 +315,7 @@ class Offscreen final : public OffscreenWindow {
     double now_s() const override { return picture_s_ ? by_hand_s_ : seconds_since(begin_); }
 
     // With a simulated clock, a short real wait still gives other threads time to run.
-    std::vector<HeardEvent> take_events(double max_s) override {
+    std::vector<TimestampedEvent> take_events(double max_s) override {
         constexpr double moment_s = 0.002;
         const double waits_s = picture_s_ ? std::min(max_s, moment_s) : max_s;
         std::unique_lock lock(mutex_);
@@ -358,7 +358,7 @@ class Offscreen final : public OffscreenWindow {
 
     std::mutex mutex_;  // protects the members below
     std::condition_variable changed_;
-    std::vector<HeardEvent> events_;
+    std::vector<TimestampedEvent> events_;
     bool is_woken_ = false;
 };
 

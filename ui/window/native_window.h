@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "render/device_choice.h"
+#include "render/gpu_device.h"
 
 namespace echolux {
 
@@ -47,7 +47,7 @@ using WindowEvent = std::variant<PointerMoved, PointerButton, Scrolled, KeyPress
                                  FocusChanged, CloseRequested>;
 
 // An event with its time on the window's clock, so that double clicks do not depend on the frame rate.
-struct HeardEvent {
+struct TimestampedEvent {
     WindowEvent what;
     double time_s = 0;
 };
@@ -70,7 +70,7 @@ class NativeWindow {
     virtual double now_s() const = 0;
 
     // Returns the events since the last call in order. Waits at most `max_s` seconds for the first one.
-    virtual std::vector<HeardEvent> take_events(double max_s) = 0;
+    virtual std::vector<TimestampedEvent> take_events(double max_s) = 0;
 
     // Interrupts the current or next wait in take_events(). Thread-safe.
     virtual void wake() = 0;
@@ -97,7 +97,7 @@ std::unique_ptr<NativeWindow> open_glfw_window(std::int64_t width, std::int64_t 
 class OffscreenWindow : public NativeWindow {
   public:
     virtual void push(WindowEvent event) = 0;
-    virtual void push(HeardEvent event) = 0;  // with its own time
+    virtual void push(TimestampedEvent event) = 0;  // with its own time
 
     // Replaces the real clock: time advances by waiting for events, and by `picture_s` with each look(). This simulates
     // a machine of constant speed, independent of the load of the real one.

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "app/open/description.h"
-#include "compute/counted.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "engine/build.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
@@ -424,7 +424,7 @@ void About::draw(const PanelContext& context, ImVec2 size) {
     muted_text(context, "OCT spectra to volumes, live and in 4-D.");
     ImGui::Dummy({0, context.style.px(8)});
     figure(context, "Version", std::string(version));
-    figure(context, "Pictures", context.work.stage().renderer().device_name());
+    figure(context, "Pictures", context.work.viewer().renderer().device_name());
     figure(context, "Interface", std::string("Dear ImGui ") + ImGui::GetVersion());
     ImGui::Dummy({0, context.style.px(8)});
     muted_text(context,
@@ -487,7 +487,7 @@ void draw_square(const PanelContext& context, const Picture& picture, bool is_lo
 }
 
 std::string guess_text(const RawGuess& guess) {
-    return fmt::format("{} × {} × {}   {}", counted(guess.samples, "samples"), guess.a_scans, guess.b_scans,
+    return fmt::format("{} × {} × {}   {}", plural(guess.samples, "samples"), guess.a_scans, guess.b_scans,
                        samples_text(guess));
 }
 
@@ -575,7 +575,7 @@ void RawDialog::draw_preview(const PanelContext& context, ImVec2 size) const {
     ImGui::SameLine(0, gap);
     draw_square(context, proposal.preview, true, edge, "Reconstructed, depth downwards");
     if (proposal.problem.empty()) return;
-    ImGui::PushStyleColor(ImGuiCol_Text, context.style.trouble);
+    ImGui::PushStyleColor(ImGuiCol_Text, context.style.warning);
     ImGui::TextWrapped("%s", proposal.problem.c_str());
     ImGui::PopStyleColor();
 }

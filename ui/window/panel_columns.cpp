@@ -73,7 +73,7 @@ void drag_width(const PanelContext& context, PanelSide side, const Region& place
         const float width = side == PanelSide::left ? x - static_cast<float>(place.left) : far - x;
         context.work.change(side == PanelSide::left ? "window.left_width" : "window.right_width",
                             std::clamp(std::round(static_cast<double>(width / context.style.scale)), 200.0, 1000.0),
-                            ImGui::IsItemActive() ? Edit::under_way : Edit::done);
+                            ImGui::IsItemActive() ? Edit::in_progress : Edit::done);
     }
     ImGui::End();
 }
@@ -121,7 +121,7 @@ void PanelColumns::draw_side(const PanelContext& context, PanelSide side, const 
     // Panels that come first are drawn in the first pass.
     for (const bool first : {true, false}) {
         for (const auto& panel : panels_) {
-            if (panel->side() != side || !panel->is_there(context.work)) continue;
+            if (panel->side() != side || !panel->is_available(context.work)) continue;
             if (panel->comes_first(context.work) == first) draw_panel(context, *panel);
         }
     }
@@ -137,7 +137,7 @@ void PanelColumns::draw_bottom(const PanelContext& context, const Region& place)
     ImGui::PopStyleVar();
     const float top = ImGui::GetCursorPosY();
     for (const auto& panel : panels_) {
-        if (panel->side() != PanelSide::bottom || !panel->is_there(context.work)) continue;
+        if (panel->side() != PanelSide::bottom || !panel->is_available(context.work)) continue;
         ImGui::PushID(panel->id().data(), panel->id().data() + panel->id().size());
         panel->draw(context);
         ImGui::PopID();
@@ -150,7 +150,7 @@ void PanelColumns::draw_bottom(const PanelContext& context, const Region& place)
 
 std::int64_t PanelColumns::bottom_height(const PanelContext& context) const {
     const bool is_there = std::ranges::any_of(panels_, [&context](const auto& panel) {
-        return panel->side() == PanelSide::bottom && panel->is_there(context.work);
+        return panel->side() == PanelSide::bottom && panel->is_available(context.work);
     });
     if (!is_there) return 0;
     return std::llround(context.style.px(bottom_height_ > 0 ? bottom_height_ : first_bottom_height));

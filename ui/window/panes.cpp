@@ -8,8 +8,8 @@
 #include <glm/trigonometric.hpp>
 #include <utility>
 
-#include "app/stage/exhibit.h"
-#include "app/stage/pane_view.h"
+#include "app/viewer/pane_view.h"
+#include "app/viewer/view_source.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
@@ -45,16 +45,16 @@ ImVec2 extent(const Region& place) {
 
 void Panes::lay_out(const PanelContext& context, const Region& centre) {
     const WindowSettings& settings = context.work.window();
-    const bool has_sections = !context.work.stage().exhibit()->has_planes();  // also before the first volume
+    const bool has_sections = !context.work.viewer().view_source()->has_planes();  // also before the first volume
     const PaneLayout layout = has_sections ? settings.layout : PaneLayout::volume;
     PanePlan plan = plan_panes(centre, layout, settings.pane_split, context.style.scale);
     if (full_size_) {
         const bool is_there =
-            std::ranges::any_of(plan.panes, [this](const PanePlace& p) { return p.kind == *full_size_; });
+            std::ranges::any_of(plan.panes, [this](const PaneArea& p) { return p.kind == *full_size_; });
         if (is_there) plan = {{{*full_size_, centre}}, {}};
     }
     for (Pane& pane : panes_) {
-        const auto found = std::ranges::find(plan.panes, pane.kind, &PanePlace::kind);
+        const auto found = std::ranges::find(plan.panes, pane.kind, &PaneArea::kind);
         pane.place = found == plan.panes.end() ? Region{} : found->place;
         if (pane.place.width > 0) pane.view = view_of(context, pane);
     }
@@ -75,32 +75,32 @@ View Panes::view_of(const PanelContext& context, const Pane& pane) const {
     const bool is_volume = pane.kind == PaneKind::volume;
     const double share = others < 1 ? 1 : is_volume ? volume_share : (1 - volume_share) / static_cast<double>(others);
     const View& view = context.work.view();
-    PaneWanted wanted{pane.kind,
-                      std::max<std::int64_t>(pane.place.width, 1),
-                      std::max<std::int64_t>(pane.place.height, 1),
-                      context.work.cross_um(),
-                      pane.look,
-                      std::max(1.0, rays_ms(context) * share),
-                      context.style.px(13)};
+    PaneRequest wanted{pane.kind,
+                       std::max<std::int64_t>(pane.place.width, 1),
+                       std::max<std::int64_t>(pane.place.height, 1),
+                       context.work.cross_um(),
+                       pane.look,
+                       std::max(1.0, rays_ms(context) * share),
+                       context.style.px(13)};
     const WindowSettings& settings = context.work.window();
     if (!settings.link_levels) wanted.levels = ValueRange{settings.section_low, settings.section_high};
-    const std::optional<VolumeGrid> grid = context.work.stage().exhibit()->grid();
+    const std::optional<VolumeGrid> grid = context.work.viewer().view_source()->grid();
     if (grid) wanted.grid = &*grid;
-    if (const auto stamp = context.work.stage().exhibit()->stamp()) wanted.moment_s = stamp->time_s;
+    if (const auto stamp = context.work.viewer().view_source()->stamp()) wanted.moment_s = stamp->time_s;
     return pane_view(view, wanted);
 }
 
 void Panes::draw(const PanelContext& context, const Region& centre) {
-    Exhibit& exhibit = *context.work.stage().exhibit();
+    ViewSource& view_source = *context.work.viewer().view_source();
     // Another document: also if it has the same address as the previous one.
-    if (&exhibit != shown_ || life_.lock() != exhibit.life().lock()) {
+    if (&view_source != shown_ || life_.lock() != view_source.life().lock()) {
         forget_pictures();
         show_whole_sections();
         context.state.measure.forget();
-        shown_ = &exhibit;
-        life_ = exhibit.life();
+        shown_ = &view_source;
+        life_ = view_source.life();
     }
-    const std::optional<VolumeGrid> grid = exhibit.grid();
+    const std::optional<VolumeGrid> grid = view_source.grid();
     ImGui::SetNextWindowPos(corner(centre));
     ImGui::SetNextWindowSize(extent(centre));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
@@ -126,11 +126,11 @@ void Panes::draw(const PanelContext& context, const Region& centre) {
         context.state.measure.under_pointer.reset();
     }
     close_edit(context);
-    if (grid) look_under_pointer(context, exhibit);
+    if (grid) look_under_pointer(context, view_source);
     for (const Pane& pane : panes_) {
         if (pane.place.width > 0 && grid) draw_marks(context, *grid, pane);
     }
-    if (const std::string text = grid ? "" : loading_text(exhibit); !text.empty()) {
+    if (const std::string text = grid ? "" : loading_text(view_source); !text.empty()) {
         ImGui::SetCursorScreenPos({corner(centre).x + context.style.px(12), corner(centre).y + context.style.px(10)});
         muted_text(context, text);
     }
@@ -153,16 +153,16 @@ void Panes::drag_splits(const PanelContext& context, const PanePlan& plan) {
         const double share = (static_cast<double>(split.is_upright ? at.x : at.y) - static_cast<double>(split.begin)) /
                              static_cast<double>(split.length);
         shares[split.share] = std::clamp(share, 0.2, 0.8);
-        context.work.change("window.pane_split", shares, ImGui::IsItemActive() ? Edit::under_way : Edit::done);
+        context.work.change("window.pane_split", shares, ImGui::IsItemActive() ? Edit::in_progress : Edit::done);
     }
 }
 
 // Starts rays for changed panes. If rays are slow, only one pane is in progress at a time, so that the interface waits
 // for at most one pane.
 void Panes::follow(const PanelContext& context) {
-    Exhibit* exhibit = context.work.stage().exhibit();
-    if (exhibit == nullptr || exhibit != shown_) return;
-    const Renderer& renderer = context.work.stage().renderer();
+    ViewSource* view_source = context.work.viewer().view_source();
+    if (view_source == nullptr || view_source != shown_) return;
+    const Renderer& renderer = context.work.viewer().renderer();
     if (!are_rays_done(renderer)) return;
     const double now_s = context.work.now_s();
     if (next_ == 0) {
@@ -173,7 +173,7 @@ void Panes::follow(const PanelContext& context) {
     const bool one_by_one = are_rays_slow();
     do {
         Pane& pane = panes_[next_];
-        if (pane.place.width > 0) follow(context, pane, *exhibit);
+        if (pane.place.width > 0) follow(context, pane, *view_source);
         next_ = (next_ + 1) % panes_.size();
         has_cast_ = !are_rays_done(renderer) || has_cast_;
     } while (next_ != 0 && !(one_by_one && !rays_are_done_));
@@ -187,8 +187,8 @@ bool Panes::are_rays_slow() const {
 // With slow rays, displays the last finished picture of a pane instead of waiting.
 std::vector<ScreenPane> Panes::shown(const PanelContext& context) const {
     std::vector<ScreenPane> shown;
-    const Exhibit* exhibit = context.work.stage().exhibit();
-    if (exhibit == nullptr || exhibit != shown_) return shown;
+    const ViewSource* view_source = context.work.viewer().view_source();
+    if (view_source == nullptr || view_source != shown_) return shown;
     for (const Pane& pane : panes_) {
         if (pane.place.width == 0 || !pane.picture || pane.picture->drawing.image == nullptr) continue;
         const bool waits = pane.done.image == nullptr || !are_rays_slow();
@@ -210,17 +210,17 @@ bool Panes::are_rays_done(const Renderer& renderer) {
 }
 
 // If settings are invalid, the pane keeps the previous picture and reports the error.
-void Panes::follow(const PanelContext& context, Pane& pane, Exhibit& exhibit) {
+void Panes::follow(const PanelContext& context, Pane& pane, ViewSource& view_source) {
     try {
         pane.view = view_of(context, pane);
         View shown = pane.view;
         shown.cross_fade_s = cross_fade_s;
-        pane.picture = exhibit.follow(shown, context.work.now_s(), static_cast<std::size_t>(pane.kind));
+        pane.picture = view_source.follow(shown, context.work.now_s(), static_cast<std::size_t>(pane.kind));
         if (!pane.problem.empty()) context.work.notices().settle("view");
         pane.problem.clear();
     } catch (const Error& error) {
         if (error.code() == ErrorCode::device) throw;
-        if (pane.problem != error.line()) context.work.notices().trouble("view", error);
+        if (pane.problem != error.line()) context.work.notices().report_problem("view", error);
         pane.problem = error.line();
     }
 }
@@ -231,7 +231,7 @@ bool Panes::is_final() const {
     });
 }
 
-bool Panes::wants_turn() const {
+bool Panes::needs_turn() const {
     return drag_ != Drag::none || edited_s_ >= 0 || (hovered_ && !is_probed_);
 }
 
@@ -394,7 +394,7 @@ void draw_cross_hair(const Style& style, const View& view, const VolumeGrid& gri
                      const std::array<double, 3>& cross) {
     const glm::dvec3 at(cross[0], cross[1], cross[2]);
     if (kind == PaneKind::volume) {
-        if (view.show != Shown::volume) return;
+        if (view.show != ViewContent::volume) return;
         const glm::dvec3 half = 0.5 * volume_extent(grid);
         const Camera camera(view, volume_extent(grid));
         const glm::dvec2 middle(0.5 * static_cast<double>(place.width), 0.5 * static_cast<double>(place.height));
@@ -419,7 +419,7 @@ void Panes::draw_tool(const PanelContext& context, const VolumeGrid& grid, const
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const bool is_volume = pane.kind == PaneKind::volume;
     const auto is_seen = [&](std::span<const double> place) {
-        return is_volume || lies_in(pane.kind, context.work.cross_um(), place, grid);
+        return is_volume || is_inside(pane.kind, context.work.cross_um(), place, grid);
     };
     const auto at = [&](std::span<const double> place) {
         return on_screen(pixel_of(pane.view, grid, from_centre(place, grid)), pane.place);
@@ -461,8 +461,8 @@ void Panes::draw_tool(const PanelContext& context, const VolumeGrid& grid, const
 void Panes::draw_flow_bar(const PanelContext& context, const Pane& pane) const {
     const View& view = context.work.view();
     const bool has_own = pane.kind == PaneKind::volume && view.colour_bar;
-    if (has_own || view.flow_shown == FlowShown::hidden || view.flow_shown == FlowShown::alone) return;
-    const std::optional<FlowScale> scale = context.work.stage().exhibit()->flow_scale(view);
+    if (has_own || view.flow_shown == FlowDisplay::hidden || view.flow_shown == FlowDisplay::alone) return;
+    const std::optional<FlowScale> scale = context.work.viewer().view_source()->flow_scale(view);
     if (!scale || scale->range <= 0) return;
     const Style& style = context.style;
     const ImVec2 low = low_corner(pane.place), high = high_corner(pane.place);
@@ -517,7 +517,7 @@ void Panes::draw_read_out(const PanelContext& context, const Pane& pane, float t
 float Panes::draw_title(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const {
     const Style& style = context.style;
     const ImVec2 low = low_corner(pane.place);
-    const std::string orientation = context.work.stage().exhibit()->orientation();
+    const std::string orientation = context.work.viewer().view_source()->orientation();
     const PaneTitle title = title_of(pane.kind, grid, context.work.cross_um(), orientation);
     const ImVec2 at{low.x + style.px(8), low.y + style.px(8)};
     const ImVec2 size = tag(style, style.strong, at, title.name, colour_of(pane.kind));
@@ -528,8 +528,8 @@ float Panes::draw_title(const PanelContext& context, const VolumeGrid& grid, con
             has_room ? title.index + "   " + title.length : title.index, style.muted);
     }
     const float below = at.y + size.y + style.px(6);
-    if (!pane.problem.empty()) return below + tag(style, style.text, {at.x, below}, pane.problem, style.trouble).y;
-    const std::string text = loading_text(*context.work.stage().exhibit());
+    if (!pane.problem.empty()) return below + tag(style, style.text, {at.x, below}, pane.problem, style.warning).y;
+    const std::string text = loading_text(*context.work.viewer().view_source());
     if (pane.kind != PaneKind::volume || text.empty()) return below;
     return below + tag(style, style.text, {at.x, below}, text, style.accent).y;
 }
@@ -537,12 +537,12 @@ float Panes::draw_title(const PanelContext& context, const VolumeGrid& grid, con
 void Panes::draw_marks(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.PushClipRect(low_corner(pane.place), high_corner(pane.place), true);
-    Exhibit& exhibit = *context.work.stage().exhibit();
-    if (context.work.window().cross_hair && !exhibit.has_planes()) {
+    ViewSource& view_source = *context.work.viewer().view_source();
+    if (context.work.window().cross_hair && !view_source.has_planes()) {
         draw_cross_hair(context.style, pane.view, grid, pane.kind, pane.place, context.work.cross_um());
     }
     if (pane.kind != PaneKind::volume)
-        draw_letters(context.style, pane.place, letters_of(pane.view, grid, exhibit.orientation()));
+        draw_letters(context.style, pane.place, letters_of(pane.view, grid, view_source.orientation()));
     draw_surfaces(context, grid, pane);
     if (pane.kind == PaneKind::volume) draw_light_handles(context, pane.view, pane.place);
     draw_flow_bar(context, pane);
@@ -703,7 +703,7 @@ std::vector<std::string> read_out(const Probe& probe) {
     const std::string unit = short_unit(probe.unit);
     std::vector<std::string> parts{short_number(probe.value) + (unit.empty() ? "" : " " + unit)};
     if (probe.has_spacing) {
-        const PlaceText place = place_text(probe.place_um, true);
+        const PositionText place = place_text(probe.place_um, true);
         parts.push_back("depth " + place.numbers[0]);
         parts.push_back("A " + place.numbers[1]);
         parts.push_back("B " + place.numbers[2] + " " + place.unit);
@@ -773,7 +773,7 @@ void Panes::drag_on(const PanelContext& context, const VolumeGrid& grid, Pane& p
     if (pane.kind == PaneKind::volume) {
         const View moved = dragged(pane.view, drag_, by, from_middle(pane.place, at), volume_extent(grid));
         static_cast<Pose&>(context.work.view()) = moved;
-        context.work.view_edited(Edit::under_way);
+        context.work.view_edited(Edit::in_progress);
     } else if (drag_ == Drag::pan) {
         pane.look = look_dragged(pane.look, pane.view, grid, by);
     } else if (drag_ == Drag::zoom) {
@@ -783,7 +783,7 @@ void Panes::drag_on(const PanelContext& context, const VolumeGrid& grid, Pane& p
     } else if (drag_ == Drag::surface) {
         drag_surface(context, grid, pane, at);
     } else if (drag_ == Drag::values) {
-        drag_values(context, pane, by, Edit::under_way);
+        drag_values(context, pane, by, Edit::in_progress);
     }
 }
 
@@ -814,7 +814,7 @@ void Panes::wheel(const PanelContext& context, const VolumeGrid& grid, Pane& pan
     if (pane.kind == PaneKind::volume) {
         const View moved = dollied(pane.view, factor, from_middle(pane.place, at), volume_extent(grid));
         static_cast<Pose&>(context.work.view()) = moved;
-        context.work.view_edited(Edit::under_way);
+        context.work.view_edited(Edit::in_progress);
         edited_s_ = context.work.now_s();
     } else if (ImGui::GetIO().KeyCtrl) {
         pane.look = look_enlarged(pane.look, pane.view, grid, at, factor);
@@ -837,23 +837,24 @@ void Panes::close_edit(const PanelContext& context) {
 void Panes::move_cross(const PanelContext& context, const VolumeGrid& grid, const glm::dvec3& place) {
     const std::array<double, 3> inside = kept_inside({place.x, place.y, place.z}, grid);
     context.work.set_cross_um(inside);
-    if (LiveSession* live = context.work.stage().exhibit()->live()) live->look_at(voxel_index(inside[2], grid, 2));
+    if (LiveControl* live = context.work.viewer().view_source()->live()) live->look_at(voxel_index(inside[2], grid, 2));
 }
 
 // Probes the displayed picture immediately, without waiting for it to be refined.
 void Panes::measure_under_pointer(const PanelContext& context) {
-    Exhibit& exhibit = *context.work.stage().exhibit();
-    context.state.measure.under_pointer = hovered_ ? probe(exhibit) : std::nullopt;
+    ViewSource& view_source = *context.work.viewer().view_source();
+    context.state.measure.under_pointer = hovered_ ? probe(view_source) : std::nullopt;
     if (context.state.measure.under_pointer)
         context.state.measure.take(context.work, *context.state.measure.under_pointer);
     else
         context.work.notices().note("view", "nothing is seen at that place: click on what is to be measured");
 }
 
-std::optional<Probe> Panes::probe(Exhibit& exhibit) {
+std::optional<Probe> Panes::probe(ViewSource& view_source) {
     const Pane& pane = panes_[static_cast<std::size_t>(*hovered_)];
     try {
-        return exhibit.probe(pane.view, static_cast<std::int64_t>(pointer_[0]), static_cast<std::int64_t>(pointer_[1]));
+        return view_source.probe(pane.view, static_cast<std::int64_t>(pointer_[0]),
+                                 static_cast<std::int64_t>(pointer_[1]));
     } catch (const Error& error) {
         if (error.code() == ErrorCode::device) throw;
         return std::nullopt;
@@ -861,14 +862,14 @@ std::optional<Probe> Panes::probe(Exhibit& exhibit) {
 }
 
 // Limited to a few times per second, because probing reads from the device.
-void Panes::look_under_pointer(const PanelContext& context, Exhibit& exhibit) {
-    const bool is_live = exhibit.live() != nullptr && exhibit.live()->is_running();
+void Panes::look_under_pointer(const PanelContext& context, ViewSource& view_source) {
+    const bool is_live = view_source.live() != nullptr && view_source.live()->is_running();
     const double now = context.work.now_s();
     if (!hovered_ || drag_ != Drag::none || now - probed_s_ < (is_live ? probe_live_every_s : probe_every_s)) return;
     if (!is_live && is_probed_) return;
     is_probed_ = true;
     probed_s_ = now;
-    const std::optional<Probe> found = probe(exhibit);
+    const std::optional<Probe> found = probe(view_source);
     context.state.measure.under_pointer = found;
     read_out_ = found ? read_out(*found) : std::vector<std::string>{};
 }
@@ -954,7 +955,7 @@ glm::dvec2 middle(const Region& place) {
 }  // namespace
 
 std::vector<LightHandle> shown_light_handles(const PanelContext& context, const View& view) {
-    if (!context.work.window().light_handles || view.show != Shown::volume) return {};
+    if (!context.work.window().light_handles || view.show != ViewContent::volume) return {};
     return light_handles(view);
 }
 
@@ -986,25 +987,25 @@ void draw_light_handles(const PanelContext& context, const View& view, const Reg
     }
 }
 
-std::optional<HeldLight> light_under(const PanelContext& context, const View& view, const Region& place,
+std::optional<LightDrag> light_under(const PanelContext& context, const View& view, const Region& place,
                                      const glm::dvec2& pointer) {
     const std::vector<LightHandle> handles = shown_light_handles(context, view);
     for (std::size_t i = handles.size(); i-- > 0;) {  // topmost first
         const glm::dvec2 at = middle(place) + radius(place) * handles[i].at;
         if (glm::distance(at, pointer) <= static_cast<double>(context.style.px(reach_px)))
-            return HeldLight{i, handles[i], pointer, view};
+            return LightDrag{i, handles[i], pointer, view};
     }
     return std::nullopt;
 }
 
 // The handle moves relative to its position at the start of the drag.
-void drag_light(const PanelContext& context, const HeldLight& held, const Region& place, const glm::dvec2& pointer,
+void drag_light(const PanelContext& context, const LightDrag& held, const Region& place, const glm::dvec2& pointer,
                 bool moves_away) {
     const glm::dvec2 by = pointer - held.pointer;
     const glm::dvec2 at = moves_away ? held.before.at : held.before.at + by / radius(place);
     const double farther = moves_away ? std::exp2(-by.y / twice_as_far_px) : 1;
     const auto values = with_light_at(held.view, held.handle, at, held.before.is_behind, farther);
-    if (!values.empty()) context.work.change_together("view.area_lights", values, Edit::under_way);
+    if (!values.empty()) context.work.change_together("view.area_lights", values, Edit::in_progress);
 }
 
 }  // namespace echolux

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "app/stage/pane_view.h"
+#include "app/viewer/pane_view.h"
 #include "compute/plan/describe.h"
 #include "render/area_lights.h"
 #include "render/picture.h"
@@ -53,7 +53,7 @@ ValueRange values_dragged(const ValueRange& range, const glm::dvec2& pixels, dou
 // ---- Handles for lights, drawn on a sphere around the volume as seen from the eye.
 
 // State at the start of a drag.
-struct HeldLight {
+struct LightDrag {
     std::size_t handle = 0;
     LightHandle before;
     glm::dvec2 pointer{0};
@@ -66,11 +66,11 @@ std::vector<LightHandle> shown_light_handles(const PanelContext& context, const 
 void draw_light_handles(const PanelContext& context, const View& view, const Region& place);
 
 // Returns the handle under the pointer, whose position is relative to the corner of the pane.
-std::optional<HeldLight> light_under(const PanelContext& context, const View& view, const Region& place,
+std::optional<LightDrag> light_under(const PanelContext& context, const View& view, const Region& place,
                                      const glm::dvec2& pointer);
 
 // Moves a light around the volume. With `moves_away` (Shift) the distance changes instead.
-void drag_light(const PanelContext& context, const HeldLight& held, const Region& place, const glm::dvec2& pointer,
+void drag_light(const PanelContext& context, const LightDrag& held, const Region& place, const glm::dvec2& pointer,
                 bool moves_away);
 
 class Panes {
@@ -87,7 +87,7 @@ class Panes {
 
     bool is_final() const;                                                 // no picture would improve
     bool waits_for_rays() const { return !rays_are_done_ || next_ != 0; }  // more rays start when these are done
-    bool wants_turn() const;                                               // work is pending without input
+    bool needs_turn() const;                                               // work is pending without input
     std::optional<Region> place_of(PaneKind kind) const;
     std::optional<FollowedPicture> volume_picture() const;
 
@@ -126,8 +126,8 @@ class Panes {
     void wheel(const PanelContext& context, const VolumeGrid& grid, Pane& pane, float notches);
     void close_edit(const PanelContext& context);
     void move_cross(const PanelContext& context, const VolumeGrid& grid, const glm::dvec3& place);
-    void look_under_pointer(const PanelContext& context, Exhibit& exhibit);
-    std::optional<Probe> probe(Exhibit& exhibit);  // of the hovered pane at the pointer
+    void look_under_pointer(const PanelContext& context, ViewSource& view_source);
+    std::optional<Probe> probe(ViewSource& view_source);  // of the hovered pane at the pointer
     void measure_under_pointer(const PanelContext& context);
     bool has_dragged(const PanelContext& context) const;
 
@@ -137,7 +137,7 @@ class Panes {
     float draw_title(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const;
     void draw_read_out(const PanelContext& context, const Pane& pane, float top) const;
     void draw_marks(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const;
-    void follow(const PanelContext& context, Pane& pane, Exhibit& exhibit);
+    void follow(const PanelContext& context, Pane& pane, ViewSource& view_source);
     bool are_rays_done(const Renderer& renderer);
 
     std::array<Pane, 4> panes_{
@@ -149,11 +149,11 @@ class Panes {
     double round_s_ = 0;         // start of this round
     double rays_s_ = 0;          // duration of the last round
     std::optional<PaneKind> full_size_;
-    const Exhibit* shown_ = nullptr;
+    const ViewSource* shown_ = nullptr;
     std::weak_ptr<const void> life_;  // distinguishes documents at the same address
 
     Drag drag_ = Drag::none;
-    std::optional<HeldLight> held_light_;
+    std::optional<LightDrag> held_light_;
     bool has_moved_ = false;  // since the button was pressed
     double edited_s_ = -1;    // time of the last change by the wheel; negative: no open edit
     std::optional<PaneKind> hovered_;
@@ -169,7 +169,8 @@ struct PaneTitle {
     std::string index;   // such as "128 / 255"; empty for the volume
     std::string length;  // such as "1.28 mm"; empty if unknown
 };
-// `orientation` is that of Exhibit::orientation(). Sections of medical volumes are called axial, coronal and sagittal.
+// `orientation` is that of ViewSource::orientation(). Sections of medical volumes are called axial, coronal and
+// sagittal.
 PaneTitle title_of(PaneKind kind, const VolumeGrid& grid, const std::array<double, 3>& cross,
                    const std::string& orientation = "");
 

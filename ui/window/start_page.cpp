@@ -38,13 +38,13 @@ std::string progress_text(const JobState& job) {
 }
 
 // Drawing at the right of a card, between two corners, which fades into the colour beside it.
-using Drawn = std::function<void(ImDrawList& list, ImVec2 low, ImVec2 high, const ImVec4& beside)>;
+using CardDrawing = std::function<void(ImDrawList& list, ImVec2 low, ImVec2 high, const ImVec4& beside)>;
 
 // Card with a title and an explanation, and keys or a drawing at its right. While its document is being opened, it
 // shows the progress and ignores clicks. Returns true when clicked.
 bool card(const PanelContext& context, const std::string& name, float width, const std::string& heading,
           const std::string& text, const std::string& keys = "", bool is_first = false,
-          const std::optional<JobState>& opening = {}, const Drawn& draw_beside = {}) {
+          const std::optional<JobState>& opening = {}, const CardDrawing& draw_beside = {}) {
     const Style& style = context.style;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = style.px(58);
@@ -89,7 +89,7 @@ void heading(const PanelContext& context, const char* text) {
 }
 
 void open_simulator(const PanelContext& context, const std::string& scene) {
-    SourceWanted wanted;
+    SourceRequest wanted;
     wanted.name = "sim:" + scene;
     attempt(context, "source", [&] { context.work.open_source(wanted); });
 }
@@ -152,11 +152,11 @@ void StartPage::draw(const PanelContext& context, const Region& centre) {
 
 void StartPage::draw_simulator(const PanelContext& context, float width) {
     heading(context, "Live simulator");
-    for (const ShownScene& scene : context.state.scenes) {
+    for (const SceneEntry& scene : context.state.scenes) {
         const std::string name = "start.sim." + scene.name;
         const auto opening = context.work.opening("sim:" + scene.name);
         const bool is_first = &scene == context.state.scenes.data();
-        const Drawn drawn = [&](ImDrawList& list, ImVec2 low, ImVec2 high, const ImVec4& beside) {
+        const CardDrawing drawn = [&](ImDrawList& list, ImVec2 low, ImVec2 high, const ImVec4& beside) {
             drawings_.draw(list, scene.name, low, high, beside);
         };
         if (card(context, name, width, scene.title, scene.text, "", is_first, opening, drawn))
@@ -217,7 +217,7 @@ void StartPage::draw_instruments(const PanelContext& context, float width) {
         has_some = true;
         if (card(context, "start." + source, width, source, line.substr(std::min(line.size(), source.size() + 2)), "",
                  false, context.work.opening(source))) {
-            SourceWanted wanted;
+            SourceRequest wanted;
             wanted.name = source;
             attempt(context, "source", [&] { context.work.open_source(wanted); });
         }

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "app/seconds_since.h"
-#include "app/stage/exhibit.h"
+#include "app/viewer/view_source.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "ui/panels/controls.h"
@@ -46,8 +46,8 @@ struct MainWindow::Parts {
 
     // ---- schedule
     bool turn(double max_wait_s);
-    std::vector<HeardEvent> events_until_due(double max_wait_s);
-    void note(const HeardEvent& event);
+    std::vector<TimestampedEvent> events_until_due(double max_wait_s);
+    void note(const TimestampedEvent& event);
     void watch();      // detects changes without an event
     void draw();       // draws what is due
     void plan_next();  // schedules the next frame
@@ -126,7 +126,7 @@ constexpr double shortest_s = 1.0 / 60;                                     // m
 constexpr double asked_every_s = 0.002, slow_asked_every_s = 0.008;         // interval of checks whether rays are done
 constexpr double figures_every_s = 0.2;                                     // while something is running
 constexpr double rests_after_s = 0.6;                                       // afterwards no frame rate is shown
-constexpr double patience_s = 0.25;                                         // wait of run() without events
+constexpr double timeout_s = 0.25;                                          // wait of run() without events
 constexpr double confirms_within_s = 10;                                    // time to repeat the request to close
 constexpr double device_tried_every_s = 0.5, device_returns_within_s = 30;  // attempts to restore a lost device
 
@@ -136,8 +136,8 @@ std::vector<std::uint64_t> values_of(const std::vector<ScreenPane>& shown) {
     return values;
 }
 
-bool plays(Exhibit& exhibit) {
-    return exhibit.timeline() != nullptr && exhibit.timeline()->plays();
+bool plays(ViewSource& view_source) {
+    return view_source.timeline() != nullptr && view_source.timeline()->plays();
 }
 
 }  // namespace
@@ -150,7 +150,7 @@ MainWindow::Parts::Parts(NativeWindow& native_window, Workspace& workspace)
 }
 
 void MainWindow::Parts::make_screen() {
-    screen = std::make_unique<Screen>(work.stage().renderer(), std::max<std::int64_t>(native.width(), 1),
+    screen = std::make_unique<Screen>(work.viewer().renderer(), std::max<std::int64_t>(native.width(), 1),
                                       std::max<std::int64_t>(native.height(), 1));
     if (host.style().text == nullptr) return;  // the glyphs are uploaded with the first layout
     const ImguiHost::Glyphs glyphs = host.glyphs();
@@ -160,8 +160,8 @@ void MainWindow::Parts::make_screen() {
 bool MainWindow::Parts::turn(double max_wait_s) {
     ++stats.turns;
     if (turns_of_input) ++*turns_of_input;
-    const std::vector<HeardEvent> events = events_until_due(max_wait_s);
-    for (const HeardEvent& event : events) note(event);
+    const std::vector<TimestampedEvent> events = events_until_due(max_wait_s);
+    for (const TimestampedEvent& event : events) note(event);
     if (!events.empty() && !loss) {
         layout_at = 0;
         if (!turns_of_input) input_s = events.front().time_s;
@@ -182,50 +182,52 @@ bool MainWindow::Parts::turn(double max_wait_s) {
 }
 
 // Waits for events, or until work is due. Limits the frame rate to 60 per second.
-std::vector<HeardEvent> MainWindow::Parts::events_until_due(double max_wait_s) {
+std::vector<TimestampedEvent> MainWindow::Parts::events_until_due(double max_wait_s) {
     const double begun = seconds();
     const double may_show = shown_at + shortest_s;
     double due = host.has_waiting() && !loss ? may_show : std::max(std::min(layout_at, pictures_at), may_show);
     due = std::min(due, begun + max_wait_s);
-    std::vector<HeardEvent> events = native.take_events(std::max(0.0, due - begun));
+    std::vector<TimestampedEvent> events = native.take_events(std::max(0.0, due - begun));
     while (!events.empty() && seconds() < may_show) {
-        const std::vector<HeardEvent> more = native.take_events(may_show - seconds());
+        const std::vector<TimestampedEvent> more = native.take_events(may_show - seconds());
         events.insert(events.end(), more.begin(), more.end());
     }
     return events;
 }
 
-void MainWindow::Parts::note(const HeardEvent& heard) {
-    const WindowEvent& event = heard.what;
+void MainWindow::Parts::note(const TimestampedEvent& event_at) {
+    const WindowEvent& event = event_at.what;
     if (std::holds_alternative<CloseRequested>(event)) ask_to_close();
     if (const auto* resized = std::get_if<Resized>(&event)) {
         if (resized->width > 0 && resized->height > 0 && !is_full_screen && native.keeps_size()) {
-            work.change("window.width", resized->width, Edit::under_way);
-            work.change("window.height", resized->height, Edit::under_way);
+            work.change("window.width", resized->width, Edit::in_progress);
+            work.change("window.height", resized->height, Edit::in_progress);
         }
     }
     if (const auto* dropped = std::get_if<FilesDropped>(&event)) {
         for (const std::filesystem::path& path : dropped->paths) work.open(path);
     }
-    if (!loss) host.feed(heard);
+    if (!loss) host.feed(event_at);
 }
 
 // Jobs, sessions and commands also change things. Joins everything that the interface displays into one text and
 // requests a layout when it changes.
 void MainWindow::Parts::watch() {
-    Exhibit* exhibit = work.stage().exhibit();
-    std::string now = fmt::format("{} {}", static_cast<const void*>(exhibit), work.jobs().states().size());
+    ViewSource* view_source = work.viewer().view_source();
+    std::string now = fmt::format("{} {}", static_cast<const void*>(view_source), work.jobs().states().size());
     if (!work.notices().all().empty()) {
         const Notice& newest = work.notices().all().back();
         now += fmt::format(" {} {} {}", newest.number, newest.times, newest.stands);
     }
-    if (exhibit != nullptr) {
-        if (Timeline* timeline = exhibit->timeline()) now += fmt::format(" {} {}", timeline->step(), timeline->shown());
-        if (std::exchange(news_seen, exhibit->news()) != exhibit->news()) {
+    if (view_source != nullptr) {
+        if (Timeline* timeline = view_source->timeline())
+            now += fmt::format(" {} {}", timeline->step(), timeline->shown());
+        if (std::exchange(news_seen, view_source->news()) != view_source->news()) {
             news_at = seconds();
             pictures_at = 0;
         }
-        if (LiveSession* live = exhibit->live()) now += fmt::format(" {} {}", live->is_running(), live->is_recording());
+        if (LiveControl* live = view_source->live())
+            now += fmt::format(" {} {}", live->is_running(), live->is_recording());
     }
     now += fmt::format(" {} {}", work.raw_proposal() != nullptr, work.layering().changes());
     for (const BoundField& field : work.fields()) {
@@ -239,7 +241,7 @@ void MainWindow::Parts::watch() {
 
 void MainWindow::Parts::draw() {
     if (native.width() == 0 || native.height() == 0) {  // minimized
-        layout_at = pictures_at = seconds() + patience_s;
+        layout_at = pictures_at = seconds() + timeout_s;
         return;
     }
     const double now = seconds();
@@ -285,17 +287,18 @@ void MainWindow::Parts::show(const std::vector<ScreenPane>& shown) {
 // Schedules the next layout and the next check of the pictures.
 void MainWindow::Parts::plan_next() {
     const double now = seconds();
-    Exhibit* exhibit = work.stage().exhibit();
+    ViewSource* view_source = work.viewer().view_source();
     const bool has_news = now < news_at + rests_after_s;
-    const bool moves = exhibit != nullptr && (exhibit->is_at_work() || plays(*exhibit) || state.plays_keys || has_news);
-    const bool pictures_change = moves || (exhibit != nullptr && !panes.is_final()) || work.is_busy();
+    const bool moves =
+        view_source != nullptr && (view_source->is_at_work() || plays(*view_source) || state.plays_keys || has_news);
+    const bool pictures_change = moves || (view_source != nullptr && !panes.is_final()) || work.is_busy();
     // Pending rays are checked often, so that the next ones start without delay.
     const double asked_s = panes.are_rays_slow() ? slow_asked_every_s : asked_every_s;
     pictures_at = !pictures_change ? never : now + (panes.waits_for_rays() ? asked_s : shortest_s);
-    if (moves || !work.jobs().is_idle() || panes.wants_turn()) {
+    if (moves || !work.jobs().is_idle() || panes.needs_turn()) {
         const bool aligns =
             moves && work.window().layout == PaneLayout::alignment;  // the user aligns the instrument with these curves
-        const double every_s = state.plays_keys ? 0.02 : aligns ? 0.05 : panes.wants_turn() ? 0.1 : figures_every_s;
+        const double every_s = state.plays_keys ? 0.02 : aligns ? 0.05 : panes.needs_turn() ? 0.1 : figures_every_s;
         layout_at = std::min(layout_at, laid_out_at + every_s);
     } else if (pictures_change) {
         layout_at = std::min(layout_at, laid_out_at + 1);
@@ -322,7 +325,7 @@ bool MainWindow::Parts::revive() {
         loss.reset();
         return true;
     }
-    const bool may_come = !work.stage().has_renderer() && seconds() < loss->since + device_returns_within_s;
+    const bool may_come = !work.viewer().has_renderer() && seconds() < loss->since + device_returns_within_s;
     if (!may_come) {
         throw Error(ErrorCode::device, "the graphics device was lost and could not be recovered", loss->error.problem(),
                     "start Echolux again: the last state is restored; a recording that was running is complete");
@@ -333,7 +336,7 @@ bool MainWindow::Parts::revive() {
 
 // Closing must be requested twice while a recording runs.
 void MainWindow::Parts::ask_to_close() {
-    const LiveSession* live = work.stage().exhibit() == nullptr ? nullptr : work.stage().exhibit()->live();
+    const LiveControl* live = work.viewer().view_source() == nullptr ? nullptr : work.viewer().view_source()->live();
     if (live != nullptr && live->is_recording()) {
         if (seconds() > asked_to_close_at + confirms_within_s) {
             asked_to_close_at = seconds();
@@ -349,7 +352,7 @@ MainWindow::MainWindow(NativeWindow& native, Workspace& work) : parts_(std::make
 MainWindow::~MainWindow() = default;
 
 void MainWindow::run() {
-    while (turn(patience_s)) {
+    while (turn(timeout_s)) {
     }
 }
 
@@ -448,12 +451,12 @@ void MainWindow::Parts::lay_out_once() {
     try {
         draw_interface(taken);
     } catch (...) {
-        host.give_up();
+        host.abandon();
         state.rest = {};
         throw;
     }
     mesh = &host.end();
-    const bool opens_text = has_sheet() || (state.active.is_typed && !state.active.goes_on);
+    const bool opens_text = has_sheet() || (state.active.is_typed && !state.active.continues);
     if (opens_text && !std::exchange(had_text, opens_text)) host.expect_text();
     had_text = opens_text;
     // A click changes the next frame.
@@ -469,7 +472,7 @@ void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
     take_keys(taken);
     const PanelContext panel_context = context();
     const WindowSettings& settings = work.window();
-    const bool is_open = work.stage().exhibit() != nullptr;
+    const bool is_open = work.viewer().view_source() != nullptr;
     const WindowPlan plan = plan_window(settings, {.width = native.width(),
                                                    .height = native.height(),
                                                    .scale = static_cast<double>(host.style().scale),
@@ -478,21 +481,22 @@ void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
                                                    .aligns = aligns()});
     state.has_sheet = palette.is_open() || files.is_open() || raw.is_open() || key_map.is_open() || about.is_open();
     top_bar.draw(panel_context, plan.top);
-    if (is_open && work.stage().exhibit() != nullptr) {  // a menu may have closed the document
+    if (is_open && work.viewer().view_source() != nullptr) {  // a menu may have closed the document
         columns.draw_side(panel_context, PanelSide::left, plan.left);
         columns.draw_side(panel_context, PanelSide::right, plan.right);
         columns.draw_bottom(panel_context, plan.bottom);
     }
     draw_middle(panel_context, plan.centre);
     status_line.draw(panel_context, plan.status);
-    if (!has_sheet()) draw_trouble(panel_context, plan.centre);
+    if (!has_sheet()) draw_problem(panel_context, plan.centre);
     draw_overlays(panel_context);
-    if (work.stage().exhibit() != nullptr && columns.bottom_height(panel_context) != plan.bottom.height) layout_at = 0;
+    if (work.viewer().view_source() != nullptr && columns.bottom_height(panel_context) != plan.bottom.height)
+        layout_at = 0;
 }
 
 void MainWindow::Parts::draw_middle(const PanelContext& panel_context, const Region& centre) {
-    Exhibit* exhibit = work.stage().exhibit();
-    if (exhibit == nullptr) {
+    ViewSource* view_source = work.viewer().view_source();
+    if (view_source == nullptr) {
         start_page.draw(panel_context, centre);
     } else if (aligns()) {
         panes.hide();
@@ -511,8 +515,8 @@ void MainWindow::Parts::draw_middle(const PanelContext& panel_context, const Reg
 
 // The alignment view needs spectra, so volumes from files keep their panes and panels.
 bool MainWindow::Parts::aligns() const {
-    Exhibit* exhibit = work.stage().exhibit();
-    return exhibit != nullptr && work.window().layout == PaneLayout::alignment && exhibit->live() != nullptr;
+    ViewSource* view_source = work.viewer().view_source();
+    return view_source != nullptr && work.window().layout == PaneLayout::alignment && view_source->live() != nullptr;
 }
 
 void MainWindow::Parts::draw_overlays(const PanelContext& panel_context) {
@@ -530,7 +534,7 @@ bool MainWindow::Parts::has_sheet() const {
 }
 
 bool MainWindow::Parts::types() const {
-    return host.takes_text() || state.active.is_typed;
+    return host.accepts_text() || state.active.is_typed;
 }
 
 void MainWindow::Parts::take_keys(const std::vector<WindowEvent>& taken) {
@@ -567,7 +571,7 @@ void MainWindow::Parts::press(const std::string& chord) {
             work.actions().run(id);
         } catch (const Error& error) {
             if (error.code() == ErrorCode::device) throw;
-            work.notices().trouble("", error);
+            work.notices().report_problem("", error);
         }
     }
 }
@@ -605,7 +609,7 @@ void add(Actions& actions, Action action) {
 
 void MainWindow::Parts::add_actions() {
     Actions& actions = work.actions();
-    const auto is_open = [this] { return work.stage().exhibit() != nullptr; };
+    const auto is_open = [this] { return work.viewer().view_source() != nullptr; };
 
     add(actions,
         {"window.open", "Open…", "File", {"Ctrl+O"}, [this] {
@@ -665,7 +669,7 @@ void MainWindow::Parts::add_actions() {
 // Each action starts or ends its tool and unfolds the panel with the result.
 void MainWindow::Parts::add_measure_actions() {
     using Kind = MeasureTool::Kind;
-    const auto is_open = [this] { return work.stage().exhibit() != nullptr; };
+    const auto is_open = [this] { return work.viewer().view_source() != nullptr; };
     const auto add_tool = [&](const char* id, const char* name, const char* key, Kind kind) {
         add(work.actions(), {id,
                              name,
@@ -718,16 +722,16 @@ void MainWindow::Parts::add_panel_actions() {
                  if (!was_shown) work.change(is_left ? "window.left_panels" : "window.right_panels", true);
                  if (was_shown || !PanelColumns::is_open(work, one->id())) PanelColumns::toggle(work, one->id());
              },
-             [this, one = panel.get()] { return work.stage().exhibit() != nullptr && one->is_there(work); },
+             [this, one = panel.get()] { return work.viewer().view_source() != nullptr && one->is_available(work); },
              is_shown,
              [this, id] { state.wanted_panel = id; }});
     }
 }
 
 void MainWindow::Parts::add_source_actions() {
-    for (const ShownScene& scene : state.scenes) {
+    for (const SceneEntry& scene : state.scenes) {
         const auto open = [this, name = scene.name] {
-            SourceWanted wanted;
+            SourceRequest wanted;
             wanted.name = "sim:" + name;
             work.open_source(wanted);
         };
@@ -739,7 +743,7 @@ void MainWindow::Parts::add_source_actions() {
                                               "",
                                               {".so"},
                                               [this](const auto& path) {
-                                                  SourceWanted wanted;
+                                                  SourceRequest wanted;
                                                   wanted.name = "plugin:" + path.string();
                                                   work.open_source(wanted);
                                               }});

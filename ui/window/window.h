@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "app/stage/pane_view.h"
+#include "app/viewer/pane_view.h"
 #include "render/screen.h"
 #include "ui/window/native_window.h"
 #include "ui/workspace/workspace.h"

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "app/jobs/calibrate_job.h"
-#include "app/stage/exhibit.h"
-#include "app/stage/pane_view.h"
-#include "compute/counted.h"
+#include "app/viewer/pane_view.h"
+#include "app/viewer/view_source.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "engine/io/number_file.h"
 #include "ui/workspace/workspace.h"
 
@@ -25,7 +25,7 @@ constexpr std::int64_t lines_of_a_mean = 1000;
 
 // Returns the newest raw spectra if the host can read them.
 std::optional<Block> newest_block(Workspace& work) {
-    const LiveSession* live = work.live();
+    const LiveControl* live = work.live();
     if (live == nullptr || work.scan() == nullptr) return std::nullopt;
     std::optional<Block> block = live->newest_block();
     if (!block || block->data == nullptr || block->memory == MemoryKind::device) return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<Block> newest_block(Workspace& work) {
 }
 
 bool is_running(Workspace& work) {
-    const LiveSession* live = work.live();
+    const LiveControl* live = work.live();
     return live != nullptr && !live->is_recorded() && live->is_running();
 }
 
@@ -41,7 +41,7 @@ bool is_running(Workspace& work) {
 Block shown_b_scan(Workspace& work, const Block& block) {
     const ScanGeometry& geometry = work.scan()->geometry;
     std::int64_t within = block.b_scans / 2;
-    if (const std::optional<VolumeGrid> grid = work.stage().exhibit()->grid()) {
+    if (const std::optional<VolumeGrid> grid = work.viewer().view_source()->grid()) {
         const std::int64_t shown = voxel_index(work.cross_um()[2], *grid, 2) - block.first_b_scan;
         if (shown >= 0 && shown < block.b_scans) within = shown;
     }
@@ -89,7 +89,7 @@ std::string_view name_of(Spectrum which) {
 // Results of jobs that are still running are discarded, because opened_ changes.
 void Calibrating::forget() {
     ++opened_;
-    taken_ = {};
+    measured_ = {};
     stop_taking();
     found_.reset();
     alignment_.reset();
@@ -129,13 +129,13 @@ double Calibrating::share_taken() const {
     return survey_ ? static_cast<double>(survey_->lines()) / static_cast<double>(lines_of_a_mean) : 0;
 }
 
-const TakenSpectrum* Calibrating::taken(Spectrum which) const {
-    const auto& taken = taken_[static_cast<std::size_t>(which)];
-    return taken ? &*taken : nullptr;
+const MeanSpectrum* Calibrating::measured(Spectrum which) const {
+    const auto& measured = measured_[static_cast<std::size_t>(which)];
+    return measured ? &*measured : nullptr;
 }
 
-void Calibrating::give(Spectrum which, TakenSpectrum taken) {
-    taken_[static_cast<std::size_t>(which)] = std::move(taken);
+void Calibrating::set_spectrum(Spectrum which, MeanSpectrum measured) {
+    measured_[static_cast<std::size_t>(which)] = std::move(measured);
 }
 
 void Calibrating::add_lines(Workspace& work) {
@@ -153,13 +153,13 @@ void Calibrating::add_lines(Workspace& work) {
 
 void Calibrating::finish_taking(Workspace& work) {
     const Spectrum which = *taking_;
-    const TakenSpectrum taken{survey_->mean(), survey_->lines(), work.now_s()};
+    const MeanSpectrum measured{survey_->mean(), survey_->lines(), work.now_s()};
     taking_for_.reset();
     stop_taking();
-    give(which, taken);
-    const std::string comment = fmt::format("{}, counts, mean of {}", name_of(which), counted(taken.lines, "lines"));
-    if (which == Spectrum::dark) keep(work, "dark", "calibration.dark", taken.counts, comment);
-    if (which == Spectrum::background) keep(work, "background", "calibration.background", taken.counts, comment);
+    set_spectrum(which, measured);
+    const std::string comment = fmt::format("{}, counts, mean of {}", name_of(which), plural(measured.lines, "lines"));
+    if (which == Spectrum::dark) keep(work, "dark", "calibration.dark", measured.counts, comment);
+    if (which == Spectrum::background) keep(work, "background", "calibration.background", measured.counts, comment);
 }
 
 // Writes the file in a job, then sets `key` to its name, together with the settings in `with`.
@@ -181,15 +181,15 @@ void Calibrating::keep(Workspace& work, std::string_view name, const std::string
                 work.notices().note("export", "the " + name + " is kept as " + path.string(), {path});
             };
         },
-        [&work](const Error& error) { work.notices().trouble("calibration", error); });
+        [&work](const Error& error) { work.notices().report_problem("calibration", error); });
 }
 
 // ---- mirrors
 
 bool Calibrating::can_compute(Workspace& work) const {
-    const bool has_background = taken(Spectrum::background) != nullptr ||
+    const bool has_background = measured(Spectrum::background) != nullptr ||
                                 (work.scan() != nullptr && !work.scan()->calibration.background.empty());
-    return taken(Spectrum::mirror_1) != nullptr && taken(Spectrum::mirror_2) != nullptr && has_background;
+    return measured(Spectrum::mirror_1) != nullptr && measured(Spectrum::mirror_2) != nullptr && has_background;
 }
 
 void Calibrating::compute(Workspace& work) {
@@ -198,10 +198,10 @@ void Calibrating::compute(Workspace& work) {
                     "take the background without a sample, then the mirror at two depths");
     }
     const Calibration& known = work.scan()->calibration;
-    const TakenSpectrum* background = taken(Spectrum::background);
-    const TakenSpectrum* dark = taken(Spectrum::dark);
+    const MeanSpectrum* background = measured(Spectrum::background);
+    const MeanSpectrum* dark = measured(Spectrum::dark);
     MirrorPair pair;
-    pair.mirrors = {taken(Spectrum::mirror_1)->counts, taken(Spectrum::mirror_2)->counts};
+    pair.mirrors = {measured(Spectrum::mirror_1)->counts, measured(Spectrum::mirror_2)->counts};
     pair.background = background != nullptr ? background->counts : known.background;
     pair.dark = dark != nullptr ? dark->counts : known.dark;
     pair.sides = facts.sides;
@@ -249,7 +249,7 @@ void Calibrating::search_dispersion(Workspace& work) {
     search_ = work.jobs().start(
         "searching the dispersion",
         [this, &work, opened = opened_, block, plan, search](Progress& progress) -> Jobs::LastStep {
-            const DispersionFound found = searched_dispersion(plan, block, search, progress);
+            const DispersionResult found = searched_dispersion(plan, block, search, progress);
             require_sharp(found, search, "the B-scan shown");
             return [this, &work, opened, found] {
                 if (opened != opened_) return;
@@ -258,7 +258,7 @@ void Calibrating::search_dispersion(Workspace& work) {
                     {{"recipe.dispersion", true}, {"recipe.a2_rad", found.a2_rad}, {"recipe.a3_rad", found.a3_rad}});
             };
         },
-        [&work](const Error& error) { work.notices().trouble("recipe", error); });
+        [&work](const Error& error) { work.notices().report_problem("recipe", error); });
 }
 
 // ---- the alignment view

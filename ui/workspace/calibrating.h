@@ -31,7 +31,7 @@ inline constexpr std::size_t kinds_of_spectra = 4;
 std::string_view name_of(Spectrum which);  // "dark", "background", "mirror 1", "mirror 2"
 
 // A mean spectrum.
-struct TakenSpectrum {
+struct MeanSpectrum {
     std::vector<double> counts;  // mean [samples]
     std::int64_t lines = 0;
     double time_s = 0;  // time on the clock of the workspace
@@ -71,8 +71,8 @@ class Calibrating {
     std::optional<Spectrum> taking() const { return taking_; }
     double share_taken() const;  // 0 to 1
     void stop_taking();
-    const TakenSpectrum* taken(Spectrum which) const;  // nullptr: not recorded
-    void give(Spectrum which, TakenSpectrum taken);    // sets a spectrum recorded earlier
+    const MeanSpectrum* measured(Spectrum which) const;        // nullptr: not recorded
+    void set_spectrum(Spectrum which, MeanSpectrum measured);  // sets a spectrum recorded earlier
 
     // ---- mirrors
     MirrorFacts facts;
@@ -86,7 +86,7 @@ class Calibrating {
     void search_dispersion(Workspace& work);
 
     // ---- the alignment view
-    AlignmentWanted wanted;
+    AlignmentRequest wanted;
     bool is_still = false;       // pauses reading
     void look(Workspace& work);  // reads the newest block if it or a setting changed; throws Error{bad_setting}
     AlignmentWatch& watch() { return watch_; }
@@ -100,7 +100,7 @@ class Calibrating {
               const std::string& comment, std::map<std::string, Value> with = {});
 
     std::uint64_t opened_ = 0;  // number of forget() calls; identifies the document to which results of jobs belong
-    std::array<std::optional<TakenSpectrum>, kinds_of_spectra> taken_;
+    std::array<std::optional<MeanSpectrum>, kinds_of_spectra> measured_;
     std::optional<Spectrum> taking_;
     std::shared_ptr<Operation> taking_for_;
     std::optional<SpectrumSurvey> survey_;
@@ -111,7 +111,7 @@ class Calibrating {
     // State of the alignment view.
     std::optional<Alignment> alignment_;
     std::optional<std::uint64_t> read_;  // sequence number of the last block
-    AlignmentWanted read_as_;
+    AlignmentRequest read_as_;
     AlignmentWatch watch_;
 };
 

@@ -9,8 +9,8 @@
 #include "app/live/session_run.h"
 #include "app/movie/movie_job.h"
 #include "app/open/open_volume.h"
-#include "app/session/key_frame_file.h"
-#include "app/stage/session_exhibit.h"
+#include "app/settings/key_frame_file.h"
+#include "app/viewer/live_source.h"
 #include "compute/error.h"
 #include "engine/io/picture_file.h"
 #include "engine/io/volume_file.h"
@@ -34,13 +34,13 @@ std::int64_t voxel_at(double centre_um, double spacing_um, std::int64_t count) {
 
 }  // namespace
 
-void Exporting::take_picture(Workspace& work, const std::filesystem::path& path, PictureBits bits) {
+void Exporting::save_picture(Workspace& work, const std::filesystem::path& path, PictureBits bits) {
     state_.attempt("export", [&] {
-        Exhibit& shown = shown_for(path);
-        state_.check_kept_name(path);
+        ViewSource& shown = shown_for(path);
+        state_.check_recent_name(path);
         check_picture_output(path);
         const View& view = state_.book.view();
-        if (bits != PictureBits::eight && filtering_.is_under_way()) {
+        if (bits != PictureBits::eight && filtering_.is_running()) {
             throw Error(ErrorCode::bad_setting, "the volume that settings ask for is not there yet", path.string(),
                         "wait for its job, then save again");
         }
@@ -49,17 +49,17 @@ void Exporting::take_picture(Workspace& work, const std::filesystem::path& path,
             return draw_picture_beside(path, bits, text);
         }
         state_.notices.note("export", "drawing the picture for " + short_path(path));
-        PictureToKeep kept{path, view, text, {}, file_shown(), std::nullopt, 0};
+        PendingScreenshot kept{path, view, text, {}, file_shown(), std::nullopt, 0};
         kept.view.rest_samples = rays_of(view);
-        if (const auto scale = shown.flow_scale(view)) leave_nothing_open(kept.view, *scale);
+        if (const auto scale = shown.flow_scale(view)) fill_open_values(kept.view, *scale);
         note_flow(kept.record, view, kept.view);
         note_channels(kept.record, view);
         kept.record.samples = passes_at_rest(kept.view);
-        kept.record.device = state_.stage.renderer().device_name();
-        kept.record.backend = shown.way();
+        kept.record.device = state_.viewer.renderer().device_name();
+        kept.record.backend = shown.backend_description();
         note_range(kept.record, shown.chosen_range());
         kept.operation = state_.jobs.operation();
-        to_keep_.push_back(std::move(kept));
+        pending_screenshots_.push_back(std::move(kept));
     });
 }
 
@@ -70,20 +70,20 @@ void Exporting::draw_picture(const View& view, std::function<void(Image)> receiv
             throw Error(ErrorCode::bad_setting, "is larger than 4096 x 4096 pixels", "view.width, view.height",
                         "keep it as a file, or take a smaller one");
         }
-        PictureToKeep kept{{}, view, {}, {}, {}, std::nullopt, 0, std::move(receive), state_.jobs.operation()};
+        PendingScreenshot kept{{}, view, {}, {}, {}, std::nullopt, 0, std::move(receive), state_.jobs.operation()};
         kept.view.rest_samples = rays_of(view);
-        to_keep_.push_back(std::move(kept));
+        pending_screenshots_.push_back(std::move(kept));
     });
 }
 
 std::optional<double> Exporting::share_of_picture() const {
-    if (to_keep_.empty()) return {};
-    const PictureToKeep& kept = to_keep_.front();
+    if (pending_screenshots_.empty()) return {};
+    const PendingScreenshot& kept = pending_screenshots_.front();
     return static_cast<double>(kept.passes) / static_cast<double>(passes_at_rest(kept.view));
 }
 
-Exhibit& Exporting::shown_for(const std::filesystem::path& path) {
-    if (state_.stage.exhibit() != nullptr) return *state_.stage.exhibit();
+ViewSource& Exporting::shown_for(const std::filesystem::path& path) {
+    if (state_.viewer.view_source() != nullptr) return *state_.viewer.view_source();
     throw Error(ErrorCode::bad_setting, "there is nothing to take a picture of", path.string());
 }
 
@@ -91,22 +91,22 @@ VolumeSource Exporting::file_shown() const {
     VolumeSource source{
         .input = state_.open.file, .shown = {}, .settings = lines_of(state_.open.assignments), .part = {}};
     for (const std::string& assignment : state_.book.assignments()) source.settings.push_back(assignment);
-    source.part.volume = state_.what_is_open().step;
-    if (state_.stage.exhibit() != nullptr) source.chosen = state_.stage.exhibit()->chosen_range();
+    source.part.volume = state_.open_document().step;
+    if (state_.viewer.view_source() != nullptr) source.chosen = state_.viewer.view_source()->chosen_range();
     return source;
 }
 
 // Returns the displayed volume for a job. Pictures with flow or planes need more than its voxels, so the file is opened
 // again.
 VolumeSource Exporting::volume_shown(const std::filesystem::path& path, bool voxels_suffice) {
-    Exhibit& exhibit = shown_for(path);
+    ViewSource& view_source = shown_for(path);
     VolumeSource source = file_shown();
-    if (!voxels_suffice && (exhibit.flow_grid() || exhibit.has_planes())) {
+    if (!voxels_suffice && (view_source.flow_grid() || view_source.has_planes())) {
         if (!source.input.empty()) return source;
         throw Error(ErrorCode::bad_setting, "such pictures cannot show flow or planes of a running source",
                     path.string(), "save with 8 bits and at most 4096 x 4096 pixels, or record first");
     }
-    source.shown = exhibit.begin_reading();
+    source.shown = view_source.begin_reading();
     if (source.shown) return source;
     throw Error(ErrorCode::output, "there is no volume yet", path.string(), "wait for the first");
 }
@@ -119,7 +119,7 @@ void Exporting::draw_picture_beside(const std::filesystem::path& path, PictureBi
     job.view = state_.book.view();
     job.view.samples = rays_of(job.view);
     job.session = session;
-    job.backend = state_.stage.exhibit()->way();
+    job.backend = state_.viewer.view_source()->backend_description();
     job.device = state_.options.device;
     job.overwrites = true;
     start_export(path, [job](Progress& progress) { run(job, progress); });
@@ -127,7 +127,7 @@ void Exporting::draw_picture_beside(const std::filesystem::path& path, PictureBi
 
 void Exporting::write_beside(const std::filesystem::path& path, const std::function<void(Progress&)>& work) {
     state_.attempt("export", [&] {
-        state_.check_kept_name(path);
+        state_.check_recent_name(path);
         start_export(path, work);
     });
 }
@@ -152,26 +152,26 @@ void Exporting::start_export(const std::filesystem::path& path, const std::funct
         state_.to("export"));
 }
 
-void Exporting::note_saved(const std::filesystem::path& path, KeptFile::ShownBy by) {
+void Exporting::note_saved(const std::filesystem::path& path, NoticeFile::Opener by) {
     std::error_code problem;
     const std::filesystem::path whole = std::filesystem::absolute(path, problem);
     const bool is_one = std::filesystem::exists(whole, problem);  // a series of pictures has no file of this name
-    state_.notices.note("export", "saved " + short_path(whole), is_one ? KeptFile{whole, by} : KeptFile{});
+    state_.notices.note("export", "saved " + short_path(whole), is_one ? NoticeFile{whole, by} : NoticeFile{});
 }
 
 void Exporting::collect() {
-    const std::scoped_lock lock(told_by_jobs_mutex_);
-    for (const std::string& line : std::exchange(told_by_jobs_, {})) state_.notices.note("export", line);
+    const std::scoped_lock lock(job_messages_mutex_);
+    for (const std::string& line : std::exchange(job_messages_, {})) state_.notices.note("export", line);
 }
 
 // ---- small ones, pass by pass
 
-void Exporting::draw_picture_to_keep() {
-    if (to_keep_.empty() || state_.stage.exhibit() == nullptr) return;
-    const std::shared_ptr<Operation> operation = to_keep_.front().operation;
+void Exporting::draw_pending_screenshot() {
+    if (pending_screenshots_.empty() || state_.viewer.view_source() == nullptr) return;
+    const std::shared_ptr<Operation> operation = pending_screenshots_.front().operation;
     state_.jobs.belong(operation, [&] {
         try {
-            follow_picture_to_keep();
+            follow_pending_screenshot();
         } catch (const Error& error) {
             if (operation) operation->fail(error);
             throw;
@@ -180,46 +180,46 @@ void Exporting::draw_picture_to_keep() {
 }
 
 // Draws passes until the picture is final, or at most 60 s. A changing volume is saved as soon as it is sharp.
-void Exporting::follow_picture_to_keep() {
+void Exporting::follow_pending_screenshot() {
     constexpr double max_s = 60;
-    PictureToKeep& kept = to_keep_.front();
+    PendingScreenshot& kept = pending_screenshots_.front();
     if (!kept.begun_s) kept.begun_s = state_.now_s;
-    Exhibit& exhibit = *state_.stage.exhibit();
+    ViewSource& view_source = *state_.viewer.view_source();
     const bool is_late = state_.now_s - *kept.begun_s > max_s;
     std::optional<FollowedPicture> followed;
     try {
-        followed = exhibit.follow(kept.view, state_.now_s, picture_pane);
+        followed = view_source.follow(kept.view, state_.now_s, picture_pane);
     } catch (const Error& error) {
-        if (error.code() != ErrorCode::device) to_keep_.pop_front();  // the next ones may be possible
+        if (error.code() != ErrorCode::device) pending_screenshots_.pop_front();  // the next ones may be possible
         throw;
     }
     if (followed) kept.passes = followed->passes;
     if (!followed && !is_late) return;
     if (!followed) {
-        const std::string path = std::exchange(to_keep_.front().path, {}).string();
-        to_keep_.pop_front();
+        const std::string path = std::exchange(pending_screenshots_.front().path, {}).string();
+        pending_screenshots_.pop_front();
         throw Error(ErrorCode::output, "there was no volume to take a picture of", path);
     }
     const bool is_sharp = followed->pitch <= 1 && followed->passes > 0;
-    if (!followed->is_final && !(is_sharp && is_changing(exhibit)) && !is_late) return;
-    const PictureToKeep done = std::move(kept);
-    to_keep_.pop_front();
-    Image image = state_.stage.renderer().read(followed->drawing);
+    if (!followed->is_final && !(is_sharp && is_changing(view_source)) && !is_late) return;
+    const PendingScreenshot done = std::move(kept);
+    pending_screenshots_.pop_front();
+    Image image = state_.viewer.renderer().read(followed->drawing);
     if (done.receive) return done.receive(std::move(image));
     write_picture(done, std::move(image));
 }
 
 // Called when the displayed document is closed.
-void Exporting::drop_pictures_to_keep() {
-    for (const PictureToKeep& kept : to_keep_) {
+void Exporting::drop_pending_screenshots() {
+    for (const PendingScreenshot& kept : pending_screenshots_) {
         const Error error(ErrorCode::output, "not finished, not saved: " + kept.path.string());
         if (kept.operation) kept.operation->fail(error);
-        if (!kept.receive) state_.notices.trouble("export", error);
+        if (!kept.receive) state_.notices.report_problem("export", error);
     }
-    to_keep_.clear();
+    pending_screenshots_.clear();
 }
 
-void Exporting::write_picture(const PictureToKeep& kept, Image image) {
+void Exporting::write_picture(const PendingScreenshot& kept, Image image) {
     start_export(kept.path, [kept, picture = std::make_shared<const Image>(std::move(image))](Progress& progress) {
         progress.begin("write", picture->height, "rows");
         PictureRecord record = kept.record;
@@ -268,7 +268,7 @@ void Exporting::save_table(const std::filesystem::path& path, Workspace::TableKi
 // Depth row, A-scan and B-scan at the cross-hair.
 std::array<std::int64_t, 3> Exporting::cross_voxel() const {
     const std::optional<VolumeGrid> grid =
-        state_.stage.exhibit() == nullptr ? std::nullopt : state_.stage.exhibit()->grid();
+        state_.viewer.view_source() == nullptr ? std::nullopt : state_.viewer.view_source()->grid();
     if (!grid) return {};
     return {voxel_at(state_.cross_um[0], grid->spacing_um[0], grid->depth),
             voxel_at(state_.cross_um[1], grid->spacing_um[1], grid->a_scans),
@@ -300,8 +300,8 @@ void Exporting::make_movie(Workspace& work, const std::filesystem::path& path, c
             try {
                 run(job, progress);
             } catch (const Error& error) {  // cancelled jobs report nothing, but here a part of the movie is kept
-                const std::scoped_lock lock(told_by_jobs_mutex_);
-                if (error.code() == ErrorCode::cancelled) told_by_jobs_.push_back("movie " + error.problem());
+                const std::scoped_lock lock(job_messages_mutex_);
+                if (error.code() == ErrorCode::cancelled) job_messages_.push_back("movie " + error.problem());
                 throw;
             }
         });
@@ -313,11 +313,11 @@ void Exporting::make_movie(Workspace& work, const std::filesystem::path& path, c
 // The format follows from the name.
 void Exporting::save_volume(const std::filesystem::path& path) {
     state_.attempt("export", [&] {
-        Exhibit* exhibit = state_.stage.exhibit();
-        const VolumeToCome coming = exhibit == nullptr ? VolumeToCome{} : exhibit->begin_reading();
+        ViewSource* view_source = state_.viewer.view_source();
+        const PendingVolume coming = view_source == nullptr ? PendingVolume{} : view_source->begin_reading();
         if (!coming) throw Error(ErrorCode::output, "there is no volume to save yet", path.string());
-        state_.check_kept_name(path);
-        check_volume_name(path, exhibit->grid()->type);
+        state_.check_recent_name(path);
+        check_volume_name(path, view_source->grid()->type);
         state_.jobs.start(
             "saving " + path.filename().string(),
             [this, path, coming](Progress& progress) {
@@ -325,7 +325,7 @@ void Exporting::save_volume(const std::filesystem::path& path) {
                 const std::shared_ptr<const Volume> volume = coming();
                 progress.begin("write", 0, "");
                 write_volume(path, *volume);
-                return [this, path] { note_saved(path, KeptFile::ShownBy::echolux); };
+                return [this, path] { note_saved(path, NoticeFile::Opener::echolux); };
             },
             state_.to("export"));
     });
@@ -333,21 +333,21 @@ void Exporting::save_volume(const std::filesystem::path& path) {
 
 void Exporting::save_kept(const std::filesystem::path& path, double seconds) {
     state_.attempt("export", [&] {
-        Exhibit* exhibit = state_.stage.exhibit();
-        const auto grid = exhibit == nullptr ? std::nullopt : exhibit->grid();
-        const std::shared_ptr<KeptReading> reading = grid ? exhibit->begin_reading_kept(seconds) : nullptr;
+        ViewSource* view_source = state_.viewer.view_source();
+        const auto grid = view_source == nullptr ? std::nullopt : view_source->grid();
+        const std::shared_ptr<RecentReader> reading = grid ? view_source->begin_reading_recent(seconds) : nullptr;
         if (!reading) {
             throw Error(ErrorCode::output, "no volumes are kept that could be saved", path.string(),
                         "open a live source with `source.keep_gb` above 0");
         }
-        state_.check_kept_name(path);
+        state_.check_recent_name(path);
         check_series_name(path, grid->type);
         state_.jobs.start(
             "saving " + path.filename().string(),
             [this, path, reading](Progress& progress) {
-                write_kept(
+                write_recent(
                     path, reading->series(), [&] { return reading->next(progress); }, progress);
-                return [this, path] { note_saved(path, KeptFile::ShownBy::echolux); };
+                return [this, path] { note_saved(path, NoticeFile::Opener::echolux); };
             },
             state_.to("export"));
     });

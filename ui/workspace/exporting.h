@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "app/open/open_volume.h"
-#include "app/session/session_text.h"
+#include "app/settings/session_text.h"
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/workspace_state.h"
 
@@ -24,7 +24,7 @@ class Exporting {
   public:
     Exporting(WorkspaceState& state, const Filtering& filtering) : state_(state), filtering_(filtering) {}
 
-    void take_picture(Workspace& work, const std::filesystem::path& path, PictureBits bits);
+    void save_picture(Workspace& work, const std::filesystem::path& path, PictureBits bits);
     void draw_picture(const View& view, std::function<void(Image)> receive);
     std::optional<double> share_of_picture() const;
     void write_beside(const std::filesystem::path& path, const std::function<void(Progress&)>& work);
@@ -36,16 +36,16 @@ class Exporting {
     void save_kept(const std::filesystem::path& path, double seconds);
 
     // Draws the next pass of the pending pictures. Throws Error{device}.
-    void draw_picture_to_keep();
-    void drop_pictures_to_keep();  // called when the displayed document is closed
-    bool is_idle() const { return to_keep_.empty(); }
+    void draw_pending_screenshot();
+    void drop_pending_screenshots();  // called when the displayed document is closed
+    bool is_idle() const { return pending_screenshots_.empty(); }
 
     // Adds lines from the threads of jobs to the notices.
     void collect();
 
   private:
     // A picture of the view that is drawn in passes between frames of the window, then written.
-    struct PictureToKeep {
+    struct PendingScreenshot {
         std::filesystem::path path;
         View view;
         std::string session;   // stored in the picture
@@ -57,21 +57,21 @@ class Exporting {
         std::shared_ptr<Operation> operation{};  // operation to which it belongs
     };
 
-    Exhibit& shown_for(const std::filesystem::path& path);
+    ViewSource& shown_for(const std::filesystem::path& path);
     VolumeSource file_shown() const;  // with its current settings and time point
     VolumeSource volume_shown(const std::filesystem::path& path, bool voxels_suffice);
     std::array<std::int64_t, 3> cross_voxel() const;
     void draw_picture_beside(const std::filesystem::path& path, PictureBits bits, const std::string& session);
     void start_export(const std::filesystem::path& path, const std::function<void(Progress&)>& work);
-    void note_saved(const std::filesystem::path& path, KeptFile::ShownBy by = KeptFile::ShownBy::desktop);
-    void follow_picture_to_keep();
-    void write_picture(const PictureToKeep& kept, Image image);
+    void note_saved(const std::filesystem::path& path, NoticeFile::Opener by = NoticeFile::Opener::desktop);
+    void follow_pending_screenshot();
+    void write_picture(const PendingScreenshot& kept, Image image);
 
     WorkspaceState& state_;
     const Filtering& filtering_;
-    std::deque<PictureToKeep> to_keep_;
-    std::mutex told_by_jobs_mutex_;
-    std::vector<std::string> told_by_jobs_;  // lines for notices
+    std::deque<PendingScreenshot> pending_screenshots_;
+    std::mutex job_messages_mutex_;
+    std::vector<std::string> job_messages_;  // lines for notices
 };
 
 }  // namespace echolux

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/open/open_volume.h"
-#include "app/session/session_text.h"
+#include "app/settings/session_text.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "engine/scan/settings.h"
@@ -16,18 +16,18 @@ namespace echolux {
 namespace {
 
 // Do not start a job while the volume is changing or loading.
-bool is_restless(Exhibit& exhibit) {
-    return is_changing(exhibit) || exhibit.loading().has_value();
+bool is_restless(ViewSource& view_source) {
+    return is_changing(view_source) || view_source.loading().has_value();
 }
 
-LiveSession* live_source(Workspace& work) {
-    Exhibit* exhibit = work.stage().exhibit();
-    LiveSession* live = exhibit == nullptr ? nullptr : exhibit->live();
+LiveControl* live_source(Workspace& work) {
+    ViewSource* view_source = work.viewer().view_source();
+    LiveControl* live = view_source == nullptr ? nullptr : view_source->live();
     return live == nullptr || live->is_recorded() ? nullptr : live;
 }
 
 // True if the job is running or will start soon.
-bool is_coming(Workspace& work, const MadeOfVolume& one) {
+bool is_coming(Workspace& work, const DerivedResult& one) {
     return one.rests() ||
            std::ranges::any_of(work.jobs().states(), [&](const JobState& job) { return job.id == one.job(); });
 }
@@ -35,7 +35,7 @@ bool is_coming(Workspace& work, const MadeOfVolume& one) {
 }  // namespace
 
 // Returns true once per mark, after the mark has been stable for 0.25 s.
-bool MadeOfVolume::wants_job(const std::string& mark, double now_s) {
+bool DerivedResult::needs_job(const std::string& mark, double now_s) {
     constexpr double rest_s = 0.25;
     if (mark != wanted_) {
         wanted_ = mark;
@@ -48,13 +48,13 @@ bool MadeOfVolume::wants_job(const std::string& mark, double now_s) {
     return true;
 }
 
-void MadeOfVolume::give_up() {
+void DerivedResult::abandon() {
     asked_for_ = made_for_;
     wanted_.clear();
     rests_ = false;
 }
 
-void MadeOfVolume::forget() {
+void DerivedResult::forget() {
     asked_for_.clear();
     made_for_.clear();
     wanted_.clear();
@@ -63,18 +63,18 @@ void MadeOfVolume::forget() {
 }
 
 std::string Filtering::obstacle(Workspace& work) {
-    Exhibit* exhibit = work.stage().exhibit();
-    if (exhibit == nullptr || !exhibit->grid()) return "The first volume has not come yet.";
-    if (exhibit->has_planes()) return "B-scans that are planes in space make no volume.";
-    const LiveSession* live = exhibit->live();
+    ViewSource* view_source = work.viewer().view_source();
+    if (view_source == nullptr || !view_source->grid()) return "The first volume has not come yet.";
+    if (view_source->has_planes()) return "B-scans that are planes in space make no volume.";
+    const LiveControl* live = view_source->live();
     if (live != nullptr && !live->is_recorded() && live->is_running()) return "Stop the source to work on a volume.";
     return "";
 }
 
 void Filtering::forget() {
     ++opened_;
-    measures_ = is_under_way_ = false;
-    told_.clear();
+    measures_ = is_running_ = false;
+    reported_.clear();
     filter_.forget();
     stabilise_.forget();
     filtered_.reset();
@@ -84,12 +84,12 @@ void Filtering::forget() {
 }
 
 void Filtering::update(Workspace& work) {
-    if (is_live(work)) return tell(work);
-    if (work.stage().stand_in() == nullptr || !work.stage().stand_in()->grid()) return;
+    if (is_live(work)) return report_live(work);
+    if (work.viewer().derived_view() == nullptr || !work.viewer().derived_view()->grid()) return;
     update_stabilised(work);
     update_filtered(work);
-    put_on_stage(work);
-    is_under_way_ = is_at_work(work);
+    update_viewer(work);
+    is_running_ = is_at_work(work);
 }
 
 // ---- live sources
@@ -99,38 +99,38 @@ bool Filtering::is_live(Workspace& work) {
 }
 
 // Sends the requested processing to the live session when it changes.
-void Filtering::tell(Workspace& work) {
+void Filtering::report_live(Workspace& work) {
     const TissueSettings& tissue = work.tissue();
     const LiveTissue wanted = live_tissue(tissue);
     std::string text = section_toml("filter", tissue.filter) + section_toml("filter", tissue.filter_display) +
                        section_toml("registration", tissue.registration) +
                        section_toml("registration", tissue.registration_display);
-    if (text == told_) return;
-    const bool is_first = std::exchange(told_, std::move(text)).empty();
-    if (is_first && wanted.does_nothing()) return;
+    if (text == reported_) return;
+    const bool is_first = std::exchange(reported_, std::move(text)).empty();
+    if (is_first && wanted.is_empty_recipe()) return;
     try {
         live_source(work)->set_tissue(wanted);
         work.notices().settle("filter");
     } catch (const Error& error) {
-        work.notices().trouble("filter", error);
+        work.notices().report_problem("filter", error);
     }
 }
 
-std::shared_ptr<const TissueDone> Filtering::done_live(Workspace& work) {
-    const LiveSession* live = live_source(work);
+std::shared_ptr<const PostprocessingResult> Filtering::done_live(Workspace& work) {
+    const LiveControl* live = live_source(work);
     const TissueLog* log = live == nullptr ? nullptr : live->tissue_log();
-    return log == nullptr || live_tissue(work.tissue()).does_nothing() ? nullptr : log->last();
+    return log == nullptr || live_tissue(work.tissue()).is_empty_recipe() ? nullptr : log->last();
 }
 
 TissueStats Filtering::live_stats(Workspace& work) {
-    const LiveSession* live = live_source(work);
+    const LiveControl* live = live_source(work);
     const TissueLog* log = live == nullptr ? nullptr : live->tissue_log();
     return log == nullptr ? TissueStats{} : log->stats();
 }
 
 void Filtering::again() {
-    for (MadeOfVolume* one : {&filter_, &stabilise_}) {
-        if (one->is_behind()) one->give_up();
+    for (DerivedResult* one : {&filter_, &stabilise_}) {
+        if (one->is_behind()) one->abandon();
     }
 }
 
@@ -139,7 +139,7 @@ void Filtering::again() {
 void Filtering::measure(Workspace& work) {
     if (!can_measure(work)) return;
     measures_ = true;
-    if (stabilise_.is_behind()) stabilise_.give_up();
+    if (stabilise_.is_behind()) stabilise_.abandon();
 }
 
 bool Filtering::can_measure(Workspace& work) const {
@@ -149,13 +149,13 @@ bool Filtering::can_measure(Workspace& work) const {
 // Identifies the stabilised volume by everything on which it depends.
 std::string Filtering::stabilised_mark(Workspace& work) const {
     const TissueSettings& tissue = work.tissue();
-    return work.stage().stand_in()->own_mark() + std::to_string(tissue.registration_display.reference) +
+    return work.viewer().derived_view()->own_mark() + std::to_string(tissue.registration_display.reference) +
            section_toml("registration", tissue.registration);
 }
 
 // A change of the volume discards the result. Changed settings keep the previous result until the new one is ready.
 void Filtering::update_stabilised(Workspace& work) {
-    StandIn& shown = *work.stage().stand_in();
+    DerivedVolumeView& shown = *work.viewer().derived_view();
     if (stabilised_ && stabilised_of_ != shown.own_mark()) {
         work.jobs().cancel(stabilise_.job());
         stabilised_.reset();
@@ -165,15 +165,15 @@ void Filtering::update_stabilised(Workspace& work) {
     stabilise_.stop_resting();
     if (!work.tissue().registration_display.shown && !measures_) {
         work.jobs().cancel(stabilise_.job());
-        if (stabilise_.is_behind()) stabilise_.give_up();
+        if (stabilise_.is_behind()) stabilise_.abandon();
         return;
     }
     if (!obstacle(work).empty() || is_restless(shown)) return;
-    if (stabilise_.wants_job(stabilised_mark(work), work.now_s())) stabilise(work);
+    if (stabilise_.needs_job(stabilised_mark(work), work.now_s())) stabilise(work);
 }
 
 void Filtering::stabilise(Workspace& work) {
-    const VolumeToCome coming = work.stage().stand_in()->begin_reading_own();
+    const PendingVolume coming = work.viewer().derived_view()->begin_reading_own();
     if (!coming) return stabilise_.forget();
     work.jobs().cancel(stabilise_.job());
     const std::int64_t step = work.tissue().registration_display.reference;
@@ -184,15 +184,15 @@ void Filtering::stabilise(Workspace& work) {
         if (!reference) {
             stabilise_.has_failed();
             measures_ = false;
-            work.notices().trouble("registration",
-                                   Error(ErrorCode::bad_setting, "a live source keeps no earlier volume",
-                                         "registration.reference", "record first, or choose -1"));
+            work.notices().report_problem("registration",
+                                          Error(ErrorCode::bad_setting, "a live source keeps no earlier volume",
+                                                "registration.reference", "record first, or choose -1"));
             return;
         }
     }
     stabilise_.begins(work.jobs().start(
         "stabilising",
-        [this, opened = opened_, asked = stabilise_.asked_for(), of = work.stage().stand_in()->own_mark(), coming,
+        [this, opened = opened_, asked = stabilise_.asked_for(), of = work.viewer().derived_view()->own_mark(), coming,
          reference, settings = work.tissue().registration, how = work.tissue().registration_display,
          notices = &work.notices()](Progress& progress) -> Jobs::LastStep {
             progress.begin("fetch the volume", 0, "");
@@ -204,7 +204,7 @@ void Filtering::stabilise(Workspace& work) {
             return [this, notices, opened, asked, of, settings, how, made = std::move(made)] {
                 // Ignore the result if the document or the request has changed.
                 if (opened != opened_ || asked != stabilise_.asked_for()) return;
-                stabilise_.has_come();
+                stabilise_.set_ready();
                 made_with_.registration = settings;
                 made_with_.registration_display = how;
                 stabilised_ = made;
@@ -216,12 +216,12 @@ void Filtering::stabilise(Workspace& work) {
             if (opened != opened_ || asked != stabilise_.asked_for()) return;
             stabilise_.has_failed();
             measures_ = false;
-            work.notices().trouble("registration", error);
+            work.notices().report_problem("registration", error);
         }));
 }
 
 const std::shared_ptr<const Volume>* Filtering::shown_stabilised(Workspace& work) const {
-    const StandIn* shown = work.stage().stand_in();
+    const DerivedVolumeView* shown = work.viewer().derived_view();
     const bool is_there = work.tissue().registration_display.shown && stabilised_ && shown != nullptr &&
                           stabilised_of_ == shown->own_mark();
     return is_there ? &stabilised_->volume : nullptr;
@@ -229,20 +229,20 @@ const std::shared_ptr<const Volume>* Filtering::shown_stabilised(Workspace& work
 
 // ---- filters
 
-VolumeToCome Filtering::begin_reading(Workspace& work) const {
+PendingVolume Filtering::begin_reading(Workspace& work) const {
     if (const auto* volume = shown_stabilised(work)) return [volume = *volume] { return volume; };
-    StandIn* shown = work.stage().stand_in();
-    return shown == nullptr ? VolumeToCome() : shown->begin_reading_own();
+    DerivedVolumeView* shown = work.viewer().derived_view();
+    return shown == nullptr ? PendingVolume() : shown->begin_reading_own();
 }
 
 std::string Filtering::mark(Workspace& work) const {
-    const StandIn* shown = work.stage().stand_in();
+    const DerivedVolumeView* shown = work.viewer().derived_view();
     if (shown == nullptr) return "";
     return shown->own_mark() + (shown_stabilised(work) != nullptr ? stabilise_.made_for() : "");
 }
 
 std::string Filtering::moment(Workspace& work) const {
-    StandIn* shown = work.stage().stand_in();
+    DerivedVolumeView* shown = work.viewer().derived_view();
     const std::optional<VolumeStamp> stamp = shown == nullptr ? std::nullopt : shown->stamp();
     if (!stamp) return "";
     if (shown->live() != nullptr && !shown->live()->is_recorded()) return mark(work);
@@ -257,7 +257,7 @@ std::string Filtering::moment(Workspace& work) const {
 }
 
 bool Filtering::is_being_replaced(Workspace& work) {
-    StandIn* shown = work.stage().stand_in();
+    DerivedVolumeView* shown = work.viewer().derived_view();
     return shown != nullptr && shown->live() != nullptr && shown->is_at_work();
 }
 
@@ -271,18 +271,18 @@ void Filtering::update_filtered(Workspace& work) {
     filter_.stop_resting();
     if (!work.tissue().filter_display.shown) {
         work.jobs().cancel(filter_.job());
-        if (filter_.is_behind()) filter_.give_up();
+        if (filter_.is_behind()) filter_.abandon();
         return;
     }
-    if (!obstacle(work).empty() || is_restless(*work.stage().exhibit())) return;
+    if (!obstacle(work).empty() || is_restless(*work.viewer().view_source())) return;
     // With stabilisation on, the filter waits for the stabilised volume.
     const bool waits_for_base = work.tissue().registration_display.shown && shown_stabilised(work) == nullptr;
     if (waits_for_base && is_coming(work, stabilise_)) return;
-    if (filter_.wants_job(mark(work) + section_toml("filter", work.tissue().filter), work.now_s())) filter(work);
+    if (filter_.needs_job(mark(work) + section_toml("filter", work.tissue().filter), work.now_s())) filter(work);
 }
 
 void Filtering::filter(Workspace& work) {
-    const VolumeToCome coming = begin_reading(work);
+    const PendingVolume coming = begin_reading(work);
     if (!coming) return filter_.forget();
     work.jobs().cancel(filter_.job());
     filter_.begins(work.jobs().start(
@@ -295,7 +295,7 @@ void Filtering::filter(Workspace& work) {
             std::shared_ptr<const Volume> made = filtered_copy(*volume, settings, progress);
             return [this, notices, opened, asked, of, settings, made] {
                 if (opened != opened_ || asked != filter_.asked_for()) return;
-                filter_.has_come();
+                filter_.set_ready();
                 made_with_.filter = settings;
                 filtered_ = made;
                 filtered_of_ = of;
@@ -305,7 +305,7 @@ void Filtering::filter(Workspace& work) {
         [this, &work, opened = opened_, asked = filter_.asked_for()](const Error& error) {
             if (opened != opened_ || asked != filter_.asked_for()) return;
             filter_.has_failed();
-            work.notices().trouble("filter", error);
+            work.notices().report_problem("filter", error);
         }));
 }
 
@@ -313,8 +313,8 @@ void Filtering::filter(Workspace& work) {
 
 // Displays the filtered, stabilised or raw volume. After a change of settings, the previous volume stays until the new
 // one is ready.
-void Filtering::put_on_stage(Workspace& work) {
-    StandIn& shown = *work.stage().stand_in();
+void Filtering::update_viewer(Workspace& work) {
+    DerivedVolumeView& shown = *work.viewer().derived_view();
     std::shared_ptr<const Volume> wanted;
     if (const auto* volume = shown_stabilised(work)) wanted = *volume;
     if (work.tissue().filter_display.shown && filtered_ && filtered_of_ == mark(work)) wanted = filtered_;
@@ -330,7 +330,7 @@ bool Filtering::is_filtered(Workspace& work) const {
         const auto done = done_live(work);
         return work.tissue().filter_display.shown && done != nullptr && done->is_filtered;
     }
-    const StandIn* shown = work.stage().stand_in();
+    const DerivedVolumeView* shown = work.viewer().derived_view();
     return shown != nullptr && shown->is_instead() && filtered_ && shown->instead() == filtered_;
 }
 
@@ -339,7 +339,7 @@ bool Filtering::is_stabilised(Workspace& work) const {
         const auto done = done_live(work);
         return work.tissue().registration_display.shown && done != nullptr && done->is_stabilised;
     }
-    const StandIn* shown = work.stage().stand_in();
+    const DerivedVolumeView* shown = work.viewer().derived_view();
     return shown != nullptr && shown->is_instead() && shown_stabilised(work) != nullptr;
 }
 
@@ -348,7 +348,7 @@ TissueSettings Filtering::as_shown(Workspace& work) const {
     TissueSettings tissue = work.tissue();
     tissue.filter_display.shown = is_filtered(work);
     tissue.registration_display.shown = is_stabilised(work);
-    const std::shared_ptr<const TissueDone> live = done_live(work);
+    const std::shared_ptr<const PostprocessingResult> live = done_live(work);
     if (tissue.filter_display.shown) tissue.filter = live ? live->wanted.filter : made_with_.filter;
     if (!tissue.registration_display.shown) return tissue;
     tissue.registration = live ? live->wanted.registration : made_with_.registration;
@@ -360,7 +360,7 @@ TissueSettings Filtering::as_shown(Workspace& work) const {
 }
 
 bool Filtering::is_at_work(Workspace& work) const {
-    return is_coming(work, filter_) || is_coming(work, stabilise_) || work.stage().stand_in()->is_coming();
+    return is_coming(work, filter_) || is_coming(work, stabilise_) || work.viewer().derived_view()->is_coming();
 }
 
 }  // namespace echolux

@@ -1,8 +1,8 @@
 // Volumes displayed in place of the open volume: filtered, stabilised, or both, as set in [filter] and [registration].
 // Jobs compute them whenever a setting or the volume changes. Files and recordings are not affected.
 //
-// Volumes of a live source are processed before they are displayed (app/live/tissue_stage.h). The session receives the
-// settings and reports what was done.
+// Volumes of a live source are processed before they are displayed (app/live/live_postprocessor.h). The session
+// receives the settings and reports what was done.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include <string>
 
 #include "app/jobs/render_job.h"
-#include "app/stage/exhibit.h"
-#include "app/stage/session_exhibit.h"
+#include "app/viewer/live_source.h"
+#include "app/viewer/view_source.h"
 
 namespace echolux {
 
@@ -20,16 +20,16 @@ class Workspace;
 
 // A result that a job derives from the volume, and the inputs from which it was derived. A newer request cancels the
 // job.
-class MadeOfVolume {
+class DerivedResult {
   public:
     // `mark` identifies all inputs. Returns true if a job must start now. It starts after a short delay, so that
     // dragging a control does not start a job at every step.
-    bool wants_job(const std::string& mark, double now_s);
+    bool needs_job(const std::string& mark, double now_s);
 
     void begins(std::uint64_t job) { job_ = job; }
-    void has_come() { made_for_ = asked_for_; }
+    void set_ready() { made_for_ = asked_for_; }
     void has_failed() { job_ = 0; }  // not repeated until an input changes
-    void give_up();                  // drops the current request; the previous result stays
+    void abandon();                  // drops the current request; the previous result stays
     void stop_resting() { rests_ = false; }
     void forget();
 
@@ -58,7 +58,7 @@ class Filtering {
 
     // Starts to read the input of filters and layer search: the volume as reconstructed or read, or the stabilised one
     // if it is displayed. Returns an empty function if there is no volume yet. mark() identifies this volume.
-    VolumeToCome begin_reading(Workspace& work) const;
+    PendingVolume begin_reading(Workspace& work) const;
     std::string mark(Workspace& work) const;
     // Identifies the time point and its processing, for data that users have edited, such as surfaces. Unlike mark(),
     // it is the same when a time point of a file or recording is displayed again.
@@ -68,7 +68,7 @@ class Filtering {
 
     // Returns the processing of the newest volume of a live source, or nullptr for other documents and before the first
     // result.
-    static std::shared_ptr<const TissueDone> done_live(Workspace& work);
+    static std::shared_ptr<const PostprocessingResult> done_live(Workspace& work);
     static TissueStats live_stats(Workspace& work);
     static bool is_live(Workspace& work);
 
@@ -77,9 +77,9 @@ class Filtering {
     // Returns the settings of the displayed volume. They differ from the requested ones after a failure or cancellation
     // and while a job runs.
     TissueSettings as_shown(Workspace& work) const;
-    bool is_under_way() const { return is_under_way_; }  // the requested volume is not ready yet
+    bool is_running() const { return is_running_; }  // the requested volume is not ready yet
     // True if a job was cancelled or failed; again() repeats it.
-    bool has_ended_early() const { return !is_under_way_ && (filter_.is_behind() || stabilise_.is_behind()); }
+    bool has_ended_early() const { return !is_running_ && (filter_.is_behind() || stabilise_.is_behind()); }
     void again();
     std::uint64_t filter_job() const { return filter_.job(); }
     std::uint64_t stabilise_job() const { return stabilise_.job(); }
@@ -91,20 +91,20 @@ class Filtering {
     bool can_measure(Workspace& work) const;
 
   private:
-    void tell(Workspace& work);
+    void report_live(Workspace& work);
     void update_stabilised(Workspace& work);
     void update_filtered(Workspace& work);
     void stabilise(Workspace& work);
     void filter(Workspace& work);
-    void put_on_stage(Workspace& work);
+    void update_viewer(Workspace& work);
     bool is_at_work(Workspace& work) const;
     std::string stabilised_mark(Workspace& work) const;
     const std::shared_ptr<const Volume>* shown_stabilised(Workspace& work) const;
 
     std::uint64_t opened_ = 0;  // number of forget() calls; identifies the document to which results of jobs belong
-    std::string told_;          // settings last sent to a live session
-    bool measures_ = false, is_under_way_ = false;
-    MadeOfVolume filter_, stabilise_;
+    std::string reported_;      // settings last sent to a live session
+    bool measures_ = false, is_running_ = false;
+    DerivedResult filter_, stabilise_;
     std::shared_ptr<const Volume> filtered_;
     TissueSettings made_with_;  // settings of both results; live volumes carry their own
     std::string filtered_of_;   // mark of its input
@@ -115,10 +115,10 @@ class Filtering {
 // ---- Reports whether the displayed volume is changing, in which case pictures wait and no jobs are started for it.
 
 // Returns true if new voxels arrive by themselves: during playback or while a session acquires.
-inline bool is_changing(Exhibit& exhibit) {
-    const bool plays = exhibit.timeline() != nullptr && exhibit.timeline()->plays();
-    const LiveSession* live = exhibit.live();
-    const bool stands_still = exhibit.kept_time() != nullptr && exhibit.kept_time()->is_paused();
+inline bool is_changing(ViewSource& view_source) {
+    const bool plays = view_source.timeline() != nullptr && view_source.timeline()->plays();
+    const LiveControl* live = view_source.live();
+    const bool stands_still = view_source.recent_timeline() != nullptr && view_source.recent_timeline()->is_paused();
     return plays || (live != nullptr && !live->is_recorded() && live->is_running() && !stands_still);
 }
 

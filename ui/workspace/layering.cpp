@@ -45,7 +45,7 @@ std::size_t bytes_of(const std::optional<Surfaces>& surfaces) {
 }  // namespace
 
 std::size_t Layering::Step::bytes() const {
-    std::size_t bytes = edits.size() * sizeof(PlaceEdit);
+    std::size_t bytes = edits.size() * sizeof(SurfaceEdit);
     for (const auto& state : {before, after}) bytes += state ? bytes_of(state->surfaces) : 0;
     return bytes;
 }
@@ -86,7 +86,7 @@ bool Layering::is_finding(Workspace& work) const {
 }
 
 void Layering::find(Workspace& work) {
-    const VolumeToCome coming = can_find(work) ? work.filtering().begin_reading(work) : VolumeToCome();
+    const PendingVolume coming = can_find(work) ? work.filtering().begin_reading(work) : PendingVolume();
     if (!coming) return;
     job_ = work.jobs().start(
         "finding layers",
@@ -101,7 +101,7 @@ void Layering::find(Workspace& work) {
                 take(work, {surfaces, grid, mark});
             };
         },
-        [&work](const Error& error) { work.notices().trouble("layers", error); });
+        [&work](const Error& error) { work.notices().report_problem("layers", error); });
 }
 
 std::vector<std::string> Layering::presets() {
@@ -262,7 +262,7 @@ std::optional<HeightMaps> Layering::heights_of(const Cut& cut) const {
     return maps;
 }
 
-bool Layering::renew_heights(Exhibit* shown, const View& view) const {
+bool Layering::renew_heights(ViewSource* shown, const View& view) const {
     if (surfaces() == nullptr || shown == nullptr) return true;
     try {
         if (const std::optional<HeightMaps> maps = heights_of(view)) shown->set_heights(*maps);
@@ -274,7 +274,7 @@ bool Layering::renew_heights(Exhibit* shown, const View& view) const {
 }
 
 void Layering::have_moved(Workspace& work) {
-    if (!renew_heights(work.stage().exhibit(), work.view())) show_all(work);
+    if (!renew_heights(work.viewer().view_source(), work.view())) show_all(work);
 }
 
 // The offsets are 0 and not unset, because the en face view shows a slab only if both are given.
@@ -321,8 +321,8 @@ void Layering::save(Workspace& work, const std::filesystem::path& path) {
 }
 
 void Layering::open(Workspace& work, const std::filesystem::path& path) {
-    if (work.stage().exhibit() == nullptr) return;  // closed while the file was being chosen
-    const std::optional<VolumeGrid> grid = work.stage().exhibit()->grid();
+    if (work.viewer().view_source() == nullptr) return;  // closed while the file was being chosen
+    const std::optional<VolumeGrid> grid = work.viewer().view_source()->grid();
     if (!grid) return;
     job_ = work.jobs().start(
         "opening " + path.filename().string(),
@@ -334,7 +334,7 @@ void Layering::open(Workspace& work, const std::filesystem::path& path) {
                 if (opened == opened_) take(work, {surfaces, grid, mark});
             };
         },
-        [&work](const Error& error) { work.notices().trouble("layers", error); });
+        [&work](const Error& error) { work.notices().report_problem("layers", error); });
 }
 
 }  // namespace echolux

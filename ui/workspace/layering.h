@@ -17,7 +17,7 @@
 
 namespace echolux {
 
-class Exhibit;
+class ViewSource;
 class Workspace;
 struct Cut;         // render/view/view.h
 struct HeightMaps;  // render/scan_geometry.h
@@ -73,7 +73,7 @@ class Layering {
     // surfaces are combined with other sources.
     std::optional<HeightMaps> heights_of(const Cut& cut) const;
     // Updates a cut of `view` after the surfaces changed. Returns false if it names missing surfaces.
-    bool renew_heights(Exhibit* shown, const View& view) const;
+    bool renew_heights(ViewSource* shown, const View& view) const;
 
     // ---- files
     void save(Workspace& work, const std::filesystem::path& path);  // .csv or a volume file; starts a job
@@ -89,7 +89,7 @@ class Layering {
     // Transition between states: a drag, or surfaces that were found or read.
     struct Step {
         std::size_t surface = 0;
-        std::vector<PlaceEdit> edits;
+        std::vector<SurfaceEdit> edits;
         std::shared_ptr<const State> before{}, after{};  // nullptr for a drag
 
         std::size_t bytes() const;
@@ -97,7 +97,7 @@ class Layering {
     struct Drag {
         std::size_t surface = 0;
         std::int64_t a_scan = 0, b_scan = 0;
-        std::vector<PlaceEdit> edits;  // applied to the surfaces now
+        std::vector<SurfaceEdit> edits;  // applied to the surfaces now
     };
 
     void take(Workspace& work, State found);

@@ -7,20 +7,20 @@
 
 namespace echolux {
 
-void Notices::trouble(std::string_view place, const Error& error) {
-    trouble(place, error.line());
+void Notices::report_problem(std::string_view place, const Error& error) {
+    report_problem(place, error.line());
 }
 
-void Notices::trouble(std::string_view place, std::string_view line, std::string_view topic) {
+void Notices::report_problem(std::string_view place, std::string_view line, std::string_view topic) {
     const auto is_replaced = [&](const Notice& notice) {
         return notice.stands && notice.place == place && notice.topic == topic;
     };
     if (!topic.empty()) std::erase_if(notices_, is_replaced);
-    add({.is_trouble = true, .place = std::string(place), .line = std::string(line), .topic = std::string(topic)});
+    add({.is_problem = true, .place = std::string(place), .line = std::string(line), .topic = std::string(topic)});
 }
 
-void Notices::note(std::string_view place, std::string_view line, KeptFile file) {
-    add({.is_trouble = false, .place = std::string(place), .line = std::string(line), .file = std::move(file)});
+void Notices::note(std::string_view place, std::string_view line, NoticeFile file) {
+    add({.is_problem = false, .place = std::string(place), .line = std::string(line), .file = std::move(file)});
 }
 
 // Repeated notices are counted instead of listed.
@@ -29,7 +29,7 @@ void Notices::add(Notice notice) {
     notice.time_s = seconds_since(begin_);
     if (!notices_.empty()) {
         Notice& last = notices_.back();
-        if (last.line == notice.line && last.place == notice.place && last.is_trouble == notice.is_trouble) {
+        if (last.line == notice.line && last.place == notice.place && last.is_problem == notice.is_problem) {
             notice.number = last.number;
             notice.times = last.times + 1;
             last = std::move(notice);
@@ -43,7 +43,7 @@ void Notices::add(Notice notice) {
 
 void Notices::settle(std::string_view place) {
     for (Notice& notice : notices_) {
-        if (notice.is_trouble && notice.place == place) notice.stands = false;
+        if (notice.is_problem && notice.place == place) notice.stands = false;
     }
 }
 
@@ -70,7 +70,7 @@ void Notices::dismiss(std::uint64_t number) {
 
 const Notice* Notices::standing(std::string_view place) const {
     const auto stands = [&](const Notice& notice) {
-        return notice.is_trouble && notice.stands && notice.place == place;
+        return notice.is_problem && notice.stands && notice.place == place;
     };
     const auto newest = std::find_if(notices_.rbegin(), notices_.rend(), stands);
     return newest == notices_.rend() ? nullptr : &*newest;

@@ -15,30 +15,30 @@
 namespace echolux {
 
 // A file that a notice mentions, and the program that displays it.
-struct KeptFile {
-    enum class ShownBy { echolux, desktop };  // desktop: for pictures, movies and tables
-    std::filesystem::path path{};             // empty: no file
-    ShownBy shown_by = ShownBy::desktop;
+struct NoticeFile {
+    enum class Opener { echolux, desktop };  // desktop: for pictures, movies and tables
+    std::filesystem::path path{};            // empty: no file
+    Opener opener = Opener::desktop;
 };
 
 // A message with its state.
 struct Notice {
     std::uint64_t number = 0;
     double time_s = 0;  // since the start of the program
-    bool is_trouble = true;
+    bool is_problem = true;
     std::string place;       // section of the settings, or "source", "files", "export", "display"; may be empty
     std::string line;        // as from Error::line()
     std::int64_t times = 1;  // number of consecutive repetitions
     bool stands = true;      // pending: not dismissed or settled, and its cause still exists
     std::string topic{};     // a newer notice with the same place and topic replaces this one; empty: never replaced
-    KeptFile file{};
+    NoticeFile file{};
 };
 
 class Notices {
   public:
-    void trouble(std::string_view place, const Error& error);
-    void trouble(std::string_view place, std::string_view line, std::string_view topic = "");
-    void note(std::string_view place, std::string_view line, KeptFile file = {});
+    void report_problem(std::string_view place, const Error& error);
+    void report_problem(std::string_view place, std::string_view line, std::string_view topic = "");
+    void note(std::string_view place, std::string_view line, NoticeFile file = {});
 
     // Marks errors of a place as resolved.
     void settle(std::string_view place);

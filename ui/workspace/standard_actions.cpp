@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "app/stage/exhibit.h"
-#include "app/stage/session_exhibit.h"
+#include "app/viewer/live_source.h"
+#include "app/viewer/view_source.h"
 #include "compute/plan/describe.h"
 #include "render/camera.h"
 #include "ui/workspace/calibrating.h"
@@ -21,8 +21,8 @@ namespace echolux {
 namespace {
 
 // Returns the live source (instrument or simulator), or nullptr.
-LiveSession* source_of(Workspace& work) {
-    LiveSession* live = work.live();
+LiveControl* source_of(Workspace& work) {
+    LiveControl* live = work.live();
     return live != nullptr && !live->is_recorded() ? live : nullptr;
 }
 
@@ -72,7 +72,7 @@ void add_source_actions(Workspace& work) {
                  .group = "Source",
                  .keys = {"Ctrl+L"},
                  .run = [&work] {
-                     SourceWanted wanted;
+                     SourceRequest wanted;
                      wanted.name = "sim";
                      work.open_source(wanted);
                  }});
@@ -256,27 +256,27 @@ void add_view_actions(Workspace& work) {
 // ---- Actions for playback, time points and slices.
 
 Timeline* time_of(Workspace& work) {
-    return work.is_open() ? work.stage().exhibit()->timeline() : nullptr;
+    return work.is_open() ? work.viewer().view_source()->timeline() : nullptr;
 }
 
-KeptTime* kept_of(Workspace& work) {
-    return work.is_open() ? work.stage().exhibit()->kept_time() : nullptr;
+RecentTimeline* recent_of(Workspace& work) {
+    return work.is_open() ? work.viewer().view_source()->recent_timeline() : nullptr;
 }
 
 // Effect of a key on a series, and on the kept volumes of a live source.
-struct Deed {
+struct KeyEffect {
     std::function<void(Timeline&)> series;
-    std::function<void(KeptTime&)> kept = {};  // empty: no effect there
+    std::function<void(RecentTimeline&)> kept = {};  // empty: no effect there
 };
 struct State {
     std::function<bool(const Timeline&)> series;
-    std::function<bool(const KeptTime&)> kept = {};
+    std::function<bool(const RecentTimeline&)> kept = {};
 };
 
-void add(Workspace& work, std::string id, std::string title, std::vector<std::string> keys, const Deed& deed,
+void add(Workspace& work, std::string id, std::string title, std::vector<std::string> keys, const KeyEffect& deed,
          const State& is_on = {}) {
     const auto kept = [&work, has_meaning = static_cast<bool>(deed.kept)] {
-        return has_meaning ? kept_of(work) : nullptr;
+        return has_meaning ? recent_of(work) : nullptr;
     };
     Action action{.id = std::move(id),
                   .title = std::move(title),
@@ -293,7 +293,7 @@ void add(Workspace& work, std::string id, std::string title, std::vector<std::st
     if (is_on.series) {
         action.is_on = [&work, is_on] {
             if (const Timeline* time = time_of(work)) return is_on.series(*time);
-            return is_on.kept && kept_of(work) != nullptr && is_on.kept(*kept_of(work));
+            return is_on.kept && recent_of(work) != nullptr && is_on.kept(*recent_of(work));
         };
     }
     work.actions().add(std::move(action));
@@ -301,13 +301,13 @@ void add(Workspace& work, std::string id, std::string title, std::vector<std::st
 
 void add_step(Workspace& work, std::string id, std::string title, std::vector<std::string> keys, std::int64_t steps) {
     add(work, std::move(id), std::move(title), std::move(keys),
-        {[steps](Timeline& time) { time.step_by(steps); }, [steps](KeptTime& kept) { kept.step_by(steps); }});
+        {[steps](Timeline& time) { time.step_by(steps); }, [steps](RecentTimeline& kept) { kept.step_by(steps); }});
 }
 
 // Moves the cross-hair by whole voxels along depth (0), A-scans (1) or B-scans (2).
 void add_slice_step(Workspace& work, const std::string& name, const std::string& title, std::size_t axis, int steps,
                     const std::string& key) {
-    const auto grid = [&work] { return work.is_open() ? work.stage().exhibit()->grid() : std::nullopt; };
+    const auto grid = [&work] { return work.is_open() ? work.viewer().view_source()->grid() : std::nullopt; };
     work.actions().add({.id = "slice." + name,
                         .title = title,
                         .group = "Slices",
@@ -344,17 +344,18 @@ void add_slice_actions(Workspace& work) {
 void add_time_actions(Workspace& work) {
     add(work, "timeline.play", "Play or pause", {"Space"},
         {[&work](Timeline& time) { time.plays() ? time.pause() : time.play(work.now_s()); },
-         [](KeptTime& kept) { kept.is_paused() ? kept.resume() : kept.pause(); }},
-        {[](const Timeline& time) { return time.plays(); }, [](const KeptTime& kept) { return !kept.is_paused(); }});
+         [](RecentTimeline& kept) { kept.is_paused() ? kept.resume() : kept.pause(); }},
+        {[](const Timeline& time) { return time.plays(); },
+         [](const RecentTimeline& kept) { return !kept.is_paused(); }});
     add_step(work, "timeline.next", "Next time point", {"Right"}, 1);
     add_step(work, "timeline.previous", "Previous time point", {"Left"}, -1);
     add_step(work, "timeline.on", "Ten time points on", {"Shift+Right"}, 10);
     add_step(work, "timeline.back", "Ten time points back", {"Shift+Left"}, -10);
     add(work, "timeline.first", "To the beginning", {"Home"},
-        {[](Timeline& time) { time.go_to(time.first()); }, [](KeptTime& kept) { kept.go_to(0); }});
+        {[](Timeline& time) { time.go_to(time.first()); }, [](RecentTimeline& kept) { kept.go_to(0); }});
     add(work, "timeline.last", "To the end", {"End"},
         {[](Timeline& time) { time.go_to(time.last()); },
-         [](KeptTime& kept) { kept.go_to(std::ssize(kept.volumes()) - 1); }});
+         [](RecentTimeline& kept) { kept.go_to(std::ssize(kept.volumes()) - 1); }});
     add(work, "timeline.loop", "Loop", {"Shift+L"}, {[](Timeline& time) { time.set_loops(!time.loops()); }},
         {[](const Timeline& time) { return time.loops(); }});
     add(work, "timeline.faster", "Play twice as fast", {"]"},
@@ -375,7 +376,7 @@ void add_time_actions(Workspace& work) {
          .group = "Source",
          .keys = {"Ctrl+Shift+K"},
          .run = [&work] { work.save_kept(work.new_name(UserFolder::videos, "last-", ".nrrd")); },
-         .is_possible = [&work] { return kept_of(work) != nullptr && !kept_of(work)->volumes().empty(); }});
+         .is_possible = [&work] { return recent_of(work) != nullptr && !recent_of(work)->volumes().empty(); }});
     add_slice_actions(work);
 }
 
@@ -455,7 +456,7 @@ void add_calibration_actions(Workspace& work) {
             try {
                 calibrating.apply(work);
             } catch (const Error& error) {
-                work.notices().trouble("calibration", error);
+                work.notices().report_problem("calibration", error);
             }
         },
         [&work, &calibrating] { return calibrating.can_compute(work); }));

@@ -18,12 +18,12 @@
 #include "app/open/description.h"
 #include "app/open/open_volume.h"
 #include "app/open/show_opened.h"
-#include "app/stage/exhibit.h"
-#include "app/stage/pane_view.h"
-#include "app/stage/stage.h"
 #include "app/transfer/transfer_file.h"
-#include "compute/counted.h"
+#include "app/viewer/pane_view.h"
+#include "app/viewer/view_source.h"
+#include "app/viewer/viewer.h"
 #include "compute/error.h"
+#include "compute/plural.h"
 #include "engine/acquire/source.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/file_name.h"
@@ -43,7 +43,7 @@ namespace echolux {
 
 // A document to be opened, and the values of view and window with which it is displayed.
 struct Opening {
-    WhatIsOpen what;
+    OpenDocument what;
     SourceSettings source;
     Values view_values{};
 };
@@ -71,7 +71,7 @@ struct WorkspaceMembers {
     std::uint64_t ending_recording = 0;
 
     std::filesystem::path recording;  // the recording that was started last
-    std::optional<KeptRecording> last_recording;
+    std::optional<RecordingResult> last_recording;
     const std::array<std::filesystem::path, 3> own_folders{
         user_folder(UserFolder::pictures), user_folder(UserFolder::videos), user_folder(UserFolder::documents)};
     std::string autosaved;
@@ -106,17 +106,17 @@ struct Workspace::Parts : WorkspaceMembers, WorkspaceState {
     void open_path(const std::filesystem::path& path, const std::vector<std::string>& assignments);
     void open_session(const std::filesystem::path& path);
     void start_opening(const Opening& opening);
-    void show(const MakeExhibit& make, const Opening& opening);
-    void begin_recording(RecordingWanted wanted);
-    bool is_under_way(std::uint64_t job) const;
+    void show(const ViewSourceFactory& make, const Opening& opening);
+    void begin_recording(RecordingRequest wanted);
+    bool is_running(std::uint64_t job) const;
     bool is_recording() const;  // or a recording is being started or stopped
     void refuse_while_recording() const;
     void take_over(const Opening& opening);
-    void restore(const RestoredSession& session);
-    void restore_look(const RestoredSession& session);
-    void restore_foreign(RestoredSession session, const std::filesystem::path& from);
+    void restore(const RestoredState& session);
+    void restore_look(const RestoredState& session);
+    void restore_foreign(RestoredState session, const std::filesystem::path& from);
     bool is_agreed(const std::filesystem::path& from);
-    void use_preset(const RestoredSession& preset);
+    void use_preset(const RestoredState& preset);
     void use(const Values& values);
     void close();
     void start_source();
@@ -130,7 +130,7 @@ struct Workspace::Parts : WorkspaceMembers, WorkspaceState {
     bool has_session() const;  // whether there is a state worth remembering
     void autosave();
 
-    void hear_session();
+    void check_session();
     void settings_were_refused(const Scan& in_use);
     void revive();
     void set_cross(const std::array<double, 3>& wanted);
@@ -141,11 +141,11 @@ Workspace::Parts::~Parts() {
     if (state.is_there()) attempt("files", [&] { state.end_session(has_session() ? remembered_text() : ""); });
 }
 
-void Workspace::Parts::hear_session() {
+void Workspace::Parts::check_session() {
     if (live() == nullptr) return;
-    for (const SessionEvent& event : live()->take_events()) {
-        if (event.is_trouble) {
-            notices.trouble("source", event.line, event.topic);
+    for (const LiveEvent& event : live()->take_events()) {
+        if (event.is_problem) {
+            notices.report_problem("source", event.line, event.topic);
         } else {
             notices.note("source", event.line);
         }
@@ -160,16 +160,17 @@ void Workspace::Parts::settings_were_refused(const Scan& in_use) {
     history.forget(change.after);
     std::string keys;
     for (const auto& [key, value] : change.after) keys += (keys.empty() ? "" : ", ") + key;
-    notices.trouble(section_of(change.after.begin()->first), keys + ": cannot be used, and is as it was before");
+    notices.report_problem(section_of(change.after.begin()->first), keys + ": cannot be used, and is as it was before");
 }
 
 void Workspace::Parts::set_cross(const std::array<double, 3>& wanted) {
-    const std::optional<VolumeGrid> grid = stage.exhibit() == nullptr ? std::nullopt : stage.exhibit()->grid();
+    const std::optional<VolumeGrid> grid =
+        viewer.view_source() == nullptr ? std::nullopt : viewer.view_source()->grid();
     cross_um = wanted;  // used until a volume arrives
     is_cross_inside = grid.has_value();
     if (!grid) return;
     cross_um = kept_inside(wanted, *grid);
-    if (LiveSession* session = live()) session->look_at(voxel_index(cross_um[2], *grid, 2));
+    if (LiveControl* session = live()) session->look_at(voxel_index(cross_um[2], *grid, 2));
 }
 
 Workspace::Workspace(const WorkspaceOptions& options) : parts_(std::make_unique<Parts>(options)) {
@@ -178,8 +179,8 @@ Workspace::Workspace(const WorkspaceOptions& options) : parts_(std::make_unique<
 
 Workspace::~Workspace() = default;
 
-Stage& Workspace::stage() {
-    return parts_->stage;
+Viewer& Workspace::viewer() {
+    return parts_->viewer;
 }
 
 Jobs& Workspace::jobs() {
@@ -230,7 +231,7 @@ double Workspace::now_s() const {
 
 bool Workspace::is_busy() const {
     return !parts_->jobs.is_idle() || !parts_->state.is_idle() || !parts_->exporting.is_idle() ||
-           (parts_->proposal && parts_->proposal->is_stale) || parts_->filtering.is_under_way();
+           (parts_->proposal && parts_->proposal->is_stale) || parts_->filtering.is_running();
 }
 
 void Workspace::update(double now_s) {
@@ -244,34 +245,34 @@ void Workspace::update(double now_s) {
             work();
         } catch (const Error& error) {
             if (error.code() == ErrorCode::device) throw;
-            parts.notices.trouble(place, error);
+            parts.notices.report_problem(place, error);
         } catch (const std::exception& error) {  // from the standard library
-            parts.notices.trouble(place, error.what());
+            parts.notices.report_problem(place, error.what());
         }
     };
-    if (Exhibit* exhibit = parts.stage.exhibit()) {
+    if (ViewSource* view_source = parts.viewer.view_source()) {
         // The order matters: volumes first, then data that is derived from them.
-        watch("files", [&] { exhibit->update(parts.now_s); });
-        for (const std::string& line : exhibit->take_problems()) parts.notices.trouble("files", line);
+        watch("files", [&] { view_source->update(parts.now_s); });
+        for (const std::string& line : view_source->take_problems()) parts.notices.report_problem("files", line);
         if (!parts.is_cross_inside) parts.set_cross(parts.cross_um);
         watch("filter", [&] { parts.filtering.update(*this); });
         watch("layers", [&] { parts.layering.update(*this); });
     }
     parts.find_missing_heights();
     parts.drop_other_channels();
-    parts.hear_session();
+    parts.check_session();
     watch("calibration", [&] { parts.calibrating.update(*this); });
     parts.preview_proposal();
-    if (!parts.filtering.is_under_way()) watch("export", [&] { parts.exporting.draw_picture_to_keep(); });
+    if (!parts.filtering.is_running()) watch("export", [&] { parts.exporting.draw_pending_screenshot(); });
     parts.autosave();
-    for (const Error& problem : parts.state.take_problems()) parts.notices.trouble("files", problem);
+    for (const Error& problem : parts.state.take_problems()) parts.notices.report_problem("files", problem);
 }
 
 bool Workspace::device_lost(const Error& error) {
     constexpr double lately_s = 60;
     constexpr std::size_t max_losses = 2;
     Parts& parts = *parts_;
-    if (parts.stage.has_renderer()) parts.notices.trouble("display", error);  // report it only once
+    if (parts.viewer.has_renderer()) parts.notices.report_problem("display", error);  // report it only once
     std::deque<double>& losses = parts.losses_s;
     while (!losses.empty() && parts.now_s - losses.front() > lately_s) losses.pop_front();
     if (losses.size() < max_losses) {
@@ -281,17 +282,17 @@ bool Workspace::device_lost(const Error& error) {
         parts.notices.note("display", "the graphics device was lost and has been recovered");
         return true;
     }
-    parts.notices.trouble("display",
-                          Error(ErrorCode::device, "the graphics device is lost repeatedly", "display",
-                                "save the session (Ctrl+S) and start again, with another device (--device) or a newer "
-                                "driver; recordings go on meanwhile"));
+    parts.notices.report_problem(
+        "display", Error(ErrorCode::device, "the graphics device is lost repeatedly", "display",
+                         "save the session (Ctrl+S) and start again, with another device (--device) or a newer "
+                         "driver; recordings go on meanwhile"));
     return false;
 }
 
 // Heights were stored on the lost device and are found again.
 void Workspace::Parts::revive() {
-    exporting.drop_pictures_to_keep();
-    stage.revive();
+    exporting.drop_pending_screenshots();
+    viewer.revive();
     Values heights{{"view.top_from", book.view().top_from}, {"view.bottom_from", book.view().bottom_from}};
     book.view().top_from.clear();
     book.view().bottom_from.clear();
@@ -344,7 +345,7 @@ void Workspace::Parts::take_or_throw(const Values& wanted, const std::string& ti
         if (!layering.go_to(std::get<std::int64_t>(step->second)))
             notices.note("layers", "surfaces of so many steps ago are no longer kept");
         // The surfaces of this step may lack a name that the cut uses.
-        if (!layering.renew_heights(stage.exhibit(), book.view())) take(Layering::no_cut(), "view", std::nullopt);
+        if (!layering.renew_heights(viewer.view_source(), book.view())) take(Layering::no_cut(), "view", std::nullopt);
         return;
     }
     const bool moves_heights =
@@ -367,7 +368,7 @@ void Workspace::Parts::set_values(const Values& wanted, const std::string& title
 // Passes changed settings of the scan to the live session.
 void Workspace::Parts::bring_about(const Change& change) {
     const auto concerns_it = [](const auto& entry) { return is_of_scan(entry.first); };
-    LiveSession* session = live();
+    LiveControl* session = live();
     if (session != nullptr && std::ranges::any_of(change.after, concerns_it)) session->change(*book.scan());
 }
 
@@ -387,14 +388,14 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
     if (!has_height_maps(cut)) {
         set_values(wanted, title, recorded);
         wanted_heights.clear();
-        if (stage.exhibit() != nullptr) stage.exhibit()->set_heights({});
+        if (viewer.view_source() != nullptr) viewer.view_source()->set_heights({});
         return;
     }
-    if (stage.exhibit() == nullptr) {
+    if (viewer.view_source() == nullptr) {
         throw Error(ErrorCode::bad_setting, "there is no volume to find a surface in",
                     "view.top_from, view.bottom_from", "open one first");
     }
-    if (stage.exhibit()->grid()) {
+    if (viewer.view_source()->grid()) {
         std::optional<HeightMaps> maps;
         try {
             maps = layering.heights_of(cut);
@@ -403,29 +404,29 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
             return take_with_heights(without_cut(wanted), title, recorded, fails);
         }
         if (maps) {
-            stage.exhibit()->set_heights(*maps);
+            viewer.view_source()->set_heights(*maps);
             return set_values(wanted, title, recorded);
         }
     }
-    const VolumeToCome coming = stage.exhibit()->begin_reading();
+    const PendingVolume coming = viewer.view_source()->begin_reading();
     if (!coming) {
         wanted_heights = wanted;
         return;
     }
     finding_heights = jobs.start(
         "finding heights",
-        [this, cut, shown = stage.exhibit()->life(), wanted, title, recorded, coming](Progress& progress) {
+        [this, cut, shown = viewer.view_source()->life(), wanted, title, recorded, coming](Progress& progress) {
             progress.begin("heights", 0, "");
             Volume volume = *coming();
             HeightMaps maps = prepared_heights(cut, volume);
             return [this, shown, wanted, title, recorded, found = std::move(maps)] {
                 if (shown.expired()) return;
-                stage.exhibit()->set_heights(found);
+                viewer.view_source()->set_heights(found);
                 set_values(wanted, title, recorded);
             };
         },
         [this, fails](const Error& error) {
-            notices.trouble("view", error);
+            notices.report_problem("view", error);
             if (fails) fails();
         });
 }
@@ -433,31 +434,31 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
 // A view may use height maps only while they are on the device. If they are missing, the view uses the ends of the
 // volume until they have been found.
 void Workspace::Parts::find_missing_heights() {
-    Exhibit* exhibit = stage.exhibit();
-    if (exhibit == nullptr) return wanted_heights.clear();
+    ViewSource* view_source = viewer.view_source();
+    if (view_source == nullptr) return wanted_heights.clear();
     View& view = book.view();
-    if (has_height_maps(view) && !exhibit->has_heights()) {
+    if (has_height_maps(view) && !view_source->has_heights()) {
         wanted_heights = {{"view.top_from", view.top_from}, {"view.bottom_from", view.bottom_from}};
         view.top_from.clear();
         view.bottom_from.clear();
         book.view_edited();
     }
-    if (!wanted_heights.empty() && exhibit->grid()) take(std::exchange(wanted_heights, {}), "view", std::nullopt);
+    if (!wanted_heights.empty() && view_source->grid()) take(std::exchange(wanted_heights, {}), "view", std::nullopt);
 }
 
 // Removes channels whose voxel grid differs from that of the displayed volume, because rendering would fail.
 void Workspace::Parts::drop_other_channels() {
-    const Exhibit* exhibit = stage.exhibit();
-    const std::optional<VolumeGrid> grid = exhibit != nullptr ? exhibit->grid() : std::nullopt;
-    if (!grid || exhibit->loading()) return;  // a volume being loaded may be a coarse one
+    const ViewSource* view_source = viewer.view_source();
+    const std::optional<VolumeGrid> grid = view_source != nullptr ? view_source->grid() : std::nullopt;
+    if (!grid || view_source->loading()) return;  // a volume being loaded may be a coarse one
     try {
-        check_channels(book.view(), *grid, exhibit->name());
+        check_channels(book.view(), *grid, view_source->name());
     } catch (const Error& error) {
         Values none;
         for (std::size_t i = 0; i < book.view().channels.size(); ++i)
             none["view." + channel_key(i, "file")] = std::string();
         take(none, "view", std::nullopt);
-        notices.trouble("view", error);
+        notices.report_problem("view", error);
     }
 }
 
@@ -593,7 +594,7 @@ Values look_of(const std::filesystem::path& file) {
     return session_of(entries, file.string()).view_values;
 }
 
-std::string name_of(const WhatIsOpen& what) {
+std::string name_of(const OpenDocument& what) {
     return what.file.empty() ? what.source : std::filesystem::path(what.file).filename().string();
 }
 
@@ -603,8 +604,8 @@ SeriesBudget series_budget(const WindowSettings& window) {
             static_cast<std::int64_t>(gb * window.series_gpu_gb)};
 }
 
-SourceWanted source_of(const Opening& opening) {
-    SourceWanted wanted;
+SourceRequest source_of(const Opening& opening) {
+    SourceRequest wanted;
     wanted.name = opening.what.source;
     wanted.scan = opening.what.scan;
     wanted.assignments = lines_of(opening.what.assignments);
@@ -613,7 +614,7 @@ SourceWanted source_of(const Opening& opening) {
 }
 
 // Describes the effects of opening a source on the instrument, for the confirmation.
-std::string words_of(const RestoredSession& session) {
+std::string words_of(const RestoredState& session) {
     std::string words = "opens " + session.open.source;
     if (session.source.line_rate_hz > 0)
         words += fmt::format(", sets {:g} lines per second", session.source.line_rate_hz);
@@ -636,12 +637,13 @@ void Workspace::Parts::open_path(const std::filesystem::path& given, const std::
             std::filesystem::path file = asked;
             progress.begin("looking at the file", 0, "");
             switch (kind_of_file(file)) {
-                case FileKind::exhibit:
-                    return [this,
-                            what = WhatIsOpen{.file = file.string(), .assignments = assignments_for(file, assignments)},
-                            look = look_of(file)] {
-                        start_opening({what, {}, look});
-                    };
+                case FileKind::view_source:
+                    return
+                        [this,
+                         what = OpenDocument{.file = file.string(), .assignments = assignments_for(file, assignments)},
+                         look = look_of(file)] {
+                            start_opening({what, {}, look});
+                        };
                 case FileKind::session:
                     return [this, file, session = session_of(toml_entries(file), file.string())] {
                         session_file = file;
@@ -679,14 +681,14 @@ void Workspace::Parts::start_opening(const Opening& wanted) {
     if (!attempt(place, may_be_opened)) return;
     jobs.cancel(opening);
     opening_name = wanted.what.file.empty() ? wanted.what.source : wanted.what.file;
-    const BackendChoice backend = stage.backend();
+    const BackendChoice backend = viewer.backend();
     opening = jobs.start(
         "opening " + name_of(wanted.what),
         [this, wanted, backend, budget = series_budget(book.window())](Progress& progress) -> Jobs::LastStep {
-            MakeExhibit make =
+            ViewSourceFactory make =
                 wanted.what.file.empty()
-                    ? open_live_exhibit(source_of(wanted), backend, progress)
-                    : open_exhibit(wanted.what.file, lines_of(wanted.what.assignments), backend, budget, progress);
+                    ? open_live_source(source_of(wanted), backend, progress)
+                    : open_source_view(wanted.what.file, lines_of(wanted.what.assignments), backend, budget, progress);
             return [this, wanted, made = std::move(make)] { show(made, wanted); };
         },
         to(place));
@@ -698,10 +700,10 @@ void Workspace::Parts::refuse_while_recording() const {
     throw Error(ErrorCode::bad_setting, "a recording is under way", "recording", "stop it first (Ctrl+R)");
 }
 
-void Workspace::Parts::show(const MakeExhibit& make, const Opening& wanted) {
+void Workspace::Parts::show(const ViewSourceFactory& make, const Opening& wanted) {
     refuse_while_recording();  // a recording may have started since
     close();
-    stage.show(make);
+    viewer.show(make);
     take_over(wanted);
     notices.settle("files");
     notices.settle("source");
@@ -713,7 +715,7 @@ void Workspace::Parts::take_over(const Opening& wanted) {
     open = wanted.what;
     book.set_source(wanted.source);
     book.set_scan(live() == nullptr ? std::nullopt : std::optional(live()->scan()));
-    if (Timeline* time = stage.exhibit()->timeline()) time->go_to(wanted.what.step);
+    if (Timeline* time = viewer.view_source()->timeline()) time->go_to(wanted.what.step);
     set_cross({wanted.what.cross_um.at(0), wanted.what.cross_um.at(1), wanted.what.cross_um.at(2)});
     Values values = default_view_values();
     const WindowSettings usual;  // levels belong to the document
@@ -745,7 +747,7 @@ bool Workspace::Parts::is_agreed(const std::filesystem::path& from) {
 
 // Sessions and pictures may come from anyone. They may not load plugins, and may change the settings of a camera only
 // after the user's confirmation.
-void Workspace::Parts::restore_foreign(RestoredSession session, const std::filesystem::path& from) {
+void Workspace::Parts::restore_foreign(RestoredState session, const std::filesystem::path& from) {
     std::string& source = session.open.source;
     drop_window_settings(session.view_values);
     if (SourceName(source).kind == "plugin") {
@@ -757,31 +759,32 @@ void Workspace::Parts::restore_foreign(RestoredSession session, const std::files
     }
     if (SourceName(source).kind == "genicam" && !is_agreed(from)) {
         restore_look(session);
-        notices.trouble("source", from.filename().string() + " " + words_of(session) +
-                                      "; open it again within 30 s to allow that, or start it explicitly: echolux view "
-                                      "--source " +
-                                      source);
+        notices.report_problem("source",
+                               from.filename().string() + " " + words_of(session) +
+                                   "; open it again within 30 s to allow that, or start it explicitly: echolux view "
+                                   "--source " +
+                                   source);
         return;
     }
     restore(session);
 }
 
-void Workspace::Parts::restore(const RestoredSession& session) {
+void Workspace::Parts::restore(const RestoredState& session) {
     if (!session.open.is_nothing()) {
-        WhatIsOpen what = session.open;
+        OpenDocument what = session.open;
         what.assignments = text_of_lines(assignments_of(session));
         return start_opening({std::move(what), session.source, session.view_values});
     }
     restore_look(session);
 }
 
-void Workspace::Parts::restore_look(const RestoredSession& session) {
+void Workspace::Parts::restore_look(const RestoredState& session) {
     Values values = default_view_values();
     for (const auto& [key, value] : session.view_values) values.insert_or_assign(key, value);
     use(values);
 }
 
-void Workspace::Parts::use_preset(const RestoredSession& preset) {
+void Workspace::Parts::use_preset(const RestoredState& preset) {
     Values wanted = preset.view_values;
     drop_window_settings(wanted);
     if (book.scan() != nullptr) wanted.insert(preset.scan.begin(), preset.scan.end());
@@ -806,7 +809,7 @@ void Workspace::Parts::start_source() {
     if (live() == nullptr || live()->is_recorded()) return;
     jobs.start(
         "starting the source",
-        [source = stage.exhibit()->shared_live()](Progress& progress) -> Jobs::LastStep {
+        [source = viewer.view_source()->shared_live()](Progress& progress) -> Jobs::LastStep {
             progress.begin("start", 0, "");
             source->start();
             return {};
@@ -818,7 +821,7 @@ void Workspace::Parts::stop_source() {
     if (live() == nullptr || live()->is_recorded()) return;
     jobs.start(
         "stopping the source",
-        [source = stage.exhibit()->shared_live()](Progress& progress) -> Jobs::LastStep {
+        [source = viewer.view_source()->shared_live()](Progress& progress) -> Jobs::LastStep {
             progress.begin("stop", 0, "");
             source->stop();
             return {};
@@ -828,11 +831,11 @@ void Workspace::Parts::stop_source() {
 
 void Workspace::Parts::close() {
     stop_source();  // the job keeps the session alive until it has stopped
-    stage.clear();
+    viewer.clear();
     open = {};
     history = {};
     cross_um = {};
-    exporting.drop_pictures_to_keep();
+    exporting.drop_pending_screenshots();
     book.set_scan(std::nullopt);
     calibrating.forget();
     filtering.forget();
@@ -846,10 +849,10 @@ void Workspace::open(const std::filesystem::path& path, const std::vector<std::s
     parts_->open_path(path, assignments);
 }
 
-void Workspace::open_source(const SourceWanted& source) {
+void Workspace::open_source(const SourceRequest& source) {
     std::vector<std::string> assignments = lines_of(parts_->scan_assignments());
     assignments.insert(assignments.end(), source.assignments.begin(), source.assignments.end());
-    WhatIsOpen what{.source = source.name, .scan = source.scan.string(), .assignments = text_of_lines(assignments)};
+    OpenDocument what{.source = source.name, .scan = source.scan.string(), .assignments = text_of_lines(assignments)};
     parts_->start_opening({std::move(what), source.settings});
 }
 
@@ -870,7 +873,7 @@ void Workspace::close() {
 }
 
 bool Workspace::is_open() {
-    return parts_->stage.exhibit() != nullptr;
+    return parts_->viewer.view_source() != nullptr;
 }
 
 void Workspace::start_source() {
@@ -881,7 +884,7 @@ void Workspace::stop_source() {
     parts_->stop_source();
 }
 
-LiveSession* Workspace::live() {
+LiveControl* Workspace::live() {
     return parts_->live();
 }
 
@@ -909,8 +912,8 @@ void Workspace::Parts::propose(const std::filesystem::path& path, const std::vec
 // Starts a preview job if the proposal changed and no preview is running.
 void Workspace::Parts::preview_proposal() {
     if (!proposal || !proposal->is_stale) return;
-    const std::vector<JobState> under_way = jobs.states();
-    if (std::ranges::count(under_way, previewing, &JobState::id) > 0) return;
+    const std::vector<JobState> in_progress = jobs.states();
+    if (std::ranges::count(in_progress, previewing, &JobState::id) > 0) return;
     proposal->is_stale = false;
     previewing = jobs.start(
         "looking at " + proposal->file.filename().string(),
@@ -1016,7 +1019,7 @@ std::filesystem::path Workspace::new_name(UserFolder folder, const std::string& 
 }
 
 void Workspace::save_session(const std::filesystem::path& path) {
-    const bool may_be_saved = parts_->attempt("files", [&] { parts_->check_kept_name(path); });
+    const bool may_be_saved = parts_->attempt("files", [&] { parts_->check_recent_name(path); });
     if (!may_be_saved) return;
     parts_->jobs.start(
         "saving the session",
@@ -1027,7 +1030,7 @@ void Workspace::save_session(const std::filesystem::path& path) {
                 parts->session_file = path;
                 parts->note_recent(std::filesystem::absolute(path).lexically_normal());
                 parts->notices.note("files", "session saved as " + short_path(path),
-                                    {path, KeptFile::ShownBy::echolux});
+                                    {path, NoticeFile::Opener::echolux});
             };
         },
         parts_->to("files"));
@@ -1070,15 +1073,15 @@ std::vector<std::string> Workspace::presets() const {
 
 void Workspace::start_recording(const std::filesystem::path& scan_toml) {
     parts_->attempt("source", [&] {
-        LiveSession* live = parts_->live();
+        LiveControl* live = parts_->live();
         if (live == nullptr || live->is_recorded()) {
             throw Error(ErrorCode::bad_setting, "there is no running source to record", "recording",
                         "open the simulator, a camera or a replay");
         }
         if (parts_->is_recording()) return;
-        if (!scan_toml.empty()) check_kept_name(scan_toml);
+        if (!scan_toml.empty()) check_recent_name(scan_toml);
         const std::filesystem::path path = scan_toml.empty() ? new_name(UserFolder::videos, "", ".toml") : scan_toml;
-        RecordingWanted wanted = live->recording_of_now(path, parts_->look_text());
+        RecordingRequest wanted = live->recording_of_now(path, parts_->look_text());
         wanted.stripe_folders = stripe_folders(window());
         for (const std::filesystem::path& folder : wanted.stripe_folders) parts_->require_allowed(folder);
         parts_->begin_recording(std::move(wanted));
@@ -1086,8 +1089,8 @@ void Workspace::start_recording(const std::filesystem::path& scan_toml) {
 }
 
 // Creating files may take time, so a job does it.
-void Workspace::Parts::begin_recording(RecordingWanted wanted) {
-    const std::shared_ptr<LiveSession> session = stage.exhibit()->shared_live();
+void Workspace::Parts::begin_recording(RecordingRequest wanted) {
+    const std::shared_ptr<LiveControl> session = viewer.view_source()->shared_live();
     starting_recording = jobs.start(
         "starting the recording",
         [this, session, wanted = std::move(wanted)](Progress& progress) {
@@ -1101,12 +1104,12 @@ void Workspace::Parts::begin_recording(RecordingWanted wanted) {
         to("source"));
 }
 
-bool Workspace::Parts::is_under_way(std::uint64_t job) const {
+bool Workspace::Parts::is_running(std::uint64_t job) const {
     return std::ranges::any_of(jobs.states(), [job](const JobState& one) { return one.id == job; });
 }
 
 bool Workspace::Parts::is_recording() const {
-    if (is_under_way(starting_recording) || is_under_way(ending_recording)) return true;
+    if (is_running(starting_recording) || is_running(ending_recording)) return true;
     return live() != nullptr && live()->is_recording();
 }
 
@@ -1114,43 +1117,43 @@ bool Workspace::Parts::is_recording() const {
 void Workspace::stop_recording() {
     Parts& parts = *parts_;
     if (parts.live() == nullptr || !parts.live()->is_recording()) return;
-    if (parts.is_under_way(parts.ending_recording)) return;
-    const std::shared_ptr<LiveSession> live = parts.stage.exhibit()->shared_live();
+    if (parts.is_running(parts.ending_recording)) return;
+    const std::shared_ptr<LiveControl> live = parts.viewer.view_source()->shared_live();
     parts.ending_recording = parts.jobs.start(
         "ending the recording",
         [&parts, live](Progress& progress) {
             progress.begin("write", 0, "");
             const RecorderStats stats = live->stop_recording();
             return [&parts, stats] {
-                parts.last_recording = KeptRecording{parts.recording, stats};
+                parts.last_recording = RecordingResult{parts.recording, stats};
                 const std::int64_t blocks = stats.blocks_not_in_it();
                 const std::string missing = blocks > 0 ? fmt::format(", {} are missing", blocks)
                                             : stats.lost_b_scans > 0
-                                                ? ", " + counted(stats.lost_b_scans, "B-scans") + " never came"
+                                                ? ", " + plural(stats.lost_b_scans, "B-scans") + " never came"
                                                 : "";
                 const std::string line =
-                    fmt::format("recorded {}, {:.4g} MB{}: {}", counted(stats.blocks, "blocks"),
+                    fmt::format("recorded {}, {:.4g} MB{}: {}", plural(stats.blocks, "blocks"),
                                 1e-6 * static_cast<double>(stats.bytes), missing, short_path(parts.recording));
                 const bool is_there = stats.blocks > 0;
                 parts.notices.note("recording", line,
-                                   is_there ? KeptFile{parts.recording, KeptFile::ShownBy::echolux} : KeptFile{});
+                                   is_there ? NoticeFile{parts.recording, NoticeFile::Opener::echolux} : NoticeFile{});
             };
         },
         parts.to("source"));
 }
 
-const std::optional<KeptRecording>& Workspace::last_recording() const {
+const std::optional<RecordingResult>& Workspace::last_recording() const {
     return parts_->last_recording;
 }
 
 // ---- Exports
 
 void Workspace::take_screenshot(const std::filesystem::path& path) {
-    take_picture(path, PictureBits::eight);
+    save_picture(path, PictureBits::eight);
 }
 
-void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits) {
-    parts_->exporting.take_picture(*this, path, bits);
+void Workspace::save_picture(const std::filesystem::path& path, PictureBits bits) {
+    parts_->exporting.save_picture(*this, path, bits);
 }
 
 void Workspace::draw_picture(const View& view, std::function<void(Image)> receive) {
@@ -1189,8 +1192,8 @@ void Workspace::save_kept(const std::filesystem::path& path, double seconds) {
     parts_->exporting.save_kept(path, seconds);
 }
 
-void Workspace::check_kept_name(const std::filesystem::path& path) const {
-    parts_->check_kept_name(path);
+void Workspace::check_recent_name(const std::filesystem::path& path) const {
+    parts_->check_recent_name(path);
 }
 
 }  // namespace echolux

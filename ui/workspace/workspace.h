@@ -17,8 +17,8 @@
 
 #include "app/figure/figure_job.h"
 #include "app/jobs/jobs.h"
-#include "app/session/settings_book.h"
-#include "app/stage/stage.h"
+#include "app/settings/settings_book.h"
+#include "app/viewer/viewer.h"
 #include "compute/backend.h"
 #include "compute/plan/describe.h"
 #include "engine/acquire/source.h"
@@ -39,13 +39,13 @@ struct View;          // render/view/view.h
 struct VolumeSource;  // app/open/open_volume.h
 
 // Result of a recording.
-struct KeptRecording {
+struct RecordingResult {
     std::filesystem::path file;  // TOML of the scan
     RecorderStats stats;
 };
 
 struct WorkspaceOptions {
-    DeviceChoice device;
+    GpuDevice device;
     BackendChoice backend;
     std::filesystem::path state_folder;    // recent files, presets, autosave, layout; empty: nothing is stored
     std::vector<std::string> assignments;  // such as "view.mode=mip"; override restored settings
@@ -53,7 +53,7 @@ struct WorkspaceOptions {
 };
 
 // State of an edit. Dragging a slider makes many edits, which are undone as one.
-enum class Edit { under_way, done };
+enum class Edit { in_progress, done };
 
 class Workspace {
   public:
@@ -63,7 +63,7 @@ class Workspace {
     Workspace(const Workspace&) = delete;
     Workspace& operator=(const Workspace&) = delete;
 
-    Stage& stage();
+    Viewer& viewer();
     Jobs& jobs();
     Notices& notices();
     Actions& actions();  // the window adds its own actions
@@ -79,7 +79,8 @@ class Workspace {
 
     // Restores the renderer after Error{device} from this class or from drawing, at most twice per minute. Everything
     // that uses the renderer, such as screens, must be released before. Returns false if the device is not back yet
-    // (stage().has_renderer() is false; try again after a pause), or if it is lost repeatedly, which a notice explains.
+    // (viewer().has_renderer() is false; try again after a pause), or if it is lost repeatedly, which a notice
+    // explains.
     bool device_lost(const Error& error);
 
     double now_s() const;
@@ -99,14 +100,14 @@ class Workspace {
     // transfer function. A raw file without a description becomes a proposal, see raw_proposal(). `assignments`
     // override the settings of a scan or raw file.
     void open(const std::filesystem::path& path, const std::vector<std::string>& assignments = {});
-    void open_source(const SourceWanted& source);
+    void open_source(const SourceRequest& source);
     // Returns the progress of opening the source or file of this name, or nullopt if it is not being opened.
     std::optional<JobState> opening(const std::string& name) const;
     void close();
     bool is_open();
     void start_source();  // start_source() and stop_source() start jobs; they do nothing without a live source
     void stop_source();
-    LiveSession* live();  // session of a document that is reconstructed from spectra; otherwise nullptr
+    LiveControl* live();  // session of a document that is reconstructed from spectra; otherwise nullptr
 
     // Returns another time point of the open file, or nullopt for a live source.
     std::optional<VolumeSource> time_point(std::int64_t step) const;
@@ -155,7 +156,7 @@ class Workspace {
 
     // ---- saving
     // Checks the name before anything is written. Throws Error{output} if the displayed data comes from this file.
-    void check_kept_name(const std::filesystem::path& path) const;
+    void check_recent_name(const std::filesystem::path& path) const;
     void save_session(const std::filesystem::path& path);  // the complete state as TOML; starts a job
     void save_volume(const std::filesystem::path& path);   // the displayed volume; starts a job
     // Saves the kept volumes of a live source as one series: those of the last `seconds`, or all if 0. A job; display
@@ -166,7 +167,7 @@ class Workspace {
     // Saves the view at full quality as PNG or TIFF (by the name), with all settings. Pictures of up to 4096 x 4096
     // pixels with 8 bits are drawn between frames of the window; others use a separate renderer in a job.
     void take_screenshot(const std::filesystem::path& path);  // 8 bits per channel
-    void take_picture(const std::filesystem::path& path, PictureBits bits);
+    void save_picture(const std::filesystem::path& path, PictureBits bits);
     // Returns the progress from 0 to 1 of a picture that is drawn between frames, or nullopt.
     std::optional<double> share_of_picture() const;
     // Draws such a picture for `receive` instead of a file. Up to 4096 x 4096 pixels.
@@ -198,7 +199,7 @@ class Workspace {
     // Starts a recording under this name, or under a generated name in keeping_folder(UserFolder::videos).
     void start_recording(const std::filesystem::path& scan_toml = {});
     void stop_recording();
-    const std::optional<KeptRecording>& last_recording() const;  // the last completed recording
+    const std::optional<RecordingResult>& last_recording() const;  // the last completed recording
 
   private:
     struct Parts;

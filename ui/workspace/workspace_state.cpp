@@ -29,7 +29,7 @@ std::string with_sections(std::string text, std::initializer_list<std::string_vi
     return text + these;
 }
 
-bool is_of_exhibit(std::string_view key) {
+bool is_of_view_source(std::string_view key) {
     const std::string_view section = section_of(key);
     return section != "view" && section != "window" && section != "source" && section != "session" &&
            !is_tissue_section(section);
@@ -39,7 +39,7 @@ bool is_of_exhibit(std::string_view key) {
 
 WorkspaceState::WorkspaceState(const WorkspaceOptions& wanted)
     : options(wanted), state(wanted.state_folder), last_session(state.last_session()),
-      stage(wanted.device, wanted.backend) {
+      viewer(wanted.device, wanted.backend) {
     restore_window();
     book.apply(asked_view_values(), [](const Change&) {});
     if (state.last_ended_in_order()) return;
@@ -51,21 +51,21 @@ bool WorkspaceState::attempt(std::string_view place, const std::function<void()>
         work();
         return true;
     } catch (const Error& error) {
-        notices.trouble(place, error);
+        notices.report_problem(place, error);
         if (jobs.operation()) jobs.operation()->fail(error);
     } catch (const std::exception& error) {  // from the standard library: out of memory, missing folder
-        notices.trouble(place, error.what());
+        notices.report_problem(place, error.what());
         if (jobs.operation()) jobs.operation()->fail(Error(ErrorCode::bad_setting, error.what(), std::string(place)));
     }
     return false;
 }
 
 Jobs::Failed WorkspaceState::to(std::string_view place) {
-    return [this, at = std::string(place)](const Error& error) { notices.trouble(at, error); };
+    return [this, at = std::string(place)](const Error& error) { notices.report_problem(at, error); };
 }
 
-LiveSession* WorkspaceState::live() const {
-    return stage.exhibit() == nullptr ? nullptr : stage.exhibit()->live();
+LiveControl* WorkspaceState::live() const {
+    return viewer.view_source() == nullptr ? nullptr : viewer.view_source()->live();
 }
 
 Values WorkspaceState::asked_view_values() const {
@@ -118,16 +118,16 @@ void WorkspaceState::restore_window() {
     attempt("window", [&] { book.apply(values, [](const Change&) {}); });
 }
 
-WhatIsOpen WorkspaceState::what_is_open() const {
-    WhatIsOpen what = open;
+OpenDocument WorkspaceState::open_document() const {
+    OpenDocument what = open;
     what.cross_um.assign(cross_um.begin(), cross_um.end());
-    Exhibit* exhibit = stage.exhibit();
-    if (exhibit != nullptr && exhibit->timeline() != nullptr) what.step = exhibit->timeline()->step();
+    ViewSource* view_source = viewer.view_source();
+    if (view_source != nullptr && view_source->timeline() != nullptr) what.step = view_source->timeline()->step();
     return what;
 }
 
 std::string WorkspaceState::session_text() const {
-    return session_toml(what_is_open(), book.view(), book.toml());
+    return session_toml(open_document(), book.view(), book.toml());
 }
 
 // Returns the state to remember. Window settings from the command line apply to this run only: unless the user changed
@@ -142,14 +142,14 @@ std::string WorkspaceState::remembered_text() const {
             if (field.key() == key && field.get() == values.second) field.set(values.first);
         }
     }
-    return session_toml(what_is_open(), book.view(), with_sections(book.toml(), {"window"}, settings.toml()));
+    return session_toml(open_document(), book.view(), with_sections(book.toml(), {"window"}, settings.toml()));
 }
 
 std::string WorkspaceState::picture_text(TissueSettings shown) const {
     Settings settings;
     bind(settings, shown);
     const std::string text = with_sections(book.toml(), {"filter", "registration", "layers"}, settings.toml());
-    return session_toml(what_is_open(), book.view(), text);
+    return session_toml(open_document(), book.view(), text);
 }
 
 std::string WorkspaceState::look_text() const {
@@ -167,7 +167,7 @@ void WorkspaceState::note_recent(const std::filesystem::path& path) {
 }
 
 // Existing files may be replaced, because the dialog has asked; displayed files may not.
-void WorkspaceState::check_kept_name(const std::filesystem::path& path) const {
+void WorkspaceState::check_recent_name(const std::filesystem::path& path) const {
     require_allowed(path);
     FileNames inputs = files_read(open.file, lines_of(open.assignments));
     add_files_of_view(book.view(), inputs);
@@ -177,7 +177,7 @@ void WorkspaceState::check_kept_name(const std::filesystem::path& path) const {
 std::string WorkspaceState::scan_assignments() const {
     std::vector<std::string> list;
     for (const std::string& assignment : options.assignments) {
-        if (is_of_exhibit(assignment)) list.push_back(assignment);
+        if (is_of_view_source(assignment)) list.push_back(assignment);
     }
     return text_of_lines(list);
 }
@@ -240,7 +240,7 @@ void WorkspaceState::require_all_read(const std::filesystem::path& file, const s
     }
 }
 
-void WorkspaceState::require_allowed(const WhatIsOpen& what) const {
+void WorkspaceState::require_allowed(const OpenDocument& what) const {
     if (folders() == nullptr) return;
     for (const std::string& name : {what.file, what.scan}) require_all_read(name, what.assignments);
     if (!what.source.empty() && what.source != allowed_source) require_allowed_source(what);
@@ -248,7 +248,7 @@ void WorkspaceState::require_allowed(const WhatIsOpen& what) const {
 
 // Plugins are libraries that the program loads, and a network port accepts data from anyone who finds it: both must be
 // requested on the command line. Shared memory belongs to the same user, and its content is not trusted.
-void WorkspaceState::require_allowed_source(const WhatIsOpen& what) const {
+void WorkspaceState::require_allowed_source(const OpenDocument& what) const {
     const SourceName source(what.source);
     const std::string remedy = "start it at the machine: echolux view --source " + what.source;
     if (source.kind == "plugin")

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "app/open/open_volume.h"
-#include "app/session/session_text.h"
-#include "app/session/settings_book.h"
-#include "app/stage/exhibit.h"
+#include "app/settings/session_text.h"
+#include "app/settings/settings_book.h"
+#include "app/viewer/view_source.h"
 #include "compute/plan/describe.h"
 #include "ui/workspace/user_folders.h"
 #include "ui/workspace/workspace.h"
@@ -30,10 +30,10 @@ struct WorkspaceState {
     bool attempt(std::string_view place, const std::function<void()>& work);
     Jobs::Failed to(std::string_view place);  // error handler of a job
 
-    LiveSession* live() const;
-    WhatIsOpen what_is_open() const;
+    LiveControl* live() const;
+    OpenDocument open_document() const;
     void note_recent(const std::filesystem::path& path);
-    void check_kept_name(const std::filesystem::path& path) const;
+    void check_recent_name(const std::filesystem::path& path) const;
 
     // ---- settings from the command line
     Values asked_view_values() const;
@@ -46,8 +46,8 @@ struct WorkspaceState {
     const AllowedFolders* folders() const;
     void require_allowed(const std::filesystem::path& path) const;
     bool is_allowed(const std::filesystem::path& path) const;
-    void require_allowed(const WhatIsOpen& what) const;
-    void require_allowed_source(const WhatIsOpen& what) const;
+    void require_allowed(const OpenDocument& what) const;
+    void require_allowed_source(const OpenDocument& what) const;
     void require_all_read(const std::filesystem::path& file, const std::string& assignments) const;
     void require_allowed_files(const Values& wanted) const;
 
@@ -65,7 +65,7 @@ struct WorkspaceState {
     SettingsBook book;
     std::array<double, 3> cross_um{};
     double now_s = 0;
-    WhatIsOpen open;                     // as it was opened
+    OpenDocument open;                   // as it was opened
     std::filesystem::path last_session;  // session of the previous run; empty: none
 
     // Window settings from the command line: values before and after.
@@ -75,7 +75,7 @@ struct WorkspaceState {
     std::string allowed_source;
     std::vector<std::filesystem::path> allowed_files;
 
-    mutable Stage stage;
+    mutable Viewer viewer;
     Jobs jobs;  // last member: destroyed first, because last steps refer to the others
 };
 

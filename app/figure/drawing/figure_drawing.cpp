@@ -185,7 +185,7 @@ struct Paper::Drawing {
     Drawing(const std::filesystem::path& to, const Page& wanted)
         : path(to), page(wanted), format(figure_format_of(to)), file(to) {
         if (format != FigureFormat::png) stream.open(file.temporary(), std::ios::binary);
-        surface.reset(made_surface());
+        surface.reset(create_surface());
         need(cairo_surface_status(surface.get()), path.string());
         context.reset(cairo_create(surface.get()));
         if (format == FigureFormat::png) cairo_scale(context.get(), scale(), scale());
@@ -194,7 +194,7 @@ struct Paper::Drawing {
 
     double scale() const { return page.dpi / points_per_inch; }
 
-    cairo_surface_t* made_surface() {
+    cairo_surface_t* create_surface() {
         if (format == FigureFormat::pdf)
             return cairo_pdf_surface_create_for_stream(write_to, &stream, page.width, page.height);
         if (format == FigureFormat::svg) {
@@ -581,7 +581,7 @@ class PanelPainter {
     Picture gradient() const {
         Picture column{1, 256, 1, {}, {}};
         for (int i = 0; i < 256; ++i) {
-            const bool is_inverted = style_.gray == GrayWay::inverted;
+            const bool is_inverted = style_.gray == GrayDirection::inverted;
             column.pixels.push_back(static_cast<std::uint8_t>(is_inverted ? i : 255 - i));
         }
         return column;
@@ -618,7 +618,7 @@ class PanelPainter {
         const Box plate{box.right() - inner - 3 * m.gap, box.bottom() - m.text - thickness - 4 * m.gap,
                         inner + 2 * m.gap, m.text + thickness + 3 * m.gap};
         if (plate.width > 0.8 * box.width || plate.height > 0.5 * box.height) return;  // it would cover the picture
-        const bool is_inverted = style_.gray == GrayWay::inverted;
+        const bool is_inverted = style_.gray == GrayDirection::inverted;
         const double middle = plate.left + plate.width / 2;
         paper.fill(plate, is_inverted ? white : black);
         paper.fill({middle - length / 2, plate.bottom() - m.gap - thickness, length, thickness},
@@ -634,7 +634,7 @@ class PanelPainter {
 };
 
 // A row of panels whose pictures have the same height and together fill the page width.
-struct PlacedRow {
+struct PageRow {
     std::vector<PanelPainter> painters;
     std::vector<Margins> margins;
     double height = 0;           // of the pictures
@@ -642,8 +642,8 @@ struct PlacedRow {
     double width = 0;            // of the whole row
 };
 
-PlacedRow placed(const FigureRow& row, std::vector<PanelPainter> painters, double page_width, double highest) {
-    PlacedRow place{std::move(painters), {}, 0, 0, 0, 0};
+PageRow placed(const FigureRow& row, std::vector<PanelPainter> painters, double page_width, double highest) {
+    PageRow place{std::move(painters), {}, 0, 0, 0, 0};
     double aspects = 0;
     for (const FigurePanel& panel : row) aspects += panel.aspect;
     place.height = page_width / aspects;
@@ -686,7 +686,7 @@ void draw_figure(const std::filesystem::path& path, const std::vector<FigureRow>
     const auto count = std::ranges::count_if(rows, [](const FigureRow& row) { return !row.empty(); });
     const bool has_letters = style.letters && (count > 1 || (count == 1 && rows.front().size() > 1));
     const auto placed_below = [&](double highest) {
-        std::vector<PlacedRow> all;
+        std::vector<PageRow> all;
         char letter = 'a';
         for (const FigureRow& row : rows) {
             std::vector<PanelPainter> painters;
@@ -697,12 +697,12 @@ void draw_figure(const std::filesystem::path& path, const std::vector<FigureRow>
         }
         return all;
     };
-    std::vector<PlacedRow> places = placed_below(max_height * width);
+    std::vector<PageRow> places = placed_below(max_height * width);
     std::vector<double> heights;
-    for (const PlacedRow& place : places) heights.push_back(place.height);
+    for (const PageRow& place : places) heights.push_back(place.height);
     places = placed_below(common_height(heights, max_height * width));
     double height = title;
-    for (const PlacedRow& place : places) height += place.top + place.height + place.bottom;
+    for (const PageRow& place : places) height += place.top + place.height + place.bottom;
     Paper paper(path, {width, height, style.dpi, texts, style.title.empty() ? path.stem().string() : style.title,
                        texts.contains("source") ? texts.at("source") : ""});
     if (!style.title.empty()) {
@@ -710,7 +710,7 @@ void draw_figure(const std::filesystem::path& path, const std::vector<FigureRow>
     }
     double top = title;
     for (std::size_t r = 0; r < rows.size(); ++r) {
-        const PlacedRow& place = places[r];
+        const PageRow& place = places[r];
         double left = std::max(0.0, (width - place.width) / 2);
         for (std::size_t i = 0; i < rows[r].size(); ++i) {
             const Margins& margin = place.margins[i];

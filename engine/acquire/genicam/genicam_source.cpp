@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
-#include "compute/place.h"
+#include "compute/plural.h"
+#include "compute/voxel_target.h"
 #include "engine/acquire/genicam_images.h"
 #include "engine/acquire/source.h"
 #include "engine/acquire/stream.h"
@@ -45,7 +45,7 @@ class ImageBuffers : public std::enable_shared_from_this<ImageBuffers> {
     void detach();
 
     // Returns a filled buffer to the stream: at once, or when the last copy of the returned pointer is destroyed.
-    void give_back(ArvBuffer* buffer);
+    void requeue(ArvBuffer* buffer);
     std::shared_ptr<const void> keep(ArvBuffer* buffer);
 
   private:
@@ -107,7 +107,7 @@ class GenicamCamera {
     auto ask(const char* what, Call call) const;
     bool has(const char* feature) const;
     void choose_pixel_format();
-    void listen_where_packets_come();
+    void bind_to_packet_interface();
     void set_integer(const char* feature, std::int64_t value);
 
     static const LineRate line_rates[];
@@ -140,7 +140,7 @@ struct GenicamSetup {
 };
 
 // Configures the camera for the scan. Throws Error{bad_setting, bad_file, device}.
-GenicamSetup set_up(GenicamCamera& camera, const SourceWanted& wanted);
+GenicamSetup set_up(GenicamCamera& camera, const SourceRequest& wanted);
 
 ImageBuffers::ImageBuffers(std::int64_t count, std::int64_t bytes, MemoryKind wanted) {
     for (std::int64_t i = 0; i < count; ++i) memory_.push_back(block_memory(bytes, wanted));
@@ -170,7 +170,7 @@ void ImageBuffers::detach() {
     stream_ = nullptr;
 }
 
-void ImageBuffers::give_back(ArvBuffer* buffer) {
+void ImageBuffers::requeue(ArvBuffer* buffer) {
     const std::lock_guard lock(mutex_);
     std::erase(held_, buffer);
     if (stream_ != nullptr) arv_stream_push_buffer(stream_, ARV_BUFFER(g_object_ref(buffer)));
@@ -182,7 +182,7 @@ std::shared_ptr<const void> ImageBuffers::keep(ArvBuffer* buffer) {
         const std::lock_guard lock(mutex_);
         held_.push_back(buffer);
     }
-    return {buffer, [buffers = shared_from_this()](ArvBuffer* returned) { buffers->give_back(returned); }};
+    return {buffer, [buffers = shared_from_this()](ArvBuffer* returned) { buffers->requeue(returned); }};
 }
 
 namespace {
@@ -360,7 +360,7 @@ std::int64_t GenicamCamera::payload_bytes() const {
 }
 
 // A camera emulated on this machine may be found through any network card, but packet sockets receive nothing from it.
-void GenicamCamera::listen_where_packets_come() {
+void GenicamCamera::bind_to_packet_interface() {
     ArvDevice* device = arv_camera_get_device(camera_.get());
     if (!ARV_IS_GV_DEVICE(device)) return;
     GSocketAddress* address = arv_gv_device_get_device_address(ARV_GV_DEVICE(device));
@@ -372,7 +372,7 @@ void GenicamCamera::listen_where_packets_come() {
 
 // The socket buffer of a GigE Vision stream holds two images, within limits.
 AravisObject<ArvStream> GenicamCamera::stream() {
-    listen_where_packets_come();
+    bind_to_packet_interface();
     AravisObject<ArvStream> stream(ask("opening its stream", [&](GError** e) {
         return arv_camera_create_stream(camera_.get(), nullptr, nullptr, e);
     }));
@@ -440,7 +440,7 @@ std::int64_t payload_of(const GenicamCamera& camera, std::int64_t pixels) {
     const std::int64_t needed = pixels * camera.pixel_format().sent_bits / 8;
     const std::int64_t sent = camera.payload_bytes();
     if (sent >= needed) return sent;
-    throw Error(ErrorCode::device, fmt::format("sends {} per image, expected {}", counted(sent, "bytes"), needed),
+    throw Error(ErrorCode::device, fmt::format("sends {} per image, expected {}", plural(sent, "bytes"), needed),
                 camera.name() + ", PayloadSize", "is a compressing or a region mode switched on?");
 }
 
@@ -453,7 +453,7 @@ bool GenicamSetup::sends_the_same(const GenicamSetup& other) const {
 
 // The order matters: the pixel format determines the block size, which determines the image height, which may limit the
 // line rate.
-GenicamSetup set_up(GenicamCamera& camera, const SourceWanted& wanted) {
+GenicamSetup set_up(GenicamCamera& camera, const SourceRequest& wanted) {
     GenicamSetup setup;
     setup.scan = describe_scan(wanted.scan, wanted.assignments, [&](Scan& scan) { agree_on_lines(camera, scan); });
     setup.format = &camera.pixel_format();
@@ -491,7 +491,7 @@ constexpr milliseconds look_around{50};       // interval for checking the conne
 
 class GenicamSource : public Source {
   public:
-    explicit GenicamSource(const SourceWanted& wanted);
+    explicit GenicamSource(const SourceRequest& wanted);
     ~GenicamSource() override { stop(); }
 
     const Scan& scan() const override { return setup_.scan; }
@@ -500,7 +500,7 @@ class GenicamSource : public Source {
     const SourceCapabilities& capabilities() const override { return setup_.capabilities; }
     std::string name() const override { return name_; }
     void start() override;
-    Arrival next(milliseconds patience) override;
+    Arrival next(milliseconds timeout) override;
     void stop() noexcept override;
 
   private:
@@ -516,13 +516,13 @@ class GenicamSource : public Source {
     void reconnect();
     std::optional<Block> take(ArvBuffer* image);
     bool has_right_shape(ArvBuffer* image) const;
-    std::optional<Block> copied(ArvBuffer* image, const ImagePlace& place, double time_s);
-    Block block(const ImagePlace& place, const BlockMemory& memory, double time_s);
-    std::int64_t number_of(const ImagePlace& place) const;
+    std::optional<Block> copied(ArvBuffer* image, const ImagePosition& place, double time_s);
+    Block block(const ImagePosition& place, const BlockMemory& memory, double time_s);
+    std::int64_t number_of(const ImagePosition& place) const;
     double seconds(ArvBuffer* image);
     [[noreturn]] void fail(const std::string& problem, const char* remedy);
 
-    SourceWanted wanted_;
+    SourceRequest wanted_;
     std::unique_ptr<GenicamCamera> camera_;  // null after the connection was lost
     std::string name_;
     GenicamSetup setup_;
@@ -541,7 +541,7 @@ class GenicamSource : public Source {
     std::optional<Partial> partial_;
 };
 
-GenicamSource::GenicamSource(const SourceWanted& wanted)
+GenicamSource::GenicamSource(const SourceRequest& wanted)
     : wanted_(wanted), camera_(connected()), name_(camera_->name()), setup_(set_up(*camera_, wanted)),
       pool_(setup_.block_bytes, wanted.memory) {
     const bool adopted = setup_.images_are_blocks();
@@ -590,9 +590,9 @@ void GenicamSource::stop() noexcept {
     stream_.reset();
 }
 
-Arrival GenicamSource::next(milliseconds patience) {
+Arrival GenicamSource::next(milliseconds timeout) {
     if (!stream_) fail("is not started", "start it");
-    const auto deadline = steady_clock::now() + patience;
+    const auto deadline = steady_clock::now() + timeout;
     while (true) {
         if (camera_->is_lost()) {
             stop();
@@ -617,7 +617,7 @@ std::optional<Block> GenicamSource::take(ArvBuffer* image) {
         if (++incomplete_ < max_incomplete) return std::nullopt;
         keeper.reset();
         stop();
-        fail(fmt::format("{} in a row are incomplete", counted(max_incomplete, "images")),
+        fail(fmt::format("{} in a row are incomplete", plural(max_incomplete, "images")),
              "set packet size and MTU to 9000 bytes (jumbo frames), and a larger net.core.rmem_max: docs/cameras.md");
     }
     incomplete_ = 0;
@@ -636,7 +636,7 @@ std::optional<Block> GenicamSource::take(ArvBuffer* image) {
     }
     late_ = 0;
     next_image_ = number + 1;
-    const ImagePlace place = place_of(number, setup_.plan);
+    const ImagePosition place = place_of(number, setup_.plan);
     const double time_s = seconds(image);
     if (place.block >= setup_.plan.blocks_per_volume) return std::nullopt;
     if (!setup_.images_are_blocks()) return copied(image, place, time_s);
@@ -661,7 +661,7 @@ bool GenicamSource::has_right_shape(ArvBuffer* image) const {
 
 // Appends an image to the current block and returns the block when it is complete. A block with a missing image is
 // dropped.
-std::optional<Block> GenicamSource::copied(ArvBuffer* image, const ImagePlace& place, double time_s) {
+std::optional<Block> GenicamSource::copied(ArvBuffer* image, const ImagePosition& place, double time_s) {
     const std::int64_t number = number_of(place);
     if (partial_ && (partial_->number != number || partial_->images != place.image)) partial_.reset();
     if (!partial_) {
@@ -683,7 +683,7 @@ std::optional<Block> GenicamSource::copied(ArvBuffer* image, const ImagePlace& p
     return block(place, whole.memory, whole.time_s);
 }
 
-Block GenicamSource::block(const ImagePlace& place, const BlockMemory& memory, double time_s) {
+Block GenicamSource::block(const ImagePosition& place, const BlockMemory& memory, double time_s) {
     const std::int64_t number = number_of(place);
     Block block;
     block.data = memory.data;
@@ -702,7 +702,7 @@ Block GenicamSource::block(const ImagePlace& place, const BlockMemory& memory, d
 }
 
 // Returns the number of the block since the start, without flyback.
-std::int64_t GenicamSource::number_of(const ImagePlace& place) const {
+std::int64_t GenicamSource::number_of(const ImagePosition& place) const {
     return place.volume * setup_.plan.blocks_per_volume + place.block;
 }
 
@@ -720,7 +720,7 @@ void GenicamSource::fail(const std::string& problem, const char* remedy) {
 
 }  // namespace
 
-std::unique_ptr<Source> open_genicam(const SourceWanted& wanted) {
+std::unique_ptr<Source> open_genicam(const SourceRequest& wanted) {
     return std::make_unique<GenicamSource>(wanted);
 }
 

@@ -22,9 +22,9 @@
 #include <utility>
 #include <vector>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/build.h"
 #include "engine/io/regular_file.h"
 
@@ -66,16 +66,17 @@ Descriptor file_in_memory() {
 
 void put(const Descriptor& file, std::span<const char> bytes) {
     std::int64_t place = 0;
-    bool goes_on = ftruncate(file.number(), 0) == 0;
-    while (goes_on && !bytes.empty()) {
+    bool continues = ftruncate(file.number(), 0) == 0;
+    while (continues && !bytes.empty()) {
         const ssize_t written = pwrite(file.number(), bytes.data(), bytes.size(), place);
         if (written < 0 && errno == EINTR) continue;
-        goes_on = written > 0;
-        if (!goes_on) break;
+        continues = written > 0;
+        if (!continues) break;
         bytes = bytes.subspan(index(written));
         place += written;
     }
-    if (!goes_on) throw Error(ErrorCode::out_of_memory, "there is no memory to hand packed voxels to a reader process");
+    if (!continues)
+        throw Error(ErrorCode::out_of_memory, "there is no memory to hand packed voxels to a reader process");
 }
 
 // ---- the process ----------------------------------------------------------------------------------------------------
@@ -224,7 +225,7 @@ void ReaderProcess::start() {
     process_ = process;
 }
 
-bool ReaderProcess::can_go_on() const {
+bool ReaderProcess::can_continue() const {
     return process_ >= 0 && worked_s_ < max_work_s;
 }
 
@@ -238,7 +239,7 @@ void ReaderProcess::ask(const Frame& frame) {
 }
 
 // Any other frame than the expected one, an error or a violation report counts as a crash.
-std::string ReaderProcess::answer(Says expected, double longest_s) {
+std::string ReaderProcess::answer(Response expected, double longest_s) {
     const auto until =
         WireClock::now() + std::chrono::duration_cast<WireClock::duration>(std::chrono::duration<double>(longest_s));
     const auto begun = WireClock::now();
@@ -248,8 +249,8 @@ std::string ReaderProcess::answer(Says expected, double longest_s) {
     try {
         FrameReader frame(*bytes);
         if (frame.what() == expected) return std::move(*bytes);
-        if (frame.what() == Says::error) throw error_of(frame);
-        if (frame.what() == Says::stopped) {
+        if (frame.what() == Response::error) throw error_of(frame);
+        if (frame.what() == Response::stopped) {
             const std::int64_t call = frame.number();
             end();
             throw Error(ErrorCode::bad_file,
@@ -294,10 +295,9 @@ std::span<const std::byte> ReaderProcess::memory(std::int64_t bytes) {
             place = mmap(nullptr, wanted, PROT_READ, MAP_SHARED, memory_file_.number(), 0);
         }
         if (place == MAP_FAILED) {
-            throw Error(
-                ErrorCode::out_of_memory,
-                fmt::format("there is no memory for {} to share with a reader process", counted(bytes, "bytes")),
-                order_.path);
+            throw Error(ErrorCode::out_of_memory,
+                        fmt::format("there is no memory for {} to share with a reader process", plural(bytes, "bytes")),
+                        order_.path);
         }
         if (memory_ != nullptr) munmap(memory_, index(memory_bytes_));
         memory_ = static_cast<std::byte*>(place);
@@ -329,7 +329,7 @@ class ContainedReader final : public ImageReader {
     bool reads_boxes() const override { return reads_boxes_; }
 
     std::vector<std::byte> read(std::int64_t time_point, Interval slices) override {
-        const Wanted wanted{time_point, slices};
+        const ReadRequest wanted{time_point, slices};
         const std::int64_t bytes = (slices.end - slices.begin) * header().slice_bytes();
         if (ahead_ != wanted) {
             drop_ahead();
@@ -338,7 +338,8 @@ class ContainedReader final : public ImageReader {
         ahead_.reset();
         await_answer(bytes);
         const std::int64_t place = place_;
-        const bool is_in_order = slices.begin == 0 || last_ == Wanted{time_point, {last_.slices.begin, slices.begin}};
+        const bool is_in_order =
+            slices.begin == 0 || last_ == ReadRequest{time_point, {last_.slices.begin, slices.begin}};
         last_ = wanted;
         if (is_in_order) ask_ahead(after(wanted), place == 0 ? bytes : 0);
         return copied(place, bytes);
@@ -355,11 +356,11 @@ class ContainedReader final : public ImageReader {
     }
 
   private:
-    struct Wanted {
+    struct ReadRequest {
         std::int64_t time_point = -1;
         Interval slices{};
 
-        bool operator==(const Wanted& other) const {
+        bool operator==(const ReadRequest& other) const {
             return time_point == other.time_point && slices.begin == other.slices.begin &&
                    slices.end == other.slices.end;
         }
@@ -379,7 +380,7 @@ class ContainedReader final : public ImageReader {
                         .max_bytes = what_.max_bytes,
                         .longest_s = static_cast<std::int64_t>(longest_s(0)) + 1};
         process_ = std::make_unique<ReaderProcess>(order, file_);
-        const std::string answer = process_->answer(Says::header, longest_s(0));
+        const std::string answer = process_->answer(Response::header, longest_s(0));
         try {
             FrameReader frame(answer);
             reads_boxes_ = frame.number() != 0;
@@ -399,21 +400,22 @@ class ContainedReader final : public ImageReader {
 
     // Returns the piece after `one`, of the same length, if necessary in the next time point. Returns std::nullopt at
     // the end.
-    std::optional<Wanted> after(const Wanted& one) const {
+    std::optional<ReadRequest> after(const ReadRequest& one) const {
         const std::int64_t count = one.slices.end - one.slices.begin, all = header().size[2];
         // Larger pieces are not read ahead: their callers do other work between reads.
         constexpr std::int64_t most_ahead = 64 << 20;  // bytes
         if (count * header().slice_bytes() > most_ahead) return std::nullopt;
         if (one.slices.end < all)
-            return Wanted{one.time_point, {one.slices.end, std::min(one.slices.end + count, all)}};
-        if (one.time_point + 1 < header().time_points) return Wanted{one.time_point + 1, {0, std::min(count, all)}};
+            return ReadRequest{one.time_point, {one.slices.end, std::min(one.slices.end + count, all)}};
+        if (one.time_point + 1 < header().time_points)
+            return ReadRequest{one.time_point + 1, {0, std::min(count, all)}};
         return std::nullopt;
     }
 
     // Requests the next piece in advance. Errors are reported when that piece is read.
-    void ask_ahead(const std::optional<Wanted>& next, std::int64_t place) {
+    void ask_ahead(const std::optional<ReadRequest>& next, std::int64_t place) {
         // A new process would lack the voxels that are already in shared memory.
-        if (!next || !process_->can_go_on()) return;
+        if (!next || !process_->can_continue()) return;
         const std::int64_t place_of_this = place_;
         try {
             ask_for(*next, place);  // not larger than the current piece
@@ -423,7 +425,7 @@ class ContainedReader final : public ImageReader {
         }
     }
 
-    void ask_for(const Wanted& wanted, std::int64_t place) {
+    void ask_for(const ReadRequest& wanted, std::int64_t place) {
         const std::int64_t bytes = (wanted.slices.end - wanted.slices.begin) * header().slice_bytes();
         ask({.time_point = wanted.time_point,
              .box = {.columns = {}, .rows = {}, .slices = wanted.slices},
@@ -435,7 +437,7 @@ class ContainedReader final : public ImageReader {
 
     // Sends a request. Replaces the process if it has ended or is close to its time limit.
     void ask(const ReadOrder& order, std::int64_t memory) {
-        if (!process_ || !process_->can_go_on()) {
+        if (!process_ || !process_->can_continue()) {
             const std::vector<ImageHeader> before = levels_;
             open();
             if (!std::ranges::equal(levels_, before, has_same_voxels)) {
@@ -447,7 +449,7 @@ class ContainedReader final : public ImageReader {
         process_->ask(order.frame());
     }
 
-    void await_answer(std::int64_t bytes) { process_->answer(Says::done, longest_s(bytes)); }
+    void await_answer(std::int64_t bytes) { process_->answer(Response::done, longest_s(bytes)); }
 
     std::vector<std::byte> copied(std::int64_t place, std::int64_t bytes) {
         const std::span<const std::byte> all = process_->memory(place + bytes);
@@ -458,7 +460,7 @@ class ContainedReader final : public ImageReader {
     // Discards a piece that was read in advance. Its errors are ignored until the piece is read again.
     void drop_ahead() {
         if (!ahead_) return;
-        const Wanted unwanted = *std::exchange(ahead_, std::nullopt);
+        const ReadRequest unwanted = *std::exchange(ahead_, std::nullopt);
         try {
             await_answer((unwanted.slices.end - unwanted.slices.begin) * header().slice_bytes());
         } catch (const Error&) {
@@ -472,8 +474,8 @@ class ContainedReader final : public ImageReader {
     std::vector<ImageHeader> levels_;
     std::int64_t slices_together_ = 1;
     bool reads_boxes_ = false;
-    std::optional<Wanted> ahead_;  // requested, not yet answered
-    Wanted last_;
+    std::optional<ReadRequest> ahead_;  // requested, not yet answered
+    ReadRequest last_;
     std::int64_t place_ = 0;  // offset of the last requested voxels in shared memory
 };
 

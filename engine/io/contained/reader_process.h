@@ -73,7 +73,7 @@ class ReaderProcess {
     // Waits for the answer, at most `longest_s` seconds. Throws the Error that occurred in the process. Throws
     // Error{bad_file} naming order.path if the process crashed, hung, exceeded its memory or made a forbidden system
     // call; then the process has ended.
-    std::string answer(Says expected, double longest_s);
+    std::string answer(Response expected, double longest_s);
 
     // Returns shared memory of at least `bytes` bytes. Treat its content as untrusted.
     std::span<const std::byte> memory(std::int64_t bytes);
@@ -82,7 +82,7 @@ class ReaderProcess {
     bool is_over() const { return process_ < 0; }
 
     // Returns false if the process has ended, or must be replaced because it has worked for almost longest_work_s.
-    bool can_go_on() const;
+    bool can_continue() const;
 
   private:
     void start();

@@ -94,7 +94,7 @@ Frame& Frame::add(const ImageHeader& header) {
 
 FrameReader::FrameReader(std::string_view bytes) : rest_(bytes) {
     if (rest_.empty()) throw BadFrame();
-    what_ = static_cast<Says>(rest_.front());
+    what_ = static_cast<Response>(rest_.front());
     rest_.remove_prefix(1);
 }
 
@@ -155,7 +155,7 @@ ImageHeader FrameReader::header() {
 }
 
 Frame ReadOrder::frame() const {
-    Frame frame(level < 0 ? Says::read : Says::box);
+    Frame frame(level < 0 ? Response::read : Response::box);
     frame.add(time_point).add(level);
     for (const Interval& side : {box.columns, box.rows, box.slices}) frame.add(side.begin).add(side.end);
     frame.add(place).add(bytes);
@@ -176,7 +176,7 @@ ReadOrder ReadOrder::of(FrameReader& frame) {
 }
 
 Frame OpenOrder::frame() const {
-    Frame frame(Says::open);
+    Frame frame(Response::open);
     frame.add(kind).add(path).add(part).add(max_bytes).add(longest_s).add(std::ssize(numbers));
     for (const std::int64_t number : numbers) frame.add(number);
     return frame;
@@ -195,7 +195,7 @@ OpenOrder OpenOrder::of(FrameReader& frame) {
 }
 
 Frame frame_of(const Error& error) {
-    Frame frame(Says::error);
+    Frame frame(Response::error);
     frame.add(static_cast<std::int64_t>(error.code())).add(error.problem()).add(error.where()).add(error.remedy());
     return frame;
 }

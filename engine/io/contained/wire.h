@@ -28,7 +28,7 @@ inline constexpr std::int64_t longest_work_s = 3600;
 inline constexpr int reader_protocol = 1;
 
 // Kinds of frames.
-enum class Says : std::uint8_t {
+enum class Response : std::uint8_t {
     open = 'o',     // to the reader: file to open
     read = 'r',     // to the reader: slices to read
     box = 'b',      // to the reader: box of a level to read
@@ -41,7 +41,7 @@ enum class Says : std::uint8_t {
 // Builds a frame. The numbers have the machine's byte order, since both processes run on the same machine.
 class Frame {
   public:
-    explicit Frame(Says what) { bytes_.push_back(static_cast<char>(what)); }
+    explicit Frame(Response what) { bytes_.push_back(static_cast<char>(what)); }
 
     Frame& add(std::int64_t number);
     Frame& add(double number);
@@ -62,7 +62,7 @@ class FrameReader {
   public:
     explicit FrameReader(std::string_view bytes);
 
-    Says what() const { return what_; }
+    Response what() const { return what_; }
     std::int64_t number();
     double real();
     std::string text();
@@ -72,7 +72,7 @@ class FrameReader {
     template <class T>
     T plain();
 
-    Says what_{};
+    Response what_{};
     std::string_view rest_;
 };
 

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/io/file_bytes.h"
 #include "engine/io/regular_file.h"
 
@@ -135,7 +135,7 @@ DicomElement DicomElements::read_element() {
     element.bytes = length == 0xFFFFFFFF ? unknown_length : static_cast<std::int64_t>(length);
     if (element.bytes > file_.size() - element.place) {
         file_.fail(fmt::format("ends too early: element {:08X} claims {}, {} follow", element.tag,
-                               counted(element.bytes, "bytes"), file_.size() - element.place),
+                               plural(element.bytes, "bytes"), file_.size() - element.place),
                    "copy the file again");
     }
     return element;
@@ -329,8 +329,8 @@ class Reader {
         const bool has_items = !header_.packed || claims_.frames <= header_.voxel_bytes / item_bytes;
         if (claims_.frames < 1 || claimed > held || !has_items) {
             file_.fail(fmt::format("ends too early: {} of {} x {} voxels are described, {} follow",
-                                   counted(claims_.frames, "frames"), header_.columns, header_.rows,
-                                   counted(header_.voxel_bytes, "bytes")),
+                                   plural(claims_.frames, "frames"), header_.columns, header_.rows,
+                                   plural(header_.voxel_bytes, "bytes")),
                        "copy the file again");
         }
         header_.slice_pitch_mm = claims_.between_mm > 0 ? claims_.between_mm : std::max(0.0, claims_.thickness_mm);
@@ -350,7 +350,7 @@ class Reader {
         } else if (claims_.bits == 32) {
             header_.stored = claims_.is_signed ? StoredType::i32 : StoredType::u32;
         } else {
-            file_.fail(fmt::format("has voxels of {}", counted(claims_.bits, "bits")), "8, 16 and 32 bits can be read");
+            file_.fail(fmt::format("has voxels of {}", plural(claims_.bits, "bits")), "8, 16 and 32 bits can be read");
         }
         // `usual` means that the stored bits are invalid, so that all bits are used.
         const bool usual = claims_.bits_stored < 1 || claims_.bits_stored > claims_.bits ||

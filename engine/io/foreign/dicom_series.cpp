@@ -11,9 +11,9 @@
 #include <span>
 #include <tuple>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/build.h"
 #include "engine/io/file_bytes.h"
 #include "engine/io/file_name.h"
@@ -273,7 +273,7 @@ Series chosen_series(const std::filesystem::path& folder, const std::string& nam
     std::string names;
     constexpr std::size_t max_listed = 8;
     for (std::size_t i = 0; i < std::min(all.size(), max_listed); ++i) {
-        names += fmt::format("{}{} ({})", i == 0 ? "" : ", ", name_of(all[i]), counted(frames_in(all[i]), "slices"));
+        names += fmt::format("{}{} ({})", i == 0 ? "" : ", ", name_of(all[i]), plural(frames_in(all[i]), "slices"));
     }
     const auto found =
         name.empty() ? all.begin() : std::ranges::find_if(all, [&](const Series& one) { return is_named(one, name); });

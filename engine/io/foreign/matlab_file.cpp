@@ -165,12 +165,12 @@ std::pair<StoredType, Element> number_part(Elements& elements, std::int64_t plac
 }
 
 // An array of numbers.
-struct Found {
+struct NumericArray {
     MatlabArray array;
     std::int64_t parts = 0;  // offset of the real part
 };
 
-std::optional<Found> find_array(Elements& elements) {
+std::optional<NumericArray> find_array(Elements& elements) {
     if (elements.at(0).type != type_matrix) return std::nullopt;
     const Element flags = elements.at(tag_bytes);
     if (flags.bytes != 8) return std::nullopt;  // an undocumented kind
@@ -178,7 +178,7 @@ std::optional<Found> find_array(Elements& elements) {
     constexpr std::uint32_t first_number_class = 6, last_number_class = 15, complex_flag = 0x800;
     const std::uint32_t array_class = flag_bits & 0xFF;
     if (array_class < first_number_class || array_class > last_number_class) return std::nullopt;
-    Found found;
+    NumericArray found;
     found.array.is_complex = (flag_bits & complex_flag) != 0;
     const Element sizes = elements.at(flags.end);
     constexpr std::int64_t max_dimensions = 32, longest_name = 4096;

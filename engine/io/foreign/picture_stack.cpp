@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cctype>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/io/file_name.h"
 #include "engine/io/formats.h"
 #include "engine/io/image_format.h"
@@ -121,7 +121,7 @@ class PictureStack final : public ImageReader {
         }
         throw Error(ErrorCode::bad_file,
                     fmt::format("has {} x {} pixels of {}, {} has {} x {} of {}", slice.size[0], slice.size[1],
-                                counted(bytes_of(slice.type), "bytes"), files_.front().filename().string(),
+                                plural(bytes_of(slice.type), "bytes"), files_.front().filename().string(),
                                 header_.size[0], header_.size[1], bytes_of(header_.type)),
                     file.string(), "slices of one volume must be alike: move it to another folder");
     }

@@ -19,9 +19,9 @@
 #include <string>
 #include <utility>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/io/contained/reader_process.h"
 #include "engine/io/formats.h"
 #include "engine/io/image_header.h"
@@ -409,7 +409,7 @@ class Hdf5Reader : public ImageReader {
         const auto held = static_cast<double>(file_bytes);
         if (chunks > held || chunk_bytes > held * best_deflate) {
             refuse(fmt::format("claims {:.0f} chunks of {:.0f} bytes, which its {} cannot hold", chunks, chunk_bytes,
-                               counted(file_bytes, "bytes")),
+                               plural(file_bytes, "bytes")),
                    "copy the file again");
         }
     }

@@ -16,9 +16,9 @@
 #include <sstream>
 #include <string>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/contained/reader_process.h"
 #include "engine/io/file_bytes.h"
@@ -280,7 +280,7 @@ class TiffReader final : public ImageReader {
             is_sturdy_ = is_sturdy_ && std::ranges::count(sturdy_codecs, compression) > 0;
             places_.push_back(TIFFCurrentDirOffset(tiff));
             if (std::ssize(places_) > max_tiff_pages)
-                refuse(fmt::format("has more than {}", counted(max_tiff_pages, "pages")));
+                refuse(fmt::format("has more than {}", plural(max_tiff_pages, "pages")));
             message_.clear();
         } while (TIFFReadDirectory(tiff) == 1);
         if (!message_.empty()) refuse(fmt::format("page {} is incomplete: {}", places_.size(), message_), again);
@@ -304,7 +304,7 @@ class TiffReader final : public ImageReader {
         });
         if (found == std::end(known)) {
             refuse(fmt::format("has no gray voxels of 8, 16, 32 or 64 bits: {} of {}",
-                               counted(shape_.samples, "samples"), counted(shape_.bits, "bits")),
+                               plural(shape_.samples, "samples"), plural(shape_.bits, "bits")),
                    "convert it first");
         }
         return found->type;
@@ -343,8 +343,8 @@ class TiffReader final : public ImageReader {
         const bool fits = order->slices >= 1 && order->slices <= pages && order->time_points == pages / order->slices &&
                           pages % order->slices == 0;
         if (!fits) {
-            refuse(fmt::format("describes {} and {}, but has {}", counted(order->slices, "slices"),
-                               counted(order->time_points, "time points"), counted(pages, "pages")),
+            refuse(fmt::format("describes {} and {}, but has {}", plural(order->slices, "slices"),
+                               plural(order->time_points, "time points"), plural(pages, "pages")),
                    "all pages must lie in one file");
         }
         order_ = *order;
@@ -628,7 +628,7 @@ class TiffWriter : public ImageWriter {
 std::unique_ptr<ImageWriter> create_tiff(const std::filesystem::path& path, const ImageHeader& header,
                                          const ImageStorage& storage, const std::string& where) {
     if (header.size[2] * header.time_points > max_tiff_pages) {
-        throw Error(ErrorCode::output, fmt::format("TIFF files hold at most {}", counted(max_tiff_pages, "slices")),
+        throw Error(ErrorCode::output, fmt::format("TIFF files hold at most {}", plural(max_tiff_pages, "slices")),
                     where, "use .ome.zarr or .h5");
     }
     return std::make_unique<TiffWriter>(path, header, storage.compression == Compression::gzip, where);

@@ -116,9 +116,10 @@ Bytes with_crc(std::span<const std::byte> bytes) {
 }
 
 std::optional<Bytes> unpacked_by_blosc(std::span<const std::byte> bytes, std::size_t size) {
-    std::size_t says = 0;
+    std::size_t declared_bytes = 0;
     const bool sound = bytes.size() >= BLOSC_MIN_HEADER_LENGTH &&
-                       blosc_cbuffer_validate(bytes.data(), bytes.size(), &says) == 0 && says == size;
+                       blosc_cbuffer_validate(bytes.data(), bytes.size(), &declared_bytes) == 0 &&
+                       declared_bytes == size;
     if (!sound) return std::nullopt;
     Bytes out(size);
     const int done = blosc_decompress_ctx(bytes.data(), out.data(), out.size(), 1);

@@ -65,7 +65,7 @@ class Shards {
                                     std::uintmax_t max) const;
 
   private:
-    using Place = std::pair<std::uint64_t, std::uint64_t>;  // offset, length
+    using ShardRange = std::pair<std::uint64_t, std::uint64_t>;  // offset, length
 
     std::size_t place_in_shard(const std::vector<std::int64_t>& index) const;
     void read_index(const std::filesystem::path& file, std::uintmax_t file_bytes) const;
@@ -75,7 +75,7 @@ class Shards {
     Codecs index_codecs_;
     bool index_at_start_ = false;
     mutable std::filesystem::path known_;  // file that places_ belongs to
-    mutable std::vector<Place> places_;
+    mutable std::vector<ShardRange> places_;
 };
 
 // Reads metadata. Returns std::nullopt if the file does not exist. Throws Error{bad_file} if it is too large or is not

@@ -9,10 +9,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/choices.h"
+#include "compute/plural.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/foreign/thorlabs/thorlabs_file.h"
 #include "engine/io/raw_guess.h"
@@ -85,7 +85,7 @@ class ThorlabsSpectra {
             case 1: scan_.format.sample_format = SampleFormat::u8; break;
             case 2: scan_.format.sample_format = header_.raw_is_signed ? SampleFormat::i16 : SampleFormat::u16; break;
             case 4: scan_.format.sample_format = SampleFormat::u32; break;
-            default: fail(fmt::format("has samples of {}", counted(frames_.shape.bytes_per_value, "bytes")));
+            default: fail(fmt::format("has samples of {}", plural(frames_.shape.bytes_per_value, "bytes")));
         }
         if (header_.raw_is_signed && frames_.shape.bytes_per_value != 2)
             fail("has signed samples that are not 16 bits");
@@ -117,7 +117,7 @@ class ThorlabsSpectra {
         for (std::int64_t number = frames_.first; number < frames_.end; ++number) {
             if (archive_.size_of(spectra_name(number)) == bytes) continue;
             fail(fmt::format("{} has {}, {} are described", spectra_name(number),
-                             counted(archive_.size_of(spectra_name(number)), "bytes"), bytes));
+                             plural(archive_.size_of(spectra_name(number)), "bytes"), bytes));
         }
         const auto unpacked = std::make_shared<ScratchFile>(bytes * (frames_.end - frames_.first), where_);
         for (std::int64_t number = frames_.first; number < frames_.end; ++number) {

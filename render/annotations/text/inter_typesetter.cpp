@@ -59,7 +59,7 @@ Owned<FT_Face> opened_face(FT_Library library) {
     return Owned<FT_Face>(face);
 }
 
-Owned<FT_Stroker> made_stroker(FT_Library library) {
+Owned<FT_Stroker> create_stroker(FT_Library library) {
     FT_Stroker stroker = nullptr;
     need(FT_Stroker_New(library, &stroker), "a stroker");
     return Owned<FT_Stroker>(stroker);
@@ -88,7 +88,7 @@ struct ShapedLine {
 
 class InterTypesetter final : public Typesetter {
   public:
-    std::vector<PlacedGlyph> set(const Label& label, const glm::vec3& rim) override {
+    std::vector<SheetGlyph> set(const Label& label, const glm::vec3& rim) override {
         if (label.size < min_size) return {};
         set_size(static_cast<int>(std::lround(64 * std::min(label.size, max_size))));
         const FT_Size_Metrics& metrics = face_->size->metrics;
@@ -98,7 +98,7 @@ class InterTypesetter final : public Typesetter {
         const glm::dvec2 begin = label.at - label.anchor * glm::dvec2(line.width, height);
         // The baseline is a whole pixel row, which keeps horizontal stems sharp.
         const int base = static_cast<int>(std::lround(begin.y + ascender));
-        std::vector<PlacedGlyph> placed;
+        std::vector<SheetGlyph> placed;
         for (const bool is_rim : {true, false}) {
             const glm::vec4 colour = is_rim ? glm::vec4(rim, rim_opacity) : glm::vec4(label.colour, 1);
             for (const auto& [index, pen] : line.glyphs) {
@@ -118,7 +118,7 @@ class InterTypesetter final : public Typesetter {
 
     Owned<FT_Library> library_ = opened_library();
     Owned<FT_Face> face_ = opened_face(library_.get());
-    Owned<FT_Stroker> stroker_ = made_stroker(library_.get());
+    Owned<FT_Stroker> stroker_ = create_stroker(library_.get());
     Owned<hb_font_t*> font_{hb_ft_font_create_referenced(face_.get())};
     std::map<Key, GlyphPixels> glyphs_;
     int size_ = 0;

@@ -17,16 +17,16 @@ std::int64_t allocations_of_submit(ReconstructionSpec spec) {
     for (std::int64_t i = 0; i < count; ++i) spectra.push_back(static_cast<std::uint16_t>(i * 7919 % 4001));
     const auto reconstructor = plan_on_cpu(spec);
     std::vector<std::byte> voxels(static_cast<std::size_t>(reconstructor->grid().bytes()));
-    Places places(place_of(voxels, reconstructor->grid()));
+    VoxelTargets targets(place_of(voxels, reconstructor->grid()));
     std::vector<std::byte> flow;
     if (reconstructor->flow_grid()) {
         flow.resize(static_cast<std::size_t>(reconstructor->flow_grid()->bytes()));
-        places.flow = place_of(flow, *reconstructor->flow_grid());
+        targets.flow = place_of(flow, *reconstructor->flow_grid());
     }
 
     const std::int64_t before = allocations();
     for (std::int64_t first = 0; first < spec.geometry.b_scans; first += 2) {
-        reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), first, 2), places));
+        reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), first, 2), targets));
     }
     return allocations() - before;
 }

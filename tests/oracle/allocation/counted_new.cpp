@@ -9,7 +9,7 @@ namespace {
 
 std::atomic<std::int64_t> count{0};
 
-void* counted(std::size_t bytes, std::size_t alignment) {
+void* plural(std::size_t bytes, std::size_t alignment) {
     ++count;
     const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
@@ -20,10 +20,10 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 }  // namespace
 
 void* operator new(std::size_t bytes) {
-    return counted(bytes, alignof(std::max_align_t));
+    return plural(bytes, alignof(std::max_align_t));
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
-    return counted(bytes, static_cast<std::size_t>(alignment));
+    return plural(bytes, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* memory) noexcept {
     std::free(memory);

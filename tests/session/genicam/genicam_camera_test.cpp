@@ -23,9 +23,9 @@ using namespace std::chrono_literals;
 using testing::Contains;
 using testing::HasSubstr;
 
-SourceWanted wanted(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans, std::int64_t block,
-                    double images_per_s) {
-    SourceWanted result;
+SourceRequest wanted(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans, std::int64_t block,
+                     double images_per_s) {
+    SourceRequest result;
     result.name = std::string("genicam:") + camera_id;
     result.assignments = {"scan.samples=" + std::to_string(samples), "scan.a_scans=" + std::to_string(a_scans),
                           "scan.b_scans=" + std::to_string(b_scans)};
@@ -69,7 +69,7 @@ std::int64_t image_in(const Source& source, const Block& block, std::int64_t ima
     return -1;
 }
 
-std::string refusal(const SourceWanted& wanted) {
+std::string refusal(const SourceRequest& wanted) {
     try {
         open_genicam(wanted);
     } catch (const Error& error) {
@@ -99,7 +99,7 @@ TEST_F(GenicamCameraTest, IsListed) {
 }
 
 TEST_F(GenicamCameraTest, AppliesRequestedSettings) {
-    SourceWanted want = wanted(320, 20, 8, 4, 50);
+    SourceRequest want = wanted(320, 20, 8, 4, 50);
     want.settings.exposure_us = 1234;
     const auto source = open_genicam(want);
     EXPECT_EQ(source->name(), "GenICam Fake");
@@ -117,14 +117,14 @@ TEST_F(GenicamCameraTest, AppliesRequestedSettings) {
 }
 
 TEST_F(GenicamCameraTest, KeepsCameraWidthByDefault) {
-    SourceWanted want = wanted(1, 20, 8, 4, 50);
+    SourceRequest want = wanted(1, 20, 8, 4, 50);
     want.assignments.erase(want.assignments.begin());
     const auto source = open_genicam(want);
     EXPECT_EQ(source->scan().geometry.samples, camera_->at(ARV_FAKE_CAMERA_REGISTER_WIDTH));
 }
 
 TEST_F(GenicamCameraTest, FeaturesAreSetByName) {
-    SourceWanted want = wanted(64, 20, 8, 4, 50);
+    SourceRequest want = wanted(64, 20, 8, 4, 50);
     want.name += ",GainRaw=7 TriggerMode=Off";
     open_genicam(want);
     EXPECT_EQ(camera_->at(ARV_FAKE_CAMERA_REGISTER_GAIN_RAW), 7U);
@@ -135,7 +135,7 @@ TEST_F(GenicamCameraTest, FeaturesAreSetByName) {
 // A busy machine may lose images. The pattern encodes the image number, so it shows whether the loss is reported
 // correctly.
 TEST_F(GenicamCameraTest, ImagesAreBlocksInOrder) {
-    SourceWanted want = wanted(64, 10, 6, 2, 200);
+    SourceRequest want = wanted(64, 10, 6, 2, 200);
     want.settings.pool_blocks = 200;
     const auto source = open_genicam(want);
     for (int start = 0; start < 2; ++start) {
@@ -165,7 +165,7 @@ TEST_F(GenicamCameraTest, ImagesAreBlocksInOrder) {
 }
 
 TEST_F(GenicamCameraTest, KeepsHeldBlocksAndReportsLoss) {
-    SourceWanted want = wanted(64, 10, 6, 2, 500);
+    SourceRequest want = wanted(64, 10, 6, 2, 500);
     want.settings.pool_blocks = 3;
     const auto source = open_genicam(want);
     source->start();
@@ -200,7 +200,7 @@ TEST_F(GenicamCameraTest, BlocksOutliveTheirSource) {
 }
 
 TEST_F(GenicamCameraTest, AcceptsBlocksFromAnyThread) {
-    SourceWanted want = wanted(64, 10, 6, 2, 500);
+    SourceRequest want = wanted(64, 10, 6, 2, 500);
     want.settings.pool_blocks = 4;
     const auto source = open_genicam(want);
     source->start();
@@ -305,10 +305,10 @@ TEST_F(GenicamCameraTest, ReconnectsAfterDisconnect) {
 }
 
 TEST_F(GenicamCameraTest, RefusesInvalidSettings) {
-    SourceWanted unknown = wanted(64, 10, 6, 2, 50);
+    SourceRequest unknown = wanted(64, 10, 6, 2, 50);
     unknown.name = "genicam:Nobody-42";
     EXPECT_THAT(refusal(unknown), HasSubstr("GenICam Nobody-42"));
-    SourceWanted bare = wanted(64, 10, 6, 2, 50);
+    SourceRequest bare = wanted(64, 10, 6, 2, 50);
     bare.assignments = {"scan.samples=64"};
     EXPECT_THAT(refusal(bare), HasSubstr("scan.a_scans"));
     EXPECT_THAT(refusal(wanted(64, 2053, 6, 2, 50)), HasSubstr("2053 lines cannot be divided into images"));
@@ -339,7 +339,7 @@ class PackedPixels : public GenicamCameraTest {
     }
 
     void expect_images(const std::string& format, SampleFormat stored) {
-        SourceWanted want = wanted(64, 10, 6, 2, 100);
+        SourceRequest want = wanted(64, 10, 6, 2, 100);
         want.name += ",PixelFormat=" + format;
         const auto source = open_genicam(want);
         EXPECT_EQ(source->scan().format.sample_format, stored);

@@ -44,7 +44,7 @@ int main(int count, char** arguments) {
     if (count != 3) return 2;
     std::FILE* file = std::fopen(arguments[2], "a");
     if (file == nullptr) return 2;
-    SourceWanted wanted;
+    SourceRequest wanted;
     wanted.name = arguments[1];
     wanted.settings.pool_blocks = 16;
     wanted.memory = MemoryKind::host;

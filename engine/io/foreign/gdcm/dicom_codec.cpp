@@ -117,7 +117,7 @@ std::int64_t max_memory_for(const PackedFrames& packed, std::size_t file_bytes) 
 struct DicomCodec::Parts {
     // Reuses the process unless the frames need more memory than its limit.
     void open(const OpenOrder& order) {
-        if (process && process->can_go_on() && order.max_bytes <= max_bytes) return process->open_again(order);
+        if (process && process->can_continue() && order.max_bytes <= max_bytes) return process->open_again(order);
         max_bytes = order.max_bytes;
         process = std::make_unique<ReaderProcess>(order, file);
     }
@@ -140,8 +140,8 @@ std::vector<std::byte> DicomCodec::unpack(const DicomHeader& header, const std::
     const PackedFrames packed{header.columns, header.rows, bytes_of(header.stored), std::ssize(header.frames),
                               header.transfer_syntax};
     const std::int64_t bytes = packed.header().bytes();
-    constexpr std::int64_t patience_s = 20;
-    const double longest_s = patience_s + static_cast<double>(std::ssize(file) + bytes) / slowest_reading;
+    constexpr std::int64_t timeout_s = 20;
+    const double longest_s = timeout_s + static_cast<double>(std::ssize(file) + bytes) / slowest_reading;
     put(parts_->file, file);
     parts_->open({.kind = "dicom",
                   .path = where,
@@ -150,10 +150,10 @@ std::vector<std::byte> DicomCodec::unpack(const DicomHeader& header, const std::
                   .max_bytes = max_memory_for(packed, file.size()),
                   .longest_s = static_cast<std::int64_t>(longest_s) + 1});
     ReaderProcess& process = *parts_->process;
-    process.answer(Says::header, longest_s);
+    process.answer(Response::header, longest_s);
     process.memory(bytes);
     process.ask(ReadOrder{.box = {.columns = {}, .rows = {}, .slices = {0, packed.frames}}, .bytes = bytes}.frame());
-    process.answer(Says::done, longest_s);
+    process.answer(Response::done, longest_s);
     const std::byte* begin = process.memory(bytes).data();
     return {begin, begin + bytes};
 }

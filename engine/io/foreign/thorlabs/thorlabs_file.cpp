@@ -10,9 +10,9 @@
 #include <pugixml.hpp>
 #include <string_view>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/io/formats.h"
 #include "engine/io/volume_file.h"
 #include "engine/memory.h"
@@ -113,8 +113,7 @@ std::int64_t ZipArchive::size_of(const std::string& name) const {
 std::vector<std::byte> ZipArchive::read(const std::string& name, std::int64_t max) const {
     ZipMember member(*this, name);
     if (member.size() > max) {
-        parts_->fail(
-            fmt::format("holds {} of {}, at most {} are expected", counted(member.size(), "bytes"), name, max));
+        parts_->fail(fmt::format("holds {} of {}, at most {} are expected", plural(member.size(), "bytes"), name, max));
     }
     require_memory(member.size(), parts_->where, "copy or save the file again");
     std::vector<std::byte> all(index(member.size()));
@@ -156,7 +155,7 @@ void ZipMember::read_next(std::span<std::byte> out) {
 // Skips bytes by decompressing them; going back restarts the stream.
 void ZipMember::read(std::int64_t place, std::span<std::byte> out) {
     if (place < 0 || place > size_ || std::ssize(out) > size_ - place) {
-        archive_->fail(fmt::format("{} in it ends after {}, more are described", name_, counted(size_, "bytes")),
+        archive_->fail(fmt::format("{} in it ends after {}, more are described", name_, plural(size_, "bytes")),
                        "copy the file again");
     }
     if (place < place_) restart();

@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/movie/video_colours.h"
 #include "engine/io/movie_file.h"
@@ -148,7 +148,7 @@ struct Dictionary {
 };
 
 // Returns FFmpeg's description of an error code.
-std::string told(int failure) {
+std::string error_text(int failure) {
     std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};
     ffmpeg().av_strerror(failure, text.data(), text.size());
     return text.data();
@@ -278,7 +278,7 @@ class Encoder : public MovieWriter {
     void add(std::span<const std::uint8_t> rgba, const std::map<std::string, std::string>&) override {
         if (failure_ != 0) fail(failure_);
         if (added_ == format_.max_pictures)
-            throw Error(ErrorCode::bad_setting, fmt::format("more than {}", counted(added_, "pictures")),
+            throw Error(ErrorCode::bad_setting, fmt::format("more than {}", plural(added_, "pictures")),
                         path_.string());
         if (std::ssize(rgba) != 4 * format_.width * format_.height)
             throw Error(ErrorCode::bad_setting, "a picture has another size than the movie", path_.string());
@@ -304,7 +304,7 @@ class Encoder : public MovieWriter {
 
   private:
     [[noreturn]] void fail(int failure) const {
-        throw Error(ErrorCode::output, fmt::format("cannot be written: {}", told(failure)), path_.string(),
+        throw Error(ErrorCode::output, fmt::format("cannot be written: {}", error_text(failure)), path_.string(),
                     "check folder, permissions and free space");
     }
 
@@ -619,7 +619,8 @@ class FfmpegStream : public StreamEncoder {
 
   private:
     void check(int result) const {
-        if (result < 0) throw Error(ErrorCode::device, fmt::format("{} failed: {}", name(), told(result)), "video");
+        if (result < 0)
+            throw Error(ErrorCode::device, fmt::format("{} failed: {}", name(), error_text(result)), "video");
     }
 
     bool open(const AVCodec* codec, const Choice& choice) {

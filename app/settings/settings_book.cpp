@@ -1,0 +1,482 @@
+#include "app/settings/settings_book.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "app/open/show_opened.h"
+#include "app/transfer/transfer_file.h"
+#include "compute/error.h"
+#include "compute/plan/describe.h"
+
+namespace echolux {
+
+// ---- Tissue
+
+template <>
+const std::vector<Field<FilterDisplay>>& describe<FilterDisplay>() {
+    static const std::vector<Field<FilterDisplay>> fields{
+        flag("shown", &FilterDisplay::shown, Effect::view,
+             "pictures show the filtered volume in place of the raw one; files and recordings stay as they are"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<RegistrationDisplay>>& describe<RegistrationDisplay>() {
+    using S = RegistrationDisplay;
+    constexpr std::int64_t latest = 1 << 20;
+    static const std::vector<Field<S>> fields{
+        flag("shown", &S::shown, Effect::view,
+             "pictures show the stabilised volume in place of the raw one; files and recordings stay as they are"),
+        integer("reference", &S::reference, -1, latest, "", Effect::view,
+                "of the window: time point that B-scans are registered to; -1: to their neighbours in the same volume")
+            .special(-1, "neighbours"),
+        flag(
+            "across_volumes", &S::across_volumes, Effect::view,
+            "live: B-scans are registered to the last good volume that others still fit, not only to their neighbours"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<LayerDisplay>>& describe<LayerDisplay>() {
+    using S = LayerDisplay;
+    constexpr std::int64_t farthest = 512;
+    static const std::vector<Field<S>> fields{
+        flag("shown", &S::shown, Effect::view, "the window draws surfaces as lines over its sections"),
+        integer("drag_a_scans", &S::drag_a_scans, 0, farthest, "A-scans", Effect::view,
+                "how far along a B-scan a surface follows where one of its points is dragged"),
+        integer("drag_b_scans", &S::drag_b_scans, 0, farthest, "B-scans", Effect::view,
+                "how far across B-scans a surface follows where one of its points is dragged"),
+    };
+    return fields;
+}
+
+void bind(Settings& settings, TissueSettings& tissue) {
+    settings.bind("layers", tissue.layers);
+    settings.bind("layers", tissue.layer_display);
+    settings.bind("filter", tissue.filter);
+    settings.bind("filter", tissue.filter_display);
+    settings.bind("registration", tissue.registration);
+    settings.bind("registration", tissue.registration_display);
+}
+
+LiveTissue live_tissue(const TissueSettings& tissue) {
+    return {.stabilises = tissue.registration_display.shown,
+            .across_volumes = tissue.registration_display.across_volumes,
+            .registration = tissue.registration,
+            .filters = tissue.filter_display.shown,
+            .filter = tissue.filter};
+}
+
+bool is_tissue_section(std::string_view section) {
+    return section == "filter" || section == "registration" || section == "layers";
+}
+
+namespace {
+
+// Returns the defaults of all fields.
+const Values& default_tissue_values() {
+    static const Values defaults = [] {
+        TissueSettings tissue;
+        Settings settings;
+        bind(settings, tissue);
+        Values values;
+        for (const BoundField& field : settings.fields()) values[field.key()] = field.default_value;
+        return values;
+    }();
+    return defaults;
+}
+
+}  // namespace
+
+TissueSettings tissue_of(const Values& values) {
+    TissueSettings tissue;
+    Settings settings;
+    bind(settings, tissue);
+    std::vector<TomlEntry> entries;
+    for (const auto& [key, value] : values) {
+        if (is_tissue_section(section_of(key))) entries.push_back({key, value, "session"});
+    }
+    settings.take(entries);
+    return tissue;
+}
+
+// ---- Undo
+
+void UndoHistory::add(const Change& change, bool closes) {
+    const bool joins = is_open_ && next_ > 0 && !can_redo() && changes_.back().title == change.title;
+    if (joins) {
+        Change& step = changes_.back();
+        step.before.insert(change.before.begin(), change.before.end());  // existing values are older and are kept
+        for (const auto& [key, value] : change.after) step.after[key] = value;
+    } else if (change.before != change.after) {
+        changes_.resize(next_);
+        changes_.push_back(change);
+        if (changes_.size() > max_steps) changes_.pop_front();
+        next_ = changes_.size();
+    } else {
+        return close();
+    }
+    is_open_ = !closes;
+    if (closes && changes_.back().before == changes_.back().after) {  // dragged back to the original value
+        changes_.pop_back();
+        next_ = changes_.size();
+    }
+}
+
+void UndoHistory::forget(const std::map<std::string, Value>& kept) {
+    close();
+    const auto was_never_applied = [&](const Change& step) {
+        bool differs = false;
+        for (const auto& [key, value] : step.after) {
+            const auto found = kept.find(key);
+            if (found == kept.end()) return false;
+            differs = differs || found->second != value;
+        }
+        return differs;
+    };
+    while (can_undo() && was_never_applied(changes_[next_ - 1])) {
+        changes_.resize(--next_);  // steps that could be redone followed from this one
+    }
+}
+
+const Change& UndoHistory::undo() {
+    close();
+    return changes_.at(--next_);
+}
+
+const Change& UndoHistory::redo() {
+    close();
+    return changes_.at(next_++);
+}
+
+// ---- Window
+
+template <>
+const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
+    using S = WindowSettings;
+    constexpr Effect view = Effect::view;
+    static const std::vector<Field<S>> fields{
+        number("scale", &S::scale, 0, 4, "", view, "scale of text and controls; 0: that of the screen")
+            .special(0, "auto")
+            .soft(0.75, 3),
+        integer("width", &S::width, 320, 32768, "px", view, "width of the window"),
+        integer("height", &S::height, 240, 32768, "px", view, "height of the window"),
+        choice("layout", &S::layout, {"volume", "volume-and-sections", "sections", "alignment"}, view,
+               "panes in the middle; alignment: spectra and A-scans, for a mirror in the sample arm"),
+        flag("left_panels", &S::left_panels, view, "show source, processing and statistics"),
+        flag("right_panels", &S::right_panels, view, "show flow, layers, view, transfer function and related panels"),
+        number("left_width", &S::left_width, 200, 1000, "px", view, "width of the panels on the left, at scale 1"),
+        number("right_width", &S::right_width, 200, 1000, "px", view, "width of the panels on the right, at scale 1"),
+        numbers("pane_split", &S::pane_split, 0.1, 0.9, "", view,
+                "share of the width for the volume, and of the height for the upper section"),
+        text("open_panels", &S::open_panels, view, "names of the unfolded panels, separated by commas"),
+        flag("cross_hair", &S::cross_hair, view, "mark the position of the cross-hair"),
+        flag("light_handles", &S::light_handles, view,
+             "handles of lights in the volume's pane, that are dragged about it; Shift drags farther and nearer"),
+        flag("time_line", &S::time_line, view, "time line of key frames below the panes"),
+        text("key_frames", &S::key_frames, view, "key frames on the time line, in the TOML of a key frame file"),
+        flag("link_levels", &S::link_levels, view,
+             "sections show the same range of values as the volume; false: a right drag in a section changes all "
+             "sections and leaves the volume as it is"),
+        number("section_low", &S::section_low, -1e12, 1e12, "value", view,
+               "value shown black in sections that have their own range")
+            .special(-1e12, "auto"),
+        number("section_high", &S::section_high, -1e12, 1e12, "value", view,
+               "value shown white in sections that have their own range")
+            .special(1e12, "auto"),
+        flag("mouse_slicer", &S::mouse_slicer, view, "use the mouse as in 3D Slicer; false: as in ParaView"),
+        text(
+            "record_folder", &S::record_folder, view,
+            "folder for recordings, pictures and other files named automatically; empty: the desktop's folders Videos, "
+            "Pictures and Documents")
+            .folder(),
+        text("stripe_folders", &S::stripe_folders, view,
+             "folders on further disks, with semicolons between them: recordings go in stripes to their own disk and "
+             "these, all at once"),
+        text("save_folder", &S::save_folder, view, "folder of the last saved file, where dialogs open").folder(),
+        number("series_memory_gb", &S::series_memory_gb, 0, 4096, "GB", view,
+               "memory for reading ahead time points of a series; takes effect with the next file"),
+        number("series_gpu_gb", &S::series_gpu_gb, 0, 1024, "GB", view,
+               "graphics memory for time points prepared ahead of the one shown"),
+        number("autosave_s", &S::autosave_s, 0, 3600, "s", view, "interval at which the state is saved; 0: never")
+            .special(0, "never")
+            .soft(0, 120),
+    };
+    return fields;
+}
+
+// ---- Registry
+
+namespace {
+
+// The calibration array that each calibration file fills.
+struct CalibrationPart {
+    std::string_view name;
+    std::string CalibrationFiles::*file;
+    std::vector<double> Calibration::*numbers;
+};
+constexpr std::array calibration_parts{
+    CalibrationPart{"background", &CalibrationFiles::background, &Calibration::background},
+    CalibrationPart{"dark", &CalibrationFiles::dark, &Calibration::dark},
+    CalibrationPart{"k_map", &CalibrationFiles::k_map, &Calibration::k_positions},
+    CalibrationPart{"wavelengths", &CalibrationFiles::wavelengths, &Calibration::wavelengths_nm},
+    CalibrationPart{"dispersion", &CalibrationFiles::dispersion, &Calibration::dispersion_rad},
+    CalibrationPart{"noise_floor", &CalibrationFiles::noise_floor, &Calibration::noise_floor},
+    CalibrationPart{"fast_axis", &CalibrationFiles::fast_axis, &Calibration::fast_axis},
+    CalibrationPart{"mask", &CalibrationFiles::mask, &Calibration::mask},
+    CalibrationPart{"k_jitter", &CalibrationFiles::k_jitter, &Calibration::k_jitter},
+};
+
+bool is_undone(std::string_view key) {
+    constexpr std::array<std::string_view, 3> sections{"view", "window", "calibration"};
+    if (is_tissue_section(section_of(key))) return true;
+    if (key == "window.width" || key == "window.height" || key == "window.save_folder") return false;
+    return std::ranges::count(sections, section_of(key)) > 0 || is_recipe_section(section_of(key));
+}
+
+// The format and geometry of spectra cannot change while they are open.
+void refuse_facts(std::string_view key) {
+    if (section_of(key) != "scan" && section_of(key) != "recording") return;
+    throw Error(ErrorCode::bad_setting, "cannot be changed while it is open", std::string(key),
+                "change it in the scan's TOML file and open the scan again");
+}
+
+void check_window(const WindowSettings& window) {
+    if (window.pane_split.size() == 2) return;
+    throw Error(ErrorCode::bad_setting, "expected two numbers: shares of the width and of the height",
+                "window.pane_split");
+}
+
+}  // namespace
+
+const Values& default_view_values() {
+    static const Values view_values = [] {
+        const View view;
+        Values values = default_tissue_values();
+        for (const Field<View>& field : describe<View>()) values["view." + std::string(field.name)] = field.get(view);
+        return values;
+    }();
+    return view_values;
+}
+
+SettingsBook::SettingsBook() {
+    bind_all();
+}
+
+void SettingsBook::bind_all() {
+    settings_ = {};
+    settings_.bind("view", view_);
+    settings_.bind("window", window_);
+    bind(settings_, tissue_);
+    if (scan_) {
+        bind(settings_, *scan_);
+        settings_.bind("source", source_);
+    }
+    places_.clear();
+    for (std::size_t i = 0; i < fields().size(); ++i) places_.emplace(fields()[i].key(), i);
+    settled_ = undoable();
+    settled_view_ = view_;
+}
+
+void SettingsBook::set_scan(std::optional<Scan> scan) {
+    scan_ = std::move(scan);
+    as_opened_ = scan_;
+    bind_all();
+    scan_values_.clear();
+    if (!scan_) return;
+    for (const auto& [key, place] : places_) {
+        const BoundField& field = fields()[place];
+        if (field.effect != Effect::view && field.section != "source") scan_values_[key] = field.get();
+    }
+}
+
+const BoundField* SettingsBook::field(std::string_view key) const {
+    const auto found = places_.find(key);
+    return found == places_.end() ? nullptr : &fields()[found->second];
+}
+
+void SettingsBook::set(const Values& wanted) {
+    std::vector<TomlEntry> entries;
+    for (const auto& [key, value] : wanted) {
+        if (key == curve_key) continue;
+        refuse_facts(key);
+        entries.push_back({key, value, "settings"});
+    }
+    settings_.take(entries);
+    take_curve(wanted);
+    take_calibration(wanted);
+}
+
+// Selecting a preset replaces a curve that was drawn or read.
+void SettingsBook::take_curve(const Values& wanted) {
+    const auto is_of_channel = [](const auto& entry) { return entry.first.starts_with("view.channel_"); };
+    if (std::ranges::any_of(wanted, is_of_channel)) load_channels(view_);
+    if (wanted.contains("view.preset")) load_own_preset(view_);
+    if (wanted.contains("view.sky_picture")) load_sky(view_);
+    if (const auto curve = wanted.find(std::string(curve_key)); curve != wanted.end()) {
+        view_.transfer_curve = curve_of_toml(std::get<std::string>(curve->second));
+    } else if (wanted.contains("view.transfer")) {
+        view_.transfer_curve.reset();
+        load_transfer(view_);
+    } else if (wanted.contains("view.preset")) {
+        view_.transfer.clear();
+        view_.transfer_curve.reset();
+    }
+}
+
+void SettingsBook::take_calibration(const Values& wanted) {
+    // A named map from samples to k replaces one that came without a file.
+    constexpr std::array<std::string_view, 2> maps{"k_map", "wavelengths"};
+    const auto is_map = [&](std::string_view name) { return std::ranges::count(maps, name) > 0; };
+    const auto is_wanted = [&](std::string_view name) { return wanted.contains("calibration." + std::string(name)); };
+    const bool map_is_wanted = std::ranges::any_of(maps, is_wanted);
+    const bool map_has_file = scan_ && !(scan_->calibration_files.k_map + scan_->calibration_files.wavelengths).empty();
+    bool is_loaded = true;
+    for (const CalibrationPart& part : calibration_parts) {
+        const bool is_concerned = is_wanted(part.name) || (map_is_wanted && is_map(part.name));
+        if (!scan_ || !is_concerned) continue;
+        const bool was_without_file =
+            (as_opened_->calibration_files.*part.file).empty() && !(is_map(part.name) && map_has_file);
+        scan_->calibration.*part.numbers =
+            was_without_file ? as_opened_->calibration.*part.numbers : std::vector<double>{};
+        is_loaded = false;
+    }
+    if (!is_loaded) load_calibration(*scan_);
+}
+
+void SettingsBook::check_all() const {
+    check_view(view_);
+    check_window(window_);
+}
+
+Change SettingsBook::apply(const Values& wanted, const std::function<void(const Change&)>& bring_about) {
+    const View view = view_;
+    const WindowSettings window = window_;
+    const SourceSettings source = source_;
+    const TissueSettings tissue = tissue_;
+    const std::optional<Scan> scan = scan_;
+    const Values before = undoable();
+    try {
+        set(wanted);
+        check_all();
+        Change change = change_since(before);
+        bring_about(change);
+        settled_ = undoable();
+        settled_view_ = view_;
+        return change;
+    } catch (...) {
+        view_ = view;
+        window_ = window;
+        source_ = source;
+        tissue_ = tissue;
+        if (scan) *scan_ = *scan;  // assign in place: fields are bound to this object
+        throw;
+    }
+}
+
+Change SettingsBook::take_back(const Scan& scan) {
+    const Values before = undoable();
+    *scan_ = scan;  // assign in place: fields are bound to this object
+    settled_ = undoable();
+    return change_since(before);
+}
+
+Change SettingsBook::view_edited() {
+    try {
+        check_view(view_);
+    } catch (...) {
+        view_ = settled_view_;
+        throw;
+    }
+    Change change = change_since(settled_);
+    settled_ = undoable();
+    settled_view_ = view_;
+    return change;
+}
+
+Values SettingsBook::undoable() const {
+    Values values;
+    for (const auto& [key, place] : places_) {
+        if (is_undone(key)) values.emplace_hint(values.end(), key, fields()[place].get());
+    }
+    values[std::string(curve_key)] = toml_of(view_.transfer_curve);
+    return values;
+}
+
+Change SettingsBook::change_since(const Values& before) const {
+    Change change;
+    for (auto& [key, value] : undoable()) {
+        const auto old = before.find(key);
+        if (old == before.end() || old->second == value) continue;
+        change.before.emplace(key, old->second);
+        change.after.emplace(key, value);
+    }
+    return change;
+}
+
+bool SettingsBook::is_kept(const BoundField& field) const {
+    if (field.section == "recording") return false;
+    const auto opened = scan_values_.find(field.key());
+    return field.get() != (opened == scan_values_.end() ? field.default_value : opened->second);
+}
+
+std::string SettingsBook::toml() const {
+    return settings_.toml_where([this](const BoundField& field) { return is_kept(field); });
+}
+
+std::vector<std::string> SettingsBook::assignments() const {
+    std::vector<std::string> list;
+    for (const auto& [key, value] : scan_values_) {
+        const BoundField& field = *this->field(key);
+        if (is_kept(field)) list.push_back(assignment_of(key, field.get()));
+    }
+    return list;
+}
+
+// ---- Settings without effect
+
+namespace {
+
+bool is_of_paths(std::string_view name) {
+    return name == "sky_picture" || name == "sky_turn_deg" ||
+           std::ranges::any_of(describe<Tracing>(), [&](const auto& field) { return field.name == name; });
+}
+
+std::string spelled_value(const View& view, std::string_view name) {
+    const auto field = std::ranges::find(describe<View>(), name, &Field<View>::name);
+    const Value value = field->get(view);
+    const auto* text = std::get_if<std::string>(&value);
+    return text != nullptr ? *text : spelled(value);
+}
+
+// Returns the key that disables another one; "" if it has an effect.
+std::string_view decided_by(const View& view, std::string_view name) {
+    if (is_of_paths(name) && view.mode != ViewMode::traced) return "mode";
+    if (name == "area_lights" && view.lights != Lights::own) return "lights";
+    if (name == "lamp_size_deg" && view.lights != Lights::lamp) return "lights";
+    return "";
+}
+
+}  // namespace
+
+std::vector<std::string> unused_settings(const View& view, std::span<const std::string> assignments) {
+    constexpr std::string_view section = "view.";
+    std::vector<std::string> lines;
+    std::set<std::string> reported;
+    for (const std::string& assignment : assignments) {
+        const std::string key = assignment.substr(0, assignment.find('='));
+        if (!key.starts_with(section)) continue;
+        const std::string_view by = decided_by(view, std::string_view(key).substr(section.size()));
+        if (by.empty() || !reported.insert(key).second) continue;
+        lines.push_back(fmt::format("{} has no effect: view.{} is {}", key, by, spelled_value(view, by)));
+    }
+    return lines;
+}
+
+}  // namespace echolux

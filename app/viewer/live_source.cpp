@@ -1,0 +1,503 @@
+#include "app/viewer/live_source.h"
+
+#include <algorithm>
+#include <chrono>
+#include <tuple>
+#include <utility>
+
+#include "app/live/session_run.h"
+#include "app/open/show_opened.h"
+#include "compute/calibrate/calibrate.h"
+#include "compute/error.h"
+#include "compute/indexing.h"
+#include "compute/missing_voxels.h"
+#include "compute/plan/choices.h"
+#include "compute/reconstructor.h"
+#include "engine/analysis/figures.h"
+#include "engine/offline/reconstruction.h"
+#include "engine/scan/scan.h"
+
+namespace echolux {
+
+// ---- Reading recent volumes
+
+std::optional<std::uint64_t> RecentReader::wanted() const {
+    const std::scoped_lock lock(mutex_);
+    if (coming_ || error_ || begun_ == series_.volumes.size()) return {};
+    return series_.volumes[begun_].serial;
+}
+
+void RecentReader::bring(PendingVolume coming) {
+    const std::scoped_lock lock(mutex_);
+    coming_ = std::move(coming);
+    ++begun_;
+    changed_.notify_one();
+}
+
+void RecentReader::fail(const Error& error) {
+    const std::scoped_lock lock(mutex_);
+    if (!error_) error_ = error;
+    changed_.notify_one();
+}
+
+std::vector<std::byte> RecentReader::next(Progress& progress) {
+    constexpr std::chrono::milliseconds look_around{50};
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, look_around, [this] { return coming_ || error_; })) {
+        lock.unlock();
+        progress.advance(0);
+        lock.lock();
+    }
+    if (error_) throw Error(*error_);
+    const PendingVolume coming = std::exchange(coming_, nullptr);
+    lock.unlock();
+    return coming()->voxels;
+}
+
+// ---- Recent volumes
+
+RecentTimeline::~RecentTimeline() {
+    for (const std::weak_ptr<RecentReader>& one : readings_) {
+        if (const std::shared_ptr<RecentReader> reading = one.lock())
+            reading->fail(Error(ErrorCode::device, "was closed before all of its volumes arrived", "kept volumes"));
+    }
+}
+
+void RecentTimeline::update(const Bring& bring) {
+    now_ = path_.kept();
+    std::erase_if(readings_, [](const auto& one) { return one.expired(); });
+    for (const std::weak_ptr<RecentReader>& one : readings_) {
+        if (const std::shared_ptr<RecentReader> reading = one.lock()) serve(*reading, bring);
+    }
+}
+
+void RecentTimeline::serve(RecentReader& reading, const Bring& bring) {
+    const std::optional<std::uint64_t> serial = reading.wanted();
+    if (!serial) return;
+    try {
+        if (std::optional<VolumeDownload> coming = path_.begin_reading_recent(reading.hold(), *serial))
+            reading.bring(bring(std::move(*coming)));
+    } catch (const Error& error) {
+        reading.fail(error);
+        if (error.code() == ErrorCode::device) throw;
+    }
+}
+
+double RecentTimeline::seconds() const {
+    if (volumes().empty()) return 0;
+    return volumes().back().stamp.time_s - volumes().front().stamp.time_s;
+}
+
+std::int64_t RecentTimeline::step() const {
+    const std::int64_t last = std::ssize(volumes()) - 1;
+    if (!now_.shown) return last;
+    const auto found = std::ranges::find(volumes(), *now_.shown, &RecentVolume::serial);
+    return found == volumes().end() ? last : found - volumes().begin();
+}
+
+double RecentTimeline::ago_s() const {
+    if (volumes().empty()) return 0;
+    return volumes().back().stamp.time_s - volumes()[index(step())].stamp.time_s;
+}
+
+void RecentTimeline::pause() {
+    go_to(step());
+}
+
+void RecentTimeline::resume() {
+    path_.resume();
+    now_ = path_.kept();
+}
+
+// The list may have changed since the last update. If the requested volume is gone, the next one is shown.
+void RecentTimeline::go_to(std::int64_t step) {
+    if (volumes().empty()) return;
+    const std::int64_t last = std::ssize(volumes()) - 1;
+    const std::uint64_t meant = volumes()[index(std::clamp<std::int64_t>(step, 0, last))].serial;
+    const std::shared_ptr<const RecentHold> hold = path_.hold_recent();
+    now_ = path_.kept();
+    const auto next = std::ranges::lower_bound(volumes(), meant, {}, &RecentVolume::serial);
+    if (next != volumes().end()) path_.pause_at(next->serial);
+    now_ = path_.kept();
+}
+
+void RecentTimeline::step_by(std::int64_t steps) {
+    go_to(step() + steps);
+}
+
+std::shared_ptr<RecentReader> RecentTimeline::read(double seconds, std::map<std::string, std::string> provenance,
+                                                   std::uint64_t plan) {
+    std::shared_ptr<const RecentHold> hold = path_.hold_recent();
+    if (!hold) return nullptr;
+    now_ = path_.kept();
+    if (now_.volumes.empty()) return nullptr;
+    const auto reading = std::make_shared<RecentReader>(
+        RecentSeries{last_of(now_.volumes, seconds), now_.grid, std::move(provenance), plan}, std::move(hold));
+    readings_.push_back(reading);
+    return reading;
+}
+
+// ---- Session
+
+namespace {
+
+std::optional<Timeline> timeline_of(const ScanPlayer* player) {
+    if (player == nullptr || player->scan().geometry.volumes < 2) return {};
+    return Timeline(player->scan().geometry.volumes, player->volume_s());
+}
+
+}  // namespace
+
+LiveController::LiveController(std::unique_ptr<Source> source, const ReconstructionSpec& plan)
+    : source_(std::move(source)), player_(dynamic_cast<ScanPlayer*>(source_.get())),
+      first_floor_db_(plan.recipe.noise_floor_db), asked_{{plan, source_->scan()}}, timeline_(timeline_of(player_)),
+      session_(*source_, to_display_) {}
+
+LiveController::~LiveController() {
+    try {
+        stop();
+        stop_recording();
+    } catch (const std::exception&) {  // only the simulated ground truth is lost; the recording is on disk
+    }
+}
+
+// For a scan the noise floor is measured like in `reconstruct`; live, from the newest block.
+void LiveController::complete(ReconstructionSpec& plan) const {
+    if (!needs_noise_floor(plan.recipe, plan.flow)) return;
+    plan.recipe.noise_floor_db = first_floor_db_;
+    if (player_ != nullptr) {
+        Scan scan = player_->scan();
+        scan.calibration = plan.calibration;
+        take_recipe(plan, scan);
+        scan.recipe.noise_floor_db = 0;
+        plan.recipe.noise_floor_db = noise_floor_of(scan);
+    } else if (const std::optional<Block> block = session_.newest_block()) {
+        plan.recipe.noise_floor_db = 0;
+        plan.recipe.noise_floor_db = noise_floor_for_recipe(plan, *block);
+    }
+}
+
+void LiveController::attach(LiveFeeder& display) {
+    display_ = &display;
+    asked_.erase(asked_.begin(), asked_.end() - 1);  // settings that the display was created with
+    asked_.back().number = 0;
+    if (!tissue_.is_empty_recipe()) display.set_tissue(tissue_);
+    to_display_.attach(display);
+    try {
+        begin_to_show();
+    } catch (...) {
+        detach();
+        throw;
+    }
+}
+
+// Shows on a new display what the previous one showed: a scan sends its volume again; of a live source, the last volume
+// is kept.
+void LiveController::begin_to_show() {
+    const bool has_run = std::exchange(has_run_, true);
+    if (!has_run && player_ == nullptr) return;
+    if (!has_run)
+        session_.start();
+    else if (player_ != nullptr)
+        player_->show(asked_for_);
+    else
+        change_to(asked_.back());
+}
+
+void LiveController::detach() {
+    to_display_.detach();
+    display_ = nullptr;
+}
+
+void LiveController::update(double now_s) {
+    if (player_ == nullptr) return;
+    std::int64_t wanted = asked_for_;
+    if (timeline_) {
+        timeline_->advance(now_s);
+        wanted = timeline_->step();
+    }
+    const bool keeps_volumes = player_->pool_blocks() == 0;
+    const std::int64_t changes = keeps_volumes ? 0 : session_.stats().changes;
+    if (wanted == asked_for_ && changes == changes_) return;
+    asked_for_ = wanted;
+    changes_ = changes;
+    player_->show(wanted);
+}
+
+void LiveController::note_drawn(std::int64_t volume, double now_s) {
+    if (timeline_) timeline_->note_shown(step_of(volume), now_s);
+}
+
+std::int64_t LiveController::step_of(std::int64_t volume) const {
+    return player_ == nullptr ? volume : player_->shown_by(volume).value_or(asked_for_);
+}
+
+bool LiveController::is_at_work() const {
+    if (player_ == nullptr) return is_running();
+    if (display_ == nullptr) return false;
+    const PlanStatus status = display_->plan_status();
+    return status.wanted > std::max(status.in_use, status.refused);
+}
+
+bool LiveController::is_running() const {
+    const LiveStats stats = session_.stats();
+    return stats.running && !stats.ended;
+}
+
+void LiveController::start() {
+    const std::scoped_lock lock(starting_);
+    session_.start();
+}
+
+void LiveController::stop() {
+    const std::scoped_lock lock(starting_);
+    session_.stop();
+}
+
+RecordingRequest LiveController::recording_of_now(const std::filesystem::path& scan_toml,
+                                                  const std::string& look) const {
+    if (is_recorded()) {
+        throw Error(ErrorCode::bad_setting, "is already on disk as a recording", scan().path.string(),
+                    "copy its files");
+    }
+    RecordingRequest wanted = recording_of(*source_, scan_toml);
+    take_recipe(asked_.back().scan, wanted.scan);
+    wanted.look = look;
+    return wanted;
+}
+
+void LiveController::record(RecordingRequest wanted) {
+    const std::filesystem::path scan_toml = wanted.scan_toml;
+    session_.record(std::move(wanted));
+    recording_ = scan_toml;
+    is_recording_ = true;
+}
+
+RecorderStats LiveController::stop_recording() {
+    const RecorderStats stats = session_.stop_recording();
+    const bool was_recording = is_recording_.exchange(false);
+    if (was_recording && stats.blocks > 0 && capabilities().has_truth)
+        source_->write_truth(truth_of_recording(recording_));
+    return stats;
+}
+
+void LiveController::change(const Scan& scan) {
+    const ReconstructionSpec plan = scan.spec(source_->block_b_scans());
+    PlanRequest asked{plan, scan};
+    change_to(asked);
+    asked_.push_back(std::move(asked));
+}
+
+void LiveController::change_to(PlanRequest& asked) {
+    session_.change(asked.plan);
+    if (display_ != nullptr) asked.number = display_->plan_status().wanted;
+}
+
+// Only the newest request counts. If it is invalid, the settings in use stay.
+std::optional<Scan> LiveController::take_refusal() {
+    if (display_ == nullptr) return {};
+    const PlanStatus status = display_->plan_status();
+    while (asked_.size() > 1 && asked_[1].number <= status.in_use) asked_.pop_front();
+    if (asked_.size() == 1 || status.refused < asked_.back().number) return {};
+    asked_.erase(asked_.begin() + 1, asked_.end());
+    return asked_.front().scan;
+}
+
+void LiveController::set_tissue(const LiveTissue& tissue) {
+    check_tissue(tissue);
+    tissue_ = tissue;
+    if (display_ != nullptr) display_->set_tissue(tissue);
+}
+
+const TissueLog* LiveController::tissue_log() const {
+    return display_ == nullptr ? nullptr : &display_->tissue_log();
+}
+
+RingStatistics LiveController::ring() const {
+    return display_ == nullptr ? RingStatistics{} : display_->statistics();
+}
+
+std::vector<DeviceWork> LiveController::devices() const {
+    return display_ == nullptr ? std::vector<DeviceWork>{} : display_->device_work();
+}
+
+std::vector<LiveEvent> LiveController::take_events() {
+    std::vector<LiveEvent> events = session_.take_events();
+    if (player_ == nullptr) return events;
+    for (const std::string& problem : player_->take_problems())
+        events.push_back({session_.stats().seconds, true, problem});
+    return events;
+}
+
+// ---- View source
+
+namespace {
+
+ReconstructionSpec complete_plan_of(const LiveController& session) {
+    ReconstructionSpec plan = session.plan();
+    session.complete(plan);
+    return plan;
+}
+
+}  // namespace
+
+LiveSource::LiveSource(std::shared_ptr<LiveController> session, const BackendChoice& backend, Renderer& renderer,
+                       std::int64_t keep_bytes)
+    : session_(std::move(session)),
+      path_(complete_plan_of(*session_), backend, renderer,
+            {.keep_bytes = keep_bytes,
+             .complete = [part = session_.get()](ReconstructionSpec& plan) { part->complete(plan); }}),
+      backend_description_(path_.describe()) {
+    session_->attach(path_);
+}
+
+LiveSource::~LiveSource() {
+    for (const std::weak_ptr<Reading>& one : readings_) {
+        const std::shared_ptr<Reading> reading = one.lock();
+        if (!reading) continue;
+        const std::scoped_lock lock(reading->mutex);  // a waiting reader holds the lock, but not for much longer
+        reading->voxels = nullptr;
+    }
+    path_.abandon_reading();  // otherwise the feeder could wait for pictures of a lost device
+    session_->detach();
+}
+
+std::optional<VolumeGrid> LiveSource::grid() const {
+    if (!shown_) return {};
+    return shown_->grid;
+}
+
+std::optional<VolumeGrid> LiveSource::flow_grid() const {
+    if (!shown_) return {};
+    return shown_->flow_grid;
+}
+
+bool LiveSource::has_planes() const {
+    return shown_ && !poses_of(session_->scan().geometry, shown_->grid.b_scans).empty();
+}
+
+void LiveSource::update(double now_s) {
+    session_->update(now_s);
+    kept_.update([this](VolumeDownload coming) { return guarded(std::move(coming)); });
+    if (std::optional<DisplayState> shown = path_.shown()) {
+        if (!shown_ || shown_->generation != shown->generation) backend_description_ = path_.describe();
+        const auto seen = [](const DisplayState& of) { return std::tuple(of.generation, of.serial, of.filled_to); };
+        if (!shown_ || seen(*shown_) != seen(*shown)) ++news_;
+        shown_ = std::move(shown);
+    }
+    if (unseen_ && path_.is_finished(*unseen_)) session_->note_seen(std::exchange(unseen_, {})->stamp.volume);
+}
+
+std::optional<FollowedPicture> LiveSource::follow(const View& view, double now_s, std::size_t pane) {
+    if (const std::optional<FollowedVolume> followed = path_.follow(view, now_s, pane)) {
+        pictures_[pane] = followed->picture;
+        note(*followed, now_s);
+    }
+    const auto last = pictures_.find(pane);
+    if (last == pictures_.end()) return {};
+    return last->second;
+}
+
+void LiveSource::note(const FollowedVolume& followed, double now_s) {
+    session_->note_drawn(followed.stamp.volume, now_s);
+    if (followed.stamp.volume == noted_ || unseen_) return;
+    noted_ = followed.stamp.volume;
+    unseen_ = LivePicture{followed.picture.drawing, followed.stamp};
+}
+
+std::optional<Probe> LiveSource::probe(const View& view, std::int64_t x, std::int64_t y) {
+    return path_.probe(view, x, y);
+}
+
+std::optional<PlaneHistogram> LiveSource::plane_histogram(const View& view) {
+    return path_.plane_histogram(view);
+}
+
+std::optional<Histogram> LiveSource::histogram() {
+    return path_.histogram();
+}
+
+std::optional<FlowScale> LiveSource::flow_scale(const View& view) {
+    if (!flow_grid()) return {};
+    if (const std::optional<FlowScale> scale = path_.flow_scale(view)) flow_scale_ = scale;
+    return flow_scale_;
+}
+
+Image LiveSource::still(const View& view) {
+    std::optional<Image> image = path_.still(view);
+    if (!image) throw Error(ErrorCode::bad_setting, "there is no volume yet", name(), "wait for the first");
+    return std::move(*image);
+}
+
+PendingVolume LiveSource::begin_reading() {
+    std::optional<VolumeDownload> coming = path_.begin_reading_volume();
+    if (!coming) return {};
+    return guarded(std::move(*coming));
+}
+
+std::map<std::string, std::string> LiveSource::provenance_now(const ReconstructionSpec& plan) const {
+    Scan scan = session_->scan();
+    take_recipe(plan, scan);
+    return provenance_of(scan, path_.describe());
+}
+
+std::shared_ptr<RecentReader> LiveSource::begin_reading_recent(double seconds) {
+    const PlanInUse plan = path_.plan_in_use();
+    return kept_.read(seconds, provenance_now(plan.spec), plan.number);
+}
+
+namespace {
+
+// Stores the code for missing B-scans, for which textures contain the lowest value.
+void empty_missing_slices(Volume& volume) {
+    const std::vector<bool> is_missing = named_missing_slices(volume);
+    const VoxelTarget target = packed_target(volume.voxels.data(), volume.grid);
+    for (std::size_t slice = 0; slice < is_missing.size(); ++slice) {
+        if (is_missing[slice])
+            store_missing(volume.grid, target, static_cast<std::int64_t>(slice), 1, missing_code(volume.grid.type));
+    }
+}
+
+}  // namespace
+
+PendingVolume LiveSource::guarded(VolumeDownload coming) {
+    Volume facts{coming.volume.grid, {}, provenance_now(coming.volume.plan)};
+    const std::int64_t step = session_->step_of(coming.volume.stamp.volume);
+    facts.provenance["volume"] = std::to_string(step);
+    const Scan& scan = session_->scan();
+    const std::int64_t slices = facts.grid.b_scans / scan.geometry.b_scans;
+    const std::string missing = missing_slices(scan.missing, {step, 0, scan.geometry.b_scans}, slices);
+    if (!missing.empty()) facts.provenance["missing_b_scans"] = missing;
+    const auto reading = std::make_shared<Reading>();
+    reading->voxels = std::move(coming.voxels);
+    std::erase_if(readings_, [](const auto& one) { return one.expired(); });
+    readings_.push_back(reading);
+    return [reading, facts = std::move(facts), from = name()] {
+        const std::scoped_lock lock(reading->mutex);
+        const auto voxels = std::exchange(reading->voxels, nullptr);
+        if (!voxels) throw Error(ErrorCode::device, "was closed before its volume arrived", from, "open it again");
+        auto volume = std::make_shared<Volume>(Volume{facts.grid, voxels(), facts.provenance});
+        empty_missing_slices(*volume);
+        return std::shared_ptr<const Volume>(std::move(volume));
+    };
+}
+
+std::optional<Loading> LiveSource::loading() const {
+    const Timeline* timeline = session_->timeline();
+    if (timeline == nullptr || timeline->shown() == timeline->step()) return {};
+    if (session_->has_failed(timeline->step())) return {};
+    return Loading{timeline->step()};
+}
+
+std::optional<VolumeStamp> LiveSource::stamp() const {
+    if (!shown_) return {};
+    return VolumeStamp{session_->step_of(shown_->stamp.volume), shown_->stamp.time_s};
+}
+
+std::vector<Interval> LiveSource::ready_steps() const {
+    if (!shown_ || session_->timeline() == nullptr) return {};
+    const std::int64_t step = session_->step_of(shown_->stamp.volume);
+    return {{step, step + 1}};
+}
+
+}  // namespace echolux

@@ -1,0 +1,228 @@
+#include "app/viewer/viewer.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "app/live/live_pipeline.h"
+#include "app/live/session_run.h"
+#include "app/viewer/file_source.h"
+#include "app/viewer/live_source.h"
+#include "compute/error.h"
+#include "compute/plan/choices.h"
+#include "engine/acquire/scan_player.h"
+#include "engine/offline/reconstruction.h"
+#include "engine/scan/time_points.h"
+
+namespace echolux {
+
+// ---- Derived volumes
+
+DerivedVolumeView::DerivedVolumeView(std::unique_ptr<ViewSource> own, Renderer& renderer)
+    : own_(std::move(own)), renderer_(renderer) {}
+
+std::string DerivedVolumeView::own_mark() const {
+    const std::optional<VolumeStamp> stamp = own_->stamp();
+    if (!stamp) return "";
+    return fmt::format("{} {} {}", stamp->volume, stamp->time_s, own_->news());
+}
+
+void DerivedVolumeView::show_instead(std::shared_ptr<const Volume> volume) {
+    if (volume == wanted_) return;
+    wanted_ = std::move(volume);
+    wanted_for_ = own_mark();
+    if (!coming_.valid()) begin_bringing();
+}
+
+void DerivedVolumeView::show_own() {
+    wanted_.reset();
+    if (!shown_) return;
+    shown_.reset();
+    own_->show_again();
+    ++news_;
+}
+
+// The derived volume determines its own value range, as the first volume of a series does, unless a range is chosen.
+void DerivedVolumeView::begin_bringing() {
+    bringing_ = wanted_;
+    coming_ = std::async(std::launch::async, [this, volume = wanted_, chosen = own_->chosen_range()] {
+        return OnDevice{volume,
+                        renderer_.prepare(voxels_in_memory(volume->grid, volume->voxels.data(), volume), chosen)};
+    });
+}
+
+void DerivedVolumeView::receive_results() {
+    using namespace std::chrono_literals;
+    if (!coming_.valid() || coming_.wait_for(0s) != std::future_status::ready) return;
+    try {
+        OnDevice came = coming_.get();
+        if (came.volume == wanted_) {
+            renderer_.show(came.prepared);
+            shown_ = std::make_shared<OnDevice>(std::move(came));
+            ++news_;
+        }
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::device) throw;
+        problems_.push_back(error.line());
+    }
+    const auto brought = std::exchange(bringing_, nullptr);
+    if (wanted_ && wanted_ != brought) begin_bringing();  // another volume was requested while this one was prepared
+}
+
+void DerivedVolumeView::update(double now_s) {
+    own_->update(now_s);
+    if (wanted_ && own_mark() != wanted_for_) {
+        wanted_.reset();
+        if (shown_) ++news_;
+        shown_.reset();
+    }
+    receive_results();
+}
+
+std::optional<VolumeGrid> DerivedVolumeView::grid() const {
+    return shown_ ? std::optional(shown_->volume->grid) : own_->grid();
+}
+
+std::optional<VolumeGrid> DerivedVolumeView::flow_grid() const {
+    return shown_ ? std::nullopt : own_->flow_grid();
+}
+
+std::optional<FollowedPicture> DerivedVolumeView::follow(const View& view, double now_s, std::size_t pane) {
+    return shown_ ? renderer_.follow(view, now_s, pane) : own_->follow(view, now_s, pane);
+}
+
+std::optional<Probe> DerivedVolumeView::probe(const View& view, std::int64_t x, std::int64_t y) {
+    return shown_ ? renderer_.probe(view, x, y) : own_->probe(view, x, y);
+}
+
+std::optional<PlaneHistogram> DerivedVolumeView::plane_histogram(const View& view) {
+    return shown_ ? renderer_.plane_histogram(view) : own_->plane_histogram(view);
+}
+
+std::optional<Histogram> DerivedVolumeView::histogram() {
+    return shown_ ? renderer_.histogram() : own_->histogram();
+}
+
+std::optional<FlowScale> DerivedVolumeView::flow_scale(const View& view) {
+    return shown_ ? std::nullopt : own_->flow_scale(view);
+}
+
+Image DerivedVolumeView::still(const View& view) {
+    return shown_ ? renderer_.render(view) : own_->still(view);
+}
+
+PendingVolume DerivedVolumeView::begin_reading() {
+    if (!shown_) return own_->begin_reading();
+    return [volume = shown_->volume] { return volume; };
+}
+
+std::vector<std::string> DerivedVolumeView::take_problems() {
+    std::vector<std::string> problems = own_->take_problems();
+    for (std::string& line : std::exchange(problems_, {})) problems.push_back(std::move(line));
+    return problems;
+}
+
+// ---- Stage
+
+Viewer::Viewer(GpuDevice device, BackendChoice backend)
+    : device_(beside(std::move(device), backend)), backend_(backend), renderer_(std::make_unique<Renderer>(device_)) {}
+
+Viewer::~Viewer() = default;
+
+void Viewer::show(ViewSourceFactory make) {
+    clear();
+    if (!renderer_) {
+        throw Error(ErrorCode::device, "the graphics device is lost", "display",
+                    "open it again when pictures are back");
+    }
+    view_source_ = std::make_unique<DerivedVolumeView>(make(*renderer_), *renderer_);
+    make_ = std::move(make);
+}
+
+void Viewer::clear() {
+    make_ = nullptr;
+    view_source_.reset();
+    if (renderer_) renderer_->clear();
+}
+
+void Viewer::revive() {
+    view_source_.reset();
+    renderer_.reset();
+    auto renderer = std::make_unique<Renderer>(device_);
+    if (make_) view_source_ = std::make_unique<DerivedVolumeView>(make_(*renderer), *renderer);
+    renderer_ = std::move(renderer);
+}
+
+// ---- Opening
+
+bool holds_volumes(const std::filesystem::path& path) {
+    std::error_code problem;
+    return std::filesystem::is_directory(path, problem) || is_pattern(path) || is_volume_name(path);
+}
+
+namespace {
+
+void check_can_be_shown(const Scan& scan) {
+    if (planned_grid(scan).type != VoxelType::complex64) return;
+    throw Error(ErrorCode::bad_setting, "a picture cannot show complex voxels", "recipe.quantity",
+                "choose db, intensity or amplitude");
+}
+
+ViewSourceFactory live_source_of(std::shared_ptr<LiveController> session, const BackendChoice& backend,
+                                 std::int64_t keep_bytes = 0) {
+    return [session, backend, keep_bytes](Renderer& renderer) {
+        return std::make_unique<LiveSource>(session, backend, renderer, keep_bytes);
+    };
+}
+
+ViewSourceFactory open_series(const std::filesystem::path& path, const std::vector<std::string>& assignments,
+                              const SeriesBudget& budget, Progress& progress) {
+    if (!assignments.empty()) {
+        throw Error(ErrorCode::bad_setting, "has no effect on a volume file", assignments.front(),
+                    "give the scan instead, or leave the setting out");
+    }
+    progress.begin("read", 0, "");
+    const auto series = std::make_shared<OpenSeries>(path, budget);
+    progress.advance(1);
+    progress.end();
+    return [series](Renderer& renderer) { return std::make_unique<FileSource>(series, renderer); };
+}
+
+ViewSourceFactory open_recorded(const std::filesystem::path& path, const std::vector<std::string>& assignments,
+                                const BackendChoice& backend, Progress& progress) {
+    Scan scan = open_scan(path, assignments);
+    check_can_be_shown(scan);
+    progress.begin("measure the noise floor", 0, "");
+    const bool is_open = needs_noise_floor(scan.recipe, scan.flow);
+    const double floor_db = is_open ? noise_floor_of(scan) : scan.recipe.noise_floor_db;
+    progress.advance(1);
+    progress.end();
+    auto player = std::make_unique<ScanPlayer>(std::move(scan), MemoryKind::pinned);
+    ReconstructionSpec plan = player->scan().spec(player->block_b_scans());
+    plan.recipe.noise_floor_db = floor_db;
+    return live_source_of(std::make_unique<LiveController>(std::move(player), plan), backend);
+}
+
+}  // namespace
+
+ViewSourceFactory open_source_view(const std::filesystem::path& path, const std::vector<std::string>& assignments,
+                                   const BackendChoice& backend, const SeriesBudget& budget, Progress& progress) {
+    return holds_volumes(path) ? open_series(path, assignments, budget, progress)
+                               : open_recorded(path, assignments, backend, progress);
+}
+
+ViewSourceFactory open_live_source(const SourceRequest& wanted, const BackendChoice& backend, Progress& progress) {
+    SourceRequest request = wanted;
+    request.progress = &progress;
+    request.begins_early = true;
+    std::unique_ptr<Source> source = open_source(request);
+    check_can_be_shown(source->scan());
+    progress.begin("measure the noise floor", 0, "");
+    const ReconstructionSpec plan = live_plan(*source, progress);
+    progress.end();
+    return live_source_of(std::make_unique<LiveController>(std::move(source), plan), backend,
+                          wanted.settings.keep_bytes());
+}
+
+}  // namespace echolux

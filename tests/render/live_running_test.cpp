@@ -1,0 +1,222 @@
+// The whole live system on the CPU and software Vulkan: a source, a session, a display path and a drawing loop.
+// Failures of the display cost pictures but never end the session.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <cstring>
+#include <future>
+#include <thread>
+#include <utility>
+
+#include "app/live/live_job.h"
+#include "app/live/live_pipeline.h"
+#include "engine/live/session.h"
+#include "rendering.h"
+#include "small_scan.h"
+#include "tests/session/faulty_source.h"
+#include "tests/unit/await.h"
+
+namespace echolux::test {
+namespace {
+
+using echolux::test::FaultySource;
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+// Sends volumes of noise, as many as the test allows.
+class GatedSource : public FaultySource {
+  public:
+    explicit GatedSource(const ReconstructionSpec& plan)
+        : FaultySource(scan_of(plan), plan.block_b_scans, {echolux::test::send()},
+                       [plan](const Block& block, std::span<std::byte> bytes) {
+                           const std::vector<std::uint16_t> samples = noise_spectra(plan, block.volume);
+                           const Block sent = block_of(plan, std::as_bytes(std::span(samples)), block.volume,
+                                                       block.first_b_scan, block.first_b_scan + block.b_scans);
+                           std::memcpy(bytes.data(), sent.data, bytes.size());
+                       }),
+          blocks_a_volume_(plan.geometry.b_scans / plan.block_b_scans) {}
+
+    void allow(std::int64_t volumes) {
+        blocks_ = volumes * blocks_a_volume_;
+        wake();
+    }
+
+    Arrival next(std::chrono::milliseconds timeout) override {
+        if (sent_ >= blocks_) return nothing_until([this] { return !running() || sent_ < blocks_; }, timeout);
+        ++sent_;
+        return FaultySource::next(timeout);
+    }
+
+  private:
+    static Scan scan_of(const ReconstructionSpec& plan) {
+        Scan scan;
+        scan.path = "noise";
+        scan.format = plan.format;
+        scan.geometry = plan.geometry;
+        scan.recipe = plan.recipe;
+        return scan;
+    }
+
+    std::int64_t blocks_a_volume_;
+    std::atomic<std::int64_t> blocks_ = 0;
+    std::int64_t sent_ = 0;
+};
+
+class LiveRunning : public Rendering {
+  protected:
+    LivePipeline& make_path(const ReconstructionSpec& plan) {
+        GpuDevice device;
+        device.loses = [this] { return lost_.load(); };
+        path_ = std::make_unique<StandalonePipeline>(plan, BackendChoice{.backend = Backend::cpu}, device);
+        return *path_;
+    }
+
+    static View small_view() {
+        View view;
+        view.width = 32;
+        view.height = 24;
+        return view;
+    }
+
+    static ReconstructionSpec small_plan() {
+        ReconstructionSpec plan = noise_spec(64, 13, 6);
+        plan.block_b_scans = 3;
+        return plan;
+    }
+
+    // Waits until a picture could show volume `number`.
+    void await_volume(std::int64_t number) {
+        const auto is_there = [&] {
+            const std::optional<ReadVolume> read = path_->read_volume();
+            return read && read->stamp.volume == number;
+        };
+        AWAIT(is_there());
+    }
+
+    std::atomic<bool> lost_ = false;
+    std::unique_ptr<LivePipeline> path_;
+};
+
+// Slots of 32768 depths exceed the limits of any device. They are only created when the setting changes.
+TEST_F(LiveRunning, FailedSlotsKeepRingAndSession) {
+    ReconstructionSpec plan = noise_spec(65536, 3, 4);
+    plan.block_b_scans = 2;
+    plan.recipe.depth_end = 16;
+    GatedSource source(plan);
+    LivePipeline& path = make_path(plan);
+    Session session(source, path);
+    source.allow(1);
+    session.start();
+    await_volume(0);
+    ReconstructionSpec deeper = plan;
+    deeper.recipe.depth_end = 0;
+    session.change(deeper);
+    std::vector<LiveEvent> events;
+    AWAIT(!(events = session.take_events()).empty());
+    EXPECT_THAT(events, Contains(Field(&LiveEvent::line, HasSubstr("32768 x 3 x 4 voxels"))));
+    const std::optional<ReadVolume> read = path.read_volume();
+    ASSERT_TRUE(read) << "the old ring stays";
+    EXPECT_EQ(read->stamp.volume, 0);
+    EXPECT_EQ(read->voxels, voxels_in_memory(plan, noise_spectra(plan, 0)));
+    EXPECT_EQ(session.stats().changes, 0);
+    source.allow(2);
+    await_volume(1);
+    EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(plan, noise_spectra(plan, 1)));
+    ReconstructionSpec fitting = plan;
+    fitting.recipe.depth_end = 20;
+    session.change(fitting);
+    AWAIT(session.stats().reprocessed_volumes == 1);
+    EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(fitting, noise_spectra(plan, 1)));
+    session.stop();
+    EXPECT_EQ(session.stats().finished_volumes, 2);
+    EXPECT_EQ(session.stats().failed_volumes + session.stats().dropped_volumes, 0);
+}
+
+TEST_F(LiveRunning, LostDisplayEndsPicturesButNotSession) {
+    const ReconstructionSpec plan = small_plan();
+    GatedSource source(plan);
+    LivePipeline& path = make_path(plan);
+    Session session(source, path);
+    std::atomic<std::int64_t> seen = -1;
+    PictureLoop loop(path, small_view(), 1000, [&](std::int64_t volume) { seen = volume; });
+    session.start();
+    source.allow(1 << 20);
+    AWAIT(seen >= 0);
+    lost_ = true;
+    AWAIT(loop.problem().has_value());
+    EXPECT_THAT(*loop.problem(), HasSubstr("a loss that was planted"));
+    const std::int64_t arrived = session.stats().arrived.volumes;
+    const std::int64_t finished = session.stats().finished_volumes;
+    AWAIT(session.stats().arrived.volumes > arrived + 20);
+    AWAIT(session.stats().finished_volumes > finished + 20);
+    EXPECT_TRUE(session.stats().running);
+    session.stop();
+    EXPECT_TRUE(session.drain(std::chrono::minutes(1)));
+    const LiveStats f = session.stats();
+    EXPECT_EQ(f.arrived.lost, 0);
+    EXPECT_EQ(f.arrived.blocks, f.queue.taken + f.queue.overtaken + f.queue.incomplete + f.queue.abandoned);
+}
+
+// Each copy contains the volume with its number, even if newer ones have arrived.
+TEST_F(LiveRunning, CopiesVolumesWhilePicturesContinue) {
+    const ReconstructionSpec plan = small_plan();
+    GatedSource source(plan);
+    LivePipeline& path = make_path(plan);
+    Session session(source, path);
+    constexpr std::size_t enough = 20;
+    std::vector<std::pair<std::int64_t, std::future<std::vector<std::byte>>>> taken;
+    std::atomic<bool> has_enough = false;
+    PictureLoop loop(path, small_view(), 1000, [&](std::int64_t number) {
+        if (taken.size() == enough) return;
+        VolumeDownload coming = path.begin_reading_volume().value();
+        EXPECT_GE(coming.volume.stamp.volume, number);
+        taken.emplace_back(coming.volume.stamp.volume, std::async(std::launch::async, std::move(coming.voxels)));
+        has_enough = taken.size() == enough;
+    });
+    session.start();
+    source.allow(1 << 20);
+    AWAIT(has_enough.load());
+    session.stop();
+    loop.stop();
+    for (auto& [number, voxels] : taken) {
+        EXPECT_EQ(voxels.get(), voxels_in_memory(plan, noise_spectra(plan, number))) << "volume " << number;
+    }
+}
+
+// All threads at once, for the thread sanitizer: acquisition, reconstruction, drawing, planning, and changes of
+// settings and views.
+TEST_F(LiveRunning, SettingsAndViewsMayChangeConcurrently) {
+    const ReconstructionSpec plan = small_plan();
+    GatedSource source(plan);
+    LivePipeline& path = make_path(plan);
+    Session session(source, path);
+    PictureLoop loop(path, small_view(), 1000, [&](std::int64_t volume) { session.shown(volume); });
+    session.start();
+    source.allow(1 << 20);
+    View view = small_view();
+    for (int i = 0; i < 60; ++i) {
+        ReconstructionSpec changed = plan;
+        changed.recipe.a2_rad = i % 50;
+        if (i % 4 == 0) changed.recipe.high = 60 + i;
+        if (i % 7 == 0) changed.recipe.depth_end = 20;
+        session.change(changed);
+        session.look_at(i % plan.geometry.b_scans);
+        view.azimuth_deg = i;
+        loop.set_view(view);
+        const std::int64_t pictures = loop.stats().pictures;
+        AWAIT(loop.stats().pictures > pictures);
+        path.describe();
+    }
+    session.stop();
+    EXPECT_TRUE(session.drain(std::chrono::minutes(1)));
+    loop.stop();
+    EXPECT_FALSE(loop.problem());
+    EXPECT_GT(session.stats().changes, 0);
+    EXPECT_EQ(session.stats().failed_volumes, 0);
+    EXPECT_EQ(loop.stats().out_of_order, 0);
+    for (const LiveEvent& event : session.take_events()) ADD_FAILURE() << event.line;
+}
+
+}  // namespace
+}  // namespace echolux::test
