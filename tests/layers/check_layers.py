@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Reports violations of the architecture (docs/architecture.md): includes that rooms must not have, CUDA or POSIX
-headers outside the few places meant for them, files without an opening comment, and files that are too long.
+headers outside the few places meant for them, types named with a word of another room, files without an opening
+comment, and files that are too long.
 
 usage: check_layers.py ROOT      prints one line per finding; exit status 1 if there is one
 """
@@ -80,6 +81,20 @@ ONE_PLACE = [
      {"engine/io/regular_file.cpp", "engine/io/regular_file.h", "engine/reader/serve.cpp", "engine/memory.cpp", "render/view/curve.cpp", "bench/run.cpp",
       "ui/cli/output.cpp", "ui/workspace/user_folders.cpp"}),
 ]
+
+# A word may head types in one room only, so that it means one thing. None: no type is named with it.
+ROOM_OF_WORD = {
+    "Exhibit": None,
+    "Feeder": "app",
+    "Place": None,
+    "Session": "engine",
+    "Stage": "compute",
+    "StandIn": None,
+    "Viewer": "app",
+    "VoxelTarget": "compute",
+}
+# Types are named Request, Options, Display or Result, not with a participle.
+PARTICIPLES = re.compile("(Asked|Done|Found|Shown|Taken|Told|ToCome|Wanted)$")
 
 MAX_LINES = 1200
 TYPE = re.compile(r"(?:struct|class|enum class) (?:alignas\(\d+\) )?(\w+)(?: final)?(?: : [^{;(]*)?\s*\{")
@@ -211,6 +226,23 @@ def types_defined(path, text):
             yield "::".join([*spaces, match[1]]), f"{path}:{number}"
 
 
+def types_with_wrong_words(path, text):
+    """Yields types of the product that are named with a word of another room, or with a participle."""
+    if path.parts[0] not in ROOMS:
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        match = TYPE.match(line.strip())
+        if not match:
+            continue
+        place, name = f"{path}:{number}", match[1]
+        for word, room in ROOM_OF_WORD.items():
+            if re.search(rf"{word}s?(?![a-z])", name) and path.parts[0] != room:
+                reason = f"only {room} has types named {word}" if room else f"no type is named {word}"
+                yield f"{place}: {name}: {reason}"
+        if PARTICIPLES.search(name):
+            yield f"{place}: {name}: participle: name it Request, Options, Display or Result"
+
+
 def types_defined_twice(root):
     """Yields types defined twice in the rooms, or in the rooms and a test, because test programs link both. Each test
     is a separate program, so tests may share names."""
@@ -231,6 +263,7 @@ def findings(root):
     for path in sources(root):
         text = (root / path).read_text(encoding="utf-8")
         yield from elsewhere_than_its_place(path, text)
+        yield from types_with_wrong_words(path, text)
         for number, quote, name in includes(text):
             reason = wrong_include(path, quote, name)
             if reason:

@@ -70,7 +70,7 @@ class EachRule(unittest.TestCase):
                              ["these include each other: engine/acquire, engine/live, engine/scan"])
 
     def test_finds_duplicate_types(self):
-        text = "// X.\nnamespace echolux {\nclass Stage final : public Base {\n};\n}  // namespace echolux\n"
+        text = "// X.\nnamespace echolux {\nclass Step final : public Base {\n};\n}  // namespace echolux\n"
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
             for name, content in [("app/a.h", text), ("render/b.h", text), ("ui/c.h", text.replace("echolux {", "echolux {\nnamespace {\n")),
@@ -79,7 +79,7 @@ class EachRule(unittest.TestCase):
                 (root / name).write_text(content)
             found = list(check_layers.findings(root))
             self.assertEqual(len(found), 1, found)
-            self.assertRegex(found[0], "^app/a.h:3: echolux::Stage is defined in render/b.h:3 too")
+            self.assertRegex(found[0], "^app/a.h:3: echolux::Step is defined in render/b.h:3 too")
 
     def test_cuda_outside_its_place(self):
         for header in ["cuda_runtime.h", "cuda.h", "cufft.h", "cub/cub.cuh", "thrust/sort.h"]:
@@ -120,6 +120,18 @@ class EachRule(unittest.TestCase):
 
     def test_long_file(self):
         self.expect("engine/x.cpp", "// X.\n" + "int x;\n" * 1200, "1201 lines")
+
+    def test_reports_types_with_words_of_other_rooms(self):
+        self.expect("app/x.h", "// X.\nclass LiveSession {\n};\n", "only engine has types named Session")
+        self.expect("engine/x.h", "// X.\nstruct Outer {\n    struct Stages {\n    };\n};\n", "only compute has types named Stage")
+        self.expect("ui/cli/x.h", "// X.\nenum class PlaceKind { host };\n", "no type is named Place")
+        self.assertEqual(self.found("engine/x.h", "// X.\nclass Session final : public Base {\n};\n"), [])
+        self.assertEqual(self.found("render/x.h", "// X.\nstruct Placeholders {\n};\n"), [])
+        self.assertEqual(self.found("tests/x.h", "// X.\nclass SessionTest {\n};\n"), [])
+
+    def test_reports_types_with_participles(self):
+        self.expect("engine/x.h", "// X.\nstruct SlotsWanted {\n};\n", "participle: name it Request")
+        self.assertEqual(self.found("engine/x.h", "// X.\nstruct Wanting {\n};\n"), [])
 
 
 if __name__ == "__main__":
