@@ -101,6 +101,27 @@ endif()
 set(ECHOLUX_COMMON_HEADERS <algorithm> <array> <chrono> <cmath> <complex> <cstdint> <filesystem> <functional> <map>
     <memory> <mutex> <numeric> <optional> <span> <string> <string_view> <thread> <utility> <variant> <vector> <fmt/format.h>)
 
+# echolux_headers(TARGET KIND [HEADERS... LIBRARIES ...]): uses the precompiled headers KIND, which all targets of the
+# kind share: those in ECHOLUX_COMMON_HEADERS, and HEADERS of the libraries. The kind hot is optimised.
+function(echolux_headers target kind)
+    cmake_parse_arguments(arg "" "" LIBRARIES ${ARGN})
+    set(shared echolux_headers_${kind})
+    if(NOT TARGET ${shared})
+        set(source ${CMAKE_BINARY_DIR}/headers_${kind}.cpp)
+        file(CONFIGURE OUTPUT ${source} CONTENT "// Compiled for its precompiled headers.\n")
+        add_library(${shared} OBJECT ${source})
+        target_link_libraries(${shared} PRIVATE echolux_flags fmt::fmt ${arg_LIBRARIES})
+        set(flags ${ECHOLUX_COLD_FLAGS})
+        if(kind STREQUAL "hot")
+            set(flags -O2 ${ECHOLUX_HOT_FLAGS})
+        endif()
+        target_compile_options(${shared} PRIVATE ${flags})
+        target_precompile_headers(${shared} PRIVATE ${ECHOLUX_COMMON_HEADERS} ${arg_UNPARSED_ARGUMENTS})
+    endif()
+    set_target_properties(${target} PROPERTIES PRECOMPILE_HEADERS_REUSE_FROM ${shared})
+    add_dependencies(${target} ${shared})
+endfunction()
+
 # echolux_room(NAME): adds the library echolux_NAME from every source below the current folder, except folders with
 # their own CMakeLists.txt (see echolux_part). Standard headers are precompiled. Sources are compiled for a short build;
 # echolux_hot() marks those that must be fast.
@@ -117,7 +138,7 @@ function(echolux_room name)
     add_library(echolux_${name} STATIC ${sources})
     target_link_libraries(echolux_${name} PUBLIC echolux_flags)
     target_compile_options(echolux_${name} PRIVATE ${ECHOLUX_COLD_FLAGS})
-    target_precompile_headers(echolux_${name} PRIVATE ${ECHOLUX_COMMON_HEADERS})
+    echolux_headers(echolux_${name} cold)
 endfunction()
 
 # echolux_part(OPTION FOLDERS...): adds the folders of a part where ECHOLUX_OPTION is on, and the option to the list `parts`.
@@ -171,6 +192,7 @@ function(echolux_hot target)
     set(flags "$<$<COMPILE_LANGUAGE:CXX>:-O2;${ECHOLUX_HOT_FLAGS}>")
     if(ARGC EQUAL 1)
         target_compile_options(${target} PRIVATE ${flags})
+        echolux_headers(${target} hot)
         return()
     endif()
     get_target_property(sources ${target} SOURCES)
@@ -183,7 +205,7 @@ function(echolux_hot target)
     target_link_libraries(${target}_hot PRIVATE ${libraries})
     target_compile_definitions(${target}_hot PRIVATE $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
     target_compile_options(${target}_hot PRIVATE ${flags})
-    target_precompile_headers(${target}_hot PRIVATE ${ECHOLUX_COMMON_HEADERS})
+    echolux_headers(${target}_hot hot)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_hot>)
 endfunction()
 
@@ -192,12 +214,6 @@ function(echolux_sanitized program)
     if(ECHOLUX_SANITIZE MATCHES "address")
         target_sources(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests/sanitizers/keep_libraries.cpp)
     endif()
-endfunction()
-
-# echolux_cold(PROGRAM HEADERS...): compiles a program's own sources for a short build, with more precompiled headers.
-function(echolux_cold program)
-    target_compile_options(${program} PRIVATE ${ECHOLUX_COLD_FLAGS})
-    target_precompile_headers(${program} PRIVATE ${ECHOLUX_COMMON_HEADERS} ${ARGN})
 endfunction()
 
 # echolux_test(KIND LIBRARIES...): one program KIND_tests from the folder's sources, labelled KIND. ctest runs a process per
@@ -212,7 +228,8 @@ function(echolux_test kind)
     endif()
     add_executable(${kind}_tests ${sources})
     echolux_sanitized(${kind}_tests)
-    echolux_cold(${kind}_tests <gtest/gtest.h> <gmock/gmock.h>)
+    target_compile_options(${kind}_tests PRIVATE ${ECHOLUX_COLD_FLAGS})
+    echolux_headers(${kind}_tests tests <gtest/gtest.h> <gmock/gmock.h> LIBRARIES GTest::gtest GTest::gmock)
     if(TARGET echolux-reader)  # found beside the program
         add_dependencies(${kind}_tests echolux-reader)
         file(CREATE_LINK ${CMAKE_BINARY_DIR}/echolux-reader ${CMAKE_CURRENT_BINARY_DIR}/echolux-reader SYMBOLIC)
