@@ -66,8 +66,9 @@ std::vector<std::byte> print_of(const LightSources& sources) {
     print.add(frame.lookup);
     print.add(frame.cut);
     print.add(frame.light.cell);
-    print.add(frame.light.shading.z);
-    print.add(frame.light.shading.w > 0 ? frame.light.lamp : glm::vec4(0));
+    print.add(frame.light.cell_length);
+    print.add(frame.light.ambient_occlusion);
+    print.add(frame.light.shadows > 0 ? glm::vec4(frame.light.lamp, frame.light.is_lamp_free) : glm::vec4(0));
     print.add(constants_of(sources));
     print.add(frame.second);
     if (frame.second.axis.z > 0) print.add(frame.gradient_step);

@@ -30,6 +30,11 @@ namespace {
 // it.
 constexpr shared::vec4 nowhere{0, 0, 0, 1e12F};
 
+// Uniforms are computed in double precision.
+float to_float(double value) {
+    return static_cast<float>(value);
+}
+
 }  // namespace
 
 static ViewMode mode_of(const Shot& shot) {
@@ -54,8 +59,13 @@ double fraction(double x) {
 
 static shared::PassFrame pass_frame(const Pass& pass) {
     const auto number = static_cast<double>(pass.number);
-    const glm::dvec4 spot(fraction(0.5 + number * plastic), fraction(0.5 + number * plastic * plastic), pass.pitch, 0);
-    return {glm::vec4(spot), glm::vec4(glm::dvec4(1 / (number + 1), fraction(number * golden), 0, 0))};
+    const glm::dvec2 spot(fraction(0.5 + number * plastic), fraction(0.5 + number * plastic * plastic));
+    return {.spot = glm::vec2(spot),
+            .cell_edge = to_float(pass.pitch),
+            .padding_1 = {},
+            .weight = to_float(1 / (number + 1)),
+            .noise_offset = to_float(fraction(number * golden)),
+            .padding_2 = {}};
 }
 
 // ---- Uniforms of paged volumes for the ray caster.
@@ -73,8 +83,10 @@ static shared::PagesFrame pages_frame(const Shot& shot) {
     const PageLayout& layout = shot.scene.pages->layout();
     const Indices stored = layout.stored();
     const auto pool = [&](std::size_t axis) { return layout.slots[axis] * stored[axis]; };
-    return {.voxels = packed_lengths(layout.voxels, 1 / static_cast<double>(layout.reduction)),
-            .page = packed_lengths(layout.page, page_border),
+    return {.voxels = glm::vec3(packed_lengths(layout.voxels)),
+            .coarse_per_voxel = to_float(1 / static_cast<double>(layout.reduction)),
+            .page = glm::vec3(packed_lengths(layout.page)),
+            .border = static_cast<float>(page_border),
             .per_page = 1.0F / packed_lengths(layout.page, 1),
             .stored = packed_lengths(stored),
             .per_pool = 1.0F / packed_lengths({pool(0), pool(1), pool(2)}, 1)};
@@ -87,7 +99,9 @@ static shared::PlanesFrame planes_frame(const Shot& shot) {
     if (shot.scene.field == nullptr) return frame;
     const VolumeGrid& grid = shot.scene.volume.grid();
     const std::vector<glm::dvec4>& planes = shot.scene.field->planes;
-    frame.facts = glm::vec4(glm::dvec4(planes.size(), shot.view.planes_opacity, grid.a_scans, grid.b_scans));
+    frame.plane_count = static_cast<float>(planes.size());
+    frame.opacity = to_float(shot.view.planes_opacity);
+    frame.grid = glm::vec2(glm::dvec2(grid.a_scans, grid.b_scans));
     for (std::size_t i = 0; i < planes.size(); ++i) frame.plane[i] = glm::vec4(planes[i]);
     return frame;
 }
@@ -99,7 +113,10 @@ static shared::ModesFrame modes_frame(const Shot& shot) {
     const VolumeGrid& grid = shot.scene.grid();
     // Bits per um: shaders compute transmittance with exp2.
     const double bits = view.attenuation * std::log2(std::exp(1.0)) / volume_extent(grid).x;
-    return {.facts = glm::vec4(glm::dvec4(bits, view.mida_balance, 0.5 * view.point_size, 0))};
+    return {.attenuation_bits = to_float(bits),
+            .mida_balance = to_float(view.mida_balance),
+            .point_radius = to_float(0.5 * view.point_size),
+            .padding = {}};
 }
 
 // ---- Uniforms of the lighting for the ray caster.
@@ -136,11 +153,17 @@ static shared::LightFrame light_frame(const Shot& shot, const TransferFunction& 
     const glm::dvec3 extent = volume_extent(shot.scene.grid());
     const glm::dvec3 lamp = towards_lamp(view, Camera(view, extent));
     const double cell = cell_length(volume.grid());
-    const auto packed = [](double x, double y, double z, double w) { return glm::vec4(glm::dvec4(x, y, z, w)); };
-    return {.shading = packed(view.lighting_strength, at_half, view.ambient_occlusion, view.shadows),
-            .lamp = packed(lamp.x, lamp.y, lamp.z, view.lamp == Lamp::free ? 1 : 0),
-            .cell = packed(cell / extent.x, cell / extent.y, cell / extent.z, cell),
-            .steps = packed(view.ambient_occlusion > 0 ? steps_around : 0, view.shadows > 0 ? steps_to_lamp : 0, 0, 0)};
+    return {.strength = to_float(view.lighting_strength),
+            .half_gradient = to_float(at_half),
+            .ambient_occlusion = to_float(view.ambient_occlusion),
+            .shadows = to_float(view.shadows),
+            .lamp = glm::vec3(lamp),
+            .is_lamp_free = view.lamp == Lamp::free ? 1.0F : 0.0F,
+            .cell = glm::vec3(cell / extent),
+            .cell_length = to_float(cell),
+            .ambient_steps = to_float(view.ambient_occlusion > 0 ? steps_around : 0),
+            .lamp_steps = to_float(view.shadows > 0 ? steps_to_lamp : 0),
+            .padding = {}};
 }
 
 // ---- Uniforms of the clipping for the ray caster: a list of half spaces.
@@ -174,10 +197,12 @@ static shared::CutFrame cut_frame(const Shot& shot) {
     const double smallest = std::ranges::min(voxel_edges(grid));
     shared::CutFrame frame{};
     std::ranges::fill(frame.plane, nowhere);
-    frame.facts = glm::vec4(glm::dvec4(cuts.size(), plain_depth * smallest, 0, 0));
+    frame.plane_count = static_cast<float>(cuts.size());
+    frame.plain_depth = to_float(plain_depth * smallest);
     for (std::size_t i = 0; i < cuts.size(); ++i) frame.plane[i] = glm::vec4(cuts[i].in_texture(extent));
-    frame.heights = glm::vec4(glm::dvec4(depth_in_texture(grid, top_added_um(shot.view)),
-                                         depth_in_texture(grid, bottom_added_um(shot.view)), texture_per_um(grid), 0));
+    frame.heights_added = glm::vec2(glm::dvec2(depth_in_texture(grid, top_added_um(shot.view)),
+                                               depth_in_texture(grid, bottom_added_um(shot.view))));
+    frame.depth_per_um = to_float(texture_per_um(grid));
     return frame;
 }
 
@@ -189,8 +214,9 @@ static shared::SlicesFrame slices_frame(const Shot& shot) {
     const std::vector<Plane> planes = planes_of(view.slices);
     shared::SlicesFrame frame{};
     std::ranges::fill(frame.plane, nowhere);
-    frame.facts = glm::vec4(
-        glm::dvec4(planes.size(), view.slice_colours == SliceColours::curve ? 1 : 0, view.slices_cut ? 1 : 0, 0));
+    frame.plane_count = static_cast<float>(planes.size());
+    frame.colours = view.slice_colours == SliceColours::curve ? 1.0F : 0.0F;
+    frame.is_clipped = view.slices_cut ? 1.0F : 0.0F;
     for (std::size_t i = 0; i < planes.size(); ++i) frame.plane[i] = glm::vec4(planes[i].in_texture(extent));
     return frame;
 }
@@ -388,11 +414,18 @@ static shared::FlowFrame flow_frame(const Shot& shot) {
     const double per_radian = v_max(shot.view, flow) > 0 ? v_max(shot.view, flow) / std::numbers::pi : 1;
     const VolumeGrid& grid = flow.grid();
     const double depth = volume_extent(shot.scene.grid()).x;
-    const double is_under = shot.view.flow_shown == FlowShown::under ? 1 : 0;
     const glm::dvec3 bricks = glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double(flow.bricks().edge());
-    return {.values = glm::vec4(glm::dvec4(flow.scale(), flow.offset(), per_radian, 0)),
-            .look = glm::vec4(glm::dvec4(scale.threshold, 1 / soft, 1 / scale.range, shot.view.flow_opacity)),
-            .density = glm::vec4(glm::dvec4(density * std::numbers::log2e / depth, is_under, 0, 0)),
+    return {.velocity_scale = to_float(flow.scale()),
+            .velocity_offset = to_float(flow.offset()),
+            .velocity_per_radian = to_float(per_radian),
+            .padding_1 = {},
+            .threshold = to_float(scale.threshold),
+            .per_fade = to_float(1 / soft),
+            .per_range = to_float(1 / scale.range),
+            .opacity = to_float(shot.view.flow_opacity),
+            .density = to_float(density * std::numbers::log2e / depth),
+            .is_under = shot.view.flow_shown == FlowShown::under ? 1.0F : 0.0F,
+            .padding_2 = {},
             .bricks = glm::vec4(glm::dvec4(bricks, 0))};
 }
 
@@ -477,9 +510,13 @@ TransferTable table_of(const Shot& shot, const SceneChannel& channel) {
                      : transfer_table(channel_function(shot.view, of, *channel.texture), shared::transfer_entries);
 }
 
-// Returns scale and offset from texture values to table entries, and the extinction factor in bits per um. Same
-// convention as raycast_frame() uses for the volume.
-glm::dvec4 lookup_of(const Shot& shot, const SceneChannel& channel) {
+// Scale and offset from texture values to table entries, and the extinction factor in bits per um. Same convention as
+// raycast_frame() uses for the volume.
+struct ChannelLookup {
+    double scale, offset, bits;
+};
+
+ChannelLookup lookup_of(const Shot& shot, const SceneChannel& channel) {
     const Channel& of = channel_of(shot, channel);
     const VolumeTexture& texture = *channel.texture;
     // log2(e): shaders compute transmittance with exp2.
@@ -487,12 +524,12 @@ glm::dvec4 lookup_of(const Shot& shot, const SceneChannel& channel) {
     if (of.labels) {
         const double given = shot.view.opacity_length_um;
         const double length = given > 0 ? given : volume_extent(shot.scene.grid()).x;
-        return {texture.scale(), texture.offset(), bits / length, 0};
+        return {texture.scale(), texture.offset(), bits / length};
     }
     const TransferFunction function = channel_function(shot.view, of, texture);
     const auto [low, high] = function.range;
     const double per_level = (shared::transfer_entries - 1) / (high - low);
-    return {texture.scale() * per_level, (texture.offset() - low) * per_level, bits / function.length, 0};
+    return {texture.scale() * per_level, (texture.offset() - low) * per_level, bits / function.length};
 }
 
 // Returns the width of the volume's range in texture values.
@@ -505,17 +542,23 @@ double range_of_volume(const Shot& shot) {
 shared::ChannelFrame frame_of(const Shot& shot, const SceneChannel& channel) {
     const Channel& of = channel_of(shot, channel);
     const VolumeGrid& grid = channel.texture->grid();
-    const glm::dvec4 lookup = lookup_of(shot, channel);
+    const ChannelLookup lookup = lookup_of(shot, channel);
     const TransferTable table = table_of(shot, channel);
     const double largest = of.labels ? 1 : std::max(1e-20, double{std::ranges::max(table.extinctions)});
     const double opacity = std::min(of.opacity, 1.0);
     const double of_range = range_of_volume(shot);
     // Gradients of labels are those of visibility, gradients of values are relative to the range.
-    const double slopes = of.labels ? of_range : of_range * lookup.x / (shared::transfer_entries - 1);
+    const double slopes = of.labels ? of_range : of_range * lookup.scale / (shared::transfer_entries - 1);
     const glm::dvec3 bricks =
         glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double(channel.texture->bricks().edge());
-    return {.lookup = glm::vec4(lookup),
-            .look = glm::vec4(glm::dvec4(opacity / largest, of.blend == ChannelBlend::over ? 1 : 0, slopes, opacity)),
+    return {.entry_scale = to_float(lookup.scale),
+            .entry_offset = to_float(lookup.offset),
+            .bits = to_float(lookup.bits),
+            .padding = {},
+            .weight = to_float(opacity / largest),
+            .is_over = of.blend == ChannelBlend::over ? 1.0F : 0.0F,
+            .slope_scale = to_float(slopes),
+            .opacity = to_float(opacity),
             .bricks = glm::vec4(glm::dvec4(bricks, 0))};
 }
 
@@ -734,7 +777,7 @@ RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
     constants[shared::constant_output] = output_constant(shot);
     constants[shared::constant_rolling] = rolling_constant(shot.scene);
     constants[shared::constant_light_volume] = wants_light_volume(view) ? 1 : 0;
-    constants[shared::constant_cut] = cut_frame(shot).facts.x > 0 ? 1 : 0;
+    constants[shared::constant_cut] = cut_frame(shot).plane_count > 0 ? 1 : 0;
     constants[shared::constant_flow] = flow_constant(shot);
     constants[shared::constant_heights] = heights_constant(view);
     constants[shared::constant_slices] = slices_constant(view);

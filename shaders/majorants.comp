@@ -52,8 +52,8 @@ bool may_flow(ivec3 brick) {
         for (int y = from.y; y <= to.y; ++y)
             for (int x = from.x; x <= to.x; ++x) {
                 vec2 speeds = texelFetch(flow_bricks, ivec3(x, y, z), 0).rg;
-                speeds = abs(speeds * frame.flow.values.x + frame.flow.values.y);
-                if (max(speeds.x, speeds.y) > frame.flow.look.x) return true;
+                speeds = abs(speeds * frame.flow.velocity_scale + frame.flow.velocity_offset);
+                if (max(speeds.x, speeds.y) > frame.flow.threshold) return true;
             }
     return false;
 }
@@ -84,13 +84,13 @@ float channel_majorant(int c, ivec3 brick) {
         for (int y = from.y; y <= to.y; ++y)
             for (int x = from.x; x <= to.x; ++x)
                 largest = max(largest, largest_of_channel(c, channel_brick(c, ivec3(x, y, z))));
-    return largest * frame.channels.channel[c].lookup.z;
+    return largest * frame.channels.channel[c].bits;
 }
 
 // Flow replaces structure in part, so their mixture has at most the larger extinction. Channels add up.
 vec2 bounds_of(ivec3 brick) {
     vec2 bits = structure_bounds(brick) * vec2(1, frame.trace.known.x);
-    if (may_flow(brick)) bits.x = max(bits.x, frame.flow.density.x);
+    if (may_flow(brick)) bits.x = max(bits.x, frame.flow.density);
     for (int c = 0; c < max_channels; ++c) {
         if (c < channel_count) bits.x += channel_majorant(c, brick);
     }

@@ -71,7 +71,7 @@ void main() {
     vec2 pixel = place_in_picture(here);
     Ray whole = ray_of(pixel);
     Ray ray = cut(whole);
-    if (slices_kind == slices_inside && frame.slices.facts.z > 0.0) whole = ray;
+    if (slices_kind == slices_inside && frame.slices.is_clipped > 0.0) whole = ray;
     float slice = slices_kind == slices_inside ? length_to_slice(whole) : no_slice;
     ray.leave = min(ray.leave, slice);
     Seen seen = nothing;

@@ -87,7 +87,7 @@ void main() {
 
     Ray whole = through_lens(pixel);
     Ray ray = cut(whole);
-    if (slices_kind == slices_inside && frame.slices.facts.z > 0.0) whole = ray;
+    if (slices_kind == slices_inside && frame.slices.is_clipped > 0.0) whole = ray;
     float slice = slices_kind == slices_inside ? length_to_slice(whole) : no_slice;
     ray.leave = min(ray.leave, slice);
     vec4 cap = vec4(0);

@@ -4,7 +4,7 @@
 void lay_over(int c, inout Seen seen, vec3 colour, float opacity) {
     vec3 light = colour * opacity;
     vec3 together = seen.colour + light * (1.0 - seen.colour);  // independent of the order
-    seen.colour = mix(together, seen.colour * (1.0 - opacity) + light, frame.channels.channel[c].look.y);
+    seen.colour = mix(together, seen.colour * (1.0 - opacity) + light, frame.channels.channel[c].is_over);
     seen.transmittance *= 1.0 - opacity;
 }
 
@@ -42,7 +42,7 @@ void add_largest(int c, inout Seen seen, Ray ray) {
     int index = channel_index(c, most);
     float level = float(index) / float(channel_entries_of_one - 1);
     lay_over(c, seen, channel_colour(channel_entry(c, index)),
-             clamp(10.0 * level, 0.0, 1.0) * frame.channels.channel[c].look.w);
+             clamp(10.0 * level, 0.0, 1.0) * frame.channels.channel[c].opacity);
 }
 
 // Composites the channels in front of the ray's surface.

@@ -18,7 +18,7 @@ void keep_below(inout Ray ray, vec4 plane) {
 
 // Returns the depth limits at a lateral position, as texture coordinates along depth: top, bottom.
 vec2 heights_over(vec2 lateral) {
-    return textureLod(heights, lateral, 0.0).rg * frame.cut.heights.z + frame.cut.heights.xy;
+    return textureLod(heights, lateral, 0.0).rg * frame.cut.depth_per_um + frame.cut.heights_added;
 }
 
 // Returns true if a sample on a clipped ray is also between the depth limits.
@@ -57,5 +57,5 @@ Ray cut(Ray ray) {
 // Weight of the gradient shading, 0 to 1: cut faces are unshaded and shading fades in below them.
 float shading_below_cut(vec3 at) {
     if (!is_cut) return 1.0;
-    return clamp((opened.w - dot(opened.xyz, at)) / frame.cut.facts.y - 1.0, 0.0, 1.0);
+    return clamp((opened.w - dot(opened.xyz, at)) / frame.cut.plain_depth - 1.0, 0.0, 1.0);
 }

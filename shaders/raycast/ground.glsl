@@ -25,15 +25,15 @@ float light_left(vec3 at, vec3 unit) {
     for (int i = 0; i < ground_steps; ++i) {
         bits += textureLod(cells, at + (enter + (float(i) + 0.5) * each) * direction, 0.0).r;
     }
-    return exp2(-bits * each / frame.light.cell.w);
+    return exp2(-bits * each / frame.light.cell_length);
 }
 
 void add_ground(inout Seen seen, Ray ray) {
     float met = length_to_ground(ray);
     if (met < 0.0) return;
     vec3 at = ray.start + met * ray.direction;
-    bool has_lamp = frame.light.lamp.w > 0.0 && frame.light.lamp.x < 0.0;
-    vec3 axis = mix(vec3(-1, 0, 0), frame.light.lamp.xyz, bvec3(has_lamp));
+    bool has_lamp = frame.light.is_lamp_free > 0.0 && frame.light.lamp.x < 0.0;
+    vec3 axis = mix(vec3(-1, 0, 0), frame.light.lamp, bvec3(has_lamp));
     vec3 across = normalize(cross(axis, abs(axis.y) < 0.7 ? vec3(0, 1, 0) : vec3(0, 0, 1)));
     vec3 along = cross(axis, across);
     // Blue noise rotates the rings from pixel to pixel.

@@ -8,7 +8,7 @@ Seen mida(Ray ray) {
     seen.value = -beyond_values;
     Samples samples = samples_of(ray);
     float bits = frame.lookup.z * samples.spacing;
-    float balance = frame.modes.facts.y;
+    float balance = frame.modes.mida_balance;
     float yielding = 1.0 + min(balance, 0.0);
     float brightest = 0.0;  // largest level up to here
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {

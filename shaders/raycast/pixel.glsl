@@ -17,13 +17,13 @@ uvec2 region_pixel() {
 
 // Rounded once, so that tiles have exactly the same bits as the whole picture.
 vec2 place_in_picture(uvec2 here) {
-    return vec2(here) * frame.pass.spot.z + frame.region.xy + frame.pass.spot.xy * frame.pass.spot.z;
+    return vec2(here) * frame.pass.cell_edge + frame.region.xy + frame.pass.spot * frame.pass.cell_edge;
 }
 
 // Avoids a branch on the frame's values. Software Vulkan would compile a new version of the shader for each of their
 // values and keep all of them.
 vec4 with_pass(vec4 mean, vec4 seen) {
-    return mix(mix(mean, seen, frame.pass.share.x), seen, bvec4(frame.pass.share.x >= 1.0));
+    return mix(mix(mean, seen, frame.pass.weight), seen, bvec4(frame.pass.weight >= 1.0));
 }
 
 void add_to_mean(ivec2 here, vec4 seen) {

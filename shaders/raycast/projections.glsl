@@ -87,7 +87,7 @@ Seen average(Ray ray) {
 // range do not attenuate.
 Seen attenuated_maximum(Ray ray) {
     Samples samples = samples_of(ray);
-    float bits = frame.modes.facts.x * samples.spacing;
+    float bits = frame.modes.attenuation_bits * samples.spacing;
     float low = frame.filled.z;
     float light = 1.0;
     float most = 0.0;

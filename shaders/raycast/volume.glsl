@@ -2,17 +2,17 @@
 
 // In voxels.
 vec3 volume_size() {
-    return paged ? frame.pages.voxels.xyz : vec3(textureSize(volume, 0));
+    return paged ? frame.pages.voxels : vec3(textureSize(volume, 0));
 }
 
 // Returns the position in the pool of a point in the volume: in the slot of its page, or in the slot of the coarse page
 // that covers it. Edge voxels are repeated beyond the faces, as in a texture of the whole volume.
 vec3 place_in_pool(vec3 at) {
-    vec3 voxel = clamp(at * frame.pages.voxels.xyz, vec3(0.5), frame.pages.voxels.xyz - 0.5);
+    vec3 voxel = clamp(at * frame.pages.voxels, vec3(0.5), frame.pages.voxels - 0.5);
     vec4 entry = texelFetch(pages, ivec3(voxel * frame.pages.per_page.xyz), 0);
-    voxel *= entry.w > 0.0 ? frame.pages.voxels.w : 1.0;
-    vec3 within = voxel - floor(voxel * frame.pages.per_page.xyz) * frame.pages.page.xyz;
-    return (floor(255.0 * entry.xyz + 0.5) * frame.pages.stored.xyz + frame.pages.page.w + within) *
+    voxel *= entry.w > 0.0 ? frame.pages.coarse_per_voxel : 1.0;
+    vec3 within = voxel - floor(voxel * frame.pages.per_page.xyz) * frame.pages.page;
+    return (floor(255.0 * entry.xyz + 0.5) * frame.pages.stored.xyz + frame.pages.border + within) *
            frame.pages.per_pool.xyz;
 }
 

@@ -21,7 +21,7 @@ bool is_too_near(vec3 at) {
 void mix_flow(vec3 at, vec3 colour, inout float bits, inout vec3 albedo) {
     Flow here = flow_at(at);
     here.weight *= left_by(colour * (1.0 - exp2(-bits * frame.picture.z)));
-    float of_flow = here.weight * frame.flow.density.x;
+    float of_flow = here.weight * frame.flow.density;
     bits = mix(bits, 0.0, here.weight) + of_flow;
     albedo = mix(albedo, from_srgb(flow_colour(here.velocity)), of_flow / max(bits, 1e-20));
 }

@@ -34,7 +34,7 @@ float off_cut_faces(vec3 at) {
             nearest = min(nearest, frame.cut.plane[i].w - dot(frame.cut.plane[i].xyz, at));
         }
     }
-    return clamp(nearest / max(frame.cut.facts.y, 1e-12) - 1.0, 0.0, 1.0);
+    return clamp(nearest / max(frame.cut.plain_depth, 1e-12) - 1.0, 0.0, 1.0);
 }
 
 // Only if roughness varies with the value: roughness of the last surface and its row in the table.
@@ -126,7 +126,7 @@ Scattering scattered(vec3 at, vec3 before, vec3 albedo) {
     if (channel_count > 0) draw_slope(at, u.w, slope);
     float steepness = length(slope);
     if (!(steepness > 0.0 && steepness < 1e30)) return result;  // also excludes NaN
-    float trust = off_cut_faces(at) * steepness / (steepness + frame.light.shading.y);
+    float trust = off_cut_faces(at) * steepness / (steepness + frame.light.half_gradient);
     vec3 normal = slope * ((dot(slope, before) > 0.0 ? -1.0 : 1.0) / steepness);
     result.facing = trust * normal;
     if (u.z >= frame.trace.light.w * trust) return result;
@@ -152,12 +152,12 @@ vec4 lit_from(Scattering scattering, vec3 towards) {
 vec4 towards_eye(Ray ray, vec3 at) {
     vec3 way = (ray.start - at) / frame.per_extent.xyz;
     bool is_near = is_perspective();
-    float reach = mix(1e30, length(way), bool(int(is_near) & int(frame.light.lamp.w == 0.0)));
+    float reach = mix(1e30, length(way), bool(int(is_near) & int(frame.light.is_lamp_free == 0.0)));
     return vec4(normalize(mix(-ray.unit, way, bvec3(is_near))), reach);
 }
 
 // Samples a direction towards the lamp.
 vec3 towards_lamp(vec3 to_eye, vec2 u) {
-    vec3 middle = mix(to_eye, frame.light.lamp.xyz, frame.light.lamp.w);
+    vec3 middle = mix(to_eye, frame.light.lamp, frame.light.is_lamp_free);
     return turned(normalize(middle), mix(frame.trace.light.z, 1.0, u.x), 2.0 * pi * u.y);
 }
