@@ -71,7 +71,7 @@ std::vector<std::byte> print_of(const LightSources& sources) {
     print.add(frame.light.shadows > 0 ? glm::vec4(frame.light.lamp, frame.light.is_lamp_free) : glm::vec4(0));
     print.add(constants_of(sources));
     print.add(frame.second);
-    if (frame.second.axis.z > 0) print.add(frame.gradient_step);
+    if (frame.second.tables > 0) print.add(frame.gradient_step);
     for (const float extinction : sources.extinctions) print.add(extinction);
     add_channels(print, sources);
     return std::move(print).bytes();

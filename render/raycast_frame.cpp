@@ -276,22 +276,32 @@ static int studio_constant(const Shot& shot) {
 
 static shared::StudioFrame studio_frame(const Shot& shot) {
     const View& view = shot.view;
-    const auto packed = [](double x, double y, double z, double w) { return glm::vec4(glm::dvec4(x, y, z, w)); };
-    const auto colour = [&](const std::vector<double>& rgb, double w) { return packed(rgb[0], rgb[1], rgb[2], w); };
+    const auto colour = [](const std::vector<double>& rgb) { return glm::vec3(glm::dvec3(rgb[0], rgb[1], rgb[2])); };
     const auto height = static_cast<double>(view.height);
     const double width = static_cast<double>(view.width);
     const double lowest = view.clip_high[0] + view.ground_gap_um / volume_extent(shot.scene.grid()).x;
     const double lamps = lamps_of(view), light = lamps + sky_of(view);
     shared::StudioFrame frame{
-        .around = packed(2 * std::numbers::pi / width, std::numbers::pi / height, 0, 0),
-        .below = colour(lower_background(view), 1 / height),
-        .outline = colour(view.outline_colour, view.outline),
-        .ground = packed(lowest, view.ground_shadow, light > 0 ? lamps / light : 0, view.outline_sharpness),
-        .sky = packed(1, 1, glm::radians(view.sky_turn_deg), 0),
-        .caps = packed(view.caps == Caps::curve ? 1 : 0, 0, 0, 0)};
+        .radians_per_pixel = glm::vec2(glm::dvec2(2 * std::numbers::pi / width, std::numbers::pi / height)),
+        .padding_1 = {},
+        .lower_background = colour(lower_background(view)),
+        .per_height = to_float(1 / height),
+        .outline_colour = colour(view.outline_colour),
+        .outline_strength = to_float(view.outline),
+        .ground_depth = to_float(lowest),
+        .ground_shadow = to_float(view.ground_shadow),
+        .lamp_share = to_float(light > 0 ? lamps / light : 0),
+        .outline_sharpness = to_float(view.outline_sharpness),
+        .sky_size = {1, 1},
+        .sky_turn = to_float(glm::radians(view.sky_turn_deg)),
+        .sky_chance = 0,
+        .cap_colours = view.caps == Caps::curve ? 1.0F : 0.0F,
+        .padding_2 = {},
+        .padding_3 = {}};
     if (has_light_of_sky(view)) {
         const SkyPicture& sky = *view.sky_read;
-        frame.sky = packed(double(sky.columns), double(sky.rows), frame.sky.z, looks_for_sky(view));
+        frame.sky_size = glm::vec2(glm::dvec2(sky.columns, sky.rows));
+        frame.sky_chance = to_float(looks_for_sky(view));
     }
     return frame;
 }
@@ -457,10 +467,14 @@ shared::SecondFrame second_frame(const Shot& shot, const TransferFunction& funct
     if (!function.plane) return {};
     const VolumeGrid& grid = shot.scene.grid();
     const SecondScale scale = second_scale(*function.plane, shot.scene.volume, grid, shared::second_rows - 1);
-    // Exact as a float up to 2^24.
-    const auto tables = static_cast<double>(number % (1 << 24));
-    return {.axis = glm::vec4(glm::dvec4(scale.factor, scale.offset, tables, texture_per_um(grid))),
-            .depth = glm::vec4(glm::dvec4(depth_in_texture(grid, 0), 0, 0, 0))};
+    // Floats are exact up to 2^24.
+    return {.row_scale = to_float(scale.factor),
+            .row_offset = to_float(scale.offset),
+            .tables = static_cast<float>(number % (1 << 24)),
+            .depth_per_um = to_float(texture_per_um(grid)),
+            .zero_depth = to_float(depth_in_texture(grid, 0)),
+            .padding_1 = {},
+            .padding_2 = {}};
 }
 
 // ---- Uniforms and lookup tables of the channels for the ray caster and the path tracer.
@@ -836,17 +850,20 @@ void set_lookup(shared::RaycastFrame& frame, const VolumeTexture& volume, const 
     const auto [low, high] = function.range;
     const double per_level = (shared::transfer_entries - 1) / (high - low);
     // log2(e) below: shaders compute transmittance with exp2.
-    frame.lookup = packed(volume.scale() * per_level, (volume.offset() - low) * per_level,
-                          view.opacity * std::log2(std::exp(1.0)) / function.length,
-                          (isovalue_of(view, function) - volume.offset()) / volume.scale());
-    frame.values = packed(volume.scale(), volume.offset(), 0, 0);
+    frame.lookup = {.entry_scale = to_float(volume.scale() * per_level),
+                    .entry_offset = to_float((volume.offset() - low) * per_level),
+                    .bits = to_float(view.opacity * std::log2(std::exp(1.0)) / function.length),
+                    .isovalue = to_float((isovalue_of(view, function) - volume.offset()) / volume.scale())};
+    frame.value_scale = to_float(volume.scale());
+    frame.value_offset = to_float(volume.offset());
 }
 
 void set_colours(shared::RaycastFrame& frame, const View& view, const TransferFunction& function) {
     const glm::dvec3 background(view.background[0], view.background[1], view.background[2]);
     frame.background = packed(background, view.transparent ? 0 : 1);
     const double width = std::max(1.0, box_line_width * static_cast<double>(std::min(view.width, view.height)) / 1024);
-    frame.box_colour = packed(glm::dvec3(has_dark_background(view) ? 0.55 : 0.35), width);
+    frame.box_colour = glm::vec3(glm::dvec3(has_dark_background(view) ? 0.55 : 0.35));
+    frame.box_width = to_float(width);
     // Isosurfaces have the colour of the upper part of the range.
     const TransferNode surface = function.at(0.75);
     frame.surface_colour = packed(surface.red, surface.green, surface.blue, 1);
@@ -869,7 +886,8 @@ void set_runs(shared::RaycastFrame& frame, const Scene& scene, const View& view)
     const double reach = std::max(1.0, std::floor(least / view.step));
     const double longest = std::exp2(std::floor(std::log2(std::max(1.0, reach / together))));
     const double stride = view.adaptive ? std::min(thin_stride(view), longest) : 1;
-    frame.run = packed(reach < together ? reach : reach - std::fmod(reach, together * stride), stride, 0, 0);
+    frame.run_length = to_float(reach < together ? reach : reach - std::fmod(reach, together * stride));
+    frame.thin_stride = to_float(stride);
 }
 
 // A stride near the golden ratio distributes consecutive rows evenly over the picture.
@@ -877,7 +895,8 @@ void set_rows(shared::RaycastFrame& frame, const Shot& shot) {
     const std::int64_t rows = shot.group_rows();
     std::int64_t stride = std::max<std::int64_t>(1, std::llround(0.618 * static_cast<double>(rows)));
     while (std::gcd(stride, rows) != 1) ++stride;
-    frame.rows = packed(static_cast<double>(rows), static_cast<double>(stride), 0, 0);
+    frame.row_count = static_cast<float>(rows);
+    frame.row_stride = static_cast<float>(stride);
 }
 
 // The limits exclude unfilled slices, also from interpolation. Includes the low end of the range.
@@ -885,7 +904,10 @@ void set_filled(shared::RaycastFrame& frame, const Scene& scene, const TransferF
     const auto slices = static_cast<double>(scene.volume.grid().b_scans);
     const auto filled = static_cast<double>(scene.filled_to);
     const double lowest = (function.range.low - scene.volume.offset()) / scene.volume.scale();
-    frame.filled = packed(filled / slices, (filled - 0.5) / slices, lowest, 0);
+    frame.filled = {.end = to_float(filled / slices),
+                    .last_slice = to_float((filled - 0.5) / slices),
+                    .low = to_float(lowest),
+                    .padding = {}};
 }
 
 // Sets the four edges along each axis. Edges of faces towards the eye are in front of the volume.
@@ -933,12 +955,14 @@ shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& fun
     const Camera camera(view, extent);
     shared::RaycastFrame frame{};
     set_rays(frame, camera.rays());
-    frame.per_extent = packed(1.0 / extent, view.near_um);
+    frame.per_extent = glm::vec3(1.0 / extent);
+    frame.near_distance = to_float(view.near_um);
     const glm::dvec3 edge(edges[0], edges[1], edges[2]);
     frame.gradient_step = packed(view.gradient_radius * edge / extent);
     frame.per_difference = packed(smallest / (2 * view.gradient_radius * edge));
-    frame.picture = packed(static_cast<double>(view.width), static_cast<double>(view.height), view.step * smallest,
-                           view.end_early ? min_transmittance : 0);
+    frame.picture = glm::vec2(glm::dvec2(view.width, view.height));
+    frame.step_length = to_float(view.step * smallest);
+    frame.min_transmittance = to_float(view.end_early ? min_transmittance : 0);
     frame.region = packed(static_cast<double>(region.left), static_cast<double>(region.top),
                           static_cast<double>(shot.columns()), static_cast<double>(shot.rows()));
     set_lookup(frame, volume, view, function);

@@ -34,10 +34,10 @@ vec2 extinctions_among(int first, int last) {
 
 // Includes an extra entry at either end to allow for rounding in filtering and in the table lookup.
 vec2 structure_bounds(ivec3 brick) {
-    vec2 ends = texelFetch(majorant_ranges, brick, 0).rg * frame.lookup.x + frame.lookup.y;
+    vec2 ends = texelFetch(majorant_ranges, brick, 0).rg * frame.lookup.entry_scale + frame.lookup.entry_offset;
     ivec2 entries = ivec2(clamp(ends, vec2(0), vec2(transfer_entries - 1)) + 0.5) + ivec2(-1, 1);
     entries = clamp(entries, ivec2(0), ivec2(transfer_entries - 1));
-    return extinctions_among(min(entries.x, entries.y), entries.y) * frame.lookup.z;
+    return extinctions_among(min(entries.x, entries.y), entries.y) * frame.lookup.bits;
 }
 
 // Returns true if a brick may contain flow above the threshold. Bricks have no information about phasors.
@@ -100,7 +100,7 @@ vec2 bounds_of(ivec3 brick) {
     if (frame.trace.known.y == float(fault_half)) bounds *= 0.5;
     // Bricks that reach into the solid of an isosurface must not be skipped.
     const float hardly_any = 1e-20;
-    if (has_isosurface && texelFetch(majorant_ranges, brick, 0).g >= frame.lookup.w) bounds.x = max(bounds.x, hardly_any);
+    if (has_isosurface && texelFetch(majorant_ranges, brick, 0).g >= frame.lookup.isovalue) bounds.x = max(bounds.x, hardly_any);
     return bounds;
 }
 

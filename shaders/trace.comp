@@ -56,8 +56,8 @@ vec4 drawn_at(inout Traced found, Ray whole, vec2 pixel, float slice, vec4 cap) 
     if (has_ground && found.opacity == 0.0 && drawn.a == 0.0) drawn.a = shadow_on_ground(whole);
     if (has_caps) put_cap(found, drawn, cap);
     if (!box) return drawn;
-    vec2 cover = box_lines(pixel - 0.5 * frame.picture.xy);
-    vec4 line = vec4(from_srgb(frame.box_colour.rgb), 1.0);
+    vec2 cover = box_lines(pixel - 0.5 * frame.picture);
+    vec4 line = vec4(from_srgb(frame.box_colour), 1.0);
     drawn += (1.0 - found.opacity) * (1.0 - drawn.a) * cover.y * line;
     drawn = mix(drawn, line, cover.x);
     found.light *= 1.0 - cover.x;

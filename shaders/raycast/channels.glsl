@@ -208,7 +208,7 @@ vec3 quick_channel_gradient(int c, vec3 at, ChannelHere here) {
 
 // Replaces the volume's gradient by the mean of all gradients, weighted by extinction.
 void mix_slopes(vec3 at, inout vec3 slope) {
-    float bits = entry_extinction(entry_of(at)) * frame.lookup.z;
+    float bits = entry_extinction(entry_of(at)) * frame.lookup.bits;
     for (int c = 0; c < max_channels; ++c) {
         if (c >= channel_count || !is_body(c)) continue;
         ChannelHere here = channel_at(c, at);
@@ -221,7 +221,7 @@ void mix_slopes(vec3 at, inout vec3 slope) {
 // For paths: selects a single gradient with a probability proportional to its extinction. Rescales `u` after each
 // decision to use one random number for all.
 void draw_slope(vec3 at, float u, inout vec3 slope) {
-    float bits = entry_extinction(entry_of(at)) * frame.lookup.z;
+    float bits = entry_extinction(entry_of(at)) * frame.lookup.bits;
     int drawn = -1;
     ChannelHere there;
     for (int c = 0; c < max_channels; ++c) {

@@ -17,10 +17,10 @@ void add_largest(int c, inout Seen seen, Ray ray) {
     Samples samples = samples_of(ray);
     float most = goes_by_weight(c) ? 0.0 : -beyond_values;
     vec3 colour = vec3(0);
-    for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
+    for (float begin = 0.0; begin < samples.count; begin += frame.run_length) {
         if (skips && goes_by_weight(c) && is_without_channel(c, samples, begin)) continue;
         if (skips && !goes_by_weight(c) && channel_ends(c, middle_of_run(samples, begin)).y <= most) continue;
-        float end = min(begin + frame.run.x, samples.count);
+        float end = min(begin + frame.run_length, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             vec3 at = place(samples, i);
             if (!is_kept(at)) continue;
@@ -52,9 +52,9 @@ void add_channels_before(inout Seen seen, Ray ray) {
     Samples samples = samples_of(ray);
     vec3 sum = vec3(0);
     float passed = 1.0;
-    for (float begin = 0.0; begin < samples.count && passed >= frame.picture.w; begin += frame.run.x) {
+    for (float begin = 0.0; begin < samples.count && passed >= frame.min_transmittance; begin += frame.run_length) {
         if (is_without_others(samples, begin)) continue;
-        float end = min(begin + frame.run.x, samples.count);
+        float end = min(begin + frame.run_length, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             vec3 at = place(samples, i);
             if (!is_kept(at)) continue;

@@ -30,7 +30,7 @@ bool is_kept(vec3 at) {
 
 // Returns true for clipped points that need not be on a ray, and for unfilled slices of a first volume.
 bool is_cut_away(vec3 at) {
-    if (rolling == rolling_first && at.z >= frame.filled.x) return true;
+    if (rolling == rolling_first && at.z >= frame.filled.end) return true;
     if (is_cut) {
         for (int i = 0; i < max_cuts; ++i) {
             if (dot(frame.cut.plane[i].xyz, at) > frame.cut.plane[i].w) return true;

@@ -14,8 +14,8 @@ float flow_weight(float velocity) {
 
 // Samples the flow of the same time point as the structure at that position.
 vec2 flow_sampled(vec3 at) {
-    if (rolling == rolling_over && at.z >= frame.filled.x) return textureLod(previous_flow, at, 0.0).rg;
-    if (rolling != rolling_off) at.z = min(at.z, frame.filled.y);
+    if (rolling == rolling_over && at.z >= frame.filled.end) return textureLod(previous_flow, at, 0.0).rg;
+    if (rolling != rolling_off) at.z = min(at.z, frame.filled.last_slice);
     return textureLod(flow, at, 0.0).rg;
 }
 
@@ -80,9 +80,9 @@ vec3 with_flow(vec3 at, vec3 colour) {
 void add_fastest(inout Seen seen, Ray ray) {
     Samples samples = samples_of(ray);
     Flow fastest = Flow(0.0, 0.0);
-    for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
+    for (float begin = 0.0; begin < samples.count; begin += frame.run_length) {
         if (is_without_flow(samples, begin)) continue;
-        float end = min(begin + frame.run.x, samples.count);
+        float end = min(begin + frame.run_length, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             vec3 at = place(samples, i);
             if (!is_kept(at)) continue;
@@ -105,9 +105,9 @@ void add_flow_before(inout Seen seen, Ray ray) {
     Samples samples = samples_of(ray);
     vec3 colour = vec3(0);
     float passed = 1.0;
-    for (float begin = 0.0; begin < samples.count && passed >= frame.picture.w; begin += frame.run.x) {
+    for (float begin = 0.0; begin < samples.count && passed >= frame.min_transmittance; begin += frame.run_length) {
         if (is_without_flow(samples, begin)) continue;
-        float end = min(begin + frame.run.x, samples.count);
+        float end = min(begin + frame.run_length, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             vec3 at = place(samples, i);
             if (!is_kept(at)) continue;

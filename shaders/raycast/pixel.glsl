@@ -11,7 +11,7 @@ uvec2 pixel_in_group() {
 // Software Vulkan assigns consecutive workgroups to the same core. Rows of workgroups are permuted with a stride, so
 // that each core gets its share of the expensive region.
 uvec2 region_pixel() {
-    uint row = gl_WorkGroupID.y * uint(frame.rows.y) % uint(frame.rows.x);
+    uint row = gl_WorkGroupID.y * uint(frame.row_stride) % uint(frame.row_count);
     return uvec2(gl_WorkGroupID.x, row) * uvec2(group_width, group_height) + pixel_in_group();
 }
 

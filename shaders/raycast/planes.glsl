@@ -9,7 +9,7 @@ struct Met {
 };
 
 bool is_filled(float slice) {
-    return rolling != rolling_first || slice < frame.filled.x;
+    return rolling != rolling_first || slice < frame.filled.end;
 }
 
 Met plane_met(Ray ray, int index) {

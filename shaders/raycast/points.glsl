@@ -48,9 +48,9 @@ Seen point_between(Ray ray, float from, float to) {
 
 Seen points(Ray ray) {
     Samples samples = samples_of(ray);
-    for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
+    for (float begin = 0.0; begin < samples.count; begin += frame.run_length) {
         if (is_empty(samples, begin)) continue;
-        float end = min(begin + frame.run.x, samples.count);
+        float end = min(begin + frame.run_length, samples.count);
         Seen seen = point_between(ray, ray.enter + begin * samples.spacing, ray.enter + end * samples.spacing);
         if (seen.distance >= 0.0) return seen;
     }

@@ -19,8 +19,8 @@ vec3 place_in_pool(vec3 at) {
 // Samples the volume. Never touches unfilled slices, which are being written.
 float sampled(vec3 at) {
     if (output_kind == output_measures) samples_taken += 1.0;
-    if (rolling == rolling_over && at.z >= frame.filled.x) return textureLod(previous, at, 0.0).r;
-    if (rolling != rolling_off) at.z = min(at.z, frame.filled.y);
+    if (rolling == rolling_over && at.z >= frame.filled.end) return textureLod(previous, at, 0.0).r;
+    if (rolling != rolling_off) at.z = min(at.z, frame.filled.last_slice);
     if (paged) at = place_in_pool(at);
     return textureLod(volume, at, 0.0).r;
 }

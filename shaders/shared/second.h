@@ -5,9 +5,11 @@
 #include "shaders/shared/surface.h"
 
 #ifdef __cplusplus
+#include <glm/vec2.hpp>
 #include <glm/vec4.hpp>
 namespace echolux::shared {
 using ivec4 = glm::ivec4;
+using vec2 = glm::vec2;
 using vec4 = glm::vec4;
 #define ECHOLUX_CONST inline constexpr int
 #else
@@ -39,9 +41,12 @@ ECHOLUX_CONST binding_plane_heights = 1;
 ECHOLUX_CONST binding_plane_counts = 2;
 
 struct SecondFrame {
-    vec4 axis;   // x, y: scale and offset to the table's row; z: number of the tables; w: texture coordinates per um of
-                 // depth
-    vec4 depth;  // x: texture coordinate of depth 0
+    float row_scale, row_offset;  // from the second axis to the table's row
+    float tables;                 // number of the tables
+    float depth_per_um;           // texture coordinates per um
+    float zero_depth;             // texture coordinate of depth 0
+    float padding_1;
+    vec2 padding_2;
 };
 
 // A box of a texture, of which every `stride`-th A-scan is counted.

@@ -28,7 +28,7 @@ float kept_length(vec3 at, vec3 direction) {
 
 Flight flight_over(vec3 at, vec3 unit, float length_kept) {
     vec3 size = volume_size();
-    vec3 speed = unit * frame.per_extent.xyz * size;
+    vec3 speed = unit * frame.per_extent * size;
     speed = mix(speed, vec3(1e-12), lessThan(abs(speed), vec3(1e-12)));
     vec3 voxel = clamp(at, vec3(0), vec3(1)) * size;
     ivec3 brick = min(ivec3(voxel / frame.trace.bricks.x), textureSize(majorants, 0) - 1);
@@ -38,7 +38,7 @@ Flight flight_over(vec3 at, vec3 unit, float length_kept) {
 // Starts a flight at a point inside the volume. A flight that starts inside the solid must leave the solid before it
 // can hit it.
 Flight flight_from(vec3 at, vec3 unit) {
-    Flight flight = flight_over(at, unit, kept_length(at, unit * frame.per_extent.xyz));
+    Flight flight = flight_over(at, unit, kept_length(at, unit * frame.per_extent));
     flight.is_in_solid = true;
     return flight;
 }

@@ -4,7 +4,7 @@
 Ray through_lens(vec2 pixel) {
     Ray middle = ray_of(pixel);
     if (is_panorama) return middle;
-    vec3 start = (middle.start - 0.5) / frame.per_extent.xyz;
+    vec3 start = (middle.start - 0.5) / frame.per_extent;
     vec3 sharp = start + middle.unit * (frame.trace.lens.y / dot(middle.unit, axis_of_sight()));
     vec4 u = draw();
     float beside = frame.trace.lens.x * sqrt(u.x);

@@ -150,7 +150,7 @@ vec4 lit_from(Scattering scattering, vec3 towards) {
 
 // Returns direction and distance of a headlight. In orthographic views, the distance is infinite.
 vec4 towards_eye(Ray ray, vec3 at) {
-    vec3 way = (ray.start - at) / frame.per_extent.xyz;
+    vec3 way = (ray.start - at) / frame.per_extent;
     bool is_near = is_perspective();
     float reach = mix(1e30, length(way), bool(int(is_near) & int(frame.light.is_lamp_free == 0.0)));
     return vec4(normalize(mix(-ray.unit, way, bvec3(is_near))), reach);
