@@ -176,7 +176,7 @@ std::vector<std::byte> ranges_print(const LightSources& sources) {
     Print print;
     print.add(&sources.scene.volume);
     print.add(sources.scene.serials);
-    print.add(sources.frame.trace.known.y);
+    print.add(sources.frame.trace.known.fault);
     return std::move(print).bytes();
 }
 
@@ -308,7 +308,7 @@ std::vector<gpu::Recording> Majorants::steps(const gpu::Bindings& bindings, cons
             bricked_->majorants.record_first_use(commands);
         });
     }
-    const bool is_stale = sources.frame.trace.known.y == float{shared::fault_stale};
+    const bool is_stale = sources.frame.trace.known.fault == float{shared::fault_stale};
     if (is_stale && !made_of_.empty()) return steps;
     const Pipelines& passes = pipelines(bindings, majorant_constants(sources));
     std::vector<std::byte> of_ranges = ranges_print(sources);

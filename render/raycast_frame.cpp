@@ -337,7 +337,6 @@ double luminance(const AreaLight& light) {
 
 static void set_lights(shared::TraceFrame& frame, const View& view, const glm::dvec3& extent) {
     const std::vector<AreaLight> lights = area_lights(view);
-    const auto packed = [](const glm::dvec3& v, double w) { return glm::vec4(glm::dvec4(v, w)); };
     const Orientation eye = orientation_of(view);
     // Lengths of area lights are in halves of the volume's diagonal.
     const double unit = 0.5 * glm::length(extent);
@@ -346,7 +345,15 @@ static void set_lights(shared::TraceFrame& frame, const View& view, const glm::d
     double chosen = 0;
     for (std::size_t i = 0; i < std::size_t{shared::max_lights}; ++i) {
         shared::AreaLightFrame& to = frame.lights[i];
-        to = {packed({0, 0, 0}, 1), {}, {0, 0, 0, 1}, {}, {}};
+        to = {.middle = {},
+              .cumulative_chance = 1,
+              .across = {},
+              .is_disc = 0,
+              .along = {},
+              .area = 1,
+              .normal = {},
+              .chance = 0,
+              .radiance = {}};
         if (i >= lights.size()) continue;
         const AreaLight& light = lights[i];
         // Lights are sampled in proportion to their luminance; `chosen` is the cumulative probability.
@@ -362,9 +369,16 @@ static void set_lights(shared::TraceFrame& frame, const View& view, const glm::d
         const double half_height = is_disc ? half_width : 0.5 * light.height * unit;
         const double area = (is_disc ? std::numbers::pi : 4.0) * half_width * half_height;
         const double radiance = view.lamp_brightness / share_of_light(light);
-        to = {packed(light.distance * unit * towards, chosen), packed(half_width * across, is_disc ? 1 : 0),
-              packed(half_height * along, area), packed(-towards, looks),
-              packed(radiance * glm::dvec3(light.colour[0], light.colour[1], light.colour[2]), 0)};
+        const glm::dvec3 colour(light.colour[0], light.colour[1], light.colour[2]);
+        to = {.middle = glm::vec3(light.distance * unit * towards),
+              .cumulative_chance = to_float(chosen),
+              .across = glm::vec3(half_width * across),
+              .is_disc = is_disc ? 1.0F : 0.0F,
+              .along = glm::vec3(half_height * along),
+              .area = to_float(area),
+              .normal = glm::vec3(-towards),
+              .chance = to_float(looks),
+              .radiance = glm::vec4(glm::dvec4(radiance * colour, 0))};
     }
 }
 
@@ -640,8 +654,7 @@ std::vector<std::byte> channel_tables(const Shot& shot) {
 static shared::TraceFrame trace_frame(const Shot& shot) {
     if (!is_traced(shot)) return {};
     const View& view = shot.view;
-    const auto packed = [](double x, double y, double z, double w) { return glm::vec4(glm::dvec4(x, y, z, w)); };
-    const auto bounces = static_cast<double>(view.bounces > 0 ? view.bounces : shared::max_scatterings);
+    const auto bounces = static_cast<float>(view.bounces > 0 ? view.bounces : shared::max_scatterings);
     // The lamp's brightness is that of a facing surface and independent of the lamp's size.
     const double cosine = std::cos(glm::radians(view.lamp_size_deg));
     const double lamp = std::numbers::pi * view.lamp_brightness / (0.5 * (1 + cosine));
@@ -650,26 +663,38 @@ static shared::TraceFrame trace_frame(const Shot& shot) {
     const Camera camera(view, extent);
     const double sharp = camera.depth_of({view.target_um[0], view.target_um[1], view.target_um[2]}) + view.focus_um;
     const double smallest = std::ranges::min(voxel_edges(shot.scene.grid()));
-    shared::TraceFrame frame{
-        .medium = packed(std::numbers::ln2, view.scattering, view.anisotropy, bounces),
-        .light = packed(view.sky, lamp, cosine, view.lighting_strength),
-        .lens = packed(0.5 * view.aperture_um, std::max(sharp, 1e-3 * half_diagonal), 1 / half_diagonal,
-                       !view.spreads_paths   ? 0
-                       : view.spreads_pixels ? 2
-                                             : 1),
-        .bricks = packed(shot.scene.volume.bricks().edge(), view.roughness * view.roughness, 0, 64 / smallest),
-        .known = {},
-        .lights = {},
-        .albedo = {},
-        .random = {static_cast<std::uint32_t>(view.seed), static_cast<std::uint32_t>(shot.pass.number),
-                   static_cast<std::uint32_t>(view.width), view.frame}};
+    const float stratified = view.spreads_pixels ? 2 : 1;
+    const float spread = view.spreads_paths ? stratified : 0;
+    shared::TraceFrame frame{.optical_per_bit = std::numbers::ln2_v<float>,
+                             .scattering_albedo = to_float(view.scattering),
+                             .anisotropy = to_float(view.anisotropy),
+                             .scattering_limit = bounces,
+                             .sky_radiance = to_float(view.sky),
+                             .lamp_irradiance = to_float(lamp),
+                             .lamp_cosine = to_float(cosine),
+                             .surface_strength = to_float(view.lighting_strength),
+                             .lens_radius = to_float(0.5 * view.aperture_um),
+                             .focus_distance = to_float(std::max(sharp, 1e-3 * half_diagonal)),
+                             .per_half_diagonal = to_float(1 / half_diagonal),
+                             .spreads_paths = spread,
+                             .brick_edge = static_cast<float>(shot.scene.volume.bricks().edge()),
+                             .facet_alpha = to_float(view.roughness * view.roughness),
+                             .facet_albedo = 0,
+                             .max_extinction = to_float(64 / smallest),
+                             .known = {},
+                             .lights = {},
+                             .albedo = {},
+                             .seed = static_cast<std::uint32_t>(view.seed),
+                             .path_number = static_cast<std::uint32_t>(shot.pass.number),
+                             .width = static_cast<std::uint32_t>(view.width),
+                             .movie_frame = view.frame};
     set_lights(frame, view, extent);
     return frame;
 }
 
 // Stores the table of surface albedos by the cosine of the angle.
 void set_surface(shared::TraceFrame& frame, const SurfaceAlbedo& albedo) {
-    frame.bricks.z = albedo.mean;
+    frame.facet_albedo = albedo.mean;
     for (int i = 0; i < shared::albedo_steps; ++i)
         frame.albedo[i / 4][i % 4] = albedo.of_cosine[static_cast<std::size_t>(i)];
 }
@@ -681,19 +706,22 @@ static_assert(static_cast<int>(MajorantFault::half) == shared::fault_half &&
 
 // Reports whether extinction depends on the value alone: nothing else contributes to it, and only convex solids clip
 // the volume. Majorants of bricks are then exact.
-shared::vec4 known_of(const Shot& shot, const RaycastConstants& constants) {
+shared::KnownFrame known_of(const Shot& shot, const RaycastConstants& constants) {
     const glm::dvec3 extent = volume_extent(shot.scene.grid());
     const double nearest = Camera(shot.view, extent).depth_of({0, 0, 0}) - 0.5 * glm::length(extent);
     const bool by_value = constants[shared::constant_flow] == shared::flow_off &&
                           constants[shared::constant_channels] == 0 &&
                           constants[shared::constant_second] == shared::second_off &&
                           constants[shared::constant_heights] == shared::heights_off && nearest >= shot.view.near_um;
-    return {by_value ? 1 : 0, static_cast<int>(shot.fault), 0, 0};
+    return {.by_value_alone = by_value ? 1.0F : 0.0F, .fault = static_cast<float>(shot.fault), .padding = {}};
 }
 
 // Exposure is in stops: +1 EV doubles the light.
-shared::vec4 tone_of(const View& view) {
-    return glm::vec4(glm::dvec4(std::exp2(view.exposure_ev), static_cast<double>(view.tone), view.white_point, 0));
+shared::ToneFrame tone_of(const View& view) {
+    return {.exposure = to_float(std::exp2(view.exposure_ev)),
+            .curve = static_cast<float>(view.tone),
+            .white = to_float(view.white_point),
+            .padding = {}};
 }
 
 // ---- Annotations of a picture.

@@ -73,7 +73,7 @@ void add_path(ivec2 here, Traced found, vec4 drawn) {
     imageStore(path_albedo, here, with_pass(imageLoad(path_albedo, here), found.albedo));
     imageStore(path_normals, here, with_pass(imageLoad(path_normals, here), vec4(found.facing, squares)));
     // Alternating signs: the mean is half the difference between the two halves of the paths.
-    float by_turns = luminance * (1.0 - 2.0 * float(frame.trace.random.y & 1u));
+    float by_turns = luminance * (1.0 - 2.0 * float(frame.trace.path_number & 1u));
     imageStore(path_squares, here,
                with_pass(imageLoad(path_squares, here), vec4(luminance * luminance, by_turns, 0, 0)));
     imageStore(path_drawn, here, with_pass(imageLoad(path_drawn, here), drawn));

@@ -126,7 +126,7 @@ Sought seek_light(Ray ray, Scattering scattering, vec3 at) {
     }
     vec4 to_eye = towards_eye(ray, at);
     vec3 towards = towards_lamp(to_eye.xyz, draw_for(decision_light).xy);
-    vec3 light = frame.trace.light.y * lit_from(scattering, towards).rgb;
+    vec3 light = frame.trace.lamp_irradiance * lit_from(scattering, towards).rgb;
     return Sought(towards, to_eye.w, has_sky ? light / (1.0 - frame.studio.sky_chance) : light);
 }
 
@@ -142,7 +142,7 @@ bool end_search(inout Path path) {
 bool scatter(inout Path path, Ray ray, Sample met) {
     path.found.opacity = 1.0;
     path.found.counts.y += 1.0;
-    int longest = int(frame.trace.medium.w);
+    int longest = int(frame.trace.scattering_limit);
     if (++path.scatterings > longest) {
         path.found.counts.w = float(longest == max_scatterings);
         return false;
@@ -157,7 +157,7 @@ bool scatter(inout Path path, Ray ray, Sample met) {
         scattering = scattered(at, path.flight.unit, met.here.albedo);
     }
     if (path.scatterings == 1) {
-        float depth_here = dot((at - 0.5) / frame.per_extent, ray.unit) * frame.trace.lens.z;
+        float depth_here = dot((at - 0.5) / frame.per_extent, ray.unit) * frame.trace.per_half_diagonal;
         path.found.albedo = vec4(scattering.albedo, depth_here);
         path.found.facing = scattering.facing;
     }
@@ -186,7 +186,7 @@ bool scatter(inout Path path, Ray ray, Sample met) {
 void leave(inout Path path) {
     if (path.scatterings == 0) return;
     vec3 unit = path.flight.unit;
-    path.found.light += path.weight * (has_sky ? sky_met(unit, path.likely) : vec3(frame.trace.light.x));
+    path.found.light += path.weight * (has_sky ? sky_met(unit, path.likely) : vec3(frame.trace.sky_radiance));
     if (lights_kind == lights_area) path.found.light += path.weight * lights_met(path.from, unit, path.likely);
 }
 

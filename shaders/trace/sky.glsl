@@ -12,12 +12,12 @@ SkySeen sky_of(vec3 unit) {
     vec2 part = vec2(fract(0.5 + longitude / (2.0 * pi)), clamp(0.5 - latitude / pi, 0.0, 1.0));
     ivec2 texel = min(ivec2(part * frame.studio.sky_size), ivec2(frame.studio.sky_size) - 1);
     int i = texel.y * int(frame.studio.sky_size.x) + texel.x;
-    return SkySeen(frame.trace.light.x * sky_texels[i].radiance, frame.studio.sky_chance * sky_texels[i].density);
+    return SkySeen(frame.trace.sky_radiance * sky_texels[i].radiance, frame.studio.sky_chance * sky_texels[i].density);
 }
 
 // Samples a texel by its alias table, then a direction uniformly within it.
 Look look_for_sky() {
-    uvec4 bits = philox(uvec4(random_pixel, random_draws++, 0u), frame.trace.random.xw);
+    uvec4 bits = philox(uvec4(random_pixel, random_draws++, 0u), random_key());
     vec4 u = uniform_numbers(bits);
     uint drawn, rest;
     umulExtended(bits.x, uint(frame.studio.sky_size.x * frame.studio.sky_size.y), drawn, rest);
@@ -29,7 +29,7 @@ Look look_for_sky() {
     float height = mix(ends.x, ends.y, u.z);
     float level = sqrt(max(1.0 - height * height, 0.0));
     vec3 unit = normalize(vec3(-height, level * sin(longitude), level * cos(longitude)));
-    return Look(unit, 1e30, frame.trace.light.x * sky_texels[texel].radiance,
+    return Look(unit, 1e30, frame.trace.sky_radiance * sky_texels[texel].radiance,
                 frame.studio.sky_chance * sky_texels[texel].density);
 }
 
