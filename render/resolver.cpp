@@ -29,7 +29,7 @@ vk::raii::Pipeline pipeline_for(const gpu::Device& device, const gpu::Bindings& 
     return gpu::compute_pipeline(device, bindings, spirv::resolve, constants);
 }
 
-shared::ResolvePart part_of(double pitch, std::int64_t width, std::int64_t height) {
+shared::ResolvePart resolve_part(double pitch, std::int64_t width, std::int64_t height) {
     // Same rounding as in Shot.
     const auto rays = [&](std::int64_t pixels) {
         return static_cast<float>(std::ceil(static_cast<double>(pixels) / pitch));
@@ -115,7 +115,7 @@ ResolvedPicture Resolver::resolve(ResolvedPictures& pictures, const Accumulation
     frame.bindings.set_image(shared::binding_resolve_drawn, drawn.view(), *sampler_);
     annotator_.prepare(frame.annotations, sheet, region, *frame.picture);
     const vk::raii::Pipeline& shader = toning ? toned_ : pitch == 1 ? as_it_is_ : enlarged_;
-    shared::ResolvePart part = part_of(pitch, region.width, region.height);
+    shared::ResolvePart part = resolve_part(pitch, region.width, region.height);
     if (toning) part.toning = *toning;
     part.toning.rows_above = static_cast<float>(region.top);
     return submit(frame, [&](const vk::raii::CommandBuffer& commands) {
@@ -130,7 +130,7 @@ ResolvedPicture Resolver::fade(ResolvedPictures& pictures, const gpu::DeviceImag
     Frame& frame = prepared_frame(pictures, {0, 0, pixels.width, pixels.height}, PictureDepth::codes);
     frame.bindings.set_image(shared::binding_resolve_accumulation, from.view(), *sampler_);
     frame.bindings.set_image(shared::binding_resolve_drawn, to.view(), *sampler_);
-    shared::ResolvePart part = part_of(1, pixels.width, pixels.height);
+    shared::ResolvePart part = resolve_part(1, pixels.width, pixels.height);
     part.share = static_cast<float>(share);
     return submit(frame, [&](const vk::raii::CommandBuffer& commands) { record(commands, frame, faded_, part); });
 }
