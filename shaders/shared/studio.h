@@ -52,7 +52,7 @@ struct StudioFrame {
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(StudioFrame) == 16 * 6, "the layout of std140");
+static_assert(sizeof(StudioFrame) == 16 * 6 && sizeof(SkyTexel) == 16 * 2, "the layout of std140 and std430");
 }  // namespace echolux::shared
 #endif
 #undef ECHOLUX_CONST
