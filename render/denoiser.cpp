@@ -154,10 +154,13 @@ Denoiser::Light Denoiser::light(AccumulationBuffer& accumulation, const View& vi
     FilteredLight& filtered = *accumulation.filtered;
     const vk::Extent3D size = accumulation.mean.shape().extent;
     const std::vector<double>& colour = view.background;
-    shared::DenoisePart part{{static_cast<float>(1.0 / static_cast<double>(paths - 1)), 1,
-                              hides_fireflies(view, paths) ? 1.0F : 0.0F, variance_of_levels},
-                             tone_of(view),
-                             glm::vec4(glm::dvec4(colour[0], colour[1], colour[2], view.transparent ? 0 : 1))};
+    shared::DenoisePart part{
+        .per_degree = static_cast<float>(1.0 / static_cast<double>(paths - 1)),
+        .tap_distance = 1,
+        .hides_fireflies = hides_fireflies(view, paths) ? 1.0F : 0.0F,
+        .variance_ratio = variance_of_levels,
+        .tone = tone_of(view),
+        .background = glm::vec4(glm::dvec4(colour[0], colour[1], colour[2], view.transparent ? 0 : 1))};
     queue_.submit([&](const vk::raii::CommandBuffer& commands) {
         if (filtered.is_fresh) {
             for (const auto* images : {&filtered.light, &filtered.variances})
@@ -168,7 +171,7 @@ Denoiser::Light Denoiser::light(AccumulationBuffer& accumulation, const View& vi
     filtered.is_fresh = false;
     submit(filtered.of_variance, variance_, part, size, shared::denoise_group);
     for (std::size_t i = 0; filters && i < filtered.of_levels.size(); ++i) {
-        part.pass.y = static_cast<float>(1 << i);
+        part.tap_distance = static_cast<float>(1 << i);
         submit(filtered.of_levels[i], level_, part, size, shared::denoise_group);
     }
     if (filters) submit(filtered.of_restoring, restoring_, part, size, shared::denoise_group);

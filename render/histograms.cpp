@@ -20,18 +20,20 @@ constexpr std::array binding_types{vk::DescriptorType::eSampledImage, vk::Descri
 constexpr std::size_t bytes = shared::histogram_bins * sizeof(std::uint32_t);
 constexpr std::int64_t max_groups = 1024;
 
-// Box corner or extent with a fourth number, see HistogramPart.
-glm::ivec4 packed(const Indices& indices, std::int64_t last) {
-    return {indices[0], indices[1], indices[2], last};
+glm::ivec3 voxels_of(const Indices& indices) {
+    return {indices[0], indices[1], indices[2]};
 }
 
 shared::HistogramPart part_of(const VoxelBox& box, std::int64_t stride, const VolumeTexture& volume,
                               const Histogram& histogram) {
     const double per_value = shared::histogram_bins / (histogram.high - histogram.low);
     const std::int64_t a_scans = box.extent[1] * box.extent[2];
-    return {.first = packed(box.first, stride),
-            .extent = packed(box.extent, (a_scans + stride - 1) / stride),
-            .bins = {volume.scale() * per_value, (volume.offset() - histogram.low) * per_value},
+    return {.first = voxels_of(box.first),
+            .stride = static_cast<int>(stride),
+            .extent = voxels_of(box.extent),
+            .a_scans = static_cast<int>((a_scans + stride - 1) / stride),
+            .bin_scale = static_cast<float>(volume.scale() * per_value),
+            .bin_offset = static_cast<float>((volume.offset() - histogram.low) * per_value),
             .counted = shared::histogram_values};
 }
 
@@ -114,7 +116,9 @@ void HistogramCounter::count_speeds(const VolumeTexture& flow, std::span<const V
     auto parts = parts_of(boxes, flow, histogram, device_.is_software());
     for (shared::HistogramPart& part : parts) {
         part.counted = is_phasor(flow.grid()) ? shared::histogram_phases : shared::histogram_speeds;
-        if (is_phasor(flow.grid())) part.bins = {shared::histogram_bins / histogram.high, 0};
+        if (!is_phasor(flow.grid())) continue;
+        part.bin_scale = static_cast<float>(shared::histogram_bins / histogram.high);
+        part.bin_offset = 0;
     }
     submit(std::move(histogram), flow, parts, serials, chain);
 }
@@ -131,7 +135,7 @@ void HistogramCounter::submit(Histogram histogram, const VolumeTexture& volume,
         for (const shared::HistogramPart& part : parts) {
             commands.pushConstants<shared::HistogramPart>(bindings_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
                                                           part);
-            commands.dispatch(static_cast<std::uint32_t>(std::min<std::int64_t>(part.extent.w, max_groups)), 1, 1);
+            commands.dispatch(static_cast<std::uint32_t>(std::min<std::int64_t>(part.a_scans, max_groups)), 1, 1);
         }
         gpu::record_order(commands);
         record_copy(commands, counts_.handle(), counted_.handle());
@@ -205,14 +209,20 @@ shared::PlanePart PlaneHistogramCounter::part_of(const Shot& shot, const Transfe
     const SecondScale second = second_scale(plane, volume, grid, shared::plane_bins);
     const std::int64_t stride = counted_stride(grid.voxels(), grid.a_scans, device_.is_software());
     const auto counted_scans = (grid.a_scans * grid.b_scans + stride - 1) / stride;
-    return {.first = {0, 0, 0, stride},
-            .extent = {grid.depth, grid.a_scans, grid.b_scans, counted_scans},
-            .bins = glm::vec4(glm::dvec4(volume.scale() * per_value, (volume.offset() - values.low) * per_value,
-                                         second.factor, second.offset)),
-            .step = frame.gradient_step,
-            .per = frame.per_difference,
-            .depth = glm::vec4(
-                glm::dvec4(depth_in_texture(grid, 0), texture_per_um(grid), static_cast<int>(plane.second) + 1, 0))};
+    return {.first = {0, 0, 0},
+            .stride = static_cast<int>(stride),
+            .extent = {grid.depth, grid.a_scans, grid.b_scans},
+            .a_scans = static_cast<int>(counted_scans),
+            .value_scale = static_cast<float>(volume.scale() * per_value),
+            .value_offset = static_cast<float>((volume.offset() - values.low) * per_value),
+            .second_scale = static_cast<float>(second.factor),
+            .second_offset = static_cast<float>(second.offset),
+            .gradient_step = frame.gradient_step,
+            .per_difference = frame.per_difference,
+            .zero_depth = static_cast<float>(depth_in_texture(grid, 0)),
+            .depth_per_um = static_cast<float>(texture_per_um(grid)),
+            .second = static_cast<float>(static_cast<int>(plane.second) + 1),
+            .padding = {}};
 }
 
 bool PlaneHistogramCounter::is_due(const Shot& shot, const TransferFunction& function,
@@ -240,7 +250,7 @@ void PlaneHistogramCounter::submit(const Shot& shot, const shared::PlanePart& pa
         commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline_);
         commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings_.layout(), 0, bindings_.set(), {});
         commands.pushConstants<shared::PlanePart>(bindings_.layout(), vk::ShaderStageFlagBits::eCompute, 0, part);
-        commands.dispatch(static_cast<std::uint32_t>(std::min<std::int64_t>(part.extent.w, most_plane_groups)), 1, 1);
+        commands.dispatch(static_cast<std::uint32_t>(std::min<std::int64_t>(part.a_scans, most_plane_groups)), 1, 1);
         gpu::record_order(commands);
         commands.copyBuffer(counts_.handle(), counted_.handle(), vk::BufferCopy{.size = plane_bytes});
         const vk::MemoryBarrier2 to_host{.srcStageMask = vk::PipelineStageFlagBits2::eCopy,

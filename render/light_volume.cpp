@@ -67,11 +67,12 @@ std::vector<std::byte> print_of(const LightSources& sources) {
     print.add(frame.lookup);
     print.add(frame.cut);
     print.add(frame.light.cell);
-    print.add(frame.light.shading.z);
-    print.add(frame.light.shading.w > 0 ? frame.light.lamp : glm::vec4(0));
+    print.add(frame.light.cell_length);
+    print.add(frame.light.ambient_occlusion);
+    print.add(frame.light.shadows > 0 ? glm::vec4(frame.light.lamp, frame.light.is_lamp_free) : glm::vec4(0));
     print.add(constants_of(sources));
     print.add(frame.second);
-    if (frame.second.axis.z > 0) print.add(frame.gradient_step);
+    if (frame.second.tables > 0) print.add(frame.gradient_step);
     for (const float extinction : sources.extinctions) print.add(extinction);
     add_channels(print, sources);
     return std::move(print).bytes();
@@ -176,7 +177,7 @@ std::vector<std::byte> ranges_print(const LightSources& sources) {
     Print print;
     print.add(&sources.scene.volume);
     print.add(sources.scene.serials);
-    print.add(sources.frame.trace.known.y);
+    print.add(sources.frame.trace.known.fault);
     return std::move(print).bytes();
 }
 
@@ -308,7 +309,7 @@ std::vector<gpu::Recording> Majorants::steps(const gpu::Bindings& bindings, cons
             bricked_->majorants.record_first_use(commands);
         });
     }
-    const bool is_stale = sources.frame.trace.known.y == float{shared::fault_stale};
+    const bool is_stale = sources.frame.trace.known.fault == float{shared::fault_stale};
     if (is_stale && !made_of_.empty()) return steps;
     const Pipelines& passes = pipelines(bindings, majorant_constants(sources));
     std::vector<std::byte> of_ranges = ranges_print(sources);

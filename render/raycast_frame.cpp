@@ -31,6 +31,11 @@ namespace {
 // it.
 constexpr shared::vec4 no_plane{0, 0, 0, 1e12F};
 
+// Uniforms are computed in double precision.
+float to_float(double value) {
+    return static_cast<float>(value);
+}
+
 }  // namespace
 
 static ViewMode mode_of(const Shot& shot) {
@@ -55,8 +60,13 @@ double fraction(double x) {
 
 static shared::PassFrame pass_frame(const Pass& pass) {
     const auto number = static_cast<double>(pass.number);
-    const glm::dvec4 spot(fraction(0.5 + number * plastic), fraction(0.5 + number * plastic * plastic), pass.pitch, 0);
-    return {glm::vec4(spot), glm::vec4(glm::dvec4(1 / (number + 1), fraction(number * golden), 0, 0))};
+    const glm::dvec2 spot(fraction(0.5 + number * plastic), fraction(0.5 + number * plastic * plastic));
+    return {.spot = glm::vec2(spot),
+            .cell_edge = to_float(pass.pitch),
+            .padding_1 = {},
+            .weight = to_float(1 / (number + 1)),
+            .noise_offset = to_float(fraction(number * golden)),
+            .padding_2 = {}};
 }
 
 // ---- Uniforms of paged volumes for the ray caster.
@@ -74,8 +84,10 @@ static shared::PagesFrame pages_frame(const Shot& shot) {
     const PageLayout& layout = shot.scene.pages->layout();
     const Indices stored = layout.stored();
     const auto pool = [&](std::size_t axis) { return layout.slots[axis] * stored[axis]; };
-    return {.voxels = packed_lengths(layout.voxels, 1 / static_cast<double>(layout.reduction)),
-            .page = packed_lengths(layout.page, page_border),
+    return {.voxels = glm::vec3(packed_lengths(layout.voxels)),
+            .coarse_per_voxel = to_float(1 / static_cast<double>(layout.reduction)),
+            .page = glm::vec3(packed_lengths(layout.page)),
+            .border = static_cast<float>(page_border),
             .per_page = 1.0F / packed_lengths(layout.page, 1),
             .stored = packed_lengths(stored),
             .per_pool = 1.0F / packed_lengths({pool(0), pool(1), pool(2)}, 1)};
@@ -88,7 +100,9 @@ static shared::PlanesFrame planes_frame(const Shot& shot) {
     if (shot.scene.field == nullptr) return frame;
     const VolumeGrid& grid = shot.scene.volume.grid();
     const std::vector<glm::dvec4>& planes = shot.scene.field->planes;
-    frame.facts = glm::vec4(glm::dvec4(planes.size(), shot.view.planes_opacity, grid.a_scans, grid.b_scans));
+    frame.plane_count = static_cast<float>(planes.size());
+    frame.opacity = to_float(shot.view.planes_opacity);
+    frame.grid = glm::vec2(glm::dvec2(grid.a_scans, grid.b_scans));
     for (std::size_t i = 0; i < planes.size(); ++i) frame.plane[i] = glm::vec4(planes[i]);
     return frame;
 }
@@ -100,7 +114,10 @@ static shared::ModesFrame modes_frame(const Shot& shot) {
     const VolumeGrid& grid = shot.scene.grid();
     // Bits per um: shaders compute transmittance with exp2.
     const double bits = view.attenuation * std::log2(std::exp(1.0)) / volume_extent(grid).x;
-    return {.facts = glm::vec4(glm::dvec4(bits, view.mida_balance, 0.5 * view.point_size, 0))};
+    return {.attenuation_bits = to_float(bits),
+            .mida_balance = to_float(view.mida_balance),
+            .point_radius = to_float(0.5 * view.point_size),
+            .padding = {}};
 }
 
 // ---- Uniforms of the lighting for the ray caster.
@@ -137,11 +154,17 @@ static shared::LightFrame light_frame(const Shot& shot, const TransferFunction& 
     const glm::dvec3 extent = volume_extent(shot.scene.grid());
     const glm::dvec3 lamp = towards_lamp(view, Camera(view, extent));
     const double cell = cell_length(volume.grid());
-    const auto packed = [](double x, double y, double z, double w) { return glm::vec4(glm::dvec4(x, y, z, w)); };
-    return {.shading = packed(view.lighting_strength, at_half, view.ambient_occlusion, view.shadows),
-            .lamp = packed(lamp.x, lamp.y, lamp.z, view.lamp == Lamp::free ? 1 : 0),
-            .cell = packed(cell / extent.x, cell / extent.y, cell / extent.z, cell),
-            .steps = packed(view.ambient_occlusion > 0 ? steps_around : 0, view.shadows > 0 ? steps_to_lamp : 0, 0, 0)};
+    return {.strength = to_float(view.lighting_strength),
+            .half_gradient = to_float(at_half),
+            .ambient_occlusion = to_float(view.ambient_occlusion),
+            .shadows = to_float(view.shadows),
+            .lamp = glm::vec3(lamp),
+            .is_lamp_free = view.lamp == Lamp::free ? 1.0F : 0.0F,
+            .cell = glm::vec3(cell / extent),
+            .cell_length = to_float(cell),
+            .ambient_steps = to_float(view.ambient_occlusion > 0 ? steps_around : 0),
+            .lamp_steps = to_float(view.shadows > 0 ? steps_to_lamp : 0),
+            .padding = {}};
 }
 
 // ---- Uniforms of the clipping for the ray caster: a list of half spaces.
@@ -174,11 +197,13 @@ static shared::CutFrame cut_frame(const Shot& shot) {
     add_box(cuts, shot.view, grid, extent);
     const double smallest = std::ranges::min(voxel_edges(grid));
     shared::CutFrame frame{};
-    std::ranges::fill(frame.plane, no_plane);
-    frame.facts = glm::vec4(glm::dvec4(cuts.size(), plain_depth * smallest, 0, 0));
+    std::ranges::fill(frame.plane, nowhere);
+    frame.plane_count = static_cast<float>(cuts.size());
+    frame.plain_depth = to_float(plain_depth * smallest);
     for (std::size_t i = 0; i < cuts.size(); ++i) frame.plane[i] = glm::vec4(cuts[i].in_texture(extent));
-    frame.heights = glm::vec4(glm::dvec4(depth_in_texture(grid, top_added_um(shot.view)),
-                                         depth_in_texture(grid, bottom_added_um(shot.view)), texture_per_um(grid), 0));
+    frame.heights_added = glm::vec2(glm::dvec2(depth_in_texture(grid, top_added_um(shot.view)),
+                                               depth_in_texture(grid, bottom_added_um(shot.view))));
+    frame.depth_per_um = to_float(texture_per_um(grid));
     return frame;
 }
 
@@ -189,9 +214,10 @@ static shared::SlicesFrame slices_frame(const Shot& shot) {
     const glm::dvec3 extent = volume_extent(shot.scene.grid());
     const std::vector<Plane> planes = planes_of(view.slices);
     shared::SlicesFrame frame{};
-    std::ranges::fill(frame.plane, no_plane);
-    frame.facts = glm::vec4(
-        glm::dvec4(planes.size(), view.slice_colours == SliceColours::curve ? 1 : 0, view.slices_cut ? 1 : 0, 0));
+    std::ranges::fill(frame.plane, nowhere);
+    frame.plane_count = static_cast<float>(planes.size());
+    frame.colours = view.slice_colours == SliceColours::curve ? 1.0F : 0.0F;
+    frame.is_clipped = view.slices_cut ? 1.0F : 0.0F;
     for (std::size_t i = 0; i < planes.size(); ++i) frame.plane[i] = glm::vec4(planes[i].in_texture(extent));
     return frame;
 }
@@ -251,22 +277,32 @@ static int studio_constant(const Shot& shot) {
 
 static shared::StudioFrame studio_frame(const Shot& shot) {
     const View& view = shot.view;
-    const auto packed = [](double x, double y, double z, double w) { return glm::vec4(glm::dvec4(x, y, z, w)); };
-    const auto colour = [&](const std::vector<double>& rgb, double w) { return packed(rgb[0], rgb[1], rgb[2], w); };
+    const auto colour = [](const std::vector<double>& rgb) { return glm::vec3(glm::dvec3(rgb[0], rgb[1], rgb[2])); };
     const auto height = static_cast<double>(view.height);
     const double width = static_cast<double>(view.width);
     const double lowest = view.clip_high[0] + view.ground_gap_um / volume_extent(shot.scene.grid()).x;
     const double lamps = lamps_of(view), light = lamps + sky_of(view);
     shared::StudioFrame frame{
-        .around = packed(2 * std::numbers::pi / width, std::numbers::pi / height, 0, 0),
-        .below = colour(lower_background(view), 1 / height),
-        .outline = colour(view.outline_colour, view.outline),
-        .ground = packed(lowest, view.ground_shadow, light > 0 ? lamps / light : 0, view.outline_sharpness),
-        .sky = packed(1, 1, glm::radians(view.sky_turn_deg), 0),
-        .caps = packed(view.caps == Caps::curve ? 1 : 0, 0, 0, 0)};
+        .radians_per_pixel = glm::vec2(glm::dvec2(2 * std::numbers::pi / width, std::numbers::pi / height)),
+        .padding_1 = {},
+        .lower_background = colour(lower_background(view)),
+        .per_height = to_float(1 / height),
+        .outline_colour = colour(view.outline_colour),
+        .outline_strength = to_float(view.outline),
+        .ground_depth = to_float(lowest),
+        .ground_shadow = to_float(view.ground_shadow),
+        .lamp_share = to_float(light > 0 ? lamps / light : 0),
+        .outline_sharpness = to_float(view.outline_sharpness),
+        .sky_size = {1, 1},
+        .sky_turn = to_float(glm::radians(view.sky_turn_deg)),
+        .sky_chance = 0,
+        .cap_colours = view.caps == Caps::curve ? 1.0F : 0.0F,
+        .padding_2 = {},
+        .padding_3 = {}};
     if (has_light_of_sky(view)) {
         const SkyPicture& sky = *view.sky_read;
-        frame.sky = packed(double(sky.columns), double(sky.rows), frame.sky.z, looks_for_sky(view));
+        frame.sky_size = glm::vec2(glm::dvec2(sky.columns, sky.rows));
+        frame.sky_chance = to_float(looks_for_sky(view));
     }
     return frame;
 }
@@ -302,7 +338,6 @@ double luminance(const AreaLight& light) {
 
 static void set_lights(shared::TraceFrame& frame, const View& view, const glm::dvec3& extent) {
     const std::vector<AreaLight> lights = area_lights(view);
-    const auto packed = [](const glm::dvec3& v, double w) { return glm::vec4(glm::dvec4(v, w)); };
     const Orientation eye = orientation_of(view);
     // Lengths of area lights are in halves of the volume's diagonal.
     const double unit = 0.5 * glm::length(extent);
@@ -311,7 +346,15 @@ static void set_lights(shared::TraceFrame& frame, const View& view, const glm::d
     double chosen = 0;
     for (std::size_t i = 0; i < std::size_t{shared::max_lights}; ++i) {
         shared::AreaLightFrame& to = frame.lights[i];
-        to = {packed({0, 0, 0}, 1), {}, {0, 0, 0, 1}, {}, {}};
+        to = {.middle = {},
+              .cumulative_chance = 1,
+              .across = {},
+              .is_disc = 0,
+              .along = {},
+              .area = 1,
+              .normal = {},
+              .chance = 0,
+              .radiance = {}};
         if (i >= lights.size()) continue;
         const AreaLight& light = lights[i];
         // Lights are sampled in proportion to their luminance; `chosen` is the cumulative probability.
@@ -327,9 +370,16 @@ static void set_lights(shared::TraceFrame& frame, const View& view, const glm::d
         const double half_height = is_disc ? half_width : 0.5 * light.height * unit;
         const double area = (is_disc ? std::numbers::pi : 4.0) * half_width * half_height;
         const double radiance = view.lamp_brightness / share_of_light(light);
-        to = {packed(light.distance * unit * towards, chosen), packed(half_width * across, is_disc ? 1 : 0),
-              packed(half_height * along, area), packed(-towards, looks),
-              packed(radiance * glm::dvec3(light.colour[0], light.colour[1], light.colour[2]), 0)};
+        const glm::dvec3 colour(light.colour[0], light.colour[1], light.colour[2]);
+        to = {.middle = glm::vec3(light.distance * unit * towards),
+              .cumulative_chance = to_float(chosen),
+              .across = glm::vec3(half_width * across),
+              .is_disc = is_disc ? 1.0F : 0.0F,
+              .along = glm::vec3(half_height * along),
+              .area = to_float(area),
+              .normal = glm::vec3(-towards),
+              .chance = to_float(looks),
+              .radiance = glm::vec4(glm::dvec4(radiance * colour, 0))};
     }
 }
 
@@ -389,11 +439,18 @@ static shared::FlowFrame flow_frame(const Shot& shot) {
     const double per_radian = v_max(shot.view, flow) > 0 ? v_max(shot.view, flow) / std::numbers::pi : 1;
     const VolumeGrid& grid = flow.grid();
     const double depth = volume_extent(shot.scene.grid()).x;
-    const double is_under = shot.view.flow_shown == FlowDisplay::under ? 1 : 0;
     const glm::dvec3 bricks = glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double(flow.bricks().edge());
-    return {.values = glm::vec4(glm::dvec4(flow.scale(), flow.offset(), per_radian, 0)),
-            .look = glm::vec4(glm::dvec4(scale.threshold, 1 / soft, 1 / scale.range, shot.view.flow_opacity)),
-            .density = glm::vec4(glm::dvec4(density * std::numbers::log2e / depth, is_under, 0, 0)),
+    return {.velocity_scale = to_float(flow.scale()),
+            .velocity_offset = to_float(flow.offset()),
+            .velocity_per_radian = to_float(per_radian),
+            .padding_1 = {},
+            .threshold = to_float(scale.threshold),
+            .per_fade = to_float(1 / soft),
+            .per_range = to_float(1 / scale.range),
+            .opacity = to_float(shot.view.flow_opacity),
+            .density = to_float(density * std::numbers::log2e / depth),
+            .is_under = shot.view.flow_shown == FlowShown::under ? 1.0F : 0.0F,
+            .padding_2 = {},
             .bricks = glm::vec4(glm::dvec4(bricks, 0))};
 }
 
@@ -425,10 +482,14 @@ shared::SecondFrame second_frame(const Shot& shot, const TransferFunction& funct
     if (!function.plane) return {};
     const VolumeGrid& grid = shot.scene.grid();
     const SecondScale scale = second_scale(*function.plane, shot.scene.volume, grid, shared::second_rows - 1);
-    // Exact as a float up to 2^24.
-    const auto tables = static_cast<double>(number % (1 << 24));
-    return {.axis = glm::vec4(glm::dvec4(scale.factor, scale.offset, tables, texture_per_um(grid))),
-            .depth = glm::vec4(glm::dvec4(depth_in_texture(grid, 0), 0, 0, 0))};
+    // Floats are exact up to 2^24.
+    return {.row_scale = to_float(scale.factor),
+            .row_offset = to_float(scale.offset),
+            .tables = static_cast<float>(number % (1 << 24)),
+            .depth_per_um = to_float(texture_per_um(grid)),
+            .zero_depth = to_float(depth_in_texture(grid, 0)),
+            .padding_1 = {},
+            .padding_2 = {}};
 }
 
 // ---- Uniforms and lookup tables of the channels for the ray caster and the path tracer.
@@ -478,9 +539,13 @@ TransferTable table_of(const Shot& shot, const SceneChannel& channel) {
                      : transfer_table(channel_function(shot.view, of, *channel.texture), shared::transfer_entries);
 }
 
-// Returns scale and offset from texture values to table entries, and the extinction factor in bits per um. Same
-// convention as raycast_frame() uses for the volume.
-glm::dvec4 lookup_of(const Shot& shot, const SceneChannel& channel) {
+// Scale and offset from texture values to table entries, and the extinction factor in bits per um. Same convention as
+// raycast_frame() uses for the volume.
+struct ChannelLookup {
+    double scale, offset, bits;
+};
+
+ChannelLookup lookup_of(const Shot& shot, const SceneChannel& channel) {
     const Channel& of = channel_of(shot, channel);
     const VolumeTexture& texture = *channel.texture;
     // log2(e): shaders compute transmittance with exp2.
@@ -488,12 +553,12 @@ glm::dvec4 lookup_of(const Shot& shot, const SceneChannel& channel) {
     if (of.labels) {
         const double given = shot.view.opacity_length_um;
         const double length = given > 0 ? given : volume_extent(shot.scene.grid()).x;
-        return {texture.scale(), texture.offset(), bits / length, 0};
+        return {texture.scale(), texture.offset(), bits / length};
     }
     const TransferFunction function = channel_function(shot.view, of, texture);
     const auto [low, high] = function.range;
     const double per_level = (shared::transfer_entries - 1) / (high - low);
-    return {texture.scale() * per_level, (texture.offset() - low) * per_level, bits / function.length, 0};
+    return {texture.scale() * per_level, (texture.offset() - low) * per_level, bits / function.length};
 }
 
 // Returns the width of the volume's range in texture values.
@@ -506,17 +571,23 @@ double range_of_volume(const Shot& shot) {
 shared::ChannelFrame frame_of(const Shot& shot, const SceneChannel& channel) {
     const Channel& of = channel_of(shot, channel);
     const VolumeGrid& grid = channel.texture->grid();
-    const glm::dvec4 lookup = lookup_of(shot, channel);
+    const ChannelLookup lookup = lookup_of(shot, channel);
     const TransferTable table = table_of(shot, channel);
     const double largest = of.labels ? 1 : std::max(1e-20, double{std::ranges::max(table.extinctions)});
     const double opacity = std::min(of.opacity, 1.0);
     const double of_range = range_of_volume(shot);
     // Gradients of labels are those of visibility, gradients of values are relative to the range.
-    const double slopes = of.labels ? of_range : of_range * lookup.x / (shared::transfer_entries - 1);
+    const double slopes = of.labels ? of_range : of_range * lookup.scale / (shared::transfer_entries - 1);
     const glm::dvec3 bricks =
         glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double(channel.texture->bricks().edge());
-    return {.lookup = glm::vec4(lookup),
-            .look = glm::vec4(glm::dvec4(opacity / largest, of.blend == ChannelBlend::over ? 1 : 0, slopes, opacity)),
+    return {.entry_scale = to_float(lookup.scale),
+            .entry_offset = to_float(lookup.offset),
+            .bits = to_float(lookup.bits),
+            .padding = {},
+            .weight = to_float(opacity / largest),
+            .is_over = of.blend == ChannelBlend::over ? 1.0F : 0.0F,
+            .slope_scale = to_float(slopes),
+            .opacity = to_float(opacity),
             .bricks = glm::vec4(glm::dvec4(bricks, 0))};
 }
 
@@ -584,8 +655,7 @@ std::vector<std::byte> channel_tables(const Shot& shot) {
 static shared::TraceFrame trace_frame(const Shot& shot) {
     if (!is_traced(shot)) return {};
     const View& view = shot.view;
-    const auto packed = [](double x, double y, double z, double w) { return glm::vec4(glm::dvec4(x, y, z, w)); };
-    const auto bounces = static_cast<double>(view.bounces > 0 ? view.bounces : shared::max_scatterings);
+    const auto bounces = static_cast<float>(view.bounces > 0 ? view.bounces : shared::max_scatterings);
     // The lamp's brightness is that of a facing surface and independent of the lamp's size.
     const double cosine = std::cos(glm::radians(view.lamp_size_deg));
     const double lamp = std::numbers::pi * view.lamp_brightness / (0.5 * (1 + cosine));
@@ -594,27 +664,40 @@ static shared::TraceFrame trace_frame(const Shot& shot) {
     const Camera camera(view, extent);
     const double sharp = camera.depth_of({view.target_um[0], view.target_um[1], view.target_um[2]}) + view.focus_um;
     const double smallest = std::ranges::min(voxel_edges(shot.scene.grid()));
-    shared::TraceFrame frame{
-        .medium = packed(std::numbers::ln2, view.scattering, view.anisotropy, bounces),
-        .light = packed(view.sky, lamp, cosine, view.lighting_strength),
-        .lens = packed(0.5 * view.aperture_um, std::max(sharp, 1e-3 * half_diagonal), 1 / half_diagonal,
-                       !view.spreads_paths   ? 0
-                       : view.spreads_pixels ? 2
-                                             : 1),
-        .bricks = packed(shot.scene.volume.bricks().edge(), view.roughness * view.roughness, 0, 64 / smallest),
-        .known = {},
-        .lights = {},
-        .albedo = {},
-        .random = {static_cast<std::uint32_t>(view.seed), static_cast<std::uint32_t>(shot.pass.number),
-                   static_cast<std::uint32_t>(view.width), view.frame}};
+    const float stratified = view.spreads_pixels ? 2 : 1;
+    const float spread = view.spreads_paths ? stratified : 0;
+    shared::TraceFrame frame{.optical_per_bit = std::numbers::ln2_v<float>,
+                             .scattering_albedo = to_float(view.scattering),
+                             .anisotropy = to_float(view.anisotropy),
+                             .scattering_limit = bounces,
+                             .sky_radiance = to_float(view.sky),
+                             .lamp_irradiance = to_float(lamp),
+                             .lamp_cosine = to_float(cosine),
+                             .surface_strength = to_float(view.lighting_strength),
+                             .lens_radius = to_float(0.5 * view.aperture_um),
+                             .focus_distance = to_float(std::max(sharp, 1e-3 * half_diagonal)),
+                             .per_half_diagonal = to_float(1 / half_diagonal),
+                             .spreads_paths = spread,
+                             .brick_edge = static_cast<float>(shot.scene.volume.bricks().edge()),
+                             .facet_alpha = to_float(view.roughness * view.roughness),
+                             .facet_albedo = 0,
+                             .max_extinction = to_float(64 / smallest),
+                             .known = {},
+                             .lights = {},
+                             .albedo = {},
+                             .seed = static_cast<std::uint32_t>(view.seed),
+                             .path_number = static_cast<std::uint32_t>(shot.pass.number),
+                             .width = static_cast<std::uint32_t>(view.width),
+                             .movie_frame = view.frame};
     set_lights(frame, view, extent);
     return frame;
 }
 
 // Stores the table of surface albedos by the cosine of the angle.
 void set_surface(shared::TraceFrame& frame, const SurfaceAlbedo& albedo) {
-    frame.bricks.z = albedo.mean;
-    for (int i = 0; i < shared::albedo_steps; ++i) frame.albedo[i / 4][i % 4] = albedo.of_cosine[index(i)];
+    frame.facet_albedo = albedo.mean;
+    for (int i = 0; i < shared::albedo_steps; ++i)
+        frame.albedo[i / 4][i % 4] = albedo.of_cosine[static_cast<std::size_t>(i)];
 }
 
 static_assert(static_cast<int>(MajorantFault::half) == shared::fault_half &&
@@ -624,19 +707,22 @@ static_assert(static_cast<int>(MajorantFault::half) == shared::fault_half &&
 
 // Reports whether extinction depends on the value alone: nothing else contributes to it, and only convex solids clip
 // the volume. Majorants of bricks are then exact.
-shared::vec4 known_of(const Shot& shot, const RaycastConstants& constants) {
+shared::KnownFrame known_of(const Shot& shot, const RaycastConstants& constants) {
     const glm::dvec3 extent = volume_extent(shot.scene.grid());
     const double nearest = Camera(shot.view, extent).depth_of({0, 0, 0}) - 0.5 * glm::length(extent);
     const bool by_value = constants[shared::constant_flow] == shared::flow_off &&
                           constants[shared::constant_channels] == 0 &&
                           constants[shared::constant_second] == shared::second_off &&
                           constants[shared::constant_heights] == shared::heights_off && nearest >= shot.view.near_um;
-    return {by_value ? 1 : 0, static_cast<int>(shot.fault), 0, 0};
+    return {.by_value_alone = by_value ? 1.0F : 0.0F, .fault = static_cast<float>(shot.fault), .padding = {}};
 }
 
 // Exposure is in stops: +1 EV doubles the light.
-shared::vec4 tone_of(const View& view) {
-    return glm::vec4(glm::dvec4(std::exp2(view.exposure_ev), static_cast<double>(view.tone), view.white_point, 0));
+shared::ToneFrame tone_of(const View& view) {
+    return {.exposure = to_float(std::exp2(view.exposure_ev)),
+            .curve = static_cast<float>(view.tone),
+            .white = to_float(view.white_point),
+            .padding = {}};
 }
 
 // ---- Annotations of a picture.
@@ -733,8 +819,8 @@ RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
     constants[shared::constant_box] = view.box ? 1 : 0;
     constants[shared::constant_output] = output_constant(shot);
     constants[shared::constant_rolling] = rolling_constant(shot.scene);
-    constants[shared::constant_light_volume] = needs_light_volume(view) ? 1 : 0;
-    constants[shared::constant_cut] = cut_frame(shot).facts.x > 0 ? 1 : 0;
+    constants[shared::constant_light_volume] = wants_light_volume(view) ? 1 : 0;
+    constants[shared::constant_cut] = cut_frame(shot).plane_count > 0 ? 1 : 0;
     constants[shared::constant_flow] = flow_constant(shot);
     constants[shared::constant_heights] = heights_constant(view);
     constants[shared::constant_slices] = slices_constant(view);
@@ -793,17 +879,20 @@ void set_lookup(shared::RaycastFrame& frame, const VolumeTexture& volume, const 
     const auto [low, high] = function.range;
     const double per_level = (shared::transfer_entries - 1) / (high - low);
     // log2(e) below: shaders compute transmittance with exp2.
-    frame.lookup = packed(volume.scale() * per_level, (volume.offset() - low) * per_level,
-                          view.opacity * std::log2(std::exp(1.0)) / function.length,
-                          (isovalue_of(view, function) - volume.offset()) / volume.scale());
-    frame.values = packed(volume.scale(), volume.offset(), 0, 0);
+    frame.lookup = {.entry_scale = to_float(volume.scale() * per_level),
+                    .entry_offset = to_float((volume.offset() - low) * per_level),
+                    .bits = to_float(view.opacity * std::log2(std::exp(1.0)) / function.length),
+                    .isovalue = to_float((isovalue_of(view, function) - volume.offset()) / volume.scale())};
+    frame.value_scale = to_float(volume.scale());
+    frame.value_offset = to_float(volume.offset());
 }
 
 void set_colours(shared::RaycastFrame& frame, const View& view, const TransferFunction& function) {
     const glm::dvec3 background(view.background[0], view.background[1], view.background[2]);
     frame.background = packed(background, view.transparent ? 0 : 1);
     const double width = std::max(1.0, box_line_width * static_cast<double>(std::min(view.width, view.height)) / 1024);
-    frame.box_colour = packed(glm::dvec3(has_dark_background(view) ? 0.55 : 0.35), width);
+    frame.box_colour = glm::vec3(glm::dvec3(has_dark_background(view) ? 0.55 : 0.35));
+    frame.box_width = to_float(width);
     // Isosurfaces have the colour of the upper part of the range.
     const TransferNode surface = function.at(0.75);
     frame.surface_colour = packed(surface.red, surface.green, surface.blue, 1);
@@ -826,7 +915,8 @@ void set_runs(shared::RaycastFrame& frame, const Scene& scene, const View& view)
     const double reach = std::max(1.0, std::floor(least / view.step));
     const double longest = std::exp2(std::floor(std::log2(std::max(1.0, reach / together))));
     const double stride = view.adaptive ? std::min(thin_stride(view), longest) : 1;
-    frame.run = packed(reach < together ? reach : reach - std::fmod(reach, together * stride), stride, 0, 0);
+    frame.run_length = to_float(reach < together ? reach : reach - std::fmod(reach, together * stride));
+    frame.thin_stride = to_float(stride);
 }
 
 // A stride near the golden ratio distributes consecutive rows evenly over the picture.
@@ -834,7 +924,8 @@ void set_rows(shared::RaycastFrame& frame, const Shot& shot) {
     const std::int64_t rows = shot.group_rows();
     std::int64_t stride = std::max<std::int64_t>(1, std::llround(0.618 * static_cast<double>(rows)));
     while (std::gcd(stride, rows) != 1) ++stride;
-    frame.rows = packed(static_cast<double>(rows), static_cast<double>(stride), 0, 0);
+    frame.row_count = static_cast<float>(rows);
+    frame.row_stride = static_cast<float>(stride);
 }
 
 // The limits exclude unfilled slices, also from interpolation. Includes the low end of the range.
@@ -842,7 +933,10 @@ void set_filled(shared::RaycastFrame& frame, const Scene& scene, const TransferF
     const auto slices = static_cast<double>(scene.volume.grid().b_scans);
     const auto filled = static_cast<double>(scene.filled_to);
     const double lowest = (function.range.low - scene.volume.offset()) / scene.volume.scale();
-    frame.filled = packed(filled / slices, (filled - 0.5) / slices, lowest, 0);
+    frame.filled = {.end = to_float(filled / slices),
+                    .last_slice = to_float((filled - 0.5) / slices),
+                    .low = to_float(lowest),
+                    .padding = {}};
 }
 
 // Sets the four edges along each axis. Edges of faces towards the eye are in front of the volume.
@@ -890,12 +984,14 @@ shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& fun
     const Camera camera(view, extent);
     shared::RaycastFrame frame{};
     set_rays(frame, camera.rays());
-    frame.per_extent = packed(1.0 / extent, view.near_um);
+    frame.per_extent = glm::vec3(1.0 / extent);
+    frame.near_distance = to_float(view.near_um);
     const glm::dvec3 edge(edges[0], edges[1], edges[2]);
     frame.gradient_step = packed(view.gradient_radius * edge / extent);
     frame.per_difference = packed(smallest / (2 * view.gradient_radius * edge));
-    frame.picture = packed(static_cast<double>(view.width), static_cast<double>(view.height), view.step * smallest,
-                           view.end_early ? min_transmittance : 0);
+    frame.picture = glm::vec2(glm::dvec2(view.width, view.height));
+    frame.step_length = to_float(view.step * smallest);
+    frame.min_transmittance = to_float(view.end_early ? min_transmittance : 0);
     frame.region = packed(static_cast<double>(region.left), static_cast<double>(region.top),
                           static_cast<double>(shot.columns()), static_cast<double>(shot.rows()));
     set_lookup(frame, volume, view, function);

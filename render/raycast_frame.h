@@ -45,8 +45,8 @@ SecondScale second_scale(const TransferPlane& plane, const VolumeTexture& volume
 shared::SecondFrame second_frame(const Shot& shot, const TransferFunction& function, std::uint64_t number);
 
 void set_surface(shared::TraceFrame& frame, const SurfaceAlbedo& albedo);
-shared::vec4 known_of(const Shot& shot, const RaycastConstants& constants);  // see TraceFrame
-shared::vec4 tone_of(const View& view);
+shared::KnownFrame known_of(const Shot& shot, const RaycastConstants& constants);
+shared::ToneFrame tone_of(const View& view);
 
 // Returns the background colour at the picture's lower edge.
 const std::vector<double>& lower_background(const View& view);

@@ -127,8 +127,8 @@ vk::raii::Sampler create_sampler(const gpu::Device& device) {
 // Returns the largest table extinction for which a long step absorbs less than 1 %.
 float thin_extinction(const shared::RaycastFrame& frame) {
     constexpr float max_absorbed = 0.01F;
-    const float step = frame.picture.z * frame.run.y;
-    return max_absorbed / (std::numbers::ln2_v<float> * std::max(frame.lookup.z * step, 1e-30F));
+    const float step = frame.step_length * frame.thin_stride;
+    return max_absorbed / (std::numbers::ln2_v<float> * std::max(frame.lookup.bits * step, 1e-30F));
 }
 
 gpu::ImageShape noise_shape() {
@@ -266,7 +266,7 @@ void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
     frame.facts = raycast_frame(shot, function);
     // In order on GPUs, because neighbouring rows share caches. Paths share little, and parts of their pictures should
     // take similar times.
-    if (!device_.is_software() && !is_traced(shot)) frame.facts.rows.y = 1;
+    if (!device_.is_software() && !is_traced(shot)) frame.facts.row_stride = 1;
     if (is_traced(shot)) {
         const double roughness = shot.view.roughness;
         if (surface_.first != roughness) surface_ = {roughness, surface_albedo(roughness)};
@@ -361,7 +361,7 @@ void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& fr
     gpu::record_order(commands);
     if (is_traced(shot)) return;  // paths use majorants
     const auto classify = [&](const BrickClassifier::Work& classes) {
-        classifier_.record(commands, classes, frame.facts.lookup.x, frame.facts.lookup.y);
+        classifier_.record(commands, classes, frame.facts.lookup.entry_scale, frame.facts.lookup.entry_offset);
     };
     classify(frame.classes);
     if (shot.scene.previous != nullptr) classify(frame.previous_classes);

@@ -914,9 +914,9 @@ const gpu::DeviceImage& traced_picture(const Summing& summing, const gpu::Chain&
         if (parts.denoiser.noise(summing.accumulation) <= shot.view.noise_target) break;
     }
     parts.queue.submit([](const auto&) {}, gpu::share_of(chain, false, true));
-    Toning toning = *toning_of({.scene = shot.scene, .view = shot.view, .pass = {&summing.accumulation}});
-    toning.rim =
-        glm::vec4(glm::dvec4(shot.region.left - summing.region.left, shot.region.top - summing.region.top, 0, 0));
+    shared::ToningFrame toning = *toning_of({.scene = shot.scene, .view = shot.view, .pass = {&summing.accumulation}});
+    toning.first_ray =
+        glm::vec2(glm::dvec2(shot.region.left - summing.region.left, shot.region.top - summing.region.top));
     return *parts.resolver
                 .resolve(parts.still_pictures, summing.accumulation, 1, shot.region, sheet_of(shot), depth, toning,
                          light.image)

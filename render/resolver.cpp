@@ -9,20 +9,9 @@
 
 #include "render/picture.h"
 #include "render/raycast_frame.h"
-#include "shaders/shared/resolve.h"
 #include "shaders/spirv.h"
 
 namespace echolux {
-
-// Push constants of resolve.comp.
-struct ResolveScale {
-    float rays_per_pixel;
-    float columns, rows;
-    float share;
-    Toning toning;
-};
-static_assert(sizeof(ResolveScale) == 80, "the layout of std430");
-
 namespace {
 
 constexpr std::array binding_types{vk::DescriptorType::eCombinedImageSampler, vk::DescriptorType::eStorageImage,
@@ -31,8 +20,8 @@ constexpr std::array binding_types{vk::DescriptorType::eCombinedImageSampler, vk
 constexpr std::array<std::int32_t, 3> as_it_is{0, 0, 0}, enlarged{1, 0, 0}, toned{0, 1, 0},
     faded{0, 0, 1};  // values: enlarges, tones, fades
 
-gpu::Bindings create_bindings(const gpu::Device& device) {
-    return {device, binding_types, sizeof(ResolveScale)};
+gpu::Bindings made_bindings(const gpu::Device& device) {
+    return {device, binding_types, sizeof(shared::ResolvePart)};
 }
 
 vk::raii::Pipeline pipeline_for(const gpu::Device& device, const gpu::Bindings& bindings,
@@ -40,12 +29,16 @@ vk::raii::Pipeline pipeline_for(const gpu::Device& device, const gpu::Bindings& 
     return gpu::compute_pipeline(device, bindings, spirv::resolve, constants);
 }
 
-ResolveScale scale_of(double pitch, std::int64_t width, std::int64_t height) {
+shared::ResolvePart resolve_part(double pitch, std::int64_t width, std::int64_t height) {
     // Same rounding as in Shot.
     const auto rays = [&](std::int64_t pixels) {
         return static_cast<float>(std::ceil(static_cast<double>(pixels) / pitch));
     };
-    return {static_cast<float>(1 / pitch), rays(width), rays(height), 0, {}};
+    return {.rays_per_pixel = static_cast<float>(1 / pitch),
+            .columns = rays(width),
+            .rows = rays(height),
+            .share = 0,
+            .toning = {}};
 }
 
 // Number of workgroups, rounded up.
@@ -77,14 +70,18 @@ Resolver::Resolver(const gpu::Device& device, gpu::Queue& queue)
       enlarged_(pipeline_for(device, bindings_, enlarged)), toned_(pipeline_for(device, bindings_, toned)),
       faded_(pipeline_for(device, bindings_, faded)) {}
 
-std::optional<Toning> toning_of(const Shot& shot) {
+std::optional<shared::ToningFrame> toning_of(const Shot& shot) {
     if (!is_traced(shot)) return {};
     const std::vector<double>& colour = shot.view.background;
     const std::vector<double>& lower = lower_background(shot.view);
-    return Toning{
+    return shared::ToningFrame{
         .tone = tone_of(shot.view),
         .background = glm::vec4(glm::dvec4(colour[0], colour[1], colour[2], shot.view.transparent ? 0 : 1)),
-        .below = glm::vec4(glm::dvec4(lower[0], lower[1], lower[2], 1.0 / static_cast<double>(shot.view.height)))};
+        .first_ray = {},
+        .rows_above = 0,
+        .padding = {},
+        .lower_background = glm::vec3(glm::dvec3(lower[0], lower[1], lower[2])),
+        .per_height = static_cast<float>(1.0 / static_cast<double>(shot.view.height))};
 }
 
 Resolver::Frame& Resolver::prepared_frame(ResolvedPictures& pictures, const Region& region, PictureDepth depth) {
@@ -110,7 +107,7 @@ Resolver::Frame& Resolver::prepared_frame(ResolvedPictures& pictures, const Regi
 
 ResolvedPicture Resolver::resolve(ResolvedPictures& pictures, const AccumulationBuffer& accumulation, double pitch,
                                   const Region& region, const Sheet& sheet, PictureDepth depth,
-                                  const std::optional<Toning>& toning, const gpu::DeviceImage* filtered) {
+                                  const std::optional<shared::ToningFrame>& toning, const gpu::DeviceImage* filtered) {
     Frame& frame = prepared_frame(pictures, region, depth);
     const gpu::DeviceImage& mean = filtered != nullptr ? *filtered : accumulation.mean;
     const gpu::DeviceImage& drawn = accumulation.features ? accumulation.features->drawn : mean;
@@ -118,11 +115,11 @@ ResolvedPicture Resolver::resolve(ResolvedPictures& pictures, const Accumulation
     frame.bindings.set_image(shared::binding_resolve_drawn, drawn.view(), *sampler_);
     annotator_.prepare(frame.annotations, sheet, region, *frame.picture);
     const vk::raii::Pipeline& shader = toning ? toned_ : pitch == 1 ? as_it_is_ : enlarged_;
-    ResolveScale scale = scale_of(pitch, region.width, region.height);
-    if (toning) scale.toning = *toning;
-    scale.toning.rim.z = static_cast<float>(region.top);
+    shared::ResolvePart part = resolve_part(pitch, region.width, region.height);
+    if (toning) part.toning = *toning;
+    part.toning.rows_above = static_cast<float>(region.top);
     return submit(frame, [&](const vk::raii::CommandBuffer& commands) {
-        record(commands, frame, shader, scale);
+        record(commands, frame, shader, part);
         annotator_.record(commands, frame.annotations);
     });
 }
@@ -133,16 +130,16 @@ ResolvedPicture Resolver::fade(ResolvedPictures& pictures, const gpu::DeviceImag
     Frame& frame = prepared_frame(pictures, {0, 0, pixels.width, pixels.height}, PictureDepth::codes);
     frame.bindings.set_image(shared::binding_resolve_accumulation, from.view(), *sampler_);
     frame.bindings.set_image(shared::binding_resolve_drawn, to.view(), *sampler_);
-    ResolveScale scale = scale_of(1, pixels.width, pixels.height);
-    scale.share = static_cast<float>(share);
-    return submit(frame, [&](const vk::raii::CommandBuffer& commands) { record(commands, frame, faded_, scale); });
+    shared::ResolvePart part = resolve_part(1, pixels.width, pixels.height);
+    part.share = static_cast<float>(share);
+    return submit(frame, [&](const vk::raii::CommandBuffer& commands) { record(commands, frame, faded_, part); });
 }
 
 void Resolver::record(const vk::raii::CommandBuffer& commands, const Frame& frame, const vk::raii::Pipeline& shader,
-                      const ResolveScale& scale) {
+                      const shared::ResolvePart& part) {
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, frame.bindings.layout(), 0, frame.bindings.set(), {});
-    commands.pushConstants<ResolveScale>(frame.bindings.layout(), vk::ShaderStageFlagBits::eCompute, 0, scale);
+    commands.pushConstants<shared::ResolvePart>(frame.bindings.layout(), vk::ShaderStageFlagBits::eCompute, 0, part);
     const vk::Extent3D extent = frame.picture->shape().extent;
     commands.dispatch(groups(extent.width), groups(extent.height), 1);
 }

@@ -9,6 +9,7 @@
 #include "render/raycaster.h"
 #include "render/vk/pipeline.h"
 #include "render/vk/queue.h"
+#include "shaders/shared/resolve.h"
 
 namespace echolux {
 
@@ -21,16 +22,8 @@ struct ResolvedPicture {
     std::uint64_t value = 0;
 };
 
-// Parameters for displaying traced light.
-struct Toning {
-    shared::vec4 tone;        // see tone.glsl
-    shared::vec4 background;  // RGB; opacity, 0 or 1
-    shared::vec4 rim{0};      // left and top margin of the buffer in rays; z: picture rows above it
-    shared::vec4 below{0};    // background at the lower edge; w: 1 / height of the whole picture
-};
-
 // Empty if the accumulated colours are display colours already.
-std::optional<Toning> toning_of(const Shot& shot);
+std::optional<shared::ToningFrame> toning_of(const Shot& shot);
 
 // A ring of pictures: each is valid until `pictures_in_flight` more have been made here.
 class ResolvedPictures {
@@ -59,8 +52,6 @@ class ResolvedPictures {
     std::size_t next_ = 0;
 };
 
-struct ResolveScale;
-
 class Resolver {
   public:
     Resolver(const gpu::Device& device, gpu::Queue& queue);
@@ -69,7 +60,8 @@ class Resolver {
     // distance between rays of the buffer in pixels. `filtered` replaces the mean. Throws Error{out_of_memory}.
     ResolvedPicture resolve(ResolvedPictures& pictures, const AccumulationBuffer& accumulation, double pitch,
                             const Region& region, const Sheet& sheet, PictureDepth depth = PictureDepth::codes,
-                            const std::optional<Toning>& toning = {}, const gpu::DeviceImage* filtered = nullptr);
+                            const std::optional<shared::ToningFrame>& toning = {},
+                            const gpu::DeviceImage* filtered = nullptr);
 
     // Mixes two finished pictures of equal size; `share` is the weight of the second. Throws Error{out_of_memory}.
     ResolvedPicture fade(ResolvedPictures& pictures, const gpu::DeviceImage& from, const gpu::DeviceImage& to,
@@ -78,7 +70,7 @@ class Resolver {
   private:
     using Frame = ResolvedPictures::Frame;
     void record(const vk::raii::CommandBuffer& commands, const Frame& frame, const vk::raii::Pipeline& shader,
-                const ResolveScale& scale);
+                const shared::ResolvePart& part);
     ResolvedPicture submit(Frame& frame, const gpu::Recording& record);
     Frame& prepared_frame(ResolvedPictures& pictures, const Region& region, PictureDepth depth);
 

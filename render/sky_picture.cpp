@@ -47,12 +47,14 @@ void set_aliases(std::vector<shared::SkyTexel>& texels, std::vector<double> chan
     for (std::size_t i = 0; i < chances.size(); ++i) {
         chances[i] *= static_cast<double>(chances.size());
         (chances[i] < 1 ? small : large).push_back(i);
-        texels[i].alias = {1, static_cast<float>(i), 0, 0};
+        texels[i].kept = 1;
+        texels[i].alias = static_cast<float>(i);
     }
     while (!small.empty() && !large.empty()) {
         const std::size_t from = small.back(), to = large.back();
         small.pop_back();
-        texels[from].alias = {static_cast<float>(chances[from]), static_cast<float>(to), 0, 0};
+        texels[from].kept = static_cast<float>(chances[from]);
+        texels[from].alias = static_cast<float>(to);
         chances[to] -= 1 - chances[from];
         if (chances[to] >= 1) continue;
         large.pop_back();
@@ -77,14 +79,18 @@ SkyPicture sky_picture(std::int64_t columns, std::int64_t rows, int channels, st
         for (std::int64_t column = 0; column < sky.columns; ++column) {
             const glm::dvec3 here = light_of(columns, rows, channels, codes, column, row, light);
             const double luminance = 0.2126 * here.r + 0.7152 * here.g + 0.0722 * here.b;
-            sky.texels.push_back({glm::vec4(glm::dvec4(here, luminance)), {}});
+            sky.texels.push_back({.radiance = glm::vec3(here),
+                                  .density = static_cast<float>(luminance),
+                                  .kept = {},
+                                  .alias = {},
+                                  .padding = {}});
             powers.push_back(luminance * solid_angle);
             sky.mean += luminance * solid_angle / (4 * pi);
         }
     }
     const double all = 4 * pi * sky.mean;
     for (double& power : powers) power = all > 0 ? power / all : 1.0 / double(powers.size());
-    for (shared::SkyTexel& texel : sky.texels) texel.light.a = all > 0 ? static_cast<float>(texel.light.a / all) : 0;
+    for (shared::SkyTexel& texel : sky.texels) texel.density = all > 0 ? static_cast<float>(texel.density / all) : 0;
     set_aliases(sky.texels, std::move(powers));
     return sky;
 }

@@ -18,7 +18,7 @@ float square(vec4 v) {
     return dot(v, v);
 }
 
-// A 5 x 5 B-spline kernel with taps `part.pass.y` pixels apart.
+// A 5 x 5 B-spline kernel with taps `part.tap_distance` pixels apart.
 void main() {
     ivec2 here = ivec2(gl_GlobalInvocationID.xy);
     ivec2 last = textureSize(light, 0) - 1;
@@ -32,7 +32,7 @@ void main() {
     float weights = 0.0;
     for (int y = -2; y <= 2; ++y)
         for (int x = -2; x <= 2; ++x) {
-            ivec2 there = clamp(here + int(part.pass.y) * ivec2(x, y), ivec2(0), last);
+            ivec2 there = clamp(here + int(part.tap_distance) * ivec2(x, y), ivec2(0), last);
             vec4 other = texelFetch(light, there, 0);
             vec2 either = chance + texelFetch(variance, there, 0).rg;
             float brighter = luminance(other.rgb) - luminance(middle.rgb);

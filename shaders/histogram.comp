@@ -23,10 +23,10 @@ const float sure_phasor = 0.5;  // min magnitude of a reliable phasor; the max i
 // Returns the bin of a voxel, or a negative number to skip it.
 float bin_of(vec2 voxel) {
     if (part.counted == histogram_phases) {
-        return length(voxel) < sure_phasor ? -1.0 : abs(atan(voxel.g, voxel.r)) * part.bins.x;
+        return length(voxel) < sure_phasor ? -1.0 : abs(atan(voxel.g, voxel.r)) * part.bin_scale;
     }
     if (!is_finite(voxel.r)) return -1.0;
-    float bin = voxel.r * part.bins.x + part.bins.y;
+    float bin = voxel.r * part.bin_scale + part.bin_offset;
     if (part.counted == histogram_speeds) return bin == 0.0 ? -1.0 : abs(bin);
     return max(bin, 0.0);
 }
@@ -35,9 +35,9 @@ void main() {
     int here = int(gl_LocalInvocationIndex);
     found[here] = 0;
     barrier();
-    for (int i = int(gl_WorkGroupID.x); i < part.extent.w; i += int(gl_NumWorkGroups.x)) {
-        int a_scan = i * part.first.w;
-        ivec3 top = part.first.xyz + ivec3(0, a_scan % part.extent.y, a_scan / part.extent.y);
+    for (int i = int(gl_WorkGroupID.x); i < part.a_scans; i += int(gl_NumWorkGroups.x)) {
+        int a_scan = i * part.stride;
+        ivec3 top = part.first + ivec3(0, a_scan % part.extent.y, a_scan / part.extent.y);
         for (int depth = here; depth < part.extent.x; depth += histogram_group) {
             float bin = bin_of(texelFetch(voxels, top + ivec3(depth, 0, 0), 0).rg);
             if (bin >= 0.0) atomicAdd(found[int(min(bin, float(histogram_bins - 1)))], 1u);

@@ -16,12 +16,12 @@ const float bits_of_surface = 8.0;  // isosurfaces are opaque
 float bits_at(vec3 at) {
     if (is_cut_away(at)) return 0.0;
     float value = sampled(at);
-    if (mode == mode_isosurface) return value >= frame.lookup.w ? bits_of_surface : 0.0;
+    if (mode == mode_isosurface) return value >= frame.lookup.isovalue ? bits_of_surface : 0.0;
     float extinction = texelFetch(extinctions, table_index(value), 0).r;
     if (second_axis != second_off) extinction = entry_extinction(table_entry(value, at));
-    float bits = extinction * frame.lookup.z * frame.light.cell.w;
+    float bits = extinction * frame.lookup.bits * frame.light.cell_length;
     vec3 colour = vec3(0);
-    if (channel_count > 0) add_channels(at, frame.light.cell.w, bits, colour);
+    if (channel_count > 0) add_channels(at, frame.light.cell_length, bits, colour);
     return bits;
 }
 

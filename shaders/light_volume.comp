@@ -21,7 +21,7 @@ vec3 direction_around(int i) {
 
 // Returns the optical depth in bits along a ray of `steps` steps, each `growth` times as long as the one before.
 float bits_lost(vec3 at, vec3 direction, int steps, float growth) {
-    vec3 per_cell = direction * frame.light.cell.xyz;
+    vec3 per_cell = direction * frame.light.cell;
     float bits = 0.0;
     float begin = 0.5 * first_step;
     float width = first_step;
@@ -39,7 +39,7 @@ float bits_lost(vec3 at, vec3 direction, int steps, float growth) {
 // darkened.
 float light_from_around(vec3 at) {
     float sum = 0.0;
-    for (int i = 0; i < 12; ++i) sum += exp2(-bits_lost(at, direction_around(i), int(frame.light.steps.x), around_growth));
+    for (int i = 0; i < 12; ++i) sum += exp2(-bits_lost(at, direction_around(i), int(frame.light.ambient_steps), around_growth));
     return min(sum / 6.0, 1.0);
 }
 
@@ -49,6 +49,6 @@ void main() {
     if (any(greaterThanEqual(cell, size))) return;
     vec3 at = (vec3(cell) + 0.5) / vec3(size);
     float around = light_from_around(at);
-    float lamp = exp2(-bits_lost(at, frame.light.lamp.xyz, int(frame.light.steps.y), lamp_growth));
-    imageStore(light_target, cell, vec4(mix(vec2(1), vec2(around, lamp), frame.light.shading.zw), 0, 0));
+    float lamp = exp2(-bits_lost(at, frame.light.lamp, int(frame.light.lamp_steps), lamp_growth));
+    imageStore(light_target, cell, vec4(mix(vec2(1), vec2(around, lamp), vec2(frame.light.ambient_occlusion, frame.light.shadows)), 0, 0));
 }

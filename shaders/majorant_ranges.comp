@@ -18,8 +18,8 @@ vec2 widened(vec2 a, vec2 b) {
 void main() {
     ivec3 brick = ivec3(gl_WorkGroupID);
     int reader = int(gl_LocalInvocationIndex);
-    int edge = int(frame.trace.bricks.x);
-    int halo = frame.trace.known.y == float(fault_no_halo) ? 0 : 1;
+    int edge = int(frame.trace.brick_edge);
+    int halo = frame.trace.known.fault == float(fault_no_halo) ? 0 : 1;
     ivec3 from = max(brick * edge - halo, ivec3(0));
     ivec3 count = min((brick + 1) * edge - 1 + halo, textureSize(volume, 0) - 1) - from + 1;
     vec2 ends = vec2(3.0e38, -3.0e38);

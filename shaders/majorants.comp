@@ -25,7 +25,7 @@ const int dips = peak_levels * transfer_entries;  // offset of the minima, which
 // 2^level entries: two overlapping ranges cover any interval.
 vec2 extinctions_among(int first, int last) {
     int level = findMSB(last - first + 1);
-    if (frame.trace.known.y == float(fault_ends_only)) level = 0;
+    if (frame.trace.known.fault == float(fault_ends_only)) level = 0;
     int from = level * transfer_entries + first;
     int to = level * transfer_entries + last + 1 - (1 << level);
     return vec2(max(extinction_peaks[from], extinction_peaks[to]),
@@ -34,17 +34,17 @@ vec2 extinctions_among(int first, int last) {
 
 // Includes an extra entry at either end to allow for rounding in filtering and in the table lookup.
 vec2 structure_bounds(ivec3 brick) {
-    vec2 ends = texelFetch(majorant_ranges, brick, 0).rg * frame.lookup.x + frame.lookup.y;
+    vec2 ends = texelFetch(majorant_ranges, brick, 0).rg * frame.lookup.entry_scale + frame.lookup.entry_offset;
     ivec2 entries = ivec2(clamp(ends, vec2(0), vec2(transfer_entries - 1)) + 0.5) + ivec2(-1, 1);
     entries = clamp(entries, ivec2(0), ivec2(transfer_entries - 1));
-    return extinctions_among(min(entries.x, entries.y), entries.y) * frame.lookup.z;
+    return extinctions_among(min(entries.x, entries.y), entries.y) * frame.lookup.bits;
 }
 
 // Returns true if a brick may contain flow above the threshold. Bricks have no information about phasors.
 bool may_flow(ivec3 brick) {
     if (flow_kind == flow_off) return false;
     if (flow_kind == flow_phasor) return true;
-    vec3 per_brick = frame.trace.bricks.x / volume_size() * frame.flow.bricks.xyz;
+    vec3 per_brick = frame.trace.brick_edge / volume_size() * frame.flow.bricks.xyz;
     ivec3 last = textureSize(flow_bricks, 0) - 1;
     ivec3 from = clamp(ivec3(vec3(brick) * per_brick), ivec3(0), last);
     ivec3 to = clamp(ivec3(vec3(brick + 1) * per_brick), ivec3(0), last);
@@ -52,8 +52,8 @@ bool may_flow(ivec3 brick) {
         for (int y = from.y; y <= to.y; ++y)
             for (int x = from.x; x <= to.x; ++x) {
                 vec2 speeds = texelFetch(flow_bricks, ivec3(x, y, z), 0).rg;
-                speeds = abs(speeds * frame.flow.values.x + frame.flow.values.y);
-                if (max(speeds.x, speeds.y) > frame.flow.look.x) return true;
+                speeds = abs(speeds * frame.flow.velocity_scale + frame.flow.velocity_offset);
+                if (max(speeds.x, speeds.y) > frame.flow.threshold) return true;
             }
     return false;
 }
@@ -75,7 +75,7 @@ float largest_of_channel(int c, vec2 ends) {
 
 // Returns the majorant of a channel over all of its bricks that overlap a brick of the volume. Both may differ in size.
 float channel_majorant(int c, ivec3 brick) {
-    vec3 per_brick = frame.trace.bricks.x / volume_size() * frame.channels.channel[c].bricks.xyz;
+    vec3 per_brick = frame.trace.brick_edge / volume_size() * frame.channels.channel[c].bricks.xyz;
     ivec3 end = channel_bricks(c) - 1;
     ivec3 from = clamp(ivec3(vec3(brick) * per_brick), ivec3(0), end);
     ivec3 to = clamp(ivec3(vec3(brick + 1) * per_brick - 1e-3), ivec3(0), end);
@@ -84,23 +84,23 @@ float channel_majorant(int c, ivec3 brick) {
         for (int y = from.y; y <= to.y; ++y)
             for (int x = from.x; x <= to.x; ++x)
                 largest = max(largest, largest_of_channel(c, channel_brick(c, ivec3(x, y, z))));
-    return largest * frame.channels.channel[c].lookup.z;
+    return largest * frame.channels.channel[c].bits;
 }
 
 // Flow replaces structure in part, so their mixture has at most the larger extinction. Channels add up.
 vec2 bounds_of(ivec3 brick) {
-    vec2 bits = structure_bounds(brick) * vec2(1, frame.trace.known.x);
-    if (may_flow(brick)) bits.x = max(bits.x, frame.flow.density.x);
+    vec2 bits = structure_bounds(brick) * vec2(1, frame.trace.known.by_value_alone);
+    if (may_flow(brick)) bits.x = max(bits.x, frame.flow.density);
     for (int c = 0; c < max_channels; ++c) {
         if (c < channel_count) bits.x += channel_majorant(c, brick);
     }
-    vec2 bounds = min(bits * frame.trace.medium.x, vec2(frame.trace.bricks.w));
+    vec2 bounds = min(bits * frame.trace.optical_per_bit, vec2(frame.trace.max_extinction));
     // Subtracting a small certain extinction would not pay off.
     if (bounds.y <= 0.5 * bounds.x) bounds.y = 0.0;
-    if (frame.trace.known.y == float(fault_half)) bounds *= 0.5;
+    if (frame.trace.known.fault == float(fault_half)) bounds *= 0.5;
     // Bricks that reach into the solid of an isosurface must not be skipped.
     const float hardly_any = 1e-20;
-    if (has_isosurface && texelFetch(majorant_ranges, brick, 0).g >= frame.lookup.w) bounds.x = max(bounds.x, hardly_any);
+    if (has_isosurface && texelFetch(majorant_ranges, brick, 0).g >= frame.lookup.isovalue) bounds.x = max(bounds.x, hardly_any);
     return bounds;
 }
 

@@ -49,7 +49,7 @@ void main() {
     vec4 seen = texelFetch(light, here, 0);
     vec4 brightest = brightest_beside(here, last);
     // Avoids a branch on the frame alone, see shaders/raycast/pixel.glsl.
-    if (bool(int(part.pass.z == 1.0) & int(is_firefly(luminance(seen.rgb), spread_at(here).x * part.pass.x, brightest)))) {
+    if (bool(int(part.hides_fireflies == 1.0) & int(is_firefly(luminance(seen.rgb), spread_at(here).x * part.per_degree, brightest)))) {
         seen = brightest;
         atomicAdd(fireflies, 1u);
     }
@@ -57,5 +57,5 @@ void main() {
     vec2 sum = vec2(0);
     for (int y = -1; y <= 1; ++y)
         for (int x = -1; x <= 1; ++x) sum += spread_at(clamp(here + ivec2(x, y), ivec2(0), last));
-    imageStore(variance_target, here, vec4(sum * part.pass.x / 9.0, 0, 0));
+    imageStore(variance_target, here, vec4(sum * part.per_degree / 9.0, 0, 0));
 }

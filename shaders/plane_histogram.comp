@@ -19,9 +19,9 @@ float sampled(vec3 at) {
 #include "shaders/raycast/second_axis.glsl"
 
 float second_at(vec3 at) {
-    if (part.depth.z == float(second_distance)) return at.x - textureLod(heights, at.yz, 0.0).r * part.depth.y - part.depth.x;
-    if (part.depth.z == float(second_curvature)) return curvature_over(at, part.step.xyz, part.per.xyz);
-    return length(slope_over(at, part.step.xyz, part.per.xyz));
+    if (part.second == float(second_distance)) return at.x - textureLod(heights, at.yz, 0.0).r * part.depth_per_um - part.zero_depth;
+    if (part.second == float(second_curvature)) return curvature_over(at, part.gradient_step.xyz, part.per_difference.xyz);
+    return length(slope_over(at, part.gradient_step.xyz, part.per_difference.xyz));
 }
 
 // Tests the bits, because compilers may assume that all numbers are finite.
@@ -35,16 +35,16 @@ int bin_of(float place) {
 
 void main() {
     vec3 size = vec3(textureSize(voxels, 0));
-    for (int i = int(gl_WorkGroupID.x); i < part.extent.w; i += int(gl_NumWorkGroups.x)) {
-        int a_scan = i * part.first.w;
-        ivec3 top = part.first.xyz + ivec3(0, a_scan % part.extent.y, a_scan / part.extent.y);
+    for (int i = int(gl_WorkGroupID.x); i < part.a_scans; i += int(gl_NumWorkGroups.x)) {
+        int a_scan = i * part.stride;
+        ivec3 top = part.first + ivec3(0, a_scan % part.extent.y, a_scan / part.extent.y);
         for (int depth = int(gl_LocalInvocationIndex); depth < part.extent.x; depth += int(gl_WorkGroupSize.x)) {
             vec3 at = (vec3(top + ivec3(depth, 0, 0)) + 0.5) / size;
             float value = sampled(at);
             float second = second_at(at);
             if (!is_finite(value) || !is_finite(second)) continue;
-            int column = bin_of(value * part.bins.x + part.bins.y);
-            int row = bin_of(second * part.bins.z + part.bins.w);
+            int column = bin_of(value * part.value_scale + part.value_offset);
+            int row = bin_of(second * part.second_scale + part.second_offset);
             atomicAdd(counts[row * plane_bins + column], 1u);
         }
     }

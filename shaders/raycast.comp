@@ -56,7 +56,7 @@ void write_measures(ivec2 here, Ray ray, RayResult seen) {
     vec3 slope = seen.distance < 0.0 || has_planes ? vec3(0) : gradient(at);
     vec3 size = volume_size();
     vec3 voxel = clamp(floor(at * size), vec3(0), size - 1.0);
-    vec2 values = vec2(seen.value, voxel_value(voxel, size)) * frame.values.x + frame.values.y;
+    vec2 values = vec2(seen.value, voxel_value(voxel, size)) * frame.value_scale + frame.value_offset;
     float path = max(ray.leave - ray.enter, 0.0);
     ivec2 first = ivec2(here.x * measure_pixels, here.y);
     imageStore(measures, first, vec4(values.x, seen.transmittance, seen.distance, path));
@@ -71,7 +71,7 @@ void main() {
     vec2 pixel = place_in_picture(here);
     Ray whole = ray_of(pixel);
     Ray ray = cut(whole);
-    if (slices_kind == slices_inside && frame.slices.facts.z > 0.0) whole = ray;
+    if (slices_kind == slices_inside && frame.slices.is_clipped > 0.0) whole = ray;
     float slice = slices_kind == slices_inside ? length_to_slice(whole) : no_slice;
     ray.leave = min(ray.leave, slice);
     RayResult seen = nothing;

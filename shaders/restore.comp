@@ -30,7 +30,7 @@ void main() {
     float back = apart > 0.0 ? clamp(1.0 - (1.0 - of_itself) * by_chance / apart, 0.0, 1.0) : 0.0;
     float kept = 1.0 - back;
     vec2 chance = texelFetch(raw_variance, here, 0).rg;
-    float filtered = part.pass.w * texelFetch(variance, here, 0).r;
+    float filtered = part.variance_ratio * texelFetch(variance, here, 0).r;
     imageStore(light_target, here, mix(texelFetch(light, here, 0), texelFetch(raw, here, 0), back));
     imageStore(variance_target, here,
                vec4(kept * kept * filtered + back * (back + 2.0 * kept * of_itself) * chance.r, chance.g, 0, 0));

@@ -56,8 +56,8 @@ vec4 drawn_at(inout Traced found, Ray whole, vec2 pixel, float slice, vec4 cap) 
     if (has_ground && found.opacity == 0.0 && drawn.a == 0.0) drawn.a = shadow_on_ground(whole);
     if (has_caps) put_cap(found, drawn, cap);
     if (!box) return drawn;
-    vec2 cover = box_lines(pixel - 0.5 * frame.picture.xy);
-    vec4 line = vec4(from_srgb(frame.box_colour.rgb), 1.0);
+    vec2 cover = box_lines(pixel - 0.5 * frame.picture);
+    vec4 line = vec4(from_srgb(frame.box_colour), 1.0);
     drawn += (1.0 - found.opacity) * (1.0 - drawn.a) * cover.y * line;
     drawn = mix(drawn, line, cover.x);
     found.light *= 1.0 - cover.x;
@@ -73,7 +73,7 @@ void add_path(ivec2 here, Traced found, vec4 drawn) {
     imageStore(path_albedo, here, with_pass(imageLoad(path_albedo, here), found.albedo));
     imageStore(path_normals, here, with_pass(imageLoad(path_normals, here), vec4(found.facing, squares)));
     // Alternating signs: the mean is half the difference between the two halves of the paths.
-    float by_turns = luminance * (1.0 - 2.0 * float(frame.trace.random.y & 1u));
+    float by_turns = luminance * (1.0 - 2.0 * float(frame.trace.path_number & 1u));
     imageStore(path_squares, here,
                with_pass(imageLoad(path_squares, here), vec4(luminance * luminance, by_turns, 0, 0)));
     imageStore(path_drawn, here, with_pass(imageLoad(path_drawn, here), drawn));
@@ -87,7 +87,7 @@ void main() {
 
     Ray whole = through_lens(pixel);
     Ray ray = cut(whole);
-    if (slices_kind == slices_inside && frame.slices.facts.z > 0.0) whole = ray;
+    if (slices_kind == slices_inside && frame.slices.is_clipped > 0.0) whole = ray;
     float slice = slices_kind == slices_inside ? length_to_slice(whole) : no_slice;
     ray.leave = min(ray.leave, slice);
     vec4 cap = vec4(0);

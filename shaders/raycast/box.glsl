@@ -10,13 +10,13 @@ vec2 box_lines(vec2 pixel) {
         vec2 off = from - clamp(dot(from, along) * frame.edge_facts[i].x, 0.0, 1.0) * along;
         nearest = min(nearest, dot(off, off) + frame.edge_facts[i].yz);
     }
-    return clamp(0.5 + 0.5 * frame.box_colour.w - sqrt(nearest), 0.0, 1.0);
+    return clamp(0.5 + 0.5 * frame.box_width - sqrt(nearest), 0.0, 1.0);
 }
 
-void add_box(inout RayResult seen, vec2 pixel) {
-    vec2 cover = box_lines(pixel - 0.5 * frame.picture.xy);
-    seen.colour += seen.transmittance * cover.y * frame.box_colour.rgb;
+void add_box(inout Seen seen, vec2 pixel) {
+    vec2 cover = box_lines(pixel - 0.5 * frame.picture);
+    seen.colour += seen.transmittance * cover.y * frame.box_colour;
     seen.transmittance *= 1.0 - cover.y;
-    seen.colour = mix(seen.colour, frame.box_colour.rgb, cover.x);
+    seen.colour = mix(seen.colour, frame.box_colour, cover.x);
     seen.transmittance *= 1.0 - cover.x;
 }

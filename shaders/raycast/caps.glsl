@@ -8,7 +8,7 @@ vec4 cap_of(Ray ray) {
     float value = sampled(at);
     float level = level_of(value);
     float opacity = level > 0.0 ? clamp(10.0 * level, 0.0, 1.0) : 0.0;  // also 0 for NaN
-    vec3 colour = mix(vec3(clamp(level, 0.0, 1.0)), colour_of(value), frame.studio.caps.x);
+    vec3 colour = mix(vec3(clamp(level, 0.0, 1.0)), colour_of(value), frame.studio.cap_colours);
     if (flow_kind != flow_off) colour = with_flow(at, colour);
     return opacity > 0.0 ? vec4(opacity * colour, opacity) : vec4(0);
 }
@@ -26,6 +26,6 @@ void add_cap(inout RayResult seen, Ray ray) {
 
 // The background's vertical gradient.
 vec3 background_at(vec2 pixel) {
-    float down = clamp(pixel.y * frame.studio.below.w, 0.0, 1.0);
-    return frame.background.rgb + down * (frame.studio.below.rgb - frame.background.rgb);
+    float down = clamp(pixel.y * frame.studio.per_height, 0.0, 1.0);
+    return frame.background.rgb + down * (frame.studio.lower_background - frame.background.rgb);
 }

@@ -64,8 +64,8 @@ vec2 channel_ends(int c, vec3 at) {
 
 // Returns a valid index for any value, including NaN, for which the result of clamp() is undefined.
 int channel_index(int c, float value) {
-    vec4 lookup = frame.channels.channel[c].lookup;
-    int index = int(clamp(value * lookup.x + lookup.y, 0.0, float(channel_entries_of_one - 1)) + 0.5);
+    float entry = value * frame.channels.channel[c].entry_scale + frame.channels.channel[c].entry_offset;
+    int index = int(clamp(entry, 0.0, float(channel_entries_of_one - 1)) + 0.5);
     return index & (channel_entries_of_one - 1);
 }
 
@@ -132,8 +132,8 @@ LabelsHere labels_at(int c, vec3 at) {
 }
 
 ChannelHere channel_at(int c, vec3 at) {
-    float bits = frame.channels.channel[c].lookup.z;
-    float weight = frame.channels.channel[c].look.x;
+    float bits = frame.channels.channel[c].bits;
+    float weight = frame.channels.channel[c].weight;
     if (has_labels(c)) {
         LabelsHere here = labels_at(c, at);
         return ChannelHere(here.light.a * bits, here.seen.a * weight, here.light.rgb / max(here.light.a, 1e-20),
@@ -147,7 +147,7 @@ ChannelHere channel_at(int c, vec3 at) {
 
 // Returns the fraction of the other channels that remains visible next to this one.
 float left_beside(int c, ChannelHere here) {
-    return 1.0 - frame.channels.channel[c].look.y * min(here.weight, 1.0);
+    return 1.0 - frame.channels.channel[c].is_over * min(here.weight, 1.0);
 }
 
 // Linear interpolation that returns `a` and `b` exactly for shares of 0 and 1.
@@ -174,7 +174,7 @@ vec3 with_channels(vec3 at, vec3 colour) {
         ChannelHere here = channel_at(c, at);
         float weight = min(here.weight, 1.0);
         vec3 together = colour + here.plain * weight * (1.0 - colour);
-        colour = mix(together, mixed(colour, here.plain, weight), frame.channels.channel[c].look.y);
+        colour = mix(together, mixed(colour, here.plain, weight), frame.channels.channel[c].is_over);
     }
     return colour;
 }
@@ -183,7 +183,7 @@ vec3 with_channels(vec3 at, vec3 colour) {
 
 vec3 label_slope(int c, ChannelHere here) {
     vec3 per_voxel = 2.0 * frame.per_difference.xyz * frame.gradient_step.xyz * vec3(channel_size(c));
-    return here.slope * per_voxel * frame.channels.channel[c].look.z;
+    return here.slope * per_voxel * frame.channels.channel[c].slope_scale;
 }
 
 vec3 channel_gradient(int c, vec3 at, ChannelHere here) {
@@ -192,7 +192,7 @@ vec3 channel_gradient(int c, vec3 at, ChannelHere here) {
     return vec3(channel_value(c, at + vec3(h.x, 0, 0)) - channel_value(c, at - vec3(h.x, 0, 0)),
                 channel_value(c, at + vec3(0, h.y, 0)) - channel_value(c, at - vec3(0, h.y, 0)),
                 channel_value(c, at + vec3(0, 0, h.z)) - channel_value(c, at - vec3(0, 0, h.z))) *
-           frame.per_difference.xyz * frame.channels.channel[c].look.z;
+           frame.per_difference.xyz * frame.channels.channel[c].slope_scale;
 }
 
 // Tetrahedral differences with four samples, see quick_gradient() in volume.glsl.
@@ -203,12 +203,12 @@ vec3 quick_channel_gradient(int c, vec3 at, ChannelHere here) {
     vec3 sum = vec3(0);
     for (int i = 0; i < 4; ++i)
         sum += corners[i] * channel_value(c, at + half_square * corners[i] * frame.gradient_step.xyz);
-    return sum * half_square * frame.per_difference.xyz * frame.channels.channel[c].look.z;
+    return sum * half_square * frame.per_difference.xyz * frame.channels.channel[c].slope_scale;
 }
 
 // Replaces the volume's gradient by the mean of all gradients, weighted by extinction.
 void mix_slopes(vec3 at, inout vec3 slope) {
-    float bits = entry_extinction(entry_of(at)) * frame.lookup.z;
+    float bits = entry_extinction(entry_of(at)) * frame.lookup.bits;
     for (int c = 0; c < max_channels; ++c) {
         if (c >= channel_count || !is_body(c)) continue;
         ChannelHere here = channel_at(c, at);
@@ -221,7 +221,7 @@ void mix_slopes(vec3 at, inout vec3 slope) {
 // For paths: selects a single gradient with a probability proportional to its extinction. Rescales `u` after each
 // decision to use one random number for all.
 void draw_slope(vec3 at, float u, inout vec3 slope) {
-    float bits = entry_extinction(entry_of(at)) * frame.lookup.z;
+    float bits = entry_extinction(entry_of(at)) * frame.lookup.bits;
     int drawn = -1;
     ChannelHere there;
     for (int c = 0; c < max_channels; ++c) {

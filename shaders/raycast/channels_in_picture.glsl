@@ -4,7 +4,7 @@
 void lay_over(int c, inout RayResult seen, vec3 colour, float opacity) {
     vec3 light = colour * opacity;
     vec3 together = seen.colour + light * (1.0 - seen.colour);  // independent of the order
-    seen.colour = mix(together, seen.colour * (1.0 - opacity) + light, frame.channels.channel[c].look.y);
+    seen.colour = mix(together, seen.colour * (1.0 - opacity) + light, frame.channels.channel[c].is_over);
     seen.transmittance *= 1.0 - opacity;
 }
 
@@ -17,10 +17,10 @@ void add_largest(int c, inout RayResult seen, Ray ray) {
     Samples samples = samples_of(ray);
     float most = goes_by_weight(c) ? 0.0 : -beyond_values;
     vec3 colour = vec3(0);
-    for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
+    for (float begin = 0.0; begin < samples.count; begin += frame.run_length) {
         if (skips && goes_by_weight(c) && is_without_channel(c, samples, begin)) continue;
         if (skips && !goes_by_weight(c) && channel_ends(c, middle_of_run(samples, begin)).y <= most) continue;
-        float end = min(begin + frame.run.x, samples.count);
+        float end = min(begin + frame.run_length, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             vec3 at = place(samples, i);
             if (!is_kept(at)) continue;
@@ -42,7 +42,7 @@ void add_largest(int c, inout RayResult seen, Ray ray) {
     int index = channel_index(c, most);
     float level = float(index) / float(channel_entries_of_one - 1);
     lay_over(c, seen, channel_colour(channel_entry(c, index)),
-             clamp(10.0 * level, 0.0, 1.0) * frame.channels.channel[c].look.w);
+             clamp(10.0 * level, 0.0, 1.0) * frame.channels.channel[c].opacity);
 }
 
 // Composites the channels in front of the ray's surface.
@@ -52,9 +52,9 @@ void add_channels_before(inout RayResult seen, Ray ray) {
     Samples samples = samples_of(ray);
     vec3 sum = vec3(0);
     float passed = 1.0;
-    for (float begin = 0.0; begin < samples.count && passed >= frame.picture.w; begin += frame.run.x) {
+    for (float begin = 0.0; begin < samples.count && passed >= frame.min_transmittance; begin += frame.run_length) {
         if (is_without_others(samples, begin)) continue;
-        float end = min(begin + frame.run.x, samples.count);
+        float end = min(begin + frame.run_length, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             vec3 at = place(samples, i);
             if (!is_kept(at)) continue;

@@ -22,9 +22,9 @@ bool find_batch(inout Walk walk, Samples samples, out Batch batch) {
         while (walk.i >= walk.end && walk.begin < samples.count) {
             int kind = kind_of_run(samples, walk.begin);
             bool is_still = is_without_others(samples, walk.begin);
-            float end = walk.begin + frame.run.x;
+            float end = walk.begin + frame.run_length;
             if (kind != brick_empty || !is_still) {
-                walk.stride = kind == brick_thin && is_still && end <= samples.count ? frame.run.y : 1.0;
+                walk.stride = kind == brick_thin && is_still && end <= samples.count ? frame.thin_stride : 1.0;
                 walk.i = walk.begin + 0.5 * walk.stride - 0.5;
                 walk.end = min(end, samples.count);
             }
@@ -36,7 +36,7 @@ bool find_batch(inout Walk walk, Samples samples, out Batch batch) {
         batch.stride = walk.stride;
         batch.end = walk.end;
         for (int j = 0; j < 4; ++j) batch.index[j] = entry_of(place(samples, walk.i + apart[j]));
-        float bits = frame.lookup.z * samples.spacing * walk.stride;
+        float bits = frame.lookup.bits * samples.spacing * walk.stride;
         for (int j = 0; j < 4; ++j) batch.optical[j] = entry_extinction(batch.index[j]) * bits;
         walk.i += 4.0 * walk.stride;
         if (has_others() || batch.optical != vec4(0)) return true;
@@ -90,7 +90,7 @@ RayResult composite_in_software(Ray ray) {
     Samples samples = samples_of(ray);
     Walk walk = Walk(0.0, 0.0, 0.0, 1.0);
     Batch batch;
-    while (seen.transmittance >= frame.picture.w && find_batch(walk, samples, batch)) {
+    while (seen.transmittance >= frame.min_transmittance && find_batch(walk, samples, batch)) {
         add_batch(seen, ray, samples, batch);
     }
     return seen;

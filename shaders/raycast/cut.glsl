@@ -18,7 +18,7 @@ void keep_below(inout Ray ray, vec4 plane) {
 
 // Returns the depth limits at a lateral position, as texture coordinates along depth: top, bottom.
 vec2 heights_over(vec2 lateral) {
-    return textureLod(heights, lateral, 0.0).rg * frame.cut.heights.z + frame.cut.heights.xy;
+    return textureLod(heights, lateral, 0.0).rg * frame.cut.depth_per_um + frame.cut.heights_added;
 }
 
 // Returns true if a sample on a clipped ray is also between the depth limits.
@@ -30,7 +30,7 @@ bool is_kept(vec3 at) {
 
 // Returns true for clipped points that need not be on a ray, and for unfilled slices of a first volume.
 bool is_cut_away(vec3 at) {
-    if (rolling == rolling_first && at.z >= frame.filled.x) return true;
+    if (rolling == rolling_first && at.z >= frame.filled.end) return true;
     if (is_cut) {
         for (int i = 0; i < max_cuts; ++i) {
             if (dot(frame.cut.plane[i].xyz, at) > frame.cut.plane[i].w) return true;
@@ -57,5 +57,5 @@ Ray cut(Ray ray) {
 // Weight of the gradient shading, 0 to 1: cut faces are unshaded and shading fades in below them.
 float shading_below_cut(vec3 at) {
     if (!is_cut) return 1.0;
-    return clamp((opened.w - dot(opened.xyz, at)) / frame.cut.facts.y - 1.0, 0.0, 1.0);
+    return clamp((opened.w - dot(opened.xyz, at)) / frame.cut.plain_depth - 1.0, 0.0, 1.0);
 }

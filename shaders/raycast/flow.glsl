@@ -9,13 +9,13 @@ struct Flow {
 
 // Returns the weight of a velocity, which increases linearly above the threshold.
 float flow_weight(float velocity) {
-    return frame.flow.look.w * clamp((abs(velocity) - frame.flow.look.x) * frame.flow.look.y, 0.0, 1.0);
+    return frame.flow.opacity * clamp((abs(velocity) - frame.flow.threshold) * frame.flow.per_fade, 0.0, 1.0);
 }
 
 // Samples the flow of the same time point as the structure at that position.
 vec2 flow_sampled(vec3 at) {
-    if (rolling == rolling_over && at.z >= frame.filled.x) return textureLod(previous_flow, at, 0.0).rg;
-    if (rolling != rolling_off) at.z = min(at.z, frame.filled.y);
+    if (rolling == rolling_over && at.z >= frame.filled.end) return textureLod(previous_flow, at, 0.0).rg;
+    if (rolling != rolling_off) at.z = min(at.z, frame.filled.last_slice);
     return textureLod(flow, at, 0.0).rg;
 }
 
@@ -24,26 +24,26 @@ vec2 flow_sampled(vec3 at) {
 Flow flow_at(vec3 at) {
     vec2 here = flow_sampled(at);
     if (flow_kind == flow_scalar) {
-        float velocity = here.r * frame.flow.values.x + frame.flow.values.y;
+        float velocity = here.r * frame.flow.velocity_scale + frame.flow.velocity_offset;
         return Flow(velocity, flow_weight(velocity));
     }
-    float velocity = atan(here.g, here.r) * frame.flow.values.z;
+    float velocity = atan(here.g, here.r) * frame.flow.velocity_per_radian;
     float trust = clamp((length(here) - min_phasor) / (1.0 - 2.0 * min_phasor), 0.0, 1.0);
     return Flow(velocity, trust * flow_weight(velocity));
 }
 
 vec3 flow_colour(float velocity) {
-    float level = clamp(0.5 + 0.5 * velocity * frame.flow.look.z, 0.0, 1.0);
+    float level = clamp(0.5 + 0.5 * velocity * frame.flow.per_range, 0.0, 1.0);
     return texelFetch(flow_colours, int(level * float(flow_colour_entries - 1) + 0.5), 0).rgb;
 }
 
 // Returns the fraction of flow that remains visible under a structure of that colour.
 float left_by(vec3 structure) {
-    return 1.0 - frame.flow.density.y * clamp(max(structure.r, max(structure.g, structure.b)), 0.0, 1.0);
+    return 1.0 - frame.flow.is_under * clamp(max(structure.r, max(structure.g, structure.b)), 0.0, 1.0);
 }
 
 float fastest_in(vec2 ends) {
-    ends = abs(ends * frame.flow.values.x + frame.flow.values.y);
+    ends = abs(ends * frame.flow.velocity_scale + frame.flow.velocity_offset);
     return max(ends.x, ends.y);
 }
 
@@ -56,14 +56,14 @@ bool is_without_flow(Samples samples, float begin) {
     brick = clamp(brick, ivec3(0), textureSize(flow_bricks, 0) - 1);
     float fastest = fastest_in(texelFetch(flow_bricks, brick, 0).rg);
     if (rolling == rolling_over) fastest = max(fastest, fastest_in(texelFetch(previous_flow_bricks, brick, 0).rg));
-    return fastest <= frame.flow.look.x;
+    return fastest <= frame.flow.threshold;
 }
 
 // Adds the flow to a step of length `over`: updates its optical depth in bits and its colour.
 void add_flow(vec3 at, float over, inout float optical, inout vec3 colour) {
     Flow here = flow_at(at);
     here.weight *= left_by(colour * (1.0 - exp2(-optical)));
-    float of_flow = here.weight * frame.flow.density.x * over;
+    float of_flow = here.weight * frame.flow.density * over;
     float both = mix(optical, 0.0, here.weight) + of_flow;
     colour = mix(colour, flow_colour(here.velocity), of_flow / max(both, 1e-20));
     optical = both;
@@ -80,9 +80,9 @@ vec3 with_flow(vec3 at, vec3 colour) {
 void add_fastest(inout RayResult seen, Ray ray) {
     Samples samples = samples_of(ray);
     Flow fastest = Flow(0.0, 0.0);
-    for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
+    for (float begin = 0.0; begin < samples.count; begin += frame.run_length) {
         if (is_without_flow(samples, begin)) continue;
-        float end = min(begin + frame.run.x, samples.count);
+        float end = min(begin + frame.run_length, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             vec3 at = place(samples, i);
             if (!is_kept(at)) continue;
@@ -105,14 +105,14 @@ void add_flow_before(inout RayResult seen, Ray ray) {
     Samples samples = samples_of(ray);
     vec3 colour = vec3(0);
     float passed = 1.0;
-    for (float begin = 0.0; begin < samples.count && passed >= frame.picture.w; begin += frame.run.x) {
+    for (float begin = 0.0; begin < samples.count && passed >= frame.min_transmittance; begin += frame.run_length) {
         if (is_without_flow(samples, begin)) continue;
-        float end = min(begin + frame.run.x, samples.count);
+        float end = min(begin + frame.run_length, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             vec3 at = place(samples, i);
             if (!is_kept(at)) continue;
             Flow here = flow_at(at);
-            float after = passed * exp2(-here.weight * frame.flow.density.x * samples.spacing);
+            float after = passed * exp2(-here.weight * frame.flow.density * samples.spacing);
             colour += (passed - after) * flow_colour(here.velocity);
             passed = after;
         }

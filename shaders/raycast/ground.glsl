@@ -7,13 +7,13 @@ const float wide = 0.5, narrow = 0.985;  // cosines of the half angles of the sk
 
 // Negative if the ray misses the ground.
 float length_to_ground(Ray ray) {
-    float met = (frame.studio.ground.x - ray.start.x) / (ray.direction.x > 0.0 ? ray.direction.x : 1e-12);
-    return ray.direction.x > 0.0 && met > frame.per_extent.w ? met : -1.0;
+    float met = (frame.studio.ground_depth - ray.start.x) / (ray.direction.x > 0.0 ? ray.direction.x : 1e-12);
+    return ray.direction.x > 0.0 && met > frame.near_distance ? met : -1.0;
 }
 
 // Returns the transmittance from a point on the ground, in texture coordinates.
 float light_left(vec3 at, vec3 unit) {
-    vec3 direction = unit * frame.per_extent.xyz;
+    vec3 direction = unit * frame.per_extent;
     vec3 slope = mix(direction, vec3(1e-12), lessThan(abs(direction), vec3(1e-12)));
     vec3 a = -at / slope, b = (vec3(1) - at) / slope;
     vec3 near = min(a, b), far = max(a, b);
@@ -25,15 +25,15 @@ float light_left(vec3 at, vec3 unit) {
     for (int i = 0; i < ground_steps; ++i) {
         bits += textureLod(cells, at + (enter + (float(i) + 0.5) * each) * direction, 0.0).r;
     }
-    return exp2(-bits * each / frame.light.cell.w);
+    return exp2(-bits * each / frame.light.cell_length);
 }
 
 void add_ground(inout RayResult seen, Ray ray) {
     float met = length_to_ground(ray);
     if (met < 0.0) return;
     vec3 at = ray.start + met * ray.direction;
-    bool has_lamp = frame.light.lamp.w > 0.0 && frame.light.lamp.x < 0.0;
-    vec3 axis = mix(vec3(-1, 0, 0), frame.light.lamp.xyz, bvec3(has_lamp));
+    bool has_lamp = frame.light.is_lamp_free > 0.0 && frame.light.lamp.x < 0.0;
+    vec3 axis = mix(vec3(-1, 0, 0), frame.light.lamp, bvec3(has_lamp));
     vec3 across = normalize(cross(axis, abs(axis.y) < 0.7 ? vec3(0, 1, 0) : vec3(0, 0, 1)));
     vec3 along = cross(axis, across);
     // Blue noise rotates the rings from pixel to pixel.
@@ -47,5 +47,5 @@ void add_ground(inout RayResult seen, Ray ray) {
         float sine = sqrt(1.0 - cosine * cosine);
         light += light_left(at, cosine * axis + sine * (cos(angle) * across + sin(angle) * along));
     }
-    seen.transmittance *= 1.0 - frame.studio.ground.y * (1.0 - light / float(ground_looks));
+    seen.transmittance *= 1.0 - frame.studio.ground_shadow * (1.0 - light / float(ground_looks));
 }

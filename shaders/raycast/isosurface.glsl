@@ -6,9 +6,9 @@ bool is_inside(vec3 at, float level) {
 
 // Returns the index of the first sample at or above the level; samples.count without one.
 float first_inside(Samples samples, float level) {
-    for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
+    for (float begin = 0.0; begin < samples.count; begin += frame.run_length) {
         if (skips && max_in_run(samples, begin) < level) continue;
-        float end = min(begin + frame.run.x, samples.count);
+        float end = min(begin + frame.run_length, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             if (is_inside(place(samples, i), level)) return i;
         }
@@ -18,7 +18,7 @@ float first_inside(Samples samples, float level) {
 
 RayResult isosurface(Ray ray) {
     Samples samples = samples_of(ray);
-    float level = frame.lookup.w;
+    float level = frame.lookup.isovalue;
     float inside = first_inside(samples, level);
     if (inside == samples.count) return nothing;
     float outside = max(inside - 1.0, -0.5);

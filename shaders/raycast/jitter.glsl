@@ -3,6 +3,6 @@
 
 float sample_offset(vec2 pixel) {
     if (!jittered) return 0.5;
-    ivec2 cell = ivec2(pixel / frame.pass.spot.z) & (noise_edge - 1);
-    return fract(texelFetch(noise, cell, 0).r + frame.pass.share.y);
+    ivec2 cell = ivec2(pixel / frame.pass.cell_edge) & (noise_edge - 1);
+    return fract(texelFetch(noise, cell, 0).r + frame.pass.noise_offset);
 }

@@ -13,13 +13,13 @@ const float off_surface = 1.5;  // in cells in front of the surface: cells on th
 
 LightHere light_at(vec3 at, vec3 outwards) {
     if (!has_light_volume) return LightHere(1.0, 1.0);
-    vec2 parts = textureLod(light_volume, at + outwards * (off_surface * frame.light.cell.xyz), 0.0).rg;
+    vec2 parts = textureLod(light_volume, at + outwards * (off_surface * frame.light.cell), 0.0).rg;
     return LightHere(parts.x, parts.y);
 }
 
 // Blinn-Phong shading of a surface.
 vec3 shaded(vec3 colour, vec3 normal, vec3 unit, LightHere here) {
-    vec3 lamp = mix(-unit, frame.light.lamp.xyz, frame.light.lamp.w);
+    vec3 lamp = mix(-unit, frame.light.lamp, frame.light.is_lamp_free);
     vec3 between = lamp - unit;
     float facing = max(dot(normal, lamp), 0.0);
     float mirrored = max(dot(normal, between) / max(length(between), 1e-6), 0.0);
@@ -41,9 +41,9 @@ vec3 shaded_at(vec3 at, vec3 colour, vec3 unit) {
     if (channel_count > 0 && is_often) mix_slopes(at, slope);
     float steepness = length(slope);
     bool is_surface = steepness > 0.0;  // false for NaN
-    float trust = is_surface ? shading_below_cut(at) * steepness / (steepness + frame.light.shading.y) : 0.0;
+    float trust = is_surface ? shading_below_cut(at) * steepness / (steepness + frame.light.half_gradient) : 0.0;
     vec3 normal = is_surface ? slope * ((dot(slope, unit) > 0.0 ? -1.0 : 1.0) / steepness) : vec3(0);
     LightHere here = light_at(at, mix(-unit, normal, trust));
-    vec3 lit = mix(unshaded(colour, here), shaded(colour, normal, unit, here), frame.light.shading.x * trust);
+    vec3 lit = mix(unshaded(colour, here), shaded(colour, normal, unit, here), frame.light.strength * trust);
     return has_outline ? outlined(lit, normal, unit, trust) : lit;
 }

@@ -7,16 +7,16 @@ RayResult mida(Ray ray) {
     RayResult seen = nothing;
     seen.value = -beyond_values;
     Samples samples = samples_of(ray);
-    float bits = frame.lookup.z * samples.spacing;
-    float balance = frame.modes.facts.y;
+    float bits = frame.lookup.bits * samples.spacing;
+    float balance = frame.modes.mida_balance;
     float yielding = 1.0 + min(balance, 0.0);
     float brightest = 0.0;  // largest level up to here
-    for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
+    for (float begin = 0.0; begin < samples.count; begin += frame.run_length) {
         if (is_empty(samples, begin) && is_without_others(samples, begin)) continue;
-        bool is_hidden = seen.transmittance < frame.picture.w;
+        bool is_hidden = seen.transmittance < frame.min_transmittance;
         if (is_hidden && brightest == 1.0) break;
         if (is_hidden && max_in_run(samples, begin) <= seen.value) continue;
-        float end = min(begin + frame.run.x, samples.count);
+        float end = min(begin + frame.run_length, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             vec3 at = place(samples, i);
             if (!is_kept(at)) continue;

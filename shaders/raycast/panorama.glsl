@@ -1,7 +1,7 @@
 // Panoramas (equirectangular): columns are longitudes, rows latitudes, and the centre is the viewing direction.
 
 vec3 unit_around(vec2 from_middle) {
-    vec2 angle = from_middle * frame.studio.around.xy;
+    vec2 angle = from_middle * frame.studio.radians_per_pixel;
     vec3 right = normalize(frame.ray_x.xyz);
     vec3 down = normalize(frame.ray_y.xyz);
     vec3 level = cos(angle.x) * frame.ray.xyz + sin(angle.x) * right;
@@ -24,8 +24,8 @@ vec2 box_lines_around(vec2 from_middle) {
     vec3 unit = unit_around(from_middle);
     vec2 nearest = vec2(1e12);
     for (int i = 0; i < box_edges; ++i) {
-        float off = angle_to_arc(unit, frame.edge[i].xyz, frame.edge_facts[i].xyz) / frame.studio.around.y;
+        float off = angle_to_arc(unit, frame.edge[i].xyz, frame.edge_facts[i].xyz) / frame.studio.radians_per_pixel.y;
         nearest = min(nearest, off + vec2(frame.edge[i].w, frame.edge_facts[i].w));
     }
-    return clamp(0.5 + 0.5 * frame.box_colour.w - nearest, 0.0, 1.0);
+    return clamp(0.5 + 0.5 * frame.box_width - nearest, 0.0, 1.0);
 }

@@ -11,19 +11,19 @@ uvec2 pixel_in_group() {
 // Software Vulkan assigns consecutive workgroups to the same core. Rows of workgroups are permuted with a stride, so
 // that each core gets its share of the expensive region.
 uvec2 region_pixel() {
-    uint row = gl_WorkGroupID.y * uint(frame.rows.y) % uint(frame.rows.x);
+    uint row = gl_WorkGroupID.y * uint(frame.row_stride) % uint(frame.row_count);
     return uvec2(gl_WorkGroupID.x, row) * uvec2(group_width, group_height) + pixel_in_group();
 }
 
 // Rounded once, so that tiles have exactly the same bits as the whole picture.
 vec2 place_in_picture(uvec2 here) {
-    return vec2(here) * frame.pass.spot.z + frame.region.xy + frame.pass.spot.xy * frame.pass.spot.z;
+    return vec2(here) * frame.pass.cell_edge + frame.region.xy + frame.pass.spot * frame.pass.cell_edge;
 }
 
 // Avoids a branch on the frame's values. Software Vulkan would compile a new version of the shader for each of their
 // values and keep all of them.
 vec4 with_pass(vec4 mean, vec4 seen) {
-    return mix(mix(mean, seen, frame.pass.share.x), seen, bvec4(frame.pass.share.x >= 1.0));
+    return mix(mix(mean, seen, frame.pass.weight), seen, bvec4(frame.pass.weight >= 1.0));
 }
 
 void add_to_mean(ivec2 here, vec4 seen) {

@@ -9,12 +9,12 @@ struct BScanHit {
 };
 
 bool is_filled(float slice) {
-    return rolling != rolling_first || slice < frame.filled.x;
+    return rolling != rolling_first || slice < frame.filled.end;
 }
 
 BScanHit plane_met(Ray ray, int index) {
     vec4 plane = frame.planes.plane[index];
-    vec2 count = frame.planes.facts.zw;
+    vec2 count = frame.planes.grid;
     vec2 normal = vec2(-plane.w, plane.z);
     float slope = dot(normal, ray.direction.yz);
     if (slope == 0.0) slope = 1e-12;
@@ -29,8 +29,8 @@ BScanHit plane_met(Ray ray, int index) {
 // Returns the position within its B-scan of a hit at this distance.
 vec3 place_on_plane(Ray ray, float distance) {
     vec3 at = vec3(0);
-    for (int i = 0; i < int(frame.planes.facts.x); ++i) {
-        BScanHit met = plane_met(ray, i);
+    for (int i = 0; i < int(frame.planes.plane_count); ++i) {
+        Met met = plane_met(ray, i);
         if (met.distance == distance) at = met.at;
     }
     return at;
@@ -51,8 +51,8 @@ void sort(inout BScanHit met[max_planes]) {
 RayResult seen_on_planes(Ray ray) {
     BScanHit met[max_planes];
     for (int i = 0; i < max_planes; ++i) {
-        met[i] = BScanHit(no_plane, vec3(0));
-        if (i < int(frame.planes.facts.x)) met[i] = plane_met(ray, i);
+        met[i] = Met(no_plane, vec3(0));
+        if (i < int(frame.planes.plane_count)) met[i] = plane_met(ray, i);
     }
     sort(met);
     RayResult seen = nothing;
@@ -61,7 +61,7 @@ RayResult seen_on_planes(Ray ray) {
         vec3 colour = window_colour(value);
         if (flow_kind != flow_off) colour = with_flow(met[i].at, colour);
         if (channel_count > 0) colour = with_channels(met[i].at, colour);
-        float share = seen.transmittance * frame.planes.facts.y;
+        float share = seen.transmittance * frame.planes.opacity;
         seen.colour += share * colour;
         seen.transmittance -= share;
         if (seen.distance >= 0.0) continue;

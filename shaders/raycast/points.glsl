@@ -9,7 +9,7 @@ float ball_met(Ray ray, vec3 start, vec3 speed, vec3 voxel) {
     vec3 to = voxel + 0.5 - start;
     float nearest = dot(to, speed) / per_length;
     vec3 off = to - nearest * speed;
-    float inside = frame.modes.facts.z * frame.modes.facts.z - dot(off, off);
+    float inside = frame.modes.point_radius * frame.modes.point_radius - dot(off, off);
     float met = nearest - sqrt(max(inside, 0.0) / per_length);
     return inside > 0.0 && met >= ray.enter && met <= ray.leave ? met : -1.0;
 }
@@ -48,10 +48,10 @@ RayResult point_between(Ray ray, float from, float to) {
 
 RayResult points(Ray ray) {
     Samples samples = samples_of(ray);
-    for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
+    for (float begin = 0.0; begin < samples.count; begin += frame.run_length) {
         if (is_empty(samples, begin)) continue;
-        float end = min(begin + frame.run.x, samples.count);
-        RayResult seen = point_between(ray, ray.enter + begin * samples.spacing, ray.enter + end * samples.spacing);
+        float end = min(begin + frame.run_length, samples.count);
+        Seen seen = point_between(ray, ray.enter + begin * samples.spacing, ray.enter + end * samples.spacing);
         if (seen.distance >= 0.0) return seen;
     }
     return nothing;

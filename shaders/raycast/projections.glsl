@@ -19,9 +19,9 @@ struct Extreme {
 
 Extreme largest(Samples samples) {
     Extreme most = Extreme(-beyond_values, 0.0);
-    for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
+    for (float begin = 0.0; begin < samples.count; begin += frame.run_length) {
         if (skips && max_in_run(samples, begin) <= most.value) continue;
-        float end = min(begin + frame.run.x, samples.count);
+        float end = min(begin + frame.run_length, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             if (!is_kept(place(samples, i))) continue;
             float here = sampled(place(samples, i));
@@ -52,9 +52,9 @@ RayResult depth_maximum(Ray ray) {
 RayResult minimum(Ray ray) {
     Samples samples = samples_of(ray);
     Extreme least = Extreme(beyond_values, 0.0);
-    for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
+    for (float begin = 0.0; begin < samples.count; begin += frame.run_length) {
         if (skips && min_in_run(samples, begin) >= least.value) continue;
-        float end = min(begin + frame.run.x, samples.count);
+        float end = min(begin + frame.run_length, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             if (!is_kept(place(samples, i))) continue;
             float here = sampled(place(samples, i));
@@ -87,14 +87,14 @@ RayResult average(Ray ray) {
 // range do not attenuate.
 RayResult attenuated_maximum(Ray ray) {
     Samples samples = samples_of(ray);
-    float bits = frame.modes.facts.x * samples.spacing;
-    float low = frame.filled.z;
+    float bits = frame.modes.attenuation_bits * samples.spacing;
+    float low = frame.filled.low;
     float light = 1.0;
     float most = 0.0;
     float index = 0.0;
-    for (float begin = 0.0; begin < samples.count && light > most; begin += frame.run.x) {
+    for (float begin = 0.0; begin < samples.count && light > most; begin += frame.run_length) {
         if (skips && max_in_run(samples, begin) <= low) continue;
-        float end = min(begin + frame.run.x, samples.count);
+        float end = min(begin + frame.run_length, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             if (!is_kept(place(samples, i))) continue;
             float here = sampled(place(samples, i));
@@ -106,6 +106,6 @@ RayResult attenuated_maximum(Ray ray) {
             most = max(most, reached);
         }
     }
-    float value = (most * float(transfer_entries - 1) - frame.lookup.y) / frame.lookup.x;
+    float value = (most * float(transfer_entries - 1) - frame.lookup.entry_offset) / frame.lookup.entry_scale;
     return projected(value, colour_of(value), fading(value), length_to(samples, index));
 }

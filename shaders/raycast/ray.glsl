@@ -8,23 +8,23 @@
 Ray ray_from(vec3 start, vec3 unit, vec2 pixel) {
     Ray ray;
     ray.pixel = pixel;
-    ray.start = start * frame.per_extent.xyz + 0.5;
+    ray.start = start * frame.per_extent + 0.5;
     ray.unit = unit;
-    ray.direction = ray.unit * frame.per_extent.xyz;
+    ray.direction = ray.unit * frame.per_extent;
     vec3 slope = mix(ray.direction, vec3(1e-12), lessThan(abs(ray.direction), vec3(1e-12)));
     vec3 a = -ray.start / slope;
-    vec3 end = vec3(1, 1, rolling == rolling_first && !has_planes ? frame.filled.x : 1.0);
+    vec3 end = vec3(1, 1, rolling == rolling_first && !has_planes ? frame.filled.end : 1.0);
     vec3 b = (end - ray.start) / slope;
     vec3 near = min(a, b);
     vec3 far = max(a, b);
-    ray.enter = max(max(near.x, near.y), max(near.z, frame.per_extent.w));
+    ray.enter = max(max(near.x, near.y), max(near.z, frame.near_distance));
     ray.leave = min(far.x, min(far.y, far.z));
     return ray;
 }
 
 // Returns the ray of a pixel, given from the picture's top left corner.
 Ray ray_of(vec2 pixel) {
-    vec2 from_middle = pixel - 0.5 * frame.picture.xy;
+    vec2 from_middle = pixel - 0.5 * frame.picture;
     if (is_panorama) return ray_from(frame.eye.xyz, unit_around(from_middle), pixel);
     vec3 start = (frame.eye + from_middle.x * frame.eye_x + from_middle.y * frame.eye_y).xyz;
     vec3 unit = normalize((frame.ray + from_middle.x * frame.ray_x + from_middle.y * frame.ray_y).xyz);
@@ -45,7 +45,7 @@ struct Samples {
 
 Samples samples_of(Ray ray) {
     float path = ray.leave - ray.enter;
-    float count = max(ceil(path / frame.picture.z - 1e-3), 1.0);
+    float count = max(ceil(path / frame.step_length - 1e-3), 1.0);
     vec3 stride = ray.direction * (path / count);
     vec3 first = ray.start + ray.direction * ray.enter + sample_offset(ray.pixel) * stride;
     return Samples(first, stride, count, path / count, ray.enter);
@@ -60,7 +60,7 @@ float length_to(Samples samples, float index) {
 }
 
 vec3 middle_of_run(Samples samples, float begin) {
-    return place(samples, begin + 0.5 * frame.run.x - 0.5);
+    return place(samples, begin + 0.5 * frame.run_length - 0.5);
 }
 
 // Returns the brick at the centre of a run, which covers the whole run.

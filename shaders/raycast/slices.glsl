@@ -12,7 +12,7 @@ float length_to_slice(Ray ray) {
         float met = (plane.w - dot(plane.xyz, ray.start)) / slope;
         bool is_met = met >= ray.enter && met <= ray.leave && met < nearest;
         // Avoids a branch on the frame alone, see pixel.glsl.
-        bool is_shown = bool(int(is_kept(ray.start + met * ray.direction)) | int(frame.slices.facts.z == 0.0));
+        bool is_shown = bool(int(is_kept(ray.start + met * ray.direction)) | int(frame.slices.is_clipped == 0.0));
         if (is_met && is_shown) nearest = met;
     }
     return nearest;
@@ -20,7 +20,7 @@ float length_to_slice(Ray ray) {
 
 // Maps values from low to high to gray or to the curve's colours, without extinction.
 vec3 window_colour(float value) {
-    return mix(vec3(clamp(level_of(value), 0.0, 1.0)), colour_of(value), frame.slices.facts.y);
+    return mix(vec3(clamp(level_of(value), 0.0, 1.0)), colour_of(value), frame.slices.colours);
 }
 
 void add_slice(inout RayResult seen, Ray ray, float distance) {

@@ -3,13 +3,13 @@
 
 // Returns a valid index for any value, including NaN, for which the result of clamp() is undefined.
 int table_index(float value) {
-    int index = int(clamp(value * frame.lookup.x + frame.lookup.y, 0.0, float(transfer_entries - 1)) + 0.5);
+    int index = int(clamp(value * frame.lookup.entry_scale + frame.lookup.entry_offset, 0.0, float(transfer_entries - 1)) + 0.5);
     return index & (transfer_entries - 1);
 }
 
 // Returns 0 at the low end of the range and 1 at its high end; not clamped.
 float level_of(float value) {
-    return (value * frame.lookup.x + frame.lookup.y) / float(transfer_entries - 1);
+    return (value * frame.lookup.entry_scale + frame.lookup.entry_offset) / float(transfer_entries - 1);
 }
 
 // GPUs read buffers without using their texture units, which are busy with the volume. Software Vulkan reads textures

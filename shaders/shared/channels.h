@@ -26,12 +26,14 @@ ECHOLUX_CONST channel_entries_of_one = 1024;  // equals transfer_entries; indexe
 ECHOLUX_CONST channel_peaks_of_one = 11 * 1024 / 4;
 
 struct ChannelFrame {
-    // x, y: scale and offset from texture value to entry; z: table extinction to optical depth in bits per length
-    vec4 lookup;
-    // x: opacity (max 1) over the largest extinction, or the opacity for labels; y: 1: replaces channels before it; z:
-    // scale from its gradients to the volume's; w: opacity (max 1)
-    vec4 look;
-    vec4 bricks;  // texture coordinates to bricks
+    float entry_scale, entry_offset;  // from texture value to entry
+    float bits;                       // table extinction to optical depth in bits per length
+    float padding;
+    float weight;       // opacity (max 1) over the largest extinction, or the opacity for labels
+    float is_over;      // 1: replaces channels before it
+    float slope_scale;  // from its gradients to the volume's
+    float opacity;      // max 1
+    vec4 bricks;        // texture coordinates to bricks
 };
 
 struct ChannelsFrame {

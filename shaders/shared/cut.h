@@ -3,8 +3,10 @@
 #define ECHOLUX_SHADERS_SHARED_CUT_H
 
 #ifdef __cplusplus
+#include <glm/vec2.hpp>
 #include <glm/vec4.hpp>
 namespace echolux::shared {
+using vec2 = glm::vec2;
 using vec4 = glm::vec4;
 #define ECHOLUX_CONST inline constexpr int
 #else
@@ -18,10 +20,13 @@ ECHOLUX_CONST heights_along_rays = 2;  // rays run along depth, so the limits cl
 ECHOLUX_CONST max_cuts = 14;  // faces of the box, six free planes, a slab
 
 struct CutFrame {
-    vec4 facts;            // x: number of planes, the others clip nothing; y: depth of the unshaded zone below cut
-                           // faces
+    float plane_count;  // the other planes clip nothing
+    float plain_depth;  // depth of the unshaded zone below cut faces
+    vec2 padding_1;
     vec4 plane[max_cuts];  // in texture coordinates: dot(xyz, at) - w > 0 is clipped by that length
-    vec4 heights;          // xy: added to the depth coordinates of top and bottom; z: texture coordinates per um
+    vec2 heights_added;    // to the depth coordinates of top and bottom
+    float depth_per_um;    // texture coordinates per um
+    float padding_2;
 };
 
 #ifdef __cplusplus

@@ -2,6 +2,8 @@
 #ifndef ECHOLUX_SHADERS_SHARED_DENOISE_H
 #define ECHOLUX_SHADERS_SHARED_DENOISE_H
 
+#include "shaders/shared/trace.h"
+
 #ifdef __cplusplus
 #include <cstdint>
 #include <glm/vec4.hpp>
@@ -37,10 +39,11 @@ struct DenoiseResult {
 };
 
 struct DenoisePart {
-    // x: 1 / (paths - 1); y: distance of the filter's taps in pixels; z: 1: hide fireflies; w: ratio of the true
-    // variance of the filtered light to that of independent neighbours
-    vec4 pass;
-    vec4 tone;  // as in resolve.comp
+    float per_degree;       // 1 / (paths - 1), from squares to variances
+    float tap_distance;     // in pixels
+    float hides_fireflies;  // 1: yes
+    float variance_ratio;   // of the true variance of the filtered light to that of independent neighbours
+    ToneFrame tone;
     vec4 background;
 };
 

@@ -3,8 +3,10 @@
 #define ECHOLUX_SHADERS_SHARED_FLOW_H
 
 #ifdef __cplusplus
+#include <glm/vec2.hpp>
 #include <glm/vec4.hpp>
 namespace echolux::shared {
+using vec2 = glm::vec2;
 using vec4 = glm::vec4;
 #define ECHOLUX_CONST inline constexpr int
 #else
@@ -18,10 +20,17 @@ ECHOLUX_CONST flow_phasor = 2;  // (cos, sin) of a phase, with the confidence as
 ECHOLUX_CONST flow_colour_entries = 513;  // odd, so that zero flow has its own entry
 
 struct FlowFrame {
-    vec4 values;   // x, y: scale and offset from texture value to velocity; z: velocity per radian of phase
-    vec4 look;     // x: threshold; y: 1 / width of the fade-in above it; z: 1 / range; w: opacity
-    vec4 density;  // x: optical depth of opaque flow in bits per length; y: 1: under the structure
-    vec4 bricks;   // texture coordinates to bricks of the flow, which may differ in size from the structure's
+    float velocity_scale, velocity_offset;  // from texture value to velocity
+    float velocity_per_radian;              // of phase
+    float padding_1;
+    float threshold;
+    float per_fade;   // 1 / width of the fade-in above the threshold
+    float per_range;  // 1 / range of the colours
+    float opacity;
+    float density;   // optical depth of opaque flow in bits per length
+    float is_under;  // 1: under the structure
+    vec2 padding_2;
+    vec4 bricks;  // texture coordinates to bricks of the flow, which may differ in size from the structure's
 };
 
 #ifdef __cplusplus

@@ -3,11 +3,9 @@
 #define ECHOLUX_SHADERS_SHARED_HISTOGRAM_H
 
 #ifdef __cplusplus
-#include <glm/vec2.hpp>
-#include <glm/vec4.hpp>
+#include <glm/vec3.hpp>
 namespace echolux::shared {
-using glm::ivec4;
-using glm::vec2;
+using ivec3 = glm::ivec3;
 #define ECHOLUX_CONST inline constexpr int
 #else
 #define ECHOLUX_CONST const int
@@ -24,12 +22,14 @@ ECHOLUX_CONST histogram_phases = 2;  // magnitudes of the phases of reliable pha
 ECHOLUX_CONST binding_histogram_voxels = 0;
 ECHOLUX_CONST binding_histogram_counts = 1;
 
-// A box of a texture, of which every `stride`-th A-scan is counted. bin = texture value * bins.x + bins.y.
+// A box of a texture, of which every `stride`-th A-scan is counted.
 struct HistogramPart {
-    ivec4 first;   // voxel of the texture; w: stride
-    ivec4 extent;  // in voxels; w: number of A-scans to count
-    vec2 bins;
-    int counted;
+    ivec3 first;  // voxel of the texture
+    int stride;
+    ivec3 extent;                 // in voxels
+    int a_scans;                  // number of A-scans to count
+    float bin_scale, bin_offset;  // from texture value to bin
+    int counted;                  // a histogram_... constant
 };
 
 #ifdef __cplusplus

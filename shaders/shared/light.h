@@ -3,17 +3,27 @@
 #define ECHOLUX_SHADERS_SHARED_LIGHT_H
 
 #ifdef __cplusplus
+#include <glm/vec2.hpp>
+#include <glm/vec3.hpp>
 #include <glm/vec4.hpp>
 namespace echolux::shared {
+using vec2 = glm::vec2;
+using vec3 = glm::vec3;
 using vec4 = glm::vec4;
 #endif
 
 struct LightFrame {
-    vec4 shading;  // x: strength; y: gradient (texture values per smallest voxel edge) at half strength; z: ambient
-                   // occlusion; w: shadows
-    vec4 lamp;     // xyz: unit vector towards the free lamp, in lengths; w: 1: free lamp, 0: headlight
-    vec4 cell;     // cells of the light volume: xyz: size in texture coordinates; w: mean edge length
-    vec4 steps;    // x: number of ambient steps; y: number of steps towards the lamp
+    float strength;       // of the shading
+    float half_gradient;  // gradient at half strength, in texture values per smallest voxel edge
+    float ambient_occlusion;
+    float shadows;
+    vec3 lamp;            // unit vector towards the free lamp, in lengths
+    float is_lamp_free;   // 1: free lamp, 0: headlight
+    vec3 cell;            // cells of the light volume: size in texture coordinates
+    float cell_length;    // mean edge length of a cell
+    float ambient_steps;  // number of steps of ambient occlusion
+    float lamp_steps;     // number of steps towards the lamp
+    vec2 padding;
 };
 
 #ifdef __cplusplus

@@ -3,13 +3,14 @@
 #define ECHOLUX_SHADERS_SHARED_MODES_H
 
 #ifdef __cplusplus
-#include <glm/vec4.hpp>
 namespace echolux::shared {
-using vec4 = glm::vec4;
 #endif
 
 struct ModesFrame {
-    vec4 facts;  // x: attenuated max: bits per length at level 1; y: balance of MIDA; z: radius of points in voxels
+    float attenuation_bits;  // attenuated max: optical depth in bits per length at level 1
+    float mida_balance;
+    float point_radius;  // in voxels
+    float padding;
 };
 
 #ifdef __cplusplus

@@ -3,17 +3,21 @@
 #define ECHOLUX_SHADERS_SHARED_PAGES_H
 
 #ifdef __cplusplus
+#include <glm/vec3.hpp>
 #include <glm/vec4.hpp>
 namespace echolux::shared {
+using vec3 = glm::vec3;
 using vec4 = glm::vec4;
 #endif
 
 struct PagesFrame {
-    vec4 voxels;    // xyz: voxels of the volume; w: coarse voxels per voxel, along each axis
-    vec4 page;      // xyz: voxels of a page without its border; w: border
-    vec4 per_page;  // 1 / page
-    vec4 stored;    // voxels of a slot of the pool
-    vec4 per_pool;  // 1 / voxels of the pool
+    vec3 voxels;             // of the volume
+    float coarse_per_voxel;  // coarse voxels per voxel, along each axis
+    vec3 page;               // voxels of a page without its border
+    float border;            // in voxels
+    vec4 per_page;           // 1 / page
+    vec4 stored;             // voxels of a slot of the pool
+    vec4 per_pool;           // 1 / voxels of the pool
 };
 
 #ifdef __cplusplus

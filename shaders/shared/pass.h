@@ -4,9 +4,9 @@
 #define ECHOLUX_SHADERS_SHARED_PASS_H
 
 #ifdef __cplusplus
-#include <glm/vec4.hpp>
+#include <glm/vec2.hpp>
 namespace echolux::shared {
-using vec4 = glm::vec4;
+using vec2 = glm::vec2;
 #define ECHOLUX_CONST inline constexpr int
 #else
 #define ECHOLUX_CONST const int
@@ -16,8 +16,12 @@ ECHOLUX_CONST noise_edge_bits = 6;
 ECHOLUX_CONST noise_edge = 1 << noise_edge_bits;  // edge of the blue noise in pixels
 
 struct PassFrame {
-    vec4 spot;   // x, y: position of the ray in its cell, 0 to 1; z: edge of the cell in pixels
-    vec4 share;  // x: weight of this pass in the mean; y: offset of the noise, modulo 1
+    vec2 spot;        // position of the ray in its cell, 0 to 1
+    float cell_edge;  // in pixels
+    float padding_1;
+    float weight;        // of this pass in the mean
+    float noise_offset;  // modulo 1
+    vec2 padding_2;
 };
 
 #ifdef __cplusplus

@@ -3,8 +3,10 @@
 #define ECHOLUX_SHADERS_SHARED_PLANES_H
 
 #ifdef __cplusplus
+#include <glm/vec2.hpp>
 #include <glm/vec4.hpp>
 namespace echolux::shared {
+using vec2 = glm::vec2;
 using vec4 = glm::vec4;
 #define ECHOLUX_CONST inline constexpr int
 #else
@@ -14,7 +16,9 @@ using vec4 = glm::vec4;
 ECHOLUX_CONST max_planes = 4;
 
 struct PlanesFrame {
-    vec4 facts;              // x: number of planes; y: opacity; z, w: A-scans and B-scans of the volume that holds them
+    float plane_count;
+    float opacity;
+    vec2 grid;               // A-scans and B-scans of the volume that holds the planes
     vec4 plane[max_planes];  // lateral, in texture coordinates of the field: xy: first A-scan; zw: vector from it to
                              // the last
 };

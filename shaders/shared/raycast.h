@@ -19,8 +19,12 @@
 #ifdef __cplusplus
 #include <cstddef>
 #include <cstdint>
+#include <glm/vec2.hpp>
+#include <glm/vec3.hpp>
 #include <glm/vec4.hpp>
 namespace echolux::shared {
+using vec2 = glm::vec2;
+using vec3 = glm::vec3;
 using vec4 = glm::vec4;
 #define ECHOLUX_CONST inline constexpr int
 #else
@@ -122,27 +126,49 @@ ECHOLUX_CONST rolling_over = 2;   // partially filled, previous volume behind it
 ECHOLUX_CONST transfer_entries = 1024;  // a power of two
 ECHOLUX_CONST box_edges = 12;
 
+// From texture value to table entry and optical depth.
+struct LookupFrame {
+    float entry_scale, entry_offset;
+    float bits;      // table extinction to optical depth in bits per length
+    float isovalue;  // texture value of the isosurface
+};
+
+// Partially filled volumes.
+struct FilledFrame {
+    float end;         // z coordinate of the end
+    float last_slice;  // z coordinate of the centre of the last slice
+    float low;         // texture value of the low end of the range
+    float padding;
+};
+
 struct RaycastFrame {
     // The ray of the pixel at (x, y), relative to the picture's centre (right, down), starts at eye + x eye_x + y eye_y
     // and has the direction ray + x ray_x + y ray_y.
     vec4 eye, eye_x, eye_y;
     vec4 ray, ray_x, ray_y;
-    vec4 per_extent;      // xyz: 1 / edge lengths of the volume, from lengths to texture coordinates; w: near distance
+    vec3 per_extent;      // 1 / edge lengths of the volume, from lengths to texture coordinates
+    float near_distance;  // points closer to the eye are invisible
     vec4 gradient_step;   // central differences, in texture coordinates
     vec4 per_difference;  // differences to gradients per smallest voxel edge
-    vec4 picture;         // width, height in pixels; step length; min transmittance of rays to continue
-    vec4 region;          // rendered part of the picture: left, top, width, height in pixels
-    vec4 lookup;          // x, y: scale and offset from texture value to table index; z: table extinction to optical
-                          // depth in bits per length; w: texture value of the isosurface
-    vec4 values;          // x, y: scale and offset from texture value to value
-    vec4 background;      // RGB; opacity, 0 or 1
-    vec4 box_colour;      // RGB; width in pixels
+    vec2 picture;         // width, height in pixels
+    float step_length;
+    float min_transmittance;  // of rays to continue
+    vec4 region;              // rendered part of the picture: left, top, width, height in pixels
+    LookupFrame lookup;
+    float value_scale, value_offset;  // from texture value to value
+    vec2 padding_1;
+    vec4 background;  // RGB; opacity, 0 or 1
+    vec3 box_colour;
+    float box_width;  // in pixels
     vec4 surface_colour;
-    vec4 rows;    // workgroup rows: x: their number; y: coprime stride of their order
-    vec4 bricks;  // texture coordinates to bricks
-    vec4 run;     // x: samples per run; y: stride of samples in thin runs
-    vec4 filled;  // partially filled volumes: x: z coordinate of the end; y: z coordinate of the last slice's centre;
-                  // z: texture value of the low end of the range
+    float row_count;   // of workgroups
+    float row_stride;  // of their order, coprime to their number
+    vec2 padding_2;
+    vec4 bricks;        // texture coordinates to bricks
+    float run_length;   // samples per run
+    float thin_stride;  // of samples in thin runs
+    vec2 padding_3;
+    FilledFrame filled;
     ModesFrame modes;
     LightFrame light;
     CutFrame cut;

@@ -5,9 +5,12 @@
 #include "shaders/shared/surface.h"
 
 #ifdef __cplusplus
+#include <glm/vec2.hpp>
+#include <glm/vec3.hpp>
 #include <glm/vec4.hpp>
 namespace echolux::shared {
-using ivec4 = glm::ivec4;
+using ivec3 = glm::ivec3;
+using vec2 = glm::vec2;
 using vec4 = glm::vec4;
 #define ECHOLUX_CONST inline constexpr int
 #else
@@ -39,19 +42,28 @@ ECHOLUX_CONST binding_plane_heights = 1;
 ECHOLUX_CONST binding_plane_counts = 2;
 
 struct SecondFrame {
-    vec4 axis;   // x, y: scale and offset to the table's row; z: number of the tables; w: texture coordinates per um of
-                 // depth
-    vec4 depth;  // x: texture coordinate of depth 0
+    float row_scale, row_offset;  // from the second axis to the table's row
+    float tables;                 // number of the tables
+    float depth_per_um;           // texture coordinates per um
+    float zero_depth;             // texture coordinate of depth 0
+    float padding_1;
+    vec2 padding_2;
 };
 
 // A box of a texture, of which every `stride`-th A-scan is counted.
 struct PlanePart {
-    ivec4 first;   // voxel of the texture; w: stride
-    ivec4 extent;  // in voxels; w: number of A-scans to count
-    vec4 bins;     // scale and offset to bins, of texture values and of the second axis
-    vec4 step;     // as RaycastFrame::gradient_step
-    vec4 per;      // as RaycastFrame::per_difference
-    vec4 depth;    // x: texture coordinate of depth 0; y: texture coordinates per um; z: a second_... constant
+    ivec3 first;  // voxel of the texture
+    int stride;
+    ivec3 extent;                       // in voxels
+    int a_scans;                        // number of A-scans to count
+    float value_scale, value_offset;    // from texture value to bin
+    float second_scale, second_offset;  // from the second axis to bin
+    vec4 gradient_step;                 // as in RaycastFrame
+    vec4 per_difference;
+    float zero_depth;    // texture coordinate of depth 0
+    float depth_per_um;  // texture coordinates per um
+    float second;        // a second_... constant
+    float padding;
 };
 
 #ifdef __cplusplus

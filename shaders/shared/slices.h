@@ -18,8 +18,10 @@ ECHOLUX_CONST slices_section = 2;  // the picture is a section
 ECHOLUX_CONST max_slices = 4;
 
 struct SlicesFrame {
-    vec4 facts;  // x: number of planes, the others are never hit; y: 0: gray, 1: colours of the curve; z: 1: clipped
-                 // like the volume
+    float plane_count;  // the other planes are never hit
+    float colours;      // 0: gray, 1: colours of the curve
+    float is_clipped;   // 1: clipped like the volume
+    float padding;
     vec4 plane[max_slices];  // in texture coordinates: dot(xyz, at) - w is the distance from the plane
 };
 

@@ -4,9 +4,11 @@
 #define ECHOLUX_SHADERS_SHARED_STUDIO_H
 
 #ifdef __cplusplus
-#include <glm/vec4.hpp>
+#include <glm/vec2.hpp>
+#include <glm/vec3.hpp>
 namespace echolux::shared {
-using vec4 = glm::vec4;
+using vec2 = glm::vec2;
+using vec3 = glm::vec3;
 #define ECHOLUX_CONST inline constexpr int
 #else
 #define ECHOLUX_CONST const int
@@ -22,23 +24,35 @@ ECHOLUX_CONST studio_sky = 32;  // a sky picture emits light
 
 // A texel of the sky picture, row by row from the zenith.
 struct SkyTexel {
-    vec4 light;  // xyz: radiance relative to view.sky; w: sampling density per solid angle
-    vec4 alias;  // alias table (A. Walker, "An efficient method for generating discrete random variables", ACM TOMS
-                 // 3(3), 1977): probability of keeping the drawn texel; texel to use otherwise
+    vec3 radiance;  // relative to view.sky
+    float density;  // sampling density per solid angle
+    // Alias table: A. Walker, "An efficient method for generating discrete random variables", ACM TOMS 3(3), 1977.
+    float kept;   // probability of keeping the drawn texel
+    float alias;  // texel to use otherwise
+    vec2 padding;
 };
 
 struct StudioFrame {
-    vec4 around;   // x, y: radians per pixel of a panorama, right and down
-    vec4 below;    // xyz: background at the lower edge; w: 1 / height of the picture
-    vec4 outline;  // RGB, strength
-    vec4 ground;   // x: position along depth in texture coordinates; y: strength of the shadow; z: the lamps' share of
-                   // the light; w: sharpness of outlines
-    vec4 sky;      // x, y: columns, rows; z: rotation in radians; w: probability of sampling the sky
-    vec4 caps;     // x: 0: gray, 1: colours of the curve
+    vec2 radians_per_pixel;  // of a panorama, right and down
+    vec2 padding_1;
+    vec3 lower_background;  // background colour at the lower edge
+    float per_height;       // 1 / height of the picture
+    vec3 outline_colour;
+    float outline_strength;
+    float ground_depth;   // texture coordinate
+    float ground_shadow;  // strength
+    float lamp_share;     // of the lamps in the light
+    float outline_sharpness;
+    vec2 sky_size;      // columns, rows
+    float sky_turn;     // in radians
+    float sky_chance;   // probability of sampling the sky
+    float cap_colours;  // 0: gray, 1: colours of the curve
+    float padding_2;
+    vec2 padding_3;
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(StudioFrame) == 16 * 6, "the layout of std140");
+static_assert(sizeof(StudioFrame) == 16 * 6 && sizeof(SkyTexel) == 16 * 2, "the layout of std140 and std430");
 }  // namespace echolux::shared
 #endif
 #undef ECHOLUX_CONST

@@ -5,9 +5,14 @@
 #include "shaders/shared/surface.h"
 
 #ifdef __cplusplus
+#include <cstdint>
+#include <glm/vec2.hpp>
+#include <glm/vec3.hpp>
 #include <glm/vec4.hpp>
 namespace echolux::shared {
-using uvec4 = glm::uvec4;
+using uint = std::uint32_t;
+using vec2 = glm::vec2;
+using vec3 = glm::vec3;
 using vec4 = glm::vec4;
 #define ECHOLUX_CONST inline constexpr int
 #else
@@ -38,27 +43,57 @@ ECHOLUX_CONST tone_linear = 0;
 ECHOLUX_CONST tone_reinhard = 1;
 ECHOLUX_CONST tone_filmic = 2;
 
+// Tone mapping, see shaders/trace/tone.glsl.
+struct ToneFrame {
+    float exposure;  // factor of the light
+    float curve;     // a tone_... constant
+    float white;     // white point
+    float padding;
+};
+
 // A rectangle or disc that emits towards its normal. Lengths are relative to the volume's centre.
 struct AreaLightFrame {
-    vec4 middle;  // w: cumulative sampling probability of this light and those before it
-    vec4 across;  // half of its width; w: 1: a disc
-    vec4 along;   // half of its height; w: area
-    vec4 normal;  // unit vector; w: sampling probability
+    vec3 middle;
+    float cumulative_chance;  // sampling probability of this light and those before it
+    vec3 across;              // half of its width
+    float is_disc;            // 1: a disc, 0: a rectangle
+    vec3 along;               // half of its height
+    float area;
+    vec3 normal;   // unit vector
+    float chance;  // sampling probability
     vec4 radiance;
 };
 
+struct KnownFrame {
+    float by_value_alone;  // 1: the extinction depends on the value alone
+    float fault;           // a fault_... constant
+    vec2 padding;
+};
+
 struct TraceFrame {
-    vec4 medium;  // x: bits to optical depth; y: albedo; z: anisotropy; w: max number of scatterings
-    vec4 light;   // x: radiance of the sky; y: irradiance of the lamp; z: cosine of its half angle; w: strength of
-                  // surfaces
-    vec4 lens;    // x: radius; y: focus distance; z: 1 / half diagonal of the volume; w: 1: stratified paths, 2: also
-                  // blue noise over the pixels
-    vec4 bricks;  // x: brick edge in voxels; y: alpha of GGX; z: mean facet albedo; w: max extinction, larger values
-                  // are opaque too
-    vec4 known;   // x: 1 if the extinction depends on the value alone; y: a fault_... constant
+    float optical_per_bit;  // optical depth per bit: ln 2
+    float scattering_albedo;
+    float anisotropy;
+    float scattering_limit;  // max number of scatterings
+    float sky_radiance;
+    float lamp_irradiance;
+    float lamp_cosine;  // of its half angle
+    float surface_strength;
+    float lens_radius;
+    float focus_distance;
+    float per_half_diagonal;  // 1 / half diagonal of the volume
+    float spreads_paths;      // 1: stratified paths, 2: also blue noise over the pixels
+    float brick_edge;         // in voxels
+    float facet_alpha;        // of GGX
+    float facet_albedo;       // mean
+    float max_extinction;     // larger values are opaque too
+    KnownFrame known;
     AreaLightFrame lights[max_lights];
     vec4 albedo[albedo_steps / 4];  // of facets, see surface.h
-    uvec4 random;                   // seed, number of the path, width of the picture, frame of a movie
+    uint seed;
+    uint path_number;
+    uint width;  // of the picture in pixels
+    uint movie_frame;
 };
 
 #ifdef __cplusplus

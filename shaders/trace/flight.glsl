@@ -28,17 +28,17 @@ float kept_length(vec3 at, vec3 direction) {
 
 Flight flight_over(vec3 at, vec3 unit, float length_kept) {
     vec3 size = volume_size();
-    vec3 speed = unit * frame.per_extent.xyz * size;
+    vec3 speed = unit * frame.per_extent * size;
     speed = mix(speed, vec3(1e-12), lessThan(abs(speed), vec3(1e-12)));
     vec3 voxel = clamp(at, vec3(0), vec3(1)) * size;
-    ivec3 brick = min(ivec3(voxel / frame.trace.bricks.x), textureSize(majorants, 0) - 1);
+    ivec3 brick = min(ivec3(voxel / frame.trace.brick_edge), textureSize(majorants, 0) - 1);
     return Flight(voxel, speed, unit, length_kept, brick, false);
 }
 
 // Starts a flight at a point inside the volume. A flight that starts inside the solid must leave the solid before it
 // can hit it.
 Flight flight_from(vec3 at, vec3 unit) {
-    Flight flight = flight_over(at, unit, kept_length(at, unit * frame.per_extent.xyz));
+    Flight flight = flight_over(at, unit, kept_length(at, unit * frame.per_extent));
     flight.is_in_solid = true;
     return flight;
 }
@@ -55,7 +55,7 @@ struct Face {
 };
 
 Face next_face(Flight flight, int level) {
-    float edge = frame.trace.bricks.x * float(1 << (2 * level));
+    float edge = frame.trace.brick_edge * float(1 << (2 * level));
     Face face;
     face.place = (vec3(cell_of(flight.brick, level)) + step(vec3(0), flight.speed)) * edge;
     vec3 to = max((face.place - flight.at) / flight.speed, vec3(0));
@@ -72,7 +72,7 @@ void cross_face(inout Flight flight, Face face, int level) {
     int bricks = 1 << (2 * level);
     flight.left -= face.distance;
     flight.at = mix(flight.at + face.distance * flight.speed, face.place, face.axis);
-    ivec3 beside = clamp(ivec3(floor(flight.at / frame.trace.bricks.x)), cell * bricks, cell * bricks + bricks - 1);
+    ivec3 beside = clamp(ivec3(floor(flight.at / frame.trace.brick_edge)), cell * bricks, cell * bricks + bricks - 1);
     ivec3 ahead = mix(cell * bricks - 1, (cell + 1) * bricks, greaterThan(flight.speed, vec3(0)));
     flight.brick = mix(beside, ahead, greaterThan(face.axis, vec3(0.5)));
 }

@@ -29,8 +29,8 @@ float light_through(vec3 start, vec3 unit, vec2 pixel) {
 
 // Negative if the ray misses the ground.
 float length_to_ground(Ray ray) {
-    float met = (frame.studio.ground.x - ray.start.x) / (ray.direction.x > 0.0 ? ray.direction.x : 1e-12);
-    return ray.direction.x > 0.0 && met > frame.per_extent.w ? met : -1.0;
+    float met = (frame.studio.ground_depth - ray.start.x) / (ray.direction.x > 0.0 ? ray.direction.x : 1e-12);
+    return ray.direction.x > 0.0 && met > frame.near_distance ? met : -1.0;
 }
 
 // Returns the opacity of the shadow where a ray hits the ground.
@@ -38,14 +38,14 @@ float shadow_on_ground(Ray ray) {
     float met = length_to_ground(ray);
     if (met < 0.0) return 0.0;
     vec3 at = ray.start + met * ray.direction;
-    vec3 from = (at - 0.5) / frame.per_extent.xyz;
+    vec3 from = (at - 0.5) / frame.per_extent;
     vec4 u = draw();
     vec3 unit = turned(vec3(-1, 0, 0), sqrt(u.x), 2.0 * pi * u.y);
     if (has_sky) unit = look_for_sky().unit;
-    if (u.z < frame.studio.ground.z) {
+    if (u.z < frame.studio.lamp_share) {
         if (lights_kind == lights_area) unit = look_for_light(from, draw().xyz).unit;
         if (lights_kind == lights_lamp) unit = towards_lamp(towards_eye(ray, at).xyz, draw().xy);
     }
     if (unit.x >= 0.0) return 0.0;  // from below the ground
-    return frame.studio.ground.y * (1.0 - light_through(from, unit, ray.pixel));
+    return frame.studio.ground_shadow * (1.0 - light_through(from, unit, ray.pixel));
 }

@@ -118,16 +118,16 @@ LightSample sought(Scattering scattering, Look look) {
     return LightSample(look.unit, look.reach, lit.rgb * look.radiance * (step(1e-30, look.density) / likely));
 }
 
-LightSample seek_light(Ray ray, Scattering scattering, vec3 at) {
-    if (has_sky && draw().x < frame.studio.sky.w) return sought(scattering, look_for_sky());
+Sought seek_light(Ray ray, Scattering scattering, vec3 at) {
+    if (has_sky && draw().x < frame.studio.sky_chance) return sought(scattering, look_for_sky());
     if (lights_kind == lights_area) {
-        vec3 from = (at - 0.5) / frame.per_extent.xyz;
+        vec3 from = (at - 0.5) / frame.per_extent;
         return sought(scattering, look_for_light(from, draw_for(decision_light).xyz));
     }
     vec4 to_eye = towards_eye(ray, at);
     vec3 towards = towards_lamp(to_eye.xyz, draw_for(decision_light).xy);
-    vec3 light = frame.trace.light.y * lit_from(scattering, towards).rgb;
-    return LightSample(towards, to_eye.w, has_sky ? light / (1.0 - frame.studio.sky.w) : light);
+    vec3 light = frame.trace.lamp_irradiance * lit_from(scattering, towards).rgb;
+    return Sought(towards, to_eye.w, has_sky ? light / (1.0 - frame.studio.sky_chance) : light);
 }
 
 // Ends a shadow ray and adds its light. Returns true if the path continues.
@@ -142,7 +142,7 @@ bool end_search(inout Path path) {
 bool scatter(inout Path path, Ray ray, Sample met) {
     path.found.opacity = 1.0;
     path.found.counts.y += 1.0;
-    int longest = int(frame.trace.medium.w);
+    int longest = int(frame.trace.scattering_limit);
     if (++path.scatterings > longest) {
         path.found.counts.w = float(longest == max_scatterings);
         return false;
@@ -157,7 +157,7 @@ bool scatter(inout Path path, Ray ray, Sample met) {
         scattering = scattered(at, path.flight.unit, met.here.albedo);
     }
     if (path.scatterings == 1) {
-        float depth_here = dot((at - 0.5) / frame.per_extent.xyz, ray.unit) * frame.trace.lens.z;
+        float depth_here = dot((at - 0.5) / frame.per_extent, ray.unit) * frame.trace.per_half_diagonal;
         path.found.albedo = vec4(scattering.albedo, depth_here);
         path.found.facing = scattering.facing;
     }
@@ -169,7 +169,7 @@ bool scatter(inout Path path, Ray ray, Sample met) {
     is_first_decision = is_first_decision && is_lit;  // the choice of a light is also one of the first decisions
     if (!is_lit) return path.weight != vec3(0);
     path.onwards = path.flight;
-    path.from = (at - 0.5) / frame.per_extent.xyz;
+    path.from = (at - 0.5) / frame.per_extent;
     if (has_sky || lights_kind == lights_area) path.likely = lit_from(scattering, scattering.unit).a;
     LightSample light = seek_light(ray, scattering, at);
     is_first_decision = false;
@@ -186,7 +186,7 @@ bool scatter(inout Path path, Ray ray, Sample met) {
 void leave(inout Path path) {
     if (path.scatterings == 0) return;
     vec3 unit = path.flight.unit;
-    path.found.light += path.weight * (has_sky ? sky_met(unit, path.likely) : vec3(frame.trace.light.x));
+    path.found.light += path.weight * (has_sky ? sky_met(unit, path.likely) : vec3(frame.trace.sky_radiance));
     if (lights_kind == lights_area) path.found.light += path.weight * lights_met(path.from, unit, path.likely);
 }
 

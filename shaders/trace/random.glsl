@@ -5,8 +5,12 @@ uvec2 random_pixel;       // number of the pixel, number of the path
 uvec2 random_place;       // column and row of the pixel
 uint random_draws = 0u;  // number of previous draws
 
+uvec2 random_key() {
+    return uvec2(frame.trace.seed, frame.trace.movie_frame);
+}
+
 vec4 draw() {
-    return uniform_numbers(philox(uvec4(random_pixel, random_draws++, 0u), frame.trace.random.xw));
+    return uniform_numbers(philox(uvec4(random_pixel, random_draws++, 0u), random_key()));
 }
 
 // The first decisions of a path have the largest effect: up to its first scattering, and the choice of a light there.
@@ -25,8 +29,8 @@ bool is_first_decision;
 // with 0. It avoids a branch on the frame alone (shaders/raycast/pixel.glsl).
 void begin_draws(uvec2 place) {
     random_place = place;
-    random_pixel = uvec2(place.y * frame.trace.random.z + place.x, frame.trace.random.y);
-    is_first_decision = frame.trace.lens.w > float(random_pixel.x >> 31);
+    random_pixel = uvec2(place.y * frame.trace.width + place.x, frame.trace.path_number);
+    is_first_decision = frame.trace.spreads_paths > float(random_pixel.x >> 31);
 }
 
 // Returns the random shift of a pixel. Neighbouring pixels differ as much as possible (blue noise: I. Georgiev, M.
@@ -35,20 +39,20 @@ void begin_draws(uvec2 place) {
 // bits; the lower ones are random.
 uvec4 start_of(uint decision) {
     const int noise_bits = 2 * noise_edge_bits;
-    uvec4 drawn = philox(uvec4(random_pixel.x, decision, 0u, 1u), frame.trace.random.xw);
-    uvec4 shift = philox(uvec4(decision, 0u, 0u, 2u), frame.trace.random.xw);
+    uvec4 drawn = philox(uvec4(random_pixel.x, decision, 0u, 1u), random_key());
+    uvec4 shift = philox(uvec4(decision, 0u, 0u, 2u), random_key());
     uvec4 spread;
     for (int i = 0; i < 4; ++i) {
         uvec2 cell = (random_place + uvec2(shift[i], shift[i] >> 16)) & uint(noise_edge - 1);
         uint number = uint(texelFetch(noise, ivec2(cell), 0).r * float(1 << noise_bits));
         spread[i] = number << (32 - noise_bits) | drawn[i] >> noise_bits;
     }
-    return mix(drawn, spread, bvec4(frame.trace.lens.w > 1.0));
+    return mix(drawn, spread, bvec4(frame.trace.spreads_paths > 1.0));
 }
 
 // Returns numbers of the low-discrepancy sequence for first decisions, else random numbers.
 vec4 draw_for(uint decision) {
     uvec4 bits = is_first_decision ? start_of(decision) + random_pixel.y * decision_steps[decision]
-                                   : philox(uvec4(random_pixel, random_draws++, 0u), frame.trace.random.xw);
+                                   : philox(uvec4(random_pixel, random_draws++, 0u), random_key());
     return uniform_numbers(bits);
 }

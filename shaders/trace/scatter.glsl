@@ -34,7 +34,7 @@ float off_cut_faces(vec3 at) {
             nearest = min(nearest, frame.cut.plane[i].w - dot(frame.cut.plane[i].xyz, at));
         }
     }
-    return clamp(nearest / max(frame.cut.facts.y, 1e-12) - 1.0, 0.0, 1.0);
+    return clamp(nearest / max(frame.cut.plain_depth, 1e-12) - 1.0, 0.0, 1.0);
 }
 
 // Only if roughness varies with the value: roughness of the last surface and its row in the table.
@@ -54,11 +54,11 @@ float rough_albedo(int column) {
 }
 
 float facet_alpha() {
-    return roughness_varies ? roughness_here * roughness_here : frame.trace.bricks.y;
+    return roughness_varies ? roughness_here * roughness_here : frame.trace.facet_alpha;
 }
 
 float mean_facet_albedo() {
-    return roughness_varies ? rough_albedo(albedo_steps) : frame.trace.bricks.z;
+    return roughness_varies ? rough_albedo(albedo_steps) : frame.trace.facet_albedo;
 }
 
 // Returns the share of light from a direction that facets reflect.
@@ -110,7 +110,7 @@ void reflect_by_surface(inout Scattering scattering, vec3 at, vec3 normal) {
 
 // Reflects at the solid in the isosurface's colour.
 Scattering reflected_by_solid(vec3 normal, vec3 at, vec3 before) {
-    vec3 albedo = from_srgb(frame.surface_colour.rgb) * frame.trace.medium.y;
+    vec3 albedo = from_srgb(frame.surface_colour.rgb) * frame.trace.scattering_albedo;
     Scattering result = Scattering(before, albedo, albedo, true, before, normal, mat3(1));
     reflect_by_surface(result, at, normal);
     return result;
@@ -119,17 +119,17 @@ Scattering reflected_by_solid(vec3 normal, vec3 at, vec3 before) {
 // Scatters at a surface with the probability `trust` times the strength of surfaces, else by the phase function.
 Scattering scattered(vec3 at, vec3 before, vec3 albedo) {
     vec4 u = draw_for(decision_scattering);
-    vec3 unit = turned(before, phase_cosine(u.x, frame.trace.medium.z), 2.0 * pi * u.y);
+    vec3 unit = turned(before, phase_cosine(u.x, frame.trace.anisotropy), 2.0 * pi * u.y);
     Scattering result = Scattering(unit, albedo, albedo, false, before, vec3(0), mat3(1));
     if (lighting == lighting_off) return result;
     vec3 slope = gradient(at);
     if (channel_count > 0) draw_slope(at, u.w, slope);
     float steepness = length(slope);
     if (!(steepness > 0.0 && steepness < 1e30)) return result;  // also excludes NaN
-    float trust = off_cut_faces(at) * steepness / (steepness + frame.light.shading.y);
+    float trust = off_cut_faces(at) * steepness / (steepness + frame.light.half_gradient);
     vec3 normal = slope * ((dot(slope, before) > 0.0 ? -1.0 : 1.0) / steepness);
     result.facing = trust * normal;
-    if (u.z >= frame.trace.light.w * trust) return result;
+    if (u.z >= frame.trace.surface_strength * trust) return result;
     reflect_by_surface(result, at, normal);
     return result;
 }
@@ -138,7 +138,7 @@ Scattering scattered(vec3 at, vec3 before, vec3 albedo) {
 // with which scattered() samples that direction for a white medium.
 vec4 lit_from(Scattering scattering, vec3 towards) {
     if (!scattering.is_surface) {
-        return vec4(scattering.albedo, 1.0) * phase(dot(scattering.before, towards), frame.trace.medium.z);
+        return vec4(scattering.albedo, 1.0) * phase(dot(scattering.before, towards), frame.trace.anisotropy);
     }
     vec3 out_to = -scattering.before * scattering.local;
     vec3 in_from = towards * scattering.local;
@@ -150,14 +150,14 @@ vec4 lit_from(Scattering scattering, vec3 towards) {
 
 // Returns direction and distance of a headlight. In orthographic views, the distance is infinite.
 vec4 towards_eye(Ray ray, vec3 at) {
-    vec3 way = (ray.start - at) / frame.per_extent.xyz;
+    vec3 way = (ray.start - at) / frame.per_extent;
     bool is_near = is_perspective();
-    float reach = mix(1e30, length(way), bool(int(is_near) & int(frame.light.lamp.w == 0.0)));
+    float reach = mix(1e30, length(way), bool(int(is_near) & int(frame.light.is_lamp_free == 0.0)));
     return vec4(normalize(mix(-ray.unit, way, bvec3(is_near))), reach);
 }
 
 // Samples a direction towards the lamp.
 vec3 towards_lamp(vec3 to_eye, vec2 u) {
-    vec3 middle = mix(to_eye, frame.light.lamp.xyz, frame.light.lamp.w);
-    return turned(normalize(middle), mix(frame.trace.light.z, 1.0, u.x), 2.0 * pi * u.y);
+    vec3 middle = mix(to_eye, frame.light.lamp, frame.light.is_lamp_free);
+    return turned(normalize(middle), mix(frame.trace.lamp_cosine, 1.0, u.x), 2.0 * pi * u.y);
 }

@@ -6,31 +6,31 @@ struct SkySample {
     float density;  // sampling density per solid angle
 };
 
-SkySample sky_of(vec3 unit) {
-    float longitude = atan(unit.y, unit.z) - frame.studio.sky.z;
+SkySeen sky_of(vec3 unit) {
+    float longitude = atan(unit.y, unit.z) - frame.studio.sky_turn;
     float latitude = asin(clamp(-unit.x, -1.0, 1.0));
     vec2 part = vec2(fract(0.5 + longitude / (2.0 * pi)), clamp(0.5 - latitude / pi, 0.0, 1.0));
-    ivec2 texel = min(ivec2(part * frame.studio.sky.xy), ivec2(frame.studio.sky.xy) - 1);
-    vec4 light = sky_texels[texel.y * int(frame.studio.sky.x) + texel.x].light;
-    return SkySample(frame.trace.light.x * light.rgb, frame.studio.sky.w * light.a);
+    ivec2 texel = min(ivec2(part * frame.studio.sky_size), ivec2(frame.studio.sky_size) - 1);
+    int i = texel.y * int(frame.studio.sky_size.x) + texel.x;
+    return SkySeen(frame.trace.sky_radiance * sky_texels[i].radiance, frame.studio.sky_chance * sky_texels[i].density);
 }
 
 // Samples a texel by its alias table, then a direction uniformly within it.
 Look look_for_sky() {
-    uvec4 bits = philox(uvec4(random_pixel, random_draws++, 0u), frame.trace.random.xw);
+    uvec4 bits = philox(uvec4(random_pixel, random_draws++, 0u), random_key());
     vec4 u = uniform_numbers(bits);
     uint drawn, rest;
-    umulExtended(bits.x, uint(frame.studio.sky.x * frame.studio.sky.y), drawn, rest);
-    vec4 alias = sky_texels[drawn].alias;
-    uint texel = float(rest) * (1.0 / 4294967296.0) < alias.x ? drawn : uint(alias.y);
-    uint columns = uint(frame.studio.sky.x);
-    float longitude = (float(texel % columns) + u.y) / frame.studio.sky.x * 2.0 * pi - pi + frame.studio.sky.z;
-    vec2 ends = sin(0.5 * pi - pi * (vec2(texel / columns) + vec2(0, 1)) / frame.studio.sky.y);
+    umulExtended(bits.x, uint(frame.studio.sky_size.x * frame.studio.sky_size.y), drawn, rest);
+    bool keeps = float(rest) * (1.0 / 4294967296.0) < sky_texels[drawn].kept;
+    uint texel = keeps ? drawn : uint(sky_texels[drawn].alias);
+    uint columns = uint(frame.studio.sky_size.x);
+    float longitude = (float(texel % columns) + u.y) / frame.studio.sky_size.x * 2.0 * pi - pi + frame.studio.sky_turn;
+    vec2 ends = sin(0.5 * pi - pi * (vec2(texel / columns) + vec2(0, 1)) / frame.studio.sky_size.y);
     float height = mix(ends.x, ends.y, u.z);
     float level = sqrt(max(1.0 - height * height, 0.0));
     vec3 unit = normalize(vec3(-height, level * sin(longitude), level * cos(longitude)));
-    vec4 light = sky_texels[texel].light;
-    return Look(unit, 1e30, frame.trace.light.x * light.rgb, frame.studio.sky.w * light.a);
+    return Look(unit, 1e30, frame.trace.sky_radiance * sky_texels[texel].radiance,
+                frame.studio.sky_chance * sky_texels[texel].density);
 }
 
 // Returns the light of the sky for a path that leaves the volume. `density` is that of its direction.

@@ -5,7 +5,7 @@ const int solid_halvings = 10;
 const int max_solid_steps = 64;
 
 bool is_solid(vec3 at) {
-    return sampled(at) >= frame.lookup.w && is_kept(at) && !is_too_near(at);
+    return sampled(at) >= frame.lookup.isovalue && is_kept(at) && !is_too_near(at);
 }
 
 bool is_solid_at(Flight flight, float way) {
@@ -14,7 +14,7 @@ bool is_solid_at(Flight flight, float way) {
 
 // Tests a step of a flight from `before` to `after` against the solid. On a hit, moves `after` to the intersection.
 bool meets_solid(Flight before, float way, inout Flight after) {
-    if (texelFetch(majorant_ranges, before.brick, 0).g < frame.lookup.w) {
+    if (texelFetch(majorant_ranges, before.brick, 0).g < frame.lookup.isovalue) {
         after.is_in_solid = false;
         return false;
     }
@@ -43,19 +43,19 @@ bool meets_solid(Flight before, float way, inout Flight after) {
 
 // Returns the max number of voxels per length along a unit vector, over the axes.
 float voxels_along(vec3 unit) {
-    vec3 way = abs(unit * frame.per_extent.xyz * volume_size());
+    vec3 way = abs(unit * frame.per_extent * volume_size());
     return max(way.x, max(way.y, way.z));
 }
 
 // Returns the nearest face of the unclipped volume: its normal, and the distance of the point below it.
 vec4 face_beside(vec3 at) {
-    vec3 beside = min(at, 1.0 - at) / frame.per_extent.xyz;
+    vec3 beside = min(at, 1.0 - at) / frame.per_extent;
     float nearest = min(beside.x, min(beside.y, beside.z));
     vec3 normal = normalize(vec3(lessThanEqual(beside, vec3(nearest))));
     if (is_cut) {
         for (int i = 0; i < max_cuts; ++i) {
             float below = frame.cut.plane[i].w - dot(frame.cut.plane[i].xyz, at);
-            normal = below < nearest ? normalize(frame.cut.plane[i].xyz * frame.per_extent.xyz) : normal;
+            normal = below < nearest ? normalize(frame.cut.plane[i].xyz * frame.per_extent) : normal;
             nearest = min(nearest, below);
         }
     }
@@ -75,5 +75,5 @@ vec3 normal_of_solid(vec3 at, vec3 before) {
 
 // Returns a point half a voxel outside the solid, where reflected paths start.
 vec3 off_solid(vec3 at, vec3 normal) {
-    return at + normal * frame.per_extent.xyz * (0.5 / voxels_along(normal));
+    return at + normal * frame.per_extent * (0.5 / voxels_along(normal));
 }

@@ -10,14 +10,13 @@ vec3 filmic(vec3 x) {
            filmic_e / filmic_f;
 }
 
-// Maps linear light to linear display light. `tone`: factor of the light, curve, white point. Avoids branches on
-// `tone`, for which software Vulkan would compile a version of the shader per value.
-vec3 toned(vec3 light, vec4 tone) {
-    vec3 x = light * tone.x;
-    float white = tone.z;
-    vec3 reinhard = x * (1.0 + x / (white * white)) / (1.0 + x);
-    x = mix(x, reinhard, bvec3(tone.y == float(tone_reinhard)));
-    x = mix(x, filmic(x) / filmic(vec3(white)), bvec3(tone.y == float(tone_filmic)));
+// Maps linear light to linear display light. Avoids branches on `tone`, for which software Vulkan would compile a
+// version of the shader per value.
+vec3 toned(vec3 light, ToneFrame tone) {
+    vec3 x = light * tone.exposure;
+    vec3 reinhard = x * (1.0 + x / (tone.white * tone.white)) / (1.0 + x);
+    x = mix(x, reinhard, bvec3(tone.curve == float(tone_reinhard)));
+    x = mix(x, filmic(x) / filmic(vec3(tone.white)), bvec3(tone.curve == float(tone_filmic)));
     return clamp(x, 0.0, 1.0);
 }
 

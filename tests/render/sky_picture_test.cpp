@@ -43,14 +43,14 @@ TEST(SkyPictures, SamplesTexelsByTheirLight) {
             0.2126 * light_of(codes[3 * i]) + 0.7152 * light_of(codes[3 * i + 1]) + 0.0722 * light_of(codes[3 * i + 2]);
         power.push_back(luminance * solid_angle(std::int64_t(i) / columns, columns, rows));
         all += power.back();
-        const double kept = double{sky.texels[i].alias.x};
+        const double kept = double{sky.texels[i].kept};
         looks[i] += kept / double(looks.size());
-        looks[index(sky.texels[i].alias.y)] += (1 - kept) / double(looks.size());
+        looks[static_cast<std::size_t>(sky.texels[i].alias)] += (1 - kept) / double(looks.size());
     }
     EXPECT_NEAR(sky.mean, all / (4 * pi), 1e-12);
     for (std::size_t i = 0; i < looks.size(); ++i) {
         EXPECT_NEAR(looks[i], power[i] / all, 1e-6) << i;
-        const double density = double{sky.texels[i].light.a};
+        const double density = double{sky.texels[i].density};
         EXPECT_NEAR(density * solid_angle(std::int64_t(i) / columns, columns, rows), power[i] / all, 1e-6) << i;
     }
 }
