@@ -197,7 +197,7 @@ static shared::CutFrame cut_frame(const Shot& shot) {
     add_box(cuts, shot.view, grid, extent);
     const double smallest = std::ranges::min(voxel_edges(grid));
     shared::CutFrame frame{};
-    std::ranges::fill(frame.plane, nowhere);
+    std::ranges::fill(frame.plane, no_plane);
     frame.plane_count = static_cast<float>(cuts.size());
     frame.plain_depth = to_float(plain_depth * smallest);
     for (std::size_t i = 0; i < cuts.size(); ++i) frame.plane[i] = glm::vec4(cuts[i].in_texture(extent));
@@ -214,7 +214,7 @@ static shared::SlicesFrame slices_frame(const Shot& shot) {
     const glm::dvec3 extent = volume_extent(shot.scene.grid());
     const std::vector<Plane> planes = planes_of(view.slices);
     shared::SlicesFrame frame{};
-    std::ranges::fill(frame.plane, nowhere);
+    std::ranges::fill(frame.plane, no_plane);
     frame.plane_count = static_cast<float>(planes.size());
     frame.colours = view.slice_colours == SliceColours::curve ? 1.0F : 0.0F;
     frame.is_clipped = view.slices_cut ? 1.0F : 0.0F;
@@ -449,7 +449,7 @@ static shared::FlowFrame flow_frame(const Shot& shot) {
             .per_range = to_float(1 / scale.range),
             .opacity = to_float(shot.view.flow_opacity),
             .density = to_float(density * std::numbers::log2e / depth),
-            .is_under = shot.view.flow_shown == FlowShown::under ? 1.0F : 0.0F,
+            .is_under = shot.view.flow_shown == FlowDisplay::under ? 1.0F : 0.0F,
             .padding_2 = {},
             .bricks = glm::vec4(glm::dvec4(bricks, 0))};
 }
@@ -696,8 +696,7 @@ static shared::TraceFrame trace_frame(const Shot& shot) {
 // Stores the table of surface albedos by the cosine of the angle.
 void set_surface(shared::TraceFrame& frame, const SurfaceAlbedo& albedo) {
     frame.facet_albedo = albedo.mean;
-    for (int i = 0; i < shared::albedo_steps; ++i)
-        frame.albedo[i / 4][i % 4] = albedo.of_cosine[static_cast<std::size_t>(i)];
+    for (int i = 0; i < shared::albedo_steps; ++i) frame.albedo[i / 4][i % 4] = albedo.of_cosine[index(i)];
 }
 
 static_assert(static_cast<int>(MajorantFault::half) == shared::fault_half &&
@@ -819,7 +818,7 @@ RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
     constants[shared::constant_box] = view.box ? 1 : 0;
     constants[shared::constant_output] = output_constant(shot);
     constants[shared::constant_rolling] = rolling_constant(shot.scene);
-    constants[shared::constant_light_volume] = wants_light_volume(view) ? 1 : 0;
+    constants[shared::constant_light_volume] = needs_light_volume(view) ? 1 : 0;
     constants[shared::constant_cut] = cut_frame(shot).plane_count > 0 ? 1 : 0;
     constants[shared::constant_flow] = flow_constant(shot);
     constants[shared::constant_heights] = heights_constant(view);

@@ -20,7 +20,7 @@ constexpr std::array binding_types{vk::DescriptorType::eCombinedImageSampler, vk
 constexpr std::array<std::int32_t, 3> as_it_is{0, 0, 0}, enlarged{1, 0, 0}, toned{0, 1, 0},
     faded{0, 0, 1};  // values: enlarges, tones, fades
 
-gpu::Bindings made_bindings(const gpu::Device& device) {
+gpu::Bindings create_bindings(const gpu::Device& device) {
     return {device, binding_types, sizeof(shared::ResolvePart)};
 }
 

@@ -13,7 +13,7 @@ vec2 box_lines(vec2 pixel) {
     return clamp(0.5 + 0.5 * frame.box_width - sqrt(nearest), 0.0, 1.0);
 }
 
-void add_box(inout Seen seen, vec2 pixel) {
+void add_box(inout RayResult seen, vec2 pixel) {
     vec2 cover = box_lines(pixel - 0.5 * frame.picture);
     seen.colour += seen.transmittance * cover.y * frame.box_colour;
     seen.transmittance *= 1.0 - cover.y;

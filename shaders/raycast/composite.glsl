@@ -15,7 +15,7 @@ vec3 lit_together(Ray ray, Samples samples, vec4 light, float along) {
 
 // Adds the samples [begin, end). In thin runs, one sample stands for `stride` samples. Samples are fetched in groups of
 // four to hide the latency of several hundred cycles.
-void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, float stride) {
+void add_run(inout RayResult seen, Ray ray, Samples samples, float begin, float end, float stride) {
     float bits = frame.lookup.bits * samples.spacing * stride;
     vec4 apart = vec4(0, 1, 2, 3) * stride;
     for (float i = begin + 0.5 * stride - 0.5; i < end && seen.transmittance >= frame.min_transmittance; i += 4.0 * stride) {
@@ -68,8 +68,8 @@ RayResult composite_by_runs(Ray ray) {
 #include "shaders/raycast/composite_software.glsl"
 
 // Rays that end early are normalised to full opacity.
-Seen composite(Ray ray) {
-    Seen seen = is_software ? composite_in_software(ray) : composite_by_runs(ray);
+RayResult composite(Ray ray) {
+    RayResult seen = is_software ? composite_in_software(ray) : composite_by_runs(ray);
     if (seen.transmittance < frame.min_transmittance) {
         seen.colour /= 1.0 - seen.transmittance;
         seen.transmittance = 0.0;

@@ -30,7 +30,7 @@ BScanHit plane_met(Ray ray, int index) {
 vec3 place_on_plane(Ray ray, float distance) {
     vec3 at = vec3(0);
     for (int i = 0; i < int(frame.planes.plane_count); ++i) {
-        Met met = plane_met(ray, i);
+        BScanHit met = plane_met(ray, i);
         if (met.distance == distance) at = met.at;
     }
     return at;
@@ -51,7 +51,7 @@ void sort(inout BScanHit met[max_planes]) {
 RayResult seen_on_planes(Ray ray) {
     BScanHit met[max_planes];
     for (int i = 0; i < max_planes; ++i) {
-        met[i] = Met(no_plane, vec3(0));
+        met[i] = BScanHit(no_plane, vec3(0));
         if (i < int(frame.planes.plane_count)) met[i] = plane_met(ray, i);
     }
     sort(met);

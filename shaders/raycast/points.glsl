@@ -51,7 +51,7 @@ RayResult points(Ray ray) {
     for (float begin = 0.0; begin < samples.count; begin += frame.run_length) {
         if (is_empty(samples, begin)) continue;
         float end = min(begin + frame.run_length, samples.count);
-        Seen seen = point_between(ray, ray.enter + begin * samples.spacing, ray.enter + end * samples.spacing);
+        RayResult seen = point_between(ray, ray.enter + begin * samples.spacing, ray.enter + end * samples.spacing);
         if (seen.distance >= 0.0) return seen;
     }
     return nothing;

@@ -118,7 +118,7 @@ LightSample sought(Scattering scattering, Look look) {
     return LightSample(look.unit, look.reach, lit.rgb * look.radiance * (step(1e-30, look.density) / likely));
 }
 
-Sought seek_light(Ray ray, Scattering scattering, vec3 at) {
+LightSample seek_light(Ray ray, Scattering scattering, vec3 at) {
     if (has_sky && draw().x < frame.studio.sky_chance) return sought(scattering, look_for_sky());
     if (lights_kind == lights_area) {
         vec3 from = (at - 0.5) / frame.per_extent;
@@ -127,7 +127,7 @@ Sought seek_light(Ray ray, Scattering scattering, vec3 at) {
     vec4 to_eye = towards_eye(ray, at);
     vec3 towards = towards_lamp(to_eye.xyz, draw_for(decision_light).xy);
     vec3 light = frame.trace.lamp_irradiance * lit_from(scattering, towards).rgb;
-    return Sought(towards, to_eye.w, has_sky ? light / (1.0 - frame.studio.sky_chance) : light);
+    return LightSample(towards, to_eye.w, has_sky ? light / (1.0 - frame.studio.sky_chance) : light);
 }
 
 // Ends a shadow ray and adds its light. Returns true if the path continues.

@@ -6,13 +6,13 @@ struct SkySample {
     float density;  // sampling density per solid angle
 };
 
-SkySeen sky_of(vec3 unit) {
+SkySample sky_of(vec3 unit) {
     float longitude = atan(unit.y, unit.z) - frame.studio.sky_turn;
     float latitude = asin(clamp(-unit.x, -1.0, 1.0));
     vec2 part = vec2(fract(0.5 + longitude / (2.0 * pi)), clamp(0.5 - latitude / pi, 0.0, 1.0));
     ivec2 texel = min(ivec2(part * frame.studio.sky_size), ivec2(frame.studio.sky_size) - 1);
     int i = texel.y * int(frame.studio.sky_size.x) + texel.x;
-    return SkySeen(frame.trace.sky_radiance * sky_texels[i].radiance, frame.studio.sky_chance * sky_texels[i].density);
+    return SkySample(frame.trace.sky_radiance * sky_texels[i].radiance, frame.studio.sky_chance * sky_texels[i].density);
 }
 
 // Samples a texel by its alias table, then a direction uniformly within it.
