@@ -664,7 +664,7 @@ static shared::TraceFrame trace_frame(const Shot& shot) {
     const Camera camera(view, extent);
     const double sharp = camera.depth_of({view.target_um[0], view.target_um[1], view.target_um[2]}) + view.focus_um;
     const double smallest = std::ranges::min(voxel_edges(shot.scene.grid()));
-    const float stratified = view.spreads_pixels ? 2 : 1;
+    const float stratified = view.spreads_pixels ? 2.0F : 1.0F;
     const float spread = view.spreads_paths ? stratified : 0;
     shared::TraceFrame frame{.optical_per_bit = std::numbers::ln2_v<float>,
                              .scattering_albedo = to_float(view.scattering),

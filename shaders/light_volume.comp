@@ -39,7 +39,8 @@ float bits_lost(vec3 at, vec3 direction, int steps, float growth) {
 // darkened.
 float light_from_around(vec3 at) {
     float sum = 0.0;
-    for (int i = 0; i < 12; ++i) sum += exp2(-bits_lost(at, direction_around(i), int(frame.light.ambient_steps), around_growth));
+    int steps = int(frame.light.ambient_steps);
+    for (int i = 0; i < 12; ++i) sum += exp2(-bits_lost(at, direction_around(i), steps, around_growth));
     return min(sum / 6.0, 1.0);
 }
 
@@ -50,5 +51,6 @@ void main() {
     vec3 at = (vec3(cell) + 0.5) / vec3(size);
     float around = light_from_around(at);
     float lamp = exp2(-bits_lost(at, frame.light.lamp, int(frame.light.lamp_steps), lamp_growth));
-    imageStore(light_target, cell, vec4(mix(vec2(1), vec2(around, lamp), vec2(frame.light.ambient_occlusion, frame.light.shadows)), 0, 0));
+    vec2 strengths = vec2(frame.light.ambient_occlusion, frame.light.shadows);
+    imageStore(light_target, cell, vec4(mix(vec2(1), vec2(around, lamp), strengths), 0, 0));
 }

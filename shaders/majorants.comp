@@ -100,7 +100,8 @@ vec2 bounds_of(ivec3 brick) {
     if (frame.trace.known.fault == float(fault_half)) bounds *= 0.5;
     // Bricks that reach into the solid of an isosurface must not be skipped.
     const float hardly_any = 1e-20;
-    if (has_isosurface && texelFetch(majorant_ranges, brick, 0).g >= frame.lookup.isovalue) bounds.x = max(bounds.x, hardly_any);
+    if (has_isosurface && texelFetch(majorant_ranges, brick, 0).g >= frame.lookup.isovalue)
+        bounds.x = max(bounds.x, hardly_any);
     return bounds;
 }
 

@@ -49,7 +49,8 @@ void main() {
     vec4 seen = texelFetch(light, here, 0);
     vec4 brightest = brightest_beside(here, last);
     // Avoids a branch on the frame alone, see shaders/raycast/pixel.glsl.
-    if (bool(int(part.hides_fireflies == 1.0) & int(is_firefly(luminance(seen.rgb), spread_at(here).x * part.per_degree, brightest)))) {
+    bool is_bright = is_firefly(luminance(seen.rgb), spread_at(here).x * part.per_degree, brightest);
+    if (bool(int(part.hides_fireflies == 1.0) & int(is_bright))) {
         seen = brightest;
         atomicAdd(fireflies, 1u);
     }

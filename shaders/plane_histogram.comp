@@ -19,8 +19,10 @@ float sampled(vec3 at) {
 #include "shaders/raycast/second_axis.glsl"
 
 float second_at(vec3 at) {
-    if (part.second == float(second_distance)) return at.x - textureLod(heights, at.yz, 0.0).r * part.depth_per_um - part.zero_depth;
-    if (part.second == float(second_curvature)) return curvature_over(at, part.gradient_step.xyz, part.per_difference.xyz);
+    if (part.second == float(second_distance))
+        return at.x - textureLod(heights, at.yz, 0.0).r * part.depth_per_um - part.zero_depth;
+    if (part.second == float(second_curvature))
+        return curvature_over(at, part.gradient_step.xyz, part.per_difference.xyz);
     return length(slope_over(at, part.gradient_step.xyz, part.per_difference.xyz));
 }
 

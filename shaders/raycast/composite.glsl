@@ -18,7 +18,8 @@ vec3 lit_together(Ray ray, Samples samples, vec4 light, float along) {
 void add_run(inout RayResult seen, Ray ray, Samples samples, float begin, float end, float stride) {
     float bits = frame.lookup.bits * samples.spacing * stride;
     vec4 apart = vec4(0, 1, 2, 3) * stride;
-    for (float i = begin + 0.5 * stride - 0.5; i < end && seen.transmittance >= frame.min_transmittance; i += 4.0 * stride) {
+    for (float i = begin + 0.5 * stride - 0.5; i < end && seen.transmittance >= frame.min_transmittance;
+         i += 4.0 * stride) {
         ivec4 index;
         for (int j = 0; j < 4; ++j) index[j] = entry_of(place(samples, i + apart[j]));
         vec4 optical;
@@ -54,13 +55,15 @@ void add_run(inout RayResult seen, Ray ray, Samples samples, float begin, float 
 RayResult composite_by_runs(Ray ray) {
     RayResult seen = nothing;
     Samples samples = samples_of(ray);
-    for (float begin = 0.0; begin < samples.count && seen.transmittance >= frame.min_transmittance; begin += frame.run_length) {
+    for (float begin = 0.0; begin < samples.count && seen.transmittance >= frame.min_transmittance;
+         begin += frame.run_length) {
         int kind = kind_of_run(samples, begin);
         bool is_still = is_without_others(samples, begin);
         if (kind == brick_empty && is_still) continue;
         float end = begin + frame.run_length;
         bool is_whole = end <= samples.count;
-        add_run(seen, ray, samples, begin, min(end, samples.count), kind == brick_thin && is_still && is_whole ? frame.thin_stride : 1.0);
+        float stride = kind == brick_thin && is_still && is_whole ? frame.thin_stride : 1.0;
+        add_run(seen, ray, samples, begin, min(end, samples.count), stride);
     }
     return seen;
 }

@@ -2,7 +2,8 @@
 #include "shaders/raycast/second_axis.glsl"
 
 float second_at(vec3 at) {
-    if (second_axis == second_distance) return at.x - textureLod(heights, at.yz, 0.0).r * frame.second.depth_per_um - frame.second.zero_depth;
+    if (second_axis == second_distance)
+        return at.x - textureLod(heights, at.yz, 0.0).r * frame.second.depth_per_um - frame.second.zero_depth;
     if (second_axis == second_curvature) return curvature_over(at, frame.gradient_step.xyz, frame.per_difference.xyz);
     return length(slope_over(at, frame.gradient_step.xyz, frame.per_difference.xyz));
 }

@@ -3,7 +3,8 @@
 
 // Returns a valid index for any value, including NaN, for which the result of clamp() is undefined.
 int table_index(float value) {
-    int index = int(clamp(value * frame.lookup.entry_scale + frame.lookup.entry_offset, 0.0, float(transfer_entries - 1)) + 0.5);
+    float entry = value * frame.lookup.entry_scale + frame.lookup.entry_offset;
+    int index = int(clamp(entry, 0.0, float(transfer_entries - 1)) + 0.5);
     return index & (transfer_entries - 1);
 }
 

@@ -161,8 +161,8 @@ struct RaycastFrame {
     vec3 box_colour;
     float box_width;  // in pixels
     vec4 surface_colour;
-    float row_count;   // of workgroups
-    float row_stride;  // of their order, coprime to their number
+    float row_count;   // number of rows of workgroups
+    float row_stride;  // of the order of the rows, coprime to their number
     vec2 padding_2;
     vec4 bricks;        // texture coordinates to bricks
     float run_length;   // samples per run

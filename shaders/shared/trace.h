@@ -64,6 +64,7 @@ struct AreaLightFrame {
     vec4 radiance;
 };
 
+// Properties of the majorants.
 struct KnownFrame {
     float by_value_alone;  // 1: the extinction depends on the value alone
     float fault;           // a fault_... constant

@@ -42,7 +42,8 @@ vec3 lights_met(vec3 from, vec3 unit, float density) {
         vec3 beside = from + distance * unit - here.middle;
         vec2 at = vec2(dot(beside, here.across) / max(dot(here.across, here.across), 1e-30),
                        dot(beside, here.along) / max(dot(here.along, here.along), 1e-30));
-        bool is_met = towards < 0.0 && distance > 0.0 && mix(max(abs(at.x), abs(at.y)), length(at), here.is_disc) <= 1.0;
+        bool is_met = towards < 0.0 && distance > 0.0 &&
+                      mix(max(abs(at.x), abs(at.y)), length(at), here.is_disc) <= 1.0;
         float looks = look_density(here, unit, distance);
         light += is_met ? here.radiance.rgb * (density / max(density + looks, 1e-30)) : vec3(0);
     }

@@ -44,5 +44,6 @@ Medium medium_at(vec3 at) {
     vec3 albedo = from_srgb(colour);
     if (flow_kind != flow_off) mix_flow(at, colour, bits, albedo);
     if (channel_count > 0) mix_channels(at, bits, albedo);
-    return Medium(min(bits * frame.trace.optical_per_bit, frame.trace.max_extinction), albedo * frame.trace.scattering_albedo);
+    float extinction = min(bits * frame.trace.optical_per_bit, frame.trace.max_extinction);
+    return Medium(extinction, albedo * frame.trace.scattering_albedo);
 }
