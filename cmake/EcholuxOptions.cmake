@@ -58,8 +58,9 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
 add_library(echolux_flags INTERFACE)
 target_include_directories(echolux_flags INTERFACE ${CMAKE_SOURCE_DIR})
-# errno and traps are not used; leaving them out changes no result and lets loops with sqrt and min vectorise.
-set(cxx_flags -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Wold-style-cast -Wcast-align -Woverloaded-virtual
+# -pthread everywhere lets all targets share precompiled headers. errno and traps are not used. Without them, loops with
+# sqrt and min vectorise, and results are the same.
+set(cxx_flags -pthread -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Wold-style-cast -Wcast-align -Woverloaded-virtual
     -Werror -fno-math-errno -fno-trapping-math)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # version 12 warns about overflows in fmt and the standard library that cannot happen
     list(APPEND cxx_flags -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds -Wno-restrict)
@@ -102,7 +103,7 @@ set(ECHOLUX_COMMON_HEADERS <algorithm> <array> <chrono> <cmath> <complex> <cstdi
     <memory> <mutex> <numeric> <optional> <span> <string> <string_view> <thread> <utility> <variant> <vector> <fmt/format.h>)
 
 # echolux_headers(TARGET KIND [HEADERS... LIBRARIES ...]): uses the precompiled headers KIND, which all targets of the
-# kind share: those in ECHOLUX_COMMON_HEADERS, and HEADERS of the libraries. The kind hot is optimised.
+# kind share: those in ECHOLUX_COMMON_HEADERS, and HEADERS of the libraries. The kinds hot and hot_unchecked are optimised.
 function(echolux_headers target kind)
     cmake_parse_arguments(arg "" "" LIBRARIES ${ARGN})
     set(shared echolux_headers_${kind})
@@ -112,12 +113,19 @@ function(echolux_headers target kind)
         add_library(${shared} OBJECT ${source})
         target_link_libraries(${shared} PRIVATE echolux_flags fmt::fmt ${arg_LIBRARIES})
         set(flags ${ECHOLUX_COLD_FLAGS})
-        if(kind STREQUAL "hot")
+        if(kind MATCHES "^hot")
             set(flags -O2 ${ECHOLUX_HOT_FLAGS})
         endif()
+        if(kind STREQUAL "hot_unchecked")
+            set_target_properties(${shared} PROPERTIES ECHOLUX_UNCHECKED ON)
+        endif()
         target_compile_options(${shared} PRIVATE ${flags})
+        if(kind STREQUAL "cold")
+            list(APPEND arg_UNPARSED_ARGUMENTS <nlohmann/json.hpp>)
+        endif()
         target_precompile_headers(${shared} PRIVATE ${ECHOLUX_COMMON_HEADERS} ${arg_UNPARSED_ARGUMENTS})
     endif()
+    target_link_libraries(${target} PRIVATE fmt::fmt)
     set_target_properties(${target} PROPERTIES PRECOMPILE_HEADERS_REUSE_FROM ${shared})
     add_dependencies(${target} ${shared})
 endfunction()
@@ -192,7 +200,7 @@ function(echolux_hot target)
     set(flags "$<$<COMPILE_LANGUAGE:CXX>:-O2;${ECHOLUX_HOT_FLAGS}>")
     if(ARGC EQUAL 1)
         target_compile_options(${target} PRIVATE ${flags})
-        echolux_headers(${target} hot)
+        echolux_headers(${target} hot_unchecked)
         return()
     endif()
     get_target_property(sources ${target} SOURCES)

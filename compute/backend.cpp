@@ -7,13 +7,13 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plural.h"
 #include "compute/reconstructor.h"
 #include "compute/several_devices.h"
 
 #ifdef ECHOLUX_CUDA
 #include "compute/cuda/entry.h"
-#include "compute/indexing.h"
 #endif
 
 namespace echolux {

@@ -9,11 +9,11 @@
 
 #include "compute/backend.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plural.h"
 
 #ifdef ECHOLUX_CUDA
 #include "compute/cuda/entry.h"
-#include "compute/indexing.h"
 #endif
 
 namespace echolux {

@@ -54,7 +54,7 @@ class Bench(ProgramCase):
         self.assertIn("GPU", figures["separate/512"]["skipped"])
         self.assertIn("fft.512", figures["linear/512"]["ratios"])
 
-    def test_rendering_is_measured(self):
+    def test_slow_rendering_is_measured(self):
         self.succeed("bench", "--quick", "--rendering", "--json", "rendering.json")
         report = json.loads((self.folder / "rendering.json").read_text())
         self.check_keys(report)
@@ -68,7 +68,7 @@ class Bench(ProgramCase):
         self.assertEqual([len(row["values"]) for row in report["sheets"][0]["rows"]], [2, 2])
         self.assertEqual(report["targets"], [])
 
-    def test_traced_light_is_measured(self):
+    def test_slow_traced_light_is_measured(self):
         self.succeed("bench", "--quick", "--light", "--json", "light.json")
         report = json.loads((self.folder / "light.json").read_text())
         self.check_keys(report)
@@ -82,7 +82,7 @@ class Bench(ProgramCase):
         self.assertGreater(figures["psnr/48"]["median"], 20)
         self.assertEqual(report["targets"], [])
 
-    def test_filters_and_surfaces_are_measured(self):
+    def test_slow_filters_and_surfaces_are_measured(self):
         report = self.measured("--processing")
         self.check_keys(report)
         self.check_figures(report["figures"])
@@ -99,7 +99,7 @@ class Bench(ProgramCase):
         self.assertAlmostEqual(published["register/rows.rate"]["published"], 10.6)
         self.assertGreater(published["register/rows.rate"]["ours"], 0)
 
-    def test_every_method_is_measured(self):
+    def test_slow_every_method_is_measured(self):
         report = self.measured("--methods")
         self.check_keys(report)
         self.check_figures(report["figures"])
@@ -113,7 +113,7 @@ class Bench(ProgramCase):
                 self.assertIn("plain/2048", figure["ratios"], key)
         self.assertEqual(report["targets"], [])
 
-    def test_compares_with_papers(self):
+    def test_slow_compares_with_papers(self):
         report = self.measured("--papers")
         self.check_keys(report)
         self.check_figures(report["figures"])
@@ -139,7 +139,7 @@ class Bench(ProgramCase):
     def test_several_gpus_need_several_gpus(self):
         self.refuse("bench", "--quick", "--gpus", "99", names=["--gpus", "99 GPUs"])
 
-    def test_without_vulkan_rest_is_measured(self):
+    def test_slow_without_vulkan_rest_is_measured(self):
         report = self.measured(environment=NO_VULKAN)
         figures = {figure["key"]: figure for figure in report["figures"]}
         self.assertGreater(figures["linear/512"]["median"], 0)

@@ -65,7 +65,7 @@ class Demo(unittest.TestCase):
     def printed(self, pattern):
         return float(re.search(pattern, self.told.out).group(1))
 
-    def test_pictures(self):
+    def test_slow_pictures(self):
         pictures = sorted(self.folder.glob("*.png"))
         self.assertGreaterEqual(len(pictures), 3, "volume, B-scan and en face")
         for path in pictures:
@@ -78,13 +78,13 @@ class Demo(unittest.TestCase):
                 low, high = np.percentile(grays, [0.5, 99.5])
                 self.assertGreaterEqual((high - low) / 255, 0.6, "part of the gray range that is used")
 
-    def test_table(self):
+    def test_slow_table(self):
         for words in ["reconstruction +c", "A-scans/s", "ray casting +[^ ]", "out/demo"]:
             self.assertRegex(self.told.out, words)
         self.assertGreaterEqual(self.printed(r"([0-9.]+) % within 1 voxel"), 95)
         self.assertGreaterEqual(self.printed(r"Dice ([0-9.]+)"), 0.8)
 
-    def test_boundaries_match_simulation(self):
+    def test_slow_boundaries_match_simulation(self):
         self.assertEqual(len(self.boundaries), 5)
         rows_above = 40
         first = np.rint(self.surface).astype(int) - rows_above
@@ -94,7 +94,7 @@ class Demo(unittest.TestCase):
                 found = ndimage.gaussian_filter(boundary_rows(flat, truth - first) + first, 2)
                 self.assertGreaterEqual((np.abs(found - truth) <= 1).mean(), 0.95)
 
-    def test_vessels_match_simulation(self):
+    def test_slow_vessels_match_simulation(self):
         margin = 20
         depths = self.boundaries - self.surface
         begin, end = int(depths[-2].max()) + margin, int(depths[-1].min()) - margin
