@@ -16,7 +16,7 @@ namespace {
 class Histograms : public Rendering {
   protected:
     // Waits for the histogram of the current volume.
-    static Histogram plural(Renderer& renderer, std::uint64_t after = 0) {
+    static Histogram finished_histogram(Renderer& renderer, std::uint64_t after = 0) {
         for (int i = 0; i < 100000; ++i) {
             const auto histogram = renderer.histogram();
             if (histogram && histogram->serial > after) return *histogram;
@@ -42,7 +42,7 @@ TEST_F(Histograms, CodesHaveOneBinEach) {
     }
     EXPECT_FALSE(renderer().histogram());
     renderer().set_volume(grid, codes.data());
-    const Histogram histogram = index_range(renderer());
+    const Histogram histogram = finished_histogram(renderer());
     EXPECT_EQ(histogram.counts, expected);
     EXPECT_NEAR(histogram.low, grid.offset - 0.5 * grid.scale, 1e-9);
     EXPECT_NEAR(histogram.high, grid.offset + 255.5 * grid.scale, 1e-9);
@@ -79,7 +79,7 @@ TEST_F(Histograms, EndBinsCountValuesOutsideRange) {
     const VolumeGrid grid = db_grid(32, 16, 16);
     const std::vector<float> values = values_of(grid);
     renderer().set_volume(grid, values.data());
-    const Histogram histogram = index_range(renderer());
+    const Histogram histogram = finished_histogram(renderer());
     EXPECT_GT(histogram.low, *std::ranges::min_element(values));
     EXPECT_LT(histogram.high, *std::ranges::max_element(values));
     EXPECT_EQ(total(histogram), values.size());
@@ -92,7 +92,7 @@ TEST_F(Histograms, LargeVolumesAreSampledEvenly) {
     const VolumeGrid grid = db_grid(128, 100, 96, VoxelType::u8);
     const auto codes = voxels(grid, [&](auto, auto a, auto b) { return static_cast<double>(a + b) / 4 - 4; });
     renderer().set_volume(grid, codes.data());
-    const Histogram histogram = index_range(renderer());
+    const Histogram histogram = finished_histogram(renderer());
     const std::int64_t stride = counted_stride(grid.voxels(), grid.a_scans, true);
     EXPECT_GT(stride, 1);
     EXPECT_EQ(total(histogram), static_cast<std::uint64_t>((9600 + stride - 1) / stride * 128));
@@ -123,7 +123,7 @@ TEST_F(Histograms, PagedVolumesUseCoarseLevel) {
     const VolumeGrid grid = db_grid(64, 61, 50, VoxelType::u8);
     const auto codes = voxels(grid, [](auto z, auto, auto) { return z < 32 ? 10.0 : 30.0; });
     paged->set_volume(voxels_in_memory(grid, codes.data()));
-    const Histogram histogram = index_range(*paged);
+    const Histogram histogram = finished_histogram(*paged);
     const auto code = [&](double value) { return index(std::lround((value - grid.offset) / grid.scale)); };
     const double all = static_cast<double>(total(histogram));
     EXPECT_NEAR(histogram.counts[code(10)] / all, 0.5, 1e-9);

@@ -229,7 +229,7 @@ TEST_F(Planes2D, HistogramOfLiveRingUsesWholeVolumes) {
     std::memset(slots.targets(0).structure.data, 77, index(grid.bytes()));
     show(dark({SecondAxis::gradient, 0, 30, {}}));
     std::uint64_t read = 0;
-    const auto counted = [&](const DisplayedSlots& now, int tries) {
+    const auto histogram_of = [&](const DisplayedSlots& now, int tries) {
         std::optional<PlaneHistogram> histogram;
         for (int i = 0; i < tries && !histogram; ++i) {
             histogram = with_next_signal(
@@ -238,10 +238,11 @@ TEST_F(Planes2D, HistogramOfLiveRingUsesWholeVolumes) {
         return histogram;
     };
     slots.publish(0, 1, 0, 4);
-    EXPECT_FALSE(plural({DisplayedSlot{.slot = 0, .serial = 1, .filled_to = 4}, {}, 1, 0}, 20));
+    EXPECT_FALSE(histogram_of({DisplayedSlot{.slot = 0, .serial = 1, .filled_to = 4}, {}, 1, 0}, 20));
     EXPECT_EQ(read, 0u) << "nothing was begun";
     slots.publish(0, 2, 0, grid.b_scans);
-    const auto histogram = plural({DisplayedSlot{.slot = 0, .serial = 1, .filled_to = grid.b_scans}, {}, 2, 0}, 100000);
+    const auto histogram =
+        histogram_of({DisplayedSlot{.slot = 0, .serial = 1, .filled_to = grid.b_scans}, {}, 2, 0}, 100000);
     ASSERT_TRUE(histogram);
     EXPECT_EQ(read, 1u);
     EXPECT_EQ(histogram->counts[77 * shared::plane_bins / 256], grid.voxels()) << "in the lowest row";
