@@ -207,8 +207,11 @@ void put(Picture& picture, std::int64_t x, std::int64_t y, const Colour& colour)
     pixel[2] = byte_of(colour.blue);
 }
 
-// Interpolates linearly between A-scans; nothing is drawn next to A-scans without a row.
-void draw_surface(Picture& picture, const float* rows, std::int64_t a_scans, const Colour& colour) {
+constexpr std::int64_t dash_period = 12, dash_length = 5;  // pixels
+
+// Interpolates linearly between A-scans; nothing is drawn next to A-scans without a row. Ambiguous places are dashed.
+void draw_surface(Picture& picture, const float* rows, const Reason* reasons, std::int64_t a_scans,
+                  const Colour& colour) {
     for (std::int64_t x = 0; x < picture.width; ++x) {
         const double at =
             std::clamp((static_cast<double>(x) + 0.5) / fineness - 0.5, 0.0, static_cast<double>(a_scans - 1));
@@ -217,6 +220,7 @@ void draw_surface(Picture& picture, const float* rows, std::int64_t a_scans, con
         const double row = std::lerp(static_cast<double>(rows[left]), static_cast<double>(rows[right]),
                                      at - static_cast<double>(left));
         if (std::isnan(row)) continue;
+        if (reasons[left] == Reason::ambiguous && x % dash_period >= dash_length) continue;
         const auto y = static_cast<std::int64_t>(std::lround((row + 0.5) * fineness));
         for (std::int64_t over = -thickness / 2; over < thickness / 2; ++over) put(picture, x, y + over, colour);
     }
@@ -290,7 +294,8 @@ FigurePanel layered_b_scan_panel(const Volume& volume, std::int64_t b_scan, cons
     panel.picture = in_three_channels(gray_pixels(enlarged(figure, fineness), range));
     for (std::size_t k = 0; k < surfaces.all.size(); ++k) {
         const Surface& surface = surfaces.all[k];
-        draw_surface(panel.picture, surface.rows.data() + b_scan * surfaces.a_scans, surfaces.a_scans,
+        const std::int64_t first = b_scan * surfaces.a_scans;
+        draw_surface(panel.picture, surface.rows.data() + first, surface.reasons.data() + first, surfaces.a_scans,
                      colour_of_surface(k));
         panel.heading += (panel.heading.empty() ? "" : ", ") + surface.name;
     }

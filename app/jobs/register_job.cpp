@@ -52,7 +52,7 @@ void require_protocol(const std::map<std::string, std::string>& provenance, cons
 // settings.crosses becomes its number of B-scans. Throws Error{bad_setting} if there are several volumes or a
 // reference, or if the known scan protocol is not raster (the volume) or raster_y (`file`). On reading, also if depths,
 // A-scans or fields differ.
-VolumesToRegister with_across(VolumesToRegister volumes, const std::filesystem::path& file,
+VolumesToRegister with_across(VolumesToRegister volumes, const std::filesystem::path& file, StoredAs stored_as,
                               RegistrationSettings& settings) {
     const std::string name = file.filename().string();
     if (volumes.count != 1 || volumes.reference) {
@@ -62,7 +62,8 @@ VolumesToRegister with_across(VolumesToRegister volumes, const std::filesystem::
     require_protocol(volumes.provenance, "raster", volumes.name(0),
                      "the volume to align is a raster along x; a raster_cross needs no other volume");
     PowerVolume across = with_file_context(name, "registration", [&] {
-        const Volume volume = read_volume(file);
+        Volume volume = read_volume(file);
+        state_quantity(volume, stored_as);
         require_protocol(volume.provenance, "raster_y", name, "give the raster along y of the same place");
         return power_of(volume);
     });
@@ -96,7 +97,7 @@ constexpr double many = 0.2;  // share of B-scans without a position from which 
 // Concatenates the time points of all inputs.
 class VolumesIn {
   public:
-    explicit VolumesIn(const std::vector<std::filesystem::path>& paths) {
+    VolumesIn(const std::vector<std::filesystem::path>& paths, StoredAs stored_as) : stored_as_(stored_as) {
         for (const std::filesystem::path& path : paths) {
             if (is_scan_name(path)) {
                 throw Error(ErrorCode::bad_setting, "is a scan: registration takes volumes", path.string(),
@@ -114,7 +115,9 @@ class VolumesIn {
         const Input& one = input_with(number);
         const VolumeGrid& grid = one.input->header().grid;
         return with_file_context(one.name, at_registration, [&] {
-            return power_of({grid, one.input->read(number, {0, grid.b_scans}), {}});
+            Volume volume{grid, one.input->read(number, {0, grid.b_scans}), {}};
+            state_quantity(volume, stored_as_);
+            return power_of(volume);
         });
     }
 
@@ -143,6 +146,7 @@ class VolumesIn {
         return *one;
     }
 
+    StoredAs stored_as_;
     std::vector<Input> inputs_;
     std::int64_t count_ = 0;
 };
@@ -392,8 +396,11 @@ VolumesToRegister to_register(const RegisterJob& job, const VolumesIn& inputs) {
     const std::string of_reference = job.reference.filename().string();
     if (!job.reference.empty()) {
         volumes.reference = [&job, of_reference] {
-            return with_file_context(of_reference, at_registration,
-                                     [&] { return raster_of(read_volume(job.reference)); });
+            return with_file_context(of_reference, at_registration, [&] {
+                Volume volume = read_volume(job.reference);
+                state_quantity(volume, job.stored_as);
+                return raster_of(std::move(volume));
+            });
         };
     }
     volumes.reference_volume = job.reference_volume;
@@ -447,9 +454,9 @@ RegisteredVolumes run(const RegisterJob& job, Progress& progress) {
     Settings settings;
     settings.bind("registration", wanted);
     for (const std::string& assignment : job.settings) settings.set_assignment(assignment);
-    const VolumesIn volumes(job.inputs);
+    const VolumesIn volumes(job.inputs, job.stored_as);
     VolumesToRegister to_do = to_register(job, volumes);
-    if (!job.across.empty()) to_do = with_across(std::move(to_do), job.across, wanted);
+    if (!job.across.empty()) to_do = with_across(std::move(to_do), job.across, job.stored_as, wanted);
     const RegisteredSeries made = registered(to_do, wanted, progress);
     if (!job.table.empty()) write_shifts(job.table, made);
     if (made.mean) write_volume(job.output, *made.mean);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compute/backend.h"
+#include "engine/analysis/stored_brightness.h"
 #include "engine/progress.h"
 #include "engine/registration/registration.h"
 
@@ -40,6 +41,7 @@ struct RegisterJob {
     std::vector<std::string> settings;          // such as "registration.strip=1"
     BackendChoice backend;                      // registers on this device
     bool overwrites = false;                    // replaces any existing file
+    StoredAs stored_as = StoredAs::automatic;   // what the voxels hold, if the files do not state it
 };
 
 struct RegisteredVolumes {

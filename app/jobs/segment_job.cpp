@@ -65,12 +65,11 @@ SurfaceResult surfaces_in(const Volume& volume, const LayerRecipe& recipe, const
                     "find them there, and name their file as `surfaces`");
     }
     SurfaceResult found;
-    if (volume.grid.quantity.empty())
-        found.warnings.emplace_back(
-            "layers: the volume does not say what its voxels hold; they are taken as intensities");
     const auto start = std::chrono::steady_clock::now();
     found.surfaces = find_surfaces(volume, recipe, progress, backend);
     found.seconds = seconds_since(start);
+    if (volume.grid.quantity.empty())
+        found.warnings.push_back("layers: the volume does not say what its voxels hold; " + found.surfaces.stored.why);
     if (share_found(found.surfaces) > 0) return found;
     throw Error(ErrorCode::bad_setting, "nothing stands out from the noise, so no surface was found", name,
                 "look at it with `render`; brighter tissue or more averaging may help");
@@ -375,6 +374,8 @@ SegmentedLayers run(const SegmentJob& job, Progress& progress) {
     done.b_scans = surfaces.b_scans;
     done.moved = surfaces.moved;
     done.used = surfaces.searched_on;
+    done.method = surfaces.method;
+    done.stored = surfaces.stored;
     done.ambiguous = share_of(surfaces, Reason::ambiguous);
     done.weak = share_of(surfaces, Reason::weak_match);
     done.missing = std::max(0.0, 1 - share_found(surfaces));

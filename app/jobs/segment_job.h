@@ -100,7 +100,9 @@ struct SegmentedLayers {
     double ambiguous = 0, weak = 0, missing = 0;  // shares of all positions
     std::optional<VesselStats> vessels;           // if requested
     double seconds = 0;                           // of the search; 0 without one
-    BackendUsed used{};                           // device used for the search
+    SearchMethod method = SearchMethod::likelihood;
+    Surfaces::Stored stored{};  // how the voxels were taken
+    BackendUsed used{};         // device used for the search
 };
 
 // Throws Error, also if nothing can be distinguished from noise. An output file only appears once it is complete.

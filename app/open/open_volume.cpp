@@ -52,6 +52,7 @@ OpenedVolume open_volume(const VolumeSource& source, Progress& progress) {
     } else {
         opened = open_volume(source.input, source.settings, source.part, progress);
     }
+    state_quantity(opened.volume, source.stored_as);
     opened.chosen = source.chosen;
     return opened;
 }

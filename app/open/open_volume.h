@@ -12,6 +12,7 @@
 
 #include "compute/error.h"
 #include "compute/plan/describe.h"
+#include "engine/analysis/stored_brightness.h"
 #include "engine/io/output_rule.h"
 #include "engine/io/volume_file.h"
 #include "engine/offline/reconstruction.h"
@@ -42,6 +43,7 @@ struct VolumeSource {
     std::vector<std::string> settings;                     // for reconstructing a scan
     ScanPart part;                                         // part of a scan; for volumes, the time point
     std::optional<ValueRange> chosen{};                    // range of the series; std::nullopt: this volume's own
+    StoredAs stored_as = StoredAs::automatic;              // what the voxels hold, if the file does not state it
 };
 
 OpenedVolume open_volume(const VolumeSource& source, Progress& progress);

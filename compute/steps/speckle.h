@@ -54,7 +54,7 @@ struct FastLog2 {
 
 // Converts between voxel codes and linear power, where a code stores the recipe's quantity on a linear scale. Computed
 // in double, so that CPU and GPU return the same code except for ties.
-enum class Stored { db, intensity, amplitude };
+enum class Stored { db, intensity, amplitude, fourth_root };
 
 // Linear mapping of codes to values of a quantity.
 struct StoredPower {
@@ -67,6 +67,7 @@ struct StoredPower {
         double power = value;
         if (as == Stored::db) power = pow(10.0, value / 10);
         if (as == Stored::amplitude) power = value * value;
+        if (as == Stored::fourth_root) power = value * value * value * value;
         return power <= 0 ? 0 : static_cast<float>(power);
     }
 
@@ -76,6 +77,7 @@ struct StoredPower {
         constexpr double least = min_power;
         if (as == Stored::db) value = 10 * log10(value < least ? least : value);
         if (as == Stored::amplitude) value = sqrt(value);
+        if (as == Stored::fourth_root) value = sqrt(sqrt(value));
         return (value - offset) / scale;
     }
 };

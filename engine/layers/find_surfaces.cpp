@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -15,6 +16,7 @@
 #include "compute/steps/layers.h"
 #include "compute/tissue_on_gpu.h"
 #include "engine/layers/boundary_search.h"
+#include "engine/layers/recordings.h"
 
 namespace echolux {
 namespace {
@@ -377,9 +379,11 @@ void require_rows(const Size3& size, const SurfaceSearch& search) {
 
 // Rejects velocities and phases. Voxels without a quantity are taken as intensities.
 void require_brightness(const VolumeGrid& grid) {
+    constexpr std::array<std::string_view, 5> brightness{"", "db", "intensity", "amplitude", "reflectivity"};
     const std::string& held = grid.quantity;
-    if (held.empty() || held == "db" || held == "intensity" || held == "amplitude") return;
-    throw Error(ErrorCode::bad_setting, fmt::format("voxels of {} show no layers", held), "recipe.quantity",
+    if (grid.type != VoxelType::complex64 && std::ranges::find(brightness, held) != brightness.end()) return;
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("voxels of {} show no layers", held.empty() ? "complex numbers" : held), "recipe.quantity",
                 "reconstruct db, intensity or amplitude");
 }
 
@@ -387,6 +391,17 @@ void require_brightness(const VolumeGrid& grid) {
 std::optional<double> floor_of(const VolumeGrid& grid) {
     if (grid.quantity == "db" && grid.unit == "dB above noise floor") return 1;
     return {};
+}
+
+Surfaces likeliest(const Volume& volume, const LayerRecipe& recipe, const SearchPlan& plan, Progress& progress,
+                   const BackendChoice& processor) {
+    const VolumeGrid& grid = volume.grid;
+    const SurfaceSearch search{boundary_options(recipe, grid.spacing_um[0]),
+                               recipe.tissue_below,
+                               floor_of(grid),
+                               {grid.spacing_um[1], grid.spacing_um[2]},
+                               processor};
+    return find_surfaces(planned_intensity(volume, plan), {grid.depth, grid.a_scans, grid.b_scans}, search, progress);
 }
 
 }  // namespace
@@ -422,14 +437,23 @@ Surfaces find_surfaces_on_gpu(const float* intensity, const Size3& size, const S
 
 Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress& progress,
                        const BackendChoice& processor) {
-    const VolumeGrid& grid = volume.grid;
-    require_brightness(grid);
-    const SurfaceSearch search{boundary_options(recipe, grid.spacing_um[0]),
-                               recipe.tissue_below,
-                               floor_of(grid),
-                               {grid.spacing_um[1], grid.spacing_um[2]},
-                               processor};
-    return find_surfaces(linear_intensity(volume), {grid.depth, grid.a_scans, grid.b_scans}, search, progress);
+    require_brightness(volume.grid);
+    const SearchPlan plan = plan_search(volume, recipe);
+    const auto in_recording = [&](const SearchPlan& how) {
+        Surfaces surfaces = surfaces_in_recording(volume, recipe, how, progress);
+        surfaces.searched_on = {Backend::cpu};
+        return surfaces;
+    };
+    SearchPlan used = plan;
+    Surfaces surfaces = plan.method == SearchMethod::likelihood ? likeliest(volume, recipe, plan, progress, processor)
+                                                                : in_recording(plan);
+    if (plan.is_checked && !agrees_with_retina(volume, recipe, plan, surfaces)) {
+        used.method = SearchMethod::retina;
+        surfaces = in_recording(used);
+    }
+    surfaces.method = used.method;
+    surfaces.stored = {used.stored_as, used.exponent, used.looks, used.why};
+    return surfaces;
 }
 
 }  // namespace echolux

@@ -36,8 +36,8 @@ Surfaces find_surfaces(const std::vector<float>& intensity, const Size3& size, c
 Surfaces find_surfaces_on_gpu(const float* intensity, const Size3& size, const SurfaceSearch& search,
                               Progress& progress);
 
-// Finds surfaces in a volume of dB, intensity or amplitude; volumes without a quantity are taken as intensity. Throws
-// Error{bad_setting} for all others.
+// Finds surfaces in a volume of dB, intensity, amplitude or reflectivity by recipe.method. What the voxels of a volume
+// without a quantity hold is decided from the statistics of speckle. Throws Error{bad_setting} for all others.
 Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress& progress,
                        const BackendChoice& processor = {.backend = Backend::cpu});
 

@@ -45,6 +45,25 @@ const std::vector<Field<LayerRecipe>>& describe<LayerRecipe>() {
         number("row_um", &R::row_um, 0, 1000, "um", effect,
                "depth of a voxel, where the volume does not know it; 0: as the volume says")
             .special(0, "as the volume says"),
+        choice(
+            "method", &R::method, {"auto", "likelihood", "retina", "surface", "lumen"}, effect,
+            "likelihood: layers of constant brightness in single-look speckle; retina: nine boundaries of real eyes; "
+            "surface: of skin and other tissue; lumen: of a frame of a catheter; auto: likelihood for single-look "
+            "speckle, else retina or surface where names and polarity allow it"),
+        number("reach_um", &R::reach_um, 4, 200, "um", effect,
+               "retina: search range on either side of the coarse boundary"),
+        numbers("brightness", &R::brightness, -1, 2, "", effect,
+                "retina: of the layer above each boundary, 0 as the outer nuclear layer, 1 as the pigment epithelium; "
+                "one number: the built-in table"),
+        numbers("usual_um", &R::usual_um, 0, 1000, "um", effect,
+                "retina: usual distance from the boundary above; one number: the built-in table"),
+        numbers("usual_sd_um", &R::usual_sd_um, 0, 1000, "um", effect,
+                "retina: standard deviation of usual_um; one number: the built-in table"),
+        numbers("contrast", &R::contrast, 0, 10, "", effect,
+                "retina: difference of ln(brightness) across a boundary from which its places are ok; one number: the "
+                "built-in table"),
+        number("foot", &R::foot, 0.1, 100, "nepers", effect,
+               "surface, lumen: how far above the noise the edge of the tissue begins; large: at 0.45 of its level"),
     };
     return fields;
 }
@@ -127,6 +146,17 @@ std::vector<BoundaryOptions> boundary_options(const LayerRecipe& recipe, double 
                           max_um * rows_per_um, number_of(recipe.smoothness, i), number_of(recipe.vessel_um, i)});
     }
     return wanted;
+}
+
+const char* word_for(SearchMethod method) {
+    switch (method) {
+        case SearchMethod::automatic: return "auto";
+        case SearchMethod::likelihood: return "likelihood";
+        case SearchMethod::retina: return "retina";
+        case SearchMethod::surface: return "surface";
+        case SearchMethod::lumen: return "lumen";
+    }
+    return "";
 }
 
 LayerPreset layer_preset_of(const Asset& asset) {

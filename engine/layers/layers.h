@@ -12,7 +12,16 @@
 #include "assets/assets.h"
 #include "compute/backend.h"
 #include "compute/plan/described.h"
+// automatic: likelihood where intensities are exponential (single-look speckle), else retina or surface where the names
+// allow it. likelihood: layers of constant brightness in volumes. retina, surface, lumen: real recordings, B-scan by
+// B-scan.
+enum class SearchMethod { automatic, likelihood, retina, surface, lumen };
+
+// Word of a method, as in `layers.method`.
+const char* word_for(SearchMethod method);
+
 #include "compute/reason.h"
+#include "engine/analysis/stored_brightness.h"
 #include "engine/io/volume_file.h"
 
 namespace echolux {
@@ -31,6 +40,13 @@ struct LayerRecipe {
     std::vector<double> vessel_um{0};   // width of vessels that hide the boundary; 0: no vessels
     bool tissue_below = false;          // tissue continues below the last boundary and ends somewhere
     double row_um = 0;                  // depth of a row; 0: from the volume
+    SearchMethod method = SearchMethod::likelihood;
+    double reach_um = 24;                // retina: refined on either side of the coarse course
+    std::vector<double> brightness{0};   // retina: of the layer above, 0 at the outer nuclear layer, 1 at the RPE
+    std::vector<double> usual_um{0};     // retina: usual distance from the boundary above
+    std::vector<double> usual_sd_um{0};  // retina: and its standard deviation
+    std::vector<double> contrast{0};     // retina: difference of ln(brightness) from which a place is ok
+    double foot = 1;                     // surface, lumen: nepers above the noise where the edge begins
 };
 
 // A boundary with distances in rows of the volume.
@@ -75,6 +91,13 @@ struct Surfaces {
     std::vector<Surface> all;  // from the top; they may touch but never cross
     std::int64_t moved = 0;    // number of positions moved down to the surface above
     BackendUsed searched_on{};
+    SearchMethod method = SearchMethod::likelihood;  // as decided, never automatic
+    struct Stored {
+        StoredAs stored_as = StoredAs::automatic;
+        double exponent = 1, looks = 1;
+        std::string why;  // how the voxels were taken, one line; empty: not searched
+    };
+    Stored stored{};
 
     std::int64_t lines() const { return a_scans * b_scans; }
 };

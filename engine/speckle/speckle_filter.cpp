@@ -436,8 +436,9 @@ const std::vector<Field<SpeckleFilter>>& describe<SpeckleFilter>() {
         number("sigma", &F::sigma, 0.1, 8, "voxels", effect, "bilateral: reach of the mean"),
         number("range_db", &F::range_db, 0.1, 100, "dB", effect,
                "bilateral: difference in brightness that counts less"),
-        choice("stored_as", &F::stored_as, {"auto", "db", "intensity", "amplitude"}, effect,
-               "meaning of the voxels; auto: as stored with the volume"),
+        choice("stored_as", &F::stored_as, {"auto", "db", "intensity", "amplitude", "fourth-root", "log"}, effect,
+               "meaning of the voxels if the volume does not state it; fourth-root: of the intensity; log: logarithmic "
+               "picture of 8 or 16 bits; auto: as stored with the volume"),
     };
     return fields;
 }
@@ -525,11 +526,12 @@ StoredAs stored_in(const VolumeGrid& grid, StoredAs stored_as) {
     throw Error(ErrorCode::bad_setting,
                 grid.quantity.empty() ? std::string("the volume does not say what its voxels hold")
                                       : fmt::format("voxels of {} hold no speckle", grid.quantity),
-                "filter.stored_as", "say db, intensity or amplitude if you know it");
+                "filter.stored_as", "say db, intensity, amplitude, fourth-root or log if you know it");
 }
 
 constexpr Stored meaning_of(StoredAs stored_as) {
-    if (stored_as == StoredAs::db) return Stored::db;
+    if (stored_as == StoredAs::db || stored_as == StoredAs::log) return Stored::db;
+    if (stored_as == StoredAs::fourth_root) return Stored::fourth_root;
     return stored_as == StoredAs::amplitude ? Stored::amplitude : Stored::intensity;
 }
 
@@ -608,7 +610,9 @@ std::vector<float> known_power_of(const Volume& volume, StoredAs stored_as) {
 }  // namespace
 
 StoredPower stored_power(const VolumeGrid& grid, StoredAs stored_as) {
-    return {meaning_of(stored_in(grid, stored_as)), grid.scale, grid.offset};
+    const StoredAs held = stored_in(grid, stored_as);
+    const double scale = held == StoredAs::log ? db_per_value(grid) : 1;
+    return {meaning_of(held), scale * grid.scale, scale * grid.offset};
 }
 
 std::vector<float> power_of_codes(const StoredPower& stored, VoxelType type) {

@@ -9,13 +9,13 @@
 #include "compute/plan/described.h"
 #include "compute/speckle.h"
 #include "engine/analysis/intensity.h"
+#include "engine/analysis/stored_brightness.h"
 #include "engine/io/volume_file.h"
 #include "engine/progress.h"
 
 namespace echolux {
 
 enum class FilterMethod { nlm, median, bilateral };
-enum class StoredAs { automatic, db, intensity, amplitude };
 
 // Section [filter] of the settings; described in speckle_filter.cpp.
 struct SpeckleFilter {

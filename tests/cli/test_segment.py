@@ -1,12 +1,16 @@
 """Surfaces between layers: compared with the simulator's truth and with the exact path that NumPy finds in a B-scan.
 Also the messages for input without surfaces."""
 import json
+import os
 import re
+import unittest
+from pathlib import Path
 
 import numpy as np
 
 from support import ProgramCase, read_nrrd, read_png
 
+RECORDINGS = Path(os.environ.get("ECHOLUX_DATA", "")) / "real"
 PENALTIES = {0: 0, 1: 2, 2: 4.5, 3: 9}  # nats, for steps between neighbouring A-scans
 
 
@@ -148,3 +152,61 @@ class Segment(ProgramCase):
         self.refuse(*layers, "-o", "s.nrrd", "--polarity", "1,1", names=["layers.polarity"], lines=None)
         self.refuse("segment", "unknown.nrrd", "-o", "s.nrrd", names=["does not know", "layers.row_um"], lines=None)
         self.refuse(*layers, "-o", "s.nrrd", "--count", "2", "--min", "80", names=["no depths fit"], lines=None)
+
+    def test_what_voxels_hold_is_decided_or_stated(self):
+        surface = np.full((1, 160), 100.5)
+        db, _ = speckled([0.001, 1], surface[None], 220, seed=8)
+        looks = np.random.default_rng(9).gamma(12, 1 / 12, db.shape)
+        linear = (np.where(np.arange(220) > 100.5, 1.0, 0.001) * looks)[:1]
+        search = ["--preset", "surface", "-o", "s.csv", "--json", "--overwrite"]
+        for name, voxels, stored_as in (("db", 10 * np.log10(linear), "db"), ("linear", linear, "intensity"),
+                                        ("root", linear ** 0.25, "fourth-root")):
+            write_nrrd(self.folder / f"{name}.nrrd", voxels, quantity="", unit="")
+            told = json.loads(self.succeed("segment", f"{name}.nrrd", *search, "--stored-as", stored_as).out)
+            self.assertEqual(told["method"], "surface")
+            self.assertAlmostEqual(told["looks"], 12, delta=3)
+        told = self.succeed("segment", "db.nrrd", *search[:-2], "--overwrite")
+        self.assertIn("voxels are taken as db", told.out + told.err)
+        self.refuse("segment", "db.nrrd", *search[:-2], "--overwrite", "--stored-as", "decibel", names=["--stored-as", "db"])
+        self.refuse("segment", "linear.nrrd", *search[:-2], "--overwrite", "--stored-as", "log", names=["8 and 16 bits"],
+                    lines=None)
+
+
+@unittest.skipUnless(os.environ.get("ECHOLUX_DATA") and RECORDINGS.exists(), "ECHOLUX_DATA is not set")
+class Recordings(ProgramCase):
+    """Boundaries of real recordings: those of the device, or drawn by people. Other halves of these files were used to
+    set the constants (docs/layers.md)."""
+
+    def found(self, voxels, row_um, a_scan_um, *options):
+        """Returns {surface: (rows, is_ok)} of a B-scan [a][z] of intensities."""
+        write_nrrd(self.folder / "r.nrrd", voxels[None], (a_scan_um / 1000, row_um / 1000, 0.01), unit="", quantity="")
+        self.succeed("segment", "r.nrrd", "-o", "r.csv", "--overwrite", *options)
+        table = [line.split(",") for line in (self.folder / "r.csv").read_text().splitlines()[1:]]
+        found = {}
+        for _, a, name, depth, _, reason in table:
+            rows, is_ok = found.setdefault(name, (np.full(len(voxels), np.nan), np.zeros(len(voxels), bool)))
+            rows[int(a)] = float(depth) / row_um if depth else np.nan
+            is_ok[int(a)] = reason == "ok"
+        return found
+
+    def judge(self, found, reference, near, within, false_ok):
+        errors = np.abs(found[0] - reference)
+        self.assertGreaterEqual((errors <= near).mean(), within)
+        self.assertLessEqual((errors[found[1]] > 8).mean() if found[1].any() else 0, false_ok)
+
+    def test_line_scans(self):
+        for path in sorted((RECORDINGS / "spectralis").glob("line_*.npz")):
+            data = np.load(path)
+            spacing = [float(data[f"scale_{axis}_mm"]) * 1000 for axis in "zx"]
+            found = self.found(data["image"].astype("f4").T, *spacing)
+            for name, line in zip(data["line_names"], data["lines"]):
+                self.judge(found[{"BM": "RPE-bottom"}.get(str(name), str(name))], line, 3, 0.95, 0.02)
+
+    def test_skin(self):
+        for name in ("05_DSBad3_Slice147", "13_DSRecon_Slice32"):
+            data = np.load(RECORDINGS / "skin" / f"{name}.npz")
+            low, high = data["clim_dB"]
+            image = data["image"].astype("f4")
+            linear = np.where(image > 0, 10 ** ((image / 65535 * (high - low) + low) / 10), np.nan)
+            found = self.found(linear.T, 1, 1, "--preset", "surface")
+            self.judge(found["surface"], data["surface"] + 0.5, 5, 0.9, 0.02)

@@ -202,6 +202,7 @@ void add_register(CLI::App& program) {
         ->excludes("--reference-volume")
         ->type_name("FILE");
     add_data_folder_option(*command);
+    add_stored_as_option(*command, options->job.stored_as);
     add_overwrite_option(*command, options->job.overwrites);
     add_backend_option(*command, options->job.backend.backend, "registers");
     RegistrationSettings registration;
@@ -276,6 +277,7 @@ void add_attenuation(CLI::App& program) {
         ->type_name("VOLUME");
     command->add_option("--volume", options->volume, "volume of a scan or series, counted from 0 [0]")->type_name("N");
     add_data_folder_option(*command);
+    add_stored_as_option(*command, options->job.stored_as);
     add_overwrite_option(*command, options->job.overwrites);
     add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);

@@ -395,6 +395,7 @@ struct FigureOptions {
     std::string input, output, layout, en_face, a_scan, rows, view_file, size, device;
     std::int64_t volume = 0;
     bool overwrites = false;
+    StoredAs stored_as = StoredAs::automatic;
     std::optional<std::int64_t> b_scan;
     bool from_surface = false, psf = false;
     std::vector<std::string> assignments;
@@ -418,6 +419,7 @@ FigureJob figure_from(const FigureOptions& options) {
     job.input = input_named(options.input, ".npy");
     job.output = output_named(options.output, ".png");
     job.overwrites = options.overwrites;
+    job.stored_as = options.stored_as;
     job.made_from = {options.view_file};
     job.part.volume = options.volume;
     job.device.name = options.device;
@@ -455,6 +457,7 @@ TableJob table_from(const FigureOptions& options) {
     job.input = input_named(options.input, ".npy");
     job.output = output_named(options.output, ".csv", false);
     job.overwrites = options.overwrites;
+    job.stored_as = options.stored_as;
     job.part.volume = options.volume;
     job.settings = options.assignments;
     if (!options.a_scan.empty()) {
@@ -512,6 +515,7 @@ void add_figure(CLI::App& program) {
         ->required()
         ->type_name("FILE.pdf|.svg|.png|.csv");
     add_data_folder_option(*command);
+    add_stored_as_option(*command, options->stored_as);
     add_overwrite_option(*command, options->overwrites);
     add_contents(*command, *options);
     command->add_option("--volume", options->volume, "volume of a scan or series, counted from 0 [0]")->type_name("N");
@@ -592,6 +596,7 @@ void segment(const SegmentOptions& options) {
     close_with("{} in {} x {} A-scans: {}\n", plural(std::ssize(done.names), "surfaces"), done.a_scans, done.b_scans,
                fmt::join(done.names, ", "));
     if (done.seconds > 0) {
+        if (!done.stored.why.empty()) close_with("{}\n", done.stored.why);
         close_with(
             "found in {:.2f} s on the {}; {:.1f} % ambiguous; {:.1f} % without a surface, {:.1f} % for too little "
             "contrast\n",
@@ -609,6 +614,11 @@ void segment(const SegmentOptions& options) {
                                      {"weak", done.weak},
                                      {"missing", done.missing},
                                      {"moved", done.moved},
+                                     {"method", word_for(done.method)},
+                                     {"stored_as", word_for(done.stored.stored_as)},
+                                     {"exponent", done.stored.exponent},
+                                     {"looks", done.stored.looks},
+                                     {"why", done.stored.why},
                                      {"seconds", done.seconds},
                                      {"backend", word_for(done.used.backend)},
                                      {"warnings", lines_of(done.warnings)}};
@@ -685,6 +695,7 @@ void add_segment(CLI::App& program) {
     add_vessels(*command, *options);
     command->add_option("--volume", options->volume, "volume of a scan or series, counted from 0 [0]")->type_name("N");
     add_data_folder_option(*command);
+    add_stored_as_option(*command, options->job.stored_as);
     add_overwrite_option(*command, options->job.overwrites);
     add_backend_option(*command, options->job.backend.backend, "finds the surfaces");
     add_recipe_option(*command, options->assignments);

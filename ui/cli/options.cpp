@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -171,6 +172,22 @@ void add_data_folder_option(CLI::App& command) {
         ->type_name("FOLDER")
         ->take_all()
         ->allow_extra_args(false);
+}
+
+void add_stored_as_option(CLI::App& command, StoredAs& stored_as) {
+    constexpr std::array all{StoredAs::automatic, StoredAs::db,          StoredAs::intensity,
+                             StoredAs::amplitude, StoredAs::fourth_root, StoredAs::log};
+    std::vector<std::string> names;
+    for (const StoredAs one : all) names.emplace_back(word_for(one));
+    command
+        .add_option_function<std::string>(
+            "--stored-as",
+            [&stored_as, all](const std::string& name) {
+                stored_as = *std::ranges::find_if(all, [&](StoredAs one) { return name == word_for(one); });
+            },
+            "what the voxels hold, if the file does not state it; log: 8 or 16 bits of a logarithmic picture [auto]")
+        ->check(one_of(names))
+        ->type_name("QUANTITY");
 }
 
 void add_overwrite_option(CLI::App& command, bool& overwrites) {

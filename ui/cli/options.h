@@ -13,6 +13,7 @@
 #include "compute/backend.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
+#include "engine/analysis/stored_brightness.h"
 #include "engine/scan/settings.h"
 
 namespace CLI {
@@ -42,6 +43,10 @@ void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments)
 
 // Adds `--backend auto|cpu|cuda`. `work` completes the help text "device that ...".
 CLI::Option* add_backend_option(CLI::App& command, Backend& backend, const std::string& work = "reconstructs");
+
+// Adds `--stored-as auto|db|intensity|amplitude|fourth-root|log`: what the voxels of a volume hold, if its file does
+// not state it.
+void add_stored_as_option(CLI::App& command, StoredAs& stored_as);
 
 // Adds `--overwrite` (see engine/io/output_rule.h).
 void add_overwrite_option(CLI::App& command, bool& overwrites);
