@@ -12,14 +12,6 @@
 #include "assets/assets.h"
 #include "compute/backend.h"
 #include "compute/plan/described.h"
-// automatic: likelihood where intensities are exponential (single-look speckle), else retina or surface where the names
-// allow it. likelihood: layers of constant brightness in volumes. retina, surface, lumen: real recordings, B-scan by
-// B-scan.
-enum class SearchMethod { automatic, likelihood, retina, surface, lumen };
-
-// Word of a method, as in `layers.method`.
-const char* word_for(SearchMethod method);
-
 #include "compute/reason.h"
 #include "engine/analysis/stored_brightness.h"
 #include "engine/io/volume_file.h"
@@ -28,6 +20,14 @@ namespace echolux {
 
 // ---- Description of layered tissue: boundaries from the top with name, polarity and distance to the next. Presets are
 // files with sections [about] and [layers], shipped in assets/layers or written by a user.
+
+// automatic: likelihood where intensities are exponential (single-look speckle), else retina or surface where the names
+// allow it. likelihood: layers of constant brightness in volumes. retina, surface, lumen: real recordings, B-scan by
+// B-scan.
+enum class SearchMethod { automatic, likelihood, retina, surface, lumen };
+
+// Word of a method, as in `layers.method`.
+const char* word_for(SearchMethod method);
 
 // Section [layers] of the settings; described in layers.cpp. Lists have one number per boundary, or one for all.
 struct LayerRecipe {
