@@ -35,7 +35,7 @@ class Channels(ProgramCase):
         self.succeed("render", "structure.nrrd", "-o", name, *VIEW, *options)
         return read_png(self.folder / name)[..., :3].astype(int)
 
-    def test_channels_are_drawn_and_listed(self):
+    def test_slow_channels_are_drawn_and_listed(self):
         plain = self.picture("plain.png")
         both = self.picture("both.png", "--channel", "octa.nrrd:angiogram", "--channel", "ids.nrrd:labels.toml")
         self.assertGreater(np.abs(both - plain).max(), 50)

@@ -69,7 +69,7 @@ class Control(ProgramCase):
         self.assertEqual(self.window.wait(60), 0)
         self.refuse("ctl", "state", environment=self.environment, names=["cannot connect"])
 
-    def test_rejects_inexact_numbers_and_silent_servers(self):
+    def test_slow_rejects_inexact_numbers_and_silent_servers(self):
         self.ctl("open", "--file", "volume.nrrd")
         refused = self.refuse("ctl", "b_scan", "99999999999999999999", environment=self.environment, names=["--b-scan", "integer"], lines=None)
         self.assertEqual(refused.code, 2)

@@ -98,7 +98,7 @@ class ExitCodes(commands.PreparedCase):
         if command not in KEEPS_WHAT_IT_HAS:
             self.assertEqual(self.files(), before, command)
 
-    def test_interruption_exits_with_130(self):
+    def test_slow_interruption_exits_with_130(self):
         self.write_what_takes_long()
         for number, (command, line) in enumerate(ENDLESS.items()):
             with self.subTest(command=command):

@@ -130,7 +130,7 @@ class OpenIgtLink(ProgramCase):
         np.testing.assert_array_equal(heard["Echolux"], as_sent(self.folder / "volume.nrrd"))
         self.assertTrue(heard["got"]["Echolux_note"]["text"].startswith("{"))
 
-    def test_live_volumes_match_recording(self):
+    def test_slow_live_volumes_match_recording(self):
         port = free_port()
         live = self.started("live", *SMALL, "--seconds", 12, "--record", "scan.toml", "--backend", "cpu", "--igtl", port,
                             "--igtl-steer", "--report", "report.json")

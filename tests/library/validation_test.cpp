@@ -6,7 +6,7 @@
 namespace echolux::test {
 namespace {
 
-TEST(LibraryValidation, ReportsEveryCheck) {
+TEST(LibraryValidation, SlowReportsEveryCheck) {
     auto device = lux::make<echolux_device>();
     device.kind = ECHOLUX_DEVICE_CPU;
     int told = 0;

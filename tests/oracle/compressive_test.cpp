@@ -21,7 +21,7 @@ namespace {
 
 class Compressive : public testing::Test, protected SensedScene {};
 
-TEST_F(Compressive, ThirtyPercentOfSamplesShowAllReflectors) {
+TEST_F(Compressive, SlowThirtyPercentOfSamplesShowAllReflectors) {
     constexpr int lines = 24;
     const ExplicitSums sums(points());
     const std::vector<float> spectra = scenes(lines);

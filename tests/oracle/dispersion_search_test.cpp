@@ -207,7 +207,7 @@ TEST_F(DispersionSearched, IsSharpOnlyWithoutDoubts) {
 }
 
 // Over many noises, the standard error is within a factor of 3 of the scatter of the results.
-TEST_F(DispersionSearched, ReportsUncertainty) {
+TEST_F(DispersionSearched, SlowReportsUncertainty) {
     constexpr int noises = 8, count = 16;
     double square = 0, error = 0;
     for (unsigned seed = 0; seed < noises; ++seed) {

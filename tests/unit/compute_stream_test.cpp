@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, Stream, testing::ValuesIn(variants),
                          [](const auto& test) { return test.param.name; });
 
 // Processes 2^31 samples: the same memory repeatedly, at increasing positions.
-TEST(StreamOfTwoToThe31Samples, HasSameBitsInEveryBlock) {
+TEST(StreamOfTwoToThe31Samples, SlowHasSameBitsInEveryBlock) {
     ReconstructionSpec spec;
     spec.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = 1024};
     spec.format.sample_format = SampleFormat::u8;

@@ -171,7 +171,7 @@ TEST_F(LayoutCheck, WrongByteOrdersAreDoubted) {
 }
 
 TEST_F(LayoutCheck, LightWithoutDepthIsNoticed) {
-    simulate_scan("mirror", 512, 64, 4);
+    simulate_scan("mirror", 512, 64, 4, 40);
     EXPECT_LT(zero_share(), 0.2);
     Middle made = middle(folder_ / "scan.toml", {});
     ReconstructionSpec spec = made.scan.spec(1);

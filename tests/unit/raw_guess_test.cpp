@@ -136,7 +136,7 @@ TEST_P(RawGuesses, FindsShapeInAnyEncoding) {
     expect_shape(std::string(4096, '\0') + u16, SampleFormat::u16, 4096, shape, "header of 4096 bytes");
 }
 
-TEST_P(RawGuesses, DistinguishesBigEndianSamples) {
+TEST_P(RawGuesses, SlowDistinguishesBigEndianSamples) {
     const Shape& shape = GetParam();
     const std::vector<std::uint16_t> counts = counts_of(shape);
     const auto reals = stored<float>(counts, [](int count) { return 0.25 * count; });
@@ -148,7 +148,7 @@ TEST_P(RawGuesses, DistinguishesBigEndianSamples) {
     EXPECT_EQ(first_guess(as_u16(counts)).byte_order, ByteOrder::little);
 }
 
-TEST_P(RawGuesses, HeadersBeforeEachBScanAreFound) {
+TEST_P(RawGuesses, SlowHeadersBeforeEachBScanAreFound) {
     const Shape& shape = GetParam();
     const std::string u16 = as_u16(counts_of(shape));
     EXPECT_EQ(first_guess(u16).frame_offset_bytes, 0);
@@ -214,7 +214,7 @@ TEST(RawGuess, ReplacesImpossibleValuesByZero) {
 }
 
 // The list is read from the top, so the scores must not go up and down.
-TEST(RawGuess, SortsAlternativesByLikeness) {
+TEST(RawGuess, SlowSortsAlternativesByLikeness) {
     const TemporaryFolder folder;
     for (const Shape& shape : {Shape{"layers", 512, 100, 25}, Shape{"vessel", 1024, 96, 32}}) {
         const auto guesses = guess_raw(folder.write("unknown.raw", as_u16(counts_of(shape))));

@@ -50,7 +50,7 @@ TEST(StoredBrightness, IgnoresGain) {
     const std::vector<float> values = speckle(4);
     const Brightness one = brightness_of(values, size, {}),
                      other = brightness_of(changed(values, [](double v) { return 4096 * v; }), size, {});
-    EXPECT_EQ(one.looks, other.looks);
+    EXPECT_NEAR(one.looks, other.looks, 1e-4);  // logarithms are rounded
     EXPECT_NEAR(other.floor / one.floor, 4096, 1);
 }
 
