@@ -17,9 +17,8 @@
 
 namespace echolux {
 
-// Share of one device in the work of several, and where its time was spent.
-
-// Counters of one device. Values accumulate over the life of a reconstructor.
+// Share of one device in the work of several, and the time of its steps. Values accumulate over the lifetime of a
+// reconstructor.
 struct DeviceWork {
     DeviceId id{};
     std::string name{};           // "NVIDIA H200"

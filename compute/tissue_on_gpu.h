@@ -20,9 +20,8 @@
 
 namespace echolux {
 
-// The expensive part of the search for surfaces between layers: the cost of each boundary
-// around its current position, and its position after sweeps have smoothed it. The CPU reference implementation is in
-// engine/layers.
+// The expensive part of the search for surfaces between layers: the cost of each boundary around its current position,
+// and its position after sweeps have smoothed it. The CPU reference implementation is in engine/layers.
 
 // Result of a sweep for one boundary, [A-scan] each.
 struct SweptBoundary {

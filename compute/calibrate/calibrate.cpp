@@ -78,7 +78,6 @@ std::int64_t first_row_past_zero_delay(std::int64_t depth) {
 
 // Detects an object in the mean spectrum of a B-scan. A mirror or a flat interface creates the same fringes in every
 // A-scan, so frame_mean would remove it with the background (97.7 -> 34.7 dB, docs/algorithms.md 2.2).
-
 CommonFringe strongest_common_fringe(const ReconstructionSpec& spec, const Block& block) {
     constexpr double min_above_median = 10;  // 10 dB: quieter depths are not significant
     Recipe recipe = spec.recipe;
@@ -166,7 +165,6 @@ double noise_floor_for_recipe(const ReconstructionSpec& spec, const Block& block
 }
 
 // Measures the share of a depth profile that a sparse search leaves empty.
-
 double empty_share(const ReconstructionSpec& given, const Block& block) {
     constexpr std::int64_t max_lines = 16;
     ReconstructionSpec spec = given;

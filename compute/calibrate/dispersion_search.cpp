@@ -47,7 +47,7 @@ class SharedSpectrum {
         }
     }
 
-    // Returns it with norm 1, or zero if there is none.
+    // Returns the shared spectrum with norm 1, or zero if the lines share none.
     Spectrum found() const {
         constexpr int powers = 30, weighted_means = 10;
         Spectrum shared(line(0), line(0) + spectra_.points);
@@ -56,8 +56,8 @@ class SharedSpectrum {
         return shared;
     }
 
-    // Returns whether all lines contain it equally. The fourth moment of the moduli is then 1. It is 2 for speckle and
-    // larger for single reflectors.
+    // Returns whether all lines contain `shared` equally. The fourth moment of the moduli is then 1; it is 2 for
+    // speckle and larger for single reflectors.
     bool is_held_by_all(const Spectrum& shared) const {
         constexpr double max_moment = 1.5;
         double second = 0, fourth = 0;

@@ -44,7 +44,6 @@ class NufftLine : public LineMethod {
 };
 
 // Applies SpreadSamples on the CPU to float or complex float values.
-
 template <class Value>
 void to_grid(const SpreadSamples& spread, const Value* samples, Value* grid) {
     const std::int32_t* begin = spread.begin.data();

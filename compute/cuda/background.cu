@@ -15,7 +15,7 @@
 
 namespace echolux::cuda {
 
-// Medians on the GPU without moving values: finds the element of a rank bit by bit, by counting smaller ones.
+// ---- Medians without moving values: finds the element of a rank bit by bit, by counting smaller ones.
 
 // Maps floats to unsigned integers with the same order.
 __device__ inline std::uint32_t key_of(float value) {
@@ -39,7 +39,7 @@ __device__ double median_of(const Value& value, std::int64_t count) {
         if (less <= rank) middle = candidate;
     }
     if (count % 2 == 1) return static_cast<double>(value_of(middle));
-    // Rank - 1: the largest smaller value, unless there are too few of them.
+    // The value of the rank below: the largest smaller value, or an equal one if fewer than `rank` values are smaller.
     std::int64_t less = 0;
     std::uint32_t greatest = 0;
     for (std::int64_t i = 0; i < count; ++i) {

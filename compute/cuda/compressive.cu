@@ -1,5 +1,5 @@
-// Sensing through a uniform grid of any length, like compute/cpu/sparse.cpp for one line: spread, transform,
-// correct, and the adjoint. One thread block per line.
+// Sensing through a uniform grid of any length, like compute/cpu/sparse.cpp for one line: spread, transform, correct,
+// and the adjoint. One thread block per line.
 #include "compute/cuda/compressive.h"
 
 #include <cuda_fp16.h>

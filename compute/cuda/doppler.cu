@@ -1,6 +1,6 @@
 // Doppler on the GPU (docs/algorithms.md, Flow). Live views compare neighbouring lines and average over a small window,
-// which a single kernel does. Everything else (repeats, bulk motion, wide windows, power, uneven
-// scans, unwrapping) takes two kernels: sums over lines, then over depth.
+// which a single kernel does. Everything else (repeats, bulk motion, wide windows, power, uneven scans, unwrapping)
+// takes two kernels: sums over lines, then over depth.
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 #include <type_traits>
@@ -12,9 +12,8 @@
 
 namespace echolux::cuda {
 
-// Phase steps averaged over a window of depth bins and lines, from sums over the lines (enqueue_sums_over_lines).
-
-// Averages the sums over a window. Passed to kernels by value.
+// Averages phase steps over a window of depth bins and lines, from their sums over the lines (enqueue_sums_over_lines).
+// Passed to kernels by value.
 struct WindowMean {
     const float4* sums;
     std::int64_t window_positions;
@@ -159,7 +158,6 @@ void enqueue_decorrelation(cudaStream_t stream, const FlowWork& work, const Flow
 
 // Doppler between neighbouring lines over a small window, in a single kernel. Each lane processes two adjacent depths
 // and walks along the lines with the last steps in registers. The lanes of a warp exchange their sums over depth.
-// Included by doppler.cu only.
 
 namespace {
 

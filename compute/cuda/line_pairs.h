@@ -11,9 +11,8 @@
 
 namespace echolux::cuda {
 
-// Identifies lines that kernels read by whole words rather than sample by sample: little-endian, one channel, without
-// shift and mask, as streamed by fast instruments.
-
+// Word format of lines that kernels read by whole words rather than sample by sample: little-endian, one channel,
+// without shift and mask, as streamed by fast instruments.
 enum class LineWords { none, u16, packed12 };
 
 // Considers the format only.
@@ -43,9 +42,8 @@ inline LineWords line_words(const LineFormat& format, const std::byte* raw) {
     return lie_at(format, raw, 4) && format.samples() % samples_together == 0 ? words : LineWords::none;
 }
 
-// Sample readers for kernels. Lines usually start at multiples of four bytes. Stating this alignment lets the compiler
+// Sample reader for kernels. Lines usually start at multiples of four bytes. Stating this alignment lets the compiler
 // load whole samples rather than single bytes.
-
 template <class Read, int bytes = 4>
 struct AlignedReader {
     Read read;

@@ -1,5 +1,4 @@
-// Kernels of registration (docs/tissue.md): features of B-scans, their correlations, and means of registered
-// volumes.
+// Kernels of registration (docs/tissue.md): features of B-scans, their correlations, and means of registered volumes.
 #pragma once
 
 #include <algorithm>

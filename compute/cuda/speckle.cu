@@ -49,8 +49,8 @@ struct FilterBox {
 };
 
 // Speckle filters with one thread per voxel (docs/filters.md): the median of a cube, the bilateral filter, and
-// non-local means of any patch, offset by offset, for cases that do not fit the tiles below.
-// Neighbours are read from the caches.
+// non-local means of any patch, offset by offset, for cases that do not fit the tiles below. Neighbours are read from
+// the caches.
 
 // Median of cubes of `edge` voxels.
 template <int edge>
@@ -95,8 +95,8 @@ struct BilateralReach {
     int depth, a_scans, b_scans;
 };
 
+// Bilateral mean: weights fall with distance and with the difference of the guide.
 __global__ void __launch_bounds__(threads_of_a_range)
-    // Bilateral mean: weights fall with distance and with the difference of the guide.
     mean_of_alike(FilterBox box, const float* power, const float* guide, BilateralReach reach, BilateralWeight weight,
                   float* out) {
     const std::int64_t voxel = element();

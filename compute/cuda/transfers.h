@@ -18,10 +18,9 @@
 
 namespace echolux::cuda {
 
-// Provides raw spectra to kernels, on a worker's stream. Pinned memory is copied concurrently with
-// other streams, or read in place over the link. Pageable memory passes through a pinned buffer. GPU memory is used in
-// place. Kernels need contiguous B-scans, so blocks with gaps are always copied; the copy skips the gaps at no extra
-// cost.
+// Provides raw spectra to kernels, on a worker's stream. Pinned memory is copied concurrently with other streams, or
+// read in place over the link. Pageable memory passes through a pinned buffer. GPU memory is used in place. Kernels
+// need contiguous B-scans, so blocks with gaps are always copied; the copy skips the gaps at no extra cost.
 
 // Input buffers of one worker.
 class BlockInput {
@@ -75,10 +74,10 @@ class RepeatOutput {
 };
 
 // Transfers packed voxels between GPUs, directly or through pinned memory if they have no peer access. Voxels are first
-// copied to our landing buffer, from which the other GPU writes them to their target, because a GPU accesses
-// Vulkan's exported memory at full speed only on its own device. (Copying 18 MB directly into an imported texture took
-// 7 ms or more between two H100, against 0.05 ms for plain arrays.) Everything is enqueued on the stream that computed
-// the voxels or ordered with it by events. The host only waits when the landing buffer must grow.
+// copied to our landing buffer, from which the other GPU writes them to their target, because a GPU accesses Vulkan's
+// exported memory at full speed only on its own device. (Copying 18 MB directly into an imported texture took 7 ms or
+// more between two H100, against 0.05 ms for plain arrays.) Everything is enqueued on the stream that computed the
+// voxels or ordered with it by events. The host only waits when the landing buffer must grow.
 
 // Consecutive slices of a volume.
 struct PeerTarget {

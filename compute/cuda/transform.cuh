@@ -14,10 +14,9 @@
 namespace echolux::cuda {
 
 // Discrete Fourier transforms of 2 to 20 points in registers, forward e^(-i), natural order in and out. They are the
-// stages of longer transforms, for one line or two lines side by side. They also
-// run on the host, where tests compare them with the definition. Products of coprime lengths use the Good-Thomas
-// algorithm, without twiddle factors (I. J. Good, J. R. Stat. Soc. B 20, 361, 1958). Odd primes use sums and
-// differences of mirrored points.
+// stages of longer transforms, for one line or two lines side by side. They also run on the host, where tests compare
+// them with the definition. Products of coprime lengths use the Good-Thomas algorithm, without twiddle factors (I. J.
+// Good, J. R. Stat. Soc. B 20, 361, 1958). Odd primes use sums and differences of mirrored points.
 
 ECHOLUX_HD inline float2 operator+(float2 a, float2 b) {
     return {a.x + b.x, a.y + b.y};

@@ -1,5 +1,5 @@
-// Host side of the transforms of kernels (transform.cuh): lengths, layouts in shared memory, shapes of thread
-// blocks, and tables of factors in double precision and in halves.
+// Host side of the transforms of kernels (transform.cuh): lengths, layouts in shared memory, shapes of thread blocks,
+// and tables of factors in double precision and in halves.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -86,8 +86,8 @@ inline std::vector<float2> transform_twiddles(std::int64_t n) {
     return table;
 }
 
-// Runtime layout of transforms whose length is a product of small numbers: the stages, the positions
-// of their points in shared memory, and their twiddle factors.
+// Runtime layout of transforms whose length is a product of small numbers: the stages, the positions of their points in
+// shared memory, and their twiddle factors.
 
 // Points move only within a butterfly. Before stage s, the point (or bin k of the transform of the previous stages)
 // with digits k = k_1 + r_1 (k_2 + r_2 (...)) is at k_1 stride_1 + k_2 stride_2 + ... + remainder. The operands of the
@@ -207,8 +207,8 @@ std::optional<MixedShape> mixed_shape(std::int64_t transform, std::int64_t sampl
 // Transforms a real line of 2 n points with a complex transform of n points: even points are the real parts, odd points
 // the imaginary parts. With Z the result, anything linear in the line's spectrum is
 //     own[k] Z[k] + mirrored[k] conj(Z[(n - k) mod n]).
-// The factors are computed in double precision: for bins of the spectrum itself, and for the line shifted by a
-// fraction of a sample, which is used for up-sampling.
+// The factors are computed in double precision: for bins of the spectrum itself, and for the line shifted by a fraction
+// of a sample, which is used for up-sampling.
 
 // Returns (own, mirrored) for bins first, first + 1, ..., each multiplied by its factor in `times`.
 std::vector<float4> spectrum_factors(std::int64_t n, std::int64_t first, const std::vector<float>& times);

@@ -37,8 +37,8 @@ class SpreadingKernel {
 // Returns the length of the finer grid: the transform length times the oversampling, rounded up to an even number.
 std::int64_t finer_grid(const NufftRecipe& recipe, std::int64_t transform);
 
-// Tables that spread samples at arbitrary points over a uniform circular grid and interpolate from it: the two parts of
-// the NUFFT besides the transform.
+// Tables that spread samples at arbitrary points over a uniform circular grid and interpolate from it: the NUFFT
+// consists of these two steps and a transform.
 
 // A sparse matrix in both directions, so that one is exactly the adjoint of the other. Each sum gathers rather than
 // scatters: the same bits for any number of threads, and no atomics on a GPU.

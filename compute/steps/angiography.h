@@ -265,8 +265,8 @@ struct BulkDecorrelation {
     }
 };
 
-// Code of a voxel, a half: its decorrelation minus that of the whole B-scan. 0 if the power is too low, or if noise
-// and bulk motion explain the value: value <= noise + deviations (noise + bulk).
+// Code of a voxel, a half: its decorrelation minus that of the whole B-scan. 0 if the power is too low, or if noise and
+// bulk motion explain the value: value <= noise + deviations (noise + bulk).
 struct DecorrelationCode {
     float max_noise = 0.1f;  // above this, voxels are masked
     float deviations = 0;    // threshold for static tissue in multiples of noise + bulk; 0 disables it

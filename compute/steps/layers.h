@@ -1,5 +1,5 @@
-// Steps of the search for surfaces between layers (docs/layers.md), shared by CPU and GPU: blocks and coarse
-// positions, costs and sweeps of boundaries, and the processing of the result.
+// Steps of the search for surfaces between layers (docs/layers.md), shared by CPU and GPU: blocks and coarse positions,
+// costs and sweeps of boundaries, and the processing of the result.
 #pragma once
 
 #include <bit>
