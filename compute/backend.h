@@ -105,7 +105,7 @@ std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionSpec& spec
 ChosenReconstructor gpu_or_cpu(const ReconstructionSpec& spec, const GpuSurvey& survey,
                                const std::function<std::unique_ptr<Reconstructor>()>& plan_on_gpu);
 
-// Runs work on the GPU or the CPU, as BackendChoice requires.
+// ---- Runs work on the GPU or the CPU, as BackendChoice requires.
 
 // The processor that did the work.
 struct BackendUsed {

@@ -117,7 +117,7 @@ void store_peaks(VoxelType type, const std::byte* codes, std::int64_t depth, std
 
 // ---- allocation -----------------------------------------------------------------------------------------------------
 
-// Memory for blocks of raw spectra: page-aligned, and pinned if a GPU will read it.
+// ---- Memory for blocks of raw spectra: page-aligned, and pinned if a GPU will read it.
 
 // Host or device memory of a block. Copies share the memory.
 struct BlockMemory {
@@ -131,7 +131,7 @@ struct BlockMemory {
 // refused. Throws Error{out_of_memory}.
 BlockMemory block_memory(std::int64_t bytes, MemoryKind wanted = MemoryKind::pinned);
 
-// GPU memory for callers that store spectra or voxels there: benchmarks, and programs that already use the GPU.
+// ---- GPU memory for callers that store spectra or voxels there: benchmarks, and programs that already use the GPU.
 
 // Allocates zeroed memory. An all-zero `gpu` selects the first one. Throws Error{device, out_of_memory}.
 BlockMemory device_memory(std::int64_t bytes, const DeviceId& gpu = {});

@@ -115,7 +115,7 @@ CommonFringe strongest_common_fringe(const ReconstructionSpec& spec, const Block
     return {static_cast<std::int64_t>(strongest), std::norm(mean[strongest]) / power[strongest]};
 }
 
-// Measures the 0 dB level in the quietest depth band, so that users need not name a region without signal.
+// ---- Measures the 0 dB level in the quietest depth band, so that users need not name a region without signal.
 
 namespace {
 
@@ -189,9 +189,9 @@ double empty_share(const ReconstructionSpec& given, const Block& block) {
     return static_cast<double>(std::count(power, power + voxels, 0.0f)) / static_cast<double>(voxels);
 }
 
-// Tests whether the dispersion of a plan matches its spectra. A real spectrum shows each reflector on both sides of
-// zero delay. With the correct dispersion one image is sharp and the other is blurred twice as much; with half or twice
-// the dispersion, neither is as sharp (docs/transforms.md 8).
+// ---- Tests whether the dispersion of a plan matches its spectra. A real spectrum shows each reflector on both sides
+// of zero delay. With the correct dispersion one image is sharp and the other is blurred twice as much; with half or
+// twice the dispersion, neither is as sharp (docs/transforms.md 8).
 
 namespace {
 

@@ -24,9 +24,9 @@
 
 namespace echolux {
 
-// Removal of fixed lines: reflections inside the instrument that all A-scans contain at the same depth and strength,
-// although their phase may drift. The spectrum that all lines of a block share up to a phase is the strongest direction
-// of many lines, refined by weighted means that limit the influence of single bright reflectors.
+// ---- Removal of fixed lines: reflections inside the instrument that all A-scans contain at the same depth and
+// strength, although their phase may drift. The spectrum that all lines of a block share up to a phase is the strongest
+// direction of many lines, refined by weighted means that limit the influence of single bright reflectors.
 
 namespace {
 
@@ -148,7 +148,7 @@ std::int64_t take_out_fixed_lines(SpectraOnGrid& spectra) {
     return most;
 }
 
-// Isolates depths in spectra: transform with the spec's dispersion, cut, and transform back.
+// ---- Isolates depths in spectra: transform with the spec's dispersion, cut, and transform back.
 
 struct Range {
     std::int64_t begin = 0, end = 0;

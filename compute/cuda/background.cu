@@ -285,7 +285,7 @@ void FrameBackground::blend(cudaStream_t stream, std::int64_t frames, bool volum
     checked(cudaEventRecord(running_->changed, stream), "pass on the running background");
 }
 
-// Kernels for fixed patterns: each thread processes all lines of one depth bin of a B-scan.
+// ---- Kernels for fixed patterns: each thread processes all lines of one depth bin of a B-scan.
 
 namespace {
 

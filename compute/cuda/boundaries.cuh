@@ -270,7 +270,8 @@ __global__ void __launch_bounds__(threads_of_a_range)
     swept.is_ambiguous[at] = is_ambiguous ? 1 : 0;
 }
 
-// Costs and sweeps of boundaries on a GPU. All boundaries are processed at once, because one alone would not occupy it.
+// ---- Costs and sweeps of boundaries on a GPU. All boundaries are processed at once, because one alone would not
+// occupy it.
 
 template <class T>
 DeviceBuffer buffer_of(std::int64_t elements) {

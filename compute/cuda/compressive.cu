@@ -210,7 +210,7 @@ std::unique_ptr<SensingOnDevice> sensing_by_grid(const SensingTables& tables, st
     return std::make_unique<Grids>(tables, max_lines);
 }
 
-// Kernels between the two transforms of an iteration: one warp per A-scan.
+// ---- Kernels between the two transforms of an iteration: one warp per A-scan.
 
 // Scalars of one A-scan.
 struct SearchState {

@@ -144,8 +144,8 @@ std::unique_ptr<FullRangeSearch> search_in_passes(const DefrDeviceTables& tables
     return std::make_unique<SearchInPasses<float>>(tables, max_lines, stream);
 }
 
-// Search for the true images of an A-scan, or of two in half precision, by one thread block. The spectrum, its bins and
-// the detected peaks stay in registers; each thread holds points and bins t, t + threads, t + 2 threads ...
+// ---- Search for the true images of an A-scan, or of two in half precision, by one thread block. The spectrum, its
+// bins and the detected peaks stay in registers; each thread holds points and bins t, t + threads, t + 2 threads ...
 //
 // The forward transform serves both directions, so that its code and registers exist only once: for the inverse, real
 // and imaginary parts of the peaks' bins are exchanged, and those of the resulting points again.

@@ -38,8 +38,8 @@ struct WindowMean {
     }
 };
 
-// Phase step of whole lines (docs/algorithms.md, Flow): one thread block per pair of lines iterates over the depth,
-// once to estimate and several times to trim.
+// ---- Phase step of whole lines (docs/algorithms.md, Flow): one thread block per pair of lines iterates over the
+// depth, once to estimate and several times to trim.
 
 namespace {
 
@@ -82,7 +82,7 @@ void enqueue_bulk_steps(cudaStream_t stream, const FlowWork& work, float min_pow
     checked_launch("find bulk motion");
 }
 
-// Decorrelation of complex repeats on the GPU, minus the parts explained by noise and by motion of a whole B-scan
+// ---- Decorrelation of complex repeats on the GPU, minus the parts explained by noise and by motion of a whole B-scan
 // (docs/angiography.md): window means, then the median of each B-scan from a histogram, then voxels.
 
 namespace {
@@ -156,8 +156,9 @@ void enqueue_decorrelation(cudaStream_t stream, const FlowWork& work, const Flow
     checked_launch("find decorrelations");
 }
 
-// Doppler between neighbouring lines over a small window, in a single kernel. Each lane processes two adjacent depths
-// and walks along the lines with the last steps in registers. The lanes of a warp exchange their sums over depth.
+// ---- Doppler between neighbouring lines over a small window, in a single kernel. Each lane processes two adjacent
+// depths and walks along the lines with the last steps in registers. The lanes of a warp exchange their sums over
+// depth.
 
 namespace {
 

@@ -16,7 +16,7 @@
 
 namespace echolux::cuda {
 
-// Kernels for background subtraction: one thread block per line.
+// ---- Kernels for background subtraction: one thread block per line.
 
 namespace {
 
@@ -76,7 +76,7 @@ void Subtraction::enqueue(cudaStream_t stream, const RawLines& lines, float* spe
     checked_launch("subtract the rolling mean");
 }
 
-// Kernel for on-chip up-sampling. Lines are transformed at half their length (transform.h), two at a time.
+// ---- Kernel for on-chip up-sampling. Lines are transformed at half their length (transform.h), two at a time.
 
 namespace {
 

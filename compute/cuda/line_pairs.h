@@ -71,8 +71,8 @@ void with_reader(const LineFormat& format, const std::byte* raw, const Use& use)
 template <class Read>
 using SampleOf = std::remove_cvref_t<decltype(std::declval<Read>()(nullptr, 0))>;
 
-// Pairs of lines that one thread block processes together, so that each table access serves both. Both lines share a
-// row of the background, so a B-scan with an odd number of lines ends with a single line.
+// ---- Pairs of lines that one thread block processes together, so that each table access serves both. Both lines share
+// a row of the background, so a B-scan with an odd number of lines ends with a single line.
 
 // Maps pair indices to lines. Passed to kernels by value.
 class LinePairs {

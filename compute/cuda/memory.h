@@ -140,7 +140,7 @@ class Event {
     cudaEvent_t event_ = nullptr;
 };
 
-// Maps UUIDs to GPUs, for reconstruction, memory, textures and ceilings.
+// ---- Maps UUIDs to GPUs, for reconstruction, memory, textures and ceilings.
 
 // A usable GPU and its CUDA device number.
 struct NumberedGpu {
@@ -152,7 +152,7 @@ struct NumberedGpu {
 // usable.
 const NumberedGpu& usable_gpu(const DeviceId& id);
 
-// Tests whether the current device can run the code of this build.
+// ---- Tests whether the current device can run the code of this build.
 
 // Runs an empty kernel and waits for it. Returns cudaErrorNoKernelImageForDevice if there is no code for the device.
 cudaError_t run_trivial_kernel();

@@ -19,7 +19,7 @@
 
 namespace echolux::cuda {
 
-// Rounding of floats for the tensor cores.
+// ---- Rounding of floats for the tensor cores.
 
 // Rounds to ten bits of mantissa, to nearest, ties to even: the precision that tensor cores use.
 ECHOLUX_HD inline float rounded_to_tf32(float value) {

@@ -17,7 +17,7 @@
 
 namespace echolux::cuda {
 
-// A volume on the GPU for filters: [b_scan][a_scan][depth]. Coordinates beyond its ends are clamped.
+// ---- A volume on the GPU for filters: [b_scan][a_scan][depth]. Coordinates beyond its ends are clamped.
 
 // Dimensions of a volume, with index arithmetic.
 struct FilterBox {
@@ -48,7 +48,7 @@ struct FilterBox {
     __device__ static int inside(int at, int count) { return at < 0 ? 0 : at < count ? at : count - 1; }
 };
 
-// Speckle filters with one thread per voxel (docs/filters.md): the median of a cube, the bilateral filter, and
+// ---- Speckle filters with one thread per voxel (docs/filters.md): the median of a cube, the bilateral filter, and
 // non-local means of any patch, offset by offset, for cases that do not fit the tiles below. Neighbours are read from
 // the caches.
 
@@ -212,11 +212,12 @@ __global__ void __launch_bounds__(threads_of_a_range)
     if (threadIdx.x % 32 == 0) atomicMax(greatest, most);
 }
 
-// Non-local means (docs/filters.md) in tiles. A thread block holds a tile of the volume and its surroundings in shared
-// memory. Threads of a warp are neighbouring A-scans, and each processes a few rows of a few B-scans with their sums in
-// registers. For each offset, patch sums are computed axis by axis: in depth as a product inside a single logarithm,
-// across B-scans as a running sum, and along A-scans by exchange between lanes. Several depth offsets are processed
-// together, because they share the data read. Special functions, arithmetic and shared memory are about equally loaded.
+// ---- Non-local means (docs/filters.md) in tiles. A thread block holds a tile of the volume and its surroundings in
+// shared memory. Threads of a warp are neighbouring A-scans, and each processes a few rows of a few B-scans with their
+// sums in registers. For each offset, patch sums are computed axis by axis: in depth as a product inside a single
+// logarithm, across B-scans as a running sum, and along A-scans by exchange between lanes. Several depth offsets are
+// processed together, because they share the data read. Special functions, arithmetic and shared memory are about
+// equally loaded.
 //
 // The volume is extended beyond its ends. Its power is scaled so that products of patch rows remain normal numbers.
 

@@ -16,7 +16,7 @@
 
 namespace echolux {
 
-// Effective settings of a spec: resolved defaults and properties derived from them.
+// ---- Effective settings of a spec: resolved defaults and properties derived from them.
 
 // Returns recipe.background with `automatic` resolved.
 Background chosen_background(const Recipe& recipe, const Calibration& calibration);
@@ -56,8 +56,8 @@ void check_k_positions(const std::vector<double>& positions, std::int64_t sample
 // `where`.
 void check_wavelengths(const std::vector<double>& wavelengths_nm, const std::string& where);
 
-// Detects the unit of wavelengths. OCT uses light of 0.1 to 5 um, so nanometres, micrometres and metres differ by their
-// magnitude.
+// ---- Detects the unit of wavelengths. OCT uses light of 0.1 to 5 um, so nanometres, micrometres and metres differ by
+// their magnitude.
 
 // A unit and its length in nm.
 struct WavelengthUnit {
