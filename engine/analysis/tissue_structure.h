@@ -10,9 +10,8 @@
 
 namespace echolux {
 
-// Steps of intensity along an A-scan, to locate boundaries.
-
-// The step at z is the mean of the `half_width` rows from z on minus that of the rows before z; the edge is at z - 0.5.
+// Steps of intensity along an A-scan, to locate boundaries. The step at z is the mean of the `half_width` rows from z
+// on minus that of the rows before z; the edge is at z - 0.5.
 class AxialSteps {
   public:
     static constexpr std::int64_t half_width = 4;  // rows on either side of a step
@@ -54,7 +53,7 @@ class AxialSteps {
 
 // The surface of tissue that extends from some depth to the end of the volume: the first axial step of averaged
 // intensity, from the top, that exceeds the noise. A median over neighbouring A-scans makes it robust. The first step
-// is used and not the strongest one, because deeper tissue may be brighter, like the pigment epithelium in a retina.
+// is used instead of the strongest one, because deeper tissue may be brighter, like the pigment epithelium in a retina.
 
 // Returns [b_scan][a_scan] in depth rows, voxel centres at integers. Throws Error{bad_setting} for complex voxels, too
 // few depth rows, or a volume without signal above the noise.

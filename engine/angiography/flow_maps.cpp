@@ -155,7 +155,7 @@ std::vector<float> numbers_of(const Volume& volume) {
     return values;
 }
 
-// The existing voxels of the 3 x 3 x 3 neighbourhood of a voxel, itself included.
+// The voxels of the 3 x 3 x 3 neighbourhood of a voxel that are inside the volume, including the voxel itself.
 struct Around {
     std::array<float, 27> values{};
     std::size_t count = 0;

@@ -282,7 +282,7 @@ double VesselFlow::en_face_ul_s(const MeanVelocity& mean) const {
         constexpr double um2_of_mm2 = 1e6;
         if (is_whole) flows.push_back(std::abs(sum) * planes.pixel_um2() / um2_of_mm2);
     }
-    // The lumen may seem to end in the volume only because the vessel becomes level there. Planes then disagree.
+    // A vessel that becomes level may look like a lumen that ends inside the volume. Planes then disagree.
     constexpr std::size_t enough = 5;
     constexpr double alike = 0.15;  // max interquartile range relative to the median
     if (flows.size() < enough) return std::numeric_limits<double>::quiet_NaN();
@@ -878,7 +878,7 @@ LumenCentre centre_of(const LumenMask& mask, const std::vector<float>& velocitie
 }
 
 void keep_faster(LumenMask& lumen, const std::vector<float>& velocities, double sign) {
-    // The 95th percentile stands for the maximum because it is robust to outliers.
+    // The 95th percentile is used instead of the maximum because it is robust to outliers.
     constexpr double rim_share = 0.1, of_all = 0.95;
     std::vector<double> speeds;
     for (std::size_t k = 0; k < velocities.size(); ++k) {

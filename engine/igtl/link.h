@@ -25,8 +25,7 @@
 
 namespace echolux::igtl {
 
-// Statistics of an OpenIGTLink link.
-
+// Statistics of a link.
 struct LinkStats {
     std::int64_t connected = 0;  // current number of programs
     std::int64_t volumes = 0;    // volumes sent, counted per program

@@ -1,6 +1,6 @@
 // Readers and writers of the image formats in the table of image_format.cpp. Each is described where it is implemented:
-// in engine/io/NAME_file.cpp, in a separate folder if it is a part that a build may leave out, or in
-// engine/io/foreign/ if only other programs write it.
+// in engine/io/NAME_file.cpp, in a separate folder if it is a part that a build may leave out, or in engine/io/foreign/
+// if only other programs write it.
 #pragma once
 
 #include <filesystem>

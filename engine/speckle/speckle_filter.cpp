@@ -690,7 +690,7 @@ void Compound::add(const Volume& volume, StoredAs stored_as) {
 }
 
 // The variance of speckle of N looks is its squared mean / N. For two volumes with correlation r, normalized to mean 1,
-// squared differences average 2 (1 - r) / N and products 1 + r / N, whatever the tissue.
+// squared differences average 2 (1 - r) / N and products 1 + r / N, regardless of the tissue.
 double Compound::effective_looks(double looks_before) const {
     const auto n = static_cast<double>(looks_);
     if (looks_ < 2 || products_ <= 0) return n;

@@ -164,8 +164,8 @@ CheckTable validated_surfaces(ValidationRun& run);
 // Speckle filters against the mean of many realisations (tissue.cpp).
 CheckTable validated_filters(ValidationRun& run);
 
-// Recorded mirrors: width, side lobes, loss of resampling, false images (resampling.cpp). `scans` are one mirror
-// each, with k map and background. Also throws Error{bad_file, bad_setting}.
+// Recorded mirrors: width, side lobes, loss of resampling, false images (resampling.cpp). `scans` are one mirror each,
+// with k map and background. Also throws Error{bad_file, bad_setting}.
 std::vector<CheckTable> validated_mirrors(ValidationRun& run, const std::vector<std::filesystem::path>& scans,
                                           const std::vector<std::string>& settings, AxialTable& axial);
 
