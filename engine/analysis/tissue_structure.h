@@ -51,7 +51,7 @@ class AxialSteps {
     std::int64_t rows_;
 };
 
-// The surface of tissue that extends from some depth to the end of the volume: the first axial step of averaged
+// ---- The surface of tissue that extends from some depth to the end of the volume: the first axial step of averaged
 // intensity, from the top, that exceeds the noise. A median over neighbouring A-scans makes it robust. The first step
 // is used instead of the strongest one, because deeper tissue may be brighter, like the pigment epithelium in a retina.
 
@@ -59,7 +59,7 @@ class AxialSteps {
 // few depth rows, or a volume without signal above the noise.
 std::vector<float> tissue_surface(const Volume& volume);
 
-// Flattening of a volume: its A-scans are shifted in depth.
+// ---- Flattening of a volume: its A-scans are shifted in depth.
 
 // Returns the row of the surface after flattening: its rounded mean.
 double flat_row(const std::vector<float>& rows);
@@ -68,9 +68,9 @@ double flat_row(const std::vector<float>& rows);
 // beyond the ends. Interpolates codes and rounds integers. Throws Error{bad_setting} for complex voxels.
 void flatten(Volume& volume, const std::vector<float>& rows);
 
-// Layer boundaries of layered tissue, without priors except their number. The surface is the strongest step of averaged
-// intensity. Relative to it, the mean profile shows the other boundaries, which are then followed over the volume.
-// Steps are searched in intensity, where the axial point spread is symmetric and does not shift edges.
+// ---- Layer boundaries of layered tissue, without priors except their number. The surface is the strongest step of
+// averaged intensity. Relative to it, the mean profile shows the other boundaries, which are then followed over the
+// volume. Steps are searched in intensity, where the axial point spread is symmetric and does not shift edges.
 
 struct Layers {
     std::int64_t a_scans = 0;
@@ -88,8 +88,8 @@ Layers find_layers(const Volume& volume, std::int64_t count);
 std::vector<float> flattened(const std::vector<float>& intensity, const Size3& size, const std::vector<float>& height,
                              std::int64_t row, std::int64_t rows);
 
-// Vessels below the surface, seen from above: they are brighter than other tissue at the same depth over the thickness
-// of a lumen.
+// ---- Vessels below the surface, seen from above: they are brighter than other tissue at the same depth over the
+// thickness of a lumen.
 
 // Returns [b_scan][a_scan], 1 where a vessel is between `first_row` and `last_row` below `surface` (rows,
 // [b_scan][a_scan]). Uses Otsu's threshold. Throws Error{bad_setting} for an empty range.

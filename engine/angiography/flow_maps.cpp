@@ -20,7 +20,7 @@
 
 namespace echolux {
 
-// Removal of projection artifacts ("tails") below vessels (docs/angiography.md). Light that has passed a vessel
+// ---- Removal of projection artifacts ("tails") below vessels (docs/angiography.md). Light that has passed a vessel
 // fluctuates with its blood, so static tissue below appears to flow. Real flow decorrelates more than everything above
 // it (M. Zhang et al., Biomed. Opt. Express 7(3), 2016).
 
@@ -43,7 +43,7 @@ struct TailMask {
     }
 };
 
-// Thinning of maps and the length of the resulting lines.
+// ---- Thinning of maps and the length of the resulting lines.
 
 namespace {
 

@@ -19,9 +19,9 @@
 
 namespace echolux {
 
-// Attenuation of light per depth step (docs/angiography.md): the intensity that a voxel scatters back, divided by the
-// sum of all deeper intensities. Assumes that the same fraction of the lost light is backscattered everywhere (K. A.
-// Vermeer et al., Biomed. Opt. Express 5(1), 2014).
+// ---- Attenuation of light per depth step (docs/angiography.md): the intensity that a voxel scatters back, divided by
+// the sum of all deeper intensities. Assumes that the same fraction of the lost light is backscattered everywhere (K.
+// A. Vermeer et al., Biomed. Opt. Express 5(1), 2014).
 
 // Returns the attenuation per unit of `row`, corrected for the double pass. `below` is the sum of all deeper
 // intensities. Exact for voxels of any thickness, unlike the common approximation intensity / (2 row below).

@@ -20,7 +20,7 @@
 
 namespace echolux {
 
-// Describes the settings of the cross-section and names the reasons for missing flow.
+// ---- Describes the settings of the cross-section and names the reasons for missing flow.
 
 template <>
 const std::vector<Field<CrossSectionRecipe>>& describe<CrossSectionRecipe>() {
@@ -60,7 +60,7 @@ const char* name_of(FlowReason reason) {
     return "";
 }
 
-// Finds a vessel: the connected moving voxels around a point.
+// ---- Finds a vessel: the connected moving voxels around a point.
 
 namespace {
 
@@ -208,7 +208,7 @@ Lumen lumen_around(const VolumeGrid& grid, const MeanVelocity& mean, const Cross
 
 }  // namespace
 
-// Quantities of a vessel other than the flow through its sections.
+// ---- Quantities of a vessel other than the flow through its sections.
 
 // Returns the centres of whole planes in the direction of flow, in um.
 std::vector<std::array<double, 3>> VesselFlow::centres() const {

@@ -57,8 +57,8 @@ struct GridPlanes {
     }
 };
 
-// Unwraps velocities beyond v_max in one plane of a vessel, where they change sign. Blood is at rest at the wall. From
-// the wall inwards, each velocity is shifted by the multiple of 2 v_max that brings it closest to its neighbours.
+// ---- Unwraps velocities beyond v_max in one plane of a vessel, where they change sign. Blood is at rest at the wall.
+// From the wall inwards, each velocity is shifted by the multiple of 2 v_max that brings it closest to its neighbours.
 
 // Mask of a lumen in a plane: 1 inside, [height][width].
 struct LumenMask {

@@ -94,7 +94,7 @@ void simulate(const Simulation& simulation, const std::filesystem::path& scan_to
     progress.end();
 }
 
-// Describes the parameters of the simulated instrument and its scenes.
+// ---- Describes the parameters of the simulated instrument and its scenes.
 
 namespace {
 

@@ -18,7 +18,7 @@
 
 namespace echolux {
 
-// Results of a validation: the measured values, the values expected from a formula or publication, and the allowed
+// ---- Results of a validation: the measured values, the values expected from a formula or publication, and the allowed
 // difference.
 
 enum class Bound { near, at_least, at_most, none };
@@ -94,7 +94,7 @@ ValidationReport run(const ValidationJob& job, Progress& progress);
 
 // ---- The parts of a validation. They throw what ValidationRun throws.
 
-// Runs the reconstructions of a validation: on the requested backend, through the public interface of compute, one
+// ---- Runs the reconstructions of a validation: on the requested backend, through the public interface of compute, one
 // volume as one block. Progress is advanced by 0 after each, so that the user can cancel.
 
 struct ReconstructedBlock {
