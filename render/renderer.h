@@ -204,8 +204,8 @@ class Renderer {
     // Returns the accumulated device time of ray casting.
     CastStats cast_stats() const;
 
-    // Return the total number of bytes read back: pictures, measurements and volumes; and separately statistics such
-    // as histograms of 1 KiB.
+    // Return the total number of bytes read back: pictures, measurements and volumes; and separately statistics such as
+    // histograms of 1 KiB.
     std::int64_t bytes_read_back() const;
     std::int64_t statistics_read_back() const;
 

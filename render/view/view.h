@@ -1,5 +1,5 @@
-// The view: all settings of a picture, combined from the parts below. All fields are keys of the section
-// [view] and affect the picture only. The help texts in describe() document meaning, unit and range of each field.
+// The view: all settings of a picture, combined from the parts below. All fields are keys of the section [view] and
+// affect the picture only. The help texts in describe() document meaning, unit and range of each field.
 #pragma once
 
 #include <array>
@@ -332,7 +332,7 @@ void check_part(const Studio& studio);
 // Tone curves, in the order of shared::tone_linear and the following constants.
 enum class Tone { linear, reinhard, filmic };
 
-// Light sources besides the sky: view.lamp, or area lights around the volume that turn with the eye.
+// Light sources other than the sky: view.lamp, or area lights around the volume that turn with the eye.
 enum class Lights { lamp, headlight, three_point, dissection_microscope, own };
 
 // Numbers per light: azimuth, elevation, distance, width, height, red, green, blue.
