@@ -1,4 +1,3 @@
-// Number that is changed by dragging or typing, see controls.h.
 #include "ui/panels/controls.h"
 
 #include <algorithm>

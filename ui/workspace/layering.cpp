@@ -182,7 +182,7 @@ void Layering::add_step(Workspace& work, Step step) {
     have_changed();
 }
 
-// Keeps at least the newest step, whatever its size.
+// Keeps the newest step even if it exceeds the limit.
 void Layering::drop_oldest_steps() {
     std::size_t bytes = 0;
     for (const Step& step : steps_) bytes += step.bytes();
