@@ -229,7 +229,7 @@ class Live:
         return _volume_of(self._core.go_to(time_point + self.kept if time_point < 0 else time_point))
 
     def play(self) -> None:
-        """Resumes keeping new volumes in place of the oldest."""
+        """Resumes replacing the oldest volumes by new ones."""
         self._core.play()
 
     def save_kept(self, path: str | os.PathLike[str], seconds: float = 0) -> int:
