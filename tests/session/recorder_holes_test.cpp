@@ -1,5 +1,5 @@
-// A recording is `complete` only if it contains every block from its first to its last, whatever lost a block and
-// however the source numbered the others.
+// A recording is `complete` only if it contains every block from its first to its last, regardless of the cause of a
+// loss and however the source numbered the others.
 #include "engine/live/session.h"
 #include "noting_sink.h"
 #include "recorder_fixture.h"
