@@ -1,4 +1,5 @@
-// Kernels for frame backgrounds: exact sums, medians by counting, and the running mean in frame order.
+// Kernels for frame backgrounds and fixed patterns: exact sums, medians by counting, and the running mean in frame
+// order.
 #include "compute/cuda/background.h"
 
 #include <bit>

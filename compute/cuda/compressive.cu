@@ -1,5 +1,6 @@
-// Sensing through a uniform grid of any length, like compute/cpu/sparse.cpp for one line: spread, transform, correct,
-// and the adjoint. One thread block per line.
+// Sparse search in passes through memory: sensing through a uniform grid of any length (spread, transform, correct, and
+// the adjoint) with one thread block per line, and the kernels between the transforms. compute/cpu/sparse.cpp does the
+// same for one line.
 #include "compute/cuda/compressive.h"
 
 #include <cuda_fp16.h>

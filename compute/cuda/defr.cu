@@ -1,5 +1,7 @@
-// Search for the true images in passes through memory, for many A-scans at a time, in single or double precision: cuFFT
-// transforms of any length, and one thread block per A-scan between them. One buffer of bins serves both directions.
+// Search for the true images: in passes through memory for many A-scans at a time, or by one thread block per A-scan.
+//
+// Passes support single and double precision. Between cuFFT transforms of any length, one thread block processes each
+// A-scan. One buffer of bins serves both directions.
 #include "compute/cuda/defr.h"
 
 #include <type_traits>

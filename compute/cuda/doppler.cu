@@ -1,6 +1,6 @@
 // Doppler on the GPU (docs/algorithms.md, Flow). Live views compare neighbouring lines and average over a small window,
 // which a single kernel does. Everything else (repeats, bulk motion, wide windows, power, uneven scans, unwrapping)
-// takes two kernels: sums over lines, then over depth.
+// takes two kernels: sums over lines, then over depth. Also computes the decorrelation of complex repeats.
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 #include <type_traits>

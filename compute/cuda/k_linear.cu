@@ -1,4 +1,5 @@
-// Kernels between the transforms of up-sampling, and the layout of the work buffers.
+// Kernels of the first steps of methods on a uniform grid: background subtraction, up-sampling on chip or between two
+// transforms, and the layout of the work buffers.
 #include "compute/cuda/k_linear.h"
 
 #include <algorithm>

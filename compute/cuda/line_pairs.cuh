@@ -13,9 +13,9 @@
 
 namespace echolux::cuda {
 
-// ---- First step of all kernels with two or four lines on chip: reads the lines side by side into shared memory, with
-// or without subtraction of their background. Formats of fast instruments are read by whole words, all of which are
-// loaded before the first is used. Other formats are read sample by sample.
+// ---- Reads lines side by side into shared memory, with or without subtraction of their background. Formats of fast
+// instruments are read by whole words, all of which are loaded before the first is used. Other formats are read sample
+// by sample.
 
 // The same sample of four lines as recorded.
 struct PackedQuad {

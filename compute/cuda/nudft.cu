@@ -1,4 +1,5 @@
-// Converts spectra to operands, several samples at a time. The scales do not depend on the spectra.
+// Operands of the exact transform: the matrix, converted on the host, and spectra, converted several samples at a time.
+// The scales do not depend on the spectra.
 #include "compute/cuda/nudft.h"
 
 #include <cuda_fp16.h>

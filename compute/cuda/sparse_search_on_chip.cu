@@ -1,4 +1,4 @@
-// Host side of the search in a single kernel: its tables, and the selection of the kernel for a grid.
+// Sparse search in a single kernel: the kernel, its tables, and the selection of its variant for a grid.
 #include "compute/cuda/sparse_search_on_chip.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Launches of speckle filters: selects kernels, grids and work memory.
+// Speckle filters on the GPU: their kernels, and the selection of kernels, grids and work memory.
 #include "compute/cuda/entry.h"
 #include "compute/cuda/speckle.h"
 
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     out[voxel] = values / weights;
 }
 
-// ---- non-local means, one offset after another. Sums over patches extend beyond the volume by `patch` A-scans and
+// ---- Non-local means, one offset after another. Sums over patches extend beyond the volume by `patch` A-scans and
 // B-scans on either side.
 
 // Offset of the compared voxel.

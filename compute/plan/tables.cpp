@@ -1,4 +1,5 @@
-// Lengths of the processing steps, and the uniform k grid from wavelengths, positions or a polynomial.
+// Tables of a plan: lengths of the processing steps, the uniform k grid from wavelengths, positions or a polynomial,
+// interpolation weights, and the spectral weight.
 #include "compute/plan/tables.h"
 
 #include <fmt/format.h>
