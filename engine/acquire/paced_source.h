@@ -22,9 +22,9 @@
 
 namespace echolux {
 
-// ---- A source that sends blocks on a schedule, like an instrument. A block is due when its last line has been
-// acquired, and the schedule does not drift. A block is lost if no buffer is free when its first line is due, or if the
-// disk is more than 1 s late. Simulator and replay differ only in their BlockFeed.
+// ---- The source and its schedule. A block is due when its last line has been acquired, and the schedule does not
+// drift. A block is lost if no buffer is free when its first line is due, or if the disk is more than 1 s late.
+// Simulator and replay differ only in their BlockFeed.
 
 // Position of a block in the stream.
 struct BlockContent {

@@ -33,7 +33,7 @@
 
 namespace echolux {
 
-// ---- A plugin's shared library (plugins/echolux_source.h). Checks its version and functions.
+// ---- The plugin's shared library. Checks its version and functions.
 
 class Plugin {
   public:
@@ -469,9 +469,8 @@ void play_pattern(PluginDevice& device, const Scan& scan) {
     device.play(pattern);
 }
 
-// ---- Spectra from a plugin (plugins/echolux_source.h). Posted buffers are owned here and become blocks when the
-// plugin returns them. Buffers lent by the plugin are returned with the last copy of the block. All data from the
-// plugin is checked.
+// ---- The source of blocks. Posted buffers are owned here and become blocks when the plugin returns them. Buffers lent
+// by the plugin are returned with the last copy of the block. All data from the plugin is checked.
 
 namespace {
 

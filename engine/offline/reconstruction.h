@@ -56,7 +56,7 @@ class BlockStream {
     std::future<std::optional<Block>> coming_;  // its destructor waits for the read in progress
 };
 
-// ---- Reconstructs scans on disk to volumes in memory, and reads ahead while it reconstructs.
+// ---- Reconstruction of whole volumes or parts of them.
 
 // Some B-scan positions of one volume. Parts joined together equal the whole volume bit for bit.
 struct ScanPart {

@@ -76,9 +76,7 @@ std::shared_ptr<FeaturesOnGpu> features_on_gpu(RegistrationOnGpu& gpu, const Pow
 std::unique_ptr<StripPairs> pairs_on_gpu(RegistrationOnGpu& gpu, const FeaturesOnGpu& reference,
                                          const FeaturesOnGpu& moving);
 
-// ---- Features of B-scans on the CPU, and their correlations.
-
-// ---- Parameters and tables of RowFeatures that are shared by all processors.
+// ---- Features of B-scans on the CPU, and parameters and tables of RowFeatures that both backends share.
 
 inline constexpr std::int64_t coarse_times = 4;  // fine samples per coarse sample, in depth and A-scans
 inline constexpr int slow_means = 3;             // number of running means that approximate the Gaussian of the

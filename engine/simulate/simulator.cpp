@@ -1,4 +1,4 @@
-// Writes the spectra of the simulated instrument in groups of acquired B-scans.
+// Describes the settings of the simulated instrument, and writes its spectra in groups of acquired B-scans.
 #include "engine/simulate/simulator.h"
 
 #include <algorithm>

@@ -16,8 +16,6 @@
 
 namespace echolux {
 
-// ---- Scenes with known truth that validations and tests paint or compute instead of simulating them.
-
 // ---- Layered tissue that is painted instead of simulated: speckle from a random field around exactly known
 // boundaries. It is fast enough to test searches and filters on many scenes.
 

@@ -325,8 +325,6 @@ CheckTable validated_filters(ValidationRun& run) {
     return table;
 }
 
-// ---- Validations of flow: angiograms of repeats and Doppler velocities.
-
 // ---- Validates angiography of repeats with tissue motion, by the contrast of vessels to static tissue.
 
 namespace {
