@@ -219,7 +219,7 @@ bool Layering::go_to(std::int64_t wanted) {
     return state == wanted;
 }
 
-// ---- what follows
+// ---- results derived from surfaces
 
 // Recomputed only when the surfaces change.
 const std::vector<float>& Layering::thickness(std::size_t upper, std::size_t lower) {
