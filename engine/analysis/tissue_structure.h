@@ -75,8 +75,8 @@ void flatten(Volume& volume, const std::vector<float>& rows);
 struct Layers {
     std::int64_t a_scans = 0;
     std::int64_t b_scans = 0;
-    std::vector<std::vector<float>> boundaries;  // from the top; each is [b_scan][a_scan] in depth rows, voxel centres
-                                                 // at integers
+    // From the top; each is [b_scan][a_scan] in depth rows, voxel centres at integers.
+    std::vector<std::vector<float>> boundaries;
 
     const std::vector<float>& surface() const { return boundaries.front(); }
 };

@@ -257,8 +257,8 @@ Volume attenuation_of(const Volume& volume, const AttenuationRecipe& recipe, Att
     const std::vector<float> power = averaged(linear_intensity(volume), grid, recipe);
     stats = {};
     stats.noise_floor_db = recipe.noise_floor_db != 0 ? recipe.noise_floor_db : found_floor_db(power, grid);
-    const double floor = std::pow(10, stats.noise_floor_db / 10) / std::numbers::ln2;  // from the floor's median to its
-                                                                                       // mean
+    // Converts the floor's median to its mean.
+    const double floor = std::pow(10, stats.noise_floor_db / 10) / std::numbers::ln2;
     Volume found{grid, {}, volume.provenance};
     found.grid.type = VoxelType::f32;
     found.grid.scale = 1;

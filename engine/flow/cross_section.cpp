@@ -71,8 +71,8 @@ struct Lumen {
 
 constexpr double min_share_of_v_max = 0.005;   // min speed that counts as moving, even without noise
 constexpr double min_share_of_fastest = 0.01;  // relative to the fastest voxel of the volume
-constexpr double rim_share = 0.1;  // relative to the fastest voxel nearby; slower voxels are blur of the beam
-                                   // and windows
+// Relative to the fastest voxel nearby; slower voxels are blur of the beam and windows.
+constexpr double rim_share = 0.1;
 
 using Voxel3 = std::array<std::int64_t, 3>;  // depth, A-scan, B-scan
 

@@ -178,13 +178,13 @@ struct FlowValue {
     std::int64_t plane = -1;  // index along the planes' axis, a B-scan if that is axis 2; -1: mean of several
     double place_um = 0;      // along the planes' axis, relative to the given point
     double flow_ul_s = std::numeric_limits<double>::quiet_NaN();
-    double error_ul_s = std::numeric_limits<double>::quiet_NaN();  // noise only; the angle error is common to all
-                                                                   // planes
-    double mean_mm_s = std::numeric_limits<double>::quiet_NaN();   // along the vessel
-    double area_mm2 = std::numeric_limits<double>::quiet_NaN();    // perpendicular to the vessel
-    double wrapped = 0;                                            // share of the lumen beyond v_max
-    double when = 0;                                               // share of the volume's acquisition time elapsed at
-                                                                   // this plane, 0 to 1
+    // Noise only; the angle error is common to all planes.
+    double error_ul_s = std::numeric_limits<double>::quiet_NaN();
+    double mean_mm_s = std::numeric_limits<double>::quiet_NaN();  // along the vessel
+    double area_mm2 = std::numeric_limits<double>::quiet_NaN();   // perpendicular to the vessel
+    double wrapped = 0;                                           // share of the lumen beyond v_max
+    // Share of the volume's acquisition time elapsed at this plane, 0 to 1.
+    double when = 0;
     FlowReason reason = FlowReason::ok;
 };
 
@@ -201,8 +201,8 @@ class VesselFlow {
     FlowReason reason() const { return reason_; }
     const VesselCourse& course() const { return course_; }
     const VoxelPosition& place() const { return place_; }
-    double angle_error_deg() const;                      // degrees; combines the error of the fit with
-                                                         // recipe.angle_error_deg
+    // Degrees; combines the error of the fit with recipe.angle_error_deg.
+    double angle_error_deg() const;
     double angle_error() const { return angle_error_; }  // resulting relative error of the flow
 
     // Returns the flow through each plane along the course. `power` holds linear intensities of the same volume and may

@@ -53,12 +53,12 @@ std::vector<float> without_outliers(const std::vector<float>& map, const MapSize
 // most likely layers, and the blocks' positions are interpolated to all A-scans. Also separates tissue from noise.
 
 struct CoarseLayers {
-    std::vector<std::vector<float>> places;  // [boundary][A-scan]: the row that begins below the boundary, fractions
-                                             // included
-    std::vector<std::uint8_t> has_signal;    // per A-scan
-    double floor = 0;                        // mean intensity of noise
-    bool is_found = false;                   // boundaries were found in any block
-    bool has_tissue = false;                 // in any block; without is_found, the distances and polarities fit nowhere
+    // [boundary][A-scan]: the row that begins below the boundary, fractions included.
+    std::vector<std::vector<float>> places;
+    std::vector<std::uint8_t> has_signal;  // per A-scan
+    double floor = 0;                      // mean intensity of noise
+    bool is_found = false;                 // boundaries were found in any block
+    bool has_tissue = false;               // in any block; without is_found, the distances and polarities fit nowhere
 };
 
 // Finds the boundaries in `intensity`, [b_scan][a_scan][depth]; values that are not finite are missing voxels.

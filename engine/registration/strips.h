@@ -79,8 +79,8 @@ std::unique_ptr<StripPairs> pairs_on_gpu(RegistrationOnGpu& gpu, const FeaturesO
 // ---- Features of B-scans on the CPU, and parameters and tables of RowFeatures that both backends share.
 
 inline constexpr std::int64_t coarse_times = 4;  // fine samples per coarse sample, in depth and A-scans
-inline constexpr int slow_means = 3;             // number of running means that approximate the Gaussian of the
-                                                 // high-pass filter
+// Number of running means that approximate the Gaussian of the high-pass filter.
+inline constexpr int slow_means = 3;
 
 // Returns the weights that smooth power in depth and along A-scans, centred on the sample.
 std::vector<float> smoothing_weights();

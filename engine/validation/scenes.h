@@ -67,9 +67,9 @@ enum class RepeatsTissue : std::uint8_t { dark, still, flowing, below_vessel, ri
 
 struct PaintedRepeats {
     std::vector<std::complex<float>> bins;  // [b_scan][repeat][a_scan][depth], with noise of power 10^(-snr/10)
-    std::vector<RepeatsTissue> truth;       // [a_scan][depth], the same in all B-scans; vessels at greater depth are
-                                            // smaller
-    std::vector<double> z, x;               // [b_scan][repeat]: true shifts in bins and A-scans
+    // [a_scan][depth], the same in all B-scans; vessels at greater depth are smaller.
+    std::vector<RepeatsTissue> truth;
+    std::vector<double> z, x;  // [b_scan][repeat]: true shifts in bins and A-scans
 
     // Index of the first bin of a repeat.
     std::size_t line(const RepeatsScene& scene, std::int64_t b, std::int64_t r) const {
