@@ -145,9 +145,9 @@ constexpr double below_all_um = 1e9;
 struct Cut {
     std::vector<double> clip_low{0, 0, 0};  // depth, A-scans, B-scans, as fractions of the volume
     std::vector<double> clip_high{1, 1, 1};
-    std::vector<double> clip_planes;  // four numbers each: normal (depth, A-scans, B-scans), offset in um from the
-                                      // centre
-    std::string top_from;             // reference of top_um: "" for zero delay, "surface", or a file
+    // Four numbers each: normal (depth, A-scans, B-scans), offset in um from the centre.
+    std::vector<double> clip_planes;
+    std::string top_from;  // reference of top_um: "" for zero delay, "surface", or a file
     double top_um = above_all_um;
     std::string bottom_from;
     double bottom_um = below_all_um;
