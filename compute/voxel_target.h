@@ -116,8 +116,7 @@ void check_peaks(const Peaks& peaks, VoxelType type);
 void store_peaks(VoxelType type, const std::byte* codes, std::int64_t depth, std::int64_t depths, std::byte* peaks);
 
 // ---- allocation -----------------------------------------------------------------------------------------------------
-
-// ---- Memory for blocks of raw spectra: page-aligned, and pinned if a GPU will read it.
+// Memory for blocks of raw spectra: page-aligned, and pinned if a GPU will read it.
 
 // Host or device memory of a block. Copies share the memory.
 struct BlockMemory {

@@ -72,8 +72,7 @@ std::vector<float> windowed_spectra(const ReconstructionSpec& spec, const Block&
 std::int64_t first_row_past_zero_delay(std::int64_t depth);
 
 // ---- statistics of whole recordings ---------------------------------------------------------------------------------
-
-// ---- Statistics of many raw lines: mean, min and max count of each sample, and the number of samples at full scale.
+// Statistics of many raw lines: mean, min and max count of each sample, and the number of samples at full scale.
 // Backgrounds, dark spectra and mirror spectra are means of such surveys.
 
 // Returns the largest count of a sample, or nothing for floating-point samples.

@@ -74,10 +74,9 @@ struct PointSpread {
 PointSpread point_spread(std::span<const double> profile, std::int64_t begin);
 
 // ---- roll-off -------------------------------------------------------------------------------------------------------
-
-// ---- Signal of a mirror as a function of depth: a reading of each mirror recording, and the roll-off of the
-// spectrometer through all of them. The sample width causes a sinc^2 loss, the finite spectral resolution a Gaussian
-// one (docs/algorithms.md 0.1; R. Leitgeb et al., Opt. Express 11(8), 2003).
+// Signal of a mirror as a function of depth: a reading of each mirror recording, and the roll-off of the spectrometer
+// through all of them. The sample width causes a sinc^2 loss, the finite spectral resolution a Gaussian one
+// (docs/algorithms.md 0.1; R. Leitgeb et al., Opt. Express 11(8), 2003).
 
 // Returns the mean noise power of a power profile over depth, the mean of `lines` A-scans. The peak at `peak_point` is
 // excluded. Points may be finer than bins. Returns 0 if no points remain.

@@ -519,8 +519,8 @@ __global__ void __launch_bounds__(aligning_threads) sum_lags_in_depth(RepeatWork
 
 constexpr int summed_together = 3;
 
-// The same along the B-scan, for repeats moved in depth with their bulk phase removed. A warp processes several A-scans
-// of the reference, so that the others are loaded once.
+// Sums over lags along the B-scan, for repeats moved in depth with their bulk phase removed. A warp processes several
+// A-scans of the reference, so that the others are loaded once.
 __global__ void __launch_bounds__(aligning_threads, 4) sum_lags_along(RepeatWork work, int reference) {
     constexpr int together = summed_together, lines = together + lag_count - 1, middle = ShiftTaps::count / 2;
     each_by_warps(work, static_cast<unsigned>((work.positions + together - 1) / together), [&](int slot, int part) {

@@ -120,7 +120,7 @@ class CudaRunner : public Reconstructor {
         std::shared_ptr<const void> keeper;
     };
 
-    // Also reconstructs them.
+    // A listener that also reconstructs its blocks.
     struct Worker : Listener {
         Worker(CudaRunner& runner, const BackendChoice& choice);
         ~Worker();

@@ -37,7 +37,7 @@ class SpreadingKernel {
 // Returns the length of the finer grid: the transform length times the oversampling, rounded up to an even number.
 std::int64_t finer_grid(const NufftRecipe& recipe, std::int64_t transform);
 
-// ---- Tables that spread samples at arbitrary points over a uniform circular grid and interpolate from it: the NUFFT
+// ---- Tables that spread samples at arbitrary points over a uniform circular grid and interpolate from it. The NUFFT
 // consists of these two steps and a transform.
 
 // A sparse matrix in both directions, so that one is exactly the adjoint of the other. Each sum gathers rather than

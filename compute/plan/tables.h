@@ -91,9 +91,8 @@ std::vector<std::complex<double>> spectral_weight_at(const SpectrumPoints& point
                                                      const Calibration& calibration, const KGrid& grid);
 
 // ---- data for runners -----------------------------------------------------------------------------------------------
-
-// ---- Plan data for runners in addition to the geometry: the tables from raw lines to depth bins, and from bins to
-// voxels. Built once on the host so that all backends use the same numbers.
+// Plan data for runners in addition to the geometry: the tables from raw lines to depth bins, and from bins to voxels.
+// Built once on the host so that all backends use the same numbers.
 
 // Tables from a raw line to depth bins by a single transform.
 struct PlainTables {
