@@ -92,7 +92,8 @@ class SpectrumSum {
     // Overwrites `fringes` with the sum over all slabs.
     void fringes(std::span<const float> moments, std::span<float> fringes) const;
 
-    // Also computes the sum of sines. Both sums form the analytic fringe, which a depth shift rotates.
+    // Like the function above, and also computes the sum of sines. Both sums form the analytic fringe, which a depth
+    // shift rotates.
     void fringes(std::span<const float> moments, std::span<float> cosines, std::span<float> sines) const;
 
   private:

@@ -92,10 +92,9 @@ struct ValidationJob {
 // cancelled}.
 ValidationReport run(const ValidationJob& job, Progress& progress);
 
-// ---- The parts of a validation. They throw what ValidationRun throws.
-
-// ---- Runs the reconstructions of a validation: on the requested backend, through the public interface of compute, one
-// volume as one block. Progress is advanced by 0 after each, so that the user can cancel.
+// ---- The parts of a validation, which throw what ValidationRun throws. ValidationRun reconstructs on the requested
+// backend, through the public interface of compute, one volume as one block. It advances progress by 0 after each, so
+// that the user can cancel.
 
 struct ReconstructedBlock {
     VolumeGrid grid;
