@@ -169,7 +169,7 @@ TEST_F(RecorderHolesTest, RepeatedBlockAddsNoLoss) {
     EXPECT_EQ(notes.refused_blocks, 1);
 }
 
-// The same through a session, which learns of losses from the source.
+// Checks the same through a session, to which the source reports losses.
 TEST_F(RecorderHolesTest, SessionPassesLossesToRecording) {
     struct Case {
         std::vector<Fault> script;
