@@ -71,7 +71,7 @@ class Layouts:
         return at
 
     def without_assertion(self):
-        """Structs whose size no static_assert checks, neither directly nor as part of another struct."""
+        """Structs without a static_assert on their size or on that of a struct that contains them."""
         covered, todo = set(), [name for name in self.bodies if name in self.asserted]
         while todo:
             name = todo.pop()
