@@ -13,8 +13,7 @@
 
 namespace echolux {
 
-// How the voxels of one GPU reach a target on another. Kernels write directly to targets on the same GPU.
-
+// Transfer path of voxels to a target on another GPU. Kernels write directly to targets on their own GPU.
 enum class PeerPath {
     automatic,    // GPU to GPU, or through pinned memory if they have no peer access
     copied,       // GPU to GPU, even if the target is on the same GPU: for tests, and for a GPU listed twice
@@ -106,7 +105,7 @@ std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionSpec& spec
 ChosenReconstructor gpu_or_cpu(const ReconstructionSpec& spec, const GpuSurvey& survey,
                                const std::function<std::unique_ptr<Reconstructor>()>& plan_on_gpu);
 
-// Runs work on the GPU or the CPU, as BackendChoice requires.
+// ---- Runs work on the GPU or the CPU, as BackendChoice requires.
 
 // The processor that did the work.
 struct BackendUsed {

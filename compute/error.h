@@ -37,8 +37,7 @@ class Error : public std::runtime_error {
     std::string remedy_;
 };
 
-// Names of error codes for programs: "bad_setting".
-
+// Returns the name of an error code for programs: "bad_setting".
 constexpr std::string_view name_of(ErrorCode code) {
     switch (code) {
         case ErrorCode::bad_setting: return "bad_setting";

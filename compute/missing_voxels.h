@@ -18,7 +18,8 @@ using VoxelCode = std::array<std::byte, 8>;  // the first bytes_of(type) of them
 // One voxel without a value.
 VoxelCode missing_code(VoxelType type);
 
-// The same in a texture, which must not hold NaN: f32 and f16 get the lowest value, recipe.low of dB and else 0.
+// Returns the code of a voxel without a value. Textures must not contain NaN, so in a texture f32 and f16 get the
+// lowest value: recipe.low of dB, otherwise 0.
 VoxelCode missing_structure_code(const Recipe& recipe, VoxelType type, bool in_texture);
 VoxelCode missing_flow_code(VoxelType type, bool in_texture);
 

@@ -17,9 +17,8 @@
 
 namespace echolux {
 
-// Share of one device in the work of several, and where its time was spent.
-
-// Counters of one device. Values accumulate over the life of a reconstructor.
+// Share of one device in the work of several, and the time of its steps. Values accumulate over the lifetime of a
+// reconstructor.
 struct DeviceWork {
     DeviceId id{};
     std::string name{};           // "NVIDIA H200"
@@ -124,9 +123,9 @@ inline VoxelTarget packed_target(void* voxels, const VolumeGrid& grid, std::int6
 // Validates the spec, builds the tables and allocates. Throws Error{bad_setting, out_of_memory}.
 std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec);
 
-// Callbacks of a caller that can inspect and modify data in the pipeline: spectra, depth bins, voxels. They need host
-// memory, so they require the CPU backend. They run between the steps of a block on the thread that submits it. Their
-// exceptions propagate from submit() or prime().
+// ---- Callbacks of a caller that can inspect and modify data in the pipeline: spectra, depth bins, voxels. They need
+// host memory, so they require the CPU backend. They run between the steps of a block on the thread that submits it.
+// Their exceptions propagate from submit() or prime().
 
 // Lines of a block as recorded, [b_scans][b_repeats][a_scans][a_repeats]. Reversed B-scans are not reordered.
 struct HookLines {

@@ -62,12 +62,12 @@ class SlotWriter {
     // slots may alternate.
     virtual void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) = 0;
 
-    // Returns the state of the submitted work, waiting at most `timeout`. `dead`: the device has failed and
-    // will not signal any of it. Callable from any thread.
+    // Returns the state of the submitted work, waiting at most `timeout`. `dead`: the device has failed and will not
+    // signal any of it. Callable from any thread.
     enum class Settled { done, in_flight, dead };
     virtual Settled settle(std::chrono::milliseconds timeout) noexcept = 0;
 
-    // Signals `value` on the timeline `read` in place of a renderer whose device is lost and can no longer be signalled
+    // Signals `value` on the timeline `read` instead of a renderer whose device is lost and can no longer be signalled
     // from the host. Callable from any thread.
     virtual void release_readers(std::uint64_t value) noexcept = 0;
 };

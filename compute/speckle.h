@@ -67,8 +67,8 @@ struct FilteredOnGpu {
     std::string why_slow;  // see SpeckleFilterOnGpu
 };
 
-// Filters host memory in batches of B-scans that fit into GPU memory, each with the surrounding B-scans
-// that the filter needs. Throws Error{device, out_of_memory}, the latter if not even one B-scan fits.
+// Filters host memory in batches of B-scans that fit into GPU memory, each with the surrounding B-scans that the filter
+// needs. Throws Error{device, out_of_memory}, the latter if not even one B-scan fits.
 FilteredOnGpu filtered_on_gpu(const std::vector<float>& power, const std::array<std::int64_t, 3>& size,
                               const SpeckleTables& tables, const BackendChoice& choice, const BScanCallback& done = {});
 

@@ -20,9 +20,8 @@
 
 namespace echolux {
 
-// The expensive part of the search for surfaces between layers: the cost of each boundary
-// around its current position, and its position after sweeps have smoothed it. The CPU reference implementation is in
-// engine/layers.
+// ---- The expensive part of the search for surfaces between layers: the cost of each boundary around its current
+// position, and its position after sweeps have smoothed it. The CPU reference implementation is in engine/layers.
 
 // Result of a sweep for one boundary, [A-scan] each.
 struct SweptBoundary {
@@ -118,9 +117,9 @@ class SurfaceSearchOnGpu {
 std::unique_ptr<SurfaceSearchOnGpu> surface_search_on_gpu(const float* intensity, const SurfaceTables& tables,
                                                           const BackendChoice& choice);
 
-// GPU implementation of volume registration: features of B-scans, their correlations, and means of shifted volumes, all
-// for volumes in its memory. The evaluation of the correlations (paths, reasons) and the CPU reference implementation
-// are in engine/registration.
+// ---- GPU implementation of volume registration: features of B-scans, their correlations, and means of shifted
+// volumes, all for volumes in its memory. The evaluation of the correlations (paths, reasons) and the CPU reference
+// implementation are in engine/registration.
 
 // Parameters of the features.
 struct FeatureTables {
@@ -217,9 +216,9 @@ class RegistrationOnGpu {
 // Throws Error{device, out_of_memory}, and Error{device} without a GPU.
 std::shared_ptr<RegistrationOnGpu> registration_on_gpu(const BackendChoice& choice);
 
-// Postprocessing of volumes in GPU memory between reconstruction and display: converts codes to linear power, filters,
-// converts back to codes and writes to the display targets. No voxels pass through the host, only up to 24 KiB of
-// histogram counts per volume.
+// ---- Postprocessing of volumes in GPU memory between reconstruction and display: converts codes to linear power,
+// filters, converts back to codes and writes to the display targets. No voxels pass through the host, only up to 24 KiB
+// of histogram counts per volume.
 
 // Source B-scan of a target, moved by whole voxels along depth and A-scans. A negative `from` fills the target with 0.
 struct WholeMove {

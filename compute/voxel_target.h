@@ -24,8 +24,8 @@ struct FrameLayout {
 };
 
 // Orders work relative to a caller's work on the same GPU without blocking the host. A stream runs its earlier work
-// before ours and its later work after the voxels. The event of a block is awaited; that of Places is recorded after
-// the voxels. The handle is CUDA's and only used in compute/cuda.
+// before ours and its later work after the voxels. The event of a block is awaited; that of VoxelTargets is recorded
+// after the voxels. The handle is CUDA's and only used in compute/cuda.
 struct CallerOrder {
     enum class Kind { none, stream, event };
     Kind kind = Kind::none;
@@ -106,8 +106,8 @@ struct VoxelTargets {
     VoxelTargets(const VoxelTarget& target, const VoxelTarget& flow_target) : structure(target), flow(flow_target) {}
 };
 
-// Computes VoxelTargets::peaks on the host: the max of each few voxels of a line. On a GPU, the kernels that hold the
-// codes compute it (compute/cuda/voxels.cuh).
+// ---- Computes VoxelTargets::peaks on the host: the max of each few voxels of a line. On a GPU, the kernels that hold
+// the codes compute the peaks (compute/cuda/voxels.cuh).
 
 // Checks peak settings. Throws Error{bad_setting} for complex voxels and for sizes other than 4 or 8.
 void check_peaks(const Peaks& peaks, VoxelType type);
@@ -116,7 +116,6 @@ void check_peaks(const Peaks& peaks, VoxelType type);
 void store_peaks(VoxelType type, const std::byte* codes, std::int64_t depth, std::int64_t depths, std::byte* peaks);
 
 // ---- allocation -----------------------------------------------------------------------------------------------------
-
 // Memory for blocks of raw spectra: page-aligned, and pinned if a GPU will read it.
 
 // Host or device memory of a block. Copies share the memory.
@@ -131,7 +130,7 @@ struct BlockMemory {
 // refused. Throws Error{out_of_memory}.
 BlockMemory block_memory(std::int64_t bytes, MemoryKind wanted = MemoryKind::pinned);
 
-// GPU memory for callers that store spectra or voxels there: benchmarks, and programs that already use the GPU.
+// ---- GPU memory for callers that store spectra or voxels there: benchmarks, and programs that already use the GPU.
 
 // Allocates zeroed memory. An all-zero `gpu` selects the first one. Throws Error{device, out_of_memory}.
 BlockMemory device_memory(std::int64_t bytes, const DeviceId& gpu = {});

@@ -29,7 +29,7 @@ class SilentProgress : public Progress {
     void end() override {}
 };
 
-// Formats progress as text for people.
+// ---- Formats progress as text for people.
 
 // Unit of work measured in milliseconds; shown as a duration and without a rate.
 inline constexpr const char* unit_of_time = "ms";

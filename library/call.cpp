@@ -41,9 +41,8 @@ echolux_status fill(echolux_error* error, echolux_status status, std::string_vie
     put_text(remedy, all.remedy);
     const std::size_t known = std::min(error->size, sizeof all);
     std::memcpy(static_cast<void*>(error), &all, known);
-    if (known < sizeof all)
-        reinterpret_cast<char*>(error)[known - 1] = 0;  // a struct of an older interface may cut
-                                                        // the last text short
+    // A struct of an older interface may cut the last text short.
+    if (known < sizeof all) reinterpret_cast<char*>(error)[known - 1] = 0;
     return status;
 }
 

@@ -31,8 +31,7 @@
 
 namespace echolux::library {
 
-// ---- A finished volume of a session in host memory. Voxels are shared by the caller that takes it and the list of
-// kept volumes.
+// ---- A finished volume of a session in host memory. Its voxels are shared by the caller and the list of kept volumes.
 
 struct FinishedVolume {
     std::shared_ptr<const Volume> structure;
@@ -135,7 +134,7 @@ std::int64_t KeptVolumes::save(const std::filesystem::path& path, double seconds
     return std::ssize(series.volumes);
 }
 
-// ---- Finished volumes that wait to be taken: only the newest, or a few of which none is lost.
+// ---- Queue of finished volumes that the caller takes: only the newest, or several without loss.
 
 class VolumeQueue {
   public:

@@ -145,9 +145,8 @@ echolux_status echolux_scan_set_calibration(echolux_scan* scan, const char* name
         const std::span<const double> numbers = numbers_argument(values, count, wanted.c_str());
         const NamedVector& vector = vector_of(wanted);
         (handle.scan.calibration.*vector.numbers).assign(numbers.begin(), numbers.end());
-        if (vector.file != nullptr)
-            (handle.scan.calibration_files.*vector.file).clear();  // otherwise it would be
-                                                                   // loaded again
+        // Otherwise the file would be loaded again.
+        if (vector.file != nullptr) (handle.scan.calibration_files.*vector.file).clear();
     });
 }
 

@@ -224,7 +224,7 @@ void BrickBuilder::record_from(const vk::raii::CommandBuffer& commands, const Br
     record_dilation(commands, bricks, {0, static_cast<std::int32_t>(extent.depth)});
 }
 
-// Scans from the end, so that each entry knows the next visible and the next dense one.
+// Scans from the end, so that the next visible and the next dense entry of each one are known.
 std::vector<std::uint32_t> class_limits(std::span<const float> extinctions, float thin) {
     const auto none = static_cast<std::uint32_t>(extinctions.size());
     std::vector<std::uint32_t> limits(extinctions.size());

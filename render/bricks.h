@@ -1,5 +1,5 @@
 // Bricks: min and max value in and around each cube of a volume, for skipping invisible regions, and their
-// classification by the transfer function. Both are computed on the device, whatever the origin of the voxels.
+// classification by the transfer function. Both are computed on the device, regardless of the origin of the voxels.
 #pragma once
 
 #include <array>

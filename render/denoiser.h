@@ -50,9 +50,9 @@ class Denoiser {
     Denoiser(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back);
 
     struct Light {
-        const gpu::DeviceImage* image = nullptr;  // premultiplied; valid until the next call for the same accumulation
-                                                  // buffer
-        std::uint64_t value = 0;                  // queue value of its completion
+        // Premultiplied. Valid until the next call for the same accumulation buffer.
+        const gpu::DeviceImage* image = nullptr;
+        std::uint64_t value = 0;  // queue value of its completion
     };
 
     // Returns the light for display after `paths` paths, filtered or not depending on the view, and estimates its

@@ -19,9 +19,9 @@
 
 namespace echolux {
 
-// Returns n such that every n-th A-scan is counted in a volume of `voxels` voxels. At most 4 Mi voxels are counted (256
-// Ki on software Vulkan), which takes a GPU far less than 2 ms. The stride is coprime to `a_scans`, so that the counted
-// columns differ between B-scans.
+// Returns n such that every n-th A-scan is counted in a volume of `voxels` voxels. At most 4 Mi voxels are counted,
+// which takes a GPU far less than 2 ms, or 256 Ki on software Vulkan. The stride is coprime to `a_scans`, so that the
+// counted columns differ between B-scans.
 std::int64_t counted_stride(std::int64_t voxels, std::int64_t a_scans, bool on_processor);
 
 // Returns the bins for a volume: 256, one per code for 8-bit voxels, else over the volume's range. Values outside are
@@ -74,9 +74,7 @@ class HistogramCounter {
     std::optional<Histogram> newest_;
 };
 
-// ---- Two-dimensional histograms for transfer functions over two axes, computed on the device by
-// shaders/plane_histogram.comp in parallel with pictures. The host does not wait; it reads back 64 KiB, counted as
-// statistics.
+// ---- Two-dimensional histograms for transfer functions over two axes, computed by shaders/plane_histogram.comp.
 
 class PlaneHistogramCounter {
   public:

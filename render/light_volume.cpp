@@ -109,7 +109,7 @@ LightVolume::LightVolume(const gpu::Device& device, gpu::Queue& queue)
     : device_(device), queue_(queue), dark_outside_(sampler(device, vk::BorderColor::eFloatTransparentBlack)),
       bright_outside_(sampler(device, vk::BorderColor::eFloatOpaqueWhite)) {}
 
-// The first use of the cells may also be missing.
+// Also marks the cells as unused, because the submission with their first use may have been lost.
 void LightVolume::forget() {
     made_of_.clear();
     if (cells_) cells_->are_fresh = true;
@@ -245,7 +245,7 @@ Majorants::Majorants(const gpu::Device& device, gpu::Queue& queue)
     : device_(device), queue_(queue),
       peaks_(device, 2 * extinction_peaks_bytes, vk::BufferUsageFlagBits::eStorageBuffer) {}
 
-// The first use of the images may also be missing.
+// Also marks the images as unused, because the submission with their first use may have been lost.
 void Majorants::forget() {
     ranges_of_.clear();
     made_of_.clear();

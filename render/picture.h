@@ -104,11 +104,11 @@ struct PathCounts {
 struct RayMeasure {
     float value;          // mip: max value; isosurface: isovalue if hit
     float transmittance;  // composite: fraction of the background light; 0: opaque
-    float distance;       // length along the ray to the hit (composite: where a quarter of the light is blocked);
-                          // negative: none
-    float path;           // length inside the unclipped volume
-    float voxel_value;    // of the voxel at the hit
-    float samples;        // number of volume samples
+    // Length along the ray to the hit (composite: to where a quarter of the light is blocked); negative: none.
+    float distance;
+    float path;                     // length inside the unclipped volume
+    float voxel_value;              // of the voxel at the hit
+    float samples;                  // number of volume samples
     std::array<float, 3> gradient;  // at the hit, along depth, A-scans, B-scans: texture values per smallest voxel edge
     std::array<float, 3> voxel;
 };

@@ -141,8 +141,8 @@ void ProgressivePicture::move(const Scene& scene, const gpu::Chain& chain) {
 }
 
 // Returns the parts of the next passes that fit into `seconds`: a part of one pass, or several passes of paths, because
-// a single one would look noisy. The time of the first one is unknown. The first full pass has no jitter. Only complete
-// passes are shown.
+// a single one would look noisy. The time of the first pass is unknown. The first full pass has no jitter. Only
+// complete passes are shown.
 std::vector<ProgressivePicture::Piece> ProgressivePicture::pieces_within(double seconds, const Scene& scene,
                                                                          double unchanged_s) {
     std::vector<Piece> pieces;

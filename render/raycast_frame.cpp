@@ -27,8 +27,7 @@
 namespace echolux {
 namespace {
 
-// Placeholder for unused planes, in texture coordinates: too far away for any ray to hit or for anything to be beyond
-// it.
+// Placeholder for unused planes, in texture coordinates: too far away to be hit by a ray or to clip anything.
 constexpr shared::vec4 no_plane{0, 0, 0, 1e12F};
 
 // Uniforms are computed in double precision.
@@ -704,7 +703,7 @@ static_assert(static_cast<int>(MajorantFault::half) == shared::fault_half &&
               static_cast<int>(MajorantFault::ends_only) == shared::fault_ends_only &&
               static_cast<int>(MajorantFault::stale) == shared::fault_stale);
 
-// Reports whether extinction depends on the value alone: nothing else contributes to it, and only convex solids clip
+// Returns whether extinction depends on the value alone: nothing else contributes to it, and only convex solids clip
 // the volume. Majorants of bricks are then exact.
 shared::KnownFrame known_of(const Shot& shot, const RaycastConstants& constants) {
     const glm::dvec3 extent = volume_extent(shot.scene.grid());

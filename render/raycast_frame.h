@@ -1,6 +1,6 @@
 // Input of the shaders of ray caster and path tracer for one picture: the specialization constants, which select the
-// variant, and the uniform block, computed in double precision on the host. The layout of the block is
-// documented in shaders/shared/. Parts that a picture does not use are zero.
+// variant, and the uniform block, computed in double precision on the host. The layout of the block is documented in
+// shaders/shared/. Parts that a picture does not use are zero.
 #pragma once
 
 #include <cstddef>

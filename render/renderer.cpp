@@ -65,7 +65,7 @@ struct Renderer::Parts {
     // Returns the scene without channels, with the structure and flow as stored.
     Scene scene_of(const Subject& subject);
 
-    // Returns the scene of a view, with the flow in place of the structure if requested. Throws Error{bad_setting}.
+    // Returns the scene of a view, with the flow instead of the structure if requested. Throws Error{bad_setting}.
     Scene scene_of(const Subject& subject, const View& view);
 
     // Returns serials that change whenever a picture would. `changes` counts changes of the content itself.
@@ -114,7 +114,7 @@ struct Renderer::Parts {
 
     // ---- Volumes.
 
-    // Uploads the voxels of a volume to one texture. `chosen` is the range of the first volume of a series. Checks
+    // Uploads the voxels of a volume to a single texture. `chosen` is the range of the first volume of a series. Checks
     // sizes before reading voxels. Thread-safe: it shares only the queue and what is recorded for it.
     std::unique_ptr<VolumeTexture> whole_of(const VoxelSource& source, const std::optional<ValueRange>& chosen);
 

@@ -74,10 +74,10 @@ class Renderer {
     // Returns true if the volume was too large for one texture.
     bool is_in_pages() const;
 
-    // The same in two steps, for the time points of a series. prepare() does the slow part and is thread-safe. show()
-    // belongs to the drawing thread and does not wait for the device. `chosen` is the range of the first volume (see
-    // fixed_range()); empty: the volume's own. Prepared volumes must be released before the renderer. The last release
-    // waits for the pictures of the volume.
+    // Show a volume in two steps, for the time points of a series. prepare() does the slow part and is thread-safe.
+    // show() belongs to the drawing thread and does not wait for the device. `chosen` is the range of the first volume
+    // (see fixed_range()); empty: the volume's own. Prepared volumes must be released before the renderer. The last
+    // release waits for the pictures of the volume.
     std::shared_ptr<PreparedVolume> prepare(std::shared_ptr<const VoxelSource> source,
                                             const std::optional<ValueRange>& chosen,
                                             const std::function<void(std::int64_t voxels)>& done = {});
@@ -166,8 +166,8 @@ class Renderer {
     // one if there is new data, and only then reads slots. Never waits. Empty before the first.
     std::optional<Histogram> histogram(const Subject& subject = {});
 
-    // The same over both axes of the view's transfer function. Empty if it has only one axis, for paged volumes, and
-    // before the first complete volume of a live ring.
+    // Returns the histogram over both axes of the view's transfer function. Empty if it has only one axis, for paged
+    // volumes, and before the first complete volume of a live ring.
     std::optional<PlaneHistogram> plane_histogram(const View& view, const Subject& subject = {});
 
     // Returns the scale of the flow colours, of the volume or the ring. Empty without flow.
@@ -204,8 +204,8 @@ class Renderer {
     // Returns the accumulated device time of ray casting.
     CastStats cast_stats() const;
 
-    // Return the total number of bytes read back: pictures, measurements and volumes; and separately statistics such
-    // as histograms of 1 KiB.
+    // Return the total number of bytes read back: pictures, measurements and volumes; and separately statistics such as
+    // histograms of 1 KiB.
     std::int64_t bytes_read_back() const;
     std::int64_t statistics_read_back() const;
 

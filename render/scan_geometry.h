@@ -49,7 +49,7 @@ struct BScanPose {
 };
 
 struct ScanField {
-    VolumeGrid grid;                 // grid of the volume, but a single lateral voxel as wide as all planes
+    VolumeGrid grid;                 // of the volume, but with a single lateral voxel as wide as all planes
     std::vector<glm::dvec4> planes;  // lateral, 0 to 1 across the field: xy: first A-scan; zw: vector to the last
 };
 

@@ -58,7 +58,7 @@ class Screen {
     // Sets the glyph texture: coverage, row by row from the top.
     void set_glyphs(std::int64_t width, std::int64_t height, std::span<const std::uint8_t> coverage);
 
-    // Waits for pictures in flight if the size has changed.
+    // Waits for pictures in flight if the size changes.
     void resize(std::int64_t width, std::int64_t height);
 
     // Shows a picture: background (red, green, blue, 0 to 1), then the panes in order, then the user interface. The

@@ -38,7 +38,7 @@ void main() {
             float brighter = luminance(other.rgb) - luminance(middle.rgb);
             float unlike = square(texelFetch(albedo, there, 0) - scattered) +
                            square(vec4(texelFetch(normals, there, 0).xyz, other.a) - facing);
-            // Differences that the noise explains do not count.
+            // Ignores differences that noise explains.
             float light_apart = max(brighter * brighter - either.x, 0.0) /
                                 (luminance_spread * luminance_spread * (chance.x + dark));
             float features_apart = max(unlike - either.y, 0.0) / (feature_spread * feature_spread);

@@ -35,8 +35,8 @@ float bits_lost(vec3 at, vec3 direction, int steps, float growth) {
     return bits;
 }
 
-// Ambient light, relative to that of an open half space: half of all directions suffice, so flat walls are not
-// darkened.
+// Ambient light, relative to that of an open half space: if half of all directions are open, the light is full, so flat
+// walls are not darkened.
 float light_from_around(vec3 at) {
     float sum = 0.0;
     int steps = int(frame.light.ambient_steps);

@@ -1,5 +1,5 @@
-// Variance of the mean of a pixel's paths, averaged over 3 x 3 pixels because the variance of few paths is itself
-// noisy: that of the luminance, and the sum over the features of the first scattering.
+// Variance of the mean of a pixel's paths: of the luminance, and summed over the features of the first scattering. It
+// is averaged over 3 x 3 pixels because the variance of few paths is itself noisy.
 //
 // Also copies the light, optionally without fireflies: pixels that a rare path has made far brighter than their
 // neighbours, and whose true brightness is therefore unknown. Fireflies are removed for display only; the mean of the

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks every frame of a recording of the simulator, simulated or live: magic, sequence without gaps, size, checksum.
-What a live recording lacks must be what its index says it lacks. Needs only Python 3.11.
+The frames that a live recording lacks must be missing in its index too. Needs only Python 3.11.
 
 usage: check_recording.py scan.toml
 """
@@ -15,7 +15,7 @@ HEADER = struct.Struct("<8sQdII")
 
 
 def recorded_frames(rows, stride):
-    """The numbers of the frames that the index says are in the file."""
+    """Returns the numbers of the frames that are in the file according to the index."""
     frames = set()
     for row in rows:
         if int(row["missing"]) == 0:
@@ -25,7 +25,7 @@ def recorded_frames(rows, stride):
 
 
 class Stripes:
-    """Files in stripes as one: stripe i is in file i mod N."""
+    """Reads N striped files as one: stripe i is in file i mod N."""
 
     def __init__(self, paths, stripe_bytes):
         self.files = [open(path, "rb") for path in paths]
@@ -63,7 +63,7 @@ def check_blocks(raw, rows):
 
 
 def check_frame(frame, header, lines, first_sequence):
-    """The sequence number of the recording's first frame, as this one has it."""
+    """Returns the sequence number of the recording's first frame, computed from that of this frame."""
     magic, sequence, _, size, crc = HEADER.unpack(header)
     if (magic, size) != (b"ECHOLUX1", len(lines)):
         sys.exit(f"frame {frame}: header {magic} {size}, expected ECHOLUX1 {len(lines)}")

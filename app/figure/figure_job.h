@@ -44,12 +44,12 @@ struct FigureJob : VolumeSource {
 std::vector<std::string> run(const FigureJob& job, Progress& progress);
 
 struct TableJob : VolumeSource {
-    std::filesystem::path output;                                 // *.csv
-    std::optional<std::pair<std::int64_t, std::int64_t>> a_scan;  // A-scan and B-scan; std::nullopt: those with the
-                                                                  // strongest echoes
-    std::optional<std::int64_t> b_scan;                           // search only this B-scan
-    Interval rows;                                                // search only these depth rows; `end` 0: all
-    bool overwrites = false;                                      // replaces any existing file
+    std::filesystem::path output;  // *.csv
+    // A-scan and B-scan; std::nullopt: those with the strongest echoes.
+    std::optional<std::pair<std::int64_t, std::int64_t>> a_scan;
+    std::optional<std::int64_t> b_scan;  // search only this B-scan
+    Interval rows;                       // search only these depth rows; `end` 0: all
+    bool overwrites = false;             // replaces any existing file
 };
 
 std::vector<std::string> run(const TableJob& job, Progress& progress);

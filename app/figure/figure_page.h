@@ -34,7 +34,7 @@ struct FigureStyle {
     double text_pt = 8;
     double dpi = 300;
     GrayDirection gray = GrayDirection::normal;
-    double low = lowest_value;  // black, or white if inverted; at an extreme, the range excludes 0.3 % of the values
+    double low = lowest_value;  // drawn black, or white if inverted. By default the range excludes 0.3 % of the values
     double high = highest_value;
     bool axes = true;
     bool scale_bar = true;

@@ -62,7 +62,7 @@ void require_data(const Scan& scan, std::int64_t b_scan) {
                 scan.path.string(), "choose another B-scan, or record it again");
 }
 
-// Only of the first volume.
+// Calls take(block) for every recorded B-scan of the first volume.
 template <class Take>
 void for_each_b_scan(const Scan& scan, Progress& progress, const Take& take) {
     SpectraReader reader(scan);
@@ -429,7 +429,7 @@ NoiseResult run(const NoiseJob& job, Progress& progress) {
     return found;
 }
 
-// if 0, the wavelength is unknown.
+// Returns the wavelength in nm, converted with a warning if it was given in another unit. 0: unknown.
 double centre_wavelength_nm(double given, std::vector<std::string>& warnings) {
     check_length(given, "centre_wavelength");
     if (given == 0) return 0;
@@ -851,10 +851,10 @@ void require_different_depths(const RollOffResult& found) {
                 std::next(same)->name, "record each mirror at its own depth, and list each once");
 }
 
-// Share of the range. Over a smaller span, the roll-off cannot be determined.
+// Smallest span of the depths, as a share of the range, from which the roll-off can be determined.
 constexpr double min_share_of_range = 0.1;
 
-// "667.0 um"
+// Returns "667.0 um", or "bin 12.0" if the size of a bin is unknown.
 std::string depth_text(const RollOffResult& found, double bin) {
     return found.bin_um > 0 ? fmt::format("{:.1f} um", bin * found.bin_um) : fmt::format("bin {:.1f}", bin);
 }

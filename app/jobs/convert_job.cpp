@@ -190,7 +190,7 @@ SeriesHeader header_of_output(const SeriesHeader& input, const VolumeGrid& grid,
     return header;
 }
 
-// Reports in whole MiB, whatever the unit of the work.
+// Reports in whole MiB, regardless of the unit of the work.
 class MebibyteProgress {
   public:
     MebibyteProgress(Progress& progress, const std::string& task, double bytes) : progress_(progress) {

@@ -403,8 +403,8 @@ std::string view_with_arrows(const std::vector<double>& arrows) {
 }
 
 // Shows one speed along the vessel, the median of its sections: all sections carry the same flow, but their measured
-// widths differ. Over time, the flow of each volume or B-scan relative to its mean.
-// Throws Error{bad_setting} if no section has a speed.
+// widths differ. Over time, the flow of each volume or B-scan relative to its mean. Throws Error{bad_setting} if no
+// section has a speed.
 std::string view_with_streaks(const MeasuredFlow& measured) {
     constexpr double min_mm_s = 1e-3;
     std::vector<double> speeds, points, pulse;

@@ -48,10 +48,10 @@ void require_protocol(const std::map<std::string, std::string>& provenance, cons
                 fmt::format("was scanned with scan.protocol {}, not \"{}\"", known->second, wanted), name, remedy);
 }
 
-// Places the volume of `file` in front of the single one of `volumes`, as if both had been scanned at once.
-// settings.crosses becomes its number of B-scans. Throws Error{bad_setting} if there are several volumes or a
-// reference, or if the known scan protocol is not raster (the volume) or raster_y (`file`). On reading, also if depths,
-// A-scans or fields differ.
+// Returns `volumes` with the B-scans of `file` in front of those of its single volume, as if both had been scanned at
+// once. Sets settings.crosses to their number. Throws Error{bad_setting} if there are several volumes or a reference,
+// or if a known scan protocol is not raster (the volume) or raster_y (`file`). Reading the result also throws if
+// depths, A-scans or fields differ.
 VolumesToRegister with_across(VolumesToRegister volumes, const std::filesystem::path& file, StoredAs stored_as,
                               RegistrationSettings& settings) {
     const std::string name = file.filename().string();

@@ -245,7 +245,7 @@ class Display {
         });
     }
 
-    // Also sends volumes to programs; nullptr stops it.
+    // Starts sending volumes to programs as well; nullptr stops it.
     void link_to(igtl::Link* link) {
         const std::scoped_lock lock(link_mutex_);
         link_ = link;

@@ -23,8 +23,8 @@
 
 namespace echolux {
 
-// ---- Pictures of a live system, drawn by a separate thread: a limited number of pictures per second, none if
-// nothing changed, and only one in flight. The measured figures are what a user at a screen would see.
+// ---- Pictures of a live system, drawn by a separate thread: a limited number of pictures per second, none if nothing
+// changed, and only one in flight. The measured figures are what a user at a screen would see.
 
 class PictureLoop {
   public:

@@ -20,8 +20,8 @@ namespace echolux {
 
 namespace {
 
-// Returns problems with a volume or settings as text, and the volume is then shown unprocessed. Failures of the GPU are
-// thrown.
+// Returns a problem with the volume or the settings as text; the volume is then shown unprocessed. Rethrows failures of
+// the GPU.
 template <class Work>
 std::string obstacle_on_gpu(const Work& work) {
     try {
@@ -139,7 +139,7 @@ PostprocessingResult GpuPostprocessor::apply(std::int64_t number, DeviceVolume& 
     return done;
 }
 
-// ---- Stage
+// ---- Processing stage
 
 namespace {
 

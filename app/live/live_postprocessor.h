@@ -90,7 +90,7 @@ class GpuPostprocessor {
     Stabiliser stabiliser_;
 };
 
-// ---- Stage
+// ---- Processing stage
 
 class LivePostprocessor {
   public:

@@ -621,7 +621,7 @@ class Events {
     const EventCallback& on_event_;
 };
 
-// Returns false if it takes too long. Throws Error{cancelled} if the user does not want to wait.
+// Returns false if it takes too long. Throws Error{cancelled} if the user cancels the wait.
 bool drained(Session& session, LiveProgress& how_far) {
     const auto until = std::chrono::steady_clock::now() + max_to_drain;
     while (!session.drain(look_around)) {

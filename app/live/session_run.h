@@ -41,8 +41,8 @@ ReconstructionSpec live_plan(Source& source, Progress& progress);
 // Returns all parameters of a recording of the source to `scan_toml`, except its expected size.
 RecordingRequest recording_of(const Source& source, const std::filesystem::path& scan_toml);
 
-// ---- Files of all volumes, written by a separate thread. For volumes on a graphics device, the drawing thread
-// starts the copy and this thread waits for it. If the disk is too slow, volumes are skipped and counted.
+// ---- Files of all volumes, written by a separate thread. For volumes on a graphics device, the drawing thread starts
+// the copy and this thread waits for it. If the disk is too slow, volumes are skipped and counted.
 
 struct ProcessedStats {
     std::int64_t volumes = 0;   // written

@@ -1,6 +1,6 @@
 // Pictures of a movie, from drawing to file: motion blur, and encoding in parallel with drawing. Pictures are added as
 // soon as drawing has started. One thread waits for them and reads them back from the device; another encodes and
-// writes. The queues are bounded, so memory is limited whichever side is slower.
+// writes. The queues are bounded, so memory is limited regardless of which side is slower.
 #pragma once
 
 #include <condition_variable>

@@ -212,8 +212,8 @@ class MovieScene {
     SourcePostprocessor tissue_;
     Renderer renderer_;
     std::unique_ptr<MovieVolumes> volumes_;
-    std::unique_ptr<SeriesFile> flows_;  // from a file with all time points; null if flow comes with the volumes or
-                                         // from one file
+    // From a file with all time points; null if flow comes with the volumes or from one file.
+    std::unique_ptr<SeriesFile> flows_;
     std::optional<MovieVolume> first_;
     std::int64_t first_step_ = 0;  // the first that could be read, or later; used for all steps before it
     std::int64_t step_ = -1;       // step requested last

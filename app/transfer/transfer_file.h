@@ -50,8 +50,7 @@ std::optional<TransferCurve> curve_of_toml(const std::string& toml);
 
 // ---- Files
 
-// Reads *.json as ParaView's, and all other files as TOML. Throws Error{bad_file, bad_setting} with
-// file and key.
+// Reads *.json as ParaView's, and all other files as TOML. Throws Error{bad_file, bad_setting} with file and key.
 TransferCurve read_transfer(const std::filesystem::path& path);
 
 // Throws Error{bad_setting} unless the name is *.toml.

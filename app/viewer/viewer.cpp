@@ -123,7 +123,7 @@ std::vector<std::string> DerivedVolumeView::take_problems() {
     return problems;
 }
 
-// ---- Stage
+// ---- Renderer and view source
 
 Viewer::Viewer(GpuDevice device, BackendChoice backend)
     : device_(beside(std::move(device), backend)), backend_(backend), renderer_(std::make_unique<Renderer>(device_)) {}

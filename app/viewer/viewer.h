@@ -21,7 +21,7 @@
 
 namespace echolux {
 
-// ---- Derived volumes: shows a view source, or a volume derived from it (filtered, stabilised) in its place, with the
+// ---- Derived volumes: shows a view source, or instead of it a volume derived from it (filtered, stabilised) with the
 // same size and position. The derived volume is discarded as soon as something else is shown. Files are never changed.
 // Flow is not shown with a derived volume, because it belongs to the original.
 
@@ -39,7 +39,7 @@ class DerivedVolumeView : public ViewSource {
     bool is_instead() const { return shown_ != nullptr; }  // shown now
     bool is_coming() const { return coming_.valid(); }
 
-    // Reads the original volume, whatever is shown.
+    // Reads the original volume, even while a derived one is shown.
     PendingVolume begin_reading_own() { return own_->begin_reading(); }
     // Identifies the original volume; changes when it does.
     std::string own_mark() const;
@@ -96,7 +96,7 @@ class DerivedVolumeView : public ViewSource {
     std::future<OnDevice> coming_;  // last: it uses the renderer
 };
 
-// ---- Stage
+// ---- Renderer and view source
 
 // Creates a view source on the renderer; called again after a lost device.
 using ViewSourceFactory = std::function<std::unique_ptr<ViewSource>(Renderer&)>;

@@ -78,7 +78,6 @@ std::int64_t first_row_past_zero_delay(std::int64_t depth) {
 
 // Detects an object in the mean spectrum of a B-scan. A mirror or a flat interface creates the same fringes in every
 // A-scan, so frame_mean would remove it with the background (97.7 -> 34.7 dB, docs/algorithms.md 2.2).
-
 CommonFringe strongest_common_fringe(const ReconstructionSpec& spec, const Block& block) {
     constexpr double min_above_median = 10;  // 10 dB: quieter depths are not significant
     Recipe recipe = spec.recipe;
@@ -116,7 +115,7 @@ CommonFringe strongest_common_fringe(const ReconstructionSpec& spec, const Block
     return {static_cast<std::int64_t>(strongest), std::norm(mean[strongest]) / power[strongest]};
 }
 
-// Measures the 0 dB level in the quietest depth band, so that users need not name a region without signal.
+// ---- Measures the 0 dB level in the quietest depth band, so that users need not name a region without signal.
 
 namespace {
 
@@ -166,7 +165,6 @@ double noise_floor_for_recipe(const ReconstructionSpec& spec, const Block& block
 }
 
 // Measures the share of a depth profile that a sparse search leaves empty.
-
 double empty_share(const ReconstructionSpec& given, const Block& block) {
     constexpr std::int64_t max_lines = 16;
     ReconstructionSpec spec = given;
@@ -191,9 +189,9 @@ double empty_share(const ReconstructionSpec& given, const Block& block) {
     return static_cast<double>(std::count(power, power + voxels, 0.0f)) / static_cast<double>(voxels);
 }
 
-// Tests whether the dispersion of a plan matches its spectra. A real spectrum shows each reflector on both sides of
-// zero delay. With the correct dispersion one image is sharp and the other is blurred twice as much; with half or twice
-// the dispersion, neither is as sharp (docs/transforms.md 8).
+// ---- Tests whether the dispersion of a plan matches its spectra. A real spectrum shows each reflector on both sides
+// of zero delay. With the correct dispersion one image is sharp and the other is blurred twice as much; with half or
+// twice the dispersion, neither is as sharp (docs/transforms.md 8).
 
 namespace {
 

@@ -48,7 +48,7 @@ double sharpest_dispersion_factor(const ReconstructionSpec& spec, const Block& b
 // Returns the share, 0..1, of the depth bins of the first lines of a block that are exactly zero.
 double empty_share(const ReconstructionSpec& spec, const Block& block);
 
-// Reconstructs a single block with a modified recipe, to measure something in it.
+// ---- Reconstructs a single block with a modified recipe, to measure something in it.
 
 // Packed voxels of one block and their grid.
 struct ProbedBlock {
@@ -72,7 +72,6 @@ std::vector<float> windowed_spectra(const ReconstructionSpec& spec, const Block&
 std::int64_t first_row_past_zero_delay(std::int64_t depth);
 
 // ---- statistics of whole recordings ---------------------------------------------------------------------------------
-
 // Statistics of many raw lines: mean, min and max count of each sample, and the number of samples at full scale.
 // Backgrounds, dark spectra and mirror spectra are means of such surveys.
 
@@ -117,8 +116,8 @@ class SpectrumSurvey {
     std::vector<double> sum_, min_, max_;
 };
 
-// Average of many A-scans over all depth bins: the noise floor of a recording without a sample, and the point spread
-// function of a mirror that vibrates.
+// ---- Average of many A-scans over all depth bins: the noise floor of a recording without a sample, and the point
+// spread function of a mirror that vibrates.
 
 // Accumulates amplitude and power over blocks.
 class MeanProfile {

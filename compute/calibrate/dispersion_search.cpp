@@ -24,9 +24,9 @@
 
 namespace echolux {
 
-// Removal of fixed lines: reflections inside the instrument that all A-scans contain at the same depth and strength,
-// although their phase may drift. The spectrum that all lines of a block share up to a phase is the strongest direction
-// of many lines, refined by weighted means that limit the influence of single bright reflectors.
+// ---- Removal of fixed lines: reflections inside the instrument that all A-scans contain at the same depth and
+// strength, although their phase may drift. The spectrum that all lines of a block share up to a phase is the strongest
+// direction of many lines, refined by weighted means that limit the influence of single bright reflectors.
 
 namespace {
 
@@ -47,7 +47,7 @@ class SharedSpectrum {
         }
     }
 
-    // Returns it with norm 1, or zero if there is none.
+    // Returns the shared spectrum with norm 1, or zero if the lines share none.
     Spectrum found() const {
         constexpr int powers = 30, weighted_means = 10;
         Spectrum shared(line(0), line(0) + spectra_.points);
@@ -56,8 +56,8 @@ class SharedSpectrum {
         return shared;
     }
 
-    // Returns whether all lines contain it equally. The fourth moment of the moduli is then 1. It is 2 for speckle and
-    // larger for single reflectors.
+    // Returns whether all lines contain `shared` equally. The fourth moment of the moduli is then 1; it is 2 for
+    // speckle and larger for single reflectors.
     bool is_held_by_all(const Spectrum& shared) const {
         constexpr double max_moment = 1.5;
         double second = 0, fourth = 0;
@@ -148,7 +148,7 @@ std::int64_t take_out_fixed_lines(SpectraOnGrid& spectra) {
     return most;
 }
 
-// Isolates depths in spectra: transform with the spec's dispersion, cut, and transform back.
+// ---- Isolates depths in spectra: transform with the spec's dispersion, cut, and transform back.
 
 struct Range {
     std::int64_t begin = 0, end = 0;

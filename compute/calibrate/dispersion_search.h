@@ -67,9 +67,9 @@ using ContinueCallback = std::function<bool(double done)>;
 
 // Returns values for recipe.a2_rad and a3_rad, in addition to the spec's other dispersion (a file, gdd_fs2, tod_fs3).
 // The object, including its blur, must be within the selected depths, on one side of zero delay. `block` holds one or
-// more B-scans in host memory. Throws Error{bad_setting} if depths or lines are outside the block, if selected depths
-// are fewer than 24 or contain only noise, and if all samples are zero. Throws Error{cancelled}, and whatever
-// depth_entropy() throws.
+// more B-scans in host memory. Throws Error{bad_setting} if depths or lines are outside the block, if fewer than 24
+// depths are selected, if they contain only noise, and if all samples are zero. Throws Error{cancelled} and the errors
+// of depth_entropy().
 DispersionResult searched_dispersion(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted,
                                      const ContinueCallback& should_continue);
 

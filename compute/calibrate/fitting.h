@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-// Polynomial fit by weighted least squares, in Chebyshev polynomials so that orders up to about ten stay well
+// ---- Polynomial fit by weighted least squares, in Chebyshev polynomials so that orders up to about ten stay well
 // conditioned.
 
 // A fitted polynomial on -1..1.
@@ -30,7 +30,7 @@ class PolynomialFit {
     std::vector<double> chebyshev_;  // coefficients of T0, T1, ...
 };
 
-// Derivative-free minimization: along a line by a grid and golden-section search, in a plane by the simplex of J.
+// ---- Derivative-free minimization: along a line by a grid and golden-section search, in a plane by the simplex of J.
 // Nelder and R. Mead (Computer Journal 7, 1965).
 
 // Returns the values of a function at several independent points in one call.

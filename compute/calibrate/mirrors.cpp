@@ -21,8 +21,8 @@
 
 namespace echolux {
 
-// Phase of a mirror's fringe along the recorded samples: the analytic signal of the band around its peak, unwrapped
-// (docs/algorithms.md 2.4).
+// ---- Phase of a mirror's fringe along the recorded samples: the analytic signal of the band around its peak,
+// unwrapped (docs/algorithms.md 2.4).
 
 namespace {
 

@@ -74,7 +74,6 @@ struct PointSpread {
 PointSpread point_spread(std::span<const double> profile, std::int64_t begin);
 
 // ---- roll-off -------------------------------------------------------------------------------------------------------
-
 // Signal of a mirror as a function of depth: a reading of each mirror recording, and the roll-off of the spectrometer
 // through all of them. The sample width causes a sinc^2 loss, the finite spectral resolution a Gaussian one
 // (docs/algorithms.md 0.1; R. Leitgeb et al., Opt. Express 11(8), 2003).
@@ -141,7 +140,7 @@ struct Outlier {
 // Worst first, at most a quarter of the levels, and none if there are fewer than four.
 std::vector<Outlier> fall_off_outliers(std::span<const double> shares, std::span<const double> levels_db);
 
-// The strongest peak of a depth profile, with sub-bin precision.
+// ---- The strongest peak of a depth profile, with sub-bin precision.
 
 // Resolution of the profiles in which mirrors are measured.
 inline constexpr std::int64_t points_per_bin = 4;
@@ -157,7 +156,7 @@ struct DepthPeak {
 // with height 0.
 DepthPeak strongest_peak(std::span<const double> profile, std::int64_t begin, std::int64_t end);
 
-// Measures a mirror at one depth with the calibration and recipe of a scan.
+// ---- Measures a mirror at one depth with the calibration and recipe of a scan.
 
 // Measurement of a mirror at one depth.
 struct MirrorAtDepth {

@@ -13,9 +13,7 @@
 
 namespace echolux::cpu {
 
-// Median as defined by NumPy: the mean of the middle two for an even count.
-
-// Returns the median. Reorders `values`.
+// Returns the median as defined by NumPy: the mean of the middle two for an even count. Reorders `values`.
 inline double median_of(float* values, std::int64_t count) {
     float* middle = values + count / 2;
     std::nth_element(values, middle, values + count);

@@ -16,9 +16,8 @@
 
 namespace echolux::cpu {
 
-// Complex depth bins of one slow-axis position as recorded: [b_repeats][a_scans][a_repeats][depth].
-
-// Non-owning view of the bins of one position.
+// Non-owning view of the complex depth bins of one slow-axis position as recorded:
+// [b_repeats][a_scans][a_repeats][depth].
 struct PositionBins {
     const std::complex<float>* first;
     std::int64_t depth;
@@ -34,9 +33,7 @@ inline Phasor bin(const float* line, std::int64_t z) {
     return {line[2 * z], line[2 * z + 1]};
 }
 
-// Phase steps of whole lines, one array per component so that loops over depth vectorize.
-
-// Products and powers of phase steps over depth.
+// Products and powers of the phase steps of a line, one array per component so that loops over depth vectorize.
 struct StepPlanes {
     explicit StepPlanes(std::int64_t depth);
 
@@ -70,9 +67,7 @@ class PositionSteps {
     std::vector<std::int64_t> held_;  // position in each slot; -1: empty
 };
 
-// Angiography on the CPU, one A-scan at a time (docs/algorithms.md 5.2).
-
-// Computes angiograms of A-scan positions. Owns the buffers of one thread.
+// Computes angiograms of A-scan positions, one at a time (docs/algorithms.md 5.2). Owns the buffers of one thread.
 class AngiogramLine {
   public:
     explicit AngiogramLine(const FlowTables& tables);

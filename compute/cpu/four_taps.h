@@ -7,8 +7,8 @@
 
 #include "compute/plan/tables.h"
 
-// Put before functions with a simple loop: compiles an additional AVX-512 version, including all callees, selected at
-// program start.
+// Attribute of functions with a simple loop. Compiles an additional AVX-512 version, including all callees, which is
+// selected at program start.
 #if defined(__x86_64__) && defined(__gnu_linux__)
 #define ECHOLUX_WIDER __attribute__((flatten, target_clones("arch=x86-64-v4", "default")))
 #else
@@ -18,7 +18,6 @@
 namespace echolux::cpu {
 
 // Four floats in one vector register, loaded from and stored to unaligned memory.
-
 using Four = float __attribute__((vector_size(16)));
 
 inline Four load(const float* from) {
@@ -36,9 +35,7 @@ inline void store(Four value, float* to) {
 namespace echolux::cpu {
 
 // Resampled<4> along a line, vectorized over sixteen points with AVX-512, eight with AVX2, otherwise four. All versions
-// return the same bits: (w0 x0 + w1 x1) + (w2 x2 + w3 x3).
-
-// Interpolation with four taps per point. The table must outlive it.
+// return the same bits: (w0 x0 + w1 x1) + (w2 x2 + w3 x3). The table must outlive it.
 class FourTaps {
   public:
     // Number of floats that must be readable from any base on.

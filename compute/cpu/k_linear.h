@@ -16,8 +16,8 @@
 
 namespace echolux::cpu {
 
-// First step of all methods on the CPU: converts a raw line to floats and subtracts its background (docs/algorithms.md
-// 2.1, 2.2).
+// ---- First step of all methods on the CPU: converts a raw line to floats and subtracts its background
+// (docs/algorithms.md 2.1, 2.2).
 
 // Converts lines to floats. Owns the buffer of one thread.
 class Subtraction {
@@ -65,8 +65,8 @@ class KLinearLine {
     std::optional<Fft> from_conjugate_;
 };
 
-// The plain method on the CPU: converts one raw line to complex depth bins by resampling to the k grid, weighting and
-// transforming. Each worker thread owns one PlainLine with its buffers and transforms; tables are shared.
+// ---- The plain method on the CPU: converts one raw line to complex depth bins by resampling to the k grid, weighting
+// and transforming. Each worker thread owns one PlainLine with its buffers and transforms; tables are shared.
 
 // Reconstructs lines one at a time. The tables must outlive it.
 class PlainLine : public LineMethod {

@@ -33,11 +33,11 @@ class LineMethod {
     virtual std::span<const std::complex<float>* const> reconstruct(std::span<const RawLine> lines) = 0;
 };
 
-// Creates the method of a spec. The only place of the CPU backend that knows all methods.
-
-// Creates one method per thread. Owns the tables that they share. `plain` must outlive it.
+// Creates one method per thread. Owns the tables that they share.
 using LineMethodMaker = std::function<std::unique_ptr<LineMethod>()>;
 
+// Selects the method of a spec. No other code of the CPU backend depends on all methods. `plain` must outlive the
+// result.
 LineMethodMaker line_methods(const ReconstructionSpec& spec, const PlainTables& plain, const LineFormat& format,
                              DepthRange kept);
 

@@ -44,7 +44,6 @@ class NufftLine : public LineMethod {
 };
 
 // Applies SpreadSamples on the CPU to float or complex float values.
-
 template <class Value>
 void to_grid(const SpreadSamples& spread, const Value* samples, Value* grid) {
     const std::int32_t* begin = spread.begin.data();
@@ -73,8 +72,8 @@ void from_grid(const SpreadSamples& spread, const Value* grid, Value* samples) {
     }
 }
 
-// Spreads the samples of one line from their own positions over the finer grid (MovedSamples). A single thread scatters
-// the samples of a line in order, so the bits do not depend on the number of threads.
+// ---- Spreads the samples of one line from their own positions over the finer grid (MovedSamples). A single thread
+// scatters the samples of a line in order, so the bits do not depend on the number of threads.
 
 // Returns the weight of a sample at a point of the k grid. Value is float if all weights are real, otherwise complex.
 template <class Value>
@@ -111,8 +110,8 @@ void to_grid(const MovedSamples& moved, const LineMap& map, const float* samples
     }
 }
 
-// Exact transform on the CPU: a matrix product in float, the quality reference for all other methods. Several lines are
-// multiplied together, because reading the matrix costs more than the multiplication.
+// ---- Exact transform on the CPU: a matrix product in float, the quality reference for all other methods. Several
+// lines are multiplied together, because reading the matrix costs more than the multiplication.
 
 // The matrix in reading order: panels of twelve depth bins, [panel][sample].
 class NudftPanels {

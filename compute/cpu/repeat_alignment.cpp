@@ -108,8 +108,8 @@ void sum_differences(const float* a, std::span<const float* const> others, std::
     });
 }
 
-// Search for the shift of a repeat: a coarse search in features at half resolution, a fine search by coherence, then
-// fractions of a sample.
+// ---- Search for the shift of a repeat: a coarse search in features at half resolution, a fine search by coherence,
+// then fractions of a sample.
 
 // ---- features -------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@
 
 namespace echolux::cpu {
 
-// Lines of floats with zero padding, so that correlation sums at any lag need no bounds checks, and such sums over
+// ---- Lines of floats with zero padding, so that correlation sums at any lag need no bounds checks, and such sums over
 // depth. Sums process eight depths at a time in a fixed order. The imaginary part of a complex line is stored in the
 // following line.
 

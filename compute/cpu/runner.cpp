@@ -410,10 +410,8 @@ std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec) {
 
 namespace echolux::cpu {
 
-// A runner with callbacks: decodes spectra for the spectra callback and shows complete voxels to the voxel callback.
-// The inner runner itself calls the callback for depth bins.
-
-// Decorates a Runner with a caller's callbacks.
+// A Runner with a caller's callbacks: decodes spectra for the spectra callback and passes complete voxels to the voxel
+// callback. The inner Runner calls the callback for depth bins.
 class HookedRunner : public Reconstructor {
   public:
     HookedRunner(const ReconstructionSpec& spec, std::shared_ptr<const PipelineHooks> stages);

@@ -18,10 +18,8 @@ namespace echolux::cpu {
 
 // ---- compressive sensing --------------------------------------------------------------------------------------------
 
-// Maps depth profiles to the samples that a spec uses and back on the CPU: the matrix A of compressive sensing and its
-// adjoint, scaled as in methods/compressive.h.
-
-// Applies A and its adjoint. `profile` has [modes], `samples` [sensed] elements.
+// Maps depth profiles to the samples that a spec uses, and back: the matrix A of compressive sensing and its adjoint,
+// scaled as in methods/compressive.h. `profile` has [modes], `samples` [sensed] elements.
 class Sensing {
   public:
     virtual ~Sensing() = default;
@@ -44,9 +42,8 @@ std::unique_ptr<Sensing> sensing_by_grid(const SensingTables& tables);
 
 // Sparse reconstruction by separable approximation (SpaRSA; S. J. Wright, R. D. Nowak, M. A. T. Figueiredo, IEEE Trans.
 // Signal Process. 57, 2479 (2009); docs/transforms.md 9). Minimizes |A x - y|^2 / 2 + tau * sum of amplitudes in a
-// fixed number of steps. Plain Barzilai-Borwein steps may diverge, so their curvature is bounded from below.
-
-// Searches one A-scan at a time. Owns the sensing operator and the buffers of one thread.
+// fixed number of steps. Plain Barzilai-Borwein steps may diverge, so their curvature is bounded from below. Searches
+// one A-scan at a time. Owns the sensing operator and the buffers of one thread.
 class SparseSearch {
   public:
     SparseSearch(std::unique_ptr<Sensing> sensing, const CompressiveRecipe& recipe, std::int64_t samples,

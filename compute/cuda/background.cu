@@ -1,4 +1,5 @@
-// Kernels for frame backgrounds: exact sums, medians by counting, and the running mean in frame order.
+// Kernels for frame backgrounds and fixed patterns: exact sums, medians by counting, and the running mean in frame
+// order.
 #include "compute/cuda/background.h"
 
 #include <bit>
@@ -15,7 +16,7 @@
 
 namespace echolux::cuda {
 
-// Medians on the GPU without moving values: finds the element of a rank bit by bit, by counting smaller ones.
+// ---- Medians without moving values: finds the element of a rank bit by bit, by counting smaller ones.
 
 // Maps floats to unsigned integers with the same order.
 __device__ inline std::uint32_t key_of(float value) {
@@ -39,7 +40,7 @@ __device__ double median_of(const Value& value, std::int64_t count) {
         if (less <= rank) middle = candidate;
     }
     if (count % 2 == 1) return static_cast<double>(value_of(middle));
-    // Rank - 1: the largest smaller value, unless there are too few of them.
+    // The value of the rank below: the largest smaller value, or an equal one if fewer than `rank` values are smaller.
     std::int64_t less = 0;
     std::uint32_t greatest = 0;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -285,7 +286,7 @@ void FrameBackground::blend(cudaStream_t stream, std::int64_t frames, bool volum
     checked(cudaEventRecord(running_->changed, stream), "pass on the running background");
 }
 
-// Kernels for fixed patterns: each thread processes all lines of one depth bin of a B-scan.
+// ---- Kernels for fixed patterns: each thread processes all lines of one depth bin of a B-scan.
 
 namespace {
 

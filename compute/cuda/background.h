@@ -60,9 +60,8 @@ class FrameBackground {
     DeviceBuffer found_;  // double [frames][samples] if each frame has its own; int64 during summation
 };
 
-// Removes fixed lines in depth from whole B-scans of depth bins on the GPU (docs/algorithms.md 2.2 d and e; Moon 2010).
-
-// Enqueues the removal from bins of [frames][lines].
+// Enqueues the removal of fixed lines in depth from the bins of whole B-scans, [frames][lines] (docs/algorithms.md 2.2
+// d and e; Moon 2010).
 void remove_fixed_pattern(cudaStream_t stream, FixedPattern mode, std::int64_t segments, const DeviceBins& bins,
                           std::int64_t frames, std::int64_t lines, std::int64_t depth);
 

@@ -1,5 +1,5 @@
-// GPU boundary search. The volume and its prefix sums in depth stay in GPU memory. Each pass receives the rows of all
-// boundaries and returns labels.
+// GPU searches for boundaries: the complete search for surfaces, and single sweeps. The volume and its prefix sums in
+// depth stay in GPU memory. Each sweep receives the rows of all boundaries and returns labels.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -16,9 +16,7 @@
 
 namespace echolux::cuda {
 
-// The complete surface search on a GPU, in the order of its steps. Included by boundaries.cu.
-
-// Runs the steps before and after the sweeps on the GPU as well.
+// The complete surface search, in the order of its steps, including those before and after the sweeps.
 class WholeSearch : public SurfaceSearchOnGpu {
   public:
     WholeSearch(const float* intensity, const SurfaceTables& tables, int device)

@@ -48,8 +48,8 @@ struct TurnedLines {
     double sums[32][33];
 };
 
+// Computes prefix sums in double precision, skipping unrecorded values.
 __global__ void __launch_bounds__(32 * warps_that_sum)
-    // Computes prefix sums in double precision, skipping unrecorded values.
     sum_up_lines(const float* intensity, int depth, std::int64_t lines, double* sums, std::uint8_t* is_complete) {
     __shared__ TurnedLines of_warps[warps_that_sum];
     TurnedLines& turned = of_warps[threadIdx.x / 32];
@@ -242,10 +242,9 @@ struct SweptLines {
     std::uint8_t* is_ambiguous;
 };
 
-// One warp per line of each boundary, `elements` in total.
+// Picks the label with the smallest combined cost of both directions, its margin to the next rival, and whether the
+// directions disagree. One warp per line of each boundary, `elements` in total.
 __global__ void __launch_bounds__(threads_of_a_range)
-    // Picks the label with the smallest combined cost of both directions, its margin to the next rival, and whether the
-    // directions disagree.
     choose_labels(SweepPaths paths, std::int64_t elements, const float* costs, const float* totals_a,
                   const float* totals_b, SweptLines swept) {
     const std::int64_t at = element() / 32;
@@ -271,7 +270,8 @@ __global__ void __launch_bounds__(threads_of_a_range)
     swept.is_ambiguous[at] = is_ambiguous ? 1 : 0;
 }
 
-// Costs and sweeps of boundaries on a GPU. All boundaries are processed at once, because one alone would not occupy it.
+// ---- Costs and sweeps of boundaries on a GPU. All boundaries are processed at once, because one alone would not
+// occupy it.
 
 template <class T>
 DeviceBuffer buffer_of(std::int64_t elements) {
@@ -406,9 +406,8 @@ void fetch(std::vector<T>& to, const DeviceBuffer& from, std::int64_t first, cud
     checked(cudaStreamSynchronize(stream), "find boundaries");
 }
 
-// Kernels of the complete surface search except its sweeps (docs/layers.md): mean profiles of blocks, their cuts, block
-// maps, and postprocessing of boundaries. They sum in the CPU's order and without fused multiply-adds, so that the bits
-// agree (boundaries.cu is compiled accordingly). Lines are [b_scan][a_scan].
+// ---- Kernels of the complete surface search except its sweeps: mean profiles of blocks, their cuts, block maps, and
+// postprocessing of boundaries.
 
 // Layout of the blocks of A-scans.
 struct BlocksOfLines {

@@ -184,10 +184,9 @@ void measure_gpu_ceilings(const DeviceId& gpu, std::span<const std::int64_t> len
 
 namespace echolux::cuda {
 
-// An empty kernel that tests whether a GPU can run the code of this build.
-
 namespace {
 
+// An empty kernel that tests whether a GPU can run the code of this build.
 __global__ void nothing() {}
 
 }  // namespace

@@ -13,8 +13,9 @@
 
 namespace echolux::cuda {
 
-// The sensing matrix as two real matrices for the tensor cores. Their elements and operands have eleven significant
-// bits, a relative error of 3e-4, which is smaller than the error of a spreading kernel over three grid points.
+// ---- The sensing matrix as two real matrices for the tensor cores. Their elements and operands have eleven
+// significant bits, a relative error of 3e-4, which is smaller than the error of a spreading kernel over three grid
+// points.
 
 namespace {
 

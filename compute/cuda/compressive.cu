@@ -1,5 +1,6 @@
-// Sensing through a uniform grid of any length, like compute/cpu/sparse.cpp for one line: spread, transform,
-// correct, and the adjoint. One thread block per line.
+// Sparse search in passes through memory: sensing through a uniform grid of any length (spread, transform, correct, and
+// the adjoint) with one thread block per line, and the kernels between the transforms. compute/cpu/sparse.cpp does the
+// same for one line.
 #include "compute/cuda/compressive.h"
 
 #include <cuda_fp16.h>
@@ -210,7 +211,7 @@ std::unique_ptr<SensingOnDevice> sensing_by_grid(const SensingTables& tables, st
     return std::make_unique<Grids>(tables, max_lines);
 }
 
-// Kernels between the two transforms of an iteration: one warp per A-scan.
+// ---- Kernels between the two transforms of an iteration: one warp per A-scan.
 
 // Scalars of one A-scan.
 struct SearchState {

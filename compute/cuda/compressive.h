@@ -20,8 +20,8 @@
 
 namespace echolux::cuda {
 
-// Maps depth profiles to the samples that a spec uses and back, for many lines on a GPU: A of compressive sensing and
-// its adjoint, scaled as in methods/compressive.h. For grids that do not fit into one thread block, and for the
+// ---- Maps depth profiles to the samples that a spec uses and back, for many lines on a GPU: A of compressive sensing
+// and its adjoint, scaled as in methods/compressive.h. For grids that do not fit into one thread block, and for the
 // explicit matrix on the tensor cores. Both directions are real products, with profiles as rows of (re, im).
 
 // Memory layout of a batch. Padding beyond the modes and samples of a line must be zero and remains so.
@@ -63,8 +63,8 @@ std::unique_ptr<SensingOnDevice> sensing_by_grid(const SensingTables& tables, st
 // whole product, so large blocks are preferable. Throws Error{device, out_of_memory}.
 std::unique_ptr<SensingOnDevice> sensing_by_matrix(const SensingTables& tables, std::int64_t scan_lines);
 
-// Sparse search of compressive sensing for many A-scans at a time (docs/transforms.md 9). The scalars of each A-scan
-// stay on the device. For transforms that do not fit into one thread block.
+// ---- Sparse search of compressive sensing for many A-scans at a time (docs/transforms.md 9). The scalars of each
+// A-scan stay on the device. For transforms that do not fit into one thread block.
 
 struct SearchWork;
 

@@ -1,5 +1,7 @@
-// Search for the true images in passes through memory, for many A-scans at a time, in single or double precision: cuFFT
-// transforms of any length, and one thread block per A-scan between them. One buffer of bins serves both directions.
+// Search for the true images: in passes through memory for many A-scans at a time, or by one thread block per A-scan.
+//
+// Passes support single and double precision. Between cuFFT transforms of any length, one thread block processes each
+// A-scan. One buffer of bins serves both directions.
 #include "compute/cuda/defr.h"
 
 #include <type_traits>
@@ -144,8 +146,8 @@ std::unique_ptr<FullRangeSearch> search_in_passes(const DefrDeviceTables& tables
     return std::make_unique<SearchInPasses<float>>(tables, max_lines, stream);
 }
 
-// Search for the true images of an A-scan, or of two in half precision, by one thread block. The spectrum, its bins and
-// the detected peaks stay in registers; each thread holds points and bins t, t + threads, t + 2 threads ...
+// ---- Search for the true images of an A-scan, or of two in half precision, by one thread block. The spectrum, its
+// bins and the detected peaks stay in registers; each thread holds points and bins t, t + threads, t + 2 threads ...
 //
 // The forward transform serves both directions, so that its code and registers exist only once: for the inverse, real
 // and imaginary parts of the peaks' bins are exchanged, and those of the resulting points again.

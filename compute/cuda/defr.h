@@ -1,7 +1,6 @@
 // Dispersion-encoded full range on the GPU (docs/transforms.md 8): resamples and windows spectra, then searches the
-// true images. If a thread block can transform an A-scan by itself, all iterations stay on chip
-// (one kernel). Other lengths and double precision pass through memory between cuFFT transforms
-// (several kernels).
+// true images. If a thread block can transform an A-scan by itself, all iterations stay on chip (one kernel). Other
+// lengths and double precision pass through memory between cuFFT transforms (several kernels).
 #pragma once
 
 #include <cstdint>

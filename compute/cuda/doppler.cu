@@ -1,6 +1,6 @@
 // Doppler on the GPU (docs/algorithms.md, Flow). Live views compare neighbouring lines and average over a small window,
-// which a single kernel does. Everything else (repeats, bulk motion, wide windows, power, uneven
-// scans, unwrapping) takes two kernels: sums over lines, then over depth.
+// which a single kernel does. Everything else (repeats, bulk motion, wide windows, power, uneven scans, unwrapping)
+// takes two kernels: sums over lines, then over depth. Also computes the decorrelation of complex repeats.
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 #include <type_traits>
@@ -12,9 +12,8 @@
 
 namespace echolux::cuda {
 
-// Phase steps averaged over a window of depth bins and lines, from sums over the lines (enqueue_sums_over_lines).
-
-// Averages the sums over a window. Passed to kernels by value.
+// Averages phase steps over a window of depth bins and lines, from their sums over the lines (enqueue_sums_over_lines).
+// Passed to kernels by value.
 struct WindowMean {
     const float4* sums;
     std::int64_t window_positions;
@@ -39,8 +38,8 @@ struct WindowMean {
     }
 };
 
-// Phase step of whole lines (docs/algorithms.md, Flow): one thread block per pair of lines iterates over the depth,
-// once to estimate and several times to trim.
+// ---- Phase step of whole lines (docs/algorithms.md, Flow): one thread block per pair of lines iterates over the
+// depth, once to estimate and several times to trim.
 
 namespace {
 
@@ -83,7 +82,7 @@ void enqueue_bulk_steps(cudaStream_t stream, const FlowWork& work, float min_pow
     checked_launch("find bulk motion");
 }
 
-// Decorrelation of complex repeats on the GPU, minus the parts explained by noise and by motion of a whole B-scan
+// ---- Decorrelation of complex repeats on the GPU, minus the parts explained by noise and by motion of a whole B-scan
 // (docs/angiography.md): window means, then the median of each B-scan from a histogram, then voxels.
 
 namespace {
@@ -157,9 +156,9 @@ void enqueue_decorrelation(cudaStream_t stream, const FlowWork& work, const Flow
     checked_launch("find decorrelations");
 }
 
-// Doppler between neighbouring lines over a small window, in a single kernel. Each lane processes two adjacent depths
-// and walks along the lines with the last steps in registers. The lanes of a warp exchange their sums over depth.
-// Included by doppler.cu only.
+// ---- Doppler between neighbouring lines over a small window, in a single kernel. Each lane processes two adjacent
+// depths and walks along the lines with the last steps in registers. The lanes of a warp exchange their sums over
+// depth.
 
 namespace {
 

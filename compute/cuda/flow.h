@@ -83,7 +83,7 @@ class FlowPass {
     DeviceBuffer found_, counts_, bulk_decorrelations_;  // see DecorrelationBuffers
 };
 
-// Arguments of all flow kernels, and their common access to lines, bins and targets.
+// ---- Arguments of all flow kernels, and their common access to lines, bins and targets.
 
 #ifdef __CUDACC__
 __device__ inline Phasor phasor_of(float2 bin) {

@@ -1,6 +1,6 @@
 // A single kernel from raw samples to voxels, to depth bins, or to both: subtract, resample, weight, transform, power,
-// quantity, code, store. A group of threads processes two or four neighbouring lines of a B-scan together
-// (line forms below).
+// quantity, code, store. A group of threads processes two or four neighbouring lines of a B-scan together (line forms
+// below).
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace echolux::cuda {
 
-// How neighbouring lines pass through the transform of transform.cuh: two side by side in floats; four in halves;
+// ---- How neighbouring lines pass through the transform of transform.cuh: two side by side in floats; four in halves;
 // or, for real weights of the k grid, four as two complex lines side by side, each with one line as real and another as
 // imaginary part. Every table access serves all of them.
 
@@ -472,8 +472,8 @@ __global__ void __launch_bounds__(FusedSize<log2_n>::block,
     own.store(work, rows, row_bytes, t, threads);
 }
 
-// Launches the variant of the fused kernel for a length, a format and an output. Variants are compiled in several files
-// to build in parallel.
+// ---- Launches the variant of the fused kernel for a length, a format and an output. Variants are compiled in several
+// files to build in parallel.
 
 // `voxel_bytes` is 0 without rows of voxels.
 template <class Form>
@@ -529,9 +529,9 @@ void launch_fused_bytes_and_half_bins(const FusedWork& work, std::int64_t transf
 void launch_fused_two_in_one(const FusedWork& work, bool bytes, std::int64_t transform, cudaStream_t stream);
 void launch_fused_halves(const FusedWork& work, bool bytes, std::int64_t transform, cudaStream_t stream);
 
-// The fused kernel for lengths that are products of small numbers: the same steps with the transform
-// of transform.cuh for them. Spectra and points have separate shared memory, so each thread only holds the operands of
-// a butterfly. Voxels replace the spectra.
+// ---- The fused kernel for lengths that are products of small numbers: the same steps with the transform of
+// transform.cuh for them. Spectra and points have separate shared memory, so each thread only holds the operands of a
+// butterfly. Voxels replace the spectra.
 
 inline LineReading reading_of(const FusedWork& work) {
     if (work.words == LineWords::none) return LineReading::by_samples;

@@ -27,8 +27,8 @@ void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, FusedOut
     }
 }
 
-// Variants of the fused kernel for lengths of common spectrometers, known at compile time, for live views: dB bytes
-// with cubic interpolation. Their shapes are the fastest of several tried on an H200.
+// ---- Variants of the fused kernel for lengths of common spectrometers, known at compile time, for live views: dB
+// bytes with cubic interpolation. Their shapes are the fastest of several tried on an H200.
 
 namespace {
 

@@ -1,4 +1,5 @@
-// Kernels between the transforms of up-sampling, and the layout of the work buffers.
+// Kernels of the first steps of methods on a uniform grid: background subtraction, up-sampling on chip or between two
+// transforms, and the layout of the work buffers.
 #include "compute/cuda/k_linear.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 
 namespace echolux::cuda {
 
-// Kernels for background subtraction: one thread block per line.
+// ---- Kernels for background subtraction: one thread block per line.
 
 namespace {
 
@@ -76,7 +77,7 @@ void Subtraction::enqueue(cudaStream_t stream, const RawLines& lines, float* spe
     checked_launch("subtract the rolling mean");
 }
 
-// Kernel for on-chip up-sampling. Lines are transformed at half their length (transform.h), two at a time.
+// ---- Kernel for on-chip up-sampling. Lines are transformed at half their length (transform.h), two at a time.
 
 namespace {
 

@@ -15,8 +15,8 @@
 
 namespace echolux::cuda {
 
-// First step of methods on the GPU: converts raw lines to floats and subtracts their background (docs/algorithms.md
-// 2.1, 2.2).
+// ---- First step of methods on the GPU: converts raw lines to floats and subtracts their background
+// (docs/algorithms.md 2.1, 2.2).
 
 // Converts batches of lines to floats.
 class Subtraction {
@@ -33,10 +33,10 @@ class Subtraction {
     DeviceBuffer sums_;  // prefix sums of the rolling mean, double [lines][samples]
 };
 
-// On-chip up-sampling by two or four (docs/algorithms.md 2.5): a single kernel from raw lines to weighted points of the
-// k grid. Every second or fourth sample of the up-sampled line is a recorded one. The others are the line shifted by
-// fractions of a sample, each computed by one inverse transform of the padded length, which is shorter than the
-// up-sampled one.
+// ---- On-chip up-sampling by two or four (docs/algorithms.md 2.5): a single kernel from raw lines to weighted points
+// of the k grid. Every second or fourth sample of the up-sampled line is a recorded one. The others are the line
+// shifted by fractions of a sample, each computed by one inverse transform of the padded length, which is shorter than
+// the up-sampled one.
 
 class KLinearTables;
 

@@ -90,7 +90,7 @@ class LineMethod {
     virtual bool enqueue_codes(const RawLines& /*lines*/, const ByteCodes& /*codes*/) { return false; }
 };
 
-// Creates the GPU method of a spec and its tables, except for the fused kernel.
+// ---- Creates the GPU method of a spec and its tables, except for the fused kernel.
 
 // Creates a method for a worker's stream. Copies share the tables.
 using LineMethodMaker = std::function<std::unique_ptr<LineMethod>(cudaStream_t)>;

@@ -13,9 +13,9 @@
 
 namespace echolux::cuda {
 
-// First step of all kernels with two or four lines on chip: reads the lines side by side into shared memory, with or
-// without subtraction of their background. Formats of fast instruments are read by whole words, all of which are loaded
-// before the first is used. Other formats are read sample by sample.
+// ---- Reads lines side by side into shared memory, with or without subtraction of their background. Formats of fast
+// instruments are read by whole words, all of which are loaded before the first is used. Other formats are read sample
+// by sample.
 
 // The same sample of four lines as recorded.
 struct PackedQuad {
@@ -296,7 +296,7 @@ __device__ inline void read_lines(LineReading reading, const LinePair& lines, fl
     }
 }
 
-// Arguments of kernels that process lines in pairs.
+// ---- Arguments of kernels that process lines in pairs.
 
 // Raw lines, their format, pairing and background.
 struct PairedLines {

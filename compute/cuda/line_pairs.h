@@ -11,9 +11,8 @@
 
 namespace echolux::cuda {
 
-// Identifies lines that kernels read by whole words rather than sample by sample: little-endian, one channel, without
-// shift and mask, as streamed by fast instruments.
-
+// Word format of lines that kernels read by whole words rather than sample by sample: little-endian, one channel,
+// without shift and mask, as streamed by fast instruments.
 enum class LineWords { none, u16, packed12 };
 
 // Considers the format only.
@@ -43,9 +42,8 @@ inline LineWords line_words(const LineFormat& format, const std::byte* raw) {
     return lie_at(format, raw, 4) && format.samples() % samples_together == 0 ? words : LineWords::none;
 }
 
-// Sample readers for kernels. Lines usually start at multiples of four bytes. Stating this alignment lets the compiler
+// Sample reader for kernels. Lines usually start at multiples of four bytes. Stating this alignment lets the compiler
 // load whole samples rather than single bytes.
-
 template <class Read, int bytes = 4>
 struct AlignedReader {
     Read read;
@@ -73,8 +71,8 @@ void with_reader(const LineFormat& format, const std::byte* raw, const Use& use)
 template <class Read>
 using SampleOf = std::remove_cvref_t<decltype(std::declval<Read>()(nullptr, 0))>;
 
-// Pairs of lines that one thread block processes together, so that each table access serves both. Both lines share a
-// row of the background, so a B-scan with an odd number of lines ends with a single line.
+// ---- Pairs of lines that one thread block processes together, so that each table access serves both. Both lines share
+// a row of the background, so a B-scan with an odd number of lines ends with a single line.
 
 // Maps pair indices to lines. Passed to kernels by value.
 class LinePairs {

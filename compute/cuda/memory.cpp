@@ -177,7 +177,7 @@ void Event::wait(const char* doing) const {
 
 namespace echolux {
 
-// GPU memory of compute/voxel_target.h.
+// ---- GPU memory of compute/voxel_target.h.
 
 BlockMemory device_memory(std::int64_t bytes, const DeviceId& gpu) {
     const cuda::CurrentDevice current(cuda::usable_gpu(gpu).index);

@@ -1,5 +1,5 @@
-// RAII owners of CUDA resources, and the conversion of CUDA return codes to errors. Resources belong to the device that
-// was current at construction.
+// RAII owners of CUDA resources, the conversion of CUDA return codes to errors, and the usable GPUs. Resources belong
+// to the device that was current at construction.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -140,7 +140,7 @@ class Event {
     cudaEvent_t event_ = nullptr;
 };
 
-// Maps UUIDs to GPUs, for reconstruction, memory, textures and ceilings.
+// ---- Usable GPUs by UUID, for reconstruction, memory, textures and ceilings.
 
 // A usable GPU and its CUDA device number.
 struct NumberedGpu {
@@ -152,9 +152,8 @@ struct NumberedGpu {
 // usable.
 const NumberedGpu& usable_gpu(const DeviceId& id);
 
-// Tests whether the current device can run the code of this build.
-
-// Runs an empty kernel and waits for it. Returns cudaErrorNoKernelImageForDevice if there is no code for the device.
+// Runs an empty kernel and waits for it, to test whether the current device can run the code of this build. Returns
+// cudaErrorNoKernelImageForDevice if there is no code for the device.
 cudaError_t run_trivial_kernel();
 
 }  // namespace echolux::cuda

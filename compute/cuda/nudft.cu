@@ -1,4 +1,5 @@
-// Converts spectra to operands, several samples at a time. The scales do not depend on the spectra.
+// Operands of the exact transform: the matrix, converted on the host, and spectra, converted several samples at a time.
+// The scales do not depend on the spectra.
 #include "compute/cuda/nudft.h"
 
 #include <cuda_fp16.h>
@@ -19,7 +20,7 @@
 
 namespace echolux::cuda {
 
-// Rounding of floats for the tensor cores.
+// ---- Rounding of floats for the tensor cores.
 
 // Rounds to ten bits of mantissa, to nearest, ties to even: the precision that tensor cores use.
 ECHOLUX_HD inline float rounded_to_tf32(float value) {

@@ -14,7 +14,7 @@
 
 namespace echolux::cuda {
 
-// Kernels for lines with individual sample positions: weight, then gather.
+// ---- Kernels for lines with individual sample positions: weight, then gather.
 
 namespace {
 

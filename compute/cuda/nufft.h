@@ -20,9 +20,9 @@
 
 namespace echolux::cuda {
 
-// Spreading to the finer grid of a NUFFT in the layout for GPUs: each point gathers the same number of neighbouring
-// real samples with complex weights. If the sample weights are real, the grid is real and two of its points form one
-// complex point of a transform of half the length (transform.h).
+// ---- Spreading to the finer grid of a NUFFT in the layout for GPUs: each point gathers the same number of
+// neighbouring real samples with complex weights. If the sample weights are real, the grid is real and two of its
+// points form one complex point of a transform of half the length (transform.h).
 
 // Point j of the transform is the sum over m < taps of weights[m * points + j] * sample[base[j] + m], where samples
 // repeat from the first after the last. Bin z of the transform is depth bin z, regardless of the tables' `middle`.
@@ -37,10 +37,10 @@ struct GridTaps {
 // Builds the taps.
 GridTaps grid_taps(const NufftTables& tables);
 
-// GPU implementation of the NUFFT for lines with individual sample positions (calibration.k_jitter, docs/transforms.md
-// 7.1). Samples are weighted at their positions, then every point of the finer grid gathers its neighbours in order of
-// position, so the bits do not depend on threads. Positions are computed in double, as on the CPU: in float, a sample
-// of 8192 would be off by 1e-3 points.
+// ---- GPU implementation of the NUFFT for lines with individual sample positions (calibration.k_jitter,
+// docs/transforms.md 7.1). Samples are weighted at their positions, then every point of the finer grid gathers its
+// neighbours in order of position, so the bits do not depend on threads. Positions are computed in double, as on the
+// CPU: in float, a sample of 8192 would be off by 1e-3 points.
 
 // A complex function as pieces of its real and imaginary part.
 struct ComplexPiecesView {

@@ -45,9 +45,9 @@ void launch_nufft_halves(const NufftWork& work, std::int64_t points, bool real, 
     });
 }
 
-// The single NUFFT kernel for grids whose points are a product of small numbers: the steps of nufft_on_chip.cuh with
-// the transform for products of small numbers, in floats. Spectra and points have separate shared memory. Codes replace
-// the spectra.
+// ---- The single NUFFT kernel for grids whose points are a product of small numbers: the steps of nufft_on_chip.cuh
+// with the transform for products of small numbers, in floats. Spectra and points have separate shared memory. Codes
+// replace the spectra.
 
 namespace {
 

@@ -16,7 +16,7 @@
 
 namespace echolux::cuda {
 
-// Arguments of the single NUFFT kernel (nufft_on_chip.cuh), and its launches, each in its own file.
+// ---- Interface of the kernel: its arguments, and its launches, each of which is in its own file.
 
 // Arguments of the kernel. Passed by value as a grid constant.
 struct NufftWork {

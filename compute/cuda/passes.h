@@ -51,8 +51,8 @@ class Passes {
     virtual void enqueue(const RawPositions& positions, const BlockTargets& targets) = 0;
 };
 
-// Converts raw lines to voxels in separate passes on a worker's stream, for any method and recipe. Work buffers are
-// bounded: lines are processed in pieces and, if whole B-scans of depth bins are needed, a few positions at a time.
+// ---- Converts raw lines to voxels in separate passes on a worker's stream, for any method and recipe. Work buffers
+// are bounded: lines are processed in pieces and, if whole B-scans of depth bins are needed, a few positions at a time.
 
 // The path of a block through a method, the voxel stage and, if requested, flow.
 class SeparatePasses : public Passes {
@@ -87,9 +87,9 @@ class SeparatePasses : public Passes {
     std::optional<FlowPass> flow_;
 };
 
-// Converts raw lines to voxels in a single kernel. With flow, this kernel also stores the depth bins, for few enough
-// slow-axis positions at a time that they stay in the GPU's cache until the flow kernel has read them. FusedLines uses
-// the same kernel as a method that only produces bins.
+// ---- Converts raw lines to voxels in a single kernel. With flow, this kernel also stores the depth bins, for few
+// enough slow-axis positions at a time that they stay in the GPU's cache until the flow kernel has read them.
+// FusedLines uses the same kernel as a method that only produces bins.
 
 // The path of a block through the fused kernel and, with flow, the flow kernels.
 class FusedPasses : public Passes {

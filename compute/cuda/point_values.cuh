@@ -11,7 +11,7 @@
 
 namespace echolux::cuda {
 
-// Operations on real or complex points of spectra and grids and on bins of profiles.
+// ---- Operations on real or complex points of spectra and grids and on bins of profiles.
 
 __device__ inline float2 conjugate(float2 a) {
     return {a.x, -a.y};
@@ -50,10 +50,10 @@ __device__ inline float amplitude(float2 a) {
     return length_of(power_of(phasor(a)));
 }
 
-// The same point of two lines in half precision, processed by the same instruction, and two such pairs side by side.
-// With recipe.precision = fast, they pass through the transform of transform.cuh. Products and sums are rounded to
-// eleven bits, which adds noise 62 dB below the strongest structure of a line (docs/performance.md shows the effect on
-// codes).
+// ---- The same point of two lines in half precision, processed by the same instruction, and two such pairs side by
+// side. With recipe.precision = fast, they pass through the transform of transform.cuh. Products and sums are rounded
+// to eleven bits, which adds noise 62 dB below the strongest structure of a line (docs/performance.md shows the effect
+// on codes).
 
 // The same complex point of two lines a and b.
 struct alignas(8) HalfPair {

@@ -16,7 +16,7 @@
 
 namespace echolux::cuda {
 
-// Memory owners of registration on a GPU, and the size of its batches of B-scans.
+// ---- Memory owners of registration on a GPU, and the size of its batches of B-scans.
 
 inline constexpr std::int64_t float_bytes = sizeof(float);
 inline constexpr std::int64_t batch_bytes = std::int64_t{16} << 20;  // per plane of a batch: three stay in the caches
@@ -69,7 +69,7 @@ class LostSurvey {
     DeviceBuffer is_found_;
 };
 
-// Mean of registered volumes in GPU memory, see ShiftedMeanOnGpu.
+// ---- Mean of registered volumes in GPU memory, see ShiftedMeanOnGpu.
 
 // B-scans processed together: enough for each thread of a large GPU to have a line.
 inline constexpr std::int64_t mean_batch_bytes = std::int64_t{256} << 20;

@@ -1,5 +1,4 @@
-// Kernels of registration (docs/tissue.md): features of B-scans, their correlations, and means of registered
-// volumes.
+// Kernels of registration (docs/tissue.md): features of B-scans, their correlations, and means of registered volumes.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +13,8 @@
 
 namespace echolux::cuda {
 
-// Kernels that compute features of B-scans (docs/tissue.md), one thread per sample, for several B-scans at a time.
-// Planes are [row][a_scan][depth] of the compared depth range. Beyond their ends the end value repeats.
+// ---- Kernels that compute features of B-scans, one thread per sample, for several B-scans at a time. Planes are
+// [row][a_scan][depth] of the compared depth range. Beyond their ends the end value repeats.
 
 // Dimensions of a set of planes.
 struct FeaturePlanes {
@@ -226,8 +225,8 @@ __global__ void __launch_bounds__(threads_of_a_row)
     if (threadIdx.x == 0) norms[blockIdx.x] = static_cast<float>(sqrt(square));
 }
 
-// Kernels that correlate B-scans (docs/tissue.md): for all coarse shifts of pairs of B-scans, using sums in shared
-// memory that are combined to maps of strips and their peaks; and fine correlations around given positions.
+// ---- Kernels that correlate B-scans: for all coarse shifts of pairs of B-scans, using sums in shared memory that are
+// combined to maps of strips and their peaks; and fine correlations around given positions.
 
 // Coarse planes, [row][a_scan][depth], of some B-scans of a moving volume and all B-scans of a reference.
 struct CoarsePairs {
@@ -476,8 +475,8 @@ __global__ void __launch_bounds__(threads_of_a_range)
     to[i] = sum;
 }
 
-// Kernels that add registered B-scans at their position (docs/tissue.md): coefficients of cubic B-splines in depth and
-// along A-scans, and sums of their values at shifted positions. Planes are [row][a_scan][depth].
+// ---- Kernels that add registered B-scans at their position: coefficients of cubic B-splines in depth and along
+// A-scans, and sums of their values at shifted positions. Planes are [row][a_scan][depth].
 
 // Copies the B-scans of `landing`, one after another. NaN becomes 0.
 __global__ void __launch_bounds__(threads_of_a_range)

@@ -10,9 +10,9 @@
 
 namespace echolux::cuda {
 
-// Bulk motion phase of each A-scan of a repeat relative to another one. All passes over a block's A-scans run in one
-// kernel, in shared memory and while the bins are cached. The block also computes the neighbouring A-scans that later
-// passes need.
+// ---- Bulk motion phase of each A-scan of a repeat relative to another one. All passes over a block's A-scans run in
+// one kernel, in shared memory and while the bins are cached. The block also computes the neighbouring A-scans that
+// later passes need.
 
 inline constexpr int phase_threads = 512, phase_warps = phase_threads / 32;
 inline constexpr int phase_tile = 64;   // A-scans per block

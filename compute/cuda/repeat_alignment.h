@@ -1,5 +1,5 @@
-// Aligns the repeats of B-scans on the GPU before comparison (docs/angiography.md). Does the same as
-// compute/cpu/repeat_alignment with the same functors, for several slow-axis positions at once. The host takes no
+// Aligns the repeats of B-scans on the GPU before comparison (docs/angiography.md). Equivalent to
+// compute/cpu/repeat_alignment.h, with the same functors, for several slow-axis positions at once. The host makes no
 // decisions: the number of comparable repeats per position stays in GPU memory.
 #pragma once
 

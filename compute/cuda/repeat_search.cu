@@ -9,8 +9,8 @@
 
 namespace echolux::cuda {
 
-// Sums over depth of two lines for several consecutive lags, by a warp. Each thread processes consecutive bins from
-// shared memory, so that each bin of the other line is loaded once for all lags.
+// ---- Sums over depth of two lines for several consecutive lags, by a warp. Each thread processes consecutive bins
+// from shared memory, so that each bin of the other line is loaded once for all lags.
 
 inline constexpr int bins_of_a_thread = 8;
 inline constexpr int bins_of_a_warp = 32 * bins_of_a_thread;
@@ -74,7 +74,7 @@ __device__ inline void at_all_lags(const TissueBins& tissue, const WarpBins<lags
     }
 }
 
-// Features of repeats for the coarse search: downsampled by two along both axes, smoothed, logarithm, mean of the
+// ---- Features of repeats for the coarse search: downsampled by two along both axes, smoothed, logarithm, mean of the
 // neighbourhood subtracted. Also counts the tissue bins of a repeat.
 
 namespace {
@@ -183,8 +183,8 @@ void enqueue_features(cudaStream_t stream, const RepeatWork& work) {
     checked_launch("find features of repeats");
 }
 
-// Finds the shift of a repeat relative to its reference in whole samples: among all lags in range with features at half
-// resolution, then around the best one by coherence, which is insensitive to the bulk motion of A-scans.
+// ---- Finds the shift of a repeat relative to its reference in whole samples: among all lags in range with features at
+// half resolution, then around the best one by coherence, which is insensitive to the bulk motion of A-scans.
 
 namespace {
 
@@ -519,8 +519,8 @@ __global__ void __launch_bounds__(aligning_threads) sum_lags_in_depth(RepeatWork
 
 constexpr int summed_together = 3;
 
-// The same along the B-scan, for repeats moved in depth with their bulk phase removed. A warp processes several A-scans
-// of the reference, so that the others are loaded once.
+// Sums over lags along the B-scan, for repeats moved in depth with their bulk phase removed. A warp processes several
+// A-scans of the reference, so that the others are loaded once.
 __global__ void __launch_bounds__(aligning_threads, 4) sum_lags_along(RepeatWork work, int reference) {
     constexpr int together = summed_together, lines = together + lag_count - 1, middle = ShiftTaps::count / 2;
     each_by_warps(work, static_cast<unsigned>((work.positions + together - 1) / together), [&](int slot, int part) {

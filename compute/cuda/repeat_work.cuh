@@ -135,8 +135,8 @@ __device__ inline void each_bin(int depth, const Body& body) {
 }
 #endif
 
-// Returns the number of blocks for work whose size only the GPU knows: enough to occupy it, few enough to be cheap if
-// there is none, which `likely_none` indicates.
+// Returns the number of blocks for work whose size is known on the GPU only: enough to occupy the GPU, and few enough
+// to be cheap if there is no work, which `likely_none` indicates.
 unsigned blocks_of_some(std::int64_t at_most, bool likely_none = false);
 
 // The parts of the alignment, in this order.

@@ -39,8 +39,8 @@
 
 namespace echolux::cuda {
 
-// Measures the processing steps of a block on a GPU's stream with events. Optional, because each mark is an additional
-// call per block.
+// ---- Measures the processing steps of a block on a GPU's stream with events. Optional, because each mark is an
+// additional call per block.
 
 // Time marks of one worker's latest block.
 class BlockTimes {
@@ -120,7 +120,7 @@ class CudaRunner : public Reconstructor {
         std::shared_ptr<const void> keeper;
     };
 
-    // Also reconstructs them.
+    // A listener that also reconstructs its blocks.
     struct Worker : Listener {
         Worker(CudaRunner& runner, const BackendChoice& choice);
         ~Worker();

@@ -1,4 +1,4 @@
-// Host side of the search in a single kernel: its tables, and the selection of the kernel for a grid.
+// Sparse search in a single kernel: the kernel, its tables, and the selection of its variant for a grid.
 #include "compute/cuda/sparse_search_on_chip.h"
 
 #include <algorithm>
@@ -14,10 +14,11 @@
 
 namespace echolux::cuda {
 
-// A single kernel for the whole search of an A-scan (docs/transforms.md 9), from the samples to the profile. A thread
-// block holds profile and gradient in registers, residual and finer grid in shared memory. The grid is transformed as
-// in transform.cuh: a real one as a complex line of half its length, separated by symmetry (J. W. Cooley, P. A. W.
-// Lewis, P. D. Welch, J. Sound Vib. 12, 315 (1970)); a complex one, which has the bins of one side only, directly.
+// ---- A single kernel for the whole search of an A-scan (docs/transforms.md 9), from the samples to the profile. A
+// thread block holds profile and gradient in registers, residual and finer grid in shared memory. The grid is
+// transformed as in transform.cuh: a real one as a complex line of half its length, separated by symmetry (J. W.
+// Cooley, P. A. W. Lewis, P. D. Welch, J. Sound Vib. 12, 315 (1970)); a complex one, which has the bins of one side
+// only, directly.
 
 // Samples are spread in rounds: no two samples of a round touch the same grid point, so sums need no atomics and have a
 // fixed order. All tables list samples in that order.

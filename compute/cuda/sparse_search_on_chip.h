@@ -1,5 +1,5 @@
-// Compressive sensing of an A-scan in a single kernel, for grids that fit into shared
-// memory: k grids of 1024, 2048 or 4096 points, with or without two-fold oversampling.
+// Compressive sensing of an A-scan in a single kernel, for grids that fit into shared memory: k grids of 1024, 2048 or
+// 4096 points, with or without two-fold oversampling.
 #pragma once
 
 #include <cuda_runtime.h>

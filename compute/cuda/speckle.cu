@@ -1,4 +1,4 @@
-// Launches of speckle filters: selects kernels, grids and work memory.
+// Speckle filters on the GPU: their kernels, and the selection of kernels, grids and work memory.
 #include "compute/cuda/entry.h"
 #include "compute/cuda/speckle.h"
 
@@ -17,7 +17,7 @@
 
 namespace echolux::cuda {
 
-// A volume on the GPU for filters: [b_scan][a_scan][depth]. Coordinates beyond its ends are clamped.
+// ---- A volume on the GPU for filters: [b_scan][a_scan][depth]. Coordinates beyond its ends are clamped.
 
 // Dimensions of a volume, with index arithmetic.
 struct FilterBox {
@@ -48,9 +48,9 @@ struct FilterBox {
     __device__ static int inside(int at, int count) { return at < 0 ? 0 : at < count ? at : count - 1; }
 };
 
-// Speckle filters with one thread per voxel (docs/filters.md): the median of a cube, the bilateral filter, and
-// non-local means of any patch, offset by offset, for cases that do not fit the tiles below.
-// Neighbours are read from the caches.
+// ---- Speckle filters with one thread per voxel (docs/filters.md): the median of a cube, the bilateral filter, and
+// non-local means of any patch, offset by offset, for cases that do not fit the tiles below. Neighbours are read from
+// the caches.
 
 // Median of cubes of `edge` voxels.
 template <int edge>
@@ -95,8 +95,8 @@ struct BilateralReach {
     int depth, a_scans, b_scans;
 };
 
+// Bilateral mean: weights fall with distance and with the difference of the guide.
 __global__ void __launch_bounds__(threads_of_a_range)
-    // Bilateral mean: weights fall with distance and with the difference of the guide.
     mean_of_alike(FilterBox box, const float* power, const float* guide, BilateralReach reach, BilateralWeight weight,
                   float* out) {
     const std::int64_t voxel = element();
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     out[voxel] = values / weights;
 }
 
-// ---- non-local means, one offset after another. Sums over patches extend beyond the volume by `patch` A-scans and
+// ---- Non-local means, one offset after another. Sums over patches extend beyond the volume by `patch` A-scans and
 // B-scans on either side.
 
 // Offset of the compared voxel.
@@ -212,11 +212,12 @@ __global__ void __launch_bounds__(threads_of_a_range)
     if (threadIdx.x % 32 == 0) atomicMax(greatest, most);
 }
 
-// Non-local means (docs/filters.md) in tiles. A thread block holds a tile of the volume and its surroundings in shared
-// memory. Threads of a warp are neighbouring A-scans, and each processes a few rows of a few B-scans with their sums in
-// registers. For each offset, patch sums are computed axis by axis: in depth as a product inside a single logarithm,
-// across B-scans as a running sum, and along A-scans by exchange between lanes. Several depth offsets are processed
-// together, because they share the data read. Special functions, arithmetic and shared memory are about equally loaded.
+// ---- Non-local means (docs/filters.md) in tiles. A thread block holds a tile of the volume and its surroundings in
+// shared memory. Threads of a warp are neighbouring A-scans, and each processes a few rows of a few B-scans with their
+// sums in registers. For each offset, patch sums are computed axis by axis: in depth as a product inside a single
+// logarithm, across B-scans as a running sum, and along A-scans by exchange between lanes. Several depth offsets are
+// processed together, because they share the data read. Special functions, arithmetic and shared memory are about
+// equally loaded.
 //
 // The volume is extended beyond its ends. Its power is scaled so that products of patch rows remain normal numbers.
 

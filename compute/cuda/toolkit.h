@@ -15,8 +15,8 @@
 
 namespace echolux::cuda {
 
-// A shared library of the CUDA toolkit, opened on demand. The toolkit may be missing at run time, and everything that
-// does not need the library still works.
+// ---- A shared library of the CUDA toolkit, opened on demand. The toolkit may be missing at run time, and everything
+// that does not need the library still works.
 
 // An open library. Never closed.
 class ToolkitLibrary {
@@ -42,8 +42,8 @@ class ToolkitLibrary {
 // Throws the error of a failed library function. `doing` as in checked(): "cannot ...".
 [[noreturn]] void throw_toolkit_error(const char* library, const char* doing, bool out_of_memory, int status);
 
-// One-dimensional transforms of a fixed length for many lines at a time, unnormalized, forward e^(-i), in single or
-// double precision: cuFFT with our own work area, on one stream. Lines are processed in batches of a fixed size, so
+// ---- One-dimensional transforms of a fixed length for many lines at a time, unnormalized, forward e^(-i), in single
+// or double precision: cuFFT with our own work area, on one stream. Lines are processed in batches of a fixed size, so
 // that cuFFT runs the same code and returns the same bits for any number of lines. The caller may override the size.
 
 // A plan on one stream. Not thread-safe.
@@ -96,7 +96,7 @@ class Fft {
     DeviceBuffer work_;
 };
 
-// Multiplies a matrix with a batch of spectra on the tensor cores (cuBLASLt). Each object has a fixed shape and
+// ---- Multiplies a matrix with a batch of spectra on the tensor cores (cuBLASLt). Each object has a fixed shape and
 // algorithm, selected at construction and never one that splits sums. The bits of a column therefore do not depend on
 // its position or stream.
 

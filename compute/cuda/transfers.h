@@ -18,10 +18,9 @@
 
 namespace echolux::cuda {
 
-// Provides raw spectra to kernels, on a worker's stream. Pinned memory is copied concurrently with
-// other streams, or read in place over the link. Pageable memory passes through a pinned buffer. GPU memory is used in
-// place. Kernels need contiguous B-scans, so blocks with gaps are always copied; the copy skips the gaps at no extra
-// cost.
+// ---- Provides raw spectra to kernels, on a worker's stream. Pinned memory is copied concurrently with other streams,
+// or read in place over the link. Pageable memory passes through a pinned buffer. GPU memory is used in place. Kernels
+// need contiguous B-scans, so blocks with gaps are always copied; the copy skips the gaps at no extra cost.
 
 // Input buffers of one worker.
 class BlockInput {
@@ -45,7 +44,7 @@ class BlockInput {
     PinnedBuffer staging_;  // for pageable memory
 };
 
-// Transfers the alignment reports of a block from the GPU to the caller's memory.
+// ---- Transfers the alignment reports of a block from the GPU to the caller's memory.
 
 // Reports of one worker's current block.
 class RepeatOutput {
@@ -74,8 +73,8 @@ class RepeatOutput {
     PinnedBuffer staging_;
 };
 
-// Transfers packed voxels between GPUs, directly or through pinned memory if they have no peer access. Voxels are first
-// copied to our landing buffer, from which the other GPU writes them to their target, because a GPU accesses
+// ---- Transfers packed voxels between GPUs, directly or through pinned memory if they have no peer access. Voxels are
+// first copied to our landing buffer, from which the other GPU writes them to their target, because a GPU accesses
 // Vulkan's exported memory at full speed only on its own device. (Copying 18 MB directly into an imported texture took
 // 7 ms or more between two H100, against 0.05 ms for plain arrays.) Everything is enqueued on the stream that computed
 // the voxels or ordered with it by events. The host only waits when the landing buffer must grow.
@@ -141,7 +140,7 @@ class PeerCopy {
     std::optional<Landing> landing_;
 };
 
-// Pointed to by `VoxelTarget::data` of a device_surface: a texture or packed buffer owned by the renderer, and its
+// ---- Pointed to by `VoxelTarget::data` of a device_surface: a texture or packed buffer owned by the renderer, and its
 // synchronization. Created by share(). Runners only read it, on the thread that also opens and publishes the slot.
 //
 // Before writing, a runner makes its stream wait for `opened`. After its last write it makes `publishing` wait for its
@@ -161,8 +160,8 @@ struct CudaSlot {
     std::int64_t b_scans = 0;
 };
 
-// Delivers the voxels of a block on a worker's stream: directly to device memory or a slot of the renderer, or through
-// our own buffer to host memory and other GPUs.
+// ---- Delivers the voxels of a block on a worker's stream: directly to device memory or a slot of the renderer, or
+// through our own buffer to host memory and other GPUs.
 
 // Output of one worker for one volume: structure, flow or peaks.
 class VoxelOutput {

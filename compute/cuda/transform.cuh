@@ -13,11 +13,10 @@
 
 namespace echolux::cuda {
 
-// Discrete Fourier transforms of 2 to 20 points in registers, forward e^(-i), natural order in and out. They are the
-// stages of longer transforms, for one line or two lines side by side. They also
-// run on the host, where tests compare them with the definition. Products of coprime lengths use the Good-Thomas
-// algorithm, without twiddle factors (I. J. Good, J. R. Stat. Soc. B 20, 361, 1958). Odd primes use sums and
-// differences of mirrored points.
+// ---- Discrete Fourier transforms of 2 to 20 points in registers, forward e^(-i), natural order in and out. They are
+// the stages of longer transforms, for one line or two lines side by side. They also run on the host, where tests
+// compare them with the definition. Products of coprime lengths use the Good-Thomas algorithm, without twiddle factors
+// (I. J. Good, J. R. Stat. Soc. B 20, 361, 1958). Odd primes use sums and differences of mirrored points.
 
 ECHOLUX_HD inline float2 operator+(float2 a, float2 b) {
     return {a.x + b.x, a.y + b.y};
@@ -306,10 +305,10 @@ ECHOLUX_HD inline void transform_coprime(Point (&v)[a * b]) {
 
 #ifdef __CUDACC__  // the rest exchanges points between threads, on the device only
 
-// Discrete Fourier transform of a line, or of two side by side, by a group of threads. Each thread holds sixteen points
-// in registers: thread t of T has points t, t + T, t + 2 T ... before and after. The stages have radix 16, then the
-// remaining radix, in Stockham order, so bins are in natural order. Between stages, points are exchanged through shared
-// memory, padded to avoid bank conflicts.
+// ---- Discrete Fourier transform of a line, or of two side by side, by a group of threads. Each thread holds sixteen
+// points in registers: thread t of T has points t, t + T, t + 2 T ... before and after. The stages have radix 16, then
+// the remaining radix, in Stockham order, so bins are in natural order. Between stages, points are exchanged through
+// shared memory, padded to avoid bank conflicts.
 
 __device__ inline int padded(int i) {
     return i + (i >> 4);
@@ -421,7 +420,7 @@ __device__ inline void transform_line_back(Point* exchange, Point (&v)[16], cons
     for (Point& point : v) point = exchanged(point);
 }
 
-// Discrete Fourier transform of a line, or of two side by side, whose length is a product of small radices. Each
+// ---- Discrete Fourier transform of a line, or of two side by side, whose length is a product of small radices. Each
 // butterfly reads its operands from shared memory and writes the results back in place, so threads may process any
 // number of butterflies in any order. The final position of a bin follows from the reversed digits of its index, and
 // the last stage returns bins in natural order. Lengths are run-time values or, a fifth faster, compile-time constants.
@@ -609,7 +608,7 @@ __device__ inline void last_stage(const RadixStep& stage, int n, Exchange exchan
     });
 }
 
-// Mirrored bins of half-length transforms (transform.h): transfers bin n - k to the thread that holds bin k.
+// ---- Mirrored bins of half-length transforms (transform.h): transfers bin n - k to the thread that holds bin k.
 
 __device__ inline ComplexPair conjugate(ComplexPair p) {
     return {{p.a.x, -p.a.y}, {p.b.x, -p.b.y}};

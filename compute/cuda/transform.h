@@ -1,5 +1,5 @@
-// Host side of the transforms of kernels (transform.cuh): lengths, layouts in shared memory, shapes of thread
-// blocks, and tables of factors in double precision and in halves.
+// Host side of the transforms of kernels (transform.cuh): lengths, layouts in shared memory, shapes of thread blocks,
+// and tables of factors in double precision and in halves.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -23,7 +23,7 @@
 
 namespace echolux::cuda {
 
-// Twiddle factors of the fused kernels' transforms, computed once in double precision.
+// ---- Twiddle factors of the fused kernels' transforms, computed once in double precision.
 
 // A butterfly of `radix` points stores only the powers w^1, w^2, w^3, w^4, w^8, w^12, w^16 that it needs. The kernel
 // computes the others as products.
@@ -43,7 +43,7 @@ inline void append_twiddles(std::vector<float2>& table, int radix, int length) {
     }
 }
 
-// Lengths that a thread block can transform by itself, and their twiddle factors.
+// ---- Lengths that a thread block can transform by itself, and their twiddle factors.
 
 // For 2^9 ... 2^13 points.
 template <int log2_length>
@@ -86,8 +86,8 @@ inline std::vector<float2> transform_twiddles(std::int64_t n) {
     return table;
 }
 
-// Runtime layout of transforms whose length is a product of small numbers: the stages, the positions
-// of their points in shared memory, and their twiddle factors.
+// ---- Runtime layout of transforms whose length is a product of small numbers: the stages, the positions of their
+// points in shared memory, and their twiddle factors.
 
 // Points move only within a butterfly. Before stage s, the point (or bin k of the transform of the previous stages)
 // with digits k = k_1 + r_1 (k_2 + r_2 (...)) is at k_1 stride_1 + k_2 stride_2 + ... + remainder. The operands of the
@@ -182,7 +182,7 @@ std::optional<MixedRadix> mixed_radix_of(std::int64_t n);
 // Returns the factors of all stages but the first, one stage after another.
 std::vector<float2> mixed_radix_twiddles(const MixedRadix& length);
 
-// Shapes of kernels for lengths that are products of 2 ... 13, from 64 to 8192 points if they fit on chip.
+// ---- Shapes of kernels for lengths that are products of 2 ... 13, from 64 to 8192 points if they fit on chip.
 
 // Division of a thread block's work.
 struct MixedShape {
@@ -204,11 +204,11 @@ struct MixedShape {
 // Returns the shape for the current device, or nothing for unsupported lengths. `voxel_bytes` is 0 without voxels.
 std::optional<MixedShape> mixed_shape(std::int64_t transform, std::int64_t samples, std::int64_t voxel_bytes);
 
-// Transforms a real line of 2 n points with a complex transform of n points: even points are the real parts, odd points
-// the imaginary parts. With Z the result, anything linear in the line's spectrum is
+// ---- Transforms a real line of 2 n points with a complex transform of n points: even points are the real parts, odd
+// points the imaginary parts. With Z the result, anything linear in the line's spectrum is
 //     own[k] Z[k] + mirrored[k] conj(Z[(n - k) mod n]).
-// The factors are computed in double precision: for bins of the spectrum itself, and for the line shifted by a
-// fraction of a sample, which is used for up-sampling.
+// The factors are computed in double precision: for bins of the spectrum itself, and for the line shifted by a fraction
+// of a sample, which is used for up-sampling.
 
 // Returns (own, mirrored) for bins first, first + 1, ..., each multiplied by its factor in `times`.
 std::vector<float4> spectrum_factors(std::int64_t n, std::int64_t first, const std::vector<float>& times);
@@ -218,7 +218,7 @@ std::vector<float4> spectrum_factors(std::int64_t n, std::int64_t first, const s
 // halves (docs/algorithms.md 2.5).
 std::vector<float4> shift_factors(std::int64_t n, std::int64_t upsample);
 
-// Decides what is transformed in half precision, and builds host tables of complex halves.
+// ---- Decides what is transformed in half precision, and builds host tables of complex halves.
 
 // Complex voxels and flow never use half precision.
 inline bool needs_halves(const ReconstructionSpec& spec) {

@@ -11,7 +11,7 @@
 
 namespace echolux::cuda {
 
-// Four bins per thread and sixteen codes per store. A block iterates over several lines, so that it divides by the
+// ---- Four bins per thread and sixteen codes per store. A block iterates over several lines, so that it divides by the
 // A-scans of a slice only once.
 
 namespace {

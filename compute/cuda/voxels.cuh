@@ -102,8 +102,8 @@ struct ByteOfDecibel {
     }
 };
 
-// Computes VoxelTargets::peaks, the max of each few voxels of a line, in the kernels that hold them: within a warp from
-// values, which are ordered like their codes, or from a row of codes in shared memory.
+// ---- Computes VoxelTargets::peaks, the max of each few voxels of a line, in the kernels that hold them: within a warp
+// from values, which are ordered like their codes, or from a row of codes in shared memory.
 
 // Called by whole warps, whose threads hold the values of consecutive positions starting at a multiple of 32. Threads
 // beyond the line hold -INFINITY.
@@ -175,7 +175,7 @@ __device__ inline void store_row_peaks(VoxelType type, const std::byte* row, int
     }
 }
 
-// Byte codes written by kernels that hold the bins of whole lines, which avoids reading them again.
+// ---- Byte codes written by kernels that hold the bins of whole lines, which avoids reading them again.
 
 // Lines with a multiple of sixteen codes that can be stored sixteen at a time.
 struct ByteCodes {

@@ -83,8 +83,8 @@ class VoxelKernels {
     DeviceBuffer noise_floor_;
 };
 
-// Optimized path for the most common conversion of depth bins to voxels: dB codes of one byte, for lines that are not
-// averaged. After a matrix product this pass takes a considerable part of the time.
+// ---- Optimized path for the most common conversion of depth bins to voxels: dB codes of one byte, for lines that are
+// not averaged. After a matrix product this pass takes a considerable part of the time.
 
 // Returns the conversion for methods that hold bins in registers or shared memory, if recipe and target support it.
 std::optional<ByteCodes> byte_codes(const VoxelTables& tables, const DeviceTarget& target);

@@ -1,5 +1,5 @@
-// Flow data for runners besides the other tables. Built once on the host so that all backends use the same numbers
-// (docs/algorithms.md, Flow).
+// Tables of flow for runners, in addition to those of plan/tables.h. Built once on the host so that all backends use
+// the same numbers (docs/algorithms.md, Flow).
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,6 @@ double effective_wavelength_um(const ReconstructionSpec& spec);
 double repeat_interval_s(const ReconstructionSpec& spec);
 
 // Checks the flow settings. Throws Error{bad_setting} naming the invalid key.
-// Returns the grid of the flow volume, or nothing without flow.
 void validate_flow(const ReconstructionSpec& spec);
 
 }  // namespace echolux

@@ -56,7 +56,7 @@ class KJitter {
 // may move the ends of the spectrum by more than a tenth of the samples. Throws Error{bad_setting} naming `where`.
 void check_k_jitter(const std::vector<double>& k_jitter, const ScanGeometry& geometry, const std::string& where);
 
-// NUFFT tables for lines whose samples move on the k axis. Sample weights cannot be precomputed before the line is
+// ---- NUFFT tables for lines whose samples move on the k axis. Sample weights cannot be precomputed before the line is
 // known, so the kernel and the spectral weight become functions that are fast to evaluate (docs/transforms.md 7.1).
 
 // Spreads the samples of a moved line to the finer grid.
@@ -104,7 +104,7 @@ struct MovedSamples {
 // Builds the tables for a valid spec with calibration.k_jitter, for the grid of `tables`.
 MovedSamples moved_samples(const ReconstructionSpec& spec, const NufftTables& tables);
 
-// The samples of a spectrum sorted by their position on the k axis, so that those near a point are found without a
+// ---- The samples of a spectrum sorted by their position on the k axis, so that those near a point are found without a
 // search over all samples. Used to gather rather than scatter if samples move from line to line (docs/transforms.md
 // 7.1).
 

@@ -13,9 +13,9 @@
 
 namespace echolux {
 
-// Spreading kernels of the NUFFT (docs/transforms.md 7), which distribute a sample over the neighbouring points of a
-// uniform grid. Gaussian: L. Greengard, J.-Y. Lee, SIAM Rev. 46, 443 (2004). Kaiser-Bessel: J. I. Jackson et al., IEEE
-// Trans. Med. Imaging 10, 473 (1991); P. J. Beatty et al., ibid. 24, 799 (2005). Exponential of a semicircle: A.
+// ---- Spreading kernels of the NUFFT (docs/transforms.md 7), which distribute a sample over the neighbouring points of
+// a uniform grid. Gaussian: L. Greengard, J.-Y. Lee, SIAM Rev. 46, 443 (2004). Kaiser-Bessel: J. I. Jackson et al.,
+// IEEE Trans. Med. Imaging 10, 473 (1991); P. J. Beatty et al., ibid. 24, 799 (2005). Exponential of a semicircle: A.
 // Barnett, J. Magland, L. af Klinteberg, SIAM J. Sci. Comput. 41, C479 (2019).
 
 // A kernel over `width` points of the finer grid, and its Fourier transform. The described limits W >= 2 and R >= 1.25
@@ -37,8 +37,8 @@ class SpreadingKernel {
 // Returns the length of the finer grid: the transform length times the oversampling, rounded up to an even number.
 std::int64_t finer_grid(const NufftRecipe& recipe, std::int64_t transform);
 
-// Tables that spread samples at arbitrary points over a uniform circular grid and interpolate from it: the two parts of
-// the NUFFT besides the transform.
+// ---- Tables that spread samples at arbitrary points over a uniform circular grid and interpolate from it. The NUFFT
+// consists of these two steps and a transform.
 
 // A sparse matrix in both directions, so that one is exactly the adjoint of the other. Each sum gathers rather than
 // scatters: the same bits for any number of threads, and no atomics on a GPU.
@@ -114,7 +114,8 @@ struct FinerGrid {
 FinerGrid finer_grid_of(const NufftRecipe& recipe, std::vector<double> points, std::int64_t length,
                         const GridBand& band, DepthRange kept);
 
-// Recorded samples as points on the k axis, for methods that transform them without resampling (docs/algorithms.md 4).
+// ---- Recorded samples as points on the k axis, for methods that transform them without resampling (docs/algorithms.md
+// 4).
 
 // Positions and weights, [samples] each.
 struct SamplePoints {
@@ -128,8 +129,8 @@ std::vector<double> shares_of_grid(const std::vector<double>& points);
 // Returns the points of a valid spec. Samples outside the grid get zero weight.
 SamplePoints sample_points(const ReconstructionSpec& spec);
 
-// Exact transform at the recorded sample positions (docs/algorithms.md 4). One matrix combines all linear steps from
-// the background-subtracted sample to the depth bin, so nothing is interpolated and only the kept bins have rows.
+// ---- Exact transform at the recorded sample positions (docs/algorithms.md 4). One matrix combines all linear steps
+// from the background-subtracted sample to the depth bin, so nothing is interpolated and only the kept bins have rows.
 
 // bin[z] = sum over p of at(z, p) * (I[p] - b[p]). As with every method, not divided by the sum of the window.
 class NudftMatrix {

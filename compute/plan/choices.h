@@ -16,7 +16,7 @@
 
 namespace echolux {
 
-// Effective settings of a spec: resolved defaults and properties derived from them.
+// ---- Effective settings of a spec: resolved defaults and properties derived from them.
 
 // Returns recipe.background with `automatic` resolved.
 Background chosen_background(const Recipe& recipe, const Calibration& calibration);
@@ -56,7 +56,7 @@ void check_k_positions(const std::vector<double>& positions, std::int64_t sample
 // `where`.
 void check_wavelengths(const std::vector<double>& wavelengths_nm, const std::string& where);
 
-// Detects the unit of wavelengths. OCT uses light of 0.1 to 5 um, so nanometres, micrometres and metres differ by
+// ---- Detects the unit of wavelengths. OCT uses light of 0.1 to 5 um, so nanometres, micrometres and metres differ by
 // their magnitude.
 
 // A unit and its length in nm.
@@ -72,8 +72,7 @@ inline constexpr std::array<WavelengthUnit, 4> wavelength_units{
 // Returns the unit in which all wavelengths are in the range of OCT, if any.
 std::optional<WavelengthUnit> wavelength_unit_of(std::span<const double> wavelengths);
 
-// Throws Error{bad_setting} unless a condition holds. The error names the key and a remedy.
-
+// Throws Error{bad_setting} with the key and a remedy unless `condition` holds.
 inline void require(bool condition, std::string what, std::string key, std::string remedy) {
     if (!condition) throw Error(ErrorCode::bad_setting, std::move(what), std::move(key), std::move(remedy));
 }

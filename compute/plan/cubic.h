@@ -10,7 +10,7 @@
 
 namespace echolux {
 
-// Natural cubic spline through points (x, y), in double precision. Used to build tables, not to process spectra.
+// ---- Natural cubic spline through points (x, y), in double precision. Used to build tables, not to process spectra.
 
 // Owns copies of its knots.
 class CubicSpline {
@@ -26,7 +26,7 @@ class CubicSpline {
     std::vector<double> curvature_;  // second derivative at the knots
 };
 
-// Weights of the cubic through four samples, for a point between the middle two (docs/algorithms.md 3.4). Used in
+// ---- Weights of the cubic through four samples, for a point between the middle two (docs/algorithms.md 3.4). Used in
 // double precision for tables, and in kernels that compute their own weights.
 
 // Computes the weights of samples i - 1 .. i + 2 at position i + t.
@@ -41,9 +41,9 @@ struct LagrangeCubic {
     }
 };
 
-// A smooth function as cubic pieces of equal length, each through four of its values, for functions evaluated for every
-// sample of every line: one look-up and three multiplications. The error is h^4/1944 times the fourth derivative for
-// pieces of length h. The function stays continuous between pieces.
+// ---- A smooth function as cubic pieces of equal length, each through four of its values, for functions evaluated for
+// every sample of every line: one look-up and three multiplications. The error is h^4/1944 times the fourth derivative
+// for pieces of length h. The function stays continuous between pieces.
 
 // Non-owning view of the pieces in host or GPU memory.
 template <class Value>

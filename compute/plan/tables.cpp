@@ -1,4 +1,5 @@
-// Lengths of the processing steps, and the uniform k grid from wavelengths, positions or a polynomial.
+// Tables of a plan: lengths of the processing steps, the uniform k grid from wavelengths, positions or a polynomial,
+// interpolation weights, and the spectral weight.
 #include "compute/plan/tables.h"
 
 #include <fmt/format.h>
@@ -147,7 +148,7 @@ KGrid k_grid(const Calibration& calibration, std::int64_t samples) {
     return grid;
 }
 
-// Interpolation weights of all methods, one row of taps per point of the k grid (docs/algorithms.md 3.1-3.5).
+// ---- Interpolation weights of all methods, one row of taps per point of the k grid (docs/algorithms.md 3.1-3.5).
 
 namespace {
 
@@ -284,8 +285,8 @@ ResampleTable resample_table(Resample method, const KGrid& grid, const Calibrati
     return table;
 }
 
-// Combines the window or shaping with dispersion compensation into one complex vector on the k grid (docs/algorithms.md
-// 3.8-3.10).
+// ---- Combines the window or shaping with dispersion compensation into one complex vector on the k grid
+// (docs/algorithms.md 3.8-3.10).
 
 namespace {
 

@@ -91,9 +91,8 @@ std::vector<std::complex<double>> spectral_weight_at(const SpectrumPoints& point
                                                      const Calibration& calibration, const KGrid& grid);
 
 // ---- data for runners -----------------------------------------------------------------------------------------------
-
-// Plan data for runners besides the geometry: the tables from raw lines to depth bins, and from bins to voxels. Built
-// once on the host so that all backends use the same numbers.
+// Plan data for runners in addition to the geometry: the tables from raw lines to depth bins, and from bins to voxels.
+// Built once on the host so that all backends use the same numbers.
 
 // Tables from a raw line to depth bins by a single transform.
 struct PlainTables {
@@ -140,7 +139,7 @@ BlockShape block_shape(const ReconstructionSpec& spec, const VolumeGrid& grid);
 // Checks that a block matches the spec. Throws Error{bad_setting}.
 void check_block(const Block& block, const ReconstructionSpec& spec);
 
-// Maps the recorded lines of an acquired B-scan to evenly spaced A-scans (docs/algorithms.md, Scans). Every second
+// ---- Maps the recorded lines of an acquired B-scan to evenly spaced A-scans (docs/algorithms.md, Scans). Every second
 // acquired B-scan of a bidirectional scan is reversed. If the beam moves unevenly, an A-scan is a weighted mean of the
 // two nearest recorded lines.
 

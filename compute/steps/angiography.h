@@ -12,8 +12,8 @@
 
 namespace echolux {
 
-// Layout of the repeats at one slow-axis position: which lines are compared with each other, in temporal order. Lines
-// are counted as recorded, [b_repeats][a_scans][a_repeats], from the first line of the position.
+// ---- Layout of the repeats at one slow-axis position: which lines are compared with each other, in temporal order.
+// Lines are counted as recorded, [b_repeats][a_scans][a_repeats], from the first line of the position.
 
 // Counts and strides of repeats.
 struct Repeats {
@@ -211,8 +211,8 @@ struct AngiogramCode {
     }
 };
 
-// Decorrelation of complex repeats and its flow component (docs/angiography.md). Noise decorrelates static tissue by
-// the inverse of its SNR (ID-OCTA: L. Huang et al., IEEE TMI 39(9), 2020). Motion that alignment cannot undo
+// ---- Decorrelation of complex repeats and its flow component (docs/angiography.md). Noise decorrelates static tissue
+// by the inverse of its SNR (ID-OCTA: L. Huang et al., IEEE TMI 39(9), 2020). Motion that alignment cannot undo
 // decorrelates all tissue of a B-scan equally (A. Camino et al., Biomed. Opt. Express 8(6), 2017).
 
 // Decorrelation of one voxel.
@@ -265,8 +265,8 @@ struct BulkDecorrelation {
     }
 };
 
-// Code of a voxel, a half: its decorrelation minus that of the whole B-scan. 0 if the power is too low, or if noise
-// and bulk motion explain the value: value <= noise + deviations (noise + bulk).
+// Code of a voxel, a half: its decorrelation minus that of the whole B-scan. 0 if the power is too low, or if noise and
+// bulk motion explain the value: value <= noise + deviations (noise + bulk).
 struct DecorrelationCode {
     float max_noise = 0.1f;  // above this, voxels are masked
     float deviations = 0;    // threshold for static tissue in multiples of noise + bulk; 0 disables it

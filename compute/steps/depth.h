@@ -9,8 +9,8 @@
 
 namespace echolux {
 
-// Steps after the transform (docs/algorithms.md 2.3, 3.13): power, noise floor, quantity, codes. Fused multiply-adds
-// for power, dB and codes are explicit so that all kernels return the same bits for a bin.
+// ---- Power, noise floor, quantity and codes (docs/algorithms.md 2.3, 3.13). Fused multiply-adds for power, dB and
+// codes are explicit so that all kernels return the same bits for a bin.
 
 // Smallest power distinguished from zero: -200 dB. Zero and NaN map to it.
 inline constexpr float min_power = 1e-20f;
@@ -136,7 +136,7 @@ struct Half {
     }
 };
 
-// A complex number for host and device code, with the few operations that flow needs.
+// ---- A complex number for host and device code, with the few operations that flow needs.
 
 // Complex number with float parts.
 struct Phasor {

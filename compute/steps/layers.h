@@ -1,5 +1,5 @@
-// Steps of the search for surfaces between layers (docs/layers.md), shared by CPU and GPU: blocks and coarse
-// positions, costs and sweeps of boundaries, and the processing of the result.
+// Steps of the search for surfaces between layers (docs/layers.md), shared by CPU and GPU: blocks and coarse positions,
+// costs and sweeps of boundaries, and the processing of the result.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace echolux {
 
-// Single steps of the search for layer boundaries (docs/layers.md). Intensities in a layer are exponentially
+// ---- Single steps of the search for layer boundaries (docs/layers.md). Intensities in a layer are exponentially
 // distributed around its mean, so a voxel of intensity I in a layer of mean p costs I / p + ln p. Neighbouring A-scans
 // are coupled as in semi-global matching (Hirschmueller, IEEE TPAMI 30, 2008).
 
@@ -216,9 +216,9 @@ struct SweepStep {
     }
 };
 
-// Coarse localization of layers (docs/layers.md): average blocks of A-scans, cut their mean profiles into layers, and
-// fit smooth surfaces that ignore outliers. These steps are compiled without fused multiply-add so that all backends
-// return the same bits.
+// ---- Coarse localization of layers (docs/layers.md): average blocks of A-scans, cut their mean profiles into layers,
+// and fit smooth surfaces that ignore outliers. These steps are compiled without fused multiply-add so that all
+// backends return the same bits.
 
 inline constexpr int rows_of_a_bin = 2;
 inline constexpr float signal_over_floor = 3.981f;  // 6 dB
@@ -416,8 +416,8 @@ struct MedianOfNeighbours {
     }
 };
 
-// Postprocessing of boundaries after the sweeps (docs/layers.md), one A-scan at a time: enforces their order, rejects
-// unreliable ones and computes the rows of surfaces.
+// ---- Postprocessing of boundaries after the sweeps (docs/layers.md), one A-scan at a time: enforces their order,
+// rejects unreliable ones and computes the rows of surfaces.
 
 inline constexpr float min_mean_weight = 1e-6f;  // positions with less weight are not smoothed
 

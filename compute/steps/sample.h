@@ -12,8 +12,8 @@
 
 namespace echolux {
 
-// Reads one recorded sample (docs/algorithms.md 2.1): format, byte order, shift, mask, channel stride. A float sample
-// that is NaN, or so large that its power would overflow, counts as zero, so that no NaN enters a mean.
+// ---- Reads one recorded sample (docs/algorithms.md 2.1): format, byte order, shift, mask, channel stride. A float
+// sample that is NaN, or so large that its power would overflow, counts as zero, so that no NaN enters a mean.
 
 // Integer or float type with the size of a stored sample.
 template <SampleFormat format>
@@ -121,7 +121,7 @@ struct LessBackground {
     }
 };
 
-// Selects the ReadSample functor that matches a sample format, once per line rather than per sample.
+// ---- Selects the ReadSample functor that matches a sample format, once per line rather than per sample.
 
 // Layout of the lines of a block and of their samples.
 class LineFormat {
@@ -175,8 +175,8 @@ class LineFormat {
     std::int64_t line_bytes_ = 0;
 };
 
-// Background of a B-scan (docs/algorithms.md 2.2 a-c), computed from exact sums. Both backends return the same bits:
-// every operation is rounded once in a fixed order, and the fused multiply-add is explicit.
+// ---- Background of a B-scan (docs/algorithms.md 2.2 a-c), computed from exact sums. Both backends return the same
+// bits: every operation is rounded once in a fixed order, and the fused multiply-add is explicit.
 
 // Returns whether each acquired B-scan gets its own background, computed from its lines.
 inline bool found_for_each_frame(Background mode) {
@@ -203,8 +203,8 @@ struct SplitBackground {
           rest(static_cast<float>(background - static_cast<double>(whole))) {}
 };
 
-// Table-driven interpolation (docs/algorithms.md 3.1-3.5): a few taps of the spectrum per point of the uniform k grid,
-// and the prefilter that converts samples to cubic B-spline coefficients.
+// ---- Table-driven interpolation (docs/algorithms.md 3.1-3.5): a few taps of the spectrum per point of the uniform k
+// grid, and the prefilter that converts samples to cubic B-spline coefficients.
 
 // Returns point j of the k grid from `taps` samples of a spectrum.
 template <int taps>

@@ -10,7 +10,7 @@
 
 namespace echolux {
 
-// Steps of a sparse search (docs/transforms.md 9) for one depth bin, and the scalar rules of one A-scan. They are
+// ---- Steps of a sparse search (docs/transforms.md 9) for one depth bin, and the scalar rules of one A-scan. They are
 // shared by a CPU thread, a GPU block and a line of a batch. SpaRSA: S. J. Wright, R. D. Nowak, M. A. T. Figueiredo,
 // IEEE Trans. Signal Process. 57, 2479 (2009).
 
@@ -160,7 +160,7 @@ class SearchRules {
     Real values_[memory] = {};        // past objectives, most recent first
 };
 
-// Steps of one iteration of dispersion-encoded full range (docs/transforms.md 8), for a single bin or point.
+// ---- Steps of one iteration of dispersion-encoded full range (docs/transforms.md 8), for a single bin or point.
 
 // Returns the power of a bin. The fused multiply-add is explicit so that the search for the strongest bin and the later
 // comparison with it see the same bits.

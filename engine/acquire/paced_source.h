@@ -22,9 +22,9 @@
 
 namespace echolux {
 
-// ---- A source that sends blocks on a schedule, like an instrument. A block is due when its last line has been
-// acquired, and the schedule does not drift. A block is lost if no buffer is free when its first line is due, or if the
-// disk is more than 1 s late. Simulator and replay differ only in their BlockFeed.
+// ---- The source and its schedule. A block is due when its last line has been acquired, and the schedule does not
+// drift. A block is lost if no buffer is free when its first line is due, or if the disk is more than 1 s late.
+// Simulator and replay differ only in their BlockFeed.
 
 // Position of a block in the stream.
 struct BlockContent {
@@ -63,8 +63,8 @@ struct Pacing {
     std::int64_t volumes = 0;      // after which the source ends; 0: endless
 };
 
-// Returns the pacing for these settings, with the defaults of stream.h. Throws Error{bad_setting} if the line rate
-// is unknown.
+// Returns the pacing for these settings, with the defaults of stream.h. Throws Error{bad_setting} if the line rate is
+// unknown.
 Pacing paced(const SourceSettings& settings, const Scan& scan, double line_rate_hz);
 
 class PacedSource : public Source {
@@ -112,8 +112,8 @@ class PacedSource : public Source {
 };
 
 // ---- Volumes in memory that are sent repeatedly without copying. A block is sent again when its last user has
-// released it, with new frame headers. For a quick start, the first volume is used in place of the others until a
-// thread has simulated them.
+// released it, with new frame headers. For a quick start, the first volume is sent instead of the others until a thread
+// has simulated them.
 
 class StoredVolumes : public BlockFeed {
   public:

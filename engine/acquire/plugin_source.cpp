@@ -1,5 +1,5 @@
-// Spectra from a plugin (plugins/echolux_source.h): its library, calls that may hang, the instrument that it opens,
-// and the source of blocks.
+// Spectra from a plugin (plugins/echolux_source.h): its library, calls that may hang, the instrument that it opens, and
+// the source of blocks.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <algorithm>
@@ -33,7 +33,7 @@
 
 namespace echolux {
 
-// ---- A plugin's shared library (plugins/echolux_source.h). Checks its version and functions.
+// ---- The plugin's shared library. Checks its version and functions.
 
 class Plugin {
   public:
@@ -236,10 +236,10 @@ using std::chrono::steady_clock;
 constexpr int max_lines_shown = 100;
 constexpr std::size_t longest_line = 500;
 
-// Timeouts after which a plugin is considered to hang. Finding and starting an instrument may take long.
+// Timeouts after which a plugin is considered to hang. Finding and starting an instrument may take a long time.
 constexpr milliseconds longest_open = 60s, longest_start = 20s, longest_call = 5s;
 constexpr milliseconds longest_end = 1s;         // for stop and close, when the user wants to quit
-constexpr milliseconds return_tolerance = 20ms;  // tolerance of next() beyond its patience
+constexpr milliseconds return_tolerance = 20ms;  // accepted delay of next() beyond its timeout
 
 }  // namespace
 
@@ -339,7 +339,7 @@ void PluginDevice::post(const echolux_buffer& buffer) {
     call("post", longest_call, [buffer](Opened& opened) { return opened.plugin.calls().post(opened.device, &buffer); });
 }
 
-// A call that exceeds its patience stays open; the following calls wait for the same result until longest_call.
+// A call that exceeds its timeout stays open. The following calls wait for its result, for at most longest_call.
 int PluginDevice::next(std::chrono::microseconds timeout, echolux_block& block) {
     if (!next_is_open_) {
         opened_->sent = block;
@@ -469,9 +469,8 @@ void play_pattern(PluginDevice& device, const Scan& scan) {
     device.play(pattern);
 }
 
-// ---- Spectra from a plugin (plugins/echolux_source.h). Posted buffers are owned here and become blocks when the
-// plugin returns them. Buffers lent by the plugin are returned with the last copy of the block. All data from the
-// plugin is checked.
+// ---- The source of blocks. Posted buffers are owned here and become blocks when the plugin returns them. Buffers lent
+// by the plugin are returned with the last copy of the block. All data from the plugin is checked.
 
 namespace {
 

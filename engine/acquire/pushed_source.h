@@ -1,4 +1,4 @@
-// A source for programs that control their own instrument and push blocks. Pushing blocks while there is no room.
+// A source for programs that control their own instrument and push blocks. push() waits while the queue is full.
 #pragma once
 
 #include <chrono>
@@ -32,8 +32,8 @@ class PushedSource : public Source {
     // ---- any thread
 
     // Copies `block`, which must be complete in host memory. Volumes and sequence numbers are assigned here. The queue
-    // holds one volume. Returns false if there is no room within `timeout`. Throws Error{bad_setting} if the block
-    // does not fit the scan or after end().
+    // holds one volume. Returns false if there is no room within `timeout`. Throws Error{bad_setting} if the block does
+    // not fit the scan or after end().
     bool push(const Block& block, std::chrono::milliseconds timeout);
 
     // Signals that no more blocks will be pushed.

@@ -19,9 +19,9 @@ namespace echolux {
 // Returns the time between recorded volumes; 0 if unknown.
 double volume_seconds(const Scan& scan);
 
-// ---- A recorded scan that sends the volume that the user wants to see. The newest request wins, a volume that has
-// begun is sent completely, and data is sent only as fast as it is processed. So recorded scans and live instruments
-// share the same session, and changed settings apply to the displayed volume.
+// ---- A recorded scan that sends the requested volume. The newest request wins, a volume that has begun is sent
+// completely, and data is sent only as fast as it is processed. Recorded scans and live instruments therefore share the
+// same session, and changed settings apply to the displayed volume.
 
 class ScanPlayer : public Source {
   public:

@@ -69,8 +69,8 @@ class Source {
     virtual void start() = 0;
 
     // Returns the next block, waiting up to `timeout`. Flyback frames come with the last block of a volume if the
-    // source records them. Throws Error{device, bad_file} if the instrument is lost or refuses, or the file ends. The
-    // source is stopped then, and can be restarted when the instrument is back.
+    // source records them. Throws Error{device, bad_file} if the instrument is lost or rejects the request, or if the
+    // file ends early. The source is then stopped, and can be restarted once the instrument is available again.
     virtual Arrival next(std::chrono::milliseconds timeout) = 0;
 
     // Stops sending. Blocks already returned stay valid. Does nothing if already stopped.
@@ -133,8 +133,8 @@ struct SourceName {
     std::string options;  // after that comma
 };
 
-// `wanted.name` is the full name: "sim", "sim:FILE", "replay:FILE", "genicam:ID", "plugin:PATH". Errors as
-// open_source().
+// `wanted.name` is the full name: "sim", "sim:FILE", "replay:FILE", "genicam:ID", "plugin:PATH". Throws as
+// open_source() does.
 std::unique_ptr<Source> open_simulator(const SourceRequest& wanted,
                                        std::shared_ptr<PacingClock> clock = steady_pacing_clock());
 std::unique_ptr<Source> open_replay(const SourceRequest& wanted,

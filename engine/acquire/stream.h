@@ -19,11 +19,9 @@
 namespace echolux {
 
 // ---- Default block size and pool size. Blocks are small for low latency; the pool is large enough to keep the last
-// volume while others arrive.
+// volume while others arrive. Both functions accept scans that have not been validated.
 
 constexpr std::int64_t volumes_in_use = 4;  // kept, processed, queued, arriving
-
-// Both functions accept scans that have not been validated.
 
 // Returns the number of B-scan positions per block, up to those of a volume. The default is limited to 16 MiB and, if
 // the line rate is known, 1/60 s. `line_rate_hz` is 0 if unknown.

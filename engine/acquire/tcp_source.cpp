@@ -1,7 +1,7 @@
 // Spectra over the network. This side listens; an acquisition program connects and sends blocks
-// (engine/acquire/stream.h). A thread receives blocks as fast as they arrive, even if no session runs. So no
-// outdated data waits in the network when a session starts, and a session that is too slow loses blocks here, where
-// they are counted.
+// (engine/acquire/stream.h). A thread receives blocks as fast as they arrive, even if no session runs. No outdated data
+// therefore waits in the network when a session starts, and a session that is too slow loses blocks here, where they
+// are counted.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -165,7 +165,7 @@ Block JoinedSource::as_one(Block block, std::size_t part) const {
     return block;
 }
 
-// Asks only the part whose turn it is. A later number than expected means that blocks were lost.
+// Queries only the part whose turn it is. A later number than expected means that blocks were lost.
 Arrival JoinedSource::next_of_all(Clock::time_point until) {
     const auto turn = static_cast<std::size_t>(next_ % parts_.size());
     Part& part = parts_[turn];

@@ -1,5 +1,5 @@
-// Sources that wrap other sources: several instruments as one, joined B-scan by B-scan or interleaved line by line,
-// and a source with blocks in the memory node of a GPU.
+// Sources that wrap other sources: several instruments as one, joined B-scan by B-scan or interleaved line by line, and
+// a source with blocks in the memory node of a GPU.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ class SeveralSources : public Source {
     const Scan& scan() const override { return scan_; }
     std::int64_t block_b_scans() const override { return parts_.front().source->block_b_scans(); }
 
-    // Has no adjustable settings, since each instrument has its own. Silence is normal only if it is for all
+    // No settings are adjustable, since each instrument has its own. Silence is normal only if it is normal for all
     // instruments.
     const SourceCapabilities& capabilities() const override { return capabilities_; }
     std::string name() const override;     // "A + B"
@@ -43,7 +43,7 @@ class SeveralSources : public Source {
 
     struct Part {
         std::unique_ptr<Source> source;
-        std::optional<Block> waits;  // for the other instruments, or for its turn
+        std::optional<Block> waits;  // block that waits for the other instruments or for its turn
     };
 
     // Needs one or more sources. `scan_of_all` combines their scans and may throw.
@@ -52,8 +52,8 @@ class SeveralSources : public Source {
 
     virtual Arrival next_of_all(Clock::time_point until) = 0;
 
-    // Waits for a block of `part`. Returns std::nullopt once there is one in part.waits, otherwise what happened
-    // instead.
+    // Waits for a block of `part`. Returns std::nullopt once part.waits holds one, otherwise the arrival of kind
+    // nothing_yet or ended.
     static std::optional<Arrival> anything_but_a_block(Part& part, Clock::time_point until);
 
     std::vector<Part> parts_;

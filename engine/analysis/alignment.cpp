@@ -51,8 +51,8 @@ std::vector<double> slow_part(const std::vector<double>& spectrum) {
     std::vector<double> sums(index(n + 1), 0.0), slow(index(n));
     for (std::int64_t p = 0; p < n; ++p) sums[index(p + 1)] = sums[index(p)] + spectrum[index(p)];
     for (std::int64_t p = 0; p < n; ++p) {
-        const std::int64_t reach = std::min({half, p, n - 1 - p});  // symmetric at the ends too, where a slope would
-                                                                    // otherwise bend
+        // Symmetric at the ends too, where a slope would otherwise bend.
+        const std::int64_t reach = std::min({half, p, n - 1 - p});
         slow[index(p)] = (sums[index(p + reach + 1)] - sums[index(p - reach)]) / static_cast<double>(2 * reach + 1);
     }
     return slow;

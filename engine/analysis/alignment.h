@@ -1,6 +1,6 @@
-// Data displayed while a user aligns the instrument with a mirror in the sample arm: the raw spectrum and the
-// saturation of the camera, the fringe on the k grid, the A-scan and its peak. Lines of a raw block are reconstructed
-// on the CPU. The background is never the mean of the frame, which would remove the mirror (docs/alignment.md).
+// Readings for aligning the instrument with a mirror in the sample arm: the raw spectrum and the saturation of the
+// camera, the fringe on the k grid, the A-scan and its peak. Lines of a raw block are reconstructed on the CPU. The
+// background is never the mean of the frame, which would remove the mirror (docs/alignment.md).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace echolux {
 
 struct AlignmentRequest {
     std::int64_t line = 0;  // first line of the block
-    // A-scans whose power is averaged. Beyond those of one block, earlier blocks are averaged with exponential decay.
+    // A-scans whose power is averaged. If a block has fewer, earlier blocks are included with exponential decay.
     std::int64_t average = 16;
     std::int64_t depth_begin = 0;  // in bins; the peak is searched from here on; 0: past zero delay
 
@@ -30,8 +30,7 @@ const std::vector<Field<AlignmentRequest>>& describe<AlignmentRequest>();
 
 // Bins are without zero padding. Lengths in um use the scan's refractive index; 0: the scale is unknown.
 struct AlignmentStats {
-    std::optional<double> saturation_percent;  // largest sample relative to full scale; nullopt for floating-point
-                                               // samples
+    std::optional<double> saturation_percent;  // largest sample relative to full scale; nullopt for float samples
     double clipped_percent = 0;                // samples at full scale
     double contrast = 0;                       // visibility: fringe amplitude over the light of both arms
     bool has_peak = false;                     // at least 10 dB above the floor; otherwise the values below mean little
@@ -97,7 +96,6 @@ class Alignment {
 
 // State of an alignment view between readings: the peak-hold A-scan, a frozen reading for comparison, and the history
 // of the peak.
-
 class AlignmentWatch {
   public:
     // One point of the peak's history.

@@ -63,10 +63,10 @@ GrayRange percentile_range(const Figure& figure);
 // linearly to square pixels.
 Picture gray_picture(const Figure& figure, std::optional<GrayRange> range = std::nullopt);
 
-// Converts to gray with one pixel per value, whatever the size of a value is.
+// Converts to gray with one pixel per value, regardless of the physical size of a value.
 Picture gray_pixels(const Figure& figure, const GrayRange& range);
 
-// Single A-scans as numbers: values along depth, and the sharpness of the strongest echo.
+// ---- Single A-scans as numbers: values along depth, and the sharpness of the strongest echo.
 
 struct DepthProfile {
     bool is_um = false;         // `depth` is in um from zero delay; otherwise in rows

@@ -1,5 +1,5 @@
-// Linear intensity of volumes, and smoothing. Speckle must be averaged in intensity: in dB, edges would move towards
-// the dark side.
+// Linear intensity of volumes, smoothing, and values of flow codes. Speckle must be averaged in intensity: in dB, edges
+// would move towards the dark side.
 #pragma once
 
 #include <array>
@@ -24,10 +24,8 @@ std::vector<float> gaussian_weights(double sigma);
 // values extend beyond the ends.
 void smooth(std::vector<float>& values, const Size3& size, const std::array<double, 3>& sigma);
 
-// Converts flow codes to numbers that any program can read.
-
-// Returns f32: phasors as axial velocities in mm/s, or as phases in rad if v_max is unknown; half floats unchanged. 0
-// where the flow is unknown.
+// Converts flow codes to numbers that any program can read. Returns f32: phasors as axial velocities in mm/s, or as
+// phases in rad if v_max is unknown; half floats unchanged. 0 where the flow is unknown.
 Volume flow_values(const Volume& codes);
 
 }  // namespace echolux

@@ -10,9 +10,8 @@
 
 namespace echolux {
 
-// Steps of intensity along an A-scan, to locate boundaries.
-
-// The step at z is the mean of the `half_width` rows from z on minus that of the rows before z; the edge is at z - 0.5.
+// Steps of intensity along an A-scan, to locate boundaries. The step at z is the mean of the `half_width` rows from z
+// on minus that of the rows before z; the edge is at z - 0.5.
 class AxialSteps {
   public:
     static constexpr std::int64_t half_width = 4;  // rows on either side of a step
@@ -52,15 +51,15 @@ class AxialSteps {
     std::int64_t rows_;
 };
 
-// The surface of tissue that extends from some depth to the end of the volume: the first axial step of averaged
+// ---- The surface of tissue that extends from some depth to the end of the volume: the first axial step of averaged
 // intensity, from the top, that exceeds the noise. A median over neighbouring A-scans makes it robust. The first step
-// is used and not the strongest one, because deeper tissue may be brighter, like the pigment epithelium in a retina.
+// is used instead of the strongest one, because deeper tissue may be brighter, like the pigment epithelium in a retina.
 
 // Returns [b_scan][a_scan] in depth rows, voxel centres at integers. Throws Error{bad_setting} for complex voxels, too
 // few depth rows, or a volume without signal above the noise.
 std::vector<float> tissue_surface(const Volume& volume);
 
-// Flattening of a volume: its A-scans are shifted in depth.
+// ---- Flattening of a volume: its A-scans are shifted in depth.
 
 // Returns the row of the surface after flattening: its rounded mean.
 double flat_row(const std::vector<float>& rows);
@@ -69,15 +68,15 @@ double flat_row(const std::vector<float>& rows);
 // beyond the ends. Interpolates codes and rounds integers. Throws Error{bad_setting} for complex voxels.
 void flatten(Volume& volume, const std::vector<float>& rows);
 
-// Layer boundaries of layered tissue, without priors except their number. The surface is the strongest step of averaged
-// intensity. Relative to it, the mean profile shows the other boundaries, which are then followed over the volume.
-// Steps are searched in intensity, where the axial point spread is symmetric and does not shift edges.
+// ---- Layer boundaries of layered tissue, without priors except their number. The surface is the strongest step of
+// averaged intensity. Relative to it, the mean profile shows the other boundaries, which are then followed over the
+// volume. Steps are searched in intensity, where the axial point spread is symmetric and does not shift edges.
 
 struct Layers {
     std::int64_t a_scans = 0;
     std::int64_t b_scans = 0;
-    std::vector<std::vector<float>> boundaries;  // from the top; each is [b_scan][a_scan] in depth rows, voxel centres
-                                                 // at integers
+    // From the top; each is [b_scan][a_scan] in depth rows, voxel centres at integers.
+    std::vector<std::vector<float>> boundaries;
 
     const std::vector<float>& surface() const { return boundaries.front(); }
 };
@@ -89,8 +88,8 @@ Layers find_layers(const Volume& volume, std::int64_t count);
 std::vector<float> flattened(const std::vector<float>& intensity, const Size3& size, const std::vector<float>& height,
                              std::int64_t row, std::int64_t rows);
 
-// Vessels below the surface, seen from above: they are brighter than other tissue at the same depth over the thickness
-// of a lumen.
+// ---- Vessels below the surface, seen from above: they are brighter than other tissue at the same depth over the
+// thickness of a lumen.
 
 // Returns [b_scan][a_scan], 1 where a vessel is between `first_row` and `last_row` below `surface` (rows,
 // [b_scan][a_scan]). Uses Otsu's threshold. Throws Error{bad_setting} for an empty range.

@@ -20,7 +20,7 @@
 
 namespace echolux {
 
-// Removal of projection artifacts ("tails") below vessels (docs/angiography.md). Light that has passed a vessel
+// ---- Removal of projection artifacts ("tails") below vessels (docs/angiography.md). Light that has passed a vessel
 // fluctuates with its blood, so static tissue below appears to flow. Real flow decorrelates more than everything above
 // it (M. Zhang et al., Biomed. Opt. Express 7(3), 2016).
 
@@ -43,7 +43,7 @@ struct TailMask {
     }
 };
 
-// Thinning of maps and the length of the resulting lines.
+// ---- Thinning of maps and the length of the resulting lines.
 
 namespace {
 
@@ -155,7 +155,7 @@ std::vector<float> numbers_of(const Volume& volume) {
     return values;
 }
 
-// The existing voxels of the 3 x 3 x 3 neighbourhood of a voxel, itself included.
+// The voxels of the 3 x 3 x 3 neighbourhood of a voxel that are inside the volume, including the voxel itself.
 struct Around {
     std::array<float, 27> values{};
     std::size_t count = 0;

@@ -1,5 +1,5 @@
 // En-face maps and statistics of vessels in a slab between two surfaces, from a volume of angiography whose voxels are
-// 0 without flow: where vessels are, their share of the area, and their mean flow value. Projection tails below vessels
+// 0 without flow: vessel positions, their share of the area, and their mean flow value. Projection tails below vessels
 // can be removed first.
 #pragma once
 

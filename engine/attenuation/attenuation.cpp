@@ -19,9 +19,9 @@
 
 namespace echolux {
 
-// Attenuation of light per depth step (docs/angiography.md): the intensity that a voxel scatters back, divided by the
-// sum of all deeper intensities. Assumes that the same fraction of the lost light is backscattered everywhere (K. A.
-// Vermeer et al., Biomed. Opt. Express 5(1), 2014).
+// ---- Attenuation of light per depth step (docs/angiography.md): the intensity that a voxel scatters back, divided by
+// the sum of all deeper intensities. Assumes that the same fraction of the lost light is backscattered everywhere (K.
+// A. Vermeer et al., Biomed. Opt. Express 5(1), 2014).
 
 // Returns the attenuation per unit of `row`, corrected for the double pass. `below` is the sum of all deeper
 // intensities. Exact for voxels of any thickness, unlike the common approximation intensity / (2 row below).
@@ -257,8 +257,8 @@ Volume attenuation_of(const Volume& volume, const AttenuationRecipe& recipe, Att
     const std::vector<float> power = averaged(linear_intensity(volume), grid, recipe);
     stats = {};
     stats.noise_floor_db = recipe.noise_floor_db != 0 ? recipe.noise_floor_db : found_floor_db(power, grid);
-    const double floor = std::pow(10, stats.noise_floor_db / 10) / std::numbers::ln2;  // from the floor's median to its
-                                                                                       // mean
+    // Converts the floor's median to its mean.
+    const double floor = std::pow(10, stats.noise_floor_db / 10) / std::numbers::ln2;
     Volume found{grid, {}, volume.provenance};
     found.grid.type = VoxelType::f32;
     found.grid.scale = 1;

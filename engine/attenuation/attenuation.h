@@ -27,9 +27,10 @@ template <>
 const std::vector<Field<AttenuationRecipe>>& describe<AttenuationRecipe>();
 
 struct AttenuationStats {
-    double known = 0;    // share of voxels with a value
-    double no_tail = 0;  // share of A-scans with tissue that do not get darker towards their end; these have no values
-                         // where more than a tenth of the light may come from below the end
+    double known = 0;  // share of voxels with a value
+    // Share of A-scans with tissue that do not get darker towards their end. They have no values where more than a
+    // tenth of the light may come from below the end.
+    double no_tail = 0;
     double noise_floor_db = 0;
 };
 

@@ -20,7 +20,7 @@
 
 namespace echolux {
 
-// Describes the settings of the cross-section and names the reasons for missing flow.
+// ---- Describes the settings of the cross-section and names the reasons for missing flow.
 
 template <>
 const std::vector<Field<CrossSectionRecipe>>& describe<CrossSectionRecipe>() {
@@ -60,7 +60,7 @@ const char* name_of(FlowReason reason) {
     return "";
 }
 
-// Finds a vessel: the connected moving voxels around a point.
+// ---- Finds a vessel: the connected moving voxels around a point.
 
 namespace {
 
@@ -71,8 +71,8 @@ struct Lumen {
 
 constexpr double min_share_of_v_max = 0.005;   // min speed that counts as moving, even without noise
 constexpr double min_share_of_fastest = 0.01;  // relative to the fastest voxel of the volume
-constexpr double rim_share = 0.1;  // relative to the fastest voxel nearby; slower voxels are blur of the beam
-                                   // and windows
+// Relative to the fastest voxel nearby; slower voxels are blur of the beam and windows.
+constexpr double rim_share = 0.1;
 
 using Voxel3 = std::array<std::int64_t, 3>;  // depth, A-scan, B-scan
 
@@ -208,7 +208,7 @@ Lumen lumen_around(const VolumeGrid& grid, const MeanVelocity& mean, const Cross
 
 }  // namespace
 
-// Quantities of a vessel other than the flow through its sections.
+// ---- Quantities of a vessel other than the flow through its sections.
 
 // Returns the centres of whole planes in the direction of flow, in um.
 std::vector<std::array<double, 3>> VesselFlow::centres() const {
@@ -282,7 +282,7 @@ double VesselFlow::en_face_ul_s(const MeanVelocity& mean) const {
         constexpr double um2_of_mm2 = 1e6;
         if (is_whole) flows.push_back(std::abs(sum) * planes.pixel_um2() / um2_of_mm2);
     }
-    // The lumen may seem to end in the volume only because the vessel becomes level there. Planes then disagree.
+    // A vessel that becomes level may look like a lumen that ends inside the volume. Planes then disagree.
     constexpr std::size_t enough = 5;
     constexpr double alike = 0.15;  // max interquartile range relative to the median
     if (flows.size() < enough) return std::numeric_limits<double>::quiet_NaN();
@@ -878,7 +878,7 @@ LumenCentre centre_of(const LumenMask& mask, const std::vector<float>& velocitie
 }
 
 void keep_faster(LumenMask& lumen, const std::vector<float>& velocities, double sign) {
-    // The 95th percentile stands for the maximum because it is robust to outliers.
+    // The 95th percentile is used instead of the maximum because it is robust to outliers.
     constexpr double rim_share = 0.1, of_all = 0.95;
     std::vector<double> speeds;
     for (std::size_t k = 0; k < velocities.size(); ++k) {

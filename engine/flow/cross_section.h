@@ -1,7 +1,7 @@
 // Volume flow through a vessel, computed from axial (Doppler) velocities: finds the lumen, its course, and the flow
 // through sections of it. The course converts velocities along the beam to velocities along the vessel. The flow
-// through any plane that cuts the vessel is the same, whatever the plane's angle. Therefore planes of the volume itself
-// are used: nothing is interpolated, and a B-scan has a single time.
+// through any plane that cuts the vessel is the same, regardless of the plane's angle. Planes of the volume itself are
+// therefore used, so that nothing is interpolated and a B-scan has a single time.
 #pragma once
 
 #include <array>
@@ -22,9 +22,7 @@ namespace echolux {
 
 // ---- Planes of a volume perpendicular to one of its axes: phases unwrapped in them, and masks of vessels.
 
-// Planes of a volume perpendicular to one of its axes.
-
-// Axes in memory order: 0 depth, 1 A-scans, 2 B-scans.
+// Orientation of the planes. Axes are in memory order: 0 depth, 1 A-scans, 2 B-scans.
 struct GridPlanes {
     int across = 2;               // the axis normal to the planes
     std::array<int, 2> in{1, 0};  // the axes within a plane: column, row
@@ -59,8 +57,8 @@ struct GridPlanes {
     }
 };
 
-// Unwraps velocities beyond v_max in one plane of a vessel, where they change sign. Blood is at rest at the wall. From
-// there inwards, each velocity is shifted by the multiple of 2 v_max that brings it closest to its neighbours.
+// ---- Unwraps velocities beyond v_max in one plane of a vessel, where they change sign. Blood is at rest at the wall.
+// From the wall inwards, each velocity is shifted by the multiple of 2 v_max that brings it closest to its neighbours.
 
 // Mask of a lumen in a plane: 1 inside, [height][width].
 struct LumenMask {
@@ -96,7 +94,7 @@ struct PlaneVelocities {
 PlaneVelocities unwrap_plane(std::vector<float>& velocities, const LumenMask& mask,
                              const std::vector<std::int64_t>& order, double v_max);
 
-// Extracts a plane's part of the lumen and of velocities, and measures it.
+// ---- Lumen and velocities of a single plane, and measurements of them.
 
 // Return plane `number` of a volume of marks or of values, [height][width].
 LumenMask mask_in(const std::vector<std::uint8_t>& inside, const GridPlanes& planes, std::int64_t number);
@@ -180,13 +178,13 @@ struct FlowValue {
     std::int64_t plane = -1;  // index along the planes' axis, a B-scan if that is axis 2; -1: mean of several
     double place_um = 0;      // along the planes' axis, relative to the given point
     double flow_ul_s = std::numeric_limits<double>::quiet_NaN();
-    double error_ul_s = std::numeric_limits<double>::quiet_NaN();  // noise only; the angle error is common to all
-                                                                   // planes
-    double mean_mm_s = std::numeric_limits<double>::quiet_NaN();   // along the vessel
-    double area_mm2 = std::numeric_limits<double>::quiet_NaN();    // perpendicular to the vessel
-    double wrapped = 0;                                            // share of the lumen beyond v_max
-    double when = 0;                                               // share of the volume's acquisition time elapsed at
-                                                                   // this plane, 0 to 1
+    // Noise only; the angle error is common to all planes.
+    double error_ul_s = std::numeric_limits<double>::quiet_NaN();
+    double mean_mm_s = std::numeric_limits<double>::quiet_NaN();  // along the vessel
+    double area_mm2 = std::numeric_limits<double>::quiet_NaN();   // perpendicular to the vessel
+    double wrapped = 0;                                           // share of the lumen beyond v_max
+    // Share of the volume's acquisition time elapsed at this plane, 0 to 1.
+    double when = 0;
     FlowReason reason = FlowReason::ok;
 };
 
@@ -203,8 +201,8 @@ class VesselFlow {
     FlowReason reason() const { return reason_; }
     const VesselCourse& course() const { return course_; }
     const VoxelPosition& place() const { return place_; }
-    double angle_error_deg() const;                      // degrees; combines the error of the fit with
-                                                         // recipe.angle_error_deg
+    // Degrees; combines the error of the fit with recipe.angle_error_deg.
+    double angle_error_deg() const;
     double angle_error() const { return angle_error_; }  // resulting relative error of the flow
 
     // Returns the flow through each plane along the course. `power` holds linear intensities of the same volume and may

@@ -145,7 +145,7 @@ LineFit fitted_line(const std::vector<double>& s, const std::vector<double>& val
 namespace {
 
 constexpr double of_normal = 1.4826;   // ratio of the standard deviation of normal noise to its median absolute value
-constexpr double without_v_max = 1e4;  // mm/s; stands for an unknown v_max, so that nothing wraps around
+constexpr double without_v_max = 1e4;  // mm/s; replaces an unknown v_max, so that nothing wraps around
 
 // Estimates noise from second differences along B-scans, which cancel velocities that change evenly along a vessel.
 // `step` is the distance in B-scans, `turn` the period of wrapping in mm/s.

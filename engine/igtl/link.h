@@ -25,8 +25,7 @@
 
 namespace echolux::igtl {
 
-// Statistics of an OpenIGTLink link.
-
+// Statistics of a link.
 struct LinkStats {
     std::int64_t connected = 0;  // current number of programs
     std::int64_t volumes = 0;    // volumes sent, counted per program
@@ -36,8 +35,8 @@ struct LinkStats {
     std::int64_t refused = 0;    // connections that were closed: invalid messages, or no room
 };
 
-// A connected OpenIGTLink program, served by its own thread. Answers are sent in order. Of volumes and B-scans, the
-// newest is sent when the previous one has been accepted, so that a slow program does not delay others and nothing
+// ---- A connected OpenIGTLink program, served by its own thread. Answers are sent in order. Of volumes and B-scans,
+// the newest is sent when the previous one has been accepted, so that a slow program does not delay others and nothing
 // accumulates.
 
 using SharedBytes = std::shared_ptr<const Bytes>;

@@ -289,7 +289,7 @@ using Span = std::span<const std::byte>;
 
 constexpr std::size_t type_at = 2, device_at = 14, size_at = 42, crc_at = 50;
 constexpr std::size_t command_header_bytes = 4 + command_name_bytes + 2 + 4;
-constexpr std::uint64_t max_message = std::uint64_t{1} << 40;  // that is skipped
+constexpr std::uint64_t max_message = std::uint64_t{1} << 40;  // larger ones are refused instead of skipped
 
 [[noreturn]] void refuse(const std::string& problem) {
     throw Error(ErrorCode::bad_file, problem, "OpenIGTLink", "check what is connected there");

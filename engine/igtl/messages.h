@@ -56,7 +56,7 @@ class MessageReader {
     std::uint64_t skips_ = 0;         // remaining bytes of an unsupported message
 };
 
-// Big-endian numbers, as in OpenIGTLink.
+// ---- Big-endian numbers, as in OpenIGTLink.
 
 // Converts between native and big-endian order.
 template <class T>
@@ -81,7 +81,7 @@ inline std::string text_at(std::span<const std::byte> bytes, std::size_t at, std
     return text.substr(0, text.find('\0'));
 }
 
-// CRC-64 of ECMA-182, not reflected, with initial value 0: the checksum of message bodies in OpenIGTLink.
+// ---- CRC-64 of ECMA-182, not reflected, with initial value 0: the checksum of message bodies in OpenIGTLink.
 
 // Returns the checksum. `crc` is that of the preceding bytes.
 std::uint64_t crc64(std::span<const std::byte> bytes, std::uint64_t crc = 0);
@@ -133,7 +133,7 @@ Bytes capability(const Stamp& stamp);
 // Returns the answer to a request: a STRING to a STRING, an RTS_COMMAND with the same number and name to a COMMAND.
 Bytes answer_to(const Request& request, double unix_s, std::string_view text);
 
-// Data sent with the voxels of a volume: acquisition time since 1970, and the meaning of voxel values.
+// ---- Data sent with the voxels of a volume: acquisition time since 1970, and the meaning of voxel values.
 
 // Converts seconds since a source's start to seconds since 1970. Intervals follow the source's clock. The start is
 // estimated from the volume with the shortest delay after its acquisition.

@@ -40,8 +40,8 @@ class DirectFile final : public DurableFile {
   public:
     enum class Caching { none, system };  // none: direct writes, falling back to `system` if unsupported
 
-    // Creates a new file and locks it until it is closed. Throws Error{output} if it already exists or
-    // cannot be created.
+    // Creates a new file and locks it until it is closed. Throws Error{output} if it already exists or cannot be
+    // created.
     DirectFile(const std::filesystem::path& path, Caching caching);
     ~DirectFile() override;
     DirectFile(const DirectFile&) = delete;

@@ -39,8 +39,9 @@ struct FilePart {
 FilePart file_part(const std::filesystem::path& path);
 
 // ---- access ---------------------------------------------------------------------------------------------------------
-// A header from an unknown source could name any file, and converting it would leak that file's content. So headers may
-// only name files beside or below themselves, after following links, and files in folders that the user allows.
+// A header from an unknown source could name any file, and converting it would leak that file's content. Headers may
+// therefore only name files beside or below themselves, after following links, and files in folders that the user
+// allows.
 
 // Environment variable: further folders for data files, separated by colons.
 inline constexpr const char* data_folders_variable = "ECHOLUX_DATA_FOLDERS";

@@ -1,6 +1,6 @@
 // Readers and writers of the image formats in the table of image_format.cpp. Each is described where it is implemented:
-// in engine/io/NAME_file.cpp, in a separate folder if it is a part that a build may leave out, or in
-// engine/io/foreign/ if only other programs write it.
+// in engine/io/NAME_file.cpp, in a separate folder if it is a part that a build may leave out, or in engine/io/foreign/
+// if only other programs write it.
 #pragma once
 
 #include <filesystem>
@@ -45,7 +45,7 @@ std::unique_ptr<ImageReader> open_hdf5_dataset(const std::filesystem::path& path
 std::unique_ptr<ImageWriter> create_hdf5(const std::filesystem::path& path, const ImageHeader& header,
                                          const ImageStorage& storage, const std::string& where);
 
-// Formats that Echolux only reads.
+// ---- Formats that Echolux only reads.
 
 // Returns whether the path is a folder with DICOM files or a DICOM file with another ending. Checks only a few files.
 bool is_dicom_series(const std::filesystem::path& path);
@@ -69,7 +69,7 @@ bool is_picture_stack(const std::filesystem::path& folder);
 // Opens the volume. Throws Error{bad_file} if a picture is damaged or differs from the first in size or type.
 std::unique_ptr<ImageReader> open_picture_stack(const std::filesystem::path& folder);
 
-// Readers that run in a reader process (engine/reader/), because their libraries are not hardened against hostile
+// ---- Readers that run in a reader process (engine/reader/), because their libraries are not hardened against hostile
 // files. open_hdf5() and open_tiff() start that process.
 
 // Reads an open file. `path` is for messages. `part` is the dataset; if empty, /volume, else the largest.

@@ -34,8 +34,8 @@ struct ImageFormat {
     bool has_versions = false;                                 // storage.ome_version selects one
     std::vector<Compression> compressions{Compression::none};  // supported ones; the first is used for `automatic`
 
-    // Detects pictures without a specific ending, such as a folder of DICOM files. `path` exists and its ending
-    // belongs to no other format. Must be cheap. Null: only the ending counts.
+    // Detects pictures without a specific ending, such as a folder of DICOM files. `path` exists and its ending belongs
+    // to no other format. Must be cheap. Null: only the ending counts.
     bool (*owns)(const std::filesystem::path& path) = nullptr;
 
     std::optional<Part> part{};  // part of the build with reader and writer; the name is always known

@@ -18,9 +18,9 @@ namespace echolux {
 
 // ---- pose -----------------------------------------------------------------------------------------------------------
 
-// Position and orientation of a volume in the patient, as stored in medical formats. Provenance under "affine"
-// carries them, so every format with texts keeps them. Formats with standard fields also use those. Coordinates in mm:
-// x to the left, y to the back, z to the head (LPS, as in DICOM and ITK).
+// Position and orientation of a volume in the patient, as stored in medical formats. Provenance under "affine" carries
+// them, so every format with texts keeps them. Formats with standard fields also use those. Coordinates in mm: x to the
+// left, y to the back, z to the head (LPS, as in DICOM and ITK).
 struct ImagePose {
     std::array<std::array<double, 3>, 3> steps{};  // from a column, row, slice to the next
     std::array<double, 3> origin{};                // centre of the first voxel

@@ -62,8 +62,8 @@ class ImageWriter {
 };
 
 // ---- contiguous voxels ----------------------------------------------------------------------------------------------
-// After a header, raw or deflated: the shared part of NRRD, MetaImage, NIfTI, .npy and raw files. A
-// format parses its header into a RawLayout for reading, or passes its header to create_raw_image() for writing.
+// After a header, raw or deflated: the shared part of NRRD, MetaImage, NIfTI, .npy and raw files. A format parses its
+// header into a RawLayout for reading, or passes its header to create_raw_image() for writing.
 
 // Location and encoding of the voxels.
 struct RawLayout {

@@ -29,9 +29,9 @@ std::vector<double> read_calibration(const std::filesystem::path& path, std::int
                                      std::int64_t columns = 1);
 
 // ---- height maps ----------------------------------------------------------------------------------------------------
-// One depth per A-scan, in micrometres from zero delay. CSV files have one line per B-scan and one number
-// per A-scan, separated by commas, semicolons or blanks; '#' starts a comment. In volume files (NRRD, TIFF, ...),
-// columns are A-scans and rows are B-scans; if there is only one row, slices are B-scans.
+// One depth per A-scan, in micrometres from zero delay. CSV files have one line per B-scan and one number per A-scan,
+// separated by commas, semicolons or blanks; '#' starts a comment. In volume files (NRRD, TIFF, ...), columns are
+// A-scans and rows are B-scans; if there is only one row, slices are B-scans.
 
 // Reads a map as [b_scan][a_scan]. Throws Error{bad_file}, naming file and line, if it is missing, unreadable, of
 // another size, or contains a non-finite number.

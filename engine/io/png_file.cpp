@@ -108,8 +108,8 @@ class PngChunks {
     std::streamoff begin_ = 8;  // position of the next chunk
 };
 
-// Checks that no chunk claims more bytes than the file has, because libpng allocates whatever a chunk claims. Throws
-// Error{bad_file} naming the file if it is missing, is not a PNG file or is too short.
+// Checks that no chunk claims more bytes than the file has, because libpng allocates as much memory as a chunk claims.
+// Throws Error{bad_file} naming the file if it is missing, is not a PNG file or is too short.
 void check_png_chunks(const std::filesystem::path& path) {
     PngChunks(path).check();
 }

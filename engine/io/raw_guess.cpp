@@ -526,8 +526,8 @@ Rank rank_of(const Reading& reading, const std::vector<Reading>& all, const Byte
 }
 
 // Sorts the interpretations and returns the best two. With too many bytes per sample, only every second sample is read,
-// which is just as smooth; with too few, low and high bytes alternate. So the smooth format with the fewest bytes is
-// correct.
+// which is just as smooth; with too few, low and high bytes alternate. The smooth format with the fewest bytes is
+// therefore correct.
 std::vector<Reading> readings_of(const Bytes& bytes) {
     std::vector<Reading> readings;
     for (const SampleFormat format : {SampleFormat::u8, SampleFormat::packed12, SampleFormat::u16, SampleFormat::i16,

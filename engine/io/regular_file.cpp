@@ -100,7 +100,7 @@ double factor_of(std::string_view name, std::span<const Unit> units) {
 
 }  // namespace
 
-// The buffer has at most the file's size, whatever `max` is.
+// The buffer never exceeds the file's size, even if `max` does.
 std::string start_of_file(const std::filesystem::path& path, std::size_t max) {
     std::error_code problem;
     const std::uintmax_t size = std::filesystem::file_size(path, problem);

@@ -131,7 +131,7 @@ void write_volume(const std::filesystem::path& path, const Volume& volume, Progr
 
 // ---- conversion -----------------------------------------------------------------------------------------------------
 // Conversion between image headers (columns = A-scans, rows = depth, slices = B-scans; millimetres; texts) and
-// VolumeGrid (depth fastest; micrometres). This is the only place that knows both. Properties without a field in the
+// VolumeGrid (depth fastest; micrometres). No other code converts between them. Properties without a field in the
 // format (unit, known spacings, provenance) are stored as texts with keys that start with "echolux_".
 
 // Returns the header to write for a series.

@@ -142,8 +142,8 @@ std::vector<float> without_outliers(const std::vector<float>& map, const MapSize
     return out;
 }
 
-// Cuts one depth profile into pieces of constant brightness. Finds the exact maximum likelihood cut of exponentially
-// distributed intensities by dynamic programming over all positions of all boundaries.
+// ---- Cuts one depth profile into pieces of constant brightness. Finds the exact maximum likelihood cut of
+// exponentially distributed intensities by dynamic programming over all positions of all boundaries.
 
 namespace {
 
@@ -610,7 +610,7 @@ std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3&
     return above;
 }
 
-// Smooths one boundary in both directions: semi-global sweeps of its costs along A-scans and B-scans, forwards and
+// ---- Smooths one boundary in both directions: semi-global sweeps of its costs along A-scans and B-scans, forwards and
 // backwards, at constant depth (H. Hirschmueller, IEEE TPAMI 30, 328, 2008).
 
 namespace {

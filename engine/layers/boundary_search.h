@@ -41,7 +41,7 @@ std::vector<float> median_of_neighbours(const std::vector<float>& map, const Map
 // value is known.
 void fill_unknown(std::vector<float>& map, std::vector<std::uint8_t> is_known, const MapSize& size);
 
-// Removes outliers of a map: values far from the smooth surface through most of their neighbours.
+// ---- Removes outliers of a map: values far from the smooth surface through most of their neighbours.
 
 // At each position, fits a surface of second order to the values within `reach` by iteratively reweighted least squares
 // (P. W. Holland, R. E. Welsch, Commun. Stat. A6, 813, 1977). Values further than `limit` from the surface are replaced
@@ -53,12 +53,12 @@ std::vector<float> without_outliers(const std::vector<float>& map, const MapSize
 // most likely layers, and the blocks' positions are interpolated to all A-scans. Also separates tissue from noise.
 
 struct CoarseLayers {
-    std::vector<std::vector<float>> places;  // [boundary][A-scan]: the row that begins below the boundary, fractions
-                                             // included
-    std::vector<std::uint8_t> has_signal;    // per A-scan
-    double floor = 0;                        // mean intensity of noise
-    bool is_found = false;                   // boundaries were found in any block
-    bool has_tissue = false;                 // in any block; without is_found, the distances and polarities fit nowhere
+    // [boundary][A-scan]: the row that begins below the boundary, fractions included.
+    std::vector<std::vector<float>> places;
+    std::vector<std::uint8_t> has_signal;  // per A-scan
+    double floor = 0;                      // mean intensity of noise
+    bool is_found = false;                 // boundaries were found in any block
+    bool has_tissue = false;               // in any block; without is_found, the distances and polarities fit nowhere
 };
 
 // Finds the boundaries in `intensity`, [b_scan][a_scan][depth]; values that are not finite are missing voxels.
@@ -84,8 +84,8 @@ void set_coarse(SurfaceTables& tables, const std::vector<BoundaryOptions>& wante
 std::unique_ptr<BoundarySearch> boundary_search_on_cpu(const std::vector<float>& intensity, const Size3& size,
                                                        const CoarseLayers& coarse);
 
-// Cost of each boundary at each of a few rows around its present position, per A-scan. The cost is the negative log
-// likelihood of the intensities above and below it, given the mean brightness of the two layers nearby.
+// ---- Cost of each boundary at each of a few rows around its present position, per A-scan. The cost is the negative
+// log likelihood of the intensities above and below it, given the mean brightness of the two layers nearby.
 
 // [boundary][A-scan][lane]: label l is l - boundary_reach rows below the present position.
 using BoundaryCosts = std::vector<std::vector<float>>;

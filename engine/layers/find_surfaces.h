@@ -41,9 +41,9 @@ Surfaces find_surfaces_on_gpu(const float* intensity, const Size3& size, const S
 Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress& progress,
                        const BackendChoice& processor = {.backend = Backend::cpu});
 
-// Bridges surfaces across vessels. Blood is as bright as the nerve fibres above it. Where a vessel crosses the lower
-// end of a layer, there is no edge, and the search finds the vessel's far wall instead. The boundary is then continued
-// straight.
+// ---- Bridges surfaces across vessels. Blood is as bright as the nerve fibres above it. Where a vessel crosses the
+// lower end of a layer, there is no edge, and the search finds the vessel's far wall instead. The boundary is then
+// continued straight.
 
 // A surface of second order is fitted to the boundary within a vessel's width. Parts narrower than a vessel that leave
 // this surface towards the dark side (polarity as in BoundaryOptions) are moved onto it and marked `ambiguous`.

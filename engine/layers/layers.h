@@ -136,8 +136,8 @@ class DepthScale {
 std::vector<float> thickness_between(const Surfaces& surfaces, std::size_t upper, std::size_t lower,
                                      const VolumeGrid& grid);
 
-// Manual editing of surfaces: when a point is dragged, the surface around it follows smoothly. A surface never crosses
-// its neighbours above and below, but stops at them.
+// ---- Manual editing of surfaces: when a point is dragged, the surface around it follows smoothly. A surface never
+// crosses its neighbours above and below, but stops at them.
 
 // Distance over which the surface follows the dragged point; 0: only the point itself.
 struct DragReach {
@@ -166,9 +166,9 @@ std::vector<SurfaceEdit> dragged(const Surfaces& surfaces, std::size_t surface, 
 void apply(Surfaces& surfaces, std::size_t surface, const std::vector<SurfaceEdit>& edits);
 void take_back(Surfaces& surfaces, std::size_t surface, const std::vector<SurfaceEdit>& edits);
 
-// Surfaces in files. In a volume file of any format, slices are surfaces, rows are B-scans and columns are A-scans.
-// Values are depths in um from zero delay, or rows if the unit is "rows"; NaN without a surface. Names are stored as
-// text. A CSV table has one line per position, with quality and reason.
+// ---- Surfaces in files. In a volume file of any format, slices are surfaces, rows are B-scans and columns are
+// A-scans. Values are depths in um from zero delay, or rows if the unit is "rows"; NaN without a surface. Names are
+// stored as text. A CSV table has one line per position, with quality and reason.
 
 // Converts surfaces to a volume of depths. `volume` is the searched volume; its spacing and provenance are copied.
 Volume volume_of(const Surfaces& surfaces, const Volume& volume);
@@ -185,7 +185,7 @@ bool is_own_surface_table(const std::filesystem::path& path);
 // the spacing is unknown, and as read_volume() does.
 Surfaces read_surfaces(const std::filesystem::path& path, const VolumeGrid& grid);
 
-// En-face maps between two surfaces, and flattening of a volume to a surface.
+// ---- En-face maps between two surfaces, and flattening of a volume to a surface.
 
 // mean: of intensities, converted back to dB for volumes in dB; top3: mean of the three largest.
 enum class SlabValue { mean, max, top3 };

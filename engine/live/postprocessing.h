@@ -55,9 +55,9 @@ class AlignablePower {
     virtual bool has_reference() const = 0;
     // Returns the shift of each B-scan.
     virtual std::vector<RowShift> find(To to, Progress& progress) = 0;
-    virtual std::int64_t move(const std::vector<RowShift>& rows) = 0;  // returns the number of B-scans used; the others
-                                                                       // are empty afterwards
-    virtual void become_reference() = 0;                               // uses the current state of the power
+    // Returns the number of B-scans used; the others are empty afterwards.
+    virtual std::int64_t move(const std::vector<RowShift>& rows) = 0;
+    virtual void become_reference() = 0;  // uses the current state of the power
     virtual void forget_reference() = 0;
 };
 
@@ -148,9 +148,9 @@ class TissueLog {
     TissueStats stats() const;
     // Returns the messages since the last call.
     std::vector<BlockSink::SinkMessage> take_messages();
-    std::shared_ptr<const PostprocessingResult> last() const;                   // nullptr if there is none
-    std::shared_ptr<const PostprocessingResult> of(std::int64_t volume) const;  // nullptr if this volume is not among
-                                                                                // the recent ones
+    std::shared_ptr<const PostprocessingResult> last() const;  // nullptr if there is none
+    // Returns nullptr if this volume is not among the recent ones.
+    std::shared_ptr<const PostprocessingResult> of(std::int64_t volume) const;
 
   private:
     void report_obstacle(const std::string& topic, const std::string& obstacle, const char* again);

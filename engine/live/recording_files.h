@@ -59,8 +59,8 @@ std::vector<std::filesystem::path> stripes_of_recording(const std::filesystem::p
 // read.
 struct NamedStripes {
     std::vector<std::filesystem::path> files;
-    bool are_its_own = false;  // false if scan_toml was copied or moved from where it was recorded; its stripes may
-                               // then belong to the original
+    // False if scan_toml was copied or moved from where it was recorded; its stripes may then belong to the original.
+    bool are_its_own = false;
 };
 NamedStripes stripes_named_by(const std::filesystem::path& scan_toml);
 

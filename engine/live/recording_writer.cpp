@@ -180,8 +180,8 @@ void RecordingWriter::remove_files() noexcept {
     for (auto path = made.rbegin(); path != made.rend(); ++path) {
         if (!std::filesystem::remove(*path, ignored) || *path != scan_.path) continue;
         try {
-            make_durable(scan_.path.parent_path());  // a TOML that reappears after a power cut cannot be opened without
-                                                     // the others
+            // A TOML that reappears after a power cut cannot be opened without the others.
+            make_durable(scan_.path.parent_path());
         } catch (const std::exception&) {
         }
     }
@@ -301,8 +301,8 @@ double RecordingWriter::seconds_to_sync() const {
 
 void RecordingWriter::sync_when_due() {
     if (seconds_to_sync() > 0) return;
-    const double since = *std::exchange(unsynced_since_, tools_.seconds());  // retry a failed flush after another
-                                                                             // period
+    // Retry a failed flush after another period.
+    const double since = *std::exchange(unsynced_since_, tools_.seconds());
     write_missing_and_sync();
     unsynced_since_.reset();
     stats_.longest_unsynced_s = std::max(stats_.longest_unsynced_s, tools_.seconds() - since);

@@ -24,10 +24,10 @@ namespace echolux {
 
 // Parameters of a recording.
 struct RecordingRequest {
-    std::filesystem::path scan_toml;  // NAME.toml; NAME.raw, NAME.index.csv and calibration files are created next to
-                                      // it
-    Scan scan;                        // scan of the source; blocks are laid out in the file accordingly
-    double line_rate_hz = 0;          // line rate of the source; 0: unknown, the disks are not tested
+    // NAME.toml. NAME.raw, NAME.index.csv and calibration files are created next to it.
+    std::filesystem::path scan_toml;
+    Scan scan;                // scan of the source; blocks are laid out in the file accordingly
+    double line_rate_hz = 0;  // line rate of the source; 0: unknown, the disks are not tested
     std::vector<std::filesystem::path> played_files{};  // files of the source; must not be overwritten
     // Expected size, for which room is required at the start. 0: unknown.
     std::int64_t expected_bytes = 0;

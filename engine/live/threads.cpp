@@ -21,8 +21,8 @@ class RealThreads : public Threads {
 
     LiveThread start(Work work) override {
         std::stop_source stop;
-        auto running = std::make_unique<RealThread>();  // first, because a std::thread without an owner would terminate
-                                                        // the program
+        // First, because a std::thread without an owner would terminate the program.
+        auto running = std::make_unique<RealThread>();
         running->start([work = std::move(work), token = stop.get_token()] { work(token); });
         return {std::move(stop), std::move(running)};
     }

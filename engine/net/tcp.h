@@ -49,8 +49,8 @@ class TcpConnection {
 
     const std::string& peer() const { return peer_; }  // address of the other side: "192.168.1.7:40312"
 
-    // Receives up to to.size() bytes, waiting up to `timeout`. Returns 0 on timeout, std::nullopt if the connection
-    // was closed or is broken.
+    // Receives up to to.size() bytes, waiting up to `timeout`. Returns 0 on timeout, std::nullopt if the connection was
+    // closed or is broken.
     std::optional<std::size_t> receive(std::span<std::byte> to, std::chrono::milliseconds timeout);
 
     // Sends as many bytes as possible, waiting up to `timeout`. Returns std::nullopt if the connection is broken.

@@ -56,7 +56,7 @@ class BlockStream {
     std::future<std::optional<Block>> coming_;  // its destructor waits for the read in progress
 };
 
-// ---- Reconstructs scans on disk to volumes in memory, and reads ahead while it reconstructs.
+// ---- Reconstruction of whole volumes or parts of them.
 
 // Some B-scan positions of one volume. Parts joined together equal the whole volume bit for bit.
 struct ScanPart {
@@ -98,7 +98,7 @@ class Reconstruction {
     const Scan& scan() const { return scan_; }  // includes the measured noise floor
     const ReconstructionStats& stats() const { return stats_; }
 
-    // Returns what users should know before they trust the result, one line each.
+    // Returns warnings that affect how far the result can be trusted, one line each.
     const std::vector<std::string>& warnings() const { return warnings_; }
 
     // Returns the geometry of a part. Throws Error{bad_setting} if it is not in the scan.

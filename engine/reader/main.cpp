@@ -14,7 +14,7 @@
 
 namespace echolux {
 
-// The kinds of files that are read in a separate process.
+// ---- The kinds of files that are read in a separate process.
 
 namespace {
 

@@ -275,7 +275,7 @@ class Filter {
 };
 
 // The C library implements fstat() as newfstatat() with an empty path. A filter cannot read paths, and with a path the
-// call would reveal which files exist. So the call is trapped and replaced by fstat().
+// call would reveal which files exist. The call is therefore trapped and replaced by fstat().
 void answer_fstat(ucontext_t& context) {
     auto& machine = context.uc_mcontext;
 #if defined(__x86_64__)

@@ -28,7 +28,7 @@
 
 namespace echolux {
 
-// Formats shifts as CSV.
+// ---- Formats shifts as CSV.
 
 namespace {
 
@@ -67,8 +67,8 @@ std::string csv_of(const std::vector<std::vector<RowShift>>& volumes, const Volu
     return text;
 }
 
-// Mean of registered volumes. Resamples with cubic B-splines (M. Unser, IEEE Signal Processing Magazine 16(6), 1999),
-// because the blur of linear interpolation would look like the effect of averaging.
+// ---- Mean of registered volumes. Resamples with cubic B-splines (M. Unser, IEEE Signal Processing Magazine 16(6),
+// 1999), because the blur of linear interpolation would look like the effect of averaging.
 
 namespace {
 

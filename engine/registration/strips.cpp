@@ -208,8 +208,8 @@ std::vector<StripPosition> match_strips(StripPairs& pairs, std::int64_t depth, s
     return places;
 }
 
-// Correlations of strips on the CPU: coarse ones by Fourier transforms of pairs of B-scans, summed over strips; fine
-// ones by direct sums.
+// ---- Correlations of strips on the CPU: coarse ones by Fourier transforms of pairs of B-scans, summed over strips;
+// fine ones by direct sums.
 
 namespace {
 
@@ -460,7 +460,7 @@ std::unique_ptr<StripPairs> pairs_on_gpu(RegistrationOnGpu& gpu, const FeaturesO
     return std::make_unique<PairsOnGpu>(gpu, reference, moving);
 }
 
-// Judges the positions found for B-scans: which are valid, why others are not, and where the eye jumped.
+// ---- Judges the positions found for B-scans: which are valid, why others are not, and where the eye jumped.
 
 namespace {
 

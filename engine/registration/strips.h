@@ -66,7 +66,7 @@ std::vector<RowShift> judged(const std::vector<StripPosition>& places, const std
 
 inline constexpr double max_apart_on_a_path = 2;
 
-// Registration of volumes in GPU memory, on top of compute/tissue_on_gpu.h.
+// ---- Registration of volumes in GPU memory, on top of compute/tissue_on_gpu.h.
 
 // GPU counterparts of tissue_band() and row_features().
 Interval tissue_band_on_gpu(RegistrationOnGpu& gpu, const PowerOnGpu& volume, std::int64_t margin);
@@ -76,13 +76,11 @@ std::shared_ptr<FeaturesOnGpu> features_on_gpu(RegistrationOnGpu& gpu, const Pow
 std::unique_ptr<StripPairs> pairs_on_gpu(RegistrationOnGpu& gpu, const FeaturesOnGpu& reference,
                                          const FeaturesOnGpu& moving);
 
-// ---- Features of B-scans on the CPU, and their correlations.
-
-// Parameters and tables of RowFeatures that are shared by all processors.
+// ---- Features of B-scans on the CPU, and parameters and tables of RowFeatures that both backends share.
 
 inline constexpr std::int64_t coarse_times = 4;  // fine samples per coarse sample, in depth and A-scans
-inline constexpr int slow_means = 3;             // number of running means that approximate the Gaussian of the
-                                                 // high-pass filter
+// Number of running means that approximate the Gaussian of the high-pass filter.
+inline constexpr int slow_means = 3;
 
 // Returns the weights that smooth power in depth and along A-scans, centred on the sample.
 std::vector<float> smoothing_weights();
@@ -109,9 +107,9 @@ Interval band_of_lines(const std::vector<float>& lines, std::int64_t depth, std:
 // Sets the norms of B-scans without signal to 0.
 void silence(std::vector<float>& norms);
 
-// Cross-correlation of B-scans. Coarse samples are correlated over all shifts of a range by Fourier transforms. Fine
-// samples are correlated at single shifts by direct sums. Results of Fourier libraries differ in the last bits, whereas
-// sums in a fixed order do not; therefore final values use direct sums only.
+// ---- Cross-correlation of B-scans. Coarse samples are correlated over all shifts of a range by Fourier transforms.
+// Fine samples are correlated at single shifts by direct sums. Results of Fourier libraries differ in the last bits,
+// whereas sums in a fixed order do not; therefore final values use direct sums only.
 
 // Fourier transforms of planes [a_scan][depth], zero-padded by the range of shifts. Use an object from one thread at a
 // time.

@@ -9,7 +9,7 @@ struct Scan;
 
 // ---- Raw spectra recorded by OCTproZ: NAME_raw.raw with a copy of the program's settings (INI) beside it. Supported
 // keys, in any group: bit_depth, width = samples, height = A-scans, depth = B-scans per buffer, buffers_per_volume.
-// Also those of [processing] for resampling, dispersion, flipped B-scans and bit shift.
+// Also supports keys of [processing] for resampling, dispersion, flipped B-scans and bit shift.
 
 // Returns whether the path is such a settings file, or a .raw file with one beside it.
 bool is_octproz_scan(const std::filesystem::path& path);

@@ -1,5 +1,5 @@
-// A live recording as read from disk: its notes, the index of its blocks, their byte ranges, the B-scans that it
-// lacks, and the end of one that was cut off. engine/live/recording_writer.h writes these files.
+// A live recording as read from disk: its notes, the index of its blocks, their byte ranges, the B-scans that it lacks,
+// and the end of one that was cut off. engine/live/recording_writer.h writes these files.
 #pragma once
 
 #include <cstdint>

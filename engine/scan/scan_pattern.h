@@ -50,8 +50,8 @@ struct ScanPlane {
 std::vector<ScanPlane> scan_planes(const ScanGeometry& geometry, const FieldSize& size);
 std::vector<ScanPlane> scan_planes(const ScanGeometry& geometry);
 
-// Returns whether B-scans form a raster. False for cross and four_slices, and for a raster_cross that has
-// only its crosses.
+// Returns whether B-scans form a raster. False for cross and four_slices, and for a raster_cross that has only its
+// crosses.
 bool has_raster(const ScanGeometry& geometry);
 
 // Throws Error{bad_setting}, naming `where` and scan.b_scans, if the protocol does not allow this number of B-scans:

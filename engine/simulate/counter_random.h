@@ -35,7 +35,7 @@ inline double high_fraction(std::uint64_t bits) {
     return static_cast<double>(bits >> 32) * 0x1p-32;
 }
 
-// Speckle renewal as in living tissue: each scatterer gets a new phase from time to time. A scatterer has its own
+// ---- Speckle renewal as in living tissue: each scatterer gets a new phase from time to time. A scatterer has its own
 // clock. At each tick, its phase changes with a fixed probability, such that the field's correlation decays as exp(-dt
 // / renewal_s). The phase at any time follows from hashes alone.
 

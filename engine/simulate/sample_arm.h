@@ -82,8 +82,8 @@ inline float beam_weight(float dx, float dy, float inverse_square) {
     return negative_exp(std::max(-2 * (dx * dx + dy * dy) * inverse_square, -80.0F));
 }
 
-// Fixed scatterers of a scene, generated in strips one lateral column wide in y. A strip is generated when the first
-// line needs it and dropped after the last, so memory does not grow with the scan.
+// ---- Fixed scatterers of a scene, generated in strips one lateral column wide in y. A strip is generated when the
+// first line needs it and dropped after the last, so memory does not grow with the scan.
 
 // Bounding box of the beam during some lines, in scene coordinates (um).
 struct BeamBox {
@@ -127,9 +127,9 @@ class Tissue {
     std::map<std::int64_t, Strip> strips_;  // strips by row
 };
 
-// Moving scatterers of a scene. A tube is filled with streamlines, each with the speed of laminar flow at its distance
-// from the axis. Scatterers follow one another along a streamline without end: number c is at (c + jitter(c)) * pitch +
-// distance flown. Nothing is stored, the inflow never repeats, and any moment can be computed independently.
+// ---- Moving scatterers of a scene. A tube is filled with streamlines, each with the speed of laminar flow at its
+// distance from the axis. Scatterers follow one another along a streamline without end: number c is at (c + jitter(c))
+// * pitch + distance flown. Nothing is stored, the inflow never repeats, and any moment can be computed independently.
 
 // Generates the echoes of moving blood.
 class Blood {

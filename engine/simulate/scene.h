@@ -17,9 +17,9 @@
 
 namespace echolux {
 
-// Scenes as files, shipped in assets/scenes or written by a user: texts, and numbers for each boundary, layer and tube.
-// A list has one number per item, or one number for all; `depth` sets the number of items. Lengths are relative to the
-// depth range or the field, as describe() states for each, so that a scene fits every instrument.
+// ---- Scenes as files, shipped in assets/scenes or written by a user: texts, and numbers for each boundary, layer and
+// tube. A list has one number per item, or one number for all; `depth` sets the number of items. Lengths are relative
+// to the depth range or the field, as describe() states for each, so that a scene fits every instrument.
 
 // Texts and defaults of a scene, section [scene].
 struct SceneWords {
@@ -177,8 +177,8 @@ class Scenery {
     double form_length_um_ = 0;
 };
 
-// A section through the centre of a simulated scene, for a small drawing of it. Lengths are relative to the field's
-// width and to the displayed depth, from the upper left corner.
+// ---- A section through the centre of a simulated scene, for a small drawing of it. Lengths are relative to the
+// field's width and to the displayed depth, from the upper left corner.
 
 struct SceneSection {
     struct Tube {

@@ -1,4 +1,4 @@
-// Writes the spectra of the simulated instrument in groups of acquired B-scans.
+// Describes the settings of the simulated instrument, and writes its spectra in groups of acquired B-scans.
 #include "engine/simulate/simulator.h"
 
 #include <algorithm>
@@ -94,7 +94,7 @@ void simulate(const Simulation& simulation, const std::filesystem::path& scan_to
     progress.end();
 }
 
-// Describes the parameters of the simulated instrument and its scenes.
+// ---- Describes the parameters of the simulated instrument and its scenes.
 
 namespace {
 

@@ -97,7 +97,7 @@ ScanGeometry scan_geometry(const Simulation& simulation);
 // partial file is left under a final name.
 void simulate(const Simulation& simulation, const std::filesystem::path& scan_toml, Progress& progress);
 
-// File names of a simulated scan, and a check whether a scan is simulated.
+// ---- File names of a simulated scan, and a check whether a scan is simulated.
 
 // Endings of the files next to NAME.toml: spectra, background, dark, wavelengths.
 inline constexpr std::array companion_endings{".raw", ".background.f32", ".dark.f32", ".wavelengths.f64"};

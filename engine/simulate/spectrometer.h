@@ -10,8 +10,8 @@
 
 namespace echolux {
 
-// Spectrometer of the simulated instrument: wavelength and source power of each sample, and the effects of dispersion
-// and pixel width on a fringe (docs/algorithms.md 0 and 0.1). All values are double.
+// ---- Spectrometer of the simulated instrument: wavelength and source power of each sample, and the effects of
+// dispersion and pixel width on a fringe (docs/algorithms.md 0 and 0.1). All values are double.
 
 // All vectors have one value per sample.
 struct Spectrometer {
@@ -31,7 +31,7 @@ struct Spectrometer {
     bool wide_pixels = false;
 };
 
-// Camera of the simulated instrument: converts fringes to counts. Models reference light, dark level, shot noise,
+// ---- Camera of the simulated instrument: converts fringes to counts. Models reference light, dark level, shot noise,
 // receiver noise, quantization and saturation.
 
 // Converts fringes to counts. Thread-safe after construction.
@@ -58,8 +58,9 @@ class LineScanCamera {
     std::uint64_t key_ = 0;
 };
 
-// Spectrum of many scatterers, sum a cos(2 k z + theta), computed exactly but fast. Scatterers are grouped into slabs
-// of depth with centre z_c and half thickness d. Within a slab, u = (z - z_c) / d is in [-1, 1], and (Jacobi-Anger)
+// ---- Spectrum of many scatterers, sum a cos(2 k z + theta), computed exactly but fast. Scatterers are grouped into
+// slabs of depth with centre z_c and half thickness d. Within a slab, u = (z - z_c) / d is in [-1, 1], and
+// (Jacobi-Anger)
 //   exp(2i k z) = exp(2i k0 z) exp(2i (k - k0) z_c) sum_q (2 - [q = 0]) i^q J_q(x) T_q(u),   x = 2 (k - k0) d.
 // A line therefore needs a few moments of T_q(u) per slab and one real matrix product with a table of J_q(x), which is
 // shared by all lines and slabs. The series is truncated where the remainder is below 1e-5.
@@ -91,7 +92,8 @@ class SpectrumSum {
     // Overwrites `fringes` with the sum over all slabs.
     void fringes(std::span<const float> moments, std::span<float> fringes) const;
 
-    // Also computes the sum of sines. Both sums form the analytic fringe, which a depth shift rotates.
+    // Like the function above, and also computes the sum of sines. Both sums form the analytic fringe, which a depth
+    // shift rotates.
     void fringes(std::span<const float> moments, std::span<float> cosines, std::span<float> sines) const;
 
   private:

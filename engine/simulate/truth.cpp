@@ -266,7 +266,7 @@ Truth read_truth(const std::filesystem::path& folder) {
     return truth;
 }
 
-// Writes the motion of a simulated scan as CSV: a row per acquired line, including flyback, and the means over the
+// ---- Writes the motion of a simulated scan as CSV: a row per acquired line, including flyback, and the means over the
 // lines of each B-scan.
 
 namespace {
@@ -334,7 +334,7 @@ void write_motion(const std::filesystem::path& folder, const Simulation& s) {
     rows.commit();
 }
 
-// Returns the true axial velocities on the grid of a volume.
+// ---- Returns the true axial velocities on the grid of a volume.
 
 Volume true_flow(const Truth& truth, const VolumeGrid& grid) {
     if (grid.a_scans != truth.facts.a_scans || grid.b_scans != truth.facts.b_scans || !(grid.spacing_um[0] > 0)) {

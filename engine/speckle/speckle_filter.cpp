@@ -19,7 +19,7 @@
 
 namespace echolux {
 
-// Median of cubes with an edge of 3 or 5 voxels: robust against single bright voxels. End values extend beyond the
+// ---- Median of cubes with an edge of 3 or 5 voxels: robust against single bright voxels. End values extend beyond the
 // volume.
 
 namespace {
@@ -120,8 +120,8 @@ std::vector<float> filtered(const std::vector<float>& power, const Size3& size, 
     return out;
 }
 
-// The bilateral filter: a mean whose weights fall with distance and with the difference in brightness. Brightness is
-// compared in a smoothed volume, because single voxels of speckle say little about it.
+// ---- The bilateral filter: a mean whose weights fall with distance and with the difference in brightness. Brightness
+// is compared in a smoothed volume, because single voxels of speckle say little about it.
 
 namespace {
 
@@ -207,9 +207,9 @@ std::vector<float> filtered(const std::vector<float>& power, const Size3& size, 
     return out;
 }
 
-// Non-local means in tiles that fit in the cache. For each offset, the distances of all voxels are computed and summed
-// over cubes axis by axis. End values extend beyond the volume, and patches that reach there are compared with these
-// values.
+// ---- Non-local means in tiles that fit in the cache. For each offset, the distances of all voxels are computed and
+// summed over cubes axis by axis. End values extend beyond the volume, and patches that reach there are compared with
+// these values.
 
 namespace {
 
@@ -694,7 +694,7 @@ void Compound::add(const Volume& volume, StoredAs stored_as) {
 }
 
 // The variance of speckle of N looks is its squared mean / N. For two volumes with correlation r, normalized to mean 1,
-// squared differences average 2 (1 - r) / N and products 1 + r / N, whatever the tissue.
+// squared differences average 2 (1 - r) / N and products 1 + r / N, regardless of the tissue.
 double Compound::effective_looks(double looks_before) const {
     const auto n = static_cast<double>(looks_);
     if (looks_ < 2 || products_ <= 0) return n;

@@ -30,8 +30,8 @@
 
 namespace echolux {
 
-// Resampling methods that a validation compares, and the closed-form response of each to a fringe (docs/algorithms.md
-// 3.1).
+// ---- Resampling methods that a validation compares, and the closed-form response of each to a fringe
+// (docs/algorithms.md 3.1).
 
 inline constexpr std::array published_depths{0.05, 0.2, 0.4, 0.6, 0.7};  // relative to the depth range
 
@@ -56,10 +56,10 @@ const std::vector<ResamplingMethod>& resampling_methods();
 // exact.
 std::vector<ResamplingMethod> axial_methods();
 
-// Computes the error of interpolation for a mirror at the true sample positions of an instrument, by explicit sums over
-// the grid with the weights of each interpolation. The closed-form response (docs/algorithms.md 3.1) is a mean over all
-// positions of a grid point between two samples. It does not apply where the k map is stationary relative to the
-// samples, because then only few positions occur.
+// ---- Computes the error of interpolation for a mirror at the true sample positions of an instrument, by explicit sums
+// over the grid with the weights of each interpolation. The closed-form response (docs/algorithms.md 3.1) is a mean
+// over all positions of a grid point between two samples. It does not apply where the k map is stationary relative to
+// the samples, because then only few positions occur.
 
 // Weights of the samples from `first` on, relative to the last sample before the position.
 struct InterpolationWeights {
@@ -359,7 +359,7 @@ std::vector<CheckTable> validated_resampling(ValidationRun& run) {
     return {loss, artefact, place};
 }
 
-// Validates width and side lobes of a mirror at the centre of the depth range and of a deep one.
+// ---- Validates width and side lobes of a mirror at the centre of the depth range and of a deep one.
 
 namespace {
 
@@ -403,7 +403,7 @@ CheckTable validated_axial_response(ValidationRun& run, AxialTable& axial) {
     return table;
 }
 
-// Validates the NUFFT against the sum that it approximates (docs/transforms.md 7).
+// ---- Validates the NUFFT against the sum that it approximates (docs/transforms.md 7).
 
 namespace {
 

@@ -16,10 +16,8 @@
 
 namespace echolux {
 
-// ---- Scenes with known truth that validations and tests paint or compute instead of simulating them.
-
-// Layered tissue that is painted instead of simulated: speckle from a random field around exactly known boundaries. It
-// is fast enough to test searches and filters on many scenes.
+// ---- Layered tissue that is painted instead of simulated: speckle from a random field around exactly known
+// boundaries. It is fast enough to test searches and filters on many scenes.
 
 struct LayeredScene {
     Size3 size{};
@@ -50,9 +48,9 @@ LayeredScene painted_retina(const Size3& size, unsigned seed, double wave_rows);
 // Returns the same with a waviness of one row, speckle and noise.
 LayeredScene retina_scene(const Size3& size, unsigned seed, double snr_db);
 
-// Painted tissue with vessels in depth bins, seen by repeated B-scans while it moves. Scatterers have exact positions,
-// so the scene has no interpolation that could hide an error of the reconstruction. Half of the blood renews between
-// repeats. Light that passed a vessel has a random phase in the tissue below.
+// ---- Painted tissue with vessels in depth bins, seen by repeated B-scans while it moves. Scatterers have exact
+// positions, so the scene has no interpolation that could hide an error of the reconstruction. Half of the blood renews
+// between repeats. Light that passed a vessel has a random phase in the tissue below.
 
 struct RepeatsScene {
     std::int64_t depth = 128, a_scans = 160, b_scans = 12, repeats = 4;
@@ -69,9 +67,9 @@ enum class RepeatsTissue : std::uint8_t { dark, still, flowing, below_vessel, ri
 
 struct PaintedRepeats {
     std::vector<std::complex<float>> bins;  // [b_scan][repeat][a_scan][depth], with noise of power 10^(-snr/10)
-    std::vector<RepeatsTissue> truth;       // [a_scan][depth], the same in all B-scans; vessels at greater depth are
-                                            // smaller
-    std::vector<double> z, x;               // [b_scan][repeat]: true shifts in bins and A-scans
+    // [a_scan][depth], the same in all B-scans; vessels at greater depth are smaller.
+    std::vector<RepeatsTissue> truth;
+    std::vector<double> z, x;  // [b_scan][repeat]: true shifts in bins and A-scans
 
     // Index of the first bin of a repeat.
     std::size_t line(const RepeatsScene& scene, std::int64_t b, std::int64_t r) const {
@@ -150,7 +148,7 @@ struct Envelope {
 // Returns the envelope of fringes of the model instrument with a Hann window.
 Envelope envelope_of(const ModelInstrument& instrument);
 
-// Measures the peak of a mirror in a depth profile: position, height, width and side lobes.
+// ---- Measures the peak of a mirror in a depth profile: position, height, width and side lobes.
 
 struct PointResponse {
     double bin = 0;           // position, without zero padding

@@ -16,7 +16,7 @@
 
 namespace echolux {
 
-// Validates compressive sensing (docs/transforms.md 9): compares the result of a third of the samples with the
+// ---- Validates compressive sensing (docs/transforms.md 9): compares the result of a third of the samples with the
 // least squares profile of all samples, found by conjugate gradients over explicit sums in double precision.
 
 namespace {
@@ -184,7 +184,7 @@ CheckTable validated_sensing(ValidationRun& run) {
     return table;
 }
 
-// Validates how far dispersion-encoded full range suppresses false images per iteration (docs/transforms.md 8).
+// ---- Validates how far dispersion-encoded full range suppresses false images per iteration (docs/transforms.md 8).
 
 namespace {
 

@@ -17,7 +17,7 @@
 
 namespace echolux {
 
-// Validates surfaces between layers against painted boundaries, by the mean absolute error in voxels as in
+// ---- Validates surfaces between layers against painted boundaries, by the mean absolute error in voxels as in
 // publications.
 
 namespace {
@@ -79,8 +79,8 @@ CheckTable validated_surfaces(ValidationRun& run) {
     return table;
 }
 
-// Validates speckle filters against the mean of many realisations of speckle. Measures both contrast and edges, because
-// blur alone can raise contrast.
+// ---- Validates speckle filters against the mean of many realisations of speckle. Measures both contrast and edges,
+// because blur alone can raise contrast.
 
 namespace {
 
@@ -325,9 +325,7 @@ CheckTable validated_filters(ValidationRun& run) {
     return table;
 }
 
-// ---- Validations of flow: angiograms of repeats and Doppler velocities.
-
-// Validates angiography of repeats with tissue motion, by the contrast of vessels to static tissue.
+// ---- Validates angiography of repeats with tissue motion, by the contrast of vessels to static tissue.
 
 namespace {
 
@@ -395,7 +393,7 @@ CheckTable validated_angiograms(ValidationRun& run) {
     return table;
 }
 
-// Validates Doppler velocities against those of a moving reflector (docs/algorithms.md 5.1).
+// ---- Validates Doppler velocities against those of a moving reflector (docs/algorithms.md 5.1).
 
 namespace {
 

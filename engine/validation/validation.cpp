@@ -14,7 +14,7 @@ namespace echolux {
 
 namespace {
 
-// Returns a value with the number of digits that its unit deserves.
+// Formats a value with the number of digits that suits its unit.
 std::string spelled_number(double value, const std::string& unit) {
     if (unit == "dB") return fmt::format("{:.2f}", std::round(value * 100) / 100 + 0.0);  // + 0.0 avoids -0.00
     if (unit == "bins") return fmt::format("{:.3f}", value);

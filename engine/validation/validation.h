@@ -18,7 +18,7 @@
 
 namespace echolux {
 
-// Results of a validation: the measured values, the values expected from a formula or publication, and the allowed
+// ---- Results of a validation: the measured values, the values expected from a formula or publication, and the allowed
 // difference.
 
 enum class Bound { near, at_least, at_most, none };
@@ -92,10 +92,9 @@ struct ValidationJob {
 // cancelled}.
 ValidationReport run(const ValidationJob& job, Progress& progress);
 
-// ---- The parts of a validation. They throw what ValidationRun throws.
-
-// Runs the reconstructions of a validation: on the requested backend, through the public interface of compute, one
-// volume as one block. Progress is advanced by 0 after each, so that the user can cancel.
+// ---- The parts of a validation, which throw what ValidationRun throws. ValidationRun reconstructs on the requested
+// backend, through the public interface of compute, one volume as one block. It advances progress by 0 after each, so
+// that the user can cancel.
 
 struct ReconstructedBlock {
     VolumeGrid grid;
@@ -164,8 +163,8 @@ CheckTable validated_surfaces(ValidationRun& run);
 // Speckle filters against the mean of many realisations (tissue.cpp).
 CheckTable validated_filters(ValidationRun& run);
 
-// Recorded mirrors: width, side lobes, loss of resampling, false images (resampling.cpp). `scans` are one mirror
-// each, with k map and background. Also throws Error{bad_file, bad_setting}.
+// Recorded mirrors: width, side lobes, loss of resampling, false images (resampling.cpp). `scans` are one mirror each,
+// with k map and background. Also throws Error{bad_file, bad_setting}.
 std::vector<CheckTable> validated_mirrors(ValidationRun& run, const std::vector<std::filesystem::path>& scans,
                                           const std::vector<std::string>& settings, AxialTable& axial);
 

@@ -12,8 +12,8 @@ from .arrays import host_copy, in_native_order, known_array
 from .errors import BadArgument
 from .scan import Scan
 
-PATIENCE_S = 1.0  # time that a source has to end
-_ROOM_MS = 50  # interval of checks, while waiting for room, whether volumes are still wanted
+PATIENCE_S = 1.0  # time for a source to end
+_ROOM_MS = 50  # while waiting for room, interval of checks whether volumes are still wanted
 
 
 class Feeder:

@@ -20,8 +20,7 @@ def movie(path: str | os.PathLike[str], shown: Shown, *, motion: str | None = No
 
     shown: a Volume, a Series, or the name of a file, folder, pattern or scan
     motion: "turntable", "time", "sweep", a file of key frames, or several joined by + (docs/movies.md); None: time for
-        a
-        Series, otherwise turntable
+        a Series, otherwise turntable
     frames, seconds, fps: two of them determine the third; the rest is derived from the motion
     overwrite: replace any existing file; progress: as in Scan.reconstruct()
     view: settings of the picture, as in Volume.render()

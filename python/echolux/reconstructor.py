@@ -68,16 +68,14 @@ class Reconstructor:
         """Reconstructs one block of whole B-scans to an array of the same library and on the same device as the spectra.
 
         spectra: [b, a, samples] with at most b_scans B-scans, or one B-scan [a, samples]; repeats as in Scan.shape.
-            NumPy or
-            any library with DLPack (PyTorch, CuPy, JAX). Samples of a line and lines of a B-scan must be contiguous.
+            NumPy or any library with DLPack (PyTorch, CuPy, JAX). Samples of a line and lines of a B-scan must be
+            contiguous.
         out: array [b, a, depth] that receives the voxels and is returned; its A-scans must be contiguous
         stream: for arrays on a GPU, the CUDA stream to use: a stream of PyTorch or CuPy, an object with
-            __cuda_stream__, or
-            a number as in DLPack (1: legacy default stream, 2: per-thread default stream, larger: a handle, -1: none;
-            the
-            spectra are ready, and the call waits for the result). None: the current stream of the library of the
-            spectra,
-            or -1 if it is unknown (JAX). With a stream, the call does not wait for the GPU.
+            __cuda_stream__, or a number as in DLPack (1: legacy default stream, 2: per-thread default stream, larger:
+            a handle, -1: none; the spectra are ready, and the call waits for the result). None: the current stream of
+            the library of the spectra, or -1 if it is unknown (JAX). With a stream, the call does not wait for the
+            GPU.
         volume, first_b_scan: position of the block, for recipes that depend on several B-scans
 
         Voxels are codes: value = code * scale + offset with scale and offset from grid(). The bits do not depend on the

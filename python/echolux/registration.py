@@ -97,12 +97,10 @@ def register(volumes: Any, reference: Any = 0, *, device: str = "auto", progress
     volumes: structure of one size in dB, intensity or amplitude: a Volume, a list of Volumes, a Series, an array
         [volume, b, a, depth]
     reference: a Volume, or the index of one of the volumes. The B-scans of a single volume without a reference are
-        aligned
-        to their neighbours. A level, a slope and a bow in depth (`tissue_order`), and motion slower than a sixteenth of
-        the volume, remain. If its first `crosses` B-scans run across the others (scan.protocol raster_cross), the
-        others
-        are aligned to them, which also removes slow motion. The crosses have zero shift and are left out of mean,
-        volume() and csv().
+        aligned to their neighbours. A level, a slope and a bow in depth (`tissue_order`), and motion slower than a
+        sixteenth of the volume, remain. If its first `crosses` B-scans run across the others (scan.protocol
+        raster_cross), the others are aligned to them, which also removes slow motion. The crosses have zero shift and
+        are not part of mean, volume() and csv().
     device, progress: as in Scan.reconstruct()
     settings: of the section [registration]: axial_range, lateral_range, row_range, strip, min_quality, saccade_speed,
         tissue_order, crosses; see docs/tissue.md

@@ -151,8 +151,7 @@ class Scan:
         volume: its number in the file; b_scans: only these positions [begin, end)
         device: "auto" (a GPU if usable, otherwise the CPU), "cpu", "cuda", or one of several GPUs: "cuda:1"
         progress: progress(task, done, total) is called about ten times per second; an exception in it stops the work.
-            None: a
-            bar on a terminal or in a notebook; False: no progress
+            None: a bar on a terminal or in a notebook; False: no progress
 
         With flow.method, the attribute `flow` of the result is its flow. Ctrl-C stops at once. Raises BadSetting,
         BadFile, OutOfMemory, DeviceFailed.

@@ -229,7 +229,7 @@ class Live:
         return _volume_of(self._core.go_to(time_point + self.kept if time_point < 0 else time_point))
 
     def play(self) -> None:
-        """Resumes keeping new volumes in place of the oldest."""
+        """Resumes replacing the oldest volumes by new ones."""
         self._core.play()
 
     def save_kept(self, path: str | os.PathLike[str], seconds: float = 0) -> int:
@@ -346,17 +346,14 @@ def live(source: Source, /, *, lossless: bool = False, queue: int = 0, volumes: 
 
     source: "sim:vessel", "replay:scan.toml", "genicam", "plugin:FILE.so", "shm:NAME", "tcp://ADDRESS:PORT", "join:A+B",
         "interleave:A+B"; or a Python generator, iterable or callable that produces arrays of spectra [b, a, samples],
-        whole
-        volumes or parts of them, one after another (a callable ends with None). Its exceptions are raised again where
-        volumes are taken, after the last one.
+        whole volumes or parts of them, one after another (a callable ends with None). Its exceptions are raised again
+        where volumes are taken, after the last one.
     lossless: deliver every volume, and let the source wait if it can; otherwise only the newest are delivered
     queue: number of volumes that may wait if lossless; 0: 2
     volumes: number after which the session ends; 0: when the source ends
     scan: describes the data of a camera or plugin (a TOML file) or the arrays (a Scan); or settings of that section,
-        such
-        as {"b_scans": 64}. For arrays without a Scan, the first array determines the sizes, and is a whole volume
-        unless
-        b_scans is set
+        such as {"b_scans": 64}. For arrays without a Scan, the first array determines the sizes, and is a whole volume
+        unless b_scans is set
     stages: {"spectra": function, ...}, see Scan.set_stages
     device: as in Scan.reconstruct()
     settings: by section, such as recipe={"window": "hann"}, simulation={"a_scans": 128}, source={...}; a Python source

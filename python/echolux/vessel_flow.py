@@ -84,8 +84,7 @@ def flow(velocities: Any, structure: Any = None, *, through: Sequence[float] | N
 
     velocities: Doppler flow, phasors or mm/s, of one size and spacing, in order of time: a Volume, a list, a Series
     structure: of the same reconstructions, in dB, intensity or amplitude. It weights blood where the beam blurs the
-        vessel
-        wall, and rejects a lumen that is too dark; None: without
+        vessel wall, and rejects a lumen that is too dark; None: without
     through: (b, a, depth) of a point in the vessel in voxels; None: the fastest flow
     towards: another point on its axis, which determines its course; None: the course is fitted
     each: "volume", or "b-scan": one value per B-scan along the vessel at its own time

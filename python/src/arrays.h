@@ -49,7 +49,7 @@ std::int32_t memory_of(int device_type);  // ECHOLUX_HOST ...
 // "[b_scans, 512, 1024]"
 std::string listed(const std::vector<std::int64_t>& edges, const char* first = "");
 
-// ---- arrays of the caller; `name` is the argument's
+// ---- arrays of the caller; `name` is that of the argument
 
 template <class Array>
 std::vector<std::int64_t> edges_of(const Array& array) {

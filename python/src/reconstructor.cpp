@@ -134,7 +134,7 @@ void submit_in_order(Work& work, echolux_block block, Destination to, const Call
     if (call.waits) work.reconstructor.wait(done);
 }
 
-// Everything is done when this returns. Checks for signals between pieces.
+// Returns when the work is complete. Checks for signals between pieces.
 void submit_and_wait(Work& work, echolux_block block, const Destination& to, bool in_pieces) {
     const std::int64_t stride = block.frame_stride_bytes > 0 ? block.frame_stride_bytes : work.b_scan_bytes();
     const std::int64_t all = block.b_scans, bytes = block.bytes, first = block.first_b_scan;
@@ -153,7 +153,7 @@ void submit_and_wait(Work& work, echolux_block block, const Destination& to, boo
     under_way.wait_for_all();
 }
 
-// `sync`, `stream` as in the C interface. With ECHOLUX_SYNC_NONE, everything is done when this returns.
+// `sync`, `stream` as in the C interface. With ECHOLUX_SYNC_NONE, returns when the work is complete.
 void run(const Reconstructor& self, nb::handle spectra, nb::handle structure, nb::handle flow, std::int64_t volume,
          std::int64_t first, std::int32_t sync, std::uintptr_t stream, bool waits, bool in_pieces) {
     const auto from = array_of<InArray>(spectra, "spectra");

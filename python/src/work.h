@@ -28,9 +28,9 @@ namespace nb = nanobind;
 bool is_fork();
 void require_own_threads();  // throws in a forked process
 
-// Gate between the interpreter and the library. It is closed before the interpreter shuts down: Python unwinds threads
-// that acquire its lock later, and C++ then terminates the process. A thread outside the interpreter at that moment
-// therefore stays outside forever.
+// ---- Gate between the interpreter and the library. It is closed before the interpreter shuts down: Python unwinds
+// threads that acquire its lock later, and C++ then terminates the process. A thread outside the interpreter at that
+// moment therefore stays outside forever.
 
 // Releases the interpreter lock, like nb::gil_scoped_release.
 class GilRelease {

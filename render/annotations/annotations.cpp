@@ -570,8 +570,8 @@ constexpr double apart = 2;                        // distance between streaks, 
 constexpr double body_widths = 3, rim_widths = 6;  // in line widths of annotations
 constexpr double max_count = 1000;                 // streaks per vessel
 constexpr double jitter = 0.3;                     // of the distance, in either direction
-constexpr double min_level = 0.2;                  // of half of the colours, so that slow streaks differ from gray
-                                                   // tissue
+// Share of half of the colours, so that slow streaks differ from gray tissue.
+constexpr double min_level = 0.2;
 
 // A point on a vessel's centre line.
 struct CoursePoint {

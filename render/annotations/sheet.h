@@ -52,8 +52,8 @@ class Sheet {
         label(std::move(text), at, anchor, ink_);
     }
 
-    // Returns the vertical shift in pixels of a new block that avoids the blocks reserved before. It moves down
-    // if `down` is positive, else up, or the other way if there is no room. Returns 0 if there is no room at all.
+    // Returns the vertical shift in pixels of a new block that avoids the blocks reserved before. It moves down if
+    // `down` is positive, else up, or the other way if there is no room. Returns 0 if there is no room at all.
     double make_room(const glm::dvec2& low, const glm::dvec2& high, double down);
     // Returns an estimate of the size of a line of text, without access to the font.
     glm::dvec2 size_of(const std::string& text) const;

@@ -22,13 +22,13 @@ enum class SlotKind { surface, buffer, upload };
 struct SlotRequest {
     VolumeGrid grid;
     std::optional<VolumeGrid> flow = {};  // of each slot, as large as `grid`: f16 or phasor8
-    bool peaks = false;                   // the writer fills VoxelTargets::peaks, so no picture searches the volume for
-                                          // them
-    ValueRange range;                     // of values, unless view or preset has one
-    std::size_t count = 4;                // slots
-    std::int64_t keep_bytes = 0;          // memory for extra slots that keep the last volumes
-    SlotKind first = SlotKind::surface;   // first kind to try
-    Sharer share;                         // empty: uploads only
+    // The writer fills VoxelTargets::peaks, so no picture searches the volume for them.
+    bool peaks = false;
+    ValueRange range;                          // of values, unless view or preset has one
+    std::size_t count = 4;                     // slots
+    std::int64_t keep_bytes = 0;               // memory for extra slots that keep the last volumes
+    SlotKind first = SlotKind::surface;        // first kind to try
+    Sharer share;                              // empty: uploads only
     std::chrono::milliseconds timeout{10000};  // limit without any progress of the other side
 };
 

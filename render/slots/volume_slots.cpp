@@ -68,8 +68,7 @@ class VolumeSlots::HostWriter : public SlotWriter {
         return targets;
     }
 
-    // Blocks until pictures have released the slot. Throws Error{device} after `timeout_` without any finished
-    // picture.
+    // Blocks until pictures have released the slot. Throws Error{device} after `timeout_` without any finished picture.
     void begin(std::size_t, std::uint64_t value) override {
         for (std::uint64_t reached = 0; !timelines_.read.wait(value, timeout_);) {
             const std::uint64_t now = timelines_.read.value();

@@ -113,16 +113,16 @@ class VolumeSlots {
   public:
     // Allocates the slots, trying the kinds from wanted.first on. Throws Error{bad_setting, out_of_memory}.
     VolumeSlots(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const SlotRequest& wanted);
-    ~VolumeSlots();  // waits for pictures under way
+    ~VolumeSlots();  // waits for pictures in flight
     VolumeSlots(const VolumeSlots&) = delete;
     VolumeSlots& operator=(const VolumeSlots&) = delete;
 
     // The result is valid as long as this object.
     LiveSlots for_writing() const;
 
-    // Signal a timeline from the host after its signaller has gone, so that no one waits forever. abandon_writing()
-    // first gives the writer some time to finish. abandon_reading() first waits for pictures under way as long as the
-    // device makes progress. Timeline values therefore only grow. Thread-safe.
+    // Signal a timeline from the host when the thread that should signal it no longer exists, so that no waits remain.
+    // abandon_writing() first gives the writer some time to finish. abandon_reading() first waits for pictures in
+    // flight as long as the device makes progress. Timeline values therefore only grow. Thread-safe.
     void abandon_writing(std::uint64_t value) noexcept;
     void abandon_reading(std::uint64_t value) noexcept;
 

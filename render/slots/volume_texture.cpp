@@ -371,7 +371,7 @@ bool ChannelTextures::bring_in(const Channels& channels) {
     const auto is_gone = [](const auto& entry) { return entry.second.voxels.expired(); };
     bool has_changed = false;
     if (std::ranges::any_of(textures_, is_gone)) {
-        queue_.wait_for_all();  // pictures under way may still read them
+        queue_.wait_for_all();  // pictures in flight may still read them
         std::erase_if(textures_, is_gone);
         has_changed = true;
     }

@@ -111,8 +111,8 @@ ValueRange flow_range_to(const VolumeGrid& grid, double speed);
 // Rounds up to 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6 or 8 times a power of ten. Used for the end of the colour scale.
 double round_speed(double speed);
 
-// Uploads flow and waits for it. The texture's range reaches to the usual speed. Voxels that are not finite
-// become zero flow.
+// Uploads flow and waits for it. The texture's range reaches to the usual speed. Voxels that are not finite become zero
+// flow.
 VolumeTexture flow_texture(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const VolumeGrid& grid,
                            const void* voxels);
 
@@ -123,15 +123,15 @@ VolumeTexture flow_texture(const gpu::Device& device, gpu::Queue& queue, BrickBu
 gpu::DeviceImage height_texture(const gpu::Device& device, gpu::Queue& queue, const HeightMaps& maps);
 
 // ---- Textures of a view's channels. A channel's volume is uploaded for the first picture that shows it and released
-// once no view holds it.
+// once no view uses it.
 
 class ChannelTextures {
   public:
     ChannelTextures(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder)
         : device_(device), queue_(queue), builder_(builder) {}
 
-    // Uploads new visible channels of a view and releases those that no view holds any longer. Waits for pictures under
-    // way before it releases any. Returns true if the set of textures changed. Throws Error{bad_setting} for voxels
+    // Uploads new visible channels of a view and releases those that no view uses any longer. Waits for pictures in
+    // flight before it releases any. Returns true if the set of textures changed. Throws Error{bad_setting} for voxels
     // that cannot be shown, Error{out_of_memory}.
     bool bring_in(const Channels& channels);
 

@@ -1,4 +1,4 @@
-// Fields of the canvas, and the combination of all parts.
+// Fields of all parts of the view: their descriptions, checks and combination.
 #include "render/view/view.h"
 
 #include <fmt/format.h>

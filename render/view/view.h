@@ -1,5 +1,5 @@
-// The view: all settings of a picture, combined from the parts below. All fields are keys of the section
-// [view] and affect the picture only. The help texts in describe() document meaning, unit and range of each field.
+// The view: all settings of a picture, combined from the parts below. All fields are keys of the section [view] and
+// affect the picture only. The help texts in describe() document meaning, unit and range of each field.
 #pragma once
 
 #include <array>
@@ -145,9 +145,9 @@ constexpr double below_all_um = 1e9;
 struct Cut {
     std::vector<double> clip_low{0, 0, 0};  // depth, A-scans, B-scans, as fractions of the volume
     std::vector<double> clip_high{1, 1, 1};
-    std::vector<double> clip_planes;  // four numbers each: normal (depth, A-scans, B-scans), offset in um from the
-                                      // centre
-    std::string top_from;             // reference of top_um: "" for zero delay, "surface", or a file
+    // Four numbers each: normal (depth, A-scans, B-scans), offset in um from the centre.
+    std::vector<double> clip_planes;
+    std::string top_from;  // reference of top_um: "" for zero delay, "surface", or a file
     double top_um = above_all_um;
     std::string bottom_from;
     double bottom_um = below_all_um;
@@ -332,7 +332,7 @@ void check_part(const Studio& studio);
 // Tone curves, in the order of shared::tone_linear and the following constants.
 enum class Tone { linear, reinhard, filmic };
 
-// Light sources besides the sky: view.lamp, or area lights around the volume that turn with the eye.
+// Light sources other than the sky: view.lamp, or area lights around the volume that turn with the eye.
 enum class Lights { lamp, headlight, three_point, dissection_microscope, own };
 
 // Numbers per light: azimuth, elevation, distance, width, height, red, green, blue.

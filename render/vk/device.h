@@ -45,8 +45,8 @@ class Device {
     // Returns true if the driver reports a memory budget (VK_EXT_memory_budget).
     bool reports_budget() const { return reports_budget_; }
 
-    // Fault injection for tests, see GpuDevice::loses. After the simulated loss, submitted work vanishes together
-    // with its signals, and check() throws Error{device} as the driver does on a lost device.
+    // Fault injection for tests, see GpuDevice::loses. After the simulated loss, submitted work vanishes together with
+    // its signals, and check() throws Error{device} as the driver does on a lost device.
     bool accepts_work() const;
     bool is_lost() const { return lost_; }
     void check(const char* doing) const;

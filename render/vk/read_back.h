@@ -20,8 +20,8 @@ namespace echolux::gpu {
 // Pixels being copied to the host. Must not outlive the queue.
 class ComingPixels {
   public:
-    // Blocks until the pixels have arrived. The span is valid as long as this object or a copy of it. Thread-safe.
-    // Throws Error{device}.
+    // Blocks until the pixels have arrived. The span is valid as long as this object or a copy of it exists.
+    // Thread-safe. Throws Error{device}.
     std::span<const std::byte> wait() const;
 
   private:

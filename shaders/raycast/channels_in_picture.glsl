@@ -8,7 +8,7 @@ void lay_over(int c, inout RayResult seen, vec3 colour, float opacity) {
     seen.transmittance *= 1.0 - opacity;
 }
 
-// Labels and sections are ranked by their weight, projections by their value like those of the volume.
+// Labels and sections are ranked by weight. Projections are ranked by value, like those of the volume.
 bool goes_by_weight(int c) {
     return has_labels(c) || slices_kind == slices_section;
 }

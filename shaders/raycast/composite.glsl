@@ -13,7 +13,7 @@ vec3 lit_together(Ray ray, Samples samples, vec4 light, float along) {
     return light.a * shaded_at(place(samples, along / light.a), light.rgb / light.a, ray.unit);
 }
 
-// Adds the samples [begin, end). In thin runs, one sample stands for `stride` samples. Samples are fetched in groups of
+// Adds the samples [begin, end). In thin runs, one sample represents `stride` samples. Samples are fetched in groups of
 // four to hide the latency of several hundred cycles.
 void add_run(inout RayResult seen, Ray ray, Samples samples, float begin, float end, float stride) {
     float bits = frame.lookup.bits * samples.spacing * stride;

@@ -41,7 +41,7 @@ layout(set = 0, binding = binding_colours) uniform texture1D colours;
 // Extinction and colour, see transfer.glsl.
 layout(set = 0, binding = binding_entries, std430) readonly buffer Entries { uvec2 entries[]; };
 layout(set = 0, binding = binding_picture) uniform writeonly image2D picture;
-// Or the mean of passes.
+// RayMeasures, or the mean of passes.
 layout(set = 0, binding = binding_measures, rgba32f) uniform image2D measures;
 // R: smallest value, G: largest value.
 layout(set = 0, binding = binding_bricks) uniform texture3D bricks;
@@ -61,14 +61,14 @@ layout(set = 0, binding = binding_cells) uniform sampler3D cells;
 layout(set = 0, binding = binding_cells_target) uniform writeonly image3D cells_target;
 layout(set = 0, binding = binding_light_target) uniform writeonly image3D light_target;
 layout(set = 0, binding = binding_noise) uniform texture2D noise;
-// Slot along each axis; 1: coarse level.
+// RGB: slot along each axis; A: 1 for the coarse level.
 layout(set = 0, binding = binding_pages) uniform texture3D pages;
 // R: upper bound of the extinction per length, or a level of empty cells, see majorants.comp.
 layout(set = 0, binding = binding_majorants) uniform texture3D majorants;
 layout(set = 0, binding = binding_majorants_target) uniform writeonly image3D majorants_target;
 layout(set = 0, binding = binding_majorant_ranges) uniform texture3D majorant_ranges;  // R: min, G: max
 layout(set = 0, binding = binding_majorant_ranges_target) uniform writeonly image3D majorant_ranges_target;
-// Of 1, 2, 4 ... entries, see majorants.comp.
+// Largest and smallest extinction of 1, 2, 4 ... entries, see majorants.comp.
 layout(set = 0, binding = binding_extinction_peaks, std430) readonly buffer Peaks { float extinction_peaks[]; };
 layout(set = 0, binding = binding_channel_volumes) uniform sampler3D channel_0;
 layout(set = 0, binding = binding_channel_volumes + 1) uniform sampler3D channel_1;
@@ -78,7 +78,7 @@ layout(set = 0, binding = binding_channel_bricks + 1) uniform texture3D channel_
 layout(set = 0, binding = binding_channel_bricks + 2) uniform texture3D channel_bricks_2;
 layout(set = 0, binding = binding_channel_entries, std430) readonly buffer Channels { uvec4 channel_entries[]; };
 layout(set = 0, binding = binding_sky, std430) readonly buffer Sky { SkyTexel sky_texels[]; };
-// See shaders/shared/second.h
+// See shaders/shared/second.h.
 layout(set = 0, binding = binding_curve_tables, std430) readonly buffer CurveTables { uint curve_tables[]; };
 
 struct Ray {

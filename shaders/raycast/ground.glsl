@@ -1,11 +1,11 @@
 // Shadow of the volume on the ground below it. The ground is otherwise invisible. Rays from the ground to the free
-// lamp, or to the light from above without one, are attenuated by the cells of light_cells.comp.
+// lamp, or without one to the light from above, are attenuated by the cells of light_cells.comp.
 
 const int ground_looks = 8;   // rays on two rings within a cone
 const int ground_steps = 24;  // per ray through the volume
 const float wide = 0.5, narrow = 0.985;  // cosines of the half angles of the sky above and of a lamp
 
-// Negative if the ray misses the ground.
+// Returns the length along the ray to the ground, negative if the ray misses it.
 float length_to_ground(Ray ray) {
     float met = (frame.studio.ground_depth - ray.start.x) / (ray.direction.x > 0.0 ? ray.direction.x : 1e-12);
     return ray.direction.x > 0.0 && met > frame.near_distance ? met : -1.0;

@@ -1,7 +1,7 @@
 // Maximum intensity difference accumulation: S. Bruckner, E. Groeller, "Instant volume visualization using maximum
 // intensity difference accumulation", Computer Graphics Forum 28(3), 2009. Composites like composite.glsl, but samples
-// brighter than all before them shine through those. The balance interpolates between compositing (-1), MIDA (0) and
-// the max projection (1).
+// that are brighter than all earlier ones shine through them. The balance interpolates between compositing (-1), MIDA
+// (0) and the max projection (1).
 
 RayResult mida(Ray ray) {
     RayResult seen = nothing;

@@ -1,6 +1,6 @@
 // Sampling of the volume at texture coordinates, paged or not.
 
-// In voxels.
+// Returns the size in voxels.
 vec3 volume_size() {
     return paged ? frame.pages.voxels : vec3(textureSize(volume, 0));
 }
@@ -33,8 +33,8 @@ vec3 gradient(vec3 at) {
                 sampled(at + vec3(0, 0, h.z)) - sampled(at - vec3(0, 0, h.z))) * frame.per_difference.xyz;
 }
 
-// The same from the corners of a tetrahedron, with four samples instead of six, for points that are shaded many times
-// per ray. The corners are 1.2 times as far away as the points of gradient().
+// Estimates the same gradient from the corners of a tetrahedron, with four samples instead of six, for rays that shade
+// many points. The corners are 1.2 times as far away as the points of gradient().
 vec3 quick_gradient(vec3 at) {
     const vec3 corners[4] = {vec3(1, -1, -1), vec3(-1, -1, 1), vec3(-1, 1, -1), vec3(1, 1, 1)};
     const float half_square = 0.70710678;

@@ -18,9 +18,9 @@ ECHOLUX_CONST max_planes = 4;
 struct PlanesFrame {
     float plane_count;
     float opacity;
-    vec2 grid;               // A-scans and B-scans of the volume that holds the planes
-    vec4 plane[max_planes];  // lateral, in texture coordinates of the field: xy: first A-scan; zw: vector from it to
-                             // the last
+    vec2 grid;  // A-scans and B-scans of the volume that holds the planes
+    // Lateral, in texture coordinates of the field: xy: first A-scan; zw: vector from it to the last.
+    vec4 plane[max_planes];
 };
 
 #ifdef __cplusplus

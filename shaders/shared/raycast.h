@@ -181,8 +181,8 @@ struct RaycastFrame {
     ChannelsFrame channels;
     StudioFrame studio;
     SecondFrame second;
-    vec4 edge[box_edges];  // xy: one end; zw: vector to the other, in pixels from the picture's centre; for
-                           // panoramas see panorama.glsl
+    // xy: one end; zw: vector to the other, in pixels from the picture's centre; for panoramas see panorama.glsl.
+    vec4 edge[box_edges];
     // x: 1 / squared length; y, z: 0 and a huge number for edges in front of the volume, the reverse for edges behind
     // it
     vec4 edge_facts[box_edges];

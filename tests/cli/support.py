@@ -29,8 +29,8 @@ def start(*arguments, folder=".", environment=None, most_file_bytes=None):
     """Starts the program. Writes beyond `most_file_bytes` fail, as on a full disk."""
 
     def in_the_child():
-        for ends in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # nohup and background jobs of a shell leave them
-                                                                     # ignored
+        # Children of nohup and background jobs of a shell ignore these signals.
+        for ends in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(ends, signal.SIG_DFL)
         if most_file_bytes is not None:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # makes the write fail instead of raising a signal

@@ -66,8 +66,8 @@ class Vessels(ProgramCase):
         row = rows_of(self.folder / "v.csv")[0]
         self.assertAlmostEqual(float(row["density_percent"]), 20, delta=1)
         self.assertAlmostEqual(float(row["area_mm2"]), 12 * 40 * 25e-6, delta=1e-6)
-        self.assertAlmostEqual(float(row["flux"]), 0.5, delta=0.05)  # 12 um are nine rows, so one row of the tail
-                                                                     # remains
+        # 12 um are nine rows, so one row of the tail remains.
+        self.assertAlmostEqual(float(row["flux"]), 0.5, delta=0.05)
         flux = read_volume(self.folder / "x.nrrd").squeeze()
         self.assertEqual(np.count_nonzero(flux), 12 * 8)
         density = read_volume(self.folder / "d.nrrd")

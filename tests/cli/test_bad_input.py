@@ -30,8 +30,8 @@ class BadScanFile(ProgramCase):
         scan = write_scan(self.folder)
         raw = (self.folder / "spectra.raw").read_bytes()
         line = 256 * 2
-        (self.folder / "spectra.raw").write_bytes(raw[: 29 * line + 100])  # 29 complete A-scans: 2 B-scans of 12, and 5
-                                                                           # more
+        # 29 complete A-scans: 2 B-scans of 12, and 5 more.
+        (self.folder / "spectra.raw").write_bytes(raw[: 29 * line + 100])
         finished = self.refuse("reconstruct", scan, "-o", "v.nrrd", names=["spectra.raw", "a-scan"])
         self.assertRegex(finished.err, r"\b(29|30|5|6)\b")
 

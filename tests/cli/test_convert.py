@@ -59,8 +59,8 @@ class Convert(ProgramCase):
         expected = np.clip(np.rint((values[1:3] + 50) / 2), 0, 255)
         expected[0, 2, 3, 4] = 0
         self.assertEqual(codes.dtype, np.uint8)
-        self.assertLessEqual(np.abs(codes.astype(int) - expected).max(), 1)  # halves may be rounded either way in
-                                                                             # float32
+        # Halves may be rounded either way in float32.
+        self.assertLessEqual(np.abs(codes.astype(int) - expected).max(), 1)
         self.assertLess((codes != expected).mean(), 0.01)
         self.succeed("convert", "out.nrrd", "back.npy", "--type", "f32")
         np.testing.assert_array_equal(np.load(self.folder / "back.npy"), codes.astype("f4") * 2 - 50)

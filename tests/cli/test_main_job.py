@@ -88,8 +88,8 @@ class Formats(ProgramCase):
                 volume = read_volume(self.folder / f"v.{extension}")
                 self.assertEqual(volume.shape, expected.shape)
                 self.assertEqual(volume.dtype, np.float32)
-                clear = expected > np.median(expected)  # above the noise floor; below it, rounding is visible in the
-                                                        # nulls
+                # Above the noise floor; below it, rounding is visible in the nulls.
+                clear = expected > np.median(expected)
                 np.testing.assert_allclose(volume[clear], expected[clear], atol=1e-3, rtol=0)
 
     def test_each_format_holds_same_codes(self):

@@ -153,7 +153,7 @@ class Segment(ProgramCase):
         self.refuse("segment", "unknown.nrrd", "-o", "s.nrrd", names=["does not know", "layers.row_um"], lines=None)
         self.refuse(*layers, "-o", "s.nrrd", "--count", "2", "--min", "80", names=["no depths fit"], lines=None)
 
-    def test_what_voxels_hold_is_decided_or_stated(self):
+    def test_voxel_quantity_is_decided_or_stated(self):
         surface = np.full((1, 160), 100.5)
         db, _ = speckled([0.001, 1], surface[None], 220, seed=8)
         looks = np.random.default_rng(9).gamma(12, 1 / 12, db.shape)

@@ -43,8 +43,8 @@ class Serve(ProgramCase):
         other.send(json.dumps({"type": "input", "number": 1, "events": [["m", 240, 100], ["w", 0, 5]]}))
         asked(other, "state")  # waits until the server has handled the earlier messages
         self.assertEqual(asked(one, "get", keys=["view"]), before)  # a watcher cannot change anything
-        self.assertEqual([message for message in coming(one, 1.5) if isinstance(message, bytes)], [])  # at rest nothing
-                                                                                                       # is sent
+        # At rest, nothing is sent.
+        self.assertEqual([message for message in coming(one, 1.5) if isinstance(message, bytes)], [])
         one.send(json.dumps({"type": "input", "number": 7, "events": [["m", 240, 100], ["w", 0, 2]]}))
         head, _ = picture(one)
         self.assertEqual(head[5], 7)  # the number of the last input that the picture shows

@@ -70,24 +70,16 @@ class ServeFolders(ProgramCase):
                            "link": {"scan": inside, "calibration": {"k_map": "link.f64"}}}.items():
             write_scan(self.folder / "lent/made", **keys)
             (self.folder / "lent/made/scan.toml").rename(self.folder / f"lent/{name}.toml")
-        served, stream = self.serve("--folder", "lent", environment={"ECHOLUX_DATA_FOLDERS": str(self.folder)})  # a
-                                                                                                                 # variable
-                                                                                                                 # that
-                                                                                                                 # applies
-                                                                                                                 # to
-                                                                                                                 # local
-                                                                                                                 # users
-                                                                                                                 # only
+        # The variable applies to local users only.
+        served, stream = self.serve("--folder", "lent", environment={"ECHOLUX_DATA_FOLDERS": str(self.folder)})
         for name in ("absolute", "above", "calibration", "link"):
             for how in ({"file": f"{name}.toml"}, {"source": f"replay:{self.folder}/lent/{name}.toml"},
                         {"source": "sim", "scan": f"{name}.toml"}):
                 answer = self.call(stream, "open", **how)
                 self.assertIn("outside the folders", json.dumps(answer.get("error")), (name, how))
         (self.folder / "outside.csv").write_text("t_s,x_um,y_um,z_um\n0,0,0,0\n1,1,1,1\n")
-        for assignment in (f"simulation.motion_file={self.folder}/outside.csv", "calibration.k_map=../outside.f64"):  # stored
-                                                                                                                      # in
-                                                                                                                      # a
-                                                                                                                      # session
+        # The assignment is stored in a session.
+        for assignment in (f"simulation.motion_file={self.folder}/outside.csv", "calibration.k_map=../outside.f64"):
             (self.folder / "lent/session.toml").write_text(f'[session]\nsource = "sim:vessel"\nassignments = "{assignment}"\n')
             answer = self.call(stream, "open", file="session.toml")
             self.assertIn("outside the folders", json.dumps(answer.get("error")), assignment)

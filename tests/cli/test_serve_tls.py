@@ -47,8 +47,8 @@ class ServeTls(ProgramCase):
         served = self.serve("--tls", "--control", 0)
         self.assertTrue(served.steer.startswith("https://"))
         control = int(re.search(r"port (\d+)", served.lines.get(timeout=60))[1])
-        trusting = ssl.create_default_context(cadata=self.certificate_of(served))  # trusts only this certificate, and
-                                                                                   # checks its names
+        # Trusts only this certificate, and checks its names.
+        trusting = ssl.create_default_context(cadata=self.certificate_of(served))
 
         line = http.client.HTTPSConnection("127.0.0.1", served.port, context=trusting, timeout=30)
         line.request("GET", f"/?token={served.token}")

@@ -261,7 +261,8 @@ TEST_F(CompressiveOnGpu, MatrixFindsLinesOfAnyStrength) {
     EXPECT_TRUE(std::all_of(all.end() - n / 2, all.end(), [](const auto& bin) { return bin == Field::value_type(); }));
 }
 
-// A line has the same bits whatever its neighbours, block size and number of streams. NaN samples are read as zero.
+// The bits of a line do not depend on its neighbours, the block size or the number of streams. NaN samples are read as
+// zero.
 TEST_F(CompressiveOnGpu, LineHasSameBitsAtAnyPlace) {
     constexpr std::int64_t a_scans = 37, b_scans = 7, lines = a_scans * b_scans, different = 5;
     std::vector<float> spectra;

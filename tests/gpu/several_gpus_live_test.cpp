@@ -183,7 +183,7 @@ TEST_F(SeveralGpusLive, ExcludesDeviceLostDuringVolume) {
     EXPECT_THAT(path.describe(), HasSubstr("is left out: lost"));
 }
 
-// Filters run on the display's GPU, whichever GPU made the voxels.
+// Filters run on the display's GPU, regardless of the GPU that reconstructs.
 TEST_F(SeveralGpusLive, FilteredVolumesMatchOneGpu) {
     LivePipelineOptions options;
     options.tissue.filters = true;

@@ -1,5 +1,5 @@
-// Several GPUs give the bits of one, for every path through a block, any block size, and spectra on the host and on
-// each GPU. So do several reconstructors on one GPU, which need no second one.
+// Several GPUs return the bits of one, for every path through a block, any block size, and spectra on the host and on
+// each GPU. Several reconstructors on one GPU do the same and need no second GPU.
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/several_devices.h"

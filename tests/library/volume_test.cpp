@@ -105,7 +105,8 @@ TEST(LibraryVolume, AcceptsStrides) {
     for (std::size_t i = 0; i < 60; ++i) EXPECT_EQ(voxels[i], i);
 }
 
-// HDF5 files are read by echolux-reader. It is found next to the library, whatever program loads the library.
+// HDF5 files are read by echolux-reader. It is found next to the library, regardless of the program that loads the
+// library.
 TEST(LibraryVolume, FindsItsReaderProcess) {
     const TemporaryFolder folder;
     const std::string file = (folder.path() / "a.h5").string();

@@ -267,7 +267,7 @@ TEST_F(RecordedMirrors, AgreeWithPublishedPositions) {
     EXPECT_LT(error.rms, 0.05);
 }
 
-// Without two mirrors there is no map, whichever spectra are passed as mirrors, background or side.
+// Without two mirrors there is no map, regardless of the spectra that are passed as mirrors, background or side.
 TEST_F(RecordedMirrors, DarknessAndLightWithoutMirrorAreRefused) {
     const std::vector<std::string> without{"dark_not", "dark_ref", "dark_sample1", "dark_sample2"};
     std::vector<std::string> all = without;

@@ -21,9 +21,8 @@ class Reconstructing(FolderCase):
                                ("running", {"background": "running", "voxel": "u16"})):
             scan = write_scan(self.folder, spectra(), **settings)
             program, module = self.folder / f"program_{name}.nrrd", self.folder / f"module_{name}.nrrd"
-            own = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # the sanitizer's
-                                                                                               # libraries are preloaded
-                                                                                               # for Python only
+            # The sanitizer's libraries are preloaded for Python only.
+            own = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
             subprocess.run([PROGRAM, "reconstruct", scan, "-o", program], check=True, capture_output=True, env=own)
             ox.open(scan).reconstruct().save(module)
             self.assertEqual(program.read_bytes(), module.read_bytes(), name)
@@ -145,8 +144,8 @@ class Settings(FolderCase):
                 window.append((self.scan.recipe.window, self.scan.shape, list(self.scan.calibration)))
                 ends.set()
 
-        self.scan.set_stages(spectra=lambda array: heard.append(ends.wait(5)))  # keeps working until the callback has
-                                                                                # run
+        # Keeps working until the callback has run.
+        self.scan.set_stages(spectra=lambda array: heard.append(ends.wait(5)))
         self.scan.reconstruct(progress=look)
         self.assertTrue(heard[0])
         self.assertEqual(window, [("hann", (4, 16, 256), [])])

@@ -82,8 +82,8 @@ class Order(unittest.TestCase):
         return order.sync, order.stream, order.waits, array.lent[-1]
 
     def test_uses_current_stream_of_library(self):
-        for current, number in ((0, 1), (0x7000, 0x7000)):  # DLPack writes CUDA's default stream as 1 because 0 is
-                                                            # ambiguous
+        # DLPack writes CUDA's default stream as 1 because 0 is ambiguous.
+        for current, number in ((0, 1), (0x7000, 0x7000)):
             module, kind = library("torch", current_stream=lambda device: Stream(cuda_stream=current))
             self.use(module)
             self.assertEqual(self.ordered(kind()), (ON_STREAM, number, False, -1))  # nothing to wait for

@@ -77,8 +77,8 @@ TEST_F(Ball, IsosurfaceIsHitAtAnalyticDepth) {
                     EXPECT_LT(ray.distance, 0);
                 }
                 if (off > radius - 2)
-                    continue;  // leaves out grazing rays, because trilinear voxels are not an exact
-                               // sphere
+                    // Excludes grazing rays, because trilinear voxels are not an exact sphere.
+                    continue;
                 EXPECT_NEAR(ray.distance, eye - std::sqrt(radius * radius - off * off), 0.1);
                 EXPECT_EQ(ray.transmittance, 0);
             }

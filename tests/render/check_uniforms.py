@@ -71,7 +71,7 @@ class Layouts:
         return at
 
     def without_assertion(self):
-        """Structs whose size is checked by no static_assert of their own or of a struct that contains them."""
+        """Structs without a static_assert on their size or on that of a struct that contains them."""
         covered, todo = set(), [name for name in self.bodies if name in self.asserted]
         while todo:
             name = todo.pop()

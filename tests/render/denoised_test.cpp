@@ -295,7 +295,7 @@ TEST_F(Denoised, NearLimitHidesPartsFromLight) {
     EXPECT_GT(std::abs(mean().light - cut.light), 0.1 * cut.light);
 }
 
-// Also at rest: ambient light, and as many rays as for a composite.
+// Incomplete volumes are ray cast even at rest: with ambient light, and with as many rays as for a composite.
 TEST_F(Slots, IncompleteVolumesAreRayCast) {
     make(small_grid());
     write(0, noise_voxels(grid_, 1));

@@ -266,7 +266,7 @@ TEST_F(LiveFlow, UsesMaximumVelocityOfFlow) {
     EXPECT_NE(shown(3, 0), expected);
 }
 
-// An angiogram in place of the structure is displayed like any other volume.
+// An angiogram shown instead of the structure is displayed like any other volume.
 TEST_F(LiveFlow, IsShownAloneLikeVolume) {
     make(flow_grid(VoxelType::f16, "omag"));
     write(0, structure(0), velocities(1), 0, edge);

@@ -95,8 +95,8 @@ TEST_F(Picture, BoxDrawsLinesAtEdgesOfVolume) {
     const Image without = renderer().render(view_);
     view_.box = true;
     const Image with = renderer().render(view_);
-    const auto edge = static_cast<std::int64_t>(50.5 - 50.5 / std::sqrt(3.0));  // face of a cube inscribed in its
-                                                                                // sphere
+    // The face of a cube that is inscribed in its sphere.
+    const auto edge = static_cast<std::int64_t>(50.5 - 50.5 / std::sqrt(3.0));
     EXPECT_NE(pixel(with, edge, 50), pixel(without, edge, 50));
     EXPECT_NE(pixel(with, 50, edge), pixel(without, 50, edge));
     EXPECT_EQ(pixel(with, edge - 4, 50), pixel(without, edge - 4, 50));

@@ -131,8 +131,8 @@ TEST_F(Slots, RollingSkipsNoVisibleVoxel) {
         const Image expected = picture_of_file(joined(grid_, below, above, 12), view);
         std::size_t different = 0;
         for (std::size_t i = 0; i < seen.pixels.size(); ++i) {
-            different += std::abs(seen.pixels[i] - expected.pixels[i]) > 12 ? 1 : 0;  // at the seam, values are not
-                                                                                      // interpolated
+            // At the seam, values are not interpolated.
+            different += std::abs(seen.pixels[i] - expected.pixels[i]) > 12 ? 1 : 0;
         }
         EXPECT_LT(different, seen.pixels.size() / 50) << "ball above: " << ball_above;
     }

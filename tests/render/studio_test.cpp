@@ -66,7 +66,7 @@ TEST_F(StudioPictures, BackgroundBlendsFromTopToBottom) {
     EXPECT_EQ(at(renderer().render(view_), 0, 50)[3], 0);
 }
 
-// A face opened by a cut shows its values, whatever is behind. Without a cut nothing changes.
+// A face opened by a cut shows its values, regardless of the volume behind it. Without a cut nothing changes.
 TEST_F(StudioPictures, CapsShowSections) {
     set_volume([](auto, auto a, auto) { return double(a); });
     view_.look = Look::top;

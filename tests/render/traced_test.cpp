@@ -86,7 +86,7 @@ TEST_F(Traced, SpheresMatchMonteCarlo) {
     }
 }
 
-// Objects that absorb no light look like the sky that lights them, whatever they contain.
+// Objects that absorb no light look like the sky that lights them, regardless of their content.
 TEST_F(Traced, ConservesEnergyInFurnace) {
     const VolumeGrid grid = db_grid(20, 24, 28, VoxelType::u8);
     set_volume(grid, [](std::int64_t z, std::int64_t a, std::int64_t b) { return 40 * noise(z, a, b); });

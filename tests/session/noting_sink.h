@@ -81,7 +81,7 @@ inline ReconstructionSpec spec_with(const Source& source, double high) {
     return spec;
 }
 
-// Checks that every block is accounted for, whatever the faults.
+// Checks that every block is accounted for, even after faults.
 inline void expect_balance(const LiveStats& f) {
     EXPECT_EQ(f.arrived.blocks, f.queue.pushed);
     EXPECT_EQ(f.queue.pushed,

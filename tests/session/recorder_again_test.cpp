@@ -101,7 +101,7 @@ TEST_F(RecorderAgainTest, LimitsNewFilesIfOnlyEmptyFilesFlush) {
     EXPECT_EQ(opened_, 3);
 }
 
-// Continuation files have any length, whatever was expected of the whole recording.
+// Continuation files have any length, regardless of the expected length of the whole recording.
 TEST_F(RecorderAgainTest, RequestsRoomForWholeRecordingOnce) {
     constexpr std::int64_t mib = 1 << 20;
     std::vector<std::int64_t> ends, index_ends;

@@ -1,5 +1,5 @@
-// A recording is `complete` only if it contains every block from its first to its last, whatever lost a block and
-// however the source numbered the others.
+// A recording is `complete` only if it contains every block from its first to its last, regardless of the cause of a
+// loss and however the source numbered the others.
 #include "engine/live/session.h"
 #include "noting_sink.h"
 #include "recorder_fixture.h"
@@ -169,7 +169,7 @@ TEST_F(RecorderHolesTest, RepeatedBlockAddsNoLoss) {
     EXPECT_EQ(notes.refused_blocks, 1);
 }
 
-// The same through a session, which learns of losses from the source.
+// Checks the same through a session, to which the source reports losses.
 TEST_F(RecorderHolesTest, SessionPassesLossesToRecording) {
     struct Case {
         std::vector<Fault> script;

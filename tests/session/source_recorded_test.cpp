@@ -188,7 +188,7 @@ TEST_F(RecordedSource, UnknownKindsAreRefusedWithKnownOnes) {
     EXPECT_GE(sources_found().size(), 3U);
 }
 
-// The same settings, simulated to a file and live: the same lines, in blocks with other boundaries.
+// One simulation, to a file and live, has the same lines, in blocks with other boundaries.
 class LiveSimulation : public RecordedSource {
   protected:
     LiveSimulation() {

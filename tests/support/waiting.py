@@ -4,7 +4,7 @@ import time
 
 def wait_until(is_so, what="", timeout_s=120, every_s=0.005):
     """Returns the value of `is_so()` as soon as it is true. Raises TimeoutError with `what`, a text or a function that
-    returns one. `every_s`: interval of a condition that is dear to ask for."""
+    returns one. `every_s`: poll interval; choose a long one for an expensive condition."""
     end = time.monotonic() + timeout_s
     while not (found := is_so()):
         if time.monotonic() > end:

@@ -21,7 +21,8 @@ class TestTimeout {
     std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + std::chrono::minutes(2);
 };
 
-// Returns whether the condition becomes true within `longest`. Asks for it `every` so often: a dear one rarely.
+// Returns whether the condition becomes true within `longest`. `every` is the poll interval; choose a long one for an
+// expensive condition.
 template <class Condition>
 bool becomes_true(const Condition& condition, std::chrono::nanoseconds longest = std::chrono::minutes(2),
                   std::chrono::nanoseconds every = std::chrono::microseconds(500)) {

@@ -1,5 +1,5 @@
-// Invalid plans are rejected with the key at fault before anything is allocated. So are blocks that do not fit their
-// plan.
+// Invalid plans are rejected with the key at fault before anything is allocated. Blocks that do not fit their plan are
+// rejected too.
 #include <gtest/gtest.h>
 
 #include <functional>

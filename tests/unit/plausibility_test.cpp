@@ -91,8 +91,7 @@ TEST(Plausibility, WarnsOfUnlikelyCalibration) {
                 ElementsAre(HasSubstr("are the two files swapped?")));
 }
 
-// ---- layouts
-// -----------------------------------------------------------------------------------------------------------
+// ---- layouts --------------------------------------------------------------------------------------------------------
 
 // The doubts about some B-scans of a scan, after `change`.
 class LayoutCheck : public testing::Test {

@@ -124,7 +124,7 @@ float curved(std::int64_t a) {
     return 260 + 12 * std::sin(static_cast<float>(a) / 60);
 }
 
-TEST(Retina, BoundariesOfAnAveragedScanAreFound) {
+TEST(Retina, FindsBoundariesInAveragedScan) {
     Painted eye = painted_eye(300, curved);
     eye.speckle(12, 1);
     const Surfaces surfaces = found_in(eye, recipe_of("retina"));
@@ -236,7 +236,7 @@ TEST(TissueSurfaceSearch, LeavesOutDeadAScans) {
     }
 }
 
-TEST(TissueSurfaceSearch, IsNotSureWithoutASurface) {
+TEST(TissueSurfaceSearch, DoubtsVolumeWithoutSurface) {
     Painted skin = painted_skin(-30, 0);
     skin.speckle(8, 9);
     EXPECT_EQ(share_of(found_in(skin, recipe_of("surface")), Reason::ok), 0);
@@ -252,7 +252,7 @@ TEST(TissueSurfaceSearch, FindsReversedLimits) {
 }
 
 // A lumen off the centre, with the shadow of a guide wire. Its edge rises over 10 rows to the shoulder at the radius.
-TEST(Lumen, IsFoundAndBridgedBehindAWire) {
+TEST(Lumen, IsFoundAndBridgedBehindWire) {
     constexpr std::int64_t turn = 360, wire = 100;
     const auto radius = [](std::int64_t a) {
         return 120 + 25 * std::cos(2 * std::numbers::pi_v<float> * static_cast<float>(a) / turn);
@@ -295,7 +295,7 @@ TEST(SearchMethods, AreChosenByLooksAndNames) {
     EXPECT_EQ(plan_search(eye.volume(), surface).method, SearchMethod::likelihood);
 }
 
-TEST(SearchMethods, RefuseWhatTheyDoNotKnow) {
+TEST(SearchMethods, RefuseUnknownBoundaries) {
     Painted eye = painted_eye(64, curved);
     eye.speckle(12, 13);
     LayerRecipe recipe = recipe_of("retina");
@@ -313,7 +313,7 @@ TEST(SearchMethods, RefuseWhatTheyDoNotKnow) {
     EXPECT_THROW(find_surfaces(unknown, recipe_of("retina"), silent), Error);
 }
 
-TEST(SearchMethods, ReturnTheNamedBoundariesOnly) {
+TEST(SearchMethods, ReturnOnlyNamedBoundaries) {
     Painted eye = painted_eye(160, curved);
     eye.speckle(12, 14);
     LayerRecipe recipe = recipe_of("retina");

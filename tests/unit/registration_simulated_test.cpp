@@ -191,7 +191,7 @@ TEST(SlowRegistration, RemovesMotionInDepthByTwoCrosses) {
 }
 
 // A straight tube looks the same along its axis, and its flow carries the speckle along. Positions along the axis
-// therefore follow the flow, whatever the settings; positions across it are as accurate as elsewhere.
+// therefore follow the flow, regardless of the settings; positions across it are as accurate as elsewhere.
 TEST(SlowRegistration, FindsPositionsOnlyAcrossCapillary) {
     const Errors errors = errors_of("capillary", 3);
     EXPECT_LT(rms(errors.x), 0.35);

@@ -96,13 +96,13 @@ TEST(StoredBrightness, ConvertsStatedQuantities) {
     }
 }
 
-TEST(StoredBrightness, CompressesWhatVariesMoreThanSpeckle) {
+TEST(StoredBrightness, CompressesValuesThatVaryMoreThanSpeckle) {
     const auto cubed = changed(speckle(1), [](double v) { return v * v * v; });
     const Brightness brightness = brightness_of(cubed, size, {});
     EXPECT_NEAR(brightness.exponent, 1.0 / 3, 0.08);
 }
 
-TEST(StoredBrightness, MarksWhatWasNotRecorded) {
+TEST(StoredBrightness, MarksUnrecordedVoxels) {
     std::vector<float> values = speckle(4);
     values[5] = std::numeric_limits<float>::quiet_NaN();
     values[7] = 0;                                                  // a single dark voxel
@@ -132,7 +132,7 @@ Volume volume_with(VoxelType type, const std::vector<std::uint8_t>& bytes) {
     return volume;
 }
 
-TEST(StatedQuantities, ReplaceThoseOfAVolume) {
+TEST(StatedQuantities, ReplaceQuantityOfVolume) {
     Volume volume = volume_with(VoxelType::u8, {0, 1, 2, 255});
     state_quantity(volume, StoredAs::automatic);
     EXPECT_TRUE(volume.grid.quantity.empty());
@@ -148,7 +148,7 @@ TEST(StatedQuantities, ReplaceThoseOfAVolume) {
     EXPECT_FLOAT_EQ(reinterpret_cast<const float*>(roots.voxels.data())[3], 5.0625f);
 }
 
-TEST(StatedQuantities, NeedAKnownScale) {
+TEST(StatedQuantities, NeedKnownScale) {
     Volume volume = volume_with(VoxelType::f32, {});
     EXPECT_THROW(state_quantity(volume, StoredAs::log), Error);
     volume.grid.type = VoxelType::complex64;

@@ -25,7 +25,7 @@ TEST(UnfinishedFiles, AreRemovedWhenProgramEnds) {
     EXPECT_TRUE(std::filesystem::exists(folder / "c.nrrd"));
 }
 
-// Also if the program has changed its working folder since.
+// Holds even if the program has changed its working folder since.
 TEST(UnfinishedFiles, AreFoundByAbsoluteNames) {
     const TemporaryFolder folder;
     const auto end_elsewhere = [&] {

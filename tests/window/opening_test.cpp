@@ -1,5 +1,5 @@
-// Opening in the window: the clicked item shows its progress, a file gets its panels whatever was open before, and a
-// recording is displayed as when it was recorded.
+// Opening in the window: the clicked item shows its progress, a file gets its panels regardless of the previous
+// document, and a recording is displayed as when it was recorded.
 #include "app/viewer/view_source.h"
 #include "window_run.h"
 

@@ -361,8 +361,8 @@ TEST(PaneLetters, ShowOrientationOfPatient) {
         const SideLetters sides = letters_of(pane_view(View{}, {kind, 300, 200, {}, {}, 10, 13}), grid, orientation);
         return sides.left + sides.right + sides.top + sides.bottom;
     };
-    EXPECT_EQ(letters(PaneKind::b_scan, "PLS"), "RLAP");  // the convention of radiology: seen from the feet, right is
-                                                          // on the left
+    // The convention of radiology: seen from the feet, right is on the left.
+    EXPECT_EQ(letters(PaneKind::b_scan, "PLS"), "RLAP");
     EXPECT_EQ(letters(PaneKind::en_face, "PLS"), "RLSI");
     EXPECT_EQ(letters(PaneKind::side, "PLS"), "ISAP");
     EXPECT_EQ(letters(PaneKind::b_scan, ""), "");

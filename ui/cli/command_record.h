@@ -24,7 +24,7 @@ struct SourceOptions {
 // Adds the options. Returns --source, so that a command can require it.
 CLI::Option* add_source_options(CLI::App& command, SourceOptions& options);
 
-// Builds the description of a source. `source.*` assignments configure the source, those of the sections in `besides`
+// Builds the description of a source. `source.*` assignments configure the source, those of the sections `besides`
 // ("view.") are ignored, and all others configure its scan. Throws Error{bad_setting}.
 SourceRequest source_request(const SourceOptions& options, const std::vector<std::string>& besides);
 

@@ -213,8 +213,8 @@ void open_inputs(const ViewOptions& options, Workspace& work) {
     if (!options.file.empty()) work.open(options.file);
 }
 
-// Types a combination such as "Ctrl+K": presses the keys in order, releases them in reverse, then runs four frames.
-// A trailing "+" counts as a key.
+// Types a combination such as "Ctrl+K": presses the keys in order, releases them in reverse, then runs four frames. A
+// trailing "+" counts as a key.
 void press(OffscreenWindow& native, MainWindow& window, const std::string& keys) {
     std::vector<std::string> parts;
     std::size_t from = 0;

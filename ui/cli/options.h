@@ -69,7 +69,6 @@ CLI::Option* add_gpus_option(CLI::App& command, const std::function<void(const B
                              const std::string& help);
 
 // ---- texts ----------------------------------------------------------------------------------------------------------
-
 // Parsers for short texts on the command line, such as "3:17" and "640x480".
 
 // Error in the command line itself. Printed like other errors, but with its own exit code (2).

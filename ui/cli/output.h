@@ -66,7 +66,7 @@ void print_warnings(const std::vector<std::string>& warnings);
 // Other write errors, such as a terminal that has closed, are ignored so that work can end properly.
 void print_progress(const std::string& text);
 
-// Prints an error with command-line options in place of keys: "where: what (remedy)", or the JSON object {"error":
+// Prints an error with command-line options instead of keys: "where: what (remedy)", or the JSON object {"error":
 // {code, what, where, remedy}}.
 void print_error(const Error& error);
 void print_error(const std::string& code, const std::string& what, const std::string& remedy = {});
@@ -146,8 +146,8 @@ void deliver_output();
 
 // ---- keys in messages -----------------------------------------------------------------------------------------------
 
-// Translation of setting keys in messages to command-line options. Code outside ui/cli knows no options: its messages
-// name keys.
+// Translation of setting keys in messages to command-line options. Messages from code outside ui/cli name keys, because
+// only ui/cli defines options.
 
 // Translates a warning. The key before the first colon and keys in `backticks` become options or commands. Other words
 // are unchanged.

@@ -80,7 +80,7 @@ const ListedSetting* KnownSettings::find(std::string_view key) const {
     return found == places_.end() ? nullptr : &listed_[found->second];
 }
 
-// The workspace knows only settings of the view and of the open document.
+// The workspace only contains settings of the view and of the open document.
 KnownSettings::SettingScope KnownSettings::scope_of(std::string_view key) const {
     const std::string_view section = section_of(key);
     if (section == "figure") return SettingScope::figures;

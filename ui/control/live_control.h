@@ -9,8 +9,8 @@
 
 namespace echolux {
 
-// Returns the response to an OpenIGTLink request (ui/control/message.h), or an empty text for a notification.
-// Errors are part of the response; nothing is thrown.
+// Returns the response to an OpenIGTLink request (ui/control/message.h), or an empty text for a notification. Errors
+// are part of the response; nothing is thrown.
 std::string live_answer(LiveSteering& session, const igtl::Request& request, bool may_steer);
 
 }  // namespace echolux

@@ -160,7 +160,7 @@ std::string methods_reference() {
     return text;
 }
 
-// ---- Table of methods: data only. methods.cpp checks requests against it.
+// ---- Table of all methods. Requests are checked against it.
 
 namespace {
 

@@ -1,4 +1,4 @@
-// Access control of the server: a token to steer, a token to watch, and optionally a password for people who type.
+// Access control of the server: a token to steer, a token to watch, and optionally a password that users type.
 //
 // A token grants control of the instrument, so it comes from the system's random source, is compared in constant time
 // and never appears in a message. The headers Host and Origin are checked because a foreign page can make a browser on

@@ -1,5 +1,5 @@
-// Interpretation of HTTP requests and their authorization, and received files. The interpretation is pure functions of
-// the headers, independent of the HTTP library. A refusal is one line with a remedy and without secrets.
+// Interprets HTTP requests, decides about their authorization, and receives files. The interpretation consists of pure
+// functions of the headers, independent of the HTTP library. A refusal is one line with a remedy and without secrets.
 #pragma once
 
 #include <cstdint>

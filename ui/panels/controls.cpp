@@ -1,4 +1,3 @@
-// Number that is changed by dragging or typing, see controls.h.
 #include "ui/panels/controls.h"
 
 #include <algorithm>
@@ -158,7 +157,7 @@ std::optional<NumberChange> plain_number(const PanelContext& context, const char
     return typed ? std::optional(NumberChange{*typed, Edit::done}) : std::nullopt;
 }
 
-// ---- Range with two draggable ends, see controls.h.
+// ---- Range with two draggable ends
 
 namespace {
 
@@ -224,7 +223,7 @@ std::optional<RangeEdit> range_control(const PanelContext& context, const char* 
     return RangeEdit{is_low, wanted, Edit::in_progress};
 }
 
-// ---- Line of text to type into, see controls.h.
+// ---- Line of text to type into
 
 namespace {
 

@@ -31,7 +31,7 @@ struct ControlRectangles {
     std::map<std::string, std::array<float, 4>> places;
 };
 
-// A file or folder that a panel asks for. The window opens its dialog and clears the request.
+// A panel's request for a file or folder. The window opens its dialog and clears the request.
 struct FileWish {
     enum class Kind { open, save, folder };
     Kind kind = Kind::open;

@@ -1,4 +1,4 @@
-// Panels of what is displayed with which colours: the transfer function of the volume, and the layers of the picture
+// Panels for the displayed data and its colours: the transfer function of the volume, and the layers of the picture
 // with their channels.
 #include <fmt/format.h>
 

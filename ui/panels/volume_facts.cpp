@@ -106,7 +106,7 @@ std::optional<TransferFunction> function_in_use(Workspace& work, const View& vie
     const std::optional<VolumeGrid> grid = view_source != nullptr ? view_source->grid() : std::nullopt;
     if (!grid) return std::nullopt;
     try {
-        // For volumes from files the renderer knows the function; for sessions it follows from the histogram.
+        // For volumes from files the function comes from the renderer; for sessions it follows from the histogram.
         if (view_source->live() == nullptr) return work.viewer().renderer().transfer_function(view);
         const auto histogram = view_source->histogram();
         return transfer_function(view, *grid, histogram ? usual_range(*histogram) : ValueRange{});

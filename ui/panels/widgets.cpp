@@ -539,8 +539,7 @@ void list_control(const SettingControl& control, const std::vector<double>& valu
     }
 }
 
-// ---- Lists of planes as rows, see widgets.h. A plane is stored as four numbers: its normal and its offset from the
-// centre in um.
+// ---- Lists of planes as rows. A plane is stored as four numbers: its normal and its offset from the centre in um.
 
 namespace {
 

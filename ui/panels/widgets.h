@@ -13,9 +13,9 @@
 
 namespace echolux {
 
-// Draws name, control, unit, and a reset button if the value is not the default. Numbers are dragged (finely
-// with Shift) or typed after a double click. The tooltip shows key, help, range and default. Draws nothing if the
-// setting is not available.
+// Draws name, control, unit, and a reset button if the value is not the default. Numbers are dragged (finely with
+// Shift) or typed after a double click. The tooltip shows key, help, range and default. Draws nothing if the setting is
+// not available.
 void setting_row(const PanelContext& context, std::string_view key);
 
 // With a custom label instead of the field's name.

@@ -30,8 +30,7 @@ namespace echolux {
 // one or two keep the connection busy, as in TCP Vegas (L. S. Brakmo and L. L. Peterson, 1995). Long delays shrink the
 // window multiplicatively (D.-M. Chiu and R. Jain, 1989).
 //
-// Times are passed by the caller. Not thread-safe.
-// passes the time.
+// The caller passes the time. Not thread-safe.
 
 class LinkQuality {
   public:

@@ -1,4 +1,3 @@
-// Bar at the top of the window, see bars.h.
 #include "ui/window/bars.h"
 
 #include <fmt/format.h>
@@ -199,7 +198,7 @@ std::string window_title(Workspace& work) {
     return (records ? "● REC " : "") + view_source->name() + " - Echolux";
 }
 
-// ---- Line at the bottom of the window, see bars.h.
+// ---- Line at the bottom of the window
 
 namespace {
 

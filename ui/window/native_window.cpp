@@ -1,5 +1,5 @@
-// Window on X11, Wayland, Windows or macOS with GLFW 3.3. Converts GLFW's screen coordinates to pixels. Callbacks only
-// record events.
+// Windows on X11, Wayland, Windows or macOS with GLFW 3.3, and without a screen. Converts GLFW's screen coordinates to
+// pixels. Callbacks only record events.
 #include "ui/window/native_window.h"
 
 #include <GLFW/glfw3.h>

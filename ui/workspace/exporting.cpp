@@ -164,7 +164,7 @@ void Exporting::collect() {
     for (const std::string& line : std::exchange(job_messages_, {})) state_.notices.note("export", line);
 }
 
-// ---- small ones, pass by pass
+// ---- screenshots, pass by pass
 
 void Exporting::draw_pending_screenshot() {
     if (pending_screenshots_.empty() || state_.viewer.view_source() == nullptr) return;

@@ -1,8 +1,8 @@
-// Volumes displayed in place of the open volume: filtered, stabilised, or both, as set in [filter] and [registration].
+// Volumes displayed instead of the open volume: filtered, stabilised, or both, as set in [filter] and [registration].
 // Jobs compute them whenever a setting or the volume changes. Files and recordings are not affected.
 //
 // Volumes of a live source are processed before they are displayed (app/live/live_postprocessor.h). The session
-// receives the settings and reports what was done.
+// receives the settings and reports the applied steps.
 #pragma once
 
 #include <cstdint>

@@ -182,7 +182,7 @@ void Layering::add_step(Workspace& work, Step step) {
     have_changed();
 }
 
-// Keeps at least the newest step, whatever its size.
+// Keeps the newest step even if it exceeds the limit.
 void Layering::drop_oldest_steps() {
     std::size_t bytes = 0;
     for (const Step& step : steps_) bytes += step.bytes();
@@ -219,7 +219,7 @@ bool Layering::go_to(std::int64_t wanted) {
     return state == wanted;
 }
 
-// ---- what follows
+// ---- results derived from surfaces
 
 // Recomputed only when the surfaces change.
 const std::vector<float>& Layering::thickness(std::size_t upper, std::size_t lower) {

@@ -340,8 +340,8 @@ void Paper::picture(const Box& box, const Picture& picture) {
     const double down = box.height / static_cast<double>(picture.height);
     const bool is_large = std::max(across, down) > large && std::min(across, down) > least;
     cairo_pattern_set_filter(cairo_get_source(context), is_large ? CAIRO_FILTER_NEAREST : CAIRO_FILTER_GOOD);
-    if (drawing_->format == FigureFormat::png) {  // avoids a pale rim around enlarged pixels; other formats scale them
-                                                  // exactly
+    // Avoids a pale rim around enlarged pixels; other formats scale them exactly.
+    if (drawing_->format == FigureFormat::png) {
         cairo_pattern_set_extend(cairo_get_source(context), CAIRO_EXTEND_PAD);
     }
     cairo_paint(context);

@@ -1,5 +1,5 @@
-// Spectra from a GenICam line camera through the Aravis library: its buffers, the camera, the negotiation between
-// scan and camera, and the source of blocks.
+// Spectra from a GenICam line camera through the Aravis library: its buffers, the camera, the negotiation between scan
+// and camera, and the source of blocks.
 #include <arv.h>
 #include <fmt/format.h>
 #include <algorithm>

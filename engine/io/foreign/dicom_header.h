@@ -1,5 +1,6 @@
-// The picture description in a DICOM file (PS3.10). Parsed here and not by GDCM, because folders hold hundreds of files
-// of which only the headers are needed, and because claimed sizes must be checked before a library allocates memory.
+// The picture description in a DICOM file (PS3.10). Parsed here instead of by GDCM, because folders hold hundreds of
+// files of which only the headers are needed, and because claimed sizes must be checked before a library allocates
+// memory.
 #pragma once
 
 #include <array>

@@ -91,7 +91,8 @@ const MatlabArray& chosen_array(const std::vector<MatlabArray>& arrays, const st
 constexpr std::uint32_t type_matrix = 14, type_packed = 15;
 constexpr std::int64_t header_bytes = 128, tag_bytes = 8;
 
-// Number types in the file. MATLAB stores integers in the smallest sufficient type, whatever the class of the array.
+// Number types in the file. MATLAB stores integers in the smallest sufficient type, regardless of the class of the
+// array.
 constexpr std::array<std::pair<std::uint32_t, StoredType>, 10> number_types{{{1, StoredType::i8},
                                                                              {2, StoredType::u8},
                                                                              {3, StoredType::i16},
@@ -311,8 +312,8 @@ class Matlab5 final : public ImageReader {
 };
 
 // ---- version 7.3 ----------------------------------------------------------------------------------------------------
-// These are HDF5 files in MATLAB's order, with the first dimension fastest. The HDF5 reader
-// takes depth as columns, so rows and columns are exchanged here.
+// These are HDF5 files in MATLAB's order, with the first dimension fastest. The HDF5 reader takes depth as columns, so
+// rows and columns are exchanged here.
 
 class Matlab73 final : public ImageReader {
   public:

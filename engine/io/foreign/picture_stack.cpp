@@ -1,7 +1,5 @@
 // A folder of pictures (PNG, or TIFF with one page each) as one volume. The pictures are slices in natural order of
 // their names. A folder that also contains volumes is a series of them instead.
-//
-// Reads folders of pictures as slices.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -232,8 +232,8 @@ const H5FD_class_t& driver() {
     return made;
 }
 
-// Returns access properties with which H5Fopen() opens the file at `descriptor`, whatever its name argument. Supports
-// one file per process.
+// Returns access properties with which H5Fopen() opens the file at `descriptor`, regardless of its name argument.
+// Supports one file per process.
 Handle access_to(int descriptor) {
     static const hid_t known = H5FDregister(&driver());
     Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);

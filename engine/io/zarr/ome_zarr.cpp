@@ -228,8 +228,8 @@ std::unique_ptr<ImageReader> open_ome_zarr(const std::filesystem::path& path) {
 }
 
 // ---- writing --------------------------------------------------------------------------------------------------------
-// All levels are written at the same time: each level combines pairs of its slices and passes them to
-// the next coarser level. The chunks of a layer are compressed in parallel.
+// All levels are written at the same time: each level combines pairs of its slices and passes them to the next coarser
+// level. The chunks of a layer are compressed in parallel.
 
 namespace {
 

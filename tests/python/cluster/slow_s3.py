@@ -70,8 +70,8 @@ class ObjectStore(ClusterCase):
         self.wait_for("part", lambda: len(self.files.glob("bucket/results/.echolux/*/*/0-*.json")) > 1)
         job.kill()
         job.wait()
-        code, said = self.run_batch("--workers", "0")  # on S3, the lock of a job that died on this host expires after a
-                                                       # minute
+        # On S3, the lock of a job that died on this host expires after a minute.
+        code, said = self.run_batch("--workers", "0")
         self.assertEqual((code, "is written by another job" in said), (1, True))
         self.files.rm("bucket/results/.echolux/all.lock")
         there = len(self.files.glob("bucket/results/.echolux/*/*/0-*.json"))

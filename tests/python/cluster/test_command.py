@@ -68,9 +68,8 @@ class Command(ClusterCase):
         (counted / "hold").write_text("5")
         words = batch(scans, "-o", self.folder / "out", "--part-b-scans", "64", "--workers", "1", "--threads", "1")
         job = self.start(*words, stderr=subprocess.PIPE, text=True, start_new_session=True,
-                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a job started
-                                                                                                       # with `&`
-                                                                                                       # ignores SIGINT
+                         # A job started with `&` ignores SIGINT.
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
                          env={**os.environ, "ECHOLUX_STEPS": str(counted),
                               "DASK_DISTRIBUTED__WORKER__PRELOAD": str([str(Path(__file__).parent / "steps.py")])})
         self.wait_for("part", lambda: len(list(self.folder.glob("out/.echolux/*/*/0-*.json"))) > 2)

@@ -76,8 +76,8 @@ class Parts(ClusterCase):
         self.assertEqual((loaded.unit, loaded.quantity, loaded.spacing_um),
                          (of_program.unit, of_program.quantity, of_program.spacing_um))
         self.assertEqual(reconstruct(scan, self.folder / "out", flow=flow).there, 3)
-        report = reconstruct(scan, self.folder / "out", overwrite=True)  # without flow: the earlier flow volume is
-                                                                         # removed
+        # Without flow, the earlier flow volume is removed.
+        report = reconstruct(scan, self.folder / "out", overwrite=True)
         self.assertEqual((report.made, (self.folder / "out/scan-flow.ome.zarr").exists()), (3, False))
 
     def test_scans_of_one_protocol_share_plan(self):

@@ -1,5 +1,5 @@
-// GDCM allocates by the sizes claimed in a file. So it never reads the original file, but a new one in memory that
-// contains only the checked elements needed to decompress the voxels.
+// GDCM allocates memory according to the sizes claimed in a file. It therefore reads a new file in memory instead of
+// the original. The new file contains only checked elements that are needed to decompress the voxels.
 #include "engine/io/foreign/gdcm/dicom_codec.h"
 
 #include <gdcmImageReader.h>

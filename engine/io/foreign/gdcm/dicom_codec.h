@@ -1,5 +1,5 @@
-// Decompresses DICOM voxels with GDCM. It runs only in a reader process, because GDCM's codecs are not hardened against
-// hostile files. The only code that uses GDCM.
+// Decompresses DICOM voxels with GDCM. Runs only in a reader process, because GDCM's codecs are not hardened against
+// hostile files. No other code uses GDCM.
 #pragma once
 
 #include <array>

@@ -14,8 +14,8 @@
 namespace echolux {
 
 // Reads files of a ZIP archive in pieces. Files are never extracted to disk under their own names. Names use slashes,
-// even if the archive has backslashes. The only code that uses libzip. Use an archive and its members from one thread
-// at a time.
+// even if the archive has backslashes. No other code uses libzip. Use an archive and its members from one thread at a
+// time.
 class ZipArchive {
   public:
     // Opens the archive. Throws Error{bad_file} if it is damaged, is not an archive, has names outside its folder, or

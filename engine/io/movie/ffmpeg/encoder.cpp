@@ -1,5 +1,5 @@
 // Implements encoder.h. FFmpeg is loaded at run time and not linked. Packages such as Debian's are GPL, which must not
-// be distributed together with NVIDIA's libraries. So the user's own FFmpeg is used.
+// be distributed together with NVIDIA's libraries. The user's own FFmpeg is therefore used.
 #include "engine/io/movie/ffmpeg/encoder.h"
 
 #include <dlfcn.h>

@@ -163,8 +163,8 @@ class JobRunner:
                 self._sources.append(iter([{**finish, "do": "finish"}]))
 
     def _take_failure(self, task: Task, outcome: Outcome) -> None:
-        if outcome.get("was_set_aside") and not task.get("is_suspect"):  # or it was on a worker that another task
-                                                                         # killed
+        # Another task on the same worker may have killed it.
+        if outcome.get("was_set_aside") and not task.get("is_suspect"):
             self._suspects.append({**task, "is_suspect": True})
             return
         tries = task.get("tries", 0)

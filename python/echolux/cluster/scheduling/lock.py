@@ -87,8 +87,8 @@ class Lock:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if os.path.exists(path) and os.path.samestat(os.fstat(file), os.stat(path)):
                     before = _parse(os.pread(file, 1 << 16, 0))
-                    if before is None or before.get("host") != self._facts["host"]:  # a process on this host would hold
-                                                                                     # it
+                    # A process on this host would hold it.
+                    if before is None or before.get("host") != self._facts["host"]:
                         self._refuse_if_alive(before)
                     elif before:
                         self._tell(f"took over from {_who(before)}")

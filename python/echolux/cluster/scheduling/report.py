@@ -31,8 +31,8 @@ class Report:
     there: int = 0
     a_scans: int = 0
     seconds: float = 0.0
-    work_s: dict[str, float] = field(default_factory=dict)  # of all workers together: reconstruct, pack and write,
-                                                            # which overlap, and the total
+    # Sums over all workers: reconstruct, pack and write, which overlap, and the total.
+    work_s: dict[str, float] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # arguments without effect, with reasons
     files: list[str] = field(default_factory=list)  # finished results, relative to the output

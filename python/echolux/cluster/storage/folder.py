@@ -86,7 +86,7 @@ class _AdoptedFile(PendingFile):
             self.write(piece)
 
     def _append(self, data: bytes) -> None:
-        """It already exists."""
+        """Does nothing: `source` contains the data already."""
 
     def commit(self) -> None:
         file = os.open(self._source, os.O_RDONLY)
@@ -99,7 +99,7 @@ class _AdoptedFile(PendingFile):
         _sync(self._path.parent)
 
     def discard(self) -> None:
-        """It is removed with its folder."""
+        """Does nothing: `source` is removed with its temporary folder."""
 
 
 class Folder:
@@ -130,7 +130,7 @@ class Folder:
 
     @contextlib.contextmanager
     def scratch(self) -> Iterator[Path]:
-        """Temporary folder for files that adopt() moves to their place; the others are removed with it."""
+        """Temporary folder for files that adopt() moves to their place. The folder is removed with the other files."""
         above = self.root / ".echolux"
         _make(above)
         with tempfile.TemporaryDirectory(prefix=leftovers.prefix(), dir=above) as folder:

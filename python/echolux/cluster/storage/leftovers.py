@@ -48,7 +48,7 @@ def _is_left(path: Path) -> bool:
 
 
 def remove(paths: Iterable[Path], *, in_use_too: bool = False) -> None:
-    """Removes abandoned ones, or all."""
+    """Removes those of killed or silent writers, or all."""
     for path in paths:
         if not in_use_too and not _is_left(path):
             continue

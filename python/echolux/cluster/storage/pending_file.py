@@ -10,7 +10,7 @@ from .checksums import crc32c
 
 
 class PendingFile(ABC):
-    """It appears in commit(). Without commit it is discarded."""
+    """The file appears in commit(). Without it, the data is discarded."""
 
     def __init__(self) -> None:
         self.bytes = 0
