@@ -58,7 +58,7 @@ class Channels(ProgramCase):
         self.succeed("render", "octa.nrrd", "-o", "octa.png", *VIEW, "--preset", "gray")
         np.testing.assert_array_equal(alone, read_png(self.folder / "octa.png")[..., :3])
 
-    def test_from_view_file(self):
+    def test_slow_from_view_file(self):
         (self.folder / "view.toml").write_text(
             '[view]\nchannel_2_file = "octa.nrrd"\nchannel_2_curve = "angiogram"\nchannel_2_blend = "over"\n')
         self.picture("a.png", "--view", "view.toml")

@@ -76,7 +76,7 @@ class Endings(ProgramCase):
             with self.subTest(by=by.name):
                 self.assertEqual(self.end(line, by).code, 0)
 
-    def test_recording_window_ends_properly(self):
+    def test_slow_recording_window_ends_properly(self):
         line = ["view", *commands.SOURCE, "--fresh", "--off-screen", "--size", "640x400", "--after", 600, "--press",
                 "Ctrl+R", "--backend", "cpu", "--set", f"window.record_folder={self.folder}"]
         for by in ALL:

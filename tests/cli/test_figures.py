@@ -116,7 +116,7 @@ class Figures(ProgramCase):
                             "view.mode=mip")
         self.assertGreater(read_png(whole)[..., :3].std(), 5)
 
-    def test_pages_fit_paper_with_square_voxels(self):
+    def test_slow_pages_fit_paper_with_square_voxels(self):
         """32 x 24 A-scans of 400 rows: a narrow B-scan above a projection."""
         small = np.random.default_rng(2).normal(0, 1, (24, 32, 400)).astype("f4")
         write_nifti(self.folder / "small.nii", small, (2.0, 8.0, 8.0))

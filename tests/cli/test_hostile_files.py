@@ -96,7 +96,7 @@ class HostileFiles(ProgramCase):
         for i, path in enumerate(hostile.harmless(place)):
             self.succeed("convert", path, "-o", f"out{i}.nrrd")
 
-    def test_does_not_wait_for_fifos(self):
+    def test_slow_does_not_wait_for_fifos(self):
         """Each ending by `info`, which tries all readers, and by another command."""
         place = self.folder / "given"
         place.mkdir()

@@ -105,7 +105,7 @@ class Turntable(MovieCase):
 
 
 class Formats(MovieCase):
-    def test_each_codec_resembles_pictures(self):
+    def test_slow_each_codec_resembles_pictures(self):
         originals = self.pictures()
         for name, codec, pixels, at_least_db in [("m.mkv", "h264", "yuv420p", 40), ("5.mp4", "hevc", "yuv420p", 40),
                                                  ("1.mp4", "av1", "yuv420p", 40), ("m.webm", "vp9", "yuv420p", 40),

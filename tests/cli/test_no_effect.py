@@ -36,7 +36,7 @@ class NoEffect(ProgramCase):
         write_nrrd(self.folder / "unknown.nrrd", np.stack([one * (1 + 0.01 * i) for i in range(12)]), quantity="", unit="")
         self.warned("does not say what its voxels hold", "register", "unknown.nrrd", "-o", "r.nrrd")
 
-    def test_settings_of_view(self):
+    def test_slow_settings_of_view(self):
         render = ["render", "v.nrrd", "-o", "p.png", "--size", "32x32", "--overwrite"]
         self.warned("lights has no effect", *render, "--lights", "three-point")
         self.warned("area_lights has no effect", *render, "--mode", "traced", "--paths", "1", "--area-lights", "40,35,3,1.2,0,1,0.96,0.9")

@@ -67,7 +67,7 @@ class AllOutputs(commands.PreparedCase):
                 self.refused(case.line(only=option), "already exists", "--overwrite")
                 path.unlink()
 
-    def test_overwrite_replaces_foreign_files(self):
+    def test_slow_overwrite_replaces_foreign_files(self):
         for case in commands.CASES:
             if case.is_long:
                 continue
@@ -80,7 +80,7 @@ class AllOutputs(commands.PreparedCase):
                 for _, name, _ in case.outputs:
                     self.assertNotEqual((self.folder / name.replace("%02d", "00")).read_bytes(), FOREIGN, name)
 
-    def test_own_results_are_replaced_if_identifiable(self):
+    def test_slow_own_results_are_replaced_if_identifiable(self):
         for case in commands.CASES:
             if case.is_long:
                 continue
@@ -110,7 +110,7 @@ class AllOutputs(commands.PreparedCase):
             with self.subTest(command=case.command, option=option):
                 self.refused(case.line({option: f"not/there/{Path(name).name}"}, only=option), "there is no folder")
 
-    def test_self_describing_formats_are_replaced(self):
+    def test_slow_self_describing_formats_are_replaced(self):
         for name in ("c.nrrd", "c.nii", "c.nii.gz", "c.tif", "c.ome.tif", "c.h5", "c.mha", "c.ome.zarr"):
             with self.subTest(name=name):
                 self.succeed("convert", "v.nrrd", "-o", name)

@@ -70,14 +70,14 @@ class AllCommands(commands.PreparedCase):
         self.assertEqual(len(mirrors), 2)
         self.assertIsInstance(mirrors[0]["bin"], float)
 
-    def test_json_of_validation(self):
+    def test_slow_json_of_validation(self):
         """Same with the page written to a file."""
         told = json.loads(self.run_program("validate", "--quick", "--json", "-o", "page.md").out)
         self.assertIn(told["failed"], range(1000))
         self.assertTrue(all(isinstance(check["passed"], bool) for table in told["tables"] for check in table["checks"]))
         self.assertTrue((self.folder / "page.md").read_text().startswith("# Validation"))
 
-    def test_errors_are_json_with_four_fields(self):
+    def test_slow_errors_are_json_with_four_fields(self):
         for case in commands.CASES:
             if case.command in ("bench", "serve"):  # bench has only its own JSON report, serve has no outputs
                 continue
@@ -102,7 +102,7 @@ class AllCommands(commands.PreparedCase):
 
     # ---- --quiet
 
-    def test_quiet_prints_only_results_and_errors(self):
+    def test_slow_quiet_prints_only_results_and_errors(self):
         for case in commands.CASES:
             if case.is_long:
                 continue

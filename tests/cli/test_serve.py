@@ -84,7 +84,7 @@ class Serve(ProgramCase):
         self.assertEqual(served.end()[0], 130)
 
     @unittest.skipIf(CHROMIUM is None, "there is no Chromium here")
-    def test_browser(self):
+    def test_slow_browser(self):
         """Opens the address, turns the volume and uploads another file. A second browser watches. The connection is cut
         and restored."""
         (self.folder / "up").mkdir()

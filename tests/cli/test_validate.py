@@ -62,7 +62,7 @@ class Validate(ProgramCase):
         for method in ["linear", "Lagrange-3", "spline", "up-sampled by 2, linear", "NUFFT", "exact NUDFT"]:
             self.assertRegex(table, rf"\n\| {method} \|( [\d.]+ bins, -[\d.]+ dB \|){{5}}\n")
 
-    def test_wrong_dispersion_fails_rows_and_command(self):
+    def test_slow_wrong_dispersion_fails_rows_and_command(self):
         wrong = self.write_mirror("wrong", 400, a2=-A2)
         finished = self.run_program("validate", "--quick", "--backend", "cpu", "-o", "page.md", "--mirrors", wrong)
         self.assertEqual(finished.code, 1, finished)
@@ -72,7 +72,7 @@ class Validate(ProgramCase):
         self.assertTrue(failed)
         self.assertTrue(all(what.startswith("wrong") for what in failed), failed)
 
-    def test_level_follows_sample_positions(self):
+    def test_slow_level_follows_sample_positions(self):
         """Compares with NumPy's linear interpolation of the same fringe."""
         span = (K[0] - K[-1]) / (N - 1)
         grid = K[-1] + span * np.arange(N)
@@ -111,7 +111,7 @@ class Validate(ProgramCase):
 
 @unittest.skipUnless(DATA, "ECHOLUX_DATA is not set")
 class ValidateRealMirrors(ProgramCase):
-    def test_both_sides_of_zero_delay(self):
+    def test_slow_both_sides_of_zero_delay(self):
         spec = importlib.util.spec_from_file_location("page_maker", PAGE_MAKER)
         page_maker = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(page_maker)

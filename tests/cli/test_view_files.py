@@ -24,7 +24,7 @@ class ViewFiles(ProgramCase):
         self.refuse("render", "v.nii", "-o", "p.png", "--save-transfer", "t.json", names=["t.json", "*.toml"])
         self.refuse("render", "v.nii", "-o", "p.png", "--transfer", "none.json", names=["none.json"])
 
-    def test_time_selects_view_of_key_frames(self):
+    def test_slow_time_selects_view_of_key_frames(self):
         (self.folder / "k.toml").write_text("[[key]]\ntime_s = 0\nazimuth_deg = 0\n"
                                             "[[key]]\ntime_s = 2\nazimuth_deg = 90\n")
         for seconds, azimuth in ((0, 0), (1, 45), (2, 90)):

@@ -102,7 +102,7 @@ class Calibrating(unittest.TestCase):
 
 
 class Validating(unittest.TestCase):
-    def test_reports_every_check(self):
+    def test_slow_reports_every_check(self):
         made = ox.validate(quick=True, device="cpu", progress=False)
         self.assertTrue(made.passed, made.failures)
         self.assertGreater(len(made.checks), 20)

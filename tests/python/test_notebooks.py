@@ -21,6 +21,6 @@ class Notebooks(unittest.TestCase):
             self.assertFalse([one for one in outputs if one["output_type"] == "error"], book.stem)
 
     @unittest.skipIf(any(importlib.util.find_spec(name) is None for name in NEEDED), f"{', '.join(NEEDED)} are not all there")
-    def test_run(self):
+    def test_slow_run(self):
         ran = subprocess.run([sys.executable, DOCS / "notebooks.py", "--check"], capture_output=True, text=True)
         self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)

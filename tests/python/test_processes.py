@@ -159,7 +159,7 @@ class Interruptions(FolderCase):
         raw = np.tile(spectra(b_scans=1, a_scans=256, samples=1024), (40, 1, 1))
         return ox.open(write_scan(self.folder, raw, method="defr", a2_rad=80.0), defr={"iterations": 30})
 
-    def test_interrupt_stops_reconstruction_of_scan(self):
+    def test_slow_interrupt_stops_reconstruction_of_scan(self):
         scan = self.slow_scan()
         self.stops(lambda: scan.reconstruct(progress=False))
         volume = scan.reconstruct(b_scans=(0, 1), progress=False)  # it still works
@@ -183,7 +183,7 @@ class Interruptions(FolderCase):
         self.stops(lambda: big.save(self.folder / "out" / "big.nii.gz", progress=False))
         wait_until(lambda: not list((self.folder / "out").iterdir()), "the end of the current piece")
 
-    def test_interrupt_stops_truth_of_scene(self):
+    def test_slow_interrupt_stops_truth_of_scene(self):
         scene = {"samples": 1024, "a_scans": 512, "b_scans": 64}
         sims = [ox.simulate("vessel", **scene) for _ in range(2)]
         begun = iter(sims)
@@ -191,7 +191,7 @@ class Interruptions(FolderCase):
         for sim in sims:
             self.assertEqual(sim.truth.labels.shape[0], 64)  # finish the work, so that it does not affect other cases
 
-    def test_interrupt_stops_rendering(self):
+    def test_slow_interrupt_stops_rendering(self):
         volume = ox.Volume.from_array(np.random.default_rng(1).integers(0, 255, (64, 64, 64), np.uint8))
         view = {"mode": "composite", "width": 400, "height": 400, "samples": 16}
         try:

@@ -33,7 +33,7 @@ TEST_F(TracedTogether, TwoChannelsScatterLikeTheirSum) {
 }
 
 // Furnace test: white channels under a uniform sky return the sky for any values.
-TEST_F(TracedTogether, ManyKindsConserveEnergyInFurnace) {
+TEST_F(TracedTogether, SlowManyKindsConserveEnergyInFurnace) {
     const VolumeGrid grid = db_grid(24, 24, 24);
     set_volume(grid, speckle);
     set_curve({{0, 1, 1, 1, 0}, {0.5, 1, 1, 1, 0}, {1, 1, 1, 1, 8}}, 24);

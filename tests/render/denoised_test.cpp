@@ -81,7 +81,7 @@ class Denoised : public Traced {
     }
 };
 
-TEST_F(Denoised, FewPathsApproachMany) {
+TEST_F(Denoised, SlowFewPathsApproachMany) {
     const Image many = render(false, 256);
     view_.seed = 1;
     const double raw = apart(render(false, 24), many);

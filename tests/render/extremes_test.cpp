@@ -31,7 +31,7 @@ class Extremes : public Rendering {
     View view_;
 };
 
-TEST_F(Extremes, OnePixel) {
+TEST_F(Extremes, SlowOnePixel) {
     show_ball(16, 16, 16);
     view_.width = view_.height = 1;
     for (const ViewMode mode : all_modes) {

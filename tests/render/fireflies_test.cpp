@@ -116,7 +116,7 @@ Outstanding outstanding(const std::vector<std::vector<double>>& light, double st
     return found;
 }
 
-TEST_F(Fireflies, AreOutliersOfChance) {
+TEST_F(Fireflies, SlowAreOutliersOfChance) {
     const auto light = light_of_paths();
     view_.denoise = true;
     const auto found = index(taken_out());

@@ -44,7 +44,7 @@ TEST_F(TracedLights, DistantDiscIsCapOfSky) {
 }
 
 // A lamp, which is only sampled directly, and a distant disc of the same size and light, which paths can also hit.
-TEST_F(TracedLights, DistantDiscEqualsLampOfSameSize) {
+TEST_F(TracedLights, SlowDistantDiscEqualsLampOfSameSize) {
     constexpr double far = 1e4;
     set_slab();
     set_white(3, 64);
@@ -65,7 +65,7 @@ TEST_F(TracedLights, DistantDiscEqualsLampOfSameSize) {
 
 // Objects in a closed box of lights receive as much light as under a sky. Tests direct sampling and paths that hit
 // lights, tissue and surfaces, forward and isotropic scattering.
-TEST_F(TracedLights, BoxOfLightsConservesEnergy) {
+TEST_F(TracedLights, SlowBoxOfLightsConservesEnergy) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     set_volume(grid, ball(grid, 18));
     set_curve({{0, 1, 1, 1, 0}, {.3, 1, 1, 1, 0}, {.35, 1, 1, 1, 20}, {1, 1, 1, 1, 20}}, 0);

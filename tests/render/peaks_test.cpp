@@ -63,7 +63,7 @@ TEST_F(PeakSlots, LookLikeVoxels) {
     }
 }
 
-TEST_F(PeakSlots, WholeWordsGiveSamePictures) {
+TEST_F(PeakSlots, SlowWholeWordsGiveSamePictures) {
     const VolumeGrid grid = db_grid(64, 30, 21, VoxelType::u8);  // sixteen peaks per line
     const std::vector<std::byte> codes = voxels(grid, points(7));
     std::vector<std::vector<std::vector<std::uint8_t>>> seen;
@@ -117,7 +117,7 @@ TEST_F(PeakSlots, LargeVolumeUsesEightDepths) {
 }
 
 // Slice by slice over another volume, and over earlier contents of the slot: only new slices are rebuilt.
-TEST_F(PeakSlots, RollingLooksLikeVoxels) {
+TEST_F(PeakSlots, SlowRollingLooksLikeVoxels) {
     const VolumeGrid grid = odd_grid(VoxelType::u8);
     const auto above = voxels(grid, points(100)), below = voxels(grid, points(200));
     const auto before = voxels(grid, [](auto...) { return 38.0; });

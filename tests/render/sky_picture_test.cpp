@@ -147,7 +147,7 @@ TEST_F(TracedSkies, BrightPixelEqualsSmallLamp) {
 }
 
 // Together with lamps it is sampled less often, which changes only the noise.
-TEST_F(TracedSkies, CombineWithLamps) {
+TEST_F(TracedSkies, SlowCombineWithLamps) {
     set_slab();
     set_white(3, 64);
     view_.paths = 24;

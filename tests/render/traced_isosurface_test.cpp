@@ -79,7 +79,7 @@ TEST_F(TracedIsosurface, CoincidesWithRayCasting) {
 
 // Light of a headlight passes twice through a black haze of known depth, except for the half voxel by which it starts
 // off the surface.
-TEST_F(TracedIsosurface, IsDarkenedByHazeInFront) {
+TEST_F(TracedIsosurface, SlowIsDarkenedByHazeInFront) {
     VolumeGrid grid = db_grid(edge, edge, edge);
     grid.spacing_um = {1, 1000, 1000};
     set_volume(grid, [](std::int64_t z, auto...) { return z < 32 ? 10 : 30; });
@@ -103,7 +103,7 @@ TEST_F(TracedIsosurface, IsDarkenedByHazeInFront) {
 
 // For a floor next to a wall as long as the volume, the part of the sky's light that the wall blocks is the form factor
 // of a perpendicular rectangle (two of J. Howell's catalogue, B-3, side by side).
-TEST_F(TracedIsosurface, SeesLessSkyAtFootOfWall) {
+TEST_F(TracedIsosurface, SlowSeesLessSkyAtFootOfWall) {
     constexpr double height = 48, half_length = 32;
     const VolumeGrid grid = db_grid(edge, edge, edge);
     set_volume(grid, [](std::int64_t z, std::int64_t a, std::int64_t) { return z >= 48 || a < 32 ? 40 : 0; });

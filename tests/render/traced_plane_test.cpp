@@ -41,7 +41,7 @@ TEST_F(TracedPlane, ExtinctionStaysBelowMajorant) {
     EXPECT_GT(looks, 100);
 }
 
-TEST_F(TracedPlane, HasOpacityOfRayCasting) {
+TEST_F(TracedPlane, SlowHasOpacityOfRayCasting) {
     view_.paths = 64;
     const std::vector<Pixel> traced = pixels();
     view_.mode = ViewMode::composite;

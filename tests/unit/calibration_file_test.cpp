@@ -156,7 +156,8 @@ TEST_F(CalibrationFileTest, RejectsKMapsInOtherUnitsWithHint) {
         for (int i = 0; i < 1024; ++i) positions.push_back(first + (last - first) * i / 1023);
         return error_of([&] { check_k_positions(positions, 1024, "k.csv"); }).line;
     };
-    EXPECT_THAT(refusal_of(0, 1), HasSubstr("cover 0.098 % of the line (1024 samples) (these look like positions normalised"));
+    EXPECT_THAT(refusal_of(0, 1),
+                HasSubstr("cover 0.098 % of the line (1024 samples) (these look like positions normalised"));
     EXPECT_THAT(refusal_of(0.0072, 0.0083), HasSubstr("look like wavenumbers in rad/nm"));
     EXPECT_THAT(refusal_of(7.2, 8.3), HasSubstr("look like wavenumbers in rad/um"));
     EXPECT_THAT(refusal_of(1.15, 1.3), HasSubstr("look like wavenumbers in 1/um"));

@@ -81,7 +81,7 @@ class OnDask(DaskCase):
         self.assertIn(f"{SCANS} of {SCANS} scans finished, {SCANS * PARTS} parts made", said)
         self.assertEqual(self.parts_begun(), SCANS * PARTS)
 
-    def test_worker_is_killed_and_another_freezes(self):
+    def test_slow_worker_is_killed_and_another_freezes(self):
         self.start_scheduler()
         killed, frozen = self.start_worker(self.steps), self.start_worker(self.steps)
         job = self.start_job()
@@ -94,7 +94,7 @@ class OnDask(DaskCase):
         frozen.send_signal(signal.SIGCONT)
         self.assertLessEqual(self.parts_begun(), SCANS * PARTS + 2)
 
-    def test_scheduler_and_all_workers_are_killed(self):
+    def test_slow_scheduler_and_all_workers_are_killed(self):
         scheduler = self.start_scheduler()
         workers = [self.start_worker(self.steps) for _ in range(2)]
         job = self.start_job()
@@ -110,7 +110,7 @@ class OnDask(DaskCase):
         self.start_worker(self.steps)
         self.assertIn(f"{there} were there", self.finish(self.start_job()))
 
-    def test_client_is_killed(self):
+    def test_slow_client_is_killed(self):
         self.start_scheduler()
         for _ in range(2):
             self.start_worker(self.steps)
@@ -122,7 +122,7 @@ class OnDask(DaskCase):
         self.assertIn("took over from process", said)
         self.assertLessEqual(self.parts_begun(), SCANS * PARTS + 2)
 
-    def test_excludes_part_that_kills_workers(self):
+    def test_slow_excludes_part_that_kills_workers(self):
         self.start_scheduler()
         command = self.worker_command(self.steps)
         keeper = self.start("-c", f"import subprocess\nwhile True: subprocess.run({command!r}, capture_output=True)",

@@ -25,7 +25,7 @@ class KilledCase(ClusterCase):
 
 
 class Alone(KilledCase):
-    def test_remakes_at_most_one_part_per_kill(self):
+    def test_slow_remakes_at_most_one_part_per_kill(self):
         self.run_kills("alone", 2, 50)
 
 
