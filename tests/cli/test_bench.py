@@ -146,7 +146,7 @@ class Bench(ProgramCase):
         self.assertIn("Vulkan", figures["texture/512"]["skipped"])
         self.assertEqual(report["machine"]["display"], "")
 
-    def test_markdown_is_tables(self):
+    def test_slow_markdown_is_tables(self):
         finished = self.succeed("bench", "--quick", "--backend", "cpu", "--lengths", "512", "--markdown")
         rows = [line for line in finished.out.splitlines() if line.startswith("|")]
         self.assertGreater(len(rows), 10)

@@ -76,7 +76,7 @@ class Control(ProgramCase):
         with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts connections but sends nothing
             self.refuse("ctl", "state", "--at", silent.getsockname()[1], "--token", "x", names=["does not answer", "--control"])
 
-    def test_example_in_python_runs(self):
+    def test_slow_example_in_python_runs(self):
         done = subprocess.run([sys.executable, EXAMPLE, self.port, "volume.nrrd"], cwd=self.folder, text=True, capture_output=True,
                               env={**os.environ, "ECHOLUX_TOKEN": self.token}, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)

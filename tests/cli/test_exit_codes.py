@@ -63,7 +63,7 @@ class ExitCodes(commands.PreparedCase):
     def test_table_covers_every_command(self):
         self.assertEqual({*ENDLESS, *NEVER_LONG, *ELSEWHERE}, set(commands.all_commands()))
 
-    def test_missing_input_or_output_exits_with_1(self):
+    def test_slow_missing_input_or_output_exits_with_1(self):
         """A missing input, or an output path that cannot be written."""
         for case in commands.CASES:
             with self.subTest(command=case.command):

@@ -123,7 +123,7 @@ class Flow(ProgramCase):
         self.succeed("flow", "v.nrrd", "--set", "cross_section.margin_um=0")
         self.refuse("flow", "v.nrrd", "--heart-min-hz", "3", lines=None, names=["heart_max_hz"])
 
-    def test_movie_through_time_shows_flow_of_each_volume(self):
+    def test_slow_movie_through_time_shows_flow_of_each_volume(self):
         for v, factor in enumerate((1, 0, 1)):
             self.put(f"v_{v}.nrrd", factor, noise=0)
             write_nrrd(self.folder / f"s_{v}.nrrd", np.zeros((12, 32, 64)))

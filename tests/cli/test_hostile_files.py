@@ -44,7 +44,7 @@ class HostileFiles(ProgramCase):
             self.assertIn(finished.code, (0, 1), finished)
             self.assertEqual(len(finished.error_lines), finished.code, finished)
 
-    def test_hdf5_files_read_no_other_files(self):
+    def test_slow_hdf5_files_read_no_other_files(self):
         self.each(hostile.HDF5, self.refuse_all)
 
     def test_damaged_hdf5_files_are_harmless(self):
@@ -56,7 +56,7 @@ class HostileFiles(ProgramCase):
     def test_codecs_of_tiff_files_are_harmless(self):
         self.each(hostile.TIFF, self.bear)
 
-    def test_limits_nesting(self):
+    def test_slow_limits_nesting(self):
         def refuse(path):
             self.refuse("info", path, names=[path.name])
             for command in (["convert", path, "-o", "out.nrrd"], ["reconstruct", path, "-o", "out.nrrd"], ["reproduce", path]):

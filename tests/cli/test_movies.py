@@ -89,7 +89,7 @@ class Turntable(MovieCase):
             self.assertGreater(psnr_db(shown[frame : frame + 1], original[None]), 40)
         self.assertLess(psnr_db(shown[:1], shown[-1:]), 35, "the last picture is one step before the first")
 
-    def test_picture_series_matches_render(self):
+    def test_slow_picture_series_matches_render(self):
         pictures = self.pictures()
         self.succeed("render", "v.nii", "-o", "p.png", "--size", SIZE, "--azimuth", 35 + 360 / FRAMES)
         np.testing.assert_array_equal(pictures[1], read_png(self.folder / "p.png"))
@@ -121,7 +121,7 @@ class Formats(MovieCase):
                     self.check_tags(stream)
                 self.assertGreater(psnr_db(decoded(self.folder / name), originals), at_least_db)
 
-    def test_transparent_parts_stay_transparent(self):
+    def test_slow_transparent_parts_stay_transparent(self):
         originals = self.pictures_with_alpha()
         self.assertEqual(originals[..., 3].min(), 0)
         stream = probed(self.movie("m.mov", "--frames", FRAMES, "--transparent"))

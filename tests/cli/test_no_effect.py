@@ -44,7 +44,7 @@ class NoEffect(ProgramCase):
         self.assertEqual(len(told["warnings"]), 1)
         self.assertNotIn("no effect", self.succeed(*render, "--mode", "mip").err)
 
-    def test_planes_and_slabs_outside_volume(self):
+    def test_slow_planes_and_slabs_outside_volume(self):
         render = ["render", "v.nrrd", "-o", "p.png", "--size", "32x32", "--overwrite"]
         self.warned("plane_offset_um is 5000", *render, "--show", "slice", "--plane-offset", "5000")
         self.warned("top_um is 5000", *render, "--top", "5000")
@@ -52,7 +52,7 @@ class NoEffect(ProgramCase):
         self.assertNotIn("nothing is seen", self.succeed(*render, "--show", "slice").err)
         self.assertNotIn("nothing is seen", self.succeed(*render, "--top", "1").err)
 
-    def test_missing_files_and_sources(self):
+    def test_slow_missing_files_and_sources(self):
         for command in (["render", "gone", "-o", "p.png"], ["info", "gone"], ["reconstruct", "gone", "-o", "v2.nrrd"]):
             with self.subTest(command=command):
                 self.refuse(*command, lines=None, names=["gone", "does not exist"])

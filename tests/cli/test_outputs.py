@@ -38,7 +38,7 @@ class AllOutputs(commands.PreparedCase):
                     line = case.line({option: name}, only=option)
                     self.refused([*line, "--overwrite"], name)
 
-    def test_names_require_matching_extension(self):
+    def test_slow_names_require_matching_extension(self):
         """A table named like a picture would be opened as a picture."""
         for case, option, name, _ in self.each_output():
             if case.command in ("demo", "batch"):
@@ -104,7 +104,7 @@ class AllOutputs(commands.PreparedCase):
                 with self.subTest(command=case.command, options=(first, option)):
                     self.refused([*case.line({option: name}), "--overwrite"], name)
 
-    def test_only_last_folder_is_created(self):
+    def test_slow_only_last_folder_is_created(self):
         self.succeed("convert", "v.nrrd", "-o", "new/c.nrrd")
         for case, option, name, _ in self.each_output():
             with self.subTest(command=case.command, option=option):

@@ -124,7 +124,7 @@ class Stills(ProgramCase):
         self.assertIn("identical, bit for bit", done.out)
         self.assertIn("graphics device was xxx", done.err)
 
-    def test_transparency_and_annotations_at_16_bits(self):
+    def test_slow_transparency_and_annotations_at_16_bits(self):
         options = ["--size", "72x48", "--transparent", "--no-box", "--scale-bar", "--samples", 4]
         self.succeed("render", "volume.tif", "-o", "c.png", *options)
         self.succeed("render", "volume.tif", "-o", "d.tif", *options, "--bits", 16)
@@ -136,7 +136,7 @@ class Stills(ProgramCase):
 
 
 class StillsOfScans(ProgramCase):
-    def test_pictures_of_scans_store_recipe(self):
+    def test_slow_pictures_of_scans_store_recipe(self):
         write_scan(self.folder, recipe={"window": "hamming", "levels": "noise_floor"})
         self.succeed("render", "scan.toml", "-o", "a.png", "--size", "72x48", "--set", "recipe.depth_end=90")
         told = self.succeed("info", "a.png").out

@@ -33,7 +33,7 @@ class OwnFiles(ProgramCase):
     def greener(self, picture):
         return (picture[..., 1] - picture[..., 0]).max()
 
-    def test_user_presets_override_shipped_ones(self):
+    def test_slow_user_presets_override_shipped_ones(self):
         self.assertLess(self.greener(self.picture("--preset", "bone")), 10)
         self.own("transfer/mine.toml", TRANSFER)
         self.own("transfer/bone.toml", TRANSFER)

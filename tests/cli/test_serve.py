@@ -23,7 +23,7 @@ class Serve(ProgramCase):
         self.addCleanup(lambda: served.process.poll() is None and served.end())
         return served
 
-    def test_without_browser(self):
+    def test_slow_without_browser(self):
         """A page's messages: the first picture, a still at rest, then nothing; steering and watching; the end."""
         served = self.serve("v.nrrd", "--size", "480x320", "--token-file", "kept/token")
         self.assertEqual(stat.S_IMODE(os.stat(self.folder / "kept/token").st_mode), 0o600)

@@ -58,7 +58,7 @@ class ServeFolders(ProgramCase):
         served.communicate(timeout=60)
         self.assertEqual(served.returncode, 130)
 
-    def test_a_scan_cannot_name_outside_files(self):
+    def test_slow_a_scan_cannot_name_outside_files(self):
         """The same applies to its calibration, settings and sources. Inputs given on the command line stay allowed."""
         write_scan(self.folder / "lent/fine")
         np.arange(256.0).tofile(self.folder / "outside.f64")

@@ -43,7 +43,7 @@ class ServeTls(ProgramCase):
         self.assertIn(fingerprint(certificate), line)
         return certificate
 
-    def test_pages_pictures_and_programs_are_encrypted(self):
+    def test_slow_pages_pictures_and_programs_are_encrypted(self):
         served = self.serve("--tls", "--control", 0)
         self.assertTrue(served.steer.startswith("https://"))
         control = int(re.search(r"port (\d+)", served.lines.get(timeout=60))[1])
@@ -71,7 +71,7 @@ class ServeTls(ProgramCase):
             stream.flush()
             self.assertIn(expected, json.loads(stream.readline()))
 
-    def test_echolux_ctl_and_example_speak_tls(self):
+    def test_slow_echolux_ctl_and_example_speak_tls(self):
         served = self.serve("--tls", "--control", 0)
         control = int(re.search(r"port (\d+)", served.lines.get(timeout=60))[1])
         certificate = self.certificate_of(served)

@@ -16,7 +16,7 @@ class ViewFiles(ProgramCase):
         self.succeed("render", "v.nii", "-o", "p.png", "--size", "24x24", *options)
         return read_png(self.folder / "p.png")
 
-    def test_saved_transfer_function_gives_same_picture(self):
+    def test_slow_saved_transfer_function_gives_same_picture(self):
         before = self.picture("--colour-map", "magma", "--opacity", "0.5", "--save-transfer", "t.toml")
         after = self.picture("--transfer", "t.toml")
         self.assertLessEqual(np.abs(after.astype(int) - before.astype(int)).max(), 1)

@@ -88,7 +88,7 @@ class Docstrings(unittest.TestCase):
 
 
 class Reference(FolderCase):
-    def test_reference_is_generated_from_docstrings(self):
+    def test_slow_reference_is_generated_from_docstrings(self):
         if subprocess.run([sys.executable, "-c", "import sphinx"], capture_output=True).returncode:
             self.skipTest("Sphinx is not installed")
         source = Path(__file__).resolve().parents[2] / "docs/reference"

@@ -226,7 +226,7 @@ TEST_F(Together, HiddenChannelIsNotDrawn) {
 }
 
 // Far from each other, so that the bricks of one have no information about the other.
-TEST_F(Together, SkippingChangesNoPixel) {
+TEST_F(Together, SlowSkippingChangesNoPixel) {
     expect_same_without_skipping(std::array{ViewMode::composite});
 }
 

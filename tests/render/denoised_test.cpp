@@ -148,7 +148,7 @@ TEST_F(Denoised, TilesEqualWholePicture) {
 }
 
 // Changes of display settings need no new paths.
-TEST_F(Denoised, ChangedExposureAndToneKeepPaths) {
+TEST_F(Denoised, SlowChangedExposureAndToneKeepPaths) {
     view_.box = true;
     view_.slices = {1, 0, 0, 5};
     view_.paths = 4;

@@ -126,7 +126,7 @@ TEST_F(Fireflies, SlowAreOutliersOfChance) {
 }
 
 // Otherwise the filter would spread their light over their surroundings.
-TEST_F(Fireflies, LeaveNoBlotches) {
+TEST_F(Fireflies, SlowLeaveNoBlotches) {
     const auto light = light_of_paths();
     const Outstanding found = outstanding(light);
     view_.denoise = true;

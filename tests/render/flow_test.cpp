@@ -79,7 +79,7 @@ double across(std::int64_t, std::int64_t a, std::int64_t) {
 }
 
 // With an empty structure, only flow is visible: in the colour of its speed, if it is fast enough.
-TEST_F(Flowing, HasExactColoursInEmptyStructureInEveryMode) {
+TEST_F(Flowing, SlowHasExactColoursInEmptyStructureInEveryMode) {
     set_flow(across);
     for (const ViewMode mode : all_modes) {
         view_.mode = mode;

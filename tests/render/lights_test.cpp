@@ -94,7 +94,7 @@ TEST_F(TracedLights, SlowBoxOfLightsConservesEnergy) {
 }
 
 // Lights are invisible to the eye, and two lights that share the power of one give the same picture.
-TEST_F(TracedLights, LightsAddUp) {
+TEST_F(TracedLights, SlowLightsAddUp) {
     view_.paths = 32;
     set_slab();
     set_white(3, 64);
@@ -141,7 +141,7 @@ TEST_F(TracedLights, RejectInvalidLights) {
 
 // A point out of focus becomes a disc. Its radius is that of the lens, scaled by the ratio of the distances from the
 // focal plane to the point and to the lens. In focus, it stays a point.
-TEST_F(TracedLights, OutOfFocusPointIsDisc) {
+TEST_F(TracedLights, SlowOutOfFocusPointIsDisc) {
     const VolumeGrid grid = db_grid(65, 65, 65);
     set_volume(grid,
                [](std::int64_t z, std::int64_t a, std::int64_t b) { return z == 32 && a == 32 && b == 32 ? 40 : 0; });

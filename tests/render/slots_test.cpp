@@ -86,7 +86,7 @@ std::vector<std::byte> joined(const VolumeGrid& grid, const std::vector<std::byt
 }
 
 // Rays within slices touch only one of the two volumes: the picture equals exactly that of the joined volume.
-TEST_F(Slots, RollingShowsNewSlicesBelowPreviousOnes) {
+TEST_F(Slots, SlowRollingShowsNewSlicesBelowPreviousOnes) {
     make(small_grid());
     View view = voxel_view(grid_, 18, 12);
     view.elevation_deg = 90;
@@ -165,7 +165,7 @@ TEST_F(Slots, UnfilledPartIsInvisible) {
 }
 
 // Bricks of live volumes only store maxima.
-TEST_F(Slots, SkippingChangesNoBit) {
+TEST_F(Slots, SlowSkippingChangesNoBit) {
     make(db_grid(40, 40, 40));
     write(0, voxels(grid_, [](std::int64_t z, std::int64_t a, std::int64_t b) {
               const double across = std::hypot(static_cast<double>(z) - 22, static_cast<double>(a) - 18);

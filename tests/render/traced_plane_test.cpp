@@ -24,7 +24,7 @@ class TracedPlane : public Traced {
     }
 };
 
-TEST_F(TracedPlane, WhiteCurveConservesEnergy) {
+TEST_F(TracedPlane, SlowWhiteCurveConservesEnergy) {
     view_.scattering = 1;
     const Mean found = mean();
     EXPECT_GT(found.opacity, 0.2);
@@ -57,7 +57,7 @@ TEST_F(TracedPlane, SlowHasOpacityOfRayCasting) {
     EXPECT_NEAR(difference, 0, 4 * std::sqrt(variance) + 1e-3 * static_cast<double>(traced.size()));
 }
 
-TEST_F(TracedPlane, SurfacesOfAnyRoughnessConserveLight) {
+TEST_F(TracedPlane, SlowSurfacesOfAnyRoughnessConserveLight) {
     view_.scattering = 1;
     view_.lighting = true;
     TransferCurve& curve = *view_.transfer_curve;

@@ -198,7 +198,7 @@ class TracedShapes : public Traced {
 
 // A sphere without absorption scatters the light of the sky for any optical depth. The mean number of scatterings is
 // 2/3 of the depth, from the mean length of its chords.
-TEST_F(TracedShapes, SpheresOfAnyDepthConserveLight) {
+TEST_F(TracedShapes, SlowSpheresOfAnyDepthConserveLight) {
     set_sphere();
     view_.scattering = 1;
     for (const auto& [depth, paths] : {std::pair{.1, 32}, std::pair{1., 16}, std::pair{10., 8}, std::pair{100., 2}}) {

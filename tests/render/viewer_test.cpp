@@ -60,7 +60,7 @@ TEST_F(FilesInViewer, OpensVolumeFile) {
     EXPECT_TRUE(view_source().probe(stage_view(), 24, 20));
 }
 
-TEST_F(FilesInViewer, LargeFileIsShownInPages) {
+TEST_F(FilesInViewer, SlowLargeFileIsShownInPages) {
     make_stage({.edge = 8, .page_edge = 4});
     write_volume(folder_ / "ball.nrrd", ball_volume(2));
     open(folder_ / "ball.nrrd");

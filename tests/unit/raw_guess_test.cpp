@@ -161,7 +161,7 @@ TEST_P(RawGuesses, SlowHeadersBeforeEachBScanAreFound) {
 }
 
 // As written by the simulator, with a header before each B-scan.
-TEST(RawGuess, RecognizesOwnFiles) {
+TEST(RawGuess, SlowRecognizesOwnFiles) {
     for (const char* scene : {"retina", "vessel", "layers", "mirror"}) {
         const TemporaryFolder folder;
         Simulation simulation;

@@ -214,7 +214,7 @@ TEST(SimulatorMotion, MovesBeamOverTissue) {
     }
 }
 
-TEST(SimulatorMotion, SpeckleRenews) {
+TEST(SimulatorMotion, SlowSpeckleRenews) {
     Simulation s = flat_tissue();
     s.volumes = 4;
     s.line_rate_hz = 900;  // 1 s per volume

@@ -61,7 +61,7 @@ class Command(ClusterCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("pip install 'echolux[cluster]'", done.stderr)
 
-    def test_ctrl_c_keeps_finished_parts(self):
+    def test_slow_ctrl_c_keeps_finished_parts(self):
         scans = write_archive(self.folder / "data", 20)
         counted = self.folder / "steps"
         counted.mkdir()
@@ -121,7 +121,7 @@ class Verbs(ClusterCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(sorted(one.name for one in (self.folder / "out").glob("*.zarr")), ["scan-flow.ome.zarr", "scan.ome.zarr"])
 
-    def test_program_offers_same_verbs(self):
+    def test_slow_program_offers_same_verbs(self):
         if not PROGRAM:
             self.skipTest("this build has no program")
         here = {**os.environ, "ECHOLUX_PYTHON": sys.executable}

@@ -231,7 +231,7 @@ class Filmed(EachCase):
         settings = {"frames": 7, "part_frames": 3, "width": 32, "height": 24, **QUIET, **more}
         return cluster.movie(self.out / name, self.folder / shown, **settings)
 
-    def test_equals_movie_of_one_process(self):
+    def test_slow_equals_movie_of_one_process(self):
         report = self.movie()
         self.assertEqual((report.made, report.finished, report.failures), (3, 1, []))
         ox.movie(self.folder / "alone.gif", str(self.folder / "in/eye0/v.nrrd"), frames=7, width=32, height=24, progress=False)

@@ -146,7 +146,7 @@ class Stores(ClusterCase):
         self.assertEqual((place.put_new("plan.json", b"first"), place.put_new("plan.json", b"second")), (True, False))
         self.assertEqual((place.get("plan.json"), os.listdir(self.folder)), (b"first", ["plan.json"]))
 
-    def test_explains_unwritable_output(self):
+    def test_slow_explains_unwritable_output(self):
         scans = write_archive(self.folder / "data", 1)
         for address in "/proc/x", "nosuch://a/b", "ftp://127.0.0.1:9/x", "/dev/null/out":
             for words in ([scans], ["convert", scans, "--ending", ".nii"]):

@@ -106,7 +106,7 @@ class OfTwoKinds(DaskCase):
         command = [*self.worker_command(False)[1:], "--preload", str(Path(__file__).parent / "without_gpu.py")]
         return self.start(*command, env={**self.worker_environment(""), **environment})
 
-    def test_workers_without_gpu_leave_work_to_others(self):
+    def test_slow_workers_without_gpu_leave_work_to_others(self):
         from distributed import Client
 
         if ox.gpus():
