@@ -66,7 +66,7 @@ TEST_F(TracedTogether, SlowManyKindsConserveEnergyInFurnace) {
 }
 
 // Path tracing and ray casting give the same opacity.
-TEST_F(TracedTogether, HasOpacityOfRayCasting) {
+TEST_F(TracedTogether, SlowHasOpacityOfRayCasting) {
     const VolumeGrid grid = db_grid(24, 24, 24);
     set_volume(grid, speckle);
     view_.preset = "gray";

@@ -16,7 +16,7 @@ from pathlib import Path
 
 # Shaders that use each shared struct in a uniform block, storage buffer or push constant.
 SHADERS = ["raycast", "resolve", "denoise", "histogram", "plane_histogram", "annotate"]
-HOST_ONLY = {"DenoiseFound"}  # atomics need single words instead
+HOST_ONLY = {"DenoiseResult"}  # atomics need single words instead
 
 SCALARS = {"float": 4, "int": 4, "uint": 4}
 SIZES = SCALARS | {f"{kind}vec{n}": 4 * n for kind in ("", "i", "u") for n in (2, 3, 4)}

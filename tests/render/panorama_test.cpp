@@ -105,7 +105,7 @@ TEST_F(Panoramas, ContinueAcrossEdge) {
 }
 
 // Path tracing starts along the same rays.
-TEST_F(Panoramas, TracingMatchesCasting) {
+TEST_F(Panoramas, SlowTracingMatchesCasting) {
     set_hollow(32);
     View view = around_view();
     view.transparent = true;

@@ -41,7 +41,7 @@ class Planes2D : public Rendering {
     View view_;
 };
 
-TEST_F(Planes2D, ConstantSecondAxisEqualsCurveBitForBit) {
+TEST_F(Planes2D, SlowConstantSecondAxisEqualsCurveBitForBit) {
     const VolumeGrid grid = db_grid(30, 41, 37, VoxelType::u8);
     renderer().set_volume(grid, voxels(grid, speckle_in_boxes).data());
     view_.width = view_.height = 80;

@@ -67,7 +67,7 @@ TEST_F(StudioPictures, BackgroundBlendsFromTopToBottom) {
 }
 
 // A face opened by a cut shows its values, regardless of the volume behind it. Without a cut nothing changes.
-TEST_F(StudioPictures, CapsShowSections) {
+TEST_F(StudioPictures, SlowCapsShowSections) {
     set_volume([](auto, auto a, auto) { return double(a); });
     view_.look = Look::top;
     view_.projection = Projection::orthographic;

@@ -68,7 +68,7 @@ TEST_F(TracedPlane, SlowSurfacesOfAnyRoughnessConserveLight) {
 }
 
 // A curve with constant roughness equals the view's roughness, except for the rounding of its table.
-TEST_F(TracedPlane, ConstantRoughnessEqualsThatOfView) {
+TEST_F(TracedPlane, SlowConstantRoughnessEqualsThatOfView) {
     view_.lighting = true;
     view_.sky = 0.2;
     view_.lamp_brightness = 2;

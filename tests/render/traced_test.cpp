@@ -125,7 +125,7 @@ TEST_F(Traced, LampEqualsSkyInItsPlace) {
 }
 
 // Same for surfaces, whose light from the lamp is a formula and whose light from the sky is sampled.
-TEST_F(Traced, SurfacesReflectLampLikeSkyInItsPlace) {
+TEST_F(Traced, SlowSurfacesReflectLampLikeSkyInItsPlace) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     set_volume(grid, ball(grid, 18));
     set_curve({{0, .8, .8, .8, 0}, {.3, .8, .8, .8, 0}, {.35, .8, .8, .8, 200}, {1, .8, .8, .8, 200}}, 0);

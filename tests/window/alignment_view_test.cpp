@@ -38,7 +38,7 @@ class AlignmentViewTest : public WindowRun {
 const std::array plots{"plot.Spectrum", "plot.Fringe on the k grid", "plot.A-scan", "plot.Peak over time"};
 const std::array controls{"alignment.hold", "alignment.freeze", "calibrate.take_dark", "calibrate.take_background"};
 
-TEST_F(AlignmentViewTest, ShowsEverythingAtManySizes) {
+TEST_F(AlignmentViewTest, SlowShowsEverythingAtManySizes) {
     struct Size {
         std::int64_t width, height;
         double scale;

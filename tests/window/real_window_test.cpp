@@ -102,6 +102,9 @@ class RealWindow : public testing::Test {
         ASSERT_FALSE(screen_->ended()) << text_of(number);
         setenv("DISPLAY", (":" + number_in(number)).c_str(), 1);
         unsetenv("WAYLAND_DISPLAY");
+        const auto is_answering = [&] { return !hand("getdisplaygeometry").empty() || screen_->ended(); };
+        ASSERT_TRUE(wait_until("an answer of the display", is_answering));
+        ASSERT_FALSE(screen_->ended()) << text_of(number);
     }
 
     void TearDown() override {
