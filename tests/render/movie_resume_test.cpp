@@ -80,7 +80,7 @@ class ResumedMovies : public Rendering {
 };
 
 // Uses GIF because x264 may encode the same pictures to different bits if its process is busy.
-TEST_F(ResumedMovies, EqualUninterruptedMovie) {
+TEST_F(ResumedMovies, SlowEqualUninterruptedMovie) {
     make("whole.gif", false);
     make("resumed.gif", true, 4);
     EXPECT_TRUE(bytes_of(folder_ / "resumed.gif") == bytes_of(folder_ / "whole.gif"));

@@ -377,7 +377,7 @@ TEST_F(Pages, IsRejectedOnlyIfCoarseLevelDoesNotFit) {
 }
 
 // Flow is one texture, whose bricks differ in size from those of the paged volume.
-TEST_F(Pages, DrawFlowOverPages) {
+TEST_F(Pages, SlowDrawFlowOverPages) {
     VolumeGrid grid = db_grid(128, 112, 104, VoxelType::u16);
     set(grid, tissue(grid), in_pages());
     grid = db_grid(128, 112, 104);

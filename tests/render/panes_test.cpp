@@ -99,7 +99,7 @@ class Panes : public Rendering {
     std::unique_ptr<Renderer> other_;
 };
 
-TEST_F(Panes, EqualPicturesOfSeparateRenderers) {
+TEST_F(Panes, SlowEqualPicturesOfSeparateRenderers) {
     const std::vector<FollowedPicture> shown = at_rest();
     for (std::size_t pane = 0; pane < views_.size(); ++pane) {
         EXPECT_EQ(renderer().read(shown[pane].drawing).pixels, alone(views_[pane]).pixels) << "pane " << pane;
@@ -174,7 +174,7 @@ TEST_F(Panes, EqualSeparateRenderersForLiveRing) {
 
 // The pool has room for the pages of the sections, but not for all those of the volume. Panes must not evict each
 // other's pages forever.
-TEST_F(Panes, PagedVolumeComesToRest) {
+TEST_F(Panes, SlowPagedVolumeComesToRest) {
     VolumeLimits limits;
     limits.edge = 32;
     limits.page_edge = 16;

@@ -135,7 +135,7 @@ TEST_F(Planes2D, DistanceIsMeasuredFromSurface) {
     }
 }
 
-TEST_F(Planes2D, SkippingChangesNoBit) {
+TEST_F(Planes2D, SlowSkippingChangesNoBit) {
     const VolumeGrid grid = db_grid(48, 48, 48, VoxelType::u8);
     renderer().set_volume(grid, voxels(grid, [](std::int64_t z, std::int64_t a, std::int64_t b) {
                                     return z < 20 ? 2 * noise(z, a, b) : speckle_in_boxes(z, a, b);

@@ -134,7 +134,7 @@ TEST_F(Projected, VoxelLandsOnPredictedPixelInOrthographicView) {
     expect_voxel_on_predicted_pixels(Projection::orthographic);
 }
 
-TEST_F(Projected, PointLandsOnPredictedPixel) {
+TEST_F(Projected, SlowPointLandsOnPredictedPixel) {
     expect_voxel_on_predicted_pixels(Projection::perspective, ViewMode::points);
     expect_voxel_on_predicted_pixels(Projection::orthographic, ViewMode::points);
 }

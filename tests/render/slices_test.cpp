@@ -50,7 +50,7 @@ class Sliced : public Rendering {
 };
 
 // The volume in front of the plane is cut away, but not the plane. All modes show the same values, in gray.
-TEST_F(Sliced, PlaneIsAtItsPositionInAllModes) {
+TEST_F(Sliced, SlowPlaneIsAtItsPositionInAllModes) {
     view_.slices = {0, 0, 2, -3.5};  // in the centre of B-scan 14
     view_.slices_cut = false;
     view_.clip_planes = {0, 0, -1, -5};

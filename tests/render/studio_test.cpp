@@ -48,7 +48,7 @@ class StudioPictures : public Rendering {
     View view_;
 };
 
-TEST_F(StudioPictures, BackgroundBlendsFromTopToBottom) {
+TEST_F(StudioPictures, SlowBackgroundBlendsFromTopToBottom) {
     set_volume([](auto...) { return -1; });
     view_.background_lower_colour = {1, 0, 0.5};
     for (const View& view : {view_, traced(view_)}) {
@@ -105,7 +105,7 @@ struct Shade {
 
 // Light from straight above darkens the ground below the ball; from the side, it darkens the ground farther away. Far
 // from the ball, the ground keeps its exact colour.
-TEST_F(StudioPictures, GroundIsDarkInShadowOfVolume) {
+TEST_F(StudioPictures, SlowGroundIsDarkInShadowOfVolume) {
     set_ball();
     view_.look = Look::bottom;  // from below the ground is invisible
     view_.ground_shadow = 0.8;

@@ -185,7 +185,7 @@ TEST_F(TracedSpeckle, ExtinctionStaysBelowMajorant) {
     EXPECT_GT(looks, 100);
 }
 
-TEST_F(TracedSpeckle, HasOpacityOfRayCasting) {
+TEST_F(TracedSpeckle, SlowHasOpacityOfRayCasting) {
     view_.paths = 64;
     const std::vector<Pixel> traced = pixels();
     view_.mode = ViewMode::composite;
@@ -201,7 +201,7 @@ TEST_F(TracedSpeckle, HasOpacityOfRayCasting) {
     EXPECT_NEAR(difference, 0, 4 * std::sqrt(variance) + 1e-3 * static_cast<double>(traced.size()));
 }
 
-TEST_F(TracedSpeckle, RepeatsPictureOfSameSeed) {
+TEST_F(TracedSpeckle, SlowRepeatsPictureOfSameSeed) {
     view_.lamp_brightness = 2;
     const Image first = renderer().render(view_);
     view_.seed = 1;

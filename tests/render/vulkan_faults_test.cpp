@@ -186,7 +186,7 @@ class VulkanFaults : public testing::TestWithParam<Workload> {
     std::int64_t faults_ = 0;
 };
 
-TEST_P(VulkanFaults, RandomFailedCallsAreHandled) {
+TEST_P(VulkanFaults, SlowRandomFailedCallsAreHandled) {
     const char* wanted = std::getenv("ECHOLUX_FAULT_SEED");
     const unsigned seed = wanted == nullptr ? std::random_device()() : static_cast<unsigned>(std::atoi(wanted));
     SCOPED_TRACE(fmt::format("ECHOLUX_FAULT_SEED={}", seed));

@@ -35,7 +35,7 @@ class NoClickLost : public WindowRun {
     }
 };
 
-TEST_F(NoClickLost, MeasuresWhilePictureIsRefined) {
+TEST_F(NoClickLost, SlowMeasuresWhilePictureIsRefined) {
     open_ball("measure");
     work().change("view.rest_samples", std::int64_t{512});
     for (const PaneKind pane : {PaneKind::volume, PaneKind::b_scan}) {
@@ -84,7 +84,7 @@ TEST_F(NoClickLost, DoubleClicksFollowTimesOfClicks) {
     EXPECT_FALSE(window().place_of(PaneKind::volume).has_value()) << "a double click";
 }
 
-TEST_F(NoClickLost, NumberTypedAfterFailedDoubleClickIsTaken) {
+TEST_F(NoClickLost, SlowNumberTypedAfterFailedDoubleClickIsTaken) {
     open_ball("view,transfer");
     const Look look = work().view().look;
     const Pixel number = middle_of("view.opacity");

@@ -61,7 +61,7 @@ constexpr const char* long_line =
     "37 blocks were lost before block 1200: the disk is too slow for what comes, and this line is too long for any "
     "panel; record less at a time, or on another disk";
 
-TEST_F(NothingMoves, ByNotices) {
+TEST_F(NothingMoves, SlowByNotices) {
     for (const double column : {320.0, 230.0}) {
         open_live(column);
         for (const char* place :
@@ -85,7 +85,7 @@ TEST_F(NothingMoves, ByMessageAfterBadValue) {
     expect_still("a recipe that cannot work");
 }
 
-TEST_F(NothingMoves, ByRecordingThatBeginsGrowsAndEnds) {
+TEST_F(NothingMoves, SlowByRecordingThatBeginsGrowsAndEnds) {
     open_live(320);
     work().start_recording();
     ASSERT_TRUE(turn_until([this] { return live().is_recording(); }));
@@ -97,7 +97,7 @@ TEST_F(NothingMoves, ByRecordingThatBeginsGrowsAndEnds) {
     expect_still("the end of a recording");
 }
 
-TEST_F(NothingMoves, BySourceThatStopsAndStarts) {
+TEST_F(NothingMoves, SlowBySourceThatStopsAndStarts) {
     open_live(320);
     work().stop_source();
     ASSERT_TRUE(turn_until([this] { return !live().is_running(); }));
@@ -121,7 +121,7 @@ TEST_F(NothingMoves, ByFirstVolume) {
     expect_still("the first volume");
 }
 
-TEST_F(NothingMoves, ByJobs) {
+TEST_F(NothingMoves, SlowByJobs) {
     open_live(320);
     std::atomic<bool> continues = true;
     for (int i = 0; i < 3; ++i) {
@@ -182,7 +182,7 @@ TEST_F(NothingMoves, MessageOverPictureTakesNoClicks) {
     EXPECT_GT(std::abs(work().view().azimuth_deg - azimuth), 5);
 }
 
-TEST_F(NothingMoves, NoticesEndWithTheirSource) {
+TEST_F(NothingMoves, SlowNoticesEndWithTheirSource) {
     open_live(320);
     work().notices().report_problem("source", "3 blocks were lost", "lost");
     work().notices().report_problem("source", "30 blocks were lost", "lost");

@@ -18,7 +18,7 @@ class Opening : public WindowRun {
     }
 };
 
-TEST_F(Opening, ClickedCardShowsProgress) {
+TEST_F(Opening, SlowClickedCardShowsProgress) {
     open_window();
     click(middle_of("start.sim.retina"));
     ASSERT_TRUE(turn_until([this] { return work().opening("sim:retina") && work().opening("sim:retina")->total > 0; }));

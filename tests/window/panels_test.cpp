@@ -147,7 +147,7 @@ class PanelsTest : public WorkspaceTest {
     float width_ = 320;
 };
 
-TEST_F(PanelsTest, FitsAtAnyWidthAndScale) {
+TEST_F(PanelsTest, SlowFitsAtAnyWidthAndScale) {
     frames(3);
     expect_inside();  // nothing is open
     open_source();

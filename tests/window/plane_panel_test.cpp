@@ -112,7 +112,7 @@ class PlanePanel : public WindowRun {
     }
 };
 
-TEST_F(PlanePanel, WidgetsAreAddedDraggedPaintedRemovedAndUndone) {
+TEST_F(PlanePanel, SlowWidgetsAreAddedDraggedPaintedRemovedAndUndone) {
     ASSERT_NO_FATAL_FAILURE(open_editor());
     EXPECT_TRUE(plane().widgets.empty());
     click(middle_of("transfer.plane.box"));

@@ -19,7 +19,7 @@ class WindowTime : public WindowRun {
     ViewSource& view_source() { return *work().viewer().view_source(); }
 };
 
-TEST_F(WindowTime, DroppedSeriesIsPlayedAndStepped) {
+TEST_F(WindowTime, SlowDroppedSeriesIsPlayedAndStepped) {
     constexpr std::int64_t steps = 4;
     std::filesystem::create_directory(folder() / "series");
     for (std::int64_t i = 0; i < steps; ++i) {

@@ -154,7 +154,7 @@ TEST_F(WorkspaceKeeping, TakesPictureOfRunningSource) {
     EXPECT_TRUE(std::filesystem::exists(folder() / "live.png")) << troubles();
 }
 
-TEST_F(WorkspaceKeeping, FailedPictureAllowsNextOnes) {
+TEST_F(WorkspaceKeeping, SlowFailedPictureAllowsNextOnes) {
     open_volume();
     work().view().top_from = "surface";  // a surface that has not been searched for
     work().take_screenshot(folder() / "impossible.png");

@@ -1,5 +1,8 @@
 // The last volumes of a live source: paused, browsed and saved while newer ones arrive.
 #include "app/viewer/live_source.h"
+
+#include <algorithm>
+
 #include "workspace_fixture.h"
 
 namespace echolux::test {
@@ -81,7 +84,8 @@ TEST_F(WorkspaceRecent, SavesKeptVolumesWhileSourceRuns) {
         kept().go_to(step);
         seen.push_back(view_source().volume());
     }
-    EXPECT_NE(seen[0]->voxels, seen[1]->voxels);
+    // Neighbours may be equal: a source that is late repeats a stored volume.
+    EXPECT_FALSE(std::ranges::all_of(seen, [&](const auto& volume) { return volume->voxels == seen[0]->voxels; }));
     const std::vector<RecentVolume> volumes = kept().volumes();
     work().save_kept(folder() / "last.nrrd");
     ASSERT_TRUE(runs("timeline.play"));  // the job keeps its own references to the volumes

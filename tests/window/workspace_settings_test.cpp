@@ -154,7 +154,7 @@ TEST_F(WorkspaceSettings, LiveSourceHasSettingsOfItsScan) {
     EXPECT_EQ(work().scan(), nullptr);
 }
 
-TEST_F(WorkspaceSettings, HeightsAreFoundAgainInVolumeOfOtherShape) {
+TEST_F(WorkspaceSettings, SlowHeightsAreFoundAgainInVolumeOfOtherShape) {
     open_source();
     ASSERT_TRUE(work().change("view.top_from", std::string("surface")));  // the volume need not exist yet
     const auto is_there = [this] {

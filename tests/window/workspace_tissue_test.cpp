@@ -82,7 +82,7 @@ TEST_F(WorkspaceTissue, PictureStoresShownVolumeAfterFailedFilter) {
     EXPECT_TRUE(work().tissue().filter_display.shown) << "what is asked for stays";
 }
 
-TEST_F(WorkspaceTissue, MoviesThroughTimeAreFiltered) {
+TEST_F(WorkspaceTissue, SlowMoviesThroughTimeAreFiltered) {
     open_two_time_points();
     for (const char* side : {"view.width", "view.height"}) work().change(side, std::int64_t{32});
     const auto spread_in_movie = [&](const std::string& name) {
