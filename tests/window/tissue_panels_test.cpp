@@ -108,7 +108,7 @@ TEST_F(TissuePanels, SurfaceIsDraggedInBScanAndUndone) {
     EXPECT_EQ(row(1, 20), after);
 }
 
-TEST_F(TissuePanels, ShowsSlabBetweenSurfacesAndWholeAgain) {
+TEST_F(TissuePanels, SlowShowsSlabBetweenSurfacesAndWholeAgain) {
     open_tissue("surfaces");
     ASSERT_NO_FATAL_FAILURE(find_layers());
     const Image whole = picture();

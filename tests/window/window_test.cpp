@@ -25,7 +25,7 @@ class WindowTest : public WindowRun {
     std::array<double, 3> cross() { return work().cross_um(); }
 };
 
-TEST_F(WindowTest, StartPageLeadsToLivePicture) {
+TEST_F(WindowTest, SlowStartPageLeadsToLivePicture) {
     open_window();
     const Image before = picture();
     click(middle_of("start.sim.layers"));

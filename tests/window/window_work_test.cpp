@@ -66,7 +66,7 @@ TEST_F(WindowWork, CapillaryOpensWithItsFlow) {
 }
 
 // A range of v_max used to make all flow disappear.
-TEST_F(WindowWork, WideRangeKeepsFlowVisible) {
+TEST_F(WindowWork, SlowWideRangeKeepsFlowVisible) {
     open_window();
     work().change("window.cross_hair", false);
     ASSERT_NO_FATAL_FAILURE(open_capillary());
@@ -175,7 +175,7 @@ TEST_F(WindowWork, ProbesKeepTheirPositions) {
 }
 
 // Search terms that people type, and the first result for Enter.
-TEST_F(WindowWork, PaletteFindsByWordsPeopleUse) {
+TEST_F(WindowWork, SlowPaletteFindsByWordsPeopleUse) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_capillary());
     turns(5);
@@ -223,7 +223,7 @@ TEST_F(WindowWork, EnterRunsSelectedActionAndIgnoresScatteredLetters) {
 }
 
 // Enter must show the panel that was searched for instead of folding it.
-TEST_F(WindowWork, PaletteShowsPanelInsteadOfFoldingIt) {
+TEST_F(WindowWork, SlowPaletteShowsPanelInsteadOfFoldingIt) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_capillary());
     turns(5);
@@ -240,7 +240,7 @@ TEST_F(WindowWork, PaletteShowsPanelInsteadOfFoldingIt) {
 }
 
 // The controls of the flow display used to appear with the first flow, and moved the method under the pointer.
-TEST_F(WindowWork, FlowPanelIsCompleteAtOnce) {
+TEST_F(WindowWork, SlowFlowPanelIsCompleteAtOnce) {
     open_window();
     SourceRequest wanted;
     wanted.name = "sim:capillary";
