@@ -85,7 +85,7 @@ class Scripts(FolderCase):
                               cwd=self.folder, capture_output=True, text=True,
                               env={**os.environ, "MYPYPATH": str(package)})
 
-    def test_are_checked(self):
+    def test_slow_are_checked(self):
         good = self.mypy(GOOD)
         self.assertEqual(good.returncode, 0, good.stdout + good.stderr)
         bad = self.mypy(BAD)

@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(, PagesOfType, testing::Values(VoxelType::u8, VoxelType
 
 // Coordinates in the pool are rounded differently than in one texture, by less than 1e-4 voxels. Interpolated values
 // change accordingly, and sometimes a value at the boundary of two entries of the transfer table uses the other entry.
-TEST_P(PagesOfType, LookLikeOneTexture) {
+TEST_P(PagesOfType, SlowLookLikeOneTexture) {
     set(db_grid(160, 200, 180, GetParam()), tissue(odd_grid), in_pages());
     for (const ViewMode mode : all_modes) {
         const View view = a_view(mode);

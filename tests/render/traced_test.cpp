@@ -114,7 +114,7 @@ TEST_F(Traced, SurfacesConserveEnergyInFurnace) {
 
 // Light of a lamp, sampled directly, equals that of a sky in its place, reached by random paths. A lamp of 90 degrees
 // around the eye is half of a sky of the same radiance, as seen from one side of a slab.
-TEST_F(Traced, LampEqualsSkyInItsPlace) {
+TEST_F(Traced, SlowLampEqualsSkyInItsPlace) {
     set_slab();
     set_white(3, 64);
     view_.paths = 64;

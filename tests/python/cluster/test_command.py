@@ -90,7 +90,7 @@ class Verbs(ClusterCase):
     def run_verb(self, *words):
         return subprocess.run([sys.executable, *batch(*map(str, words))], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE_S)
 
-    def test_each_verb_works(self):
+    def test_slow_each_verb_works(self):
         ox.Volume.from_array(np.ones((4, 5, 6), np.uint8), spacing_um=(1, 1, 1)).save(self.folder / "v.nrrd")
         write_archive(self.folder / "data", 1, samples=256)
         for words, made in ((["convert", "v.nrrd", "--ending", ".nii"], "v.nii"), (["figures", "v.nrrd", "--plane", "side"], "v.png"),
