@@ -55,27 +55,28 @@ double PointList::at(double position, std::size_t column) const {
 
 constexpr double min_saved_roughness = 0.05;  // same limit as view.roughness
 
-void check_columns(const PointList& list, double most, double least = 0) {
+void check_columns(const PointList& list, double max_value, double min_value = 0) {
     for (std::size_t i = 0; i < list.numbers.size(); ++i) {
         const double number = list.numbers[i];
-        if (i % list.row == 0 || (number >= least && number <= most)) continue;
+        if (i % list.row == 0 || (number >= min_value && number <= max_value)) continue;
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("{:g} is not between {:g} and {:g}, at the value {:g}", number, least, most,
+                    fmt::format("{:g} is not between {:g} and {:g}, at the value {:g}", number, min_value, max_value,
                                 list.value(i / list.row)),
                     list.where, "correct the number");
     }
 }
 
-// Throws Error{bad_setting} unless there are at least `least` complete rows of finite numbers at ascending values.
-void check_rows(const PointList& list, std::size_t least) {
+// Throws Error{bad_setting} unless there are `min_rows` complete rows of finite numbers at ascending values.
+void check_rows(const PointList& list, std::size_t min_rows) {
     if (list.numbers.size() % list.row != 0) {
         throw Error(ErrorCode::bad_setting,
                     fmt::format("has {}, not a multiple of {}", plural(list.numbers.size(), "numbers"), list.row),
                     list.where, "each point has a value, then what holds there");
     }
-    if (list.size() < least) {
-        throw Error(ErrorCode::bad_setting, fmt::format("has {} of at least {}", list.size(), plural(least, "points")),
-                    list.where, "add what is missing");
+    if (list.size() < min_rows) {
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("has {} of at least {}", list.size(), plural(min_rows, "points")), list.where,
+                    "add what is missing");
     }
     if (!std::ranges::all_of(list.numbers, [](double number) { return std::abs(number) <= highest_value; })) {
         throw Error(ErrorCode::bad_setting, "has a number that is not finite or beyond 1e12", list.where,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "compute/depth_entropy.h"
@@ -164,9 +165,9 @@ double noise_floor_for_recipe(const ReconstructionSpec& spec, const Block& block
     return level < nothing_db ? 0 : std::round(level * 100) / 100;
 }
 
-// Measures the share of a depth profile that a sparse search leaves empty.
-double empty_share(const ReconstructionSpec& given, const Block& block) {
-    constexpr std::int64_t max_lines = 16;
+// Returns the spec and the block of up to `max_lines` first lines of a block, as one plain B-scan.
+static std::pair<ReconstructionSpec, Block> first_lines(const ReconstructionSpec& given, const Block& block,
+                                                        std::int64_t max_lines) {
     ReconstructionSpec spec = given;
     spec.geometry = {};
     spec.geometry.samples = given.geometry.samples;
@@ -177,6 +178,13 @@ double empty_share(const ReconstructionSpec& given, const Block& block) {
     first.bytes = spec.geometry.a_scans * line_bytes(spec.format, spec.geometry);
     first.b_scans = 1;
     first.frames.stride_bytes = 0;
+    return {spec, first};
+}
+
+// Measures the share of a depth profile that a sparse search leaves empty.
+double empty_share(const ReconstructionSpec& given, const Block& block) {
+    constexpr std::int64_t max_lines = 16;
+    const auto [spec, first] = first_lines(given, block, max_lines);
     Recipe recipe = spec.recipe;
     recipe.quantity = Quantity::intensity;
     recipe.voxel = VoxelType::f32;
@@ -250,16 +258,7 @@ double sharpest_dispersion_factor(const ReconstructionSpec& spec, const Block& b
 double share_at_zero_delay(const ReconstructionSpec& given, const Block& block) {
     constexpr std::int64_t bins = 3;  // main lobe of the Hann window
     constexpr std::int64_t max_lines = 64;
-    ReconstructionSpec spec = given;
-    spec.geometry = {};
-    spec.geometry.samples = given.geometry.samples;
-    spec.geometry.a_scans = std::min(max_lines, given.geometry.lines_per_b_scan());
-    spec.calibration.fast_axis.clear();
-    spec.calibration.noise_floor.clear();
-    Block first = block;
-    first.bytes = spec.geometry.a_scans * line_bytes(spec.format, spec.geometry);
-    first.b_scans = 1;
-    first.frames.stride_bytes = 0;
+    const auto [spec, first] = first_lines(given, block, max_lines);
     Recipe recipe = spec.recipe;
     recipe.method = Method::plain;
     recipe.background = Background::rolling;  // removes the slow source spectrum before the k map is applied

@@ -13,8 +13,8 @@ namespace echolux {
 
 struct TissueModel {
     double foot = 1;              // nats above the floor at which the edge begins; at most half of the tissue's level
-    std::int64_t deep = 24;       // rows of tissue, at least
-    std::int64_t reflector = 15;  // rows of a reflector, at most
+    std::int64_t deep = 24;       // min rows of tissue
+    std::int64_t reflector = 15;  // max rows of a reflector
 };
 
 ConfidentCourse find_tissue_surface(const BScanBrightness& b_scan, const TissueModel& model);

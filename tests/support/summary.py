@@ -43,7 +43,7 @@ def main():
     for test, text in blocks(options.log.read_text(errors="replace")):
         total = [a + b for a, b in zip(total, counts(text))]
         expensive += [(float(seconds), f"{test.split('.')[0]}.{case}")
-                 for seconds, case in re.findall(r"^\[ CPU +\] ([\d.]+) s (\S+)", text, re.M)]
+                      for seconds, case in re.findall(r"^\[ CPU +\] ([\d.]+) s (\S+)", text, re.M)]
     expensive.sort(reverse=True)
     print("slowest   " + "\n          ".join(f"{seconds:6.1f} s {case}" for seconds, case in expensive[:10]))
     print(f"processor time of all cases: {sum(seconds for seconds, _ in expensive):.0f} s")
