@@ -50,6 +50,14 @@ struct ControlHint {
     std::vector<std::string_view> endings{};  // file name extensions
 };
 
+// Another setting on which the effect of a field depends: it has one of `values`, or none of them if `excluded`. Values
+// are spelled as in files without quotes: "defr", "true", "0".
+struct Condition {
+    std::string_view key;  // "recipe.method"
+    std::vector<std::string_view> values;
+    bool excluded = false;
+};
+
 // Description of a field, independent of its struct.
 struct FieldText {
     std::string_view name;
@@ -60,6 +68,12 @@ struct FieldText {
     double high = 0;                        //
     std::vector<std::string_view> choices;  // enumerator names, in order
     ControlHint control{};
+    std::string_view group{};          // heading under which panels and help list the field, such as "Dispersion"
+    std::string_view label{};          // its name in panels; empty: made from `name`
+    std::vector<Condition> only_if{};  // the field has an effect only while all of these hold
+    std::string_view words{};          // further words that people search for, such as "speckle denoise"
+    bool is_undone = true;             // by Undo
+    bool is_of_volume = false;         // belongs to one volume, so presets leave it out
 };
 
 template <class S>
@@ -88,6 +102,36 @@ struct Field : FieldText {
     }
     Field folder() && {
         this->control.path = PathKind::folder;
+        return std::move(*this);
+    }
+
+    // Facts for panels, help, search, undo and presets, appended in the same way.
+    Field in(std::string_view group) && {
+        this->group = group;
+        return std::move(*this);
+    }
+    Field called(std::string_view label) && {
+        this->label = label;
+        return std::move(*this);
+    }
+    Field only_while(std::string_view key, std::vector<std::string_view> values) && {
+        this->only_if.push_back({key, std::move(values), false});
+        return std::move(*this);
+    }
+    Field unless(std::string_view key, std::vector<std::string_view> values) && {
+        this->only_if.push_back({key, std::move(values), true});
+        return std::move(*this);
+    }
+    Field found_by(std::string_view words) && {
+        this->words = words;
+        return std::move(*this);
+    }
+    Field never_undone() && {
+        this->is_undone = false;
+        return std::move(*this);
+    }
+    Field of_volume() && {
+        this->is_of_volume = true;
         return std::move(*this);
     }
 };
