@@ -231,7 +231,7 @@ endfunction()
 # echolux_test(KIND LIBRARIES...): one program KIND_tests from the folder's sources, labelled KIND. ctest runs a process per
 # suite (cmake/GtestSuites.cmake). Properties of the folder that it reads, as regular expressions or lists: TESTS_ALONE
 # (cases that need a separate process), TESTS_LIVE (suites for the thread sanitizer), TESTS_VALIDATED (suites under the
-# Vulkan validation layer), TESTS_COSTS, TESTS_PROPERTIES.
+# Vulkan validation layer), TESTS_CASE_COST (usual seconds of a case, a whole number), TESTS_PROPERTIES.
 # Cases whose names contain "Slow" also get the label slow.
 function(echolux_test kind)
     file(GLOB sources CONFIGURE_DEPENDS *.cpp)
@@ -257,7 +257,7 @@ set(timeout ${ECHOLUX_TEST_TIMEOUT})
 set(alone [[${TESTS_ALONE}]])
 set(live [[${TESTS_LIVE}]])
 set(validated [[${TESTS_VALIDATED}]])
-set(costs [[${TESTS_COSTS}]])
+set(case_cost [[${TESTS_CASE_COST}]])
 set(properties [[${TESTS_PROPERTIES}]])
 include([[${PROJECT_SOURCE_DIR}/cmake/GtestSuites.cmake]])
 ")

@@ -212,11 +212,11 @@ class Pattern {
     }
 
     std::size_t size() const { return member_.size(); }
-    bool has(std::size_t pixel) const { return member_[pixel]; }
+    bool has(std::size_t pixel) const { return member_[pixel] != 0; }
 
     void set(std::size_t pixel, bool to) {
-        if (member_[pixel] == to) return;
-        member_[pixel] = to;
+        if (has(pixel) == to) return;
+        member_[pixel] = to ? 1 : 0;
         const int row = static_cast<int>(pixel) / edge_;
         const int column = static_cast<int>(pixel) % edge_;
         auto weight = weight_.begin();
@@ -254,7 +254,7 @@ class Pattern {
     }
 
     int edge_;
-    std::vector<bool> member_;
+    std::vector<char> member_;  // faster than std::vector<bool>
     std::vector<std::int64_t> crowding_;
     std::array<std::int64_t, (2 * reach + 1) * (2 * reach + 1)> weight_{};
 };

@@ -18,6 +18,7 @@ void WindowRun::open_window(std::int64_t width, std::int64_t height, double scal
     options_.backend.backend = Backend::cpu;
     native_ = open_offscreen_window(width, height, scale);
     native_->keep_time_by_hand(picture_s_);
+    if (!draws_each_picture_) native_->draw_when_read();
     options_.assignments.push_back("window.record_folder=" + folder_.path().string());
     options_.assignments.push_back("view.rest_samples=3");  // come to rest soon
     work_ = std::make_unique<Workspace>(options_);

@@ -63,6 +63,7 @@ class WindowRun : public testing::Test {
     // Writes a ball that grows with the time point to a volume file.
     std::filesystem::path write_ball(const std::string& name, double radius = 0.35);
 
+    bool draws_each_picture_ = false;  // for tests of drawing itself, and of lost devices
     TemporaryFolder folder_;
     OwnHome home_{folder_ / "home"};
     WorkspaceOptions options_;

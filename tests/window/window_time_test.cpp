@@ -11,6 +11,7 @@ namespace {
 
 class WindowTime : public WindowRun {
   protected:
+    WindowTime() { draws_each_picture_ = true; }
     void open(const std::filesystem::path& path) {
         native().push(FilesDropped{{path}});
         ASSERT_TRUE(turn_until([this] { return work().is_open() && view_source().grid().has_value(); }));

@@ -13,6 +13,7 @@ namespace {
 
 class WindowInTrouble : public WindowRun {
   protected:
+    WindowInTrouble() { draws_each_picture_ = true; }
     void open_ball() {
         work().open(write_ball("ball.nrrd"));
         ASSERT_TRUE(turn_until([this] { return work().is_open(); }));

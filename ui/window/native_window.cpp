@@ -333,6 +333,8 @@ class Offscreen final : public OffscreenWindow {
     }
 
     void look() override { by_hand_s_ += picture_s_.value_or(0); }
+    void draw_when_read() override { draws_each_ = false; }
+    bool draws_each_picture() const override { return draws_each_; }
     void keep_time_by_hand(double picture_s) override {
         by_hand_s_ = now_s();
         picture_s_ = picture_s;
@@ -350,6 +352,7 @@ class Offscreen final : public OffscreenWindow {
   private:
     std::int64_t width_, height_;
     double scale_;
+    bool draws_each_ = true;
     std::string clipboard_;
     std::vector<std::filesystem::path> shown_outside_;
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();

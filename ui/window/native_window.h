@@ -75,6 +75,9 @@ class NativeWindow {
     // Interrupts the current or next wait in take_events(). Thread-safe.
     virtual void wake() = 0;
 
+    // False if the window draws a picture only when MainWindow::picture() reads it.
+    virtual bool draws_each_picture() const { return true; }
+
     // Records the events that have occurred, with their times. Call it before and between long drawing operations.
     virtual void look() = 0;
 
@@ -102,6 +105,9 @@ class OffscreenWindow : public NativeWindow {
     // Replaces the real clock: time advances by waiting for events, and by `picture_s` with each look(). This simulates
     // a machine of constant speed, independent of the load of the real one.
     virtual void keep_time_by_hand(double picture_s) = 0;
+
+    // Lays out each picture, but draws only those that are read. Drawing takes most of the time on a CPU.
+    virtual void draw_when_read() = 0;
 
     // Returns the paths passed to show_outside(), in order.
     virtual const std::vector<std::filesystem::path>& shown_outside() const = 0;

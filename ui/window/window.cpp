@@ -52,6 +52,9 @@ struct MainWindow::Parts {
     void draw();       // draws what is due
     void plan_next();  // schedules the next frame
     void show(const std::vector<ScreenPane>& shown);
+    bool draw_screen(const std::vector<ScreenPane>& shown) {
+        return screen->show(shown, *mesh, {ground.x, ground.y, ground.z});
+    }
     void make_screen();
     void lose_device(const Error& error);
     bool revive();  // true if the device is restored
@@ -267,7 +270,7 @@ void MainWindow::Parts::draw() {
 // Displays the panes and the interface. If the screen was not ready, tries again soon.
 void MainWindow::Parts::show(const std::vector<ScreenPane>& shown) {
     shown_values = values_of(shown);
-    const bool done = screen->show(shown, *mesh, {ground.x, ground.y, ground.z});
+    const bool done = !native.draws_each_picture() || draw_screen(shown);
     shown_at = seconds();
     if (!done) {
         layout_at = shown_at + shortest_s;
@@ -367,6 +370,7 @@ void MainWindow::wake() {
 Image MainWindow::picture() {
     if (parts_->screen == nullptr) return {};
     try {
+        if (!parts_->native.draws_each_picture()) parts_->draw_screen(parts_->panes.shown(parts_->context()));
         return parts_->screen->read();
     } catch (const Error& error) {
         if (error.code() != ErrorCode::device) throw;
