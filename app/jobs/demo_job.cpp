@@ -56,7 +56,7 @@ Simulation living_scan() {
     simulation.scene = "vessel";
     simulation.a_scans = 160;
     simulation.b_scans = 128;
-    simulation.volumes = 4;
+    simulation.volumes = 3;
     return simulation;
 }
 
