@@ -51,11 +51,12 @@ struct ControlHint {
 };
 
 // Another setting on which the effect of a field depends: it has one of `values`, or none of them if `excluded`. Values
-// are spelled as in files without quotes: "defr", "true", "0".
+// are spelled as in files without quotes: "defr", "true", "0". A setting without effect fulfils no condition.
 struct Condition {
     std::string_view key;  // "recipe.method"
     std::vector<std::string_view> values;
     bool excluded = false;
+    std::vector<Condition> otherwise{};  // any of these may hold instead
 };
 
 // Description of a field, independent of its struct.
@@ -122,6 +123,11 @@ struct Field : FieldText {
         this->only_if.push_back({key, std::move(values), true});
         return std::move(*this);
     }
+    // Adds an alternative to the last condition.
+    Field or_while(std::string_view key, std::vector<std::string_view> values) && {
+        this->only_if.back().otherwise.push_back({key, std::move(values), false});
+        return std::move(*this);
+    }
     Field found_by(std::string_view words) && {
         this->words = words;
         return std::move(*this);
@@ -178,6 +184,14 @@ bool has_same_settings(const S& a, const S& b) {
 template <class S, class Part>
 void add_part(std::vector<Field<S>>& fields) {
     for (const Field<Part>& field : describe<Part>()) fields.push_back({field, field.get, field.set});
+}
+
+// Adds a condition to all fields of a struct, before their own conditions.
+template <class S>
+std::vector<Field<S>> all_only_while(std::string_view key, const std::vector<std::string_view>& values,
+                                     std::vector<Field<S>> fields) {
+    for (Field<S>& field : fields) field.only_if.insert(field.only_if.begin(), Condition{key, values, false});
+    return fields;
 }
 
 // ---- builders -------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "compute/error.h"
@@ -178,11 +179,15 @@ std::string all_of(std::string_view section, const std::vector<std::string_view>
     return "[" + std::string(section) + "] has " + text;
 }
 
+std::string without_quotes(const Value& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    return text != nullptr ? *text : spelled(value);
+}
+
 }  // namespace
 
 std::string assignment_of(const std::string& key, const Value& value) {
-    const auto* text = std::get_if<std::string>(&value);
-    return key + "=" + (text != nullptr ? *text : spelled(value));
+    return key + "=" + without_quotes(value);
 }
 
 namespace {
@@ -271,6 +276,58 @@ BoundField& Settings::find(std::string_view key, std::string_view where) {
     if (near.empty()) throw Error(ErrorCode::bad_setting, "unknown key", place, all_of(section_or_none(key), names));
     throw Error(ErrorCode::bad_setting, "unknown key", place,
                 remedy_for(std::string(section_or_none(key)) + "." + near));
+}
+
+const BoundField* Settings::field(std::string_view key) const {
+    const std::string_view section = section_or_none(key), name = name_of(key);
+    const auto found = std::ranges::find_if(
+        fields_, [&](const BoundField& one) { return one.section == section && one.name == name; });
+    return found == fields_.end() ? nullptr : &*found;
+}
+
+namespace {
+
+bool has_one_of(const BoundField& field, const std::vector<std::string_view>& values) {
+    const Value value = field.get();
+    return std::ranges::any_of(values, [&](std::string_view spelling) {
+        if (const auto* text = std::get_if<std::string>(&value)) return *text == spelling;
+        return value == parsed(field, field.default_value, spelling, field.key());
+    });
+}
+
+}  // namespace
+
+// Returns the setting because of which the condition does not hold, nullptr if it holds. A field may depend on its own
+// value, so that one that is set can be reset.
+const BoundField* Settings::obstacle(const BoundField& field, const Condition& condition) const {
+    const BoundField* decider = this->field(condition.key);
+    if (decider == nullptr) return nullptr;
+    const BoundField* deeper = decider == &field ? nullptr : disabled_by(*decider);
+    if (deeper != nullptr) return deeper;
+    return has_one_of(*decider, condition.values) != condition.excluded ? nullptr : decider;
+}
+
+const BoundField* Settings::disabled_by(const BoundField& field) const {
+    for (const Condition& condition : field.only_if) {
+        const BoundField* decider = obstacle(field, condition);
+        const auto holds = [&](const Condition& other) { return obstacle(field, other) == nullptr; };
+        if (decider != nullptr && std::ranges::none_of(condition.otherwise, holds)) return decider;
+    }
+    return nullptr;
+}
+
+std::vector<std::string> unused_settings(const Settings& settings, std::span<const std::string> assignments) {
+    std::vector<std::string> lines;
+    std::set<std::string_view> reported;
+    for (const std::string& assignment : assignments) {
+        const std::string_view key = std::string_view(assignment).substr(0, assignment.find('='));
+        const BoundField* field = settings.field(key);
+        const BoundField* decider = field == nullptr ? nullptr : settings.disabled_by(*field);
+        if (decider == nullptr || !reported.insert(key).second) continue;
+        lines.push_back(std::string(key) + " has no effect: " + decider->key() + " is " +
+                        without_quotes(decider->get()));
+    }
+    return lines;
 }
 
 void Settings::set(std::string_view key, std::string_view text, std::string_view where) {

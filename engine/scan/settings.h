@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,6 +69,13 @@ class Settings {
 
     const std::vector<BoundField>& fields() const { return fields_; }
 
+    // Returns the field with this key, nullptr if there is none.
+    const BoundField* field(std::string_view key) const;
+
+    // Returns the setting because of which `field`, one of fields(), has no effect; nullptr if it has one. Conditions
+    // on settings that are not bound hold.
+    const BoundField* disabled_by(const BoundField& field) const;
+
     // Sets a field from text. Throws Error{bad_setting} for an unknown key (suggesting the nearest), a wrong type or a
     // value out of range.
     void set(std::string_view key, std::string_view text, std::string_view where = "command line");
@@ -89,9 +97,14 @@ class Settings {
 
   private:
     BoundField& find(std::string_view key, std::string_view where);
+    const BoundField* obstacle(const BoundField& field, const Condition& condition) const;
 
     std::vector<BoundField> fields_;
 };
+
+// Returns one line per key of `assignments` without effect: "defr.iterations has no effect: recipe.method is plain".
+// Ignores unknown keys.
+std::vector<std::string> unused_settings(const Settings& settings, std::span<const std::string> assignments);
 
 // ---- A section of settings as TOML with all keys, for provenance, pictures and sessions.
 
