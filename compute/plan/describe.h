@@ -46,6 +46,7 @@ struct ControlHint {
     std::string_view special_text = "auto";   // ... and is displayed as this text
     std::optional<ValueRange> soft_range;     // practical part of a very wide range, for sliders
     std::vector<std::int64_t> only;           // permitted integers; empty for any
+    bool only_odd = false;                    // integers must be odd
     PathKind path = PathKind::none;           // whether a text is a path
     std::vector<std::string_view> endings{};  // file name extensions
 };
@@ -96,6 +97,10 @@ struct Field : FieldText {
         this->control.only = std::move(numbers);
         return std::move(*this);
     }
+    Field odd() && {
+        this->control.only_odd = true;
+        return std::move(*this);
+    }
     Field file(std::vector<std::string_view> endings = {}) && {
         this->control.path = PathKind::file;
         this->control.endings = std::move(endings);
@@ -107,12 +112,12 @@ struct Field : FieldText {
     }
 
     // Facts for panels, help, search, undo and presets, appended in the same way.
-    Field in(std::string_view group) && {
-        this->group = group;
+    Field in(std::string_view heading) && {
+        this->group = heading;
         return std::move(*this);
     }
-    Field called(std::string_view label) && {
-        this->label = label;
+    Field called(std::string_view shown) && {
+        this->label = shown;
         return std::move(*this);
     }
     Field only_while(std::string_view key, std::vector<std::string_view> values) && {
@@ -128,8 +133,12 @@ struct Field : FieldText {
         this->only_if.back().otherwise.push_back({key, std::move(values), false});
         return std::move(*this);
     }
-    Field found_by(std::string_view words) && {
-        this->words = words;
+    Field or_unless(std::string_view key, std::vector<std::string_view> values) && {
+        this->only_if.back().otherwise.push_back({key, std::move(values), true});
+        return std::move(*this);
+    }
+    Field found_by(std::string_view searched) && {
+        this->words = searched;
         return std::move(*this);
     }
     Field never_undone() && {
@@ -186,13 +195,30 @@ void add_part(std::vector<Field<S>>& fields) {
     for (const Field<Part>& field : describe<Part>()) fields.push_back({field, field.get, field.set});
 }
 
-// Adds a condition to all fields of a struct, before their own conditions.
+// All fields of a struct. Those that state no group are in that of the field before them.
 template <class S>
-std::vector<Field<S>> all_only_while(std::string_view key, const std::vector<std::string_view>& values,
-                                     std::vector<Field<S>> fields) {
-    for (Field<S>& field : fields) field.only_if.insert(field.only_if.begin(), Condition{key, values, false});
-    return fields;
-}
+class Fields {
+  public:
+    Fields(std::initializer_list<Field<S>> fields) : fields_(fields) {
+        for (std::size_t i = 1; i < fields_.size(); ++i) {
+            if (fields_[i].group.empty()) fields_[i].group = fields_[i - 1].group;
+        }
+    }
+
+    // Adds a condition to every field, before its own ones, or an alternative to that condition.
+    Fields only_while(std::string_view key, const std::vector<std::string_view>& values) && {
+        for (Field<S>& field : fields_) field.only_if.insert(field.only_if.begin(), Condition{key, values});
+        return std::move(*this);
+    }
+    Fields or_while(std::string_view key, const std::vector<std::string_view>& values) && {
+        for (Field<S>& field : fields_) field.only_if.front().otherwise.push_back({key, values});
+        return std::move(*this);
+    }
+    const std::vector<Field<S>>& list() const { return fields_; }
+
+  private:
+    std::vector<Field<S>> fields_;
+};
 
 // ---- builders -------------------------------------------------------------------------------------------------------
 

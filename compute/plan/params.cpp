@@ -99,21 +99,26 @@ const std::vector<Field<ScanGeometry>>& describe<ScanGeometry>() {
 template <>
 const std::vector<Field<Calibration>>& describe<Calibration>() {
     using S = Calibration;
-    static const std::vector<Field<S>> fields{
+    static const Fields<S> fields{
         choice("dispersion_holds", &S::dispersion_holds, {"theta", "correction"}, Effect::table,
-               "what the dispersion file holds: the phase theta of the sample arm, or the correction exp(+i phase)"),
+               "what the dispersion file holds: the phase theta of the sample arm, or the correction exp(+i phase)")
+            .in("Dispersion")
+            .called("file holds")
+            .only_while("recipe.dispersion", {"true"}),
         numbers("k_polynomial", &S::k_polynomial, -1e9, 1e9, "samples", Effect::table,
-                "k map as a polynomial: position = sum c_i (j/(n-1))^i"),
+                "k map as a polynomial: position = sum c_i (j/(n-1))^i")
+            .in("Spectrum"),
         number("depth_pitch_um", &S::depth_pitch_um, 0, 1e4, "um", Effect::plan,
                "depth of one bin in air, without zero padding; 0: from the wavelengths, or unknown")
             .special(0, "auto")
-            .soft(0, 50),
+            .soft(0, 50)
+            .in("Depth"),
         number("centre_wavelength_nm", &S::centre_wavelength_nm, 0, 1e5, "nm", Effect::table,
                "centre wavelength; 0: from the wavelengths, or unknown")
             .special(0, "auto")
             .soft(400, 1700),
     };
-    return fields;
+    return fields.list();
 }
 
 template <>
@@ -122,28 +127,34 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
     constexpr Effect table = Effect::table;
     constexpr Effect plan = Effect::plan;
     constexpr double any = 1e12;
-    static const std::vector<Field<S>> fields{
+    static const Fields<S> fields{
         choice("method", &S::method, {"plain", "defr", "compressive"}, plan,
                "plain: one transform; defr: full range, both sides of zero delay told apart by their dispersion; "
-               "compressive: the fewest reflectors that explain a part of the samples"),
+               "compressive: the fewest reflectors that explain a part of the samples")
+            .in("Method"),
         choice("background", &S::background, {"auto", "none", "stored", "frame_mean", "running", "median", "rolling"},
-               plan,
-               "what is subtracted from each spectrum; auto: stored where a background is given, else frame_mean"),
+               plan, "what is subtracted from each spectrum; auto: stored where a background is given, else frame_mean")
+            .in("Background"),
         number("running_alpha", &S::running_alpha, 1e-6, 1, "", table,
-               "weight of the newest B-scan in the running background"),
+               "weight of the newest B-scan in the running background")
+            .only_while("recipe.background", {"running"}),
         integer("rolling_width", &S::rolling_width, 1, max_samples, "samples", plan,
                 "background = rolling subtracts the mean over this many samples on either side")
-            .soft(1, 1024),
+            .soft(1, 1024)
+            .only_while("recipe.background", {"rolling"}),
         choice("fixed_pattern", &S::fixed_pattern, {"none", "median", "minimum_variance"}, plan,
                "fixed lines removed in depth over a whole B-scan: complex median, or the mean of the segment with the "
                "smallest variance"),
         integer("fixed_pattern_segments", &S::fixed_pattern_segments, 2, 4096, "", plan,
                 "segments of a B-scan among which minimum_variance chooses")
-            .soft(2, 64),
+            .soft(2, 64)
+            .only_while("recipe.fixed_pattern", {"minimum_variance"}),
         integer("upsample", &S::upsample, 1, 4, "", plan, "spectral up-sampling by zero padding: 1, 2 or 4")
-            .only({1, 2, 4}),
+            .only({1, 2, 4})
+            .in("Spectrum"),
         flag("upsample_pad", &S::upsample_pad, plan,
-             "pad the spectrum on both sides to a power of two, at least 2048, before up-sampling"),
+             "pad the spectrum on both sides to a power of two, at least 2048, before up-sampling")
+            .unless("recipe.upsample", {"1"}),
         choice(
             "resample", &S::resample,
             {"none", "nearest", "linear", "linear_wavelength", "catmull_rom", "lagrange3", "spline", "nufft", "nudft"},
@@ -151,48 +162,72 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
             "interpolation to uniform k; none with nufft and nudft, which transform the samples where they lie: to "
             "the accuracy of [nufft], and exactly"),
         choice("window", &S::window, {"rect", "hann", "hamming", "blackman", "blackman_harris", "tukey", "gaussian"},
-               table, "window on the uniform k grid"),
-        number("tukey_alpha", &S::tukey_alpha, 0, 1, "", table, "tapered fraction of the Tukey window"),
+               table, "window on the uniform k grid")
+            .only_while("recipe.shaping", {"none"}),
+        number("tukey_alpha", &S::tukey_alpha, 0, 1, "", table, "tapered fraction of the Tukey window")
+            .only_while("recipe.window", {"tukey"}),
         number("gaussian_sigma", &S::gaussian_sigma, 0.01, 1, "", table,
-               "sigma of the Gaussian window as a fraction of the spectrum"),
+               "sigma of the Gaussian window as a fraction of the spectrum")
+            .only_while("recipe.window", {"gaussian"}),
         choice("shaping", &S::shaping, {"none", "gaussian", "hann"}, table,
                "reshape the source spectrum (background - dark) to this target, which then replaces the window"),
         number("shaping_fwhm", &S::shaping_fwhm, 0.01, 10, "", table,
                "FWHM of the Gaussian target as a fraction of the spectrum")
-            .soft(0.05, 2),
+            .soft(0.05, 2)
+            .only_while("recipe.shaping", {"gaussian"}),
         number("shaping_floor", &S::shaping_floor, 1e-6, 1, "", table,
-               "source levels below this fraction of the maximum are not amplified further"),
+               "source levels below this fraction of the maximum are not amplified further")
+            .unless("recipe.shaping", {"none"}),
         integer("shaping_smooth", &S::shaping_smooth, 1, 1023, "samples", table,
                 "width of the mean that smooths the source spectrum")
-            .soft(1, 127),
-        flag("dispersion", &S::dispersion, plan, "apply the dispersion file and the coefficients"),
+            .soft(1, 127)
+            .unless("recipe.shaping", {"none"}),
+        flag("dispersion", &S::dispersion, plan, "apply the dispersion file and the coefficients")
+            .in("Dispersion")
+            .called("compensate"),
         number("a2_rad", &S::a2_rad, -1e5, 1e5, "rad", table, "quadratic dispersion phase at the band edge")
-            .soft(-100, 100),
-        number("a3_rad", &S::a3_rad, -1e5, 1e5, "rad", table, "cubic dispersion phase at the band edge").soft(-50, 50),
+            .soft(-100, 100)
+            .found_by("dispersion")
+            .only_while("recipe.dispersion", {"true"}),
+        number("a3_rad", &S::a3_rad, -1e5, 1e5, "rad", table, "cubic dispersion phase at the band edge")
+            .soft(-50, 50)
+            .only_while("recipe.dispersion", {"true"}),
         number("gdd_fs2", &S::gdd_fs2, -1e9, 1e9, "fs^2", table,
                "group delay dispersion; needs wavelengths or the absolute scale")
-            .soft(-50000, 50000),
+            .soft(-50000, 50000)
+            .only_while("recipe.dispersion", {"true"}),
         number("tod_fs3", &S::tod_fs3, -1e12, 1e12, "fs^3", table,
                "third-order dispersion; needs wavelengths or the absolute scale")
-            .soft(-1e6, 1e6),
-        integer("zero_padding", &S::zero_padding, 1, 4, "", plan, "transform length factor: 1, 2 or 4").only({1, 2, 4}),
+            .soft(-1e6, 1e6)
+            .only_while("recipe.dispersion", {"true"}),
+        integer("zero_padding", &S::zero_padding, 1, 4, "", plan, "transform length factor: 1, 2 or 4")
+            .only({1, 2, 4})
+            .in("Depth"),
         integer("depth_begin", &S::depth_begin, 0, max_samples * 8, "bins", plan,
                 "first depth bin kept; zero padding does not change the count"),
         integer("depth_end", &S::depth_end, 0, max_samples * 8, "bins", plan,
                 "first depth bin no longer kept; 0: the end; zero padding does not change the count")
             .special(0, "end"),
         choice("average", &S::average, {"none", "magnitude", "power", "complex"}, plan,
-               "how a_repeats and b_repeats are averaged; none keeps every line"),
+               "how a_repeats and b_repeats are averaged; none keeps every line")
+            .in("Method")
+            .found_by("mean repeats"),
         choice("noise_floor", &S::noise_floor, {"none", "amplitude", "power"}, plan,
-               "subtract the calibrated noise floor from the amplitude, or its square from the power"),
+               "subtract the calibrated noise floor from the amplitude, or its square from the power")
+            .in("Levels")
+            .called("subtract floor"),
         choice("quantity", &S::quantity, {"db", "intensity", "amplitude", "complex"}, plan, "what a voxel holds"),
         choice("voxel", &S::voxel, {"u8", "u16", "i16", "f16", "f32", "complex64"}, plan,
                "how a voxel is stored; f16 is for the screen only; quantity = complex is always complex64"),
         choice("levels", &S::levels, {"noise_floor", "fixed", "frame"}, plan,
                "noise_floor: dB, low and high count from the measured noise floor; fixed: absolute; frame: from the "
                "minimum to the maximum of each B-scan"),
-        number("low", &S::low, -any, any, "dB or counts", table, "value of the lowest u8/u16 code").soft(-20, 60),
-        number("high", &S::high, -any, any, "dB or counts", table, "value of the highest u8/u16 code").soft(0, 100),
+        number("low", &S::low, -any, any, "dB or counts", table, "value of the lowest u8/u16 code")
+            .soft(-20, 60)
+            .only_while("recipe.voxel", {"u8", "u16", "i16"}),
+        number("high", &S::high, -any, any, "dB or counts", table, "value of the highest u8/u16 code")
+            .soft(0, 100)
+            .only_while("recipe.voxel", {"u8", "u16", "i16"}),
         number("noise_floor_db", &S::noise_floor_db, -1000, 1000, "dB", table,
                "level that counts as 0 dB; 0: measured from the first volume, then frozen")
             .special(0, "measured")
@@ -203,67 +238,87 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
             "packed12 (the NUFFT: u16; full range: integers of up to 16 bits); adds noise 62 dB below the power of the "
             "line. Flow and complex voxels stay exact, as does all that the CPU does"),
     };
-    return fields;
+    return fields.list();
 }
 
 template <>
 const std::vector<Field<NufftRecipe>>& describe<NufftRecipe>() {
     using S = NufftRecipe;
     constexpr Effect plan = Effect::plan;
-    static const std::vector<Field<S>> fields{
-        choice("kernel", &S::kernel, {"gaussian", "kaiser_bessel", "exponential"}, plan,
-               "kernel that spreads a sample over the finer grid; exponential: the exponential of a semicircle, as in "
-               "FINUFFT"),
-        number("oversampling", &S::oversampling, 1.25, 4, "", plan,
-               "R: points of the finer grid for each point of the k grid; accuracy grows with it"),
-        integer("width", &S::width, 2, 12, "points", plan, "W: points of the finer grid that a sample spreads to"),
-    };
-    return fields;
+    static const Fields<S> fields =
+        Fields<S>{
+            choice(
+                "kernel", &S::kernel, {"gaussian", "kaiser_bessel", "exponential"}, plan,
+                "kernel that spreads a sample over the finer grid; exponential: the exponential of a semicircle, as in "
+                "FINUFFT")
+                .in("Method"),
+            number("oversampling", &S::oversampling, 1.25, 4, "", plan,
+                   "R: points of the finer grid for each point of the k grid; accuracy grows with it"),
+            integer("width", &S::width, 2, 12, "points", plan, "W: points of the finer grid that a sample spreads to"),
+        }
+            .only_while("recipe.resample", {"nufft"})
+            .or_while("compressive.transform", {"nufft"});
+    return fields.list();
 }
 
 template <>
 const std::vector<Field<DefrRecipe>>& describe<DefrRecipe>() {
     using S = DefrRecipe;
     constexpr Effect plan = Effect::plan;
-    static const std::vector<Field<S>> fields{
-        integer("iterations", &S::iterations, 0, 100, "", plan,
-                "each finds the strongest peaks and removes their false images; 0: dispersion compensation only"),
-        number("delta", &S::delta, 0, 1, "", plan,
-               "1: one peak at a time; 0: all above the strongest possible false image of the strongest"),
-        number("threshold", &S::threshold, 0, 1, "", plan,
-               "amplitude above which a peak is found, as a fraction of the strongest; 0: gamma + delta (1 - gamma)"),
-        flag("residual", &S::residual, plan, "add what is left after the last iteration: noise, and weak peaks"),
-        flag("double_precision", &S::double_precision, plan, "iterate in double precision, which takes twice as long"),
-    };
-    return fields;
+    static const Fields<S> fields =
+        Fields<S>{
+            integer("iterations", &S::iterations, 0, 100, "", plan,
+                    "each finds the strongest peaks and removes their false images; 0: dispersion compensation only")
+                .in("Method"),
+            number("delta", &S::delta, 0, 1, "", plan,
+                   "1: one peak at a time; 0: all above the strongest possible false image of the strongest"),
+            number(
+                "threshold", &S::threshold, 0, 1, "", plan,
+                "amplitude above which a peak is found, as a fraction of the strongest; 0: gamma + delta (1 - gamma)"),
+            flag("residual", &S::residual, plan, "add what is left after the last iteration: noise, and weak peaks"),
+            flag("double_precision", &S::double_precision, plan,
+                 "iterate in double precision, which takes twice as long"),
+        }
+            .only_while("recipe.method", {"defr"});
+    return fields.list();
 }
 
 template <>
 const std::vector<Field<CompressiveRecipe>>& describe<CompressiveRecipe>() {
     using S = CompressiveRecipe;
     constexpr Effect plan = Effect::plan;
-    static const std::vector<Field<S>> fields{
-        choice("transform", &S::transform, {"nufft", "exact", "fft"}, plan,
-               "transform between depth and samples: that of [nufft], an exact matrix, or an FFT of samples resampled "
-               "to uniform k"),
-        choice("mask", &S::mask, {"all", "uniform", "variable", "file"}, plan,
-               "which samples are used: all; a random part; more where the source (calibration.background) is bright; "
-               "calibration.mask"),
-        number("share", &S::share, 0.01, 1, "", plan, "fraction of the samples that a random mask keeps"),
-        integer("seed", &S::seed, 0, max_samples, "", plan, "seed of the random mask"),
-        integer("iterations", &S::iterations, 1, 1000, "", plan,
-                "number of iterations; always run in full, so the time does not depend on the data"),
-        number("tau_relative", &S::tau_relative, 0, 1, "", plan,
-               "threshold that a reflector must exceed, as a fraction of the strongest amplitude of the first guess; "
-               "1: nothing is left"),
-        number("tau", &S::tau, 0, 1e12, "counts", plan, "the same threshold as an amplitude; 0: tau_relative is used"),
-        flag("continuation", &S::continuation, plan, "tau falls to its value over the first 60 % of the iterations"),
-        choice("step", &S::step, {"clamped", "safeguarded", "monotone"}, plan,
-               "Barzilai-Borwein step length: clamped by min_step; safeguarded: no worse than the last five; "
-               "monotone: never worse"),
-        number("min_step", &S::min_step, 1e-6, 1e6, "", plan, "smallest curvature that a step is computed from"),
-    };
-    return fields;
+    static const Fields<S> fields =
+        Fields<S>{
+            choice(
+                "transform", &S::transform, {"nufft", "exact", "fft"}, plan,
+                "transform between depth and samples: that of [nufft], an exact matrix, or an FFT of samples resampled "
+                "to uniform k")
+                .in("Method"),
+            choice(
+                "mask", &S::mask, {"all", "uniform", "variable", "file"}, plan,
+                "which samples are used: all; a random part; more where the source (calibration.background) is bright; "
+                "calibration.mask"),
+            number("share", &S::share, 0.01, 1, "", plan, "fraction of the samples that a random mask keeps")
+                .only_while("compressive.mask", {"uniform", "variable"}),
+            integer("seed", &S::seed, 0, max_samples, "", plan, "seed of the random mask")
+                .only_while("compressive.mask", {"uniform", "variable"}),
+            integer("iterations", &S::iterations, 1, 1000, "", plan,
+                    "number of iterations; always run in full, so the time does not depend on the data"),
+            number(
+                "tau_relative", &S::tau_relative, 0, 1, "", plan,
+                "threshold that a reflector must exceed, as a fraction of the strongest amplitude of the first guess; "
+                "1: nothing is left"),
+            number("tau", &S::tau, 0, 1e12, "counts", plan,
+                   "the same threshold as an amplitude; 0: tau_relative is used"),
+            flag("continuation", &S::continuation, plan,
+                 "tau falls to its value over the first 60 % of the iterations"),
+            choice("step", &S::step, {"clamped", "safeguarded", "monotone"}, plan,
+                   "Barzilai-Borwein step length: clamped by min_step; safeguarded: no worse than the last five; "
+                   "monotone: never worse"),
+            number("min_step", &S::min_step, 1e-6, 1e6, "", plan, "smallest curvature that a step is computed from"),
+        }
+            .only_while("recipe.method", {"compressive"});
+    return fields.list();
 }
 
 template <>
@@ -271,41 +326,59 @@ const std::vector<Field<FlowRecipe>>& describe<FlowRecipe>() {
     using S = FlowRecipe;
     constexpr Effect table = Effect::table;
     constexpr Effect plan = Effect::plan;
-    static const std::vector<Field<S>> fields{
+    static const Fields<S> fields{
         choice("method", &S::method,
                {"none", "doppler", "power_doppler", "speckle_variance", "decorrelation", "omag", "cdv", "correlation",
                 "phase_variance", "complex_decorrelation"},
-               plan, "quantity computed from repeats, or from neighbouring lines if there are no repeats"),
+               plan, "quantity computed from repeats, or from neighbouring lines if there are no repeats")
+            .in("Flow")
+            .found_by("doppler velocity octa angiography blood perfusion variance decorrelation"),
         integer("window_depth", &S::window_depth, 1, 32, "bins", plan,
-                "depth bins that doppler, power_doppler, cdv and complex_decorrelation average"),
+                "depth bins that doppler, power_doppler, cdv and complex_decorrelation average")
+            .only_while("flow.method", {"doppler", "power_doppler", "cdv", "complex_decorrelation"}),
         integer("window_lines", &S::window_lines, 1, 64, "", plan,
-                "A-scans that doppler, power_doppler and complex_decorrelation average"),
+                "A-scans that doppler, power_doppler and complex_decorrelation average")
+            .only_while("flow.method", {"doppler", "power_doppler", "complex_decorrelation"}),
         number("threshold_db", &S::threshold_db, -100, 200, "dB", table,
                "minimum mean power above the noise for flow to be shown")
-            .soft(-10, 50),
+            .soft(-10, 50)
+            .unless("flow.method", {"none"}),
         flag("bulk_motion", &S::bulk_motion, plan,
-             "remove the phase step of the whole line before averaging; omag and phase_variance always do"),
-        flag("invert", &S::invert, table, "velocities towards zero delay are positive"),
-        flag("unwrap", &S::unwrap, plan, "velocities beyond the Nyquist velocity, as numbers instead of phasors"),
+             "remove the phase step of the whole line before averaging; omag and phase_variance always do")
+            .only_while("flow.method", {"doppler", "power_doppler"}),
+        flag("invert", &S::invert, table, "velocities towards zero delay are positive")
+            .only_while("flow.method", {"doppler"}),
+        flag("unwrap", &S::unwrap, plan, "velocities beyond the Nyquist velocity, as numbers instead of phasors")
+            .only_while("flow.method", {"doppler"}),
         number("angle_deg", &S::angle_deg, 0, 89, "deg", table,
                "angle between flow and beam: velocities along the flow; 0: axial velocities")
-            .special(0, "axial"),
+            .special(0, "axial")
+            .only_while("flow.method", {"doppler"}),
         integer("sub_bands", &S::sub_bands, 1, 16, "", plan,
-                "Gaussian sub-bands of the spectrum whose decorrelations are averaged"),
+                "Gaussian sub-bands of the spectrum whose decorrelations are averaged")
+            .only_while("flow.method", {"decorrelation"}),
         integer("correlation_reach", &S::correlation_reach, 1, 8, "", plan,
-                "correlation: pixels on either side in depth and along the B-scan"),
+                "correlation: pixels on either side in depth and along the B-scan")
+            .only_while("flow.method", {"correlation"}),
         flag("align", &S::align, plan,
              "angiography: shift the repeats of a B-scan onto one another, by fractions of a voxel in depth and along "
-             "the B-scan, and remove the phase of bulk motion, before they are compared"),
-        integer("align_depth", &S::align_depth, 0, 64, "bins", plan, "largest shift in depth between repeats"),
-        integer("align_lines", &S::align_lines, 0, 64, "A-scans", plan, "largest shift along the B-scan"),
+             "the B-scan, and remove the phase of bulk motion, before they are compared")
+            .unless("flow.method", {"none"})
+            .unless("flow.method", {"doppler", "power_doppler"})
+            .or_while("flow.align", {"true"}),
+        integer("align_depth", &S::align_depth, 0, 64, "bins", plan, "largest shift in depth between repeats")
+            .only_while("flow.align", {"true"}),
+        integer("align_lines", &S::align_lines, 0, 64, "A-scans", plan, "largest shift along the B-scan")
+            .only_while("flow.align", {"true"}),
         number("min_match", &S::min_match, 0, 1, "", table,
-               "coherence of an aligned repeat with the others, from 0 to 1, below which it is left out"),
+               "coherence of an aligned repeat with the others, from 0 to 1, below which it is left out")
+            .only_while("flow.align", {"true"}),
         number("significance", &S::significance, 0, 20, "", table,
                "complex_decorrelation: standard deviations by which flow must exceed what noise makes of static tissue "
-               "of the same brightness; 0: show all above threshold_db"),
+               "of the same brightness; 0: show all above threshold_db")
+            .only_while("flow.method", {"complex_decorrelation"}),
     };
-    return fields;
+    return fields.list();
 }
 
 namespace {

@@ -49,44 +49,78 @@ const std::vector<Field<SpectraFile>>& describe<SpectraFile>() {
     return fields;
 }
 
+const std::vector<CalibrationPart>& calibration_parts() {
+    using S = CalibrationFiles;
+    using C = Calibration;
+    using enum CalibrationPart::Length;
+    const auto file = [](std::string_view name, std::string S::*member, Effect effect, std::string_view help) {
+        return text(name, member, effect, help).file({".txt", ".csv", ".f32", ".f64"});
+    };
+    static const std::vector<CalibrationPart> parts{
+        {"background", &C::background, samples, 1,
+         file("background", &S::background, Effect::table, "file: spectrum with the sample arm blocked, in counts")
+             .in("Background")
+             .called("background file")},
+        {"dark", &C::dark, samples, 1,
+         file("dark", &S::dark, Effect::table, "file: spectrum without light, in counts")
+             .in("Background")
+             .called("dark file")},
+        {"k_positions", &C::k_positions, samples, 1,
+         file("k_map", &S::k_map, Effect::table, "file: sample position of each point of the uniform k grid")
+             .in("Spectrum")},
+        {"wavelengths_nm", &C::wavelengths_nm, samples, 1,
+         file("wavelengths", &S::wavelengths, Effect::table,
+              "file: wavelength of each sample in nm (um, m and Angstrom are noticed), instead of k_map")
+             .in("Spectrum")},
+        {"dispersion_rad", &C::dispersion_rad, samples, 1,
+         file("dispersion", &S::dispersion, Effect::table, "file: phase in rad at each point of the uniform k grid")
+             .in("Dispersion")
+             .called("phase file")
+             .only_while("recipe.dispersion", {"true"})},
+        {"noise_floor", &C::noise_floor, any, 1,
+         file("noise_floor", &S::noise_floor, Effect::table, "file: mean amplitude of each depth bin without a sample")
+             .in("Levels")
+             .called("floor file")
+             .unless("recipe.noise_floor", {"none"})},
+        {"fast_axis", &C::fast_axis, lines, 1,
+         file("fast_axis", &S::fast_axis, Effect::plan,
+              "file: where the beam is at each line of a B-scan, in any unit, for scan.fast_axis = file")
+             .only_while("scan.fast_axis", {"file"})},
+        {"mask", &C::mask, samples, 1,
+         file("mask", &S::mask, Effect::plan,
+              "file: 1 for each sample that is used, 0 for the others, for compressive.mask = file")
+             .in("Method")
+             .called("mask file")
+             .only_while("compressive.mask", {"file"})},
+        // Other kinds of resampling refuse a file, so that it must be possible to remove it.
+        {"k_jitter", &C::k_jitter, any, 2,
+         file("k_jitter", &S::k_jitter, Effect::plan,
+              "file: offset and stretch of the samples on the k grid, for each A-scan or acquired B-scan")
+             .in("Spectrum")
+             .only_while("recipe.resample", {"nufft"})
+             .or_unless("calibration.k_jitter", {""})},
+    };
+    return parts;
+}
+
 template <>
 const std::vector<Field<CalibrationFiles>>& describe<CalibrationFiles>() {
-    using S = CalibrationFiles;
-    const std::vector<std::string_view> numbers_endings{".txt", ".csv", ".f32", ".f64"};
-    static const std::vector<Field<S>> fields{
-        text("background", &S::background, Effect::table, "file: spectrum with the sample arm blocked, in counts")
-            .file(numbers_endings),
-        text("dark", &S::dark, Effect::table, "file: spectrum without light, in counts").file(numbers_endings),
-        text("k_map", &S::k_map, Effect::table, "file: sample position of each point of the uniform k grid")
-            .file(numbers_endings),
-        text("wavelengths", &S::wavelengths, Effect::table,
-             "file: wavelength of each sample in nm (um, m and Angstrom are noticed), instead of k_map")
-            .file(numbers_endings),
-        text("dispersion", &S::dispersion, Effect::table, "file: phase in rad at each point of the uniform k grid")
-            .file(numbers_endings),
-        text("noise_floor", &S::noise_floor, Effect::table, "file: mean amplitude of each depth bin without a sample")
-            .file(numbers_endings),
-        text("fast_axis", &S::fast_axis, Effect::plan,
-             "file: where the beam is at each line of a B-scan, in any unit, for scan.fast_axis = file")
-            .file(numbers_endings),
-        text("mask", &S::mask, Effect::plan,
-             "file: 1 for each sample that is used, 0 for the others, for compressive.mask = file")
-            .file(numbers_endings),
-        text("k_jitter", &S::k_jitter, Effect::plan,
-             "file: offset and stretch of the samples on the k grid, for each A-scan or acquired B-scan")
-            .file(numbers_endings),
-    };
+    static const std::vector<Field<CalibrationFiles>> fields = [] {
+        std::vector<Field<CalibrationFiles>> list;
+        for (const CalibrationPart& part : calibration_parts()) list.push_back(part.file);
+        return list;
+    }();
     return fields;
 }
 
 namespace {
 
 // The error names the scan, because file names are relative to its folder.
-void require_calibration_file(const Scan& scan, const std::filesystem::path& file, const char* key) {
+void require_calibration_file(const Scan& scan, const std::filesystem::path& file, const std::string& key) {
     std::error_code problem;
     if (std::filesystem::exists(file, problem)) return;
     const std::string where = scan.path.empty() ? "" : scan.path.string() + ", ";
-    throw Error(ErrorCode::bad_file, file.string() + " does not exist", where + "calibration." + key,
+    throw Error(ErrorCode::bad_file, file.string() + " does not exist", where + key,
                 "correct the name, which is relative to the folder of the scan's TOML file, or leave the key out");
 }
 
@@ -96,6 +130,19 @@ void to_nanometres(std::vector<double>& wavelengths, const std::string& where, s
     for (double& wavelength : wavelengths) wavelength *= unit->nm;
     remarks.push_back(fmt::format("{}: its wavelengths are taken as {}, {:.1f} to {:.1f} nm", where, unit->name,
                                   wavelengths.front(), wavelengths.back()));
+}
+
+void load_part(Scan& scan, const CalibrationPart& part) {
+    using Length = CalibrationPart::Length;
+    const std::string name = part.file_name(scan.calibration_files);
+    if (name.empty()) return;
+    const std::filesystem::path file = scan.path.parent_path() / name;
+    const std::string key = "calibration." + std::string(part.key());
+    require_calibration_file(scan, file, key);
+    const std::int64_t length = part.length == Length::samples ? scan.geometry.samples
+                                : part.length == Length::lines ? scan.geometry.lines_per_b_scan()
+                                                               : 0;
+    scan.calibration.*part.numbers = read_calibration(file, length, key, part.columns);
 }
 
 }  // namespace
@@ -112,25 +159,11 @@ void load_calibration(Scan& scan) {
     }
     if (k_maps == 1) calibration.k_positions.clear();  // replaces those of a self-describing format
     const std::filesystem::path folder = scan.path.parent_path();
-    const auto load = [&](const std::string& file, std::vector<double>& numbers, const char* key, std::int64_t length,
-                          std::int64_t columns = 1) {
-        if (file.empty()) return;
-        require_calibration_file(scan, folder / file, key);
-        numbers = read_calibration(folder / file, length, std::string("calibration.") + key, columns);
-    };
-    const std::int64_t samples = scan.geometry.samples;
-    load(files.background, calibration.background, "background", samples);
-    load(files.dark, calibration.dark, "dark", samples);
-    load(files.k_map, calibration.k_positions, "k_map", samples);
-    load(files.wavelengths, calibration.wavelengths_nm, "wavelengths", samples);
+    for (const CalibrationPart& part : calibration_parts()) load_part(scan, part);
     scan.remarks.clear();
     to_nanometres(calibration.wavelengths_nm, (folder / files.wavelengths).string(), scan.remarks);
-    load(files.dispersion, calibration.dispersion_rad, "dispersion", samples);
-    load(files.noise_floor, calibration.noise_floor, "noise_floor", 0);
-    load(files.fast_axis, calibration.fast_axis, "fast_axis", scan.geometry.lines_per_b_scan());
-    load(files.mask, calibration.mask, "mask", samples);
-    load(files.k_jitter, calibration.k_jitter, "k_jitter", 0, 2);
-    check_k_positions(calibration.k_positions, samples, (folder / files.k_map).string() + ", calibration.k_map");
+    check_k_positions(calibration.k_positions, scan.geometry.samples,
+                      (folder / files.k_map).string() + ", calibration.k_map");
     check_wavelengths(calibration.wavelengths_nm, (folder / files.wavelengths).string() + ", calibration.wavelengths");
     check_k_jitter(calibration.k_jitter, scan.geometry, (folder / files.k_jitter).string() + ", calibration.k_jitter");
     std::ranges::move(implausible_settings(scan), std::back_inserter(scan.remarks));
@@ -342,7 +375,7 @@ Scan open_scan(const std::filesystem::path& path, std::span<const std::string> a
     check_stripes(scan);
     load_calibration(scan);
     find_missing(scan);
-    std::ranges::move(unused_settings(scan, assignments), std::back_inserter(scan.remarks));
+    std::ranges::move(unused_settings(settings, assignments), std::back_inserter(scan.remarks));
     return scan;
 }
 

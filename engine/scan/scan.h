@@ -39,6 +39,23 @@ struct CalibrationFiles {
     std::string k_jitter;  // offset and stretch per A-scan or acquired B-scan
 };
 
+// A calibration array and the file that it may be loaded from.
+struct CalibrationPart {
+    enum class Length { samples, lines, any };  // numbers in the file: samples of a spectrum, lines of a B-scan
+
+    std::string_view array;  // name of the array in the C interface and in Python
+    std::vector<double> Calibration::*numbers;
+    Length length;
+    std::int64_t columns;
+    Field<CalibrationFiles> file;  // the setting that names the file
+
+    std::string_view key() const { return file.name; }  // in [calibration]
+    std::string file_name(const CalibrationFiles& files) const { return std::get<std::string>(file.get(files)); }
+};
+
+// Returns all parts, in the order of CalibrationFiles.
+const std::vector<CalibrationPart>& calibration_parts();
+
 struct Scan {
     std::filesystem::path path;     // path that was opened
     std::filesystem::path spectra;  // absolute path of the raw file

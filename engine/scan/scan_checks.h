@@ -1,10 +1,7 @@
-// Checks of a valid scan that produce warnings: spectra that do not match the stated layout, unlikely values, and
-// settings without effect.
+// Checks of a valid scan that produce warnings: spectra that do not match the stated layout, and unlikely values.
 #pragma once
 
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "compute/voxel_target.h"
@@ -23,15 +20,5 @@ std::vector<std::string> layout_doubts(const Scan& scan, const Block& block);
 
 // Returns a line for each, with the likely unit.
 std::vector<std::string> implausible_settings(const Scan& scan);
-
-// ---- Detects settings without effect, because the feature that they belong to is not selected: tau without
-// compressive sensing, or the width of an unselected window.
-
-// Returns whether a setting has an effect, given the others.
-bool has_effect(const Scan& scan, std::string_view key);
-
-// Returns a message per unused setting: "defr.iterations has no effect: recipe.method is plain". `assignments` are
-// those of open_scan().
-std::vector<std::string> unused_settings(const Scan& scan, std::span<const std::string> assignments);
 
 }  // namespace echolux
