@@ -1,5 +1,4 @@
 // Scans opened from files or described by the caller, and the settings of scans and views.
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -15,29 +14,17 @@ using namespace echolux::library;
 
 namespace {
 
-// A calibration array by name, and the file name setting it may come from.
+// A calibration array, and the setting that names its file.
 struct NamedVector {
-    const char* name;
     std::vector<double> Calibration::*numbers;
-    std::string CalibrationFiles::*file;  // nullptr if it cannot come from a file
+    const Field<CalibrationFiles>* file;  // nullptr if it cannot come from a file
 };
 
-const NamedVector& vector_of(const std::string& name) {
-    using C = Calibration;
-    using F = CalibrationFiles;
-    static constexpr std::array<NamedVector, 10> all{{{"background", &C::background, &F::background},
-                                                      {"dark", &C::dark, &F::dark},
-                                                      {"k_positions", &C::k_positions, &F::k_map},
-                                                      {"wavelengths_nm", &C::wavelengths_nm, &F::wavelengths},
-                                                      {"k_polynomial", &C::k_polynomial, nullptr},
-                                                      {"dispersion_rad", &C::dispersion_rad, &F::dispersion},
-                                                      {"mask", &C::mask, &F::mask},
-                                                      {"noise_floor", &C::noise_floor, &F::noise_floor},
-                                                      {"k_jitter", &C::k_jitter, &F::k_jitter},
-                                                      {"fast_axis", &C::fast_axis, &F::fast_axis}}};
-    for (const NamedVector& one : all) {
-        if (name == one.name) return one;
+NamedVector vector_of(const std::string& name) {
+    for (const CalibrationPart& part : calibration_parts()) {
+        if (name == part.array) return {part.numbers, &part.file};
     }
+    if (name == "k_polynomial") return {&Calibration::k_polynomial, nullptr};
     throw Error(ErrorCode::bad_setting, "there is no calibration of this name", name,
                 "background, dark, k_positions, wavelengths_nm, k_polynomial, dispersion_rad, mask, noise_floor, "
                 "k_jitter or fast_axis");
@@ -143,10 +130,10 @@ echolux_status echolux_scan_set_calibration(echolux_scan* scan, const char* name
         echolux_scan& handle = checked_handle(scan, "scan");
         const std::string wanted = text_argument(name, "name");
         const std::span<const double> numbers = numbers_argument(values, count, wanted.c_str());
-        const NamedVector& vector = vector_of(wanted);
+        const NamedVector vector = vector_of(wanted);
         (handle.scan.calibration.*vector.numbers).assign(numbers.begin(), numbers.end());
         // Otherwise the file would be loaded again.
-        if (vector.file != nullptr) (handle.scan.calibration_files.*vector.file).clear();
+        if (vector.file != nullptr) vector.file->set(handle.scan.calibration_files, std::string());
     });
 }
 

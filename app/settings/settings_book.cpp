@@ -20,7 +20,8 @@ template <>
 const std::vector<Field<FilterDisplay>>& describe<FilterDisplay>() {
     static const std::vector<Field<FilterDisplay>> fields{
         flag("shown", &FilterDisplay::shown, Effect::view,
-             "pictures show the filtered volume in place of the raw one; files and recordings stay as they are"),
+             "pictures show the filtered volume in place of the raw one; files and recordings stay as they are")
+            .called("show filtered"),
     };
     return fields;
 }
@@ -31,10 +32,12 @@ const std::vector<Field<RegistrationDisplay>>& describe<RegistrationDisplay>() {
     constexpr std::int64_t latest = 1 << 20;
     static const std::vector<Field<S>> fields{
         flag("shown", &S::shown, Effect::view,
-             "pictures show the stabilised volume in place of the raw one; files and recordings stay as they are"),
+             "pictures show the stabilised volume in place of the raw one; files and recordings stay as they are")
+            .called("show stabilised"),
         integer("reference", &S::reference, -1, latest, "", Effect::view,
                 "of the window: time point that B-scans are registered to; -1: to their neighbours in the same volume")
-            .special(-1, "neighbours"),
+            .special(-1, "neighbours")
+            .called("compare with"),
         flag(
             "across_volumes", &S::across_volumes, Effect::view,
             "live: B-scans are registered to the last good volume that others still fit, not only to their neighbours"),
@@ -47,11 +50,16 @@ const std::vector<Field<LayerDisplay>>& describe<LayerDisplay>() {
     using S = LayerDisplay;
     constexpr std::int64_t farthest = 512;
     static const std::vector<Field<S>> fields{
-        flag("shown", &S::shown, Effect::view, "the window draws surfaces as lines over its sections"),
+        flag("shown", &S::shown, Effect::view, "the window draws surfaces as lines over its sections")
+            .called("lines in sections"),
         integer("drag_a_scans", &S::drag_a_scans, 0, farthest, "A-scans", Effect::view,
-                "how far along a B-scan a surface follows where one of its points is dragged"),
+                "how far along a B-scan a surface follows where one of its points is dragged")
+            .in("Editing")
+            .called("drag moves"),
         integer("drag_b_scans", &S::drag_b_scans, 0, farthest, "B-scans", Effect::view,
-                "how far across B-scans a surface follows where one of its points is dragged"),
+                "how far across B-scans a surface follows where one of its points is dragged")
+            .in("Editing")
+            .called("drag moves"),
     };
     return fields;
 }
@@ -215,24 +223,6 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
 
 namespace {
 
-// The calibration array that each calibration file fills.
-struct CalibrationPart {
-    std::string_view name;
-    std::string CalibrationFiles::*file;
-    std::vector<double> Calibration::*numbers;
-};
-constexpr std::array calibration_parts{
-    CalibrationPart{"background", &CalibrationFiles::background, &Calibration::background},
-    CalibrationPart{"dark", &CalibrationFiles::dark, &Calibration::dark},
-    CalibrationPart{"k_map", &CalibrationFiles::k_map, &Calibration::k_positions},
-    CalibrationPart{"wavelengths", &CalibrationFiles::wavelengths, &Calibration::wavelengths_nm},
-    CalibrationPart{"dispersion", &CalibrationFiles::dispersion, &Calibration::dispersion_rad},
-    CalibrationPart{"noise_floor", &CalibrationFiles::noise_floor, &Calibration::noise_floor},
-    CalibrationPart{"fast_axis", &CalibrationFiles::fast_axis, &Calibration::fast_axis},
-    CalibrationPart{"mask", &CalibrationFiles::mask, &Calibration::mask},
-    CalibrationPart{"k_jitter", &CalibrationFiles::k_jitter, &Calibration::k_jitter},
-};
-
 bool is_undone(std::string_view key) {
     constexpr std::array<std::string_view, 3> sections{"view", "window", "calibration"};
     if (is_tissue_section(section_of(key))) return true;
@@ -338,11 +328,11 @@ void SettingsBook::take_calibration(const Values& wanted) {
     const bool map_is_wanted = std::ranges::any_of(maps, is_wanted);
     const bool map_has_file = scan_ && !(scan_->calibration_files.k_map + scan_->calibration_files.wavelengths).empty();
     bool is_loaded = true;
-    for (const CalibrationPart& part : calibration_parts) {
-        const bool is_concerned = is_wanted(part.name) || (map_is_wanted && is_map(part.name));
+    for (const CalibrationPart& part : calibration_parts()) {
+        const bool is_concerned = is_wanted(part.key()) || (map_is_wanted && is_map(part.key()));
         if (!scan_ || !is_concerned) continue;
         const bool was_without_file =
-            (as_opened_->calibration_files.*part.file).empty() && !(is_map(part.name) && map_has_file);
+            part.file_name(as_opened_->calibration_files).empty() && !(is_map(part.key()) && map_has_file);
         scan_->calibration.*part.numbers =
             was_without_file ? as_opened_->calibration.*part.numbers : std::vector<double>{};
         is_loaded = false;

@@ -28,9 +28,11 @@ const std::vector<Field<LayerRecipe>>& describe<LayerRecipe>() {
     using R = LayerRecipe;
     constexpr Effect effect = Effect::view;
     constexpr double far_um = 1e5;
-    static const std::vector<Field<R>> fields{
-        text("names", &R::names, effect, "names of the boundaries from above, with spaces between; empty: 1, 2, ..."),
-        integer("count", &R::count, 1, 32, "", effect, "number of boundaries, where they have no names"),
+    static const Fields<R> fields{
+        text("names", &R::names, effect, "names of the boundaries from above, with spaces between; empty: 1, 2, ...")
+            .in("Layers"),
+        integer("count", &R::count, 1, 32, "", effect, "number of boundaries, where they have no names")
+            .only_while("layers.names", {""}),
         numbers("polarity", &R::polarity, -1, 1, "", effect,
                 "1: brighter below the boundary, -1: darker below, 0: either; one for all, or one for each boundary"),
         numbers("min_um", &R::min_um, 0, far_um, "um", effect, "minimum distance from the boundary above"),
@@ -49,23 +51,30 @@ const std::vector<Field<LayerRecipe>>& describe<LayerRecipe>() {
             "method", &R::method, {"auto", "likelihood", "retina", "surface", "lumen"}, effect,
             "likelihood: layers of constant brightness in single-look speckle; retina: nine boundaries of real eyes; "
             "surface: of skin and other tissue; lumen: of a frame of a catheter; auto: likelihood for single-look "
-            "speckle, else retina or surface where names and polarity allow it"),
+            "speckle, else retina or surface where names and polarity allow it")
+            .in("Method"),
         number("reach_um", &R::reach_um, 4, 200, "um", effect,
-               "retina: search range on either side of the coarse boundary"),
+               "retina: search range on either side of the coarse boundary")
+            .only_while("layers.method", {"auto", "retina"}),
         numbers("brightness", &R::brightness, -1, 2, "", effect,
                 "retina: of the layer above each boundary, 0 as the outer nuclear layer, 1 as the pigment epithelium; "
-                "one number: the built-in table"),
+                "one number: the built-in table")
+            .only_while("layers.method", {"auto", "retina"}),
         numbers("usual_um", &R::usual_um, 0, 1000, "um", effect,
-                "retina: usual distance from the boundary above; one number: the built-in table"),
+                "retina: usual distance from the boundary above; one number: the built-in table")
+            .only_while("layers.method", {"auto", "retina"}),
         numbers("usual_sd_um", &R::usual_sd_um, 0, 1000, "um", effect,
-                "retina: standard deviation of usual_um; one number: the built-in table"),
+                "retina: standard deviation of usual_um; one number: the built-in table")
+            .only_while("layers.method", {"auto", "retina"}),
         numbers("contrast", &R::contrast, 0, 10, "", effect,
                 "retina: difference of ln(brightness) across a boundary from which its places are ok; one number: the "
-                "built-in table"),
+                "built-in table")
+            .only_while("layers.method", {"auto", "retina"}),
         number("foot", &R::foot, 0.1, 100, "nepers", effect,
-               "surface, lumen: how far above the noise the edge of the tissue begins; large: at 0.45 of its level"),
+               "surface, lumen: how far above the noise the edge of the tissue begins; large: at 0.45 of its level")
+            .only_while("layers.method", {"auto", "surface", "lumen"}),
     };
-    return fields;
+    return fields.list();
 }
 
 namespace {

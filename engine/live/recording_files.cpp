@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -11,6 +10,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "compute/error.h"
@@ -169,32 +169,14 @@ NamedStripes stripes_named_by(const Path& scan_toml) {
 
 namespace {
 
-// A calibration vector and its setting.
-struct CalibrationCopy {
-    const char* kind;
-    std::string CalibrationFiles::*file;
-    std::vector<double> Calibration::*numbers;
-};
-constexpr std::array<CalibrationCopy, 9> copies{{
-    {"background", &CalibrationFiles::background, &Calibration::background},
-    {"dark", &CalibrationFiles::dark, &Calibration::dark},
-    {"k_map", &CalibrationFiles::k_map, &Calibration::k_positions},
-    {"wavelengths", &CalibrationFiles::wavelengths, &Calibration::wavelengths_nm},
-    {"dispersion", &CalibrationFiles::dispersion, &Calibration::dispersion_rad},
-    {"noise_floor", &CalibrationFiles::noise_floor, &Calibration::noise_floor},
-    {"fast_axis", &CalibrationFiles::fast_axis, &Calibration::fast_axis},
-    {"mask", &CalibrationFiles::mask, &Calibration::mask},
-    {"k_jitter", &CalibrationFiles::k_jitter, &Calibration::k_jitter},
-}};
-
 // Returns NAME.k_map.f64 for number 1, then NAME.k_map-2.f64 and so on.
-Path copy_name(const Path& scan_toml, const char* kind, int number) {
+Path copy_name(const Path& scan_toml, std::string_view kind, int number) {
     const std::string which = number == 1 ? "" : fmt::format("-{}", number);
     return scan_toml.parent_path() / fmt::format("{}.{}{}.f64", scan_toml.stem().string(), kind, which);
 }
 
 // Returns the first unused name of a calibration copy.
-Path free_name(const Path& scan_toml, const char* kind) {
+Path free_name(const Path& scan_toml, std::string_view kind) {
     std::error_code unknown;
     for (int number = 1;; ++number) {
         Path name = copy_name(scan_toml, kind, number);
@@ -203,7 +185,7 @@ Path free_name(const Path& scan_toml, const char* kind) {
 }
 
 // Returns whether a recording would use this name, so that only its own copies are removed later.
-bool is_copy_name(const Path& name, const Path& scan_toml, const char* kind) {
+bool is_copy_name(const Path& name, const Path& scan_toml, std::string_view kind) {
     const std::string begins = copy_name(scan_toml, kind, 1).stem().string(), stem = name.stem().string();
     if (name.has_parent_path() || name.extension() != ".f64" || !stem.starts_with(begins)) return false;
     const std::string number = stem.substr(begins.size());
@@ -215,17 +197,16 @@ bool is_copy_name(const Path& name, const Path& scan_toml, const char* kind) {
 }  // namespace
 
 void copy_calibration(Scan& scan, std::vector<Path>& made) {
-    for (const CalibrationCopy& copy : copies) {
-        std::string& name = scan.calibration_files.*copy.file;
-        const std::vector<double>& numbers = scan.calibration.*copy.numbers;
-        name.clear();
+    for (const CalibrationPart& part : calibration_parts()) {
+        const std::vector<double>& numbers = scan.calibration.*part.numbers;
+        part.file.set(scan.calibration_files, std::string());
         if (numbers.empty()) continue;
-        const Path path = free_name(scan.path, copy.kind);
+        const Path path = free_name(scan.path, part.key());
         OutputFile file(path);
         file.write(std::as_bytes(std::span(numbers)));
         made.push_back(path);
         file.commit();
-        name = path.filename().string();
+        part.file.set(scan.calibration_files, path.filename().string());
     }
 }
 
@@ -236,9 +217,9 @@ std::vector<Path> calibration_made_by(const Path& scan_toml) {
             return key.starts_with("recording.") || key.starts_with("calibration.");
         });
         if (scan.recording.index.empty()) return {};
-        for (const CalibrationCopy& copy : copies) {
-            const Path name = scan.calibration_files.*copy.file;
-            if (is_copy_name(name, scan_toml, copy.kind)) files.push_back(scan_toml.parent_path() / name);
+        for (const CalibrationPart& part : calibration_parts()) {
+            const Path name = part.file_name(scan.calibration_files);
+            if (is_copy_name(name, scan_toml, part.key())) files.push_back(scan_toml.parent_path() / name);
         }
     } catch (const Error&) {
         return {};

@@ -243,12 +243,13 @@ template <>
 const std::vector<Field<RegistrationSettings>>& describe<RegistrationSettings>() {
     using S = RegistrationSettings;
     constexpr Effect effect = Effect::view;
-    static const std::vector<Field<S>> fields{
-        integer("axial_range", &S::axial_range, 0, 4096, "depth rows", effect, "largest shift in depth"),
+    static const Fields<S> fields{
+        integer("axial_range", &S::axial_range, 0, 4096, "depth rows", effect, "largest shift in depth").in("Ranges"),
         integer("lateral_range", &S::lateral_range, 0, 4096, "A-scans", effect, "largest shift along B-scans"),
         integer("row_range", &S::row_range, 0, 4096, "B-scans", effect, "largest shift across B-scans"),
         integer("strip", &S::strip, 1, 31, "B-scans", effect,
-                "B-scans that are compared together: more for noisy volumes, 1 where motion is fast; odd"),
+                "B-scans that are compared together: more for noisy volumes, 1 where motion is fast; odd")
+            .odd(),
         number("min_quality", &S::min_quality, 0, 1, "", effect,
                "correlation below which a B-scan is left out, as part of the volume's median"),
         number("saccade_speed", &S::saccade_speed, 0.01, 1000, "", effect,
@@ -256,12 +257,13 @@ const std::vector<Field<RegistrationSettings>>& describe<RegistrationSettings>()
                "saccade"),
         integer("tissue_order", &S::tissue_order, 0, 8, "", effect,
                 "in a single volume, steps in depth that a polynomial of this order across B-scans explains are taken "
-                "for the tissue's shape and stay (2: level, slope and bow); all others for motion"),
+                "for the tissue's shape and stay (2: level, slope and bow); all others for motion")
+            .in("Single volume"),
         integer("crosses", &S::crosses, 0, 4096, "B-scans", effect,
                 "first B-scans of a volume that run across the others, by which a single volume is aligned; 0: as many "
                 "as the scan says that the volume was made of"),
     };
-    return fields;
+    return fields.list();
 }
 
 namespace {

@@ -419,47 +419,52 @@ template <>
 const std::vector<Field<SpeckleFilter>>& describe<SpeckleFilter>() {
     using F = SpeckleFilter;
     constexpr Effect effect = Effect::view;
-    static const std::vector<Field<F>> fields{
+    static const Fields<F> fields{
         choice("method", &F::method, {"nlm", "median", "bilateral"}, effect,
                "nlm: non-local means, the mean of voxels whose surroundings look alike; median: of a cube; bilateral: "
-               "mean of near voxels of similar brightness"),
+               "mean of near voxels of similar brightness")
+            .in("Filter"),
         number("looks", &F::looks, 1, 1e4, "", effect, "independent speckle patterns that were averaged before"),
-        integer("search_depth", &F::search_depth, 1, 63, "voxels", effect, "nlm: width of the search in depth, odd"),
+        integer("search_depth", &F::search_depth, 1, 63, "voxels", effect, "nlm: width of the search in depth, odd")
+            .odd()
+            .only_while("filter.method", {"nlm"}),
         integer("search_a_scans", &F::search_a_scans, 1, 63, "A-scans", effect,
-                "nlm: width of the search along a B-scan, odd"),
+                "nlm: width of the search along a B-scan, odd")
+            .odd()
+            .only_while("filter.method", {"nlm"}),
         integer("search_b_scans", &F::search_b_scans, 1, 63, "B-scans", effect,
-                "nlm: width of the search across B-scans, odd; 1 for volumes whose B-scans are not aligned"),
-        integer("patch", &F::patch, 1, 15, "voxels", effect, "nlm: edge of the cubes that are compared, odd"),
+                "nlm: width of the search across B-scans, odd; 1 for volumes whose B-scans are not aligned")
+            .odd()
+            .only_while("filter.method", {"nlm"}),
+        integer("patch", &F::patch, 1, 15, "voxels", effect, "nlm: edge of the cubes that are compared, odd")
+            .odd()
+            .only_while("filter.method", {"nlm"}),
         number("strength", &F::strength, 0.001, 100, "", effect,
-               "nlm: how unlike cubes may be beyond what speckle explains; more smooths more"),
-        integer("median_size", &F::median_size, 3, 5, "voxels", effect, "median: edge of the cube").only({3, 5}),
-        number("sigma", &F::sigma, 0.1, 8, "voxels", effect, "bilateral: reach of the mean"),
-        number("range_db", &F::range_db, 0.1, 100, "dB", effect,
-               "bilateral: difference in brightness that counts less"),
+               "nlm: how unlike cubes may be beyond what speckle explains; more smooths more")
+            .only_while("filter.method", {"nlm"}),
+        integer("median_size", &F::median_size, 3, 5, "voxels", effect, "median: edge of the cube")
+            .only({3, 5})
+            .odd()
+            .only_while("filter.method", {"median"}),
+        number("sigma", &F::sigma, 0.1, 8, "voxels", effect, "bilateral: reach of the mean")
+            .only_while("filter.method", {"bilateral"}),
+        number("range_db", &F::range_db, 0.1, 100, "dB", effect, "bilateral: difference in brightness that counts less")
+            .only_while("filter.method", {"bilateral"}),
         choice("stored_as", &F::stored_as, {"auto", "db", "intensity", "amplitude", "fourth-root", "log"}, effect,
                "meaning of the voxels if the volume does not state it; fourth-root: of the intensity; log: logarithmic "
-               "picture of 8 or 16 bits; auto: as stored with the volume"),
+               "picture of 8 or 16 bits; auto: as stored with the volume")
+            .called("voxels hold"),
     };
-    return fields;
+    return fields.list();
 }
-
-namespace {
-
-// Throws unless the width is odd.
-void require_odd(std::int64_t width, const char* key) {
-    if (width % 2 == 1) return;
-    throw Error(ErrorCode::bad_setting, "is even, and has no voxel in its middle", key, "give an odd number");
-}
-
-}  // namespace
 
 void check_filter(const SpeckleFilter& filter) {
     check(filter, "filter");
-    require_odd(filter.search_depth, "filter.search_depth");
-    require_odd(filter.search_a_scans, "filter.search_a_scans");
-    require_odd(filter.search_b_scans, "filter.search_b_scans");
-    require_odd(filter.patch, "filter.patch");
-    require_odd(filter.median_size, "filter.median_size");
+    for (const Field<SpeckleFilter>& field : describe<SpeckleFilter>()) {
+        if (!field.control.only_odd || std::get<std::int64_t>(field.get(filter)) % 2 == 1) continue;
+        throw Error(ErrorCode::bad_setting, "is even, and has no voxel in its middle",
+                    "filter." + std::string(field.name), "give an odd number");
+    }
 }
 
 float log_margin(const std::vector<float>& power) {

@@ -28,57 +28,17 @@ bool is_instrument(ViewSource& view_source) {
 }
 
 void draw_background(const PanelContext& context) {
-    setting_rows(context, {"recipe.background", "recipe.running_alpha", "recipe.rolling_width"});
-    setting_row(context, "calibration.background", "background file");
-    setting_row(context, "calibration.dark", "dark file");
-    if (ViewSource* view_source = context.work.viewer().view_source();
-        view_source != nullptr && is_instrument(*view_source)) {
-        action_button(context, "calibrate.take_background", "Take background");
-        ImGui::SameLine();
-        action_button(context, "calibrate.take_dark", "Take dark");
-    }
-    setting_rows(context, {"recipe.fixed_pattern", "recipe.fixed_pattern_segments"});
+    draw_group(context, {"recipe", "calibration"}, "Background");
+    ViewSource* view_source = context.work.viewer().view_source();
+    if (view_source == nullptr || !is_instrument(*view_source)) return;
+    action_button(context, "calibrate.take_background", "Take background");
+    ImGui::SameLine();
+    action_button(context, "calibrate.take_dark", "Take dark");
 }
 
-void draw_method(const PanelContext& context, const Scan& scan) {
-    setting_rows(context, {"recipe.method", "defr.iterations", "defr.delta", "defr.threshold", "defr.residual",
-                           "defr.double_precision", "compressive.transform", "compressive.mask"});
-    if (scan.recipe.method == Method::compressive && scan.compressive.mask == SensingMask::file) {
-        setting_row(context, "calibration.mask", "mask file");
-    }
-    setting_rows(context,
-                 {"compressive.share", "compressive.seed", "compressive.iterations", "compressive.tau_relative",
-                  "compressive.tau", "compressive.continuation", "compressive.step", "compressive.min_step",
-                  "nufft.kernel", "nufft.oversampling", "nufft.width"});
-}
-
-void draw_spectrum(const PanelContext& context, const Recipe& recipe) {
-    setting_rows(context, {"recipe.resample", "calibration.k_map", "calibration.k_polynomial",
-                           "calibration.wavelengths", "recipe.upsample", "recipe.upsample_pad"});
-    if (recipe.resample == Resample::nufft) setting_row(context, "calibration.k_jitter");
-    setting_rows(context, {"recipe.shaping", "recipe.window", "recipe.tukey_alpha", "recipe.gaussian_sigma",
-                           "recipe.shaping_fwhm", "recipe.shaping_floor", "recipe.shaping_smooth"});
-}
-
-void draw_dispersion(const PanelContext& context, const Recipe& recipe) {
-    setting_row(context, "recipe.dispersion", "compensate");
-    if (!recipe.dispersion) return;
-    setting_rows(context, {"recipe.a2_rad", "recipe.a3_rad", "recipe.gdd_fs2", "recipe.tod_fs3"});
-    setting_row(context, "calibration.dispersion", "phase file");
-    setting_row(context, "calibration.dispersion_holds", "file holds");
-    action_button(context, "calibrate.dispersion", "Find automatically");
-}
-
-void draw_depth(const PanelContext& context) {
-    setting_rows(context,
-                 {"recipe.depth_begin", "recipe.depth_end", "recipe.zero_padding", "calibration.depth_pitch_um"});
-}
-
-void draw_levels(const PanelContext& context, const Recipe& recipe) {
-    setting_rows(context, {"recipe.quantity", "recipe.voxel", "recipe.precision", "recipe.levels", "recipe.low",
-                           "recipe.high", "recipe.noise_floor_db"});
-    setting_row(context, "recipe.noise_floor", "subtract floor");
-    if (recipe.noise_floor != NoiseFloor::none) setting_row(context, "calibration.noise_floor", "floor file");
+void draw_dispersion(const PanelContext& context) {
+    draw_group(context, {"recipe", "calibration"}, "Dispersion");
+    if (context.work.scan()->recipe.dispersion) action_button(context, "calibrate.dispersion", "Find automatically");
 }
 
 class ProcessingPanel : public NamedPanel {
@@ -87,15 +47,12 @@ class ProcessingPanel : public NamedPanel {
     bool is_available(Workspace& work) const override { return work.scan() != nullptr; }
 
     void draw(const PanelContext& context) override {
-        const Scan& scan = *context.work.scan();
-        const Recipe recipe = scan.recipe;
-        setting_row(context, "recipe.average");
-        draw_method(context, scan);
+        draw_group(context, {"recipe", "defr", "compressive", "calibration", "nufft"}, "Method");
         if (section(context, "Background", true)) draw_background(context);
-        if (section(context, "Spectrum", false)) draw_spectrum(context, recipe);
-        if (section(context, "Dispersion", true)) draw_dispersion(context, recipe);
-        if (section(context, "Depth", false)) draw_depth(context);
-        if (section(context, "Levels", true)) draw_levels(context, recipe);
+        if (section(context, "Spectrum", false)) draw_group(context, {"recipe", "calibration"}, "Spectrum");
+        if (section(context, "Dispersion", true)) draw_dispersion(context);
+        if (section(context, "Depth", false)) draw_group(context, {"recipe", "calibration"}, "Depth");
+        if (section(context, "Levels", true)) draw_group(context, {"recipe", "calibration"}, "Levels");
     }
 };
 
@@ -109,33 +66,6 @@ std::unique_ptr<Panel> make_processing_panel() {
 // displayed. Filters affect only the display; files and recordings stay unchanged.
 
 namespace {
-
-// Row for a filter width, which must be odd.
-void odd_row(const PanelContext& context, const char* key) {
-    const BoundField* field = context.work.field(key);
-    if (field == nullptr) return;
-    setting_row(context, *field, [&](const Value& value, Edit edit) {
-        return context.work.change(key, Value(std::get<std::int64_t>(value) | 1), edit);
-    });
-}
-
-// Settings of the selected method.
-void draw_method(const PanelContext& context, FilterMethod method) {
-    switch (method) {
-        case FilterMethod::nlm:
-            setting_row(context, "filter.strength");
-            odd_row(context, "filter.search_depth");
-            odd_row(context, "filter.search_a_scans");
-            odd_row(context, "filter.search_b_scans");
-            odd_row(context, "filter.patch");
-            break;
-        case FilterMethod::median: setting_row(context, "filter.median_size"); break;
-        case FilterMethod::bilateral:
-            setting_row(context, "filter.sigma");
-            setting_row(context, "filter.range_db");
-            break;
-    }
-}
 
 // One line in every state, so that the layout does not change.
 std::string state_of_live(Workspace& work) {
@@ -169,11 +99,8 @@ class FiltersPanel : public NamedPanel {
     }
 
     void draw(const PanelContext& context) override {
-        setting_row(context, "filter.shown", "show filtered");
-        setting_row(context, "filter.method");
-        draw_method(context, context.work.tissue().filter.method);
-        setting_row(context, "filter.looks");
-        setting_row(context, "filter.stored_as", "voxels hold");
+        setting_row(context, "filter.shown");
+        draw_group(context, {"filter"}, "Filter");
         muted_text(context, state_of(context.work));
         if (!Filtering::is_live(context.work)) draw_job(context);
     }
@@ -239,19 +166,15 @@ class StabilisePanel : public NamedPanel {
 
     void draw(const PanelContext& context) override {
         Workspace& work = context.work;
-        setting_row(context, "registration.shown", "show stabilised");
+        setting_row(context, "registration.shown");
         const bool is_live = Filtering::is_live(work);
         if (is_live)
-            setting_row(context, "registration.across_volumes", "across volumes");
+            setting_row(context, "registration.across_volumes");
         else if (work.viewer().view_source()->timeline() != nullptr)
-            setting_row(context, "registration.reference", "compare with");
+            setting_row(context, "registration.reference");
         if (section(context, "Ranges", false)) {
-            for (const char* key : {"registration.axial_range", "registration.lateral_range", "registration.row_range"})
-                setting_row(context, key);
-            odd_strip(context);
-            setting_row(context, "registration.min_quality");
-            setting_row(context, "registration.saccade_speed");
-            if (!is_live) setting_row(context, "registration.crosses");
+            draw_group(context, {"registration"}, "Ranges");
+            if (!is_live) draw_group(context, {"registration"}, "Single volume");
         }
         if (!is_live) draw_buttons(context);
         muted_text(context, state_of_motion(work));
@@ -268,15 +191,6 @@ class StabilisePanel : public NamedPanel {
         std::int64_t used;
         std::shared_ptr<const void> of;  // identifies the rows; changes with them
     };
-
-    // The strip must have an odd width.
-    static void odd_strip(const PanelContext& context) {
-        const BoundField* field = context.work.field("registration.strip");
-        if (field == nullptr) return;
-        setting_row(context, *field, [&](const Value& value, Edit edit) {
-            return context.work.change("registration.strip", Value(std::get<std::int64_t>(value) | 1), edit);
-        });
-    }
 
     static void draw_buttons(const PanelContext& context) {
         Workspace& work = context.work;
@@ -359,13 +273,6 @@ std::unique_ptr<Panel> make_stabilise_panel() {
 
 namespace {
 
-void draw_method(const PanelContext& context) {
-    setting_rows(context,
-                 {"flow.method", "flow.window_depth", "flow.window_lines", "flow.threshold_db", "flow.bulk_motion",
-                  "flow.align", "flow.align_depth", "flow.align_lines", "flow.min_match", "flow.significance",
-                  "flow.unwrap", "flow.invert", "flow.angle_deg", "flow.sub_bands", "flow.correlation_reach"});
-}
-
 // Colour bar with its limits in the unit of the flow. Signed flow ranges from towards to away.
 void colour_bar(const PanelContext& context, const FlowScale& scale) {
     const Style& style = context.style;
@@ -433,7 +340,8 @@ class FlowPanel : public NamedPanel {
             if (grid && grid->v_max <= 0 && is_phasor(*grid)) setting_row(context, "view.flow_v_max");
         }
         const Scan* scan = context.work.scan();
-        if (scan != nullptr && (!is_shown || section(context, "Computing", true))) draw_method(context);
+        if (scan != nullptr && (!is_shown || section(context, "Computing", true)))
+            draw_group(context, {"flow"}, "Flow");
     }
 };
 

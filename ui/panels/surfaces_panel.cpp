@@ -174,13 +174,7 @@ void draw_presets_of_layers(const PanelContext& context) {
 
 void draw_wanted(const PanelContext& context) {
     draw_presets_of_layers(context);
-    const bool has_names = !context.work.tissue().layers.names.empty();
-    setting_row(context, "layers.names");
-    if (!has_names) setting_row(context, "layers.count");
-    for (const char* key : {"layers.polarity", "layers.min_um", "layers.max_um", "layers.smoothness",
-                            "layers.tissue_below", "layers.row_um"}) {
-        setting_row(context, key);
-    }
+    draw_group(context, {"layers"}, "Layers");
 }
 
 // One line in every state, so that the layout does not change.
@@ -267,12 +261,9 @@ class SurfacesPanel : public NamedPanel {
         const Surfaces* found = layering.surfaces();
         if (found == nullptr || found->all.empty()) return;
         draw_found(context, *found);
-        setting_row(context, "layers.shown", "lines in sections");
+        setting_row(context, "layers.shown");
         draw_editing(context, layering);
-        if (layering.edits) {
-            setting_row(context, "layers.drag_a_scans", "drag moves");
-            setting_row(context, "layers.drag_b_scans", "drag moves");
-        }
+        if (layering.edits) draw_group(context, {"layers"}, "Editing");
         if (found->all.size() > 1 && section(context, "Between two surfaces", true)) draw_between(context, *found);
     }
 

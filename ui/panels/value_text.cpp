@@ -50,6 +50,7 @@ std::string grouped(std::string digits) {
 }  // namespace
 
 std::string label_of(const FieldText& field) {
+    if (!field.label.empty()) return std::string(field.label);
     std::string label(field.name);
     const std::string unit = plain(field.unit);
     if (!unit.empty() && label.ends_with("_" + unit)) label.resize(label.size() - unit.size() - 1);

@@ -13,7 +13,7 @@ namespace echolux {
 
 class ViewSource;  // app/viewer/view_source.h
 
-// Returns the label of a field: "line_rate_hz" in Hz becomes "line rate".
+// Returns the label of a field. Without one in its description, "line_rate_hz" in Hz becomes "line rate".
 std::string label_of(const FieldText& field);
 
 // Returns the symbol of a unit: "um" becomes "µm", "deg" becomes "°", "fs^2" becomes "fs²".

@@ -305,6 +305,10 @@ void setting_row(const PanelContext& context, const BoundField& field, const Cha
     const bool fills = fills_the_unit_column(field, value);
     const RowColumns places = row_places(style);
     const ControlHint hint = hint_for(key, field, context.state.volume);
+    const ChangeField change_to_odd = [&change](const Value& number, Edit edit) {
+        return change(Value(std::get<std::int64_t>(number) | 1), edit);
+    };
+    const ChangeField& apply = hint.only_odd ? change_to_odd : change;
 
     // The key is the ImGui scope, so that equal labels do not collide.
     ImGui::PushID(key.c_str());
@@ -314,7 +318,7 @@ void setting_row(const PanelContext& context, const BoundField& field, const Cha
     ImGui::SameLine(places.control);
     const float right = fills ? places.reset : places.unit;
     ImGui::BeginGroup();
-    draw_control({context, field, change, key, hint, right - places.control - style.px(4)}, value);
+    draw_control({context, field, apply, key, hint, right - places.control - style.px(4)}, value);
     ImGui::EndGroup();
     note_place(context, key);
     explain(context, field, hint);
@@ -346,6 +350,14 @@ void setting_row(const PanelContext& context, std::string_view key) {
 void setting_rows(const PanelContext& context, std::initializer_list<std::string_view> keys) {
     for (const std::string_view key : keys) {
         if (context.work.has_effect(key)) setting_row(context, key);
+    }
+}
+
+void draw_group(const PanelContext& context, std::initializer_list<std::string_view> sections, std::string_view group) {
+    for (const std::string_view section : sections) {
+        for (const BoundField& field : context.work.fields()) {
+            if (field.section == section && field.group == group) setting_rows(context, {field.key()});
+        }
     }
 }
 

@@ -24,6 +24,10 @@ void setting_row(const PanelContext& context, std::string_view key, const std::s
 // Draws rows for the settings that currently have an effect.
 void setting_rows(const PanelContext& context, std::initializer_list<std::string_view> keys);
 
+// Draws rows for all settings of a group that are available and currently have an effect: section by section, in the
+// order of the descriptions.
+void draw_group(const PanelContext& context, std::initializer_list<std::string_view> sections, std::string_view group);
+
 // Row for a setting outside the workspace, e.g. of a proposal or of a source that is not open yet. `change` applies a
 // value.
 using ChangeField = std::function<bool(const Value&, Edit)>;

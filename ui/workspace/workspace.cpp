@@ -29,7 +29,6 @@
 #include "engine/io/file_name.h"
 #include "engine/io/picture_file.h"
 #include "engine/scan/raw_spectra.h"
-#include "engine/scan/scan_checks.h"
 #include "ui/workspace/actions.h"
 #include "ui/workspace/calibrating.h"
 #include "ui/workspace/exporting.h"
@@ -542,7 +541,8 @@ const WindowSettings& Workspace::window() const {
 }
 
 bool Workspace::has_effect(std::string_view key) const {
-    return scan() == nullptr || echolux::has_effect(*scan(), key);
+    const BoundField* field = parts_->book.field(key);
+    return field == nullptr || parts_->book.settings().disabled_by(*field) == nullptr;
 }
 
 const TissueSettings& Workspace::tissue() const {

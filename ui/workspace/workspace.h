@@ -124,7 +124,7 @@ class Workspace {
     void view_edited(Edit edit);
     const WindowSettings& window() const;
     const TissueSettings& tissue() const;
-    bool has_effect(std::string_view key) const;  // with the current values of other settings; always true for the view
+    bool has_effect(std::string_view key) const;  // with the current values of other settings
     const Scan* scan() const;                     // with the current settings; nullptr without a scan or source
 
     const std::vector<BoundField>& fields() const;
