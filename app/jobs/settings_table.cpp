@@ -117,6 +117,24 @@ std::vector<ListedSetting> listed(const Settings& settings) {
     return all;
 }
 
+// "`recipe.voxel` is u8, u16 or i16"
+std::string condition_text(const Condition& condition) {
+    std::string values;
+    for (std::size_t i = 0; i < condition.values.size(); ++i) {
+        const std::string_view value = condition.values[i].empty() ? "empty" : condition.values[i];
+        values += fmt::format("{}{}", i == 0 ? "" : i + 1 < condition.values.size() ? ", " : " or ", value);
+    }
+    std::string text = fmt::format("`{}` is {}{}", condition.key, condition.excluded ? "not " : "", values);
+    for (const Condition& other : condition.otherwise) text += " or " + condition_text(other);
+    return text;
+}
+
+std::string condition_text(const FieldText& field) {
+    std::string text;
+    for (const Condition& condition : field.only_if) text += (text.empty() ? "" : "; ") + condition_text(condition);
+    return text;
+}
+
 }  // namespace
 
 void check_assignment(std::string_view assignment) {
@@ -153,15 +171,20 @@ Json object_of(const ListedSetting& setting) {
     return json;
 }
 
-std::string settings_table() {
-    std::string table = "| setting | default | range | unit | effect | meaning |\n|---|---|---|---|---|---|\n";
-    for (const auto& list : {all_settings(), settings_of_commands()}) {
-        for (const auto& [field, effect, is_number] : list) {
-            table += fmt::format("| `{}` | `{}` | {} | {} | {} | {} |\n", field.key(), spelled(field.default_value),
-                                 range_text(field), field.unit, effect, field.help);
-        }
+std::string settings_rows(const Settings& settings) {
+    std::string rows;
+    for (const BoundField& field : settings.fields()) {
+        rows += fmt::format("| `{}` | `{}` | {} | {} | {} | {} | {} | {} |\n", field.key(),
+                            spelled(field.default_value), range_text(field), field.unit, effect_text(field.effect),
+                            field.group, condition_text(field), field.help);
     }
-    return table;
+    return rows;
+}
+
+std::string settings_table() {
+    return "| setting | default | range | unit | effect | group | only if | meaning |\n"
+           "|---|---|---|---|---|---|---|---|\n" +
+           settings_rows(AllSettings().settings) + settings_rows(CommandSettings().settings);
 }
 
 // ---- Presets

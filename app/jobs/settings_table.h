@@ -30,7 +30,10 @@ std::vector<ListedSetting> settings_of_commands();
 nlohmann::ordered_json object_of(const ListedSetting& setting);
 nlohmann::ordered_json object_of(const Value& value);
 
+// Returns the table of docs/settings.md.
 std::string settings_table();
+// Returns the rows of the bound settings in such a table.
+std::string settings_rows(const Settings& settings);
 
 // Checks "recipe.window=hann". Throws Error{bad_setting} for an unknown key or an invalid value.
 void check_assignment(std::string_view assignment);

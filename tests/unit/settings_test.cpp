@@ -1,14 +1,46 @@
 // Settings: keys, TOML input and output, and the messages of every rejection.
 #include "engine/scan/settings.h"
 
+#include "app/jobs/settings_table.h"
 #include "compute/plan/params.h"
 #include "temporary_folder.h"
 
 namespace echolux {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::StartsWith;
+
+struct Lamp {
+    bool on = false;
+    std::string kind = "wave";
+    double glow = 1;
+    double pulse_s = 2;
+    double spare = 3;
+};
+
+}  // namespace
+
+template <>
+const std::vector<Field<Lamp>>& describe<Lamp>() {
+    static const Fields<Lamp> fields{
+        flag("on", &Lamp::on, Effect::view, "lit").in("Switch"),
+        text("kind", &Lamp::kind, Effect::view, "kind of the lamp").only_while("lamp.on", {"true"}),
+        number("glow", &Lamp::glow, 0, 9, "W", Effect::view, "its power")
+            .in("Power")
+            .found_by("shine")
+            .only_while("lamp.on", {"true"}),
+        number("pulse_s", &Lamp::pulse_s, 0, 9, "s", Effect::view, "period").only_while("lamp.kind", {"wave", "blink"}),
+        number("spare", &Lamp::spare, 0, 9, "", Effect::view, "spare lamps")
+            .unless("lamp.glow", {"0"})
+            .or_while("lamp.pulse_s", {"1"}),
+    };
+    return fields.list();
+}
+
+namespace {
 
 class SettingsTest : public testing::Test {
   protected:
@@ -116,6 +148,82 @@ TEST_F(SettingsTest, WrittenTomlReadsBackSame) {
         EXPECT_EQ(reading(text).line, "");
         EXPECT_EQ(settings_.toml(all), text);
         EXPECT_EQ(recipe_.gaussian_sigma, 1.0 / 3);
+    }
+}
+
+class LampTest : public testing::Test {
+  protected:
+    LampTest() { settings_.bind("lamp", lamp_); }
+
+    std::string unused(const std::string& key) const {
+        const std::vector<std::string> lines = unused_settings(settings_, std::vector{key + "=1"});
+        return lines.empty() ? "" : lines.front();
+    }
+
+    Lamp lamp_;
+    Settings settings_;
+};
+
+// The line that describes lamp.glow is all that there is of it.
+TEST_F(LampTest, OneLineDescribesSettingEverywhere) {
+    const BoundField* glow = settings_.field("lamp.glow");
+    ASSERT_NE(glow, nullptr);
+    EXPECT_EQ(glow->group, "Power");
+    EXPECT_EQ(glow->words, "shine");
+    EXPECT_THAT(settings_rows(settings_),
+                HasSubstr("| `lamp.glow` | `1.0` | 0 .. 9 | W | view | Power | `lamp.on` is true | its power |\n"));
+    EXPECT_THAT(error_of([&] { settings_.set("lamp.glwo", "2"); }).line, HasSubstr("did you mean \"lamp.glow\"?"));
+    EXPECT_EQ(unused("lamp.glow"), "lamp.glow has no effect: lamp.on is false");
+    settings_.set("lamp.glow", "2");
+    EXPECT_EQ(settings_.toml(), "[lamp]\nglow = 2.0\n");
+    settings_.set("lamp.on", "true");
+    EXPECT_EQ(unused("lamp.glow"), "");
+}
+
+TEST_F(LampTest, FieldsWithoutGroupFollowTheFieldBefore) {
+    EXPECT_EQ(settings_.field("lamp.kind")->group, "Switch");
+    EXPECT_EQ(settings_.field("lamp.spare")->group, "Power");
+}
+
+TEST_F(LampTest, SettingWithoutEffectFulfilsNoCondition) {
+    EXPECT_EQ(unused("lamp.pulse_s"), "lamp.pulse_s has no effect: lamp.on is false");
+    lamp_.on = true;
+    EXPECT_EQ(unused("lamp.pulse_s"), "");
+    lamp_.kind = "steady";
+    EXPECT_EQ(unused("lamp.pulse_s"), "lamp.pulse_s has no effect: lamp.kind is steady");
+}
+
+TEST_F(LampTest, AnyAlternativeSuffices) {
+    lamp_ = {.on = true, .glow = 0};
+    EXPECT_EQ(unused("lamp.spare"), "lamp.spare has no effect: lamp.glow is 0.0");
+    lamp_.pulse_s = 1;
+    EXPECT_EQ(unused("lamp.spare"), "");
+    lamp_ = {.on = true, .glow = 4};
+    EXPECT_EQ(unused("lamp.spare"), "");
+}
+
+TEST_F(LampTest, ReportsEachUnusedSettingOnceAndNoUnknownOnes) {
+    EXPECT_THAT(unused_settings(settings_, std::vector<std::string>{"lamp.glow=1", "lamp.on=false", "lamp.glow=3"}),
+                ElementsAre("lamp.glow has no effect: lamp.on is false"));
+    EXPECT_THAT(unused_settings(settings_, std::vector<std::string>{"lamp.glwo=1", "glow"}), IsEmpty());
+}
+
+TEST(Conditions, NameSettingsAndTheirValues) {
+    std::vector<ListedSetting> all = all_settings();
+    std::ranges::move(settings_of_commands(), std::back_inserter(all));
+    const auto check_condition = [&](const Condition& condition, const std::string& where) {
+        const auto found = std::ranges::find_if(
+            all, [&](const ListedSetting& setting) { return setting.field.key() == condition.key; });
+        ASSERT_NE(found, all.end()) << where << " depends on " << condition.key;
+        EXPECT_FALSE(condition.values.empty()) << where;
+        for (const std::string_view value : condition.values)
+            EXPECT_NO_THROW(parsed(found->field, found->field.default_value, value, where)) << where << ": " << value;
+    };
+    for (const ListedSetting& setting : all) {
+        for (const Condition& condition : setting.field.only_if) {
+            check_condition(condition, setting.field.key());
+            for (const Condition& other : condition.otherwise) check_condition(other, setting.field.key());
+        }
     }
 }
 
