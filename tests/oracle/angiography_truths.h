@@ -35,7 +35,7 @@ class Angiography : public testing::TestWithParam<FlowMachine> {
     FlowVolumes run(FlowMethod method, std::int64_t repeats, double noise_db,
                     const std::function<std::complex<double>(std::int64_t, std::int64_t, std::int64_t)>& field,
                     const std::function<void(ReconstructionSpec&)>& choose = {}) const {
-        Fields fields(a_scans * repeats, bins);
+        LineBins fields(a_scans * repeats, bins);
         for (std::int64_t r = 0; r < repeats; ++r) {
             for (std::int64_t a = 0; a < a_scans; ++a) {
                 for (std::int64_t z = 1; z < bins; ++z) fields.at(r * a_scans + a, z) = field(r, a, z);

@@ -27,7 +27,7 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
     FlowVolumes run(const ReconstructionSpec& spec, const std::vector<float>& spectra) const {
         return flow_of(GetParam(), spec, bytes_of_lines(spectra));
     }
-    FlowVolumes run(const ReconstructionSpec& spec, const Fields& fields) const {
+    FlowVolumes run(const ReconstructionSpec& spec, const LineBins& fields) const {
         return run(spec, spectra_of(fields));
     }
 
@@ -152,7 +152,7 @@ TEST_P(Doppler, ScattersByNoise) {
     for (const double snr_db : {10.0, 15.0, 20.0, 30.0, 40.0}) {
         const double noise = std::pow(10, -snr_db / 20);
         ComplexNormal normal(3);
-        Fields fields(many, bins);
+        LineBins fields(many, bins);
         for (auto& value : fields.values) value = 1.0 + noise * normal();
         ReconstructionSpec spec = field_spec(fields, FlowMethod::doppler);
         spec.flow.window_depth = spec.flow.window_lines = 1;
@@ -171,7 +171,7 @@ TEST_P(Doppler, ScattersByNoise) {
 TEST_P(Doppler, AveragesPhasorsNotAngles) {
     constexpr std::int64_t bins = 64, many = 100;
     ComplexNormal normal(4);
-    Fields fields(many, bins);
+    LineBins fields(many, bins);
     for (std::int64_t a = 0; a < many; ++a) {
         for (std::int64_t z = 1; z < bins; ++z) {
             fields.at(a, z) = std::polar(1.0, 0.97 * pi * static_cast<double>(a)) + 0.1 * normal();
@@ -187,7 +187,7 @@ TEST_P(Doppler, AveragesPhasorsNotAngles) {
 // A vessel whose centre exceeds v_max: interpolation between neighbours across the seam stays fast.
 TEST_P(Doppler, SlowInterpolationAcrossSeamStaysFast) {
     constexpr std::int64_t bins = 64, many = 40;
-    Fields fields(many, bins);
+    LineBins fields(many, bins);
     const auto phase_at = [](std::int64_t z) {
         return 1.2 * pi * (1 - std::pow((static_cast<double>(z) - 32) / 24, 2));
     };
@@ -240,7 +240,7 @@ TEST_P(Doppler, KeepsBulkMotionOfMostlyMovingLines) {
 TEST_P(Doppler, UnwrapsParabolaOfThreePi) {
     constexpr std::int64_t bins = 128, many = 12;
     for (const double sign : {1.0, -1.0}) {
-        Fields fields(many, bins);
+        LineBins fields(many, bins);
         const auto phase_at = [&](std::int64_t z) {
             return sign * 3 * pi * std::max(0.0, 1 - std::pow((static_cast<double>(z) - 64) / 40, 2));
         };
@@ -264,7 +264,7 @@ TEST_P(Doppler, UnwrapsParabolaOfThreePi) {
 // Behind a gap in the mask, turns are counted from the previous line at the same depth.
 TEST_P(Doppler, UnwrapsFromPreviousLineBehindGap) {
     constexpr std::int64_t bins = 128, many = 12;
-    Fields fields(many, bins);
+    LineBins fields(many, bins);
     for (std::int64_t a = 0; a < many; ++a) {
         for (std::int64_t z = 10; z < 120; ++z) {
             const double amplitude = a >= 6 && z < 60 ? 1e-4 : 1;  // masks the foot of the ramp
@@ -286,7 +286,7 @@ TEST_P(Doppler, UnwrapsFromPreviousLineBehindGap) {
 // ---- intervals ------------------------------------------------------------------------------------------------------
 
 TEST_P(Doppler, ReportsNyquistVelocity) {
-    const Fields fields(24, 32);
+    const LineBins fields(24, 32);
     const double line_rate_hz = 70'000, wavelength_mm = 840e-6;
     ReconstructionSpec spec = field_spec(fields, FlowMethod::doppler);
     spec.geometry.refractive_index = 1.33;
@@ -314,7 +314,7 @@ TEST_P(Doppler, ReportsNyquistVelocity) {
 // Phases of lines, repeated lines and repeated B-scans belong to their own intervals.
 TEST_P(Doppler, ComparesMatchingLines) {
     constexpr std::int64_t bins = 32;
-    Fields fields(24, bins);
+    LineBins fields(24, bins);
     const auto expect_phase = [&](const ReconstructionSpec& spec, double phase) {
         const FlowVolumes volumes = run(spec, fields);
         for (std::int64_t a = 0; a < volumes.grid.a_scans; ++a) {
@@ -346,7 +346,7 @@ TEST_P(Doppler, ComparesMatchingLines) {
 TEST_P(Doppler, PowerDopplerShowsChanges) {
     constexpr std::int64_t bins = 64, many = 200;
     ComplexNormal normal(8);
-    Fields fields(many, bins);
+    LineBins fields(many, bins);
     for (std::int64_t a = 0; a < many; ++a) {
         for (std::int64_t z = 1; z < bins; ++z) fields.at(a, z) = (z < 32 ? 10.0 : 10.0 * normal()) + 0.1 * normal();
     }

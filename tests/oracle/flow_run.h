@@ -80,17 +80,17 @@ inline FlowVolumes flow_of(const FlowMachine& machine, ReconstructionSpec spec, 
 }
 
 // Bins of acquired lines in time order, [line][bin]. Bin 0, which is real, stays empty.
-struct Fields {
+struct LineBins {
     std::int64_t bins;
     std::vector<std::complex<double>> values;
 
-    Fields(std::int64_t lines, std::int64_t depth) : bins(depth), values(index(lines * depth)) {}
+    LineBins(std::int64_t lines, std::int64_t depth) : bins(depth), values(index(lines * depth)) {}
     std::complex<double>& at(std::int64_t line, std::int64_t z) { return values[index(line * bins + z)]; }
     std::int64_t lines() const { return std::ssize(values) / bins; }
 };
 
 // Spectra with 2 x bins samples, linear in k, whose scaled depth bins are the fields: the inverse sum of the transform.
-inline std::vector<float> spectra_of(const Fields& fields) {
+inline std::vector<float> spectra_of(const LineBins& fields) {
     const std::int64_t samples = 2 * fields.bins;
     std::vector<double> cosine(index(samples)), sine(cosine.size());
     for (std::size_t i = 0; i < cosine.size(); ++i) {
@@ -113,7 +113,7 @@ inline std::vector<float> spectra_of(const Fields& fields) {
 }
 
 // A plan whose scaled bins are those fields, without a noise floor, so that only the test decides what is masked.
-inline ReconstructionSpec field_spec(const Fields& fields, FlowMethod method) {
+inline ReconstructionSpec field_spec(const LineBins& fields, FlowMethod method) {
     ReconstructionSpec spec = plain_spec(2 * fields.bins, fields.lines());
     spec.geometry.line_rate_hz = 70'000;
     spec.calibration.centre_wavelength_nm = 840;
@@ -125,7 +125,7 @@ inline ReconstructionSpec field_spec(const Fields& fields, FlowMethod method) {
 }
 
 // Treats the lines as b_repeats of one B-scan.
-inline ReconstructionSpec repeats_spec(const Fields& fields, FlowMethod method, std::int64_t repeats) {
+inline ReconstructionSpec repeats_spec(const LineBins& fields, FlowMethod method, std::int64_t repeats) {
     ReconstructionSpec spec = field_spec(fields, method);
     spec.geometry.a_scans = fields.lines() / repeats;
     spec.geometry.b_repeats = repeats;

@@ -48,7 +48,7 @@ class MovingTissue {
         return std::sqrt(sum / count);
     }
 
-    Fields fields;
+    LineBins fields;
 };
 
 }  // namespace echolux

@@ -180,7 +180,7 @@ TEST_F(LampTest, OneLineDescribesSettingEverywhere) {
     EXPECT_EQ(unused("lamp.glow"), "");
 }
 
-TEST_F(LampTest, FieldsWithoutGroupFollowTheFieldBefore) {
+TEST_F(LampTest, FieldWithoutGroupJoinsPreviousField) {
     EXPECT_EQ(settings_.field("lamp.kind")->group, "Switch");
     EXPECT_EQ(settings_.field("lamp.spare")->group, "Power");
 }

@@ -195,6 +195,23 @@ TEST_F(PanelsTest, DraggedNumberIsOneStepOfUndo) {
     EXPECT_FALSE(is_seen("view.opacity.reset")) << "it is at its default";
 }
 
+TEST_F(PanelsTest, ShowsOnlySettingsWithEffect) {
+    open_counted_volume();
+    EXPECT_TRUE(is_seen("filter.patch"));
+    EXPECT_FALSE(is_seen("filter.median_size"));
+    work().change("filter.method", std::string("median"));
+    frames(2);
+    EXPECT_FALSE(is_seen("filter.patch"));
+    EXPECT_TRUE(is_seen("filter.median_size"));
+}
+
+TEST_F(PanelsTest, OddNumbersStayOdd) {
+    open_counted_volume();
+    double_click(at("filter.patch"));
+    type("6");
+    EXPECT_EQ(work().tissue().filter.patch, 7);
+}
+
 TEST_F(PanelsTest, DoubleClickTypesWithoutChange) {
     open_counted_volume();
     double_click(at("view.opacity", 0.9f));

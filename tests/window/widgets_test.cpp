@@ -84,6 +84,9 @@ TEST(ValueText, NamesLoseUnderscoresAndTheirUnit) {
     EXPECT_EQ(label_of(number_field("threshold_db", "dB", 0, 1)), "threshold");
     EXPECT_EQ(label_of(number_field("point_size", "voxels", 0, 1)), "point size");
     EXPECT_EQ(label_of(number_field("um", "um", 0, 1)), "um") << "never nothing";
+    FieldText described = number_field("shown", "", 0, 1);
+    described.label = "show filtered";
+    EXPECT_EQ(label_of(described), "show filtered");
 }
 
 TEST(ValueText, NumbersHaveSignificantDigits) {
@@ -123,15 +126,18 @@ TEST(ControlHints, OfferedValuesAreValid) {
     View view;
     WindowSettings window;
     SourceSettings source;
+    TissueSettings tissue;
     Scan scan;
     Settings settings;
     settings.bind("view", view);
     settings.bind("window", window);
     settings.bind("source", source);
+    bind(settings, tissue);
     bind(settings, scan);
     int specials = 0, soft_ranges = 0;
     for (const BoundField& field : settings.fields()) {
-        const auto& [special, text, soft, only, path, endings] = field.control;
+        const auto& [special, text, soft, only, only_odd, path, endings] = field.control;
+        EXPECT_TRUE(!only_odd || std::get<std::int64_t>(field.default_value) % 2 == 1) << field.key();
         if (special) {
             ++specials;
             EXPECT_NO_THROW(checked(field, 0.0, *special, field.key()));

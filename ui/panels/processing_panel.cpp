@@ -329,13 +329,11 @@ class FlowPanel : public NamedPanel {
         if (is_shown) {
             // placeholder before the first volume
             colour_bar(context, scale.value_or(FlowScale{.range = NAN, .unit = ""}));
-            setting_rows(context, {"view.flow_shown", "view.flow_range", "view.flow_threshold", "view.flow_opacity",
-                                   "view.flow_colour_map"});
-            if (!view.flow_streaks.empty()) {
-                setting_rows(context, {"view.streak_pace", "view.streak_s"});
-                if (plain_button(context, "flow.no_streaks", "Remove streaks", "those along vessels"))
-                    context.work.change("view.flow_streaks", std::vector<double>{});
-            }
+            draw_group(context, {"view"}, "Flow");
+            draw_group(context, {"view"}, "Streaks");
+            if (!view.flow_streaks.empty() &&
+                plain_button(context, "flow.no_streaks", "Remove streaks", "those along vessels"))
+                context.work.change("view.flow_streaks", std::vector<double>{});
             const auto grid = view_source != nullptr ? view_source->flow_grid() : std::nullopt;
             if (grid && grid->v_max <= 0 && is_phasor(*grid)) setting_row(context, "view.flow_v_max");
         }
