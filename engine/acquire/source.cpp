@@ -27,10 +27,11 @@ const std::vector<Field<SourceSettings>>& describe<SourceSettings>() {
     using S = SourceSettings;
     constexpr Effect effect = Effect::file;
     constexpr std::int64_t max = std::int64_t{1} << 24;
-    static const std::vector<Field<S>> fields{
+    static const Fields<S> fields{
         number("line_rate_hz", &S::line_rate_hz, 0, 1e9, "Hz", effect, "lines per second; 0: that of the source")
             .special(0, "unchanged")
-            .soft(1000, 2e6),
+            .soft(1000, 2e6)
+            .in("Source"),
         number("exposure_us", &S::exposure_us, 0, 1e7, "us", effect,
                "exposure time of a camera; 0: as set in the camera")
             .special(0, "unchanged")
@@ -57,7 +58,7 @@ const std::vector<Field<SourceSettings>>& describe<SourceSettings>() {
             .special(0, "none")
             .soft(0, 16),
     };
-    return fields;
+    return fields.list();
 }
 
 std::vector<std::filesystem::path> Source::played_files() const {
