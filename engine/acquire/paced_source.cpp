@@ -309,7 +309,11 @@ class LiveSimulator : public PacedSource {
 
 // Small enough to simulate within a few seconds on two cores.
 Simulation live_defaults() {
-    return {.a_scans = 96, .b_scans = 64, .volumes = 4};
+    Simulation simulation;
+    simulation.a_scans = 96;
+    simulation.b_scans = 64;
+    simulation.volumes = 4;
+    return simulation;
 }
 
 // The prefixes simulation and scan are equivalent.

@@ -19,10 +19,10 @@ namespace {
 Simulation validated(const Simulation& simulation) {
     check(simulation, "simulation");
     Simulation s = with_scene_defaults(simulation);
-    check_protocol(scan_geometry(s), "simulation");
+    check_protocol(s, "simulation");
     // long double avoids overflow and wraparound
-    const long double frame_bytes = 2.0L * s.samples * (1.0L * s.a_scans * s.a_repeats + s.flyback_lines);
-    const long double bytes = frame_bytes * (1.0L * s.b_scans * s.b_repeats + s.flyback_frames) * s.volumes;
+    const long double frame_bytes = 2.0L * s.samples * s.lines_per_frame();
+    const long double bytes = frame_bytes * (s.frames_per_volume() + s.flyback_frames) * s.volumes;
     if (frame_bytes >= 0x1p32L) {
         throw Error(ErrorCode::bad_setting, "one B-scan would be larger than 4 GiB", "simulation.a_scans",
                     "choose fewer A-scans, repeats or samples");
@@ -66,7 +66,7 @@ struct Instrument::Workspace {
 Instrument::Instrument(const Simulation& simulation)
     : s_(validated(simulation)), spectrometer_(s_), motion_(s_, duration_s(s_)),
       renewal_(s_.renewal_s, hashed(seed(), 4)), scenery_(scenery_of(s_, spectrometer_, motion_)),
-      pattern_(scan_geometry(s_), field_size(scan_geometry(s_))), camera_(s_, spectrometer_),
+      pattern_(s_, field_size(s_)), camera_(s_, spectrometer_),
       sum_(spectrometer_, scenery_.deepest_um * s_.refractive_index), arm_(s_, scenery_, spectrometer_, sum_),
       tissue_(arm_, hashed(seed(), 1), renewal_), blood_(arm_, hashed(seed(), 2)) {
     add_reflectors();
@@ -232,7 +232,7 @@ Scan Instrument::scan() const {
     Scan scan;
     scan.file.frame_offset_bytes = 32;
     scan.format.bits = s_.adc_bits;
-    scan.geometry = scan_geometry(s_);
+    scan.geometry = s_;
     scan.recipe.background = Background::stored;
     scan.recipe.a2_rad = s_.a2_rad;
     scan.recipe.a3_rad = s_.a3_rad;

@@ -242,8 +242,7 @@ Motion::Excursion Motion::excursion() const {
 }
 
 double duration_s(const Simulation& s) {
-    const ScanGeometry geometry = scan_geometry(s);
-    const ScanPattern pattern(geometry, field_size(geometry));
+    const ScanPattern pattern(s, field_size(s));
     return static_cast<double>(pattern.lines()) * static_cast<double>(s.volumes) / s.line_rate_hz;
 }
 

@@ -194,10 +194,10 @@ std::string micrometres(double length) {
 }  // namespace
 
 Scenery::Scenery(const Simulation& s, double depth_range_um)
-    : width_um(field_size(scan_geometry(s)).x_um), length_um(field_size(scan_geometry(s)).y_um),
-      deepest_um(max_of_range * depth_range_um), shown_to_um(deepest_um),
-      form_width_um_(std::max(width_um, min_form_um)), form_length_um_(std::max(length_um, min_form_um)) {
-    const auto [lines_x, lines_y] = field_lines(scan_geometry(s));
+    : width_um(field_size(s).x_um), length_um(field_size(s).y_um), deepest_um(max_of_range * depth_range_um),
+      shown_to_um(deepest_um), form_width_um_(std::max(width_um, min_form_um)),
+      form_length_um_(std::max(length_um, min_form_um)) {
+    const auto [lines_x, lines_y] = field_lines(s);
     to_first_ = {(width_um - width_um / static_cast<double>(lines_x)) / 2,
                  (length_um - length_um / static_cast<double>(lines_y)) / 2};
     const SceneFile file = scene_named(s.scene);

@@ -106,44 +106,60 @@ Field<Simulation> scene_field() {
     return field;
 }
 
+// Range and help of a field of the scan that differ between simulations and recordings.
+struct SimulatedField {
+    std::string_view name;
+    double low = 0;
+    double high = 0;
+    std::string_view help{};  // empty: as in a scan
+};
+
+constexpr double max_lines = 1 << 20;
+
+constexpr std::array simulated_fields{
+    SimulatedField{"samples", 128, 1 << 14, "samples of one spectrum; sets the depth range"},
+    SimulatedField{"a_scans", 1, max_lines},
+    SimulatedField{"b_scans", 1, max_lines,
+                   "B-scan positions in a volume, crosses included; the protocols cross and four_slices have 2 and 4"},
+    SimulatedField{"volumes", 1, max_lines, "volumes, one after the other without a pause"},
+    SimulatedField{"spacing_a_um", 0, 1e4, "distance between A-scans; 0: the scene's own"},
+    SimulatedField{"spacing_b_um", 0, 1e4, "distance between parallel B-scans; 0: the scene's own"},
+    SimulatedField{"refractive_index", 0, 3, "refractive index below zero delay; 0: the scene's own"},
+    SimulatedField{"line_rate_hz", 1, 1e8, "lines per second, including the flyback"},
+    SimulatedField{"flyback_lines", 0, max_lines},
+    SimulatedField{"flyback_frames", 0, max_lines},
+    SimulatedField{"fast_axis", 0, 0, "how the beam moves along a B-scan: evenly, or as a sine (resonant scanner)"},
+};
+
+// Inserts the fields of the scan after scene and seed.
+std::vector<Field<Simulation>> with_scan(std::vector<Field<Simulation>> fields) {
+    std::vector<Field<Simulation>> scan;
+    add_part<Simulation, ScanGeometry>(scan);
+    std::erase_if(scan, [](const auto& field) { return field.name == "depth_flip"; });  // the scene is on one side
+    for (Field<Simulation>& field : scan) {
+        // Conditions, special values and practical ranges are those of recordings.
+        static_cast<FieldText&>(field) = {field.name, field.unit, field.help,   field.effect,
+                                          field.low,  field.high, field.choices};
+        if (field.name == "fast_axis") std::erase(field.choices, "file");
+        const auto* own = std::ranges::find(simulated_fields, field.name, &SimulatedField::name);
+        if (own == simulated_fields.end()) continue;
+        field.low = own->low;
+        field.high = own->high;
+        if (!own->help.empty()) field.help = own->help;
+    }
+    fields.insert(fields.begin() + 2, scan.begin(), scan.end());
+    return fields;
+}
+
 }  // namespace
 
 template <>
 const std::vector<Field<Simulation>>& describe<Simulation>() {
     using S = Simulation;
     constexpr Effect effect = Effect::file;
-    constexpr std::int64_t max_lines = std::int64_t{1} << 20;
-    static const std::vector<Field<S>> fields{
+    static const std::vector<Field<S>> fields = with_scan({
         scene_field(),
         integer("seed", &S::seed, 0, std::int64_t{1} << 52, "", effect, "seed of the scatterers and the noise"),
-
-        integer("samples", &S::samples, 128, 1 << 14, "", effect, "samples of one spectrum; sets the depth range"),
-        integer("a_scans", &S::a_scans, 1, max_lines, "", effect, "A-scan positions in a B-scan"),
-        integer("b_scans", &S::b_scans, 1, max_lines, "", effect,
-                "B-scan positions in a volume, crosses included; the protocols cross and four_slices have 2 and 4"),
-        integer("volumes", &S::volumes, 1, max_lines, "", effect, "volumes, one after the other without a pause"),
-        integer("a_repeats", &S::a_repeats, 1, 4096, "", effect, "lines at each A-scan position"),
-        integer("b_repeats", &S::b_repeats, 1, 4096, "", effect, "B-scans at each position"),
-        choice("protocol", &S::protocol, {"raster", "cross", "four_slices", "raster_cross", "raster_y"}, effect,
-               "arrangement of the B-scans of a volume: side by side; two at right angles; three side by side, one "
-               "across; a raster after a few B-scans across it; a raster whose B-scans run along y"),
-        integer("crosses", &S::crosses, 1, 64, "B-scans", effect,
-                "protocol raster_cross: how many B-scans run across the raster, before it"),
-        integer("flyback_lines", &S::flyback_lines, 0, max_lines, "", effect,
-                "lines after each acquired B-scan while the beam returns"),
-        integer("flyback_frames", &S::flyback_frames, 0, max_lines, "", effect,
-                "acquired B-scans after those of each volume while the beam returns"),
-        flag("bidirectional", &S::bidirectional, effect, "every second acquired B-scan is scanned backwards"),
-        choice("fast_axis", &S::fast_axis, {"uniform", "sinusoidal"}, effect,
-               "how the beam moves along a B-scan: evenly, or as a sine (resonant scanner)"),
-        number("sinusoidal_part", &S::sinusoidal_part, 0.01, 1, "", effect,
-               "fraction of half a period of the sine that the lines of a B-scan cover"),
-        number("spacing_a_um", &S::spacing_a_um, 0, 1e4, "um", effect, "distance between A-scans; 0: the scene's own"),
-        number("spacing_b_um", &S::spacing_b_um, 0, 1e4, "um", effect,
-               "distance between parallel B-scans; 0: the scene's own"),
-        number("line_rate_hz", &S::line_rate_hz, 1, 1e8, "Hz", effect, "lines per second, including the flyback"),
-        number("refractive_index", &S::refractive_index, 0, 3, "", effect,
-               "refractive index below zero delay; 0: the scene's own"),
 
         number("centre_nm", &S::centre_nm, 300, 3000, "nm", effect, "centre wavelength"),
         number("bandwidth_nm", &S::bandwidth_nm, 1, 500, "nm", effect, "FWHM of the source's power spectrum"),
@@ -203,7 +219,7 @@ const std::vector<Field<Simulation>>& describe<Simulation>() {
             .file({".csv"}),
         number("renewal_s", &S::renewal_s, 0, 1e6, "s", effect,
                "time in which the correlation of the field of tissue falls to 1/e; 0: speckle is static"),
-    };
+    });
     return fields;
 }
 
@@ -218,26 +234,6 @@ Simulation with_scene_defaults(Simulation simulation) {
     }
     if (simulation.refractive_index == 0) simulation.refractive_index = scene.refractive_index;
     return simulation;
-}
-
-ScanGeometry scan_geometry(const Simulation& s) {
-    return {.samples = s.samples,
-            .a_scans = s.a_scans,
-            .b_scans = s.b_scans,
-            .volumes = s.volumes,
-            .a_repeats = s.a_repeats,
-            .b_repeats = s.b_repeats,
-            .spacing_a_um = s.spacing_a_um,
-            .spacing_b_um = s.spacing_b_um,
-            .refractive_index = s.refractive_index,
-            .line_rate_hz = s.line_rate_hz,
-            .protocol = s.protocol,
-            .crosses = s.crosses,
-            .flyback_lines = s.flyback_lines,
-            .flyback_frames = s.flyback_frames,
-            .bidirectional = s.bidirectional,
-            .fast_axis = s.fast_axis,
-            .sinusoidal_part = s.sinusoidal_part};
 }
 
 bool is_own_simulation(const std::filesystem::path& scan_toml) {

@@ -18,30 +18,19 @@ namespace echolux {
 
 enum class Relief { flat, tilted, curved };  // shape of the boundaries in the scene "layers"
 
-// Section [simulation] of the settings; described in simulation.cpp. Some values of 0 mean "as in the scene", see
-// with_scene_defaults().
-struct Simulation {
+// Section [simulation] of the settings: the scan, and the instrument that acquires it. Spacings and a refractive index
+// of 0 mean "as in the scene", see with_scene_defaults().
+struct Simulation : ScanGeometry {
+    Simulation() {
+        samples = 1024;
+        a_scans = 128;
+        b_scans = 128;
+        refractive_index = 0;
+        line_rate_hz = 70'000;
+    }
+
     std::string scene = "vessel";  // see scene.h
     std::int64_t seed = 1;
-
-    // Scan
-    std::int64_t samples = 1024;
-    std::int64_t a_scans = 128;
-    std::int64_t b_scans = 128;
-    std::int64_t volumes = 1;
-    std::int64_t a_repeats = 1;
-    std::int64_t b_repeats = 1;
-    Protocol protocol = Protocol::raster;
-    std::int64_t crosses = 2;
-    std::int64_t flyback_lines = 0;
-    std::int64_t flyback_frames = 0;
-    bool bidirectional = false;
-    FastAxis fast_axis = FastAxis::uniform;
-    double sinusoidal_part = 0.9;
-    double spacing_a_um = 0;
-    double spacing_b_um = 0;
-    double line_rate_hz = 70'000;
-    double refractive_index = 0;
 
     // Spectrometer
     double centre_nm = 845;
@@ -88,9 +77,6 @@ struct Simulation {
 // Replaces values of 0 that the scene determines: spacings and refractive index. Also sets the number of B-scans if the
 // protocol fixes it.
 Simulation with_scene_defaults(Simulation simulation);
-
-// Returns the scan's geometry. `simulation` must include its scene's defaults.
-ScanGeometry scan_geometry(const Simulation& simulation);
 
 // Writes an ordinary scan: `scan_toml`, the raw spectra, calibration files and the folder truth/ next to it. The same
 // Simulation gives the same bytes for any number of threads. Throws Error{bad_setting, output, cancelled}; then no

@@ -71,7 +71,7 @@ std::uint8_t label_at(const Scenery& scenery, const std::vector<double>& heights
 class ScenePositions {
   public:
     ScenePositions(const Simulation& simulation, const Scenery& scenery)
-        : scenery_(scenery), pattern_(scan_geometry(simulation), field_size(scan_geometry(simulation))) {}
+        : scenery_(scenery), pattern_(simulation, field_size(simulation)) {}
 
     FieldPoint operator()(std::int64_t b_scan, std::int64_t a_scan) const {
         return scenery_.in_scene(pattern_.point(b_scan, static_cast<double>(a_scan)));
@@ -310,8 +310,7 @@ void write_motion(const std::filesystem::path& folder, const Simulation& s) {
         std::filesystem::remove(folder / motion_rows_name, ignored);
         return;
     }
-    const ScanGeometry geometry = scan_geometry(s);
-    const ScanPattern pattern(geometry, field_size(geometry));
+    const ScanPattern pattern(s, field_size(s));
     OutputFile lines(folder / motion_name), rows(folder / motion_rows_name);
     write(lines, line_heading);
     write(rows, row_heading);
@@ -325,7 +324,7 @@ void write_motion(const std::filesystem::path& folder, const Simulation& s) {
             const bool is_saccade = motion.is_saccade(time_s);
             text += fmt::format("{},{:.9g},{:.6f},{:.6f},{:.6f},{}\n", of_all, time_s, moved.x_um, moved.y_um,
                                 moved.z_um, is_saccade ? 1 : 0);
-            if (line < geometry.lines_per_b_scan()) mean.add(time_s, moved, is_saccade);
+            if (line < s.lines_per_b_scan()) mean.add(time_s, moved, is_saccade);
         }
         write(lines, text);
         write(rows, mean.row(frame / pattern.frames(), frame % pattern.frames()));

@@ -246,7 +246,11 @@ TEST_F(AlignmentOfAMirror, WatchHoldsPeaksAndFreezes) {
 
 // The simulated spectrometer with roll-off, dispersion and camera noise.
 TEST(AlignmentOfTheSimulator, MatchesSimulatedInstrument) {
-    Simulation wanted{.scene = "mirror", .samples = 2048, .a_scans = 64, .b_scans = 1};
+    Simulation wanted;
+    wanted.scene = "mirror";
+    wanted.samples = 2048;
+    wanted.a_scans = 64;
+    wanted.b_scans = 1;
     wanted.a2_rad = 20;
     wanted.confocal = false;
     wanted.mirror_um = {400};

@@ -58,7 +58,11 @@ double mean_ul_s(const TruthFacts& truth) {
 
 TEST(CrossSectionSimulated, SlowCapillaryWithinFivePerCent) {
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
-        Simulation s{.scene = "capillary", .a_scans = 128, .b_scans = 24, .a_repeats = 4};
+        Simulation s;
+        s.scene = "capillary";
+        s.a_scans = 128;
+        s.b_scans = 24;
+        s.a_repeats = 4;
         s.seed = static_cast<std::int64_t>(seed);
         const SimulatedFlow of = simulated(s, 4);
         const VesselFlow vessel = vessel_of(of);
@@ -78,7 +82,13 @@ TEST(CrossSectionSimulated, SlowCapillaryWithinFivePerCent) {
 
 TEST(CrossSectionSimulated, SlowFindsFlowWithinFivePercentAndRateWithinTwoPercent) {
     for (const std::uint64_t seed : {1U, 2U}) {
-        Simulation s{.scene = "vessel", .samples = 512, .a_scans = 64, .b_scans = 24, .volumes = 8, .a_repeats = 3};
+        Simulation s;
+        s.scene = "vessel";
+        s.samples = 512;
+        s.a_scans = 64;
+        s.b_scans = 24;
+        s.volumes = 8;
+        s.a_repeats = 3;
         s.line_rate_hz = 9000;
         s.seed = static_cast<std::int64_t>(seed);
         const SimulatedFlow of = simulated(s, 1);

@@ -31,7 +31,10 @@ class SlowLayers : public testing::TestWithParam<std::int64_t> {};
 
 TEST_P(SlowLayers, FindsSurfacesBelowVesselsWithSubvoxelError) {
     for (const double brightness : {db_25, db_15}) {
-        Simulation s{.scene = "retina", .a_scans = 128, .b_scans = 96};
+        Simulation s;
+        s.scene = "retina";
+        s.a_scans = 128;
+        s.b_scans = 96;
         s.seed = GetParam();
         s.brightness = brightness;
         const TemporaryFolder folder;

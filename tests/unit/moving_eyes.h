@@ -13,7 +13,11 @@ namespace echolux {
 
 // 109 B-scans per second, spaced by half of the beam width.
 inline Simulation eye(const std::string& scene) {
-    Simulation s{.scene = scene, .a_scans = 128, .b_scans = 96, .volumes = 4};
+    Simulation s;
+    s.scene = scene;
+    s.a_scans = 128;
+    s.b_scans = 96;
+    s.volumes = 4;
     s.spacing_a_um = s.spacing_b_um = 5;
     s.line_rate_hz = 14'000;
     return s;

@@ -21,7 +21,7 @@ TEST(SceneFiles, AreListedInOrderWithDescriptions) {
 }
 
 TEST(SceneFiles, ScalesNumbersToFieldAndDepthRange) {
-    Simulation simulation = with_scene_defaults({.scene = "vessel"});
+    Simulation simulation = with_scene_defaults(Simulation());
     const Scenery scenery(simulation, 1000);
     EXPECT_EQ(scenery.width_um, 1024);
     ASSERT_EQ(scenery.boundaries.size(), 5u);

@@ -7,6 +7,7 @@
 #include "compute/parallel_for.h"
 #include "engine/scan/raw_spectra.h"
 #include "engine/scan/scan.h"
+#include "engine/scan/settings.h"
 #include "engine/simulate/truth.h"
 #include "simulator_recording.h"
 
@@ -16,7 +17,13 @@ namespace {
 using test::file_bytes;
 
 Simulation small(const std::string& scene = "vessel") {
-    return {.scene = scene, .samples = 256, .a_scans = 24, .b_scans = 6, .volumes = 2};
+    Simulation s;
+    s.scene = scene;
+    s.samples = 256;
+    s.a_scans = 24;
+    s.b_scans = 6;
+    s.volumes = 2;
+    return s;
 }
 
 std::vector<char> raw_of(const Simulation& simulation, int threads = 0) {
@@ -175,6 +182,21 @@ TEST(SimulatorFiles, BadSettingsAreRefused) {
     expect_refused(s, "mirror_amplitude");
     s = small("capillary");
     expect_refused(s, "tilt_deg");
+}
+
+TEST(SimulatorFiles, LimitsFieldsOfScanToThoseThatCanBeSimulated) {
+    Simulation s;
+    Settings settings;
+    settings.bind("simulation", s);
+    for (const char* refused : {"depth_flip=true", "fast_axis=file", "samples=64", "a_scans=0", "volumes=2000000",
+                                "line_rate_hz=0", "spacing_a_um=20000", "refractive_index=4"}) {
+        EXPECT_THROW(settings.set_assignment(std::string("simulation.") + refused), Error) << refused;
+    }
+    EXPECT_EQ(s.line_rate_hz, 70'000);
+    for (const char* accepted : {"fast_axis=sinusoidal", "samples=128", "spacing_a_um=0", "refractive_index=0"}) {
+        EXPECT_NO_THROW(settings.set_assignment(std::string("simulation.") + accepted)) << accepted;
+    }
+    EXPECT_EQ(s.fast_axis, FastAxis::sinusoidal);
 }
 
 TEST(SimulatorFiles, UnwritableFolderIsOutputError) {

@@ -14,7 +14,11 @@ namespace {
 using std::numbers::pi;
 
 Simulation moving() {
-    Simulation s{.scene = "mirror", .samples = 256, .a_scans = 1, .b_scans = 1};
+    Simulation s;
+    s.scene = "mirror";
+    s.samples = 256;
+    s.a_scans = 1;
+    s.b_scans = 1;
     s.motion_axial_um = 30;
     s.motion_lateral_um = 15;
     return s;

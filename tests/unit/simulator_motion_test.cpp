@@ -36,7 +36,11 @@ std::vector<std::vector<double>> rows_of(const std::filesystem::path& path) {
 }
 
 Simulation noiseless(const std::string& scene) {
-    Simulation s{.scene = scene, .samples = 512, .a_scans = 20, .b_scans = 20};
+    Simulation s;
+    s.scene = scene;
+    s.samples = 512;
+    s.a_scans = 20;
+    s.b_scans = 20;
     s.adc_bits = 16;
     s.full_well_electrons = 0;
     s.read_noise_electrons = 0;
@@ -257,7 +261,12 @@ std::vector<std::uint16_t> recorded(const Simulation& s, std::int64_t pieces) {
 }
 
 Simulation lively() {
-    Simulation s{.scene = "vessel", .samples = 512, .a_scans = 24, .b_scans = 12, .b_repeats = 2};
+    Simulation s;
+    s.scene = "vessel";
+    s.samples = 512;
+    s.a_scans = 24;
+    s.b_scans = 12;
+    s.b_repeats = 2;
     s.motion_axial_um = 10;
     s.motion_lateral_um = 15;
     s.motion_saccade_rate_hz = 40;
@@ -280,7 +289,12 @@ TEST(SimulatorMotion, HasSameBitsForAnyPiecesAndThreads) {
 TEST(SimulatorMotion, WithoutMotionEqualsStillScene) {
     Simulation still = lively();
     still.motion_axial_um = still.motion_lateral_um = still.renewal_s = 0;
-    Simulation plain{.scene = "vessel", .samples = 512, .a_scans = 24, .b_scans = 12, .b_repeats = 2};
+    Simulation plain;
+    plain.scene = "vessel";
+    plain.samples = 512;
+    plain.a_scans = 24;
+    plain.b_scans = 12;
+    plain.b_repeats = 2;
     plain.line_rate_hz = still.line_rate_hz;
     EXPECT_EQ(recorded(still, 24), recorded(plain, 24));
     EXPECT_NE(recorded(still, 24), recorded(lively(), 24));
@@ -310,7 +324,10 @@ void expect_refused(const Simulation& s, ErrorCode code, const std::string& wher
 }
 
 TEST(SimulatorMotion, RejectsMotionBeyondDepthRange) {
-    Simulation s{.scene = "layers", .a_scans = 4, .b_scans = 2000};
+    Simulation s;
+    s.scene = "layers";
+    s.a_scans = 4;
+    s.b_scans = 2000;
     s.line_rate_hz = 1000;
     s.motion_axial_um = 600;
     expect_refused(s, ErrorCode::bad_setting, "simulation.motion_axial_um", "zero delay");

@@ -18,7 +18,11 @@ using test::SimulatedRecording;
 using Line = std::vector<std::uint16_t>;
 
 Simulation still(const std::string& scene = "layers") {
-    Simulation s{.scene = scene, .samples = 256, .a_scans = 9, .b_scans = 5};
+    Simulation s;
+    s.scene = scene;
+    s.samples = 256;
+    s.a_scans = 9;
+    s.b_scans = 5;
     s.full_well_electrons = 0;
     s.read_noise_electrons = 0;
     s.relief = Relief::flat;  // independent of the field
@@ -126,7 +130,11 @@ TEST(SimulatorPattern, CrossSliceEqualsColumnOfRaster) {
 
 // The surface is where the truth says, also in the slice along y.
 TEST(SimulatorPattern, StoresTruthOfSlices) {
-    Simulation s{.scene = "vessel", .samples = 512, .a_scans = 64, .spacing_a_um = 12};
+    Simulation s;
+    s.scene = "vessel";
+    s.samples = 512;
+    s.a_scans = 64;
+    s.spacing_a_um = 12;
     s.protocol = Protocol::cross;
     const SimulatedRecording recording(s);
     const Truth truth = read_truth(recording.folder() / "truth");
@@ -151,7 +159,10 @@ TEST(SimulatorPattern, StoresTruthOfSlices) {
 
 // A vessel cut lengthwise: the axis of the lumen leaves and enters the slice, and the labels agree with it.
 TEST(SimulatorPattern, TruthIncludesVesselsOfEverySlice) {
-    Simulation s{.scene = "retina", .samples = 512, .a_scans = 48};
+    Simulation s;
+    s.scene = "retina";
+    s.samples = 512;
+    s.a_scans = 48;
     s.protocol = Protocol::four_slices;
     const SimulatedRecording recording(s);
     const Truth truth = read_truth(recording.folder() / "truth");

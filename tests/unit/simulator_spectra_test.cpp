@@ -14,7 +14,11 @@ namespace {
 using test::SimulatedRecording;
 
 Simulation mirror_at(std::vector<double> depths_um, std::vector<double> amplitudes) {
-    Simulation s{.scene = "mirror", .samples = 512, .a_scans = 2, .b_scans = 1};
+    Simulation s;
+    s.scene = "mirror";
+    s.samples = 512;
+    s.a_scans = 2;
+    s.b_scans = 1;
     s.adc_bits = 16;
     s.full_well_electrons = 0;
     s.read_noise_electrons = 0;
@@ -26,7 +30,10 @@ Simulation mirror_at(std::vector<double> depths_um, std::vector<double> amplitud
 
 TEST(SimulatorSum, EqualsDirectSum) {
     for (const std::int64_t samples : {512, 1000}) {
-        const Simulation s{.samples = samples, .a2_rad = 30, .a3_rad = -7};
+        Simulation s;
+        s.samples = samples;
+        s.a2_rad = 30;
+        s.a3_rad = -7;
         const Spectrometer spectrometer(s);
         const double deepest = 0.9 * spectrometer.z_max_um();
         const SpectrumSum sum(spectrometer, deepest);

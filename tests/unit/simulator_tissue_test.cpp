@@ -14,7 +14,9 @@ namespace {
 using test::SimulatedRecording;
 
 Simulation noiseless(const std::string& scene) {
-    Simulation s{.scene = scene, .samples = 256};
+    Simulation s;
+    s.scene = scene;
+    s.samples = 256;
     s.adc_bits = 16;
     s.full_well_electrons = 0;
     s.read_noise_electrons = 0;
@@ -141,7 +143,11 @@ TEST(SimulatorBlood, MovesInStaticTissue) {
 }
 
 TEST(SimulatorTruth, AgreesWithSpectra) {
-    Simulation s{.scene = "vessel", .samples = 512, .a_scans = 48, .b_scans = 12};
+    Simulation s;
+    s.scene = "vessel";
+    s.samples = 512;
+    s.a_scans = 48;
+    s.b_scans = 12;
     s.spacing_a_um = 16;
     const SimulatedRecording recording(s);
     const Truth truth = read_truth(recording.folder() / "truth");

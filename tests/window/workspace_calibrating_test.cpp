@@ -128,7 +128,11 @@ TEST_F(WorkspaceCalibrating, CloseDiscardsTakenSpectra) {
 
 // Noise-free spectrum of a mirror at another depth with the same camera.
 MeanSpectrum mirror_seen(double depth_um, double a2_rad) {
-    Simulation s{.scene = "mirror", .samples = 512, .a_scans = 1, .b_scans = 1};
+    Simulation s;
+    s.scene = "mirror";
+    s.samples = 512;
+    s.a_scans = 1;
+    s.b_scans = 1;
     s.a2_rad = a2_rad;
     s.roll_off = false;
     const Spectrometer spectrometer(s);
@@ -156,7 +160,9 @@ TEST_F(WorkspaceCalibrating, TwoMirrorsReplaceWavelengths) {
     const Scan& scan = *work().scan();
     EXPECT_TRUE(scan.calibration.wavelengths_nm.empty());
     ASSERT_EQ(scan.calibration.k_positions.size(), index(samples));
-    const Spectrometer truth(Simulation{.scene = "mirror", .samples = samples});
+    Simulation simulation;
+    simulation.samples = samples;
+    const Spectrometer truth(simulation);
     const auto middle = index(std::llround(scan.calibration.k_positions[samples / 2]));
     const double k_middle = (truth.k_per_um.front() + truth.k_per_um.back()) / 2;
     EXPECT_NEAR(truth.k_per_um[middle], k_middle, 0.01 * k_middle);
