@@ -126,19 +126,15 @@ BenchSize size_of(const BenchCase& one, const BenchSize& run, bool on_gpu) {
 }
 
 ReconstructionSpec spec_of(const BenchCase& one, const BenchSize& size) {
-    const ReconstructionSpec chain = chain_spec(size);
-    Scan scan;
-    scan.format = chain.format;
-    scan.geometry = chain.geometry;
-    scan.calibration = chain.calibration;
-    take_recipe(chain, scan);
+    ReconstructionSpec spec = chain_spec(size);
+    spec.block_b_scans = size.block_b_scans;
     Settings settings;
-    bind_recipe(settings, scan);
+    bind_recipe(settings, spec);
     if (!one.recipe.empty()) {
         for (const std::string& assignment : assignments_of_recipe(one.recipe)) settings.set_assignment(assignment);
     }
     for (const std::string& assignment : one.changes) settings.set_assignment(assignment);
-    return scan.spec(size.block_b_scans);
+    return spec;
 }
 
 std::vector<BenchSpectra> spectra_of(const BenchCase& one, const BenchSize& size, const BenchProcessor& processor) {

@@ -1,8 +1,6 @@
 // Descriptions of all parameters of a scan, its calibration and its recipe.
 #include "compute/plan/params.h"
 
-#include <tuple>
-
 #include "compute/plan/describe.h"
 
 namespace echolux {
@@ -381,22 +379,6 @@ const std::vector<Field<FlowRecipe>>& describe<FlowRecipe>() {
     return fields.list();
 }
 
-namespace {
-
-// Returns all members for comparison. The structured binding fails to compile if a member is missing.
-auto members(const Calibration& calibration) {
-    const auto& [background, dark, k_positions, wavelengths, k_polynomial, dispersion, mask, noise_floor, k_jitter,
-                 fast_axis, dispersion_holds, depth_pitch, centre_wavelength] = calibration;
-    return std::tie(background, dark, k_positions, wavelengths, k_polynomial, dispersion, mask, noise_floor, k_jitter,
-                    fast_axis, dispersion_holds, depth_pitch, centre_wavelength);
-}
-
-}  // namespace
-
-bool is_same_calibration(const Calibration& a, const Calibration& b) {
-    return members(a) == members(b);
-}
-
 bool is_same_plan(const ReconstructionSpec& a, const ReconstructionSpec& b) {
     ScanGeometry geometry = b.geometry;
     if (a.calibration.k_jitter.empty()) geometry.volumes = a.geometry.volumes;
@@ -404,7 +386,7 @@ bool is_same_plan(const ReconstructionSpec& a, const ReconstructionSpec& b) {
            has_same_settings(a.format, b.format) && has_same_settings(a.recipe, b.recipe) &&
            has_same_settings(a.flow, b.flow) && has_same_settings(a.nufft, b.nufft) &&
            has_same_settings(a.defr, b.defr) && has_same_settings(a.compressive, b.compressive) &&
-           is_same_calibration(a.calibration, b.calibration);
+           a.calibration == b.calibration;
 }
 
 }  // namespace echolux

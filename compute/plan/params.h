@@ -87,6 +87,8 @@ struct Calibration {
     PhaseMeaning dispersion_holds = PhaseMeaning::theta;
     double depth_pitch_um = 0;        // per bin in air without zero padding; 0: from wavelengths, or unknown
     double centre_wavelength_nm = 0;  // 0 if unknown or taken from the wavelengths
+
+    bool operator==(const Calibration&) const = default;
 };
 
 // ---- [recipe] -------------------------------------------------------------------------------------------------------
@@ -222,22 +224,26 @@ struct FlowRecipe {
 
 // ---- all of it ------------------------------------------------------------------------------------------------------
 
-// The complete input of a reconstructor.
-struct ReconstructionSpec {
-    RawFormat format;
-    ScanGeometry geometry;
-    Calibration calibration;
+// Settings of the reconstruction, which may change while spectra stream.
+struct RecipeSections {
     Recipe recipe;
     FlowRecipe flow;
     NufftRecipe nufft;
     DefrRecipe defr;
     CompressiveRecipe compressive;
-    std::int64_t block_b_scans = 1;  // max B-scan positions per block
 };
 
-// Compare specs to decide whether one plan serves both. New parameters are compared automatically, by their
-// descriptions.
-bool is_same_calibration(const Calibration& a, const Calibration& b);
+// Spectra and their reconstruction.
+struct ReconstructionInputs : RecipeSections {
+    RawFormat format;
+    ScanGeometry geometry;
+    Calibration calibration;
+};
+
+// The complete input of a reconstructor.
+struct ReconstructionSpec : ReconstructionInputs {
+    std::int64_t block_b_scans = 1;  // max B-scan positions per block
+};
 
 // Returns whether one plan serves both specs. The number of volumes is ignored, unless every line of all volumes has
 // its own calibration.

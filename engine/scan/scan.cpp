@@ -326,19 +326,19 @@ VolumeGrid planned_grid(const Scan& scan) {
 }
 
 ReconstructionSpec Scan::spec(std::int64_t block_b_scans) const {
-    return {format, geometry, calibration, recipe, flow, nufft, defr, compressive, block_b_scans};
+    return {*this, block_b_scans};
 }
 
 bool is_recipe_section(std::string_view section) {
     return std::ranges::count(recipe_sections, section) > 0;
 }
 
-void bind_recipe(Settings& settings, Scan& scan) {
-    settings.bind("recipe", scan.recipe);
-    settings.bind("flow", scan.flow);
-    settings.bind("nufft", scan.nufft);
-    settings.bind("defr", scan.defr);
-    settings.bind("compressive", scan.compressive);
+void bind_recipe(Settings& settings, RecipeSections& sections) {
+    settings.bind("recipe", sections.recipe);
+    settings.bind("flow", sections.flow);
+    settings.bind("nufft", sections.nufft);
+    settings.bind("defr", sections.defr);
+    settings.bind("compressive", sections.compressive);
 }
 
 void bind(Settings& settings, Scan& scan) {

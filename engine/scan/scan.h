@@ -56,22 +56,14 @@ struct CalibrationPart {
 // Returns all parts, in the order of CalibrationFiles.
 const std::vector<CalibrationPart>& calibration_parts();
 
-struct Scan {
+struct Scan : ReconstructionInputs {
     std::filesystem::path path;     // path that was opened
     std::filesystem::path spectra;  // absolute path of the raw file
     // Further raw files of a striped scan; empty if all bytes are in `spectra`.
     std::vector<std::filesystem::path> stripes;
     SpectraFile file;
-    RawFormat format;
-    ScanGeometry geometry;
-    CalibrationFiles calibration_files;
-    Calibration calibration;  // loaded from calibration_files
-    Recipe recipe;
-    FlowRecipe flow;
+    CalibrationFiles calibration_files;           // loaded into `calibration`
     std::shared_ptr<const ScratchFile> unpacked;  // decompressed raw file, removed with the last copy
-    NufftRecipe nufft;
-    DefrRecipe defr;
-    CompressiveRecipe compressive;
     RecordingNotes recording;            // of live recordings; one that was cut off opens up to its last whole block
     std::vector<MissingBScans> missing;  // of recordings: B-scans whose spectra are missing
     // Messages about input that was reinterpreted or has no effect, one line each.
@@ -81,22 +73,17 @@ struct Scan {
     ReconstructionSpec spec(std::int64_t block_b_scans) const;
 };
 
-// Sections with reconstruction settings, which may change while spectra stream.
+// Sections of RecipeSections.
 inline constexpr std::array<std::string_view, 5> recipe_sections{"recipe", "flow", "nufft", "defr", "compressive"};
 
 bool is_recipe_section(std::string_view section);
 
-// Binds the structs of these sections.
-void bind_recipe(Settings& settings, Scan& scan);
+// Binds the structs of these sections, in a scan or a spec.
+void bind_recipe(Settings& settings, RecipeSections& sections);
 
-// Copies these structs from a scan or a spec.
-template <class From>
-void take_recipe(const From& from, Scan& scan) {
-    scan.recipe = from.recipe;
-    scan.flow = from.flow;
-    scan.nufft = from.nufft;
-    scan.defr = from.defr;
-    scan.compressive = from.compressive;
+// Copies these structs between scans and specs.
+inline void take_recipe(const RecipeSections& from, RecipeSections& to) {
+    to = from;
 }
 
 // Binds all structs of `scan`, which must outlive `settings`: sections scan, calibration, recipe, flow, nufft, defr,
