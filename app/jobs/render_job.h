@@ -57,13 +57,21 @@ class SourcePostprocessor {
 
 // ---- Job
 
-struct RenderJob : VolumeSource {
-    std::filesystem::path flow;                                 // volume file shown over the structure; "": none
-    std::filesystem::path output;                               // picture file, PNG or TIFF; "": none
+// Input, view and output of a picture or a movie.
+struct PictureJob : VolumeSource {
+    std::filesystem::path flow;  // volume file shown over the structure; "": none
+    View view;                   // of movies, the initial one
+    TissueSettings tissue;       // processing of raw volumes before they are shown
+    GpuDevice device;
+    std::filesystem::path output;
+    FileNames made_from;      // further input files from which this job was read
+    bool overwrites = false;  // replaces any existing file
+};
+
+// The output is a PNG or TIFF file, or empty.
+struct RenderJob : PictureJob {
     PictureBits bits = PictureBits::eight;                      // of the picture
     std::vector<std::pair<std::int64_t, std::int64_t>> probes;  // x, y in pixels from the top left
-    View view;
-    TissueSettings tissue;                // processing of a raw volume before it is shown
     std::filesystem::path key_frames;     // file with camera and view key frames; empty: none
     double at_s = 0;                      // moment in the key frames
     std::filesystem::path save_transfer;  // file for the transfer function in use; empty: none
@@ -71,9 +79,6 @@ struct RenderJob : VolumeSource {
     std::string expected_spectra;
     std::string session;  // session text of the picture; empty: created from the job
     std::string backend;  // backend that reconstructed a volume in memory
-    GpuDevice device;
-    FileNames made_from;      // further input files from which this job was read
-    bool overwrites = false;  // replaces any existing file
 };
 
 struct RenderedFile {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/jobs/render_job.h"
 #include "app/movie/movie_plan.h"
 #include "app/open/open_volume.h"
 #include "app/settings/settings_book.h"
@@ -17,20 +18,12 @@
 
 namespace echolux {
 
-struct MovieJob : VolumeSource {
-    std::filesystem::path flow;  // volume file shown over the structure; "": none
-    View view;                   // initial view
-    TissueSettings tissue;       // processing of raw volumes before they are shown
-    GpuDevice device;
+struct MovieJob : PictureJob {
     MovieSpec spec;
     std::filesystem::path drawn;  // pictures of exactly this movie, drawn earlier; "": draw them
-
-    std::filesystem::path output;
     MovieCodec codec = MovieCodec::automatic;
     double crf = -1;
     bool may_use_hardware = true;
-    FileNames made_from;      // further input files from which this job was read
-    bool overwrites = false;  // replaces any existing file
 };
 
 struct MovieResult {

@@ -62,16 +62,11 @@ MovieJob movie_job_from(const RenderJob& picture, const MovieOptions& options) {
     if (!picture.save_transfer.empty()) refuse("--save-transfer", "save it with a separate command");
     if (!picture.key_frames.empty()) refuse("--keyframes", "give the file to --path");
     MovieJob job;
-    static_cast<VolumeSource&>(job) = picture;
-    job.flow = picture.flow;
-    job.view = picture.view;
-    job.device = picture.device;
+    static_cast<PictureJob&>(job) = picture;
     job.spec = options.spec;
     job.spec.along = chosen<SweepAxis>(axes, options.along);
     job.spec.plane = chosen<SweptPlane>(planes, options.swept);
     job.output = options.output;
-    job.made_from = picture.made_from;
-    job.overwrites = picture.overwrites;
     job.codec = chosen<MovieCodec>(codecs, options.codec);
     job.crf = options.crf;
     job.may_use_hardware = options.encoder == "auto";
