@@ -47,12 +47,7 @@ FilterJob job_from(const FilterOptions& options) {
     job.backend.backend = options.backend;
     Settings settings;
     settings.bind("filter", job.filter);
-    for (const std::string& assignment : options.assignments) {
-        if (assignment.starts_with("filter."))
-            settings.set_assignment(assignment);
-        else
-            job.settings.push_back(assignment);
-    }
+    job.settings = set_own(settings, options.assignments);
     if (job.all_volumes && !job.others.empty())
         throw UsageError("needs one series", "--all-volumes", "name one input, or leave it out");
     return job;
@@ -235,12 +230,7 @@ AttenuationJob job_from(const AttenuationOptions& options) {
     job.part.volume = options.volume;
     Settings settings;
     settings.bind("attenuation", job.recipe);
-    for (const std::string& assignment : options.assignments) {
-        if (assignment.starts_with("attenuation."))
-            settings.set_assignment(assignment);
-        else
-            job.settings.push_back(assignment);
-    }
+    job.settings = set_own(settings, options.assignments);
     return job;
 }
 

@@ -152,44 +152,51 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct RenderOptions {
-    std::string input, flow, output, size, device, view_file, key_frames, save_transfer;
-    double at_s = 0;
-    std::int64_t volume = 0, bits = 8;
+// Shared by pictures and figures.
+struct DrawingOptions {
+    std::string input, output, size, device, view_file;
+    std::int64_t volume = 0;
     bool overwrites = false;
-    std::vector<std::string> assignments, probes, channels;
-    MovieOptions movie;
+    std::vector<std::string> assignments;
 };
 
-// `view.*` settings configure the picture; all other settings configure the reconstruction.
-RenderJob job_from(const RenderOptions& options) {
-    RenderJob job;
+// Sets what all drawings share. Assignments of sections in `settings` and of [view] configure the drawing, all others
+// the reconstruction.
+template <class Job>
+void set_drawing(const DrawingOptions& options, Settings& settings, Job& job) {
     job.input = input_named(options.input, ".npy");
-    job.flow = options.flow;
     job.output = output_named(options.output, ".png");
     job.overwrites = options.overwrites;
     job.made_from = {options.view_file};
-    job.bits = options.bits == 16 ? PictureBits::sixteen : PictureBits::eight;
     job.part.volume = options.volume;
     job.device.name = options.device;
-    Settings settings;
     settings.bind("view", job.view);
     if (!options.view_file.empty()) settings.read_toml(options.view_file);
+    job.settings = set_own(settings, options.assignments);
+    if (options.size.empty()) return;
+    const auto [width, height] = parsed_size(options.size, "--size");
+    settings.set("view.width", std::to_string(width), "--size");
+    settings.set("view.height", std::to_string(height), "--size");
+}
+
+struct RenderOptions : DrawingOptions {
+    std::string flow, key_frames, save_transfer;
+    double at_s = 0;
+    std::int64_t bits = 8;
+    std::vector<std::string> probes, channels;
+    MovieOptions movie;
+};
+
+RenderJob job_from(const RenderOptions& options) {
+    RenderJob job;
+    Settings settings;
+    set_drawing(options, settings, job);
+    job.flow = options.flow;
+    job.bits = options.bits == 16 ? PictureBits::sixteen : PictureBits::eight;
     job.key_frames = options.key_frames;
     job.at_s = options.at_s;
     job.save_transfer = options.save_transfer;
-    for (const std::string& assignment : options.assignments) {
-        if (assignment.starts_with("view."))
-            settings.set_assignment(assignment);
-        else
-            job.settings.push_back(assignment);
-    }
     for (const std::string& channel : options.channels) add_channel(job.view, channel);
-    if (!options.size.empty()) {
-        const auto [width, height] = parsed_size(options.size, "--size");
-        settings.set("view.width", std::to_string(width), "--size");
-        settings.set("view.height", std::to_string(height), "--size");
-    }
     for (const std::string& pixel : options.probes) job.probes.push_back(parsed_pixel(pixel, "--probe"));
     const bool has_file = !job.output.empty() || !job.save_transfer.empty() || !options.movie.output.empty();
     if (!has_file && job.probes.empty()) {
@@ -386,14 +393,11 @@ void add_reproduce(CLI::App& program) {
 
 namespace {
 
-struct FigureOptions {
-    std::string input, output, layout, en_face, a_scan, rows, view_file, size, device;
-    std::int64_t volume = 0;
-    bool overwrites = false;
+struct FigureOptions : DrawingOptions {
+    std::string layout, en_face, a_scan, rows;
     StoredAs stored_as = StoredAs::automatic;
     std::optional<std::int64_t> b_scan;
     bool from_surface = false, psf = false;
-    std::vector<std::string> assignments;
 };
 
 bool makes_table(const FigureOptions& options) {
@@ -408,16 +412,9 @@ std::string layout_of(const FigureOptions& options) {
     return has_en_face ? "enface" : "bscan+enface";
 }
 
-// `view.*` and `figure.*` settings configure the drawing; all other settings configure the reconstruction.
 FigureJob figure_from(const FigureOptions& options) {
     FigureJob job;
-    job.input = input_named(options.input, ".npy");
-    job.output = output_named(options.output, ".png");
-    job.overwrites = options.overwrites;
     job.stored_as = options.stored_as;
-    job.made_from = {options.view_file};
-    job.part.volume = options.volume;
-    job.device.name = options.device;
     job.content.layout = parsed_layout(layout_of(options));
     job.content.b_scan = options.b_scan;
     job.content.from_surface = options.from_surface;
@@ -426,20 +423,8 @@ FigureJob figure_from(const FigureOptions& options) {
         job.content.en_face = {begin, end};
     }
     Settings settings;
-    settings.bind("view", job.view);
     settings.bind("figure", job.style);
-    if (!options.view_file.empty()) settings.read_toml(options.view_file);
-    for (const std::string& assignment : options.assignments) {
-        if (assignment.starts_with("view.") || assignment.starts_with("figure."))
-            settings.set_assignment(assignment);
-        else
-            job.settings.push_back(assignment);
-    }
-    if (!options.size.empty()) {
-        const auto [width, height] = parsed_size(options.size, "--size");
-        settings.set("view.width", std::to_string(width), "--size");
-        settings.set("view.height", std::to_string(height), "--size");
-    }
+    set_drawing(options, settings, job);
     return job;
 }
 
@@ -566,12 +551,7 @@ SegmentJob job_from(const SegmentOptions& options) {
     settings.bind("figure", job.style);
     for (const std::string& assignment : layer_preset_named(options.preset).assignments)
         settings.set_assignment(assignment);
-    for (const std::string& assignment : options.assignments) {
-        if (assignment.starts_with("layers.") || assignment.starts_with("figure."))
-            settings.set_assignment(assignment);
-        else
-            job.settings.push_back(assignment);
-    }
+    job.settings = set_own(settings, options.assignments);
     return job;
 }
 

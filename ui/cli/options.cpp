@@ -128,6 +128,18 @@ void add_setting_options(CLI::App& command, const Settings& settings, std::strin
     }
 }
 
+std::vector<std::string> set_own(Settings& settings, const std::vector<std::string>& assignments) {
+    std::vector<std::string> others;
+    for (const std::string& assignment : assignments) {
+        const auto is_of = [&](const BoundField& field) { return assignment.starts_with(field.section + "."); };
+        if (std::ranges::any_of(settings.fields(), is_of))
+            settings.set_assignment(assignment);
+        else
+            others.push_back(assignment);
+    }
+    return others;
+}
+
 CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignments) {
     return command
         .add_option_function<std::vector<std::string>>(

@@ -35,6 +35,9 @@ void add_setting_options(CLI::App& command, const Settings& settings, std::strin
                          const std::string& group, std::vector<std::string>& assignments,
                          const std::vector<std::string_view>& without = {});
 
+// Sets those of `assignments` whose section is bound in `settings`, and returns the others.
+std::vector<std::string> set_own(Settings& settings, const std::vector<std::string>& assignments);
+
 // Adds `--set section.key=value`, which may be repeated.
 CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignments);
 
