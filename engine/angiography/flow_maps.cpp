@@ -143,18 +143,6 @@ void require_angiogram(const VolumeGrid& grid) {
                 "give scan.spacing_a_um and spacing_b_um");
 }
 
-// Returns the values of all voxels; NaN and infinity become 0.
-std::vector<float> numbers_of(const Volume& volume) {
-    std::vector<float> values(index(volume.grid.voxels()));
-    with_voxels(volume, [&](const auto* codes) {
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            const double value = static_cast<double>(codes[i]) * volume.grid.scale + volume.grid.offset;
-            values[i] = std::isfinite(value) ? static_cast<float>(value) : 0.0F;
-        }
-    });
-    return values;
-}
-
 // The voxels of the 3 x 3 x 3 neighbourhood of a voxel that are inside the volume, including the voxel itself.
 struct Around {
     std::array<float, 27> values{};
@@ -238,7 +226,7 @@ bool is_angiogram(const VolumeGrid& grid) {
 VesselMaps vessel_maps(const Volume& flow, const Surfaces& surfaces, const SlabSpec& slab, const VesselSpec& spec) {
     const VolumeGrid& grid = flow.grid;
     require_angiogram(grid);
-    const std::vector<float> values = numbers_of(flow);
+    const std::vector<float> values = finite_values(flow);
     const auto above = static_cast<float>(spec.above);
     VesselMaps maps;
     maps.vessels.assign(index(grid.a_scans * grid.b_scans), unmeasured);
@@ -301,7 +289,7 @@ bool is_own_vessel_table(const std::filesystem::path& path) {
 void remove_tails(Volume& flow, double gap_um) {
     const VolumeGrid& grid = flow.grid;
     require_angiogram(grid);
-    const std::vector<float> values = numbers_of(flow);
+    const std::vector<float> values = finite_values(flow);
     const TailMask mask{std::max<std::int64_t>(1, std::llround(gap_um / grid.spacing_um[0]))};
     with_voxels(flow, [&](const auto* voxels) {
         using Code = std::remove_cv_t<std::remove_pointer_t<decltype(voxels)>>;

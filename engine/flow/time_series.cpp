@@ -226,14 +226,7 @@ void require_velocities(const VolumeGrid& grid) {
 
 std::vector<float> axial_velocities(const Volume& volume) {
     require_velocities(volume.grid);
-    std::vector<float> values(index(volume.grid.voxels()));
-    with_voxels(volume, [&](const auto* codes) {
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            const double value = static_cast<double>(codes[i]) * volume.grid.scale + volume.grid.offset;
-            values[i] = std::isfinite(value) ? static_cast<float>(value) : 0.0F;
-        }
-    });
-    return values;
+    return finite_values(volume);
 }
 
 VelocitySum::VelocitySum(const VolumeGrid& grid)

@@ -621,4 +621,15 @@ void transpose(std::span<const std::byte> in, std::span<std::byte> out, VoxelTyp
     }
 }
 
+std::vector<float> finite_values(const Volume& volume) {
+    std::vector<float> values(index(volume.grid.voxels()));
+    with_voxels(volume, [&](const auto* codes) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const double value = static_cast<double>(codes[i]) * volume.grid.scale + volume.grid.offset;
+            values[i] = std::isfinite(value) ? static_cast<float>(value) : 0.0F;
+        }
+    });
+    return values;
+}
+
 }  // namespace echolux

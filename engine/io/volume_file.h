@@ -193,4 +193,7 @@ inline std::pair<double, double> min_and_max(const Volume& volume) {
     return {min, max};
 }
 
+// Returns the values of all voxels; NaN and infinity become 0.
+std::vector<float> finite_values(const Volume& volume);
+
 }  // namespace echolux
