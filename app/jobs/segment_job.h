@@ -101,8 +101,8 @@ struct SegmentedLayers {
     std::optional<VesselStats> vessels;           // if requested
     double seconds = 0;                           // of the search; 0 without one
     SearchMethod method = SearchMethod::likelihood;
-    Surfaces::Stored stored{};  // how the voxels were taken
-    BackendUsed used{};         // device used for the search
+    BrightnessLaw stored;  // how the voxels were taken
+    BackendUsed used{};    // device used for the search
 };
 
 // Throws Error, also if nothing can be distinguished from noise. An output file only appears once it is complete.

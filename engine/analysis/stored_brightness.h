@@ -18,17 +18,21 @@ namespace echolux {
 // Quantity of the voxels. log: the logarithm of the intensity at an unknown scale; fourth_root: (power)^(1/4).
 enum class StoredAs { automatic, db, intensity, amplitude, fourth_root, log };
 
-struct Brightness {
+// How voxels store brightness.
+struct BrightnessLaw {
+    StoredAs stored_as = StoredAs::intensity;  // as decided
+    double exponent = 1;                       // of a power law that was undone
+    double db_per_value = 1;                   // of a logarithmic picture
+    double looks = 1;                          // averaged speckle patterns, 1 to 100
+    std::string why{};                         // the decision and its reason, one line
+};
+
+struct Brightness : BrightnessLaw {
     std::vector<float> linear;        // [b_scan][a_scan][depth], 0 or more; the floor where nothing was recorded
     std::vector<std::uint8_t> known;  // 1: recorded. 0: NaN, a constant in 32 rows or more, a dead A-scan
     double floor = 0, top = 0;        // 5th and 99th percentile of patch means
-    double exponent = 1;              // of a power law that was undone
-    double db_per_value = 1;          // of a logarithmic picture
     double range_db = 0;              // between the darkest and the brightest positive voxel, as decided first
-    double looks = 1;                 // averaged speckle patterns, 1 to 100, 1 to 100
     double speckle_sd = 0;            // of ln(intensity) in patches; 0 if there are too few
-    StoredAs stored_as = StoredAs::intensity;  // as decided
-    std::string why;                           // the decision and its reason, one line
 };
 
 struct BrightnessOptions {

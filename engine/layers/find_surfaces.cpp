@@ -452,7 +452,7 @@ Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress
         surfaces = in_recording(used);
     }
     surfaces.method = used.method;
-    surfaces.stored = {used.stored_as, used.exponent, used.looks, used.why};
+    surfaces.stored = used;
     return surfaces;
 }
 

@@ -91,13 +91,8 @@ struct Surfaces {
     std::vector<Surface> all;  // from the top; they may touch but never cross
     std::int64_t moved = 0;    // number of positions moved down to the surface above
     BackendUsed searched_on{};
-    SearchMethod method = SearchMethod::likelihood;  // as decided, never automatic
-    struct Stored {
-        StoredAs stored_as = StoredAs::automatic;
-        double exponent = 1, looks = 1;
-        std::string why;  // how the voxels were taken, one line; empty: not searched
-    };
-    Stored stored{};
+    SearchMethod method = SearchMethod::likelihood;          // as decided, never automatic
+    BrightnessLaw stored{.stored_as = StoredAs::automatic};  // of the voxels; `why` is empty without a search
 
     std::int64_t lines() const { return a_scans * b_scans; }
 };

@@ -261,9 +261,9 @@ void put(const std::vector<ConfidentCourse>& courses, std::int64_t b, Surfaces& 
 SearchPlan plan_search(const Volume& volume, const LayerRecipe& recipe) {
     const StoredAs stated = stated_in(volume.grid);
     if (recipe.method == SearchMethod::likelihood && stated != StoredAs::automatic)
-        return {recipe.method, false, stated, 1, 1, 1, {}};
+        return {{.stored_as = stated}, recipe.method};
     const Brightness some = brightness_in(volume, sampled(volume.grid.b_scans, planned_samples), stated);
-    SearchPlan plan{recipe.method, false, some.stored_as, some.exponent, some.looks, some.db_per_value, some.why};
+    SearchPlan plan{some, recipe.method};
     if (recipe.method == SearchMethod::automatic)
         plan.method = is_large_enough(volume.grid) ? robust_method(recipe) : SearchMethod::likelihood;
     if (plan.method == SearchMethod::surface && stated == StoredAs::automatic && some.range_db > most_range_db)

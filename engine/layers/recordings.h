@@ -11,12 +11,9 @@
 namespace echolux {
 
 // Decided quantity and method of a volume.
-struct SearchPlan {
+struct SearchPlan : BrightnessLaw {
     SearchMethod method = SearchMethod::likelihood;  // never automatic
     bool is_checked = false;  // likelihood, to be compared with the method retina on a few B-scans
-    StoredAs stored_as = StoredAs::intensity;
-    double exponent = 1, looks = 1, db_per_value = 1;
-    std::string why;  // one line
 };
 
 // Decides from up to 16 B-scans. The quantity of `volume` is used if it states one.
