@@ -14,6 +14,7 @@
 #include "bench/rates.h"
 #include "bench/run.h"
 #include "compute/error.h"
+#include "compute/gpu_backend.h"
 #include "compute/parallel_for.h"
 
 namespace echolux {
@@ -59,7 +60,7 @@ class LiveGpusBench {
     void ceilings() {
         book_.begin("ceilings", 2 * std::ssize(doubled_to(std::ssize(gpus_))) + 1);
         const auto found = [&](const Ceiling& one) { book_.ceiling(one); };
-        measure_several_gpus_ceilings(gpus_, book_.effort(), found);
+        required_gpu().measure_several_gpus(gpus_, book_.effort(), found);
         measure_cpu_ceilings({}, book_.effort(), found);
         book_.end();
     }

@@ -5,6 +5,7 @@
 #include "bench/published_figures.h"
 #include "bench/rates.h"
 #include "compute/error.h"
+#include "compute/gpu_backend.h"
 
 namespace echolux {
 namespace {
@@ -125,7 +126,7 @@ void measure_memory(BenchBook& book, const BenchProcessor& processor) {
 void measure_means(BenchBook& book, const BenchProcessor& processor) {
     if (!processor.is_gpu()) return book.skip("mean.serial", "published ways to the mean spectrum", "needs a GPU");
     try {
-        measure_frame_means(processor.choice.gpu, {}, book.effort(), [&](const Ceiling& ceiling) {
+        required_gpu().measure_frame_means(processor.choice.gpu, {}, book.effort(), [&](const Ceiling& ceiling) {
             book.figure(ceiling.key, ceiling.meaning, ceiling.unit, [&] { return ceiling.rates; }, {{"mean.serial"}});
         });
     } catch (const Error& error) {

@@ -9,6 +9,7 @@
 
 #include "bench/papers.h"
 #include "bench/rates.h"
+#include "compute/gpu_backend.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/speckle.h"
@@ -122,7 +123,7 @@ void measure_filters_on_gpu(BenchBook& book, const Size3& size, const BackendCho
     const BlockMemory from = device_memory(bytes, choice.gpu), to = device_memory(bytes, choice.gpu);
     copy_memory(from.data, reinterpret_cast<const std::byte*>(power.data()), bytes);
     for (const FilterCase& one : filter_cases()) {
-        const auto filter = speckle_filter_on_gpu(size, tables_of(power, size, one.filter), choice);
+        const auto filter = required_gpu().speckle_filter(size, tables_of(power, size, one.filter), choice);
         measure(book, one.key, one.meaning, voxels_of(size),
                 [&] { (*filter)(reinterpret_cast<const float*>(from.data), reinterpret_cast<float*>(to.data)); });
     }
@@ -170,7 +171,7 @@ void measure_layers(BenchBook& book, const Size3& size, const BackendChoice& cho
     BoundaryRows rows;
     for (const std::vector<float>& boundary : scene.boundaries) rows.emplace_back(boundary.begin(), boundary.end());
     const LayerTables tables{size, std::vector<std::uint8_t>(rows[0].size(), 1), layer_mean_weights(), 1e-5f};
-    const auto on_gpu = boundary_search_on_gpu(scene.intensity, tables, choice);
+    const auto on_gpu = required_gpu().boundary_search(scene.intensity, tables, choice);
     const std::vector<SweepStep> steps(rows.size());
     measure(book, "segment/retina.sweeps", "its costs and sweeps, twice, the volume in the GPU's memory",
             voxels_of(size), [&] {
@@ -260,7 +261,7 @@ void measure_live_steps(BenchBook& book, const Size3& size, const BackendChoice&
     };
     const PowerVolume volume{grid, layered_speckle(size)};
     const BlockMemory there = device_memory(grid.bytes(), choice.gpu), shown = device_memory(grid.bytes(), choice.gpu);
-    const auto work = volume_on_gpu(wanted, choice);
+    const auto work = required_gpu().volume(wanted, choice);
     const auto bring = [&](const std::vector<std::byte>& codes) {
         copy_memory(there.data, codes.data(), grid.bytes());
         return work->read(there.data);

@@ -12,6 +12,7 @@
 #include "compute/error.h"
 #ifdef ECHOLUX_RENDER
 #include "bench/display.h"
+#include "compute/gpu_backend.h"
 #endif
 
 namespace echolux {
@@ -24,7 +25,7 @@ void measure_ceilings(BenchBook& book, const BenchJob& job, const BenchProcessor
     const auto found = [&](const Ceiling& ceiling) { book.ceiling(ceiling); };
     try {
         if (processor.is_gpu()) {
-            measure_gpu_ceilings(processor.choice.gpu, job.lengths, book.effort(), found);
+            required_gpu().measure_ceilings(processor.choice.gpu, job.lengths, book.effort(), found);
         } else {
             measure_cpu_ceilings(job.lengths, book.effort(), found);
         }

@@ -7,39 +7,19 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/gpu_backend.h"
 #include "compute/indexing.h"
 #include "compute/plural.h"
 #include "compute/reconstructor.h"
 #include "compute/several_devices.h"
 
-#ifdef ECHOLUX_CUDA
-#include "compute/cuda/entry.h"
-#endif
-
 namespace echolux {
 namespace {
 
-#ifdef ECHOLUX_CUDA
 GpuSurvey look() {
-    return cuda::survey();
+    const GpuBackend* gpu = gpu_backend();
+    return gpu != nullptr ? gpu->survey() : GpuSurvey{{}, "this build has no CUDA backend"};
 }
-std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec& spec, const BackendChoice& choice) {
-    return cuda::plan_on_gpu(spec, choice);
-}
-bool has_access(const DeviceId& from, const DeviceId& to) {
-    return cuda::has_access(from, to);
-}
-#else
-GpuSurvey look() {
-    return {{}, "this build has no CUDA backend"};
-}
-std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec&, const BackendChoice&) {
-    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // unreachable: no GPU is found
-}
-bool has_access(const DeviceId&, const DeviceId&) {
-    return false;
-}
-#endif
 
 // Plans on the chosen GPUs. `left_out` receives why some of them are not used.
 std::unique_ptr<Reconstructor> plan_on_gpus(const ReconstructionSpec& spec, const BackendChoice& choice,
@@ -51,7 +31,7 @@ std::unique_ptr<Reconstructor> plan_on_gpus(const ReconstructionSpec& spec, cons
         one.gpu = id;
         one.peers = counts_again && choice.peers == PeerPath::automatic ? PeerPath::copied : choice.peers;
         planned.push_back(id);
-        return plan_on_gpu(spec, one);
+        return required_gpu().plan(spec, one);
     };
     PlannedDevices found = planned_devices(chosen_gpus(choice, surveyed_gpus()), choice.gpus == 0, plan_on);
     left_out = std::move(found.left_out);
@@ -130,7 +110,8 @@ bool insists_on_gpu(const BackendChoice& choice) {
 }
 
 bool reaches(const DeviceId& from, const DeviceId& to) {
-    return from == to || has_access(from, to);
+    const GpuBackend* gpu = gpu_backend();
+    return from == to || (gpu != nullptr && gpu->has_access(from, to));
 }
 
 void require_backend(const BackendChoice& choice) {

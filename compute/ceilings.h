@@ -1,5 +1,5 @@
 // Measures the limits of this machine, to which the rates of a reconstruction are compared: links, memory and plain
-// transforms. Nothing here depends on spectra.
+// transforms. Nothing here depends on spectra. Limits of GPUs: compute/gpu_backend.h.
 #pragma once
 
 #include <cstdint>
@@ -40,31 +40,16 @@ using CeilingCallback = std::function<void(const Ceiling&)>;
 void measure_cpu_ceilings(std::span<const std::int64_t> lengths, const CeilingEffort& effort,
                           const CeilingCallback& found);
 
-// Measures link.to_device and link.to_host (copies of pinned memory), link.read (pinned memory read by a kernel),
-// memory.copy (bytes read and written), texture.write (a 3-D array through a surface), and fft.N (cuFFT, complex, out
-// of place) for each length. An all-zero `gpu` selects the first one. Throws Error{device, out_of_memory}.
-void measure_gpu_ceilings(const DeviceId& gpu, std::span<const std::int64_t> lengths, const CeilingEffort& effort,
-                          const CeilingCallback& found);
-
-// Measures groups of the first 1, 2, 4 ... `gpus`: links.to_devices/N (pinned host memory to each of them concurrently)
-// and, from two on, peers/N (from all others into a 3-D array of bytes on the first, concurrently; a GPU listed twice
-// copies within its memory). Rates are total bytes. Throws Error{device, out_of_memory}.
-void measure_several_gpus_ceilings(std::span<const DeviceId> gpus, const CeilingEffort& effort,
-                                   const CeilingCallback& found);
-
 // Returns 1, 2, 4 ... up to `most`, and `most`.
 std::vector<std::int64_t> doubled_to(std::int64_t most);
 
-// Measures mean.serial, mean.transposed and mean.product: A-scans per second for which a GPU computes the mean spectrum
-// of each B-scan, u16 in its memory. The first two are the methods of the AO-OCT paper (one thread per column; a tiled
-// transpose and a tree reduction per row), the third is that of Echolux. Throws Error{device}, also if the results are
-// not bit-identical, and Error{bad_setting} if there are too many B-scans.
+// Spectra for mean.serial, mean.transposed and mean.product: A-scans per second for which a GPU computes the mean
+// spectrum of each B-scan, u16 in its memory. The first two are the methods of the AO-OCT paper (one thread per column;
+// a tiled transpose and a tree reduction per row), the third is that of Echolux.
 struct FrameMeans {
     std::int64_t samples = 832;
     std::int64_t lines = 240;    // per B-scan
     std::int64_t b_scans = 240;  // max 65535, the limit of a CUDA grid in y and z
 };
-void measure_frame_means(const DeviceId& gpu, const FrameMeans& of, const CeilingEffort& effort,
-                         const CeilingCallback& found);
 
 }  // namespace echolux

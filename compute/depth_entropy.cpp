@@ -10,11 +10,9 @@
 #include "compute/backend.h"
 #include "compute/error.h"
 #include "compute/fft/fft.h"
+#include "compute/gpu_backend.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
-#ifdef ECHOLUX_CUDA
-#include "compute/cuda/entry.h"
-#endif
 
 namespace echolux {
 namespace {
@@ -107,17 +105,6 @@ class EntropyOnCpu : public DepthEntropy {
     std::vector<Fft> transforms_;
 };
 
-#ifdef ECHOLUX_CUDA
-std::unique_ptr<DepthEntropy> entropy_on_gpu(const SpectraOnGrid& spectra, const BackendChoice& choice) {
-    return cuda::depth_entropy(spectra, choice);
-}
-#else
-// Unreachable: no GPU is found.
-std::unique_ptr<DepthEntropy> entropy_on_gpu(const SpectraOnGrid&, const BackendChoice&) {
-    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // unreachable: no GPU is found
-}
-#endif
-
 }  // namespace
 
 double entropy_of(double power, double power_with_log) {
@@ -127,7 +114,7 @@ double entropy_of(double power, double power_with_log) {
 std::unique_ptr<DepthEntropy> depth_entropy(const SpectraOnGrid& spectra, const BackendChoice& choice) {
     std::unique_ptr<DepthEntropy> entropy;
     on_gpu_or_cpu(
-        choice, [&] { entropy = entropy_on_gpu(spectra, choice); },
+        choice, [&] { entropy = required_gpu().depth_entropy(spectra, choice); },
         [&] { entropy = std::make_unique<EntropyOnCpu>(spectra); });
     return entropy;
 }

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "compute/error.h"
+#include "compute/gpu_backend.h"
 
 namespace echolux {
 
@@ -18,14 +18,14 @@ void close_handles(const std::vector<ExportedSlot>& slots) {
     }
 }
 
-#ifndef ECHOLUX_CUDA
 std::unique_ptr<SlotWriter> share(const std::vector<ExportedSlot>& slots, const ExportedTimeline& written,
                                   const ExportedTimeline& read) {
+    if (const GpuBackend* gpu = gpu_backend()) return gpu->share(slots, written, read);
     close_handles(slots);
     close_handle(written.handle);
     close_handle(read.handle);
-    throw Error(ErrorCode::device, "this build has no CUDA", "sharing textures");
+    required_gpu();  // throws
+    return nullptr;
 }
-#endif
 
 }  // namespace echolux

@@ -5,38 +5,12 @@
 #include <algorithm>
 
 #include "compute/error.h"
+#include "compute/gpu_backend.h"
 #include "compute/voxel_target.h"
-#ifdef ECHOLUX_CUDA
-#include "compute/cuda/entry.h"
-#endif
 
 namespace echolux {
 
-#ifdef ECHOLUX_CUDA
-
-std::unique_ptr<SpeckleFilterOnGpu> speckle_filter_on_gpu(const std::array<std::int64_t, 3>& size,
-                                                          const SpeckleTables& tables, const BackendChoice& choice) {
-    return cuda::speckle_filter(size, tables, choice);
-}
-
-#else
-
-std::unique_ptr<SpeckleFilterOnGpu> speckle_filter_on_gpu(const std::array<std::int64_t, 3>&, const SpeckleTables&,
-                                                          const BackendChoice&) {
-    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // unreachable: no GPU is found
-}
-
-#endif
-
 namespace {
-
-std::int64_t bytes_of_filter(const std::array<std::int64_t, 3>& size, const SpeckleTables& tables) {
-#ifdef ECHOLUX_CUDA
-    return cuda::filter_bytes(size, tables);
-#else
-    return 0 * size[0] * slices_around(tables);
-#endif
-}
 
 // Returns the number of B-scans per batch, small enough for progress reports, cancellation and the GPU's memory.
 std::int64_t slices_together(const std::array<std::int64_t, 3>& size, const SpeckleTables& tables,
@@ -44,7 +18,7 @@ std::int64_t slices_together(const std::array<std::int64_t, 3>& size, const Spec
     constexpr std::int64_t parts = 8, times_around = 8;
     constexpr double share = 0.9;  // usable share of free memory: allocations are rounded up
     const std::int64_t slice = size[0] * size[1] * static_cast<std::int64_t>(sizeof(float));
-    const std::int64_t of_slice = 2 * slice + bytes_of_filter({size[0], size[1], 1}, tables);
+    const std::int64_t of_slice = 2 * slice + required_gpu().filter_bytes({size[0], size[1], 1}, tables);
     const auto free = static_cast<std::int64_t>(share * static_cast<double>(free_device_memory(choice.gpu)));
     const std::int64_t fitting = free / of_slice - 2 * around;
     if (fitting < std::min<std::int64_t>(1, size[2])) {
@@ -74,10 +48,11 @@ std::int64_t slices_around(const SpeckleTables& tables) {
 
 FilteredOnGpu filtered_on_gpu(const std::vector<float>& power, const std::array<std::int64_t, 3>& size,
                               const SpeckleTables& tables, const BackendChoice& choice, const BScanCallback& done) {
+    const GpuBackend& gpu = required_gpu();
     FilteredOnGpu filtered{std::vector<float>(power.size()), {}};
     const std::int64_t slice = size[0] * size[1], around = slices_around(tables);
     if (slice * size[2] == 0) {
-        speckle_filter_on_gpu(size, tables, choice);  // throws without a GPU
+        gpu.speckle_filter(size, tables, choice);  // throws without a GPU
         return filtered;
     }
     constexpr auto each = static_cast<std::int64_t>(sizeof(float));
@@ -93,7 +68,7 @@ FilteredOnGpu filtered_on_gpu(const std::vector<float>& power, const std::array<
         if (!filter || end_with - begin_with != slices_of_filter) {
             filter.reset();
             slices_of_filter = end_with - begin_with;
-            filter = speckle_filter_on_gpu({size[0], size[1], slices_of_filter}, tables, choice);
+            filter = gpu.speckle_filter({size[0], size[1], slices_of_filter}, tables, choice);
             if (filtered.why_slow.empty()) filtered.why_slow = filter->why_slow();
         }
         copy_memory(from.data, reinterpret_cast<const std::byte*>(power.data() + begin_with * slice),

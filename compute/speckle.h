@@ -40,7 +40,7 @@ struct BilateralTables {
 
 using SpeckleTables = std::variant<NonLocalMeansTables, MedianTables, BilateralTables>;
 
-// A filter for volumes of a fixed size in GPU memory.
+// A filter for volumes of a fixed size in GPU memory. Created by GpuBackend::speckle_filter.
 class SpeckleFilterOnGpu {
   public:
     virtual ~SpeckleFilterOnGpu() = default;
@@ -52,11 +52,6 @@ class SpeckleFilterOnGpu {
     // Returns why the filter is slower than possible, with a remedy, in one line. Empty if it is not.
     virtual std::string why_slow() const = 0;
 };
-
-// Creates a filter. `size`: rows, A-scans, B-scans. Throws Error{device, out_of_memory}, and Error{device} without a
-// GPU.
-std::unique_ptr<SpeckleFilterOnGpu> speckle_filter_on_gpu(const std::array<std::int64_t, 3>& size,
-                                                          const SpeckleTables& tables, const BackendChoice& choice);
 
 // Called with the number of completed B-scans. May throw to cancel.
 using BScanCallback = std::function<void(std::int64_t)>;

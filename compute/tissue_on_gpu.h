@@ -1,5 +1,5 @@
 // Interfaces of the GPU for tissue: search for surfaces, registration, and processing of volumes on their way to a
-// display. The functions that create them throw Error{device} without a GPU.
+// display. The functions that create them are in compute/gpu_backend.h.
 #pragma once
 
 #include <array>
@@ -66,11 +66,6 @@ struct LayerTables {
     float min_mean = 0;  // min mean of a layer
 };
 
-// Copies `intensity`, [b_scan][a_scan][depth], linear, to a GPU and returns the search. Throws Error{device,
-// out_of_memory}, and Error{device} without a GPU.
-std::unique_ptr<BoundarySearch> boundary_search_on_gpu(const std::vector<float>& intensity, const LayerTables& tables,
-                                                       const BackendChoice& choice);
-
 // Input of the complete surface search, from profiles to rows.
 struct SurfaceTables {
     std::array<std::int64_t, 3> size{};  // rows, A-scans, B-scans
@@ -111,11 +106,6 @@ class SurfaceSearchOnGpu {
     virtual SurfaceRows found(const std::vector<std::vector<float>>& bins, const SignalLevels& levels,
                               const BoundaryCallback& done) = 0;
 };
-
-// Starts a search on `intensity` in host memory or in the memory of that GPU. Throws Error{device, out_of_memory}, and
-// Error{device} without a GPU.
-std::unique_ptr<SurfaceSearchOnGpu> surface_search_on_gpu(const float* intensity, const SurfaceTables& tables,
-                                                          const BackendChoice& choice);
 
 // ---- GPU implementation of volume registration: features of B-scans, their correlations, and means of shifted
 // volumes, all for volumes in its memory. The evaluation of the correlations (paths, reasons) and the CPU reference
@@ -213,9 +203,6 @@ class RegistrationOnGpu {
     virtual std::unique_ptr<ShiftedMeanOnGpu> mean(const std::array<std::int64_t, 3>& size) = 0;
 };
 
-// Throws Error{device, out_of_memory}, and Error{device} without a GPU.
-std::shared_ptr<RegistrationOnGpu> registration_on_gpu(const BackendChoice& choice);
-
 // ---- Postprocessing of volumes in GPU memory between reconstruction and display: converts codes to linear power,
 // filters, converts back to codes and writes to the display targets. No voxels pass through the host, only up to 24 KiB
 // of histogram counts per volume.
@@ -255,8 +242,5 @@ class VolumeOnGpu {
     // Writes voxels, flow and peaks to `to`. If power was read, its codes replace `voxels`. NaN voxels stay NaN.
     virtual void write(std::byte* voxels, const std::byte* flow, const VoxelTargets& to) = 0;
 };
-
-// Throws Error{device} without a GPU or in a build without CUDA.
-std::unique_ptr<VolumeOnGpu> volume_on_gpu(const VolumeOnGpuOptions& wanted, const BackendChoice& choice);
 
 }  // namespace echolux

@@ -9,12 +9,9 @@
 
 #include "compute/backend.h"
 #include "compute/error.h"
+#include "compute/gpu_backend.h"
 #include "compute/indexing.h"
 #include "compute/plural.h"
-
-#ifdef ECHOLUX_CUDA
-#include "compute/cuda/entry.h"
-#endif
 
 namespace echolux {
 namespace {
@@ -74,18 +71,13 @@ struct Free {
     void operator()(std::byte* data) const { std::free(data); }
 };
 
-#ifdef ECHOLUX_CUDA
 // Returns pinned memory, or null if there is no GPU or pinning is refused.
 std::shared_ptr<std::byte> pinned(std::int64_t bytes) {
     if (surveyed_gpus().usable.empty()) return nullptr;
-    std::byte* data = cuda::allocate_pinned(bytes);
-    return data == nullptr ? nullptr : std::shared_ptr<std::byte>(data, cuda::release_pinned);
+    const GpuBackend& gpu = required_gpu();
+    std::byte* data = gpu.allocate_pinned(bytes);
+    return data == nullptr ? nullptr : std::shared_ptr<std::byte>(data, gpu.release_pinned);
 }
-#else
-std::shared_ptr<std::byte> pinned(std::int64_t) {
-    return nullptr;
-}
-#endif
 
 std::shared_ptr<std::byte> pageable(std::int64_t bytes) {
     auto* data = static_cast<std::byte*>(std::aligned_alloc(page, index(bytes)));
@@ -111,33 +103,21 @@ BlockMemory block_memory(std::int64_t bytes, MemoryKind wanted) {
     return {memory.get(), bytes, kind, memory};
 }
 
-// GPU memory in builds without CUDA; otherwise compute/cuda/memory.cpp.
-#ifndef ECHOLUX_CUDA
-
-namespace {
-
-[[noreturn]] void refuse() {
-    throw Error(ErrorCode::device, "this build has no CUDA backend", "device memory", "build with nvcc on the PATH");
+BlockMemory device_memory(std::int64_t bytes, const DeviceId& gpu) {
+    return required_gpu().device_memory(bytes, gpu);
 }
 
-}  // namespace
-
-BlockMemory device_memory(std::int64_t, const DeviceId&) {
-    refuse();
+std::shared_ptr<void> device_stream(const DeviceId& gpu) {
+    return required_gpu().device_stream(gpu);
 }
 
-std::shared_ptr<void> device_stream(const DeviceId&) {
-    refuse();
-}
-
-std::int64_t free_device_memory(const DeviceId&) {
-    refuse();
+std::int64_t free_device_memory(const DeviceId& gpu) {
+    return required_gpu().free_device_memory(gpu);
 }
 
 void copy_memory(std::byte* to, const std::byte* from, std::int64_t bytes) {
+    if (const GpuBackend* gpu = gpu_backend()) return gpu->copy_memory(to, from, bytes);
     std::memcpy(to, from, index(bytes));
 }
-
-#endif
 
 }  // namespace echolux

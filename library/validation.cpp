@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "compute/backend.h"
+#include "compute/gpu_backend.h"
 #include "echolux/echolux.h"
 #include "engine/build.h"
 #include "engine/validation/validation.h"
@@ -87,10 +88,8 @@ const char* echolux_version(void) {
 }
 
 int echolux_has(const char* part) {
-    [[maybe_unused]] const std::string_view wanted = part == nullptr ? "" : part;
-#ifdef ECHOLUX_CUDA
-    if (wanted == "cuda") return 1;
-#endif
+    const std::string_view wanted = part == nullptr ? "" : part;
+    if (wanted == "cuda" && gpu_backend() != nullptr) return 1;
 #ifdef ECHOLUX_RENDER
     if (wanted == "render") return 1;
 #endif

@@ -15,6 +15,7 @@
 #include "app/jobs/convert_job.h"
 #include "app/open/open_volume.h"
 #include "compute/error.h"
+#include "compute/gpu_backend.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "compute/plural.h"
@@ -263,8 +264,9 @@ class Registering {
         progress.begin("register", volume.host.grid.b_scans, "B-scans");
         rows_.push_back(with_file_context(name(0), at_registration, [&] {
             return timed([&] {
-                return is_on_gpu() ? align_neighbours(volume.on_gpu(), settings_, progress, *registration_on_gpu(on_))
-                                   : align_neighbours(volume.host, settings_, progress);
+                return is_on_gpu()
+                           ? align_neighbours(volume.on_gpu(), settings_, progress, *required_gpu().registration(on_))
+                           : align_neighbours(volume.host, settings_, progress);
             });
         }));
         if (settings_.crosses > 0) {

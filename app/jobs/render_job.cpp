@@ -15,6 +15,7 @@
 #include "app/settings/session_text.h"
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
+#include "compute/gpu_backend.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/output_rule.h"
 #include "engine/io/picture_file.h"
@@ -67,7 +68,7 @@ StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const
         [&] {
             const PowerCopy there(power, any);
             done.rows = reference == nullptr
-                            ? align_neighbours(there.on_gpu(), settings, progress, *registration_on_gpu(any))
+                            ? align_neighbours(there.on_gpu(), settings, progress, *required_gpu().registration(any))
                             : Reference(PowerCopy(of_reference, any).on_gpu(), settings, any)
                                   .register_rows(there.on_gpu(), progress);
             put(RegisteredMean(grid, any), there.on_gpu());

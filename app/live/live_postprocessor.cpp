@@ -7,6 +7,7 @@
 
 #include "app/seconds_since.h"
 #include "compute/error.h"
+#include "compute/gpu_backend.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/reconstructor.h"
@@ -49,7 +50,7 @@ void AlignableOnGpu::take(const VolumeGrid& grid, float* power, VolumeOnGpu& wor
 
 std::vector<RowShift> AlignableOnGpu::find(To to, Progress& progress) {
     if (to == To::reference) return reference_->register_rows(there(), progress);
-    if (!registration_) registration_ = registration_on_gpu(choice_);
+    if (!registration_) registration_ = required_gpu().registration(choice_);
     return align_neighbours(there(), settings_, progress, *registration_);
 }
 
@@ -96,10 +97,10 @@ void GpuPostprocessor::make_ready(const DeviceVolume& volume) {
             throw Error(ErrorCode::bad_setting, "f16 voxels are for display only", "recipe.voxel", "choose f32");
         if (tissue_.filters) wanted.filter = tables_of({grid.depth, grid.a_scans, grid.b_scans}, tissue_.filter, 0);
     });
-    no_filter_ = obstacle_on_gpu([&] { work_ = volume_on_gpu(wanted, choice_); });
+    no_filter_ = obstacle_on_gpu([&] { work_ = required_gpu().volume(wanted, choice_); });
     if (work_) return;
     wanted.filter.reset();
-    work_ = volume_on_gpu(wanted, choice_);
+    work_ = required_gpu().volume(wanted, choice_);
 }
 
 void GpuPostprocessor::stabilise(float* power, DeviceVolume& volume, PostprocessingResult& done, Progress& progress) {

@@ -9,7 +9,6 @@
 #include <memory>
 #include <numeric>
 
-#include "compute/error.h"
 #include "compute/fft/fft.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
@@ -103,28 +102,5 @@ std::vector<std::int64_t> doubled_to(std::int64_t most) {
     counts.push_back(most);
     return counts;
 }
-
-#ifndef ECHOLUX_CUDA
-namespace {
-
-[[noreturn]] void refuse() {
-    throw Error(ErrorCode::device, "this build has no CUDA backend", "ceilings", "build with nvcc on the PATH");
-}
-
-}  // namespace
-
-void measure_gpu_ceilings(const DeviceId&, std::span<const std::int64_t>, const CeilingEffort&,
-                          const CeilingCallback&) {
-    refuse();
-}
-
-void measure_several_gpus_ceilings(std::span<const DeviceId>, const CeilingEffort&, const CeilingCallback&) {
-    refuse();
-}
-
-void measure_frame_means(const DeviceId&, const FrameMeans&, const CeilingEffort&, const CeilingCallback&) {
-    refuse();
-}
-#endif
 
 }  // namespace echolux

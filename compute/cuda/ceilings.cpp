@@ -5,17 +5,14 @@
 #include <cstring>
 #include <memory>
 
-#include "compute/ceilings.h"
+#include "compute/cuda/entry.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/transfers.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 
-namespace echolux {
+namespace echolux::cuda {
 namespace {
-
-using cuda::checked;
-using cuda::CurrentDevice;
 
 constexpr std::int64_t depth = 1024, a_scans = 512;
 
@@ -26,10 +23,10 @@ struct Linked {
     }
 
     int device;
-    cuda::PinnedBuffer host;
-    cuda::DeviceBuffer memory;
-    cuda::Stream stream;
-    cuda::PeerCopy to_first{PeerPath::copied};
+    PinnedBuffer host;
+    DeviceBuffer memory;
+    Stream stream;
+    PeerCopy to_first{PeerPath::copied};
 };
 
 // An array on the first GPU with a part for each of the others.
@@ -57,7 +54,7 @@ class SeveralLinks {
     SeveralLinks(std::span<const DeviceId> gpus, const CeilingEffort& effort) : effort_(effort) {
         slices_ = std::clamp<std::int64_t>(effort.bytes / (depth * a_scans), 1, 1024 / std::ssize(gpus));
         for (const DeviceId& gpu : gpus) {
-            const int index = cuda::usable_gpu(gpu).index;
+            const int index = usable_gpu(gpu).index;
             const CurrentDevice current(index);
             linked_.push_back(std::make_unique<Linked>(index, bytes()));
         }
@@ -114,8 +111,7 @@ class SeveralLinks {
 
 }  // namespace
 
-void measure_several_gpus_ceilings(std::span<const DeviceId> gpus, const CeilingEffort& effort,
-                                   const CeilingCallback& found) {
+void measure_several_gpus(std::span<const DeviceId> gpus, const CeilingEffort& effort, const CeilingCallback& found) {
     if (gpus.empty()) throw Error(ErrorCode::device, "no GPU is named", "ceilings");
     SeveralLinks links(gpus, effort);
     for (const std::int64_t count : doubled_to(std::ssize(gpus))) {
@@ -127,4 +123,4 @@ void measure_several_gpus_ceilings(std::span<const DeviceId> gpus, const Ceiling
     }
 }
 
-}  // namespace echolux
+}  // namespace echolux::cuda

@@ -6,20 +6,13 @@
 #include <cstring>
 #include <numeric>
 
-#include "compute/ceilings.h"
+#include "compute/cuda/entry.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/toolkit.h"
 #include "compute/indexing.h"
 
-namespace echolux {
+namespace echolux::cuda {
 namespace {
-
-using cuda::checked;
-using cuda::checked_launch;
-using cuda::DeviceBuffer;
-using cuda::Fft;
-using cuda::PinnedBuffer;
-using cuda::Stream;
 
 using Enqueue = std::function<void(cudaStream_t)>;
 
@@ -121,12 +114,12 @@ void links(Clock& clock, const CeilingEffort& effort, const CeilingCallback& fou
     const auto amount = static_cast<double>(bytes);
     const PinnedBuffer host(bytes);
     std::memset(host.data(), 0, index(bytes));
-    const DeviceBuffer device = cuda::zeroed(bytes);
+    const DeviceBuffer device = zeroed(bytes);
     found({"link.to_device", "pinned host memory to the GPU, copied", "B/s",
            clock.rates(amount, copying(host.data(), device.data(), bytes))});
     found({"link.to_host", "the GPU to pinned host memory, copied", "B/s",
            clock.rates(amount, copying(device.data(), host.data(), bytes))});
-    const DeviceBuffer sum = cuda::zeroed(4);
+    const DeviceBuffer sum = zeroed(4);
     const auto reading = [&](cudaStream_t stream) {
         read_all<<<1024, 256, 0, stream>>>(host.as<const uint4>(), bytes / 16, sum.as<std::uint32_t>());
         checked_launch("read host memory");
@@ -136,7 +129,7 @@ void links(Clock& clock, const CeilingEffort& effort, const CeilingCallback& fou
 
 void device_copy(Clock& clock, const CeilingEffort& effort, const CeilingCallback& found) {
     const std::int64_t half = effort.bytes / 2;
-    const DeviceBuffer from = cuda::zeroed(half), to = cuda::zeroed(half);
+    const DeviceBuffer from = zeroed(half), to = zeroed(half);
     found({"memory.copy", "GPU memory, copied (read + written)", "B/s",
            clock.rates(2 * static_cast<double>(half), copying(from.data(), to.data(), half))});
 }
@@ -161,7 +154,7 @@ void transforms(Clock& clock, std::int64_t length, const CeilingEffort& effort, 
     constexpr auto bytes_a_point = static_cast<std::int64_t>(sizeof(float2));
     const std::int64_t lines = std::max<std::int64_t>(1, effort.bytes / 2 / (length * bytes_a_point));
     const std::int64_t bytes = lines * length * bytes_a_point;
-    const DeviceBuffer from = cuda::zeroed(bytes), to = cuda::zeroed(bytes);
+    const DeviceBuffer from = zeroed(bytes), to = zeroed(bytes);
     Fft fft(Fft::Kind::complex_forward, length, length, length, clock.stream(), lines);
     const auto enqueue = [&](cudaStream_t) { fft.execute(lines, from.data(), to.data()); };
     found({"fft." + std::to_string(length), "cuFFT alone, complex", "transforms/s",
@@ -170,19 +163,15 @@ void transforms(Clock& clock, std::int64_t length, const CeilingEffort& effort, 
 
 }  // namespace
 
-void measure_gpu_ceilings(const DeviceId& gpu, std::span<const std::int64_t> lengths, const CeilingEffort& effort,
-                          const CeilingCallback& found) {
-    const cuda::CurrentDevice current(cuda::usable_gpu(gpu).index);
+void measure_ceilings(const DeviceId& gpu, std::span<const std::int64_t> lengths, const CeilingEffort& effort,
+                      const CeilingCallback& found) {
+    const CurrentDevice current(usable_gpu(gpu).index);
     Clock clock(effort);
     links(clock, effort, found);
     device_copy(clock, effort, found);
     texture_write(clock, effort, found);
     for (const std::int64_t length : lengths) transforms(clock, length, effort, found);
 }
-
-}  // namespace echolux
-
-namespace echolux::cuda {
 
 namespace {
 

@@ -144,4 +144,27 @@ void release_pinned(std::byte* data) noexcept {
     cudaFreeHost(data);
 }
 
+constinit const GpuBackend backend = {
+    .survey = survey,
+    .plan = plan_on_gpu,
+    .has_access = has_access,
+    .allocate_pinned = allocate_pinned,
+    .release_pinned = release_pinned,
+    .device_memory = device_memory,
+    .device_stream = device_stream,
+    .free_device_memory = free_device_memory,
+    .copy_memory = copy_memory,
+    .share = share_slots,
+    .boundary_search = boundary_search,
+    .surface_search = surface_search,
+    .registration = registration,
+    .speckle_filter = speckle_filter,
+    .filter_bytes = filter_bytes,
+    .volume = volume_on_gpu,
+    .depth_entropy = depth_entropy,
+    .measure_ceilings = measure_ceilings,
+    .measure_several_gpus = measure_several_gpus,
+    .measure_frame_means = measure_frame_means,
+};
+
 }  // namespace echolux::cuda

@@ -1,51 +1,37 @@
-// Interface of the CUDA backend for the rest of compute. Not compiled without CUDA.
+// The CUDA backend's table for the rest of compute (compute/gpu_backend.h), and its functions, which have the types of
+// the table's members. Not compiled without CUDA.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <vector>
+#include <type_traits>
 
-#include "compute/backend.h"
-#include "compute/depth_entropy.h"
-#include "compute/speckle.h"
-#include "compute/tissue_on_gpu.h"
+#include "compute/gpu_backend.h"
 
 namespace echolux::cuda {
 
-// Surveys the driver and runs a trivial kernel on each GPU. Never throws.
-GpuSurvey survey() noexcept;
+extern const GpuBackend backend;
 
-// Plans on the GPU named by `choice`, or the first usable one. Throws Error{bad_setting, device, out_of_memory}.
-std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec& spec, const BackendChoice& choice);
+template <class Pointer>
+using Function = std::remove_pointer_t<Pointer>;
 
-// Returns whether one usable GPU can copy directly to the other.
-bool has_access(const DeviceId& from, const DeviceId& to);
-
-// Allocates pinned memory that all GPUs can read. Returns null if the driver refuses.
-std::byte* allocate_pinned(std::int64_t bytes) noexcept;
-void release_pinned(std::byte* data) noexcept;
-
-// Postprocessing: boundaries between layers, registration and volumes on their way to a display
-// (compute/tissue_on_gpu.h), depth entropy and speckle filters. Each function uses the GPU named by `choice`, or the
-// first usable one. Throws Error{device, out_of_memory}.
-std::unique_ptr<BoundarySearch> boundary_search(const std::vector<float>& intensity, const LayerTables& tables,
-                                                const BackendChoice& choice);
-
-std::unique_ptr<SurfaceSearchOnGpu> surface_search(const float* intensity, const SurfaceTables& tables,
-                                                   const BackendChoice& choice);
-
-std::unique_ptr<DepthEntropy> depth_entropy(const SpectraOnGrid& spectra, const BackendChoice& choice);
-
-std::shared_ptr<RegistrationOnGpu> registration(const BackendChoice& choice);
-
-std::unique_ptr<SpeckleFilterOnGpu> speckle_filter(const std::array<std::int64_t, 3>& size, const SpeckleTables& tables,
-                                                   const BackendChoice& choice);
-
-// Returns the max GPU memory that a filter needs in addition to its input and output.
-std::int64_t filter_bytes(const std::array<std::int64_t, 3>& size, const SpeckleTables& tables);
-
-std::unique_ptr<VolumeOnGpu> volume_on_gpu(const VolumeOnGpuOptions& wanted, const BackendChoice& choice);
+Function<decltype(GpuBackend::survey)> survey;
+Function<decltype(GpuBackend::plan)> plan_on_gpu;
+Function<decltype(GpuBackend::has_access)> has_access;
+Function<decltype(GpuBackend::allocate_pinned)> allocate_pinned;
+Function<decltype(GpuBackend::release_pinned)> release_pinned;
+Function<decltype(GpuBackend::device_memory)> device_memory;
+Function<decltype(GpuBackend::device_stream)> device_stream;
+Function<decltype(GpuBackend::free_device_memory)> free_device_memory;
+Function<decltype(GpuBackend::copy_memory)> copy_memory;
+Function<decltype(GpuBackend::share)> share_slots;
+Function<decltype(GpuBackend::boundary_search)> boundary_search;
+Function<decltype(GpuBackend::surface_search)> surface_search;
+Function<decltype(GpuBackend::registration)> registration;
+Function<decltype(GpuBackend::speckle_filter)> speckle_filter;
+Function<decltype(GpuBackend::filter_bytes)> filter_bytes;
+Function<decltype(GpuBackend::volume)> volume_on_gpu;
+Function<decltype(GpuBackend::depth_entropy)> depth_entropy;
+Function<decltype(GpuBackend::measure_ceilings)> measure_ceilings;
+Function<decltype(GpuBackend::measure_several_gpus)> measure_several_gpus;
+Function<decltype(GpuBackend::measure_frame_means)> measure_frame_means;
 
 }  // namespace echolux::cuda

@@ -8,19 +8,15 @@
 #include <random>
 #include <vector>
 
-#include "compute/ceilings.h"
 #include "compute/cuda/background.h"
+#include "compute/cuda/entry.h"
 #include "compute/cuda/memory.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/steps/sample.h"
 
-namespace echolux {
+namespace echolux::cuda {
 namespace {
-
-using cuda::checked;
-using cuda::checked_launch;
-using cuda::DeviceBuffer;
 
 // u16 [b_scans][lines][samples].
 struct Spectra {
@@ -118,14 +114,14 @@ class MeansBench {
   public:
     MeansBench(const FrameMeans& of, const CeilingEffort& effort)
         : effort_(effort), geometry_{.samples = of.samples, .a_scans = of.lines, .b_scans = of.b_scans},
-          raw_(cuda::uploaded(random_counts(of.samples * of.lines * of.b_scans))), turned_(raw_.bytes()),
+          raw_(uploaded(random_counts(of.samples * of.lines * of.b_scans))), turned_(raw_.bytes()),
           whole_(means() * std::int64_t{sizeof(float)}),
           rest_(whole_.bytes()), spectra_{raw_.as<std::uint16_t>(), static_cast<int>(of.samples),
                                           static_cast<int>(of.lines), static_cast<int>(of.b_scans)},
           product_(Background::frame_mean, LineFormat({}, geometry_), geometry_, {}, 1, of.b_scans, nullptr) {
         product();
         checked(cudaStreamSynchronize(stream_), "find the means");
-        const cuda::DeviceBackground rows = product_.rows();
+        const DeviceBackground rows = product_.rows();
         expected_ = on_the_host(rows.whole, rows.rest, means());
     }
 
@@ -176,8 +172,8 @@ class MeansBench {
     ScanGeometry geometry_;
     DeviceBuffer raw_, turned_, whole_, rest_;
     Spectra spectra_;
-    cuda::FrameBackground product_;
-    cuda::Stream stream_;
+    FrameBackground product_;
+    Stream stream_;
     std::vector<float> expected_;
 };
 
@@ -189,8 +185,8 @@ void measure_frame_means(const DeviceId& gpu, const FrameMeans& of, const Ceilin
     if (of.b_scans > max_b_scans) {
         throw Error(ErrorCode::bad_setting, "more than 65535 B-scans", "mean", "choose fewer");
     }
-    const cuda::CurrentDevice current(cuda::usable_gpu(gpu).index);
+    const CurrentDevice current(usable_gpu(gpu).index);
     MeansBench(of, effort).measure(found);
 }
 
-}  // namespace echolux
+}  // namespace echolux::cuda

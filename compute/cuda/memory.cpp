@@ -5,9 +5,9 @@
 
 #include <chrono>
 
+#include "compute/cuda/entry.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
-#include "compute/voxel_target.h"
 
 namespace echolux::cuda {
 
@@ -173,34 +173,30 @@ void Event::wait(const char* doing) const {
     checked(cudaEventSynchronize(event_), doing);
 }
 
-}  // namespace echolux::cuda
-
-namespace echolux {
-
 // ---- GPU memory of compute/voxel_target.h.
 
 BlockMemory device_memory(std::int64_t bytes, const DeviceId& gpu) {
-    const cuda::CurrentDevice current(cuda::usable_gpu(gpu).index);
-    auto buffer = std::make_shared<cuda::DeviceBuffer>(cuda::zeroed(bytes));
+    const CurrentDevice current(usable_gpu(gpu).index);
+    auto buffer = std::make_shared<DeviceBuffer>(zeroed(bytes));
     return {buffer->data(), bytes, MemoryKind::device, buffer};
 }
 
 std::shared_ptr<void> device_stream(const DeviceId& gpu) {
-    const cuda::CurrentDevice current(cuda::usable_gpu(gpu).index);
-    const auto stream = std::make_shared<cuda::Stream>();
+    const CurrentDevice current(usable_gpu(gpu).index);
+    const auto stream = std::make_shared<Stream>();
     return {stream, static_cast<cudaStream_t>(*stream)};
 }
 
 std::int64_t free_device_memory(const DeviceId& gpu) {
-    const cuda::CurrentDevice current(cuda::usable_gpu(gpu).index);
+    const CurrentDevice current(usable_gpu(gpu).index);
     std::size_t free = 0, total = 0;
-    cuda::checked(cudaMemGetInfo(&free, &total), "ask for the free memory");
+    checked(cudaMemGetInfo(&free, &total), "ask for the free memory");
     return static_cast<std::int64_t>(free);
 }
 
 void copy_memory(std::byte* to, const std::byte* from, std::int64_t bytes) {
-    cuda::checked(cudaMemcpy(to, from, index(bytes), cudaMemcpyDefault), "copy memory");
-    cuda::checked(cudaStreamSynchronize(nullptr), "copy memory");
+    checked(cudaMemcpy(to, from, index(bytes), cudaMemcpyDefault), "copy memory");
+    checked(cudaStreamSynchronize(nullptr), "copy memory");
 }
 
-}  // namespace echolux
+}  // namespace echolux::cuda

@@ -9,8 +9,6 @@
 //
 // Opening and publishing use separate streams, so that the first kernels of the next volume need not wait for the last
 // ones of the current volume.
-#include "compute/sharing.h"
-
 #include <cuda_runtime.h>
 
 #include <chrono>
@@ -18,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "compute/cuda/entry.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/transfers.h"
 #include "compute/error.h"
@@ -300,21 +299,18 @@ class CudaSlotWriter : public SlotWriter {
 };
 
 }  // namespace
-}  // namespace echolux::cuda
 
-namespace echolux {
-
-std::unique_ptr<SlotWriter> share(const std::vector<ExportedSlot>& slots, const ExportedTimeline& written,
-                                  const ExportedTimeline& read) {
-    std::vector<cuda::PendingSlot> handles(slots.begin(), slots.end());
-    cuda::PendingHandle of_written(written.handle), of_read(read.handle);
+std::unique_ptr<SlotWriter> share_slots(const std::vector<ExportedSlot>& slots, const ExportedTimeline& written,
+                                        const ExportedTimeline& read) {
+    std::vector<PendingSlot> handles(slots.begin(), slots.end());
+    PendingHandle of_written(written.handle), of_read(read.handle);
     if (written.device == DeviceId{}) {
-        throw Error(ErrorCode::device, "the renderer does not say which GPU it draws on", cuda::place_name);
+        throw Error(ErrorCode::device, "the renderer does not say which GPU it draws on", place_name);
     }
-    const int device = cuda::usable_gpu(written.device).index;
-    const cuda::CurrentDevice current(device);
-    return std::make_unique<cuda::CudaSlotWriter>(device, slots, std::move(handles), std::move(of_written),
-                                                  std::move(of_read));
+    const int device = usable_gpu(written.device).index;
+    const CurrentDevice current(device);
+    return std::make_unique<CudaSlotWriter>(device, slots, std::move(handles), std::move(of_written),
+                                            std::move(of_read));
 }
 
-}  // namespace echolux
+}  // namespace echolux::cuda

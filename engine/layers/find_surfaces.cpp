@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "compute/error.h"
+#include "compute/gpu_backend.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/plural.h"
@@ -165,7 +166,7 @@ class SurfaceFinder {
 
     // Runs the search on the GPU; `intensity` may be in host or GPU memory.
     SurfaceRows on_gpu(const float* intensity, Progress& progress) const {
-        const auto search = surface_search_on_gpu(intensity, tables(), search_.processor);
+        const auto search = required_gpu().surface_search(intensity, tables(), search_.processor);
         BlocksCut cut = search->cut();
         progress.advance(0);
         const auto is_set = [](std::uint8_t flag) { return flag != 0; };

@@ -13,6 +13,7 @@
 
 #include "compute/calibrate/fitting.h"
 #include "compute/error.h"
+#include "compute/gpu_backend.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/plan/describe.h"
@@ -157,7 +158,7 @@ RegisteredMean::RegisteredMean(const VolumeGrid& reference)
 
 RegisteredMean::RegisteredMean(const VolumeGrid& reference, const BackendChoice& choice)
     : grid_(reference),
-      on_gpu_(registration_on_gpu(choice)->mean({reference.depth, reference.a_scans, reference.b_scans})) {}
+      on_gpu_(required_gpu().registration(choice)->mean({reference.depth, reference.a_scans, reference.b_scans})) {}
 
 void RegisteredMean::clear() {
     used_ = 0;
@@ -449,7 +450,7 @@ Reference::Reference(const PowerOnGpu& volume, const RegistrationSettings& setti
 }
 
 void Reference::take(const PowerOnGpu& volume) {
-    if (!gpu_) gpu_ = registration_on_gpu(choice_);
+    if (!gpu_) gpu_ = required_gpu().registration(choice_);
     band_ = tissue_band_on_gpu(*gpu_, volume, band_margin(settings_));
     on_gpu_ = features_on_gpu(*gpu_, volume, band_);
 }

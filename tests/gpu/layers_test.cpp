@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compute/error.h"
+#include "compute/gpu_backend.h"
 #include "compute/indexing.h"
 #include "compute/voxel_target.h"
 #include "engine/layers/boundary_search.h"
@@ -59,7 +60,7 @@ void expect_same_labels(const Size3& size, bool has_gaps) {
     coarse.has_signal.assign(index(scene.lines()), 1);
     for (std::size_t line = 9; line < coarse.has_signal.size(); line += 23) coarse.has_signal[line] = 0;
     const auto cpu = boundary_search_on_cpu(scene.intensity, size, coarse);
-    const auto gpu = boundary_search_on_gpu(
+    const auto gpu = required_gpu().boundary_search(
         scene.intensity, {size, coarse.has_signal, layer_mean_weights(), min_layer_mean(coarse.floor)}, on_gpu);
     std::vector<SweepStep> steps;
     for (std::size_t k = 0; k < scene.boundaries.size(); ++k)

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "compute/error.h"
+#include "compute/gpu_backend.h"
 #include "compute/indexing.h"
 #include "compute/voxel_target.h"
 #include "tests/gpu/gpu_run.h"
@@ -153,7 +154,7 @@ TEST_F(RegistrationOnGpuTest, NeighboursMatchCpu) {
     SilentProgress silent;
     const auto cpu = align_neighbours(volume, ranges(), silent);
     const PowerCopy there(volume, on_gpu);
-    expect_same_rows(align_neighbours(there.on_gpu(), ranges(), silent, *registration_on_gpu(on_gpu)), cpu,
+    expect_same_rows(align_neighbours(there.on_gpu(), ranges(), silent, *required_gpu().registration(on_gpu)), cpu,
                      "neighbours");
     EXPECT_GE(found_of(cpu), 38);
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compute/error.h"
+#include "compute/gpu_backend.h"
 #include "compute/indexing.h"
 #include "engine/speckle/speckle_filter.h"
 #include "tests/gpu/gpu_run.h"
@@ -140,7 +141,7 @@ TEST_F(SpeckleOnGpu, ReportsInsufficientMemoryBeforehand) {
     SpeckleFilter filter;
     const SpeckleTables tables = tables_of({1, 1, 1}, {1, 1, 3}, filter);
     try {
-        speckle_filter_on_gpu({100'000, 100'000, 1000}, tables, on_gpu);
+        required_gpu().speckle_filter({100'000, 100'000, 1000}, tables, on_gpu);
         ADD_FAILURE() << "4 TB were found";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::out_of_memory);

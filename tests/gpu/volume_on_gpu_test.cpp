@@ -3,6 +3,7 @@
 #include "compute/tissue_on_gpu.h"
 
 #include "app/live/live_postprocessor.h"
+#include "compute/gpu_backend.h"
 #include "compute/indexing.h"
 #include "compute/voxel_target.h"
 #include "engine/live/postprocessing.h"
@@ -47,7 +48,7 @@ Shown shown_by_gpu(const Volume& volume, const std::optional<SpeckleFilter>& fil
     const VolumeGrid& grid = volume.grid;
     VolumeGrid of_peaks = grid;
     of_peaks.depth = peaks_of(grid.depth, 8);
-    const auto work = volume_on_gpu(wanted_of(grid, filter), on_gpu_choice);
+    const auto work = required_gpu().volume(wanted_of(grid, filter), on_gpu_choice);
     const OnDevice from(volume.voxels.size());
     Shown shown{std::vector<std::byte>(volume.voxels.size()), std::vector<std::byte>(index(of_peaks.bytes()))};
     const OnDevice to(shown.voxels.size()), peaks(shown.peaks.size());
@@ -127,7 +128,7 @@ TEST_F(VolumeWork, KeepsCodesWithoutFilter) {
 
 TEST_F(VolumeWork, StoresExternalPower) {
     const Volume volume = volume_of<std::uint16_t>(VoxelType::u16, "intensity", 0.5, 0);
-    const auto work = volume_on_gpu(wanted_of(volume.grid, {}), on_gpu_choice);
+    const auto work = required_gpu().volume(wanted_of(volume.grid, {}), on_gpu_choice);
     const OnDevice voxels(volume.voxels.size());
     copy_memory(voxels.data(), volume.voxels.data(), volume.grid.bytes());
     float* const power = work->read(voxels.data());
@@ -151,7 +152,7 @@ TEST_F(VolumeWork, WritesFlowToItsPlace) {
     flow.grid.type = VoxelType::f16;
     VolumeOnGpuOptions wanted = wanted_of(volume.grid, {});
     wanted.flow = flow.grid;
-    const auto work = volume_on_gpu(wanted, on_gpu_choice);
+    const auto work = required_gpu().volume(wanted, on_gpu_choice);
     const OnDevice voxels(volume.voxels.size()), flow_there(flow.voxels.size());
     copy_memory(voxels.data(), volume.voxels.data(), volume.grid.bytes());
     copy_memory(flow_there.data(), flow.voxels.data(), flow.grid.bytes());
