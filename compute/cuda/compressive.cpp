@@ -130,13 +130,13 @@ namespace {
 constexpr std::int64_t work_bytes = std::int64_t{64} << 20;  // size of spectra processed together
 
 // Returns tables for unweighted points of the k grid.
-KLinearTables unweighted(const PlainTables& plain, bool fused) {
-    return {plain, std::vector<float>(plain.real_weight.size(), 1.0f), fused};
+KLinearTables unweighted(const PlainTables& plain, bool on_chip) {
+    return {plain, std::vector<float>(plain.real_weight.size(), 1.0f), on_chip};
 }
 
 std::unique_ptr<SensingOnDevice> sensing_of(const ReconstructionSpec& spec, const SensingTables& tables,
-                                            std::int64_t max_lines) {
-    if (spec.compressive.transform != SensingTransform::exact) return sensing_by_grid(tables, max_lines);
+                                            std::int64_t max_lines, GpuKernels kernels) {
+    if (kernels != GpuKernels::compressive_by_matrix) return sensing_by_grid(tables, max_lines);
     const ScanGeometry& geometry = spec.geometry;
     return sensing_by_matrix(tables, geometry.frames_per_volume() * geometry.lines_per_b_scan());
 }
@@ -144,21 +144,16 @@ std::unique_ptr<SensingOnDevice> sensing_of(const ReconstructionSpec& spec, cons
 }  // namespace
 
 CompressiveDeviceTables::CompressiveDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain,
-                                                 DepthRange kept, std::int64_t max_lines, bool on_chip)
+                                                 DepthRange kept, std::int64_t max_lines, const GpuPath& path)
     : sensing_(sensing_tables(spec)), recipe_(spec.compressive), kept_(kept), max_lines_(max_lines),
       rolling_width_(plain.rolling_width) {
-    if (on_chip && SparseSearchOnChip::fits(sensing_)) {
+    if (path.kernels == GpuKernels::compressive_on_chip) {
         on_chip_.emplace(sensing_, recipe_, kept);
     } else {
-        on_device_ = sensing_of(spec, sensing_, max_lines);
+        on_device_ = sensing_of(spec, sensing_, max_lines, path.kernels);
         samples_ = uploaded(sensing_.samples);
     }
-    if (sensing_.on_k_grid) k_grid_.emplace(unweighted(plain, on_chip));
-}
-
-const char* CompressiveDeviceTables::method_name() const {
-    if (on_chip_) return "compressive on chip";
-    return recipe_.transform == SensingTransform::exact ? "compressive by matrix products" : "compressive in passes";
+    if (sensing_.on_k_grid) k_grid_.emplace(unweighted(plain, path.grid_on_chip));
 }
 
 CompressiveLines::CompressiveLines(const CompressiveDeviceTables& tables, const LineFormat& format, cudaStream_t stream)

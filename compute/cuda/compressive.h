@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "compute/choose_path.h"
 #include "compute/cuda/k_linear.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
@@ -107,12 +108,9 @@ class SparseSearch {
 class CompressiveDeviceTables {
   public:
     // Builds the tables of a valid spec on the current device. `plain` must outlive them. Calls will have about
-    // `max_lines` lines. `on_chip` selects the single kernel if possible. Throws Error{device, out_of_memory}.
+    // `max_lines` lines. Throws Error{device, out_of_memory}.
     CompressiveDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, DepthRange kept,
-                            std::int64_t max_lines, bool on_chip);
-
-    // Returns a short description for users.
-    const char* method_name() const;
+                            std::int64_t max_lines, const GpuPath& path);
 
   private:
     friend class CompressiveLines;

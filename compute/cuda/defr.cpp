@@ -16,19 +16,19 @@ DeviceBuffer uploaded_as(const std::vector<std::complex<double>>& values) {
 }  // namespace
 
 DefrDeviceTables::DefrDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, DepthRange bins,
-                                   bool fused)
-    : DefrDeviceTables(spec, plain, defr_tables(spec), bins, fused) {}
+                                   const GpuPath& path)
+    : DefrDeviceTables(spec, plain, defr_tables(spec), bins, path) {}
 
 DefrDeviceTables::DefrDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, const DefrTables& tables,
-                                   DepthRange bins, bool fused)
-    : windowed(plain, std::vector<float>(tables.window.begin(), tables.window.end()), fused),
+                                   DepthRange bins, const GpuPath& path)
+    : windowed(plain, std::vector<float>(tables.window.begin(), tables.window.end()), path.grid_on_chip),
       points(std::ssize(tables.window)), threshold(tables.threshold), recipe(spec.defr), kept(bins),
-      on_chip(fused && !recipe.double_precision && search_fits_on_chip(points)),
+      on_chip(path.kernels == GpuKernels::full_range_on_chip),
       rotation(recipe.double_precision ? uploaded_as<double>(tables.rotation) : uploaded_as<float>(tables.rotation)) {
     if (!on_chip) return;
     const std::vector<float2> factors = transform_twiddles(points);
     twiddles = uploaded(factors);
-    if (!needs_halves(spec) || !fits_halves(spec.format)) return;
+    if (!path.in_halves) return;
     half_twiddles = uploaded(halves_of(factors));
     half_rotation = uploaded(halves_of(tables.rotation));
     half_scale = half_spectrum_scale(spec.format, tables.window, half_peaks);

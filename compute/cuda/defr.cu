@@ -414,13 +414,6 @@ class SearchOnChip : public FullRangeSearch {
 
 }  // namespace
 
-bool search_fits_on_chip(std::int64_t points) {
-    if (!has_transform_size(points)) return false;
-    int bytes = 0;
-    with_transform_size(points, [&](auto size) { bytes = shared_bytes<decltype(size), OneInFloats>; });
-    return bytes <= max_shared_bytes();
-}
-
 std::unique_ptr<FullRangeSearch> search_on_chip(const DefrDeviceTables& tables, cudaStream_t stream) {
     return std::make_unique<SearchOnChip>(tables, stream);
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "compute/choose_path.h"
 #include "compute/cuda/k_linear.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
@@ -15,9 +16,8 @@ namespace echolux::cuda {
 
 // Tables on the device, shared by all workers.
 struct DefrDeviceTables {
-    // Builds the tables of a valid spec. `plain` must outlive them. `fused` selects the on-chip search if possible.
-    // Throws Error{device, out_of_memory}.
-    DefrDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, DepthRange bins, bool fused);
+    // Builds the tables of a valid spec. `plain` must outlive them. Throws Error{device, out_of_memory}.
+    DefrDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, DepthRange bins, const GpuPath& path);
 
     bool in_halves() const { return half_twiddles.bytes() > 0; }
 
@@ -38,7 +38,7 @@ struct DefrDeviceTables {
 
   private:
     DefrDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, const DefrTables& tables,
-                     DepthRange bins, bool fused);
+                     DepthRange bins, const GpuPath& path);
 };
 
 // Searches many A-scans at a time, on one stream.
@@ -55,9 +55,6 @@ class FullRangeSearch {
 std::unique_ptr<FullRangeSearch> search_on_chip(const DefrDeviceTables& tables, cudaStream_t stream);
 std::unique_ptr<FullRangeSearch> search_in_passes(const DefrDeviceTables& tables, std::int64_t max_lines,
                                                   cudaStream_t stream);
-
-// Returns whether a search of that many points fits on chip of the current device.
-bool search_fits_on_chip(std::int64_t points);
 
 // Reconstructs batches of lines on one stream.
 class DefrLines : public LineMethod {

@@ -8,6 +8,7 @@
 #include "compute/cuda/flow.h"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/memory.h"
+#include "compute/on_chip.h"
 #include "compute/reason.h"
 
 namespace echolux::cuda {
@@ -165,9 +166,10 @@ namespace {
 constexpr unsigned all_lanes = 0xffffffffu;
 constexpr int lanes = 32;
 
-constexpr int max_lines = 8;  // max lines of the window
-constexpr int warps = 1;      // per block: few walks read the same tile of bins, and multiprocessors are loaded evenly
-constexpr int walk = 32;      // A-scans per walk
+constexpr int max_lines = max_doppler_lines;  // max lines of the window
+static_assert(max_doppler_depths == lanes / 2);
+constexpr int warps = 1;  // per block: few walks read the same tile of bins, and multiprocessors are loaded evenly
+constexpr int walk = 32;  // A-scans per walk
 __device__ const float4 nothing{};  // read by lanes outside the depth range
 
 __host__ __device__ constexpr int walks_along(int positions) {
@@ -596,23 +598,14 @@ void enqueue_sums_over_lines(cudaStream_t stream, const FlowWork& work, std::int
     checked_launch("sum over lines");
 }
 
-bool doppler_needs_buffers(const FlowTables& tables, bool mixes) {
-    const Repeats& repeats = tables.repeats;
-    const bool neighbours =
-        repeats.count == 2 && repeats.step == 1 && repeats.series == 1 && repeats.position_step == 1;
-    if (tables.method == FlowMethod::power_doppler) return true;
-    if (tables.method != FlowMethod::doppler) return false;
-    return !neighbours || mixes || tables.removes_bulk || tables.unwraps || tables.window_positions > max_lines ||
-           tables.window_depth > lanes / 2;
-}
-
 void enqueue_doppler(cudaStream_t stream, const FlowWork& work, const FlowTables& tables,
                      const DopplerBuffers& buffers) {
-    if (doppler_needs_buffers(tables, work.mixes != nullptr)) {
-        enqueue_two_kernels(stream, work, tables, buffers);
-    } else {
-        launch_walk_of<max_lines>(stream, work, tables, {tables.min_power, tables.negative});
-    }
+    enqueue_two_kernels(stream, work, tables, buffers);
+    checked_launch("find phase steps");
+}
+
+void enqueue_doppler_in_one_kernel(cudaStream_t stream, const FlowWork& work, const FlowTables& tables) {
+    launch_walk_of<max_lines>(stream, work, tables, {tables.min_power, tables.negative});
     checked_launch("find phase steps");
 }
 

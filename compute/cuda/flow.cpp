@@ -1,5 +1,6 @@
 #include "compute/cuda/flow.h"
 
+#include "compute/choose_path.h"
 #include "compute/reason.h"
 
 namespace echolux::cuda {
@@ -7,12 +8,9 @@ namespace echolux::cuda {
 // Eight-bit directions are a hundred times coarser than half-precision bins, so half bins suffice for them. Small
 // differences of large powers, and velocities stored in half precision, use full-precision bins.
 FlowKernels::FlowKernels(const ReconstructionSpec& spec, double weight_sum, DepthRange kept, double half_scale)
-    : tables_(flow_tables(spec, weight_sum, kept)), geometry_(spec.geometry),
-      mixes_(uploaded(line_mixes(spec.geometry, spec.calibration))), filters_(uploaded(tables_.filters)) {
-    reads_half_bins_ =
-        half_scale != 0 && tables_.method == FlowMethod::doppler && !doppler_needs_buffers(tables_, mixes_.bytes() > 0);
-    if (reads_half_bins_) tables_ = flow_tables(spec, weight_sum * half_scale, kept);
-}
+    : tables_(flow_tables(spec, half_scale != 0 ? weight_sum * half_scale : weight_sum, kept)),
+      geometry_(spec.geometry), in_one_kernel_(has_doppler_kernel(spec)), reads_half_bins_(half_scale != 0),
+      mixes_(uploaded(line_mixes(spec.geometry, spec.calibration))), filters_(uploaded(tables_.filters)) {}
 
 FlowPass::FlowPass(const FlowKernels& stage, std::int64_t max_positions, cudaStream_t stream)
     : stage_(stage), stream_(stream) {
@@ -33,7 +31,8 @@ FlowPass::FlowPass(const FlowKernels& stage, std::int64_t max_positions, cudaStr
         counts_ = DeviceBuffer(max_positions * BulkDecorrelation::bins * std::int64_t{sizeof(std::uint32_t)});
         bulk_decorrelations_ = DeviceBuffer(max_positions * std::int64_t{sizeof(float)});
     }
-    if (!decorrelates && !doppler_needs_buffers(tables, stage.mixes_.bytes() > 0)) return;
+    const bool is_doppler = tables.method == FlowMethod::doppler || tables.method == FlowMethod::power_doppler;
+    if (!decorrelates && (!is_doppler || stage.in_one_kernel_)) return;
     sums_ = DeviceBuffer(looked_at * tables.depth * std::int64_t{sizeof(float4)});
     if (tables.unwraps) phases_ = DeviceBuffer(max_positions * 2 * tables.depth * std::int64_t{sizeof(float)});
 }
@@ -70,7 +69,9 @@ void FlowPass::enqueue(const DeviceBins& bins, std::int64_t positions, std::int6
     FlowWork work = work_on(compared.bins, positions, first_frame, target);
     work.compared = compared.compared;
     if (tables.removes_bulk) enqueue_bulk_steps(stream_, work, tables.min_power, bulk_.as<Phasor>());
-    if (tables.method == FlowMethod::doppler || tables.method == FlowMethod::power_doppler) {
+    if (stage_.in_one_kernel_) {
+        enqueue_doppler_in_one_kernel(stream_, work, tables);
+    } else if (tables.method == FlowMethod::doppler || tables.method == FlowMethod::power_doppler) {
         enqueue_doppler(stream_, work, tables, {sums_.as<float4>(), phases_.as<float>()});
     } else if (tables.method == FlowMethod::complex_decorrelation) {
         const DecorrelationBuffers buffers{sums_.as<float4>(), found_.as<NoisyDecorrelation>(),

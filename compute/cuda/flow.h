@@ -39,7 +39,8 @@ class FlowKernels {
 
     FlowTables tables_;
     ScanGeometry geometry_;
-    bool reads_half_bins_ = false;
+    bool in_one_kernel_;  // Doppler
+    bool reads_half_bins_;
     DeviceBuffer mixes_;    // LineMix [a_scans], or empty
     DeviceBuffer filters_;  // one per sub-band
 };
@@ -195,10 +196,10 @@ void enqueue_bulk_steps(cudaStream_t stream, const FlowWork& work, float min_pow
 // [slow][positions][depth], product and power.
 void enqueue_sums_over_lines(cudaStream_t stream, const FlowWork& work, std::int64_t window, float4* sums);
 
-// Returns whether Doppler needs buffers. If not, a single kernel computes it.
-bool doppler_needs_buffers(const FlowTables& tables, bool mixes);
+// Enqueues Doppler in two kernels, or in one (has_doppler_kernel()).
 void enqueue_doppler(cudaStream_t stream, const FlowWork& work, const FlowTables& tables,
                      const DopplerBuffers& buffers);
+void enqueue_doppler_in_one_kernel(cudaStream_t stream, const FlowWork& work, const FlowTables& tables);
 void enqueue_doppler_in_one_kernel(cudaStream_t stream, const FlowWorkOn<HalfBin>& work, const FlowTables& tables);
 
 // Work buffers of complex decorrelation.

@@ -1,13 +1,15 @@
-// Host side of the fused kernel: checks recipes, prepares the tables in its layout, and sets up launches.
+// Host side of the fused kernel: prepares the tables in its layout and sets up launches.
 #include "compute/cuda/fused.h"
 
 #include "compute/cuda/fused_kernel.cuh"
 #include "compute/cuda/transform.h"
-#include "compute/methods/nonuniform.h"
 #include "compute/plan/choices.h"
 
 namespace echolux::cuda {
 namespace {
+
+static_assert(sizeof(SideBySide::Point) == point_pair_bytes && sizeof(TwoInOne::Point) == point_pair_bytes &&
+              sizeof(Halves::Point) == point_pair_bytes);
 
 VoxelType stored_type(const Recipe& recipe) {
     return recipe.quantity == Quantity::complex ? VoxelType::complex64 : recipe.voxel;
@@ -26,82 +28,22 @@ int store_bytes(const FusedWork& work) {
     return std::min(16, 1 << std::countr_zero(bits));
 }
 
-// Returns whether two lines of that length and their voxels fit on chip.
-bool has_room(const Lengths& lengths, std::int64_t voxel_bytes) {
-    if (!has_transform_size(lengths.transform)) {
-        return mixed_shape(lengths.transform, lengths.samples, voxel_bytes).has_value();
-    }
-    return shared_bytes<SideBySide>(lengths.transform, voxel_bytes) <= max_shared_bytes();
-}
-
-// Returns whether the lines of a form that has more of them than SideBySide fit on chip.
-template <class Form>
-bool has_room_for(const Recipe& recipe, const Lengths& lengths) {
-    return has_transform_size(lengths.transform) &&
-           shared_bytes<Form>(lengths.transform, bytes_of(stored_type(recipe))) <= max_shared_bytes();
-}
-
-bool uses_halves(const ReconstructionSpec& spec, const Lengths& lengths) {
-    return needs_halves(spec) && has_room_for<Halves>(spec.recipe, lengths);
-}
-
 // Returns the upper limit of samples, for formats of up to 16 bits.
 double sample_end(const RawFormat& format) {
     return format.sample_format == SampleFormat::packed12 ? 4096 : 65536;
 }
 
-std::optional<MixedShape> shape_of(const Lengths& lengths, std::int64_t voxel_bytes) {
-    if (has_transform_size(lengths.transform)) return {};
-    return mixed_shape(lengths.transform, lengths.samples, has_room(lengths, voxel_bytes) ? voxel_bytes : 0);
-}
-
 }  // namespace
 
-bool FusedKernel::fits(const ReconstructionSpec& spec, const PlainTables& tables) {
-    return spec.recipe.method == Method::plain && !uses_nudft(spec) && !uses_nufft(spec) && tables.upsample == 1 &&
-           tables.rolling_width == 0 && !tables.resample.prefilter && tables.resample.taps <= 4 &&
-           has_room(tables.lengths, 0);
-}
-
-bool FusedKernel::makes_voxels(const ReconstructionSpec& spec, const PlainTables& tables) {
-    const bool line_by_line = !needs_whole_b_scans(spec.recipe) && !needs_frame_range(spec.recipe) &&
-                              spec.geometry.fast_axis == FastAxis::uniform;
-    return line_by_line && has_room(tables.lengths, bytes_of(stored_type(spec.recipe)));
-}
-
-bool FusedKernel::makes_voxels_in_halves() const {
-    return form_for_voxels(nullptr) == LineForm::halves;
-}
-
-bool FusedKernel::makes_both(const Recipe& recipe) {
-    return ByteOfDecibel::fits(recipe);
-}
-
-FusedKernel::FusedKernel(const ReconstructionSpec& spec, const PlainTables& tables, const VoxelTables& voxels)
-    : spec_(spec), lengths_(tables.lengths), voxels_(voxels),
-      mixed_(shape_of(lengths_, bytes_of(stored_type(spec.recipe)))),
+FusedKernel::FusedKernel(const ReconstructionSpec& spec, const PlainTables& tables, const VoxelTables& voxels,
+                         const GpuPath& path)
+    : spec_(spec), lengths_(tables.lengths), voxels_(voxels), path_(path),
       known_(known_shape(lengths_.transform, lengths_.samples)), points_(tables, sample_end(spec.format)),
-      twiddles_(uploaded(mixed_ ? mixed_radix_twiddles(mixed_->length) : transform_twiddles(lengths_.transform))),
+      twiddles_(
+          uploaded(path.shape ? mixed_radix_twiddles(path.shape->length) : transform_twiddles(lengths_.transform))),
       known_twiddles_(known_ ? uploaded(mixed_radix_twiddles(known_->length)) : DeviceBuffer()),
-      half_twiddles_(uses_halves(spec, lengths_) ? uploaded(halves_of(transform_twiddles(lengths_.transform)))
-                                                 : DeviceBuffer()),
+      half_twiddles_(path.in_halves ? uploaded(halves_of(transform_twiddles(lengths_.transform))) : DeviceBuffer()),
       noise_floor_(uploaded(voxels_.noise_floor)) {}
-
-// Lengths that are not powers of two subtract the background first unless the output is bytes. Otherwise, interpolating
-// with it rounds a sample of 2000 counts to 1e-4 counts, which shifts 1 % of u16 codes by one.
-LineForm FusedKernel::form_for_bins(const std::byte* raw) const {
-    if (line_words(LineFormat(spec_.format, spec_.geometry), raw) == LineWords::none) return LineForm::subtracted;
-    return !mixed_ || ByteOfDecibel::fits(spec_.recipe) ? LineForm::as_recorded : LineForm::subtracted;
-}
-
-LineForm FusedKernel::form_for_voxels(const std::byte* raw) const {
-    const LineForm form = form_for_bins(raw);
-    if (form != LineForm::as_recorded || mixed_) return form;
-    if (half_twiddles_.bytes() > 0) return LineForm::halves;
-    const bool two_in_one =
-        points_.real() && points_.taps() == nullptr && has_room_for<TwoInOne>(spec_.recipe, lengths_);
-    return two_in_one ? LineForm::two_in_one : form;
-}
 
 // Fills everything except the voxel settings.
 FusedWork FusedKernel::lines_work(const FusedLinesIn& lines) const {
@@ -153,8 +95,8 @@ FusedWork FusedKernel::voxels_work(const FusedLinesIn& lines, const DeviceTarget
 
 void FusedKernel::voxels(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target) const {
     const FusedWork work = voxels_work(lines, target);
-    const bool bytes = ByteOfDecibel::fits(spec_.recipe);
-    if (mixed_) {
+    const bool bytes = writes_decibel_bytes(spec_.recipe);
+    if (path_.shape) {
         launch_mixed(work, bytes ? FusedOutput::byte_voxels : FusedOutput::any_voxels, stream);
     } else if (lines.points.form == LineForm::halves) {
         launch_fused_halves(work, bytes, lengths_.transform, stream);
@@ -170,7 +112,7 @@ void FusedKernel::voxels(cudaStream_t stream, const FusedLinesIn& lines, const D
 void FusedKernel::both(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target, float2* bins) const {
     FusedWork work = voxels_work(lines, target);
     work.bins = bins;
-    if (mixed_) return launch_mixed(work, FusedOutput::byte_voxels_and_bins, stream);
+    if (path_.shape) return launch_mixed(work, FusedOutput::byte_voxels_and_bins, stream);
     launch_fused_bytes_and_bins(work, lengths_.transform, stream);
 }
 
@@ -179,19 +121,14 @@ void FusedKernel::both(cudaStream_t stream, const FusedLinesIn& lines, const Dev
     FusedWork work = voxels_work(lines, target);
     work.half_bins = bins;
     work.half_bin_scale = half_bin_scale();
-    if (mixed_) return launch_mixed(work, FusedOutput::byte_voxels_and_half_bins, stream);
+    if (path_.shape) return launch_mixed(work, FusedOutput::byte_voxels_and_half_bins, stream);
     launch_fused_bytes_and_half_bins(work, lengths_.transform, stream);
-}
-
-float FusedKernel::half_bin_scale() const {
-    const SampleFormat format = spec_.format.sample_format;
-    return format == SampleFormat::u32 || format == SampleFormat::f32 ? 0 : points_.half_bin_scale();
 }
 
 void FusedKernel::bins(cudaStream_t stream, const FusedLinesIn& lines, float2* bins) const {
     FusedWork work = lines_work(lines);
     work.bins = bins;
-    if (mixed_) return launch_mixed(work, FusedOutput::bins, stream);
+    if (path_.shape) return launch_mixed(work, FusedOutput::bins, stream);
     launch_fused_bins(work, lengths_.transform, stream);
 }
 
@@ -199,7 +136,7 @@ void FusedKernel::bins(cudaStream_t stream, const FusedLinesIn& lines, float2* b
 void FusedKernel::launch_mixed(const FusedWork& work, FusedOutput output, cudaStream_t stream) const {
     const bool bytes = output != FusedOutput::any_voxels && output != FusedOutput::bins;
     if (!known_ || !bytes || work.points.taps != nullptr) {
-        return launch_fused_mixed(work, *mixed_, output, stream);
+        return launch_fused_mixed(work, *path_.shape, output, stream);
     }
     FusedWork known = work;
     known.twiddles = known_twiddles_.as<float2>();

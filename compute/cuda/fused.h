@@ -1,6 +1,6 @@
 // The fast path: a single kernel from raw samples to voxels (fused_kernel.cuh) for recipes with independent A-scans, or
-// to depth bins, or to both. Supports transforms that fit into shared memory: powers of two with one kernel each, other
-// products of small numbers with a common kernel (fused_mixed.cu). Everything else uses separate passes.
+// to depth bins, or to both. Supports transforms of 64 to 8192 points that fit into shared memory: powers of two with
+// one kernel each, other products of 2 ... 13 with a common kernel (fused_mixed.cu).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "compute/choose_path.h"
 #include "compute/cuda/k_points.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
@@ -38,23 +39,17 @@ struct FusedLinesIn : RawLines {
 // Tables and launches of the fused kernel, shared by all workers.
 class FusedKernel {
   public:
-    // Returns whether the kernel can convert lines to bins: transforms of 64 to 8192 points that are products of 2 ...
-    // 13 and fit into the shared memory of the current device.
-    static bool fits(const ReconstructionSpec& spec, const PlainTables& tables);
-
-    // For a spec that fits: return whether it can also write voxels, which excludes recipes that need neighbours or
-    // whole B-scans, and whether it can write voxels and bins at once.
-    static bool makes_voxels(const ReconstructionSpec& spec, const PlainTables& tables);
-    static bool makes_both(const Recipe& recipe);
-
-    FusedKernel(const ReconstructionSpec& spec, const PlainTables& tables, const VoxelTables& voxels);
+    // `path` must be fused. Uploads to the current device. Throws Error{device, out_of_memory}.
+    FusedKernel(const ReconstructionSpec& spec, const PlainTables& tables, const VoxelTables& voxels,
+                const GpuPath& path);
 
     // Return the form of lines at `raw` for voxels(), and for bins() and both().
-    LineForm form_for_voxels(const std::byte* raw) const;
-    LineForm form_for_bins(const std::byte* raw) const;
-
-    // Returns whether voxels of 4-byte aligned lines are computed in half precision.
-    bool makes_voxels_in_halves() const;
+    LineForm form_for_voxels(const std::byte* raw) const {
+        return has_words(raw) ? path_.voxels_form : LineForm::subtracted;
+    }
+    LineForm form_for_bins(const std::byte* raw) const {
+        return has_words(raw) ? path_.bins_form : LineForm::subtracted;
+    }
 
     const KPointTables& points() const { return points_; }
 
@@ -66,8 +61,8 @@ class FusedKernel {
     void both(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target, float2* bins) const;
     void both(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target, HalfBin* bins) const;
 
-    // Returns the scale of HalfBins, or 0 if the range of samples is unbounded so that bins may not fit.
-    float half_bin_scale() const;
+    // Returns the scale of HalfBins.
+    float half_bin_scale() const { return points_.half_bin_scale(); }
 
     // Stored bins per line, before cropping.
     std::int64_t bins_of_a_line() const { return lengths_.transform / 2; }
@@ -77,6 +72,9 @@ class FusedKernel {
     }
 
   private:
+    bool has_words(const std::byte* raw) const {
+        return line_words(LineFormat(spec_.format, spec_.geometry), raw) != LineWords::none;
+    }
     FusedWork lines_work(const FusedLinesIn& lines) const;
     FusedWork voxels_work(const FusedLinesIn& lines, const DeviceTarget& target) const;
     void launch_mixed(const FusedWork& work, FusedOutput output, cudaStream_t stream) const;
@@ -84,8 +82,8 @@ class FusedKernel {
     ReconstructionSpec spec_;
     Lengths lengths_;
     VoxelTables voxels_;
-    std::optional<MixedShape> mixed_;  // for lengths that are not powers of two
-    std::optional<MixedShape> known_;  // compile-time variant of mixed_, if available
+    GpuPath path_;
+    std::optional<MixedShape> known_;  // compile-time variant of the path's shape, if available
     KPointTables points_;
     DeviceBuffer twiddles_;
     DeviceBuffer known_twiddles_;

@@ -262,7 +262,7 @@ struct FusedWork {
 template <int log2_n>
 struct FusedSize : TransformSize<log2_n> {
     using Transform = TransformSize<log2_n>;
-    static constexpr int groups = Transform::threads < 128 ? 128 / Transform::threads : 1;  // per block
+    static constexpr int groups = fused_groups(Transform::threads);  // per block
     static constexpr int block = Transform::threads * groups;
 };
 
@@ -475,21 +475,9 @@ __global__ void __launch_bounds__(FusedSize<log2_n>::block,
 // ---- Launches the variant of the fused kernel for a length, a format and an output. Variants are compiled in several
 // files to build in parallel.
 
-// `voxel_bytes` is 0 without rows of voxels.
-template <class Form>
-int shared_bytes(std::int64_t transform, std::int64_t voxel_bytes) {
-    std::int64_t bytes = 0;
-    with_transform_size(transform, [&](auto size) {
-        using Size = FusedSize<size.log2_n>;
-        constexpr auto exchange = Size::exchange_points * static_cast<std::int64_t>(sizeof(typename Form::Point));
-        bytes = Size::groups * (exchange + Form::lines * (Size::n / 2) * voxel_bytes);
-    });
-    return static_cast<int>(bytes);
-}
-
 template <class Source, class Taps, class Form, class Voxel>
 void launch_fused(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
-    const int shared = shared_bytes<Form>(transform, Voxel::has_voxels ? work.voxel_bytes : 0);
+    const auto shared = static_cast<int>(fused_bytes(transform, Form::lines, Voxel::has_voxels ? work.voxel_bytes : 0));
     with_transform_size(transform, [&](auto size) {
         using Size = FusedSize<size.log2_n>;
         const auto kernel = fused<Size::log2_n, Source, Taps, Form, Voxel>;

@@ -106,12 +106,6 @@ struct HalfSize : TransformSize<log2_n> {
     using Transform = TransformSize<log2_n>;
     static constexpr int padded = 2 * Transform::n;
     static constexpr int min_blocks = Transform::threads > 128 ? 1 : 384 / Transform::threads;
-
-    // One line per phase; the last one shares memory with the exchange buffer.
-    static constexpr std::int64_t shared_bytes(std::int64_t upsample) {
-        return (upsample - 1) * padded * std::int64_t{sizeof(float2)} +
-               Transform::exchange_points * std::int64_t{sizeof(ComplexPair)};
-    }
 };
 
 // Calls use(HalfSize) for a supported padded length.
@@ -206,7 +200,7 @@ void launch(const UpsamplingWork<Weight>& work, std::int64_t padded, cudaStream_
     with_half_size(padded, [&](auto size) {
         using Size = decltype(size);
         const auto kernel = upsample_lines<Size::log2_n, Weight>;
-        const auto shared = static_cast<int>(Size::shared_bytes(work.upsample));
+        const auto shared = static_cast<int>(upsampling_bytes(padded, work.upsample));
         checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
                 "ask for shared memory");
         kernel<<<work.lines.pairs.count(), Size::threads, index(shared), stream>>>(work);
@@ -215,16 +209,6 @@ void launch(const UpsamplingWork<Weight>& work, std::int64_t padded, cudaStream_
 }
 
 }  // namespace
-
-bool UpsamplingKernel::fits(const PlainTables& tables) {
-    const std::int64_t padded = tables.lengths.padded;
-    const bool possible = (tables.upsample == 2 || tables.upsample == 4) && padded % 2 == 0 &&
-                          has_transform_size(padded / 2) && !tables.resample.prefilter && tables.rolling_width == 0;
-    if (!possible) return false;
-    bool fits = false;
-    with_half_size(padded, [&](auto size) { fits = size.shared_bytes(tables.upsample) <= max_shared_bytes(); });
-    return fits;
-}
 
 UpsamplingKernel::UpsamplingKernel(const PlainTables& tables)
     : twiddles_(uploaded(transform_twiddles(tables.lengths.padded / 2))),
@@ -327,17 +311,17 @@ __global__ void spline_coefficients(const float* spectra, std::int64_t pitch, st
 
 }  // namespace
 
-KLinearTables::KLinearTables(const PlainTables& tables, bool real, DeviceBuffer weight, bool fused)
+KLinearTables::KLinearTables(const PlainTables& tables, bool real, DeviceBuffer weight, bool on_chip)
     : of_plan_(tables), real_(real), base_(uploaded(tables.resample.base)), taps_(uploaded(tables.resample.weights)),
       weight_(std::move(weight)) {
-    if (fused && UpsamplingKernel::fits(tables)) one_kernel_.emplace(tables);
+    if (on_chip) one_kernel_.emplace(tables);
 }
 
-KLinearTables::KLinearTables(const PlainTables& tables, const std::vector<float>& weight, bool fused)
-    : KLinearTables(tables, true, uploaded(weight), fused) {}
+KLinearTables::KLinearTables(const PlainTables& tables, const std::vector<float>& weight, bool on_chip)
+    : KLinearTables(tables, true, uploaded(weight), on_chip) {}
 
-KLinearTables::KLinearTables(const PlainTables& tables, const std::vector<std::complex<float>>& weight, bool fused)
-    : KLinearTables(tables, false, uploaded(weight), fused) {}
+KLinearTables::KLinearTables(const PlainTables& tables, const std::vector<std::complex<float>>& weight, bool on_chip)
+    : KLinearTables(tables, false, uploaded(weight), on_chip) {}
 
 float* KLinearLines::Spectra::first() const {
     return memory.as<float>() + before;

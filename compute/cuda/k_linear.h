@@ -43,10 +43,6 @@ class KLinearTables;
 // Tables and launches, shared by all workers.
 class UpsamplingKernel {
   public:
-    // Returns whether a thread block of the current device can hold two padded and up-sampled lines: up to 8192 padded
-    // samples for factor two.
-    static bool fits(const PlainTables& tables);
-
     // Uploads to the current device. Throws Error{device, out_of_memory}.
     explicit UpsamplingKernel(const PlainTables& tables);
 
@@ -63,10 +59,10 @@ class UpsamplingKernel {
 // Tables on the device, shared by all workers.
 class KLinearTables {
   public:
-    // `tables` must outlive this object. `weight`: [points], real or complex. `fused` selects the single kernel if
-    // possible. Throws Error{device, out_of_memory}.
-    KLinearTables(const PlainTables& tables, const std::vector<float>& weight, bool fused);
-    KLinearTables(const PlainTables& tables, const std::vector<std::complex<float>>& weight, bool fused);
+    // `tables` must outlive this object. `weight`: [points], real or complex. `on_chip` selects the single kernel.
+    // Throws Error{device, out_of_memory}.
+    KLinearTables(const PlainTables& tables, const std::vector<float>& weight, bool on_chip);
+    KLinearTables(const PlainTables& tables, const std::vector<std::complex<float>>& weight, bool on_chip);
 
     const PlainTables& of_plan() const { return of_plan_; }
     bool real() const { return real_; }
@@ -84,7 +80,7 @@ class KLinearTables {
     }
 
   private:
-    KLinearTables(const PlainTables& tables, bool real, DeviceBuffer weight, bool fused);
+    KLinearTables(const PlainTables& tables, bool real, DeviceBuffer weight, bool on_chip);
 
     const PlainTables& of_plan_;
     bool real_;

@@ -10,17 +10,10 @@
 
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
+#include "compute/on_chip.h"
 #include "compute/plan/tables.h"
 
 namespace echolux::cuda {
-
-// How the kernel reads lines.
-enum class LineForm {
-    subtracted,   // sample by sample, background subtracted first
-    as_recorded,  // by whole words, with their background
-    two_in_one,   // by whole words, two lines as one complex transform: for real weights and LagrangeCubic
-    halves        // by whole words, in half precision, minus the integer part of their background
-};
 
 // A factor of a half-precision transform: real and imaginary part.
 struct HalfFactor {

@@ -40,11 +40,11 @@ std::int64_t bins_of_a_line(const KLinearTables& tables) {
     return tables.real() ? transform / 2 + 1 : transform;
 }
 
-// Returns tables with window x shaping x dispersion as weight. `tables` must outlive them. `fused` selects a single
-// kernel if possible. Throws Error{device, out_of_memory}.
-KLinearTables plain_weighted_tables(const PlainTables& tables, bool fused) {
-    if (tables.weight.real) return {tables, tables.real_weight, fused};
-    return {tables, tables.weight.values, fused};
+// Returns tables with window x shaping x dispersion as weight. `tables` must outlive them. Throws Error{device,
+// out_of_memory}.
+KLinearTables plain_weighted_tables(const PlainTables& tables, bool on_chip) {
+    if (tables.weight.real) return {tables, tables.real_weight, on_chip};
+    return {tables, tables.weight.values, on_chip};
 }
 
 PlainMethod::PlainMethod(const KLinearTables& tables, const LineFormat& format, DepthRange kept, std::int64_t max_lines,
@@ -66,53 +66,40 @@ DeviceBins PlainMethod::enqueue(const RawLines& lines) {
     return {reinterpret_cast<float2*>(bins) + first_bin_, bins_of_a_line_};
 }
 
+// Returns a maker of methods that share tables. The other arguments follow the tables in the method's constructor.
+template <class Lines, class Tables, class... Arguments>
+LineMethodMaker maker_of(std::shared_ptr<const Tables> tables, const Arguments&... arguments) {
+    return [=](cudaStream_t stream) { return std::make_unique<Lines>(*tables, arguments..., stream); };
+}
+
 }  // namespace
 
-LineMethods line_methods(const ReconstructionSpec& spec, const PlainTables& plain, const LineFormat& format,
-                         DepthRange kept, std::int64_t max_lines, bool fused) {
-    if (spec.recipe.method == Method::defr) {
-        const auto tables = std::make_shared<DefrDeviceTables>(spec, plain, kept, fused);
-        return {[tables, format, max_lines](cudaStream_t stream) {
-                    return std::make_unique<DefrLines>(*tables, format, max_lines, stream);
-                },
-                tables->in_halves() ? "full range on chip, half precision"
-                : tables->on_chip   ? "full range on chip"
-                                    : "full range in passes",
-                tables->in_halves()};
+LineMethodMaker line_methods(const ReconstructionSpec& spec, const PlainTables& plain, const LineFormat& format,
+                             DepthRange kept, std::int64_t max_lines, const GpuPath& path) {
+    const std::int64_t rolling = plain.rolling_width;
+    switch (path.kernels) {
+        case GpuKernels::full_range_on_chip:
+        case GpuKernels::full_range_in_passes:
+            return maker_of<DefrLines>(std::make_shared<const DefrDeviceTables>(spec, plain, kept, path), format,
+                                       max_lines);
+        case GpuKernels::compressive_on_chip:
+        case GpuKernels::compressive_by_matrix:
+        case GpuKernels::compressive_in_passes:
+            return maker_of<CompressiveLines>(
+                std::make_shared<const CompressiveDeviceTables>(spec, plain, kept, max_lines, path), format);
+        case GpuKernels::matrix_product:
+            return maker_of<NudftLines>(std::make_shared<const NudftTables>(spec), format, rolling);
+        case GpuKernels::nufft_on_chip:
+        case GpuKernels::nufft_in_passes:
+            return maker_of<NufftLines>(std::make_shared<const NufftDeviceTables>(spec, path), format, rolling,
+                                        max_lines);
+        case GpuKernels::two_passes:
+            return maker_of<TwoPassLines>(std::make_shared<const TwoPassTables>(plain, kept), format, max_lines);
+        case GpuKernels::fused:
+        case GpuKernels::separate_passes: break;
     }
-    if (spec.recipe.method == Method::compressive) {
-        const auto tables = std::make_shared<CompressiveDeviceTables>(spec, plain, kept, max_lines, fused);
-        return {[tables, format](cudaStream_t stream) {
-                    return std::make_unique<CompressiveLines>(*tables, format, stream);
-                },
-                tables->method_name()};
-    }
-    if (uses_nudft(spec)) {
-        return {[tables = std::make_shared<NudftTables>(spec), format, rolling = plain.rolling_width](
-                    cudaStream_t stream) { return std::make_unique<NudftLines>(stream, *tables, format, rolling); },
-                "matrix product"};
-    }
-    if (uses_nufft(spec)) {
-        const auto tables = std::make_shared<NufftDeviceTables>(spec, fused && plain.rolling_width == 0);
-        return {[tables, format, rolling = plain.rolling_width, max_lines](cudaStream_t stream) {
-                    return std::make_unique<NufftLines>(*tables, format, rolling, max_lines, stream);
-                },
-                tables->in_halves()       ? "nufft on chip, half precision"
-                : tables->in_one_kernel() ? "nufft on chip"
-                                          : "nufft in passes",
-                tables->in_halves()};
-    }
-    if (fused && TwoPassTables::fits(plain)) {
-        return {[tables = std::make_shared<TwoPassTables>(plain, kept), format, max_lines](cudaStream_t stream) {
-                    return std::make_unique<TwoPassLines>(*tables, format, max_lines, stream);
-                },
-                "two passes"};
-    }
-    const auto tables = std::make_shared<KLinearTables>(plain_weighted_tables(plain, fused));
-    return {[tables, format, kept, max_lines](cudaStream_t stream) {
-                return std::make_unique<PlainMethod>(*tables, format, kept, max_lines, stream);
-            },
-            tables->one_kernel() ? "separate passes, up-sampled on chip" : "separate passes"};
+    return maker_of<PlainMethod>(std::make_shared<const KLinearTables>(plain_weighted_tables(plain, path.grid_on_chip)),
+                                 format, kept, max_lines);
 }
 
 }  // namespace echolux::cuda

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 
+#include "compute/choose_path.h"
 #include "compute/plan/tables.h"
 #include "compute/steps/sample.h"
 
@@ -95,16 +95,9 @@ class LineMethod {
 // Creates a method for a worker's stream. Copies share the tables.
 using LineMethodMaker = std::function<std::unique_ptr<LineMethod>(cudaStream_t)>;
 
-// A method's factory and its properties.
-struct LineMethods {
-    LineMethodMaker make;
-    std::string method_name;  // short description for users
-    bool in_halves = false;   // for 4-byte aligned lines
-};
-
-// Creates the methods of a valid spec. `plain` must outlive them. Calls will have up to about `max_lines` lines.
-// `fused` selects single kernels if possible. Throws Error{device, out_of_memory}.
-LineMethods line_methods(const ReconstructionSpec& spec, const PlainTables& plain, const LineFormat& format,
-                         DepthRange kept, std::int64_t max_lines, bool fused);
+// Creates the methods of a valid spec. `plain` must outlive them. Calls will have up to about `max_lines` lines. Throws
+// Error{device, out_of_memory}.
+LineMethodMaker line_methods(const ReconstructionSpec& spec, const PlainTables& plain, const LineFormat& format,
+                             DepthRange kept, std::int64_t max_lines, const GpuPath& path);
 
 }  // namespace echolux::cuda

@@ -248,8 +248,8 @@ void NudftTables::multiply(cudaStream_t stream, const std::byte* spectra, float*
     product_.enqueue(stream, matrix_.data(), spectra, factor, bins, workspace);
 }
 
-NudftLines::NudftLines(cudaStream_t stream, const NudftTables& tables, const LineFormat& format,
-                       std::int64_t rolling_width)
+NudftLines::NudftLines(const NudftTables& tables, const LineFormat& format, std::int64_t rolling_width,
+                       cudaStream_t stream)
     : stream_(stream), tables_(tables), format_(format), rolling_(rolling_width > 0),
       subtract_(format, rolling_width, tables.shape().columns),
       floats_(zeroed(tables.shape().columns * tables.shape().inner * std::int64_t{sizeof(float)})),

@@ -47,7 +47,7 @@ class NudftLines : public LineMethod {
   public:
     // Tables and stream must outlive this object. `rolling_width` is 0 without a rolling background. Throws
     // Error{out_of_memory}.
-    NudftLines(cudaStream_t stream, const NudftTables& tables, const LineFormat& format, std::int64_t rolling_width);
+    NudftLines(const NudftTables& tables, const LineFormat& format, std::int64_t rolling_width, cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return tables_.shape().columns; }
     DeviceBins enqueue(const RawLines& lines) override;

@@ -175,49 +175,33 @@ __global__ void correct(float2* bins, std::int64_t stride, std::int64_t depth, c
 // Size of bins that are written and soon read again: they stay in the L2 cache.
 constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;
 
-// Requires spectra of whole 16-bit words that fill the words of all threads.
-bool uses_halves(const ReconstructionSpec& spec, std::int64_t words_of_all) {
-    const LineFormat format(spec.format, spec.geometry);
-    return needs_halves(spec) && format.samples() == words_of_all && line_words(format, nullptr) == LineWords::u16;
-}
-
 std::int64_t lines_in_one_kernel(std::int64_t depth, std::int64_t max_lines) {
     return std::clamp<std::int64_t>(cached_bytes / (depth * complex_bytes), 1, max_lines);
 }
 
 }  // namespace
 
-NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, bool fused)
-    : NufftDeviceTables(spec, nufft_tables(spec), fused) {}
+NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const GpuPath& path)
+    : NufftDeviceTables(spec, path, nufft_tables(spec)) {}
 
-NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const NufftTables& tables, bool fused)
-    : NufftDeviceTables(spec, tables, grid_taps(tables), fused) {}
+NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const GpuPath& path, const NufftTables& tables)
+    : NufftDeviceTables(spec, path, tables, grid_taps(tables)) {}
 
-NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const NufftTables& tables, const GridTaps& grid,
-                                     bool fused)
-    : real_(tables.real), grid_(tables.grid), points_(grid.points), taps_(grid.taps), repeated_(grid.repeated),
-      first_bin_(tables.first_bin), depth_(std::ssize(tables.correction)), base_(uploaded(grid.base)),
-      weights_(uploaded(grid.weights)), correction_(uploaded(tables.correction)) {
-    if (!spec.calibration.k_jitter.empty()) {
-        moved_.emplace(moved_samples(spec, tables), real_);
-        return;
-    }
-    if (!fused) return;
-    const std::int64_t samples_read = spec.geometry.samples + repeated_;
-    if (nufft_fits_on_chip(points_, real_, samples_read, {first_bin_, first_bin_ + depth_})) {
-        find_tables_on_chip(spec, grid);
-    } else {
-        mixed_ = mixed_shape(points_, samples_read, 0);
-        if (mixed_) twiddles_ = uploaded(mixed_radix_twiddles(mixed_->length));
-    }
-    if (real_ && in_one_kernel()) factors_ = uploaded(spectrum_factors(points_, first_bin_, tables.correction));
+NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const GpuPath& path, const NufftTables& tables,
+                                     const GridTaps& grid)
+    : path_(path), real_(tables.real), grid_(tables.grid), points_(grid.points), taps_(grid.taps),
+      repeated_(grid.repeated), first_bin_(tables.first_bin), depth_(std::ssize(tables.correction)),
+      base_(uploaded(grid.base)), weights_(uploaded(grid.weights)), correction_(uploaded(tables.correction)) {
+    if (!spec.calibration.k_jitter.empty()) moved_.emplace(moved_samples(spec, tables), real_);
+    if (in_one_kernel()) add_tables_on_chip(tables, grid);
 }
 
-// For grids with a power of two of points.
-void NufftDeviceTables::find_tables_on_chip(const ReconstructionSpec& spec, const GridTaps& grid) {
-    const std::vector<float2> twiddles = transform_twiddles(points_);
+void NufftDeviceTables::add_tables_on_chip(const NufftTables& tables, const GridTaps& grid) {
+    const std::vector<float2> twiddles =
+        path_.shape ? mixed_radix_twiddles(path_.shape->length) : transform_twiddles(points_);
     twiddles_ = uploaded(twiddles);
-    if (!uses_halves(spec, points_ / 8 * nufft_words)) return;
+    if (real_) factors_ = uploaded(spectrum_factors(points_, first_bin_, tables.correction));
+    if (!in_halves()) return;
     half_twiddles_ = uploaded(halves_of(twiddles));
     const float scale = half_weight_scale(grid.weights);
     half_weights_ = uploaded(halves_of(grid.weights, scale));
@@ -283,8 +267,8 @@ NufftWork NufftLines::on_chip(const RawLines& lines) const {
 }
 
 void NufftLines::launch(const NufftWork& work) const {
-    if (tables_.mixed_) {
-        launch_nufft_mixed(work, *tables_.mixed_, tables_.real_, stream_);
+    if (tables_.path_.shape) {
+        launch_nufft_mixed(work, *tables_.path_.shape, tables_.real_, stream_);
     } else if (tables_.in_halves() && line_words(format_, work.lines.raw) == LineWords::u16) {
         launch_nufft_halves(work, tables_.points_, tables_.real_, stream_);
     } else {

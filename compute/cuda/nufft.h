@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "compute/choose_path.h"
 #include "compute/cuda/k_linear.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
@@ -19,23 +20,6 @@
 #include "compute/plan/params.h"
 
 namespace echolux::cuda {
-
-// ---- Spreading to the finer grid of a NUFFT in the layout for GPUs: each point gathers the same number of
-// neighbouring real samples with complex weights. If the sample weights are real, the grid is real and two of its
-// points form one complex point of a transform of half the length (transform.h).
-
-// Point j of the transform is the sum over m < taps of weights[m * points + j] * sample[base[j] + m], where samples
-// repeat from the first after the last. Bin z of the transform is depth bin z, regardless of the tables' `middle`.
-struct GridTaps {
-    std::int64_t points = 0;  // length of the transform
-    std::int64_t taps = 1;
-    std::int64_t repeated = 0;       // samples read beyond the last
-    std::vector<std::int32_t> base;  // [points]
-    std::vector<float2> weights;     // [taps][points]
-};
-
-// Builds the taps.
-GridTaps grid_taps(const NufftTables& tables);
 
 // ---- GPU implementation of the NUFFT for lines with individual sample positions (calibration.k_jitter,
 // docs/transforms.md 7.1). Samples are weighted at their positions, then every point of the finer grid gathers its
@@ -98,20 +82,21 @@ struct NufftWork;
 // Tables on the device, shared by all workers.
 class NufftDeviceTables {
   public:
-    // Builds the tables of a valid spec on the current device. `fused` selects the single kernel if possible. Throws
-    // Error{device, out_of_memory}.
-    NufftDeviceTables(const ReconstructionSpec& spec, bool fused);
+    // Builds the tables of a valid spec on the current device. Throws Error{device, out_of_memory}.
+    NufftDeviceTables(const ReconstructionSpec& spec, const GpuPath& path);
 
-    bool in_one_kernel() const { return twiddles_.bytes() > 0; }
-    bool in_halves() const { return half_twiddles_.bytes() > 0; }  // for 4-byte aligned lines
+    bool in_one_kernel() const { return path_.kernels == GpuKernels::nufft_on_chip; }
+    bool in_halves() const { return path_.in_halves; }  // for 4-byte aligned lines
 
   private:
     friend class NufftLines;
-    NufftDeviceTables(const ReconstructionSpec& spec, const NufftTables& tables, bool fused);
-    NufftDeviceTables(const ReconstructionSpec& spec, const NufftTables& tables, const GridTaps& grid, bool fused);
+    NufftDeviceTables(const ReconstructionSpec& spec, const GpuPath& path, const NufftTables& tables);
+    NufftDeviceTables(const ReconstructionSpec& spec, const GpuPath& path, const NufftTables& tables,
+                      const GridTaps& grid);
 
-    void find_tables_on_chip(const ReconstructionSpec& spec, const GridTaps& grid);
+    void add_tables_on_chip(const NufftTables& tables, const GridTaps& grid);
 
+    GpuPath path_;
     bool real_;              // the grids are real
     std::int64_t grid_;      // points of the grid
     std::int64_t points_;    // points of the transform: those of the grid, or half as many for a real grid
@@ -124,7 +109,6 @@ class NufftDeviceTables {
     DeviceBuffer weights_;             // complex [taps][points]
     DeviceBuffer correction_;          // float [depth]
     DeviceBuffer factors_;             // float4 [depth], replaces correction_ for real grids at half length
-    std::optional<MixedShape> mixed_;  // shape of the single kernel for any length, if not a power of two
     DeviceBuffer twiddles_;            // for the single kernel
     DeviceBuffer half_twiddles_;
     DeviceBuffer half_weights_;

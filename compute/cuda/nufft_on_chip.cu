@@ -6,17 +6,6 @@
 
 namespace echolux::cuda {
 
-bool nufft_fits_on_chip(std::int64_t points, bool real, std::int64_t samples_read, DepthRange kept) {
-    if (!has_transform_size(points) || (!real && 2 * kept.end > points)) return false;
-    bool fits = false;
-    with_transform_size(points, [&](auto size) {
-        constexpr std::int64_t bytes = NufftSize<size.log2_n>::template exchange_bytes<NufftFloats>;
-        fits = bytes + 2 * (kept.end - kept.begin) <= max_shared_bytes() &&
-               samples_read * std::int64_t{sizeof(NufftFloats::Sample)} <= bytes;
-    });
-    return fits;
-}
-
 void launch_nufft(const NufftWork& work, std::int64_t points, bool real, cudaStream_t stream) {
     const bool words = work.lines.format.samples() == points / 8 * nufft_words &&
                        line_words(work.lines.format, work.lines.raw) == LineWords::u16;

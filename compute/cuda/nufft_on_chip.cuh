@@ -43,10 +43,6 @@ struct NufftWork {
 // with a finer grid of twice that length, of which each thread holds 16 points.
 constexpr int nufft_words = 8;
 
-// Returns whether the grids of two lines (and before that their spectra) and two rows of codes fit on chip, and whether
-// all kept bins are stored: of a complex grid those of the first half, which are all bins with two-fold oversampling.
-bool nufft_fits_on_chip(std::int64_t points, bool real, std::int64_t samples_read, DepthRange kept);
-
 void launch_nufft(const NufftWork& work, std::int64_t points, bool real, cudaStream_t stream);
 
 // For grids of any length with a shape.
@@ -184,7 +180,7 @@ struct NufftComplexGrid {
     __device__ static void store(const NufftWork& work, typename Form::Point*, const typename Form::Point (&v)[16],
                                  int t, const Rows& rows) {
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {  // the first half contains all kept bins (nufft_fits_on_chip)
+        for (int i = 0; i < 8; ++i) {  // the first half contains all kept bins (choose_path)
             const int k = t + i * Size::threads, z = k - work.first_bin;
             if (z < 0 || z >= work.depth) continue;
             rows.store(work, z, Form::bins(work, v[i]) * float2{__ldg(work.correction + z), 0});

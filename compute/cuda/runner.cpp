@@ -95,19 +95,16 @@ CudaRunner::CudaRunner(const ReconstructionSpec& plan, const BackendChoice& choi
       peers_(choice.peers), work_{.id = gpu.gpu.id, .name = gpu_name_}, grid_(planned_grid(plan)),
       flow_grid_(planned_flow_grid(plan)), format_(plan.format, plan.geometry), plain_(plain_tables(plan)),
       kept_(kept_depth(plan.recipe, plain_.lengths.bins)), voxel_tables_(voxel_tables(plan, plain_.weight.sum, kept_)),
-      shape_(block_shape(plan, grid_)), background_mode_(chosen_background(plan.recipe, plan.calibration)) {
+      shape_(block_shape(plan, grid_)), background_mode_(chosen_background(plan.recipe, plan.calibration)),
+      path_(choose_path(plan, max_shared_bytes(), choice.fused)) {
     if (background_mode_ == Background::running) running_.emplace(format_.samples());
-    if (choice.fused && FusedKernel::fits(plan, plain_)) {
-        fused_.emplace(plan, plain_, voxel_tables_);
-        in_one_kernel_ =
-            FusedKernel::makes_voxels(plan, plain_) && (!flow_grid_ || FusedKernel::makes_both(plan.recipe));
-        in_halves_ = in_one_kernel_ && !flow_grid_ && fused_->makes_voxels_in_halves();
+    if (path_.kernels == GpuKernels::fused) {
+        fused_.emplace(plan, plain_, voxel_tables_, path_);
     } else {
-        methods_ = line_methods(plan, plain_, format_, kept_, shape_.lines(), choice.fused);
-        in_halves_ = methods_.in_halves;
+        make_method_ = line_methods(plan, plain_, format_, kept_, shape_.lines(), path_);
     }
-    if (!in_one_kernel_) voxels_.emplace(voxel_tables_, plan, shape_);
-    if (flow_grid_) flow_.emplace(plan, plain_.weight.sum, kept_, in_one_kernel_ ? fused_->half_bin_scale() : 0);
+    if (!path_.to_voxels) voxels_.emplace(voxel_tables_, plan, shape_);
+    if (flow_grid_) flow_.emplace(plan, plain_.weight.sum, kept_, path_.half_bins ? fused_->half_bin_scale() : 0);
     for (int i = 0; i < std::clamp(choice.streams, 1, max_streams); ++i) {
         workers_.push_back(std::make_unique<Worker>(*this, choice));
     }
@@ -119,15 +116,11 @@ CudaRunner::~CudaRunner() {
 }
 
 std::string CudaRunner::backend_description() const {
-    const std::string method_name = !fused_          ? methods_.method_name
-                                    : in_halves_     ? "fused, half precision"
-                                    : in_one_kernel_ ? "fused"
-                                                     : "fused to bins";
-    return fmt::format("cuda ({}, {})", gpu_name_, method_name);
+    return fmt::format("cuda ({}, {})", gpu_name_, name_of(path_));
 }
 
 std::unique_ptr<LineMethod> CudaRunner::method(cudaStream_t stream) const {
-    if (!fused_) return methods_.make(stream);
+    if (!fused_) return make_method_(stream);
     const std::int64_t position_lines = plan_.geometry.b_repeats * shape_.frame_lines;
     const std::int64_t line_bytes = fused_->bins_of_a_line() * std::int64_t{sizeof(float2)};
     const std::int64_t positions =
@@ -137,7 +130,7 @@ std::unique_ptr<LineMethod> CudaRunner::method(cudaStream_t stream) const {
 
 std::unique_ptr<Passes> CudaRunner::passes(cudaStream_t stream) const {
     const FlowKernels* flow = flow_ ? &*flow_ : nullptr;
-    if (in_one_kernel_) return std::make_unique<FusedPasses>(plan_, shape_, *fused_, flow, stream);
+    if (path_.to_voxels) return std::make_unique<FusedPasses>(plan_, shape_, *fused_, flow, stream);
     return std::make_unique<SeparatePasses>(plan_, shape_, *voxels_, flow, voxel_tables_.depth, method(stream), stream);
 }
 
@@ -263,7 +256,7 @@ void CudaRunner::check_places(const VoxelTargets& voxel_targets) const {
 SpectraPath CudaRunner::path_of(const Block& block) const {
     constexpr std::int64_t small = std::int64_t{4} << 20;
     const bool is_read_once =
-        in_one_kernel_ && (background_mode_ == Background::none || background_mode_ == Background::stored);
+        path_.to_voxels && (background_mode_ == Background::none || background_mode_ == Background::stored);
     const bool is_alone = std::ranges::none_of(workers_, [](const auto& worker) { return worker->busy; });
     return is_read_once && is_alone && block.bytes <= small ? SpectraPath::direct : spectra_;
 }
@@ -318,7 +311,7 @@ BlockTargets CudaRunner::targets(Worker& worker, const Block& block, const Voxel
     BlockTargets targets;
     targets.structure = worker.output.begin(worker.stream, voxel_targets.structure, block.first_b_scan * slices,
                                             block.b_scans * slices);
-    if (in_one_kernel_ || voxels_->as_recorded()) {
+    if (path_.to_voxels || voxels_->as_recorded()) {
         targets.structure.recorded = RecordedLines::of(plan_.geometry, block.first_b_scan * plan_.geometry.b_repeats);
     }
     if (voxel_targets.peaks) {

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "compute/backend.h"
+#include "compute/choose_path.h"
 #include "compute/cuda/background.h"
 #include "compute/cuda/flow.h"
 #include "compute/cuda/fused.h"
@@ -95,7 +96,7 @@ class CudaRunner : public Reconstructor {
     const std::optional<VolumeGrid>& flow_grid() const override { return flow_grid_; }
     Backend backend() const override { return Backend::cuda; }
     std::string backend_description() const override;
-    Precision precision() const override { return in_halves_ ? Precision::fast : Precision::exact; }
+    Precision precision() const override { return path_.in_halves ? Precision::fast : Precision::exact; }
     void prime(const Block& block) override;
     Completion submit(const Block& block, const VoxelTargets& voxel_targets) override;
     void wait(Completion completion) override;
@@ -198,11 +199,10 @@ class CudaRunner : public Reconstructor {
     VoxelTables voxel_tables_;
     BlockShape shape_;
     Background background_mode_;
-    std::optional<FusedKernel> fused_;    // to bins at least
-    bool in_one_kernel_ = false;          // to voxels, and also to bins with flow
-    bool in_halves_ = false;              // the kernel or method uses half precision
-    LineMethods methods_;                 // without the fused kernel
-    std::optional<VoxelKernels> voxels_;  // for the separate passes
+    GpuPath path_;
+    std::optional<FusedKernel> fused_;
+    LineMethodMaker make_method_;         // without the fused kernel
+    std::optional<VoxelKernels> voxels_;  // unless the fused kernel writes them
     std::optional<FlowKernels> flow_;
     std::optional<RunningState> running_;
     std::vector<std::unique_ptr<Worker>> workers_;

@@ -93,11 +93,6 @@ struct SearchSize {
     static constexpr int n = Size::n, threads = Size::threads, modes_of_a_thread = 8;
     static constexpr int min_blocks = 512 / threads;  // per multiprocessor
     static_assert(modes_of_a_thread * threads == n / 2);
-
-    static std::int64_t shared_bytes(std::int64_t sensed) {
-        return Size::exchange_points * std::int64_t{sizeof(float2)} + 2 * sensed * std::int64_t{sizeof(float)} +
-               32 * std::int64_t{sizeof(StepSums<float>)};
-    }
 };
 
 // Without dispersion, samples and grid are real: two points of the grid are one of the transform.
@@ -355,12 +350,6 @@ void with_grid(std::int64_t modes, bool real, const Use& use) {
     }
 }
 
-std::int64_t shared_bytes(std::int64_t modes, std::int64_t sensed, bool real) {
-    std::int64_t bytes = 0;
-    with_grid(modes, real, [&](auto grid) { bytes = decltype(grid)::shared_bytes(sensed); });
-    return bytes;
-}
-
 // Returns the points of the kernel's grid per point of the tables' grid: 2 for real tables on the k grid itself,
 // because the kernel's real grid is twice as fine; otherwise 1.
 std::int64_t stretch_of(const SensingTables& tables) {
@@ -431,12 +420,6 @@ DeviceBuffer uploaded_threes(const Rounds& rounds, const SpreadSamples& spread, 
 
 }  // namespace
 
-bool SparseSearchOnChip::fits(const SensingTables& tables) {
-    const std::int64_t modes = tables.modes, points = (tables.real ? 4 : 2) * modes;
-    if (tables.grid * stretch_of(tables) != points || (modes != 512 && modes != 1024 && modes != 2048)) return false;
-    return shared_bytes(modes, std::ssize(tables.samples), tables.real) <= max_shared_bytes();
-}
-
 SparseSearchOnChip::SparseSearchOnChip(const SensingTables& tables, const CompressiveRecipe& recipe, DepthRange kept)
     : recipe_(recipe), kept_(kept), real_(tables.real), modes_(tables.modes), sensed_(std::ssize(tables.samples)),
       width_(tables.spread.width), to_bins_(tables.to_bins), correction_(uploaded(tables.correction)),
@@ -481,7 +464,7 @@ void SparseSearchOnChip::enqueue(cudaStream_t stream, const float* spectra, std:
     work.first_bin = static_cast<int>(kept_.begin);
     work.depth = static_cast<int>(kept_.end - kept_.begin);
     work.to_bins = to_bins_;
-    const auto shared = static_cast<int>(shared_bytes(modes_, sensed_, real_));
+    const auto shared = static_cast<int>(sparse_search_bytes(modes_, sensed_));
     with_grid(modes_, real_, [&](auto grid) {
         using Grid = decltype(grid);
         const auto kernel = width_ == 3 ? search_lines<Grid, ThreePoints> : search_lines<Grid, AnyPoints>;

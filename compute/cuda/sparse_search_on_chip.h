@@ -15,10 +15,8 @@ namespace echolux::cuda {
 // Tables and launches, shared by all workers.
 class SparseSearchOnChip {
   public:
-    // Returns whether the tables fit on the current device.
-    static bool fits(const SensingTables& tables);
-
-    // The tables must fit. Computes the kept bins. Throws Error{device, out_of_memory}.
+    // The tables must fit (GpuKernels::compressive_on_chip). Computes the kept bins. Throws Error{device,
+    // out_of_memory}.
     SparseSearchOnChip(const SensingTables& tables, const CompressiveRecipe& recipe, DepthRange kept);
 
     // Enqueues a search. `spectra`: [lines][pitch] on the device. `bins`: [lines][kept], scaled like those of every

@@ -206,14 +206,9 @@ void launch(const Kernel& kernel, const TwoPassWork& work, int transforms, int s
 
 }  // namespace
 
-bool TwoPassTables::fits(const PlainTables& tables) {
-    return tables.upsample == 1 && tables.rolling_width == 0 && !tables.resample.prefilter &&
-           tables.resample.taps <= 4 && two_pass_length(tables.lengths.transform).has_value();
-}
-
 TwoPassTables::TwoPassTables(const PlainTables& tables, DepthRange kept)
-    : length_(two_pass_length(tables.lengths.transform).value()), kept_(kept), points_(tables, 65536),
-      first_twiddles_(uploaded(mixed_radix_twiddles(length_.first))),
+    : length_(two_pass_length(tables.lengths.transform, max_shared_bytes()).value()), kept_(kept),
+      points_(tables, 65536), first_twiddles_(uploaded(mixed_radix_twiddles(length_.first))),
       second_twiddles_(uploaded(mixed_radix_twiddles(length_.second))), between_(uploaded(two_pass_twiddles(length_))) {
 }
 

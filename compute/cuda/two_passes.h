@@ -6,41 +6,17 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "compute/cuda/k_points.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/transform.h"
+#include "compute/on_chip.h"
 #include "compute/plan/tables.h"
 #include "compute/steps/sample.h"
 
 namespace echolux::cuda {
-
-// The transforms of both passes.
-struct TwoPassLength {
-    static constexpr int columns = 16;  // transforms per thread block
-    // points in shared memory, chosen to avoid bank conflicts in both directions
-    static constexpr int pitch = columns + 1;
-
-    MixedRadix first;
-    MixedRadix second;
-
-    ECHOLUX_HD int n() const { return first.n * second.n; }
-
-    // Returns the shared memory of a block: its points and, in the second pass, the codes of two lines.
-    static int shared_bytes(const MixedRadix& transform) { return transform.n * pitch * 16; }
-    int code_bytes() const { return 2 * code_rows() * columns; }
-    ECHOLUX_HD int code_rows() const { return (second.n + 1) / 2; }
-};
-
-// Returns nothing for up to 8192 points, or if the factors are too large or the shared memory of the current device is
-// too small.
-std::optional<TwoPassLength> two_pass_length(std::int64_t n);
-
-// Does the same for a given amount of shared memory.
-std::optional<TwoPassLength> two_pass_length(std::int64_t n, std::int64_t max_shared_bytes);
 
 // Returns the factors between the passes for bin k of transform c of the first pass: [first.n][second.n].
 std::vector<float2> two_pass_twiddles(const TwoPassLength& length);
@@ -50,9 +26,7 @@ struct TwoPassWork;
 // Tables on the device, shared by all workers.
 class TwoPassTables {
   public:
-    static bool fits(const PlainTables& tables);
-
-    // The tables must fit. Uploads to the current device. Throws Error{device, out_of_memory}.
+    // The length must fit (two_pass_length()). Uploads to the current device. Throws Error{device, out_of_memory}.
     TwoPassTables(const PlainTables& tables, DepthRange kept);
 
   private:

@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(threads) store_byte_codes(DeviceBins bins, std
 
 bool are_simple(const VoxelTables& tables, const DeviceTarget& target) {
     const Recipe& recipe = tables.recipe;
-    return ByteOfDecibel::fits(recipe) && !needs_frame_range(recipe) && recipe.average == Average::none &&
+    return writes_decibel_bytes(recipe) && !needs_frame_range(recipe) && recipe.average == Average::none &&
            tables.depth % 16 == 0 && target.wide();
 }
 

@@ -88,11 +88,6 @@ struct ByteOfDecibel {
         middle = 0.5f;
     }
 
-    static bool fits(const Recipe& recipe) {
-        return recipe.voxel == VoxelType::u8 && recipe.quantity == Quantity::db &&
-               recipe.noise_floor == NoiseFloor::none;
-    }
-
     __device__ std::uint8_t operator()(float2 bin) const {
         constexpr float max_code = 255, ones = 8388608;
         float octaves;

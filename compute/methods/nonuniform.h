@@ -101,6 +101,23 @@ bool uses_nufft(const ReconstructionSpec& spec);
 // Builds the tables of a valid spec.
 NufftTables nufft_tables(const ReconstructionSpec& spec);
 
+// ---- Spreading to the finer grid of a NUFFT in the layout for GPUs: each point gathers the same number of
+// neighbouring real samples with complex weights. If the sample weights are real, the grid is real and two of its
+// points form one complex point of a transform of half the length (compute/cuda/transform.h).
+
+// Point j of the transform is the sum over m < taps of weights[m * points + j] * sample[base[j] + m], where samples
+// repeat from the first after the last. Bin z of the transform is depth bin z, regardless of the tables' `middle`.
+struct GridTaps {
+    std::int64_t points = 0;  // length of the transform
+    std::int64_t taps = 1;
+    std::int64_t repeated = 0;                 // samples read beyond the last
+    std::vector<std::int32_t> base;            // [points]
+    std::vector<std::complex<float>> weights;  // [taps][points]
+};
+
+// Builds the taps.
+GridTaps grid_taps(const NufftTables& tables);
+
 // A finer grid for samples on a k grid: the spreading of the samples, and the factors that undo its effect on the kept
 // bins.
 struct FinerGrid {

@@ -101,6 +101,10 @@ bool needs_frame_range(const Recipe& recipe) {
     return recipe.levels == Levels::frame && codes && recipe.quantity != Quantity::complex;
 }
 
+bool writes_decibel_bytes(const Recipe& recipe) {
+    return recipe.voxel == VoxelType::u8 && recipe.quantity == Quantity::db && recipe.noise_floor == NoiseFloor::none;
+}
+
 DepthRange kept_depth(const Recipe& recipe, std::int64_t bins) {
     const std::int64_t end = recipe.depth_end * recipe.zero_padding;
     return {recipe.depth_begin * recipe.zero_padding, end == 0 ? bins : end};

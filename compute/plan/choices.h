@@ -33,6 +33,9 @@ bool needs_noise_floor(const Recipe& recipe, const FlowRecipe& flow);
 // Returns whether the codes of each B-scan span its own min to max.
 bool needs_frame_range(const Recipe& recipe);
 
+// Returns whether voxels are dB codes of one byte without a noise floor, for which there are fast conversions.
+bool writes_decibel_bytes(const Recipe& recipe);
+
 // Kept depth bins [begin, end), including those from zero padding.
 struct DepthRange {
     std::int64_t begin = 0;

@@ -197,7 +197,7 @@ TEST(HalfSpectra, SaturatedBinsStayInRange) {
 // Runs on the host without a GPU.
 TEST(HalfWeights, WeightsAndSumsStayInRange) {
     const auto scale_of = [](std::size_t count, float weight) {
-        return cuda::half_weight_scale(std::vector<float2>(count, {weight, 0}));
+        return cuda::half_weight_scale(std::vector<std::complex<float>>(count, {weight, 0}));
     };
     EXPECT_EQ(scale_of(1, 1), 1);
     EXPECT_EQ(scale_of(1, 1.5f), 0.5f) << "none above 1";
@@ -206,7 +206,7 @@ TEST(HalfWeights, WeightsAndSumsStayInRange) {
     EXPECT_EQ(scale_of(65505, 1), 0.5f) << "their sum is above the largest half";
     EXPECT_EQ(scale_of(8192 * 12, 1), 0.5f);
     EXPECT_EQ(scale_of(10, 0), 1);
-    EXPECT_EQ(cuda::half_weight_scale({{0, -3}, {0.5f, 0}}), 0.25f);
+    EXPECT_EQ(cuda::half_weight_scale({{0.0f, -3.0f}, {0.5f, 0.0f}}), 0.25f);
 }
 
 // A dark line next to a bright one.

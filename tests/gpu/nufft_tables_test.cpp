@@ -88,7 +88,7 @@ TEST(HalfLengthTransform, ShiftsLineByFractionsOfSample) {
 
 // Spreading by the taps equals spreading by the CPU's tables, with complex grids rotated back from the middle of their
 // band.
-class GridTaps : public testing::TestWithParam<double> {
+class SpreadTaps : public testing::TestWithParam<double> {
   protected:
     // Equal to the CPU's bins except for a common factor.
     static void expect_bins_of_the_cpu(const ReconstructionSpec& spec, const std::vector<float>& noise,
@@ -110,13 +110,13 @@ class GridTaps : public testing::TestWithParam<double> {
     }
 };
 
-TEST_P(GridTaps, MatchCpu) {
+TEST_P(SpreadTaps, MatchCpu) {
     const SampledNoise scene;
     ReconstructionSpec spec = scene.spec_for({GridKernel::kaiser_bessel, 2, 5});
     spec.recipe.dispersion = true;
     spec.recipe.a2_rad = GetParam();
     const NufftTables tables = nufft_tables(spec);
-    const cuda::GridTaps grid = cuda::grid_taps(tables);
+    const GridTaps grid = grid_taps(tables);
     EXPECT_EQ(tables.real, GetParam() == 0);
     ASSERT_EQ(grid.points, SampledNoise::n);
     ASSERT_EQ(tables.grid, tables.real ? 2 * SampledNoise::n : SampledNoise::n) << "one side only where it is complex";
@@ -138,8 +138,7 @@ TEST_P(GridTaps, MatchCpu) {
         for (std::int64_t m = 0; m < grid.taps; ++m) {
             const std::int64_t p = grid.base[index(j)] + m;
             ASSERT_LT(p, SampledNoise::n + grid.repeated);
-            const float2 weight = grid.weights[index(m * grid.points + j)];
-            sum += Complex(weight.x, weight.y) * double{scene.noise[index(p % SampledNoise::n)]};
+            sum += Complex(grid.weights[index(m * grid.points + j)]) * double{scene.noise[index(p % SampledNoise::n)]};
         }
         if (!tables.real) found.push_back(sum);
         if (tables.real) found.insert(found.end(), {sum.real(), sum.imag()});
@@ -155,7 +154,7 @@ TEST_P(GridTaps, MatchCpu) {
     EXPECT_LE(grid.taps, tables.real ? 5 : 6);  // W = 5; samples of a chirped map may be denser than points
 }
 
-INSTANTIATE_TEST_SUITE_P(Weights, GridTaps, testing::Values(0.0, 30.0),
+INSTANTIATE_TEST_SUITE_P(Weights, SpreadTaps, testing::Values(0.0, 30.0),
                          [](const auto& test) { return test.param == 0 ? "real" : "complex"; });
 
 TEST(LinePairs, HaveEveryLineOnceAndOneBackground) {
