@@ -1,0 +1,274 @@
+// The kernels that a GPU uses for a recipe, and the table of them in docs/performance.md.
+#include "compute/choose_path.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "compute/error.h"
+#include "compute/indexing.h"
+#include "compute/reconstructor.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t kib = 1024, large = 227 * kib, medium = 99 * kib, small = 64 * kib;
+
+// The chain of the bench: stored background, Lagrange-3, dispersion, Hann, dB, u8.
+ReconstructionSpec chain(std::int64_t samples) {
+    ReconstructionSpec spec;
+    spec.geometry.samples = samples;
+    spec.geometry.a_scans = 32;
+    spec.geometry.b_scans = 2;
+    spec.calibration.background.assign(index(samples), 1000.0);
+    const auto last = static_cast<double>(samples - 1);
+    spec.calibration.k_polynomial = {0, 0.95 * last, 0.05 * last};
+    spec.recipe.a2_rad = 10;
+    spec.recipe.voxel = VoxelType::u8;
+    return spec;
+}
+
+struct Example {
+    std::string recipe;  // as in a TOML file
+    std::int64_t samples = 0;
+    std::function<void(ReconstructionSpec&)> set = [](ReconstructionSpec&) {};
+};
+
+using P = ReconstructionSpec;
+std::vector<Example> examples() {
+    const auto repeated = [](FlowMethod method) {
+        return [method](P& p) {
+            p.geometry.b_repeats = 4;
+            p.recipe.average = Average::power;
+            p.flow.method = method;
+        };
+    };
+    return {
+        {"the chain of the bench", 2048},
+        {"", 4096},
+        {"", 8192},
+        {"", 1000},
+        {"", 3000},
+        {"", 10000},
+        {"", 65536},
+        {"", 2039},
+        {"dispersion = false", 2048, [](P& p) { p.recipe.dispersion = false; }},
+        {"precision = \"fast\"", 2048, [](P& p) { p.recipe.precision = Precision::fast; }},
+        {"", 1000, [](P& p) { p.recipe.precision = Precision::fast; }},
+        {"average = \"power\"", 2048, [](P& p) { p.recipe.average = Average::power; }},
+        {"fixed_pattern = \"median\"", 2048, [](P& p) { p.recipe.fixed_pattern = FixedPattern::median; }},
+        {"resample = \"spline\"", 2048, [](P& p) { p.recipe.resample = Resample::spline; }},
+        {"background = \"rolling\"", 2048, [](P& p) { p.recipe.background = Background::rolling; }},
+        {"upsample = 2", 2048, [](P& p) { p.recipe.upsample = 2; }},
+        {"upsample = 4", 2048, [](P& p) { p.recipe.upsample = 4; }},
+        {"flow.method = \"doppler\"", 2048, [](P& p) { p.flow.method = FlowMethod::doppler; }},
+        {"the same, voxel = \"f32\"", 2048,
+         [](P& p) {
+             p.flow.method = FlowMethod::doppler;
+             p.recipe.voxel = VoxelType::f32;
+         }},
+        {"flow.method = \"omag\"", 2048, repeated(FlowMethod::omag)},
+        {"resample = \"nufft\"", 2048, [](P& p) { p.recipe.resample = Resample::nufft; }},
+        {"", 4096, [](P& p) { p.recipe.resample = Resample::nufft; }},
+        {"", 1000, [](P& p) { p.recipe.resample = Resample::nufft; }},
+        {"the same, precision = \"fast\"", 2048,
+         [](P& p) {
+             p.recipe.resample = Resample::nufft;
+             p.recipe.precision = Precision::fast;
+         }},
+        {"resample = \"nudft\"", 2048, [](P& p) { p.recipe.resample = Resample::nudft; }},
+        {"method = \"defr\"", 2048, [](P& p) { p.recipe.method = Method::defr; }},
+        {"", 8192, [](P& p) { p.recipe.method = Method::defr; }},
+        {"", 1000, [](P& p) { p.recipe.method = Method::defr; }},
+        {"the same, precision = \"fast\"", 2048,
+         [](P& p) {
+             p.recipe.method = Method::defr;
+             p.recipe.precision = Precision::fast;
+         }},
+        {"method = \"compressive\"", 2048, [](P& p) { p.recipe.method = Method::compressive; }},
+        {"", 4096, [](P& p) { p.recipe.method = Method::compressive; }},
+        {"", 1000, [](P& p) { p.recipe.method = Method::compressive; }},
+        {"the same, compressive.transform = \"exact\"", 2048,
+         [](P& p) {
+             p.recipe.method = Method::compressive;
+             p.compressive.transform = SensingTransform::exact;
+         }},
+    };
+}
+
+std::string described(const GpuPath& path) {
+    std::string text = name_of(path);
+    if (path.to_voxels && path.voxels_form == cuda::LineForm::two_in_one) text += ", two lines in one transform";
+    if (path.half_bins) text += ", bins of Doppler in half precision";
+    return text;
+}
+
+// An empty cell repeats the one above (recipe) or on the left (kernels).
+std::string table() {
+    std::string text =
+        "| `recipe` | samples | 227 KiB: H100, H200, B200 | 99 KiB: RTX 30 to 50 | 64 KiB: RTX 20, T4 |\n"
+        "|---|---|---|---|---|\n";
+    for (const Example& example : examples()) {
+        ReconstructionSpec spec = chain(example.samples);
+        example.set(spec);
+        validate(spec);
+        text += "| " + example.recipe + " | " + std::to_string(example.samples) + " |";
+        std::string left;
+        for (const std::int64_t shared_bytes : {large, medium, small}) {
+            const std::string kernels = described(choose_path(spec, shared_bytes));
+            text += kernels == left ? " |" : " " + kernels + " |";
+            left = kernels;
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+TEST(ChoosePath, PageShowsItsTable) {
+    std::ifstream file(ECHOLUX_SOURCE_DIR "/docs/performance.md", std::ios::binary);
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_TRUE(page.find(table()) != std::string::npos) << "put this table into docs/performance.md:\n" << table();
+}
+
+bool is_on_chip(GpuKernels kernels) {
+    return kernels == GpuKernels::fused || kernels == GpuKernels::two_passes || kernels == GpuKernels::nufft_on_chip ||
+           kernels == GpuKernels::full_range_on_chip || kernels == GpuKernels::compressive_on_chip;
+}
+
+bool is_valid(const ReconstructionSpec& spec) {
+    try {
+        validate(spec);
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+// The kernels that may run a spec, the fastest first.
+std::vector<GpuKernels> possible(const ReconstructionSpec& spec) {
+    using enum GpuKernels;
+    if (spec.recipe.method == Method::defr) return {full_range_on_chip, full_range_in_passes};
+    if (spec.recipe.method == Method::compressive && spec.compressive.transform == SensingTransform::exact)
+        return {compressive_by_matrix};
+    if (spec.recipe.method == Method::compressive) return {compressive_on_chip, compressive_in_passes};
+    if (spec.recipe.resample == Resample::nudft) return {matrix_product};
+    if (spec.recipe.resample == Resample::nufft) return {nufft_on_chip, nufft_in_passes};
+    return {fused, two_passes, separate_passes};
+}
+
+void expect_consistent(const ReconstructionSpec& spec) {
+    const GpuPath path = choose_path(spec, large), on_small = choose_path(spec, small),
+                  plain = choose_path(spec, large, false);
+    const std::vector<GpuKernels> all = possible(spec);
+    EXPECT_THAT(all, testing::Contains(path.kernels));
+    EXPECT_THAT(all, testing::Contains(on_small.kernels));
+    EXPECT_EQ(plain.kernels, all.back());
+    EXPECT_FALSE(is_on_chip(plain.kernels) || plain.in_halves || plain.half_bins || plain.grid_on_chip || plain.shape);
+    EXPECT_LE(is_on_chip(on_small.kernels), is_on_chip(path.kernels)) << "more memory never hurts";
+    for (const GpuPath& one : {path, on_small}) {
+        const bool is_fused = one.kernels == GpuKernels::fused, has_flow = spec.flow.method != FlowMethod::none;
+        EXPECT_STRNE(name_of(one), "");
+        if (one.in_halves) {
+            EXPECT_TRUE(is_on_chip(one.kernels));
+            EXPECT_EQ(spec.recipe.precision, Precision::fast);
+            EXPECT_NE(spec.recipe.quantity, Quantity::complex);
+            EXPECT_FALSE(has_flow);
+            EXPECT_NE(spec.format.sample_format, SampleFormat::f32);
+        }
+        EXPECT_TRUE(is_fused || !one.to_voxels);
+        EXPECT_TRUE((one.to_voxels && has_flow) || !one.half_bins);
+        EXPECT_TRUE(one.kernels == GpuKernels::nufft_on_chip ||
+                    one.shape.has_value() == (is_fused && !cuda::has_transform_size(spec.geometry.samples)));
+        EXPECT_TRUE(is_fused || one.bins_form == cuda::LineForm::subtracted);
+    }
+}
+
+TEST(ChoosePath, EveryMethodHasKernels) {
+    for (const Method method : {Method::plain, Method::defr, Method::compressive}) {
+        for (const Resample resample : {Resample::nearest, Resample::linear, Resample::lagrange3, Resample::spline,
+                                        Resample::nufft, Resample::nudft}) {
+            for (const std::int64_t samples : {64, 500, 512, 1024, 2048, 2310}) {
+                for (const Precision precision : {Precision::exact, Precision::fast}) {
+                    ReconstructionSpec spec = chain(samples);
+                    spec.recipe.method = method;
+                    spec.recipe.resample = resample;
+                    spec.recipe.precision = precision;
+                    SCOPED_TRACE(testing::Message() << static_cast<int>(method) << ", " << static_cast<int>(resample)
+                                                    << ", " << samples << ", " << static_cast<int>(precision));
+                    if (is_valid(spec)) expect_consistent(spec);
+                }
+            }
+        }
+    }
+}
+
+TEST(ChoosePath, EveryOutputHasKernels) {
+    for (const SampleFormat format : {SampleFormat::u8, SampleFormat::u16, SampleFormat::u32, SampleFormat::i16,
+                                      SampleFormat::f32, SampleFormat::packed12}) {
+        for (const auto& [quantity, voxel] : std::vector<std::pair<Quantity, VoxelType>>{
+                 {Quantity::db, VoxelType::u8}, {Quantity::db, VoxelType::f32}, {Quantity::complex, VoxelType::f32}}) {
+            for (const FlowMethod flow : {FlowMethod::none, FlowMethod::doppler, FlowMethod::power_doppler}) {
+                for (const Precision precision : {Precision::exact, Precision::fast}) {
+                    for (const std::int64_t samples : {512, 1000, 4096}) {
+                        ReconstructionSpec spec = chain(samples);
+                        spec.format.sample_format = format;
+                        spec.recipe.quantity = quantity;
+                        spec.recipe.voxel = voxel;
+                        spec.flow.method = flow;
+                        spec.recipe.precision = precision;
+                        ASSERT_TRUE(is_valid(spec));
+                        SCOPED_TRACE(testing::Message() << static_cast<int>(format) << ", "
+                                                        << static_cast<int>(quantity) << ", " << samples);
+                        expect_consistent(spec);
+                    }
+                }
+            }
+        }
+    }
+}
+
+// Words are read whole, without shift and mask, from lines of one channel.
+TEST(ChoosePath, ReadsWordsOfSimpleFormats) {
+    ReconstructionSpec spec = chain(2048);
+    EXPECT_EQ(choose_path(spec, large).bins_form, cuda::LineForm::as_recorded);
+    spec.format.sample_format = SampleFormat::packed12;
+    EXPECT_EQ(choose_path(spec, large).bins_form, cuda::LineForm::as_recorded);
+    spec.format = {.shift = 4};
+    EXPECT_EQ(choose_path(spec, large).bins_form, cuda::LineForm::subtracted);
+    spec.format = {.channels = 2};
+    EXPECT_EQ(choose_path(spec, large).bins_form, cuda::LineForm::subtracted);
+}
+
+// The kernel of Doppler compares neighbouring lines over a small window. Everything else stores sums.
+TEST(ChoosePath, DopplerKernelNeedsSmallWindowOfNeighbours) {
+    ReconstructionSpec spec = chain(2048);
+    EXPECT_FALSE(has_doppler_kernel(spec));
+    spec.flow.method = FlowMethod::doppler;
+    EXPECT_TRUE(has_doppler_kernel(spec));
+    for (const auto& set : std::vector<std::function<void(P&)>>{
+             [](P& p) { p.flow.window_lines = 9; }, [](P& p) { p.flow.window_depth = 17; },
+             [](P& p) { p.flow.bulk_motion = true; }, [](P& p) { p.geometry.fast_axis = FastAxis::sinusoidal; },
+             [](P& p) { p.geometry.b_repeats = 2; }, [](P& p) { p.flow.method = FlowMethod::power_doppler; }}) {
+        ReconstructionSpec other = spec;
+        set(other);
+        EXPECT_FALSE(has_doppler_kernel(other));
+    }
+    spec.format.sample_format = SampleFormat::f32;
+    EXPECT_FALSE(choose_path(spec, large).half_bins) << "the range of samples is unknown";
+}
+
+TEST(ChoosePath, LinesWithOwnCalibrationAreSpreadInPasses) {
+    ReconstructionSpec spec = chain(1024);
+    spec.recipe.resample = Resample::nufft;
+    spec.calibration.k_jitter = {0, 1, 0.1, 1.001};
+    validate(spec);
+    EXPECT_EQ(choose_path(spec, large).kernels, GpuKernels::nufft_in_passes);
+}
+
+}  // namespace
+}  // namespace echolux
