@@ -39,15 +39,20 @@ std::string SeveralDevices::backend_description() const {
     return fmt::format("{}", fmt::join(names, " + "));
 }
 
-// Runs work of a device. A device that fails is excluded if another one still works.
+// Excludes a device that fails if another one still works.
+void SeveralDevices::exclude(Device& device, const Error& error) {
+    const auto works = std::ranges::count_if(devices_, [](const Device& one) { return one.failure.empty(); });
+    has_left_out_ = error.code() == ErrorCode::device && works > 1;
+    if (has_left_out_) device.failure = error.problem();
+}
+
+// Runs work of a device. A device that fails is excluded.
 template <class Work>
-auto SeveralDevices::watched(Device& device, const Work& work) {
+void SeveralDevices::watched(Device& device, const Work& work) {
     try {
-        return work(*device.reconstructor);
+        work(*device.reconstructor);
     } catch (const Error& error) {
-        const auto works = std::ranges::count_if(devices_, [](const Device& one) { return one.failure.empty(); });
-        has_left_out_ = error.code() == ErrorCode::device && works > 1;
-        if (has_left_out_) device.failure = error.problem();
+        exclude(device, error);
         throw;
     }
 }
@@ -103,7 +108,12 @@ Completion SeveralDevices::submit(const Block& block, const VoxelTargets& target
     Turn& turn = turn_of(submitted_ + 1);
     finish(turn);
     Device& device = coupled(next(block));
-    turn.completion = watched(device, [&](Reconstructor& one) { return one.submit(block, targets); });
+    try {
+        turn.completion = device.reconstructor->submit(block, targets);
+    } catch (const Error& error) {
+        exclude(device, error);
+        throw;
+    }
     turn.device = index(&device - devices_.data());
     ++device.blocks;
     return {++submitted_};

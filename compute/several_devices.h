@@ -63,8 +63,9 @@ class SeveralDevices : public Reconstructor {
         Completion completion;
     };
 
+    void exclude(Device& device, const Error& error);
     template <class Work>
-    auto watched(Device& device, const Work& work);
+    void watched(Device& device, const Work& work);
     Device& next(const Block& block);
     void resume(Device& device, Device& before);
     Device& coupled(Device& device);

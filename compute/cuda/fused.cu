@@ -103,9 +103,9 @@ void FusedKernel::voxels(cudaStream_t stream, const FusedLinesIn& lines, const D
     } else if (lines.points.form == LineForm::two_in_one) {
         launch_fused_two_in_one(work, bytes, lengths_.transform, stream);
     } else if (bytes) {
-        launch_fused_lines<ByteVoxel>(work, lengths_.transform, stream);
+        launch_fused<SideBySide, ByteVoxel>(work, lengths_.transform, stream);
     } else {
-        launch_fused_lines<AnyVoxel>(work, lengths_.transform, stream);
+        launch_fused<SideBySide, AnyVoxel>(work, lengths_.transform, stream);
     }
 }
 

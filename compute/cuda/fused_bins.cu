@@ -4,15 +4,15 @@
 namespace echolux::cuda {
 
 void launch_fused_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
-    launch_fused_lines<StoredBin>(work, transform, stream);
+    launch_fused<SideBySide, StoredBin>(work, transform, stream);
 }
 
 void launch_fused_bytes_and_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
-    launch_fused_lines<VoxelAndBin<ByteVoxel, StoredBin>>(work, transform, stream);
+    launch_fused<SideBySide, VoxelAndBin<ByteVoxel, StoredBin>>(work, transform, stream);
 }
 
 void launch_fused_bytes_and_half_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
-    launch_fused_lines<VoxelAndBin<ByteVoxel, StoredHalfBin>>(work, transform, stream);
+    launch_fused<SideBySide, VoxelAndBin<ByteVoxel, StoredHalfBin>>(work, transform, stream);
 }
 
 }  // namespace echolux::cuda

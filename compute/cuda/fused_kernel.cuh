@@ -475,39 +475,39 @@ __global__ void __launch_bounds__(FusedSize<log2_n>::block,
 // ---- Launches the variant of the fused kernel for a length, a format and an output. Variants are compiled in several
 // files to build in parallel.
 
-template <class Source, class Taps, class Form, class Voxel>
+// Returns the kernel for the words and taps of `work`. Only SideBySide has kernels for single samples and any taps.
+template <int log2_n, class Form, class Voxel>
+auto fused_variant(const FusedWork& work) {
+    using U16 = typename Form::template Words<U16Words>;
+    using Packed12 = typename Form::template Words<Packed12Words>;
+    const bool is_u16 = work.words == LineWords::u16;
+    auto variant =
+        is_u16 ? fused<log2_n, U16, CubicTaps, Form, Voxel> : fused<log2_n, Packed12, CubicTaps, Form, Voxel>;
+    if constexpr (std::is_same_v<Form, SideBySide>) {
+        if (work.points.form == LineForm::subtracted) {
+            variant = fused<log2_n, BySamples, EitherTaps, Form, Voxel>;
+        } else if (work.points.taps != nullptr) {
+            variant =
+                is_u16 ? fused<log2_n, U16, TabledTaps, Form, Voxel> : fused<log2_n, Packed12, TabledTaps, Form, Voxel>;
+        }
+    }
+    return variant;
+}
+
+template <class Form, class Voxel>
 void launch_fused(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
     const auto shared = static_cast<int>(fused_bytes(transform, Form::lines, Voxel::has_voxels ? work.voxel_bytes : 0));
+    void (*kernel)(FusedWork) = nullptr;
+    unsigned groups = 1, threads = 1;  // per block
     with_transform_size(transform, [&](auto size) {
         using Size = FusedSize<size.log2_n>;
-        const auto kernel = fused<Size::log2_n, Source, Taps, Form, Voxel>;
-        checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
-                "ask for shared memory");
-        const std::uint32_t blocks = (work.groups<Form::lines>() + Size::groups - 1) / Size::groups;
-        kernel<<<blocks, Size::block, index(shared), stream>>>(work);
-        checked_launch("reconstruct in one kernel");
+        kernel = fused_variant<Size::log2_n, Form, Voxel>(work);
+        groups = Size::groups;
+        threads = Size::block;
     });
-}
-
-// Dispatches on the word format.
-template <class Taps, class Form, class Voxel>
-void launch_fused_words(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
-    if (work.words == LineWords::u16) {
-        launch_fused<typename Form::template Words<U16Words>, Taps, Form, Voxel>(work, transform, stream);
-    } else {
-        launch_fused<typename Form::template Words<Packed12Words>, Taps, Form, Voxel>(work, transform, stream);
-    }
-}
-
-template <class Voxel>
-void launch_fused_lines(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
-    if (work.points.form == LineForm::subtracted) {
-        launch_fused<BySamples, EitherTaps, SideBySide, Voxel>(work, transform, stream);
-    } else if (work.points.taps == nullptr) {
-        launch_fused_words<CubicTaps, SideBySide, Voxel>(work, transform, stream);
-    } else {
-        launch_fused_words<TabledTaps, SideBySide, Voxel>(work, transform, stream);
-    }
+    checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "ask for shared memory");
+    kernel<<<(work.groups<Form::lines>() + groups - 1) / groups, threads, index(shared), stream>>>(work);
+    checked_launch("reconstruct in one kernel");
 }
 
 // Defined in fused_bins.cu and fused_packed.cu.

@@ -6,17 +6,17 @@ namespace echolux::cuda {
 // For real weights of the k grid.
 void launch_fused_two_in_one(const FusedWork& work, bool bytes, std::int64_t transform, cudaStream_t stream) {
     if (bytes) {
-        launch_fused_words<CubicTaps, TwoInOne, ByteVoxel>(work, transform, stream);
+        launch_fused<TwoInOne, ByteVoxel>(work, transform, stream);
     } else {
-        launch_fused_words<CubicTaps, TwoInOne, AnyVoxel>(work, transform, stream);
+        launch_fused<TwoInOne, AnyVoxel>(work, transform, stream);
     }
 }
 
 void launch_fused_halves(const FusedWork& work, bool bytes, std::int64_t transform, cudaStream_t stream) {
     if (bytes) {
-        launch_fused_words<CubicTaps, Halves, ByteVoxel>(work, transform, stream);
+        launch_fused<Halves, ByteVoxel>(work, transform, stream);
     } else {
-        launch_fused_words<CubicTaps, Halves, AnyVoxel>(work, transform, stream);
+        launch_fused<Halves, AnyVoxel>(work, transform, stream);
     }
 }
 

@@ -138,19 +138,17 @@ std::int64_t CudaRunner::frames_of(const Block& block) const {
     return block.b_scans * plan_.geometry.b_repeats;
 }
 
-template <class Work>
-void CudaRunner::hold(Listener& listener, const Block& block, const Work& work) {
-    listener.keeper = block.keeper;
-    try {
-        work();
-        checked(cudaEventRecord(listener.done, listener.stream), "mark the end of a block");
-    } catch (...) {
-        cudaStreamSynchronize(listener.stream);
-        cudaGetLastError();  // error state of a captured stream
-        listener.keeper.reset();
-        throw;
-    }
-    listener.busy = true;
+void CudaRunner::Hold::end() {
+    checked(cudaEventRecord(listener_.done, listener_.stream), "mark the end of a block");
+    listener_.busy = true;
+    has_ended_ = true;
+}
+
+CudaRunner::Hold::~Hold() {
+    if (has_ended_) return;
+    cudaStreamSynchronize(listener_.stream);
+    cudaGetLastError();  // error state of a captured stream
+    listener_.keeper.reset();
 }
 
 void CudaRunner::prime(const Block& block) {
@@ -163,10 +161,10 @@ void CudaRunner::prime(const Block& block) {
     if (skips(block)) return;
     Listener& listener = *listeners_[static_cast<std::size_t>(primed_ % listeners_.size())];
     finish(listener);
-    hold(listener, block, [&] {
-        wait_for(listener, block.order);
-        listen(listener, block);
-    });
+    Hold hold(listener, block);
+    wait_for(listener, block.order);
+    listen(listener, block);
+    hold.end();
     if (block.order.kind == CallerOrder::Kind::stream) follow(listener, block.order);
     ++primed_;
 }
@@ -184,11 +182,11 @@ Completion CudaRunner::submit(const Block& block, const VoxelTargets& voxel_targ
     worker.queues = worker.busy && !worker.for_the_host && !for_the_host && !in_graph;
     if (!worker.queues) finish(worker);
     try {
-        hold(worker, block, [&] {
-            wait_for(worker, block.order);
-            if (voxel_targets.order.kind == CallerOrder::Kind::stream) wait_for(worker, voxel_targets.order);
-            enqueue(worker, block, voxel_targets);
-        });
+        Hold hold(worker, block);
+        wait_for(worker, block.order);
+        if (voxel_targets.order.kind == CallerOrder::Kind::stream) wait_for(worker, voxel_targets.order);
+        enqueue(worker, block, voxel_targets);
+        hold.end();
     } catch (...) {
         worker.each_output([](VoxelOutput& output) { output.drop(); });
         worker.repeats.drop();

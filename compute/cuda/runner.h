@@ -178,10 +178,22 @@ class CudaRunner : public Reconstructor {
     static void finish(Listener& listener);
     void finish(Worker& worker);
 
-    // Runs `work`, which enqueues on the listener's stream, possibly after unfinished work. If it fails, nothing
-    // remains in progress.
-    template <class Work>
-    static void hold(Listener& listener, const Block& block, const Work& work);
+    // Keeps a block while its work is enqueued, possibly after unfinished work, and until it is finished. Without
+    // end(), after an error, nothing remains in progress.
+    class Hold {
+      public:
+        Hold(Listener& listener, const Block& block) : listener_(listener) { listener.keeper = block.keeper; }
+        ~Hold();
+        Hold(const Hold&) = delete;
+        Hold& operator=(const Hold&) = delete;
+
+        // Marks the end of the enqueued work.
+        void end();
+
+      private:
+        Listener& listener_;
+        bool has_ended_ = false;
+    };
 
     // Must be first: makes the device current while the other members are destroyed
     std::optional<CurrentDevice> at_the_end_;
