@@ -18,7 +18,7 @@ namespace {
 
 GpuSurvey look() {
     const GpuBackend* gpu = gpu_backend();
-    return gpu != nullptr ? gpu->survey() : GpuSurvey{{}, "this build has no CUDA backend"};
+    return gpu != nullptr ? gpu->survey() : GpuSurvey{{}, no_gpu_backend};
 }
 
 // Plans on the chosen GPUs. `left_out` receives why some of them are not used.

@@ -17,7 +17,7 @@ const GpuBackend* gpu_backend() {
 
 const GpuBackend& required_gpu() {
     if (const GpuBackend* gpu = gpu_backend()) return *gpu;
-    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda", "build with nvcc on the PATH");
+    throw Error(ErrorCode::device, no_gpu_backend, "cuda", "build with nvcc on the PATH");
 }
 
 }  // namespace echolux

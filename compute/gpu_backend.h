@@ -74,6 +74,9 @@ struct GpuBackend {
     void (*measure_frame_means)(const DeviceId&, const FrameMeans&, const CeilingEffort&, const CeilingCallback& found);
 };
 
+// The only message of a build without CUDA.
+inline constexpr const char* no_gpu_backend = "this build has no CUDA backend";
+
 // Returns the table, or null in a build without CUDA.
 const GpuBackend* gpu_backend();
 

@@ -498,15 +498,16 @@ template <class Form, class Voxel>
 void launch_fused(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
     const auto shared = static_cast<int>(fused_bytes(transform, Form::lines, Voxel::has_voxels ? work.voxel_bytes : 0));
     void (*kernel)(FusedWork) = nullptr;
-    unsigned groups = 1, threads = 1;  // per block
+    unsigned groups_of_block = 1, threads = 1;
     with_transform_size(transform, [&](auto size) {
         using Size = FusedSize<size.log2_n>;
         kernel = fused_variant<Size::log2_n, Form, Voxel>(work);
-        groups = Size::groups;
+        groups_of_block = Size::groups;
         threads = Size::block;
     });
     checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "ask for shared memory");
-    kernel<<<(work.groups<Form::lines>() + groups - 1) / groups, threads, index(shared), stream>>>(work);
+    const unsigned blocks = (work.groups<Form::lines>() + groups_of_block - 1) / groups_of_block;
+    kernel<<<blocks, threads, index(shared), stream>>>(work);
     checked_launch("reconstruct in one kernel");
 }
 
