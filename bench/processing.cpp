@@ -168,14 +168,16 @@ void measure_layers(BenchBook& book, const Size3& size, const BackendChoice& cho
     copy_memory(there.data, reinterpret_cast<const std::byte*>(scene.intensity.data()), bytes);
     measure(book, "segment/retina.resident", "the same, the volume in the GPU's memory", voxels_of(size),
             [&] { find_surfaces_on_gpu(reinterpret_cast<const float*>(there.data), size, search, silent); });
-    BoundaryRows rows;
-    for (const std::vector<float>& boundary : scene.boundaries) rows.emplace_back(boundary.begin(), boundary.end());
-    const LayerTables tables{size, std::vector<std::uint8_t>(rows[0].size(), 1), layer_mean_weights(), 1e-5f};
-    const auto on_gpu = required_gpu().boundary_search(scene.intensity, tables, choice);
-    const std::vector<SweepStep> steps(rows.size());
+    std::vector<std::int32_t> rows;
+    for (const std::vector<float>& boundary : scene.boundaries)
+        rows.insert(rows.end(), boundary.begin(), boundary.end());
+    const auto on_gpu =
+        required_gpu().boundary_search(scene.intensity.data(), surface_tables(size, search.wanted, false, {}), choice);
+    const std::vector<std::uint8_t> has_signal(index(scene.lines()), 1);
+    const std::vector<SweepStep> steps(scene.boundaries.size());
     measure(book, "segment/retina.sweeps", "its costs and sweeps, twice, the volume in the GPU's memory",
             voxels_of(size), [&] {
-                for (int pass = 0; pass < 2; ++pass) on_gpu->swept(rows, steps, [] {});
+                for (int pass = 0; pass < 2; ++pass) on_gpu->swept(rows, has_signal, steps, 1e-5f);
             });
 }
 

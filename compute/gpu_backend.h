@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compute/backend.h"
+#include "compute/boundary_search.h"
 #include "compute/ceilings.h"
 #include "compute/depth_entropy.h"
 #include "compute/sharing.h"
@@ -41,14 +42,12 @@ struct GpuBackend {
     std::unique_ptr<SlotWriter> (*share)(const std::vector<ExportedSlot>&, const ExportedTimeline& written,
                                          const ExportedTimeline& read);
 
-    // ---- Postprocessing: compute/tissue_on_gpu.h, compute/speckle.h and compute/depth_entropy.h.
+    // ---- Postprocessing: compute/boundary_search.h, compute/tissue_on_gpu.h, compute/speckle.h and
+    // compute/depth_entropy.h.
 
-    // Copies `intensity`, [b_scan][a_scan][depth], linear, to the GPU and returns the search.
-    std::unique_ptr<BoundarySearch> (*boundary_search)(const std::vector<float>& intensity, const LayerTables&,
+    // Starts a search on linear `intensity`, [b_scan][a_scan][depth], in host memory or in the memory of that GPU.
+    std::unique_ptr<BoundarySearch> (*boundary_search)(const float* intensity, const SurfaceTables&,
                                                        const BackendChoice&);
-    // Starts a search on `intensity` in host memory or in the memory of that GPU.
-    std::unique_ptr<SurfaceSearchOnGpu> (*surface_search)(const float* intensity, const SurfaceTables&,
-                                                          const BackendChoice&);
     std::shared_ptr<RegistrationOnGpu> (*registration)(const BackendChoice&);
     // `size`: rows, A-scans, B-scans.
     std::unique_ptr<SpeckleFilterOnGpu> (*speckle_filter)(const std::array<std::int64_t, 3>& size, const SpeckleTables&,

@@ -1,5 +1,5 @@
-// Interfaces of the GPU for tissue: search for surfaces, registration, and processing of volumes on their way to a
-// display. The functions that create them are in compute/gpu_backend.h.
+// Interfaces of the GPU for tissue: registration, and processing of volumes on their way to a display. The functions
+// that create them are in compute/gpu_backend.h.
 #pragma once
 
 #include <array>
@@ -13,99 +13,11 @@
 
 #include "compute/backend.h"
 #include "compute/speckle.h"
-#include "compute/steps/layers.h"
 #include "compute/steps/registration.h"
 #include "compute/types.h"
 #include "compute/voxel_target.h"
 
 namespace echolux {
-
-// ---- The expensive part of the search for surfaces between layers: the cost of each boundary around its current
-// position, and its position after sweeps have smoothed it. The CPU reference implementation is in engine/layers.
-
-// Result of a sweep for one boundary, [A-scan] each.
-struct SweptBoundary {
-    std::vector<std::int32_t> labels;  // [A-scan], label with the smallest total cost
-    std::vector<float> quality;        // cost difference in nats to the best label at least three rows away
-    // positions along A-scans alone and along B-scans alone differ by more than 2 rows
-    std::vector<std::uint8_t> is_ambiguous;
-};
-
-// [boundary][A-scan]: the row directly below the boundary.
-using BoundaryRows = std::vector<std::vector<std::int32_t>>;
-
-// Called after each boundary. May throw to cancel.
-using BoundaryCallback = std::function<void()>;
-
-// Sweeps boundaries of a volume in GPU memory.
-class BoundarySearch {
-  public:
-    virtual ~BoundarySearch() = default;
-
-    // Sweeps boundaries around their current rows, from the top. `steps` has one entry per boundary. Throws
-    // Error{device}.
-    virtual std::vector<SweptBoundary> swept(const BoundaryRows& rows, std::span<const SweepStep> steps,
-                                             const BoundaryCallback& done) = 0;
-};
-
-// Intensity levels that count as signal, and the mean of the noise.
-struct SignalLevels {
-    float bright = 0;       // above noise
-    double min_bright = 0;  // min bright rows per A-scan
-    float min_mean = 0;     // min mean of a layer
-    float margin = 0;       // added to intensities in contrasts
-    double floor = 0;       // mean intensity of the noise
-};
-
-// Input of a boundary search.
-struct LayerTables {
-    std::array<std::int64_t, 3> size{};    // rows, A-scans, B-scans
-    std::vector<std::uint8_t> has_signal;  // [A-scan]
-    // weights of neighbours in the mean of a layer: the centre, then each distance
-    std::vector<float> mean_weights;
-    float min_mean = 0;  // min mean of a layer
-};
-
-// Input of the complete surface search, from profiles to rows.
-struct SurfaceTables {
-    std::array<std::int64_t, 3> size{};  // rows, A-scans, B-scans
-    BlockAxis along_a{}, along_b{};      // blocks of A-scans whose mean profiles are cut
-    std::vector<ProfileBoundary> cut;    // boundaries to cut: the requested ones and others below
-    std::vector<BoundaryRequest> wanted;
-    double floor_share = 0;          // share of bins darker than the noise
-    double most_floor = 1e30;        // upper limit of the mean noise intensity, if known
-    std::int64_t outlier_reach = 0;  // blocks
-    double outlier_bins = 0;
-    // Weights of the centre, then each distance.
-    std::vector<float> block_weights, mean_weights, contrast_weights, jitter_weights;
-};
-
-// Result of cutting the mean profiles of blocks.
-struct BlocksCut {
-    double floor = 0;                                // mean intensity of the noise
-    std::vector<std::vector<float>> bins;            // [boundary][block]
-    std::vector<std::uint8_t> is_known, has_tissue;  // [block]
-};
-
-// Surfaces, [boundary][A-scan]. See Surface.
-struct SurfaceRows {
-    std::vector<float> rows, quality;
-    std::vector<Reason> reasons;
-    std::int64_t moved = 0;
-};
-
-// The complete surface search on a volume in GPU memory.
-class SurfaceSearchOnGpu {
-  public:
-    virtual ~SurfaceSearchOnGpu() = default;
-
-    // Cuts the mean profiles of blocks.
-    virtual BlocksCut cut() = 0;
-
-    // Searches the surfaces. `bins` are those of the requested boundaries, known in all blocks.
-    virtual SurfaceRows found(const std::vector<std::vector<float>>& bins, const SignalLevels& levels,
-                              const BoundaryCallback& done) = 0;
-};
 
 // ---- GPU implementation of volume registration: features of B-scans, their correlations, and means of shifted
 // volumes, all for volumes in its memory. The evaluation of the correlations (paths, reasons) and the CPU reference

@@ -211,32 +211,25 @@ double RepeatAligner::overlap_power(std::int64_t repeat, Lag lag) const {
 
 // ---- shift of a repeat ----------------------------------------------------------------------------------------------
 
-// Returns the first repeat that matches half of the others, otherwise the one with the most matches.
-std::int64_t RepeatAligner::choose_reference() {
-    const std::int64_t count = tables_.repeats.count;
-    std::int64_t best = 0, best_used = -1;
-    for (std::int64_t reference = 0; reference < count; ++reference) {
-        const std::int64_t used = find_shifts(reference);
-        if (used > best_used) {
-            best_used = used;
-            best = reference;
-            shifts_.swap(tried_);
-        }
-        if (2 * (best_used - 1) >= count - 1) break;
+void RepeatAligner::choose_reference() {
+    const auto count = static_cast<int>(tables_.repeats.count);
+    state_ = {};
+    for (int reference = 0; state_.is_decided == 0; ++reference) {
+        if (state_.end_try(reference, find_shifts(reference), count)) shifts_.swap(tried_);
     }
-    if (best_used < 2 && shifts_[index(best)].reason == Reason::ok) shifts_[index(best)].reason = Reason::too_few;
-    return best;
+    state_.judge(shifts_[index(state_.reference)]);
 }
 
-std::int64_t RepeatAligner::find_shifts(std::int64_t reference) {
-    std::int64_t used = 0;
+int RepeatAligner::find_shifts(std::int64_t reference) {
+    int used = 0;
     const std::int64_t tissue = take_as_reference(reference);
     for (std::int64_t r = 0; r < tables_.repeats.count; ++r) {
-        Shift& shift = tried_[index(r)];
+        RepeatShift& shift = tried_[index(r)];
+        shift = {};
         if (tissue < min_repeat_tissue) {
-            shift = {0, 0, 0, 0, Reason::no_signal};
+            shift.reason = Reason::no_signal;
         } else if (r == reference) {
-            shift = {0, 0, 0, 1, Reason::ok};
+            shift.match = 1;
         } else {
             shift = shift_of(reference, r);
         }
@@ -247,7 +240,6 @@ std::int64_t RepeatAligner::find_shifts(std::int64_t reference) {
 
 // Masks the bins of the reference to tissue and sums its power per A-scan.
 std::int64_t RepeatAligner::take_as_reference(std::int64_t repeat) {
-    last_tried_ = repeat;
     const PaddedLines& all = split_[index(repeat)];
     double bright = 0;
     for (std::int64_t x = 0; x < positions_; ++x) {
@@ -269,26 +261,19 @@ std::int64_t RepeatAligner::take_as_reference(std::int64_t repeat) {
 
 // Coarse lag, fine lag, fraction in depth, then fraction along the B-scan after the depth shift and the removal of the
 // bulk phase.
-RepeatAligner::Shift RepeatAligner::shift_of(std::int64_t reference, std::int64_t repeat) {
+RepeatShift RepeatAligner::shift_of(std::int64_t reference, std::int64_t repeat) {
     const Lag lag = fine_lag(repeat, coarse_lag(reference, repeat));
-    Shift shift;
+    RepeatShift shift;
     sum_lags_in_depth(repeat, lag);
     shift.z = static_cast<double>(lag.z) + (tables_.align_depth > 0 ? fraction_of(tables_.carrier_turns) : 0);
     move_in_depth(repeat, shift.z);
     remove_phase(reference, repeat, lag.x);
     sum_lags_along(repeat, lag.x);
     const double fraction = tables_.align_lines > 0 ? fraction_of(0) : 0;
-    shift.whole_x = lag.x;
+    shift.whole_x = static_cast<int>(lag.x);
     shift.x = static_cast<double>(lag.x) + fraction;
     shift.match = lag_power_ > 0 ? static_cast<float>(coherence_at(fraction, 0)) / lag_power_ : 0.0f;
-    const auto ends = [](double found, std::int64_t range) {
-        return range > 0 && std::abs(found) >= static_cast<double>(range);
-    };
-    if (!(shift.match >= tables_.min_match)) {
-        shift.reason = Reason::weak_match;
-    } else if (ends(shift.z, tables_.align_depth) || ends(shift.x, tables_.align_lines)) {
-        shift.reason = Reason::out_of_range;
-    }
+    shift.judge(tables_.min_match, tables_.align_depth, tables_.align_lines);
     return shift;
 }
 
@@ -308,8 +293,8 @@ RepeatAligner::Lag RepeatAligner::coarse_lag(std::int64_t reference, std::int64_
             for (std::int64_t i = 0; i < lags; ++i) correlations_[index(i)] += static_cast<double>(products_[index(i)]);
         }
         for (std::int64_t z = -coarse_z_; z <= coarse_z_; ++z) {
-            const double power = std::sqrt(overlap_power(reference, {z, x}) * overlap_power(repeat, {-z, -x}));
-            const float found = power > 0 ? static_cast<float>(correlations_[index(z + coarse_z_)] / power) : 0.0f;
+            const float found = normalised(correlations_[index(z + coarse_z_)], overlap_power(reference, {z, x}),
+                                           overlap_power(repeat, {-z, -x}));
             if (x == 0 && z == 0) at_none = found;
             if (!is_first && !(found > most)) continue;
             is_first = false;
@@ -320,18 +305,7 @@ RepeatAligner::Lag RepeatAligner::coarse_lag(std::int64_t reference, std::int64_
     return at_none >= most ? Lag{} : Lag{2 * best.z, 2 * best.x};  // prefer no shift on a tie
 }
 
-RepeatAligner::LagRange::LagRange(std::int64_t place, std::int64_t range, std::int64_t count) {
-    const std::int64_t most = std::min(range, count / 2);
-    first = std::clamp(place - fine_reach, -most, most);
-    last = std::clamp(place + fine_reach, -most, most);
-}
-
-float RepeatAligner::Coherence::value() const {
-    const double power = std::sqrt(of_reference * of_repeat);
-    return power > 0 ? static_cast<float>(coherent / power) : 0.0f;
-}
-
-// Maximizes the coherence over the lags within fine_reach of the coarse lag.
+// Maximizes the coherence over the lags around the coarse lag.
 RepeatAligner::Lag RepeatAligner::fine_lag(std::int64_t repeat, Lag coarse) {
     const LagRange deep(coarse.z, tables_.align_depth, depth_), along(coarse.x, tables_.align_lines, positions_);
     coherences_.fill({});
@@ -340,7 +314,8 @@ RepeatAligner::Lag RepeatAligner::fine_lag(std::int64_t repeat, Lag coarse) {
     float most = -1;
     for (std::int64_t x = along.first; x <= along.last; ++x) {
         for (std::int64_t z = deep.first; z <= deep.last; ++z) {
-            const float found = coherences_[index((x - along.first) * fine_width + z - deep.first)].value();
+            const Coherence& one = coherences_[index((x - along.first) * fine_width + z - deep.first)];
+            const float found = normalised(one.coherent, one.of_reference, one.of_repeat);
             if (found > most) {
                 most = found;
                 best = {z, x};
@@ -483,16 +458,16 @@ Repeats RepeatAligner::align(std::complex<float>* bins, RepeatReport* reports) {
     bins_ = bins;
     split(0);
     find_features();
-    const std::int64_t reference = choose_reference();
+    choose_reference();
     if (reports != nullptr) report(reports);
     keep_used();
     Repeats kept = tables_.repeats;
     kept.count = std::max<std::int64_t>(1, std::ssize(used_));
     if (kept.count == 1) return kept;
     for (std::int64_t series = 0; series < kept.series; ++series) {
-        const bool is_moved = series == 0 && reference == last_tried_;
+        const bool is_moved = series == 0 && state_.reference == state_.last_tried;
         if (series > 0) split(series);
-        lay_series(series, reference, is_moved);
+        lay_series(series, state_.reference, is_moved);
     }
     return kept;
 }
@@ -640,22 +615,16 @@ void RepeatAligner::lay_series(std::int64_t series, std::int64_t reference, bool
 
 // Stores the used repeats in the bins. Voxels that one of them lacks become 0.
 void RepeatAligner::store_series(std::int64_t series) const {
-    std::int64_t first_x = 0, last_x = positions_, first_z = 0, last_z = depth_;
-    for (const std::int64_t r : used_) {
-        const KnownSamples along(shifts_[index(r)].x, positions_), deep(shifts_[index(r)].z, depth_);
-        first_x = std::max(first_x, along.begin);
-        last_x = std::min(last_x, along.end);
-        first_z = std::max(first_z, deep.begin);
-        last_z = std::min(last_z, deep.end);
-    }
+    KnownPart known{0, positions_, 0, depth_};
+    for (const std::int64_t r : used_) known.keep(shifts_[index(r)], positions_, depth_);
     for (std::size_t i = 0; i < used_.size(); ++i) {
         const PaddedLines& from = split_[index(used_[i])];
         for (std::int64_t x = 0; x < positions_; ++x) {
             float* into = line(x, series, static_cast<std::int64_t>(i));
             std::fill_n(into, 2 * depth_, 0.0f);
-            if (x < first_x || x >= last_x) continue;
+            if (x < known.first_x || x >= known.last_x) continue;
             const float *re = from.complex_line(x), *im = re + from.stride();
-            for (std::int64_t z = first_z; z < last_z; ++z) {
+            for (std::int64_t z = known.first_z; z < known.last_z; ++z) {
                 into[2 * z] = re[z];
                 into[2 * z + 1] = im[z];
             }
@@ -664,16 +633,7 @@ void RepeatAligner::store_series(std::int64_t series) const {
 }
 
 void RepeatAligner::report(RepeatReport* reports) const {
-    for (std::size_t r = 0; r < shifts_.size(); ++r) {
-        const Shift& shift = shifts_[r];
-        const double rows = tables_.depth_flip ? shift.z : 0 - shift.z;  // rows are reversed
-        RepeatReport& one = reports[r];
-        one = {};
-        one.depth_rows = static_cast<float>(rows);
-        one.a_scans = static_cast<float>(0 - shift.x);
-        one.match = shift.match;
-        one.reason = shift.reason;
-    }
+    for (std::size_t r = 0; r < shifts_.size(); ++r) reports[r] = shifts_[r].report(tables_.depth_flip);
 }
 
 }  // namespace echolux::cpu

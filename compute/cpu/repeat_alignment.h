@@ -72,29 +72,15 @@ class RepeatAligner {
 
   private:
     static constexpr std::int64_t lag_count = ShiftTaps::count + 1;  // covers fractions from -1 to 1
-    static constexpr std::int64_t fine_reach = 2, fine_width = 2 * fine_reach + 1;
+    using LagRange = FineLags<std::int64_t>;
+    static constexpr std::int64_t fine_width = LagRange::width;
 
-    struct Shift {
-        // Sample (z, x) of the reference corresponds to (z + this.z, x + this.x) of the repeat
-        double z = 0, x = 0;
-        std::int64_t whole_x = 0;  // nearest A-scan, whose phase is compared
-        float match = 0;
-        Reason reason = Reason::ok;
-    };
     struct Lag {
         std::int64_t z = 0, x = 0;
-    };
-    struct LagRange {
-        std::int64_t first, last;
-
-        LagRange(std::int64_t place, std::int64_t range, std::int64_t count);
-        std::int64_t size() const { return last - first + 1; }
     };
     // Accumulates the coherence of all A-scans at a lag.
     struct Coherence {
         double coherent = 0, of_reference = 0, of_repeat = 0;
-
-        float value() const;
     };
 
     float* line(std::int64_t position, std::int64_t series, std::int64_t repeat) const;
@@ -109,7 +95,7 @@ class RepeatAligner {
     double overlap_power(std::int64_t repeat, Lag lag) const;
 
     std::int64_t take_as_reference(std::int64_t repeat);  // returns the number of tissue bins
-    Shift shift_of(std::int64_t reference, std::int64_t repeat);
+    RepeatShift shift_of(std::int64_t reference, std::int64_t repeat);
     Lag coarse_lag(std::int64_t reference, std::int64_t repeat);
     Lag fine_lag(std::int64_t repeat, Lag coarse);
     void add_coherences(std::int64_t repeat, std::int64_t position, LagRange deep, LagRange along);
@@ -133,8 +119,8 @@ class RepeatAligner {
     void turn_back(float* line, Phasor phase) const;
 
     // Stores shifts in tried_. Returns the number of matching repeats including the reference.
-    std::int64_t find_shifts(std::int64_t reference);
-    std::int64_t choose_reference();  // leaves the shifts relative to it in shifts_
+    int find_shifts(std::int64_t reference);
+    void choose_reference();  // sets state_ and shifts_
     void keep_used();
     void lay_series(std::int64_t series, std::int64_t reference, bool is_moved);
     void store_series(std::int64_t series) const;
@@ -161,8 +147,8 @@ class RepeatAligner {
     std::vector<double> correlations_;                           // for lags in depth
     std::vector<float> products_;                                // for lags in depth, of one line
     std::vector<const float*> others_;                           // arguments of sums
-    std::vector<Shift> shifts_, tried_;
-    std::int64_t last_tried_ = 0;     // reference whose repeats are in moved_
+    std::vector<RepeatShift> shifts_, tried_;
+    RepeatState state_;               // moved_ has the repeats compared with the last reference tried
     std::vector<std::int64_t> used_;  // repeats in temporal order
 };
 

@@ -5,7 +5,6 @@
 #include "compute/cuda/entry.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "compute/cuda/launch.h"
 #include "compute/cuda/memory.h"
@@ -52,19 +51,16 @@ __global__ void __launch_bounds__(threads_of_a_line) sum_power(const float2* bin
 }
 
 // Holds the spectra and the buffers for a batch of trials.
-class EntropyOnGpu : public DepthEntropy {
+class EntropyOnGpu : OfDevice, public DepthEntropy {
   public:
     EntropyOnGpu(const SpectraOnGrid& spectra, int device)
-        : device_(device), points_(spectra.points), lines_(spectra.lines()), at_once_(trials_at_once(spectra)),
+        : OfDevice(device), points_(spectra.points), lines_(spectra.lines()), at_once_(trials_at_once(spectra)),
           spectra_(uploaded(spectra.values)), turns_(at_once_ * points_ * complex_bytes),
           turned_(at_once_ * lines_ * points_ * complex_bytes),
           powers_(at_once_ * lines_ * static_cast<std::int64_t>(sizeof(LinePower))), on_host_(powers_.bytes()),
           transform_(Fft::Kind::complex_forward, points_, points_, points_, stream_, lines_) {}
 
-    ~EntropyOnGpu() override {
-        at_the_end_.emplace(device_, std::nothrow);
-        cudaStreamSynchronize(stream_);
-    }
+    ~EntropyOnGpu() override { leave(stream_); }
 
     std::vector<double> of(std::span<const std::complex<float>> turns) override {
         const CurrentDevice current(device_);
@@ -114,9 +110,6 @@ class EntropyOnGpu : public DepthEntropy {
         return entropy_of(all.sum, all.with_log);
     }
 
-    // Must be first: makes the device current while the other members are destroyed
-    std::optional<CurrentDevice> at_the_end_;
-    int device_;
     std::int64_t points_, lines_;
     std::int64_t at_once_;  // trials
     DeviceBuffer spectra_;

@@ -156,7 +156,6 @@ constinit const GpuBackend backend = {
     .copy_memory = copy_memory,
     .share = share_slots,
     .boundary_search = boundary_search,
-    .surface_search = surface_search,
     .registration = registration,
     .speckle_filter = speckle_filter,
     .filter_bytes = filter_bytes,

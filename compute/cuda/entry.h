@@ -24,7 +24,6 @@ Function<decltype(GpuBackend::free_device_memory)> free_device_memory;
 Function<decltype(GpuBackend::copy_memory)> copy_memory;
 Function<decltype(GpuBackend::share)> share_slots;
 Function<decltype(GpuBackend::boundary_search)> boundary_search;
-Function<decltype(GpuBackend::surface_search)> surface_search;
 Function<decltype(GpuBackend::registration)> registration;
 Function<decltype(GpuBackend::speckle_filter)> speckle_filter;
 Function<decltype(GpuBackend::filter_bytes)> filter_bytes;

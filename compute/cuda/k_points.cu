@@ -104,8 +104,8 @@ float half_scale_of(const SpectralWeight& weight, double sample_end) {
 }  // namespace
 
 KPointTables::KPointTables(const PlainTables& tables, double sample_end)
-    : transform_(tables.lengths.transform), half_scale_(half_scale_of(tables.weight, sample_end)),
-      weight_(uploaded(weights(tables.weight, transform_))) {
+    : transform_(tables.lengths.transform), real_(tables.weight.real),
+      half_scale_(half_scale_of(tables.weight, sample_end)), weight_(uploaded(weights(tables.weight, transform_))) {
     const FourTaps four(tables.resample, tables.lengths);
     base_ = uploaded(four.base);
     std::vector<float> offset = tables.resample.offset;

@@ -55,6 +55,7 @@ class KPointTables {
     KPointTables(const PlainTables& tables, double sample_end);
 
     std::int64_t transform() const { return transform_; }
+    bool real() const { return real_; }
 
     // Returns the scale of the weights of HalfPoints, a power of two that keeps every line below the largest half
     // throughout the transform.
@@ -70,6 +71,7 @@ class KPointTables {
 
   private:
     std::int64_t transform_;
+    bool real_;
     float half_scale_;
     DeviceBuffer base_;
     DeviceBuffer offset_;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -32,6 +33,24 @@ class CurrentDevice {
 
   private:
     int former_ = 0;
+};
+
+// Base of objects with memory on a device, so that it outlives their members. leave() makes the device current for the
+// destruction of the members.
+class OfDevice {
+  public:
+    explicit OfDevice(int device) : device_(device) {}
+
+  protected:
+    void leave(cudaStream_t stream) {
+        at_the_end_.emplace(device_, std::nothrow);
+        cudaStreamSynchronize(stream);
+    }
+
+    int device_;
+
+  private:
+    std::optional<CurrentDevice> at_the_end_;
 };
 
 // Checks that `data` is memory of the current device. Throws Error{bad_setting} naming `where`.

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,23 +24,6 @@ inline constexpr unsigned blocks_of_a_survey = 1024;
 inline std::int64_t rows_at_once(std::int64_t of_row, std::int64_t rows, std::int64_t bytes = batch_bytes) {
     return std::clamp<std::int64_t>(bytes / (of_row * float_bytes), 1, std::max<std::int64_t>(rows, 1));
 }
-
-// Base of objects with memory on a device. leave() makes the device current for the destruction of members.
-class OfDevice {
-  public:
-    explicit OfDevice(int device) : device_(device) {}
-
-  protected:
-    void leave(cudaStream_t stream) {
-        at_the_end_.emplace(device_, std::nothrow);
-        cudaStreamSynchronize(stream);
-    }
-
-    int device_;
-
-  private:
-    std::optional<CurrentDevice> at_the_end_;
-};
 
 // Checks whether a volume contains NaN.
 class LostSurvey {

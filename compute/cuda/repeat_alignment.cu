@@ -157,11 +157,7 @@ __global__ void plan_kept_repeats(RepeatWork work) {
             const RepeatShift& shift = work.shifts[slow * work.count + r];
             if (shift.reason != Reason::ok) continue;
             work.kept[slow * work.count + kept++] = r;
-            const KnownSamples along(shift.x, work.positions), deep(shift.z, work.depth);
-            known.first_x = max(known.first_x, along.begin);
-            known.last_x = min(known.last_x, along.end);
-            known.first_z = max(known.first_z, deep.begin);
-            known.last_z = min(known.last_z, deep.end);
+            known.keep(shift, work.positions, work.depth);
         }
         work.compared[slow] = max(kept, 1);
         work.known[slow] = known;
@@ -287,14 +283,7 @@ __global__ void __launch_bounds__(aligning_threads) finish_lines(RepeatWork work
 
 __global__ void report(RepeatWork work, RepeatReport* reports) {
     const std::int64_t slot = element();
-    if (slot >= std::int64_t{work.slow_positions} * work.count) return;
-    const RepeatShift& shift = work.shifts[slot];
-    RepeatReport one;
-    one.depth_rows = static_cast<float>(work.depth_flip ? shift.z : 0 - shift.z);  // rows are reversed
-    one.a_scans = static_cast<float>(0 - shift.x);
-    one.match = shift.match;
-    one.reason = shift.reason;
-    reports[slot] = one;
+    if (slot < work.slots()) reports[slot] = work.shifts[slot].report(work.depth_flip);
 }
 
 void enqueue_series(cudaStream_t stream, const RepeatWork& work, std::int64_t series) {

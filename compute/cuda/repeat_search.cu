@@ -263,11 +263,6 @@ struct Better {
     }
 };
 
-__device__ inline float normalised(double product, double of_reference, double of_repeat) {
-    const double power = sqrt(of_reference * of_repeat);
-    return power > 0 ? static_cast<float>(product / power) : 0.0f;
-}
-
 // Sums the power of a slot's features that overlap at each depth lag into shared memory.
 __device__ void sum_overlap_powers(const RepeatWork& work, int slot, double* sums) {
     for (int i = static_cast<int>(threadIdx.x) / 32; i < work.coarse_width(); i += aligning_warps) {
@@ -320,18 +315,6 @@ __global__ void __launch_bounds__(aligning_threads) choose_coarse_lags(RepeatWor
 
 // ---- fine: coherence around the coarse lag --------------------------------------------------------------------------
 
-// Lags around `place`, from first to last.
-struct Around {
-    int first, last;
-
-    __device__ Around(int place, int range, int count) {
-        constexpr int reach = fine_width / 2;
-        const int most = min(range, count / 2);
-        first = min(max(place - reach, -most), most);
-        last = min(max(place + reach, -most), most);
-    }
-};
-
 // Returns this thread's part of the tissue power of a line without a counterpart `lag` bins further.
 __device__ inline float unmatched_power(const RepeatWork& work, const float2* line, int lag) {
     const int first = lag > 0 ? max(work.depth - lag, 0) : 0, end = lag > 0 ? work.depth : min(-lag, work.depth);
@@ -350,7 +333,7 @@ __global__ void __launch_bounds__(aligning_threads, 3) find_coherences(RepeatWor
     WarpBins<fine_width>& bins = of_warps[threadIdx.x / 32];
     each_by_warps(work, static_cast<unsigned>(work.positions), [&](int slot, int x) {
         const RepeatShift shift = work.tried[slot];
-        const Around deep(shift.whole_z, work.align_depth, work.depth),
+        const FineLags<int> deep(shift.whole_z, work.align_depth, work.depth),
             along(shift.whole_x, work.align_lines, work.positions);
         const float2* a = work.line(slot / work.count, x, 0, reference);
         const auto is_there = [&](int step) {
@@ -408,7 +391,7 @@ __global__ void __launch_bounds__(aligning_threads) choose_fine_lags(RepeatWork 
         __syncthreads();
         if (threadIdx.x != 0) return;
         RepeatShift& shift = work.tried[slot];
-        const Around deep(shift.whole_z, work.align_depth, work.depth),
+        const FineLags<int> deep(shift.whole_z, work.align_depth, work.depth),
             along(shift.whole_x, work.align_lines, work.positions);
         float most = -1;
         for (int x = along.first; x <= along.last; ++x) {
@@ -476,18 +459,12 @@ __global__ void end_try(RepeatWork work, int reference) {
         if (state.is_decided != 0) continue;
         const RepeatShift* tried = work.tried + slow * work.count;
         RepeatShift* shifts = work.shifts + slow * work.count;
-        state.last_tried = reference;
         int used = 0;
         for (int r = 0; r < work.count; ++r) used += tried[r].reason == Reason::ok;
-        if (used > state.used) {
-            state.used = used;
-            state.reference = reference;
+        if (state.end_try(reference, used, work.count)) {
             for (int r = 0; r < work.count; ++r) shifts[r] = tried[r];
         }
-        const bool is_last = reference == work.count - 1;
-        state.is_decided = 2 * (state.used - 1) >= work.count - 1 || is_last;
-        RepeatShift& own = shifts[state.reference];
-        if (state.is_decided != 0 && state.used < 2 && own.reason == Reason::ok) own.reason = Reason::too_few;
+        state.judge(shifts[state.reference]);
     }
 }
 
@@ -616,10 +593,6 @@ __global__ void __launch_bounds__(fraction_threads) find_fractions_in_depth(Repe
     });
 }
 
-__device__ inline bool is_at_end(double found, int range) {
-    return range > 0 && fabs(found) >= static_cast<double>(range);
-}
-
 __global__ void __launch_bounds__(fraction_threads) find_fractions_along(RepeatWork work) {
     __shared__ Phasor taps[ShiftTaps::count];
     __shared__ double shared[32];
@@ -642,11 +615,7 @@ __global__ void __launch_bounds__(fraction_threads) find_fractions_along(RepeatW
         const auto power = static_cast<float>(sqrt(of_reference * of_repeat));
         shift.x = shift.whole_x + fraction;
         shift.match = power > 0 ? static_cast<float>(coherent) / power : 0.0f;
-        if (!(shift.match >= work.min_match)) {
-            shift.reason = Reason::weak_match;
-        } else if (is_at_end(shift.z, work.align_depth) || is_at_end(shift.x, work.align_lines)) {
-            shift.reason = Reason::out_of_range;
-        }
+        shift.judge(work.min_match, work.align_depth, work.align_lines);
     });
 }
 

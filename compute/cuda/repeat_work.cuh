@@ -10,33 +10,12 @@ namespace echolux::cuda {
 
 inline constexpr int aligning_threads = 128;
 inline constexpr int aligning_warps = aligning_threads / 32;
-inline constexpr int lag_count = ShiftTaps::count + 1;  // for fractions from -1 to 1
-inline constexpr int fine_width = 5;                    // lags on and around the coarse one, along each axis
+inline constexpr int lag_count = ShiftTaps::count + 1;   // for fractions from -1 to 1
+inline constexpr int fine_width = FineLags<int>::width;  // along each axis
 inline constexpr int fine_lags = fine_width * fine_width;
 inline constexpr int most_coarse_width = 65;  // depth lags, for half the max range on either side
 inline constexpr int coarse_group = 13;       // depth lags summed per thread
 inline constexpr int coarse_chunk = 32;       // A-scans of features summed per block
-
-// Shift of a repeat relative to another one, like RepeatAligner::Shift.
-struct RepeatShift {
-    double z = 0, x = 0;
-    float match = 0;
-    int whole_z = 0, whole_x = 0;
-    Reason reason = Reason::ok;
-};
-
-// State of a slow-axis position.
-struct RepeatState {
-    int reference = 0;   // current best
-    int used = -1;       // repeats that match it
-    int last_tried = 0;  // reference whose results are in the buffers
-    int is_decided = 0;
-};
-
-// Valid range common to all kept repeats of a slow-axis position.
-struct KnownPart {
-    std::int64_t first_x, last_x, first_z, last_z;
-};
 
 // Arguments of all alignment kernels: sizes, settings and device arrays. Passed by value.
 struct RepeatWork {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 
 #include "compute/cuda/launch.h"
@@ -476,14 +475,11 @@ FilterBox box_of(const std::array<std::int64_t, 3>& size) {
 }
 
 // Adapts a DeviceFilter to the interface of compute/speckle.h.
-class FilterOnGpu : public SpeckleFilterOnGpu {
+class FilterOnGpu : OfDevice, public SpeckleFilterOnGpu {
   public:
-    FilterOnGpu(int device, std::unique_ptr<DeviceFilter> filter) : device_(device), filter_(std::move(filter)) {}
+    FilterOnGpu(int device, std::unique_ptr<DeviceFilter> filter) : OfDevice(device), filter_(std::move(filter)) {}
 
-    ~FilterOnGpu() override {
-        at_the_end_.emplace(device_, std::nothrow);
-        cudaStreamSynchronize(stream_);
-    }
+    ~FilterOnGpu() override { leave(stream_); }
 
     void operator()(const float* power, float* out) override {
         const CurrentDevice current(device_);
@@ -497,9 +493,6 @@ class FilterOnGpu : public SpeckleFilterOnGpu {
     }
 
   private:
-    // Must be first: makes the device current while the other members are destroyed
-    std::optional<CurrentDevice> at_the_end_;
-    int device_;
     std::unique_ptr<DeviceFilter> filter_;
     Stream stream_;
 };

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
+#include "compute/cuda/executor.cuh"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/speckle.h"
@@ -23,7 +23,6 @@ namespace echolux::cuda {
 namespace {
 
 constexpr std::int64_t bytes_of_power = sizeof(float);
-constexpr int bins_of_a_count = 2048, bits_of_a_count = 11;
 
 // `of_codes` is indexed by the bits of a code and unused for floats. NaN becomes 0.
 template <class Code>
@@ -86,25 +85,6 @@ __global__ void __launch_bounds__(threads_of_a_range)
                     static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x));
 }
 
-// Counts powers, sampled every `stride` voxels, whose bits above `shift` + 11 equal `prefix`, by their next 11 bits.
-// Powers are not negative, so their bits have the same order.
-__global__ void __launch_bounds__(threads_of_a_range)
-    count_bits(const float* power, std::int64_t count, std::int64_t stride, unsigned prefix, int shift, int bits,
-               unsigned* counts) {
-    __shared__ unsigned own[bins_of_a_count];
-    for (int i = static_cast<int>(threadIdx.x); i < bins_of_a_count; i += static_cast<int>(blockDim.x)) own[i] = 0;
-    __syncthreads();
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-    for (std::int64_t i = element(); i < count; i += step) {
-        const auto value = static_cast<unsigned long long>(__float_as_uint(power[i * stride]));
-        if (value >> (shift + bits) == prefix) atomicAdd(&own[value >> shift & ((1u << bits) - 1)], 1u);
-    }
-    __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < bins_of_a_count; i += static_cast<int>(blockDim.x)) {
-        if (own[i] > 0) atomicAdd(&counts[i], own[i]);
-    }
-}
-
 // Calls use(value) with a value of the code's type. Only its type matters.
 template <class Use>
 void with_code_type(VoxelType type, const Use& use) {
@@ -130,11 +110,10 @@ void with_codes_as_wide(VoxelType type, const Use& use) {
 }
 
 // Holds the buffers of one grid. Works on its own urgent stream.
-class CudaVolume : public VolumeOnGpu {
+class CudaVolume : OfDevice, public VolumeOnGpu {
   public:
     CudaVolume(int device, const VolumeOnGpuOptions& wanted)
-        : device_(device), wanted_(wanted), output_(wanted.grid, wanted.grid.b_scans), counts_(count_bytes),
-          on_host_(count_bytes) {
+        : OfDevice(device), wanted_(wanted), output_(wanted.grid, wanted.grid.b_scans) {
         const VolumeGrid& grid = wanted_.grid;
         if (wanted_.flow) flow_output_.emplace(*wanted_.flow, wanted_.flow->b_scans);
         for (const std::int64_t depths : {4, 8}) {
@@ -146,10 +125,7 @@ class CudaVolume : public VolumeOnGpu {
         if (wanted_.filter) filter_ = device_filter({grid.depth, grid.a_scans, grid.b_scans}, *wanted_.filter);
     }
 
-    ~CudaVolume() override {
-        at_the_end_.emplace(device_, std::nothrow);
-        cudaStreamSynchronize(stream_);
-    }
+    ~CudaVolume() override { leave(stream_); }
 
     float* read(const std::byte* voxels) override {
         const CurrentDevice current(device_);
@@ -213,35 +189,12 @@ class CudaVolume : public VolumeOnGpu {
     }
 
   private:
-    static constexpr std::int64_t count_bytes = bins_of_a_count * sizeof(unsigned);
-
     // Returns the same bits as log_margin() of engine/speckle.
     float margin() {
         const std::int64_t voxels = wanted_.grid.voxels(), stride = LogMargin::stride(voxels);
         const std::int64_t count = (voxels + stride - 1) / stride;
         if (count == 0) return LogMargin::of_nothing();
-        std::int64_t rank = LogMargin::bright(count);
-        unsigned prefix = 0;
-        for (int shift = 32; shift > 0;) {
-            const int bits = std::min(bits_of_a_count, shift);
-            shift -= bits;
-            checked(cudaMemsetAsync(counts_.data(), 0, count_bytes, stream_), "clear counts");
-            constexpr unsigned blocks = 512;
-            count_bits<<<std::min(blocks, blocks_for(count)), threads_of_a_range, 0, stream_>>>(
-                power_.as<float>(), count, stride, prefix, shift, bits, counts_.as<unsigned>());
-            checked_launch("count powers");
-            checked(cudaMemcpyAsync(on_host_.data(), counts_.data(), count_bytes, cudaMemcpyDeviceToHost, stream_),
-                    "copy counts");
-            checked(cudaStreamSynchronize(stream_), "count powers");
-            const unsigned* counts = on_host_.as<unsigned>();
-            unsigned bin = 0;
-            for (; bin + 1 < 1u << bits && rank >= counts[bin]; ++bin) rank -= counts[bin];
-            prefix = prefix << bits | bin;
-        }
-        float bright = 0;
-        static_assert(sizeof bright == sizeof prefix);
-        std::memcpy(&bright, &prefix, sizeof bright);
-        return LogMargin::of(bright);
+        return LogMargin::of(value_at_({power_.as<float>(), count, stride}, &LogMargin::bright, stream_));
     }
 
     void store(std::byte* voxels) {
@@ -293,9 +246,6 @@ class CudaVolume : public VolumeOnGpu {
         checked_launch("hand out a volume");
     }
 
-    // Must be first: makes the device current while the other members are destroyed
-    std::optional<CurrentDevice> at_the_end_;
-    int device_;
     VolumeOnGpuOptions wanted_;
     Stream stream_{Urgency::urgent};
     Event done_;
@@ -303,8 +253,8 @@ class CudaVolume : public VolumeOnGpu {
     std::optional<VoxelOutput> flow_output_;
     std::map<std::int64_t, VoxelOutput> peaks_outputs_;  // by voxels per peak
     std::unique_ptr<DeviceFilter> filter_;
-    DeviceBuffer of_codes_, power_, filtered_, counts_, moved_;
-    PinnedBuffer on_host_;
+    DeviceBuffer of_codes_, power_, filtered_, moved_;
+    ValueAtRank value_at_;
     bool was_read_ = false, has_moved_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "compute/host_device.h"
+#include "compute/reason.h"
 #include "compute/steps/depth.h"
 #include "compute/steps/flow.h"
 #include "compute/steps/registration.h"
@@ -139,7 +140,101 @@ struct RepeatFeatures {
     }
 };
 
+// ---- Decisions of the alignment.
+
 // Min number of bins with signal for an alignment.
 inline constexpr std::int64_t min_repeat_tissue = 8;
+
+// Returns a correlation relative to the powers of both sides, 0 without power.
+ECHOLUX_HD inline float normalised(double product, double of_reference, double of_repeat) {
+    const double power = std::sqrt(of_reference * of_repeat);
+    return power > 0 ? static_cast<float>(product / power) : 0.0f;
+}
+
+// Lags on and around the coarse one that the fine search tries, from first to last, of `count` samples.
+template <class Int>
+struct FineLags {
+    static constexpr Int reach = 2, width = 2 * reach + 1;
+    Int first, last;
+
+    ECHOLUX_HD FineLags(Int place, Int range, Int count)
+        : first(limited(place - reach, range, count)), last(limited(place + reach, range, count)) {}
+
+    ECHOLUX_HD Int size() const { return last - first + 1; }
+
+  private:
+    ECHOLUX_HD static Int limited(Int lag, Int range, Int count) {
+        const Int most = range < count / 2 ? range : count / 2;
+        return lag < -most ? -most : lag > most ? most : lag;
+    }
+};
+
+// Shift of a repeat: sample (z, x) of the reference corresponds to (z + this.z, x + this.x) of the repeat.
+struct RepeatShift {
+    double z = 0, x = 0;
+    float match = 0;
+    int whole_z = 0, whole_x = 0;  // nearest sample and A-scan, whose phase is compared
+    Reason reason = Reason::ok;
+
+    // Rejects weak matches and shifts at the end of the range.
+    ECHOLUX_HD void judge(float min_match, std::int64_t align_depth, std::int64_t align_lines) {
+        if (!(match >= min_match))
+            reason = Reason::weak_match;
+        else if (is_at_end(z, align_depth) || is_at_end(x, align_lines))
+            reason = Reason::out_of_range;
+    }
+
+    ECHOLUX_HD RepeatReport report(bool depth_flip) const {
+        RepeatReport report;
+        report.depth_rows = static_cast<float>(depth_flip ? z : 0 - z);  // rows are reversed
+        report.a_scans = static_cast<float>(0 - x);
+        report.match = match;
+        report.reason = reason;
+        return report;
+    }
+
+  private:
+    ECHOLUX_HD static bool is_at_end(double found, std::int64_t range) {
+        return range > 0 && std::abs(found) >= static_cast<double>(range);
+    }
+};
+
+// State of the search for a reference: the first repeat that matches half of the others, otherwise the one with the
+// most matches.
+struct RepeatState {
+    int reference = 0;   // current best
+    int used = -1;       // repeats that match it
+    int last_tried = 0;  // reference whose results are in the buffers
+    int is_decided = 0;
+
+    // Ends the try of a reference that `matching` of `count` repeats match, including itself. Returns whether more
+    // match it than the ones before.
+    ECHOLUX_HD bool end_try(int tried, int matching, int count) {
+        const bool is_better = matching > used;
+        last_tried = tried;
+        reference = is_better ? tried : reference;
+        used = is_better ? matching : used;
+        is_decided = 2 * (used - 1) >= count - 1 || tried == count - 1 ? 1 : 0;
+        return is_better;
+    }
+
+    // Rejects the reference if no other repeat matches it.
+    ECHOLUX_HD void judge(RepeatShift& own) const {
+        if (is_decided != 0 && used < 2 && own.reason == Reason::ok) own.reason = Reason::too_few;
+    }
+};
+
+// Valid range common to all kept repeats of a slow-axis position.
+struct KnownPart {
+    std::int64_t first_x, last_x, first_z, last_z;
+
+    ECHOLUX_HD void keep(const RepeatShift& shift, std::int64_t positions, std::int64_t depth) {
+        const KnownSamples along(shift.x, positions), deep(shift.z, depth);
+        first_x = along.begin > first_x ? along.begin : first_x;
+        last_x = along.end < last_x ? along.end : last_x;
+        first_z = deep.begin > first_z ? deep.begin : first_z;
+        last_z = deep.end < last_z ? deep.end : last_z;
+    }
+};
 
 }  // namespace echolux

@@ -4,21 +4,22 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
+#include <iterator>
 #include <span>
 #include <vector>
 
+#include "compute/boundary_search_on.h"
+#include "compute/cpu/executor.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/steps/layers.h"
-#include "compute/tissue_on_gpu.h"
 
 namespace echolux {
 
 namespace {
 
-// Smooths one row of a map. `weights` are those of half_gaussian().
-void smooth_along_a(const float* row, float* out, std::int64_t count, const std::vector<float>& weights) {
+// Smooths one row of a map. `weights`: the centre, then each distance.
+void smooth_along_a(const float* row, float* out, std::int64_t count, std::span<const float> weights) {
     const std::int64_t reach = std::ssize(weights) - 1;
     std::vector<float> padded(index(count + 2 * reach));
     for (std::int64_t i = 0; i < std::ssize(padded); ++i) {
@@ -33,10 +34,9 @@ void smooth_along_a(const float* row, float* out, std::int64_t count, const std:
 }
 
 // Smooths across rows for one row of the result.
-void smooth_along_b(const std::vector<float>& map, float* out, const MapSize& size, std::int64_t b,
-                    const std::vector<float>& weights) {
+void smooth_along_b(const float* map, float* out, const MapSize& size, std::int64_t b, std::span<const float> weights) {
     const auto row = [&](std::int64_t of) {
-        return map.data() + std::clamp<std::int64_t>(of, 0, size.b_scans - 1) * size.a_scans;
+        return map + std::clamp<std::int64_t>(of, 0, size.b_scans - 1) * size.a_scans;
     };
     for (std::int64_t a = 0; a < size.a_scans; ++a) out[a] = weights[0] * row(b)[a];
     for (std::int64_t d = 1; d < std::ssize(weights); ++d) {
@@ -44,6 +44,16 @@ void smooth_along_b(const std::vector<float>& map, float* out, const MapSize& si
         const float *before = row(b - d), *after = row(b + d);
         for (std::int64_t a = 0; a < size.a_scans; ++a) out[a] += weight * (before[a] + after[a]);
     }
+}
+
+void smooth_axis(const float* map, float* out, const MapSize& size, bool along_b, std::span<const float> weights) {
+    parallel_for(0, size.b_scans, [&](std::int64_t b) {
+        const std::int64_t row = b * size.a_scans;
+        if (along_b)
+            smooth_along_b(map, out + row, size, b, weights);
+        else
+            smooth_along_a(map + row, out + row, size.a_scans, weights);
+    });
 }
 
 // Calls use(index) for a position and its existing neighbours among eight.
@@ -73,38 +83,13 @@ std::vector<float> half_gaussian(double sigma) {
 void smooth_map(std::vector<float>& map, const MapSize& size, double sigma_a, double sigma_b) {
     std::vector<float> out(map.size());
     if (sigma_a > 0 && size.a_scans > 1) {
-        const std::vector<float> weights = half_gaussian(sigma_a);
-        parallel_for(0, size.b_scans, [&](std::int64_t b) {
-            smooth_along_a(map.data() + b * size.a_scans, out.data() + b * size.a_scans, size.a_scans, weights);
-        });
+        smooth_axis(map.data(), out.data(), size, false, half_gaussian(sigma_a));
         map.swap(out);
     }
     if (sigma_b > 0 && size.b_scans > 1) {
-        const std::vector<float> weights = half_gaussian(sigma_b);
-        parallel_for(0, size.b_scans,
-                     [&](std::int64_t b) { smooth_along_b(map, out.data() + b * size.a_scans, size, b, weights); });
+        smooth_axis(map.data(), out.data(), size, true, half_gaussian(sigma_b));
         map.swap(out);
     }
-}
-
-void smooth_weighted(std::vector<float>& map, const std::vector<float>& weights, const MapSize& size, double sigma_a,
-                     double sigma_b) {
-    std::vector<float> sums(map.size()), counts = weights;
-    for (std::size_t i = 0; i < map.size(); ++i) sums[i] = weights[i] > 0 ? map[i] * weights[i] : 0;
-    smooth_map(sums, size, sigma_a, sigma_b);
-    smooth_map(counts, size, sigma_a, sigma_b);
-    for (std::size_t i = 0; i < map.size(); ++i) {
-        if (counts[i] > min_mean_weight) map[i] = sums[i] / counts[i];
-    }
-}
-
-std::vector<float> median_of_neighbours(const std::vector<float>& map, const MapSize& size) {
-    std::vector<float> out(map.size());
-    for (std::int64_t b = 0; b < size.b_scans; ++b) {
-        for (std::int64_t a = 0; a < size.a_scans; ++a)
-            out[index(b * size.a_scans + a)] = MedianOfNeighbours{}(map.data(), size.a_scans, size.b_scans, b, a);
-    }
-    return out;
 }
 
 void fill_unknown(std::vector<float>& map, std::vector<std::uint8_t> is_known, const MapSize& size) {
@@ -129,17 +114,6 @@ void fill_unknown(std::vector<float>& map, std::vector<std::uint8_t> is_known, c
             }
         }
     }
-}
-
-std::vector<float> without_outliers(const std::vector<float>& map, const MapSize& size, std::int64_t reach,
-                                    double limit) {
-    std::vector<float> out(map.size());
-    const RobustSurface surface{map.data(), size.a_scans, size.b_scans, reach, limit};
-    parallel_for(0, size.b_scans, [&](std::int64_t b) {
-        for (std::int64_t a = 0; a < size.a_scans; ++a)
-            out[index(b * size.a_scans + a)] = surface.without_outlier(b, a);
-    });
-    return out;
 }
 
 // ---- Cuts one depth profile into pieces of constant brightness. Finds the exact maximum likelihood cut of
@@ -268,148 +242,45 @@ std::vector<std::int64_t> ProfileCutter::operator()(std::span<const float> profi
 
 constexpr std::int64_t block_reach = 8, block_columns = 64;  // A-scans of a block along B-scans, and in total
 constexpr std::int64_t longest_block = 16;                   // A-scans, used with few B-scans
-constexpr std::int64_t rows_together = rows_of_a_bin;
-constexpr double floor_share = 0.05;  // share of the bins that are darker than the noise floor
+constexpr double floor_share = 0.05;                         // share of the bins that are darker than the noise floor
 // Extra pieces for tissue below the last boundary. It fades, and without them boundaries would follow the fading.
 constexpr int pieces_below = 5;
 constexpr std::int64_t outlier_reach = 3;  // blocks on either side; vessels hide boundaries in fewer blocks than that
 constexpr double outlier_bins = 3;         // distance from the surface of the surrounding blocks
 constexpr double block_smoothing = 0.7;    // sigma in blocks
+// Smoothing in A-scans and B-scans, of a layer's brightness, of the two sides of a boundary, and of positions, which
+// turns whole rows into fractions
+constexpr double mean_sigma = 6, contrast_sigma = 3, jitter_sigma = 1.5;
 
-// Mean intensity profiles of blocks of A-scans, in bins of two rows.
-class BlockProfiles {
-  public:
-    BlockProfiles(const std::vector<float>& intensity, const Size3& size)
-        : b_(blocks_along_b(size)), a_(blocks_along_a(size)), bins_(size[0] / rows_together),
-          values_(index(map().count() * bins_)) {
-        parallel_for(0, map().count(), [&](std::int64_t block) { average(intensity, size, block); });
-    }
+float min_layer_mean(double floor) {
+    return static_cast<float>(std::max(floor * 1e-3, 1e-30));
+}
 
-    MapSize map() const { return {a_.count, b_.count}; }
-    std::int64_t bins() const { return bins_; }
-    const BlockAxis& along_a() const { return a_; }
-    const BlockAxis& along_b() const { return b_; }
-    const std::vector<float>& values() const { return values_; }
-    std::span<const float> profile(std::int64_t block) const {
-        return std::span(values_).subspan(index(block * bins_), index(bins_));
-    }
-
-  private:
-    void average(const std::vector<float>& intensity, const Size3& size, std::int64_t block) {
-        const std::int64_t a = block % a_.count, b = block / a_.count;
-        std::vector<double> sums(index(bins_));
-        std::vector<std::int64_t> counts(index(bins_));
-        for (std::int64_t y = b_.begin(b); y < b_.begin(b + 1); ++y) {
-            for (std::int64_t x = a_.begin(a); x < a_.begin(a + 1); ++x) {
-                const float* line = intensity.data() + (y * size[1] + x) * size[0];
-                for (std::int64_t i = 0; i < bins_; ++i) {
-                    const float sum = line[2 * i] + line[2 * i + 1];
-                    if (!std::isfinite(sum)) continue;
-                    sums[index(i)] += static_cast<double>(sum);
-                    ++counts[index(i)];
-                }
-            }
-        }
-        for (std::int64_t i = 0; i < bins_; ++i) {
-            const std::int64_t voxels = rows_together * counts[index(i)];
-            values_[index(block * bins_ + i)] =
-                voxels > 0 ? static_cast<float>(sums[index(i)] / static_cast<double>(voxels)) : 0;
-        }
-        fill_ends(counts, values_.data() + block * bins_);
-    }
-
-    // Extends the nearest bin to the ends where no A-scan of the block was recorded. An edge there would be taken for a
-    // boundary.
-    static void fill_ends(const std::vector<std::int64_t>& counts, float* values) {
-        const auto is_known = [](std::int64_t count) { return count > 0; };
-        const auto first = std::ranges::find_if(counts, is_known) - counts.begin();
-        if (first == std::ssize(counts)) return;
-        const auto last = std::find_if(counts.rbegin(), counts.rend(), is_known).base() - counts.begin() - 1;
-        std::fill(values, values + first, values[first]);
-        std::fill(values + last + 1, values + counts.size(), values[last]);
-    }
-
-    BlockAxis b_, a_;
-    std::int64_t bins_;
-    std::vector<float> values_;  // [block][bin]: mean intensity
-};
-
-// Returns the noise floor. Bins of exactly 0 were never recorded and do not count as noise.
-double floor_of(const std::vector<float>& bins) {
-    std::vector<float> some;
-    std::ranges::copy_if(bins, std::back_inserter(some), [](float bin) { return bin > 0; });
-    if (some.empty()) return 0;
-    const auto place = some.begin() + std::lround(floor_share * static_cast<double>(some.size() - 1));
-    std::ranges::nth_element(some, place);
-    return static_cast<double>(*place);
+float contrast_margin(double floor) {
+    return static_cast<float>(std::max(0.01 * floor, 1e-30));
 }
 
 // Converts boundaries from rows to bins.
 std::vector<ProfileBoundary> in_bins(const std::vector<BoundaryOptions>& wanted, bool tissue_below) {
     std::vector<ProfileBoundary> boundaries;
     for (const BoundaryOptions& one : wanted) {
-        boundaries.push_back({one.polarity, std::max(1, static_cast<std::int32_t>(one.min_rows / rows_together)),
-                              static_cast<std::int32_t>(std::ceil(one.max_rows / rows_together))});
+        boundaries.push_back({one.polarity, std::max(1, static_cast<std::int32_t>(one.min_rows / rows_of_a_bin)),
+                              static_cast<std::int32_t>(std::ceil(one.max_rows / rows_of_a_bin))});
     }
     if (tissue_below) boundaries.insert(boundaries.end(), pieces_below, ProfileBoundary{-1, 1, 0});
     return boundaries;
 }
 
-// Returns whether enough voxels of an A-scan exceed the noise.
-bool is_prominent(const float* line, std::int64_t rows, const SignalLevels& levels) {
-    std::int64_t bright = 0;
-    for (std::int64_t z = 0; z < rows; ++z) bright += line[z] > levels.bright ? 1 : 0;
-    return static_cast<double>(bright) >= levels.min_bright;
-}
-
-// Boundary positions of each block in bins, valid if is_known.
-struct BlockPositions {
-    std::vector<std::vector<float>> bins;  // [boundary][block]
-    std::vector<std::uint8_t> is_known, has_tissue;
-};
-
-// Cuts the profile of each block into layers. Blocks without signal stay unknown.
-BlockPositions cut_blocks(const BlockProfiles& profiles, const std::vector<ProfileBoundary>& boundaries, double floor) {
-    const std::int64_t blocks = profiles.map().count();
-    BlockPositions places{std::vector(boundaries.size(), std::vector<float>(index(blocks))),
-                          std::vector<std::uint8_t>(index(blocks)), std::vector<std::uint8_t>(index(blocks))};
-    const float level = signal_over_floor * static_cast<float>(floor);
-    const float least =
-        std::max(static_cast<float>(floor) * 1e-3f, *std::ranges::max_element(profiles.values()) * 1e-9f);
-    parallel_for(0, profiles.map().b_scans, [&](std::int64_t row) {
-        ProfileCutter cut(boundaries, profiles.bins());
-        std::vector<float> profile;
-        for (std::int64_t block = row * profiles.map().a_scans; block < (row + 1) * profiles.map().a_scans; ++block) {
-            const auto bins = profiles.profile(block);
-            profile.assign(bins.begin(), bins.end());
-            if (rows_together * std::ranges::count_if(profile, [&](float bin) { return bin > level; }) <
-                min_signal_rows)
-                continue;
-            places.has_tissue[index(block)] = 1;
-            for (float& bin : profile) bin += least;
-            const std::vector<std::int64_t> found = cut(profile);
-            for (std::size_t k = 0; k < found.size(); ++k) places.bins[k][index(block)] = static_cast<float>(found[k]);
-            places.is_known[index(block)] = found.empty() ? 0 : 1;
-        }
-    });
-    return places;
-}
-
-// Interpolates the values of blocks to A-scans.
-std::vector<float> spread(const std::vector<float>& blocks, const BlockProfiles& profiles, const Size3& size) {
-    std::vector<float> rows(index(size[1] * size[2]));
-    std::vector<BlockAxis::Share> along_a;
-    for (std::int64_t a = 0; a < size[1]; ++a) along_a.push_back(profiles.along_a().share(a));
-    parallel_for(0, size[2], [&](std::int64_t b) {
-        const BlockAxis::Share of_b = profiles.along_b().share(b);
-        for (std::int64_t a = 0; a < size[1]; ++a)
-            rows[index(b * size[1] + a)] =
-                BetweenBlocks{}(blocks.data(), profiles.map().a_scans, along_a[index(a)], of_b);
-    });
+// Converts boundaries to the form used by sweeps.
+std::vector<BoundaryRequest> boundary_requests(const std::vector<BoundaryOptions>& wanted) {
+    std::vector<BoundaryRequest> rows;
+    for (const BoundaryOptions& one : wanted) {
+        const bool is_thin = one.min_rows > 0 && one.min_rows < thinnest_layer;
+        rows.push_back(
+            {static_cast<float>(one.smoothness), static_cast<float>(one.min_rows), one.polarity, is_thin ? 1 : 0});
+    }
     return rows;
 }
-
-}  // namespace
 
 BlockAxis blocks_along_a(const Size3& size) {
     return BlockAxis::of(size[1],
@@ -420,6 +291,8 @@ BlockAxis blocks_along_b(const Size3& size) {
     return BlockAxis::of(size[2], block_reach);
 }
 
+}  // namespace
+
 // Noise alone exceeds 6 dB in exp(-4) of its voxels.
 SignalLevels signal_levels(std::int64_t rows, double floor) {
     const double by_chance = static_cast<double>(rows) * std::exp(-static_cast<double>(signal_over_floor));
@@ -428,186 +301,21 @@ SignalLevels signal_levels(std::int64_t rows, double floor) {
             min_layer_mean(floor), contrast_margin(floor), floor};
 }
 
-CoarseLayers coarse_layers(const std::vector<float>& intensity, const Size3& size,
-                           const std::vector<BoundaryOptions>& wanted, bool tissue_below,
-                           std::optional<double> known_floor) {
-    const BlockProfiles profiles(intensity, size);
-    CoarseLayers layers;
-    layers.floor = std::min(floor_of(profiles.values()), known_floor.value_or(1e30));
-    BlockPositions places = cut_blocks(profiles, in_bins(wanted, tissue_below), layers.floor);
-    const auto is_set = [](std::uint8_t flag) { return flag != 0; };
-    layers.is_found = std::ranges::any_of(places.is_known, is_set);
-    layers.has_tissue = std::ranges::any_of(places.has_tissue, is_set);
-    layers.has_signal.resize(index(size[1] * size[2]));
-    if (!layers.is_found) return layers;
-    for (std::size_t k = 0; k < wanted.size(); ++k) {
-        fill_unknown(places.bins[k], places.is_known, profiles.map());
-        std::vector<float> blocks = without_outliers(places.bins[k], profiles.map(), outlier_reach, outlier_bins);
-        blocks = median_of_neighbours(blocks, profiles.map());
-        smooth_map(blocks, profiles.map(), block_smoothing, block_smoothing);
-        layers.places.push_back(spread(blocks, profiles, size));
-    }
-    const SignalLevels levels = signal_levels(size[0], layers.floor);
-    parallel_for(0, std::ssize(layers.has_signal), [&](std::int64_t line) {
-        layers.has_signal[index(line)] = is_prominent(intensity.data() + line * size[0], size[0], levels) ? 1 : 0;
-    });
-    return layers;
-}
-
-void set_coarse(SurfaceTables& tables, const std::vector<BoundaryOptions>& wanted, bool tissue_below,
-                std::optional<double> known_floor) {
-    tables.along_a = blocks_along_a(tables.size);
-    tables.along_b = blocks_along_b(tables.size);
-    tables.cut = in_bins(wanted, tissue_below);
-    tables.floor_share = floor_share;
-    tables.most_floor = known_floor.value_or(1e30);
-    tables.outlier_reach = outlier_reach;
-    tables.outlier_bins = outlier_bins;
-    tables.block_weights = half_gaussian(block_smoothing);
-}
-
-namespace {
-
-// Smoothing of a layer's brightness, in A-scans and B-scans.
-constexpr double mean_sigma = 6;
-
-// Edges of the layers in all A-scans, in the layout that LayerEdges expects.
-class Edges {
-  public:
-    Edges(const BoundaryRows& rows, std::int64_t depth)
-        : boundaries_(static_cast<int>(rows.size())), depth_(static_cast<int>(depth)) {
-        for (const std::vector<std::int32_t>& of_boundary : rows) {
-            lines_ = std::ssize(of_boundary);
-            all_.insert(all_.end(), of_boundary.begin(), of_boundary.end());
-        }
-    }
-
-    LayerEdges of(std::size_t line) const { return {all_.data() + line, lines_, boundaries_, depth_}; }
-    std::int32_t operator()(std::size_t edge, std::size_t line) const { return of(line)(static_cast<int>(edge)); }
-
-  private:
-    std::vector<std::int32_t> all_;  // [boundary][A-scan]
-    std::int64_t lines_ = 0;
-    int boundaries_, depth_;
-};
-
-// Computes prefix sums of an A-scan: sums[z] is the sum of rows before z.
-void sum_up(const float* line, std::int64_t rows, std::vector<double>& sums) {
-    sums.resize(index(rows + 1));
-    double sum = 0;
-    for (std::int64_t z = 0; z < rows; ++z) {
-        sums[index(z)] = sum;
-        if (is_recorded(line[z])) sum += static_cast<double>(line[z]);
-    }
-    sums[index(rows)] = sum;
-}
-
-// Returns the mean brightness around each A-scan, [layer][A-scan]. Excludes one row at either edge of a layer, which
-// the point spread blurs.
-std::vector<std::vector<float>> layer_means(const std::vector<float>& intensity, const Size3& size,
-                                            const BoundaryRows& rows, const std::vector<std::uint8_t>& has_signal,
-                                            double floor) {
-    const Edges edges(rows, size[0]);
-    const std::size_t layers = rows.size() + 1, lines = has_signal.size();
-    std::vector<std::vector<float>> sums(layers, std::vector<float>(lines)), counts = sums;
-    parallel_for(0, size[2], [&](std::int64_t b) {
-        for (auto line = index(b * size[1]); line < index((b + 1) * size[1]); ++line) {
-            if (has_signal[line] == 0) continue;
-            const float* values = intensity.data() + static_cast<std::int64_t>(line) * size[0];
-            for (std::size_t k = 0; k < layers; ++k) {
-                const auto [begin, end] =
-                    LayerInside::of(edges(k, line), edges(k + 1, line), static_cast<std::int32_t>(size[0]));
-                double sum = 0;
-                std::int32_t count = 0;
-                for (std::int32_t z = begin; z < end; ++z) {
-                    if (!is_recorded(values[z])) continue;
-                    sum += static_cast<double>(values[z]);
-                    ++count;
-                }
-                sums[k][line] = static_cast<float>(sum);
-                counts[k][line] = static_cast<float>(count);
-            }
-        }
-    });
-    const MapSize map{size[1], size[2]};
-    const float least = min_layer_mean(floor);
-    for (std::size_t k = 0; k < layers; ++k) {
-        smooth_map(sums[k], map, mean_sigma, mean_sigma);
-        smooth_map(counts[k], map, mean_sigma, mean_sigma);
-        for (std::size_t line = 0; line < lines; ++line) {
-            sums[k][line] = counts[k][line] > 0 ? std::max(sums[k][line] / counts[k][line], least) : least;
-        }
-    }
-    return sums;
-}
-
-}  // namespace
-
-const std::vector<float>& layer_mean_weights() {
-    static const std::vector<float> weights = half_gaussian(mean_sigma);
-    return weights;
-}
-
-float min_layer_mean(double floor) {
-    return static_cast<float>(std::max(floor * 1e-3, 1e-30));
-}
-
-float contrast_margin(double floor) {
-    return static_cast<float>(std::max(0.01 * floor, 1e-30));
-}
-
-BoundaryCosts boundary_costs(const std::vector<float>& intensity, const Size3& size, const BoundaryRows& rows,
-                             const std::vector<std::uint8_t>& has_signal, double floor) {
-    const std::vector<std::vector<float>> means = layer_means(intensity, size, rows, has_signal, floor);
-    const Edges edges(rows, size[0]);
-    BoundaryCosts costs(rows.size(), std::vector<float>(has_signal.size() * boundary_lanes));
-    parallel_for(0, size[2], [&](std::int64_t b) {
-        std::vector<double> sums;
-        for (auto line = index(b * size[1]); line < index((b + 1) * size[1]); ++line) {
-            const float* values = intensity.data() + static_cast<std::int64_t>(line) * size[0];
-            if (has_signal[line] != 0) sum_up(values, size[0], sums);
-            for (std::size_t k = 0; k < rows.size(); ++k) {
-                float* of_line = costs[k].data() + line * boundary_lanes;
-                if (has_signal[line] != 0) {
-                    BoundaryWindow window = BoundaryWindow::between(
-                        edges(k + 1, line), edges(k, line), edges(k + 2, line), means[k][line], means[k + 1][line]);
-                    const std::int32_t at = edges(k + 1, line);
-                    if (keeps_recorded(window, at, values)) {
-                        for (int label = 0; label < boundary_labels; ++label)
-                            of_line[label] = boundary_cost(window, at, label, sums.data(), static_cast<int>(size[0]));
-                    }
-                }
-                std::fill(of_line + boundary_labels, of_line + boundary_lanes, impossible);
-            }
-        }
-    });
-    return costs;
-}
-
-std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3& size, const BoundaryRows& rows,
-                               std::size_t boundary, const std::vector<std::uint8_t>& has_signal, double floor) {
-    const Edges edges(rows, size[0]);
-    constexpr float untold = std::numeric_limits<float>::quiet_NaN();
-    std::vector<float> above(has_signal.size()), below(above);
-    std::vector<std::uint8_t> is_measured(has_signal.size());
-    parallel_for(0, std::ssize(has_signal), [&](std::int64_t at) {
-        const auto line = index(at);
-        if (has_signal[line] == 0) return;
-        const auto sides =
-            BoundarySides::of(edges.of(line), static_cast<int>(boundary), intensity.data() + at * size[0]);
-        is_measured[line] = sides.is_measured ? 1 : 0;
-        above[line] = sides.above;
-        below[line] = sides.below;
-    });
-    const MapSize map{size[1], size[2]};
-    smooth_map(above, map, contrast_sigma, contrast_sigma);
-    smooth_map(below, map, contrast_sigma, contrast_sigma);
-    const float margin = contrast_margin(floor);
-    parallel_for(0, map.b_scans, [&](std::int64_t b) {
-        for (auto i = index(b * map.a_scans); i < index((b + 1) * map.a_scans); ++i)
-            above[i] = is_measured[i] != 0 ? BoundarySides::contrast_db(above[i], below[i], margin) : untold;
-    });
-    return above;
+SurfaceTables surface_tables(const Size3& size, const std::vector<BoundaryOptions>& wanted, bool tissue_below,
+                             std::optional<double> known_floor) {
+    return {.size = size,
+            .along_a = blocks_along_a(size),
+            .along_b = blocks_along_b(size),
+            .cut = in_bins(wanted, tissue_below),
+            .wanted = boundary_requests(wanted),
+            .floor_share = floor_share,
+            .most_floor = known_floor.value_or(1e30),
+            .outlier_reach = outlier_reach,
+            .outlier_bins = outlier_bins,
+            .block_weights = half_gaussian(block_smoothing),
+            .mean_weights = half_gaussian(mean_sigma),
+            .contrast_weights = half_gaussian(contrast_sigma),
+            .jitter_weights = half_gaussian(jitter_sigma)};
 }
 
 // ---- Smooths one boundary in both directions: semi-global sweeps of its costs along A-scans and B-scans, forwards and
@@ -660,14 +368,13 @@ class SweepPath {
 
 // Adds the sums of a path to `total`, for `count` A-scans from `first` with this stride. The backward pass subtracts
 // the A-scan's own costs, which both passes include.
-void go(SweepPath& path, const std::vector<float>& costs, const std::vector<std::int32_t>& rows, std::int64_t first,
-        std::int64_t count, std::int64_t stride, std::vector<float>& total) {
+void go(SweepPath& path, const float* costs, const std::int32_t* rows, std::int64_t first, std::int64_t count,
+        std::int64_t stride, float* total) {
     for (std::int64_t i = 0; i < count; ++i) {
         const std::int64_t line = first + i * stride;
-        const float* of_line = costs.data() + line * boundary_lanes;
-        const std::int32_t row = rows[index(line)];
-        const Lanes& sums = i == 0 ? path.first(of_line, row) : path.next(of_line, row);
-        float* out = total.data() + line * boundary_lanes;
+        const float* of_line = costs + line * boundary_lanes;
+        const Lanes& sums = i == 0 ? path.first(of_line, rows[line]) : path.next(of_line, rows[line]);
+        float* out = total + line * boundary_lanes;
         if (stride > 0) {
             std::ranges::copy(sums, out);
         } else {
@@ -678,9 +385,8 @@ void go(SweepPath& path, const std::vector<float>& costs, const std::vector<std:
 }
 
 // Sweeps forwards and backwards along A-scans or along B-scans.
-std::vector<float> to_and_fro(const std::vector<float>& costs, const std::vector<std::int32_t>& rows,
-                              const MapSize& size, bool along_b, const SweepStep& step) {
-    std::vector<float> total(costs.size());
+void to_and_fro(const float* costs, const std::int32_t* rows, const MapSize& size, bool along_b, const SweepStep& step,
+                float* total) {
     const std::int64_t paths = along_b ? size.a_scans : size.b_scans;
     const std::int64_t count = along_b ? size.b_scans : size.a_scans;
     const std::int64_t stride = along_b ? size.a_scans : 1, between = along_b ? 1 : size.a_scans;
@@ -691,7 +397,6 @@ std::vector<float> to_and_fro(const std::vector<float>& costs, const std::vector
             go(back, costs, rows, w * between + (count - 1) * stride, count, -stride, total);
         }
     });
-    return total;
 }
 
 // Returns the first label of min cost.
@@ -708,63 +413,178 @@ float quality_of(const float* sums, std::int32_t best) {
     return next - sums[best];
 }
 
-// `costs` is [A-scan][lane], `rows` the row of the centre label per A-scan.
-SweptBoundary swept(const std::vector<float>& costs, const std::vector<std::int32_t>& rows, const MapSize& size,
-                    const SweepStep& step) {
-    const bool has_a = size.a_scans > 1, has_b = size.b_scans > 1;
-    const std::vector<float> along_a =
-        has_a || !has_b ? to_and_fro(costs, rows, size, false, step) : std::vector<float>();
-    const std::vector<float> along_b = has_b ? to_and_fro(costs, rows, size, true, step) : std::vector<float>();
-    SweptBoundary found{std::vector<std::int32_t>(rows.size()), std::vector<float>(rows.size()),
-                        std::vector<std::uint8_t>(rows.size())};
-    parallel_for(0, size.b_scans, [&](std::int64_t b) {
-        for (auto line = index(b * size.a_scans); line < index((b + 1) * size.a_scans); ++line) {
-            const std::size_t at = line * boundary_lanes;
-            Lanes sums{};
-            if (along_a.empty() || along_b.empty()) {
-                std::copy_n((along_a.empty() ? along_b : along_a).data() + at, boundary_lanes, sums.begin());
-            } else {
-                for (std::size_t lane = 0; lane < boundary_lanes; ++lane)
-                    sums[lane] = SweepStep::crossed(along_a[at + lane], along_b[at + lane], costs[at + lane]);
-                const bool is_far =
-                    SweepStep::are_far_apart(best_of(along_a.data() + at), best_of(along_b.data() + at));
-                found.is_ambiguous[line] = is_far ? 1 : 0;
-            }
-            found.labels[line] = best_of(sums.data());
-            found.quality[line] = quality_of(sums.data(), found.labels[line]);
-        }
-    });
-    return found;
+// Computes prefix sums of an A-scan: sums[z] is the sum of rows before z.
+void sum_up(const float* line, std::int64_t rows, std::vector<double>& sums) {
+    sums.resize(index(rows + 1));
+    double sum = 0;
+    for (std::int64_t z = 0; z < rows; ++z) {
+        sums[index(z)] = sum;
+        if (is_recorded(line[z])) sum += static_cast<double>(line[z]);
+    }
+    sums[index(rows)] = sum;
 }
 
-// Computes the costs of all boundaries, then sweeps each of them.
-class SearchOnCpu : public BoundarySearch {
+// The steps that a CPU divides in another way than a GPU, see compute/boundary_search_on.h. Inner loops run over
+// rows, bins and labels, which are adjacent in memory.
+class LayersOnCpu : public cpu::CpuExecutor {
   public:
-    SearchOnCpu(const std::vector<float>& intensity, const Size3& size, const CoarseLayers& coarse)
-        : intensity_(intensity), size_(size), coarse_(coarse) {}
+    const float* volume(const float* intensity) { return intensity; }
+    void begin(const LayerVolume&) {}
 
-    std::vector<SweptBoundary> swept(const BoundaryRows& rows, std::span<const SweepStep> steps,
-                                     const BoundaryCallback& done) override {
-        const BoundaryCosts costs = boundary_costs(intensity_, size_, rows, coarse_.has_signal, coarse_.floor);
-        std::vector<SweptBoundary> found;
-        for (std::size_t k = 0; k < rows.size(); ++k) {
-            found.push_back(echolux::swept(costs[k], rows[k], {size_[1], size_[2]}, steps[k]));
-            done();
+    void average_blocks(const LayerVolume& volume, const BlocksOfLines& blocks, float* profiles) {
+        parallel_for(0, blocks.count(),
+                     [&](std::int64_t block) { average(volume, blocks, block, profiles + block * blocks.bins); });
+    }
+
+    BinLevels levels_of(const float* profiles, std::int64_t count, double share) {
+        std::vector<float> some;
+        std::copy_if(profiles, profiles + count, std::back_inserter(some), [](float bin) { return bin > 0; });
+        if (some.empty()) return {};
+        const auto place = some.begin() + std::lround(share * static_cast<double>(some.size() - 1));
+        std::ranges::nth_element(some, place);
+        return {*place, *std::max_element(place, some.end())};
+    }
+
+    void cut(const CutOfBlocks& work) {
+        parallel_for(0, work.blocks.along_b.count, [&](std::int64_t row) {
+            ProfileCutter cutter({work.boundaries.begin(), work.boundaries.end()}, work.blocks.bins);
+            for (std::int64_t a = 0; a < work.blocks.along_a.count; ++a)
+                cut_block(work, cutter, row * work.blocks.along_a.count + a);
+        });
+    }
+
+    void smooth(Array<float>& maps, std::int64_t count, std::int64_t a_scans, std::int64_t b_scans,
+                const Array<float>& weights) {
+        const MapSize size{a_scans, b_scans};
+        const std::span<const float> by_distance(weights.data(), index(weights.count()));
+        std::vector<float> out(index(size.count()));
+        for (std::int64_t k = 0; k < count; ++k) {
+            float* map = maps.data() + k * size.count();
+            for (const bool along_b : {false, true}) {
+                if ((along_b ? b_scans : a_scans) < 2) continue;
+                smooth_axis(map, out.data(), size, along_b, by_distance);
+                std::ranges::copy(out, map);
+            }
         }
-        return found;
+    }
+
+    void fill_costs(const LayerVolume& volume, const PresentRows& present, const float* means, float* costs) {
+        parallel_for(0, volume.b_scans, [&](std::int64_t b) {
+            std::vector<double> sums;
+            for (std::int64_t line = b * volume.a_scans; line < (b + 1) * volume.a_scans; ++line) {
+                if (volume.has_signal[line] != 0) sum_up(volume.line(line), volume.depth, sums);
+                for (int k = 0; k < present.boundaries; ++k) {
+                    float* of_line = costs + (k * present.lines + line) * boundary_lanes;
+                    std::fill_n(of_line, boundary_labels, 0.0f);
+                    std::fill(of_line + boundary_labels, of_line + boundary_lanes, impossible);
+                    BoundaryWindow window{};
+                    if (!has_window(volume, present, means, k, line, false, window)) continue;
+                    const int at = present.edge(k + 1, line);
+                    for (int label = 0; label < boundary_labels; ++label)
+                        of_line[label] = boundary_cost(window, at, label, sums.data(), volume.depth);
+                }
+            }
+        });
+    }
+
+    template <class Done>
+    void sweep(const LayerVolume& volume, const PresentRows& present, const float* smoothness, const float* costs,
+               const SweptLines& swept, const Done& done) {
+        for (int k = 0; k < present.boundaries; ++k) {
+            const std::int64_t first = k * present.lines;
+            sweep_boundary({volume.a_scans, volume.b_scans}, costs + first * boundary_lanes, present.rows + first,
+                           {smoothness[k]}, {swept.labels + first, swept.quality + first, swept.is_ambiguous + first});
+            done(1);
+        }
     }
 
   private:
-    const std::vector<float>& intensity_;
-    const Size3 size_;
-    const CoarseLayers& coarse_;
+    static void average(const LayerVolume& volume, const BlocksOfLines& blocks, std::int64_t block, float* profile) {
+        const std::int64_t a = block % blocks.along_a.count, b = block / blocks.along_a.count;
+        std::vector<double> sums(index(blocks.bins));
+        std::vector<std::int64_t> counts(index(blocks.bins));
+        for (std::int64_t y = blocks.along_b.begin(b); y < blocks.along_b.begin(b + 1); ++y) {
+            for (std::int64_t x = blocks.along_a.begin(a); x < blocks.along_a.begin(a + 1); ++x) {
+                const float* line = volume.line(y * volume.a_scans + x);
+                for (std::int64_t i = 0; i < blocks.bins; ++i) {
+                    const float sum = line[2 * i] + line[2 * i + 1];
+                    if (!is_recorded(sum)) continue;
+                    sums[index(i)] += static_cast<double>(sum);
+                    ++counts[index(i)];
+                }
+            }
+        }
+        for (std::int64_t i = 0; i < blocks.bins; ++i) {
+            const std::int64_t voxels = rows_of_a_bin * counts[index(i)];
+            profile[i] = voxels > 0 ? static_cast<float>(sums[index(i)] / static_cast<double>(voxels)) : 0;
+        }
+        fill_ends(counts, profile);
+    }
+
+    // Extends the nearest bin to the ends where no A-scan of the block was recorded. An edge there would be taken for a
+    // boundary.
+    static void fill_ends(const std::vector<std::int64_t>& counts, float* values) {
+        const auto is_known = [](std::int64_t count) { return count > 0; };
+        const auto first = std::ranges::find_if(counts, is_known) - counts.begin();
+        if (first == std::ssize(counts)) return;
+        const auto last = std::find_if(counts.rbegin(), counts.rend(), is_known).base() - counts.begin() - 1;
+        std::fill(values, values + first, values[first]);
+        std::fill(values + last + 1, values + counts.size(), values[last]);
+    }
+
+    // Cuts the profile of a block into layers. Blocks without signal stay unknown.
+    static void cut_block(const CutOfBlocks& work, ProfileCutter& cutter, std::int64_t block) {
+        const float* bins = work.profiles + block * work.blocks.bins;
+        std::vector<float> profile(bins, bins + work.blocks.bins);
+        const auto bright = std::ranges::count_if(profile, [&](float bin) { return bin > work.level; });
+        work.has_tissue[block] = rows_of_a_bin * bright >= min_signal_rows ? 1 : 0;
+        work.is_known[block] = 0;
+        if (work.has_tissue[block] == 0) return;
+        for (float& bin : profile) bin += work.added;
+        const std::vector<std::int64_t> found = cutter(profile);
+        for (std::size_t k = 0; k < found.size(); ++k)
+            work.places[static_cast<std::int64_t>(k) * work.blocks.count() + block] = static_cast<float>(found[k]);
+        work.is_known[block] = found.empty() ? 0 : 1;
+    }
+
+    // Sweeps in both directions. `costs`: [A-scan][lane], `rows`: the row of the centre label per A-scan.
+    void sweep_boundary(const MapSize& size, const float* costs, const std::int32_t* rows, const SweepStep& step,
+                        const SweptLines& swept) {
+        const bool has_b = size.b_scans > 1, has_a = size.a_scans > 1 || !has_b;
+        const auto lanes = index(size.count() * boundary_lanes);
+        along_a_.resize(has_a ? lanes : 0);
+        along_b_.resize(has_b ? lanes : 0);
+        if (has_a) to_and_fro(costs, rows, size, false, step, along_a_.data());
+        if (has_b) to_and_fro(costs, rows, size, true, step, along_b_.data());
+        parallel_for(0, size.b_scans, [&](std::int64_t b) {
+            for (std::int64_t line = b * size.a_scans; line < (b + 1) * size.a_scans; ++line)
+                choose_label(line, costs + line * boundary_lanes, swept);
+        });
+    }
+
+    void choose_label(std::int64_t line, const float* costs, const SweptLines& swept) const {
+        const std::int64_t at = line * boundary_lanes;
+        Lanes sums{};
+        swept.is_ambiguous[line] = 0;
+        if (along_a_.empty() || along_b_.empty()) {
+            std::copy_n((along_a_.empty() ? along_b_ : along_a_).data() + at, boundary_lanes, sums.begin());
+        } else {
+            const float *along_a = along_a_.data() + at, *along_b = along_b_.data() + at;
+            for (std::size_t lane = 0; lane < boundary_lanes; ++lane)
+                sums[lane] = SweepStep::crossed(along_a[lane], along_b[lane], costs[lane]);
+            swept.is_ambiguous[line] = SweepStep::are_far_apart(best_of(along_a), best_of(along_b)) ? 1 : 0;
+        }
+        swept.labels[line] = best_of(sums.data());
+        swept.quality[line] = quality_of(sums.data(), swept.labels[line]);
+    }
+
+    std::vector<float> along_a_, along_b_;  // total costs of a boundary, [A-scan][lane]; empty: no such direction
 };
 
 }  // namespace
 
-std::unique_ptr<BoundarySearch> boundary_search_on_cpu(const std::vector<float>& intensity, const Size3& size,
-                                                       const CoarseLayers& coarse) {
-    return std::make_unique<SearchOnCpu>(intensity, size, coarse);
+std::unique_ptr<BoundarySearch> boundary_search_on_cpu(const float* intensity, const SurfaceTables& tables) {
+    return std::make_unique<BoundarySearchOn<LayersOnCpu>>(intensity, tables);
 }
 
 }  // namespace echolux

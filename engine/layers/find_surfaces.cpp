@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "compute/error.h"
 #include "compute/gpu_backend.h"
@@ -15,7 +13,6 @@
 #include "compute/parallel_for.h"
 #include "compute/plural.h"
 #include "compute/steps/layers.h"
-#include "compute/tissue_on_gpu.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/recordings.h"
 
@@ -143,67 +140,30 @@ void bridge_vessels(Surface& surface, std::int64_t a_scans, std::int64_t b_scans
 
 namespace {
 
-// In A-scans and B-scans; turns whole rows into fractions.
-constexpr double jitter_sigma = 1.5;
 constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
-// Converts boundaries to the form used by both backends.
-std::vector<BoundaryRequest> boundary_requests(const std::vector<BoundaryOptions>& wanted) {
-    std::vector<BoundaryRequest> rows;
-    for (const BoundaryOptions& one : wanted) {
-        const bool is_thin = one.min_rows > 0 && one.min_rows < thinnest_layer;
-        rows.push_back(
-            {static_cast<float>(one.smoothness), static_cast<float>(one.min_rows), one.polarity, is_thin ? 1 : 0});
-    }
-    return rows;
-}
-
-// Search steps shared by both backends, plus the CPU search.
+// Runs the search on either backend and converts its result.
 class SurfaceFinder {
   public:
     SurfaceFinder(const Size3& size, const SurfaceSearch& search)
-        : size_(size), lines_(index(size[1] * size[2])), search_(search), wanted_(boundary_requests(search.wanted)) {}
+        : size_(size), lines_(index(size[1] * size[2])), search_(search),
+          tables_(surface_tables(size, search.wanted, search.tissue_below, search.floor)) {}
 
-    // Runs the search on the GPU; `intensity` may be in host or GPU memory.
+    // Runs the search on the GPU; `intensity` may be in host or GPU memory. Progress is not counted.
     SurfaceRows on_gpu(const float* intensity, Progress& progress) const {
-        const auto search = required_gpu().surface_search(intensity, tables(), search_.processor);
-        BlocksCut cut = search->cut();
-        progress.advance(0);
-        const auto is_set = [](std::uint8_t flag) { return flag != 0; };
-        const bool is_found = std::ranges::any_of(cut.is_known, is_set);
-        require_fit(std::ranges::any_of(cut.has_tissue, is_set), is_found);
-        if (!is_found) return {};
-        const MapSize blocks{blocks_along_a(size_).count, blocks_along_b(size_).count};
-        for (std::vector<float>& of_boundary : cut.bins) fill_unknown(of_boundary, cut.is_known, blocks);
-        return search->found(cut.bins, signal_levels(size_[0], cut.floor), [&] { progress.advance(0); });
+        return run(*required_gpu().boundary_search(intensity, tables_, search_.processor),
+                   [&](std::int64_t) { progress.advance(0); });
     }
 
-    // Runs the search on the CPU.
     SurfaceRows on_cpu(const std::vector<float>& intensity, Progress& progress) const {
-        const CoarseLayers coarse =
-            coarse_layers(intensity, size_, search_.wanted, search_.tissue_below, search_.floor);
-        progress.advance(1);
-        require_fit(coarse.has_tissue, coarse.is_found);
-        if (!coarse.is_found) return {};
-        SurfaceRows found;
-        found.reasons.resize(wanted_.size() * lines_);
-        found.quality.resize(found.reasons.size());
-        found.rows.resize(found.reasons.size());
-        std::vector<std::int32_t> rows;
-        for (const std::vector<float>& of_boundary : coarse.places)
-            std::ranges::transform(of_boundary, std::back_inserter(rows), whole_row);
-        order(rows, found);
-        const auto search = boundary_search_on_cpu(intensity, size_, coarse);
-        sweep_till_settled(rows, *search, coarse, found, progress);
-        judge(intensity, rows, coarse, found);
-        finish(rows, coarse.has_signal, found);
-        return found;
+        return run(*boundary_search_on_cpu(intensity.data(), tables_),
+                   [&](std::int64_t steps) { progress.advance(steps); });
     }
 
     // Converts rows to surfaces. Empty `found.rows` means that nothing exceeds the noise.
     Surfaces surfaces_of(const SurfaceRows& found) const {
         Surfaces surfaces{size_[1], size_[2], {}, found.moved, {}};
-        for (std::size_t k = 0; k < wanted_.size(); ++k) {
+        for (std::size_t k = 0; k < search_.wanted.size(); ++k) {
             Surface surface{search_.wanted[k].name, std::vector<float>(lines_, none), std::vector<float>(lines_),
                             std::vector<Reason>(lines_, Reason::no_signal)};
             if (!found.rows.empty()) {
@@ -213,8 +173,8 @@ class SurfaceFinder {
                 std::copy_n(found.reasons.begin() + first, lines_, surface.reasons.begin());
             }
             doubt_lonely(surface);
-            bridge_vessels(surface, size_[1], size_[2], wanted_[k].polarity, search_.wanted[k].vessel_um,
-                           search_.spacing_um);
+            const BoundaryOptions& wanted = search_.wanted[k];
+            bridge_vessels(surface, size_[1], size_[2], wanted.polarity, wanted.vessel_um, search_.spacing_um);
             surfaces.all.push_back(std::move(surface));
         }
         sort_surfaces(surfaces);
@@ -239,15 +199,17 @@ class SurfaceFinder {
         }
     }
 
-    SurfaceTables tables() const {
-        SurfaceTables tables;
-        tables.size = size_;
-        set_coarse(tables, search_.wanted, search_.tissue_below, search_.floor);
-        tables.wanted = wanted_;
-        tables.mean_weights = layer_mean_weights();
-        tables.contrast_weights = half_gaussian(contrast_sigma);
-        tables.jitter_weights = half_gaussian(jitter_sigma);
-        return tables;
+    // Returns no rows if nothing exceeds the noise. `advance` is called with the number of completed steps.
+    SurfaceRows run(BoundarySearch& search, const BoundaryCallback& advance) const {
+        BlocksCut cut = search.cut();
+        advance(1);
+        const auto is_set = [](std::uint8_t flag) { return flag != 0; };
+        const bool is_found = std::ranges::any_of(cut.is_known, is_set);
+        require_fit(std::ranges::any_of(cut.has_tissue, is_set), is_found);
+        if (!is_found) return {};
+        const MapSize blocks{tables_.along_a.count, tables_.along_b.count};
+        for (std::vector<float>& of_boundary : cut.bins) fill_unknown(of_boundary, cut.is_known, blocks);
+        return search.found(cut.bins, signal_levels(size_[0], cut.floor), advance);
     }
 
     // Throws if tissue was found but no block has depths that fit the distances and polarities.
@@ -258,114 +220,10 @@ class SurfaceFinder {
                     "check them, and how deep a voxel is (layers.row_um)");
     }
 
-    // Calls each(boundaries of an A-scan, its index) for all A-scans, in parallel.
-    template <class Each>
-    void over_lines(std::vector<std::int32_t>& rows, SurfaceRows& found, const Each& each) const {
-        parallel_for(0, size_[2], [&](std::int64_t b) {
-            for (auto line = index(b * size_[1]); line < index((b + 1) * size_[1]); ++line) {
-                each(LineOfSurfaces{rows.data() + line, found.rows.data() + line, found.quality.data() + line,
-                                    found.reasons.data() + line, static_cast<std::int64_t>(lines_), wanted_.data(),
-                                    static_cast<int>(wanted_.size())},
-                     line);
-            }
-        });
-    }
-
-    // Moves boundaries down that cross the one above.
-    void order(std::vector<std::int32_t>& rows, SurfaceRows& found) const {
-        std::atomic<std::int64_t> moved = 0;
-        over_lines(rows, found, [&](const LineOfSurfaces& line, std::size_t) { moved += line.order_rows(); });
-        found.moved = moved;
-    }
-
-    BoundaryRows by_boundary(const std::vector<std::int32_t>& rows) const {
-        BoundaryRows all;
-        for (auto first = rows.begin(); first != rows.end(); first += static_cast<std::ptrdiff_t>(lines_))
-            all.emplace_back(first, first + static_cast<std::ptrdiff_t>(lines_));
-        return all;
-    }
-
-    void sweep_till_settled(std::vector<std::int32_t>& rows, BoundarySearch& search, const CoarseLayers& coarse,
-                            SurfaceRows& found, Progress& progress) const {
-        SweepPasses passes(std::ssize(rows));
-        while (!passes.are_settled()) {
-            const int reported = passes.done() < SweepPasses::least ? 1 : 0;
-            passes.end(sweep(rows, search, coarse, found, [&] { progress.advance(reported); }));
-        }
-    }
-
-    // Sweeps all boundaries once and returns the number of positions at the end of their searched rows.
-    std::int64_t sweep(std::vector<std::int32_t>& rows, BoundarySearch& search, const CoarseLayers& coarse,
-                       SurfaceRows& found, const BoundaryCallback& done) const {
-        std::int64_t at_ends = 0;
-        std::vector<SweepStep> steps;
-        for (const BoundaryRequest& wanted : wanted_) steps.push_back({wanted.smoothness});
-        const std::vector<SweptBoundary> swept = search.swept(by_boundary(rows), steps, done);
-        for (std::size_t k = 0; k < wanted_.size(); ++k) {
-            for (std::size_t line = 0; line < lines_; ++line) {
-                const SweepResult place{swept[k].labels[line], swept[k].is_ambiguous[line], coarse.has_signal[line]};
-                at_ends += place.is_at_end() ? 1 : 0;
-                rows[k * lines_ + line] += place.rows_down();
-                found.reasons[k * lines_ + line] = place.reason();
-            }
-            std::ranges::copy(swept[k].quality, found.quality.begin() + static_cast<std::ptrdiff_t>(k * lines_));
-        }
-        order(rows, found);
-        return at_ends;
-    }
-
-    void judge(const std::vector<float>& intensity, std::vector<std::int32_t>& rows, const CoarseLayers& coarse,
-               SurfaceRows& found) const {
-        const BoundaryRows all = by_boundary(rows);
-        for (std::size_t k = 0; k < wanted_.size(); ++k) {
-            const std::vector<float> contrast = contrast_db(intensity, size_, all, k, coarse.has_signal, coarse.floor);
-            over_lines(rows, found, [&](const LineOfSurfaces& line, std::size_t at) {
-                line.mark_weak(static_cast<int>(k), contrast[at]);
-            });
-        }
-        over_lines(rows, found, [&](const LineOfSurfaces& line, std::size_t at) {
-            const float* values = intensity.data() + static_cast<std::int64_t>(at) * size_[0];
-            line.mark_mixed(values, static_cast<int>(size_[0]), coarse.floor);
-            for (int k = 0; k < line.count; ++k) line.mark_missing(k, values, static_cast<int>(size_[0]));
-        });
-    }
-
-    // Returns the total quality of each boundary in the volume.
-    std::vector<double> sureness(const SurfaceRows& found) const {
-        std::vector<double> all;
-        for (std::size_t k = 0; k < wanted_.size(); ++k) {
-            double sum = 0;
-            for (std::int64_t b = 0; b < size_[2]; ++b) {
-                const auto first = found.quality.begin() + static_cast<std::ptrdiff_t>(k * lines_) + b * size_[1];
-                sum += std::accumulate(first, first + size_[1], 0.0);
-            }
-            all.push_back(sum);
-        }
-        return all;
-    }
-
-    void finish(std::vector<std::int32_t>& rows, const std::vector<std::uint8_t>& has_signal,
-                SurfaceRows& found) const {
-        const std::vector<float> weights(has_signal.begin(), has_signal.end());
-        for (std::size_t k = 0; k < wanted_.size(); ++k) {
-            const auto first = static_cast<std::ptrdiff_t>(k * lines_),
-                       end = static_cast<std::ptrdiff_t>((k + 1) * lines_);
-            std::vector<float> places(rows.begin() + first, rows.begin() + end);
-            smooth_weighted(places, weights, map(), jitter_sigma, jitter_sigma);
-            std::ranges::copy(places, found.rows.begin() + first);
-        }
-        const std::vector<double> sure = sureness(found);
-        over_lines(rows, found, [&](const LineOfSurfaces& line, std::size_t at) {
-            line.order_places();
-            line.mark_doubled(sure.data());
-            line.finish(has_signal[at] != 0, static_cast<int>(size_[0]));
-        });
-    }
-
     const Size3 size_;
     const std::size_t lines_;
     const SurfaceSearch& search_;
-    const std::vector<BoundaryRequest> wanted_;
+    const SurfaceTables tables_;
 };
 
 // Throws if the depth is too small to separate the boundaries.

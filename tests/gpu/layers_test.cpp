@@ -1,6 +1,6 @@
 // Layer boundaries on the GPU: labels, qualities and surfaces equal the CPU's to the last bit, for volumes that fill no
 // warp, single B-scans and A-scans, and volumes with voxels that were never recorded.
-#include "compute/tissue_on_gpu.h"
+#include "compute/boundary_search.h"
 
 #include <limits>
 
@@ -31,10 +31,10 @@ void leave_gaps(LayeredScene& scene) {
     }
 }
 
-// Rows as from a coarse cut: some at or beyond the ends, some equal to each other.
-BoundaryRows rows_near(const LayeredScene& scene, unsigned seed) {
+// Rows as from a coarse cut, [boundary][line]: some at or beyond the ends, some equal to each other.
+std::vector<std::int32_t> rows_near(const LayeredScene& scene, unsigned seed) {
     std::mt19937 random(seed);
-    BoundaryRows rows;
+    std::vector<std::vector<std::int32_t>> rows;
     for (const std::vector<float>& boundary : scene.boundaries) {
         rows.emplace_back();
         for (const float at : boundary)
@@ -49,34 +49,32 @@ BoundaryRows rows_near(const LayeredScene& scene, unsigned seed) {
         for (std::size_t line = 0; line < rows[k].size(); ++line)
             rows[k][line] = std::max(rows[k][line], rows[k - 1][line]);
     }
-    return rows;
+    std::vector<std::int32_t> all;
+    for (const auto& of_boundary : rows) all.insert(all.end(), of_boundary.begin(), of_boundary.end());
+    return all;
 }
 
 void expect_same_labels(const Size3& size, bool has_gaps) {
     LayeredScene scene = retina_scene(size, 3, 20);
     if (has_gaps) leave_gaps(scene);
-    CoarseLayers coarse;
-    coarse.floor = 0.003;
-    coarse.has_signal.assign(index(scene.lines()), 1);
-    for (std::size_t line = 9; line < coarse.has_signal.size(); line += 23) coarse.has_signal[line] = 0;
-    const auto cpu = boundary_search_on_cpu(scene.intensity, size, coarse);
-    const auto gpu = required_gpu().boundary_search(
-        scene.intensity, {size, coarse.has_signal, layer_mean_weights(), min_layer_mean(coarse.floor)}, on_gpu);
+    std::vector<std::uint8_t> has_signal(index(scene.lines()), 1);
+    for (std::size_t line = 9; line < has_signal.size(); line += 23) has_signal[line] = 0;
+    std::vector<BoundaryOptions> wanted(scene.boundaries.size());
+    const SurfaceTables tables = surface_tables(size, wanted, false, {});
+    const auto cpu = boundary_search_on_cpu(scene.intensity.data(), tables);
+    const auto gpu = required_gpu().boundary_search(scene.intensity.data(), tables, on_gpu);
     std::vector<SweepStep> steps;
     for (std::size_t k = 0; k < scene.boundaries.size(); ++k)
         steps.push_back({k % 3 == 0 ? 1 : 0.37f * static_cast<float>(k)});
+    const float min_mean = signal_levels(size[0], 0.003).min_mean;
     for (const unsigned seed : {1U, 2U}) {  // twice, as a search does
-        const BoundaryRows rows = rows_near(scene, seed);
-        int told = 0;
-        const auto found = gpu->swept(rows, steps, [&] { ++told; });
-        const auto expected = cpu->swept(rows, steps, [] {});
-        EXPECT_EQ(told, std::ssize(rows));
-        ASSERT_EQ(found.size(), expected.size());
-        for (std::size_t k = 0; k < found.size(); ++k) {
-            EXPECT_EQ(found[k].labels, expected[k].labels) << k << " of " << size[1] << " x " << size[2];
-            EXPECT_EQ(found[k].quality, expected[k].quality) << k << " of " << size[1] << " x " << size[2];
-            EXPECT_EQ(found[k].is_ambiguous, expected[k].is_ambiguous) << k;
-        }
+        const std::vector<std::int32_t> rows = rows_near(scene, seed);
+        const SweptBoundaries found = gpu->swept(rows, has_signal, steps, min_mean);
+        const SweptBoundaries expected = cpu->swept(rows, has_signal, steps, min_mean);
+        ASSERT_EQ(found.labels.size(), rows.size());
+        EXPECT_EQ(found.labels, expected.labels) << size[1] << " x " << size[2];
+        EXPECT_EQ(found.quality, expected.quality) << size[1] << " x " << size[2];
+        EXPECT_EQ(found.is_ambiguous, expected.is_ambiguous) << size[1] << " x " << size[2];
     }
 }
 

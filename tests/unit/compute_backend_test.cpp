@@ -5,12 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
-#include <string>
 
 #include "compute/backend.h"
 #include "compute/error.h"
-#include "compute/gpu_backend.h"
 #include "compute/indexing.h"
 #include "compute/voxel_target.h"
 #include "engine/memory.h"
@@ -28,25 +25,6 @@ TEST(Backends, SurveyFindsGpusOrReason) {
         EXPECT_FALSE(gpu.name.empty());
         EXPECT_GT(gpu.memory_bytes, 0);
     }
-}
-
-std::string problem_of(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const Error& error) {
-        return error.problem();
-    }
-    return {};
-}
-
-TEST(Backends, BuildWithoutCudaHasOneMessage) {
-    if (gpu_backend() != nullptr) GTEST_SKIP() << "this build has CUDA";
-    EXPECT_EQ(surveyed_gpus().refusal, no_gpu_backend);
-    EXPECT_EQ(problem_of([] { required_gpu(); }), no_gpu_backend);
-    EXPECT_EQ(problem_of([] { device_memory(1); }), no_gpu_backend);
-    EXPECT_EQ(problem_of([] { device_stream(); }), no_gpu_backend);
-    EXPECT_EQ(problem_of([] { share({}, {}, {}); }), no_gpu_backend);
-    EXPECT_FALSE(reaches({1}, {2}));
 }
 
 TEST(Backends, UsesCpuOnRequest) {
