@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "engine/build.h"
 
 namespace echolux {
 namespace {
@@ -63,6 +66,14 @@ std::string ratio_text(const BenchFigure& figure) {
         text += fmt::format("{}{} {}", text.empty() ? "" : ", ", value, limit_name(ratio, figure));
     }
     return text;
+}
+
+const char* relation_of(const Check& target) {
+    return target.bound == Bound::at_least ? ">=" : "<=";
+}
+
+const char* verdict_on(const Check& target) {
+    return target.passed() ? "met" : "MISSED";
 }
 
 std::string row(const BenchFigure& figure) {
@@ -194,9 +205,9 @@ std::string markdown_of(const BenchReport& report) {
     if (!report.published.empty()) text += comparisons(report.published);
     if (report.targets.empty()) return text;
     text += "\n| target | reached | wanted | |\n|---|---|---|---|\n";
-    for (const BenchTarget& target : report.targets) {
-        text += fmt::format("| {} | {} | {} {} | {} |\n", target.name, spelled_amount(target.reached, target.unit),
-                            target.relation, spelled_amount(target.bound, target.unit), target.met ? "met" : "MISSED");
+    for (const Check& target : report.targets) {
+        text += fmt::format("| {} | {} | {} {} | {} |\n", target.what, spelled_amount(target.found, target.unit),
+                            relation_of(target), spelled_amount(target.limit, target.unit), verdict_on(target));
     }
     return text;
 }
@@ -219,12 +230,95 @@ std::string text_of(const BenchReport& report) {
                             spelled_amount(row.published, row.unit),
                             row.ours > 0 ? spelled_amount(row.ours, row.unit) : "", factor_text(row.factor));
     }
-    for (const BenchTarget& target : report.targets) {
-        text += fmt::format("{:<7} {}: {}; target {} {}\n", target.met ? "met" : "MISSED", target.name,
-                            spelled_amount(target.reached, target.unit), target.relation,
-                            spelled_amount(target.bound, target.unit));
+    for (const Check& target : report.targets) {
+        text += fmt::format("{:<7} {}: {}; target {} {}\n", verdict_on(target), target.what,
+                            spelled_amount(target.found, target.unit), relation_of(target),
+                            spelled_amount(target.limit, target.unit));
     }
     return text;
+}
+
+namespace {
+
+// ---- JSON; docs/performance.md lists the keys.
+
+using Json = nlohmann::ordered_json;
+
+Json object_of(const BenchFigure& figure) {
+    Json json{{"key", figure.key}, {"meaning", figure.meaning}};
+    if (!figure.skipped.empty()) {
+        json["skipped"] = figure.skipped;
+        return json;
+    }
+    json["unit"] = figure.unit;
+    json["median"] = figure.spread.median;
+    json["low"] = figure.spread.low;
+    json["high"] = figure.spread.high;
+    json["repetitions"] = figure.spread.count;
+    json["ratios"] = Json::object();
+    for (const BenchRatio& ratio : figure.ratios) json["ratios"][ratio.of] = ratio.value;
+    return json;
+}
+
+Json object_of(const Check& target) {
+    return {{"name", target.what},   {"reached", target.found},
+            {"unit", target.unit},   {"relation", relation_of(target)},
+            {"bound", target.limit}, {"met", target.passed()}};
+}
+
+Json object_of(const BenchSheet& sheet) {
+    Json json{{"title", sheet.title}, {"unit", sheet.unit}, {"columns", sheet.columns}, {"rows", Json::array()}};
+    for (const BenchSheet::Row& row : sheet.rows) json["rows"].push_back({{"name", row.name}, {"values", row.values}});
+    return json;
+}
+
+Json object_of(const BenchPipeline& of) {
+    Json json{{"title", of.title}, {"stages", Json::array()}};
+    for (const BenchPipeline::Step& stage : of.stages) {
+        json["stages"].push_back({{"name", stage.name},
+                                  {"unit", stage.unit},
+                                  {"reached", stage.reached},
+                                  {"of", stage.of},
+                                  {"ceiling", stage.ceiling},
+                                  {"share", stage.share()}});
+    }
+    return json;
+}
+
+Json object_of(const BenchComparison& row) {
+    return {{"paper", row.paper},         {"what", row.what},     {"hardware", row.hardware}, {"unit", row.unit},
+            {"published", row.published}, {"figure", row.figure}, {"ours", row.ours},         {"factor", row.factor}};
+}
+
+Json object_of(const BenchMachine& machine) {
+    return {{"processor", machine.processor}, {"threads", machine.threads}, {"backend", machine.backend},
+            {"remark", machine.remark},       {"driver", machine.driver},   {"display", machine.display}};
+}
+
+template <class Item>
+Json array_of(const std::vector<Item>& items) {
+    Json json = Json::array();
+    for (const Item& item : items) json.push_back(object_of(item));
+    return json;
+}
+
+}  // namespace
+
+std::string json_of(const BenchReport& report) {
+    const Json json{
+        {"echolux", version},
+        {"schema", 1},
+        {"machine", object_of(report.machine)},
+        {"volume", {{"a_scans", report.a_scans}, {"b_scans", report.b_scans}, {"block_b_scans", report.block_b_scans}}},
+        {"conditions", report.conditions},
+        {"quick", report.quick},
+        {"ceilings", array_of(report.ceilings)},
+        {"figures", array_of(report.figures)},
+        {"sheets", array_of(report.sheets)},
+        {"stages", array_of(report.stages)},
+        {"published", array_of(report.published)},
+        {"targets", array_of(report.targets)}};
+    return json.dump(1);
 }
 
 }  // namespace echolux

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/validation/check.h"
+
 namespace echolux {
 
 struct Spread {
@@ -30,15 +32,6 @@ struct BenchFigure {
     std::vector<BenchRatio> ratios;
     std::string skipped;      // why it was not measured; empty if it was
     std::string remark = {};  // deviation from the usual procedure
-};
-
-struct BenchTarget {
-    std::string name;
-    double reached = 0;
-    std::string unit;
-    std::string relation;  // ">=" or "<="
-    double bound = 0;
-    bool met = false;
 };
 
 // Medians of figures of one kind over two sizes; 0 if not measured.
@@ -101,7 +94,7 @@ struct BenchReport {
     std::vector<BenchSheet> sheets;
     std::vector<BenchPipeline> stages;
     std::vector<BenchComparison> published;
-    std::vector<BenchTarget> targets;  // empty if sizes are smaller than those of the targets
+    std::vector<Check> targets;  // empty if sizes are smaller than those of the targets
 
     // Returns null if the figure is missing or was skipped.
     const BenchFigure* find(const std::string& key) const;

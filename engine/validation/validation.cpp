@@ -69,6 +69,7 @@ std::string text_of(const AxialTable& table) {
 }  // namespace
 
 bool Check::passed() const {
+    if (!is_measured) return false;
     switch (bound) {
         case Bound::near: return std::abs(found - expected.value_or(NAN)) <= limit;
         case Bound::at_least: return found >= limit;

@@ -24,10 +24,10 @@ BenchReport report_of(const std::vector<std::pair<std::string, double>>& medians
     return report;
 }
 
-std::vector<std::string> missed(const std::vector<BenchTarget>& targets) {
+std::vector<std::string> missed(const std::vector<Check>& targets) {
     std::vector<std::string> names;
-    for (const BenchTarget& target : targets) {
-        if (!target.met) names.push_back(target.name);
+    for (const Check& target : targets) {
+        if (!target.passed()) names.push_back(target.what);
     }
     return names;
 }
@@ -57,7 +57,7 @@ TEST(BenchMethods, EachTargetCanBeMissed) {
         Medians slower = methods_at_the_bounds;
         slower[i].second *= 0.999;
         const auto targets = judged_methods(report_of(slower));
-        EXPECT_THAT(missed(targets), ElementsAre(targets[i].name));
+        EXPECT_THAT(missed(targets), ElementsAre(targets[i].what));
     }
     EXPECT_EQ(missed(judged_methods({})).size(), methods_at_the_bounds.size());
 }

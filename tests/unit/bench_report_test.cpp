@@ -63,8 +63,8 @@ BenchFigure& figure_of(BenchReport& report, const std::string& key) {
 // Returns the names of the missed targets.
 std::vector<std::string> missed(const BenchReport& report) {
     std::vector<std::string> names;
-    for (const BenchTarget& target : judged(report)) {
-        if (!target.met) names.push_back(target.name);
+    for (const Check& target : judged(report)) {
+        if (!target.passed()) names.push_back(target.what);
     }
     return names;
 }
@@ -151,19 +151,19 @@ TEST(BenchReport, JudgesCpuByItsTransform) {
     BenchReport report;
     report.ceilings = {measured("fft.2048", "transforms/s", 400e3)};
     report.figures = {measured("linear/2048", "A-scans/s", 200e3)};
-    EXPECT_TRUE(judged_on_cpu(report).front().met);
+    EXPECT_TRUE(judged_on_cpu(report).front().passed());
     report.figures.front().spread.median *= 0.999;
-    EXPECT_FALSE(judged_on_cpu(report).front().met);
-    EXPECT_FALSE(judged_on_cpu({}).front().met);
+    EXPECT_FALSE(judged_on_cpu(report).front().passed());
+    EXPECT_FALSE(judged_on_cpu({}).front().passed());
 }
 
 TEST(BenchReport, JudgesSoftwareByPictureAtRest) {
     BenchReport report;
     report.figures = {measured("still/256/640x480", "s", 60e-3)};
-    EXPECT_TRUE(judged_rendering_in_software(report).front().met);
+    EXPECT_TRUE(judged_rendering_in_software(report).front().passed());
     report.figures.front().spread.median *= 1.001;
-    EXPECT_FALSE(judged_rendering_in_software(report).front().met);
-    EXPECT_FALSE(judged_rendering_in_software({}).front().met);
+    EXPECT_FALSE(judged_rendering_in_software(report).front().passed());
+    EXPECT_FALSE(judged_rendering_in_software({}).front().passed());
 }
 
 // Exactly at the bounds, in steps of 8 bits and decibels.
@@ -172,8 +172,8 @@ TEST(BenchReport, NoiseIsJudgedForEachVolume) {
     report.figures = {measured("clean/a.nrrd", "of 255", 1), measured("psnr/a.nrrd", "dB", 36),
                       measured("clean/b.nrrd", "of 255", 1.001), measured("psnr/b.nrrd", "dB", 35.999)};
     std::vector<std::string> missed;
-    for (const BenchTarget& target : judged_light(report, {"volumes/a.nrrd", "b.nrrd"})) {
-        if (!target.met && target.name.ends_with(".nrrd")) missed.push_back(target.name);
+    for (const Check& target : judged_light(report, {"volumes/a.nrrd", "b.nrrd"})) {
+        if (!target.passed() && target.what.ends_with(".nrrd")) missed.push_back(target.what);
     }
     EXPECT_THAT(missed, ElementsAre("noise a second after rest, b.nrrd", "32 paths, denoised, b.nrrd"));
     EXPECT_EQ(spelled_amount(0.64, "of 255"), "0.64 of 255");
