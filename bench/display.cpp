@@ -42,17 +42,27 @@ std::string texture_refusal(const BackendChoice& choice, const std::string& devi
     }
 }
 
+namespace {
+
+// A-scans per second of a volume that is fed repeatedly. `number` is that of the next volume.
+std::vector<double> rates_through(LivePipeline& path, BenchBook& book, const BenchSize& size,
+                                  const BenchSpectra& spectra, std::int64_t& number) {
+    const auto volume = [&] {
+        book.poll();
+        feed_volume(path, spectra.blocks(), number++, spectra.blocks().size());
+    };
+    return rates_of(static_cast<double>(size.lines()), book.effort(), volume, [&] { path.finish(); });
+}
+
+}  // namespace
+
 std::vector<double> texture_rates(BenchBook& book, const BenchSize& size, const ReconstructionSpec& spec,
                                   const BackendChoice& choice, const std::string& device, const BenchSpectra& spectra) {
     GpuDevice wanted;
     wanted.name = device;
     StandalonePipeline path(spec, choice, wanted);
     std::int64_t number = 0;
-    const auto volume = [&] {
-        book.poll();
-        feed_volume(path, spectra.blocks(), number++, spectra.blocks().size());
-    };
-    return rates_of(static_cast<double>(size.lines()), book.effort(), volume, [&] { path.finish(); });
+    return rates_through(path, book, size, spectra, number);
 }
 
 namespace {
@@ -142,12 +152,7 @@ class DisplayBench {
     }
 
     std::vector<double> rates(const DisplayVariant& variant, const BenchSpectra& spectra) {
-        LivePipeline& to = path(variant);
-        const auto volume = [&] {
-            book_.poll();
-            feed_volume(to, spectra.blocks(), volume_++, spectra.blocks().size());
-        };
-        return rates_of(static_cast<double>(size_.lines()), book_.effort(), volume, [&] { to.finish(); });
+        return rates_through(path(variant), book_, size_, spectra, volume_);
     }
 
     std::vector<double> rates_beside_pictures(const BenchSpectra& spectra) {
@@ -171,24 +176,21 @@ class DisplayBench {
         View view;
         view.width = display_.width;
         view.height = display_.height;
-        std::vector<double> found;
-        for (int i = -2; i < display_.volumes; ++i) {
-            book_.poll();
+        return book_.repeated(2, display_.volumes, [&](int) {
             const std::int64_t number = volume_++;
             feed_volume(to, spectra.blocks(), number, spectra.blocks().size() - 1);
             to.finish();
             Block last = spectra.blocks().back();
             last.volume = number;
-            const auto start = Clock::now();
-            const bool is_published = to.feed(last);
-            const auto picture = to.picture(view);
-            if (!is_published || !picture || picture->stamp.volume != number) {
-                throw Error(ErrorCode::device, "a picture does not show the newest volume", "bench");
-            }
-            to.wait(*picture);
-            if (i >= 0) found.push_back(seconds_since(start));  // skip the warm-up
-        }
-        return found;
+            return seconds_of([&] {
+                const bool is_published = to.feed(last);
+                const auto picture = to.picture(view);
+                if (!is_published || !picture || picture->stamp.volume != number) {
+                    throw Error(ErrorCode::device, "a picture does not show the newest volume", "bench");
+                }
+                to.wait(*picture);
+            });
+        });
     }
 
     std::string path_description() const { return path_ ? path_->describe() : ""; }

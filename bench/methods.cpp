@@ -1,7 +1,7 @@
-#include "bench/methods.h"
-
+// Rates of all methods beside the plain chain, and of some methods on several GPUs.
 #include <fmt/format.h>
 
+#include "bench/benches.h"
 #include "bench/rates.h"
 #include "bench/targets.h"
 #ifdef ECHOLUX_RENDER
@@ -141,7 +141,8 @@ BenchReport run_methods(const BenchJob& job, Progress& progress) {
 }
 
 // Blocks are large so that a single thread can submit to all GPUs in time.
-BenchReport run_scaling(const BenchJob& job, int gpus, Progress& progress) {
+BenchReport run_scaling(const BenchJob& job, Progress& progress) {
+    const int gpus = job.gpus->gpus;
     require_backend({.backend = job.backend, .gpus = 0});
     chosen_gpus({.gpus = gpus}, surveyed_gpus());
     BenchStart start = start_of(job);

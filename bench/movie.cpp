@@ -1,5 +1,4 @@
-#include "bench/movie.h"
-
+// A turntable compared with only drawing and with only encoding its pictures.
 #include <fmt/format.h>
 
 #include <array>
@@ -11,11 +10,9 @@
 
 #include "app/movie/movie_encoding.h"
 #include "app/movie/movie_plan.h"
-#include "app/seconds_since.h"
-#include "bench/run.h"
+#include "bench/benches.h"
 #include "bench/targets.h"
 #include "bench/volume.h"
-#include "compute/parallel_for.h"
 #include "engine/memory.h"
 
 namespace echolux {
@@ -86,13 +83,7 @@ class MovieBench {
     }
 
     std::vector<double> repeated(const std::function<void()>& work) {
-        std::vector<double> seconds;
-        for (int i = 0; i < plan_.repetitions; ++i) {
-            const auto start = std::chrono::steady_clock::now();
-            work();
-            seconds.push_back(seconds_since(start));
-        }
-        return seconds;
+        return book_.repeated(0, plan_.repetitions, [&](int) { return seconds_of(work); });
     }
 
     void draw() {
@@ -147,16 +138,12 @@ class MovieBench {
 
 }  // namespace
 
-BenchReport run(const MovieBenchJob& job, Progress& progress) {
+BenchReport run_movie(const BenchJob& job, Progress& progress) {
     GpuDevice choice;
     choice.name = job.device;
     Renderer renderer(choice);
     const bool gpu = !renderer.is_software();
-    BenchReport report;
-    report.machine.threads = thread_count();
-    report.machine.backend = renderer.device_name();
-    report.machine.processor = processor_name();
-    report.quick = job.quick;
+    BenchReport report = report_of(renderer.device_name(), job.quick);
     const Plan plan = plan_of(gpu, job.quick);
     report.conditions = fmt::format(
         "A turntable of a u8 volume of {0} x {0} x {0} voxels of layered tissue in speckle, lit composite, H.264 at "

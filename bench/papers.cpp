@@ -2,13 +2,23 @@
 
 #include <fmt/format.h>
 
-#include "bench/published_figures.h"
+#include "assets/table.h"
+#include "bench/benches.h"
 #include "bench/rates.h"
 #include "compute/error.h"
 #include "compute/gpu_backend.h"
 
 namespace echolux {
 namespace {
+
+std::vector<PublishedFigure> figures_of(const char* file) {
+    std::vector<PublishedFigure> all;
+    for (const std::vector<std::string>& row : shipped_table(file)) {
+        all.push_back(
+            {row.at(0), row.at(1), row.at(2), row.at(3), std::stod(row.at(4)), std::stoll(row.at(5)), row.at(6)});
+    }
+    return all;
+}
 
 // Matches the shapes and timing of the papers: spectra come from the host and voxels return to it, or neither.
 BenchCase there_and_back(BenchCase one) {
@@ -136,6 +146,16 @@ void measure_means(BenchBook& book, const BenchProcessor& processor) {
 }
 
 }  // namespace
+
+const std::vector<PublishedFigure>& published_figures() {
+    static const std::vector<PublishedFigure> figures = figures_of("published/rates.txt");
+    return figures;
+}
+
+const std::vector<PublishedFigure>& published_tissue_figures() {
+    static const std::vector<PublishedFigure> figures = figures_of("published/tissue.txt");
+    return figures;
+}
 
 std::vector<BenchComparison> beside_the_papers(const BenchReport& report, bool on_gpu) {
     return beside_the_papers(report, on_gpu, published_figures());

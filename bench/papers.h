@@ -1,23 +1,43 @@
-// Benchmark of published work: the figures of five papers, and the same work done here.
+// Figures of five papers, and their comparison with ours.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <string>
 #include <vector>
 
-#include "bench/published_figures.h"
 #include "bench/report.h"
-#include "bench/run.h"
-#include "engine/progress.h"
 
 namespace echolux {
+
+// ---- Published figures in the words and units of the papers' tables: assets/published/rates.txt, tissue.txt.
+
+// Columns of tables 1 and 2 of Wang 2012.
+inline constexpr std::array<int, 5> published_iterations{0, 5, 10, 15, 20};
+
+// A-scans per batch in Rasakanthan 2011 and Wang 2012, as far as given, and values between.
+inline constexpr std::array<std::int64_t, 7> published_frames{200, 240, 1000, 1836, 4000, 10000, 20000};
+inline constexpr std::array<std::int64_t, 6> published_batches{512, 1024, 2048, 3584, 4096, 6656};
+
+struct PublishedFigure {
+    std::string paper, what, hardware;
+    std::string unit;  // "s" for `lines` A-scans (or voxels), "A-scans/s", "B"
+    double value = 0;
+    std::int64_t lines = 0;
+    std::string figure;  // our figure: a rate, except for bytes
+};
+
+const std::vector<PublishedFigure>& published_figures();
+
+// Figures of registration and segmentation.
+const std::vector<PublishedFigure>& published_tissue_figures();
+
+// ---- Comparison.
 
 // Pairs published figures with ours from `report`. If `on_gpu` is set, plain keys are GPU figures, and those of the CPU
 // start with "cpu.".
 std::vector<BenchComparison> beside_the_papers(const BenchReport& report, bool on_gpu);
 std::vector<BenchComparison> beside_the_papers(const BenchReport& report, bool on_gpu,
                                                const std::vector<PublishedFigure>& figures);
-
-// Measures the required figures in the shapes of the papers. Throws Error{bad_setting, device, cancelled}. A figure
-// that cannot be measured is reported with the reason.
-BenchReport run_papers(const BenchJob& job, Progress& progress);
 
 }  // namespace echolux

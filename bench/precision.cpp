@@ -1,5 +1,4 @@
-#include "bench/precision.h"
-
+// Noise and changed codes of half precision.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "bench/benches.h"
 #include "bench/spectra.h"
 #include "compute/error.h"
 #include "compute/indexing.h"

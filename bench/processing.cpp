@@ -1,12 +1,11 @@
-#include "bench/processing.h"
-
+// Rates of speckle filters, segmentation, registration, live steps and angiography.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 
+#include "bench/benches.h"
 #include "bench/papers.h"
 #include "bench/rates.h"
 #include "compute/gpu_backend.h"
@@ -83,25 +82,12 @@ std::vector<FilterCase> filter_cases() {
             {"filter/median5", "median of 5 x 5 x 5", median5}};
 }
 
-std::vector<double> seconds_of(BenchBook& book, const std::function<void()>& work) {
-    constexpr int repetitions = 5;
-    std::vector<double> seconds;
-    for (int i = 0; i <= repetitions; ++i) {
-        book.poll();
-        const auto start = std::chrono::steady_clock::now();
-        work();
-        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-        if (i > 0) seconds.push_back(took.count());  // skip the warm-up
-    }
-    return seconds;
-}
-
 // Measures work on a volume of `voxels` voxels.
 void measure(BenchBook& book, const std::string& key, const std::string& meaning, double voxels,
              const std::function<void()>& work) {
     std::vector<double> rates;
     book.figure(key, meaning, "s", [&] {
-        const std::vector<double> seconds = seconds_of(book, work);
+        const std::vector<double> seconds = book.repeated(1, 5, [&](int) { return seconds_of(work); });
         for (const double each : seconds) rates.push_back(voxels / each);
         return seconds;
     });

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <memory>
 
-#include "app/seconds_since.h"
 #include "engine/scan/scan.h"
 
 namespace echolux {
@@ -89,19 +87,15 @@ std::vector<double> loop_rates(BenchBook& book, const BenchSize& size, const Rec
 
 std::vector<double> seconds_until(BlockState what, BenchBook& book, const ReconstructionSpec& spec,
                                   const BenchProcessor& processor, std::span<const BenchSpectra> spectra) {
-    constexpr int repetitions = 100;
     VolumeLoop loop(spec, processor, VoxelDestination::none);
-    std::vector<double> found;
-    for (int i = -2; i < repetitions; ++i) {  // negative: warm-up
-        book.poll();
-        const auto start = std::chrono::steady_clock::now();
-        loop.submit(spectra);
-        if (what == BlockState::finished) loop.finish();
-        const double seconds = seconds_since(start);
+    return book.repeated(2, 100, [&](int) {
+        const double seconds = seconds_of([&] {
+            loop.submit(spectra);
+            if (what == BlockState::finished) loop.finish();
+        });
         loop.finish();
-        if (i >= 0) found.push_back(seconds);
-    }
-    return found;
+        return seconds;
+    });
 }
 
 // The submitting thread sleeps while the queue is full and needs time to wake up. The work in flight must last longer

@@ -1,13 +1,19 @@
-#include "bench/rendering.h"
-
+// Cost of pictures by the device's own clock, of compositing and of traced light, and the time until these are clean.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "app/open/open_volume.h"
-#include "bench/run.h"
+#include "app/seconds_since.h"
+#include "bench/benches.h"
 #include "bench/targets.h"
 #include "bench/volume.h"
 #include "compute/error.h"
@@ -68,6 +74,21 @@ View view_of(const PictureSize& size) {
 View without_savings(View view) {
     view.skip_empty = view.end_early = view.adaptive = false;
     return view;
+}
+
+// Loads synthetic tissue. Returns why that is impossible; "" if it is done.
+std::string load_refusal(
+    Renderer& renderer, const Size& size,
+    const std::function<void(const BenchVolume&)>& then = [](const BenchVolume&) {}) {
+    try {
+        const BenchVolume volume = speckled_tissue(size);
+        renderer.set_volume(volume.grid, volume.voxels.data());
+        then(volume);
+        return "";
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::cancelled) throw;
+        return error.line();
+    }
 }
 
 class RenderingBench {
@@ -170,13 +191,10 @@ class RenderingBench {
                      [&] {
                          const double samples = samples_taken(view);
                          warm_up(view, VolumeState::still);
-                         std::vector<double> rates;
-                         for (int i = 0; i < plan_.repetitions; ++i) {
-                             book_.poll();
+                         return book_.repeated(0, plan_.repetitions, [&](int) -> std::optional<double> {
                              const auto spent = renderer_.seconds_for(view, VolumeState::still);
-                             if (spent) rates.push_back(samples / *spent);
-                         }
-                         return rates;
+                             return spent ? std::optional(samples / *spent) : std::nullopt;
+                         });
                      },
                      {{texture_samples}});
     }
@@ -184,24 +202,17 @@ class RenderingBench {
     // Draws like a window: the host waits for each picture, and the number of rays adapts to the time.
     void moving(const std::string& name) {
         View view = view_of(plan_.main_picture);
-        using Clock = std::chrono::steady_clock;
-        const auto start = Clock::now();
-        const auto seconds_at = [&](Clock::time_point time) {
-            return std::chrono::duration<double>(time - start).count();
-        };
+        const auto start = std::chrono::steady_clock::now();
         double pitch = 0;
         const auto rates = [&] {
-            std::vector<double> found;
-            for (int i = -5; i < plan_.repetitions; ++i) {
-                book_.poll();
+            return book_.repeated(5, plan_.repetitions, [&](int) {
                 view.azimuth_deg += 1;
-                const auto before = Clock::now();
-                const FollowedPicture picture = renderer_.follow(view, seconds_at(before));
-                renderer_.wait(picture.drawing);
-                pitch = picture.pitch;
-                if (i >= 0) found.push_back(1 / (seconds_at(Clock::now()) - seconds_at(before)));
-            }
-            return found;
+                return 1 / seconds_of([&] {
+                           const FollowedPicture picture = renderer_.follow(view, seconds_since(start));
+                           renderer_.wait(picture.drawing);
+                           pitch = picture.pitch;
+                       });
+            });
         };
         book_.figure("moving/" + name,
                      fmt::format("lit composite while the view turns, {}, coarser where 33 ms ask for it",
@@ -223,16 +234,10 @@ class RenderingBench {
     // Returns why the volume cannot be loaded; "" if it was.
     std::string load(const Size& size) {
         if (loaded_ == size) return "";
-        try {
-            const BenchVolume volume = speckled_tissue(size);
-            renderer_.set_volume(volume.grid, volume.voxels.data());
-            renderer_.set_peaks(peaks_of(volume).data());
-            loaded_ = size;
-            return "";
-        } catch (const Error& error) {
-            if (error.code() == ErrorCode::cancelled) throw;
-            return error.line();
-        }
+        const std::string refusal = load_refusal(
+            renderer_, size, [&](const BenchVolume& volume) { renderer_.set_peaks(peaks_of(volume).data()); });
+        if (refusal.empty()) loaded_ = size;
+        return refusal;
     }
 
     // Rounded up to whole words, like the buffers.
@@ -272,13 +277,10 @@ class RenderingBench {
     // The view makes a full turn, so that no direction is favoured.
     std::vector<double> seconds(View view, VolumeState state) {
         warm_up(view, state);
-        std::vector<double> found;
-        for (int i = 0; i < plan_.repetitions; ++i) {
-            book_.poll();
+        return book_.repeated(0, plan_.repetitions, [&](int i) {
             view.azimuth_deg = 360.0 * i / plan_.repetitions;
-            if (const auto spent = renderer_.seconds_for(view, state)) found.push_back(*spent);
-        }
-        return found;
+            return renderer_.seconds_for(view, state);
+        });
     }
 
     BenchBook& book_;
@@ -289,17 +291,13 @@ class RenderingBench {
 
 }  // namespace
 
-BenchReport run(const RenderingBenchJob& job, Progress& progress) {
+BenchReport run_rendering(const BenchJob& job, Progress& progress) {
     GpuDevice choice;
     choice.name = job.device;
     Renderer renderer(choice);
     const bool gpu = !renderer.is_software();
     const Plan plan = plan_of(gpu, job.quick);
-    BenchReport report;
-    report.machine.threads = thread_count();
-    report.machine.backend = renderer.device_name();
-    report.machine.processor = processor_name();
-    report.quick = job.quick;
+    BenchReport report = report_of(renderer.device_name(), job.quick);
     report.conditions = fmt::format(
         "Seconds of the device's own clock, medians over {} pictures while the view turns once round; u8 volumes of "
         "layered tissue in speckle",
@@ -316,6 +314,213 @@ BenchReport run(const RenderingBenchJob& job, Progress& progress) {
     for (const std::filesystem::path& file : job.volumes) bench.samples_of(file, progress);
     if (job.quick) return report;
     report.targets = gpu ? judged_rendering(report, job.volumes) : judged_rendering_in_software(report);
+    return report;
+}
+
+namespace {
+
+// ---- Traced light.
+
+struct RestedPicture {
+    Image image;
+    std::int64_t paths = 0;  // per pixel
+};
+
+// Returns the last picture that a window shows within `seconds` after the view has come to rest, or the final picture
+// if it is earlier. A picture counts once it has been read. `poll` is called periodically and may throw to stop. Throws
+// like Renderer::follow.
+RestedPicture rested_picture(Renderer& renderer, const View& view, double seconds, const std::function<void()>& poll) {
+    const auto start = std::chrono::steady_clock::now();
+    RestedPicture seen;
+    for (double now = 0; now < seconds; now = seconds_since(start)) {
+        poll();
+        const FollowedPicture shown = renderer.follow(view, now);
+        if (shown.passes == seen.paths && !shown.is_final) {
+            std::this_thread::sleep_for(std::chrono::microseconds(200));  // yield: the CPU may be rendering
+            continue;
+        }
+        Image image = renderer.read(shown.drawing);
+        if (seconds_since(start) > seconds && seen.paths > 0) break;
+        seen = {std::move(image), shown.passes};
+        if (shown.is_final) break;
+    }
+    return seen;
+}
+
+// Root mean square difference of colours in 8-bit steps. Both pictures must have the same size.
+double rms_apart(const Image& a, const Image& b) {
+    double squares = 0;
+    for (std::size_t i = 0; i < a.pixels.size(); ++i) {
+        if (i % 4 != 3) squares += std::pow(int{a.pixels[i]} - int{b.pixels[i]}, 2);
+    }
+    return std::sqrt(squares / (0.75 * static_cast<double>(a.pixels.size())));
+}
+
+// Peak signal-to-noise ratio in dB relative to the correct picture; infinite if they are equal.
+double psnr_db(const Image& image, const Image& right) {
+    return 20 * std::log10(255 / rms_apart(image, right));
+}
+
+struct LightPlan {
+    std::vector<Size> volumes;
+    std::int64_t width, height;
+    int repetitions;
+    bool is_noise_of_first;              // measure noise here too, not only for files
+    double timeout_s;                    // time at rest after which a picture should be clean
+    std::int64_t few_paths, many_paths;  // compares pictures with this many paths:
+    std::int64_t compared_width, compared_height;
+};
+
+LightPlan light_plan(bool gpu, bool quick) {
+    if (quick) return {{{48, 48, 48}}, 64, 48, 3, true, 0.5, 4, 32, 64, 48};
+    if (!gpu) return {{{128, 128, 128}, {256, 256, 256}}, 640, 480, 5, false, 60, 32, 4096, 256, 192};
+    return {{{512, 512, 512}, {1024, 1836, 1000}}, 1920, 1080, 36, true, 1, 32, 4096, 1920, 1080};
+}
+
+class LightBench {
+  public:
+    LightBench(BenchBook& book, Renderer& renderer, const LightPlan& plan)
+        : book_(book), renderer_(renderer), plan_(plan) {}
+
+    void measure(const Size& size) {
+        const std::string name = name_of(size);
+        book_.begin("traced pictures of " + name, 3);
+        const std::string refusal = load_refusal(renderer_, size);
+        const std::string picture = fmt::format("picture.traced/{}/{}x{}", name, plan_.width, plan_.height);
+        measured(
+            refusal, picture, "a path a pixel, up to 4 bounces, while the view turns once round",
+            [&](int i, View& view) { view.azimuth_deg = 360.0 * i / plan_.repetitions; }, traced_view());
+        measured(
+            refusal, "majorants/" + name, "what a changed curve costs before the first path",
+            [](int i, View& view) { view.opacity = 1 + 1e-3 * (i + 1); }, empty_view());
+        measured(
+            refusal, "majorants.changing/" + name, "what a changed volume costs before the first path",
+            [](int, View&) {}, empty_view(), VolumeState::changing);
+        book_.end();
+        if (plan_.is_noise_of_first && size == plan_.volumes.front()) noise(refusal, name);
+    }
+
+    void measure(const std::filesystem::path& file, Progress& progress) {
+        const OpenedVolume opened = open_volume(file, {}, {}, progress);
+        renderer_.set_volume(opened.volume.grid, opened.volume.voxels.data());
+        noise("", file.filename().string());
+    }
+
+  private:
+    View traced_view() const {
+        View view = default_view();
+        view.bounces = 4;
+        return view;
+    }
+
+    View default_view() const {
+        View view;
+        view.mode = ViewMode::traced;
+        view.width = plan_.width;
+        view.height = plan_.height;
+        view.fit = true;
+        return view;
+    }
+
+    // Compares two seeds, which follow different paths to the same picture.
+    void noise(const std::string& refusal, const std::string& name) {
+        book_.begin("noise in pictures of " + name, 3);
+        const std::string clean = "clean/" + name, paths = "clean.paths/" + name, psnr = "psnr/" + name;
+        const std::string clean_is =
+            fmt::format("rms between two seeds' pictures {:g} s after the view came to rest", plan_.timeout_s);
+        const std::string paths_is = "paths a pixel by then";
+        const std::string psnr_is = fmt::format("{} paths, denoised, beside {}, in {} x {}", plan_.few_paths,
+                                                plan_.many_paths, plan_.compared_width, plan_.compared_height);
+        if (!refusal.empty()) {
+            for (const auto& [key, meaning] : {std::pair{clean, clean_is}, {paths, paths_is}, {psnr, psnr_is}}) {
+                book_.skip(key, meaning, refusal);
+            }
+            return book_.end();
+        }
+        std::array<RestedPicture, 2> seen;
+        book_.figure(clean, clean_is, "of 255", [&] {
+            View view = default_view();
+            const auto rested = [&](double seconds) {
+                return rested_picture(renderer_, view, seconds, [&] { book_.poll(); });
+            };
+            rested(std::min(plan_.timeout_s, 0.5));  // compile shaders and learn the pace
+            for (RestedPicture& picture : seen) {
+                ++view.seed;
+                picture = rested(plan_.timeout_s);
+            }
+            return std::vector{rms_apart(seen[0].image, seen[1].image)};
+        });
+        book_.figure(paths, paths_is, "paths", [&] {
+            return std::vector{static_cast<double>(seen[0].paths), static_cast<double>(seen[1].paths)};
+        });
+        book_.figure(psnr, psnr_is, "dB", [&] { return std::vector{psnr_of_few()}; });
+        book_.end();
+    }
+
+    double psnr_of_few() {
+        View view = default_view();
+        view.width = plan_.compared_width;
+        view.height = plan_.compared_height;
+        view.noise_target = 0;
+        const auto rendered = [&](std::int64_t paths) {
+            ++view.seed;
+            view.paths = paths;
+            return renderer_.render(view, {}, [&](std::int64_t) { book_.poll(); });
+        };
+        const Image right = rendered(plan_.many_paths);
+        return psnr_db(rendered(plan_.few_paths), right);
+    }
+
+    // The single path starts behind the volume, so only the fixed cost remains.
+    View empty_view() const {
+        View view = traced_view();
+        view.width = view.height = 1;
+        view.near_um = 1e9;
+        return view;
+    }
+
+    template <class Change>
+    void measured(const std::string& refusal, const std::string& key, const std::string& meaning, const Change& change,
+                  View view, VolumeState state = VolumeState::still) {
+        if (!refusal.empty()) return book_.skip(key, meaning, refusal);
+        book_.figure(key, meaning, "s", [&] {
+            warm_up(view, state);
+            return book_.repeated(0, plan_.repetitions, [&](int i) {
+                change(i, view);
+                return renderer_.seconds_for(view, state);
+            });
+        });
+    }
+
+    // Renders until the clock is high and the renderer knows how much work fits a submission.
+    void warm_up(const View& view, VolumeState state) {
+        const int passes = plan_.repetitions;
+        for (int i = 0; i < passes; ++i) renderer_.seconds_for(view, state);
+    }
+
+    BenchBook& book_;
+    Renderer& renderer_;
+    LightPlan plan_;
+};
+
+}  // namespace
+
+BenchReport run_light(const BenchJob& job, Progress& progress) {
+    GpuDevice choice;
+    choice.name = job.device;
+    Renderer renderer(choice);
+    const bool gpu = !renderer.is_software();
+    const LightPlan plan = light_plan(gpu, job.quick);
+    BenchReport report = report_of(renderer.device_name(), job.quick);
+    report.conditions = fmt::format(
+        "Seconds of the device's own clock, medians of {}; u8 volumes of layered tissue in speckle, pictures of {} x "
+        "{}",
+        plan.repetitions, plan.width, plan.height);
+    BenchBook book(report, {}, progress);
+    LightBench bench(book, renderer, plan);
+    for (const Size& size : plan.volumes) bench.measure(size);
+    for (const std::filesystem::path& file : job.volumes) bench.measure(file, progress);
+    if (gpu && !job.quick) report.targets = judged_light(report, job.volumes);
     return report;
 }
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <fstream>
 
+#include "app/seconds_since.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 #ifdef ECHOLUX_RENDER
@@ -23,6 +25,11 @@ std::string text_after(const std::string& path, const std::string& label) {
         return begin == std::string::npos ? std::string() : line.substr(begin);
     }
     return {};
+}
+
+// Name reported by the operating system; "" if it reports none.
+std::string processor_name() {
+    return text_after("/proc/cpuinfo", "model name");
 }
 
 std::string first_word(const std::string& text) {
@@ -59,25 +66,31 @@ void check_display([[maybe_unused]] const BenchJob& job) {
 #endif
 }
 
-BenchMachine machine_of(const BackendChoice& choice) {
-    BenchMachine machine;
-    machine.processor = processor_name();
-    machine.threads = thread_count();
+std::string backend_of(const BackendChoice& choice) {
     const BenchSize tiny{512, 8, 1, 1};
-    machine.backend = make_reconstructor(chain_spec(tiny), choice)->backend_description();
-    if (choice.backend == Backend::cuda) {
-        machine.driver = first_word(text_after("/proc/driver/nvidia/version", "Kernel Module for x86_64"));
-        if (machine.driver.empty()) {
-            machine.driver = first_word(text_after("/proc/driver/nvidia/version", "Kernel Module"));
-        }
-    }
-    return machine;
+    return make_reconstructor(chain_spec(tiny), choice)->backend_description();
+}
+
+std::string driver_version() {
+    const std::string version = first_word(text_after("/proc/driver/nvidia/version", "Kernel Module for x86_64"));
+    return version.empty() ? first_word(text_after("/proc/driver/nvidia/version", "Kernel Module")) : version;
 }
 
 }  // namespace
 
-std::string processor_name() {
-    return text_after("/proc/cpuinfo", "model name");
+BenchReport report_of(const std::string& backend, bool quick) {
+    BenchReport report;
+    report.machine.processor = processor_name();
+    report.machine.threads = thread_count();
+    report.machine.backend = backend;
+    report.quick = quick;
+    return report;
+}
+
+double seconds_of(const std::function<void()>& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return seconds_since(start);
 }
 
 BenchExtent extent_of(bool gpu, bool quick) {
@@ -92,15 +105,15 @@ BenchStart start_of(const BenchJob& job) {
     BenchStart start;
     start.processor = chosen_processor(job);
     start.extent = extent_of(start.processor.is_gpu(), job.quick);
+    start.report = report_of(backend_of(start.processor.choice), job.quick);
     BenchReport& report = start.report;
-    report.machine = machine_of(start.processor.choice);
+    if (start.processor.is_gpu()) report.machine.driver = driver_version();
     if (job.backend == Backend::automatic && !start.processor.is_gpu()) {
         report.machine.remark = surveyed_gpus().refusal;
     }
     report.a_scans = start.extent.size.a_scans;
     report.b_scans = start.extent.size.b_scans;
     report.block_b_scans = start.extent.size.block_b_scans;
-    report.quick = job.quick;
     return start;
 }
 
@@ -132,6 +145,16 @@ BenchFigure& BenchBook::figure(const std::string& key, const std::string& meanin
 void BenchBook::ceiling(const Ceiling& ceiling) {
     report_.ceilings.push_back({ceiling.key, ceiling.meaning, ceiling.unit, spread_of(ceiling.rates), {}, {}});
     progress_.advance(1);
+}
+
+std::vector<double> BenchBook::repeated(int warm_up, int count, const std::function<std::optional<double>(int)>& work) {
+    std::vector<double> values;
+    for (int i = -warm_up; i < count; ++i) {
+        poll();
+        const std::optional<double> value = work(i);
+        if (i >= 0 && value) values.push_back(*value);
+    }
+    return values;
 }
 
 void BenchBook::skip(const std::string& key, const std::string& meaning, const std::string& reason) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,12 +18,17 @@
 
 namespace echolux {
 
+// Each benchmark reads what concerns it (bench/benches.h).
 struct BenchJob {
     Backend backend = Backend::automatic;
-    std::string gpu;                                      // part of the GPU's name; "": the first
-    std::string device;                                   // part of the Vulkan device's name; "": that of the GPU
+    std::string gpu = {};     // part of the GPU's name; "": the first
+    std::string device = {};  // part of the Vulkan device's name; "": that of the GPU, or the best
     std::vector<std::int64_t> lengths{1024, 2048, 4096};  // samples; 2048, or else the first, is measured in detail
     bool quick = false;                                   // small volumes, few repetitions: tests function, not speed
+    std::vector<std::filesystem::path> volumes = {};      // measure pictures of these too
+    std::optional<BackendChoice> gpus = {};               // several GPUs, of which 1, 2, 4 ... are measured
+    double seconds = 60;                                  // per live run
+    std::string only = {};  // live runs whose keys start with this, such as "live.gpus.u16/2"; "": all
 };
 
 // The processor that reconstructs, chosen once, the memory in which it keeps spectra and voxels, and the memory in
@@ -75,8 +82,11 @@ struct BenchStart {
 // Throws Error{device} before measuring if the requested devices are missing.
 BenchStart start_of(const BenchJob& job);
 
-// Name reported by the operating system; "" if it reports none.
-std::string processor_name();
+// A report of a benchmark that chooses its own processors, with the facts of this machine.
+BenchReport report_of(const std::string& backend, bool quick);
+
+// Seconds of `work` by the host's clock.
+double seconds_of(const std::function<void()>& work);
 
 // The figure `of` is the limit: ratio = figure * each / limit, where `each` converts units (such as bytes per A-scan).
 struct BenchLimit {
@@ -104,6 +114,10 @@ class BenchBook {
 
     // Call between two pieces of work. Throws Error{cancelled} when the user stops the benchmark.
     void poll() { progress_.advance(0); }
+
+    // Returns the values of work(0) ... work(count - 1), after `warm_up` calls with negative numbers. Calls that return
+    // none are left out.
+    std::vector<double> repeated(int warm_up, int count, const std::function<std::optional<double>(int)>& work);
 
     const CeilingEffort& effort() const { return effort_; }
     const BenchReport& report() const { return report_; }

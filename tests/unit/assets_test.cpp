@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "assets/table.h"
-#include "bench/published_figures.h"
+#include "bench/papers.h"
 #include "compute/plan/describe.h"
 #include "temporary_folder.h"
 

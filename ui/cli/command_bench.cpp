@@ -2,21 +2,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <vector>
 
 #include "app/open/open_volume.h"
-#include "bench/methods.h"
-#include "bench/papers.h"
-#include "bench/precision.h"
-#include "bench/processing.h"
-#include "bench/report.h"
-#include "bench/throughput.h"
+#include "bench/benches.h"
 #include "compute/error.h"
 #include "compute/plural.h"
 #include "engine/io/atomic_file.h"
@@ -25,13 +18,6 @@
 #include "ui/cli/options.h"
 #include "ui/cli/output.h"
 #include "ui/cli/program.h"
-
-#ifdef ECHOLUX_RENDER
-#include "bench/light.h"
-#include "bench/live.h"
-#include "bench/movie.h"
-#include "bench/rendering.h"
-#endif
 
 namespace echolux {
 
@@ -42,23 +28,42 @@ namespace echolux {
 
 namespace {
 
+// A measurement instead of the plain one.
+struct BenchKind {
+    const char* option;
+    const char* help;
+    BenchReport (*run)(const BenchJob&, Progress&);  // null if this build cannot
+    bool takes_volumes = false;
+};
+
+#ifdef ECHOLUX_RENDER
+#define ECHOLUX_DRAWING(run) run
+#else
+#define ECHOLUX_DRAWING(run) nullptr
+#endif
+
+constexpr BenchKind live_kind{"--live",
+                              "instead: a live system at a set rate, and the published table of scan protocols",
+                              ECHOLUX_DRAWING(run_live)};
+constexpr BenchKind bench_kinds[] = {
+    {"--rendering", "instead: what pictures cost the graphics device, against volume and picture size",
+     ECHOLUX_DRAWING(run_rendering), true},
+    {"--light",
+     "instead: what a path a pixel of traced light costs, and what a changed curve or volume does; how soon a picture "
+     "is clean",
+     ECHOLUX_DRAWING(run_light), true},
+    {"--movie", "instead: what a turntable costs beside drawing alone and encoding alone", ECHOLUX_DRAWING(run_movie)},
+    {"--methods", "instead: every method's shipped recipe beside the plain chain, 2048 samples", run_methods},
+    {"--papers", "instead: what five papers published, and the same work done here", run_papers},
+    {"--precision", "instead: what recipe.precision = fast adds to a line and changes in codes", run_precision},
+    {"--processing", "instead: what is done to volumes after reconstruction: filters, surfaces", run_processing}};
+
 struct BenchOptions {
     BenchJob job;
+    const BenchKind* kind = nullptr;  // the last one chosen; they exclude each other
     std::string json;
     bool markdown = false;
     bool overwrites = false;
-    bool rendering = false;
-    bool live = false;
-    bool light = false;
-    bool movie = false;
-    bool methods = false;
-    bool papers = false;
-    bool precision = false;
-    bool processing = false;
-    std::optional<BackendChoice> gpus;
-    double seconds = 60;
-    std::string only;
-    std::vector<std::filesystem::path> volumes;
 };
 
 // The transform lengths must be even and within 128 to 65536 samples.
@@ -71,60 +76,27 @@ void check_lengths(const std::vector<std::int64_t>& lengths) {
     if (lengths.empty()) throw Error(ErrorCode::bad_setting, "no length to measure", "--lengths", "name one");
 }
 
-BenchReport plain_report(const BenchOptions& options, Progress& progress) {
-    check_lengths(options.job.lengths);
-    return run(options.job, progress);
+// Throws Error{bad_setting} if this build or the options do not allow the measurement.
+BenchReport measured_report(const BenchOptions& options, Progress& progress) {
+    const BenchJob& job = options.job;
+    if (options.kind != nullptr) {
+        if (options.kind->run == nullptr) {
+            throw Error(ErrorCode::bad_setting, "this build has no renderer", options.kind->option,
+                        "build with ECHOLUX_RENDER");
+        }
+        return options.kind->run(job, progress);
+    }
+    if (job.gpus) {
+        if (!job.gpus->named_gpus.empty())
+            throw Error(ErrorCode::bad_setting, "GPUs are named with --live alone", "--gpus", "give their number");
+        return run_scaling(job, progress);
+    }
+    check_lengths(job.lengths);
+    return run_throughput(job, progress);
 }
 
-// Reports that render throw Error{bad_setting} in builds without a renderer.
-BenchReport rendering_report([[maybe_unused]] const BenchOptions& options, [[maybe_unused]] Progress& progress) {
-#ifdef ECHOLUX_RENDER
-    return run(RenderingBenchJob{options.job.device, options.job.quick, options.volumes}, progress);
-#else
-    throw Error(ErrorCode::bad_setting, "this build has no renderer", "--rendering", "build with ECHOLUX_RENDER");
-#endif
-}
-
-BenchReport live_report([[maybe_unused]] const BenchOptions& options, [[maybe_unused]] Progress& progress) {
-#ifdef ECHOLUX_RENDER
-    LiveBenchJob job;
-    job.backend = options.job.backend;
-    job.device = options.job.device;
-    job.seconds = options.job.quick ? std::min(options.seconds, 2.0) : options.seconds;
-    job.quick = options.job.quick;
-    job.gpus = options.gpus;
-    job.only = options.only;
-    return run(job, progress);
-#else
-    throw Error(ErrorCode::bad_setting, "this build has no renderer", "--live", "build with ECHOLUX_RENDER");
-#endif
-}
-
-BenchReport scaling_report(const BenchOptions& options, Progress& progress) {
-    if (!options.gpus->named_gpus.empty())
-        throw Error(ErrorCode::bad_setting, "GPUs are named with --live alone", "--gpus", "give their number");
-    return run_scaling(options.job, options.gpus->gpus, progress);
-}
-
-BenchReport light_report([[maybe_unused]] const BenchOptions& options, [[maybe_unused]] Progress& progress) {
-#ifdef ECHOLUX_RENDER
-    return run(LightBenchJob{options.job.device, options.job.quick, options.volumes}, progress);
-#else
-    throw Error(ErrorCode::bad_setting, "this build has no renderer", "--light", "build with ECHOLUX_RENDER");
-#endif
-}
-
-BenchReport movie_report([[maybe_unused]] const BenchOptions& options, [[maybe_unused]] Progress& progress) {
-#ifdef ECHOLUX_RENDER
-    return run(MovieBenchJob{options.job.device, options.job.quick}, progress);
-#else
-    throw Error(ErrorCode::bad_setting, "this build has no renderer", "--movie", "build with ECHOLUX_RENDER");
-#endif
-}
-
-// One report per call. The options below select it and exclude each other.
 void bench(const BenchOptions& options) {
-    if (!options.volumes.empty() && !options.rendering && !options.light) {
+    if (!options.job.volumes.empty() && (options.kind == nullptr || !options.kind->takes_volumes)) {
         throw Error(ErrorCode::bad_setting, "volumes are measured by --rendering and --light", "--volume",
                     "add one of them");
     }
@@ -133,19 +105,10 @@ void bench(const BenchOptions& options) {
     const auto is_own = [](const std::filesystem::path& path) {
         return begins_with(path, "{\n \"echolux\": \"") && holds_near_an_end(path, "\"ceilings\": ");
     };
-    check_outputs({{json, is_own, {".json"}}}, options.volumes, options.overwrites);
+    check_outputs({{json, is_own, {".json"}}}, options.job.volumes, options.overwrites);
     if (!json.empty()) check_can_be_written(json);
     TerminalProgress progress;
-    const BenchReport report = options.rendering    ? rendering_report(options, progress)
-                               : options.light      ? light_report(options, progress)
-                               : options.live       ? live_report(options, progress)
-                               : options.movie      ? movie_report(options, progress)
-                               : options.methods    ? run_methods(options.job, progress)
-                               : options.papers     ? run_papers(options.job, progress)
-                               : options.precision  ? run_precision(options.job, progress)
-                               : options.processing ? run_processing(options.job, progress)
-                               : options.gpus       ? scaling_report(options, progress)
-                                                    : plain_report(options, progress);
+    const BenchReport report = measured_report(options, progress);
     if (!json.empty()) write_text(json, json_of(report) + "\n");
     print_answer(options.markdown ? markdown_of(report) : text_of(report));
 }
@@ -171,47 +134,37 @@ void add_bench(CLI::App& program) {
     command->add_flag("--quick", options->job.quick,
                       "volumes of 64 x 16 A-scans, ceilings with 8 MiB, 3 repetitions of 5 ms, 5 pictures for the "
                       "latency: only checks that it runs");
-    CLI::Option* rendering =
-        command->add_flag("--rendering", options->rendering,
-                          "instead: what pictures cost the graphics device, against volume and picture size");
-    CLI::Option* light = command->add_flag(
-        "--light", options->light,
-        "instead: what a path a pixel of traced light costs, and what a changed curve or volume does; how soon a "
-        "picture is clean");
-    CLI::Option* movie = command->add_flag("--movie", options->movie,
-                                           "instead: what a turntable costs beside drawing alone and encoding alone");
-    CLI::Option* methods = command->add_flag(
-        "--methods", options->methods, "instead: every method's shipped recipe beside the plain chain, 2048 samples");
-    CLI::Option* papers = command->add_flag("--papers", options->papers,
-                                            "instead: what five papers published, and the same work done here");
-    CLI::Option* precision = command->add_flag(
-        "--precision", options->precision, "instead: what recipe.precision = fast adds to a line and changes in codes");
-    CLI::Option* processing =
-        command->add_flag("--processing", options->processing,
-                          "instead: what is done to volumes after reconstruction: filters, surfaces");
+    const auto add_kind = [&](const BenchKind& kind) {
+        return command->add_flag_callback(
+            kind.option, [options, &kind] { options->kind = &kind; }, kind.help);
+    };
+    std::vector<CLI::Option*> kinds;
+    for (const BenchKind& kind : bench_kinds) kinds.push_back(add_kind(kind));
     CLI::Option* gpus = add_gpus_option(
-        *command, [options](const BackendChoice& choice) { options->gpus = choice; },
+        *command, [options](const BackendChoice& choice) { options->job.gpus = choice; },
         "instead: the same on 1, 2, 4 ... N GPUs, 0: all; with --live also by their numbers: 0,1");
-    CLI::Option* live = command->add_flag(
-        "--live", options->live, "instead: a live system at a set rate, and the published table of scan protocols");
-    command->add_option("--seconds", options->seconds, "length of each run of --live [60]")
+    CLI::Option* live = add_kind(live_kind);
+    command->add_option("--seconds", options->job.seconds, "length of each run of --live [60]")
         ->check(positive())
         ->type_name("S")
         ->needs(live);
-    command->add_option("--only", options->only, "runs alone whose keys begin so: live.gpus.u16/2")
+    command->add_option("--only", options->job.only, "runs alone whose keys begin so: live.gpus.u16/2")
         ->type_name("KEY")
         ->needs(live)
         ->needs(gpus);
     command
-        ->add_option("--volume", options->volumes,
+        ->add_option("--volume", options->job.volumes,
                      "these volumes too: their samples are counted with --rendering, their noise with --light")
         ->type_name("FILE");
     CLI::Option* lengths =
         command->add_option("--lengths", options->job.lengths, "samples of a spectrum [1024,2048,4096]")
             ->delimiter(',')
             ->type_name("N,N");
-    exclude_each_other({rendering, light, movie, methods, papers, precision, processing, gpus}, lengths);
-    exclude_each_other({rendering, light, movie, methods, papers, precision, processing, live}, lengths);
+    for (CLI::Option* other : {gpus, live}) {
+        std::vector<CLI::Option*> all = kinds;
+        all.push_back(other);
+        exclude_each_other(all, lengths);
+    }
     add_backend_option(*command, options->job.backend);
     command->add_option("--gpu", options->job.gpu, "part of the GPU's name [the first usable one]")->type_name("NAME");
     command->add_option("--device", options->job.device, "part of the Vulkan device's name [the GPU's own]")
