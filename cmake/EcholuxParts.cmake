@@ -158,7 +158,6 @@ endif()
 
 if(ECHOLUX_TESTS)
     find_package(GTest QUIET)
-    find_package(benchmark QUIET)
     if(NOT GTest_FOUND)
         message(STATUS "GoogleTest not found (libgtest-dev, libgmock-dev): built without tests")
         set(ECHOLUX_TESTS OFF)
