@@ -36,13 +36,26 @@ class MemorySource : public Source {
   public:
     // `blocks`: the blocks of one or more volumes of `spec`, in order. A block is due when its last line would have
     // been acquired.
-    MemorySource(const ReconstructionSpec& spec, std::vector<Block> blocks, double lines_per_s);
+    MemorySource(const ReconstructionSpec& spec, std::vector<Block> blocks, double lines_per_s)
+        : block_b_scans_(spec.block_b_scans), blocks_(std::move(blocks)), lines_per_s_(lines_per_s) {
+        scan_.path = "memory";
+        scan_.format = spec.format;
+        scan_.geometry = spec.geometry;
+        scan_.geometry.line_rate_hz = lines_per_s;
+        scan_.calibration = spec.calibration;
+        take_recipe(spec, scan_);
+    }
 
     const Scan& scan() const override { return scan_; }
     std::int64_t block_b_scans() const override { return block_b_scans_; }
     const SourceCapabilities& capabilities() const override { return capabilities_; }
     std::string name() const override { return "memory"; }
-    void start() override;
+    void start() override {
+        start_ = Clock::now();
+        sent_ = 0;
+        lines_ = 0;
+        volume_ = -1;
+    }
     Arrival next(std::chrono::milliseconds timeout) override;
     void stop() noexcept override {}
 
@@ -57,23 +70,6 @@ class MemorySource : public Source {
     std::int64_t lines_ = 0;    // of all blocks sent
     std::int64_t volume_ = -1;  // volume of the last block
 };
-
-MemorySource::MemorySource(const ReconstructionSpec& spec, std::vector<Block> blocks, double lines_per_s)
-    : block_b_scans_(spec.block_b_scans), blocks_(std::move(blocks)), lines_per_s_(lines_per_s) {
-    scan_.path = "memory";
-    scan_.format = spec.format;
-    scan_.geometry = spec.geometry;
-    scan_.geometry.line_rate_hz = lines_per_s;
-    scan_.calibration = spec.calibration;
-    take_recipe(spec, scan_);
-}
-
-void MemorySource::start() {
-    start_ = Clock::now();
-    sent_ = 0;
-    lines_ = 0;
-    volume_ = -1;
-}
 
 Arrival MemorySource::next(std::chrono::milliseconds timeout) {
     const auto count = static_cast<std::uint64_t>(blocks_.size());
@@ -121,7 +117,7 @@ LiveRun run_paced(BenchBook& book, Source& source, LivePipeline& path, const Vie
 void note_live(BenchBook& book, const std::string& key, const std::string& what, std::int64_t blocks_of_a_volume,
                const LiveRun& run) {
     const auto one = [&](const char* name, const std::string& meaning, const char* unit, double value) {
-        book.figure(fmt::format("{}.{}", key, name), meaning, unit, [=] { return std::vector{value}; });
+        book.note(fmt::format("{}.{}", key, name), meaning, unit, value);
     };
     const LiveStats& session = run.session;
     const auto volumes = static_cast<double>(std::max<std::int64_t>(session.arrived.volumes, 1));
@@ -216,14 +212,11 @@ class LiveBench {
 
   private:
     void note_work(const std::string& key, const TissueStats& done) {
-        const auto one = [&](const char* name, const std::string& meaning, const char* unit, double value) {
-            book_.figure(fmt::format("{}.{}", key, name), meaning, unit, [=] { return std::vector{value}; });
-        };
         const auto volumes = static_cast<double>(std::max<std::int64_t>(1, done.volumes));
-        one("skipped", "volumes that came while two were being worked on", "volumes",
-            static_cast<double>(done.skipped));
-        one("work", "stabilising and filtering of a volume, mean", "s", done.work_s / volumes);
-        one("stabilised", "share of the volumes", "", static_cast<double>(done.stabilised) / volumes);
+        book_.note(key + ".skipped", "volumes that came while two were being worked on", "volumes",
+                   static_cast<double>(done.skipped));
+        book_.note(key + ".work", "stabilising and filtering of a volume, mean", "s", done.work_s / volumes);
+        book_.note(key + ".stabilised", "share of the volumes", "", static_cast<double>(done.stabilised) / volumes);
     }
 
     void note(const std::string& key, const BenchSize& size, const LiveRun& run, bool flow) {

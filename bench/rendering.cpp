@@ -218,8 +218,7 @@ class RenderingBench {
                      fmt::format("lit composite while the view turns, {}, coarser where 33 ms ask for it",
                                  name_of(plan_.main_picture)),
                      "pictures/s", rates);
-        book_.figure("moving.pitch/" + name, "of these, pixels from ray to ray at the end", "pixels",
-                     [&] { return std::vector{pitch}; });
+        book_.note("moving.pitch/" + name, "of these, pixels from ray to ray at the end", "pixels", pitch);
     }
 
     struct State {

@@ -109,6 +109,10 @@ class BenchBook {
     BenchFigure& figure(const std::string& key, const std::string& meaning, const std::string& unit,
                         const std::function<std::vector<double>()>& values,
                         std::initializer_list<BenchLimit> limits = {});
+    // A figure that is known already.
+    void note(const std::string& key, const std::string& meaning, const std::string& unit, double value) {
+        figure(key, meaning, unit, [value] { return std::vector{value}; });
+    }
     void ceiling(const Ceiling& ceiling);
     void skip(const std::string& key, const std::string& meaning, const std::string& reason);
 

@@ -125,6 +125,19 @@ std::vector<double> library_rates(BenchBook& book, const BenchSize& size, const 
 
 // ---- Parts of the benchmark.
 
+struct ChainVariant {
+    const char* key;
+    const char* meaning;
+    void (*change)(Recipe& recipe);
+};
+constexpr ChainVariant chain_variants[] = {
+    {"real", "the chain without dispersion", [](Recipe& recipe) { recipe.a2_rad = recipe.a3_rad = 0; }},
+    {"frame_mean", "the chain with the mean of each B-scan as its background",
+     [](Recipe& recipe) { recipe.background = Background::frame_mean; }},
+    {"running", "the chain with a running mean of B-scans as its background",
+     [](Recipe& recipe) { recipe.background = Background::running; }},
+    {"nudft", "exact NUDFT, the whole chain", [](Recipe& recipe) { recipe.resample = Resample::nudft; }}};
+
 // linear/N, separate/N (GPU), library/N (GPU), fast/N (GPU), real/N, frame_mean/N, running/N, and nudft/N of one
 // length. Spectra and voxels stay in the memory of the backend.
 constexpr std::int64_t resident_figures = 8;
@@ -162,21 +175,12 @@ void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcess
     } else {
         book.skip("fast/" + n, "the chain in half precision", "needs a GPU");
     }
-    ReconstructionSpec real = chain_spec(size);
-    real.recipe.a2_rad = real.recipe.a3_rad = 0;
-    book.figure("real/" + n, "the chain without dispersion, " + there, "A-scans/s",
-                [&] { return measured(real, processor); }, {{"linear/" + n}});
-    ReconstructionSpec found = chain_spec(size);
-    found.recipe.background = Background::frame_mean;
-    book.figure("frame_mean/" + n, "the chain with the mean of each B-scan as its background, " + there, "A-scans/s",
-                [&] { return measured(found, processor); }, {{"linear/" + n}});
-    found.recipe.background = Background::running;
-    book.figure("running/" + n, "the chain with a running mean of B-scans as its background, " + there, "A-scans/s",
-                [&] { return measured(found, processor); }, {{"linear/" + n}});
-    ReconstructionSpec exact = chain_spec(size);
-    exact.recipe.resample = Resample::nudft;
-    book.figure("nudft/" + n, "exact NUDFT, the whole chain, " + there, "A-scans/s",
-                [&] { return measured(exact, processor); }, {{"linear/" + n}});
+    for (const ChainVariant& variant : chain_variants) {
+        ReconstructionSpec spec = chain_spec(size);
+        variant.change(spec.recipe);
+        book.figure(fmt::format("{}/{}", variant.key, n), fmt::format("{}, {}", variant.meaning, there), "A-scans/s",
+                    [&] { return measured(spec, processor); }, {{"linear/" + n}});
+    }
 }
 
 // linear/N for spectrometer lengths that are not powers of two (GPU).

@@ -5,11 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
+#include <chrono>
+#include <cmath>
 #include <cstring>
+#include <functional>
 #include <iostream>
 #include <memory>
+#include <random>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "bench/rates.h"
@@ -19,7 +23,6 @@
 #include "engine/acquire/source.h"
 #include "plugins/echolux_push.h"
 #ifdef ECHOLUX_RENDER
-#include "bench/volume.h"
 #include "render/renderer.h"
 #endif
 
@@ -47,17 +50,45 @@ void measure_chain(BenchBook& book) {
     set_thread_count(0);
 }
 
+#ifdef ECHOLUX_RENDER
+constexpr std::int64_t edge = 128;
+
+// Layers in fully developed speckle.
+std::vector<float> tissue() {
+    std::mt19937 random(1);
+    std::exponential_distribution<double> intensity(1);
+    std::vector<float> values;
+    for (int b = 0; b < edge; ++b) {
+        for (int a = 0; a < edge; ++a) {
+            const double surface = 24 + 6 * std::sin(0.04 * a) + 5 * std::cos(0.05 * b);
+            for (int z = 0; z < edge; ++z) {
+                const double below = z - surface;
+                const double layer = below < 0 ? 0 : below < 3 ? 3000 : below < 16 ? 150 : below < 20 ? 700 : 400;
+                const double power = layer * std::exp(-0.055 * below) * intensity(random) + intensity(random);
+                values.push_back(static_cast<float>(10 * std::log10(power + 1e-3)));
+            }
+        }
+    }
+    return values;
+}
+#endif
+
 // Measures one picture from the call to its pixels on the host.
 void measure_picture([[maybe_unused]] BenchBook& book) {
 #ifdef ECHOLUX_RENDER
     book.figure("picture/128", "unlit composite of 128^3 voxels, 256 x 256 pixels", "s", [&] {
-        const BenchVolume volume = speckled_tissue({128, 128, 128});
+        VolumeGrid grid;
+        grid.depth = grid.a_scans = grid.b_scans = edge;
+        grid.spacing_um = {5, 5, 5};
+        grid.quantity = "db";
+        grid.unit = "dB above noise floor";
         Renderer renderer;
-        renderer.set_volume(volume.grid, volume.voxels.data());
+        renderer.set_volume(grid, tissue().data());
         View view;
+        view.mode = ViewMode::composite;
         view.lighting = false;
         view.width = view.height = 256;
-        return book.repeated(1, 100, [&](int) { return seconds_of([&] { renderer.render(view); }); });
+        return book.repeated(1, 10, [&](int) { return seconds_of([&] { renderer.render(view); }); });
     });
 #endif
 }
