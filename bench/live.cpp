@@ -168,29 +168,22 @@ class LiveBench {
         view_.height = job.quick || !processor.is_gpu() ? 240 : 1080;
     }
 
-    // Runs a session at `volumes_per_s` with a picture loop of 60 pictures per second.
-    void run_live(const std::string& key, const BenchSize& size, double volumes_per_s, bool flow) {
-        book_.begin(fmt::format("live, {:.0f} volumes/s", volumes_per_s), 6);
-        const ReconstructionSpec spec = spec_of(size, flow);
-        const BenchSpectra spectra(size, SampleFormat::u16, processor_.source(), processor_.choice.gpu);
-        MemorySource source(spec, spectra.blocks(), volumes_per_s * static_cast<double>(size.lines()));
-        StandalonePipeline path(spec, processor_.choice, device_);
-        report_.machine.backend = path.describe();
-        note(key, size, run_paced(book_, source, path, view_, job_.seconds), flow);
-        book_.end();
-    }
-
-    // Runs angiography with four aligned repeats, and the given processing of volumes before they are shown.
-    void run_tissue(const std::string& key, const BenchSize& size, double volumes_per_s, const LiveTissue& tissue) {
-        book_.begin(fmt::format("{}, {:.0f} volumes/s", key, volumes_per_s), tissue.is_empty_recipe() ? 6 : 9);
-        const ReconstructionSpec spec = angiography_spec(size);
+    // Runs a session at `volumes_per_s` with a picture loop of 60 pictures per second. `tissue`: the processing of
+    // volumes before they are shown.
+    void run_session(const std::string& key, const std::string& task, const ReconstructionSpec& spec,
+                     const BenchSize& size, double volumes_per_s, const LiveTissue& tissue = {}) {
+        book_.begin(fmt::format("{}, {:.0f} volumes/s", task, volumes_per_s), tissue.is_empty_recipe() ? 6 : 9);
         const BenchSpectra spectra(size, SampleFormat::u16, processor_.source(), processor_.choice.gpu);
         MemorySource source(spec, spectra.blocks(), volumes_per_s * static_cast<double>(size.lines()));
         LivePipelineOptions options;
         options.tissue = tissue;
         StandalonePipeline path(spec, processor_.choice, device_, options);
         report_.machine.backend = path.describe();
-        note(key, size, run_paced(book_, source, path, view_, job_.seconds), true);
+        const char* flow = spec.flow.method == FlowMethod::none ? "" : ", with flow";
+        note_live(book_, key,
+                  fmt::format("{} x {} A-scans of {} samples{}, from {}", size.a_scans, size.frames(), size.samples,
+                              flow, processor_.source_name()),
+                  size.b_scans / size.block_b_scans, run_paced(book_, source, path, view_, job_.seconds));
         if (!tissue.is_empty_recipe()) note_work(key, path.tissue_log().stats());
         book_.end();
     }
@@ -217,13 +210,6 @@ class LiveBench {
                    static_cast<double>(done.skipped));
         book_.note(key + ".work", "stabilising and filtering of a volume, mean", "s", done.work_s / volumes);
         book_.note(key + ".stabilised", "share of the volumes", "", static_cast<double>(done.stabilised) / volumes);
-    }
-
-    void note(const std::string& key, const BenchSize& size, const LiveRun& run, bool flow) {
-        note_live(book_, key,
-                  fmt::format("{} x {} A-scans of {} samples{}, from {}", size.a_scans, size.frames(), size.samples,
-                              flow ? ", with flow" : "", processor_.source_name()),
-                  size.b_scans / size.block_b_scans, run);
     }
 
     // Seconds from the blocks of a volume to a finished picture, repeatedly.
@@ -573,11 +559,12 @@ BenchReport run_live(const BenchJob& of, Progress& progress) {
     BenchBook book(report, {}, progress);
     LiveBench bench(book, report, job, processor);
     const auto live = [&](const std::string& key, const BenchSize& size, double volumes_per_s, bool flow) {
-        measure_case(book, key, [&] { bench.run_live(key, size, volumes_per_s, flow); });
+        measure_case(book, key, [&] { bench.run_session(key, "live", spec_of(size, flow), size, volumes_per_s); });
     };
     const auto tissue = [&](const std::string& key, const BenchSize& size, double volumes_per_s,
                             const LiveTissue& what) {
-        measure_case(book, key, [&] { bench.run_tissue(key, size, volumes_per_s, what); });
+        measure_case(book, key,
+                     [&] { bench.run_session(key, key, angiography_spec(size), size, volumes_per_s, what); });
     };
     if (processor.is_gpu() && !job.quick) {
         live("live.4d", {2048, 512, 512, 16}, 45, true);

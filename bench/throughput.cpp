@@ -184,18 +184,12 @@ void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcess
 }
 
 // linear/N for spectrometer lengths that are not powers of two (GPU).
-void measure_other_lengths(BenchBook& book, BenchSize size, const BenchProcessor& processor,
+void measure_other_lengths(BenchBook& book, const BenchSize& size, const BenchProcessor& processor,
                            const std::vector<std::int64_t>& measured_already) {
-    const std::string there = fmt::format("{0} to {0}", processor.home_name());
     for (const std::int64_t samples : other_lengths) {
         if (std::ranges::find(measured_already, samples) != measured_already.end()) continue;
-        size.samples = samples;
-        book.figure(fmt::format("linear/{}", samples), "the whole chain, " + there, "A-scans/s",
-                    [&] {
-                        const BenchSpectra spectra(size, SampleFormat::u16, processor.home(), processor.choice.gpu);
-                        return loop_rates(book, size, chain_spec(size), processor, {&spectra, 1});
-                    },
-                    {{fmt::format("linear/{}", main_length), static_cast<double>(samples) / main_length}});
+        measure(book, {.key = fmt::format("linear/{}", samples), .meaning = "the whole chain", .samples = samples},
+                size, processor, {{fmt::format("linear/{}", main_length), static_cast<double>(samples) / main_length}});
     }
 }
 
