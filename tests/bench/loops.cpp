@@ -18,7 +18,6 @@
 
 #include "bench/rates.h"
 #include "bench/targets.h"
-#include "compute/error.h"
 #include "compute/parallel_for.h"
 #include "engine/acquire/source.h"
 #include "plugins/echolux_push.h"

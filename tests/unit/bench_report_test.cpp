@@ -166,6 +166,23 @@ TEST(BenchReport, JudgesSoftwareByPictureAtRest) {
     EXPECT_FALSE(judged_rendering_in_software({}).front().passed());
 }
 
+TEST(BenchReport, JudgesLoopsAtTheirBounds) {
+    BenchReport report;
+    report.ceilings = {measured("fft.2048", "transforms/s", 400e3)};
+    report.figures = {measured("chain/1", "A-scans/s", 100e3), measured("chain/2", "A-scans/s", 160e3),
+                      measured("picture/128", "s", 25e-3), measured("push.producer", "%", 90),
+                      measured("push.viewer", "%", 90)};
+    const auto all_met = [&] { return std::ranges::all_of(judged_loops(report), &Check::passed); };
+    EXPECT_TRUE(all_met());
+    for (BenchFigure& figure : report.figures) {
+        const double at_the_bound = figure.spread.median;
+        figure.spread.median *= figure.unit == "s" ? 1.001 : 0.999;
+        EXPECT_FALSE(all_met()) << figure.key;
+        figure.spread.median = at_the_bound;
+    }
+    EXPECT_TRUE(std::ranges::none_of(judged_loops({}), &Check::passed));
+}
+
 // Exactly at the bounds, in steps of 8 bits and decibels.
 TEST(BenchReport, NoiseIsJudgedForEachVolume) {
     BenchReport report;
