@@ -18,6 +18,7 @@
 #include "bench/benches.h"
 #include "bench/rates.h"
 #include "compute/error.h"
+#include "compute/gpu_backend.h"
 #include "compute/voxel_target.h"
 #include "engine/acquire/source.h"
 #include "engine/live/session.h"
@@ -342,7 +343,7 @@ class LiveGpusBench {
     void ceilings() {
         book_.begin("ceilings", 2 * std::ssize(doubled_to(std::ssize(gpus_))) + 1);
         const auto found = [&](const Ceiling& one) { book_.ceiling(one); };
-        measure_several_gpus_ceilings(gpus_, book_.effort(), found);
+        required_gpu().measure_several_gpus(gpus_, book_.effort(), found);
         measure_cpu_ceilings({}, book_.effort(), found);
         book_.end();
     }
