@@ -151,7 +151,7 @@ std::optional<Timeline> timeline_of(const ScanPlayer* player) {
 LiveController::LiveController(std::unique_ptr<Source> source, const ReconstructionSpec& plan)
     : source_(std::move(source)), player_(dynamic_cast<ScanPlayer*>(source_.get())),
       first_floor_db_(plan.recipe.noise_floor_db), asked_{{plan, source_->scan()}}, timeline_(timeline_of(player_)),
-      session_(*source_, to_display_) {}
+      session_(*source_) {}
 
 LiveController::~LiveController() {
     try {
@@ -182,7 +182,7 @@ void LiveController::attach(LiveFeeder& display) {
     asked_.erase(asked_.begin(), asked_.end() - 1);  // settings that the display was created with
     asked_.back().number = 0;
     if (!tissue_.is_empty_recipe()) display.set_tissue(tissue_);
-    to_display_.attach(display);
+    session_.attach(display);
     try {
         begin_to_show();
     } catch (...) {
@@ -205,7 +205,7 @@ void LiveController::begin_to_show() {
 }
 
 void LiveController::detach() {
-    to_display_.detach();
+    session_.detach();
     display_ = nullptr;
 }
 

@@ -11,7 +11,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -20,7 +19,6 @@
 #include "app/viewer/view_source.h"
 #include "compute/error.h"
 #include "engine/acquire/scan_player.h"
-#include "engine/live/display_queue.h"
 #include "engine/live/session.h"
 
 namespace echolux {
@@ -95,55 +93,6 @@ class RecentTimeline {
     LiveDisplay& path_;
     RecentVolumes now_;
     std::vector<std::weak_ptr<RecentReader>> readings_;
-};
-
-// ---- Block sink of a session whose display may change. A graphics device may be lost and restored, or another display
-// may take its place, without affecting acquisition or a recording. Without a display, volumes are dropped.
-
-class DisplaySwitch : public BlockSink {
-  public:
-    // Both wait until the session has finished its current call into the display.
-    void attach(BlockSink& display) { turn_to(&display); }
-    void detach() { turn_to(nullptr); }
-
-    bool feed(const Block& block) override {
-        return with_display(false, [&](BlockSink& display) { return display.feed(block); });
-    }
-    bool reprocess(const Block& block) override {
-        return with_display(false, [&](BlockSink& display) { return display.reprocess(block); });
-    }
-    void collect() override {
-        with_display(true, [](BlockSink& display) { return display.collect(), true; });
-    }
-    void finish() override {
-        with_display(true, [](BlockSink& display) { return display.finish(), true; });
-    }
-    void change(const ReconstructionSpec& plan) override {
-        with_display(true, [&](BlockSink& display) { return display.change(plan), true; });
-    }
-    bool take_change(SwapPoint swap_point) override {
-        return with_display(false, [&](BlockSink& display) { return display.take_change(swap_point); });
-    }
-    // Returns nothing while the display is being changed: the caller may be the drawing thread and must not wait.
-    std::vector<SinkMessage> take_messages() override {
-        const std::shared_lock lock(turning_, std::try_to_lock);
-        return lock.owns_lock() && display_ != nullptr ? display_->take_messages() : std::vector<SinkMessage>{};
-    }
-
-  private:
-    void turn_to(BlockSink* display) {
-        const std::unique_lock lock(turning_);
-        display_ = display;
-    }
-
-    template <class Call>
-    bool with_display(bool otherwise, const Call& call) {
-        const std::shared_lock lock(turning_);
-        return display_ == nullptr ? otherwise : call(*display_);
-    }
-
-    std::shared_mutex turning_;
-    BlockSink* display_ = nullptr;
 };
 
 // ---- A session and everything that outlives a graphics device: source, recording, settings, position in time. Live
@@ -240,7 +189,6 @@ class LiveController : public LiveControl {
     std::atomic<bool> is_recording_ = false;
     LiveFeeder* display_ = nullptr;
     LiveTissue tissue_;
-    DisplaySwitch to_display_;
     Session session_;  // last, so that it is destroyed first
 };
 

@@ -44,9 +44,20 @@ bool has_memory_to_retain(const Source& source) {
     return source.pool_blocks() == 0 || source.pool_blocks() >= volumes_in_use * blocks;
 }
 
+// Returns a line about the exception that is being handled. Exceptions never terminate the session's threads.
+std::string current_problem() {
+    try {
+        throw;
+    } catch (const Error& error) {
+        return error.line();
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+}
+
 }  // namespace
 
-Session::Session(Source& source, BlockSink& sink, Overload overload, SessionTools tools)
+Session::Session(Source& source, BlockSink* sink, Overload overload, SessionTools tools)
     : source_(source), sink_(sink), tools_(std::move(tools)), threads_(*tools_.threads),
       b_scans_(source.scan().geometry.b_scans), retains_(has_memory_to_retain(source)),
       longest_silence_(longest_silence(source)), queue_(b_scans_, overload, threads_),
@@ -100,10 +111,8 @@ void Session::acquire(const std::stop_token& stop, std::int64_t volumes) {
         std::string problem;
         try {
             return acquire_from(stop, arrivals, base, volumes);
-        } catch (const Error& error) {
-            problem = error.line();
-        } catch (const std::exception& error) {
-            problem = error.what();
+        } catch (...) {
+            problem = current_problem();
         }
         base = reconnected(stop, problem, threads_.now() - begun < healthy_after);
     }
@@ -161,13 +170,16 @@ Session::Numbering Session::reconnected(const std::stop_token& stop, const std::
     const auto since = threads_.now();
     for (bool is_back = false; !is_back && !stop.stop_requested(); waits = true) {
         if (waits && !threads_.sleep(reconnect_after, stop)) break;
-        survive([&] {
+        try {
             source_.start();
-            is_back = true;
-            report(fmt::format("the source is back after {:.1f} s", seconds_between(since, threads_.now())), false);
-            const std::scoped_lock lock(mutex_);
-            ++stats_.reconnections;
-        });
+        } catch (...) {
+            report(current_problem());
+            continue;
+        }
+        is_back = true;
+        report(fmt::format("the source is back after {:.1f} s", seconds_between(since, threads_.now())), false);
+        const std::scoped_lock lock(mutex_);
+        ++stats_.reconnections;
     }
     return {next_.sequence, next_.volume, next_.time_s + seconds_between(since, threads_.now())};
 }
@@ -210,7 +222,13 @@ void Session::change(const ReconstructionSpec& spec) {
     }
     validate(spec);
     expects_change_ = true;
-    sink_.change(spec);
+    const std::shared_lock attached(turning_);
+    if (sink_ != nullptr) sink_->change(spec);
+}
+
+void Session::turn_to(BlockSink* sink) {
+    const std::unique_lock lock(turning_);
+    sink_ = sink;
 }
 
 void Session::record(RecordingRequest wanted) {
@@ -279,7 +297,10 @@ void Session::note_overdue() {
 }
 
 std::vector<LiveEvent> Session::take_events() {
-    const std::vector<BlockSink::SinkMessage> news = sink_.take_messages();
+    std::vector<BlockSink::SinkMessage> news;
+    // The caller may be the drawing thread, which does not wait while the sink changes.
+    if (const std::shared_lock attached(turning_, std::try_to_lock); attached && sink_ != nullptr)
+        news = sink_->take_messages();
     const std::scoped_lock lock(mutex_);
     for (const BlockSink::SinkMessage& one : news) note(one.line, one.is_problem, one.topic);
     note_overdue();
@@ -314,50 +335,58 @@ constexpr auto stalled_after = 1s;        // a partly fed volume is no longer ex
 
 }  // namespace
 
-void Session::begin_sink_call() {
-    const std::scoped_lock lock(mutex_);
-    sink_call_.wait(threads_.now());
-}
+// One call of the sink, which stays attached meanwhile. A call that takes too long is reported as stuck.
+class Session::SinkCall {
+  public:
+    explicit SinkCall(Session& session) : session_(session), attached_(session.turning_) {
+        const std::scoped_lock lock(session_.mutex_);
+        session_.sink_call_.wait(session_.threads_.now());
+    }
+    ~SinkCall() {
+        const std::scoped_lock lock(session_.mutex_);
+        if (const auto lasted = session_.sink_call_.end(session_.threads_.now()))
+            session_.note(fmt::format("reconstruction goes on after {:.0f} s", *lasted), false, "stuck");
+    }
+    SinkCall(const SinkCall&) = delete;
+    SinkCall& operator=(const SinkCall&) = delete;
 
-void Session::end_sink_call() {
-    const std::scoped_lock lock(mutex_);
-    if (const auto lasted = sink_call_.end(threads_.now()))
-        note(fmt::format("reconstruction goes on after {:.0f} s", *lasted), false, "stuck");
-}
+    explicit operator bool() const { return session_.sink_ != nullptr; }
+    BlockSink* operator->() const { return session_.sink_; }
 
-// Runs a call of the sink and reports it as stuck if it takes too long.
-template <class Work>
-auto Session::watched(const Work& work) {
-    struct Call {
-        explicit Call(Session& of) : session(of) { session.begin_sink_call(); }
-        ~Call() { session.end_sink_call(); }
-        Session& session;
-    };
-    const Call call(*this);
-    return work();
-}
+  private:
+    Session& session_;
+    std::shared_lock<std::shared_mutex> attached_;
+};
 
 void Session::process(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         const std::optional<Block> block = queue_.take(expects_change_ ? idle_poll_interval : looks_around_after);
-        survive([&] {
-            if (block)
-                feed(*block);
-            else
+        if (block)
+            take_change(block->first_b_scan == 0 ? BlockSink::SwapPoint::between_volumes
+                                                 : BlockSink::SwapPoint::within_volume);
+        const auto begun = threads_.now();
+        Outcome outcome = Outcome::failed;
+        try {
+            if (!block)
                 look_around();
-        });
+            else if (const SinkCall sink(*this); sink && sink->feed(*block))
+                outcome = Outcome::fed;
+            else
+                outcome = Outcome::dropped;
+        } catch (...) {
+            report(current_problem());
+        }
+        if (block) note_outcome(*block, begun, outcome);
     }
 }
 
 // Work while no blocks arrive.
 void Session::look_around() {
-    const auto collect = [this] { watched([this] { sink_.collect(); }); };
-    if (!is_between_volumes()) return collect();
-    is_within_volume_ = false;
-    if (take_change(BlockSink::SwapPoint::between_volumes))
-        reprocess();
-    else
-        collect();
+    if (is_between_volumes()) {
+        is_within_volume_ = false;
+        if (take_change(BlockSink::SwapPoint::between_volumes)) return reprocess();
+    }
+    if (const SinkCall sink(*this); sink) sink->collect();
 }
 
 // Returns true if no volume is partly fed, or if the rest is not expected to come.
@@ -367,13 +396,20 @@ bool Session::is_between_volumes() const {
     return !stats_.running || stats_.ended;
 }
 
-void Session::feed(const Block& block) {
-    take_change(block.first_b_scan == 0 ? BlockSink::SwapPoint::between_volumes : BlockSink::SwapPoint::within_volume);
-    const auto begun = threads_.now();
-    const bool was_fed = try_feed(block);
+// The volume of a block that was not fed will not be finished, and is counted once.
+void Session::note_outcome(const Block& block, Clock::time_point begun, Outcome outcome) {
+    const bool was_fed = outcome == Outcome::fed;
+    if (was_fed)
+        retain(block);
+    else
+        coming_.clear();
+    if (outcome == Outcome::failed) queue_.abandon_current();
+    if (block.first_b_scan == 0) is_abandoned_ = false;
     fed_at_ = threads_.now();
     is_within_volume_ = was_fed && !ends_volume(block);
     const std::scoped_lock lock(mutex_);
+    if (!was_fed && !std::exchange(is_abandoned_, true))
+        ++(outcome == Outcome::failed ? stats_.failed_volumes : stats_.dropped_volumes);
     if (begun <= start_) return;  // block of a previous run, whose stats were reset
     busy_s_ += seconds_between(begun, fed_at_);
     worked_until_ = fed_at_;
@@ -384,26 +420,6 @@ void Session::feed(const Block& block) {
     stats_.fed_lines += lines_of(block);
     processed_.add(lines_of(block), fed_at_);
     if (ends_volume(block)) ++stats_.finished_volumes;
-}
-
-// Returns false if the block's volume will not be finished.
-bool Session::try_feed(const Block& block) {
-    std::int64_t LiveStats::*counter = &LiveStats::failed_volumes;
-    bool was_fed = false;
-    if (block.first_b_scan == 0) is_abandoned_ = false;
-    survive([&] {
-        was_fed = watched([&] { return sink_.feed(block); });
-        counter = &LiveStats::dropped_volumes;
-    });
-    if (was_fed) {
-        retain(block);
-        return true;
-    }
-    coming_.clear();
-    if (counter == &LiveStats::failed_volumes) queue_.abandon_current();
-    const std::scoped_lock lock(mutex_);
-    if (!std::exchange(is_abandoned_, true)) ++(stats_.*counter);
-    return false;
 }
 
 // Keeps the last complete volume until the next one is complete, for settings that change while no data arrive.
@@ -423,24 +439,29 @@ void Session::reprocess() {
     const auto holds_it = [&](const Block& block) {
         return seen >= block.first_b_scan && seen < block.first_b_scan + block.b_scans;
     };
-    const auto first = std::ranges::find_if(retained_, holds_it);
-    if (first != retained_.end()) watched([&] { return sink_.reprocess(*first); });
-    for (const Block& block : retained_) {
-        if (queue_.stats().waiting > 0 || !watched([&] { return sink_.feed(block); })) return;
+    if (const auto first = std::ranges::find_if(retained_, holds_it); first != retained_.end()) {
+        if (const SinkCall sink(*this); sink) sink->reprocess(*first);
     }
-    watched([this] { sink_.finish(); });
+    for (const Block& block : retained_) {
+        if (queue_.stats().waiting > 0) return;
+        if (const SinkCall sink(*this); !sink || !sink->feed(block)) return;
+    }
+    if (const SinkCall sink(*this); sink) sink->finish();
     const std::scoped_lock lock(mutex_);
     ++stats_.reprocessed_volumes;
 }
 
+// After an invalid change, blocks are reconstructed with the settings in use.
 bool Session::take_change(BlockSink::SwapPoint swap_point) {
     bool is_taken = false;
-    bool is_refused = true;
-    survive([&] {
-        is_taken = watched([&] { return sink_.take_change(swap_point); });
-        is_refused = false;
-    });
-    if (is_taken || is_refused) expects_change_ = false;
+    try {
+        const SinkCall sink(*this);
+        is_taken = sink && sink->take_change(swap_point);
+        if (!is_taken) return false;
+    } catch (...) {
+        report(current_problem());
+    }
+    expects_change_ = false;
     if (!is_taken) return false;
     const std::scoped_lock lock(mutex_);
     ++stats_.changes;

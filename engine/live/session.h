@@ -10,16 +10,15 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "compute/error.h"
 #include "engine/acquire/source.h"
 #include "engine/live/display_queue.h"
 #include "engine/live/recorder.h"
@@ -167,10 +166,17 @@ class Session {
   public:
     // `source` and `sink` must outlive the session. By default, blocks that the sink cannot process in time are
     // dropped; with Overload::source_waits the source waits for the sink.
-    Session(Source& source, BlockSink& sink, Overload overload = Overload::newest_wins, SessionTools tools = {});
-    ~Session();  // calls stop()
+    Session(Source& source, BlockSink& sink, Overload overload = Overload::newest_wins, SessionTools tools = {})
+        : Session(source, &sink, overload, std::move(tools)) {}
+    explicit Session(Source& source) : Session(source, nullptr, Overload::newest_wins, {}) {}  // without a sink
+    ~Session();                                                                                // calls stop()
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
+
+    // Changes the sink without affecting acquisition or a recording, because a graphics device may be lost and
+    // restored. Without a sink, volumes are dropped. Both wait until the current call of the sink has finished.
+    void attach(BlockSink& sink) { turn_to(&sink); }
+    void detach() { turn_to(nullptr); }
 
     // Starts the source and resets all stats except the recorder's. Ends after `volumes` volumes; 0: no limit. Throws
     // the errors of starting the source.
@@ -224,21 +230,19 @@ class Session {
     void take_in(const Block& block, const std::stop_token& stop);
     void note_arrival(const Block& block);
 
+    enum class Outcome { failed, dropped, fed };  // of a block
+
+    Session(Source& source, BlockSink* sink, Overload overload, SessionTools tools);
+    void turn_to(BlockSink* sink);
     void process(const std::stop_token& stop);
-    void feed(const Block& block);
-    bool try_feed(const Block& block);
+    void note_outcome(const Block& block, Clock::time_point begun, Outcome outcome);
     void retain(const Block& block);
     bool is_between_volumes() const;
     void look_around();
     void reprocess();
     bool take_change(BlockSink::SwapPoint swap_point);
 
-    template <class Work>
-    void survive(const Work& work);
-    template <class Work>
-    auto watched(const Work& work);
-    void begin_sink_call();
-    void end_sink_call();
+    class SinkCall;
     void listen();
     void note_overdue();
     static double seconds_between(Clock::time_point from, Clock::time_point to) {
@@ -251,7 +255,8 @@ class Session {
     double seconds() const;
 
     Source& source_;
-    BlockSink& sink_;
+    std::shared_mutex turning_;  // held exclusively to change the sink
+    BlockSink* sink_;            // may be null
     const SessionTools tools_;
     Threads& threads_;
     const std::int64_t b_scans_;  // per volume
@@ -288,17 +293,5 @@ class Session {
     LiveThread acquiring_;
     LiveThread processing_;
 };
-
-// Exceptions never terminate the session's threads.
-template <class Work>
-void Session::survive(const Work& work) {
-    try {
-        work();
-    } catch (const Error& error) {
-        report(error.line());
-    } catch (const std::exception& error) {
-        report(error.what());
-    }
-}
 
 }  // namespace echolux

@@ -23,7 +23,6 @@
 #include "app/live/live_job.h"
 #include "app/live/live_pipeline.h"
 #include "app/live/session_run.h"
-#include "app/viewer/live_source.h"
 #include "compute/plan/describe.h"
 #include "engine/live/session.h"
 #include "tests/unit/await.h"
@@ -95,7 +94,7 @@ class Soak {
   public:
     Soak(Path folder, std::uint64_t seed)
         : folder_(std::move(folder)), random_(seed), source_(open_source(simulator()), seed + 1),
-          spec_(source_.scan().spec(source_.block_b_scans())), session_(source_, switch_) {
+          spec_(source_.scan().spec(source_.block_b_scans())), session_(source_) {
         device_.loses = [this] { return is_lost_.load(); };
     }
 
@@ -243,10 +242,10 @@ class Soak {
         view.width = view.height = 128;
         loop_ =
             std::make_unique<PictureLoop>(*path_, view, 20, [this](std::int64_t volume) { session_.shown(volume); });
-        switch_.attach(*path_);
+        session_.attach(*path_);
     }
     void hide() {
-        switch_.detach();
+        session_.detach();
         loop_.reset();
         path_.reset();
     }
@@ -274,7 +273,6 @@ class Soak {
     GpuDevice device_;
     std::atomic<bool> is_lost_ = false;
     std::unique_ptr<StandalonePipeline> path_;
-    DisplaySwitch switch_;
     Session session_;
     std::unique_ptr<PictureLoop> loop_;  // destroyed before the session
 
