@@ -35,9 +35,9 @@ constexpr std::chrono::microseconds look_again{200};  // poll interval for a pic
 
 }  // namespace
 
-PictureLoop::PictureLoop(LiveDisplay& path, View view, double max_per_s, std::function<void(std::int64_t)> shown)
-    : path_(path), interval_(static_cast<std::int64_t>(1e9 / std::max(max_per_s, 1e-3))), shown_(std::move(shown)),
-      view_(std::move(view)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+PictureLoop::PictureLoop(LiveDisplay& display, View view, double max_per_s, std::function<void(std::int64_t)> shown)
+    : display_(display), interval_(static_cast<std::int64_t>(1e9 / std::max(max_per_s, 1e-3))),
+      shown_(std::move(shown)), view_(std::move(view)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
 PictureLoop::~PictureLoop() {
     stop();
@@ -83,7 +83,7 @@ void PictureLoop::work(const std::stop_token& stop) try {
 }
 
 bool PictureLoop::redraws() {
-    const std::uint64_t news = path_.news();
+    const std::uint64_t news = display_.news();
     const std::scoped_lock lock(mutex_);
     return std::exchange(view_changed_, false) | (std::exchange(news_, news) != news);
 }
@@ -95,10 +95,10 @@ void PictureLoop::draw(const std::stop_token& stop) {
         view = view_;
     }
     const auto begun = Clock::now();
-    const std::optional<LivePicture> picture = path_.picture(view);
+    const std::optional<LivePicture> picture = display_.picture(view);
     if (!picture) return;
-    while (!path_.is_finished(*picture) && !stop.stop_requested()) std::this_thread::sleep_for(look_again);
-    path_.wait(*picture);
+    while (!display_.is_finished(*picture) && !stop.stop_requested()) std::this_thread::sleep_for(look_again);
+    display_.wait(*picture);
     note(*picture, seconds_since(begun));
 }
 
@@ -238,7 +238,7 @@ class Display {
 
     // The returned loop shows volumes of `session` and must be destroyed before it and this display.
     std::unique_ptr<PictureLoop> pictures_of(Session& session) {
-        return std::make_unique<PictureLoop>(path_, view_, max_per_s_, [this, &session](std::int64_t volume) {
+        return std::make_unique<PictureLoop>(path_.display, view_, max_per_s_, [this, &session](std::int64_t volume) {
             session.shown(volume);
             if (processed_) keep(volume);
             offer_newest();
@@ -252,26 +252,26 @@ class Display {
     }
 
     void report_to(LiveReport& report, const std::filesystem::path& picture) {
-        report.backend_description = path_.describe();
-        report.display->ring = path_.statistics();
-        report.devices = path_.device_work();
+        report.backend_description = path_.feeder.describe();
+        report.display->ring = path_.feeder.statistics();
+        report.devices = path_.feeder.device_work();
         if (report.devices.size() == 1) report.devices.clear();
-        const TissueStats tissue = path_.tissue_log().stats();
+        const TissueStats tissue = path_.feeder.tissue_log().stats();
         if (tissue.volumes + tissue.skipped > 0) report.tissue = tissue;
         shifts_.finish();
         if (processed_) report.processed = processed_->finish();
         if (!picture.empty()) write_last(picture);
-        report.display->bytes_read_back = path_.bytes_read_back();
+        report.display->bytes_read_back = path_.display.bytes_read_back();
     }
 
     // Call when nothing is being reconstructed any longer.
     RecentVolumesReport write_recent(const std::filesystem::path& file, Scan scan, Progress& progress) {
-        const std::shared_ptr<const RecentHold> hold = path_.hold_recent();
-        const RecentVolumes kept = path_.kept();
-        const PlanInUse plan = path_.plan_in_use();
+        const std::shared_ptr<const RecentHold> hold = path_.display.hold_recent();
+        const RecentVolumes kept = path_.display.kept();
+        const PlanInUse plan = path_.display.plan_in_use();
         take_recipe(plan.spec, scan);
-        const RecentSeries series{kept.volumes, kept.grid, provenance_of(scan, path_.describe()), plan.number};
-        const std::int64_t before = path_.bytes_read_back();
+        const RecentSeries series{kept.volumes, kept.grid, provenance_of(scan, path_.feeder.describe()), plan.number};
+        const std::int64_t before = path_.display.bytes_read_back();
         RecentVolumesReport report;
         try {
             if (series.volumes.empty()) {
@@ -280,14 +280,14 @@ class Display {
             }
             std::size_t next = 0;
             const auto voxels = [&] {
-                return path_.begin_reading_recent(*hold, series.volumes[next++].serial).value().voxels();
+                return path_.display.begin_reading_recent(*hold, series.volumes[next++].serial).value().voxels();
             };
             echolux::write_recent(file, series, voxels, progress);
             report.volumes = std::ssize(series.volumes);
         } catch (const Error& error) {
             report.problem = error;
         }
-        report.bytes_read_back = path_.bytes_read_back() - before;
+        report.bytes_read_back = path_.display.bytes_read_back() - before;
         return report;
     }
 
@@ -297,12 +297,12 @@ class Display {
         if (number <= kept_) return;
         kept_ = number;
         if (!processed_->has_room()) return processed_->leave_out();
-        std::optional<VolumeDownload> coming = path_.begin_reading_volume();
+        std::optional<VolumeDownload> coming = path_.display.begin_reading_volume();
         if (!coming) return processed_->leave_out();
         const ReadVolume& volume = coming->volume;
         if (volume.stamp.volume != number) processed_->leave_out();
         kept_ = volume.stamp.volume;
-        const auto done = path_.tissue_log().of(kept_);
+        const auto done = path_.feeder.tissue_log().of(kept_);
         processed_->add(kept_, volume.grid, std::move(coming->voxels),
                         done ? done->provenance : std::map<std::string, std::string>{});
     }
@@ -311,7 +311,7 @@ class Display {
     void offer_newest() {
         const std::scoped_lock lock(link_mutex_);
         if (link_ == nullptr || !link_->is_hungry()) return;
-        std::optional<VolumeDownload> coming = path_.begin_reading_volume();
+        std::optional<VolumeDownload> coming = path_.display.begin_reading_volume();
         if (!coming) return;
         const ReadVolume& volume = coming->volume;
         try {
@@ -325,17 +325,17 @@ class Display {
     }
 
     void write_last(const std::filesystem::path& file) {
-        const std::optional<LivePicture> picture = path_.picture(view_);
+        const std::optional<LivePicture> picture = path_.display.picture(view_);
         if (!picture) {
             throw Error(ErrorCode::output, "no volume was completed, so there is no picture", file.string(),
                         "let it run longer");
         }
-        path_.wait(*picture);
-        write_png(file, picture_of(path_.read(*picture)));
+        path_.display.wait(*picture);
+        write_png(file, picture_of(path_.display.read(*picture)));
     }
 
     ShiftTable shifts_;
-    StandalonePipeline path_;
+    LivePipeline path_;
     View view_;
     double max_per_s_;
     std::optional<ProcessedVolumes> processed_;
@@ -444,10 +444,10 @@ LiveReport run(const LiveJob& job, Progress& progress, const EventCallback& on_e
     const ReconstructionSpec plan = live_plan(*source, progress);
     check_can_go_out(job, planned_grid(plan));
     Display display(job, plan);
-    Session session(*source, display.path());
+    Session session(*source, display.path().feeder);
     const std::unique_ptr<PictureLoop> pictures = display.pictures_of(session);
     LiveSteering steering(*source, session, plan, job.view, [&](const View& view) { pictures->set_view(view); });
-    steering.take_tissue(job.tissue, [&](const LiveTissue& tissue) { display.path().set_tissue(tissue); });
+    steering.take_tissue(job.tissue, [&](const LiveTissue& tissue) { display.path().feeder.set_tissue(tissue); });
     std::optional<LinkedPrograms> linked;
     if (job.link) {
         linked.emplace(job, display, steering);
@@ -455,7 +455,7 @@ LiveReport run(const LiveJob& job, Progress& progress, const EventCallback& on_e
         if (on_event) on_event(report.events.back());
     }
     run_session(job, *source, session, report, progress, on_event, [&] { return pictures->problem(); });
-    display.path().finish_tissue(report.was_cut_short ? timeout_when_stopped : timeout_with_tissue);
+    display.path().feeder.finish_tissue(report.was_cut_short ? timeout_when_stopped : timeout_with_tissue);
     pictures->stop();  // the last picture shows the newest volume
     if (linked) report.linked = linked->stats();
     linked.reset();

@@ -29,7 +29,7 @@ namespace echolux {
 class PictureLoop {
   public:
     // `shown` is called on the loop's thread for each volume that a finished picture shows completely.
-    PictureLoop(LiveDisplay& path, View view, double max_per_s, std::function<void(std::int64_t volume)> shown);
+    PictureLoop(LiveDisplay& display, View view, double max_per_s, std::function<void(std::int64_t volume)> shown);
     ~PictureLoop();
 
     void set_view(const View& view);
@@ -50,7 +50,7 @@ class PictureLoop {
     void draw(const std::stop_token& stop);
     void note(const LivePicture& picture, double seconds);
 
-    LiveDisplay& path_;
+    LiveDisplay& display_;
     std::chrono::nanoseconds interval_;
     std::function<void(std::int64_t)> shown_;
 
@@ -61,7 +61,7 @@ class PictureLoop {
     std::optional<std::string> problem_;
     double busy_s_ = 0;
 
-    std::uint64_t news_ = 0;  // news of the path at the last picture
+    std::uint64_t news_ = 0;  // news of the display at the last picture
     std::int64_t last_volume_ = -1;
     std::jthread thread_;
 };

@@ -249,37 +249,39 @@ RingStatistics LiveFeeder::statistics() const {
     return live_.ring->statistics();
 }
 
-bool LiveFeeder::feed(const Block& block) {
-    return with_recovery([&] { return try_feed(block); });
-}
-
-bool LiveFeeder::reprocess(const Block& block) {
-    return with_recovery([&] { return try_reprocess(block); });
-}
-
-void LiveFeeder::collect() {
-    if (!live_.slots) return;
-    with_recovery([&] {
-        postprocessor_.rethrow();
-        reconstructor_->collect();
-        return true;
-    });
-}
-
-// Returns false if the devices had to be restored. Pending blocks are then lost.
-template <class Work>
-bool LiveFeeder::with_recovery(const Work& work) {
+bool LiveFeeder::feed(const Block& block) try {
     live_.require_built();
+    return write(block);
+} catch (...) {
+    return recover();
+}
+
+bool LiveFeeder::reprocess(const Block& block) try {
+    live_.require_built();
+    return rewrite(block);
+} catch (...) {
+    return recover();
+}
+
+void LiveFeeder::collect() try {
+    if (!live_.slots) return;
+    postprocessor_.rethrow();
+    reconstructor_->collect();
+} catch (...) {
+    recover();
+}
+
+// Call while an exception is handled. Restores the devices if it is theirs, and returns false: pending blocks are lost.
+// Otherwise rethrows it.
+bool LiveFeeder::recover() {
+    if (!live_.slots) throw;
+    abandon();
     try {
-        return work();
-    } catch (const Error& error) {
-        abandon();
-        if (!recovers(error)) throw;
-        return false;
-    } catch (...) {
-        abandon();
         throw;
+    } catch (const Error& error) {
+        if (!recovers(error)) throw;
     }
+    return false;
 }
 
 bool LiveFeeder::recovers(const Error& error) {
@@ -318,7 +320,7 @@ VoxelTargets LiveFeeder::targets() const {
     return staged_ ? *staged_ : live_.slots->writer->targets(ticket_->slot);
 }
 
-bool LiveFeeder::try_feed(const Block& block) {
+bool LiveFeeder::write(const Block& block) {
     postprocessor_.rethrow();
     if ((ticket_ || staged_) && !is_next(block)) abandon();
     if (block.first_b_scan == 0) begin(block);
@@ -349,7 +351,7 @@ bool LiveFeeder::try_feed(const Block& block) {
 }
 
 // A volume that is being written is abandoned first, because the reworked one is on the screen.
-bool LiveFeeder::try_reprocess(const Block& block) {
+bool LiveFeeder::rewrite(const Block& block) {
     abandon();
     if (!postprocessor_.settings().is_empty_recipe()) return false;  // processing needs whole volumes
     postprocessor_.cancel();
@@ -521,7 +523,7 @@ bool LiveFeeder::take_tissue() {
     return true;
 }
 
-// ---- Pictures
+// ---- Display
 
 namespace {
 
@@ -769,7 +771,7 @@ std::optional<Histogram> LiveDisplay::histogram() {
         .value_or(std::nullopt);
 }
 
-// ---- Path
+// ---- Pipeline
 
 GpuDevice beside(GpuDevice device, const BackendChoice& backend) {
     if (backend.backend == Backend::cpu || device.near != DeviceId{}) return device;

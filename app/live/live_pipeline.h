@@ -187,13 +187,12 @@ class LiveFeeder : public BlockSink {
     void report_recent(const std::string& why_none, bool had_some);
     void activate(PreparedPlan made);
     bool exchange_plan(SwapPoint swap_point, PreparedPlan made);
-    template <class Work>
-    bool with_recovery(const Work& work);
+    bool recover();
     bool recovers(const Error& error);
     bool replaces_reconstructor(const Error& error);
     void note_device_work();
-    bool try_feed(const Block& block);
-    bool try_reprocess(const Block& block);
+    bool write(const Block& block);
+    bool rewrite(const Block& block);
     void begin(const Block& block);
     bool is_next(const Block& block) const;
     void submit(const Block& block);
@@ -233,7 +232,7 @@ class LiveFeeder : public BlockSink {
     PlanMaker maker_;
 };
 
-// ---- Pictures: of the newest volume, queries on what they show, and copies of volumes to the host.
+// ---- Display: pictures of the newest volume, queries on what they show, and copies of volumes to the host.
 
 // A picture in flight on the graphics device, and its content.
 struct LivePicture {
@@ -369,39 +368,35 @@ class LiveDisplay {
     LiveRing& live_;
 };
 
-// ---- Path: feeder and pictures together
+// Returns `device` with a preference for the GPU that `backend` will use, unless it already has a preference. Voxels
+// are then written directly to the textures that are drawn.
+GpuDevice beside(GpuDevice device, const BackendChoice& backend);
 
-struct LiveRingOwner {
-    LiveRing live;
-};
+// ---- Pipeline: a ring with the feeder that fills it and the display that draws it.
 
-class LivePipeline : private LiveRingOwner, public LiveFeeder, public LiveDisplay {
+class LivePipeline {
+    std::optional<Renderer> own_;
+    LiveRing ring_;
+
   public:
     // Uses the renderer's ring. The renderer must outlive this object, and should be chosen with beside(). Throws what
     // LiveFeeder throws.
     LivePipeline(const ReconstructionSpec& plan, const BackendChoice& backend, Renderer& renderer,
                  const LivePipelineOptions& options = {})
-        : LiveRingOwner{LiveRing(renderer)}, LiveFeeder(live, plan, backend, options), LiveDisplay(live) {}
+        : ring_(renderer), feeder(ring_, plan, backend, options), display(ring_) {}
+
+    // Owns its renderer, for live sessions without a window, benchmarks and tests. Chooses a pair of devices. Throws
+    // Error{bad_setting, out_of_memory, device}.
+    LivePipeline(const ReconstructionSpec& plan, const BackendChoice& backend, const GpuDevice& device,
+                 const LivePipelineOptions& options = {})
+        : own_(std::in_place, beside(device, backend)), ring_(*own_), feeder(ring_, plan, backend, options),
+          display(ring_) {}
 
     // Otherwise a GPU could wait forever for pictures of a lost device.
-    ~LivePipeline() override { abandon_reading(); }
-};
+    ~LivePipeline() { display.abandon_reading(); }
 
-// Returns `device` with a preference for the GPU that `backend` will use, unless it already has a preference. Voxels
-// are then written directly to the textures that are drawn.
-GpuDevice beside(GpuDevice device, const BackendChoice& backend);
-
-struct RendererOwner {
-    Renderer lone;
-};
-
-// A path with its own renderer, for live sessions without a window, benchmarks and tests.
-class StandalonePipeline : private RendererOwner, public LivePipeline {
-  public:
-    // Chooses a pair of devices. Throws Error{bad_setting, out_of_memory, device}.
-    StandalonePipeline(const ReconstructionSpec& plan, const BackendChoice& backend, const GpuDevice& device,
-                       const LivePipelineOptions& options = {})
-        : RendererOwner{Renderer(beside(device, backend))}, LivePipeline(plan, backend, lone, options) {}
+    LiveFeeder feeder;
+    LiveDisplay display;
 };
 
 }  // namespace echolux

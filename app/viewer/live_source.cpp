@@ -64,7 +64,7 @@ RecentTimeline::~RecentTimeline() {
 }
 
 void RecentTimeline::update(const Bring& bring) {
-    now_ = path_.kept();
+    now_ = display_.kept();
     std::erase_if(readings_, [](const auto& one) { return one.expired(); });
     for (const std::weak_ptr<RecentReader>& one : readings_) {
         if (const std::shared_ptr<RecentReader> reading = one.lock()) serve(*reading, bring);
@@ -75,7 +75,7 @@ void RecentTimeline::serve(RecentReader& reading, const Bring& bring) {
     const std::optional<std::uint64_t> serial = reading.wanted();
     if (!serial) return;
     try {
-        if (std::optional<VolumeDownload> coming = path_.begin_reading_recent(reading.hold(), *serial))
+        if (std::optional<VolumeDownload> coming = display_.begin_reading_recent(reading.hold(), *serial))
             reading.bring(bring(std::move(*coming)));
     } catch (const Error& error) {
         reading.fail(error);
@@ -105,8 +105,8 @@ void RecentTimeline::pause() {
 }
 
 void RecentTimeline::resume() {
-    path_.resume();
-    now_ = path_.kept();
+    display_.resume();
+    now_ = display_.kept();
 }
 
 // The list may have changed since the last update. If the requested volume is gone, the next one is shown.
@@ -114,11 +114,11 @@ void RecentTimeline::go_to(std::int64_t step) {
     if (volumes().empty()) return;
     const std::int64_t last = std::ssize(volumes()) - 1;
     const std::uint64_t meant = volumes()[index(std::clamp<std::int64_t>(step, 0, last))].serial;
-    const std::shared_ptr<const RecentHold> hold = path_.hold_recent();
-    now_ = path_.kept();
+    const std::shared_ptr<const RecentHold> hold = display_.hold_recent();
+    now_ = display_.kept();
     const auto next = std::ranges::lower_bound(volumes(), meant, {}, &RecentVolume::serial);
-    if (next != volumes().end()) path_.pause_at(next->serial);
-    now_ = path_.kept();
+    if (next != volumes().end()) display_.pause_at(next->serial);
+    now_ = display_.kept();
 }
 
 void RecentTimeline::step_by(std::int64_t steps) {
@@ -127,9 +127,9 @@ void RecentTimeline::step_by(std::int64_t steps) {
 
 std::shared_ptr<RecentReader> RecentTimeline::read(double seconds, std::map<std::string, std::string> provenance,
                                                    std::uint64_t plan) {
-    std::shared_ptr<const RecentHold> hold = path_.hold_recent();
+    std::shared_ptr<const RecentHold> hold = display_.hold_recent();
     if (!hold) return nullptr;
-    now_ = path_.kept();
+    now_ = display_.kept();
     if (now_.volumes.empty()) return nullptr;
     const auto reading = std::make_shared<RecentReader>(
         RecentSeries{last_of(now_.volumes, seconds), now_.grid, std::move(provenance), plan}, std::move(hold));
@@ -347,8 +347,8 @@ LiveSource::LiveSource(std::shared_ptr<LiveController> session, const BackendCho
       path_(complete_plan_of(*session_), backend, renderer,
             {.keep_bytes = keep_bytes,
              .complete = [part = session_.get()](ReconstructionSpec& plan) { part->complete(plan); }}),
-      backend_description_(path_.describe()) {
-    session_->attach(path_);
+      backend_description_(path_.feeder.describe()) {
+    session_->attach(path_.feeder);
 }
 
 LiveSource::~LiveSource() {
@@ -358,7 +358,7 @@ LiveSource::~LiveSource() {
         const std::scoped_lock lock(reading->mutex);  // a waiting reader holds the lock, but not for much longer
         reading->voxels = nullptr;
     }
-    path_.abandon_reading();  // otherwise the feeder could wait for pictures of a lost device
+    path_.display.abandon_reading();  // otherwise the feeder could wait for pictures of a lost device
     session_->detach();
 }
 
@@ -379,17 +379,17 @@ bool LiveSource::has_planes() const {
 void LiveSource::update(double now_s) {
     session_->update(now_s);
     kept_.update([this](VolumeDownload coming) { return guarded(std::move(coming)); });
-    if (std::optional<DisplayState> shown = path_.shown()) {
-        if (!shown_ || shown_->generation != shown->generation) backend_description_ = path_.describe();
+    if (std::optional<DisplayState> shown = path_.display.shown()) {
+        if (!shown_ || shown_->generation != shown->generation) backend_description_ = path_.feeder.describe();
         const auto seen = [](const DisplayState& of) { return std::tuple(of.generation, of.serial, of.filled_to); };
         if (!shown_ || seen(*shown_) != seen(*shown)) ++news_;
         shown_ = std::move(shown);
     }
-    if (unseen_ && path_.is_finished(*unseen_)) session_->note_seen(std::exchange(unseen_, {})->stamp.volume);
+    if (unseen_ && path_.display.is_finished(*unseen_)) session_->note_seen(std::exchange(unseen_, {})->stamp.volume);
 }
 
 std::optional<FollowedPicture> LiveSource::follow(const View& view, double now_s, std::size_t pane) {
-    if (const std::optional<FollowedVolume> followed = path_.follow(view, now_s, pane)) {
+    if (const std::optional<FollowedVolume> followed = path_.display.follow(view, now_s, pane)) {
         pictures_[pane] = followed->picture;
         note(*followed, now_s);
     }
@@ -406,31 +406,31 @@ void LiveSource::note(const FollowedVolume& followed, double now_s) {
 }
 
 std::optional<Probe> LiveSource::probe(const View& view, std::int64_t x, std::int64_t y) {
-    return path_.probe(view, x, y);
+    return path_.display.probe(view, x, y);
 }
 
 std::optional<PlaneHistogram> LiveSource::plane_histogram(const View& view) {
-    return path_.plane_histogram(view);
+    return path_.display.plane_histogram(view);
 }
 
 std::optional<Histogram> LiveSource::histogram() {
-    return path_.histogram();
+    return path_.display.histogram();
 }
 
 std::optional<FlowScale> LiveSource::flow_scale(const View& view) {
     if (!flow_grid()) return {};
-    if (const std::optional<FlowScale> scale = path_.flow_scale(view)) flow_scale_ = scale;
+    if (const std::optional<FlowScale> scale = path_.display.flow_scale(view)) flow_scale_ = scale;
     return flow_scale_;
 }
 
 Image LiveSource::still(const View& view) {
-    std::optional<Image> image = path_.still(view);
+    std::optional<Image> image = path_.display.still(view);
     if (!image) throw Error(ErrorCode::bad_setting, "there is no volume yet", name(), "wait for the first");
     return std::move(*image);
 }
 
 PendingVolume LiveSource::begin_reading() {
-    std::optional<VolumeDownload> coming = path_.begin_reading_volume();
+    std::optional<VolumeDownload> coming = path_.display.begin_reading_volume();
     if (!coming) return {};
     return guarded(std::move(*coming));
 }
@@ -438,11 +438,11 @@ PendingVolume LiveSource::begin_reading() {
 std::map<std::string, std::string> LiveSource::provenance_now(const ReconstructionSpec& plan) const {
     Scan scan = session_->scan();
     take_recipe(plan, scan);
-    return provenance_of(scan, path_.describe());
+    return provenance_of(scan, path_.feeder.describe());
 }
 
 std::shared_ptr<RecentReader> LiveSource::begin_reading_recent(double seconds) {
-    const PlanInUse plan = path_.plan_in_use();
+    const PlanInUse plan = path_.display.plan_in_use();
     return kept_.read(seconds, provenance_now(plan.spec), plan.number);
 }
 

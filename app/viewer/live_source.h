@@ -61,7 +61,7 @@ class RecentTimeline {
     // Converts a copy in progress to the form that the waiting thread receives.
     using Bring = std::function<PendingVolume(VolumeDownload)>;
 
-    explicit RecentTimeline(LiveDisplay& path) : path_(path) {}  // `path` must outlive this object
+    explicit RecentTimeline(LiveDisplay& display) : display_(display) {}  // `display` must outlive this object
     ~RecentTimeline();
     RecentTimeline(const RecentTimeline&) = delete;
     RecentTimeline& operator=(const RecentTimeline&) = delete;
@@ -90,7 +90,7 @@ class RecentTimeline {
   private:
     void serve(RecentReader& reading, const Bring& bring);
 
-    LiveDisplay& path_;
+    LiveDisplay& display_;
     RecentVolumes now_;
     std::vector<std::weak_ptr<RecentReader>> readings_;
 };
@@ -217,8 +217,8 @@ class LiveSource : public ViewSource {
     std::optional<Histogram> histogram() override;
     std::optional<PlaneHistogram> plane_histogram(const View& view) override;
     std::optional<FlowScale> flow_scale(const View& view) override;
-    void set_heights(const HeightMaps& maps) override { path_.set_heights(maps); }
-    bool has_heights() const override { return path_.has_heights(); }
+    void set_heights(const HeightMaps& maps) override { path_.display.set_heights(maps); }
+    bool has_heights() const override { return path_.display.has_heights(); }
     Image still(const View& view) override;
     PendingVolume begin_reading() override;
 
@@ -230,7 +230,7 @@ class LiveSource : public ViewSource {
     std::optional<Loading> loading() const override;
     std::optional<VolumeStamp> stamp() const override;
     std::uint64_t news() const override { return news_; }
-    bool is_at_work() const override { return session_->is_at_work() || loading() || path_.looks_at_flow(); }
+    bool is_at_work() const override { return session_->is_at_work() || loading() || path_.display.looks_at_flow(); }
     std::shared_ptr<LiveControl> shared_live() override { return session_; }
 
   private:
@@ -246,7 +246,7 @@ class LiveSource : public ViewSource {
 
     std::shared_ptr<LiveController> session_;
     LivePipeline path_;
-    RecentTimeline kept_{path_};
+    RecentTimeline kept_{path_.display};
     std::string backend_description_;
     std::optional<DisplayState> shown_;  // as of the last update
     std::uint64_t news_ = 0;

@@ -27,9 +27,8 @@ class CopiesOnGpu : public GpuTest {
 
     // False if this machine supports no such path.
     bool makes_a_path() {
-        path = std::make_unique<StandalonePipeline>(chain_spec(size), BackendChoice{.backend = Backend::cuda},
-                                                    GpuDevice{});
-        return path->kind() != SlotKind::upload;
+        path = std::make_unique<LivePipeline>(chain_spec(size), BackendChoice{.backend = Backend::cuda}, GpuDevice{});
+        return path->feeder.kind() != SlotKind::upload;
     }
 
     void feed_and_draw(std::int64_t count) {
@@ -39,13 +38,13 @@ class CopiesOnGpu : public GpuTest {
         for (std::int64_t i = 0; i < count; ++i, ++fed_) {
             for (Block block : spectra->blocks()) {
                 block.volume = fed_;
-                ASSERT_TRUE(path->feed(block));
+                ASSERT_TRUE(path->feeder.feed(block));
             }
-            picture = path->picture(view);
+            picture = path->display.picture(view);
             ASSERT_TRUE(picture);
-            path->wait(*picture);
+            path->display.wait(*picture);
         }
-        path->finish();
+        path->feeder.finish();
     }
 
     std::optional<LivePicture> picture;
@@ -83,7 +82,7 @@ TEST_F(CopiesOnGpu, CuptiRecordsEveryCopyToHost) {
 }
 
 TEST_F(CopiesOnGpu, DisplayCopiesNoDataToHost) {
-    if (!makes_a_path()) GTEST_SKIP() << path->describe();
+    if (!makes_a_path()) GTEST_SKIP() << path->feeder.describe();
     feed_and_draw(2);
     const CopyRecorder recorder;
     feed_and_draw(volumes);
@@ -92,11 +91,11 @@ TEST_F(CopiesOnGpu, DisplayCopiesNoDataToHost) {
     EXPECT_GE(copies.to_device_bytes, volumes * spectra->bytes()) << "the recorder is blind";
     EXPECT_EQ(copies.to_host_bytes, 0) << "at most " << statistics_bytes
                                        << " a frame would be statistics, there are none";
-    EXPECT_EQ(path->bytes_read_back(), 0);
+    EXPECT_EQ(path->display.bytes_read_back(), 0);
 }
 
 TEST_F(CopiesOnGpu, DetectsCopyPlantedInDisplayPath) {
-    if (!makes_a_path()) GTEST_SKIP() << path->describe();
+    if (!makes_a_path()) GTEST_SKIP() << path->feeder.describe();
     const OnDevice device(4096);
     std::vector<std::byte> host(4096);
     const CopyRecorder recorder;
@@ -108,18 +107,18 @@ TEST_F(CopiesOnGpu, DetectsCopyPlantedInDisplayPath) {
 
 TEST_F(CopiesOnGpu, VulkanCopiesOnlyPicturesToHost) {
     const VulkanCopyLayer layer;
-    if (!makes_a_path()) GTEST_SKIP() << path->describe();
+    if (!makes_a_path()) GTEST_SKIP() << path->feeder.describe();
     feed_and_draw(volumes);
     EXPECT_EQ(layer.counted().bytes, 0);
     EXPECT_EQ(layer.counted().copies, 0);
     EXPECT_EQ(layer.counted().shader_targets, 0);
-    EXPECT_EQ(path->bytes_read_back(), 0);
-    path->read(*picture);
-    EXPECT_EQ(path->bytes_read_back(), 640 * 360 * 4);
-    EXPECT_EQ(layer.counted().bytes, path->bytes_read_back());
-    path->read_volume();  // the planted copy: voxels, read by the renderer
-    EXPECT_GE(layer.counted().bytes, 640 * 360 * 4 + path->grid().bytes());
-    EXPECT_EQ(layer.counted().bytes, path->bytes_read_back());
+    EXPECT_EQ(path->display.bytes_read_back(), 0);
+    path->display.read(*picture);
+    EXPECT_EQ(path->display.bytes_read_back(), 640 * 360 * 4);
+    EXPECT_EQ(layer.counted().bytes, path->display.bytes_read_back());
+    path->display.read_volume();  // the planted copy: voxels, read by the renderer
+    EXPECT_GE(layer.counted().bytes, 640 * 360 * 4 + path->feeder.grid().bytes());
+    EXPECT_EQ(layer.counted().bytes, path->display.bytes_read_back());
     path.reset();  // while the layer still exists
 }
 

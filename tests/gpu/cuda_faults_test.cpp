@@ -55,13 +55,13 @@ Result by_nufft() {
 
 Result into_textures() {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
-    StandalonePipeline path(spec, on_gpu, {});
+    LivePipeline path(spec, on_gpu, {});
     for (std::int64_t volume = 0; volume < 3; ++volume) {
         const PinnedSpectra spectra(spec, volume);
         feed(path, spec, spectra, volume);
-        if (const auto picture = path.picture(from_above(path.grid()))) path.wait(*picture);
+        if (const auto picture = path.display.picture(from_above(path.feeder.grid()))) path.display.wait(*picture);
     }
-    const auto volume = path.read_volume();
+    const auto volume = path.display.read_volume();
     if (!volume || volume->stamp.volume != 2) throw Error(ErrorCode::device, "the last volume did not come");
     Result codes;
     for (const std::byte code : volume->voxels) codes.push_back(static_cast<float>(code));
@@ -72,11 +72,11 @@ Result into_textures() {
 Result into_textures_of_another() {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     const DeviceId gpu = surveyed_gpus().usable.front().id;
-    StandalonePipeline path(spec, {.backend = Backend::cuda, .named_gpus = {gpu, gpu}}, {});
+    LivePipeline path(spec, {.backend = Backend::cuda, .named_gpus = {gpu, gpu}}, {});
     const PinnedSpectra spectra(spec, 2);
     feed(path, spec, spectra, 2);
-    path.finish();
-    const auto volume = path.read_volume();
+    path.feeder.finish();
+    const auto volume = path.display.read_volume();
     if (!volume || volume->stamp.volume != 2) throw Error(ErrorCode::device, "the volume did not come");
     Result codes;
     for (const std::byte code : volume->voxels) codes.push_back(static_cast<float>(code));

@@ -15,7 +15,7 @@ TEST_F(Sharing, WritesFlowBesideStructure) {
             spec.flow.method = method;
             spec.block_b_scans = 2;
             SeenPath seen(spec, kind);
-            ASSERT_EQ(seen.path->kind(), kind) << seen.path->describe();
+            ASSERT_EQ(seen.path->feeder.kind(), kind) << seen.path->feeder.describe();
             ASSERT_TRUE(seen.has_flow);
             const auto spectra = drifting_reflectors(spec);
             const auto bytes = bytes_of_lines(spectra);
@@ -28,11 +28,11 @@ TEST_F(Sharing, WritesFlowBesideStructure) {
                         held_block(bytes.subspan(index(first * b_scan_bytes(spec)), index(count * b_scan_bytes(spec))),
                                    MemoryKind::pinned, first, count);
                     block.volume = volume;
-                    ASSERT_TRUE(seen.path->feed(block));
+                    ASSERT_TRUE(seen.path->feeder.feed(block));
                 }
-                EXPECT_EQ(seen.path->read_volume()->voxels, expected.structure);
+                EXPECT_EQ(seen.path->display.read_volume()->voxels, expected.structure);
             }
-            seen.path->finish();
+            seen.path->feeder.finish();
             const VoxelTargets targets = seen.slots->targets(0);
             ASSERT_TRUE(targets.flow);
             EXPECT_EQ(voxels_at(targets.structure), expected.structure);

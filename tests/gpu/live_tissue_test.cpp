@@ -19,15 +19,15 @@ TEST_F(LiveTissueOnGpu, TexturesMatchCpu) {
         for (const FilterMethod method : {FilterMethod::nlm, FilterMethod::median, FilterMethod::bilateral}) {
             options.first_kind = kind;
             options.tissue.filter.method = method;
-            StandalonePipeline path(spec, on_gpu, {}, options);
-            ASSERT_EQ(path.kind(), kind) << path.describe();
+            LivePipeline path(spec, on_gpu, {}, options);
+            ASSERT_EQ(path.feeder.kind(), kind) << path.feeder.describe();
             for (std::int64_t volume = 0; volume < 6; ++volume) {
                 const PinnedSpectra spectra(spec, volume);
                 feed(path, spec, spectra, volume);
-                path.finish_tissue(std::chrono::minutes(2));
-                const ReadVolume read = path.read_volume().value();
+                path.feeder.finish_tissue(std::chrono::minutes(2));
+                const ReadVolume read = path.display.read_volume().value();
                 ASSERT_EQ(read.stamp.volume, volume);
-                Volume expected{path.grid(), voxels_in_memory(spec, spectra.samples, on_gpu), {}};
+                Volume expected{path.feeder.grid(), voxels_in_memory(spec, spectra.samples, on_gpu), {}};
                 SilentProgress silent;
                 filter_volume(expected, options.tissue.filter, silent);
                 std::size_t others = 0;
@@ -38,7 +38,7 @@ TEST_F(LiveTissueOnGpu, TexturesMatchCpu) {
                 }
                 EXPECT_LE(others, read.voxels.size() / 500);
             }
-            EXPECT_EQ(path.tissue_log().stats().filtered, 6);
+            EXPECT_EQ(path.feeder.tissue_log().stats().filtered, 6);
         }
     }
 }
@@ -51,16 +51,16 @@ TEST_F(LiveTissueOnGpu, ShowsUnstableVolumesUnchanged) {
     options.tissue.registration.lateral_range = 4;
     ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     spec.recipe.background = Background::frame_mean;  // a background common to all lines could be registered
-    StandalonePipeline path(spec, on_gpu, {}, options);
+    LivePipeline path(spec, on_gpu, {}, options);
     const PinnedSpectra spectra(spec, 1);
     feed(path, spec, spectra, 0);
-    path.finish_tissue(std::chrono::minutes(2));
-    ASSERT_EQ(path.tissue_log().stats().skipped, 0) << "it took longer than that";
-    path.collect();  // rethrows exceptions of the stage's thread
-    ASSERT_THAT(path.describe(), testing::Not(testing::HasSubstr("after a failure")));
-    EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(spec, spectra.samples, on_gpu));
-    EXPECT_EQ(path.tissue_log().stats().as_it_was, 1);
-    EXPECT_EQ(path.take_messages().size(), 1u);
+    path.feeder.finish_tissue(std::chrono::minutes(2));
+    ASSERT_EQ(path.feeder.tissue_log().stats().skipped, 0) << "it took longer than that";
+    path.feeder.collect();  // rethrows exceptions of the stage's thread
+    ASSERT_THAT(path.feeder.describe(), testing::Not(testing::HasSubstr("after a failure")));
+    EXPECT_EQ(path.display.read_volume()->voxels, voxels_in_memory(spec, spectra.samples, on_gpu));
+    EXPECT_EQ(path.feeder.tissue_log().stats().as_it_was, 1);
+    EXPECT_EQ(path.feeder.take_messages().size(), 1u);
 }
 
 }  // namespace

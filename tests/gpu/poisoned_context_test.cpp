@@ -89,9 +89,9 @@ TEST_F(PoisonedContext, DISABLED_Blocks) {
 // Pictures of existing volumes continue, nothing hangs, and the CPU makes the next volumes.
 TEST_F(PoisonedContext, DISABLED_LiveRing) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
-    StandalonePipeline path(spec, {}, {}, {});
-    ASSERT_THAT(path.describe(), testing::StartsWith("cuda ("));
-    const auto show = [&] { path.wait(path.picture(from_above(path.grid())).value()); };
+    LivePipeline path(spec, {}, {}, {});
+    ASSERT_THAT(path.feeder.describe(), testing::StartsWith("cuda ("));
+    const auto show = [&] { path.display.wait(path.display.picture(from_above(path.feeder.grid())).value()); };
     for (std::int64_t volume = 0; volume < 3; ++volume) {
         const PinnedSpectra spectra(spec, volume);
         feed(path, spec, spectra, volume);
@@ -104,15 +104,15 @@ TEST_F(PoisonedContext, DISABLED_LiveRing) {
     const auto feed_from_the_host = [&](std::int64_t volume) {
         for (std::int64_t begin = 0; begin < spec.geometry.b_scans; begin += spec.block_b_scans) {
             const std::int64_t end = std::min(begin + spec.block_b_scans, spec.geometry.b_scans);
-            path.feed(block_of(spec, std::as_bytes(std::span(samples)), volume, begin, end));
+            path.feeder.feed(block_of(spec, std::as_bytes(std::span(samples)), volume, begin, end));
         }
     };
     for (std::int64_t volume = 4; volume < 9; ++volume) {
         feed_from_the_host(volume);
         if (volume > 5) show();
     }
-    EXPECT_THAT(path.describe(), testing::StartsWith("cpu ("));
-    EXPECT_EQ(path.read_volume()->stamp.volume, 8);
+    EXPECT_THAT(path.feeder.describe(), testing::StartsWith("cpu ("));
+    EXPECT_EQ(path.display.read_volume()->stamp.volume, 8);
 }
 
 // settle() must report the writer as dead, so that the host may signal in its place, once.
@@ -125,7 +125,7 @@ TEST_F(PoisonedContext, DISABLED_SharedSlots) {
         writer = made.get();
         return made;
     };
-    StandalonePipeline path(spec, on_gpu, {}, options);
+    LivePipeline path(spec, on_gpu, {}, options);
     const PinnedSpectra spectra(spec, 0);
     feed(path, spec, spectra, 0);
     EXPECT_EQ(writer->settle(std::chrono::seconds(10)), SlotWriter::Settled::done);

@@ -70,7 +70,7 @@ class SeveralGpusLive : public Sharing {
     static std::vector<std::byte> slots_of(const ReconstructionSpec& spec, SlotKind kind,
                                            const BackendChoice& backend) {
         SeenPath seen(spec, kind, backend);
-        EXPECT_EQ(seen.path->kind(), kind) << seen.path->describe();
+        EXPECT_EQ(seen.path->feeder.kind(), kind) << seen.path->feeder.describe();
         const std::int64_t b_scans = spec.geometry.b_scans, bytes = b_scan_bytes(spec);
         for (std::int64_t volume = 0; volume <= static_cast<std::int64_t>(seen.count); ++volume) {
             const auto spectra = moving_reflectors(spec.geometry.samples,
@@ -81,10 +81,10 @@ class SeveralGpusLive : public Sharing {
                 Block block = held_block(bytes_of_lines(spectra).subspan(index(first * bytes), index(count * bytes)),
                                          MemoryKind::pinned, first, count);
                 block.volume = volume;
-                EXPECT_TRUE(seen.path->feed(block));
+                EXPECT_TRUE(seen.path->feeder.feed(block));
             }
         }
-        seen.path->finish();
+        seen.path->feeder.finish();
         std::vector<std::byte> all;
         const auto add = [&](const VoxelTarget& place) {
             const std::vector<std::byte> voxels = voxels_at(place);
@@ -138,11 +138,11 @@ TEST_F(SeveralGpusLive, ReportsPathAndTimes) {
     const ReconstructionSpec spec = spec_of({1024, 37, 11, 0, 0}, VoxelType::u8);
     for (const auto& [peers, way] : {std::pair{PeerPath::automatic, "copied from GPU to GPU"},
                                      std::pair{PeerPath::through_host, "through pinned host memory"}}) {
-        StandalonePipeline path(spec, twice(peers), {});
+        LivePipeline path(spec, twice(peers), {});
         for (std::int64_t volume = 0; volume < 3; ++volume) feed(path, spec, PinnedSpectra(spec, volume), volume);
-        path.finish();
+        path.feeder.finish();
         feed(path, spec, PinnedSpectra(spec, 3), 3);
-        const std::vector<DeviceWork> devices = path.device_work();
+        const std::vector<DeviceWork> devices = path.feeder.device_work();
         ASSERT_EQ(devices.size(), 2u);
         EXPECT_EQ(devices[1].transfer_path, way);
         for (const DeviceWork& one : devices) {
@@ -155,8 +155,8 @@ TEST_F(SeveralGpusLive, ReportsPathAndTimes) {
         if (peers == PeerPath::automatic) {
             EXPECT_EQ(devices[0].copied_bytes, 0);
         }
-        EXPECT_THAT(path.describe(), HasSubstr("2 x cuda ("));
-        EXPECT_THAT(path.describe(), HasSubstr("into textures of"));
+        EXPECT_THAT(path.feeder.describe(), HasSubstr("2 x cuda ("));
+        EXPECT_THAT(path.feeder.describe(), HasSubstr("into textures of"));
     }
 }
 
@@ -167,20 +167,20 @@ TEST_F(SeveralGpusLive, ExcludesDeviceLostDuringVolume) {
     copies.peers = PeerPath::copied;
     LivePipelineOptions options;
     options.reconstructor = several({on_gpu, copies}, is_lost);
-    StandalonePipeline path(spec, on_gpu, {}, options);
+    LivePipeline path(spec, on_gpu, {}, options);
     feed(path, spec, PinnedSpectra(spec, 0), 0);
     const PinnedSpectra broken(spec, 1);
-    ASSERT_TRUE(path.feed(broken.block(spec, 1, 0, 3)));
+    ASSERT_TRUE(path.feeder.feed(broken.block(spec, 1, 0, 3)));
     *is_lost = true;
     feed(path, spec, broken, 1);  // starts the volume again and reaches the lost GPU
     for (std::int64_t volume = 2; volume < 8; ++volume) {
         const PinnedSpectra spectra(spec, volume);
         feed(path, spec, spectra, volume);
-        const ReadVolume read = path.read_volume().value();
+        const ReadVolume read = path.display.read_volume().value();
         ASSERT_EQ(read.stamp.volume, volume);
         EXPECT_EQ(read.voxels, voxels_in_memory(spec, spectra.samples, on_gpu));
     }
-    EXPECT_THAT(path.describe(), HasSubstr("is left out: lost"));
+    EXPECT_THAT(path.feeder.describe(), HasSubstr("is left out: lost"));
 }
 
 // Filters run on the display's GPU, regardless of the GPU that reconstructs.
@@ -190,10 +190,10 @@ TEST_F(SeveralGpusLive, FilteredVolumesMatchOneGpu) {
     options.tissue.filter.method = FilterMethod::median;
     const ReconstructionSpec spec = spec_of({512, 61, 11, 0, 0}, VoxelType::u8);
     const auto filtered = [&](const BackendChoice& backend) {
-        StandalonePipeline path(spec, backend, {}, options);
+        LivePipeline path(spec, backend, {}, options);
         feed(path, spec, PinnedSpectra(spec, 4), 0);
-        path.finish_tissue(std::chrono::minutes(2));
-        return path.read_volume().value().voxels;
+        path.feeder.finish_tissue(std::chrono::minutes(2));
+        return path.display.read_volume().value().voxels;
     };
     const std::vector<std::byte> one = filtered(on_gpu);
     EXPECT_EQ(filtered(twice(PeerPath::automatic)), one);

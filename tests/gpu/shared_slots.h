@@ -43,7 +43,7 @@ struct SeenPath {
             slots = shared.get();
             return shared;
         };
-        path = std::make_unique<StandalonePipeline>(spec, backend, GpuDevice{}, options);
+        path = std::make_unique<LivePipeline>(spec, backend, GpuDevice{}, options);
     }
 
     const SlotWriter* slots = nullptr;

@@ -61,7 +61,7 @@ inline void feed(LivePipeline& path, const ReconstructionSpec& spec, const Pinne
                  std::int64_t volume) {
     for (std::int64_t begin = 0; begin < spec.geometry.b_scans; begin += spec.block_b_scans) {
         const std::int64_t end = std::min(begin + spec.block_b_scans, spec.geometry.b_scans);
-        path.feed(spectra.block(spec, volume, begin, end));
+        path.feeder.feed(spectra.block(spec, volume, begin, end));
     }
 }
 

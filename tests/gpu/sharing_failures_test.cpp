@@ -44,21 +44,21 @@ TEST_F(Sharing, RetriesFailedGpuThenReplacesIt) {
     options.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SlotWriter> {
         return std::make_unique<Failing>(share(slots, written, read), 3);
     };
-    StandalonePipeline path(spec, {}, {}, options);
+    LivePipeline path(spec, {}, {}, options);
     std::array<std::string, 10> ways;
     for (std::size_t volume = 0; volume < ways.size(); ++volume) {
         const PinnedSpectra spectra(spec, static_cast<std::int64_t>(volume));
         feed(path, spec, spectra, static_cast<std::int64_t>(volume));
-        if (const auto picture = path.picture(from_above(path.grid()))) path.wait(*picture);
-        ways[volume] = path.describe();
+        if (const auto picture = path.display.picture(from_above(path.feeder.grid()))) path.display.wait(*picture);
+        ways[volume] = path.feeder.describe();
     }
     EXPECT_THAT(ways[2], HasSubstr("cuda ("));
     EXPECT_THAT(ways[3], testing::AllOf(HasSubstr("cuda ("), HasSubstr("lost for a test")));
     EXPECT_THAT(ways[9], testing::AllOf(testing::StartsWith("cpu ("), HasSubstr("lost for a test")));
-    EXPECT_EQ(path.read_volume()->stamp.volume, 9);
+    EXPECT_EQ(path.display.read_volume()->stamp.volume, 9);
     EXPECT_THROW(
         {
-            StandalonePipeline demanded(spec, on_gpu, {}, options);
+            LivePipeline demanded(spec, on_gpu, {}, options);
             const PinnedSpectra spectra(spec, 0);
             for (std::int64_t volume = 0; volume < 5; ++volume) feed(demanded, spec, spectra, volume);
         },
@@ -76,16 +76,16 @@ TEST_F(Sharing, FailedRecoveryIsPermanentError) {
         close_handle(read.handle);
         throw Error(ErrorCode::bad_setting, "not again", "test");  // no other kind of slot to try
     };
-    StandalonePipeline path(spec, {}, {}, options);
+    LivePipeline path(spec, {}, {}, options);
     const PinnedSpectra spectra(spec, 0);
     feed(path, spec, spectra, 0);
     for (std::int64_t volume = 1; volume < 4; ++volume) EXPECT_THROW(feed(path, spec, spectra, volume), Error);
     EXPECT_EQ(calls, 2);
-    EXPECT_THROW(path.kind(), Error);
-    EXPECT_THROW(path.describe(), Error);
-    EXPECT_THROW(path.picture(from_above(path.grid())), Error);
-    EXPECT_THROW(path.read_volume(), Error);
-    EXPECT_EQ(path.statistics().published, 1);
+    EXPECT_THROW(path.feeder.kind(), Error);
+    EXPECT_THROW(path.feeder.describe(), Error);
+    EXPECT_THROW(path.display.picture(from_above(path.feeder.grid())), Error);
+    EXPECT_THROW(path.display.read_volume(), Error);
+    EXPECT_EQ(path.feeder.statistics().published, 1);
 }
 
 // Ends the program if a test hangs.
@@ -115,12 +115,12 @@ struct LostDisplay {
         options.slots = 2;
         GpuDevice device;
         device.loses = [this] { return lost.load(); };
-        path = std::make_unique<StandalonePipeline>(spec, on_gpu, device, options);
-        EXPECT_EQ(path->kind(), kind);
+        path = std::make_unique<LivePipeline>(spec, on_gpu, device, options);
+        EXPECT_EQ(path->feeder.kind(), kind);
         feed(*path, spec, spectra, 0);
-        path->wait(path->picture(from_above(path->grid())).value());
+        path->display.wait(path->display.picture(from_above(path->feeder.grid())).value());
         lost = true;
-        picture = path->picture(from_above(path->grid())).value();
+        picture = path->display.picture(from_above(path->feeder.grid())).value();
         feed(*path, spec, spectra, 1);
     }
 
@@ -133,10 +133,10 @@ struct LostDisplay {
 
 TEST_F(Sharing, LostDisplayReleasesReconstructingGpu) {
     using Hear = std::function<void(LostDisplay&)>;
-    const std::array<Hear, 4> ways{[](LostDisplay& display) { display.path->wait(display.picture); },
-                                   [](LostDisplay& display) { display.path->is_finished(display.picture); },
-                                   [](LostDisplay& display) { display.path->read(display.picture); },
-                                   [](LostDisplay& display) { display.path->read_volume(); }};
+    const std::array<Hear, 4> ways{[](LostDisplay& display) { display.path->display.wait(display.picture); },
+                                   [](LostDisplay& display) { display.path->display.is_finished(display.picture); },
+                                   [](LostDisplay& display) { display.path->display.read(display.picture); },
+                                   [](LostDisplay& display) { display.path->display.read_volume(); }};
     for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer, SlotKind::upload}) {
         for (const Hear& hear : ways) {
             SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind));
@@ -145,12 +145,12 @@ TEST_F(Sharing, LostDisplayReleasesReconstructingGpu) {
             LivePipeline& path = *display.path;
             const bool waits = kind != SlotKind::upload;  // on the GPU; uploads would wait on the host
             if (waits) {
-                EXPECT_TRUE(path.feed(display.spectra.block(display.spec, 2, 0, 3)));
+                EXPECT_TRUE(path.feeder.feed(display.spectra.block(display.spec, 2, 0, 3)));
             }
             EXPECT_THROW(hear(display), Error);
             for (std::int64_t volume = 3; volume < 20; ++volume) feed(path, display.spec, display.spectra, volume);
-            path.finish();
-            EXPECT_EQ(path.statistics().published, 2 + 17);
+            path.feeder.finish();
+            EXPECT_EQ(path.feeder.statistics().published, 2 + 17);
         }
     }
 }
@@ -159,7 +159,7 @@ TEST_F(Sharing, UndetectedLostDisplayBlocksNoThread) {
     for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer}) {
         const Deadline deadline;
         LostDisplay display(kind);
-        EXPECT_TRUE(display.path->feed(display.spectra.block(display.spec, 2, 0, 3)));
+        EXPECT_TRUE(display.path->feeder.feed(display.spectra.block(display.spec, 2, 0, 3)));
         display.path.reset();
     }
 }

@@ -54,12 +54,12 @@ TEST_F(Sharing, TexturesEqualPlainMemory) {
                 const ReconstructionSpec spec = spec_of(size, type);
                 LivePipelineOptions options;
                 options.first_kind = kind;
-                StandalonePipeline path(spec, on_gpu, {}, options);
-                ASSERT_EQ(path.kind(), kind) << path.describe();
+                LivePipeline path(spec, on_gpu, {}, options);
+                ASSERT_EQ(path.feeder.kind(), kind) << path.feeder.describe();
                 for (std::int64_t volume = 0; volume < 6; ++volume) {  // uses each slot more than once
                     const PinnedSpectra spectra(spec, volume);
                     feed(path, spec, spectra, volume);
-                    const ReadVolume read = path.read_volume().value();
+                    const ReadVolume read = path.display.read_volume().value();
                     ASSERT_EQ(read.stamp.volume, volume);
                     ASSERT_EQ(read.voxels, voxels_in_memory(spec, spectra.samples, on_gpu));
                     if (type != VoxelType::u8) continue;
@@ -74,7 +74,7 @@ TEST_F(Sharing, TexturesEqualPlainMemory) {
 
 TEST_F(Sharing, IsAutomaticAndReported) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
-    EXPECT_THAT(StandalonePipeline(spec, {}, {}).describe(),
+    EXPECT_THAT(LivePipeline(spec, {}, {}).feeder.describe(),
                 testing::AllOf(HasSubstr("cuda ("), HasSubstr("into textures of")));
 }
 
@@ -84,21 +84,21 @@ TEST_F(Sharing, FallsBackToBuffersAndUploads) {
     for (const bool buffers_too : {false, true}) {
         LivePipelineOptions options;
         options.share = refusing(buffers_too);
-        StandalonePipeline path(spec, on_gpu, {}, options);
-        EXPECT_EQ(path.kind(), buffers_too ? SlotKind::upload : SlotKind::buffer);
-        EXPECT_THAT(path.describe(), HasSubstr("textures are not shared: refused for a test"));
+        LivePipeline path(spec, on_gpu, {}, options);
+        EXPECT_EQ(path.feeder.kind(), buffers_too ? SlotKind::upload : SlotKind::buffer);
+        EXPECT_THAT(path.feeder.describe(), HasSubstr("textures are not shared: refused for a test"));
         feed(path, spec, spectra, 0);
-        EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(spec, spectra.samples, on_gpu));
+        EXPECT_EQ(path.display.read_volume()->voxels, voxels_in_memory(spec, spectra.samples, on_gpu));
     }
 }
 
 TEST_F(Sharing, CpuUploadsToSameGpu) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     const PinnedSpectra spectra(spec, 1);
-    StandalonePipeline path(spec, {.backend = Backend::cpu}, {});
-    EXPECT_EQ(path.kind(), SlotKind::upload);
+    LivePipeline path(spec, {.backend = Backend::cpu}, {});
+    EXPECT_EQ(path.feeder.kind(), SlotKind::upload);
     feed(path, spec, spectra, 0);
-    EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(spec, spectra.samples));
+    EXPECT_EQ(path.display.read_volume()->voxels, voxels_in_memory(spec, spectra.samples));
 }
 
 // ---- concurrent writing, publishing and drawing ---------------------------------------------------------------------
@@ -141,8 +141,8 @@ Drawn draw_while_feeding(const LivePipelineOptions& options, int streams, Backen
     const auto expected = expected_pictures(spec, spectra);
     EXPECT_NE(expected[0].back(), expected[1].back());
     backend.streams = streams;
-    StandalonePipeline path(spec, backend, {}, options);
-    EXPECT_EQ(path.kind(), options.first_kind);
+    LivePipeline path(spec, backend, {}, options);
+    EXPECT_EQ(path.feeder.kind(), options.first_kind);
     feed(path, spec, spectra[1], 1);  // a previous volume behind the first
     std::atomic<std::int64_t> fed = 1;
     std::jthread feeder([&](const std::stop_token& enough) {
@@ -150,19 +150,19 @@ Drawn draw_while_feeding(const LivePipelineOptions& options, int streams, Backen
             const std::int64_t volume = ++fed;
             feed(path, spec, spectra[index(volume % 2)], volume);
         }
-        path.finish();
+        path.feeder.finish();
     });
     std::int64_t last = -1;
     Drawn drawn;
     while (drawn.pictures < pictures_wanted && fed < max_volumes) {
-        const std::optional<LivePicture> picture = path.picture(from_above(path.grid()));
+        const std::optional<LivePicture> picture = path.display.picture(from_above(path.feeder.grid()));
         if (!picture) continue;
         EXPECT_GE(picture->stamp.volume, last);
         last = picture->stamp.volume;
         const auto parity = index(last % 2);
         const auto batches = index(picture->filled_to / spec.block_b_scans);
         ++drawn.pictures;
-        drawn.wrong += path.read(*picture).pixels == expected[parity][batches] ? 0 : 1;
+        drawn.wrong += path.display.read(*picture).pixels == expected[parity][batches] ? 0 : 1;
     }
     feeder.request_stop();
     feeder.join();
@@ -252,10 +252,10 @@ void start_and_stop(int cycles) {
     const auto cycle = [&](SlotKind kind) {
         LivePipelineOptions options;
         options.first_kind = kind;
-        StandalonePipeline path(spec, on_gpu, {}, options);
+        LivePipeline path(spec, on_gpu, {}, options);
         feed(path, spec, spectra, 0);
-        path.picture(from_above(path.grid()));
-        path.feed(spectra.block(spec, 1, 0, 3));  // stops within a volume, with a picture pending
+        path.display.picture(from_above(path.feeder.grid()));
+        path.feeder.feed(spectra.block(spec, 1, 0, 3));  // stops within a volume, with a picture pending
     };
     for (int i = 0; i < 4; ++i) cycle(i % 2 == 0 ? SlotKind::surface : SlotKind::buffer);  // what drivers keep
     const std::ptrdiff_t descriptors = open_descriptors();

@@ -36,11 +36,11 @@ std::int64_t feed_and_draw(LivePipeline& path, const BenchSpectra& spectra, std:
     for (std::int64_t volume = 0; volume < volumes; ++volume) {
         for (Block block : spectra.blocks()) {
             block.volume = volume;
-            EXPECT_TRUE(path.feed(block));
+            EXPECT_TRUE(path.feeder.feed(block));
         }
-        const auto picture = path.picture(small_view());
+        const auto picture = path.display.picture(small_view());
         if (!picture) continue;
-        path.wait(*picture);
+        path.display.wait(*picture);
         ++drawn;
     }
     return drawn;
@@ -48,28 +48,28 @@ std::int64_t feed_and_draw(LivePipeline& path, const BenchSpectra& spectra, std:
 
 TEST(Copies, DisplayCopiesNoDataToHost) {
     const VulkanCopyLayer layer;
-    StandalonePipeline path(chain_spec(size), on_the_cpu(), {});
+    LivePipeline path(chain_spec(size), on_the_cpu(), {});
     const BenchSpectra spectra(size, SampleFormat::u16, MemoryKind::host);
     ASSERT_EQ(feed_and_draw(path, spectra, 20), 20);
     EXPECT_EQ(layer.counted().bytes, 0);
     EXPECT_EQ(layer.counted().copies, 0);
     EXPECT_EQ(layer.counted().shader_targets, 0);
-    EXPECT_EQ(path.bytes_read_back(), 0);
+    EXPECT_EQ(path.display.bytes_read_back(), 0);
 }
 
 TEST(Copies, ReadBackUsesOneFunction) {
     const VulkanCopyLayer layer;
-    StandalonePipeline path(chain_spec(size), on_the_cpu(), {});
+    LivePipeline path(chain_spec(size), on_the_cpu(), {});
     const BenchSpectra spectra(size, SampleFormat::u16, MemoryKind::host);
     feed_and_draw(path, spectra, 1);
-    const auto picture = path.picture(small_view());
+    const auto picture = path.display.picture(small_view());
     ASSERT_TRUE(picture);
-    path.read(*picture);
-    EXPECT_EQ(path.bytes_read_back(), 64 * 48 * 4);
-    EXPECT_EQ(layer.counted().bytes, path.bytes_read_back());
-    path.read_volume();
-    EXPECT_GT(path.bytes_read_back(), 64 * 48 * 4 + path.grid().voxels());
-    EXPECT_EQ(layer.counted().bytes, path.bytes_read_back());
+    path.display.read(*picture);
+    EXPECT_EQ(path.display.bytes_read_back(), 64 * 48 * 4);
+    EXPECT_EQ(layer.counted().bytes, path.display.bytes_read_back());
+    path.display.read_volume();
+    EXPECT_GT(path.display.bytes_read_back(), 64 * 48 * 4 + path.feeder.grid().voxels());
+    EXPECT_EQ(layer.counted().bytes, path.display.bytes_read_back());
 }
 
 TEST(Copies, PagingCopiesNoDataToHost) {

@@ -23,10 +23,10 @@ class LiveChanges : public Rendering {
         GpuDevice device;
         device.validation = true;
         device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
-        path_ = std::make_unique<StandalonePipeline>(plan_, BackendChoice{.backend = Backend::cpu}, device);
+        path_ = std::make_unique<LivePipeline>(plan_, BackendChoice{.backend = Backend::cpu}, device);
     }
 
-    bool feed(std::int64_t begin, std::int64_t end) { return path_->feed(block(begin, end)); }
+    bool feed(std::int64_t begin, std::int64_t end) { return path_->feeder.feed(block(begin, end)); }
     Block block(std::int64_t begin, std::int64_t end) const {
         return block_of(plan_, std::as_bytes(std::span(spectra_)), 0, begin, end);
     }
@@ -45,11 +45,11 @@ class LiveChanges : public Rendering {
 
     // Changes the plan and waits until it is prepared and activated.
     void take(const ReconstructionSpec& plan, SwapPoint moment) {
-        path_->change(plan);
-        AWAIT(path_->take_change(moment));
+        path_->feeder.change(plan);
+        AWAIT(path_->feeder.take_change(moment));
     }
 
-    std::vector<std::byte> shown() { return path_->read_volume().value().voxels; }
+    std::vector<std::byte> shown() { return path_->display.read_volume().value().voxels; }
 
     // B-scans [begin, end) from `part`, the others from `whole`.
     std::vector<std::byte> mixed(std::vector<std::byte> whole, const std::vector<std::byte>& part, std::int64_t begin,
@@ -76,16 +76,16 @@ TEST_F(LiveChanges, TableChangesBetweenBlocksOfVolume) {
 
 TEST_F(LiveChanges, NewMeaningOfVoxelsWaitsForNextVolume) {
     ASSERT_TRUE(feed(0, 3));
-    path_->change(with_range(90));
-    AWAIT(path_->has_change_ready());
-    EXPECT_FALSE(path_->take_change(SwapPoint::within_volume));
+    path_->feeder.change(with_range(90));
+    AWAIT(path_->feeder.has_change_ready());
+    EXPECT_FALSE(path_->feeder.take_change(SwapPoint::within_volume));
     ASSERT_TRUE(feed(3, 6));
     EXPECT_EQ(shown(), voxels_in_memory(plan_, spectra_));
-    AWAIT(path_->take_change(SwapPoint::between_volumes));
-    EXPECT_FALSE(path_->read_volume()) << "a new ring";
+    AWAIT(path_->feeder.take_change(SwapPoint::between_volumes));
+    EXPECT_FALSE(path_->display.read_volume()) << "a new ring";
     ASSERT_TRUE(feed(0, 3) && feed(3, 6));
     EXPECT_EQ(shown(), voxels_in_memory(with_range(90), spectra_));
-    EXPECT_NEAR(path_->grid().scale, 90.0 / 255, 1e-12);
+    EXPECT_NEAR(path_->feeder.grid().scale, 90.0 / 255, 1e-12);
 }
 
 TEST_F(LiveChanges, AnotherSizeOfVolumeWorks) {
@@ -94,18 +94,18 @@ TEST_F(LiveChanges, AnotherSizeOfVolumeWorks) {
     cropped.recipe.depth_end = 20;
     take(cropped, SwapPoint::between_volumes);
     ASSERT_TRUE(feed(0, 3) && feed(3, 6));
-    EXPECT_EQ(path_->grid().depth, 20);
+    EXPECT_EQ(path_->feeder.grid().depth, 20);
     EXPECT_EQ(shown(), voxels_in_memory(cropped, spectra_));
 }
 
 // Reprocesses B-scans in the displayed volume.
 TEST_F(LiveChanges, ReprocessesBScansInPlace) {
-    EXPECT_FALSE(path_->reprocess(block(3, 6))) << "there is nothing yet";
+    EXPECT_FALSE(path_->feeder.reprocess(block(3, 6))) << "there is nothing yet";
     ASSERT_TRUE(feed(0, 3) && feed(3, 6));
-    const std::uint64_t news = path_->news();
+    const std::uint64_t news = path_->display.news();
     take(with_dispersion(-30), SwapPoint::between_volumes);
-    ASSERT_TRUE(path_->reprocess(block(3, 6)));
-    EXPECT_NE(path_->news(), news) << "pictures are told";
+    ASSERT_TRUE(path_->feeder.reprocess(block(3, 6)));
+    EXPECT_NE(path_->display.news(), news) << "pictures are told";
     const auto before = voxels_in_memory(plan_, spectra_);
     const auto after = voxels_in_memory(with_dispersion(-30), spectra_);
     EXPECT_EQ(shown(), mixed(before, after, 3, 6));
@@ -116,11 +116,11 @@ TEST_F(LiveChanges, ReprocessesBScansInPlace) {
 TEST_F(LiveChanges, FailedPlanKeepsPrevious) {
     ReconstructionSpec impossible = plan_;
     impossible.recipe.depth_begin = 1000;
-    path_->change(impossible);
+    path_->feeder.change(impossible);
     const auto refused = [&] {
         for (TestTimeout timeout; timeout.lasts(); std::this_thread::yield()) {
             try {
-                if (path_->take_change(SwapPoint::between_volumes)) return false;
+                if (path_->feeder.take_change(SwapPoint::between_volumes)) return false;
             } catch (const Error&) {
                 return true;
             }
@@ -139,7 +139,7 @@ TEST_F(LiveChanges, PictureLoopShowsEachVolumeInOrder) {
     view.height = 24;
     std::vector<std::int64_t> seen;
     std::atomic<std::int64_t> last = -1;
-    PictureLoop loop(*path_, view, 1000, [&](std::int64_t volume) {
+    PictureLoop loop(path_->display, view, 1000, [&](std::int64_t volume) {
         seen.push_back(volume);
         last = volume;
     });
@@ -148,7 +148,7 @@ TEST_F(LiveChanges, PictureLoopShowsEachVolumeInOrder) {
         for (const std::int64_t begin : {0, 3}) {
             Block one = block(begin, begin + 3);
             one.volume = volume;
-            ASSERT_TRUE(path_->feed(one));
+            ASSERT_TRUE(path_->feeder.feed(one));
         }
         AWAIT(last == volume);
     }

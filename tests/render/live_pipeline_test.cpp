@@ -42,12 +42,12 @@ class Path : public Rendering {
         device.validation = true;
         device.loses = [this] { return lost_.load(); };
         device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
-        path_ = std::make_unique<StandalonePipeline>(plan, BackendChoice{.backend = Backend::cpu}, device, options);
+        path_ = std::make_unique<LivePipeline>(plan, BackendChoice{.backend = Backend::cpu}, device, options);
         return *path_;
     }
 
     bool feed(std::int64_t volume, const std::vector<std::uint16_t>& samples, std::int64_t begin, std::int64_t end) {
-        return path_->feed(block_of(plan_, std::as_bytes(std::span(samples)), volume, begin, end));
+        return path_->feeder.feed(block_of(plan_, std::as_bytes(std::span(samples)), volume, begin, end));
     }
     bool feed(std::int64_t volume) {
         const std::vector<std::uint16_t> samples = noise_spectra(plan_, volume);
@@ -55,7 +55,7 @@ class Path : public Rendering {
     }
 
     std::vector<std::uint8_t> expected_picture(std::int64_t volume) {
-        renderer().set_volume(path_->grid(), voxels_in_memory(plan_, noise_spectra(plan_, volume)).data());
+        renderer().set_volume(path_->feeder.grid(), voxels_in_memory(plan_, noise_spectra(plan_, volume)).data());
         return renderer().render(small_view()).pixels;
     }
 
@@ -69,7 +69,7 @@ TEST_F(Path, TexturesHoldReconstructedVoxels) {
         make(small_plan(type));
         for (std::int64_t volume = 0; volume < 3; ++volume) {
             ASSERT_TRUE(feed(volume));
-            const ReadVolume read = path_->read_volume().value();
+            const ReadVolume read = path_->display.read_volume().value();
             EXPECT_EQ(read.stamp.volume, volume);
             EXPECT_EQ(read.stamp.time_s, 0.5 * static_cast<double>(volume));
             EXPECT_EQ(read.filled_to, 6);
@@ -80,27 +80,27 @@ TEST_F(Path, TexturesHoldReconstructedVoxels) {
 
 TEST_F(Path, PicturesShowNewestVolume) {
     make(small_plan());
-    EXPECT_FALSE(path_->picture(small_view()));
+    EXPECT_FALSE(path_->display.picture(small_view()));
     for (std::int64_t volume = 0; volume < 3; ++volume) {
         ASSERT_TRUE(feed(volume));
-        const LivePicture picture = path_->picture(small_view()).value();
-        path_->wait(picture);
-        EXPECT_EQ(path_->read(picture).pixels, expected_picture(volume)) << "volume " << volume;
+        const LivePicture picture = path_->display.picture(small_view()).value();
+        path_->display.wait(picture);
+        EXPECT_EQ(path_->display.read(picture).pixels, expected_picture(volume)) << "volume " << volume;
     }
-    const RingStatistics counted = path_->statistics();
+    const RingStatistics counted = path_->feeder.statistics();
     EXPECT_EQ(counted.published, 3);
     EXPECT_EQ(counted.shown, 3);
     EXPECT_EQ(counted.dropped + counted.late + counted.abandoned, 0);
 }
 
 TEST_F(Path, DescribesItself) {
-    EXPECT_THAT(make(small_plan()).describe(),
+    EXPECT_THAT(make(small_plan()).feeder.describe(),
                 testing::AllOf(HasSubstr("cpu ("), HasSubstr("uploaded to " + renderer().device_name())));
 }
 
 TEST_F(Path, ReportsReasonWithoutGpu) {
     if (!surveyed_gpus().usable.empty()) GTEST_SKIP() << "there is a GPU";
-    const std::string text = StandalonePipeline(small_plan(), {}, {}).describe();
+    const std::string text = LivePipeline(small_plan(), {}, {}).feeder.describe();
     const std::string reason = surveyed_gpus().refusal;
     EXPECT_THAT(text, testing::AllOf(testing::StartsWith("cpu ("), testing::EndsWith("; " + reason)));
     EXPECT_EQ(text.find(reason), text.rfind(reason)) << "said twice: " << text;
@@ -110,11 +110,11 @@ TEST_F(Path, ReadsBackOnlyOnRequest) {
     make(small_plan());
     for (std::int64_t volume = 0; volume < 5; ++volume) {
         ASSERT_TRUE(feed(volume));
-        path_->wait(path_->picture(small_view()).value());
+        path_->display.wait(path_->display.picture(small_view()).value());
     }
-    EXPECT_EQ(path_->bytes_read_back(), 0);
-    path_->read(path_->picture(small_view()).value());
-    EXPECT_EQ(path_->bytes_read_back(), 48 * 40 * 4);
+    EXPECT_EQ(path_->display.bytes_read_back(), 0);
+    path_->display.read(path_->display.picture(small_view()).value());
+    EXPECT_EQ(path_->display.bytes_read_back(), 48 * 40 * 4);
 }
 
 // As in a window: the final picture equals the renderer's picture of the same voxels, and needs no work of the ring.
@@ -122,62 +122,62 @@ TEST_F(Path, FollowsNewestVolume) {
     make(small_plan());
     View view = small_view();
     view.rest_samples = 1;
-    EXPECT_FALSE(path_->shown());
-    EXPECT_FALSE(path_->follow(view, 0, 0));
-    EXPECT_FALSE(path_->histogram());
-    EXPECT_FALSE(path_->probe(view, 24, 20));
+    EXPECT_FALSE(path_->display.shown());
+    EXPECT_FALSE(path_->display.follow(view, 0, 0));
+    EXPECT_FALSE(path_->display.histogram());
+    EXPECT_FALSE(path_->display.probe(view, 24, 20));
     double now_s = 0;
     for (std::int64_t volume = 0; volume < 2; ++volume) {
         ASSERT_TRUE(feed(volume));
-        EXPECT_EQ(path_->shown()->stamp.volume, volume);
+        EXPECT_EQ(path_->display.shown()->stamp.volume, volume);
         for (const std::size_t pane : {0, 1}) {
             FollowedVolume followed;
             for (TestTimeout timeout; timeout.lasts() && !followed.picture.is_final;) {
-                followed = path_->follow(view, now_s += 0.1, pane).value();
+                followed = path_->display.follow(view, now_s += 0.1, pane).value();
                 EXPECT_EQ(followed.stamp.volume, volume);
                 EXPECT_TRUE(followed.is_whole);
             }
             const LivePicture picture{followed.picture.drawing, followed.stamp};
-            path_->wait(picture);
-            EXPECT_EQ(path_->read(picture).pixels, expected_picture(volume)) << "volume " << volume;
+            path_->display.wait(picture);
+            EXPECT_EQ(path_->display.read(picture).pixels, expected_picture(volume)) << "volume " << volume;
         }
-        const std::int64_t pictures = path_->statistics().pictures;
-        EXPECT_TRUE(path_->follow(view, now_s += 0.1, 0)->picture.is_final);
-        EXPECT_EQ(path_->statistics().pictures, pictures);
+        const std::int64_t pictures = path_->feeder.statistics().pictures;
+        EXPECT_TRUE(path_->display.follow(view, now_s += 0.1, 0)->picture.is_final);
+        EXPECT_EQ(path_->feeder.statistics().pictures, pictures);
     }
-    EXPECT_TRUE(path_->probe(view, 24, 20));
+    EXPECT_TRUE(path_->display.probe(view, 24, 20));
 }
 
 TEST_F(Path, CountsHistogram) {
     make(small_plan());
     ASSERT_TRUE(feed(0));
     std::optional<Histogram> histogram;
-    AWAIT(histogram = path_->histogram());
+    AWAIT(histogram = path_->display.histogram());
     std::int64_t voxels = 0;
     for (const std::uint32_t count : histogram->counts) voxels += count;
-    EXPECT_EQ(voxels, path_->grid().voxels());
+    EXPECT_EQ(voxels, path_->feeder.grid().voxels());
     ASSERT_TRUE(feed(1));
     const std::uint64_t serial = histogram->serial;
-    AWAIT((histogram = path_->histogram()) && histogram->serial != serial);
-    EXPECT_GT(path_->statistics().pictures, 0);
+    AWAIT((histogram = path_->display.histogram()) && histogram->serial != serial);
+    EXPECT_GT(path_->feeder.statistics().pictures, 0);
 }
 
 TEST_F(Path, RollingShowsEachBatch) {
     make(small_plan(), {.publishing = Publishing::rolling});
     const std::vector<std::uint16_t> samples = noise_spectra(plan_, 0);
     ASSERT_TRUE(feed(0, samples, 0, 2));
-    EXPECT_EQ(path_->picture(small_view())->filled_to, 2);
+    EXPECT_EQ(path_->display.picture(small_view())->filled_to, 2);
     ASSERT_TRUE(feed(0, samples, 2, 5));
-    EXPECT_EQ(path_->picture(small_view())->filled_to, 5);
+    EXPECT_EQ(path_->display.picture(small_view())->filled_to, 5);
     ASSERT_TRUE(feed(0, samples, 5, 6));
-    LivePicture picture = path_->picture(small_view()).value();
+    LivePicture picture = path_->display.picture(small_view()).value();
     EXPECT_EQ(picture.filled_to, 6);
-    EXPECT_EQ(path_->read(picture).pixels, expected_picture(0));
+    EXPECT_EQ(path_->display.read(picture).pixels, expected_picture(0));
     ASSERT_TRUE(feed(1, noise_spectra(plan_, 1), 0, 3));
-    picture = path_->picture(small_view()).value();
+    picture = path_->display.picture(small_view()).value();
     EXPECT_EQ(picture.stamp.volume, 1);
     EXPECT_EQ(picture.filled_to, 3);
-    EXPECT_NE(path_->read(picture).pixels, expected_picture(0));
+    EXPECT_NE(path_->display.read(picture).pixels, expected_picture(0));
 }
 
 TEST_F(Path, VolumeWithMissingBlocksIsNeverShown) {
@@ -186,13 +186,13 @@ TEST_F(Path, VolumeWithMissingBlocksIsNeverShown) {
     const std::vector<std::uint16_t> samples = noise_spectra(plan_, 1);
     EXPECT_TRUE(feed(1, samples, 0, 2));
     EXPECT_FALSE(feed(1, samples, 4, 6));
-    EXPECT_EQ(path_->picture(small_view())->stamp.volume, 0);
+    EXPECT_EQ(path_->display.picture(small_view())->stamp.volume, 0);
     EXPECT_TRUE(feed(2, samples, 0, 2));
     EXPECT_TRUE(feed(3));  // volume 2 stays incomplete
-    const LivePicture picture = path_->picture(small_view()).value();
+    const LivePicture picture = path_->display.picture(small_view()).value();
     EXPECT_EQ(picture.stamp.volume, 3);
-    EXPECT_EQ(path_->read(picture).pixels, expected_picture(3));
-    EXPECT_EQ(path_->statistics().abandoned, 2);
+    EXPECT_EQ(path_->display.read(picture).pixels, expected_picture(3));
+    EXPECT_EQ(path_->feeder.statistics().abandoned, 2);
 }
 
 TEST_F(Path, BadBlockIsErrorAndNextVolumeWorks) {
@@ -200,9 +200,9 @@ TEST_F(Path, BadBlockIsErrorAndNextVolumeWorks) {
     const std::vector<std::uint16_t> samples = noise_spectra(plan_, 0);
     Block block = block_of(plan_, std::as_bytes(std::span(samples)), 0, 0, 3);
     block.bytes = 1;
-    EXPECT_THROW(path_->feed(block), Error);
+    EXPECT_THROW(path_->feeder.feed(block), Error);
     EXPECT_TRUE(feed(1));
-    EXPECT_EQ(path_->picture(small_view())->stamp.volume, 1);
+    EXPECT_EQ(path_->display.picture(small_view())->stamp.volume, 1);
 }
 
 ErrorCode refusal(const std::function<void()>& call) {
@@ -218,22 +218,23 @@ ErrorCode refusal(const std::function<void()>& call) {
 // Whichever call detects the loss first, the slot used by the lost picture is written again by the waiting feeder.
 TEST_F(Path, LostDisplayReleasesFeeder) {
     using Hear = std::function<void(const LivePicture&)>;
-    const std::array<Hear, 4> ways{[&](const LivePicture& picture) { path_->wait(picture); },
-                                   [&](const LivePicture& picture) { path_->is_finished(picture); },
-                                   [&](const LivePicture& picture) { path_->read(picture); },
-                                   [&](const LivePicture&) { path_->read_volume(); }};
+    const std::array<Hear, 4> ways{[&](const LivePicture& picture) { path_->display.wait(picture); },
+                                   [&](const LivePicture& picture) { path_->display.is_finished(picture); },
+                                   [&](const LivePicture& picture) { path_->display.read(picture); },
+                                   [&](const LivePicture&) { path_->display.read_volume(); }};
     for (std::size_t way = 0; way < ways.size(); ++way) {
         SCOPED_TRACE(way);
         lost_ = false;
         make(small_plan(), {.slots = 2});
         ASSERT_TRUE(feed(0));
-        path_->wait(path_->picture(small_view()).value());
+        path_->display.wait(path_->display.picture(small_view()).value());
         lost_ = true;
-        const LivePicture lost = path_->picture(small_view()).value();
+        const LivePicture lost = path_->display.picture(small_view()).value();
         EXPECT_EQ(refusal([&] { ways[way](lost); }), ErrorCode::device);
         for (std::int64_t volume = 1; volume < 5; ++volume) EXPECT_TRUE(feed(volume));
-        EXPECT_EQ(refusal([&] { path_->wait(path_->picture(small_view()).value()); }), ErrorCode::device);
-        EXPECT_EQ(path_->statistics().published, 5);
+        EXPECT_EQ(refusal([&] { path_->display.wait(path_->display.picture(small_view()).value()); }),
+                  ErrorCode::device);
+        EXPECT_EQ(path_->feeder.statistics().published, 5);
     }
 }
 
@@ -241,9 +242,9 @@ TEST_F(Path, LostDisplayReleasesFeeder) {
 TEST_F(Path, UndetectedLostDisplayBlocksNoThread) {
     make(small_plan(), {.slots = 2});
     ASSERT_TRUE(feed(0));
-    path_->wait(path_->picture(small_view()).value());
+    path_->display.wait(path_->display.picture(small_view()).value());
     lost_ = true;
-    ASSERT_TRUE(path_->picture(small_view()));
+    ASSERT_TRUE(path_->display.picture(small_view()));
     ASSERT_TRUE(feed(1));
     EXPECT_EQ(refusal([&] { feed(2); }), ErrorCode::device);
     path_.reset();
@@ -259,25 +260,26 @@ TEST_F(Path, TwoThreadsFeedAndDraw) {
     const auto feed_from = [&](std::int64_t first, std::int64_t end) {
         for (std::int64_t volume = first; volume < end; ++volume) {
             const auto of_volume = std::as_bytes(std::span(samples[index(volume % 2)]));
-            for (std::int64_t b = 0; b < 6; b += 3) path_->feed(block_of(plan_, of_volume, volume, b, b + 3));
+            for (std::int64_t b = 0; b < 6; b += 3) path_->feeder.feed(block_of(plan_, of_volume, volume, b, b + 3));
         }
     };
     feed_from(0, 1);
-    ASSERT_EQ(path_->read(path_->picture(small_view()).value()).pixels, expected[0]);  // compiles the shader
+    ASSERT_EQ(path_->display.read(path_->display.picture(small_view()).value()).pixels,
+              expected[0]);  // compiles the shader
     std::jthread feeder([&] {
         feed_from(1, volumes);
-        path_->finish();
+        path_->feeder.finish();
     });
     std::int64_t last = -1;
     for (TestTimeout timeout; last < volumes - 1 && timeout.lasts();) {
-        const std::optional<LivePicture> picture = path_->picture(small_view());
+        const std::optional<LivePicture> picture = path_->display.picture(small_view());
         if (!picture) continue;
         ASSERT_GE(picture->stamp.volume, last);
         last = picture->stamp.volume;
-        ASSERT_EQ(path_->read(*picture).pixels, expected[index(last % 2)]) << "volume " << last;
+        ASSERT_EQ(path_->display.read(*picture).pixels, expected[index(last % 2)]) << "volume " << last;
     }
     feeder.join();
-    const RingStatistics counted = path_->statistics();
+    const RingStatistics counted = path_->feeder.statistics();
     EXPECT_EQ(counted.published, volumes);
     EXPECT_EQ(counted.dropped, 0);
     EXPECT_EQ(counted.shown + counted.late, volumes);
@@ -293,11 +295,11 @@ void start_and_stop(int cycles) {
     const std::vector<std::uint16_t> spectra = noise_spectra(plan, 0);
     const auto samples = std::as_bytes(std::span(spectra));
     const auto cycle = [&] {
-        StandalonePipeline path(plan, {.backend = Backend::cpu}, {});
-        path.feed(block_of(plan, samples, 0, 0, 3));
-        path.feed(block_of(plan, samples, 0, 3, 6));
-        path.picture(small_view());
-        path.feed(block_of(plan, samples, 1, 0, 3));  // stop in the middle of a volume, while a picture is drawn
+        LivePipeline path(plan, {.backend = Backend::cpu}, {});
+        path.feeder.feed(block_of(plan, samples, 0, 0, 3));
+        path.feeder.feed(block_of(plan, samples, 0, 3, 6));
+        path.display.picture(small_view());
+        path.feeder.feed(block_of(plan, samples, 1, 0, 3));  // stop in the middle of a volume, while a picture is drawn
     };
     cycle();  // opens the descriptors that drivers and thread pools keep
     const std::ptrdiff_t before = open_descriptors();

@@ -27,21 +27,21 @@ class LiveRecent : public Rendering {
         plan_.block_b_scans = 3;
         GpuDevice device;
         device.loses = [this] { return submissions_ > 0 && --submissions_ == 0; };
-        path_ = std::make_unique<StandalonePipeline>(plan_, BackendChoice{.backend = Backend::cpu}, device,
-                                                     LivePipelineOptions{.keep_bytes = keep_bytes});
+        path_ = std::make_unique<LivePipeline>(plan_, BackendChoice{.backend = Backend::cpu}, device,
+                                               LivePipelineOptions{.keep_bytes = keep_bytes});
         return *path_;
     }
 
     bool feed(std::int64_t volume) {
         const std::vector<std::uint16_t> spectra = noise_spectra(plan_, volume);
         const auto part = [&](std::int64_t begin, std::int64_t end) {
-            return path_->feed(block_of(plan_, std::as_bytes(std::span(spectra)), volume, begin, end));
+            return path_->feeder.feed(block_of(plan_, std::as_bytes(std::span(spectra)), volume, begin, end));
         };
         return part(0, 3) && part(3, 6);
     }
     void change(const ReconstructionSpec& plan) {
-        path_->change(plan);
-        AWAIT(path_->has_change_ready());
+        path_->feeder.change(plan);
+        AWAIT(path_->feeder.has_change_ready());
     }
     ReconstructionSpec cropped() const {
         ReconstructionSpec plan = plan_;
@@ -50,7 +50,7 @@ class LiveRecent : public Rendering {
     }
     std::string told() {
         std::string lines;
-        for (const BlockSink::SinkMessage& news : path_->take_messages()) lines += news.line + "\n";
+        for (const BlockSink::SinkMessage& news : path_->feeder.take_messages()) lines += news.line + "\n";
         return lines;
     }
 
@@ -69,32 +69,32 @@ TEST_F(LiveRecent, OneLineReportsNumberOrReason) {
     EXPECT_EQ(line(0, 200'000'000, "lost"), "no volumes are kept: lost");
     make(10);
     EXPECT_THAT(told(), HasSubstr("raise `source.keep_gb`"));
-    EXPECT_EQ(path_->kept().max_volumes, 0);
+    EXPECT_EQ(path_->display.kept().max_volumes, 0);
 }
 
 // The earlier slots are already gone, so the new ones are used.
 TEST_F(LiveRecent, UsesNewSlotsIfNoneCanBeKept) {
     make(plenty);
     ASSERT_TRUE(feed(0) && feed(1));
-    EXPECT_GE(path_->kept().max_volumes, 3);
+    EXPECT_GE(path_->display.kept().max_volumes, 3);
     told();
     change(cropped());
     submissions_ = 2;  // the first creates slots, the second those for kept volumes
-    EXPECT_TRUE(path_->take_change(SwapPoint::between_volumes));
-    EXPECT_EQ(path_->grid().depth, 20);
+    EXPECT_TRUE(path_->feeder.take_change(SwapPoint::between_volumes));
+    EXPECT_EQ(path_->feeder.grid().depth, 20);
     EXPECT_THAT(told(), AllOf(HasSubstr("no volumes are kept: "), HasSubstr("those of another shape are gone")));
-    EXPECT_EQ(path_->kept().max_volumes, 0);
+    EXPECT_EQ(path_->display.kept().max_volumes, 0);
     EXPECT_TRUE(feed(2)) << "who feeds needs no device that draws";
 }
 
 TEST_F(LiveRecent, GridFollowsKeptVolumes) {
     make(plenty);
     ASSERT_TRUE(feed(0));
-    const std::int64_t depth = path_->shown()->grid.depth;
+    const std::int64_t depth = path_->display.shown()->grid.depth;
     change(cropped());
-    ASSERT_TRUE(path_->take_change(SwapPoint::between_volumes));
+    ASSERT_TRUE(path_->feeder.take_change(SwapPoint::between_volumes));
     ASSERT_TRUE(feed(1));
-    const RecentVolumes kept = path_->kept();
+    const RecentVolumes kept = path_->display.kept();
     ASSERT_EQ(kept.volumes.size(), 1u);
     EXPECT_EQ(kept.volumes[0].stamp.volume, 1);
     EXPECT_EQ(kept.grid.depth, 20);
@@ -106,14 +106,15 @@ TEST_F(LiveRecent, FileNamesVolumesOfOtherSettings) {
     ASSERT_TRUE(feed(0) && feed(1));
     const auto saved = [&]() -> std::string {
         const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "live_kept_test.nrrd";
-        const std::shared_ptr<const RecentHold> hold = path_->hold_recent();
-        const RecentVolumes kept = path_->kept();
-        const PlanInUse plan = path_->plan_in_use();
+        const std::shared_ptr<const RecentHold> hold = path_->display.hold_recent();
+        const RecentVolumes kept = path_->display.kept();
+        const PlanInUse plan = path_->display.plan_in_use();
         SilentProgress progress;
         std::size_t next = 0;
         write_recent(
             file, {kept.volumes, kept.grid, {}, plan.number},
-            [&] { return path_->begin_reading_recent(*hold, kept.volumes[next++].serial)->voxels(); }, progress);
+            [&] { return path_->display.begin_reading_recent(*hold, kept.volumes[next++].serial)->voxels(); },
+            progress);
         const auto provenance = SeriesFile(file).header().provenance;
         std::filesystem::remove(file);
         const auto found = provenance.find("recipe_changed");
@@ -123,8 +124,8 @@ TEST_F(LiveRecent, FileNamesVolumesOfOtherSettings) {
     ReconstructionSpec plan = plan_;
     plan.recipe.a2_rad = 20;  // this keeps the slots
     change(plan);
-    ASSERT_TRUE(path_->take_change(SwapPoint::between_volumes));
-    EXPECT_EQ(path_->plan_in_use().spec.recipe.a2_rad, 20);
+    ASSERT_TRUE(path_->feeder.take_change(SwapPoint::between_volumes));
+    EXPECT_EQ(path_->display.plan_in_use().spec.recipe.a2_rad, 20);
     EXPECT_EQ(saved(), "begun with other settings: 2 volumes of 2, up to volume 1");
     ASSERT_TRUE(feed(2));
     EXPECT_EQ(saved(), "begun with other settings: 2 volumes of 3, up to volume 1");
@@ -133,12 +134,12 @@ TEST_F(LiveRecent, FileNamesVolumesOfOtherSettings) {
 TEST_F(LiveRecent, SavingCountsNoPictures) {
     make(plenty);
     ASSERT_TRUE(feed(0) && feed(1));
-    const std::shared_ptr<const RecentHold> hold = path_->hold_recent();
-    for (const RecentVolume& volume : path_->kept().volumes)
-        EXPECT_TRUE(path_->begin_reading_recent(*hold, volume.serial)->voxels().size() > 0);
-    EXPECT_EQ(path_->statistics().shown, 0);
-    EXPECT_EQ(path_->statistics().pictures, 0);
-    EXPECT_EQ(path_->statistics().late, 1);
+    const std::shared_ptr<const RecentHold> hold = path_->display.hold_recent();
+    for (const RecentVolume& volume : path_->display.kept().volumes)
+        EXPECT_TRUE(path_->display.begin_reading_recent(*hold, volume.serial)->voxels().size() > 0);
+    EXPECT_EQ(path_->feeder.statistics().shown, 0);
+    EXPECT_EQ(path_->feeder.statistics().pictures, 0);
+    EXPECT_EQ(path_->feeder.statistics().late, 1);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ class LiveRunning : public Rendering {
     LivePipeline& make_path(const ReconstructionSpec& plan) {
         GpuDevice device;
         device.loses = [this] { return lost_.load(); };
-        path_ = std::make_unique<StandalonePipeline>(plan, BackendChoice{.backend = Backend::cpu}, device);
+        path_ = std::make_unique<LivePipeline>(plan, BackendChoice{.backend = Backend::cpu}, device);
         return *path_;
     }
 
@@ -88,7 +88,7 @@ class LiveRunning : public Rendering {
     // Waits until a picture could show volume `number`.
     void await_volume(std::int64_t number) {
         const auto is_there = [&] {
-            const std::optional<ReadVolume> read = path_->read_volume();
+            const std::optional<ReadVolume> read = path_->display.read_volume();
             return read && read->stamp.volume == number;
         };
         AWAIT(is_there());
@@ -105,7 +105,7 @@ TEST_F(LiveRunning, FailedSlotsKeepRingAndSession) {
     plan.recipe.depth_end = 16;
     GatedSource source(plan);
     LivePipeline& path = make_path(plan);
-    Session session(source, path);
+    Session session(source, path.feeder);
     source.allow(1);
     session.start();
     await_volume(0);
@@ -115,19 +115,19 @@ TEST_F(LiveRunning, FailedSlotsKeepRingAndSession) {
     std::vector<LiveEvent> events;
     AWAIT(!(events = session.take_events()).empty());
     EXPECT_THAT(events, Contains(Field(&LiveEvent::line, HasSubstr("32768 x 3 x 4 voxels"))));
-    const std::optional<ReadVolume> read = path.read_volume();
+    const std::optional<ReadVolume> read = path.display.read_volume();
     ASSERT_TRUE(read) << "the old ring stays";
     EXPECT_EQ(read->stamp.volume, 0);
     EXPECT_EQ(read->voxels, voxels_in_memory(plan, noise_spectra(plan, 0)));
     EXPECT_EQ(session.stats().changes, 0);
     source.allow(2);
     await_volume(1);
-    EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(plan, noise_spectra(plan, 1)));
+    EXPECT_EQ(path.display.read_volume()->voxels, voxels_in_memory(plan, noise_spectra(plan, 1)));
     ReconstructionSpec fitting = plan;
     fitting.recipe.depth_end = 20;
     session.change(fitting);
     AWAIT(session.stats().reprocessed_volumes == 1);
-    EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(fitting, noise_spectra(plan, 1)));
+    EXPECT_EQ(path.display.read_volume()->voxels, voxels_in_memory(fitting, noise_spectra(plan, 1)));
     session.stop();
     EXPECT_EQ(session.stats().finished_volumes, 2);
     EXPECT_EQ(session.stats().failed_volumes + session.stats().dropped_volumes, 0);
@@ -137,9 +137,9 @@ TEST_F(LiveRunning, LostDisplayEndsPicturesButNotSession) {
     const ReconstructionSpec plan = small_plan();
     GatedSource source(plan);
     LivePipeline& path = make_path(plan);
-    Session session(source, path);
+    Session session(source, path.feeder);
     std::atomic<std::int64_t> seen = -1;
-    PictureLoop loop(path, small_view(), 1000, [&](std::int64_t volume) { seen = volume; });
+    PictureLoop loop(path.display, small_view(), 1000, [&](std::int64_t volume) { seen = volume; });
     session.start();
     source.allow(1 << 20);
     AWAIT(seen >= 0);
@@ -163,13 +163,13 @@ TEST_F(LiveRunning, CopiesVolumesWhilePicturesContinue) {
     const ReconstructionSpec plan = small_plan();
     GatedSource source(plan);
     LivePipeline& path = make_path(plan);
-    Session session(source, path);
+    Session session(source, path.feeder);
     constexpr std::size_t enough = 20;
     std::vector<std::pair<std::int64_t, std::future<std::vector<std::byte>>>> taken;
     std::atomic<bool> has_enough = false;
-    PictureLoop loop(path, small_view(), 1000, [&](std::int64_t number) {
+    PictureLoop loop(path.display, small_view(), 1000, [&](std::int64_t number) {
         if (taken.size() == enough) return;
-        VolumeDownload coming = path.begin_reading_volume().value();
+        VolumeDownload coming = path.display.begin_reading_volume().value();
         EXPECT_GE(coming.volume.stamp.volume, number);
         taken.emplace_back(coming.volume.stamp.volume, std::async(std::launch::async, std::move(coming.voxels)));
         has_enough = taken.size() == enough;
@@ -190,8 +190,8 @@ TEST_F(LiveRunning, SettingsAndViewsMayChangeConcurrently) {
     const ReconstructionSpec plan = small_plan();
     GatedSource source(plan);
     LivePipeline& path = make_path(plan);
-    Session session(source, path);
-    PictureLoop loop(path, small_view(), 1000, [&](std::int64_t volume) { session.shown(volume); });
+    Session session(source, path.feeder);
+    PictureLoop loop(path.display, small_view(), 1000, [&](std::int64_t volume) { session.shown(volume); });
     session.start();
     source.allow(1 << 20);
     View view = small_view();
@@ -206,7 +206,7 @@ TEST_F(LiveRunning, SettingsAndViewsMayChangeConcurrently) {
         loop.set_view(view);
         const std::int64_t pictures = loop.stats().pictures;
         AWAIT(loop.stats().pictures > pictures);
-        path.describe();
+        path.feeder.describe();
     }
     session.stop();
     EXPECT_TRUE(session.drain(std::chrono::minutes(1)));

@@ -27,18 +27,18 @@ class LiveTissuePath : public Rendering {
         LivePipelineOptions options;
         options.tissue = tissue;
         options.postprocessed = [this](const PostprocessingResult&, const VolumeGrid&) { ++heard_; };
-        path_ = std::make_unique<StandalonePipeline>(plan_, BackendChoice{.backend = Backend::cpu}, device, options);
+        path_ = std::make_unique<LivePipeline>(plan_, BackendChoice{.backend = Backend::cpu}, device, options);
     }
 
     bool feed(std::int64_t volume, std::int64_t begin, std::int64_t end) {
-        return path_->feed(block_of(plan_, std::as_bytes(std::span(spectra_)), volume, begin, end));
+        return path_->feeder.feed(block_of(plan_, std::as_bytes(std::span(spectra_)), volume, begin, end));
     }
     bool feed(std::int64_t volume) { return feed(volume, 0, 3) && feed(volume, 3, 12); }
 
     void want(const LiveTissue& tissue) {
-        path_->set_tissue(tissue);
-        EXPECT_FALSE(path_->take_change(SwapPoint::within_volume));
-        EXPECT_TRUE(path_->take_change(SwapPoint::between_volumes));
+        path_->feeder.set_tissue(tissue);
+        EXPECT_FALSE(path_->feeder.take_change(SwapPoint::within_volume));
+        EXPECT_TRUE(path_->feeder.take_change(SwapPoint::between_volumes));
     }
 
     static LiveTissue median() {
@@ -58,14 +58,14 @@ class LiveTissuePath : public Rendering {
 
     std::vector<std::byte> raw() const { return voxels_in_memory(plan_, spectra_); }
     std::vector<std::byte> filtered(const SpeckleFilter& filter) const {
-        Volume volume{path_->grid(), raw(), {}};
+        Volume volume{path_->feeder.grid(), raw(), {}};
         SilentProgress silent;
         filter_volume(volume, filter, silent);
         return volume.voxels;
     }
     std::vector<std::byte> shown() {
-        path_->finish_tissue(std::chrono::minutes(2));
-        return path_->read_volume().value().voxels;
+        path_->feeder.finish_tissue(std::chrono::minutes(2));
+        return path_->display.read_volume().value().voxels;
     }
 
     ReconstructionSpec plan_ = noise_spec(256, 37, 12);
@@ -79,28 +79,28 @@ TEST_F(LiveTissuePath, ShowsFilteredVolume) {
     ASSERT_TRUE(feed(0));
     ASSERT_NE(filtered(median().filter), raw());
     EXPECT_EQ(shown(), filtered(median().filter));
-    EXPECT_EQ(path_->read_volume()->stamp.volume, 0);
+    EXPECT_EQ(path_->display.read_volume()->stamp.volume, 0);
     EXPECT_EQ(heard_, 1);
-    EXPECT_EQ(path_->statistics().published, 1);
+    EXPECT_EQ(path_->feeder.statistics().published, 1);
     ASSERT_TRUE(feed(1));
     EXPECT_EQ(shown(), filtered(median().filter));
-    EXPECT_EQ(path_->read_volume()->stamp.volume, 1);
-    ASSERT_NE(path_->tissue_log().of(1), nullptr);
-    EXPECT_TRUE(path_->tissue_log().of(1)->is_filtered);
+    EXPECT_EQ(path_->display.read_volume()->stamp.volume, 1);
+    ASSERT_NE(path_->feeder.tissue_log().of(1), nullptr);
+    EXPECT_TRUE(path_->feeder.tissue_log().of(1)->is_filtered);
 }
 
 TEST_F(LiveTissuePath, SwitchesBetweenVolumes) {
     ASSERT_TRUE(feed(0));
     EXPECT_EQ(shown(), raw());
     ASSERT_TRUE(feed(1, 0, 3));
-    path_->set_tissue(median());
-    EXPECT_FALSE(path_->take_change(SwapPoint::within_volume));
+    path_->feeder.set_tissue(median());
+    EXPECT_FALSE(path_->feeder.take_change(SwapPoint::within_volume));
     ASSERT_TRUE(feed(1, 3, 12));
     EXPECT_EQ(shown(), raw());
-    EXPECT_TRUE(path_->take_change(SwapPoint::between_volumes));
+    EXPECT_TRUE(path_->feeder.take_change(SwapPoint::between_volumes));
     ASSERT_TRUE(feed(2));
     EXPECT_EQ(shown(), filtered(median().filter));
-    EXPECT_FALSE(path_->reprocess(block_of(plan_, std::as_bytes(std::span(spectra_)), 2, 3, 6)))
+    EXPECT_FALSE(path_->feeder.reprocess(block_of(plan_, std::as_bytes(std::span(spectra_)), 2, 3, 6)))
         << "a filtered volume is made of a whole one";
     want({});
     ASSERT_TRUE(feed(3));
@@ -113,12 +113,12 @@ TEST_F(LiveTissuePath, CountsSkippedVolumes) {
     EXPECT_TRUE(feed(1)) << "waits";
     EXPECT_FALSE(feed(2)) << "has no place";
     EXPECT_FALSE(feed(3));
-    EXPECT_EQ(path_->tissue_log().stats().skipped, 2);
-    EXPECT_FALSE(path_->read_volume()) << "nothing is done yet";
+    EXPECT_EQ(path_->feeder.tissue_log().stats().skipped, 2);
+    EXPECT_FALSE(path_->display.read_volume()) << "nothing is done yet";
     want({});
     ASSERT_TRUE(feed(4)) << "what was under way is given up";
     EXPECT_EQ(shown(), raw());
-    AWAIT(path_->tissue_log().stats().skipped == 4);  // when the worker thread has noticed
+    AWAIT(path_->feeder.tissue_log().stats().skipped == 4);  // when the worker thread has noticed
 }
 
 // A session at rest processes its last volume again. The result with the last of several settings is displayed.
@@ -137,11 +137,11 @@ TEST_F(LiveTissuePath, NewVolumeShapeCancelsWork) {
     build(endless());
     ASSERT_TRUE(feed(0));
     plan_.recipe.depth_end = 20;
-    path_->change(plan_);
-    AWAIT(path_->take_change(SwapPoint::between_volumes));
+    path_->feeder.change(plan_);
+    AWAIT(path_->feeder.take_change(SwapPoint::between_volumes));
     want(median());
     AWAIT(feed(1));  // the cancelled work may still occupy a place for a moment
-    EXPECT_EQ(path_->grid().depth, 20);
+    EXPECT_EQ(path_->feeder.grid().depth, 20);
     EXPECT_EQ(shown(), filtered(median().filter));
 }
 
@@ -150,25 +150,25 @@ TEST_F(LiveTissuePath, IncompleteVolumesReleaseTheirPlace) {
     for (std::int64_t volume = 0; volume < 5; ++volume) ASSERT_TRUE(feed(volume, 0, 3));
     ASSERT_TRUE(feed(7));
     EXPECT_EQ(shown(), filtered(median().filter));
-    EXPECT_EQ(path_->tissue_log().stats().skipped, 0);
+    EXPECT_EQ(path_->feeder.tissue_log().stats().skipped, 0);
 }
 
 TEST_F(LiveTissuePath, PicturesMatchFilteredVolume) {
     build(median());
     ASSERT_TRUE(feed(0));
-    path_->finish_tissue(std::chrono::minutes(2));
+    path_->feeder.finish_tissue(std::chrono::minutes(2));
     View view;
     view.width = view.height = 64;
     view.mode = ViewMode::mip;
     view.low = 0;
     view.high = 60;
-    const auto picture = path_->picture(view).value();
-    path_->wait(picture);
-    const Image live = path_->read(picture);
+    const auto picture = path_->display.picture(view).value();
+    path_->display.wait(picture);
+    const Image live = path_->display.read(picture);
     GpuDevice device;
     Renderer renderer(device);
     const std::vector<std::byte> voxels = filtered(median().filter);
-    renderer.set_volume(path_->grid(), voxels.data());
+    renderer.set_volume(path_->feeder.grid(), voxels.data());
     EXPECT_EQ(live.pixels, renderer.render(view).pixels);
 }
 

@@ -30,14 +30,14 @@ class LiveOfSeveral : public Rendering, public testing::WithParamInterface<std::
         GpuDevice device;
         device.validation = true;
         device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
-        path_ = std::make_unique<StandalonePipeline>(plan_, devices.front(), device, options);
+        path_ = std::make_unique<LivePipeline>(plan_, devices.front(), device, options);
     }
 
     bool feed(std::int64_t volume, std::int64_t begin, std::int64_t end) {
         const std::vector<std::uint16_t> samples = noise_spectra(plan_, volume);
         bool was_taken = true;
         for (std::int64_t b = begin; b < end; ++b) {
-            was_taken &= path_->feed(block_of(plan_, std::as_bytes(std::span(samples)), volume, b, b + 1));
+            was_taken &= path_->feeder.feed(block_of(plan_, std::as_bytes(std::span(samples)), volume, b, b + 1));
         }
         return was_taken;
     }
@@ -59,10 +59,10 @@ TEST_P(LiveOfSeveral, TexturesMatchOneDevice) {
         make();
         for (std::int64_t volume = 0; volume < 3; ++volume) {
             ASSERT_TRUE(feed(volume));
-            EXPECT_EQ(path_->read_volume()->voxels, expected(volume)) << "volume " << volume;
+            EXPECT_EQ(path_->display.read_volume()->voxels, expected(volume)) << "volume " << volume;
         }
     }
-    const std::vector<DeviceWork> devices = path_->device_work();
+    const std::vector<DeviceWork> devices = path_->feeder.device_work();
     ASSERT_EQ(devices.size(), GetParam());
     std::int64_t blocks = 0;
     for (const DeviceWork& one : devices) {
@@ -77,10 +77,10 @@ TEST_P(LiveOfSeveral, ShowsEachPartOnArrival) {
     ASSERT_TRUE(feed(0));
     for (std::int64_t end = 1; end < b_scans; ++end) {
         ASSERT_TRUE(feed(1, end - 1, end));
-        EXPECT_EQ(path_->read_volume()->filled_to, end);
+        EXPECT_EQ(path_->display.read_volume()->filled_to, end);
     }
     ASSERT_TRUE(feed(1, b_scans - 1, b_scans));
-    EXPECT_EQ(path_->read_volume()->voxels, expected(1));
+    EXPECT_EQ(path_->display.read_volume()->voxels, expected(1));
 }
 
 TEST_P(LiveOfSeveral, SettingsChangeBetweenBlocksForAllOfThem) {
@@ -88,16 +88,16 @@ TEST_P(LiveOfSeveral, SettingsChangeBetweenBlocksForAllOfThem) {
     make();
     ASSERT_TRUE(feed(0));
     plan_.recipe.a2_rad = 20;
-    path_->change(plan_);
-    AWAIT(path_->take_change(SwapPoint::between_volumes));
+    path_->feeder.change(plan_);
+    AWAIT(path_->feeder.take_change(SwapPoint::between_volumes));
     ASSERT_TRUE(feed(1));
-    EXPECT_EQ(path_->read_volume()->voxels, expected(1));
+    EXPECT_EQ(path_->display.read_volume()->voxels, expected(1));
     const std::vector<std::uint16_t> samples = noise_spectra(plan_, 1);
     plan_.recipe.background = Background::none;
-    path_->change(plan_);
-    AWAIT(path_->take_change(SwapPoint::between_volumes));
-    ASSERT_TRUE(path_->reprocess(block_of(plan_, std::as_bytes(std::span(samples)), 1, 2, 3)));
-    const std::vector<std::byte> read = path_->read_volume()->voxels, whole = expected(1);
+    path_->feeder.change(plan_);
+    AWAIT(path_->feeder.take_change(SwapPoint::between_volumes));
+    ASSERT_TRUE(path_->feeder.reprocess(block_of(plan_, std::as_bytes(std::span(samples)), 1, 2, 3)));
+    const std::vector<std::byte> read = path_->display.read_volume()->voxels, whole = expected(1);
     const auto b_scan = std::ssize(whole) / b_scans;
     EXPECT_TRUE(std::equal(read.begin() + 2 * b_scan, read.begin() + 3 * b_scan, whole.begin() + 2 * b_scan));
 }
@@ -110,18 +110,18 @@ TEST_P(LiveOfSeveral, ExcludesDeviceLostDuringVolume) {
     ASSERT_TRUE(feed(1, 0, 2));
     *is_lost_ = true;
     EXPECT_FALSE(feed(1, 2, b_scans));
-    EXPECT_EQ(path_->read_volume()->voxels, expected(0)) << "pictures go on with the one before";
+    EXPECT_EQ(path_->display.read_volume()->voxels, expected(0)) << "pictures go on with the one before";
     for (std::int64_t volume = 2; volume < 8; ++volume) {  // uses each slot more than once
         ASSERT_TRUE(feed(volume));
-        EXPECT_EQ(path_->read_volume()->voxels, expected(volume)) << "volume " << volume;
+        EXPECT_EQ(path_->display.read_volume()->voxels, expected(volume)) << "volume " << volume;
     }
-    const std::vector<BlockSink::SinkMessage> news = path_->take_messages();
+    const std::vector<BlockSink::SinkMessage> news = path_->feeder.take_messages();
     ASSERT_EQ(news.size(), 1u);
     EXPECT_THAT(news[0].line, HasSubstr("is left out: lost"));
-    EXPECT_THAT(path_->describe(), HasSubstr("is left out: lost"));
-    EXPECT_EQ(path_->device_work().back().failure, "lost");
-    EXPECT_EQ(path_->statistics().abandoned, 1);
-    EXPECT_EQ(path_->statistics().published, 7);
+    EXPECT_THAT(path_->feeder.describe(), HasSubstr("is left out: lost"));
+    EXPECT_EQ(path_->feeder.device_work().back().failure, "lost");
+    EXPECT_EQ(path_->feeder.statistics().abandoned, 1);
+    EXPECT_EQ(path_->feeder.statistics().published, 7);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, LiveOfSeveral, testing::Values(2, 3, 4));

@@ -87,18 +87,18 @@ Image live_volumes() {
     const BenchSize size{256, 16, 8, 4};
     BackendChoice choice;
     choice.backend = Backend::cpu;
-    StandalonePipeline path(chain_spec(size), choice, {});
+    LivePipeline path(chain_spec(size), choice, {});
     const BenchSpectra spectra(size, SampleFormat::u16, MemoryKind::host);
     for (std::int64_t volume = 0; volume < 2; ++volume) {
         for (Block block : spectra.blocks()) {
             block.volume = volume;
-            path.feed(block);
+            path.feeder.feed(block);
         }
-        if (const auto picture = path.picture(small_view())) path.wait(*picture);
+        if (const auto picture = path.display.picture(small_view())) path.display.wait(*picture);
     }
-    const auto picture = path.picture(small_view());
+    const auto picture = path.display.picture(small_view());
     if (!picture) throw Error(ErrorCode::device, "no volume came");  // other tests check the path's own messages
-    return path.read(*picture);
+    return path.display.read(*picture);
 }
 
 struct Workload {

@@ -236,13 +236,13 @@ class Soak {
     }
 
     void show() {
-        path_ = std::make_unique<StandalonePipeline>(spec_, BackendChoice{}, device_);
-        way_ = path_->describe();
+        path_ = std::make_unique<LivePipeline>(spec_, BackendChoice{}, device_);
+        way_ = path_->feeder.describe();
         View view;
         view.width = view.height = 128;
-        loop_ =
-            std::make_unique<PictureLoop>(*path_, view, 20, [this](std::int64_t volume) { session_.shown(volume); });
-        session_.attach(*path_);
+        loop_ = std::make_unique<PictureLoop>(path_->display, view, 20,
+                                              [this](std::int64_t volume) { session_.shown(volume); });
+        session_.attach(path_->feeder);
     }
     void hide() {
         session_.detach();
@@ -272,7 +272,7 @@ class Soak {
     ReconstructionSpec spec_;
     GpuDevice device_;
     std::atomic<bool> is_lost_ = false;
-    std::unique_ptr<StandalonePipeline> path_;
+    std::unique_ptr<LivePipeline> path_;
     Session session_;
     std::unique_ptr<PictureLoop> loop_;  // destroyed before the session
 
