@@ -74,7 +74,7 @@ constexpr std::int64_t max_coarse_bytes = 256LL << 20;  // of the coarse version
 }  // namespace
 
 FileSource::FileSource(std::shared_ptr<OpenSeries> series, Renderer& renderer)
-    : series_state_(std::move(series)), renderer_(renderer) {
+    : ViewSource(renderer), series_state_(std::move(series)) {
     const Series& of = series_state_->series;
     std::optional<std::pair<std::int64_t, StepsAhead::Step>> first;
     if (!of.is_in_boxes()) {
@@ -153,7 +153,7 @@ bool FileSource::is_bad(std::int64_t step) const {
     return (volume && !*volume) || (here && !*here);
 }
 
-std::optional<VolumeGrid> FileSource::grid() const {
+std::optional<VolumeGrid> FileSource::own_grid() const {
     if (!shown_) return {};
     return shown_->grid;
 }
@@ -163,7 +163,7 @@ Timeline* FileSource::timeline() {
 }
 
 // Shows the newest loaded step among those due. If the disk is too slow for every step, some are skipped.
-void FileSource::update(double now_s) {
+void FileSource::update_own(double now_s) {
     Timeline& timeline = series_state_->timeline;
     timeline.advance(now_s);
     const std::int64_t wanted = timeline.step();
@@ -192,22 +192,10 @@ void FileSource::show_again() {
 }
 
 std::optional<FollowedPicture> FileSource::follow(const View& view, double now_s, std::size_t pane) {
-    if (!shown_) return {};
+    if (!grid()) return {};
     const FollowedPicture picture = renderer_.follow(view, now_s, pane);
-    if (shown_->step >= 0) series_state_->timeline.note_shown(shown_->step, now_s);
+    if (!shows_derived() && shown_->step >= 0) series_state_->timeline.note_shown(shown_->step, now_s);
     return picture;
-}
-
-std::optional<Probe> FileSource::probe(const View& view, std::int64_t x, std::int64_t y) {
-    return shown_ ? renderer_.probe(view, x, y) : std::nullopt;
-}
-
-std::optional<PlaneHistogram> FileSource::plane_histogram(const View& view) {
-    return shown_ ? renderer_.plane_histogram(view) : std::nullopt;
-}
-
-std::optional<Histogram> FileSource::histogram() {
-    return shown_ ? renderer_.histogram() : std::nullopt;
 }
 
 void FileSource::set_heights(const HeightMaps& maps) {
@@ -215,7 +203,7 @@ void FileSource::set_heights(const HeightMaps& maps) {
     has_heights_ = !maps.empty();
 }
 
-PendingVolume FileSource::begin_reading() {
+PendingVolume FileSource::begin_reading_own() {
     if (!shown_ || shown_->step < 0) return {};
     return [staged = series_state_, step = shown_->step] { return staged->series.read(step); };
 }
@@ -241,6 +229,7 @@ std::optional<ValueRange> FileSource::chosen_range() const {
 std::vector<std::string> FileSource::take_problems() {
     std::vector<std::string> problems = series_state_->series.take_problems();
     for (std::string& line : ahead_->take_problems()) problems.push_back(std::move(line));
+    for (std::string& line : ViewSource::take_problems()) problems.push_back(std::move(line));
     return problems;
 }
 

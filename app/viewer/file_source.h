@@ -33,21 +33,12 @@ class FileSource : public ViewSource {
     std::string name() const override { return series_state_->series.name(); }
     std::string backend_description() const override { return {}; }
 
-    std::optional<VolumeGrid> grid() const override;
-    std::optional<VolumeGrid> flow_grid() const override { return {}; }
     std::string orientation() const override { return shown_ ? shown_->orientation : ""; }
 
-    void update(double now_s) override;
-
     std::optional<FollowedPicture> follow(const View& view, double now_s, std::size_t pane) override;
-    std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y) override;
-    std::optional<Histogram> histogram() override;
-    std::optional<PlaneHistogram> plane_histogram(const View& view) override;
     void set_heights(const HeightMaps& maps) override;
     bool has_heights() const override { return has_heights_; }
-    void show_again() override;
-    Image still(const View& view) override { return renderer_.render(view); }
-    PendingVolume begin_reading() override;
+    PendingVolume begin_reading_own() override;
 
     Timeline* timeline() override;
     std::optional<VolumeStamp> stamp() const override;
@@ -55,6 +46,11 @@ class FileSource : public ViewSource {
     std::optional<Loading> loading() const override;
     std::optional<ValueRange> chosen_range() const override;
     std::vector<std::string> take_problems() override;
+
+  protected:
+    std::optional<VolumeGrid> own_grid() const override;
+    void update_own(double now_s) override;
+    void show_again() override;
 
   private:
     // A time point on the device.
@@ -75,7 +71,6 @@ class FileSource : public ViewSource {
     void show(std::shared_ptr<const OnDevice> next);
 
     std::shared_ptr<OpenSeries> series_state_;
-    Renderer& renderer_;
     std::shared_ptr<const OnDevice> shown_;  // null: a large volume without coarser levels
     bool has_heights_ = false;
     std::int64_t wanted_ = 0;

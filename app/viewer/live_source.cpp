@@ -7,11 +7,9 @@
 
 #include "app/live/session_run.h"
 #include "app/open/show_opened.h"
-#include "compute/calibrate/calibrate.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/missing_voxels.h"
-#include "compute/plan/choices.h"
 #include "compute/reconstructor.h"
 #include "engine/analysis/figures.h"
 #include "engine/offline/reconstruction.h"
@@ -137,198 +135,6 @@ std::shared_ptr<RecentReader> RecentTimeline::read(double seconds, std::map<std:
     return reading;
 }
 
-// ---- Session
-
-namespace {
-
-std::optional<Timeline> timeline_of(const ScanPlayer* player) {
-    if (player == nullptr || player->scan().geometry.volumes < 2) return {};
-    return Timeline(player->scan().geometry.volumes, player->volume_s());
-}
-
-}  // namespace
-
-LiveController::LiveController(std::unique_ptr<Source> source, const ReconstructionSpec& plan)
-    : source_(std::move(source)), player_(dynamic_cast<ScanPlayer*>(source_.get())),
-      first_floor_db_(plan.recipe.noise_floor_db), asked_{{plan, source_->scan()}}, timeline_(timeline_of(player_)),
-      session_(*source_) {}
-
-LiveController::~LiveController() {
-    try {
-        stop();
-        stop_recording();
-    } catch (const std::exception&) {  // only the simulated ground truth is lost; the recording is on disk
-    }
-}
-
-// For a scan the noise floor is measured like in `reconstruct`; live, from the newest block.
-void LiveController::complete(ReconstructionSpec& plan) const {
-    if (!needs_noise_floor(plan.recipe, plan.flow)) return;
-    plan.recipe.noise_floor_db = first_floor_db_;
-    if (player_ != nullptr) {
-        Scan scan = player_->scan();
-        scan.calibration = plan.calibration;
-        take_recipe(plan, scan);
-        scan.recipe.noise_floor_db = 0;
-        plan.recipe.noise_floor_db = noise_floor_of(scan);
-    } else if (const std::optional<Block> block = session_.newest_block()) {
-        plan.recipe.noise_floor_db = 0;
-        plan.recipe.noise_floor_db = noise_floor_for_recipe(plan, *block);
-    }
-}
-
-void LiveController::attach(LiveFeeder& display) {
-    display_ = &display;
-    asked_.erase(asked_.begin(), asked_.end() - 1);  // settings that the display was created with
-    asked_.back().number = 0;
-    if (!tissue_.is_empty_recipe()) display.set_tissue(tissue_);
-    session_.attach(display);
-    try {
-        begin_to_show();
-    } catch (...) {
-        detach();
-        throw;
-    }
-}
-
-// Shows on a new display what the previous one showed: a scan sends its volume again; of a live source, the last volume
-// is kept.
-void LiveController::begin_to_show() {
-    const bool has_run = std::exchange(has_run_, true);
-    if (!has_run && player_ == nullptr) return;
-    if (!has_run)
-        session_.start();
-    else if (player_ != nullptr)
-        player_->show(asked_for_);
-    else
-        change_to(asked_.back());
-}
-
-void LiveController::detach() {
-    session_.detach();
-    display_ = nullptr;
-}
-
-void LiveController::update(double now_s) {
-    if (player_ == nullptr) return;
-    std::int64_t wanted = asked_for_;
-    if (timeline_) {
-        timeline_->advance(now_s);
-        wanted = timeline_->step();
-    }
-    const bool keeps_volumes = player_->pool_blocks() == 0;
-    const std::int64_t changes = keeps_volumes ? 0 : session_.stats().changes;
-    if (wanted == asked_for_ && changes == changes_) return;
-    asked_for_ = wanted;
-    changes_ = changes;
-    player_->show(wanted);
-}
-
-void LiveController::note_drawn(std::int64_t volume, double now_s) {
-    if (timeline_) timeline_->note_shown(step_of(volume), now_s);
-}
-
-std::int64_t LiveController::step_of(std::int64_t volume) const {
-    return player_ == nullptr ? volume : player_->shown_by(volume).value_or(asked_for_);
-}
-
-bool LiveController::is_at_work() const {
-    if (player_ == nullptr) return is_running();
-    if (display_ == nullptr) return false;
-    const PlanStatus status = display_->plan_status();
-    return status.wanted > std::max(status.in_use, status.refused);
-}
-
-bool LiveController::is_running() const {
-    const LiveStats stats = session_.stats();
-    return stats.running && !stats.ended;
-}
-
-void LiveController::start() {
-    const std::scoped_lock lock(starting_);
-    session_.start();
-}
-
-void LiveController::stop() {
-    const std::scoped_lock lock(starting_);
-    session_.stop();
-}
-
-RecordingRequest LiveController::recording_of_now(const std::filesystem::path& scan_toml,
-                                                  const std::string& look) const {
-    if (is_recorded()) {
-        throw Error(ErrorCode::bad_setting, "is already on disk as a recording", scan().path.string(),
-                    "copy its files");
-    }
-    RecordingRequest wanted = recording_of(*source_, scan_toml);
-    take_recipe(asked_.back().scan, wanted.scan);
-    wanted.look = look;
-    return wanted;
-}
-
-void LiveController::record(RecordingRequest wanted) {
-    const std::filesystem::path scan_toml = wanted.scan_toml;
-    session_.record(std::move(wanted));
-    recording_ = scan_toml;
-    is_recording_ = true;
-}
-
-RecorderStats LiveController::stop_recording() {
-    const RecorderStats stats = session_.stop_recording();
-    const bool was_recording = is_recording_.exchange(false);
-    if (was_recording && stats.blocks > 0 && capabilities().has_truth)
-        source_->write_truth(truth_of_recording(recording_));
-    return stats;
-}
-
-void LiveController::change(const Scan& scan) {
-    const ReconstructionSpec plan = scan.spec(source_->block_b_scans());
-    PlanRequest asked{plan, scan};
-    change_to(asked);
-    asked_.push_back(std::move(asked));
-}
-
-void LiveController::change_to(PlanRequest& asked) {
-    session_.change(asked.plan);
-    if (display_ != nullptr) asked.number = display_->plan_status().wanted;
-}
-
-// Only the newest request counts. If it is invalid, the settings in use stay.
-std::optional<Scan> LiveController::take_refusal() {
-    if (display_ == nullptr) return {};
-    const PlanStatus status = display_->plan_status();
-    while (asked_.size() > 1 && asked_[1].number <= status.in_use) asked_.pop_front();
-    if (asked_.size() == 1 || status.refused < asked_.back().number) return {};
-    asked_.erase(asked_.begin() + 1, asked_.end());
-    return asked_.front().scan;
-}
-
-void LiveController::set_tissue(const LiveTissue& tissue) {
-    check_tissue(tissue);
-    tissue_ = tissue;
-    if (display_ != nullptr) display_->set_tissue(tissue);
-}
-
-const TissueLog* LiveController::tissue_log() const {
-    return display_ == nullptr ? nullptr : &display_->tissue_log();
-}
-
-RingStatistics LiveController::ring() const {
-    return display_ == nullptr ? RingStatistics{} : display_->statistics();
-}
-
-std::vector<DeviceWork> LiveController::devices() const {
-    return display_ == nullptr ? std::vector<DeviceWork>{} : display_->device_work();
-}
-
-std::vector<LiveEvent> LiveController::take_events() {
-    std::vector<LiveEvent> events = session_.take_events();
-    if (player_ == nullptr) return events;
-    for (const std::string& problem : player_->take_problems())
-        events.push_back({session_.stats().seconds, true, problem});
-    return events;
-}
-
 // ---- View source
 
 namespace {
@@ -343,7 +149,7 @@ ReconstructionSpec complete_plan_of(const LiveController& session) {
 
 LiveSource::LiveSource(std::shared_ptr<LiveController> session, const BackendChoice& backend, Renderer& renderer,
                        std::int64_t keep_bytes)
-    : session_(std::move(session)),
+    : ViewSource(renderer), session_(std::move(session)),
       path_(complete_plan_of(*session_), backend, renderer,
             {.keep_bytes = keep_bytes,
              .complete = [part = session_.get()](ReconstructionSpec& plan) { part->complete(plan); }}),
@@ -362,12 +168,12 @@ LiveSource::~LiveSource() {
     session_->detach();
 }
 
-std::optional<VolumeGrid> LiveSource::grid() const {
+std::optional<VolumeGrid> LiveSource::own_grid() const {
     if (!shown_) return {};
     return shown_->grid;
 }
 
-std::optional<VolumeGrid> LiveSource::flow_grid() const {
+std::optional<VolumeGrid> LiveSource::own_flow_grid() const {
     if (!shown_) return {};
     return shown_->flow_grid;
 }
@@ -376,19 +182,20 @@ bool LiveSource::has_planes() const {
     return shown_ && !poses_of(session_->scan().geometry, shown_->grid.b_scans).empty();
 }
 
-void LiveSource::update(double now_s) {
+void LiveSource::update_own(double now_s) {
     session_->update(now_s);
     kept_.update([this](VolumeDownload coming) { return guarded(std::move(coming)); });
     if (std::optional<DisplayState> shown = path_.display.shown()) {
         if (!shown_ || shown_->generation != shown->generation) backend_description_ = path_.feeder.describe();
         const auto seen = [](const DisplayState& of) { return std::tuple(of.generation, of.serial, of.filled_to); };
-        if (!shown_ || seen(*shown_) != seen(*shown)) ++news_;
+        if (!shown_ || seen(*shown_) != seen(*shown)) ++own_news_;
         shown_ = std::move(shown);
     }
     if (unseen_ && path_.display.is_finished(*unseen_)) session_->note_seen(std::exchange(unseen_, {})->stamp.volume);
 }
 
 std::optional<FollowedPicture> LiveSource::follow(const View& view, double now_s, std::size_t pane) {
+    if (shows_derived()) return renderer_.follow(view, now_s, pane);
     if (const std::optional<FollowedVolume> followed = path_.display.follow(view, now_s, pane)) {
         pictures_[pane] = followed->picture;
         note(*followed, now_s);
@@ -406,15 +213,15 @@ void LiveSource::note(const FollowedVolume& followed, double now_s) {
 }
 
 std::optional<Probe> LiveSource::probe(const View& view, std::int64_t x, std::int64_t y) {
-    return path_.display.probe(view, x, y);
+    return shows_derived() ? ViewSource::probe(view, x, y) : path_.display.probe(view, x, y);
 }
 
 std::optional<PlaneHistogram> LiveSource::plane_histogram(const View& view) {
-    return path_.display.plane_histogram(view);
+    return shows_derived() ? ViewSource::plane_histogram(view) : path_.display.plane_histogram(view);
 }
 
 std::optional<Histogram> LiveSource::histogram() {
-    return path_.display.histogram();
+    return shows_derived() ? ViewSource::histogram() : path_.display.histogram();
 }
 
 std::optional<FlowScale> LiveSource::flow_scale(const View& view) {
@@ -424,12 +231,13 @@ std::optional<FlowScale> LiveSource::flow_scale(const View& view) {
 }
 
 Image LiveSource::still(const View& view) {
+    if (shows_derived()) return ViewSource::still(view);
     std::optional<Image> image = path_.display.still(view);
     if (!image) throw Error(ErrorCode::bad_setting, "there is no volume yet", name(), "wait for the first");
     return std::move(*image);
 }
 
-PendingVolume LiveSource::begin_reading() {
+PendingVolume LiveSource::begin_reading_own() {
     std::optional<VolumeDownload> coming = path_.display.begin_reading_volume();
     if (!coming) return {};
     return guarded(std::move(*coming));

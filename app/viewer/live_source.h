@@ -1,11 +1,9 @@
 // Shows the volumes of a session: live from an instrument, or from a recorded scan whose settings can be changed.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,10 +14,9 @@
 
 #include "app/live/live_pipeline.h"
 #include "app/live/session_run.h"
+#include "app/viewer/live_controller.h"
 #include "app/viewer/view_source.h"
 #include "compute/error.h"
-#include "engine/acquire/scan_player.h"
-#include "engine/live/session.h"
 
 namespace echolux {
 
@@ -95,103 +92,6 @@ class RecentTimeline {
     std::vector<std::weak_ptr<RecentReader>> readings_;
 };
 
-// ---- A session and everything that outlives a graphics device: source, recording, settings, position in time. Live
-// sources acquire after start(). A recorded scan sends the volume that its time line requests.
-
-class LiveController : public LiveControl {
-  public:
-    // `source`: a ScanPlayer is a recorded scan; all others are live. `plan`: complete spec of the source.
-    LiveController(std::unique_ptr<Source> source, const ReconstructionSpec& plan);
-    ~LiveController() override;  // completes a recording, like stop_recording()
-
-    // ---- for the view source
-
-    std::string name() const { return source_->name(); }
-    const ReconstructionSpec& plan() const { return asked_.back().plan; }  // latest requested; complete() may be needed
-
-    // Fills in what a changed plan leaves open: the noise floor. Can be called from any thread.
-    void complete(ReconstructionSpec& plan) const;
-
-    // Shows the current volume on the new display. A recorded scan that never ran is started; a live source waits for
-    // start(). Throws Error{device, bad_file}.
-    void attach(LiveFeeder& display);
-    void detach();
-
-    // Live: the source is running. Recorded scan: other settings are being prepared.
-    bool is_at_work() const;
-
-    // Requests the volume of the time line from the scan.
-    void update(double now_s);
-
-    // Returns true if the volume of the scan cannot be read, so do not wait for it.
-    bool has_failed(std::int64_t step) const { return player_ != nullptr && player_->has_failed(step); }
-
-    // note_drawn(): a picture of `volume` was started. note_seen(): one was finished.
-    void note_drawn(std::int64_t volume, double now_s);
-    void note_seen(std::int64_t volume) { session_.shown(volume); }
-
-    Timeline* timeline() { return timeline_ ? &*timeline_ : nullptr; }  // for scans of several volumes
-    std::int64_t step_of(std::int64_t volume) const;                    // within the scan; unchanged for live sources
-    std::vector<std::int64_t> incomplete_steps() const {                // volumes of the scan with missing B-scans
-        return player_ == nullptr ? std::vector<std::int64_t>() : incomplete_volumes(player_->scan().missing);
-    }
-
-    // ---- LiveControl
-
-    const Scan& scan() const override { return source_->scan(); }
-    const SourceCapabilities& capabilities() const override { return source_->capabilities(); }
-    bool is_recorded() const override { return player_ != nullptr; }
-
-    bool is_running() const override;
-    void start() override;
-    void stop() override;
-
-    RecordingRequest recording_of_now(const std::filesystem::path& scan_toml, const std::string& look) const override;
-    void record(RecordingRequest wanted) override;
-    RecorderStats stop_recording() override;
-    bool is_recording() const override { return is_recording_; }
-
-    void change(const Scan& scan) override;
-    std::optional<Scan> take_refusal() override;
-
-    void set_tissue(const LiveTissue& tissue) override;
-    const TissueLog* tissue_log() const override;
-
-    LiveStats stats() const override { return session_.stats(); }
-    RingStatistics ring() const override;
-    std::vector<DeviceWork> devices() const override;
-    std::vector<LiveEvent> take_events() override;
-
-    void look_at(std::int64_t b_scan) override { session_.look_at(b_scan); }
-    std::optional<Block> newest_block() const override { return session_.newest_block(); }
-
-  private:
-    // Requested settings with the number that the display assigned to them.
-    struct PlanRequest {
-        ReconstructionSpec plan;
-        Scan scan;
-        std::uint64_t number = 0;
-    };
-
-    void begin_to_show();
-    void change_to(PlanRequest& asked);
-
-    std::unique_ptr<Source> source_;
-    ScanPlayer* player_;             // the source, if it is a recorded scan
-    const double first_floor_db_;    // noise floor of the first plan
-    std::deque<PlanRequest> asked_;  // the settings in use, followed by newer requests
-    std::optional<Timeline> timeline_;
-    std::int64_t asked_for_ = 0;  // volume of the scan
-    std::int64_t changes_ = 0;    // changes of settings that became active, for scans whose volumes are not kept
-    bool has_run_ = false;
-    std::mutex starting_;              // serialises start and stop
-    std::filesystem::path recording_;  // latest; used only by the serialised start and stop of recordings
-    std::atomic<bool> is_recording_ = false;
-    LiveFeeder* display_ = nullptr;
-    LiveTissue tissue_;
-    Session session_;  // last, so that it is destroyed first
-};
-
 // ---- View source
 
 class LiveSource : public ViewSource {
@@ -205,11 +105,7 @@ class LiveSource : public ViewSource {
     std::string name() const override { return session_->name(); }
     std::string backend_description() const override { return backend_description_; }
 
-    std::optional<VolumeGrid> grid() const override;
-    std::optional<VolumeGrid> flow_grid() const override;
     bool has_planes() const override;
-
-    void update(double now_s) override;
 
     // While a new ring has no volume yet, the last picture stays.
     std::optional<FollowedPicture> follow(const View& view, double now_s, std::size_t pane) override;
@@ -220,7 +116,7 @@ class LiveSource : public ViewSource {
     void set_heights(const HeightMaps& maps) override { path_.display.set_heights(maps); }
     bool has_heights() const override { return path_.display.has_heights(); }
     Image still(const View& view) override;
-    PendingVolume begin_reading() override;
+    PendingVolume begin_reading_own() override;
 
     Timeline* timeline() override { return session_->timeline(); }
     RecentTimeline* recent_timeline() override { return kept_.max_volumes() > 0 ? &kept_ : nullptr; }
@@ -229,9 +125,15 @@ class LiveSource : public ViewSource {
     std::vector<std::int64_t> incomplete_steps() const override { return session_->incomplete_steps(); }
     std::optional<Loading> loading() const override;
     std::optional<VolumeStamp> stamp() const override;
-    std::uint64_t news() const override { return news_; }
-    bool is_at_work() const override { return session_->is_at_work() || loading() || path_.display.looks_at_flow(); }
-    std::shared_ptr<LiveControl> shared_live() override { return session_; }
+    bool is_at_work() const override {
+        return ViewSource::is_at_work() || session_->is_at_work() || path_.display.looks_at_flow();
+    }
+    std::shared_ptr<LiveController> shared_live() override { return session_; }
+
+  protected:
+    std::optional<VolumeGrid> own_grid() const override;
+    std::optional<VolumeGrid> own_flow_grid() const override;
+    void update_own(double now_s) override;
 
   private:
     // A volume being copied to the host. Its copy must end before the path is destroyed.
@@ -248,8 +150,7 @@ class LiveSource : public ViewSource {
     LivePipeline path_;
     RecentTimeline kept_{path_.display};
     std::string backend_description_;
-    std::optional<DisplayState> shown_;  // as of the last update
-    std::uint64_t news_ = 0;
+    std::optional<DisplayState> shown_;                // as of the last update
     std::map<std::size_t, FollowedPicture> pictures_;  // latest picture of each pane
     std::optional<FlowScale> flow_scale_;              // the latest
     std::optional<LivePicture> unseen_;                // first picture of a volume, not finished yet

@@ -1,8 +1,5 @@
 #include "app/viewer/viewer.h"
 
-#include <fmt/format.h>
-
-#include <chrono>
 #include <utility>
 
 #include "app/live/live_pipeline.h"
@@ -17,112 +14,6 @@
 
 namespace echolux {
 
-// ---- Derived volumes
-
-DerivedVolumeView::DerivedVolumeView(std::unique_ptr<ViewSource> own, Renderer& renderer)
-    : own_(std::move(own)), renderer_(renderer) {}
-
-std::string DerivedVolumeView::own_mark() const {
-    const std::optional<VolumeStamp> stamp = own_->stamp();
-    if (!stamp) return "";
-    return fmt::format("{} {} {}", stamp->volume, stamp->time_s, own_->news());
-}
-
-void DerivedVolumeView::show_instead(std::shared_ptr<const Volume> volume) {
-    if (volume == wanted_) return;
-    wanted_ = std::move(volume);
-    wanted_for_ = own_mark();
-    if (!coming_.valid()) begin_bringing();
-}
-
-void DerivedVolumeView::show_own() {
-    wanted_.reset();
-    if (!shown_) return;
-    shown_.reset();
-    own_->show_again();
-    ++news_;
-}
-
-// The derived volume determines its own value range, as the first volume of a series does, unless a range is chosen.
-void DerivedVolumeView::begin_bringing() {
-    bringing_ = wanted_;
-    coming_ = std::async(std::launch::async, [this, volume = wanted_, chosen = own_->chosen_range()] {
-        return OnDevice{volume,
-                        renderer_.prepare(voxels_in_memory(volume->grid, volume->voxels.data(), volume), chosen)};
-    });
-}
-
-void DerivedVolumeView::receive_results() {
-    using namespace std::chrono_literals;
-    if (!coming_.valid() || coming_.wait_for(0s) != std::future_status::ready) return;
-    try {
-        OnDevice came = coming_.get();
-        if (came.volume == wanted_) {
-            renderer_.show(came.prepared);
-            shown_ = std::make_shared<OnDevice>(std::move(came));
-            ++news_;
-        }
-    } catch (const Error& error) {
-        if (error.code() == ErrorCode::device) throw;
-        problems_.push_back(error.line());
-    }
-    const auto brought = std::exchange(bringing_, nullptr);
-    if (wanted_ && wanted_ != brought) begin_bringing();  // another volume was requested while this one was prepared
-}
-
-void DerivedVolumeView::update(double now_s) {
-    own_->update(now_s);
-    if (wanted_ && own_mark() != wanted_for_) {
-        wanted_.reset();
-        if (shown_) ++news_;
-        shown_.reset();
-    }
-    receive_results();
-}
-
-std::optional<VolumeGrid> DerivedVolumeView::grid() const {
-    return shown_ ? std::optional(shown_->volume->grid) : own_->grid();
-}
-
-std::optional<VolumeGrid> DerivedVolumeView::flow_grid() const {
-    return shown_ ? std::nullopt : own_->flow_grid();
-}
-
-std::optional<FollowedPicture> DerivedVolumeView::follow(const View& view, double now_s, std::size_t pane) {
-    return shown_ ? renderer_.follow(view, now_s, pane) : own_->follow(view, now_s, pane);
-}
-
-std::optional<Probe> DerivedVolumeView::probe(const View& view, std::int64_t x, std::int64_t y) {
-    return shown_ ? renderer_.probe(view, x, y) : own_->probe(view, x, y);
-}
-
-std::optional<PlaneHistogram> DerivedVolumeView::plane_histogram(const View& view) {
-    return shown_ ? renderer_.plane_histogram(view) : own_->plane_histogram(view);
-}
-
-std::optional<Histogram> DerivedVolumeView::histogram() {
-    return shown_ ? renderer_.histogram() : own_->histogram();
-}
-
-std::optional<FlowScale> DerivedVolumeView::flow_scale(const View& view) {
-    return shown_ ? std::nullopt : own_->flow_scale(view);
-}
-
-Image DerivedVolumeView::still(const View& view) {
-    return shown_ ? renderer_.render(view) : own_->still(view);
-}
-
-PendingVolume DerivedVolumeView::begin_reading() {
-    if (!shown_) return own_->begin_reading();
-    return [volume = shown_->volume] { return volume; };
-}
-
-std::vector<std::string> DerivedVolumeView::take_problems() {
-    std::vector<std::string> problems = own_->take_problems();
-    for (std::string& line : std::exchange(problems_, {})) problems.push_back(std::move(line));
-    return problems;
-}
-
 // ---- Renderer and view source
 
 Viewer::Viewer(GpuDevice device, BackendChoice backend)
@@ -136,7 +27,7 @@ void Viewer::show(ViewSourceFactory make) {
         throw Error(ErrorCode::device, "the graphics device is lost", "display",
                     "open it again when pictures are back");
     }
-    view_source_ = std::make_unique<DerivedVolumeView>(make(*renderer_), *renderer_);
+    view_source_ = make(*renderer_);
     make_ = std::move(make);
 }
 
@@ -150,7 +41,7 @@ void Viewer::revive() {
     view_source_.reset();
     renderer_.reset();
     auto renderer = std::make_unique<Renderer>(device_);
-    if (make_) view_source_ = std::make_unique<DerivedVolumeView>(make_(*renderer), *renderer);
+    if (make_) view_source_ = make_(*renderer);
     renderer_ = std::move(renderer);
 }
 

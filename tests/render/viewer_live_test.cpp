@@ -220,7 +220,7 @@ class LiveInViewer : public ViewerTest {
         live().start();
         turn_until_there();
     }
-    LiveControl& live() { return *view_source().live(); }
+    LiveController& live() { return *view_source().live(); }
     void turn_until_arrived(std::int64_t more) {
         const std::int64_t before = live().stats().arrived.volumes;
         turn_until([&] { return live().stats().arrived.volumes >= before + more; });

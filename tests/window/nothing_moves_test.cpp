@@ -41,7 +41,7 @@ class NothingMoves : public WindowRun {
         work().open_source(source);
         ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
     }
-    LiveControl& live() { return *work().viewer().view_source()->live(); }
+    LiveController& live() { return *work().viewer().view_source()->live(); }
 
     // All earlier controls are still in their places. A notice or job may add its own controls and remove them.
     void expect_still(const std::string& after) {

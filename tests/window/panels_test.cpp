@@ -345,7 +345,7 @@ TEST_F(PanelsTest, RecordingIsStartedAndEndedByItsButton) {
     work().change("window.record_folder", (folder() / "recordings").string());
     std::filesystem::create_directories(folder() / "recordings");
     frames(3);
-    LiveControl& live = *work().viewer().view_source()->live();
+    LiveController& live = *work().viewer().view_source()->live();
     click(at("source.record"));
     ASSERT_TRUE(until([&] {
         return live.is_recording() && live.stats().recorder && live.stats().recorder->blocks > 2;

@@ -268,7 +268,7 @@ TEST_F(WorkspaceKeeping, StoresNoSessionWithoutFolder) {
 TEST_F(WorkspaceKeeping, RecordingIsMadeAndOpensAgain) {
     open_source();
     work().change("window.record_folder", folder().path().string());
-    LiveControl& live = *work().viewer().view_source()->live();
+    LiveController& live = *work().viewer().view_source()->live();
     ASSERT_TRUE(runs("source.record")) << troubles();
     ASSERT_TRUE(until([&] { return live.is_recording(); })) << troubles();
     EXPECT_TRUE(work().actions().find("source.record")->is_on());
@@ -309,7 +309,7 @@ TEST_F(WorkspaceKeeping, RecordsStripesToFurtherDisks) {
     std::filesystem::create_directory(third);
     work().change("window.stripe_folders", second.string() + ";;" + third.string() + ";");
     EXPECT_EQ(work().recording_folders(), (std::vector<std::filesystem::path>{folder().path(), second, third}));
-    LiveControl& live = *work().viewer().view_source()->live();
+    LiveController& live = *work().viewer().view_source()->live();
     ASSERT_TRUE(runs("source.record"));
     ASSERT_TRUE(until([&] { return !standing("source").empty(); })) << "there is no second folder";
     EXPECT_THAT(standing("source"), HasSubstr(second.string()));

@@ -62,7 +62,7 @@ class WorkspaceTissue : public WorkspaceTest {
         settle();
     }
     static std::string text_in_png(const std::filesystem::path& path) { return read_png(path).text.at(text_session); }
-    DerivedVolumeView& shown() { return *work().viewer().derived_view(); }
+    ViewSource& shown() { return *work().viewer().view_source(); }
     std::shared_ptr<const Volume> volume() { return work().viewer().view_source()->volume(); }
 
     void show_filtered() {

@@ -468,8 +468,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-LiveControl& live_source(Workspace& work) {
-    LiveControl* live = work.live();
+LiveController& live_source(Workspace& work) {
+    LiveController* live = work.live();
     if (live != nullptr && !live->is_recorded()) return *live;
     throw Error(ErrorCode::bad_setting, "no live source is open", "", "`open` one, for example sim");
 }

@@ -40,7 +40,7 @@ class FreeSpace {
 
 class RecordingRow {
   public:
-    void draw(const PanelContext& context, const LiveControl& live);
+    void draw(const PanelContext& context, const LiveController& live);
 
   private:
     void draw_written(const PanelContext& context, const std::optional<RecorderStats>& stats);
@@ -143,7 +143,7 @@ void RecordingRow::draw_written(const PanelContext& context, const std::optional
     draw_room(context, seconds > 1 ? bytes / seconds : 0);
 }
 
-void RecordingRow::draw(const PanelContext& context, const LiveControl& live) {
+void RecordingRow::draw(const PanelContext& context, const LiveController& live) {
     const bool is_recording = live.is_recording();
     if (!is_recording) begun_s_.reset();
     if (is_recording && !begun_s_) begun_s_ = context.work.now_s();
@@ -176,7 +176,7 @@ void state_line(const ImVec4& colour, const char* word) {
     ImGui::TextUnformatted(word);
 }
 
-void draw_state(const PanelContext& context, const LiveControl& live) {
+void draw_state(const PanelContext& context, const LiveController& live) {
     const Style& style = context.style;
     if (live.is_recording()) return state_line(style.recording, "recording");
     if (live.is_running()) return state_line(style.good, "running");
@@ -239,7 +239,7 @@ class SourcePanel : public NamedPanel {
         ImGui::TextUnformatted(shortened(view_source.name(), ImGui::GetContentRegionAvail().x).c_str());
         ImGui::PopFont();
         tooltip(context, view_source.name());
-        LiveControl* live = view_source.live();
+        LiveController* live = view_source.live();
         const bool is_instrument = live != nullptr && !live->is_recorded();
         if (is_instrument) draw_live(context, *live);
         draw_volume(context, view_source);
@@ -248,7 +248,7 @@ class SourcePanel : public NamedPanel {
         action_button(context, "file.close", "Close");
     }
 
-    static void draw_start_stop(const PanelContext& context, const LiveControl& live) {
+    static void draw_start_stop(const PanelContext& context, const LiveController& live) {
         const Action* action = context.work.actions().find("source.start_stop");
         if (action == nullptr) return;
         const char* label = live.is_running() ? "Stop" : "Start";
@@ -261,7 +261,7 @@ class SourcePanel : public NamedPanel {
         }
     }
 
-    void draw_live(const PanelContext& context, const LiveControl& live) {
+    void draw_live(const PanelContext& context, const LiveController& live) {
         draw_state(context, live);
         draw_start_stop(context, live);
         recording_.draw(context, live);

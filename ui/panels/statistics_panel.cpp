@@ -82,7 +82,7 @@ class StatisticsPanel : public NamedPanel {
         draw_device(context, now_s);
         ViewSource* view_source = context.work.viewer().view_source();
         if (view_source == nullptr || view_source->live() == nullptr) return;
-        const LiveControl& live = *view_source->live();
+        const LiveController& live = *view_source->live();
         const LiveStats stats = live.stats();
         draw_rates(context, stats, live.ring(), now_s);
         const std::vector<DeviceWork> devices = live.devices();

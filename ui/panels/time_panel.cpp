@@ -19,7 +19,7 @@ bool is_series(const Timeline* timeline) {
     return timeline != nullptr && timeline->steps() > 1;
 }
 
-bool is_instrument(const LiveControl* live) {
+bool is_instrument(const LiveController* live) {
     return live != nullptr && !live->is_recorded();
 }
 
@@ -98,7 +98,7 @@ void draw_series(const PanelContext& context, const ViewSource& view_source, Tim
     time_bar(context, timeline, view_source.ready_steps(), view_source.incomplete_steps());
 }
 
-void draw_live(const PanelContext& context, const LiveControl& live) {
+void draw_live(const PanelContext& context, const LiveController& live) {
     const Style& style = context.style;
     const LiveStats stats = live.stats();
     const ImVec2 at = ImGui::GetCursorScreenPos();

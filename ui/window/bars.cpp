@@ -142,7 +142,7 @@ void draw_name(const PanelContext& context, float left, float right, float middl
 void TopBar::draw_state(const PanelContext& context, const Region& place) {
     const Style& style = context.style;
     ViewSource* view_source = context.work.viewer().view_source();
-    LiveControl* live = view_source != nullptr ? view_source->live() : nullptr;
+    LiveController* live = view_source != nullptr ? view_source->live() : nullptr;
     const float middle = static_cast<float>(place.top) + 0.5f * static_cast<float>(place.height);
     float right = static_cast<float>(place.left + place.width) - style.px(10);
     const bool records = live != nullptr && live->is_recording();
@@ -225,7 +225,7 @@ std::string stats_text(const PanelContext& context) {
         if (!part.empty()) text += (text.empty() ? "" : "   ·   ") + part;
     };
     if (ViewSource* view_source = work.viewer().view_source()) {
-        if (LiveControl* live = view_source->live(); live != nullptr && live->is_running()) {
+        if (LiveController* live = view_source->live(); live != nullptr && live->is_running()) {
             const LiveStats stats = live->stats();
             const double rate = stats.processed_a_scans_per_s;
             if (rate > 0) add(rate_text(rate) + " A-scans/s");

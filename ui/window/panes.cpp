@@ -837,7 +837,7 @@ void Panes::close_edit(const PanelContext& context) {
 void Panes::move_cross(const PanelContext& context, const VolumeGrid& grid, const glm::dvec3& place) {
     const std::array<double, 3> inside = kept_inside({place.x, place.y, place.z}, grid);
     context.work.set_cross_um(inside);
-    if (LiveControl* live = context.work.viewer().view_source()->live()) live->look_at(voxel_index(inside[2], grid, 2));
+    if (LiveController* live = context.work.viewer().view_source()->live()) live->look_at(voxel_index(inside[2], grid, 2));
 }
 
 // Probes the displayed picture immediately, without waiting for it to be refined.

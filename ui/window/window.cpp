@@ -229,7 +229,7 @@ void MainWindow::Parts::watch() {
             news_at = seconds();
             pictures_at = 0;
         }
-        if (LiveControl* live = view_source->live())
+        if (LiveController* live = view_source->live())
             now += fmt::format(" {} {}", live->is_running(), live->is_recording());
     }
     now += fmt::format(" {} {}", work.raw_proposal() != nullptr, work.layering().changes());
@@ -339,7 +339,7 @@ bool MainWindow::Parts::revive() {
 
 // Closing must be requested twice while a recording runs.
 void MainWindow::Parts::ask_to_close() {
-    const LiveControl* live = work.viewer().view_source() == nullptr ? nullptr : work.viewer().view_source()->live();
+    const LiveController* live = work.viewer().view_source() == nullptr ? nullptr : work.viewer().view_source()->live();
     if (live != nullptr && live->is_recording()) {
         if (seconds() > asked_to_close_at + confirms_within_s) {
             asked_to_close_at = seconds();

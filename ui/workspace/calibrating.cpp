@@ -25,7 +25,7 @@ constexpr std::int64_t lines_of_a_mean = 1000;
 
 // Returns the newest raw spectra if the host can read them.
 std::optional<Block> newest_block(Workspace& work) {
-    const LiveControl* live = work.live();
+    const LiveController* live = work.live();
     if (live == nullptr || work.scan() == nullptr) return std::nullopt;
     std::optional<Block> block = live->newest_block();
     if (!block || block->data == nullptr || block->memory == MemoryKind::device) return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<Block> newest_block(Workspace& work) {
 }
 
 bool is_running(Workspace& work) {
-    const LiveControl* live = work.live();
+    const LiveController* live = work.live();
     return live != nullptr && !live->is_recorded() && live->is_running();
 }
 

@@ -20,9 +20,9 @@ bool is_restless(ViewSource& view_source) {
     return is_changing(view_source) || view_source.loading().has_value();
 }
 
-LiveControl* live_source(Workspace& work) {
+LiveController* live_source(Workspace& work) {
     ViewSource* view_source = work.viewer().view_source();
-    LiveControl* live = view_source == nullptr ? nullptr : view_source->live();
+    LiveController* live = view_source == nullptr ? nullptr : view_source->live();
     return live == nullptr || live->is_recorded() ? nullptr : live;
 }
 
@@ -66,7 +66,7 @@ std::string Filtering::obstacle(Workspace& work) {
     ViewSource* view_source = work.viewer().view_source();
     if (view_source == nullptr || !view_source->grid()) return "The first volume has not come yet.";
     if (view_source->has_planes()) return "B-scans that are planes in space make no volume.";
-    const LiveControl* live = view_source->live();
+    const LiveController* live = view_source->live();
     if (live != nullptr && !live->is_recorded() && live->is_running()) return "Stop the source to work on a volume.";
     return "";
 }
@@ -85,7 +85,7 @@ void Filtering::forget() {
 
 void Filtering::update(Workspace& work) {
     if (is_live(work)) return report_live(work);
-    if (work.viewer().derived_view() == nullptr || !work.viewer().derived_view()->grid()) return;
+    if (work.viewer().view_source() == nullptr || !work.viewer().view_source()->grid()) return;
     update_stabilised(work);
     update_filtered(work);
     update_viewer(work);
@@ -117,13 +117,13 @@ void Filtering::report_live(Workspace& work) {
 }
 
 std::shared_ptr<const PostprocessingResult> Filtering::done_live(Workspace& work) {
-    const LiveControl* live = live_source(work);
+    const LiveController* live = live_source(work);
     const TissueLog* log = live == nullptr ? nullptr : live->tissue_log();
     return log == nullptr || live_tissue(work.tissue()).is_empty_recipe() ? nullptr : log->last();
 }
 
 TissueStats Filtering::live_stats(Workspace& work) {
-    const LiveControl* live = live_source(work);
+    const LiveController* live = live_source(work);
     const TissueLog* log = live == nullptr ? nullptr : live->tissue_log();
     return log == nullptr ? TissueStats{} : log->stats();
 }
@@ -149,13 +149,13 @@ bool Filtering::can_measure(Workspace& work) const {
 // Identifies the stabilised volume by everything on which it depends.
 std::string Filtering::stabilised_mark(Workspace& work) const {
     const TissueSettings& tissue = work.tissue();
-    return work.viewer().derived_view()->own_mark() + std::to_string(tissue.registration_display.reference) +
+    return work.viewer().view_source()->own_mark() + std::to_string(tissue.registration_display.reference) +
            section_toml("registration", tissue.registration);
 }
 
 // A change of the volume discards the result. Changed settings keep the previous result until the new one is ready.
 void Filtering::update_stabilised(Workspace& work) {
-    DerivedVolumeView& shown = *work.viewer().derived_view();
+    ViewSource& shown = *work.viewer().view_source();
     if (stabilised_ && stabilised_of_ != shown.own_mark()) {
         work.jobs().cancel(stabilise_.job());
         stabilised_.reset();
@@ -173,7 +173,7 @@ void Filtering::update_stabilised(Workspace& work) {
 }
 
 void Filtering::stabilise(Workspace& work) {
-    const PendingVolume coming = work.viewer().derived_view()->begin_reading_own();
+    const PendingVolume coming = work.viewer().view_source()->begin_reading_own();
     if (!coming) return stabilise_.forget();
     work.jobs().cancel(stabilise_.job());
     const std::int64_t step = work.tissue().registration_display.reference;
@@ -192,7 +192,7 @@ void Filtering::stabilise(Workspace& work) {
     }
     stabilise_.begins(work.jobs().start(
         "stabilising",
-        [this, opened = opened_, asked = stabilise_.asked_for(), of = work.viewer().derived_view()->own_mark(), coming,
+        [this, opened = opened_, asked = stabilise_.asked_for(), of = work.viewer().view_source()->own_mark(), coming,
          reference, settings = work.tissue().registration, how = work.tissue().registration_display,
          notices = &work.notices()](Progress& progress) -> Jobs::LastStep {
             progress.begin("fetch the volume", 0, "");
@@ -221,7 +221,7 @@ void Filtering::stabilise(Workspace& work) {
 }
 
 const std::shared_ptr<const Volume>* Filtering::shown_stabilised(Workspace& work) const {
-    const DerivedVolumeView* shown = work.viewer().derived_view();
+    const ViewSource* shown = work.viewer().view_source();
     const bool is_there = work.tissue().registration_display.shown && stabilised_ && shown != nullptr &&
                           stabilised_of_ == shown->own_mark();
     return is_there ? &stabilised_->volume : nullptr;
@@ -231,18 +231,18 @@ const std::shared_ptr<const Volume>* Filtering::shown_stabilised(Workspace& work
 
 PendingVolume Filtering::begin_reading(Workspace& work) const {
     if (const auto* volume = shown_stabilised(work)) return [volume = *volume] { return volume; };
-    DerivedVolumeView* shown = work.viewer().derived_view();
+    ViewSource* shown = work.viewer().view_source();
     return shown == nullptr ? PendingVolume() : shown->begin_reading_own();
 }
 
 std::string Filtering::mark(Workspace& work) const {
-    const DerivedVolumeView* shown = work.viewer().derived_view();
+    const ViewSource* shown = work.viewer().view_source();
     if (shown == nullptr) return "";
     return shown->own_mark() + (shown_stabilised(work) != nullptr ? stabilise_.made_for() : "");
 }
 
 std::string Filtering::moment(Workspace& work) const {
-    DerivedVolumeView* shown = work.viewer().derived_view();
+    ViewSource* shown = work.viewer().view_source();
     const std::optional<VolumeStamp> stamp = shown == nullptr ? std::nullopt : shown->stamp();
     if (!stamp) return "";
     if (shown->live() != nullptr && !shown->live()->is_recorded()) return mark(work);
@@ -257,7 +257,7 @@ std::string Filtering::moment(Workspace& work) const {
 }
 
 bool Filtering::is_being_replaced(Workspace& work) {
-    DerivedVolumeView* shown = work.viewer().derived_view();
+    ViewSource* shown = work.viewer().view_source();
     return shown != nullptr && shown->live() != nullptr && shown->is_at_work();
 }
 
@@ -314,13 +314,13 @@ void Filtering::filter(Workspace& work) {
 // Displays the filtered, stabilised or raw volume. After a change of settings, the previous volume stays until the new
 // one is ready.
 void Filtering::update_viewer(Workspace& work) {
-    DerivedVolumeView& shown = *work.viewer().derived_view();
+    ViewSource& shown = *work.viewer().view_source();
     std::shared_ptr<const Volume> wanted;
     if (const auto* volume = shown_stabilised(work)) wanted = *volume;
     if (work.tissue().filter_display.shown && filtered_ && filtered_of_ == mark(work)) wanted = filtered_;
-    if (wanted == shown.instead()) return;
+    if (wanted == shown.derived()) return;
     if (wanted)
-        shown.show_instead(wanted);
+        shown.show_derived(wanted);
     else
         shown.show_own();
 }
@@ -330,8 +330,8 @@ bool Filtering::is_filtered(Workspace& work) const {
         const auto done = done_live(work);
         return work.tissue().filter_display.shown && done != nullptr && done->is_filtered;
     }
-    const DerivedVolumeView* shown = work.viewer().derived_view();
-    return shown != nullptr && shown->is_instead() && filtered_ && shown->instead() == filtered_;
+    const ViewSource* shown = work.viewer().view_source();
+    return shown != nullptr && shown->shows_derived() && filtered_ && shown->derived() == filtered_;
 }
 
 bool Filtering::is_stabilised(Workspace& work) const {
@@ -339,8 +339,8 @@ bool Filtering::is_stabilised(Workspace& work) const {
         const auto done = done_live(work);
         return work.tissue().registration_display.shown && done != nullptr && done->is_stabilised;
     }
-    const DerivedVolumeView* shown = work.viewer().derived_view();
-    return shown != nullptr && shown->is_instead() && shown_stabilised(work) != nullptr;
+    const ViewSource* shown = work.viewer().view_source();
+    return shown != nullptr && shown->shows_derived() && shown_stabilised(work) != nullptr;
 }
 
 // Live volumes carry the settings with which they were processed.
@@ -360,7 +360,7 @@ TissueSettings Filtering::as_shown(Workspace& work) const {
 }
 
 bool Filtering::is_at_work(Workspace& work) const {
-    return is_coming(work, filter_) || is_coming(work, stabilise_) || work.viewer().derived_view()->is_coming();
+    return is_coming(work, filter_) || is_coming(work, stabilise_) || work.viewer().view_source()->is_derived_coming();
 }
 
 }  // namespace echolux

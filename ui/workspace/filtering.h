@@ -117,7 +117,7 @@ class Filtering {
 // Returns true if new voxels arrive by themselves: during playback or while a session acquires.
 inline bool is_changing(ViewSource& view_source) {
     const bool plays = view_source.timeline() != nullptr && view_source.timeline()->plays();
-    const LiveControl* live = view_source.live();
+    const LiveController* live = view_source.live();
     const bool stands_still = view_source.recent_timeline() != nullptr && view_source.recent_timeline()->is_paused();
     return plays || (live != nullptr && !live->is_recorded() && live->is_running() && !stands_still);
 }

@@ -21,8 +21,8 @@ namespace echolux {
 namespace {
 
 // Returns the live source (instrument or simulator), or nullptr.
-LiveControl* source_of(Workspace& work) {
-    LiveControl* live = work.live();
+LiveController* source_of(Workspace& work) {
+    LiveController* live = work.live();
     return live != nullptr && !live->is_recorded() ? live : nullptr;
 }
 

@@ -169,7 +169,7 @@ void Workspace::Parts::set_cross(const std::array<double, 3>& wanted) {
     is_cross_inside = grid.has_value();
     if (!grid) return;
     cross_um = kept_inside(wanted, *grid);
-    if (LiveControl* session = live()) session->look_at(voxel_index(cross_um[2], *grid, 2));
+    if (LiveController* session = live()) session->look_at(voxel_index(cross_um[2], *grid, 2));
 }
 
 Workspace::Workspace(const WorkspaceOptions& options) : parts_(std::make_unique<Parts>(options)) {
@@ -367,7 +367,7 @@ void Workspace::Parts::set_values(const Values& wanted, const std::string& title
 // Passes changed settings of the scan to the live session.
 void Workspace::Parts::bring_about(const Change& change) {
     const auto concerns_it = [](const auto& entry) { return is_of_scan(entry.first); };
-    LiveControl* session = live();
+    LiveController* session = live();
     if (session != nullptr && std::ranges::any_of(change.after, concerns_it)) session->change(*book.scan());
 }
 
@@ -884,7 +884,7 @@ void Workspace::stop_source() {
     parts_->stop_source();
 }
 
-LiveControl* Workspace::live() {
+LiveController* Workspace::live() {
     return parts_->live();
 }
 
@@ -1073,7 +1073,7 @@ std::vector<std::string> Workspace::presets() const {
 
 void Workspace::start_recording(const std::filesystem::path& scan_toml) {
     parts_->attempt("source", [&] {
-        LiveControl* live = parts_->live();
+        LiveController* live = parts_->live();
         if (live == nullptr || live->is_recorded()) {
             throw Error(ErrorCode::bad_setting, "there is no running source to record", "recording",
                         "open the simulator, a camera or a replay");
@@ -1090,7 +1090,7 @@ void Workspace::start_recording(const std::filesystem::path& scan_toml) {
 
 // Creating files may take time, so a job does it.
 void Workspace::Parts::begin_recording(RecordingRequest wanted) {
-    const std::shared_ptr<LiveControl> session = viewer.view_source()->shared_live();
+    const std::shared_ptr<LiveController> session = viewer.view_source()->shared_live();
     starting_recording = jobs.start(
         "starting the recording",
         [this, session, wanted = std::move(wanted)](Progress& progress) {
@@ -1118,7 +1118,7 @@ void Workspace::stop_recording() {
     Parts& parts = *parts_;
     if (parts.live() == nullptr || !parts.live()->is_recording()) return;
     if (parts.is_running(parts.ending_recording)) return;
-    const std::shared_ptr<LiveControl> live = parts.viewer.view_source()->shared_live();
+    const std::shared_ptr<LiveController> live = parts.viewer.view_source()->shared_live();
     parts.ending_recording = parts.jobs.start(
         "ending the recording",
         [&parts, live](Progress& progress) {

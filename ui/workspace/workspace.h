@@ -107,7 +107,7 @@ class Workspace {
     bool is_open();
     void start_source();  // start_source() and stop_source() start jobs; they do nothing without a live source
     void stop_source();
-    LiveControl* live();  // session of a document that is reconstructed from spectra; otherwise nullptr
+    LiveController* live();  // session of a document that is reconstructed from spectra; otherwise nullptr
 
     // Returns another time point of the open file, or nullopt for a live source.
     std::optional<VolumeSource> time_point(std::int64_t step) const;

@@ -64,7 +64,7 @@ Jobs::Failed WorkspaceState::to(std::string_view place) {
     return [this, at = std::string(place)](const Error& error) { notices.report_problem(at, error); };
 }
 
-LiveControl* WorkspaceState::live() const {
+LiveController* WorkspaceState::live() const {
     return viewer.view_source() == nullptr ? nullptr : viewer.view_source()->live();
 }
 
