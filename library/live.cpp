@@ -232,7 +232,7 @@ struct echolux_live : Handle<Kind::live> {
     std::string events;                           // not yet taken by the caller
     std::shared_ptr<const PipelineHooks> stages;  // may be null
     VolumeQueue queue;
-    library::KeptVolumes kept;  // not those of a display
+    KeptVolumes kept;
     echolux_volume_callback finished = nullptr;
     void* user = nullptr;
     std::atomic<std::thread::id> delivers;  // the thread that runs the callback

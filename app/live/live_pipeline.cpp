@@ -251,14 +251,38 @@ RingStatistics LiveFeeder::statistics() const {
 
 bool LiveFeeder::feed(const Block& block) try {
     live_.require_built();
-    return write(block);
+    postprocessor_.rethrow();
+    if ((ticket_ || staged_) && !is_next(block)) abandon();
+    if (block.first_b_scan == 0) begin(block);
+    if (!ticket_ && !staged_) {
+        reconstructor_->prime(block);
+        return false;
+    }
+    submit(block);
+    hand_over(block);
+    return true;
 } catch (...) {
     return recover();
 }
 
+// A volume that is being written is abandoned first, because the reworked one is on the screen.
 bool LiveFeeder::reprocess(const Block& block) try {
     live_.require_built();
-    return rewrite(block);
+    abandon();
+    if (!postprocessor_.settings().is_empty_recipe()) return false;  // processing needs whole volumes
+    postprocessor_.cancel();
+    {
+        const std::scoped_lock lock(live_.exchanging);  // no picture is being submitted
+        ticket_ = live_.ring->acquire_rewrite(block.volume);
+    }
+    if (!ticket_) return false;
+    live_.slots->writer->begin(ticket_->slot, ticket_->wait);
+    submit(block);
+    const std::int64_t slices = live_.grid.b_scans / live_.plan.spec.geometry.b_scans;
+    publish(block.first_b_scan * slices, (block.first_b_scan + block.b_scans) * slices);
+    live_.ring->hand_over_rewrite(*ticket_);
+    ticket_.reset();
+    return true;
 } catch (...) {
     return recover();
 }
@@ -320,25 +344,17 @@ VoxelTargets LiveFeeder::targets() const {
     return staged_ ? *staged_ : live_.slots->writer->targets(ticket_->slot);
 }
 
-bool LiveFeeder::write(const Block& block) {
-    postprocessor_.rethrow();
-    if ((ticket_ || staged_) && !is_next(block)) abandon();
-    if (block.first_b_scan == 0) begin(block);
-    if (!ticket_ && !staged_) {
-        reconstructor_->prime(block);
-        return false;
-    }
-    submit(block);
+// Passes a whole volume on, or with Publishing::rolling the B-scans written so far.
+void LiveFeeder::hand_over(const Block& block) {
     next_b_scan_ += block.b_scans;
     const ScanGeometry& geometry = live_.plan.spec.geometry;
     const bool is_last = next_b_scan_ == geometry.b_scans;
     if (is_last) note_device_work();
     if (staged_) {
-        if (!is_last) return true;
+        if (!is_last) return;
         wait_for_blocks();
         postprocessor_.hand_over();
-        staged_.reset();
-        return true;
+        return staged_.reset();
     }
     if (is_last || options_.publishing == Publishing::rolling) {
         const std::int64_t end = next_b_scan_ * (live_.grid.b_scans / geometry.b_scans);
@@ -347,26 +363,6 @@ bool LiveFeeder::write(const Block& block) {
         live_.ring->hand_over(*ticket_, end);
     }
     if (is_last) ticket_.reset();
-    return true;
-}
-
-// A volume that is being written is abandoned first, because the reworked one is on the screen.
-bool LiveFeeder::rewrite(const Block& block) {
-    abandon();
-    if (!postprocessor_.settings().is_empty_recipe()) return false;  // processing needs whole volumes
-    postprocessor_.cancel();
-    {
-        const std::scoped_lock lock(live_.exchanging);  // no picture is being submitted
-        ticket_ = live_.ring->acquire_rewrite(block.volume);
-    }
-    if (!ticket_) return false;
-    live_.slots->writer->begin(ticket_->slot, ticket_->wait);
-    submit(block);
-    const std::int64_t slices = live_.grid.b_scans / live_.plan.spec.geometry.b_scans;
-    publish(block.first_b_scan * slices, (block.first_b_scan + block.b_scans) * slices);
-    live_.ring->hand_over_rewrite(*ticket_);
-    ticket_.reset();
-    return true;
 }
 
 void LiveFeeder::submit(const Block& block) {

@@ -191,8 +191,7 @@ class LiveFeeder : public BlockSink {
     bool recovers(const Error& error);
     bool replaces_reconstructor(const Error& error);
     void note_device_work();
-    bool write(const Block& block);
-    bool rewrite(const Block& block);
+    void hand_over(const Block& block);
     void begin(const Block& block);
     bool is_next(const Block& block) const;
     void submit(const Block& block);
@@ -306,7 +305,6 @@ class LiveDisplay {
 
     // Returns the scale of flow colours. std::nullopt without flow, or while slots are being replaced.
     std::optional<FlowScale> flow_scale(const View& view);
-    bool looks_at_flow() const { return live_.renderer.looks_at_flow(); }
 
     // Sets the height maps that views may refer to. They are lost when the volume changes shape or the devices are
     // restored. Waits.

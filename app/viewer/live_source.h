@@ -126,7 +126,7 @@ class LiveSource : public ViewSource {
     std::optional<Loading> loading() const override;
     std::optional<VolumeStamp> stamp() const override;
     bool is_at_work() const override {
-        return ViewSource::is_at_work() || session_->is_at_work() || path_.display.looks_at_flow();
+        return ViewSource::is_at_work() || session_->is_at_work() || renderer_.looks_at_flow();
     }
     std::shared_ptr<LiveController> shared_live() override { return session_; }
 

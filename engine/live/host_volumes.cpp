@@ -70,20 +70,7 @@ void HostVolumes::note_description() {
     description_ = chosen_.reconstructor->backend_description() + (chosen_.reason.empty() ? "" : "; " + chosen_.reason);
 }
 
-bool HostVolumes::feed(const Block& block) {
-    try {
-        return try_feed(block);
-    } catch (const Error& problem) {
-        abandon();
-        if (!recovers(problem)) throw;
-        return false;
-    } catch (...) {
-        abandon();
-        throw;
-    }
-}
-
-bool HostVolumes::try_feed(const Block& block) {
+bool HostVolumes::feed(const Block& block) try {
     const bool follows = coming_ && block.volume == coming_->number && block.first_b_scan == next_b_scan_;
     if (!follows) abandon();
     if (block.first_b_scan == 0) begin(block);
@@ -101,6 +88,13 @@ bool HostVolumes::try_feed(const Block& block) {
     finish();
     hand_on(*std::exchange(coming_, std::nullopt));
     return true;
+} catch (const Error& problem) {
+    abandon();
+    if (!recovers(problem)) throw;
+    return false;
+} catch (...) {
+    abandon();
+    throw;
 }
 
 void HostVolumes::hand_on(HostVolume made) {

@@ -66,7 +66,6 @@ class HostVolumes : public BlockSink {
     void install(const ReconstructionSpec& spec, ChosenReconstructor chosen);
     void note_description();
     void begin(const Block& block);
-    bool try_feed(const Block& block);
     void abandon();
     bool recovers(const Error& problem);
     VoxelTargets targets();
