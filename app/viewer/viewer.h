@@ -35,6 +35,8 @@ class Viewer {
     const BackendChoice& backend() const { return backend_; }
 
     ViewSource* view_source() { return view_source_.get(); }
+    bool is_open() const { return view_source_ != nullptr; }
+    LiveController* live() const { return view_source_ ? view_source_->live() : nullptr; }  // nullptr for volume files
 
     // Replaces what was shown. The old view source is destroyed first, since memory may not hold both, so it is gone
     // even if this throws.

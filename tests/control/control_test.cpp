@@ -286,7 +286,7 @@ TEST_F(ControlTest, LiveSourceIsStartedRecordedAndStopped) {
     EXPECT_GT(result("volume")["bytes"], 0);
     EXPECT_NE(refusal("stop").find("stop_recording"), std::string::npos);
     const auto has_recorded = [this] {
-        const std::optional<RecorderStats> stats = work().live()->stats().recorder;
+        const std::optional<RecorderStats> stats = work().viewer().live()->stats().recorder;
         return stats && stats->blocks > 0;
     };
     EXPECT_TRUE(until(has_recorded));

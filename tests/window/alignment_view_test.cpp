@@ -16,7 +16,7 @@ class AlignmentViewTest : public WindowRun {
         wanted.assignments = {"simulation.samples=1024", "simulation.a_scans=64", "simulation.b_scans=4",
                               "simulation.a2_rad=12"};
         work().open_source(wanted);
-        ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+        ASSERT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
         ASSERT_TRUE(work().change("window.layout", std::string("alignment")));
         ASSERT_TRUE(turn_until([this] { return calibrating().watch().moments().size() > 5; }));
         turns(3);
@@ -106,8 +106,8 @@ TEST_F(AlignmentViewTest, ButtonTakesBackground) {
     open_mirror();
     click(middle_of("calibrate.take_background"));
     EXPECT_TRUE(turn_until([this] { return calibrating().measured(Spectrum::background) != nullptr; }));
-    EXPECT_TRUE(
-        turn_until([this] { return !std::get<std::string>(work().field("calibration.background")->get()).empty(); }));
+    EXPECT_TRUE(turn_until(
+        [this] { return !std::get<std::string>(work().settings().field("calibration.background")->get()).empty(); }));
     keep_picture("alignment-taken");
 }
 

@@ -71,7 +71,7 @@ class WindowPictures : public WindowRun {
     }
     void open_file(const std::filesystem::path& path) {
         work().open(path);
-        ASSERT_TRUE(turn_until([this] { return work().is_open() && work().viewer().view_source()->grid(); }));
+        ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && work().viewer().view_source()->grid(); }));
         ASSERT_TRUE(turn_until([this] { return work().viewer().view_source()->histogram().has_value(); }));
     }
     std::filesystem::path scan() {

@@ -8,6 +8,7 @@
 
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
+#include "ui/workspace/recordings.h"
 #include "workspace_fixture.h"
 
 namespace echolux::test {
@@ -103,7 +104,7 @@ class Monkey {
     }
 
     void set() {
-        const std::vector<BoundField>& fields = work_.fields();
+        const std::vector<BoundField>& fields = work_.settings().fields();
         const BoundField& field = fields[index(below(static_cast<int>(fields.size())))];
         const std::string key = field.key();
         if (key == "window.record_folder") return;
@@ -147,7 +148,8 @@ class Monkey {
         view.step = std::max(view.step, 0.5);
         view.frame_ms = std::clamp(view.frame_ms, 5.0, 33.0);
         work_.view_edited(Edit::done);
-        if (work_.scan() != nullptr && work_.scan()->recipe.zero_padding > 2) work_.reset("recipe.zero_padding");
+        if (work_.settings().scan() != nullptr && work_.settings().scan()->recipe.zero_padding > 2)
+            work_.reset("recipe.zero_padding");
         for (const char* key :
              {"filter.search_depth", "filter.search_a_scans", "filter.search_b_scans", "filter.patch"})
             work_.reset(key);
@@ -180,7 +182,7 @@ class Monkeys : public WorkspaceTest {
                 if (monkey.steps() % 200 == 0) tidy();
             }
             memory.push_back(resident_bytes());
-            work().stop_recording();
+            work().recordings().stop();
             EXPECT_TRUE(comes_to_rest()) << "a job does not end";
         } catch (const std::exception& error) {
             FAIL() << error.what() << "\nseed " << seed << ", after\n" << monkey.story();
@@ -214,7 +216,7 @@ class Monkeys : public WorkspaceTest {
 
     // Removes recordings and pictures, which are not growth of the program.
     void tidy() {
-        work().stop_recording();
+        work().recordings().stop();
         std::error_code ignored;
         for (const auto& entry : std::filesystem::directory_iterator(folder().path(), ignored)) {
             const std::string name = entry.path().filename().string();

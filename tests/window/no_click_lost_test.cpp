@@ -16,7 +16,7 @@ class NoClickLost : public WindowRun {
         options_.assignments.push_back("window.open_panels=" + panels);
         open_window(1280, 1600);
         work().open(write_ball("ball.nrrd"));
-        ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+        ASSERT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
         ASSERT_TRUE(settle());
     }
 
@@ -114,7 +114,7 @@ TEST_F(NoClickLost, DigitsAreShortcutsAfterClickElsewhere) {
 
 TEST_F(NoClickLost, PaletteUnderstandsEarlyTyping) {
     open_ball("view");
-    ASSERT_EQ(work().window().layout, PaneLayout::volume_and_sections);
+    ASSERT_EQ(work().settings().window().layout, PaneLayout::volume_and_sections);
     std::vector<std::pair<double, WindowEvent>> events{{0, KeyPressed{"Ctrl", true, false}},
                                                        {0.02, KeyPressed{"K", true, false}},
                                                        {0.06, KeyPressed{"K", false, false}},
@@ -127,7 +127,7 @@ TEST_F(NoClickLost, PaletteUnderstandsEarlyTyping) {
     events.emplace_back(at_s, KeyPressed{"Enter", true, false});
     hands(events);
     turns(5);
-    EXPECT_EQ(work().window().layout, PaneLayout::sections);
+    EXPECT_EQ(work().settings().window().layout, PaneLayout::sections);
 }
 
 // The window's clock is controlled by the test: each picture of the live volume takes as long as on a slow machine.
@@ -138,7 +138,8 @@ TEST_F(NoClickLost, InputIsHandledBeforeRays) {
     source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
                           "simulation.line_rate_hz=20000"};
     work().open_source(source);
-    ASSERT_TRUE(turn_until([this] { return work().is_open() && work().live()->stats().finished_volumes > 1; }));
+    ASSERT_TRUE(turn_until(
+        [this] { return work().viewer().is_open() && work().viewer().live()->stats().finished_volumes > 1; }));
     constexpr double two_a_second = 0.5;
     native().keep_time_by_hand(two_a_second);
     turns(10);

@@ -6,6 +6,7 @@
 
 #include "app/viewer/view_source.h"
 #include "await.h"
+#include "ui/workspace/recordings.h"
 #include "window_run.h"
 
 namespace echolux::test {
@@ -39,7 +40,7 @@ class NothingMoves : public WindowRun {
         source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
                               "simulation.line_rate_hz=" + line_rate_hz};
         work().open_source(source);
-        ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+        ASSERT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
     }
     LiveController& live() { return *work().viewer().view_source()->live(); }
 
@@ -87,12 +88,12 @@ TEST_F(NothingMoves, ByMessageAfterBadValue) {
 
 TEST_F(NothingMoves, SlowByRecordingThatBeginsGrowsAndEnds) {
     open_live(320);
-    work().start_recording();
+    work().recordings().start();
     ASSERT_TRUE(turn_until([this] { return live().is_recording(); }));
     expect_still("the begin of a recording");
     ASSERT_TRUE(turn_until([this] { return live().stats().recorder && live().stats().recorder->blocks > 30; }));
     expect_still("a recording that grew");
-    work().stop_recording();
+    work().recordings().stop();
     ASSERT_TRUE(turn_until([this] { return !live().is_recording() && work().jobs().is_idle(); }));
     expect_still("the end of a recording");
 }
@@ -149,10 +150,10 @@ TEST_F(NothingMoves, InNarrowWindow) {
     open_live(230, 760);
     work().notices().report_problem("source", long_line);
     expect_still("trouble");
-    work().start_recording();
+    work().recordings().start();
     ASSERT_TRUE(turn_until([this] { return live().stats().recorder && live().stats().recorder->blocks > 10; }));
     expect_still("a recording");
-    work().stop_recording();
+    work().recordings().stop();
     ASSERT_TRUE(turn_until([this] { return !live().is_recording() && work().jobs().is_idle(); }));
 }
 
@@ -170,7 +171,7 @@ TEST_F(NothingMoves, OnStartPage) {
 TEST_F(NothingMoves, MessageOverPictureTakesNoClicks) {
     open_window();
     work().open(write_ball("ball.nrrd"));
-    ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
     ASSERT_TRUE(settle());
     const Region pane = part(PaneKind::volume);
     const Pixel below{static_cast<double>(pane.left + pane.width) - 60,

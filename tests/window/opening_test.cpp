@@ -1,6 +1,7 @@
 // Opening in the window: the clicked item shows its progress, a file gets its panels regardless of the previous
 // document, and a recording is displayed as when it was recorded.
 #include "app/viewer/view_source.h"
+#include "ui/workspace/recordings.h"
 #include "window_run.h"
 
 namespace echolux::test {
@@ -14,7 +15,7 @@ class Opening : public WindowRun {
         source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
                               "simulation.line_rate_hz=20000"};
         work().open_source(source);
-        ASSERT_TRUE(turn_until([this] { return work().is_open() && work().live()->is_running(); }));
+        ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && work().viewer().live()->is_running(); }));
     }
 };
 
@@ -27,7 +28,7 @@ TEST_F(Opening, SlowClickedCardShowsProgress) {
     if (window().place_of("start.sim.retina")) click(middle_of("start.sim.retina"));
     const auto opening = work().opening("sim:retina");
     EXPECT_TRUE(!opening || opening->id == job) << "a second click begins nothing anew";
-    ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
     EXPECT_FALSE(work().opening("sim:retina").has_value());
 }
 
@@ -38,7 +39,7 @@ TEST_F(Opening, FileHasItsPanelsAfterAlignmentView) {
     ASSERT_TRUE(turn_until([this] { return window().place_of("alignment.hold").has_value(); }));
     EXPECT_FALSE(window().place_of("panel.view").has_value());
     work().open(write_ball("ball.nrrd"));
-    ASSERT_TRUE(turn_until([this] { return work().is_open() && work().live() == nullptr; }));
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && work().viewer().live() == nullptr; }));
     turns(5);
     EXPECT_TRUE(window().place_of("panel.view").has_value());
     EXPECT_TRUE(window().place_of(PaneKind::volume).has_value());
@@ -49,19 +50,20 @@ TEST_F(Opening, RecordingRestoresItsLook) {
     open_live("sim:vessel");
     work().change_together("view",
                            {{"view.mode", std::string("mip")}, {"view.azimuth_deg", 77.0}, {"view.high", 31.0}});
-    work().start_recording();
+    work().recordings().start();
     ASSERT_TRUE(turn_until([this] {
-        const auto written = work().live()->stats().recorder;
+        const auto written = work().viewer().live()->stats().recorder;
         return written && written->blocks > 20;
     }));
-    work().stop_recording();
-    ASSERT_TRUE(turn_until([this] { return !work().live()->is_recording() && work().jobs().is_idle(); }));
+    work().recordings().stop();
+    ASSERT_TRUE(turn_until([this] { return !work().viewer().live()->is_recording() && work().jobs().is_idle(); }));
     const std::filesystem::path recording = work().notices().all().back().file.path;
     ASSERT_FALSE(recording.empty());
     work().close();
     work().change_together("view", {{"view.mode", std::string("composite")}, {"view.azimuth_deg", 5.0}});
     work().open(recording);
-    ASSERT_TRUE(turn_until([this] { return work().live() != nullptr && work().live()->is_recorded(); }));
+    ASSERT_TRUE(
+        turn_until([this] { return work().viewer().live() != nullptr && work().viewer().live()->is_recorded(); }));
     EXPECT_EQ(work().view().mode, ViewMode::mip);
     EXPECT_EQ(work().view().azimuth_deg, 77);
     EXPECT_EQ(work().view().high, 31);

@@ -190,7 +190,7 @@ TEST_F(PanelsTest, DraggedNumberIsOneStepOfUndo) {
     EXPECT_TRUE(is_seen("view.opacity.reset"));
     work().undo();
     EXPECT_EQ(work().view().opacity, before);
-    EXPECT_FALSE(work().can_undo());
+    EXPECT_FALSE(work().history().can_undo());
     frames(2);
     EXPECT_FALSE(is_seen("view.opacity.reset")) << "it is at its default";
 }
@@ -216,7 +216,7 @@ TEST_F(PanelsTest, DoubleClickTypesWithoutChange) {
     open_counted_volume();
     double_click(at("view.opacity", 0.9f));
     EXPECT_EQ(work().view().opacity, 1);
-    EXPECT_FALSE(work().can_undo());
+    EXPECT_FALSE(work().history().can_undo());
     type("2.5");
     EXPECT_EQ(work().view().opacity, 2.5);
     double_click(at("view.opacity"));
@@ -365,7 +365,7 @@ TEST_F(PanelsTest, TimeBarFollowsDrag) {
     for (int step = 0; step < 5; ++step) volume_file("series/ball_" + std::to_string(step) + ".nii");
     work().open(folder() / "series");
     settle();
-    ASSERT_TRUE(work().is_open()) << troubles();
+    ASSERT_TRUE(work().viewer().is_open()) << troubles();
     load(1, 700);
     frames(3);
     Timeline& time = *work().viewer().view_source()->timeline();

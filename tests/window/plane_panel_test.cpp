@@ -86,7 +86,7 @@ class PlanePanel : public WindowRun {
         options_.assignments = {"window.open_panels=transfer", "view.step=2", "view.rest_samples=1"};
         open_window(1280, 1100);
         work().open(write_ball("ball.nrrd"));
-        ASSERT_TRUE(turn_until([this] { return work().is_open() && work().viewer().view_source()->grid(); }));
+        ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && work().viewer().view_source()->grid(); }));
         ASSERT_TRUE(settle());
         click(middle_of("section.Second axis"));
         turns(3);

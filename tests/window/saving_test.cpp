@@ -10,6 +10,8 @@
 
 #include "app/movie/movie_plan.h"
 #include "app/viewer/view_source.h"
+#include "ui/workspace/exporting.h"
+#include "ui/workspace/recordings.h"
 #include "window_run.h"
 
 namespace echolux::test {
@@ -28,7 +30,7 @@ class Saving : public WindowRun {
     void open_ball() {
         open_window();
         work().open(write_ball("ball.nrrd"));
-        ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+        ASSERT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
         work().change_together("view", {{"view.width", std::int64_t{40}}, {"view.height", std::int64_t{30}}});
         ASSERT_TRUE(settle());
     }
@@ -49,17 +51,17 @@ class Saving : public WindowRun {
         source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
                               "simulation.line_rate_hz=20000"};
         work().open_source(source);
-        ASSERT_TRUE(turn_until([this] { return work().is_open() && work().live()->is_running(); }));
+        ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && work().viewer().live()->is_running(); }));
     }
     void record() {
-        work().start_recording();
+        work().recordings().start();
         EXPECT_EQ(work().jobs().states().back().title, "starting the recording") << "a slow disk is no slow picture";
         ASSERT_TRUE(turn_until([this] {
-            const auto written = work().live()->stats().recorder;
+            const auto written = work().viewer().live()->stats().recorder;
             return written && written->blocks > 20;
         }));
-        work().stop_recording();
-        ASSERT_TRUE(turn_until([this] { return !work().live()->is_recording() && work().jobs().is_idle(); }));
+        work().recordings().stop();
+        ASSERT_TRUE(turn_until([this] { return !work().viewer().live()->is_recording() && work().jobs().is_idle(); }));
     }
 };
 
@@ -123,7 +125,8 @@ TEST_F(Saving, ClickOpensRecording) {
     click(middle_of("notice.folder"));
     EXPECT_EQ(native().shown_outside(), std::vector<fs::path>{folder().path()});
     click(middle_of("notice.open"));
-    ASSERT_TRUE(turn_until([this] { return work().live() != nullptr && work().live()->is_recorded(); }));
+    ASSERT_TRUE(
+        turn_until([this] { return work().viewer().live() != nullptr && work().viewer().live()->is_recorded(); }));
 }
 
 TEST_F(Saving, ReportsPictureAtOnceAndShowsItOnDesktop) {
@@ -145,7 +148,7 @@ TEST_F(Saving, CancelledMovieEndsSoon) {
     work().change_together("view", {{"view.width", std::int64_t{1600}},
                                     {"view.height", std::int64_t{1200}},
                                     {"view.rest_samples", std::int64_t{4096}}});
-    work().make_movie(folder() / "m_%d.png", {.frames = 100});
+    work().exporting().make_movie(folder() / "m_%d.png", {.frames = 100});
     const auto is_drawing = [this] {
         const auto jobs = work().jobs().states();
         return !jobs.empty() && jobs.front().task == "movie" && jobs.front().seconds > 1;

@@ -23,7 +23,7 @@ class StudioWindow : public WindowRun {
         return 0.42 * static_cast<double>(std::min(place.width, place.height));
     }
 
-    TimeLine line() { return TimeLine(work().window().key_frames); }
+    TimeLine line() { return TimeLine(work().settings().window().key_frames); }
 };
 
 TEST_F(StudioWindow, LampIsDragged) {

@@ -22,7 +22,7 @@ class TissuePanels : public WindowRun {
         open_window(1280, 1000);
         write_volume(folder() / "tissue.nrrd", layered_volume());
         work().open(folder() / "tissue.nrrd");
-        ASSERT_TRUE(turn_until([this] { return work().is_open() && work().viewer().view_source()->grid(); }));
+        ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && work().viewer().view_source()->grid(); }));
         ASSERT_TRUE(settle());
     }
     void find_layers() {

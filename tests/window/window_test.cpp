@@ -8,6 +8,7 @@
 #include "app/viewer/view_source.h"
 #include "engine/io/png_file.h"
 #include "raw_spectra.h"
+#include "ui/workspace/exporting.h"
 #include "ui/workspace/raw_proposal.h"
 #include "window_run.h"
 
@@ -18,7 +19,7 @@ class WindowTest : public WindowRun {
   protected:
     void open_ball() {
         work().open(write_ball("ball.nrrd"));
-        ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+        ASSERT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
         ASSERT_TRUE(settle());
     }
     ViewSource& view_source() { return *work().viewer().view_source(); }
@@ -29,7 +30,7 @@ TEST_F(WindowTest, SlowStartPageLeadsToLivePicture) {
     open_window();
     const Image before = picture();
     click(middle_of("start.sim.layers"));
-    ASSERT_TRUE(turn_until([this] { return work().is_open() && view_source().grid().has_value(); }));
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && view_source().grid().has_value(); }));
     ASSERT_NE(view_source().live(), nullptr);
     EXPECT_TRUE(view_source().live()->is_running());
     ASSERT_TRUE(turn_until([this] { return view_source().live()->stats().finished_volumes > 1; }));
@@ -41,14 +42,14 @@ TEST_F(WindowTest, FilesOpenByDropAndFromDialog) {
     open_window();
     const std::filesystem::path path = write_ball("dropped.nrrd");
     native().push(FilesDropped{{path}});
-    ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
     EXPECT_EQ(view_source().name(), "dropped.nrrd");
 
     write_ball("typed.nii");
     press("Ctrl+O");
     type((folder() / "typed.nii").string());
     press("Enter");
-    EXPECT_TRUE(turn_until([this] { return work().is_open() && view_source().name() == "typed.nii"; }));
+    EXPECT_TRUE(turn_until([this] { return work().viewer().is_open() && view_source().name() == "typed.nii"; }));
 }
 
 TEST_F(WindowTest, FindsFilesByPartOfName) {
@@ -63,7 +64,7 @@ TEST_F(WindowTest, FindsFilesByPartOfName) {
     type("sec");
     EXPECT_FALSE(window().place_of("file.first.nrrd").has_value());
     press("Enter");
-    ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
     EXPECT_EQ(view_source().name(), "second.nrrd");
 }
 
@@ -77,7 +78,7 @@ TEST_F(WindowTest, DraggingTurnsVolume) {
     EXPECT_GT(std::abs(work().view().azimuth_deg - azimuth), 5);
     ASSERT_TRUE(settle());
     EXPECT_GT(difference(before, picture(), part(PaneKind::volume)), 0.5);
-    ASSERT_TRUE(work().can_undo());
+    ASSERT_TRUE(work().history().can_undo());
     work().undo();
     EXPECT_NEAR(work().view().azimuth_deg, azimuth, 1e-9);
 }
@@ -130,20 +131,20 @@ TEST_F(WindowTest, RightDragInSectionChangesValuesOfSections) {
     drag(middle, {middle.x, middle.y - 40}, 1);
     ASSERT_TRUE(settle());
     EXPECT_EQ(work().view().low, lowest_value);
-    EXPECT_GT(work().window().section_low, lowest_value);
+    EXPECT_GT(work().settings().window().section_low, lowest_value);
     EXPECT_GT(difference(before, picture(), part(PaneKind::b_scan)), 2);
     EXPECT_GT(difference(before, picture(), part(PaneKind::en_face)), 2);
     EXPECT_LT(difference(before, picture(), part(PaneKind::volume)), 0.5);
     work().undo();
-    EXPECT_EQ(work().window().section_low, lowest_value);
+    EXPECT_EQ(work().settings().window().section_low, lowest_value);
 
     work().change("window.link_levels", true);
     drag(middle, {middle.x, middle.y - 40}, 1);
     EXPECT_GT(work().view().low, lowest_value);
-    EXPECT_EQ(work().window().section_low, lowest_value);
+    EXPECT_EQ(work().settings().window().section_low, lowest_value);
     work().open(write_ball("other.nrrd"));
     ASSERT_TRUE(turn_until([this] { return view_source().name() == "other.nrrd"; }));
-    EXPECT_EQ(work().window().section_low, lowest_value);
+    EXPECT_EQ(work().settings().window().section_low, lowest_value);
 }
 
 // Thin sections show voxels even if the volume shows maxima.
@@ -168,17 +169,17 @@ TEST_F(WindowTest, DoubleClickMaximizesPaneAndEscRestoresOthers) {
     press("Esc");
     EXPECT_EQ(part(PaneKind::en_face).width, before.width);
     EXPECT_TRUE(window().place_of(PaneKind::volume).has_value());
-    EXPECT_TRUE(work().is_open());
+    EXPECT_TRUE(work().viewer().is_open());
 }
 
 TEST_F(WindowTest, PaletteRunsTypedAction) {
     open_window();
     open_ball();
-    ASSERT_EQ(work().window().layout, PaneLayout::volume_and_sections);
+    ASSERT_EQ(work().settings().window().layout, PaneLayout::volume_and_sections);
     press("Ctrl+K");
     type("sections alone");
     press("Enter");
-    EXPECT_EQ(work().window().layout, PaneLayout::sections);
+    EXPECT_EQ(work().settings().window().layout, PaneLayout::sections);
     EXPECT_FALSE(window().place_of("palette.typed").has_value());
 }
 
@@ -197,15 +198,15 @@ TEST_F(WindowTest, UnderstandsQuickKeyCombinations) {
 TEST_F(WindowTest, TypingTriggersNoShortcuts) {
     open_window();
     open_ball();
-    const bool cross_hair = work().window().cross_hair;
+    const bool cross_hair = work().settings().window().cross_hair;
     press("Ctrl+K");
     press("X");  // would toggle the cross-hair
     type("x");
-    EXPECT_EQ(work().window().cross_hair, cross_hair);
+    EXPECT_EQ(work().settings().window().cross_hair, cross_hair);
     press("Esc");
     EXPECT_FALSE(window().place_of("palette.typed").has_value());
     press("X");
-    EXPECT_NE(work().window().cross_hair, cross_hair);
+    EXPECT_NE(work().settings().window().cross_hair, cross_hair);
 }
 
 TEST_F(WindowTest, EscClosesOneThingAtOnceAndKeepsProgramRunning) {
@@ -221,7 +222,7 @@ TEST_F(WindowTest, EscClosesOneThingAtOnceAndKeepsProgramRunning) {
     turns(3);
     EXPECT_GT(difference(with_keys, picture(), part(PaneKind::volume)), 1);
     for (int i = 0; i < 5; ++i) press("Esc");
-    EXPECT_TRUE(work().is_open());
+    EXPECT_TRUE(work().viewer().is_open());
 }
 
 TEST_F(WindowTest, MenusRunActions) {
@@ -229,16 +230,16 @@ TEST_F(WindowTest, MenusRunActions) {
     open_ball();
     click(middle_of("menu.Window"));
     click(middle_of("menu.layout.volume"));
-    EXPECT_EQ(work().window().layout, PaneLayout::volume);
+    EXPECT_EQ(work().settings().window().layout, PaneLayout::volume);
 }
 
 TEST_F(WindowTest, FoldsPanelsAndHidesColumns) {
     open_window();
     open_ball();
     const Region before = part(PaneKind::volume);
-    const std::string open = work().window().open_panels;
+    const std::string open = work().settings().window().open_panels;
     click(middle_of("panel.view"));
-    EXPECT_NE(work().window().open_panels, open);
+    EXPECT_NE(work().settings().window().open_panels, open);
     work().change("window.right_panels", false);
     turns(3);
     const Region now = part(PaneKind::volume);
@@ -293,7 +294,7 @@ TEST_F(WindowTest, ScreenshotRestoresItsView) {
     work().change("view.azimuth_deg", 111.0);
     work().change("view.mode", std::string("mip"));
     const std::filesystem::path kept = folder() / "kept.png";
-    work().take_screenshot(kept);
+    work().exporting().save_picture(kept);
     ASSERT_TRUE(turn_until([&] { return std::filesystem::exists(kept) && !work().is_busy(); }));
     EXPECT_EQ(read_png(kept).width, work().view().width);
     work().change("view.azimuth_deg", 20.0);
@@ -323,12 +324,12 @@ TEST_F(WindowTest, RawFileIsProposedShownAndOpened) {
     write_raw_spectra(folder(), "unknown.raw");
     work().open(folder() / "unknown.raw");
     const auto is_proposed = [this] {
-        return window().place_of("raw.accept") && work().raw_proposal() != nullptr &&
-               work().raw_proposal()->preview.width > 0;
+        return window().place_of("raw.accept") && work().raw().proposal() != nullptr &&
+               work().raw().proposal()->preview.width > 0;
     };
     ASSERT_TRUE(turn_until(is_proposed));
-    EXPECT_EQ(work().raw_proposal()->problem, "");
-    const ScanGeometry& geometry = work().raw_proposal()->scan.geometry;
+    EXPECT_EQ(work().raw().proposal()->problem, "");
+    const ScanGeometry& geometry = work().raw().proposal()->scan.geometry;
     EXPECT_EQ(geometry.samples, 256);
     EXPECT_EQ(geometry.a_scans, 32);
     EXPECT_EQ(geometry.b_scans, 24);
@@ -336,14 +337,14 @@ TEST_F(WindowTest, RawFileIsProposedShownAndOpened) {
         EXPECT_TRUE(window().place_of(key).has_value()) << key;
     }
     press("Esc");
-    EXPECT_EQ(work().raw_proposal(), nullptr);
+    EXPECT_EQ(work().raw().proposal(), nullptr);
     EXPECT_FALSE(std::filesystem::exists(folder() / "unknown.toml"));
 
     work().open(folder() / "unknown.raw");
     ASSERT_TRUE(turn_until(is_proposed));
     click(middle_of("raw.accept"));
-    EXPECT_TRUE(turn_until([this] { return work().is_open(); }));
-    EXPECT_EQ(work().raw_proposal(), nullptr);
+    EXPECT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
+    EXPECT_EQ(work().raw().proposal(), nullptr);
     EXPECT_TRUE(std::filesystem::exists(folder() / "unknown.toml"));
 }
 
@@ -356,7 +357,7 @@ TEST_F(WindowTest, RestoresLostDevice) {
     is_lost = true;
     work().change("view.azimuth_deg", work().view().azimuth_deg + 1);
     ASSERT_TRUE(turn_until([&] { return !is_lost; }));
-    ASSERT_TRUE(turn_until([this] { return work().is_open() && view_source().grid().has_value(); }));
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && view_source().grid().has_value(); }));
     work().change("view.azimuth_deg", work().view().azimuth_deg - 1);
     ASSERT_TRUE(settle());
     EXPECT_LT(difference(before, picture(), part(PaneKind::volume)), 2);

@@ -14,7 +14,7 @@ class WindowTime : public WindowRun {
     WindowTime() { draws_each_picture_ = true; }
     void open(const std::filesystem::path& path) {
         native().push(FilesDropped{{path}});
-        ASSERT_TRUE(turn_until([this] { return work().is_open() && view_source().grid().has_value(); }));
+        ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && view_source().grid().has_value(); }));
         ASSERT_TRUE(settle());
     }
     ViewSource& view_source() { return *work().viewer().view_source(); }
@@ -63,7 +63,7 @@ TEST_F(WindowTime, ClickRecordsSimulatorAndReopens) {
     source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
                           "simulation.line_rate_hz=20000"};
     work().open_source(source);
-    ASSERT_TRUE(turn_until([this] { return work().is_open() && view_source().live()->is_running(); }));
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && view_source().live()->is_running(); }));
     turns(5);
     click(middle_of("source.record"));
     ASSERT_TRUE(turn_until([this] {

@@ -6,6 +6,7 @@
 #include "app/viewer/view_source.h"
 #include "engine/scan/scan.h"
 #include "ui/panels/widgets.h"
+#include "ui/workspace/recordings.h"
 #include "window_run.h"
 
 namespace echolux::test {
@@ -16,7 +17,7 @@ class WindowInTrouble : public WindowRun {
     WindowInTrouble() { draws_each_picture_ = true; }
     void open_ball() {
         work().open(write_ball("ball.nrrd"));
-        ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+        ASSERT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
         ASSERT_TRUE(settle());
     }
     ViewSource& view_source() { return *work().viewer().view_source(); }
@@ -53,7 +54,7 @@ TEST_F(WindowInTrouble, WaitsForDeviceToReturn) {
     turns(20);
     EXPECT_FALSE(work().viewer().has_renderer());
     is_away = false;
-    ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
     work().change("view.azimuth_deg", work().view().azimuth_deg - 1);
     ASSERT_TRUE(settle());
     EXPECT_LT(difference(before, picture(), part(PaneKind::volume)), 2);
@@ -69,8 +70,8 @@ std::filesystem::path recording_in(const std::filesystem::path& folder) {
 TEST_F(WindowInTrouble, SecondRequestEndsRecording) {
     open_window();
     click(middle_of("start.sim.layers"));
-    ASSERT_TRUE(turn_until([this] { return work().is_open() && view_source().grid().has_value(); }));
-    work().start_recording();
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && view_source().grid().has_value(); }));
+    work().recordings().start();
     const auto records = [this] {
         const auto written = view_source().live()->stats().recorder;
         return written && written->blocks > 20;

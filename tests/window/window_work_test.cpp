@@ -19,7 +19,7 @@ class WindowWork : public WindowRun {
     ViewSource& view_source() { return *work().viewer().view_source(); }
     void open_ball(const std::string& name = "ball.nrrd") {
         work().open(write_ball(name));
-        ASSERT_TRUE(turn_until([&] { return work().is_open() && view_source().name() == name; }));
+        ASSERT_TRUE(turn_until([&] { return work().viewer().is_open() && view_source().name() == name; }));
         ASSERT_TRUE(settle());
     }
     std::string report_problem(const std::string& place) {
@@ -32,7 +32,7 @@ class WindowWork : public WindowRun {
         wanted.assignments = {"simulation.samples=512", "simulation.a_scans=48", "simulation.b_scans=8",
                               "simulation.volumes=1"};
         work().open_source(wanted);
-        ASSERT_TRUE(turn_until([this] { return work().is_open() && view_source().flow_grid(); }, 2000))
+        ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && view_source().flow_grid(); }, 2000))
             << report_problem("source");
     }
     // Counts pixels that are far from gray, as flow is.
@@ -206,11 +206,11 @@ TEST_F(WindowWork, SlowPaletteFindsByWordsPeopleUse) {
 TEST_F(WindowWork, EnterRunsSelectedActionAndIgnoresScatteredLetters) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_ball());
-    const auto layout = work().window().layout;
+    const auto layout = work().settings().window().layout;
     press("Ctrl+K");
     type("sctalne");  // "SeCTions ALoNE"
     press("Enter");
-    EXPECT_EQ(work().window().layout, layout);
+    EXPECT_EQ(work().settings().window().layout, layout);
     EXPECT_TRUE(window().place_of("palette.typed").has_value());
     press("Esc");
     press("Ctrl+K");
@@ -247,7 +247,8 @@ TEST_F(WindowWork, SlowFlowPanelIsCompleteAtOnce) {
     wanted.assignments = {"simulation.samples=512", "simulation.a_scans=48",        "simulation.b_scans=8",
                           "simulation.volumes=1",   "simulation.line_rate_hz=1000", "flow.method=none"};
     work().open_source(wanted);
-    ASSERT_TRUE(turn_until([this] { return work().is_open() && view_source().grid(); })) << report_problem("source");
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && view_source().grid(); }))
+        << report_problem("source");
     turns(5);
     EXPECT_FALSE(window().place_of("view.flow_shown").has_value());
     work().change("flow.method", std::string("doppler"));
@@ -308,7 +309,7 @@ TEST_F(WindowWork, AllSearchWordsBelongToActions) {
     turns(3);
     for (std::size_t i = 0; !id_with_words(i).empty(); ++i) {
         const std::string id(id_with_words(i));
-        EXPECT_TRUE(work().actions().find(id) != nullptr || work().field(id) != nullptr) << id;
+        EXPECT_TRUE(work().actions().find(id) != nullptr || work().settings().field(id) != nullptr) << id;
     }
 }
 

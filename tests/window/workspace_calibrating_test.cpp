@@ -36,7 +36,7 @@ class WorkspaceCalibrating : public WorkspaceTest {
     void open(const SourceRequest& source) {
         work().open_source(source);
         settle();
-        ASSERT_TRUE(work().is_open()) << troubles();
+        ASSERT_TRUE(work().viewer().is_open()) << troubles();
         ASSERT_TRUE(work().change("window.record_folder", folder().path().string()));
         ASSERT_TRUE(until([&] { return calibrating().can_take(work()); }));
     }
@@ -51,17 +51,17 @@ class WorkspaceCalibrating : public WorkspaceTest {
 
 TEST_F(WorkspaceCalibrating, TakesStoresAndNamesBackground) {
     open(mirror(100, 0));
-    const std::vector<double> before = work().scan()->calibration.background;
+    const std::vector<double> before = work().settings().scan()->calibration.background;
     const MeanSpectrum* taken = take("calibrate.take_background", Spectrum::background);
     ASSERT_NE(taken, nullptr);
     EXPECT_EQ(taken->lines, 1000);
-    EXPECT_EQ(work().scan()->calibration.background, taken->counts);
+    EXPECT_EQ(work().settings().scan()->calibration.background, taken->counts);
     EXPECT_NE(taken->counts, before);
     const std::string file = std::get<std::string>(value("calibration.background"));
     EXPECT_EQ(read_calibration(file, samples, "calibration.background"), taken->counts);
     EXPECT_EQ(std::filesystem::path(file).parent_path(), folder().path());
     work().undo();
-    EXPECT_EQ(work().scan()->calibration.background, before);
+    EXPECT_EQ(work().settings().scan()->calibration.background, before);
     EXPECT_EQ(standing("calibration") + standing("recipe"), "");
 }
 
@@ -108,7 +108,7 @@ TEST_F(WorkspaceCalibrating, AlignmentViewReadsNewestLines) {
     }));
     calibrating().is_still = true;
     const std::size_t still = calibrating().watch().moments().size();
-    const auto newest = [&] { return work().live()->newest_block()->sequence; };
+    const auto newest = [&] { return work().viewer().live()->newest_block()->sequence; };
     for (int i = 0; i < 3; ++i) {
         const std::uint64_t before = newest();
         ASSERT_TRUE(until([&] { return newest() != before; })) << troubles();
@@ -146,7 +146,7 @@ MeanSpectrum mirror_seen(double depth_um, double a2_rad) {
 
 TEST_F(WorkspaceCalibrating, TwoMirrorsReplaceWavelengths) {
     open(mirror(100, 15));
-    const std::vector<double> wavelengths = work().scan()->calibration.wavelengths_nm;
+    const std::vector<double> wavelengths = work().settings().scan()->calibration.wavelengths_nm;
     ASSERT_EQ(wavelengths.size(), index(samples));
     calibrating().set_spectrum(Spectrum::mirror_1, mirror_seen(60, 15));
     EXPECT_FALSE(work().actions().find("calibrate.apply")->is_possible()) << "one mirror says nothing of k";
@@ -157,7 +157,7 @@ TEST_F(WorkspaceCalibrating, TwoMirrorsReplaceWavelengths) {
     settle();
     EXPECT_EQ(standing("calibration") + standing("recipe"), "");
 
-    const Scan& scan = *work().scan();
+    const Scan& scan = *work().settings().scan();
     EXPECT_TRUE(scan.calibration.wavelengths_nm.empty());
     ASSERT_EQ(scan.calibration.k_positions.size(), index(samples));
     Simulation simulation;
@@ -175,8 +175,8 @@ TEST_F(WorkspaceCalibrating, TwoMirrorsReplaceWavelengths) {
     calibrating().look(work());
     EXPECT_NEAR(calibrating().watch().newest()->stats.peak_um, 100, 1.0);
     work().undo();
-    EXPECT_EQ(work().scan()->calibration.wavelengths_nm, wavelengths);
-    EXPECT_TRUE(work().scan()->calibration.k_positions.empty());
+    EXPECT_EQ(work().settings().scan()->calibration.wavelengths_nm, wavelengths);
+    EXPECT_TRUE(work().settings().scan()->calibration.k_positions.empty());
 }
 
 // The search starts without dispersion and finds the simulated value.
@@ -186,10 +186,10 @@ TEST_F(WorkspaceCalibrating, DispersionOfBScanIsSearched) {
     ASSERT_TRUE(work().actions().run("calibrate.dispersion"));
     EXPECT_FALSE(work().actions().find("calibrate.dispersion")->is_possible()) << "one search at a time";
     settle();
-    EXPECT_NEAR(work().scan()->recipe.a2_rad, 25, 0.7);
-    EXPECT_TRUE(work().scan()->recipe.dispersion);
+    EXPECT_NEAR(work().settings().scan()->recipe.a2_rad, 25, 0.7);
+    EXPECT_TRUE(work().settings().scan()->recipe.dispersion);
     work().undo();
-    EXPECT_EQ(work().scan()->recipe.a2_rad, 0);
+    EXPECT_EQ(work().settings().scan()->recipe.a2_rad, 0);
     EXPECT_EQ(standing("calibration") + standing("recipe"), "");
 }
 

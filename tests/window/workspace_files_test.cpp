@@ -40,17 +40,17 @@ class WorkspaceFiles : public WorkspaceTest {
 
 TEST_F(WorkspaceFiles, VolumeIsShown) {
     open(volume_file());
-    ASSERT_TRUE(work().is_open()) << troubles();
+    ASSERT_TRUE(work().viewer().is_open()) << troubles();
     EXPECT_EQ(work().viewer().view_source()->grid()->depth, 24);
     EXPECT_THAT(work().recent(), ElementsAre(volume_file()));
     work().close();
-    EXPECT_FALSE(work().is_open());
+    EXPECT_FALSE(work().viewer().is_open());
 }
 
 TEST_F(WorkspaceFiles, FilesMatchingPatternAreSeries) {
     for (const char* name : {"scan_1.nii", "scan_2.nii", "other.nii"}) volume_file(name);
     open(folder() / "scan_*.nii");
-    ASSERT_TRUE(work().is_open()) << troubles();
+    ASSERT_TRUE(work().viewer().is_open()) << troubles();
     ASSERT_NE(work().viewer().view_source()->timeline(), nullptr);
     EXPECT_EQ(work().viewer().view_source()->timeline()->steps(), 2);
     open(folder() / "nothing_*.nii");
@@ -59,10 +59,10 @@ TEST_F(WorkspaceFiles, FilesMatchingPatternAreSeries) {
 
 TEST_F(WorkspaceFiles, AScanIsReconstructed) {
     open(scan_file());
-    ASSERT_TRUE(work().is_open()) << troubles();
+    ASSERT_TRUE(work().viewer().is_open()) << troubles();
     EXPECT_TRUE(until([&] { return work().viewer().view_source()->grid().has_value(); })) << troubles();
-    ASSERT_NE(work().scan(), nullptr);
-    EXPECT_EQ(work().scan()->geometry.a_scans, 32);
+    ASSERT_NE(work().settings().scan(), nullptr);
+    EXPECT_EQ(work().settings().scan()->geometry.a_scans, 32);
 }
 
 // The noise floor is measured in the file whenever a setting changes. Without the file, planning fails.
@@ -70,18 +70,19 @@ TEST_F(WorkspaceFiles, UndoesSettingsThatFailLater) {
     open(scan_file());
     ASSERT_TRUE(until([&] { return work().viewer().view_source()->grid().has_value(); })) << troubles();
     ASSERT_TRUE(work().change("recipe.window", std::string("hamming")));
-    ASSERT_TRUE(until([&] { return work().live()->stats().changes > 0; })) << troubles();
-    std::filesystem::remove(work().scan()->spectra);
+    ASSERT_TRUE(until([&] { return work().viewer().live()->stats().changes > 0; })) << troubles();
+    std::filesystem::remove(work().settings().scan()->spectra);
     ASSERT_TRUE(work().change("view.opacity", 2.0));
     ASSERT_TRUE(work().change("recipe.window", std::string("rect")));
     ASSERT_TRUE(work().change("recipe.window", std::string("blackman")));
-    ASSERT_TRUE(until([&] { return work().scan()->recipe.window == Window::hamming; })) << "shown, but not in use";
+    ASSERT_TRUE(until([&] { return work().settings().scan()->recipe.window == Window::hamming; }))
+        << "shown, but not in use";
     EXPECT_THAT(standing("recipe"), HasSubstr("recipe.window"));
     EXPECT_THAT(standing("source"), HasSubstr("scan")) << "nobody says why";
     work().undo();
     EXPECT_EQ(work().view().opacity, 1) << "a step of what never was";
     work().undo();
-    EXPECT_EQ(work().scan()->recipe.window, Window::hann);
+    EXPECT_EQ(work().settings().scan()->recipe.window, Window::hann);
 }
 
 TEST_F(WorkspaceFiles, NamesUnreadableFileWithRemedy) {
@@ -94,14 +95,14 @@ TEST_F(WorkspaceFiles, NamesUnreadableFileWithRemedy) {
     EXPECT_THAT(standing("files"), HasSubstr("odd.toml"));
     open(folder().write("broken.nii", "not a volume"));
     EXPECT_THAT(standing("files"), HasSubstr("broken.nii"));
-    EXPECT_FALSE(work().is_open());
+    EXPECT_FALSE(work().viewer().is_open());
     EXPECT_TRUE(work().recent().empty());
 }
 
 TEST_F(WorkspaceFiles, KeepsOpenFileIfOtherIsUnreadable) {
     open_volume();
     open(folder().write("broken.nii", "not a volume"));
-    EXPECT_TRUE(work().is_open());
+    EXPECT_TRUE(work().viewer().is_open());
     EXPECT_NE(standing("files"), "");
 }
 
@@ -124,7 +125,7 @@ TEST_F(WorkspaceFiles, PictureWithViewRestoresOnlyView) {
     open(folder() / "rendered.png");
     EXPECT_EQ(work().view().mode, ViewMode::mip) << troubles();
     EXPECT_EQ(work().view().opacity, 1);
-    EXPECT_TRUE(work().is_open());
+    EXPECT_TRUE(work().viewer().is_open());
     work().undo();
     EXPECT_EQ(work().view().opacity, 3);
     picture.text.clear();
@@ -144,12 +145,12 @@ TEST_F(WorkspaceFiles, PicturesAndSessionsLoadNoPluginsAndChooseNoFolders) {
         work().change("view.mode", std::string("composite"));
         open(file);
         EXPECT_EQ(work().view().mode, ViewMode::mip) << file;
-        EXPECT_EQ(work().window().record_folder, "") << file;
+        EXPECT_EQ(work().settings().window().record_folder, "") << file;
         EXPECT_EQ(troubles(), "") << file;
         EXPECT_THAT(work().notices().all().back().line, HasSubstr("--source plugin:/nowhere/evil.so")) << file;
     }
     open(folder().write("preset.toml", "[view]\nmode = \"mip\"\n\n[window]\nrecord_folder = \"/nowhere\"\n"));
-    EXPECT_EQ(work().window().record_folder, "");
+    EXPECT_EQ(work().settings().window().record_folder, "");
 }
 
 // Opening a camera sets its registers, so it needs consent. Opening the file again gives it.
@@ -166,7 +167,7 @@ TEST_F(WorkspaceFiles, PicturesAndSessionsAskBeforeOpeningCamera) {
         EXPECT_THAT(standing("source"), HasSubstr("opens genicam:no such camera,Gain=3, sets an exposure of 20 us"))
             << file;
         EXPECT_THAT(standing("source"), HasSubstr("open it again")) << file;
-        EXPECT_TRUE(work().is_open()) << "what was open stays";
+        EXPECT_TRUE(work().viewer().is_open()) << "what was open stays";
         open(file);
         EXPECT_THAT(standing("source"), Not(HasSubstr("open it again"))) << "it was allowed, and is tried: " << file;
         EXPECT_NE(standing("source"), "") << "there is no such camera";
@@ -180,7 +181,7 @@ TEST_F(WorkspaceFiles, NewVolumeResetsView) {
     work().change("view.clip_high", std::vector<double>{0.5, 0.5, 0.5});
     open(volume_file("other.nii"));
     EXPECT_EQ(work().view().clip_high, (std::vector<double>{1, 1, 1}));
-    EXPECT_FALSE(work().can_undo());
+    EXPECT_FALSE(work().history().can_undo());
     EXPECT_EQ(work().recent().front().filename(), "other.nii");
     EXPECT_EQ(work().recent().size(), 2u);
 }
@@ -200,15 +201,15 @@ TEST_F(WorkspaceFiles, SourceIsShown) {
     work().open_source(small_source("sim:kitchen"));
     settle();
     EXPECT_NE(standing("source"), "");
-    EXPECT_TRUE(work().is_open());
+    EXPECT_TRUE(work().viewer().is_open());
 }
 
 // ---- raw spectra without a description
 
 TEST_F(WorkspaceFiles, RawSpectraBecomeProposalWithPreview) {
     open(raw_file());
-    ASSERT_NE(work().raw_proposal(), nullptr) << troubles();
-    const Workspace::RawProposal& proposal = *work().raw_proposal();
+    ASSERT_NE(work().raw().proposal(), nullptr) << troubles();
+    const RawProposal& proposal = *work().raw().proposal();
     EXPECT_EQ(proposal.scan.geometry.samples, 256);
     EXPECT_EQ(proposal.scan.geometry.a_scans, 32);
     EXPECT_EQ(proposal.scan.geometry.b_scans, 24);
@@ -216,19 +217,19 @@ TEST_F(WorkspaceFiles, RawSpectraBecomeProposalWithPreview) {
     ASSERT_GT(proposal.preview.width, 0);
     const auto [darkest, brightest] = std::ranges::minmax(proposal.preview.pixels);
     EXPECT_LT(darkest + 100, brightest);
-    EXPECT_FALSE(work().is_open());
+    EXPECT_FALSE(work().viewer().is_open());
 
-    work().accept_raw_proposal();
+    work().raw().accept();
     settle();
-    EXPECT_EQ(work().raw_proposal(), nullptr) << troubles();
-    ASSERT_TRUE(work().is_open()) << troubles();
+    EXPECT_EQ(work().raw().proposal(), nullptr) << troubles();
+    ASSERT_TRUE(work().viewer().is_open()) << troubles();
     EXPECT_EQ(open_scan(folder() / "foreign.toml").geometry.a_scans, 32);
 }
 
 TEST_F(WorkspaceFiles, PreviewsNonFiniteSamples) {
     open(raw_file());
-    ASSERT_NE(work().raw_proposal(), nullptr) << troubles();
-    Workspace::RawProposal& proposal = *work().raw_proposal();
+    ASSERT_NE(work().raw().proposal(), nullptr) << troubles();
+    RawProposal& proposal = *work().raw().proposal();
     std::vector<float> samples(256 * 16 * 4, std::nanf(""));
     for (std::size_t i = 0; i < samples.size(); i += 2) samples[i] = std::cos(0.05f * static_cast<float>(i));
     folder().write("foreign.raw", {reinterpret_cast<const char*>(samples.data()), samples.size() * sizeof(float)});
@@ -246,8 +247,8 @@ TEST_F(WorkspaceFiles, PreviewsNonFiniteSamples) {
 
 TEST_F(WorkspaceFiles, ProposalReportsMismatch) {
     open(raw_file());
-    ASSERT_NE(work().raw_proposal(), nullptr) << troubles();
-    Workspace::RawProposal& proposal = *work().raw_proposal();
+    ASSERT_NE(work().raw().proposal(), nullptr) << troubles();
+    RawProposal& proposal = *work().raw().proposal();
     proposal.settings.set("scan.b_scans", "25");
     proposal.is_stale = true;
     settle();
@@ -256,15 +257,15 @@ TEST_F(WorkspaceFiles, ProposalReportsMismatch) {
     proposal.take(proposal.guesses.front());
     settle();
     EXPECT_EQ(proposal.problem, "");
-    work().drop_raw_proposal();
-    EXPECT_EQ(work().raw_proposal(), nullptr);
+    work().raw().drop();
+    EXPECT_EQ(work().raw().proposal(), nullptr);
 }
 
 TEST_F(WorkspaceFiles, EarlierDescriptionIsNeverWrittenOver) {
     open(raw_file());
-    ASSERT_NE(work().raw_proposal(), nullptr) << troubles();
+    ASSERT_NE(work().raw().proposal(), nullptr) << troubles();
     const auto earlier = folder().write("foreign.toml", "# mine\n");
-    work().accept_raw_proposal();
+    work().raw().accept();
     settle();
     EXPECT_THAT(standing("files"), HasSubstr("already"));
     std::ifstream stream(earlier);
@@ -274,8 +275,8 @@ TEST_F(WorkspaceFiles, EarlierDescriptionIsNeverWrittenOver) {
 TEST_F(WorkspaceFiles, RawSpectraWithDescriptionOpenAsScan) {
     const auto toml = scan_file("both.toml");
     open(std::filesystem::path(toml).replace_extension(".raw"));
-    EXPECT_EQ(work().raw_proposal(), nullptr);
-    EXPECT_TRUE(work().is_open()) << troubles();
+    EXPECT_EQ(work().raw().proposal(), nullptr);
+    EXPECT_TRUE(work().viewer().is_open()) << troubles();
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ class WorkspaceTest : public testing::Test {
     void open_volume() {
         work().open(volume_file());
         settle();
-        ASSERT_TRUE(work().is_open()) << troubles();
+        ASSERT_TRUE(work().viewer().is_open()) << troubles();
     }
 
     // A small simulated scene that runs as fast as possible.
@@ -130,7 +130,7 @@ class WorkspaceTest : public testing::Test {
     void open_source() {
         work().open_source(small_source());
         settle();
-        ASSERT_TRUE(work().is_open()) << troubles();
+        ASSERT_TRUE(work().viewer().is_open()) << troubles();
     }
 
     // Call it after a simulated device loss, which destroys objects that the device still uses.
@@ -139,7 +139,7 @@ class WorkspaceTest : public testing::Test {
         messages_.clear();
     }
 
-    Value value(const std::string& key) { return work().field(key)->get(); }
+    Value value(const std::string& key) { return work().settings().field(key)->get(); }
 
     std::string troubles() {
         std::string lines;

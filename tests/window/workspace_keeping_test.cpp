@@ -1,6 +1,8 @@
 // Persistence: sessions, pictures, presets, recordings, and the state after a crash.
 #include "engine/io/png_file.h"
 #include "engine/scan/scan.h"
+#include "ui/workspace/exporting.h"
+#include "ui/workspace/recordings.h"
 #include "workspace_fixture.h"
 
 namespace echolux::test {
@@ -47,9 +49,9 @@ TEST_F(WorkspaceKeeping, SessionBringsBackEverything) {
     remake("elsewhere");
     EXPECT_EQ(work().view().mode, ViewMode::composite);
     open(folder() / "mine.toml");
-    ASSERT_TRUE(work().is_open()) << troubles();
+    ASSERT_TRUE(work().viewer().is_open()) << troubles();
     expect_the_same_look();
-    EXPECT_EQ(work().window().layout, PaneLayout::sections);
+    EXPECT_EQ(work().settings().window().layout, PaneLayout::sections);
     EXPECT_EQ(work().session_file(), folder() / "mine.toml");
 }
 
@@ -58,15 +60,15 @@ TEST_F(WorkspaceKeeping, CommandLineSettingsOfWindowAreNotStored) {
     for (const bool changes : {false, true}) {
         auto asked = make("once", {"window.layout=alignment", "window.left_width=333"});
         asked->open(volume_file());
-        ASSERT_TRUE(until(*asked, [&] { return asked->is_open() && !asked->is_busy(); }));
-        EXPECT_EQ(asked->window().layout, PaneLayout::alignment);
+        ASSERT_TRUE(until(*asked, [&] { return asked->viewer().is_open() && !asked->is_busy(); }));
+        EXPECT_EQ(asked->settings().window().layout, PaneLayout::alignment);
         asked->change("window.right_width", 444.0);
         if (changes) asked->change("window.layout", std::string("sections"));
         asked.reset();
         const auto next = make("once");
-        EXPECT_EQ(next->window().layout, changes ? PaneLayout::sections : WindowSettings{}.layout);
-        EXPECT_EQ(next->window().left_width, WindowSettings{}.left_width);
-        EXPECT_EQ(next->window().right_width, 444);
+        EXPECT_EQ(next->settings().window().layout, changes ? PaneLayout::sections : WindowSettings{}.layout);
+        EXPECT_EQ(next->settings().window().left_width, WindowSettings{}.left_width);
+        EXPECT_EQ(next->settings().window().right_width, 444);
     }
 }
 
@@ -75,7 +77,7 @@ TEST_F(WorkspaceKeeping, NeverOverwritesOpenFile) {
     open_volume();
     const std::filesystem::path shown = folder() / "ball.nii";
     const auto written = std::filesystem::last_write_time(shown);
-    work().save_volume(shown);
+    work().exporting().save_volume(shown);
     settle();
     EXPECT_THAT(standing("export"), HasSubstr("is an input"));
     work().save_session(shown);
@@ -92,10 +94,10 @@ TEST_F(WorkspaceKeeping, SessionOfSourceRestoresSettings) {
     settle();
     work().close();
     open(folder() / "live.toml");
-    ASSERT_TRUE(work().is_open()) << troubles();
-    ASSERT_NE(work().scan(), nullptr);
-    EXPECT_EQ(work().scan()->recipe.window, Window::hamming);
-    EXPECT_EQ(work().scan()->geometry.a_scans, 24);  // the value passed to the simulator
+    ASSERT_TRUE(work().viewer().is_open()) << troubles();
+    ASSERT_NE(work().settings().scan(), nullptr);
+    EXPECT_EQ(work().settings().scan()->recipe.window, Window::hamming);
+    EXPECT_EQ(work().settings().scan()->geometry.a_scans, 24);  // the value passed to the simulator
 }
 
 TEST_F(WorkspaceKeeping, EveryKeyOfSessionIsChecked) {
@@ -116,7 +118,7 @@ TEST_F(WorkspaceKeeping, ScreenshotRestoresItsView) {
     look_around();
     work().change("view.width", std::int64_t{96});
     work().change("view.height", std::int64_t{64});
-    work().take_screenshot(folder() / "picture.png");
+    work().exporting().save_picture(folder() / "picture.png");
     settle();
     const Picture picture = read_png(folder() / "picture.png");
     EXPECT_EQ(picture.width, 96);
@@ -125,7 +127,7 @@ TEST_F(WorkspaceKeeping, ScreenshotRestoresItsView) {
     EXPECT_THAT(picture.text.at("session"), HasSubstr("ball.nii"));
     remake("elsewhere");
     open(folder() / "picture.png");
-    ASSERT_TRUE(work().is_open()) << troubles();
+    ASSERT_TRUE(work().viewer().is_open()) << troubles();
     expect_the_same_look();
 }
 
@@ -133,7 +135,7 @@ TEST_F(WorkspaceKeeping, ScreenshotEqualsStillPicture) {
     open_volume();
     work().change("view.width", std::int64_t{64});
     work().change("view.height", std::int64_t{64});
-    work().take_screenshot(folder() / "picture.png");
+    work().exporting().save_picture(folder() / "picture.png");
     settle();
     View view = work().view();
     view.samples = view.rest_samples;
@@ -149,7 +151,7 @@ TEST_F(WorkspaceKeeping, TakesPictureOfRunningSource) {
     open_source();
     work().change("view.width", std::int64_t{48});
     work().change("view.height", std::int64_t{48});
-    work().take_screenshot(folder() / "live.png");
+    work().exporting().save_picture(folder() / "live.png");
     settle();
     EXPECT_TRUE(std::filesystem::exists(folder() / "live.png")) << troubles();
 }
@@ -157,23 +159,23 @@ TEST_F(WorkspaceKeeping, TakesPictureOfRunningSource) {
 TEST_F(WorkspaceKeeping, SlowFailedPictureAllowsNextOnes) {
     open_volume();
     work().view().top_from = "surface";  // a surface that has not been searched for
-    work().take_screenshot(folder() / "impossible.png");
+    work().exporting().save_picture(folder() / "impossible.png");
     work().view().top_from.clear();
-    work().take_screenshot(folder() / "next.png");
+    work().exporting().save_picture(folder() / "next.png");
     settle();
     EXPECT_NE(standing("export"), "");
     EXPECT_FALSE(std::filesystem::exists(folder() / "impossible.png"));
     EXPECT_TRUE(std::filesystem::exists(folder() / "next.png"));
-    work().take_screenshot(folder() / "late.png");
+    work().exporting().save_picture(folder() / "late.png");
     work().close();
     EXPECT_THAT(standing("export"), HasSubstr("late.png"));
 }
 
 TEST_F(WorkspaceKeeping, RefusesPictureWithoutVolume) {
-    work().take_screenshot(folder() / "nothing.png");
+    work().exporting().save_picture(folder() / "nothing.png");
     EXPECT_NE(standing("export"), "");
     open_volume();
-    work().take_screenshot(folder() / "picture.jpg");
+    work().exporting().save_picture(folder() / "picture.jpg");
     EXPECT_THAT(standing("export"), HasSubstr("*.png"));
     open(folder().write("foreign.txt.png", "no picture"));
     EXPECT_NE(standing("files"), "");
@@ -191,11 +193,11 @@ TEST_F(WorkspaceKeeping, UserPresetIsRestored) {
     work().change("view.target_um", std::vector<double>{0, 0, 0});
     work().use_preset("my retina");
     EXPECT_EQ(work().view().mode, ViewMode::mip) << troubles();
-    EXPECT_EQ(work().scan()->recipe.window, Window::hamming);
+    EXPECT_EQ(work().settings().scan()->recipe.window, Window::hamming);
     EXPECT_THAT(work().view().target_um, ElementsAre(0, 0, 0));
     work().undo();  // the preset is one step
     EXPECT_EQ(work().view().mode, ViewMode::composite);
-    EXPECT_EQ(work().scan()->recipe.window, Window::hann);
+    EXPECT_EQ(work().settings().scan()->recipe.window, Window::hann);
     work().save_preset("../escape");
     EXPECT_NE(standing("files"), "");
     remake();
@@ -206,15 +208,15 @@ TEST_F(WorkspaceKeeping, RestoresWindow) {
     work().change("window.left_width", 432.0);
     work().change("window.width", std::int64_t{1111});
     remake();
-    EXPECT_EQ(work().window().left_width, 432);
-    EXPECT_EQ(work().window().width, 1111);
+    EXPECT_EQ(work().settings().window().left_width, 432);
+    EXPECT_EQ(work().settings().window().width, 1111);
 }
 
 // A copy of the state folder at some moment is what a crash leaves behind.
 TEST_F(WorkspaceKeeping, OffersLastStateAfterCrash) {
     open_volume();
     look_around();
-    work().update(work().now_s() + work().window().autosave_s + 1);
+    work().update(work().now_s() + work().settings().window().autosave_s + 1);
     settle();
     std::filesystem::copy(folder() / "state", folder() / "crashed", std::filesystem::copy_options::recursive);
     remake("crashed");
@@ -222,7 +224,7 @@ TEST_F(WorkspaceKeeping, OffersLastStateAfterCrash) {
     EXPECT_THAT(work().notices().all().back().line, HasSubstr("session.restore_last"));
     ASSERT_TRUE(runs("session.restore_last"));
     settle();
-    ASSERT_TRUE(work().is_open()) << troubles();
+    ASSERT_TRUE(work().viewer().is_open()) << troubles();
     expect_the_same_look();
     remake("crashed");  // after a regular exit this time
     for (const Notice& notice : work().notices().all())
@@ -233,11 +235,11 @@ TEST_F(WorkspaceKeeping, OffersLastStateAfterCrash) {
 TEST_F(WorkspaceKeeping, KeepsLastSessionIfNoFileWasOpened) {
     open_volume();
     remake();
-    work().update(work().now_s() + work().window().autosave_s + 1);
+    work().update(work().now_s() + work().settings().window().autosave_s + 1);
     remake();
     ASSERT_TRUE(runs("session.restore_last"));
     settle();
-    EXPECT_TRUE(work().is_open()) << troubles();
+    EXPECT_TRUE(work().viewer().is_open()) << troubles();
 }
 
 // Process 1 always runs; there is no process with the other number.
@@ -287,7 +289,7 @@ TEST_F(WorkspaceKeeping, RecordingIsMadeAndOpensAgain) {
     })) << troubles();
     ASSERT_TRUE(runs("source.record"));
     work().close();  // while the recording is still being written to disk
-    ASSERT_EQ(work().live(), &live);
+    ASSERT_EQ(work().viewer().live(), &live);
     settle();
     EXPECT_FALSE(live.is_recording());
     ASSERT_EQ(files_ending(".toml"), 1u);
@@ -297,9 +299,9 @@ TEST_F(WorkspaceKeeping, RecordingIsMadeAndOpensAgain) {
     }
     EXPECT_THAT(recording.filename().string(), testing::StartsWith("echolux-20"));
     work().close();
-    EXPECT_FALSE(work().is_open());
+    EXPECT_FALSE(work().viewer().is_open());
     open(recording);
-    EXPECT_TRUE(work().is_open()) << troubles();
+    EXPECT_TRUE(work().viewer().is_open()) << troubles();
 }
 
 TEST_F(WorkspaceKeeping, RecordsStripesToFurtherDisks) {
@@ -308,7 +310,7 @@ TEST_F(WorkspaceKeeping, RecordsStripesToFurtherDisks) {
     const std::filesystem::path second = folder() / "disk 2", third = folder() / "disk 3";
     std::filesystem::create_directory(third);
     work().change("window.stripe_folders", second.string() + ";;" + third.string() + ";");
-    EXPECT_EQ(work().recording_folders(), (std::vector<std::filesystem::path>{folder().path(), second, third}));
+    EXPECT_EQ(work().recordings().folders(), (std::vector<std::filesystem::path>{folder().path(), second, third}));
     LiveController& live = *work().viewer().view_source()->live();
     ASSERT_TRUE(runs("source.record"));
     ASSERT_TRUE(until([&] { return !standing("source").empty(); })) << "there is no second folder";
@@ -322,20 +324,20 @@ TEST_F(WorkspaceKeeping, RecordsStripesToFurtherDisks) {
     })) << troubles();
     ASSERT_TRUE(runs("source.record"));
     settle();
-    ASSERT_TRUE(work().last_recording());
-    const std::filesystem::path recording = work().last_recording()->file;
+    ASSERT_TRUE(work().recordings().last());
+    const std::filesystem::path recording = work().recordings().last()->file;
     for (const std::filesystem::path& disk : {second, third}) {
         EXPECT_EQ(std::distance(std::filesystem::directory_iterator(disk), {}), 1) << disk;
     }
     work().close();
     open(recording);
-    EXPECT_TRUE(work().is_open()) << troubles();
+    EXPECT_TRUE(work().viewer().is_open()) << troubles();
 }
 
 TEST_F(WorkspaceKeeping, RecordingWithoutSourceIsRefused) {
     open_volume();
     EXPECT_FALSE(runs("source.record"));
-    work().start_recording();
+    work().recordings().start();
     EXPECT_NE(standing("source"), "");
 }
 
@@ -356,7 +358,7 @@ TEST_F(WorkspaceKeeping, RestoresLostDeviceTwiceThenNamesRemedy) {
         loses_ = false;
         EXPECT_EQ(work().device_lost(*lost), i < 2);
         if (i == 2) break;
-        ASSERT_TRUE(work().is_open());
+        ASSERT_TRUE(work().viewer().is_open());
         turn(work());
         EXPECT_EQ(standing("display"), "");
     }

@@ -46,7 +46,7 @@ TEST_F(WorkspaceLayers, DragIsOneStepOfUndo) {
     layering.begin_drag(work(), 0, 5, 5);
     layering.drag_to(work(), 33);
     layering.end_drag(work());
-    EXPECT_FALSE(work().can_redo()) << "another way was taken";
+    EXPECT_FALSE(work().history().can_redo()) << "another way was taken";
     EXPECT_FLOAT_EQ(row(0, 5, 5), 33);
 }
 
@@ -110,16 +110,16 @@ TEST_F(WorkspaceLayers, UndoPassesCutBetweenMissingSurfaces) {
     go_to(1);
     EXPECT_EQ(work().view().top_from, "") << "another volume is not cut between these surfaces";
     EXPECT_EQ(work().layering().surfaces(), nullptr);
-    for (int steps = 0; work().can_undo() && steps < 20; ++steps) work().undo();
-    EXPECT_FALSE(work().can_undo());
+    for (int steps = 0; work().history().can_undo() && steps < 20; ++steps) work().undo();
+    EXPECT_FALSE(work().history().can_undo());
     EXPECT_EQ(work().view().top_from, "");
     go_to(0);
     EXPECT_EQ(work().layering().surfaces(), nullptr) << "they were taken back";
-    for (int steps = 0; work().can_redo() && steps < 20; ++steps) {
+    for (int steps = 0; work().history().can_redo() && steps < 20; ++steps) {
         work().redo();
         turn(work());
     }
-    EXPECT_FALSE(work().can_redo());
+    EXPECT_FALSE(work().history().can_redo());
     EXPECT_NE(work().layering().surfaces(), nullptr);
     EXPECT_EQ(troubles(), "");
 }

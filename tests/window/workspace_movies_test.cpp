@@ -2,6 +2,7 @@
 // an instrument. Impossible requests are reported, and the window keeps working.
 #include "app/movie/movie_plan.h"
 #include "engine/io/png_file.h"
+#include "ui/workspace/exporting.h"
 #include "workspace_fixture.h"
 
 namespace echolux {
@@ -13,7 +14,7 @@ class WorkspaceMovies : public test::WorkspaceTest {
   protected:
     void make_movie(const std::string& name, const MovieSpec& spec) {
         for (const char* side : {"view.width", "view.height"}) work().change(side, std::int64_t{32});
-        work().make_movie(folder() / name, spec);
+        work().exporting().make_movie(folder() / name, spec);
         settle();
     }
 };
@@ -43,12 +44,12 @@ TEST_F(WorkspaceMovies, WorkWhileInstrumentRuns) {
 }
 
 TEST_F(WorkspaceMovies, InvalidRequestsAreReportedAtOnce) {
-    work().make_movie(folder() / "m.mp4", {});
+    work().exporting().make_movie(folder() / "m.mp4", {});
     EXPECT_THAT(standing("export"), HasSubstr("nothing"));
     open_volume();
-    work().make_movie(folder() / "m.avi", {});
+    work().exporting().make_movie(folder() / "m.avi", {});
     EXPECT_THAT(standing("export"), HasSubstr(".mp4"));
-    work().make_movie(folder() / "m.mp4", {.path = "spiral"});
+    work().exporting().make_movie(folder() / "m.mp4", {.path = "spiral"});
     EXPECT_THAT(standing("export"), HasSubstr("spiral"));
     EXPECT_FALSE(work().is_busy());
     make_movie("m_%d.png", {.path = "time"});

@@ -3,6 +3,7 @@
 #include "app/jobs/reproduce_job.h"
 #include "engine/io/picture_file.h"
 #include "engine/io/png_file.h"
+#include "ui/workspace/exporting.h"
 #include "workspace_fixture.h"
 
 namespace echolux::test {
@@ -34,8 +35,8 @@ class WorkspacePictures : public WorkspaceTest {
 
 TEST_F(WorkspacePictures, EachIsReproducedBitForBitAndRestoresItsView) {
     open_small();
-    work().save_picture(folder() / "small.png", PictureBits::eight);
-    work().save_picture(folder() / "fine.tif", PictureBits::sixteen);
+    work().exporting().save_picture(folder() / "small.png", PictureBits::eight);
+    work().exporting().save_picture(folder() / "fine.tif", PictureBits::sixteen);
     settle();
     ASSERT_EQ(standing("export"), "");
     for (const char* name : {"small.png", "fine.tif"}) {
@@ -46,7 +47,7 @@ TEST_F(WorkspacePictures, EachIsReproducedBitForBitAndRestoresItsView) {
     work().change("view.azimuth_deg", 0.0);
     work().open(folder() / "fine.tif");
     settle();
-    ASSERT_TRUE(work().is_open()) << troubles();
+    ASSERT_TRUE(work().viewer().is_open()) << troubles();
     EXPECT_EQ(work().view().azimuth_deg, 33.5);
 }
 
@@ -68,8 +69,8 @@ TEST_F(WorkspacePictures, LaterTimePointsKeepTheirColours) {
     work().change("view.height", std::int64_t{48});
     work().viewer().view_source()->timeline()->go_to(2);
     ASSERT_TRUE(until(work(), [&] { return work().viewer().view_source()->timeline()->shown() == 2; }));
-    work().save_picture(folder() / "small.png", PictureBits::eight);
-    work().save_picture(folder() / "fine.tif", PictureBits::sixteen);
+    work().exporting().save_picture(folder() / "small.png", PictureBits::eight);
+    work().exporting().save_picture(folder() / "fine.tif", PictureBits::sixteen);
     settle();
     ASSERT_EQ(standing("export"), "");
     for (const char* name : {"small.png", "fine.tif"}) {
@@ -83,7 +84,7 @@ TEST_F(WorkspacePictures, LargePictureCanBeCancelled) {
     open_small();
     work().change("view.width", std::int64_t{16384});
     work().change("view.height", std::int64_t{16384});
-    work().save_picture(folder() / "large.png", PictureBits::eight);
+    work().exporting().save_picture(folder() / "large.png", PictureBits::eight);
     ASSERT_FALSE(work().jobs().is_idle());
     turn(work());
     EXPECT_TRUE(work().is_busy());
@@ -99,11 +100,11 @@ TEST_F(WorkspacePictures, FiguresAndTablesFollowCross) {
     FigureContent content{.layout = parsed_layout("volume+bscan/enface"), .b_scan = {}, .en_face = {2, 20}};
     FigureStyle style;
     style.dpi = 72;
-    work().save_figure(folder() / "f.png", content, style);
+    work().exporting().save_figure(folder() / "f.png", content, style);
     content.layout = parsed_layout("bscan/enface");
-    for (const char* name : {"f.pdf", "f.svg"}) work().save_figure(folder() / name, content, style);
-    work().save_table(folder() / "a.csv", Workspace::TableKind::a_scan);
-    work().save_table(folder() / "e.csv", Workspace::TableKind::echoes);
+    for (const char* name : {"f.pdf", "f.svg"}) work().exporting().save_figure(folder() / name, content, style);
+    work().exporting().save_table(folder() / "a.csv", Exporting::TableKind::a_scan);
+    work().exporting().save_table(folder() / "e.csv", Exporting::TableKind::echoes);
     settle();
     ASSERT_EQ(standing("export"), "");
     EXPECT_TRUE(text_of("f.pdf").starts_with("%PDF-"));
@@ -118,7 +119,7 @@ TEST_F(WorkspacePictures, FiguresAndTablesFollowCross) {
 }
 
 TEST_F(WorkspacePictures, OpensPictureOfCommandLineAndReportsFailedSaves) {
-    work().save_figure(folder() / "f.pdf", {}, {});
+    work().exporting().save_figure(folder() / "f.pdf", {}, {});
     EXPECT_THAT(standing("export"), HasSubstr("f.pdf"));
     RenderJob job;
     job.input = volume_file();
@@ -129,11 +130,11 @@ TEST_F(WorkspacePictures, OpensPictureOfCommandLineAndReportsFailedSaves) {
     run(job, silent);
     work().open(job.output);
     settle();
-    ASSERT_TRUE(work().is_open()) << troubles();
+    ASSERT_TRUE(work().viewer().is_open()) << troubles();
     EXPECT_EQ(work().view().elevation_deg, 21);
-    work().save_figure(folder() / "f.doc", {}, {});
+    work().exporting().save_figure(folder() / "f.doc", {}, {});
     EXPECT_THAT(standing("export"), HasSubstr("*.pdf"));
-    work().save_table(folder() / "t.xls", Workspace::TableKind::a_scan);
+    work().exporting().save_table(folder() / "t.xls", Exporting::TableKind::a_scan);
     settle();
     EXPECT_THAT(standing("export"), HasSubstr("*.csv"));
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ui/workspace/exporting.h"
 #include "workspace_fixture.h"
 
 namespace echolux::test {
@@ -18,7 +19,7 @@ class WorkspaceRecent : public WorkspaceTest {
         wanted.settings.keep_gb = gb;
         work().open_source(wanted);
         settle();
-        ASSERT_TRUE(work().is_open()) << troubles();
+        ASSERT_TRUE(work().viewer().is_open()) << troubles();
     }
     void fill() {
         ASSERT_TRUE(until([this] {
@@ -30,7 +31,7 @@ class WorkspaceRecent : public WorkspaceTest {
     RecentTimeline& kept() { return *work().viewer().view_source()->recent_timeline(); }
     ViewSource& view_source() { return *work().viewer().view_source(); }
     bool runs(const std::string& action) { return work().actions().run(action); }
-    std::int64_t finished() { return work().live()->stats().finished_volumes; }
+    std::int64_t finished() { return work().viewer().live()->stats().finished_volumes; }
     std::vector<std::int64_t> numbers() {
         std::vector<std::int64_t> list;
         for (const RecentVolume& volume : kept().volumes()) list.push_back(volume.stamp.volume);
@@ -62,7 +63,7 @@ TEST_F(WorkspaceRecent, PausesWhileVolumesArrive) {
     EXPECT_EQ(numbers(), held);
     EXPECT_EQ(view_source().stamp()->volume, shown);
     EXPECT_EQ(view_source().volume()->voxels, voxels->voxels) << "it was written over";
-    EXPECT_EQ(work().live()->stats().dropped_volumes, 0);
+    EXPECT_EQ(work().viewer().live()->stats().dropped_volumes, 0);
     ASSERT_TRUE(runs("timeline.first"));
     turn(work());
     EXPECT_EQ(view_source().stamp()->volume, held.front());
@@ -87,7 +88,7 @@ TEST_F(WorkspaceRecent, SavesKeptVolumesWhileSourceRuns) {
     // Neighbours may be equal: a source that is late repeats a stored volume.
     EXPECT_FALSE(std::ranges::all_of(seen, [&](const auto& volume) { return volume->voxels == seen[0]->voxels; }));
     const std::vector<RecentVolume> volumes = kept().volumes();
-    work().save_kept(folder() / "last.nrrd");
+    work().exporting().save_kept(folder() / "last.nrrd");
     ASSERT_TRUE(runs("timeline.play"));  // the job keeps its own references to the volumes
     settle();
     ASSERT_EQ(standing("export"), "");
@@ -105,7 +106,7 @@ TEST_F(WorkspaceRecent, SavesKeptVolumesWhileSourceRuns) {
     EXPECT_GT(numbers().front(), volumes.back().stamp.volume) << "they are held still";
     ASSERT_TRUE(runs("timeline.play"));
     const double step_s = kept().seconds() / static_cast<double>(kept().max_volumes() - 1);
-    work().save_kept(folder() / "short.h5", 1.5 * step_s);
+    work().exporting().save_kept(folder() / "short.h5", 1.5 * step_s);
     settle();
     ASSERT_EQ(standing("export"), "");
     EXPECT_EQ(SeriesFile(folder() / "short.h5").time_points(), 2);
@@ -116,15 +117,15 @@ TEST_F(WorkspaceRecent, ReportsWhySavingFails) {
     EXPECT_EQ(view_source().recent_timeline(), nullptr);
     EXPECT_FALSE(runs("timeline.play"));
     EXPECT_FALSE(runs("source.save_kept"));
-    work().save_kept(folder() / "none.nrrd");
+    work().exporting().save_kept(folder() / "none.nrrd");
     EXPECT_THAT(troubles(), HasSubstr("open a live source with `source.keep_gb` above 0"));
     work().close();
     settle();
     open_keeping();
     fill();
-    work().save_kept(folder() / "one.dcm");
+    work().exporting().save_kept(folder() / "one.dcm");
     EXPECT_THAT(troubles(), HasSubstr("one.dcm: has a format that can only be read"));
-    work().save_kept("/dev/full/last.nrrd");
+    work().exporting().save_kept("/dev/full/last.nrrd");
     settle();
     EXPECT_THAT(troubles(), HasSubstr("/dev/full"));
 }
@@ -132,7 +133,7 @@ TEST_F(WorkspaceRecent, ReportsWhySavingFails) {
 TEST_F(WorkspaceRecent, ClosingEndsSave) {
     open_keeping(0.02);
     fill();
-    work().save_kept(folder() / "never.nrrd");
+    work().exporting().save_kept(folder() / "never.nrrd");
     work().close();
     settle();
     EXPECT_FALSE(std::filesystem::exists(folder() / "never.nrrd"));

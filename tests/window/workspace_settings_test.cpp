@@ -18,7 +18,7 @@ TEST_F(WorkspaceSettings, ViewIsChangedAndUndone) {
     EXPECT_EQ(work().view().opacity, 1);
     work().undo();
     EXPECT_EQ(work().view().mode, ViewMode::composite);
-    EXPECT_FALSE(work().can_undo());
+    EXPECT_FALSE(work().history().can_undo());
     work().redo();
     EXPECT_EQ(work().view().mode, ViewMode::mip);
 }
@@ -27,7 +27,7 @@ TEST_F(WorkspaceSettings, InvalidValueBecomesNoticeOfItsSection) {
     EXPECT_FALSE(work().change("view.opacity", -1.0));
     EXPECT_THAT(standing("view"), HasSubstr("view.opacity"));
     EXPECT_EQ(work().view().opacity, 1);
-    EXPECT_FALSE(work().can_undo());
+    EXPECT_FALSE(work().history().can_undo());
     EXPECT_FALSE(work().change("view.opcity", 1.0));
     EXPECT_THAT(standing("view"), HasSubstr("view.opacity"));  // suggests the nearest name
     EXPECT_FALSE(work().change("recipe.window", std::string("hann")));
@@ -121,7 +121,8 @@ TEST_F(WorkspaceSettings, RequestedHeightsAreFoundForEachOpenedFile) {
     const auto other = make("other", {"view.top_from=surface"});
     for (int i = 0; i < 2; ++i) {
         other->open(volume_file());
-        ASSERT_TRUE(until(*other, [&] { return other->is_open() && other->viewer().view_source()->has_heights(); }));
+        ASSERT_TRUE(
+            until(*other, [&] { return other->viewer().is_open() && other->viewer().view_source()->has_heights(); }));
         ASSERT_TRUE(until(*other, [&] { return !other->is_busy(); }));
         EXPECT_EQ(other->view().top_from, "surface");
         EXPECT_NO_THROW(other->viewer().view_source()->still(other->view()));
@@ -132,7 +133,7 @@ TEST_F(WorkspaceSettings, RequestedHeightsAreFoundForEachOpenedFile) {
 TEST_F(WorkspaceSettings, CommandLineSetsViewAndWindow) {
     const auto other = make("other", {"view.mode=mip", "window.layout=sections"});
     EXPECT_EQ(other->view().mode, ViewMode::mip);
-    EXPECT_EQ(other->window().layout, PaneLayout::sections);
+    EXPECT_EQ(other->settings().window().layout, PaneLayout::sections);
     EXPECT_ANY_THROW(make("third", {"view.mode=nothing"}));
 }
 
@@ -140,18 +141,18 @@ TEST_F(WorkspaceSettings, CommandLineSetsViewAndWindow) {
 
 TEST_F(WorkspaceSettings, LiveSourceHasSettingsOfItsScan) {
     open_source();
-    ASSERT_NE(work().scan(), nullptr);
-    EXPECT_EQ(work().scan()->geometry.samples, 128);
+    ASSERT_NE(work().settings().scan(), nullptr);
+    EXPECT_EQ(work().settings().scan()->geometry.samples, 128);
     EXPECT_TRUE(work().change("recipe.window", std::string("hamming")));
-    EXPECT_EQ(work().scan()->recipe.window, Window::hamming);
+    EXPECT_EQ(work().settings().scan()->recipe.window, Window::hamming);
     EXPECT_TRUE(until([&] { return work().viewer().view_source()->live()->stats().changes > 0; })) << troubles();
     work().undo();
-    EXPECT_EQ(work().scan()->recipe.window, Window::hann);
+    EXPECT_EQ(work().settings().scan()->recipe.window, Window::hann);
     EXPECT_FALSE(work().change("scan.samples", std::int64_t{64}));
     EXPECT_THAT(standing("scan"), HasSubstr("cannot be changed while it is open"));
     work().close();
-    EXPECT_EQ(work().field("recipe.window"), nullptr);
-    EXPECT_EQ(work().scan(), nullptr);
+    EXPECT_EQ(work().settings().field("recipe.window"), nullptr);
+    EXPECT_EQ(work().settings().scan(), nullptr);
 }
 
 TEST_F(WorkspaceSettings, SlowHeightsAreFoundAgainInVolumeOfOtherShape) {
@@ -175,8 +176,8 @@ TEST_F(WorkspaceSettings, InvalidRecipeChangesNoSetting) {
     open_source();
     EXPECT_FALSE(work().change("recipe.depth_begin", std::int64_t{1} << 20));
     EXPECT_THAT(standing("recipe"), HasSubstr("depth_begin"));
-    EXPECT_EQ(work().scan()->recipe.depth_begin, 0);
-    EXPECT_FALSE(work().can_undo());
+    EXPECT_EQ(work().settings().scan()->recipe.depth_begin, 0);
+    EXPECT_FALSE(work().history().can_undo());
 }
 
 // ---- the cross-hair

@@ -45,7 +45,8 @@ class WorkspaceTissue : public WorkspaceTest {
     void open_tissue(const Volume& volume = layered_volume()) { open_tissue_file(write(volume)); }
     void open_tissue_file(const std::filesystem::path& path) {
         work().open(path);
-        ASSERT_TRUE(until([this] { return work().is_open() && work().viewer().view_source()->grid(); })) << troubles();
+        ASSERT_TRUE(until([this] { return work().viewer().is_open() && work().viewer().view_source()->grid(); }))
+            << troubles();
         settle();
     }
     void open_two_time_points() {

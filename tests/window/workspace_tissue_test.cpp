@@ -1,6 +1,7 @@
 // Tissue analysis in a workspace: filtered and stabilised volumes replace the raw one, and all of it can be undone.
 #include "workspace_tissue.h"
 #include "compute/indexing.h"
+#include "ui/workspace/exporting.h"
 
 namespace echolux::test {
 namespace {
@@ -36,19 +37,19 @@ TEST_F(WorkspaceTissue, PictureOfFilteredVolumeIsReproduced) {
     work().change("view.width", std::int64_t{64});
     work().change("view.height", std::int64_t{48});
     show_filtered();
-    work().take_screenshot(folder() / "filtered.png");
+    work().exporting().save_picture(folder() / "filtered.png");
     settle();
     ASSERT_TRUE(std::filesystem::exists(folder() / "filtered.png")) << troubles();
     work().open(folder() / "filtered.png");
     ASSERT_TRUE(until([this] { return work().filtering().is_filtered(work()); })) << troubles();
-    EXPECT_EQ(work().tissue().filter.method, FilterMethod::median);
+    EXPECT_EQ(work().settings().tissue().filter.method, FilterMethod::median);
 }
 
 TEST_F(WorkspaceTissue, OtherVolumeIsShownRawAtFirst) {
     open_tissue();
     show_filtered();
     open_tissue_file(write(layered_volume(2), "other.nrrd"));
-    EXPECT_FALSE(work().tissue().filter_display.shown);
+    EXPECT_FALSE(work().settings().tissue().filter_display.shown);
     EXPECT_NEAR(contrast_of(*volume()), 1, 0.05);
 }
 
@@ -74,19 +75,19 @@ TEST_F(WorkspaceTissue, PictureStoresShownVolumeAfterFailedFilter) {
     for (const char* side : {"view.width", "view.height"}) work().change(side, std::int64_t{32});
     work().change("filter.shown", true);
     ASSERT_TRUE(until([this] { return !standing("filter").empty(); }));
-    work().take_screenshot(folder() / "raw.png");
+    work().exporting().save_picture(folder() / "raw.png");
     settle();
     ASSERT_TRUE(std::filesystem::exists(folder() / "raw.png")) << troubles();
     const std::string text = text_in_png(folder() / "raw.png");
     EXPECT_THAT(text, Not(HasSubstr("[filter]")));
-    EXPECT_TRUE(work().tissue().filter_display.shown) << "what is asked for stays";
+    EXPECT_TRUE(work().settings().tissue().filter_display.shown) << "what is asked for stays";
 }
 
 TEST_F(WorkspaceTissue, SlowMoviesThroughTimeAreFiltered) {
     open_two_time_points();
     for (const char* side : {"view.width", "view.height"}) work().change(side, std::int64_t{32});
     const auto spread_in_movie = [&](const std::string& name) {
-        work().make_movie(folder() / name / "m_%d.png", {.path = "time"});
+        work().exporting().make_movie(folder() / name / "m_%d.png", {.path = "time"});
         settle();
         EXPECT_EQ(troubles(), "");
         const Picture picture = read_png(folder() / name / "m_1.png");
@@ -114,7 +115,7 @@ TEST_F(WorkspaceTissue, FiltersVolumesOfRunningSource) {
     ASSERT_TRUE(until([this] { return work().filtering().is_filtered(work()); })) << troubles();
     const TissueSettings shown = work().filtering().as_shown(work());
     EXPECT_TRUE(shown.filter_display.shown);
-    EXPECT_EQ(shown.filter.method, work().tissue().filter.method);
+    EXPECT_EQ(shown.filter.method, work().settings().tissue().filter.method);
     work().stop_source();
     ASSERT_TRUE(until([this] { return work().filtering().is_filtered(work()); })) << troubles();
     work().change("filter.shown", false);

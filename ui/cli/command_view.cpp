@@ -29,6 +29,7 @@
 #include "ui/cli/output.h"
 #include "ui/cli/program.h"
 #include "ui/window/window.h"
+#include "ui/workspace/exporting.h"
 #include "ui/workspace/workspace.h"
 
 #ifdef ECHOLUX_NET
@@ -161,7 +162,7 @@ bool SteeredWindow::turn(double max_wait_s) {
 #endif
 
 void require_opened(Workspace& work) {
-    if (work.is_open()) return;
+    if (work.viewer().is_open()) return;
     for (const Notice& notice : work.notices().all()) {
         if (notice.is_problem && notice.stands) throw Error(ErrorCode::output, notice.line);
     }
@@ -268,12 +269,12 @@ void take_screenshot(const ViewOptions& options, Workspace& work, MainWindow& wi
         const auto [width, height] = parsed_size(options.size, "--size");
         work.change_together("view", {{"view.width", width}, {"view.height", height}});
     }
-    work.take_screenshot(options.screenshot);
+    work.exporting().save_picture(options.screenshot);
     constexpr std::int64_t parts = 100;  // progress in percent
     std::int64_t done = 0;
     TerminalProgress progress;
     progress.begin("screenshot", parts, "parts");
-    while (const auto share = work.share_of_picture()) {
+    while (const auto share = work.exporting().share_of_picture()) {
         const auto now = static_cast<std::int64_t>(*share * static_cast<double>(parts));
         progress.advance(now - std::exchange(done, now));
         if (!window.turn(0.05)) return;
@@ -334,7 +335,7 @@ void view(const ViewOptions& options) {
                   files_read(options.file, options.source.assignments), options.overwrites);
     const std::unique_ptr<NativeWindow> native = opened_window(options);
     Workspace work(workspace_options(options, *native));
-    if (options.size.empty()) native->set_size(work.window().width, work.window().height);
+    if (options.size.empty()) native->set_size(work.settings().window().width, work.settings().window().height);
     MainWindow window(*native, work);
     SteeredWindow steered(window, work, options.control);
     open_inputs(options, work);

@@ -34,7 +34,9 @@
 #include "ui/control/methods.h"
 #include "ui/control/subscriptions.h"
 #include "ui/workspace/calibrating.h"
+#include "ui/workspace/exporting.h"
 #include "ui/workspace/raw_proposal.h"
+#include "ui/workspace/recordings.h"
 
 namespace echolux {
 
@@ -251,7 +253,7 @@ std::shared_ptr<Operation> Control::Parts::new_operation() const {
 // Answers when `begin` and all jobs that it started are done.
 void Control::Parts::operate(Call& call, const std::function<void()>& begin, std::function<Result()> result) {
     const std::shared_ptr<Operation> operation = new_operation();
-    work.perform(operation, begin);
+    work.jobs().belong(operation, begin);
     deferred.push_back({call.reply, operation, std::move(result)});
 }
 
@@ -280,7 +282,7 @@ bool Control::Parts::try_finish(Deferred& one) {
             throw Error(ErrorCode::output, "there is no volume yet", "", "start the source, or wait for its first");
         }
         bool has_begun = false;
-        work.perform(one.operation, [&] { has_begun = one.begins(); });
+        work.jobs().belong(one.operation, [&] { has_begun = one.begins(); });
         if (has_begun) one.begins = nullptr;
     }
     if (one.begins != nullptr || one.operation.use_count() > 1) return false;
@@ -355,7 +357,7 @@ bool Control::Parts::try_apply(const Values& values) {
         const auto is_of_first = [&](const auto& entry) { return section_of(entry.first) == section_of(first); };
         // The title of the undo step.
         const std::string title = std::ranges::all_of(now, is_of_first) ? std::string(section_of(first)) : first;
-        work.perform(new_operation(), [&] { work.set(title, now, Edit::in_progress); });
+        work.jobs().belong(new_operation(), [&] { work.set(title, now, Edit::in_progress); });
         edited = Clock::now();
         for (const auto& [key, value] : now) {
             if (section_of(key) == "view") set_views.insert_or_assign(key, value);
@@ -469,13 +471,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 LiveController& live_source(Workspace& work) {
-    LiveController* live = work.live();
+    LiveController* live = work.viewer().live();
     if (live != nullptr && !live->is_recorded()) return *live;
     throw Error(ErrorCode::bad_setting, "no live source is open", "", "`open` one, for example sim");
 }
 
 Json running_object(Workspace& work) {
-    return {{"is_running", work.live() != nullptr && work.live()->is_running()}};
+    return {{"is_running", work.viewer().live() != nullptr && work.viewer().live()->is_running()}};
 }
 
 // Settings applied after opening, because the view exists only then.
@@ -564,8 +566,8 @@ void Control::Parts::open(Call& call) {
     const Values earlier = has_own_view(file) ? Values() : set_views;
     operate(call, begin,
             [this, file, of = call.reply.shared_connection(), view = of_view(values), earlier]() -> Result {
-                if (const Workspace::RawProposal* raw = work.raw_proposal(); raw != nullptr && raw->file == file) {
-                    work.drop_raw_proposal();
+                if (const RawProposal* raw = work.raw().proposal(); raw != nullptr && raw->file == file) {
+                    work.raw().drop();
                     throw Error(ErrorCode::bad_file, "is raw spectra that nothing describes", file.string(),
                                 "write its TOML first: echolux info --guess");
                 }
@@ -579,7 +581,7 @@ void Control::Parts::close(Call& call) {
     operate(
         call, [this] { work.close(); },
         [this]() -> Result {
-            return {{{"is_open", work.is_open()}}};
+            return {{{"is_open", work.viewer().is_open()}}};
         });
 }
 
@@ -604,7 +606,7 @@ void Control::Parts::record(Call& call) {
     const std::filesystem::path file =
         call.params.contains("file") ? file_of(call, "file") : work.new_name(UserFolder::videos, "", ".toml");
     operate(
-        call, [&] { work.start_recording(file); },
+        call, [&] { work.recordings().start(file); },
         [file]() -> Result {
             return {{{"file", file.string()}}};
         });
@@ -613,9 +615,9 @@ void Control::Parts::record(Call& call) {
 void Control::Parts::stop_recording(Call& call) {
     if (!live_source(work).is_recording()) throw Error(ErrorCode::bad_setting, "nothing is recorded", "stop_recording");
     operate(
-        call, [this] { work.stop_recording(); },
+        call, [this] { work.recordings().stop(); },
         [this]() -> Result {
-            const RecordingResult& kept = work.last_recording().value();
+            const RecordingResult& kept = work.recordings().last().value();
             return {{{"file", kept.file.string()}, {"stats", object_of(kept.stats)}}};
         });
 }
@@ -732,11 +734,11 @@ void Control::Parts::shutdown(Call& call) {
         shut_down_at = Clock::now();
         return {{{"ends", true}}};
     };
-    const bool records = work.live() != nullptr && work.live()->is_recording();
+    const bool records = work.viewer().live() != nullptr && work.viewer().live()->is_recording();
     operate(
         call,
         [&] {
-            if (records) work.stop_recording();
+            if (records) work.recordings().stop();
         },
         ends);
 }
@@ -783,12 +785,13 @@ void Control::Parts::save(Call& call) {
     const std::string what = call.params.at("what");
     require_new(call.params, file);
     const auto begin = [&] {
-        if (what == "volume") return work.save_volume(file);
-        if (what == "kept") return work.save_kept(file, call.params.value("seconds", 0.0));
+        if (what == "volume") return work.exporting().save_volume(file);
+        if (what == "kept") return work.exporting().save_kept(file, call.params.value("seconds", 0.0));
         if (what == "session") return work.save_session(file);
-        if (what == "picture") return work.take_screenshot(file);
-        if (what == "figure") return work.save_figure(file, {}, figure_style(settings.waiting()));
-        work.save_table(file, what == "a_scan" ? Workspace::TableKind::a_scan : Workspace::TableKind::echoes);
+        if (what == "picture") return work.exporting().save_picture(file);
+        if (what == "figure") return work.exporting().save_figure(file, {}, figure_style(settings.waiting()));
+        work.exporting().save_table(file,
+                                    what == "a_scan" ? Exporting::TableKind::a_scan : Exporting::TableKind::echoes);
     };
     operate(call, begin, [file]() -> Result { return {{{"file", file.string()}}}; });
 }
@@ -814,7 +817,7 @@ void Control::Parts::movie(Call& call) {
                      : spec.along;
     spec.plane = enumerator<SweptPlane>(call.params, "plane", {"slice", "clip"});
     operate(
-        call, [&] { work.make_movie(file, spec); },
+        call, [&] { work.exporting().make_movie(file, spec); },
         [file]() -> Result {
             return {{{"file", file.string()}}};
         });
@@ -883,7 +886,7 @@ void Control::Parts::snapshot(Call& call) {
         *size = std::get<std::int64_t>(settings.checked_value(key, call.params[name], nullptr));
     }
     operate(
-        call, [&] { work.draw_picture(view, pack); }, result);
+        call, [&] { work.exporting().draw_picture(view, pack); }, result);
 }
 
 // x and y are pixels of a picture of view.width by view.height.
@@ -993,7 +996,7 @@ void Control::update() {
     parts.run_calls();
     if (parts.edited && Parts::Clock::now() - *parts.edited > edit_ends_after) {
         parts.edited.reset();
-        parts.work.end_edit();
+        parts.work.history().close();
     }
     parts.finish_deferred();
     parts.subscriptions.notify_all_clients();

@@ -77,7 +77,7 @@ Json state_object(Workspace& work, const Connection* of) {
             json["ago_s"] = kept->ago_s();
         }
     }
-    const LiveController* live = work.live();
+    const LiveController* live = work.viewer().live();
     json["is_live"] = live != nullptr && !live->is_recorded();
     json["is_running"] = live != nullptr && live->is_running();
     json["is_recording"] = live != nullptr && live->is_recording();
@@ -97,7 +97,7 @@ Json state_object(Workspace& work, const Connection* of) {
 
 Json statistics_object(Workspace& work) {
     Json json = Json::object();
-    if (const LiveController* live = work.live()) {
+    if (const LiveController* live = work.viewer().live()) {
         LiveReport report;
         report.source = work.viewer().view_source()->name();
         report.backend_description = work.viewer().view_source()->backend_description();

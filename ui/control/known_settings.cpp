@@ -84,11 +84,11 @@ const ListedSetting* KnownSettings::find(std::string_view key) const {
 KnownSettings::SettingScope KnownSettings::scope_of(std::string_view key) const {
     const std::string_view section = section_of(key);
     if (section == "figure") return SettingScope::figures;
-    return is_of_opening(section) || work_.field(key) == nullptr ? SettingScope::next : SettingScope::now;
+    return is_of_opening(section) || work_.settings().field(key) == nullptr ? SettingScope::next : SettingScope::now;
 }
 
 Value KnownSettings::value(std::string_view key) const {
-    const BoundField* field = work_.field(key);
+    const BoundField* field = work_.settings().field(key);
     if (scope_of(key) == SettingScope::now) return field->get();
     if (const auto found = waiting_.find(std::string(key)); found != waiting_.end()) return found->second;
     return field != nullptr ? field->get() : find(key)->field.default_value;
@@ -125,7 +125,7 @@ Value KnownSettings::checked_value(const std::string& key, const nlohmann::json&
                                    const AllowedFolders* folders) const {
     const ListedSetting* listed = find(key);
     if (listed == nullptr) refuse(key);
-    const BoundField* bound = work_.field(key);
+    const BoundField* bound = work_.settings().field(key);
     return echolux::checked_value(bound != nullptr ? *bound : listed->field, json, folders);
 }
 

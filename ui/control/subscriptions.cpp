@@ -94,7 +94,7 @@ void Subscriptions::notify(Subscription& to, Current& current) {
 
 Values Subscriptions::settings_now() const {
     Values now;
-    for (const BoundField& field : work_.fields()) now.emplace(field.key(), field.get());
+    for (const BoundField& field : work_.settings().fields()) now.emplace(field.key(), field.get());
     return now;
 }
 
@@ -160,7 +160,7 @@ void Subscriptions::begin_sending(Subscription& to) {
     const auto whole = [](const Volume& volume) -> ResponseContent {
         return {grid_object(volume.grid), std::make_shared<const std::vector<std::byte>>(volume.voxels)};
     };
-    work_.perform(to.sending, [&] {
+    work_.jobs().belong(to.sending, [&] {
         if (!begin_reading(work_, whole, to.voxels)) to.volume.clear();
     });
 }

@@ -98,7 +98,7 @@ class AlignmentView : public NamedPanel {
   private:
     // Without raw spectra, explains how to get them.
     static void draw_empty(const PanelContext& context) {
-        muted_text(context, context.work.scan() == nullptr
+        muted_text(context, context.work.settings().scan() == nullptr
                                 ? "Open a camera, the simulator or a scan: alignment needs raw spectra."
                                 : "No raw spectra yet. Start the source; spectra that lie on a GPU cannot be shown.");
     }

@@ -10,6 +10,7 @@
 #include "ui/panels/controls.h"
 #include "ui/panels/panel.h"
 #include "ui/panels/widgets.h"
+#include "ui/workspace/exporting.h"
 
 namespace echolux {
 
@@ -81,7 +82,7 @@ struct ExportMovie::Parts {
         const bool is_time_line = choice.path == MovieChoice::Path::time_line;
         const bool is_file = choice.path == MovieChoice::Path::key_frames;
         return {.path = is_file ? choice.key_frames : paths.at(static_cast<std::size_t>(choice.path)),
-                .key_frames = is_time_line ? work.window().key_frames : "",
+                .key_frames = is_time_line ? work.settings().window().key_frames : "",
                 .seconds = choice.seconds,
                 .fps = fmt::format("{:.6g}", choice.fps),
                 .along = choice.along,
@@ -122,7 +123,7 @@ void ExportMovie::draw(const PanelContext& context) {
                                        .suggested = "movie.mp4",
                                        .endings = {".mp4", ".mkv", ".webm", ".mov", ".gif", ".webp", ".png"},
                                        .chosen = [&work = context.work, spec = parts_->spec(context.work)](
-                                                     const auto& file) { work.make_movie(file, spec); }};
+                                                     const auto& file) { work.exporting().make_movie(file, spec); }};
 }
 
 // ---- The panel
@@ -182,7 +183,7 @@ void draw_volume(const PanelContext& context) {
     if (plain_button(context, "export.volume", "Save volume...",
                      ("the ending decides the format: " + endings_written()).c_str())) {
         wish_to_save(context, "Save the volume", written_endings(),
-                     [&work](const auto& path) { work.save_volume(path); });
+                     [&work](const auto& path) { work.exporting().save_volume(path); });
     }
 }
 
@@ -205,7 +206,7 @@ class ExportPanel : public NamedPanel {
         settings_.bind("export", choice_);
         settings_.bind("figure", style_);
     }
-    bool is_available(Workspace& work) const override { return work.is_open(); }
+    bool is_available(Workspace& work) const override { return work.viewer().is_open(); }
 
     void draw(const PanelContext& context) override {
         if (section(context, "Picture", true)) draw_picture(context);
@@ -242,7 +243,7 @@ class ExportPanel : public NamedPanel {
             const PictureBits bits =
                 choice_.bits == ExportChoice::Bits::sixteen ? PictureBits::sixteen : PictureBits::eight;
             wish_to_save(context, "Save a picture", {".png", ".tif", ".tiff"},
-                         [&work = context.work, bits](const auto& path) { work.save_picture(path, bits); });
+                         [&work = context.work, bits](const auto& path) { work.exporting().save_picture(path, bits); });
         }
     }
 
@@ -267,7 +268,7 @@ class ExportPanel : public NamedPanel {
             attempt(context, "export", [&] {
                 wish_to_save(context, "Save a figure", {".pdf", ".svg", ".png"},
                              [&work = context.work, what = content(), style = style_](const auto& path) {
-                                 work.save_figure(path, what, style);
+                                 work.exporting().save_figure(path, what, style);
                              });
             });
         }
@@ -275,17 +276,17 @@ class ExportPanel : public NamedPanel {
     }
 
     void draw_tables(const PanelContext& context) {
-        const auto button = [&](const char* name, const char* label, const char* help, Workspace::TableKind kind) {
+        const auto button = [&](const char* name, const char* label, const char* help, Exporting::TableKind kind) {
             if (!plain_button(context, name, label, help)) return;
             wish_to_save(context, "Save a table", {".csv"},
-                         [&work = context.work, kind](const auto& path) { work.save_table(path, kind); });
+                         [&work = context.work, kind](const auto& path) { work.exporting().save_table(path, kind); });
         };
         button("export.a_scan", "A-scan as table...", "values along depth at the cross-hair, as CSV",
-               Workspace::TableKind::a_scan);
+               Exporting::TableKind::a_scan);
         button("export.echoes", "Echoes as table...",
                "depth, height, width and side lobe of the strongest echo of each A-scan in the B-scan at the "
                "cross-hair, as CSV",
-               Workspace::TableKind::echoes);
+               Exporting::TableKind::echoes);
     }
 
     void draw_presets(const PanelContext& context) {

@@ -15,6 +15,7 @@
 #include "ui/panels/controls.h"
 #include "ui/panels/panel.h"
 #include "ui/panels/widgets.h"
+#include "ui/workspace/exporting.h"
 
 namespace echolux {
 namespace {
@@ -40,7 +41,9 @@ class KeysPanel : public NamedPanel {
   public:
     KeysPanel() : NamedPanel("keys", "Key frames", PanelSide::bottom) {}
 
-    bool is_available(Workspace& work) const override { return work.is_open() && work.window().time_line; }
+    bool is_available(Workspace& work) const override {
+        return work.viewer().is_open() && work.settings().window().time_line;
+    }
 
     void draw(const PanelContext& context) override {
         attempt(context, "view", [&] { read(context); });
@@ -62,7 +65,7 @@ class KeysPanel : public NamedPanel {
 
     // Parses the time line again if the setting was changed from elsewhere, e.g. by undo.
     void read(const PanelContext& context) {
-        const std::string& text = context.work.window().key_frames;
+        const std::string& text = context.work.settings().window().key_frames;
         if (text == text_) return;
         text_ = text;
         line_ = TimeLine();
@@ -73,7 +76,7 @@ class KeysPanel : public NamedPanel {
     void change(const PanelContext& context, const TimeLine& line, Edit edit = Edit::done) {
         if (!context.work.change(key, line.toml(), edit)) return;
         line_ = line;
-        text_ = context.work.window().key_frames;
+        text_ = context.work.settings().window().key_frames;
     }
 
     // Applies the time line at `time_s` to the view. A complete playback is one undo step.
@@ -89,7 +92,7 @@ class KeysPanel : public NamedPanel {
         // Standard views fix the angles, so animated angles need the free view.
         if (names_angles() && context.work.view().look != Look::free) values["view.look"] = std::string("free");
         if (!values.empty()) context.work.change_together("view", values, edit);
-        if (edit == Edit::done) context.work.end_edit();
+        if (edit == Edit::done) context.work.history().close();
     }
 
     bool names_angles() const {
@@ -259,7 +262,7 @@ class KeysPanel : public NamedPanel {
         }
         if (!ImGui::IsItemDeactivated()) return;
         if (held_ && held_->name == name && chosen_->time_s == held_->from_s) show(context, held_->from_s, Edit::done);
-        context.work.end_edit();
+        context.work.history().close();
         held_.reset();
     }
 
@@ -326,7 +329,7 @@ void KeysPanel::open(Workspace& work, const std::filesystem::path& file) {
 }
 
 void KeysPanel::save(Workspace& work, const std::filesystem::path& file, const std::string& text) {
-    work.write_beside(file, [file, text](Progress& progress) {
+    work.exporting().write_beside(file, [file, text](Progress& progress) {
         progress.begin("write", 0, "");
         write_text(file, text);
     });

@@ -202,7 +202,7 @@ bool removable(const PanelContext& context, const std::string& name, const std::
 template <class Text>
 void draw_list(const PanelContext& context, const std::string& key, std::size_t size, const char* name,
                const Text& text) {
-    const BoundField* field = context.work.field(key);
+    const BoundField* field = context.work.settings().field(key);
     if (field == nullptr) return;
     const auto numbers = std::get<std::vector<double>>(field->get());
     for (std::size_t first = 0; first + size <= numbers.size(); first += size) {
@@ -258,7 +258,7 @@ void draw_profile(const PanelContext& context) {
 class MeasurePanel : public NamedPanel {
   public:
     MeasurePanel() : NamedPanel("measure", "Measure", PanelSide::right) {}
-    bool is_available(Workspace& work) const override { return work.is_open(); }
+    bool is_available(Workspace& work) const override { return work.viewer().is_open(); }
 
     void draw(const PanelContext& context) override {
         draw_tools(context);

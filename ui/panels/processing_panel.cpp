@@ -38,13 +38,13 @@ void draw_background(const PanelContext& context) {
 
 void draw_dispersion(const PanelContext& context) {
     draw_group(context, {"recipe", "calibration"}, "Dispersion");
-    if (context.work.scan()->recipe.dispersion) action_button(context, "calibrate.dispersion", "Find automatically");
+    if (context.work.settings().scan()->recipe.dispersion) action_button(context, "calibrate.dispersion", "Find automatically");
 }
 
 class ProcessingPanel : public NamedPanel {
   public:
     ProcessingPanel() : NamedPanel("processing", "Processing", PanelSide::left) {}
-    bool is_available(Workspace& work) const override { return work.scan() != nullptr; }
+    bool is_available(Workspace& work) const override { return work.settings().scan() != nullptr; }
 
     void draw(const PanelContext& context) override {
         draw_group(context, {"recipe", "defr", "compressive", "calibration", "nufft"}, "Method");
@@ -70,7 +70,7 @@ namespace {
 // One line in every state, so that the layout does not change.
 std::string state_of_live(Workspace& work) {
     const auto done = Filtering::done_live(work);
-    if (!work.tissue().filter_display.shown) return "Shown: the raw volume.";
+    if (!work.settings().tissue().filter_display.shown) return "Shown: the raw volume.";
     if (done == nullptr || !done->was_to_be_filtered) return "From the next volume on.";
     if (!done->unsmooth.empty()) return "Shown as it is: " + done->unsmooth;
     const std::int64_t skipped = Filtering::live_stats(work).skipped;
@@ -81,7 +81,7 @@ std::string state_of(Workspace& work) {
     if (Filtering::is_live(work)) return state_of_live(work);
     const Filtering& filtering = work.filtering();
     const std::string obstacle = Filtering::obstacle(work);
-    const bool is_wanted = work.tissue().filter_display.shown;
+    const bool is_wanted = work.settings().tissue().filter_display.shown;
     if (is_wanted && filtering.is_filtered(work)) {
         if (filtering.is_running()) return "Filtering again: shown is the one before.";
         return filtering.has_ended_early() ? "Ended early: shown is the one before." : "Shown: the filtered volume.";
@@ -95,7 +95,7 @@ class FiltersPanel : public NamedPanel {
   public:
     FiltersPanel() : NamedPanel("filters", "Filters", PanelSide::right) {}
     bool is_available(Workspace& work) const override {
-        return work.is_open() && !work.viewer().view_source()->has_planes();
+        return work.viewer().is_open() && !work.viewer().view_source()->has_planes();
     }
 
     void draw(const PanelContext& context) override {
@@ -110,7 +110,7 @@ class FiltersPanel : public NamedPanel {
     static void draw_job(const PanelContext& context) {
         Workspace& work = context.work;
         Filtering& filtering = work.filtering();
-        const bool is_wanted = work.tissue().filter_display.shown;
+        const bool is_wanted = work.settings().tissue().filter_display.shown;
         const bool runs = is_wanted && filtering.is_running();
         const bool ended_early = is_wanted && filtering.has_ended_early();
         if (plain_button(context, "filter.cancel", "Cancel", "ends the filtering that is under way", runs))
@@ -138,7 +138,7 @@ constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 // One line per state, for a live source.
 std::string state_of_live_motion(Workspace& work) {
     const auto done = Filtering::done_live(work);
-    if (!work.tissue().registration_display.shown) return "Shown: the raw volume.";
+    if (!work.settings().tissue().registration_display.shown) return "Shown: the raw volume.";
     if (done == nullptr || !done->was_to_be_stabilised) return "From the next volume on.";
     if (!done->unsteady.empty()) return "Shown as it is: " + done->unsteady;
     const std::int64_t skipped = Filtering::live_stats(work).skipped;
@@ -149,7 +149,7 @@ std::string state_of_motion(Workspace& work) {
     if (Filtering::is_live(work)) return state_of_live_motion(work);
     const Filtering& filtering = work.filtering();
     const std::string obstacle = Filtering::obstacle(work);
-    const bool is_wanted = work.tissue().registration_display.shown;
+    const bool is_wanted = work.settings().tissue().registration_display.shown;
     if (is_wanted && filtering.is_stabilised(work))
         return filtering.is_running() ? "Working: shown is the one before." : "Shown: the stabilised volume.";
     if (!obstacle.empty()) return obstacle;
@@ -161,7 +161,7 @@ class StabilisePanel : public NamedPanel {
   public:
     StabilisePanel() : NamedPanel("stabilise", "Stabilise", PanelSide::right) {}
     bool is_available(Workspace& work) const override {
-        return work.is_open() && !work.viewer().view_source()->has_planes();
+        return work.viewer().is_open() && !work.viewer().view_source()->has_planes();
     }
 
     void draw(const PanelContext& context) override {
@@ -195,7 +195,8 @@ class StabilisePanel : public NamedPanel {
     static void draw_buttons(const PanelContext& context) {
         Workspace& work = context.work;
         Filtering& filtering = work.filtering();
-        const bool is_shown = work.tissue().registration_display.shown, is_there = filtering.stabilised() != nullptr;
+        const bool is_shown = work.settings().tissue().registration_display.shown,
+                   is_there = filtering.stabilised() != nullptr;
         const bool can_begin = Filtering::obstacle(work).empty() && !filtering.is_running() && !is_there;
         if (plain_button(context, "registration.measure", "Measure motion",
                          "finds the shifts; the raw volume stays in view", can_begin))
@@ -304,7 +305,7 @@ void colour_bar(const PanelContext& context, const FlowScale& scale) {
 
 // The method may be set before the first volume arrives.
 bool computes_flow(const Workspace& work) {
-    return work.scan() != nullptr && work.scan()->flow.method != FlowMethod::none;
+    return work.settings().scan() != nullptr && work.settings().scan()->flow.method != FlowMethod::none;
 }
 
 class FlowPanel : public NamedPanel {
@@ -312,13 +313,14 @@ class FlowPanel : public NamedPanel {
     FlowPanel() : NamedPanel("flow", "Flow", PanelSide::right) {}
 
     bool is_available(Workspace& work) const override {
-        return work.scan() != nullptr || (work.is_open() && work.viewer().view_source()->flow_grid());
+        return work.settings().scan() != nullptr ||
+               (work.viewer().is_open() && work.viewer().view_source()->flow_grid());
     }
 
     // Flow is the first panel if it is displayed. This applies as soon as flow is computed, before its first volume, so
     // that panels do not move later.
     bool comes_first(Workspace& work) const override {
-        return computes_flow(work) || (work.is_open() && work.viewer().view_source()->flow_grid());
+        return computes_flow(work) || (work.viewer().is_open() && work.viewer().view_source()->flow_grid());
     }
 
     void draw(const PanelContext& context) override {
@@ -337,7 +339,7 @@ class FlowPanel : public NamedPanel {
             const auto grid = view_source != nullptr ? view_source->flow_grid() : std::nullopt;
             if (grid && grid->v_max <= 0 && is_phasor(*grid)) setting_row(context, "view.flow_v_max");
         }
-        const Scan* scan = context.work.scan();
+        const Scan* scan = context.work.settings().scan();
         if (scan != nullptr && (!is_shown || section(context, "Computing", true)))
             draw_group(context, {"flow"}, "Flow");
     }

@@ -16,6 +16,7 @@
 #include "ui/panels/panel.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
+#include "ui/workspace/recordings.h"
 
 namespace echolux {
 
@@ -109,7 +110,7 @@ std::optional<std::int64_t> FreeSpace::bytes(const std::vector<std::filesystem::
 
 // With a known data rate, also shows the remaining recording time.
 void RecordingRow::draw_room(const PanelContext& context, double bytes_per_s) {
-    const auto folders = context.work.recording_folders();
+    const auto folders = context.work.recordings().folders();
     const char* name = folders.size() == 1 ? "free on the disk" : "free on the disks";
     const auto room = free_space_.bytes(folders, context.work.now_s());
     if (!room) return figure(context, name, "…");
@@ -230,7 +231,7 @@ class SourcePanel : public NamedPanel {
         Workspace& work = context.work;
         if (ViewSource* view_source = work.viewer().view_source(); view_source != nullptr)
             draw_view_source(context, *view_source);
-        if (section(context, "Open", !work.is_open())) draw_open(context);
+        if (section(context, "Open", !work.viewer().is_open())) draw_open(context);
     }
 
   private:

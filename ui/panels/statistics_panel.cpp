@@ -98,7 +98,7 @@ class StatisticsPanel : public NamedPanel {
         interface_.add(now_s, 1e3 * pace.interface_cpu_s);
         sparkline(context, "pictures", pictures_, now_s, fmt::format("{:.1f}", pace.pictures_per_s), "/s");
         sparkline(context, "interface", interface_, now_s, short_time_text(pace.interface_cpu_s), "");
-        if (context.work.is_open()) {
+        if (context.work.viewer().is_open()) {
             figure(context, "detail", detail_text(pace));
         }
         Renderer& renderer = context.work.viewer().renderer();

@@ -251,7 +251,7 @@ class SurfacesPanel : public NamedPanel {
   public:
     SurfacesPanel() : NamedPanel("surfaces", "Layers", PanelSide::right) {}
     bool is_available(Workspace& work) const override {
-        return work.is_open() && !work.viewer().view_source()->has_planes();
+        return work.viewer().is_open() && !work.viewer().view_source()->has_planes();
     }
 
     void draw(const PanelContext& context) override {

@@ -82,7 +82,8 @@ std::string honest_text(const PanelContext& context, const ViewSource& view_sour
         if (timeline.left_out() == 0) return rate;
         return rate + (rate.empty() ? "" : ", ") + fmt::format("{} left out", count_text(timeline.left_out()));
     }
-    const bool has_panes = context.work.window().layout != PaneLayout::alignment || context.work.live() == nullptr;
+    const bool has_panes =
+        context.work.settings().window().layout != PaneLayout::alignment || context.work.viewer().live() == nullptr;
     return has_panes ? loading_text(view_source) : "";  // without panes nothing is being loaded
 }
 

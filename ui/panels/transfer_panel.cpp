@@ -114,7 +114,7 @@ void draw_add_channel(const PanelContext& context) {
 class TransferPanel : public NamedPanel {
   public:
     TransferPanel() : NamedPanel("transfer", "Transfer function", PanelSide::right) {}
-    bool is_available(Workspace& work) const override { return work.is_open(); }
+    bool is_available(Workspace& work) const override { return work.viewer().is_open(); }
 
     void draw(const PanelContext& context) override {
         Workspace& work = context.work;
@@ -132,7 +132,7 @@ class TransferPanel : public NamedPanel {
         muted_text(context, work.view().transfer.empty() ? "Custom curve." : "From a file.");
         ImGui::SameLine();
         if (plain_button(context, "transfer.back", "Back to the preset")) {
-            work.change("view.preset", work.field("view.preset")->get());
+            work.change("view.preset", work.settings().field("view.preset")->get());
         }
     }
 
@@ -315,7 +315,7 @@ class OverlaysPanel : public NamedPanel {
     OverlaysPanel() : NamedPanel("layers", "Shown together", PanelSide::right) {}
 
     bool is_available(Workspace& work) const override {
-        return work.is_open() &&
+        return work.viewer().is_open() &&
                (work.viewer().view_source()->flow_grid() || has_heights(work.view()) || has_channels(work.view()));
     }
 

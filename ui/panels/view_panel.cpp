@@ -43,7 +43,7 @@ void draw_directions(const PanelContext& context) {
     const float widest = ImGui::CalcTextSize("oblique").x + 2 * ImGui::GetStyle().FramePadding.x;
     const auto columns = static_cast<std::size_t>(std::clamp((room + gap) / (widest + gap), 1.0f, 4.0f));
     const float width = (room - static_cast<float>(columns - 1) * gap) / static_cast<float>(columns);
-    const auto now = std::get<std::string>(context.work.field("view.look")->get());
+    const auto now = std::get<std::string>(context.work.settings().field("view.look")->get());
     for (std::size_t i = 0; i < directions.size(); ++i) {
         if (i % columns > 0) ImGui::SameLine(0, gap);
         const LitButtons lit(context.style, now == directions[i]);
@@ -122,7 +122,8 @@ void draw_slices(const PanelContext& context) {
     }
     setting_row(context, "view.slab_um");
     setting_row(context, "window.link_levels");
-    if (!context.work.window().link_levels) setting_rows(context, {"window.section_low", "window.section_high"});
+    if (!context.work.settings().window().link_levels)
+        setting_rows(context, {"window.section_low", "window.section_high"});
 }
 
 void draw_annotations(const PanelContext& context) {
@@ -151,7 +152,7 @@ void draw_quality(const PanelContext& context) {
 class ViewPanel : public NamedPanel {
   public:
     ViewPanel() : NamedPanel("view", "View", PanelSide::right) {}
-    bool is_available(Workspace& work) const override { return work.is_open(); }
+    bool is_available(Workspace& work) const override { return work.viewer().is_open(); }
 
     void draw(const PanelContext& context) override {
         draw_mode(context);

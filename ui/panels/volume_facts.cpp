@@ -61,7 +61,7 @@ ValueRange usual_range(const Histogram& histogram) {
 
 VolumeFacts facts_of(Workspace& work) {
     VolumeFacts facts;
-    if (const Scan* scan = work.scan(); scan != nullptr) facts.depth_bins = scan->geometry.samples / 2;
+    if (const Scan* scan = work.settings().scan(); scan != nullptr) facts.depth_bins = scan->geometry.samples / 2;
     ViewSource* view_source = work.viewer().view_source();
     const std::optional<VolumeGrid> grid = view_source != nullptr ? view_source->grid() : std::nullopt;
     if (!grid) return facts;

@@ -334,7 +334,7 @@ void setting_row(const PanelContext& context, const BoundField& field, const Cha
 }
 
 void setting_row(const PanelContext& context, std::string_view key, const std::string& label) {
-    const BoundField* field = context.work.field(key);
+    const BoundField* field = context.work.settings().field(key);
     if (field == nullptr) return;
     Workspace& work = context.work;
     setting_row(
@@ -355,7 +355,7 @@ void setting_rows(const PanelContext& context, std::initializer_list<std::string
 
 void draw_group(const PanelContext& context, std::initializer_list<std::string_view> sections, std::string_view group) {
     for (const std::string_view section : sections) {
-        for (const BoundField& field : context.work.fields()) {
+        for (const BoundField& field : context.work.settings().fields()) {
             if (field.section == section && field.group == group) setting_rows(context, {field.key()});
         }
     }
@@ -636,7 +636,7 @@ struct PlaneList {
 }  // namespace
 
 void plane_list(const PanelContext& context, const std::string& key, std::size_t max_planes, const char* add_label) {
-    const BoundField* field = context.work.field(key);
+    const BoundField* field = context.work.settings().field(key);
     if (field == nullptr) return;
     refresh_facts(context);
     PlaneList list{context, key, std::get<Numbers>(field->get())};

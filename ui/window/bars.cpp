@@ -14,6 +14,7 @@
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/theme.h"
+#include "ui/workspace/exporting.h"
 
 namespace echolux {
 namespace {
@@ -291,7 +292,7 @@ void draw_job(const PanelContext& context, const JobState& job, std::size_t othe
 // Shows the progress of a picture being drawn, or the longest running job, or the next step of a measuring tool.
 void draw_work(const PanelContext& context, float left, float right, float middle) {
     constexpr double min_reported_s = 0.3;
-    if (const auto share = context.work.share_of_picture()) {
+    if (const auto share = context.work.exporting().share_of_picture()) {
         write(context, context.style.text, left, right - left, middle,
               fmt::format("drawing the picture: {:.0f} %", 100 * *share), ink);
         return draw_share(context, left, right, middle, *share, 0);

@@ -97,7 +97,7 @@ void FileDialog::ask(Workspace& work, FileWish wish) {
 fs::path FileDialog::first_folder(const Workspace& work) const {
     const fs::path suggested = fs::path(wish_.suggested).parent_path();
     if (!suggested.empty()) return suggested;
-    const fs::path saved = work.window().save_folder;
+    const fs::path saved = work.settings().window().save_folder;
     if (wish_.kind == FileWish::Kind::save) {
         if (is_folder(saved)) return saved;
         return folder_.empty() ? work.keeping_folder(UserFolder::documents) : folder_;

@@ -134,7 +134,7 @@ std::vector<CommandPalette::Row> CommandPalette::rows_for(Workspace& work) const
         rows.push_back({action, action->id, action->title, action->group, action->is_possible(), points});
     }
     if (typed_.empty()) return rows;
-    for (const BoundField& field : work.fields()) {
+    for (const BoundField& field : work.settings().fields()) {
         const std::string key = field.key(), label = label_of(field);
         const int points = points_of(typed_, {label, key, "", search_words(key), field.help});
         if (points > 0) rows.push_back({nullptr, key, label, key, true, points});
@@ -216,7 +216,7 @@ void CommandPalette::choose(const PanelContext& context, const Row& row) {
 }
 
 void CommandPalette::draw_setting(const PanelContext& context) {
-    const BoundField* field = context.work.field(setting_);
+    const BoundField* field = context.work.settings().field(setting_);
     if (field == nullptr) return close();
     title(context, setting_.c_str());
     muted_text(context, std::string(field->help));
@@ -267,7 +267,7 @@ const Group& mouse_in_sections() {
 
 // Groups actions like the menus; actions without keys are omitted.
 std::vector<Group> groups_of(const PanelContext& context) {
-    std::vector<Group> groups{mouse_in_volume(context.work.window().mouse_slicer), mouse_in_sections()};
+    std::vector<Group> groups{mouse_in_volume(context.work.settings().window().mouse_slicer), mouse_in_sections()};
     for (const Action& action : context.work.actions().all()) {
         if (action.keys.empty()) continue;
         auto group = std::ranges::find(groups, action.group, &Group::title);
@@ -495,7 +495,7 @@ std::string guess_text(const RawGuess& guess) {
 
 // Open as long as there is a proposal.
 void RawDialog::draw(const PanelContext& context, ImVec2 size) {
-    Workspace::RawProposal* proposal = context.work.raw_proposal();
+    RawProposal* proposal = context.work.raw().proposal();
     if (proposal == nullptr) {
         if (is_open()) Overlay::close();
         return;
@@ -523,11 +523,11 @@ void RawDialog::draw(const PanelContext& context, ImVec2 size) {
 
 void RawDialog::close(const PanelContext& context) {
     Overlay::close();
-    context.work.drop_raw_proposal();
+    context.work.raw().drop();
 }
 
 void RawDialog::draw_guesses(const PanelContext& context) {
-    Workspace::RawProposal& proposal = *context.work.raw_proposal();
+    RawProposal& proposal = *context.work.raw().proposal();
     ImGui::TextColored(context.style.muted, "Proposals by how alike lines are");
     for (std::size_t i = 0; i < proposal.guesses.size(); ++i) {
         const RawGuess& guess = proposal.guesses[i];
@@ -549,7 +549,7 @@ void RawDialog::draw_guesses(const PanelContext& context) {
 }
 
 void RawDialog::draw_settings(const PanelContext& context) {
-    Workspace::RawProposal& proposal = *context.work.raw_proposal();
+    RawProposal& proposal = *context.work.raw().proposal();
     const auto row = [&](const char* key) {
         const auto found = std::ranges::find(proposal.settings.fields(), std::string(key), &BoundField::key);
         if (found == proposal.settings.fields().end()) return;
@@ -568,7 +568,7 @@ void RawDialog::draw_settings(const PanelContext& context) {
 }
 
 void RawDialog::draw_preview(const PanelContext& context, ImVec2 size) const {
-    const Workspace::RawProposal& proposal = *context.work.raw_proposal();
+    const RawProposal& proposal = *context.work.raw().proposal();
     const float gap = context.style.px(14), captions = context.style.px(26);
     const float edge = std::max(context.style.px(60), std::min(0.5f * (size.x - gap), size.y - 2 * captions));
     draw_square(context, proposal.preview, false, edge, "Spectra: a line each A-scan");
@@ -581,7 +581,7 @@ void RawDialog::draw_preview(const PanelContext& context, ImVec2 size) const {
 }
 
 void RawDialog::draw_answer(const PanelContext& context) {
-    const Workspace::RawProposal& proposal = *context.work.raw_proposal();
+    const RawProposal& proposal = *context.work.raw().proposal();
     const Style& style = context.style;
     const float button = style.px(150);
     ImGui::AlignTextToFramePadding();
@@ -597,7 +597,7 @@ void RawDialog::draw_answer(const PanelContext& context) {
     if (drops)
         close(context);
     else if (accepts)
-        attempt(context, "files", [&] { context.work.accept_raw_proposal(); });
+        attempt(context, "files", [&] { context.work.raw().accept(); });
 }
 
 }  // namespace echolux

@@ -81,11 +81,11 @@ void drag_width(const PanelContext& context, PanelSide side, const Region& place
 }  // namespace
 
 bool PanelColumns::is_open(const Workspace& work, std::string_view id) {
-    return std::ranges::count(split_names(work.window().open_panels), id) > 0;
+    return std::ranges::count(split_names(work.settings().window().open_panels), id) > 0;
 }
 
 void PanelColumns::toggle(Workspace& work, std::string_view id) {
-    std::vector<std::string> names = split_names(work.window().open_panels);
+    std::vector<std::string> names = split_names(work.settings().window().open_panels);
     if (std::erase(names, std::string(id)) == 0) names.emplace_back(id);
     std::string text;
     for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;

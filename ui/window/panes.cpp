@@ -44,7 +44,7 @@ ImVec2 extent(const Region& place) {
 }  // namespace
 
 void Panes::lay_out(const PanelContext& context, const Region& centre) {
-    const WindowSettings& settings = context.work.window();
+    const WindowSettings& settings = context.work.settings().window();
     const bool has_sections = !context.work.viewer().view_source()->has_planes();  // also before the first volume
     const PaneLayout layout = has_sections ? settings.layout : PaneLayout::volume;
     PanePlan plan = plan_panes(centre, layout, settings.pane_split, context.style.scale);
@@ -82,7 +82,7 @@ View Panes::view_of(const PanelContext& context, const Pane& pane) const {
                        pane.look,
                        std::max(1.0, rays_ms(context) * share),
                        context.style.px(13)};
-    const WindowSettings& settings = context.work.window();
+    const WindowSettings& settings = context.work.settings().window();
     if (!settings.link_levels) wanted.levels = ValueRange{settings.section_low, settings.section_high};
     const std::optional<VolumeGrid> grid = context.work.viewer().view_source()->grid();
     if (grid) wanted.grid = &*grid;
@@ -148,7 +148,7 @@ void Panes::drag_splits(const PanelContext& context, const PanePlan& plan) {
         }
         if (!ImGui::IsItemActive() && !ImGui::IsItemDeactivated()) continue;
         const ImVec2 at = ImGui::GetIO().MousePos;
-        std::vector<double> shares = context.work.window().pane_split;
+        std::vector<double> shares = context.work.settings().window().pane_split;
         shares.resize(std::max(shares.size(), split.share + 1), 0.5);
         const double share = (static_cast<double>(split.is_upright ? at.x : at.y) - static_cast<double>(split.begin)) /
                              static_cast<double>(split.length);
@@ -538,7 +538,7 @@ void Panes::draw_marks(const PanelContext& context, const VolumeGrid& grid, cons
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.PushClipRect(low_corner(pane.place), high_corner(pane.place), true);
     ViewSource& view_source = *context.work.viewer().view_source();
-    if (context.work.window().cross_hair && !view_source.has_planes()) {
+    if (context.work.settings().window().cross_hair && !view_source.has_planes()) {
         draw_cross_hair(context.style, pane.view, grid, pane.kind, pane.place, context.work.cross_um());
     }
     if (pane.kind != PaneKind::volume)
@@ -597,7 +597,8 @@ const Surfaces* surfaces_over(const PanelContext& context, const VolumeGrid& gri
     const Surfaces* surfaces = context.work.layering().surfaces();
     const bool is_seen = surfaces != nullptr && is_across_lines(kind) && surfaces->a_scans == grid.a_scans &&
                          surfaces->b_scans == grid.b_scans && context.work.layering().grid().depth == grid.depth;
-    return is_seen && (context.work.tissue().layer_display.shown || context.work.layering().edits) ? surfaces : nullptr;
+    return is_seen && (context.work.settings().tissue().layer_display.shown || context.work.layering().edits) ? surfaces
+                                                                                                              : nullptr;
 }
 
 // Fractional depth row at a pixel.
@@ -735,7 +736,7 @@ void Panes::handle(const PanelContext& context, const VolumeGrid& grid, Pane& pa
         if (has_moved_ && drag_ == Drag::values)
             drag_values(context, pane, {0, 0}, Edit::done);
         else if (has_moved_ && drag_ == Drag::light)
-            context.work.end_edit();
+            context.work.history().close();
         else if (has_moved_ && pane.kind == PaneKind::volume)
             context.work.view_edited(Edit::done);
         if (drag_ == Drag::surface) context.work.layering().end_drag(context.work);
@@ -750,7 +751,7 @@ void Panes::handle(const PanelContext& context, const VolumeGrid& grid, Pane& pa
 void Panes::begin_drag(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) {
     const ImGuiIO& io = ImGui::GetIO();
     const Grip grip{pressed_button().value_or(0), io.KeyShift, io.KeyCtrl};
-    drag_ = pane.kind == PaneKind::volume ? drag_in_volume(grip, context.work.window().mouse_slicer)
+    drag_ = pane.kind == PaneKind::volume ? drag_in_volume(grip, context.work.settings().window().mouse_slicer)
                                           : drag_in_section(grip);
     if (drag_ == Drag::cross && is_measuring(context)) drag_ = Drag::none;
     if (drag_ == Drag::cross && begin_surface_drag(context, grid, pane)) drag_ = Drag::surface;
@@ -797,7 +798,7 @@ bool Panes::has_dragged(const PanelContext& context) const {
 
 // Changes window and level of all sections, and of the volume if it is linked.
 void Panes::drag_values(const PanelContext& context, const Pane& pane, const glm::dvec2& by, Edit edit) {
-    const bool is_linked = context.work.window().link_levels;
+    const bool is_linked = context.work.settings().window().link_levels;
     const auto function = function_in_use(context.work, is_linked ? context.work.view() : view_of(context, pane));
     if (!function) return;
     const ValueRange range =
@@ -837,7 +838,8 @@ void Panes::close_edit(const PanelContext& context) {
 void Panes::move_cross(const PanelContext& context, const VolumeGrid& grid, const glm::dvec3& place) {
     const std::array<double, 3> inside = kept_inside({place.x, place.y, place.z}, grid);
     context.work.set_cross_um(inside);
-    if (LiveController* live = context.work.viewer().view_source()->live()) live->look_at(voxel_index(inside[2], grid, 2));
+    if (LiveController* live = context.work.viewer().view_source()->live())
+        live->look_at(voxel_index(inside[2], grid, 2));
 }
 
 // Probes the displayed picture immediately, without waiting for it to be refined.
@@ -955,7 +957,7 @@ glm::dvec2 middle(const Region& place) {
 }  // namespace
 
 std::vector<LightHandle> shown_light_handles(const PanelContext& context, const View& view) {
-    if (!context.work.window().light_handles || view.show != ViewContent::volume) return {};
+    if (!context.work.settings().window().light_handles || view.show != ViewContent::volume) return {};
     return light_handles(view);
 }
 

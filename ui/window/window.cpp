@@ -29,7 +29,10 @@
 #include "ui/window/panes.h"
 #include "ui/window/start_page.h"
 #include "ui/window/theme.h"
+#include "ui/workspace/exporting.h"
 #include "ui/workspace/layering.h"
+#include "ui/workspace/raw_proposal.h"
+#include "ui/workspace/recordings.h"
 
 namespace echolux {
 
@@ -232,8 +235,8 @@ void MainWindow::Parts::watch() {
         if (LiveController* live = view_source->live())
             now += fmt::format(" {} {}", live->is_running(), live->is_recording());
     }
-    now += fmt::format(" {} {}", work.raw_proposal() != nullptr, work.layering().changes());
-    for (const BoundField& field : work.fields()) {
+    now += fmt::format(" {} {}", work.raw().proposal() != nullptr, work.layering().changes());
+    for (const BoundField& field : work.settings().fields()) {
         if (field.section == "view" || field.section == "window" || is_tissue_section(field.section))
             now += " " + spelled(field.get());
     }
@@ -299,8 +302,8 @@ void MainWindow::Parts::plan_next() {
     const double asked_s = panes.are_rays_slow() ? slow_asked_every_s : asked_every_s;
     pictures_at = !pictures_change ? never : now + (panes.waits_for_rays() ? asked_s : shortest_s);
     if (moves || !work.jobs().is_idle() || panes.needs_turn()) {
-        const bool aligns =
-            moves && work.window().layout == PaneLayout::alignment;  // the user aligns the instrument with these curves
+        const bool aligns = moves && work.settings().window().layout ==
+                                         PaneLayout::alignment;  // the user aligns the instrument with these curves
         const double every_s = state.plays_keys ? 0.02 : aligns ? 0.05 : panes.needs_turn() ? 0.1 : figures_every_s;
         layout_at = std::min(layout_at, laid_out_at + every_s);
     } else if (pictures_change) {
@@ -346,7 +349,7 @@ void MainWindow::Parts::ask_to_close() {
             work.notices().note("source", "a recording is running; close again to end it and quit");
             return;
         }
-        work.stop_recording();
+        work.recordings().stop();
     }
     closes = true;
 }
@@ -442,7 +445,7 @@ void MainWindow::Parts::lay_out() {
 void MainWindow::Parts::lay_out_once() {
     const auto begun = std::chrono::steady_clock::now();
     const double now = seconds();
-    const WindowSettings& settings = work.window();
+    const WindowSettings& settings = work.settings().window();
     if (host.set_scale(settings.scale > 0 ? settings.scale : native.scale())) {
         const ImguiHost::Glyphs glyphs = host.glyphs();
         screen->set_glyphs(glyphs.width, glyphs.height, glyphs.coverage);
@@ -475,7 +478,7 @@ void MainWindow::Parts::lay_out_once() {
 void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
     take_keys(taken);
     const PanelContext panel_context = context();
-    const WindowSettings& settings = work.window();
+    const WindowSettings& settings = work.settings().window();
     const bool is_open = work.viewer().view_source() != nullptr;
     const WindowPlan plan = plan_window(settings, {.width = native.width(),
                                                    .height = native.height(),
@@ -520,7 +523,8 @@ void MainWindow::Parts::draw_middle(const PanelContext& panel_context, const Reg
 // The alignment view needs spectra, so volumes from files keep their panes and panels.
 bool MainWindow::Parts::aligns() const {
     ViewSource* view_source = work.viewer().view_source();
-    return view_source != nullptr && work.window().layout == PaneLayout::alignment && view_source->live() != nullptr;
+    return view_source != nullptr && work.settings().window().layout == PaneLayout::alignment &&
+           view_source->live() != nullptr;
 }
 
 void MainWindow::Parts::draw_overlays(const PanelContext& panel_context) {
@@ -635,7 +639,7 @@ void MainWindow::Parts::add_actions() {
                                        "Save the picture at full quality, with all settings in it",
                                        "picture.png",
                                        {".png"},
-                                       [this](const auto& path) { work.take_screenshot(path); }});
+                                       [this](const auto& path) { work.exporting().save_picture(path); }});
                   },
                   is_open});
     add(actions, {"window.quit", "Quit", "File", {"Ctrl+Q"}, [this] { ask_to_close(); }});
@@ -710,7 +714,7 @@ void MainWindow::Parts::add_panel_actions() {
     for (const auto& panel : columns.panels()) {
         if (panel->side() == PanelSide::bottom) continue;
         const auto is_shown = [this, one = panel.get()] {
-            const WindowSettings& window = work.window();
+            const WindowSettings& window = work.settings().window();
             return PanelColumns::is_open(work, one->id()) &&
                    (one->side() == PanelSide::left ? window.left_panels : window.right_panels);
         };

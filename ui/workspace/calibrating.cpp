@@ -25,27 +25,27 @@ constexpr std::int64_t lines_of_a_mean = 1000;
 
 // Returns the newest raw spectra if the host can read them.
 std::optional<Block> newest_block(Workspace& work) {
-    const LiveController* live = work.live();
-    if (live == nullptr || work.scan() == nullptr) return std::nullopt;
+    const LiveController* live = work.viewer().live();
+    if (live == nullptr || work.settings().scan() == nullptr) return std::nullopt;
     std::optional<Block> block = live->newest_block();
     if (!block || block->data == nullptr || block->memory == MemoryKind::device) return std::nullopt;
     return block;
 }
 
 bool is_running(Workspace& work) {
-    const LiveController* live = work.live();
+    const LiveController* live = work.viewer().live();
     return live != nullptr && !live->is_recorded() && live->is_running();
 }
 
 // Returns one B-scan of the block: the displayed one if the block contains it, otherwise the middle one.
 Block shown_b_scan(Workspace& work, const Block& block) {
-    const ScanGeometry& geometry = work.scan()->geometry;
+    const ScanGeometry& geometry = work.settings().scan()->geometry;
     std::int64_t within = block.b_scans / 2;
     if (const std::optional<VolumeGrid> grid = work.viewer().view_source()->grid()) {
         const std::int64_t shown = voxel_index(work.cross_um()[2], *grid, 2) - block.first_b_scan;
         if (shown >= 0 && shown < block.b_scans) within = shown;
     }
-    const std::int64_t frame_bytes = geometry.lines_per_b_scan() * line_bytes(work.scan()->format, geometry);
+    const std::int64_t frame_bytes = geometry.lines_per_b_scan() * line_bytes(work.settings().scan()->format, geometry);
     const std::int64_t stride = block.frames.stride_bytes > 0 ? block.frames.stride_bytes : frame_bytes;
     const std::int64_t before = within * geometry.b_repeats * stride;
     Block one = block;
@@ -98,7 +98,7 @@ void Calibrating::forget() {
 }
 
 void Calibrating::update(Workspace& work) {
-    if (taking_) work.perform(taking_for_, [&] { add_lines(work); });
+    if (taking_) work.jobs().belong(taking_for_, [&] { add_lines(work); });
 }
 
 // ---- taking means
@@ -142,7 +142,7 @@ void Calibrating::add_lines(Workspace& work) {
     const bool more_will_come = is_running(work);  // query the state first, so that no block before the end is missed
     const std::optional<Block> block = newest_block(work);
     if (block && surveyed_ != block->sequence) {
-        const Scan& scan = *work.scan();
+        const Scan& scan = *work.settings().scan();
         if (!survey_) survey_.emplace(scan.format, scan.geometry);
         surveyed_ = block->sequence;
         survey_->add(*block, {0, std::min(lines_of(*block, scan.geometry), lines_of_a_mean - survey_->lines())});
@@ -187,8 +187,9 @@ void Calibrating::keep(Workspace& work, std::string_view name, const std::string
 // ---- mirrors
 
 bool Calibrating::can_compute(Workspace& work) const {
-    const bool has_background = measured(Spectrum::background) != nullptr ||
-                                (work.scan() != nullptr && !work.scan()->calibration.background.empty());
+    const bool has_background =
+        measured(Spectrum::background) != nullptr ||
+        (work.settings().scan() != nullptr && !work.settings().scan()->calibration.background.empty());
     return measured(Spectrum::mirror_1) != nullptr && measured(Spectrum::mirror_2) != nullptr && has_background;
 }
 
@@ -197,7 +198,7 @@ void Calibrating::compute(Workspace& work) {
         throw Error(ErrorCode::bad_setting, "two mirrors and a background are needed", "calibration.k_map",
                     "take the background without a sample, then the mirror at two depths");
     }
-    const Calibration& known = work.scan()->calibration;
+    const Calibration& known = work.settings().scan()->calibration;
     const MeanSpectrum* background = measured(Spectrum::background);
     const MeanSpectrum* dark = measured(Spectrum::dark);
     MirrorPair pair;
@@ -226,7 +227,7 @@ void Calibrating::apply(Workspace& work) {
         {"recipe.gdd_fs2", 0.0},
         {"recipe.tod_fs3", 0.0},
     };
-    if (work.scan()->recipe.resample == Resample::none) with["recipe.resample"] = std::string("lagrange3");
+    if (work.settings().scan()->recipe.resample == Resample::none) with["recipe.resample"] = std::string("lagrange3");
     keep(work, "k-map", "calibration.k_map", found_->k_positions,
          "sample position of each point of the uniform k grid, from two mirrors", std::move(with));
 }
@@ -242,7 +243,7 @@ bool Calibrating::can_search(Workspace& work) const {
 void Calibrating::search_dispersion(Workspace& work) {
     if (!can_search(work)) return;
     const Block block = shown_b_scan(work, *newest_block(work));
-    const ReconstructionSpec plan = work.scan()->spec(1);
+    const ReconstructionSpec plan = work.settings().scan()->spec(1);
     DispersionSearch search;
     search.depth_begin = plan.recipe.depth_begin / plan.recipe.zero_padding;
     search.depth_end = plan.recipe.depth_end / plan.recipe.zero_padding;
@@ -266,7 +267,7 @@ void Calibrating::search_dispersion(Workspace& work) {
 void Calibrating::look(Workspace& work) {
     const std::optional<Block> block = newest_block(work);
     if (is_still || !block) return;
-    const ReconstructionSpec plan = work.scan()->spec(1);
+    const ReconstructionSpec plan = work.settings().scan()->spec(1);
     if (!alignment_ || !alignment_->fits(plan)) {
         alignment_.emplace(plan);
         read_.reset();

@@ -34,7 +34,7 @@ std::int64_t voxel_at(double centre_um, double spacing_um, std::int64_t count) {
 
 }  // namespace
 
-void Exporting::save_picture(Workspace& work, const std::filesystem::path& path, PictureBits bits) {
+void Exporting::save_picture(const std::filesystem::path& path, PictureBits bits) {
     state_.attempt("export", [&] {
         ViewSource& shown = shown_for(path);
         state_.check_recent_name(path);
@@ -44,7 +44,7 @@ void Exporting::save_picture(Workspace& work, const std::filesystem::path& path,
             throw Error(ErrorCode::bad_setting, "the volume that settings ask for is not there yet", path.string(),
                         "wait for its job, then save again");
         }
-        const std::string text = state_.picture_text(filtering_.as_shown(work));
+        const std::string text = state_.picture_text(filtering_.as_shown(work_));
         if (bits != PictureBits::eight || view.width * view.height > max_followed) {
             return draw_picture_beside(path, bits, text);
         }
@@ -250,14 +250,14 @@ void Exporting::save_figure(const std::filesystem::path& path, FigureContent con
     });
 }
 
-void Exporting::save_table(const std::filesystem::path& path, Workspace::TableKind kind) {
+void Exporting::save_table(const std::filesystem::path& path, TableKind kind) {
     state_.attempt("export", [&] {
         TableJob job;
         static_cast<VolumeSource&>(job) = volume_shown(path, true);
         const std::array<std::int64_t, 3> voxel = cross_voxel();
         job.output = path;
         job.overwrites = true;
-        if (kind == Workspace::TableKind::a_scan)
+        if (kind == TableKind::a_scan)
             job.a_scan = {voxel[1], voxel[2]};
         else
             job.b_scan = voxel[2];
@@ -275,7 +275,7 @@ std::array<std::int64_t, 3> Exporting::cross_voxel() const {
             voxel_at(state_.cross_um[2], grid->spacing_um[2], grid->b_scans)};
 }
 
-void Exporting::make_movie(Workspace& work, const std::filesystem::path& path, const MovieSpec& spec) {
+void Exporting::make_movie(const std::filesystem::path& path, const MovieSpec& spec) {
     state_.attempt("export", [&] {
         shown_for(path);
         movie_codec(path, MovieCodec::automatic);  // reports an invalid name immediately
@@ -290,7 +290,7 @@ void Exporting::make_movie(Workspace& work, const std::filesystem::path& path, c
         MovieJob job;
         static_cast<VolumeSource&>(job) = through_time ? file_shown() : volume_shown(path, false);
         job.spec = spec;
-        job.tissue = through_time ? work.tissue() : filtering_.as_shown(work);
+        job.tissue = through_time ? state_.book.tissue() : filtering_.as_shown(work_);
         job.view = state_.book.view();
         job.view.samples = std::max(job.view.samples, job.view.rest_samples);  // at least as a pane at rest
         job.output = path;

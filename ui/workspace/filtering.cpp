@@ -10,6 +10,7 @@
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "engine/scan/settings.h"
+#include "ui/workspace/exporting.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux {
@@ -100,7 +101,7 @@ bool Filtering::is_live(Workspace& work) {
 
 // Sends the requested processing to the live session when it changes.
 void Filtering::report_live(Workspace& work) {
-    const TissueSettings& tissue = work.tissue();
+    const TissueSettings& tissue = work.settings().tissue();
     const LiveTissue wanted = live_tissue(tissue);
     std::string text = section_toml("filter", tissue.filter) + section_toml("filter", tissue.filter_display) +
                        section_toml("registration", tissue.registration) +
@@ -119,7 +120,7 @@ void Filtering::report_live(Workspace& work) {
 std::shared_ptr<const PostprocessingResult> Filtering::done_live(Workspace& work) {
     const LiveController* live = live_source(work);
     const TissueLog* log = live == nullptr ? nullptr : live->tissue_log();
-    return log == nullptr || live_tissue(work.tissue()).is_empty_recipe() ? nullptr : log->last();
+    return log == nullptr || live_tissue(work.settings().tissue()).is_empty_recipe() ? nullptr : log->last();
 }
 
 TissueStats Filtering::live_stats(Workspace& work) {
@@ -143,12 +144,12 @@ void Filtering::measure(Workspace& work) {
 }
 
 bool Filtering::can_measure(Workspace& work) const {
-    return obstacle(work).empty() && !is_live(work) && !work.tissue().registration_display.shown;
+    return obstacle(work).empty() && !is_live(work) && !work.settings().tissue().registration_display.shown;
 }
 
 // Identifies the stabilised volume by everything on which it depends.
 std::string Filtering::stabilised_mark(Workspace& work) const {
-    const TissueSettings& tissue = work.tissue();
+    const TissueSettings& tissue = work.settings().tissue();
     return work.viewer().view_source()->own_mark() + std::to_string(tissue.registration_display.reference) +
            section_toml("registration", tissue.registration);
 }
@@ -163,7 +164,7 @@ void Filtering::update_stabilised(Workspace& work) {
         measures_ = false;
     }
     stabilise_.stop_resting();
-    if (!work.tissue().registration_display.shown && !measures_) {
+    if (!work.settings().tissue().registration_display.shown && !measures_) {
         work.jobs().cancel(stabilise_.job());
         if (stabilise_.is_behind()) stabilise_.abandon();
         return;
@@ -176,11 +177,11 @@ void Filtering::stabilise(Workspace& work) {
     const PendingVolume coming = work.viewer().view_source()->begin_reading_own();
     if (!coming) return stabilise_.forget();
     work.jobs().cancel(stabilise_.job());
-    const std::int64_t step = work.tissue().registration_display.reference;
+    const std::int64_t step = work.settings().tissue().registration_display.reference;
     std::optional<VolumeSource> reference;
     // The reference is another time point of the same file.
     if (step >= 0) {
-        reference = work.time_point(step);
+        reference = work.exporting().time_point(step);
         if (!reference) {
             stabilise_.has_failed();
             measures_ = false;
@@ -193,7 +194,8 @@ void Filtering::stabilise(Workspace& work) {
     stabilise_.begins(work.jobs().start(
         "stabilising",
         [this, opened = opened_, asked = stabilise_.asked_for(), of = work.viewer().view_source()->own_mark(), coming,
-         reference, settings = work.tissue().registration, how = work.tissue().registration_display,
+         reference, settings = work.settings().tissue().registration,
+         how = work.settings().tissue().registration_display,
          notices = &work.notices()](Progress& progress) -> Jobs::LastStep {
             progress.begin("fetch the volume", 0, "");
             const std::shared_ptr<const Volume> volume = coming();
@@ -222,7 +224,7 @@ void Filtering::stabilise(Workspace& work) {
 
 const std::shared_ptr<const Volume>* Filtering::shown_stabilised(Workspace& work) const {
     const ViewSource* shown = work.viewer().view_source();
-    const bool is_there = work.tissue().registration_display.shown && stabilised_ && shown != nullptr &&
+    const bool is_there = work.settings().tissue().registration_display.shown && stabilised_ && shown != nullptr &&
                           stabilised_of_ == shown->own_mark();
     return is_there ? &stabilised_->volume : nullptr;
 }
@@ -248,12 +250,12 @@ std::string Filtering::moment(Workspace& work) const {
     if (shown->live() != nullptr && !shown->live()->is_recorded()) return mark(work);
     // volume number, which is stable when a recording is displayed again
     std::string text = std::to_string(stamp->volume);
-    for (const BoundField& field : work.fields()) {
+    for (const BoundField& field : work.settings().fields()) {
         if (is_of_scan(field.key())) text += "\n" + spelled(field.get());
     }
     if (shown_stabilised(work) == nullptr) return text;
-    return text + std::to_string(work.tissue().registration_display.reference) +
-           section_toml("registration", work.tissue().registration);
+    return text + std::to_string(work.settings().tissue().registration_display.reference) +
+           section_toml("registration", work.settings().tissue().registration);
 }
 
 bool Filtering::is_being_replaced(Workspace& work) {
@@ -269,16 +271,18 @@ void Filtering::update_filtered(Workspace& work) {
         filter_.forget();
     }
     filter_.stop_resting();
-    if (!work.tissue().filter_display.shown) {
+    if (!work.settings().tissue().filter_display.shown) {
         work.jobs().cancel(filter_.job());
         if (filter_.is_behind()) filter_.abandon();
         return;
     }
     if (!obstacle(work).empty() || is_restless(*work.viewer().view_source())) return;
     // With stabilisation on, the filter waits for the stabilised volume.
-    const bool waits_for_base = work.tissue().registration_display.shown && shown_stabilised(work) == nullptr;
+    const bool waits_for_base =
+        work.settings().tissue().registration_display.shown && shown_stabilised(work) == nullptr;
     if (waits_for_base && is_coming(work, stabilise_)) return;
-    if (filter_.needs_job(mark(work) + section_toml("filter", work.tissue().filter), work.now_s())) filter(work);
+    if (filter_.needs_job(mark(work) + section_toml("filter", work.settings().tissue().filter), work.now_s()))
+        filter(work);
 }
 
 void Filtering::filter(Workspace& work) {
@@ -287,8 +291,8 @@ void Filtering::filter(Workspace& work) {
     work.jobs().cancel(filter_.job());
     filter_.begins(work.jobs().start(
         "filtering",
-        [this, opened = opened_, asked = filter_.asked_for(), of = mark(work), coming, settings = work.tissue().filter,
-         notices = &work.notices()](Progress& progress) -> Jobs::LastStep {
+        [this, opened = opened_, asked = filter_.asked_for(), of = mark(work), coming,
+         settings = work.settings().tissue().filter, notices = &work.notices()](Progress& progress) -> Jobs::LastStep {
             progress.begin("fetch the volume", 0, "");
             const std::shared_ptr<const Volume> volume = coming();
             progress.end();
@@ -317,7 +321,7 @@ void Filtering::update_viewer(Workspace& work) {
     ViewSource& shown = *work.viewer().view_source();
     std::shared_ptr<const Volume> wanted;
     if (const auto* volume = shown_stabilised(work)) wanted = *volume;
-    if (work.tissue().filter_display.shown && filtered_ && filtered_of_ == mark(work)) wanted = filtered_;
+    if (work.settings().tissue().filter_display.shown && filtered_ && filtered_of_ == mark(work)) wanted = filtered_;
     if (wanted == shown.derived()) return;
     if (wanted)
         shown.show_derived(wanted);
@@ -328,7 +332,7 @@ void Filtering::update_viewer(Workspace& work) {
 bool Filtering::is_filtered(Workspace& work) const {
     if (is_live(work)) {
         const auto done = done_live(work);
-        return work.tissue().filter_display.shown && done != nullptr && done->is_filtered;
+        return work.settings().tissue().filter_display.shown && done != nullptr && done->is_filtered;
     }
     const ViewSource* shown = work.viewer().view_source();
     return shown != nullptr && shown->shows_derived() && filtered_ && shown->derived() == filtered_;
@@ -337,7 +341,7 @@ bool Filtering::is_filtered(Workspace& work) const {
 bool Filtering::is_stabilised(Workspace& work) const {
     if (is_live(work)) {
         const auto done = done_live(work);
-        return work.tissue().registration_display.shown && done != nullptr && done->is_stabilised;
+        return work.settings().tissue().registration_display.shown && done != nullptr && done->is_stabilised;
     }
     const ViewSource* shown = work.viewer().view_source();
     return shown != nullptr && shown->shows_derived() && shown_stabilised(work) != nullptr;
@@ -345,7 +349,7 @@ bool Filtering::is_stabilised(Workspace& work) const {
 
 // Live volumes carry the settings with which they were processed.
 TissueSettings Filtering::as_shown(Workspace& work) const {
-    TissueSettings tissue = work.tissue();
+    TissueSettings tissue = work.settings().tissue();
     tissue.filter_display.shown = is_filtered(work);
     tissue.registration_display.shown = is_stabilised(work);
     const std::shared_ptr<const PostprocessingResult> live = done_live(work);

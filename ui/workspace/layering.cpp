@@ -13,6 +13,7 @@
 #include "engine/io/file_name.h"
 #include "engine/layers/find_surfaces.h"
 #include "engine/layers/layers.h"
+#include "ui/workspace/exporting.h"
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/workspace.h"
 
@@ -90,7 +91,7 @@ void Layering::find(Workspace& work) {
     if (!coming) return;
     job_ = work.jobs().start(
         "finding layers",
-        [this, &work, opened = opened_, coming, recipe = work.tissue().layers,
+        [this, &work, opened = opened_, coming, recipe = work.settings().tissue().layers,
          mark = work.filtering().moment(work)](Progress& progress) -> Jobs::LastStep {
             progress.begin("fetch the volume", 0, "");
             const std::shared_ptr<const Volume> volume = coming();
@@ -147,7 +148,7 @@ void Layering::drag_to(Workspace& work, float row) {
     Surfaces& surfaces = *now_.surfaces;
     // Each drag starts from the surface as it was before the drag.
     take_back(surfaces, drag_->surface, drag_->edits);
-    const LayerDisplay& how = work.tissue().layer_display;
+    const LayerDisplay& how = work.settings().tissue().layer_display;
     drag_->edits = dragged(surfaces, drag_->surface, drag_->a_scan, drag_->b_scan, row, now_.grid.depth,
                            {how.drag_a_scans, how.drag_b_scans});
     apply(surfaces, drag_->surface, drag_->edits);
@@ -178,7 +179,7 @@ void Layering::add_step(Workspace& work, Step step) {
     const std::int64_t before = state_++;
     drop_oldest_steps();
     const std::string key(surfaces_key);
-    work.add_to_history({"layers", {{key, before}}, {{key, state_}}});
+    work.history().add({"layers", {{key, before}}, {{key, state_}}}, true);
     have_changed();
 }
 
@@ -305,10 +306,10 @@ void Layering::show_all(Workspace& work) {
 void Layering::save(Workspace& work, const std::filesystem::path& path) {
     if (surfaces() == nullptr) return;
     std::map<std::string, std::string> provenance;
-    for (const BoundField& field : work.fields()) {
+    for (const BoundField& field : work.settings().fields()) {
         if (field.section == "layers") provenance[field.key()] = spelled(field.get());
     }
-    work.write_beside(path, [path, kept = now_, provenance](Progress& progress) {
+    work.exporting().write_beside(path, [path, kept = now_, provenance](Progress& progress) {
         progress.begin("write", 0, "");
         if (lower_ending(path) == ".csv") {
             write_text(path, csv_of(*kept.surfaces, kept.grid));

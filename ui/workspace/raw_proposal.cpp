@@ -75,7 +75,7 @@ Rows depths_of(const Scan& scan, std::int64_t b_scan, Progress& progress) {
 
 }  // namespace
 
-void Workspace::RawProposal::take(const RawGuess& guess) {
+void RawProposal::take(const RawGuess& guess) {
     scan = scan_of_guess(file, guess);
     is_stale = true;
 }
@@ -95,6 +95,62 @@ RawPreview preview_of(Scan scan, Progress& progress) {
         if (error.code() == ErrorCode::cancelled) throw;
         return {{}, error.line()};
     }
+}
+
+void RawProposals::propose(const std::filesystem::path& path, const std::vector<RawGuess>& guesses) {
+    proposal_ = std::make_shared<RawProposal>();
+    proposal_->file = path;
+    proposal_->doubts = doubts_about(guesses, path.filename().string());
+    proposal_->guesses = guesses;  // most likely first, in the order of the displayed percentages
+    std::ranges::stable_sort(proposal_->guesses, std::greater{}, &RawGuess::likeness);
+    bind(proposal_->settings, proposal_->scan);
+    proposal_->take(guesses.empty() ? RawGuess{} : guesses.front());
+    if (guesses.empty()) {
+        state_.notices.note("files",
+                            path.string() + ": no layout could be guessed; enter samples, A-scans and B-scans");
+    }
+}
+
+void RawProposals::update() {
+    if (!proposal_ || !proposal_->is_stale) return;
+    const std::vector<JobState> in_progress = state_.jobs.states();
+    if (std::ranges::count(in_progress, previewing_, &JobState::id) > 0) return;
+    proposal_->is_stale = false;
+    previewing_ = state_.jobs.start(
+        "looking at " + proposal_->file.filename().string(),
+        [asked = std::weak_ptr(proposal_), scan = proposal_->scan](Progress& progress) {
+            return [asked, preview = preview_of(scan, progress)] {
+                const std::shared_ptr<RawProposal> still_there = asked.lock();
+                if (!still_there) return;
+                still_there->preview = preview.picture;
+                still_there->problem = preview.problem;
+            };
+        },
+        state_.to("files"));
+}
+
+// Never overwrites an existing description.
+void RawProposals::accept() {
+    if (!proposal_) return;
+    state_.jobs.start(
+        "describing " + proposal_->file.filename().string(),
+        [this, scan = proposal_->scan](Progress&) {
+            std::error_code problem;
+            if (std::filesystem::exists(scan.path, problem)) {
+                throw Error(ErrorCode::output, "already exists", scan.path.string(), "open it, or rename it");
+            }
+            write_scan_toml(scan);
+            return [this, path = scan.path] {
+                proposal_.reset();
+                work_.open(path);
+            };
+        },
+        state_.to("files"));
+}
+
+void RawProposals::drop() {
+    state_.jobs.cancel(previewing_);
+    proposal_.reset();
 }
 
 }  // namespace echolux

@@ -13,8 +13,10 @@
 #include "compute/plan/describe.h"
 #include "render/camera.h"
 #include "ui/workspace/calibrating.h"
+#include "ui/workspace/exporting.h"
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/layering.h"
+#include "ui/workspace/recordings.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux {
@@ -22,7 +24,7 @@ namespace {
 
 // Returns the live source (instrument or simulator), or nullptr.
 LiveController* source_of(Workspace& work) {
-    LiveController* live = work.live();
+    LiveController* live = work.viewer().live();
     return live != nullptr && !live->is_recorded() ? live : nullptr;
 }
 
@@ -41,7 +43,7 @@ void add_action(Workspace& work, std::string id, std::string title, std::string 
 // Adds an action that switches the setting `key` on and off.
 void add_switch(Workspace& work, std::string id, std::string title, std::string group, std::vector<std::string> keys,
                 const std::string& key) {
-    const auto is_on = [&work, key] { return std::get<bool>(work.field(key)->get()); };
+    const auto is_on = [&work, key] { return std::get<bool>(work.settings().field(key)->get()); };
     const auto change = [&work, key, is_on] { work.change(key, !is_on()); };
     add_action(work, std::move(id), std::move(title), std::move(group), std::move(keys), change, is_on);
 }
@@ -87,14 +89,14 @@ void add_source_actions(Workspace& work) {
                  .title = "Record, or end the recording",
                  .group = "Source",
                  .keys = {"Ctrl+R"},
-                 .run = [&work, records] { records() ? work.stop_recording() : work.start_recording(); },
+                 .run = [&work, records] { records() ? work.recordings().stop() : work.recordings().start(); },
                  .is_possible = has_source,
                  .is_on = records});
 }
 
 void add_file_actions(Workspace& work) {
     Actions& actions = work.actions();
-    const auto is_open = [&work] { return work.is_open(); };
+    const auto is_open = [&work] { return work.viewer().is_open(); };
     actions.add({.id = "file.open_last",
                  .title = "Open the last file again",
                  .group = "File",
@@ -111,7 +113,7 @@ void add_file_actions(Workspace& work) {
                  .title = "Keep a picture of the view",
                  .group = "File",
                  .keys = {"F12"},
-                 .run = [&work] { work.take_screenshot(work.new_name(UserFolder::pictures, "", ".png")); },
+                 .run = [&work] { work.exporting().save_picture(work.new_name(UserFolder::pictures, "", ".png")); },
                  .is_possible = is_open});
     actions.add({.id = "file.cancel",
                  .title = "Cancel what is under way",
@@ -134,13 +136,13 @@ void add_file_actions(Workspace& work) {
                  .group = "Edit",
                  .keys = {"Ctrl+Z"},
                  .run = [&work] { work.undo(); },
-                 .is_possible = [&work] { return work.can_undo(); }});
+                 .is_possible = [&work] { return work.history().can_undo(); }});
     actions.add({.id = "edit.redo",
                  .title = "Redo",
                  .group = "Edit",
                  .keys = {"Ctrl+Shift+Z", "Ctrl+Y"},
                  .run = [&work] { work.redo(); },
-                 .is_possible = [&work] { return work.can_redo(); }});
+                 .is_possible = [&work] { return work.history().can_redo(); }});
 }
 
 // ---- Actions for the view: mode, light, camera, transfer function and annotations.
@@ -154,15 +156,15 @@ void add_view_switch(Workspace& work, const std::string& name, const std::string
 void add_choices(Workspace& work, const std::string& name, const std::string& title, const std::string& next_key,
                  const std::string& previous_key) {
     const std::string key = "view." + name;
-    const BoundField& field = *work.field(key);
+    const BoundField& field = *work.settings().field(key);
     for (const std::string_view choice : field.choices) {
         const std::string value(choice);
         add_action(
             work, key + "." + value, title + ": " + value, "View", {}, [&work, key, value] { work.change(key, value); },
-            [&work, key, value] { return std::get<std::string>(work.field(key)->get()) == value; });
+            [&work, key, value] { return std::get<std::string>(work.settings().field(key)->get()) == value; });
     }
     const auto step = [&work, key](std::size_t steps) {
-        const BoundField& bound = *work.field(key);
+        const BoundField& bound = *work.settings().field(key);
         const auto at = std::ranges::find(bound.choices, std::get<std::string>(bound.get()));
         const std::size_t index = static_cast<std::size_t>(at - bound.choices.begin()) + steps;
         work.change(key, std::string(bound.choices[index % bound.choices.size()]));
@@ -206,7 +208,7 @@ void show_all(Workspace& work) {
 
 void reset_view(Workspace& work) {
     std::map<std::string, Value> defaults;
-    for (const BoundField& field : work.fields()) {
+    for (const BoundField& field : work.settings().fields()) {
         if (field.section == "view") defaults[field.key()] = field.default_value;
     }
     work.change_together("view", defaults);
@@ -256,11 +258,11 @@ void add_view_actions(Workspace& work) {
 // ---- Actions for playback, time points and slices.
 
 Timeline* time_of(Workspace& work) {
-    return work.is_open() ? work.viewer().view_source()->timeline() : nullptr;
+    return work.viewer().is_open() ? work.viewer().view_source()->timeline() : nullptr;
 }
 
 RecentTimeline* recent_of(Workspace& work) {
-    return work.is_open() ? work.viewer().view_source()->recent_timeline() : nullptr;
+    return work.viewer().is_open() ? work.viewer().view_source()->recent_timeline() : nullptr;
 }
 
 // Effect of a key on a series, and on the kept volumes of a live source.
@@ -307,7 +309,7 @@ void add_step(Workspace& work, std::string id, std::string title, std::vector<st
 // Moves the cross-hair by whole voxels along depth (0), A-scans (1) or B-scans (2).
 void add_slice_step(Workspace& work, const std::string& name, const std::string& title, std::size_t axis, int steps,
                     const std::string& key) {
-    const auto grid = [&work] { return work.is_open() ? work.viewer().view_source()->grid() : std::nullopt; };
+    const auto grid = [&work] { return work.viewer().is_open() ? work.viewer().view_source()->grid() : std::nullopt; };
     work.actions().add({.id = "slice." + name,
                         .title = title,
                         .group = "Slices",
@@ -338,7 +340,7 @@ void add_slice_actions(Workspace& work) {
                             [&work] {
                                 work.set_cross_um({0, 0, 0});
                             },
-                        .is_possible = [&work] { return work.is_open(); }});
+                        .is_possible = [&work] { return work.viewer().is_open(); }});
 }
 
 void add_time_actions(Workspace& work) {
@@ -375,7 +377,7 @@ void add_time_actions(Workspace& work) {
          .title = "Save the last volumes",
          .group = "Source",
          .keys = {"Ctrl+Shift+K"},
-         .run = [&work] { work.save_kept(work.new_name(UserFolder::videos, "last-", ".nrrd")); },
+         .run = [&work] { work.exporting().save_kept(work.new_name(UserFolder::videos, "last-", ".nrrd")); },
          .is_possible = [&work] { return recent_of(work) != nullptr && !recent_of(work)->volumes().empty(); }});
     add_slice_actions(work);
 }
@@ -385,18 +387,18 @@ void add_time_actions(Workspace& work) {
 void add_layout(Workspace& work, const std::string& value, const std::string& title, const std::string& key) {
     add_action(
         work, "layout." + value, title, "Panes", {key}, [&work, value] { work.change("window.layout", value); },
-        [&work, value] { return std::get<std::string>(work.field("window.layout")->get()) == value; });
+        [&work, value] { return std::get<std::string>(work.settings().field("window.layout")->get()) == value; });
 }
 
 // Changes the scale. The automatic value 0 counts as 1.
 void scale(Workspace& work, double factor) {
-    const double now = work.window().scale == 0 ? 1 : work.window().scale;
+    const double now = work.settings().window().scale == 0 ? 1 : work.settings().window().scale;
     work.change("window.scale", std::clamp(now * factor, 0.5, 4.0));
 }
 
 // Hides all panels, or shows them if all are hidden.
 void show_panels(Workspace& work) {
-    const bool any = work.window().left_panels || work.window().right_panels;
+    const bool any = work.settings().window().left_panels || work.settings().window().right_panels;
     work.change_together("window.panels", {{"window.left_panels", !any}, {"window.right_panels", !any}});
 }
 

@@ -35,6 +35,7 @@
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/layering.h"
 #include "ui/workspace/raw_proposal.h"
+#include "ui/workspace/recordings.h"
 #include "ui/workspace/user_folders.h"
 #include "ui/workspace/workspace_state.h"
 
@@ -49,7 +50,8 @@ struct Opening {
 
 // State of the workspace alone. Jobs may use it, so it outlives those in WorkspaceState.
 struct WorkspaceMembers {
-    explicit WorkspaceMembers(WorkspaceState& state) : exporting(state, filtering) {}
+    WorkspaceMembers(WorkspaceState& state, Workspace& work)
+        : recordings(state, work), raw(state, work), exporting(state, work, filtering) {}
 
     UndoHistory history;
     Actions actions;
@@ -60,17 +62,11 @@ struct WorkspaceMembers {
     bool was_opened = false;            // whether anything was opened in this run
     std::filesystem::path asked_about;  // foreign session that needs a confirmation to open an instrument
     std::chrono::steady_clock::time_point asked_at;
-    std::filesystem::path session_file;                // of the last save or restore
-    std::shared_ptr<Workspace::RawProposal> proposal;  // jobs hold weak references
-    std::uint64_t previewing = 0;                      // id of the job
+    std::filesystem::path session_file;  // of the last save or restore
 
-    Values wanted_heights;                 // applied once a volume is available
-    std::uint64_t finding_heights = 0;     // id of the job
-    std::uint64_t starting_recording = 0;  // these two jobs use the open document
-    std::uint64_t ending_recording = 0;
+    Values wanted_heights;              // applied once a volume is available
+    std::uint64_t finding_heights = 0;  // id of the job
 
-    std::filesystem::path recording;  // the recording that was started last
-    std::optional<RecordingResult> last_recording;
     const std::array<std::filesystem::path, 3> own_folders{
         user_folder(UserFolder::pictures), user_folder(UserFolder::videos), user_folder(UserFolder::documents)};
     std::string autosaved;
@@ -78,14 +74,16 @@ struct WorkspaceMembers {
     Calibrating calibrating;
     Filtering filtering;
     Layering layering;
+    Recordings recordings;
+    RawProposals raw;
     std::deque<double> losses_s;  // recent losses of the graphics device
     Exporting exporting;
 };
 
 // The bases are destroyed in reverse order: jobs end first.
 struct Workspace::Parts : WorkspaceMembers, WorkspaceState {
-    explicit Parts(const WorkspaceOptions& wanted)
-        : WorkspaceMembers(*static_cast<WorkspaceState*>(this)), WorkspaceState(wanted) {}
+    Parts(Workspace& work, const WorkspaceOptions& wanted)
+        : WorkspaceMembers(*static_cast<WorkspaceState*>(this), work), WorkspaceState(wanted) {}
     ~Parts();
 
     // ---- settings
@@ -106,10 +104,6 @@ struct Workspace::Parts : WorkspaceMembers, WorkspaceState {
     void open_session(const std::filesystem::path& path);
     void start_opening(const Opening& opening);
     void show(const ViewSourceFactory& make, const Opening& opening);
-    void begin_recording(RecordingRequest wanted);
-    bool is_running(std::uint64_t job) const;
-    bool is_recording() const;  // or a recording is being started or stopped
-    void refuse_while_recording() const;
     void take_over(const Opening& opening);
     void restore(const RestoredState& session);
     void restore_look(const RestoredState& session);
@@ -120,11 +114,6 @@ struct Workspace::Parts : WorkspaceMembers, WorkspaceState {
     void close();
     void start_source();
     void stop_source();
-
-    // ---- raw files
-    void propose(const std::filesystem::path& path, const std::vector<RawGuess>& guesses);
-    void preview_proposal();
-    void accept_proposal();
 
     bool has_session() const;  // whether there is a state worth remembering
     void autosave();
@@ -141,15 +130,15 @@ Workspace::Parts::~Parts() {
 }
 
 void Workspace::Parts::check_session() {
-    if (live() == nullptr) return;
-    for (const LiveEvent& event : live()->take_events()) {
+    if (viewer.live() == nullptr) return;
+    for (const LiveEvent& event : viewer.live()->take_events()) {
         if (event.is_problem) {
             notices.report_problem("source", event.line, event.topic);
         } else {
             notices.note("source", event.line);
         }
     }
-    if (const std::optional<Scan> in_use = live()->take_refusal()) settings_were_refused(*in_use);
+    if (const std::optional<Scan> in_use = viewer.live()->take_refusal()) settings_were_refused(*in_use);
 }
 
 // Reverts settings that the session rejected. The session reports the reason.
@@ -169,10 +158,10 @@ void Workspace::Parts::set_cross(const std::array<double, 3>& wanted) {
     is_cross_inside = grid.has_value();
     if (!grid) return;
     cross_um = kept_inside(wanted, *grid);
-    if (LiveController* session = live()) session->look_at(voxel_index(cross_um[2], *grid, 2));
+    if (LiveController* session = viewer.live()) session->look_at(voxel_index(cross_um[2], *grid, 2));
 }
 
-Workspace::Workspace(const WorkspaceOptions& options) : parts_(std::make_unique<Parts>(options)) {
+Workspace::Workspace(const WorkspaceOptions& options) : parts_(std::make_unique<Parts>(*this, options)) {
     add_standard_actions(*this);
 }
 
@@ -206,8 +195,24 @@ Layering& Workspace::layering() {
     return parts_->layering;
 }
 
-void Workspace::perform(const std::shared_ptr<Operation>& operation, const std::function<void()>& work) {
-    parts_->jobs.belong(operation, work);
+Exporting& Workspace::exporting() {
+    return parts_->exporting;
+}
+
+Recordings& Workspace::recordings() {
+    return parts_->recordings;
+}
+
+RawProposals& Workspace::raw() {
+    return parts_->raw;
+}
+
+const SettingsBook& Workspace::settings() const {
+    return parts_->book;
+}
+
+UndoHistory& Workspace::history() {
+    return parts_->history;
 }
 
 void Workspace::limit_to(std::shared_ptr<const AllowedFolders> folders, const std::string& source,
@@ -230,7 +235,7 @@ double Workspace::now_s() const {
 
 bool Workspace::is_busy() const {
     return !parts_->jobs.is_idle() || !parts_->state.is_idle() || !parts_->exporting.is_idle() ||
-           (parts_->proposal && parts_->proposal->is_stale) || parts_->filtering.is_running();
+           parts_->raw.is_stale() || parts_->filtering.is_running();
 }
 
 void Workspace::update(double now_s) {
@@ -261,7 +266,7 @@ void Workspace::update(double now_s) {
     parts.drop_other_channels();
     parts.check_session();
     watch("calibration", [&] { parts.calibrating.update(*this); });
-    parts.preview_proposal();
+    parts.raw.update();
     if (!parts.filtering.is_running()) watch("export", [&] { parts.exporting.draw_pending_screenshot(); });
     parts.autosave();
     for (const Error& problem : parts.state.take_problems()) parts.notices.report_problem("files", problem);
@@ -367,7 +372,7 @@ void Workspace::Parts::set_values(const Values& wanted, const std::string& title
 // Passes changed settings of the scan to the live session.
 void Workspace::Parts::bring_about(const Change& change) {
     const auto concerns_it = [](const auto& entry) { return is_of_scan(entry.first); };
-    LiveController* session = live();
+    LiveController* session = viewer.live();
     if (session != nullptr && std::ranges::any_of(change.after, concerns_it)) session->change(*book.scan());
 }
 
@@ -473,12 +478,8 @@ void Workspace::set(const std::string& title, const std::map<std::string, Value>
     parts_->take_or_throw(values, title, edit);
 }
 
-void Workspace::end_edit() {
-    parts_->history.close();
-}
-
 bool Workspace::reset(std::string_view key) {
-    const BoundField* field = this->field(key);
+    const BoundField* field = parts_->book.field(key);
     return field != nullptr && change(key, Value(field->default_value));
 }
 
@@ -501,64 +502,32 @@ void Workspace::view_edited(Edit edit) {
     });
 }
 
-void Workspace::add_to_history(const Change& change) {
-    parts_->history.add(change, true);
-}
-
 // Keeps the step if it cannot be applied, also when that becomes known later, in a job.
 void Workspace::undo() {
-    if (!can_undo()) return;
+    if (!parts_->history.can_undo()) return;
     const Change step = parts_->history.undo();
     const auto redo_step = [this] {
-        if (can_redo()) parts_->history.redo();
+        if (parts_->history.can_redo()) parts_->history.redo();
     };
     if (!parts_->take(step.before, step.title, std::nullopt, redo_step)) redo_step();
 }
 
 void Workspace::redo() {
-    if (!can_redo()) return;
+    if (!parts_->history.can_redo()) return;
     const Change step = parts_->history.redo();
     const auto undo_step = [this] {
-        if (can_undo()) parts_->history.undo();
+        if (parts_->history.can_undo()) parts_->history.undo();
     };
     if (!parts_->take(step.after, step.title, std::nullopt, undo_step)) undo_step();
-}
-
-bool Workspace::can_undo() const {
-    return parts_->history.can_undo();
-}
-
-bool Workspace::can_redo() const {
-    return parts_->history.can_redo();
 }
 
 View& Workspace::view() {
     return parts_->book.view();
 }
 
-const WindowSettings& Workspace::window() const {
-    return parts_->book.window();
-}
-
 bool Workspace::has_effect(std::string_view key) const {
     const BoundField* field = parts_->book.field(key);
     return field == nullptr || parts_->book.settings().disabled_by(*field) == nullptr;
-}
-
-const TissueSettings& Workspace::tissue() const {
-    return parts_->book.tissue();
-}
-
-const Scan* Workspace::scan() const {
-    return parts_->book.scan();
-}
-
-const std::vector<BoundField>& Workspace::fields() const {
-    return parts_->book.fields();
-}
-
-const BoundField* Workspace::field(std::string_view key) const {
-    return parts_->book.field(key);
 }
 
 // ---- Opening and closing of documents. A job does the slow part; its last step displays the result and sets the
@@ -659,7 +628,7 @@ void Workspace::Parts::open_path(const std::filesystem::path& given, const std::
                 case FileKind::transfer:
                     read_transfer(file);
                     return [this, file] { take({{"view.transfer", file.string()}}, "view.transfer", Edit::done); };
-                case FileKind::spectra: return [this, file, guesses = guess_raw(file)] { propose(file, guesses); };
+                case FileKind::spectra: return [this, file, guesses = guess_raw(file)] { raw.propose(file, guesses); };
             }
             return {};
         },
@@ -675,7 +644,7 @@ void Workspace::Parts::open_session(const std::filesystem::path& path) {
 void Workspace::Parts::start_opening(const Opening& wanted) {
     const std::string place = wanted.what.file.empty() ? "source" : "files";
     const auto may_be_opened = [&] {
-        refuse_while_recording();
+        recordings.refuse_while_active();  // it ends only when it is stopped
         require_allowed(wanted.what);
     };
     if (!attempt(place, may_be_opened)) return;
@@ -694,14 +663,8 @@ void Workspace::Parts::start_opening(const Opening& wanted) {
         to(place));
 }
 
-// A recording ends only when it is stopped.
-void Workspace::Parts::refuse_while_recording() const {
-    if (!is_recording()) return;
-    throw Error(ErrorCode::bad_setting, "a recording is under way", "recording", "stop it first (Ctrl+R)");
-}
-
 void Workspace::Parts::show(const ViewSourceFactory& make, const Opening& wanted) {
-    refuse_while_recording();  // a recording may have started since
+    recordings.refuse_while_active();  // a recording may have started since
     close();
     viewer.show(make);
     take_over(wanted);
@@ -714,7 +677,7 @@ void Workspace::Parts::show(const ViewSourceFactory& make, const Opening& wanted
 void Workspace::Parts::take_over(const Opening& wanted) {
     open = wanted.what;
     book.set_source(wanted.source);
-    book.set_scan(live() == nullptr ? std::nullopt : std::optional(live()->scan()));
+    book.set_scan(viewer.live() == nullptr ? std::nullopt : std::optional(viewer.live()->scan()));
     if (Timeline* time = viewer.view_source()->timeline()) time->go_to(wanted.what.step);
     set_cross({wanted.what.cross_um.at(0), wanted.what.cross_um.at(1), wanted.what.cross_um.at(2)});
     Values values = default_view_values();
@@ -806,7 +769,7 @@ void Workspace::Parts::use(const Values& values) {
 
 // Instruments take time to start and stop, while display continues. The last of several requests wins.
 void Workspace::Parts::start_source() {
-    if (live() == nullptr || live()->is_recorded()) return;
+    if (viewer.live() == nullptr || viewer.live()->is_recorded()) return;
     jobs.start(
         "starting the source",
         [source = viewer.view_source()->shared_live()](Progress& progress) -> Jobs::LastStep {
@@ -818,7 +781,7 @@ void Workspace::Parts::start_source() {
 }
 
 void Workspace::Parts::stop_source() {
-    if (live() == nullptr || live()->is_recorded()) return;
+    if (viewer.live() == nullptr || viewer.live()->is_recorded()) return;
     jobs.start(
         "stopping the source",
         [source = viewer.view_source()->shared_live()](Progress& progress) -> Jobs::LastStep {
@@ -867,13 +830,9 @@ std::optional<JobState> Workspace::opening(const std::string& name) const {
 void Workspace::close() {
     parts_->jobs.cancel(parts_->opening);
     parts_->attempt("source", [&] {
-        parts_->refuse_while_recording();
+        parts_->recordings.refuse_while_active();
         parts_->close();
     });
-}
-
-bool Workspace::is_open() {
-    return parts_->viewer.view_source() != nullptr;
 }
 
 void Workspace::start_source() {
@@ -884,96 +843,18 @@ void Workspace::stop_source() {
     parts_->stop_source();
 }
 
-LiveController* Workspace::live() {
-    return parts_->live();
-}
-
 std::vector<std::filesystem::path> Workspace::recent() const {
     std::vector<std::filesystem::path> files = parts_->state.recent();
     std::erase_if(files, [this](const std::filesystem::path& file) { return !parts_->is_allowed(file); });
     return files;
 }
 
-// ---- Raw files without a description
-
-void Workspace::Parts::propose(const std::filesystem::path& path, const std::vector<RawGuess>& guesses) {
-    proposal = std::make_shared<RawProposal>();
-    proposal->file = path;
-    proposal->doubts = doubts_about(guesses, path.filename().string());
-    proposal->guesses = guesses;  // most likely first, in the order of the displayed percentages
-    std::ranges::stable_sort(proposal->guesses, std::greater{}, &RawGuess::likeness);
-    bind(proposal->settings, proposal->scan);
-    proposal->take(guesses.empty() ? RawGuess{} : guesses.front());
-    if (guesses.empty()) {
-        notices.note("files", path.string() + ": no layout could be guessed; enter samples, A-scans and B-scans");
-    }
-}
-
-// Starts a preview job if the proposal changed and no preview is running.
-void Workspace::Parts::preview_proposal() {
-    if (!proposal || !proposal->is_stale) return;
-    const std::vector<JobState> in_progress = jobs.states();
-    if (std::ranges::count(in_progress, previewing, &JobState::id) > 0) return;
-    proposal->is_stale = false;
-    previewing = jobs.start(
-        "looking at " + proposal->file.filename().string(),
-        [asked = std::weak_ptr(proposal), scan = proposal->scan](Progress& progress) {
-            return [asked, preview = preview_of(scan, progress)] {
-                const std::shared_ptr<RawProposal> still_there = asked.lock();
-                if (!still_there) return;
-                still_there->preview = preview.picture;
-                still_there->problem = preview.problem;
-            };
-        },
-        to("files"));
-}
-
-// Never overwrites an existing description.
-void Workspace::Parts::accept_proposal() {
-    if (!proposal) return;
-    jobs.start(
-        "describing " + proposal->file.filename().string(),
-        [this, scan = proposal->scan](Progress&) {
-            std::error_code problem;
-            if (std::filesystem::exists(scan.path, problem)) {
-                throw Error(ErrorCode::output, "already exists", scan.path.string(), "open it, or rename it");
-            }
-            write_scan_toml(scan);
-            return [this, path = scan.path] {
-                proposal.reset();
-                open_path(path, {});
-            };
-        },
-        to("files"));
-}
-
-Workspace::RawProposal* Workspace::raw_proposal() {
-    return parts_->proposal.get();
-}
-
-void Workspace::accept_raw_proposal() {
-    parts_->accept_proposal();
-}
-
-void Workspace::drop_raw_proposal() {
-    parts_->jobs.cancel(parts_->previewing);
-    parts_->proposal.reset();
-}
-
-// ---- Saving of sessions, presets and recordings
+// ---- Saving of sessions and presets
 
 namespace {
 
 std::string now_text() {
     return fmt::format("{:%Y-%m-%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
-}
-
-std::vector<std::filesystem::path> stripe_folders(const WindowSettings& window) {
-    std::vector<std::filesystem::path> all;
-    for (const std::string& name : stripe_names(window.stripe_folders)) {
-        if (!name.empty()) all.emplace_back(name);
-    }
-    return all;
 }
 
 }  // namespace
@@ -994,18 +875,11 @@ void Workspace::Parts::autosave() {
 }
 
 std::filesystem::path Workspace::keeping_folder(UserFolder folder) const {
-    const std::string& wanted = window().record_folder;
+    const std::string& wanted = parts_->book.window().record_folder;
     std::error_code problem;  // the folder may be missing
     const std::filesystem::path place = wanted.empty() ? parts_->own_folders.at(static_cast<std::size_t>(folder))
                                                        : std::filesystem::absolute(wanted, problem);
     return folders() != nullptr && !folders()->hold(place) ? folders()->all().front() : place;
-}
-
-std::vector<std::filesystem::path> Workspace::recording_folders() const {
-    std::vector<std::filesystem::path> all{keeping_folder(UserFolder::videos)};
-    const auto stripes = stripe_folders(window());
-    all.insert(all.end(), stripes.begin(), stripes.end());
-    return all;
 }
 
 // The name contains date and time; a number is appended if it is in use.
@@ -1067,129 +941,6 @@ void Workspace::use_preset(const std::string& name) {
 
 std::vector<std::string> Workspace::presets() const {
     return parts_->state.presets();
-}
-
-// ---- recordings
-
-void Workspace::start_recording(const std::filesystem::path& scan_toml) {
-    parts_->attempt("source", [&] {
-        LiveController* live = parts_->live();
-        if (live == nullptr || live->is_recorded()) {
-            throw Error(ErrorCode::bad_setting, "there is no running source to record", "recording",
-                        "open the simulator, a camera or a replay");
-        }
-        if (parts_->is_recording()) return;
-        if (!scan_toml.empty()) check_recent_name(scan_toml);
-        const std::filesystem::path path = scan_toml.empty() ? new_name(UserFolder::videos, "", ".toml") : scan_toml;
-        RecordingRequest wanted = live->recording_of_now(path, parts_->look_text());
-        wanted.stripe_folders = stripe_folders(window());
-        for (const std::filesystem::path& folder : wanted.stripe_folders) parts_->require_allowed(folder);
-        parts_->begin_recording(std::move(wanted));
-    });
-}
-
-// Creating files may take time, so a job does it.
-void Workspace::Parts::begin_recording(RecordingRequest wanted) {
-    const std::shared_ptr<LiveController> session = viewer.view_source()->shared_live();
-    starting_recording = jobs.start(
-        "starting the recording",
-        [this, session, wanted = std::move(wanted)](Progress& progress) {
-            progress.begin("write", 0, "");
-            session->record(wanted);
-            return [this, path = wanted.scan_toml] {
-                recording = path;
-                notices.note("source", "recording to " + short_path(path));
-            };
-        },
-        to("source"));
-}
-
-bool Workspace::Parts::is_running(std::uint64_t job) const {
-    return std::ranges::any_of(jobs.states(), [job](const JobState& one) { return one.id == job; });
-}
-
-bool Workspace::Parts::is_recording() const {
-    if (is_running(starting_recording) || is_running(ending_recording)) return true;
-    return live() != nullptr && live()->is_recording();
-}
-
-// Received data is still being written, so a job waits for the disk.
-void Workspace::stop_recording() {
-    Parts& parts = *parts_;
-    if (parts.live() == nullptr || !parts.live()->is_recording()) return;
-    if (parts.is_running(parts.ending_recording)) return;
-    const std::shared_ptr<LiveController> live = parts.viewer.view_source()->shared_live();
-    parts.ending_recording = parts.jobs.start(
-        "ending the recording",
-        [&parts, live](Progress& progress) {
-            progress.begin("write", 0, "");
-            const RecorderStats stats = live->stop_recording();
-            return [&parts, stats] {
-                parts.last_recording = RecordingResult{parts.recording, stats};
-                const std::int64_t blocks = stats.blocks_not_in_it();
-                const std::string missing = blocks > 0 ? fmt::format(", {} are missing", blocks)
-                                            : stats.lost_b_scans > 0
-                                                ? ", " + plural(stats.lost_b_scans, "B-scans") + " never came"
-                                                : "";
-                const std::string line =
-                    fmt::format("recorded {}, {:.4g} MB{}: {}", plural(stats.blocks, "blocks"),
-                                1e-6 * static_cast<double>(stats.bytes), missing, short_path(parts.recording));
-                const bool is_there = stats.blocks > 0;
-                parts.notices.note("recording", line,
-                                   is_there ? NoticeFile{parts.recording, NoticeFile::Opener::echolux} : NoticeFile{});
-            };
-        },
-        parts.to("source"));
-}
-
-const std::optional<RecordingResult>& Workspace::last_recording() const {
-    return parts_->last_recording;
-}
-
-// ---- Exports
-
-void Workspace::take_screenshot(const std::filesystem::path& path) {
-    save_picture(path, PictureBits::eight);
-}
-
-void Workspace::save_picture(const std::filesystem::path& path, PictureBits bits) {
-    parts_->exporting.save_picture(*this, path, bits);
-}
-
-void Workspace::draw_picture(const View& view, std::function<void(Image)> receive) {
-    parts_->exporting.draw_picture(view, std::move(receive));
-}
-
-std::optional<double> Workspace::share_of_picture() const {
-    return parts_->exporting.share_of_picture();
-}
-
-void Workspace::write_beside(const std::filesystem::path& path, const std::function<void(Progress&)>& work) {
-    parts_->exporting.write_beside(path, work);
-}
-
-std::optional<VolumeSource> Workspace::time_point(std::int64_t step) const {
-    return parts_->exporting.time_point(step);
-}
-
-void Workspace::save_figure(const std::filesystem::path& path, FigureContent content, const FigureStyle& style) {
-    parts_->exporting.save_figure(path, std::move(content), style);
-}
-
-void Workspace::save_table(const std::filesystem::path& path, TableKind kind) {
-    parts_->exporting.save_table(path, kind);
-}
-
-void Workspace::make_movie(const std::filesystem::path& path, const MovieSpec& spec) {
-    parts_->exporting.make_movie(*this, path, spec);
-}
-
-void Workspace::save_volume(const std::filesystem::path& path) {
-    parts_->exporting.save_volume(path);
-}
-
-void Workspace::save_kept(const std::filesystem::path& path, double seconds) {
-    parts_->exporting.save_kept(path, seconds);
 }
 
 void Workspace::check_recent_name(const std::filesystem::path& path) const {

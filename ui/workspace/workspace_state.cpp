@@ -64,10 +64,6 @@ Jobs::Failed WorkspaceState::to(std::string_view place) {
     return [this, at = std::string(place)](const Error& error) { notices.report_problem(at, error); };
 }
 
-LiveController* WorkspaceState::live() const {
-    return viewer.view_source() == nullptr ? nullptr : viewer.view_source()->live();
-}
-
 Values WorkspaceState::asked_view_values() const {
     View view;
     Settings settings;

@@ -30,7 +30,6 @@ struct WorkspaceState {
     bool attempt(std::string_view place, const std::function<void()>& work);
     Jobs::Failed to(std::string_view place);  // error handler of a job
 
-    LiveController* live() const;
     OpenDocument open_document() const;
     void note_recent(const std::filesystem::path& path);
     void check_recent_name(const std::filesystem::path& path) const;
