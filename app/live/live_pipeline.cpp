@@ -344,7 +344,7 @@ VoxelTargets LiveFeeder::targets() const {
     return staged_ ? *staged_ : live_.slots->writer->targets(ticket_->slot);
 }
 
-// Passes a whole volume on, or with Publishing::rolling the B-scans written so far.
+// Passes on a whole volume, or each block with Publishing::rolling.
 void LiveFeeder::hand_over(const Block& block) {
     next_b_scan_ += block.b_scans;
     const ScanGeometry& geometry = live_.plan.spec.geometry;
@@ -557,28 +557,32 @@ std::uint64_t LiveDisplay::news() const {
     return (live_.generation << 40) + static_cast<std::uint64_t>(live_.ring->statistics().handed_over);
 }
 
-// All calls to the renderer go through this function. If its device is lost, the reconstructing GPU may be waiting for
-// pictures that will never finish, so it is released.
-template <class Call>
-auto LiveDisplay::with_release(const Call& call) {
-    try {
-        return call();
-    } catch (const Error& error) {
-        if (error.code() == ErrorCode::device) abandon_reading();
-        throw;
-    }
+// After each error of the renderer: if its device is lost, the reconstructing GPU may be waiting for pictures that will
+// never finish, so it is released.
+void LiveDisplay::release_after(const std::exception& problem) noexcept {
+    const auto* error = dynamic_cast<const Error*>(&problem);
+    if (error != nullptr && error->code() == ErrorCode::device) abandon_reading();
 }
 
-bool LiveDisplay::is_finished(const LivePicture& picture) {
-    return with_release([&] { return live_.renderer.is_finished(picture.drawing); });
+bool LiveDisplay::is_finished(const LivePicture& picture) try {
+    return live_.renderer.is_finished(picture.drawing);
+} catch (const std::exception& error) {
+    release_after(error);
+    throw;
 }
 
-void LiveDisplay::wait(const LivePicture& picture) {
-    with_release([&] { live_.renderer.wait(picture.drawing); });
+void LiveDisplay::wait(const LivePicture& picture) try {
+    live_.renderer.wait(picture.drawing);
+} catch (const std::exception& error) {
+    release_after(error);
+    throw;
 }
 
-Image LiveDisplay::read(const LivePicture& picture) {
-    return with_release([&] { return live_.renderer.read(picture.drawing); });
+Image LiveDisplay::read(const LivePicture& picture) try {
+    return live_.renderer.read(picture.drawing);
+} catch (const std::exception& error) {
+    release_after(error);
+    throw;
 }
 
 // `exchanging` must be held.
@@ -587,18 +591,31 @@ std::optional<std::uint64_t> LiveDisplay::paused_at() const {
     return live_.pause->serial;
 }
 
-// Calls `read` with the ring's slots and reports the outcome to the ring. `exchanging` must be held.
+// Locks the members of the ring. While they are being replaced, at_once() returns without the lock, and read_slots()
+// returns std::nullopt.
+std::unique_lock<std::mutex> LiveDisplay::waiting() const {
+    return std::unique_lock(live_.exchanging);
+}
+
+std::unique_lock<std::mutex> LiveDisplay::at_once() const {
+    return {live_.exchanging, std::try_to_lock};
+}
+
+// Calls `read` with the slots of a kept volume or of the one shown, and reports the outcome to the ring.
 template <class Read>
-auto LiveDisplay::with_ticket(std::optional<std::uint64_t> serial, const Read& read) {
-    live_.require_built();
-    const std::optional<ReadTicket> ticket = live_.ring->acquire_read(serial);
+auto LiveDisplay::read_slots(std::unique_lock<std::mutex> lock, const Read& read, std::optional<std::uint64_t> serial) {
     std::optional<decltype(read(std::declval<Reading&>()))> result;
+    if (!lock) return result;
+    live_.require_built();
+    const std::optional<ReadTicket> ticket = live_.ring->acquire_read(serial ? serial : paused_at());
     if (!ticket) return result;
     Reading reading{*ticket};
     try {
         result = read(reading);
-    } catch (...) {
+    } catch (const std::exception& error) {
         live_.ring->abandon(*ticket);
+        lock.unlock();
+        release_after(error);
         throw;
     }
     if (!reading.submitted)
@@ -610,30 +627,13 @@ auto LiveDisplay::with_ticket(std::optional<std::uint64_t> serial, const Read& r
     return result;
 }
 
-template <class Read>
-auto LiveDisplay::read_ring(const Read& read) {
-    return with_release([&] {
-        const std::scoped_lock lock(live_.exchanging);
-        return with_ticket(paused_at(), read);
-    });
-}
-
-// Like read_ring(), but returns std::nullopt instead of waiting while the members of the ring are being replaced.
-template <class Read>
-auto LiveDisplay::try_read_ring(const Read& read) {
-    return with_release([&] {
-        const std::unique_lock lock(live_.exchanging, std::try_to_lock);
-        using Result = decltype(with_ticket({}, read));
-        return lock.owns_lock() ? with_ticket(paused_at(), read) : Result{};
-    });
-}
-
-void LiveDisplay::set_heights(const HeightMaps& maps) {
-    with_release([&] {
-        const std::scoped_lock lock(live_.exchanging);
-        live_.renderer.set_heights(maps);
-        live_.has_heights = !maps.empty();
-    });
+void LiveDisplay::set_heights(const HeightMaps& maps) try {
+    const std::scoped_lock lock(live_.exchanging);
+    live_.renderer.set_heights(maps);
+    live_.has_heights = !maps.empty();
+} catch (const std::exception& error) {
+    release_after(error);
+    throw;
 }
 
 bool LiveDisplay::has_flow() const {
@@ -643,7 +643,7 @@ bool LiveDisplay::has_flow() const {
 
 // Uses a separate read ticket: colours follow a volume after its first picture.
 void LiveDisplay::look_at_flow() {
-    try_read_ring([&](Reading& reading) {
+    read_slots(at_once(), [&](Reading& reading) {
         live_.renderer.look_at_flow(reading.slots());
         return true;
     });
@@ -656,7 +656,7 @@ std::optional<FlowScale> LiveDisplay::flow_scale(const View& view) {
 
 std::optional<LivePicture> LiveDisplay::picture(const View& view) {
     if (has_flow()) look_at_flow();
-    return read_ring([&](Reading& reading) {
+    return read_slots(waiting(), [&](Reading& reading) {
         const ReadTicket::Part& newest = reading.ticket.newest;
         return LivePicture{live_.renderer.draw(view, reading.slots()), newest.stamp, newest.filled_to,
                            reading.is_whole(live_.grid)};
@@ -667,21 +667,27 @@ VolumeDownload LiveDisplay::coming_of(Reading& reading) {
     reading.is_copy = true;
     const ReadTicket::Part& newest = reading.ticket.newest;
     return {{newest.stamp, newest.filled_to, live_.grid, {}, live_.plan.spec},
-            [this, voxels = live_.renderer.copy_slot(reading.slots())] { return with_release(voxels); }};
+            [this, voxels = live_.renderer.copy_slot(reading.slots())] {
+                try {
+                    return voxels();
+                } catch (const std::exception& error) {
+                    release_after(error);
+                    throw;
+                }
+            }};
 }
 
 std::optional<VolumeDownload> LiveDisplay::begin_reading_volume() {
-    return read_ring([&](Reading& reading) { return coming_of(reading); });
+    return read_slots(waiting(), [&](Reading& reading) { return coming_of(reading); });
 }
 
 std::optional<VolumeDownload> LiveDisplay::begin_reading_recent(const RecentHold& hold, std::uint64_t serial) {
-    return with_release([&] {
-        const std::scoped_lock lock(live_.exchanging);
-        if (!hold.is_of(live_.ring))
-            throw Error(ErrorCode::output, "are gone, since volumes have taken another shape", "kept volumes",
-                        "save them before such settings change");
-        return with_ticket(serial, [&](Reading& reading) { return coming_of(reading); });
-    });
+    std::unique_lock lock = waiting();
+    if (!hold.is_of(live_.ring))
+        throw Error(ErrorCode::output, "are gone, since volumes have taken another shape", "kept volumes",
+                    "save them before such settings change");
+    return read_slots(
+        std::move(lock), [&](Reading& reading) { return coming_of(reading); }, serial);
 }
 
 std::shared_ptr<const RecentHold> LiveDisplay::hold_recent() {
@@ -716,7 +722,7 @@ PlanInUse LiveDisplay::plan_in_use() const {
 }
 
 std::optional<Image> LiveDisplay::still(const View& view) {
-    return read_ring([&](Reading& reading) { return live_.renderer.render(view, reading.slots()); });
+    return read_slots(waiting(), [&](Reading& reading) { return live_.renderer.render(view, reading.slots()); });
 }
 
 std::optional<ReadVolume> LiveDisplay::read_volume() {
@@ -727,7 +733,7 @@ std::optional<ReadVolume> LiveDisplay::read_volume() {
 }
 
 std::optional<DisplayState> LiveDisplay::shown() {
-    return try_read_ring([&](const Reading& reading) {
+    return read_slots(at_once(), [&](const Reading& reading) {
         const ReadTicket::Part& newest = reading.ticket.newest;
         return DisplayState{.stamp = newest.stamp,
                             .is_whole = reading.is_whole(live_.grid),
@@ -742,7 +748,7 @@ std::optional<DisplayState> LiveDisplay::shown() {
 
 std::optional<FollowedVolume> LiveDisplay::follow(const View& view, double now_s, std::size_t pane) {
     if (has_flow()) look_at_flow();
-    return try_read_ring([&](Reading& reading) {
+    return read_slots(at_once(), [&](Reading& reading) {
         View now_drawn = view;
         // The shape of the volume has changed, and its heights will be set with the next update.
         if (has_height_maps(view) && !live_.has_heights) now_drawn.heights_cut = false;
@@ -753,17 +759,18 @@ std::optional<FollowedVolume> LiveDisplay::follow(const View& view, double now_s
 }
 
 std::optional<Probe> LiveDisplay::probe(const View& view, std::int64_t x, std::int64_t y) {
-    return try_read_ring([&](Reading& reading) { return live_.renderer.probe(view, x, y, reading.slots()); })
+    return read_slots(at_once(), [&](Reading& reading) { return live_.renderer.probe(view, x, y, reading.slots()); })
         .value_or(std::nullopt);
 }
 
 std::optional<PlaneHistogram> LiveDisplay::plane_histogram(const View& view) {
-    return try_read_ring([&](Reading& reading) { return live_.renderer.plane_histogram(view, reading.slots()); })
+    return read_slots(at_once(),
+                      [&](Reading& reading) { return live_.renderer.plane_histogram(view, reading.slots()); })
         .value_or(std::nullopt);
 }
 
 std::optional<Histogram> LiveDisplay::histogram() {
-    return try_read_ring([&](Reading& reading) { return live_.renderer.histogram(reading.slots()); })
+    return read_slots(at_once(), [&](Reading& reading) { return live_.renderer.histogram(reading.slots()); })
         .value_or(std::nullopt);
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -350,18 +351,15 @@ class LiveDisplay {
 
   private:
     struct Reading;
-    template <class Call>
-    auto with_release(const Call& call);
+    void release_after(const std::exception& problem) noexcept;
     bool has_flow() const;
     void look_at_flow();
+    std::unique_lock<std::mutex> waiting() const;
+    std::unique_lock<std::mutex> at_once() const;
     template <class Read>
-    auto with_ticket(std::optional<std::uint64_t> serial, const Read& read);
+    auto read_slots(std::unique_lock<std::mutex> lock, const Read& read, std::optional<std::uint64_t> serial = {});
     std::optional<std::uint64_t> paused_at() const;
     VolumeDownload coming_of(Reading& reading);
-    template <class Read>
-    auto read_ring(const Read& read);
-    template <class Read>
-    auto try_read_ring(const Read& read);
 
     LiveRing& live_;
 };

@@ -74,7 +74,7 @@ void ViewSource::receive_derived() {
         derived_.problems.push_back(error.line());
     }
     const auto brought = std::exchange(derived_.bringing, nullptr);
-    if (derived_.wanted && derived_.wanted != brought) begin_bringing();  // another volume was requested meanwhile
+    if (derived_.wanted && derived_.wanted != brought) begin_bringing();  // a later request
 }
 
 void ViewSource::update(double now_s) {

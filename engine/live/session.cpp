@@ -335,7 +335,7 @@ constexpr auto stalled_after = 1s;        // a partly fed volume is no longer ex
 
 }  // namespace
 
-// One call of the sink, which stays attached meanwhile. A call that takes too long is reported as stuck.
+// A call of the sink, which stays attached until it ends. A call that takes too long is reported as stuck.
 class Session::SinkCall {
   public:
     explicit SinkCall(Session& session) : session_(session), attached_(session.turning_) {
