@@ -61,6 +61,24 @@ TEST(Session, SlowSinkGetsNewestVolumeWithBoundedMemory) {
     expect_balance(f);
 }
 
+// A display may be lost and replaced while the session runs.
+TEST(Session, DropsVolumesWithoutSink) {
+    NotingSink sink;
+    FaultySource source(live_scan(), 1, {send()});
+    Session session(source);
+    session.start();
+    AWAIT(session.stats().dropped_volumes > 2);
+    EXPECT_EQ(session.stats().finished_volumes, 0);
+    session.attach(sink);
+    AWAIT(session.stats().finished_volumes > 2);
+    session.detach();
+    const std::size_t fed = sink.fed().size();
+    const std::int64_t dropped = session.stats().dropped_volumes;
+    AWAIT(session.stats().dropped_volumes > dropped + 2);
+    EXPECT_EQ(sink.fed().size(), fed) << "a call after detach()";
+    session.stop();
+}
+
 // The last blocks are reconstructed after the source has stopped; that time counts as well.
 TEST(Session, LoadNeverExceedsOne) {
     FaultySource source(live_scan(), 1, {send(2 * b_scans), end()});

@@ -1,6 +1,6 @@
 // The timeline with a manual clock: which step is due when, the ends, and that each step that was not seen is counted
 // once.
-#include "app/viewer/view_source.h"
+#include "app/viewer/timeline.h"
 
 #include <gtest/gtest.h>
 
