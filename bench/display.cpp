@@ -22,7 +22,7 @@ void feed_volume(LivePipeline& path, const std::vector<Block>& blocks, std::int6
     for (std::size_t i = 0; i < end; ++i) {
         Block block = blocks[i];
         block.volume = number;
-        while (!path.feed(block)) {
+        while (!path.feeder.feed(block)) {
             if (i > 0 || seconds_since(start) > max_seconds) {
                 throw Error(ErrorCode::device, "a volume was given up on its way to the texture", "bench");
             }
@@ -51,7 +51,7 @@ std::vector<double> rates_through(LivePipeline& path, BenchBook& book, const Ben
         book.poll();
         feed_volume(path, spectra.blocks(), number++, spectra.blocks().size());
     };
-    return rates_of(static_cast<double>(size.lines()), book.effort(), volume, [&] { path.finish(); });
+    return rates_of(static_cast<double>(size.lines()), book.effort(), volume, [&] { path.feeder.finish(); });
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ std::vector<double> texture_rates(BenchBook& book, const BenchSize& size, const 
                                   const BackendChoice& choice, const std::string& device, const BenchSpectra& spectra) {
     GpuDevice wanted;
     wanted.name = device;
-    StandalonePipeline path(spec, choice, wanted);
+    LivePipeline path(spec, choice, wanted);
     std::int64_t number = 0;
     return rates_through(path, book, size, spectra, number);
 }
@@ -98,8 +98,8 @@ class PacedPictures {
         std::optional<Clock::time_point> last;
         while (!stop.stop_requested()) {
             view.azimuth_deg += 0.5;
-            if (const auto picture = path_.picture(view)) {
-                path_.wait(*picture);
+            if (const auto picture = path_.display.picture(view)) {
+                path_.display.wait(*picture);
                 if (last) rates_.push_back(1 / seconds_since(*last));
                 last = Clock::now();
                 ++count_;
@@ -146,7 +146,7 @@ class DisplayBench {
             ReconstructionSpec spec = chain_spec(size_, variant.format);
             spec.flow.method = variant.flow;
             spec.recipe.precision = variant.precision;
-            path_ = std::make_unique<StandalonePipeline>(spec, choice_, device);
+            path_ = std::make_unique<LivePipeline>(spec, choice_, device);
         }
         return *path_;
     }
@@ -179,21 +179,21 @@ class DisplayBench {
         return book_.repeated(2, display_.volumes, [&](int) {
             const std::int64_t number = volume_++;
             feed_volume(to, spectra.blocks(), number, spectra.blocks().size() - 1);
-            to.finish();
+            to.feeder.finish();
             Block last = spectra.blocks().back();
             last.volume = number;
             return seconds_of([&] {
-                const bool is_published = to.feed(last);
-                const auto picture = to.picture(view);
+                const bool is_published = to.feeder.feed(last);
+                const auto picture = to.display.picture(view);
                 if (!is_published || !picture || picture->stamp.volume != number) {
                     throw Error(ErrorCode::device, "a picture does not show the newest volume", "bench");
                 }
-                to.wait(*picture);
+                to.display.wait(*picture);
             });
         });
     }
 
-    std::string path_description() const { return path_ ? path_->describe() : ""; }
+    std::string path_description() const { return path_ ? path_->feeder.describe() : ""; }
 
   private:
     BenchBook& book_;

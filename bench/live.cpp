@@ -100,8 +100,8 @@ struct LiveRun {
 
 // Runs a session whose source keeps its pace, with up to 60 pictures per second. Waits for pending work at the end.
 LiveRun run_paced(BenchBook& book, Source& source, LivePipeline& path, const View& view, double seconds) {
-    Session session(source, path);
-    PictureLoop loop(path, view, 60, [&](std::int64_t volume) { session.shown(volume); });
+    Session session(source, path.feeder);
+    PictureLoop loop(path.display, view, 60, [&](std::int64_t volume) { session.shown(volume); });
     session.start();
     for (const auto start = Clock::now(); seconds_since(start) < seconds;) {
         book.poll();
@@ -109,9 +109,9 @@ LiveRun run_paced(BenchBook& book, Source& source, LivePipeline& path, const Vie
     }
     session.stop();
     session.drain(10s);
-    path.finish_tissue(10s);
+    path.feeder.finish_tissue(10s);
     loop.stop();
-    return {session.stats(), loop.stats(), path.statistics()};
+    return {session.stats(), loop.stats(), path.feeder.statistics()};
 }
 
 // `what` describes the A-scans: "512 x 512 A-scans of 2048 samples, from pinned memory".
@@ -178,14 +178,14 @@ class LiveBench {
         MemorySource source(spec, spectra.blocks(), volumes_per_s * static_cast<double>(size.lines()));
         LivePipelineOptions options;
         options.tissue = tissue;
-        StandalonePipeline path(spec, processor_.choice, device_, options);
-        report_.machine.backend = path.describe();
+        LivePipeline path(spec, processor_.choice, device_, options);
+        report_.machine.backend = path.feeder.describe();
         const char* flow = spec.flow.method == FlowMethod::none ? "" : ", with flow";
         note_live(book_, key,
                   fmt::format("{} x {} A-scans of {} samples{}, from {}", size.a_scans, size.frames(), size.samples,
                               flow, processor_.source_name()),
                   size.b_scans / size.block_b_scans, run_paced(book_, source, path, view_, job_.seconds));
-        if (!tissue.is_empty_recipe()) note_work(key, path.tissue_log().stats());
+        if (!tissue.is_empty_recipe()) note_work(key, path.feeder.tissue_log().stats());
         book_.end();
     }
 
@@ -218,10 +218,10 @@ class LiveBench {
         const auto work = [&] {
             for (Block block : spectra.blocks()) {
                 block.volume = volume_;
-                if (!path.feed(block)) throw Error(ErrorCode::device, "a volume was dropped", "bench");
+                if (!path.feeder.feed(block)) throw Error(ErrorCode::device, "a volume was dropped", "bench");
             }
             ++volume_;
-            path.wait(path.picture(view_).value());
+            path.display.wait(path.display.picture(view_).value());
         };
         return book_.repeated(3, job_.quick ? 3 : 30, [&](int) { return seconds_of(work); });
     }
@@ -244,7 +244,7 @@ class LiveBench {
             const BenchFigure* figure = report_.find(key);
             return figure == nullptr ? 0 : figure->spread.median;
         };
-        StandalonePipeline path(spec_of(size, true), processor_.choice, device_);
+        LivePipeline path(spec_of(size, true), processor_.choice, device_);
         const BenchSpectra arriving(size, SampleFormat::u16, processor_.source(), processor_.choice.gpu);
         double transfer = 0;
         if (processor_.is_gpu()) {
@@ -405,8 +405,8 @@ class LiveGpusBench {
                                  size_.a_scans, size_.b_scans, count == 1 ? "1 GPU" : fmt::format("{} GPUs", count)),
                      "volumes/s",
                      [&] {
-                         StandalonePipeline path(spec_of(setup, size_), choice, device_);
-                         report_.machine.backend = path.describe();
+                         LivePipeline path(spec_of(setup, size_), choice, device_);
+                         report_.machine.backend = path.feeder.describe();
                          reached = unpaced(path, blocks);
                          pictures = pictures_alone(path);
                          return std::vector{reached.volumes_per_s};
@@ -437,29 +437,29 @@ class LiveGpusBench {
     std::vector<double> pictures_alone(LivePipeline& path) {
         return book_.repeated(3, job_.quick ? 3 : 60, [&](int) {
             return 1 / seconds_of([&] {
-                       if (const auto picture = path.picture(view_)) path.wait(*picture);
+                       if (const auto picture = path.display.picture(view_)) path.display.wait(*picture);
                    });
         });
     }
 
     // Feeds blocks as fast as they are accepted, with pictures in parallel.
     Reached unpaced(LivePipeline& path, const std::vector<Block>& blocks) {
-        PictureLoop loop(path, view_, 60, [](std::int64_t) {});
+        PictureLoop loop(path.display, view_, 60, [](std::int64_t) {});
         std::int64_t volume = -1, whole = 0;
         const double seconds = job_.quick ? 0.5 : std::min(job_.seconds, 10.0);
         feed_one(path, blocks, volume);  // first volume: allocations happen now
-        path.finish();
+        path.feeder.finish();
         const auto start = Clock::now();
         const std::int64_t pictures_before = loop.stats().pictures;
         do {
             book_.poll();
             whole += feed_one(path, blocks, volume) ? 1 : 0;
         } while (seconds_since(start) < seconds);
-        path.finish();
+        path.feeder.finish();
         const double took = seconds_since(start);
         const std::int64_t pictures = loop.stats().pictures - pictures_before;
         loop.stop();
-        return {static_cast<double>(whole) / took, static_cast<double>(pictures) / took, path.device_work()};
+        return {static_cast<double>(whole) / took, static_cast<double>(pictures) / took, path.feeder.device_work()};
     }
 
     // Returns false if no slot was free.
@@ -469,7 +469,7 @@ class LiveGpusBench {
         const auto first = blocks.begin() + volume % 2 * half;
         return std::all_of(first, first + half, [&](Block block) {
             block.volume = volume;
-            return path.feed(block);
+            return path.feeder.feed(block);
         });
     }
 
@@ -519,7 +519,7 @@ class LiveGpusBench {
                const std::vector<Block>& blocks, double volumes_per_s) {
         const ReconstructionSpec spec = spec_of(setup, size_);
         MemorySource source(spec, blocks, volumes_per_s * static_cast<double>(size_.lines()));
-        StandalonePipeline path(spec, choice, device_);
+        LivePipeline path(spec, choice, device_);
         note_live(book_, key, fmt::format("{:.1f} volumes/s, from pinned memory", volumes_per_s),
                   std::ssize(blocks) / 2, run_paced(book_, source, path, view_, job_.seconds));
     }

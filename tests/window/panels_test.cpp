@@ -209,7 +209,7 @@ TEST_F(PanelsTest, OddNumbersStayOdd) {
     open_counted_volume();
     double_click(at("filter.patch"));
     type("6");
-    EXPECT_EQ(work().tissue().filter.patch, 7);
+    EXPECT_EQ(work().settings().tissue().filter.patch, 7);
 }
 
 TEST_F(PanelsTest, DoubleClickTypesWithoutChange) {
