@@ -41,8 +41,9 @@ glm::dvec3 volume_extent(const VolumeGrid& grid) {
             static_cast<double>(grid.b_scans) * b_scan};
 }
 
-Orientation orientation_of(const Pose& pose) {
-    const Angles angles = angles_of(pose);
+namespace {
+
+Orientation orientation_of(const Angles& angles) {
     const double azimuth = glm::radians(angles.azimuth_deg);
     const double elevation = glm::radians(angles.elevation_deg);
     const double roll = glm::radians(angles.roll_deg);
@@ -53,13 +54,18 @@ Orientation orientation_of(const Pose& pose) {
             std::cos(elevation) * level - std::sin(elevation) * along_depth};
 }
 
+}  // namespace
+
+Orientation orientation_of(const Pose& pose) {
+    return orientation_of(angles_of(pose));
+}
+
 Angles angles_of(const Orientation& orientation, double azimuth_deg) {
     constexpr double straight = 1e-9;  // closer to the pole, the azimuth is numerical noise
     const auto& [right, up, towards] = orientation;
     const double level = std::hypot(towards.y, towards.z);
-    Pose upright;
-    upright.azimuth_deg = level > straight ? glm::degrees(std::atan2(towards.y, -towards.z)) : azimuth_deg;
-    upright.elevation_deg = glm::degrees(std::atan2(-towards.x, level));
+    const Angles upright{level > straight ? glm::degrees(std::atan2(towards.y, -towards.z)) : azimuth_deg,
+                         glm::degrees(std::atan2(-towards.x, level)), 0};
     const Orientation unrolled = orientation_of(upright);
     const double roll = std::atan2(glm::dot(right, unrolled.up), glm::dot(right, unrolled.right));
     return {upright.azimuth_deg, upright.elevation_deg, glm::degrees(roll)};

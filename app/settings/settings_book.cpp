@@ -116,15 +116,15 @@ TissueSettings tissue_of(const Values& values) {
 
 // ---- Undo
 
-void UndoHistory::add(const Change& change, bool closes) {
+void UndoHistory::add(Change change, bool closes) {
     const bool joins = is_open_ && next_ > 0 && !can_redo() && changes_.back().title == change.title;
     if (joins) {
         Change& step = changes_.back();
-        step.before.insert(change.before.begin(), change.before.end());  // existing values are older and are kept
-        for (const auto& [key, value] : change.after) step.after[key] = value;
+        step.before.merge(change.before);  // existing values are older and are kept
+        for (auto& [key, value] : change.after) step.after.insert_or_assign(key, std::move(value));
     } else if (change.before != change.after) {
         changes_.resize(next_);
-        changes_.push_back(change);
+        changes_.push_back(std::move(change));
         if (changes_.size() > max_steps) changes_.pop_front();
         next_ = changes_.size();
     } else {
@@ -237,6 +237,25 @@ void refuse_facts(std::string_view key) {
                 "change it in the scan's TOML file and open the scan again");
 }
 
+bool is_of_channel(std::string_view key) {
+    return key.starts_with("view.channel_");
+}
+
+bool belongs_to_scan(const BoundField& field) {
+    return field.section != "view" && field.section != "window" && field.section != "source" &&
+           !is_tissue_section(field.section);
+}
+
+const Field<View>& view_field(const BoundField& field) {
+    return *std::ranges::find(describe<View>(), field.name, &Field<View>::name);
+}
+
+void add_curve(Change& change, const std::optional<TransferCurve>& before, const std::optional<TransferCurve>& after) {
+    if (before == after) return;
+    change.before.emplace(curve_key, toml_of(before));
+    change.after.emplace(curve_key, toml_of(after));
+}
+
 void check_window(const WindowSettings& window) {
     if (window.pane_split.size() == 2) return;
     throw Error(ErrorCode::bad_setting, "expected two numbers: shares of the width and of the height",
@@ -270,20 +289,36 @@ void SettingsBook::bind_all() {
     }
     places_.clear();
     for (std::size_t i = 0; i < fields().size(); ++i) places_.emplace(fields()[i].key(), i);
-    settled_ = undoable();
-    settled_view_ = view_;
 }
 
 void SettingsBook::set_scan(std::optional<Scan> scan) {
+    bump_scan();
     scan_ = std::move(scan);
     as_opened_ = scan_;
     bind_all();
+    bump_scan();
     scan_values_.clear();
     if (!scan_) return;
     for (const auto& [key, place] : places_) {
         const BoundField& field = fields()[place];
         if (field.effect != Effect::view && field.section != "source") scan_values_[key] = field.get();
     }
+}
+
+void SettingsBook::set_source(const SourceSettings& source) {
+    source_ = source;
+    bump("source");
+}
+
+void SettingsBook::bump_scan() {
+    for (const BoundField& field : fields()) {
+        if (belongs_to_scan(field)) bump(field.section);
+    }
+}
+
+std::uint64_t SettingsBook::revision(std::string_view section) const {
+    const auto found = revisions_.find(section);
+    return found == revisions_.end() ? 0 : found->second;
 }
 
 const BoundField* SettingsBook::field(std::string_view key) const {
@@ -305,8 +340,8 @@ void SettingsBook::set(const Values& wanted) {
 
 // Selecting a preset replaces a curve that was drawn or read.
 void SettingsBook::take_curve(const Values& wanted) {
-    const auto is_of_channel = [](const auto& entry) { return entry.first.starts_with("view.channel_"); };
-    if (std::ranges::any_of(wanted, is_of_channel)) load_channels(view_);
+    const auto names_channel = [](const auto& entry) { return is_of_channel(entry.first); };
+    if (std::ranges::any_of(wanted, names_channel)) load_channels(view_);
     if (wanted.contains("view.preset")) load_own_preset(view_);
     if (wanted.contains("view.sky_picture")) load_sky(view_);
     if (const auto curve = wanted.find(std::string(curve_key)); curve != wanted.end()) {
@@ -340,74 +375,136 @@ void SettingsBook::take_calibration(const Values& wanted) {
     if (!is_loaded) load_calibration(*scan_);
 }
 
-void SettingsBook::check_all() const {
-    check_view(view_);
-    check_window(window_);
-}
-
 Change SettingsBook::apply(const Values& wanted, const std::function<void(const Change&)>& bring_about) {
-    const View view = view_;
-    const WindowSettings window = window_;
-    const SourceSettings source = source_;
-    const TissueSettings tissue = tissue_;
-    const std::optional<Scan> scan = scan_;
-    const Values before = undoable();
+    const Before before = before_setting(wanted);
     try {
         set(wanted);
-        check_all();
+        check_combinations(view_);
+        check_window(window_);
         Change change = change_since(before);
         bring_about(change);
-        settled_ = undoable();
-        settled_view_ = view_;
+        settle(before);
         return change;
     } catch (...) {
-        view_ = view;
-        window_ = window;
-        source_ = source;
-        tissue_ = tissue;
-        if (scan) *scan_ = *scan;  // assign in place: fields are bound to this object
+        revert(before);
         throw;
     }
 }
 
+SettingsBook::Before SettingsBook::before_setting(const Values& wanted) const {
+    Before before;
+    before.sky = view_.sky_read;
+    for (const auto& [key, value] : wanted) {
+        if (const BoundField* field = this->field(key)) before.values.emplace_back(field, field->get());
+        note_files(before, key);
+    }
+    // A preset also removes the name of a file.
+    if (wanted.contains("view.preset") && !wanted.contains("view.transfer")) {
+        const BoundField* transfer = field("view.transfer");
+        before.values.emplace_back(transfer, transfer->get());
+    }
+    return before;
+}
+
+// Keeps the contents of files that setting `key` may read again.
+void SettingsBook::note_files(Before& before, std::string_view key) const {
+    const bool is_of_curve = key == "view.preset" || key == "view.transfer" || key == curve_key;
+    if (is_of_curve && !before.curve) before.curve = static_cast<const Curve&>(view_);
+    if (is_of_channel(key) && !before.channels) before.channels = static_cast<const Channels&>(view_);
+    if (!scan_ || section_of(key) != "calibration" || before.calibration) return;
+    before.calibration = scan_->calibration;
+    before.remarks = scan_->remarks;
+}
+
+Change SettingsBook::change_since(const Before& before) const {
+    Change change;
+    for (const auto& [field, old] : before.values) {
+        std::string key = field->key();
+        Value now = field->get();
+        if (now == old || !is_undone(key)) continue;
+        change.before.emplace(key, old);
+        change.after.emplace(std::move(key), std::move(now));
+    }
+    if (before.curve) add_curve(change, before.curve->transfer_curve, view_.transfer_curve);
+    return change;
+}
+
+// Counts the change and updates the settled view.
+void SettingsBook::settle(const Before& before) {
+    for (const auto& [field, old] : before.values) {
+        const Value now = field->get();
+        if (now == old) continue;
+        bump(field->section);
+        if (field->section == "view") view_field(*field).set(settled_view_, now);
+    }
+    if (before.curve) settled_view_.transfer_curve = view_.transfer_curve;
+    // The files may have other contents now, even under the same names.
+    if (before.curve || before.channels || before.sky != view_.sky_read) bump("view");
+    if (before.calibration) bump("calibration");
+}
+
+void SettingsBook::revert(const Before& before) {
+    for (const auto& [field, old] : before.values) field->set(old);
+    if (before.curve) static_cast<Curve&>(view_) = *before.curve;
+    if (before.channels) static_cast<Channels&>(view_) = *before.channels;
+    view_.sky_read = before.sky;
+    if (!before.calibration) return;
+    scan_->calibration = *before.calibration;
+    scan_->remarks = before.remarks;
+}
+
 Change SettingsBook::take_back(const Scan& scan) {
-    const Values before = undoable();
+    Before before;
+    before.sky = view_.sky_read;
+    for (const BoundField& field : fields()) {
+        if (belongs_to_scan(field)) before.values.emplace_back(&field, field.get());
+    }
     *scan_ = scan;  // assign in place: fields are bound to this object
-    settled_ = undoable();
+    bump("calibration");
+    settle(before);
     return change_since(before);
 }
 
 Change SettingsBook::view_edited() {
+    Change change;
     try {
-        check_view(view_);
+        change = edits_of_view();
+        check_combinations(view_);
     } catch (...) {
-        view_ = settled_view_;
+        revert_view();
         throw;
     }
-    Change change = change_since(settled_);
-    settled_ = undoable();
-    settled_view_ = view_;
+    for (const auto& [key, value] : change.after) {
+        if (key == curve_key)
+            settled_view_.transfer_curve = view_.transfer_curve;
+        else
+            view_field(*field(key)).set(settled_view_, value);
+    }
+    if (!change.after.empty()) bump("view");
     return change;
 }
 
-Values SettingsBook::undoable() const {
-    Values values;
-    for (const auto& [key, place] : places_) {
-        if (is_undone(key)) values.emplace_hint(values.end(), key, fields()[place].get());
-    }
-    values[std::string(curve_key)] = toml_of(view_.transfer_curve);
-    return values;
-}
-
-Change SettingsBook::change_since(const Values& before) const {
+// Compares members, not values, because this runs at every step of a drag. Throws Error{bad_setting} for a value out of
+// range.
+Change SettingsBook::edits_of_view() const {
     Change change;
-    for (auto& [key, value] : undoable()) {
-        const auto old = before.find(key);
-        if (old == before.end() || old->second == value) continue;
-        change.before.emplace(key, old->second);
-        change.after.emplace(key, value);
+    for (const Field<View>& field : describe<View>()) {
+        if (field.is_same(view_, settled_view_)) continue;
+        std::string key = "view." + std::string(field.name);
+        Value now = field.get(view_);
+        checked(field, now, now, key);
+        change.before.emplace(key, field.get(settled_view_));
+        change.after.emplace(std::move(key), std::move(now));
     }
+    add_curve(change, settled_view_.transfer_curve, view_.transfer_curve);
     return change;
+}
+
+void SettingsBook::revert_view() {
+    for (const Field<View>& field : describe<View>()) {
+        if (!field.is_same(view_, settled_view_)) field.set(view_, field.get(settled_view_));
+    }
+    view_.transfer_curve = settled_view_.transfer_curve;
 }
 
 bool SettingsBook::is_kept(const BoundField& field) const {
@@ -416,8 +513,10 @@ bool SettingsBook::is_kept(const BoundField& field) const {
     return field.get() != (opened == scan_values_.end() ? field.default_value : opened->second);
 }
 
-std::string SettingsBook::toml() const {
-    return settings_.toml_where([this](const BoundField& field) { return is_kept(field); });
+std::string SettingsBook::toml(std::initializer_list<std::string_view> without) const {
+    return settings_.toml_where([&](const BoundField& field) {
+        return std::ranges::find(without, field.section) == without.end() && is_kept(field);
+    });
 }
 
 std::vector<std::string> SettingsBook::assignments() const {

@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compute/plan/describe.h"
@@ -22,6 +25,7 @@
 #include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
 #include "engine/speckle/speckle_filter.h"
+#include "render/view/curve.h"
 #include "render/view/view.h"
 
 namespace echolux {
@@ -77,7 +81,7 @@ struct Change {
 class UndoHistory {
   public:
     // Merges with the newest step if that has the same title and is still open. `closes` ends the step.
-    void add(const Change& change, bool closes);
+    void add(Change change, bool closes);
     void close() { is_open_ = false; }
 
     // Drops the newest steps that only set keys of `kept`, to other values: these were refused.
@@ -144,11 +148,16 @@ class SettingsBook {
 
     // Sets the open scan with its current settings; std::nullopt: none.
     void set_scan(std::optional<Scan> scan);
-    void set_source(const SourceSettings& source) { source_ = source; }
+    void set_source(const SourceSettings& source);
 
     const Settings& settings() const { return settings_; }
     const std::vector<BoundField>& fields() const { return settings_.fields(); }
     const BoundField* field(std::string_view key) const;  // nullptr: currently unavailable
+
+    // Changes with the settings of a section and the files that they name; 0 before the first change. Caches compare
+    // it instead of values. Edits through view() count from the next view_edited().
+    std::uint64_t revision(std::string_view section) const;
+    std::uint64_t revision() const { return newest_revision_; }  // changes with any section
 
     // Sets all of `wanted`, including the files they name, or none. `bring_about` receives the change and may refuse it
     // by throwing. Returns the change, without values that are never undone (source, window size). Throws
@@ -158,23 +167,39 @@ class SettingsBook {
     // Restores recipe, flow and calibration of `scan`, which must be the opened one. Returns the change.
     Change take_back(const Scan& scan);
 
-    // Returns the change made through view() since the last call.
+    // Returns the change made through view() since the last call. Reverts an invalid one and throws Error{bad_setting}.
     Change view_edited();
 
     // Returns the part that sessions store: values that differ from their defaults, or from those with which the scan
-    // was opened.
-    std::string toml() const;
+    // was opened. Leaves out the sections in `without`.
+    std::string toml(std::initializer_list<std::string_view> without = {}) const;
     // Returns scan settings changed since it was opened: "recipe.window=hann".
     std::vector<std::string> assignments() const;
 
   private:
+    // Values of the wanted keys before a change, and what else setting them may replace: contents of files.
+    struct Before {
+        std::vector<std::pair<const BoundField*, Value>> values;
+        std::optional<Curve> curve;
+        std::optional<Channels> channels;
+        std::shared_ptr<const SkyPicture> sky;
+        std::optional<Calibration> calibration;
+        std::vector<std::string> remarks;  // of the scan
+    };
+
     void bind_all();
     void set(const Values& wanted);
     void take_curve(const Values& wanted);
     void take_calibration(const Values& wanted);
-    void check_all() const;
-    Values undoable() const;
-    Change change_since(const Values& before) const;
+    Before before_setting(const Values& wanted) const;
+    void note_files(Before& before, std::string_view key) const;
+    Change change_since(const Before& before) const;
+    void settle(const Before& before);
+    void revert(const Before& before);
+    Change edits_of_view() const;
+    void revert_view();
+    void bump(const std::string& section) { revisions_[section] = ++newest_revision_; }
+    void bump_scan();
     bool is_kept(const BoundField& field) const;
 
     View view_;
@@ -186,8 +211,10 @@ class SettingsBook {
     Values scan_values_;  // as opened, by key
     Settings settings_;
     std::map<std::string, std::size_t, std::less<>> places_;  // index in fields(), by key
-    View settled_view_;                                       // after the last valid change
-    Values settled_;
+    // Described fields and curve of the view after the last valid change.
+    View settled_view_;
+    std::map<std::string, std::uint64_t, std::less<>> revisions_;  // by section
+    std::uint64_t newest_revision_ = 0;
 };
 
 // Returns the defaults of all fields of the view and of the tissue settings.

@@ -1,7 +1,5 @@
 #include "app/viewer/view_source.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
 
 #include "compute/error.h"
@@ -29,16 +27,15 @@ PendingVolume ViewSource::begin_reading() {
 
 // ---- Derived volumes
 
-std::string ViewSource::own_mark() const {
-    const std::optional<VolumeStamp> own = stamp();
-    if (!own) return "";
-    return fmt::format("{} {} {}", own->volume, own->time_s, own_news_);
+std::optional<VolumeRevision> ViewSource::revision_with(std::uint64_t news) const {
+    const std::optional<VolumeStamp> shown = stamp();
+    return shown ? std::optional(VolumeRevision{shown->volume, shown->time_s, news}) : std::nullopt;
 }
 
 void ViewSource::show_derived(std::shared_ptr<const Volume> volume) {
     if (volume == derived_.wanted) return;
     derived_.wanted = std::move(volume);
-    derived_.wanted_for = own_mark();
+    derived_.wanted_for = own_revision();
     if (!is_derived_coming()) begin_bringing();
 }
 
@@ -79,7 +76,7 @@ void ViewSource::receive_derived() {
 
 void ViewSource::update(double now_s) {
     update_own(now_s);
-    if (derived_.wanted && own_mark() != derived_.wanted_for) {
+    if (derived_.wanted && own_revision() != derived_.wanted_for) {
         derived_.wanted.reset();
         if (shows_derived()) ++derived_.news;
         derived_.shown.reset();

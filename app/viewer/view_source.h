@@ -29,6 +29,15 @@ class RecentTimeline;  // app/viewer/live_source.h
 // Throws Error{device, bad_file, out_of_memory}.
 using PendingVolume = std::function<std::shared_ptr<const Volume>()>;
 
+// Identifies the displayed volume and changes when it does.
+struct VolumeRevision {
+    std::int64_t volume = 0;  // number of the source
+    double time_s = 0;
+    std::uint64_t news = 0;  // of the view source
+
+    bool operator==(const VolumeRevision&) const = default;
+};
+
 struct Loading {
     std::int64_t step = 0;
     std::optional<double> share = {};  // completed share, 0 to 1
@@ -98,8 +107,8 @@ class ViewSource {
 
     // Starts copying the own volume, even while a derived one is shown.
     virtual PendingVolume begin_reading_own() = 0;
-    // Identifies the own volume; changes when it does.
-    std::string own_mark() const;
+    // Returns the revision of the own volume, or std::nullopt before the first one.
+    std::optional<VolumeRevision> own_revision() const { return revision_with(own_news_); }
 
     // ---- time points
 
@@ -122,6 +131,9 @@ class ViewSource {
     // input.
     std::uint64_t news() const { return own_news_ + derived_.news; }
     virtual bool is_at_work() const { return loading().has_value() || is_derived_coming(); }
+
+    // Returns the revision of the displayed volume, or std::nullopt before the first one.
+    std::optional<VolumeRevision> revision() const { return revision_with(news()); }
 
     // Value range that the first volume of a series determined for all. std::nullopt: each volume has its own range.
     virtual std::optional<ValueRange> chosen_range() const { return {}; }
@@ -149,13 +161,14 @@ class ViewSource {
     };
     struct Derived {
         std::shared_ptr<const Volume> wanted, bringing;
-        std::string wanted_for;         // own_mark() of the volume it was derived from
-        std::optional<OnDevice> shown;  // std::nullopt: the own volume
+        std::optional<VolumeRevision> wanted_for;  // of the volume it was derived from
+        std::optional<OnDevice> shown;             // std::nullopt: the own volume
         std::uint64_t news = 0;
         std::vector<std::string> problems;
         std::future<OnDevice> coming;  // last: it uses the renderer
     };
 
+    std::optional<VolumeRevision> revision_with(std::uint64_t news) const;
     void begin_bringing();
     void receive_derived();
 

@@ -82,6 +82,7 @@ template <class S>
 struct Field : FieldText {
     std::function<Value(const S&)> get;
     std::function<void(S&, const Value&)> set;  // expects a checked value
+    std::function<bool(const S&, const S&)> is_same;
 
     // Control hints, appended to a builder: number(...).special(0, "auto").soft(0, 50).
     Field special(double value, std::string_view text) && {
@@ -186,13 +187,13 @@ Value value_of(const S& object, std::string_view name) {
 // Compares all fields of two objects.
 template <class S>
 bool has_same_settings(const S& a, const S& b) {
-    return std::ranges::all_of(describe<S>(), [&](const Field<S>& field) { return field.get(a) == field.get(b); });
+    return std::ranges::all_of(describe<S>(), [&](const Field<S>& field) { return field.is_same(a, b); });
 }
 
 // Appends the fields of base class Part as fields of S, for structs composed of several parts.
 template <class S, class Part>
 void add_part(std::vector<Field<S>>& fields) {
-    for (const Field<Part>& field : describe<Part>()) fields.push_back({field, field.get, field.set});
+    for (const Field<Part>& field : describe<Part>()) fields.push_back({field, field.get, field.set, field.is_same});
 }
 
 // All fields of a struct. Those that state no group are in that of the field before them.
@@ -224,9 +225,10 @@ class Fields {
 
 template <class S, class T>
 Field<S> plain_field(FieldText text, T S::*member) {
-    Field<S> field{std::move(text), {}, {}};
+    Field<S> field{std::move(text), {}, {}, {}};
     field.get = [member](const S& s) { return Value(s.*member); };
     field.set = [member](S& s, const Value& value) { s.*member = std::get<T>(value); };
+    field.is_same = [member](const S& a, const S& b) { return a.*member == b.*member; };
     return field;
 }
 
@@ -262,7 +264,7 @@ Field<S> numbers(std::string_view name, std::vector<double> S::*member, double l
 template <class S, class E>
 Field<S> choice(std::string_view name, E S::*member, std::initializer_list<std::string_view> names, Effect effect,
                 std::string_view help) {
-    Field<S> field{{name, "", help, effect, 0, 0, names}, {}, {}};
+    Field<S> field{{name, "", help, effect, 0, 0, names}, {}, {}, {}};
     field.get = [member, list = field.choices](const S& s) {
         return Value(std::string(list.at(static_cast<std::size_t>(s.*member))));
     };
@@ -272,6 +274,7 @@ Field<S> choice(std::string_view name, E S::*member, std::initializer_list<std::
             if (list[i] == wanted) s.*member = static_cast<E>(i);
         }
     };
+    field.is_same = [member](const S& a, const S& b) { return a.*member == b.*member; };
     return field;
 }
 

@@ -31,6 +31,8 @@ struct RegistrationSettings {
     double saccade_speed = 0.6;
     std::int64_t tissue_order = 2;
     std::int64_t crosses = 0;
+
+    bool operator==(const RegistrationSettings&) const = default;
 };
 
 // Why a B-scan has no valid position; ok if it has one.

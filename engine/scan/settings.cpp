@@ -253,11 +253,13 @@ namespace {
 }  // namespace
 
 BoundField& Settings::find(std::string_view key, std::string_view where) {
+    for (BoundField& field : fields_) {
+        if (field.is(key)) return field;
+    }
     std::vector<std::string_view> sections;
     std::vector<std::string_view> names;  // of fields in the key's section
     std::string elsewhere;                // a field with that name in another section
     for (BoundField& field : fields_) {
-        if (field.key() == key) return field;
         sections.push_back(field.section);
         if (field.section == section_or_none(key)) names.push_back(field.name);
         if (field.name == name_of(key) && elsewhere.empty()) elsewhere = field.key();

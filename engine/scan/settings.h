@@ -31,6 +31,10 @@ struct BoundField : FieldText {
     std::function<void(const Value&)> set;  // takes a checked value
 
     std::string key() const { return section + "." + std::string(name); }
+    bool is(std::string_view key) const {  // compares with key() without making it
+        return key.size() == section.size() + 1 + name.size() && key.starts_with(section) &&
+               key[section.size()] == '.' && key.ends_with(name);
+    }
 };
 
 // A key of a TOML file that is not yet assigned to a struct.

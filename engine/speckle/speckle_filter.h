@@ -28,6 +28,8 @@ struct SpeckleFilter {
     double sigma = 2;
     double range_db = 4;
     StoredAs stored_as = StoredAs::automatic;
+
+    bool operator==(const SpeckleFilter&) const = default;
 };
 
 // Throws Error{bad_setting} for a value out of range or an even width.

@@ -95,7 +95,7 @@ bool is_among(std::span<const std::string_view> names, std::string_view name) {
 
 bool is_same(const View& a, const View& b) {
     return has_same_files(a, b) && std::ranges::all_of(describe<View>(), [&](const Field<View>& field) {
-               return field.name == "frame_ms" || field.get(a) == field.get(b);
+               return field.name == "frame_ms" || field.is_same(a, b);
            });
 }
 
@@ -111,7 +111,7 @@ bool has_same_paths(const View& a, const View& b) {
     const bool has_same_lines = a.box == b.box && (!a.box || has_dark_background(a) == has_dark_background(b));
     return has_same_lines && has_same_files(a, b) &&
            std::ranges::all_of(describe<View>(), [&](const Field<View>& field) {
-               return is_among(of_display, field.name) || is_drawn_over(field.name) || field.get(a) == field.get(b);
+               return is_among(of_display, field.name) || is_drawn_over(field.name) || field.is_same(a, b);
            });
 }
 
@@ -127,6 +127,10 @@ void check_part(const Canvas& canvas) {
 
 void check_view(const View& view) {
     check(view, "view");
+    check_combinations(view);
+}
+
+void check_combinations(const View& view) {
     check_part(static_cast<const Canvas&>(view));
     check_part(static_cast<const Pose&>(view));
     check_part(static_cast<const Modes&>(view));
@@ -353,21 +357,22 @@ std::vector<Plane> planes_of(const std::vector<double>& numbers) {
     return planes;
 }
 
-void check_planes(const std::vector<double>& numbers, std::size_t most, const std::string& key) {
+void check_planes(std::span<const double> numbers, std::size_t most, std::string_view key) {
     if (numbers.size() % numbers_each != 0) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("a plane has four numbers, got {}, not a multiple of four", numbers.size()), key,
+                    fmt::format("a plane has four numbers, got {}, not a multiple of four", numbers.size()),
+                    std::string(key),
                     "give a normal (depth, A-scans, B-scans) and an offset in um, e.g. [0, 0, 1, 200]");
     }
     if (numbers.size() > most * numbers_each) {
         throw Error(ErrorCode::bad_setting,
                     fmt::format("{} are too many, at most {} are possible",
                                 plural(numbers.size() / numbers_each, "planes"), most),
-                    key, "leave some out");
+                    std::string(key), "leave some out");
     }
     for (std::size_t i = 0; i < numbers.size(); i += numbers_each) {
         if (glm::length(glm::dvec3(numbers[i], numbers[i + 1], numbers[i + 2])) > 0) continue;
-        throw Error(ErrorCode::bad_setting, "a plane's normal cannot be zero", key,
+        throw Error(ErrorCode::bad_setting, "a plane's normal cannot be zero", std::string(key),
                     "e.g. [1, 0, 0, 0] for a plane across the depth");
     }
 }
@@ -415,8 +420,8 @@ void check_part(const Slices& slices) {
     if (slices.plane_normal.size() != 3) {
         throw Error(ErrorCode::bad_setting, "a normal has three numbers", "view.plane_normal", "e.g. [0, 1, 1]");
     }
-    std::vector<double> plane = slices.plane_normal;
-    plane.push_back(slices.plane_offset_um);
+    const std::vector<double>& normal = slices.plane_normal;
+    const std::array<double, 4> plane{normal[0], normal[1], normal[2], slices.plane_offset_um};
     check_planes(plane, 1, "view.plane_normal");
 }
 
@@ -530,10 +535,13 @@ const std::vector<Field<Channels>>& describe<Channels>() {
                            "the volume itself, the first channel, is seen; false: the others alone")};
         for (std::size_t i = 0; i + 1 < max_channels; ++i) {
             for (const Field<Channel>& field : describe<Channel>()) {
-                Field<Channels> numbered{field, {}, {}};
+                Field<Channels> numbered{field, {}, {}, {}};
                 numbered.name = names.emplace_back(channel_key(i, field.name));
                 numbered.get = [i, get = field.get](const Channels& of) { return get(of.channels[i]); };
                 numbered.set = [i, set = field.set](Channels& of, const Value& value) { set(of.channels[i], value); };
+                numbered.is_same = [i, is_same = field.is_same](const Channels& a, const Channels& b) {
+                    return is_same(a.channels[i], b.channels[i]);
+                };
                 all.push_back(std::move(numbered));
             }
         }
@@ -566,10 +574,11 @@ bool is_as_far_apart(double a, double b) {
 }
 
 // The curve of a channel must be a preset or have been read from its file.
-void check_curve(const Channel& channel, const std::string& key) {
+void check_curve(const Channel& channel, std::size_t place) {
     const bool is_known = channel.own_curve || channel.labels || is_shipped_preset(channel.curve);
     if (is_known || channel.file.empty()) return;
-    throw Error(ErrorCode::bad_setting, fmt::format("\"{}\" is not a preset, and no file was read", channel.curve), key,
+    throw Error(ErrorCode::bad_setting, fmt::format("\"{}\" is not a preset, and no file was read", channel.curve),
+                "view." + channel_key(place, "curve"),
                 "name a preset, \"labels\", or a file of a transfer function or of labels");
 }
 
@@ -610,7 +619,7 @@ void check_part(const Channels& channels) {
                         "read it with load_channels");
         }
         if (channel.colour_map != "preset") colour_map(channel.colour_map);
-        check_curve(channel, key("curve"));
+        check_curve(channel, i);
         if (channel.low < channel.high) continue;
         throw Error(ErrorCode::bad_setting, "low is not below high", key("low") + ", " + key("high"),
                     "exchange them, or leave one out for automatic");

@@ -8,7 +8,9 @@
 #include <glm/vec4.hpp>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compute/plan/describe.h"
@@ -431,6 +433,8 @@ bool has_same_paths(const View& a, const View& b);
 
 // Checks all fields and their combinations. Throws Error{bad_setting} that names the key.
 void check_view(const View& view);
+// Checks only the combinations: each field must be within its range.
+void check_combinations(const View& view);
 
 // ---- Planes in settings: four numbers each, a normal of any length along depth, A-scans and B-scans, and an offset
 // along it from the centre of the volume in um (voxels if the spacing is unknown).
@@ -448,7 +452,7 @@ struct Plane {
 std::vector<Plane> planes_of(const std::vector<double>& numbers);
 
 // Throws Error{bad_setting} naming `key` for an incomplete plane, more than `most` planes, or a zero normal.
-void check_planes(const std::vector<double>& numbers, std::size_t most, const std::string& key);
+void check_planes(std::span<const double> numbers, std::size_t most, std::string_view key);
 
 // ---- Brightness of the background, which decides the colour of lines.
 

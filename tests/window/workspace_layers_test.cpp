@@ -166,7 +166,7 @@ TEST_F(WorkspaceLayers, ManualEditsReturnWithTimePointOfRecording) {
     go_to(0);
     ASSERT_TRUE(until([&] { return layering.surfaces() != nullptr; }));
     EXPECT_EQ(layering.surfaces()->all[0].rows, edited);
-    const std::string moment = work().filtering().moment(work());
+    const Moment moment = work().filtering().moment(work());
     work().change("recipe.window", std::string("blackman"));
     EXPECT_TRUE(until([&] { return layering.surfaces() == nullptr; })) << "other settings make another volume";
     work().undo();

@@ -283,6 +283,81 @@ TEST(SettingsBook, ReportsChanges) {
     EXPECT_EQ(change.after, (Values{{"view.opacity", 2.0}}));
 }
 
+TEST(SettingsBook, ChangeCountsInItsSection) {
+    SettingsBook book;
+    book.set_scan(Scan{});
+    const std::uint64_t view = book.revision("view"), window = book.revision("window"),
+                        filter = book.revision("filter"), recipe = book.revision("recipe");
+    const Change change = book.apply({{"filter.strength", 0.2}}, nothing);
+    EXPECT_NE(book.revision("filter"), filter);
+    EXPECT_EQ(book.revision("view"), view);
+    EXPECT_EQ(book.revision("window"), window);
+    EXPECT_EQ(book.revision("recipe"), recipe);
+    const std::uint64_t changed = book.revision("filter");
+    book.apply(change.before, nothing);
+    EXPECT_NE(book.revision("filter"), changed) << "undo is a change, too";
+    EXPECT_NE(book.revision("filter"), filter);
+    book.apply({{"window.width", std::int64_t{1600}}}, nothing);
+    EXPECT_NE(book.revision("window"), window) << "not undone, but changed";
+}
+
+TEST(SettingsBook, RefusedAndEqualValuesCountAsNoChange) {
+    SettingsBook book;
+    book.apply({{"view.opacity", 2.0}}, nothing);
+    const std::uint64_t view = book.revision("view"), any = book.revision();
+    EXPECT_ANY_THROW(book.apply({{"view.opacity", -1.0}}, nothing));
+    EXPECT_ANY_THROW(book.apply({{"view.low", 5.0}, {"view.high", 1.0}}, nothing));
+    EXPECT_ANY_THROW(
+        book.apply({{"view.opacity", 3.0}}, [](const Change&) { throw Error(ErrorCode::bad_setting, "not now"); }));
+    book.apply({{"view.opacity", 2.0}}, nothing);
+    book.view_edited();
+    EXPECT_EQ(book.revision("view"), view);
+    EXPECT_EQ(book.revision(), any);
+}
+
+TEST(SettingsBook, EditOfViewCountsOnceItIsReported) {
+    SettingsBook book;
+    const std::uint64_t view = book.revision("view");
+    book.view().azimuth_deg = 40;
+    EXPECT_EQ(book.revision("view"), view);
+    EXPECT_EQ(book.view_edited().after, (Values{{"view.azimuth_deg", 40.0}}));
+    const std::uint64_t edited = book.revision("view");
+    EXPECT_NE(edited, view);
+    book.view().opacity = -1;
+    EXPECT_ANY_THROW(book.view_edited());
+    EXPECT_EQ(book.revision("view"), edited);
+    EXPECT_TRUE(book.view_edited().after.empty()) << "the settled view follows each change";
+}
+
+TEST(SettingsBook, OtherChangeKeepsEditOfViewPending) {
+    SettingsBook book;
+    book.view().azimuth_deg = 40;
+    const Change change = book.apply({{"view.opacity", 2.0}}, nothing);
+    EXPECT_EQ(change.after, (Values{{"view.opacity", 2.0}}));
+    EXPECT_EQ(book.view_edited().after, (Values{{"view.azimuth_deg", 40.0}}));
+}
+
+TEST(SettingsBook, OpenedScanCountsInItsSections) {
+    SettingsBook book;
+    const std::uint64_t view = book.revision("view");
+    book.set_scan(Scan{});
+    const std::uint64_t recipe = book.revision("recipe"), flow = book.revision("flow");
+    Scan in_use;
+    in_use.recipe.window = Window::hamming;
+    EXPECT_EQ(book.take_back(in_use).after, (Values{{"recipe.window", std::string("hamming")}}));
+    EXPECT_NE(book.revision("recipe"), recipe);
+    EXPECT_EQ(book.revision("flow"), flow);
+    book.set_scan(std::nullopt);
+    EXPECT_NE(book.revision("flow"), flow);
+    EXPECT_EQ(book.revision("view"), view);
+}
+
+TEST(SettingsBook, TextLeavesSectionsOut) {
+    SettingsBook book;
+    book.apply({{"view.opacity", 2.0}, {"window.layout", std::string("sections")}, {"filter.strength", 0.2}}, nothing);
+    EXPECT_EQ(book.toml({"window", "filter"}), "[view]\nopacity = 2.0\n");
+}
+
 TEST(SettingsBook, SizeOfWindowIsNotUndone) {
     SettingsBook book;
     EXPECT_TRUE(book.apply({{"window.width", std::int64_t{1600}}}, nothing).after.empty());
@@ -359,6 +434,15 @@ TEST(SettingsBook, PresetReplacesDrawnCurve) {
     book.apply(change.before, nothing);
     EXPECT_EQ(book.view().transfer_curve, drawn_curve());
     EXPECT_EQ(book.view().preset, "automatic");
+}
+
+TEST(SettingsBook, RefusedPresetKeepsDrawnCurve) {
+    SettingsBook book;
+    book.view().transfer_curve = drawn_curve();
+    book.view_edited();
+    EXPECT_ANY_THROW(book.apply({{"view.preset", std::string("no such preset")}}, nothing));
+    EXPECT_EQ(book.view().preset, "automatic");
+    EXPECT_EQ(book.view().transfer_curve, drawn_curve());
 }
 
 TEST(SettingsBook, InvalidViewRevertsToLastValidView) {

@@ -23,6 +23,15 @@ TEST_F(WorkspaceSettings, ViewIsChangedAndUndone) {
     EXPECT_EQ(work().view().mode, ViewMode::mip);
 }
 
+TEST_F(WorkspaceSettings, ChangeReturnsChangedSettings) {
+    const std::optional<Change> change =
+        work().change_together("view.opacity", {{"view.opacity", 2.0}, {"view.box", true}});
+    ASSERT_TRUE(change);
+    EXPECT_EQ(change->after, (Values{{"view.opacity", 2.0}}));
+    EXPECT_EQ(change->before, (Values{{"view.opacity", 1.0}}));
+    EXPECT_EQ(work().change("view.opacity", -1.0), std::nullopt);
+}
+
 TEST_F(WorkspaceSettings, InvalidValueBecomesNoticeOfItsSection) {
     EXPECT_FALSE(work().change("view.opacity", -1.0));
     EXPECT_THAT(standing("view"), HasSubstr("view.opacity"));

@@ -1,7 +1,5 @@
 #include "ui/control/control_server.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -165,8 +163,10 @@ struct LinkServer::Parts {
     Workspace& work;
     Control control;
     std::map<std::uint64_t, std::shared_ptr<Peer>> peers;  // peers that have sent requests, by id
-    std::string offered;                                   // identifies the volume that was last offered
-    std::mutex mutex;                                      // protects arrivals
+    std::uint64_t offered_to = 0;                          // audience of the last offer
+    const ViewSource* offered_from = nullptr;
+    std::optional<VolumeRevision> offered;
+    std::mutex mutex;  // protects arrivals
     std::vector<Arrival> arrivals;
     igtl::Link link;  // last member: stops its threads before the others are destroyed
 };
@@ -204,9 +204,9 @@ void LinkServer::Parts::offer_volume() {
     link.look_at(voxel_index(work.cross_um()[2], *grid, 2));
     if (!link.is_hungry()) return;
     const std::optional<VolumeStamp> stamp = view_source->stamp();
-    std::string now = fmt::format("{} {} {} {}", link.audience(), static_cast<const void*>(view_source),
-                                  view_source->news(), stamp ? stamp->volume : -1);
-    if (now == offered) return;
+    const std::uint64_t audience = link.audience();
+    const std::optional<VolumeRevision> now = view_source->revision();
+    if (audience == offered_to && view_source == offered_from && now == offered) return;
     try {
         igtl::check_image(*grid);
         const PendingVolume coming = view_source->begin_reading();
@@ -222,7 +222,9 @@ void LinkServer::Parts::offer_volume() {
             return igtl::SharedBytes(read, &read->voxels);
         };
         link.offer(std::move(volume));
-        offered = std::move(now);
+        offered_to = audience;
+        offered_from = view_source;
+        offered = now;
     } catch (const Error& error) {  // unsupported voxels, or a lost device that will be restored
         link.report(error);
     }

@@ -1,7 +1,5 @@
 #include "ui/control/subscriptions.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -41,6 +39,7 @@ void Subscriptions::subscribe(const nlohmann::json& params, const Reply& reply) 
     if (every_s) to.every_s = every_s;
     to.wants_voxels = params.value("voxels", to.wants_voxels);
     to.settings = settings_now();
+    to.revision = work_.settings().revision();
     to.state = state_line();
     if (!work_.notices().all().empty()) {
         const Notice& newest = work_.notices().all().back();
@@ -100,8 +99,8 @@ Values Subscriptions::settings_now() const {
 
 // Sends only changed values.
 void Subscriptions::notify_settings(Subscription& to, Current& current) {
+    if (std::exchange(to.revision, work_.settings().revision()) == work_.settings().revision()) return;
     if (!current.settings) current.settings = settings_now();
-    if (*current.settings == to.settings) return;
     Json changed = Json::object();
     for (const auto& [key, value] : *current.settings) {
         const auto before = to.settings.find(key);
@@ -143,10 +142,9 @@ void Subscriptions::notify_volumes(Subscription& to, Current&) {
     ViewSource* view_source = work_.viewer().view_source();
     if (view_source == nullptr || !view_source->grid() || to.sending) return;
     const std::optional<VolumeStamp> stamp = view_source->stamp();
-    std::string now =
-        fmt::format("{} {} {}", static_cast<const void*>(view_source), view_source->news(), stamp ? stamp->volume : -1);
+    const ShownVolume now{view_source, view_source->revision()};
     if (now == to.volume || (to.wants_voxels && to.to->waiting_bytes() > 0)) return;
-    to.volume = std::move(now);
+    to.volume = now;
     if (to.wants_voxels) return begin_sending(to);
     Json json = grid_object(*view_source->grid());
     if (stamp) json.update({{"volume", stamp->volume}, {"time_s", stamp->time_s}});
@@ -161,7 +159,7 @@ void Subscriptions::begin_sending(Subscription& to) {
         return {grid_object(volume.grid), std::make_shared<const std::vector<std::byte>>(volume.voxels)};
     };
     work_.jobs().belong(to.sending, [&] {
-        if (!begin_reading(work_, whole, to.voxels)) to.volume.clear();
+        if (!begin_reading(work_, whole, to.voxels)) to.volume.reset();
     });
 }
 

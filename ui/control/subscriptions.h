@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "app/jobs/jobs.h"
+#include "app/viewer/view_source.h"
 #include "compute/plan/describe.h"
 #include "ui/control/facts.h"
 #include "ui/control/message.h"
@@ -38,6 +39,8 @@ class Subscriptions {
   private:
     using Clock = std::chrono::steady_clock;
 
+    using ShownVolume = std::pair<const ViewSource*, std::optional<VolumeRevision>>;
+
     // Topics of one connection, and the values last sent to it.
     struct Subscription {
         ConnectionPtr to;
@@ -46,9 +49,10 @@ class Subscriptions {
         bool wants_voxels = false;
         std::map<std::string, Clock::time_point> sent_at{};  // time of the last notification by topic
         Values settings{};                                   // values last sent
+        std::uint64_t revision = 0;                          // of these
         std::string state{};                                 // last "state" notification
         std::pair<std::uint64_t, std::int64_t> notice{};     // number and repetitions of the last notice
-        std::string volume{};                                // identifies the last volume
+        std::optional<ShownVolume> volume{};                 // of the last notification
         std::shared_ptr<Operation> sending{};                // operation that packs voxels; its result is in `voxels`
         std::shared_ptr<ResponseContent> voxels{};
     };

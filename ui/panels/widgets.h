@@ -30,7 +30,7 @@ void draw_group(const PanelContext& context, std::initializer_list<std::string_v
 
 // Row for a setting outside the workspace, e.g. of a proposal or of a source that is not open yet. `change` applies a
 // value.
-using ChangeField = std::function<bool(const Value&, Edit)>;
+using ChangeField = std::function<void(const Value&, Edit)>;
 void setting_row(const PanelContext& context, const BoundField& field, const ChangeField& change,
                  const std::string& label = "");
 

@@ -772,8 +772,9 @@ void Panes::drag_on(const PanelContext& context, const VolumeGrid& grid, Pane& p
     has_moved_ = true;
     if (drag_ == Drag::light) return drag_light(context, *held_light_, pane.place, at, ImGui::GetIO().KeyShift);
     if (pane.kind == PaneKind::volume) {
-        const View moved = dragged(pane.view, drag_, by, from_middle(pane.place, at), volume_extent(grid));
-        static_cast<Pose&>(context.work.view()) = moved;
+        // Moved through and not copied, because this runs at every event.
+        pane.view = dragged(std::move(pane.view), drag_, by, from_middle(pane.place, at), volume_extent(grid));
+        static_cast<Pose&>(context.work.view()) = pane.view;
         context.work.view_edited(Edit::in_progress);
     } else if (drag_ == Drag::pan) {
         pane.look = look_dragged(pane.look, pane.view, grid, by);
@@ -813,8 +814,8 @@ void Panes::wheel(const PanelContext& context, const VolumeGrid& grid, Pane& pan
     const glm::dvec2 at = pointer_in(pane.place);
     const double factor = std::pow(wheel_zoom, static_cast<double>(notches));
     if (pane.kind == PaneKind::volume) {
-        const View moved = dollied(pane.view, factor, from_middle(pane.place, at), volume_extent(grid));
-        static_cast<Pose&>(context.work.view()) = moved;
+        pane.view = dollied(std::move(pane.view), factor, from_middle(pane.place, at), volume_extent(grid));
+        static_cast<Pose&>(context.work.view()) = pane.view;
         context.work.view_edited(Edit::in_progress);
         edited_s_ = context.work.now_s();
     } else if (ImGui::GetIO().KeyCtrl) {
@@ -909,12 +910,12 @@ Drag drag_in_section(const Grip& grip) {
     return grip.ctrl ? Drag::zoom : Drag::cross;
 }
 
-View dragged(const View& view, Drag drag, const glm::dvec2& pixels, const glm::dvec2& at, const glm::dvec3& extent) {
+View dragged(View view, Drag drag, const glm::dvec2& pixels, const glm::dvec2& at, const glm::dvec3& extent) {
     switch (drag) {
-        case Drag::rotate: return orbited(view, pixels);
-        case Drag::roll: return rolled(view, pixels, at);
-        case Drag::pan: return panned(view, pixels, extent);
-        case Drag::zoom: return dollied(view, zoom_factor(pixels.y), {0, 0}, extent);
+        case Drag::rotate: return orbited(std::move(view), pixels);
+        case Drag::roll: return rolled(std::move(view), pixels, at);
+        case Drag::pan: return panned(std::move(view), pixels, extent);
+        case Drag::zoom: return dollied(std::move(view), zoom_factor(pixels.y), {0, 0}, extent);
         case Drag::none:
         case Drag::cross:
         case Drag::values:

@@ -41,7 +41,7 @@ Drag drag_in_volume(const Grip& grip, bool as_slicer);
 Drag drag_in_section(const Grip& grip);
 
 // Returns the view after a drag by `pixels`. `at` is the pointer relative to the centre of the picture.
-View dragged(const View& view, Drag drag, const glm::dvec2& pixels, const glm::dvec2& at, const glm::dvec3& extent);
+View dragged(View view, Drag drag, const glm::dvec2& pixels, const glm::dvec2& at, const glm::dvec3& extent);
 
 // Returns the zoom factor of a drag; dragging up enlarges.
 double zoom_factor(double pixels_down);

@@ -1,7 +1,5 @@
 #include "ui/window/window.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <chrono>
@@ -39,6 +37,20 @@ namespace echolux {
 struct MainWindow::Parts {
     static constexpr double never = std::numeric_limits<double>::infinity();
 
+    // State that the interface displays and that jobs, sessions and commands also change.
+    struct Watched {
+        const void* view_source = nullptr;
+        std::size_t jobs = 0;
+        std::uint64_t notice = 0;
+        std::int64_t notice_times = 0;
+        bool notice_stands = false;
+        std::int64_t step = 0, shown_step = 0;
+        bool is_running = false, is_recording = false, has_proposal = false;
+        std::uint64_t surfaces = 0, settings = 0;
+
+        bool operator==(const Watched&) const = default;
+    };
+
     // A lost device and the next attempt to restore it.
     struct DeviceLoss {
         Error error;
@@ -51,7 +63,8 @@ struct MainWindow::Parts {
     bool turn(double max_wait_s);
     std::vector<TimestampedEvent> events_until_due(double max_wait_s);
     void note(const TimestampedEvent& event);
-    void watch();      // detects changes without an event
+    void watch();  // detects changes without an event
+    Watched watched_now();
     void draw();       // draws what is due
     void plan_next();  // schedules the next frame
     void show(const std::vector<ScreenPane>& shown);
@@ -117,9 +130,9 @@ struct MainWindow::Parts {
     std::uint64_t news_seen = 0;
     double help_at = 0;  // time at which a tooltip may appear
     const InterfaceMesh* mesh = nullptr;
-    std::vector<std::uint64_t> shown_values;     // timeline values of the displayed drawings
-    bool had_text = false;                       // a sheet or text box was open in the last frame
-    std::string watched;                         // last text of watch()
+    std::vector<std::uint64_t> shown_values;  // timeline values of the displayed drawings
+    bool had_text = false;                    // a sheet or text box was open in the last frame
+    Watched watched;
     std::optional<std::int64_t> turns_of_input;  // turns since an event that no frame displays yet
     double input_s = 0;                          // time of that event
     std::deque<double> shown_lately;
@@ -216,33 +229,42 @@ void MainWindow::Parts::note(const TimestampedEvent& event_at) {
     if (!loss) host.feed(event_at);
 }
 
-// Jobs, sessions and commands also change things. Joins everything that the interface displays into one text and
-// requests a layout when it changes.
+// Requests a layout when the interface displays something else, and pictures when the volume changes.
 void MainWindow::Parts::watch() {
-    ViewSource* view_source = work.viewer().view_source();
-    std::string now = fmt::format("{} {}", static_cast<const void*>(view_source), work.jobs().states().size());
-    if (!work.notices().all().empty()) {
-        const Notice& newest = work.notices().all().back();
-        now += fmt::format(" {} {} {}", newest.number, newest.times, newest.stands);
+    const ViewSource* view_source = work.viewer().view_source();
+    if (view_source != nullptr && std::exchange(news_seen, view_source->news()) != view_source->news()) {
+        news_at = seconds();
+        pictures_at = 0;
     }
-    if (view_source != nullptr) {
-        if (Timeline* timeline = view_source->timeline())
-            now += fmt::format(" {} {}", timeline->step(), timeline->shown());
-        if (std::exchange(news_seen, view_source->news()) != view_source->news()) {
-            news_at = seconds();
-            pictures_at = 0;
-        }
-        if (LiveController* live = view_source->live())
-            now += fmt::format(" {} {}", live->is_running(), live->is_recording());
-    }
-    now += fmt::format(" {} {}", work.raw().proposal() != nullptr, work.layering().changes());
-    for (const BoundField& field : work.settings().fields()) {
-        if (field.section == "view" || field.section == "window" || is_tissue_section(field.section))
-            now += " " + spelled(field.get());
-    }
+    const Watched now = watched_now();
     if (now == watched) return;
     watched = now;
     layout_at = 0;
+}
+
+MainWindow::Parts::Watched MainWindow::Parts::watched_now() {
+    ViewSource* view_source = work.viewer().view_source();
+    Watched now{.view_source = view_source,
+                .jobs = work.jobs().states().size(),
+                .has_proposal = work.raw().proposal() != nullptr,
+                .surfaces = work.layering().changes(),
+                .settings = work.settings().revision()};
+    if (!work.notices().all().empty()) {
+        const Notice& newest = work.notices().all().back();
+        now.notice = newest.number;
+        now.notice_times = newest.times;
+        now.notice_stands = newest.stands;
+    }
+    if (view_source == nullptr) return now;
+    if (const Timeline* timeline = view_source->timeline()) {
+        now.step = timeline->step();
+        now.shown_step = timeline->shown();
+    }
+    if (const LiveController* live = view_source->live()) {
+        now.is_running = live->is_running();
+        now.is_recording = live->is_recording();
+    }
+    return now;
 }
 
 void MainWindow::Parts::draw() {

@@ -1,7 +1,5 @@
 #include "ui/workspace/filtering.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -27,6 +25,10 @@ LiveController* live_source(Workspace& work) {
     return live == nullptr || live->is_recorded() ? nullptr : live;
 }
 
+Stabilising wanted_stabilising(Workspace& work) {
+    return {work.settings().tissue().registration, work.settings().tissue().registration_display.reference};
+}
+
 // True if the job is running or will start soon.
 bool is_coming(Workspace& work, const DerivedResult& one) {
     return one.rests() ||
@@ -35,32 +37,28 @@ bool is_coming(Workspace& work, const DerivedResult& one) {
 
 }  // namespace
 
-// Returns true once per mark, after the mark has been stable for 0.25 s.
-bool DerivedResult::needs_job(const std::string& mark, double now_s) {
+// Returns true once per request, after it has been stable for 0.25 s.
+bool DerivedResult::needs_job(const DerivedInputs& inputs, double now_s) {
     constexpr double rest_s = 0.25;
-    if (mark != wanted_) {
-        wanted_ = mark;
+    if (inputs != wanted_) {
+        wanted_ = inputs;
         wanted_s_ = now_s;
     }
-    const bool is_new = mark != asked_for_;
+    const bool is_new = inputs != asked_for_;
     rests_ = is_new && now_s - wanted_s_ < rest_s;
     if (!is_new || rests_) return false;
-    asked_for_ = mark;
+    asked_for_ = inputs;
     return true;
 }
 
 void DerivedResult::abandon() {
     asked_for_ = made_for_;
-    wanted_.clear();
+    wanted_ = {};
     rests_ = false;
 }
 
 void DerivedResult::forget() {
-    asked_for_.clear();
-    made_for_.clear();
-    wanted_.clear();
-    rests_ = false;
-    job_ = 0;
+    *this = {};
 }
 
 std::string Filtering::obstacle(Workspace& work) {
@@ -80,8 +78,8 @@ void Filtering::forget() {
     stabilise_.forget();
     filtered_.reset();
     stabilised_.reset();
-    filtered_of_.clear();
-    stabilised_of_.clear();
+    filtered_of_ = {};
+    stabilised_of_.reset();
 }
 
 void Filtering::update(Workspace& work) {
@@ -101,13 +99,10 @@ bool Filtering::is_live(Workspace& work) {
 
 // Sends the requested processing to the live session when it changes.
 void Filtering::report_live(Workspace& work) {
-    const TissueSettings& tissue = work.settings().tissue();
-    const LiveTissue wanted = live_tissue(tissue);
-    std::string text = section_toml("filter", tissue.filter) + section_toml("filter", tissue.filter_display) +
-                       section_toml("registration", tissue.registration) +
-                       section_toml("registration", tissue.registration_display);
-    if (text == reported_) return;
-    const bool is_first = std::exchange(reported_, std::move(text)).empty();
+    const LiveTissue wanted = live_tissue(work.settings().tissue());
+    std::vector<std::uint64_t> now{work.settings().revision("filter"), work.settings().revision("registration")};
+    if (now == reported_) return;
+    const bool is_first = std::exchange(reported_, std::move(now)).empty();
     if (is_first && wanted.is_empty_recipe()) return;
     try {
         live_source(work)->set_tissue(wanted);
@@ -147,17 +142,10 @@ bool Filtering::can_measure(Workspace& work) const {
     return obstacle(work).empty() && !is_live(work) && !work.settings().tissue().registration_display.shown;
 }
 
-// Identifies the stabilised volume by everything on which it depends.
-std::string Filtering::stabilised_mark(Workspace& work) const {
-    const TissueSettings& tissue = work.settings().tissue();
-    return work.viewer().view_source()->own_mark() + std::to_string(tissue.registration_display.reference) +
-           section_toml("registration", tissue.registration);
-}
-
 // A change of the volume discards the result. Changed settings keep the previous result until the new one is ready.
 void Filtering::update_stabilised(Workspace& work) {
     ViewSource& shown = *work.viewer().view_source();
-    if (stabilised_ && stabilised_of_ != shown.own_mark()) {
+    if (stabilised_ && stabilised_of_ != shown.own_revision()) {
         work.jobs().cancel(stabilise_.job());
         stabilised_.reset();
         stabilise_.forget();
@@ -170,7 +158,8 @@ void Filtering::update_stabilised(Workspace& work) {
         return;
     }
     if (!obstacle(work).empty() || is_restless(shown)) return;
-    if (stabilise_.needs_job(stabilised_mark(work), work.now_s())) stabilise(work);
+    const DerivedInputs inputs{.volume = shown.own_revision(), .stabilising = wanted_stabilising(work)};
+    if (stabilise_.needs_job(inputs, work.now_s())) stabilise(work);
 }
 
 void Filtering::stabilise(Workspace& work) {
@@ -193,9 +182,8 @@ void Filtering::stabilise(Workspace& work) {
     }
     stabilise_.begins(work.jobs().start(
         "stabilising",
-        [this, opened = opened_, asked = stabilise_.asked_for(), of = work.viewer().view_source()->own_mark(), coming,
-         reference, settings = work.settings().tissue().registration,
-         how = work.settings().tissue().registration_display,
+        [this, opened = opened_, asked = stabilise_.asked_for(), coming, reference,
+         settings = work.settings().tissue().registration, how = work.settings().tissue().registration_display,
          notices = &work.notices()](Progress& progress) -> Jobs::LastStep {
             progress.begin("fetch the volume", 0, "");
             const std::shared_ptr<const Volume> volume = coming();
@@ -203,14 +191,14 @@ void Filtering::stabilise(Workspace& work) {
             std::optional<OpenedVolume> other;
             if (reference) other = open_volume(*reference, progress);
             StabilisedVolume made = echolux::stabilised(*volume, other ? &other->volume : nullptr, settings, progress);
-            return [this, notices, opened, asked, of, settings, how, made = std::move(made)] {
+            return [this, notices, opened, asked, settings, how, made = std::move(made)] {
                 // Ignore the result if the document or the request has changed.
                 if (opened != opened_ || asked != stabilise_.asked_for()) return;
                 stabilise_.set_ready();
                 made_with_.registration = settings;
                 made_with_.registration_display = how;
                 stabilised_ = made;
-                stabilised_of_ = of;
+                stabilised_of_ = asked.volume;
                 notices->settle("registration");
             };
         },
@@ -225,7 +213,7 @@ void Filtering::stabilise(Workspace& work) {
 const std::shared_ptr<const Volume>* Filtering::shown_stabilised(Workspace& work) const {
     const ViewSource* shown = work.viewer().view_source();
     const bool is_there = work.settings().tissue().registration_display.shown && stabilised_ && shown != nullptr &&
-                          stabilised_of_ == shown->own_mark();
+                          stabilised_of_ == shown->own_revision();
     return is_there ? &stabilised_->volume : nullptr;
 }
 
@@ -237,25 +225,37 @@ PendingVolume Filtering::begin_reading(Workspace& work) const {
     return shown == nullptr ? PendingVolume() : shown->begin_reading_own();
 }
 
-std::string Filtering::mark(Workspace& work) const {
+DerivedInputs Filtering::base(Workspace& work) const {
     const ViewSource* shown = work.viewer().view_source();
-    if (shown == nullptr) return "";
-    return shown->own_mark() + (shown_stabilised(work) != nullptr ? stabilise_.made_for() : "");
+    if (shown == nullptr) return {};
+    DerivedInputs inputs{.volume = shown->own_revision()};
+    if (shown_stabilised(work) != nullptr) inputs.stabilising = stabilise_.made_for().stabilising;
+    return inputs;
 }
 
-std::string Filtering::moment(Workspace& work) const {
+Moment Filtering::moment(Workspace& work) {
     ViewSource* shown = work.viewer().view_source();
     const std::optional<VolumeStamp> stamp = shown == nullptr ? std::nullopt : shown->stamp();
-    if (!stamp) return "";
-    if (shown->live() != nullptr && !shown->live()->is_recorded()) return mark(work);
-    // volume number, which is stable when a recording is displayed again
-    std::string text = std::to_string(stamp->volume);
+    if (!stamp) return {};
+    if (shown->live() != nullptr && !shown->live()->is_recorded()) return {.inputs = base(work)};
+    // The number alone is the same when a recording is displayed again.
+    Moment moment{.inputs = {.volume = VolumeRevision{.volume = stamp->volume}}, .scan = scan_values(work)};
+    if (shown_stabilised(work) != nullptr) moment.inputs.stabilising = wanted_stabilising(work);
+    return moment;
+}
+
+// Collected again only after a change.
+std::shared_ptr<const Values> Filtering::scan_values(Workspace& work) {
+    std::vector<std::uint64_t> now{work.settings().revision("calibration")};
+    for (const std::string_view section : recipe_sections) now.push_back(work.settings().revision(section));
+    if (scan_values_ && now == scan_revisions_) return scan_values_;
+    Values values;
     for (const BoundField& field : work.settings().fields()) {
-        if (is_of_scan(field.key())) text += "\n" + spelled(field.get());
+        if (is_of_scan(field.section)) values.emplace(field.key(), field.get());
     }
-    if (shown_stabilised(work) == nullptr) return text;
-    return text + std::to_string(work.settings().tissue().registration_display.reference) +
-           section_toml("registration", work.settings().tissue().registration);
+    scan_revisions_ = std::move(now);
+    scan_values_ = std::make_shared<const Values>(std::move(values));
+    return scan_values_;
 }
 
 bool Filtering::is_being_replaced(Workspace& work) {
@@ -265,7 +265,7 @@ bool Filtering::is_being_replaced(Workspace& work) {
 
 // Same structure as update_stabilised().
 void Filtering::update_filtered(Workspace& work) {
-    if (filtered_ && filtered_of_ != mark(work)) {
+    if (filtered_ && filtered_of_ != base(work)) {
         work.jobs().cancel(filter_.job());
         filtered_.reset();
         filter_.forget();
@@ -281,8 +281,9 @@ void Filtering::update_filtered(Workspace& work) {
     const bool waits_for_base =
         work.settings().tissue().registration_display.shown && shown_stabilised(work) == nullptr;
     if (waits_for_base && is_coming(work, stabilise_)) return;
-    if (filter_.needs_job(mark(work) + section_toml("filter", work.settings().tissue().filter), work.now_s()))
-        filter(work);
+    DerivedInputs inputs = base(work);
+    inputs.filter = work.settings().tissue().filter;
+    if (filter_.needs_job(inputs, work.now_s())) filter(work);
 }
 
 void Filtering::filter(Workspace& work) {
@@ -291,7 +292,7 @@ void Filtering::filter(Workspace& work) {
     work.jobs().cancel(filter_.job());
     filter_.begins(work.jobs().start(
         "filtering",
-        [this, opened = opened_, asked = filter_.asked_for(), of = mark(work), coming,
+        [this, opened = opened_, asked = filter_.asked_for(), of = base(work), coming,
          settings = work.settings().tissue().filter, notices = &work.notices()](Progress& progress) -> Jobs::LastStep {
             progress.begin("fetch the volume", 0, "");
             const std::shared_ptr<const Volume> volume = coming();
@@ -321,7 +322,7 @@ void Filtering::update_viewer(Workspace& work) {
     ViewSource& shown = *work.viewer().view_source();
     std::shared_ptr<const Volume> wanted;
     if (const auto* volume = shown_stabilised(work)) wanted = *volume;
-    if (work.settings().tissue().filter_display.shown && filtered_ && filtered_of_ == mark(work)) wanted = filtered_;
+    if (work.settings().tissue().filter_display.shown && filtered_ && filtered_of_ == base(work)) wanted = filtered_;
     if (wanted == shown.derived()) return;
     if (wanted)
         shown.show_derived(wanted);

@@ -9,22 +9,54 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/jobs/render_job.h"
 #include "app/viewer/live_source.h"
 #include "app/viewer/view_source.h"
+#include "engine/registration/registration.h"
+#include "engine/scan/settings.h"
+#include "engine/speckle/speckle_filter.h"
 
 namespace echolux {
 
 class Workspace;
 
+struct Stabilising {
+    RegistrationSettings settings;
+    std::int64_t reference = -1;
+
+    bool operator==(const Stabilising&) const = default;
+};
+
+// Inputs of a derived volume. They are values instead of revisions, so that displaying a result again, or returning to
+// its settings, starts no job.
+struct DerivedInputs {
+    std::optional<VolumeRevision> volume{};  // as reconstructed or read
+    std::optional<Stabilising> stabilising{};
+    std::optional<SpeckleFilter> filter{};
+
+    bool operator==(const DerivedInputs&) const = default;
+};
+
+// A time point and its processing, for data that users have edited, such as surfaces. Unlike DerivedInputs, it is the
+// same when a time point of a file or recording is displayed again, and when its settings return.
+struct Moment {
+    DerivedInputs inputs{};
+    std::shared_ptr<const Values> scan{};  // settings of the reconstruction; nullptr for live sources
+
+    bool operator==(const Moment& other) const {
+        return inputs == other.inputs && (scan == other.scan || (scan && other.scan && *scan == *other.scan));
+    }
+};
+
 // A result that a job derives from the volume, and the inputs from which it was derived. A newer request cancels the
 // job.
 class DerivedResult {
   public:
-    // `mark` identifies all inputs. Returns true if a job must start now. It starts after a short delay, so that
-    // dragging a control does not start a job at every step.
-    bool needs_job(const std::string& mark, double now_s);
+    // Returns true if a job must start now. It starts after a short delay, so that dragging a control does not start a
+    // job at every step.
+    bool needs_job(const DerivedInputs& inputs, double now_s);
 
     void begins(std::uint64_t job) { job_ = job; }
     void set_ready() { made_for_ = asked_for_; }
@@ -34,13 +66,13 @@ class DerivedResult {
     void forget();
 
     std::uint64_t job() const { return job_; }
-    const std::string& asked_for() const { return asked_for_; }
-    const std::string& made_for() const { return made_for_; }
+    const DerivedInputs& asked_for() const { return asked_for_; }
+    const DerivedInputs& made_for() const { return made_for_; }
     bool rests() const { return rests_; }  // a job will start soon
     bool is_behind() const { return made_for_ != asked_for_; }
 
   private:
-    std::string asked_for_, made_for_, wanted_;
+    DerivedInputs asked_for_, made_for_, wanted_;
     double wanted_s_ = 0;
     bool rests_ = false;
     std::uint64_t job_ = 0;
@@ -57,12 +89,10 @@ class Filtering {
     static std::string obstacle(Workspace& work);
 
     // Starts to read the input of filters and layer search: the volume as reconstructed or read, or the stabilised one
-    // if it is displayed. Returns an empty function if there is no volume yet. mark() identifies this volume.
+    // if it is displayed. Returns an empty function if there is no volume yet. base() identifies this volume.
     PendingVolume begin_reading(Workspace& work) const;
-    std::string mark(Workspace& work) const;
-    // Identifies the time point and its processing, for data that users have edited, such as surfaces. Unlike mark(),
-    // it is the same when a time point of a file or recording is displayed again.
-    std::string moment(Workspace& work) const;
+    DerivedInputs base(Workspace& work) const;
+    Moment moment(Workspace& work);
     // true while the displayed volume does not yet match settings and time line
     static bool is_being_replaced(Workspace& work);
 
@@ -98,18 +128,20 @@ class Filtering {
     void filter(Workspace& work);
     void update_viewer(Workspace& work);
     bool is_at_work(Workspace& work) const;
-    std::string stabilised_mark(Workspace& work) const;
+    std::shared_ptr<const Values> scan_values(Workspace& work);
     const std::shared_ptr<const Volume>* shown_stabilised(Workspace& work) const;
 
     std::uint64_t opened_ = 0;  // number of forget() calls; identifies the document to which results of jobs belong
-    std::string reported_;      // settings last sent to a live session
+    // Revisions of the settings last sent to a live session, and of those in scan_values_.
+    std::vector<std::uint64_t> reported_, scan_revisions_;
+    std::shared_ptr<const Values> scan_values_;
     bool measures_ = false, is_running_ = false;
     DerivedResult filter_, stabilise_;
     std::shared_ptr<const Volume> filtered_;
     TissueSettings made_with_;  // settings of both results; live volumes carry their own
-    std::string filtered_of_;   // mark of its input
+    DerivedInputs filtered_of_;
     std::optional<StabilisedVolume> stabilised_;
-    std::string stabilised_of_;
+    std::optional<VolumeRevision> stabilised_of_;
 };
 
 // ---- Reports whether the displayed volume is changing, in which case pictures wait and no jobs are started for it.

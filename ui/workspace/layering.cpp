@@ -14,7 +14,6 @@
 #include "engine/layers/find_surfaces.h"
 #include "engine/layers/layers.h"
 #include "ui/workspace/exporting.h"
-#include "ui/workspace/filtering.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux {
@@ -65,7 +64,7 @@ void Layering::forget() {
 
 // Resets a cut between surfaces when another volume is displayed, because it would be at the wrong depth.
 void Layering::update(Workspace& work) {
-    const bool is_of_it = now_.surfaces && now_.mark == work.filtering().moment(work);
+    const bool is_of_it = now_.surfaces && now_.moment == work.filtering().moment(work);
     const bool was_of_shown = std::exchange(is_of_shown_, is_of_it);
     if (was_of_shown != is_of_shown_) have_changed();
     if (is_of_shown_ || !was_of_shown) return;
@@ -92,14 +91,14 @@ void Layering::find(Workspace& work) {
     job_ = work.jobs().start(
         "finding layers",
         [this, &work, opened = opened_, coming, recipe = work.settings().tissue().layers,
-         mark = work.filtering().moment(work)](Progress& progress) -> Jobs::LastStep {
+         moment = work.filtering().moment(work)](Progress& progress) -> Jobs::LastStep {
             progress.begin("fetch the volume", 0, "");
             const std::shared_ptr<const Volume> volume = coming();
             progress.end();
             Surfaces surfaces = found_in(*volume, recipe, progress);
-            return [this, &work, opened, mark, grid = volume->grid, surfaces = std::move(surfaces)] {
+            return [this, &work, opened, moment, grid = volume->grid, surfaces = std::move(surfaces)] {
                 if (opened != opened_) return;
-                take(work, {surfaces, grid, mark});
+                take(work, {surfaces, grid, moment});
             };
         },
         [&work](const Error& error) { work.notices().report_problem("layers", error); });
@@ -129,7 +128,7 @@ void Layering::take(Workspace& work, State found) {
     step.before = std::make_shared<const State>(now_);
     step.after = std::make_shared<const State>(std::move(found));
     now_ = *step.after;
-    is_of_shown_ = now_.mark == work.filtering().moment(work);
+    is_of_shown_ = now_.moment == work.filtering().moment(work);
     add_step(work, std::move(step));
     work.notices().settle("layers");
     have_moved(work);
@@ -328,11 +327,11 @@ void Layering::open(Workspace& work, const std::filesystem::path& path) {
     job_ = work.jobs().start(
         "opening " + path.filename().string(),
         [this, &work, opened = opened_, path, grid = *grid,
-         mark = work.filtering().moment(work)](Progress& progress) -> Jobs::LastStep {
+         moment = work.filtering().moment(work)](Progress& progress) -> Jobs::LastStep {
             progress.begin("read", 0, "");
             Surfaces surfaces = read_surfaces(path, grid);
-            return [this, &work, opened, mark, grid, surfaces = std::move(surfaces)] {
-                if (opened == opened_) take(work, {surfaces, grid, mark});
+            return [this, &work, opened, moment, grid, surfaces = std::move(surfaces)] {
+                if (opened == opened_) take(work, {surfaces, grid, moment});
             };
         },
         [&work](const Error& error) { work.notices().report_problem("layers", error); });

@@ -14,6 +14,7 @@
 #include "compute/plan/describe.h"
 #include "compute/types.h"
 #include "engine/layers/layers.h"
+#include "ui/workspace/filtering.h"
 
 namespace echolux {
 
@@ -84,7 +85,7 @@ class Layering {
     struct State {
         std::optional<Surfaces> surfaces;
         VolumeGrid grid{};
-        std::string mark{};  // Filtering::moment() of that volume
+        Moment moment{};  // of that volume
     };
     // Transition between states: a drag, or surfaces that were found or read.
     struct Step {

@@ -88,16 +88,15 @@ struct Workspace::Parts : WorkspaceMembers, WorkspaceState {
 
     // ---- settings
     // `fails` is called if the values were accepted, but the job that applies them fails.
-    bool take(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
-              const std::function<void()>& fails = {});
-    void take_or_throw(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
-                       const std::function<void()>& fails = {});
-    void take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
-                           const std::function<void()>& fails);
+    std::optional<Change> take(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                               const std::function<void()>& fails = {});
+    Change take_or_throw(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                         const std::function<void()>& fails = {});
+    Change take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                             const std::function<void()>& fails);
     void find_missing_heights();
     void drop_other_channels();
-    void set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded);
-    void bring_about(const Change& change);
+    Change set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded);
 
     // ---- what is open
     void open_path(const std::filesystem::path& path, const std::vector<std::string>& assignments);
@@ -338,19 +337,21 @@ void refuse_flattening(const Values& wanted) {
 
 }  // namespace
 
-bool Workspace::Parts::take(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
-                            const std::function<void()>& fails) {
-    return attempt(section_of(title), [&] { take_or_throw(wanted, title, recorded, fails); });
+std::optional<Change> Workspace::Parts::take(const Values& wanted, const std::string& title,
+                                             std::optional<Edit> recorded, const std::function<void()>& fails) {
+    std::optional<Change> made;
+    attempt(section_of(title), [&] { made = take_or_throw(wanted, title, recorded, fails); });
+    return made;
 }
 
-void Workspace::Parts::take_or_throw(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
-                                     const std::function<void()>& fails) {
+Change Workspace::Parts::take_or_throw(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                                       const std::function<void()>& fails) {
     if (const auto step = wanted.find(std::string(surfaces_key)); step != wanted.end()) {
         if (!layering.go_to(std::get<std::int64_t>(step->second)))
             notices.note("layers", "surfaces of so many steps ago are no longer kept");
         // The surfaces of this step may lack a name that the cut uses.
         if (!layering.renew_heights(viewer.view_source(), book.view())) take(Layering::no_cut(), "view", std::nullopt);
-        return;
+        return {};
     }
     const bool moves_heights =
         std::ranges::any_of(height_keys, [&](const char* key) { return changes(wanted, key, book); });
@@ -358,28 +359,27 @@ void Workspace::Parts::take_or_throw(const Values& wanted, const std::string& ti
     refuse_flattening(wanted);
     require_allowed_files(wanted);
     if (moves_heights) return take_with_heights(wanted, title, recorded, fails);
-    set_values(wanted, title, recorded);
+    Change change = set_values(wanted, title, recorded);
     notices.settle(section_of(title));
+    return change;
 }
 
-void Workspace::Parts::set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded) {
-    Change change = book.apply(wanted, [this](const Change& made) { bring_about(made); });
-    if (!recorded) return;
+Change Workspace::Parts::set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded) {
+    // The live session receives changed settings of the scan and may refuse them.
+    Change change = book.apply(wanted, [this](const Change& made) {
+        const auto is_of_session = [](const auto& entry) { return is_of_scan(entry.first); };
+        LiveController* session = viewer.live();
+        if (session != nullptr && std::ranges::any_of(made.after, is_of_session)) session->change(*book.scan());
+    });
     change.title = title;
-    history.add(change, *recorded == Edit::done);
-}
-
-// Passes changed settings of the scan to the live session.
-void Workspace::Parts::bring_about(const Change& change) {
-    const auto concerns_it = [](const auto& entry) { return is_of_scan(entry.first); };
-    LiveController* session = viewer.live();
-    if (session != nullptr && std::ranges::any_of(change.after, concerns_it)) session->change(*book.scan());
+    if (recorded) history.add(change, *recorded == Edit::done);
+    return change;
 }
 
 // Applies a cut whose heights must be searched or read first, in a job with the current volume. The last of several
 // requests wins.
-void Workspace::Parts::take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
-                                         const std::function<void()>& fails) {
+Change Workspace::Parts::take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                                           const std::function<void()>& fails) {
     jobs.cancel(finding_heights);
     Cut cut = book.view();
     const auto name_in = [&](const char* key, const std::string& now) {
@@ -390,10 +390,10 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
     cut.bottom_from = name_in("view.bottom_from", cut.bottom_from);
     cut.flatten.clear();
     if (!has_height_maps(cut)) {
-        set_values(wanted, title, recorded);
+        Change change = set_values(wanted, title, recorded);
         wanted_heights.clear();
         if (viewer.view_source() != nullptr) viewer.view_source()->set_heights({});
-        return;
+        return change;
     }
     if (viewer.view_source() == nullptr) {
         throw Error(ErrorCode::bad_setting, "there is no volume to find a surface in",
@@ -415,7 +415,7 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
     const PendingVolume coming = viewer.view_source()->begin_reading();
     if (!coming) {
         wanted_heights = wanted;
-        return;
+        return {};
     }
     finding_heights = jobs.start(
         "finding heights",
@@ -433,6 +433,7 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
             notices.report_problem("view", error);
             if (fails) fails();
         });
+    return {};
 }
 
 // A view may use height maps only while they are on the device. If they are missing, the view uses the ends of the
@@ -466,39 +467,37 @@ void Workspace::Parts::drop_other_channels() {
     }
 }
 
-bool Workspace::change(std::string_view key, const Value& value, Edit edit) {
+std::optional<Change> Workspace::change(std::string_view key, const Value& value, Edit edit) {
     return parts_->take({{std::string(key), value}}, std::string(key), edit);
 }
 
-bool Workspace::change_together(const std::string& title, const std::map<std::string, Value>& values, Edit edit) {
+std::optional<Change> Workspace::change_together(const std::string& title, const Values& values, Edit edit) {
     return parts_->take(values, title, edit);
 }
 
-void Workspace::set(const std::string& title, const std::map<std::string, Value>& values, Edit edit) {
-    parts_->take_or_throw(values, title, edit);
+Change Workspace::set(const std::string& title, const Values& values, Edit edit) {
+    return parts_->take_or_throw(values, title, edit);
 }
 
-bool Workspace::reset(std::string_view key) {
+std::optional<Change> Workspace::reset(std::string_view key) {
     const BoundField* field = parts_->book.field(key);
-    return field != nullptr && change(key, Value(field->default_value));
+    return field == nullptr ? std::nullopt : change(key, Value(field->default_value));
 }
 
-bool Workspace::set_transfer_curve(const TransferCurve& curve, Edit edit) {
-    return parts_->attempt("view", [&] {
-        const std::string key(curve_key);
-        parts_->set_values({{key, toml_of(curve)},
-                            {"view.transfer", std::string()},
-                            {"view.low", lowest_value},
-                            {"view.high", highest_value}},
-                           key, edit);
-    });
+std::optional<Change> Workspace::set_transfer_curve(const TransferCurve& curve, Edit edit) {
+    const std::string key(curve_key);
+    return parts_->take({{key, toml_of(curve)},
+                         {"view.transfer", std::string()},
+                         {"view.low", lowest_value},
+                         {"view.high", highest_value}},
+                        key, edit);
 }
 
 void Workspace::view_edited(Edit edit) {
     parts_->attempt("view", [&] {
         Change change = parts_->book.view_edited();
         change.title = "view";
-        parts_->history.add(change, edit == Edit::done);
+        parts_->history.add(std::move(change), edit == Edit::done);
     });
 }
 

@@ -108,16 +108,16 @@ class Workspace {
     View& view();  // for moving the camera; call view_edited() afterwards
     void view_edited(Edit edit);
     bool has_effect(std::string_view key) const;  // with the current values of other settings
-    // Changes a setting. Invalid values become a notice of the key's section and change nothing. Returns true if
-    // accepted.
-    bool change(std::string_view key, const Value& value, Edit edit = Edit::done);
+    // Changes a setting. Returns the settings that changed, which are none if a job must find heights first. Invalid
+    // values become a notice of the key's section, change nothing and return nullopt.
+    std::optional<Change> change(std::string_view key, const Value& value, Edit edit = Edit::done);
     // Changes several settings, all or none, as one undo step. `title` names the step by a key or section.
-    bool change_together(const std::string& title, const std::map<std::string, Value>& values, Edit edit = Edit::done);
+    std::optional<Change> change_together(const std::string& title, const Values& values, Edit edit = Edit::done);
     // Like change_together(), but throws Error{bad_setting, bad_file} instead of adding a notice. For remote control.
-    void set(const std::string& title, const std::map<std::string, Value>& values, Edit edit = Edit::done);
-    bool reset(std::string_view key);
+    Change set(const std::string& title, const Values& values, Edit edit = Edit::done);
+    std::optional<Change> reset(std::string_view key);
     // Sets a hand-drawn curve in values of the volume. It replaces preset, file and range.
-    bool set_transfer_curve(const TransferCurve& curve, Edit edit = Edit::done);
+    std::optional<Change> set_transfer_curve(const TransferCurve& curve, Edit edit = Edit::done);
 
     void undo();
     void redo();

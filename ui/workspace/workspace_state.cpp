@@ -1,7 +1,5 @@
 #include "ui/workspace/workspace_state.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -17,16 +15,9 @@
 namespace echolux {
 namespace {
 
-// Returns `text` with its sections of these names replaced by `these`.
-std::string with_sections(std::string text, std::initializer_list<std::string_view> names, const std::string& these) {
-    for (const std::string_view name : names) {
-        const std::size_t begin = text.find(fmt::format("[{}]\n", name));
-        if (begin == text.npos) continue;
-        const std::size_t next = text.find("\n[", begin);
-        text.erase(begin, next == text.npos ? text.npos : next + 1 - begin);
-    }
-    if (!text.empty() && !these.empty() && !text.ends_with("\n\n")) text += "\n";
-    return text + these;
+// Joins the texts of different sections.
+std::string joined(const std::string& text, const std::string& more) {
+    return text.empty() || more.empty() ? text + more : text + "\n" + more;
 }
 
 bool is_of_view_source(std::string_view key) {
@@ -138,13 +129,13 @@ std::string WorkspaceState::remembered_text() const {
             if (field.key() == key && field.get() == values.second) field.set(values.first);
         }
     }
-    return session_toml(open_document(), book.view(), with_sections(book.toml(), {"window"}, settings.toml()));
+    return session_toml(open_document(), book.view(), joined(book.toml({"window"}), settings.toml()));
 }
 
 std::string WorkspaceState::picture_text(TissueSettings shown) const {
     Settings settings;
     bind(settings, shown);
-    const std::string text = with_sections(book.toml(), {"filter", "registration", "layers"}, settings.toml());
+    const std::string text = joined(book.toml({"filter", "registration", "layers"}), settings.toml());
     return session_toml(open_document(), book.view(), text);
 }
 
