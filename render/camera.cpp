@@ -311,7 +311,7 @@ View section_view(const View& wanted, const VolumeGrid& grid) {
     View view = wanted;
     const auto [plane, to_eye] = facing(view);
     const glm::dvec3 extent = volume_extent(grid);
-    if (view.mode == ViewMode::composite || view.mode == ViewMode::traced) view.mode = ViewMode::average;
+    view.mode = text_of(view.mode).in_section;
     look_from(view, to_eye);
     view.zoom *= filling_zoom(view, extent);
     if (view.show == ViewContent::slice) {

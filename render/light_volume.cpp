@@ -95,10 +95,7 @@ std::array<std::int64_t, 3> light_cells(const VolumeGrid& grid) {
 }
 
 bool needs_light_volume(const View& view) {
-    const bool lights = view.mode == ViewMode::composite || view.mode == ViewMode::isosurface ||
-                        view.mode == ViewMode::mida || view.mode == ViewMode::points ||
-                        view.mode == ViewMode::traced;  // while ray cast
-    return lights && (view.ambient_occlusion > 0 || view.shadows > 0);
+    return text_of(view.mode).is_lit() && (view.ambient_occlusion > 0 || view.shadows > 0);
 }
 
 LightVolume::Cells::Cells(const gpu::Device& device, vk::Extent3D extent)

@@ -259,10 +259,7 @@ static double share_of_lamps(const View& view) {
 static int studio_constant(const Shot& shot) {
     const View& view = shot.view;
     const bool is_volume = view.show == ViewContent::volume;
-    // Modes with shaded surfaces, which caps and outlines need.
-    const bool is_lit = view.mode == ViewMode::composite || view.mode == ViewMode::mida ||
-                        view.mode == ViewMode::isosurface || view.mode == ViewMode::points ||
-                        view.mode == ViewMode::traced;
+    const bool is_lit = text_of(view.mode).is_lit();  // caps and outlines need shaded surfaces
     int bits = 0;
     const auto set = [&](int bit, bool is_set) { bits |= is_set ? bit : 0; };
     set(shared::studio_panorama, view.projection == Projection::panorama);
@@ -505,14 +502,9 @@ const Channel& channel_of(const Shot& shot, const SceneChannel& channel) {
 
 // Returns true if the channel is shown as its maximum along the ray instead of by compositing.
 bool shows_maximum(const Shot& shot, const Channel& channel) {
-    switch (mode_of(shot)) {
-        case ViewMode::composite:
-        case ViewMode::mida:
-        case ViewMode::isosurface:
-        case ViewMode::points: return channel.mode == ChannelMode::mip;
-        case ViewMode::traced: return false;
-        default: return true;
-    }
+    const ViewModeText& mode = text_of(mode_of(shot));
+    if (mode.is_lit()) return mode.ray != RayKind::light && channel.mode == ChannelMode::mip;
+    return true;
 }
 
 // Label tables are indexed by the label number.
@@ -735,17 +727,6 @@ Sheet sheet_of(const Shot& shot) {
 
 namespace {
 
-constexpr bool is_mode(ViewMode mode, int shaders) {
-    return static_cast<int>(mode) == shaders;
-}
-
-static_assert(is_mode(ViewMode::composite, shared::mode_composite) && is_mode(ViewMode::mip, shared::mode_mip) &&
-              is_mode(ViewMode::minip, shared::mode_minip) && is_mode(ViewMode::average, shared::mode_average) &&
-              is_mode(ViewMode::attenuated_mip, shared::mode_attenuated_mip) &&
-              is_mode(ViewMode::depth_mip, shared::mode_depth_mip) &&
-              is_mode(ViewMode::isosurface, shared::mode_isosurface) && is_mode(ViewMode::mida, shared::mode_mida) &&
-              is_mode(ViewMode::points, shared::mode_points) && is_mode(ViewMode::traced, shared::mode_traced));
-
 int rolling_constant(const Scene& scene) {
     if (!scene.is_partial()) return shared::rolling_off;
     return scene.previous != nullptr ? shared::rolling_over : shared::rolling_first;
@@ -811,7 +792,7 @@ bool has_cells(const RaycastConstants& constants) {
 RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
     const View& view = shot.view;
     RaycastConstants constants{};
-    constants[shared::constant_mode] = static_cast<int>(mode_of(shot));
+    constants[shared::constant_mode] = text_of(mode_of(shot)).shader;
     constants[shared::constant_lighting] = lighting_of(shot);
     constants[shared::constant_lights] = lights_constant(shot);
     constants[shared::constant_box] = view.box ? 1 : 0;

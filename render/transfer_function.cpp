@@ -21,14 +21,13 @@ ValueRange span_of(const TransferCurve& curve) {
 // Returns the offset of max projections in dB: the max of some hundred speckles on a ray is about ln 100 = 6.6 dB above
 // their mean.
 double speckle_maximum(ViewMode mode, const VolumeGrid& grid) {
-    const bool is_maximum = mode == ViewMode::mip || mode == ViewMode::depth_mip || mode == ViewMode::attenuated_mip;
-    return is_maximum && grid.unit == "dB above noise floor" ? 7 : 0;
+    return text_of(mode).statistic == RayStatistic::maximum && grid.unit == "dB above noise floor" ? 7 : 0;
 }
 
 // Means along rays through the whole volume include dark regions, so they need a lower upper end than single voxels.
 ValueRange voxel_range(const View& view, const ValueRange& percentiles) {
     const auto [low, high] = percentiles;
-    const bool is_mixed = view.mode == ViewMode::average && view.show != ViewContent::slice;
+    const bool is_mixed = text_of(view.mode).statistic == RayStatistic::mean && view.show != ViewContent::slice;
     return {low, std::lerp(low, high, is_mixed ? 0.4 : 1.0)};
 }
 
@@ -240,8 +239,7 @@ PlaneTable plane_table(const TransferFunction& function, int values) {
 }
 
 bool uses_plane(const TransferCurve& curve, ViewMode mode) {
-    return curve.plane && (mode == ViewMode::composite || mode == ViewMode::mida || mode == ViewMode::points ||
-                           mode == ViewMode::traced);
+    return curve.plane && text_of(mode).has_second_axis;
 }
 
 }  // namespace echolux

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -262,9 +261,9 @@ Field<S> numbers(std::string_view name, std::vector<double> S::*member, double l
 
 // `names` lists the enumerators in order. Their values must count from zero.
 template <class S, class E>
-Field<S> choice(std::string_view name, E S::*member, std::initializer_list<std::string_view> names, Effect effect,
+Field<S> choice(std::string_view name, E S::*member, std::vector<std::string_view> names, Effect effect,
                 std::string_view help) {
-    Field<S> field{{name, "", help, effect, 0, 0, names}, {}, {}, {}};
+    Field<S> field{{name, "", help, effect, 0, 0, std::move(names)}, {}, {}, {}};
     field.get = [member, list = field.choices](const S& s) {
         return Value(std::string(list.at(static_cast<std::size_t>(s.*member))));
     };

@@ -213,9 +213,8 @@ Legend depth_legend(const AnnotationContext& context) {
 
 // Returns true for gray sections: the setting applies to modes that show one value per ray.
 bool is_gray(const View& view) {
-    const bool shows_a_value =
-        view.mode == ViewMode::mip || view.mode == ViewMode::minip || view.mode == ViewMode::average;
-    return view.show != ViewContent::volume && shows_a_value && view.slice_colours == SliceColours::gray;
+    return view.show != ViewContent::volume && text_of(view.mode).ray == RayKind::value &&
+           view.slice_colours == SliceColours::gray;
 }
 
 Legend value_legend(const AnnotationContext& context) {
@@ -256,9 +255,9 @@ std::vector<Legend> legends_of(const AnnotationContext& context, const std::opti
     std::vector<Legend> legends;
     if (!shows_volume(context.view)) {
         // only labels are visible
-    } else if (context.view.mode == ViewMode::depth_mip) {
+    } else if (text_of(context.view.mode).legend == ModeLegend::depth) {
         legends.push_back(depth_legend(context));
-    } else if (context.view.mode != ViewMode::isosurface) {  // isosurfaces have one colour
+    } else if (text_of(context.view.mode).legend == ModeLegend::value) {
         legends.push_back(value_legend(context));
     }
     if (flow) legends.push_back(flow_legend(*flow, context.view));

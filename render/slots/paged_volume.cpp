@@ -258,8 +258,8 @@ constexpr double voxels_around = 8;
 class Visibility {
   public:
     Visibility(const View& view, const VolumeTexture& volume)
-        : mode_(view.mode), has_isosurface_(view.isosurface), all_(!view.skip_empty),
-          function_(transfer_function(view, volume.grid(), volume.range(view.range))),
+        : seen_(text_of(view.mode).seen), has_isosurface_(view.mode == ViewMode::traced && view.isosurface),
+          all_(!view.skip_empty), function_(transfer_function(view, volume.grid(), volume.range(view.range))),
           isovalue_(isovalue_of(view, function_)), scale_(volume.scale()), offset_(volume.offset()), seen_before_{0} {
         // Counts visible table entries, so that a range is tested with one subtraction.
         const TransferTable table = transfer_table(function_, shared::transfer_entries);
@@ -273,21 +273,16 @@ class Visibility {
         const double min_value = bounds.min * scale_ + offset_;
         const double max_value = bounds.max * scale_ + offset_;
         const auto [low, high] = function_.range;
-        switch (mode_) {
-            case ViewMode::traced:
-                if (has_isosurface_ && max_value >= isovalue_) return true;
-                [[fallthrough]];
-            case ViewMode::composite:
-            case ViewMode::mida:
-            case ViewMode::points: return seen_before_[entry(max_value) + 1] > seen_before_[entry(min_value)];
-            case ViewMode::isosurface: return max_value >= isovalue_;
-            case ViewMode::minip: return min_value < high;
-            case ViewMode::average: return true;
-            case ViewMode::mip:
-            case ViewMode::attenuated_mip:
-            case ViewMode::depth_mip: break;
+        if (has_isosurface_ && max_value >= isovalue_) return true;
+        switch (seen_) {
+            case SeenValues::with_extinction:
+                return seen_before_[entry(max_value) + 1] > seen_before_[entry(min_value)];
+            case SeenValues::from_isovalue: return max_value >= isovalue_;
+            case SeenValues::above_low: return max_value > low;
+            case SeenValues::below_high: return min_value < high;
+            case SeenValues::all: break;
         }
-        return max_value > low;
+        return true;
     }
 
   private:
@@ -298,9 +293,9 @@ class Visibility {
         return static_cast<std::size_t>(std::clamp((value - low) / (high - low) * last, 0.0, last) + 0.5);
     }
 
-    ViewMode mode_;
-    bool has_isosurface_;
-    bool all_;  // true: rays also enter empty regions
+    SeenValues seen_;
+    bool has_isosurface_;  // in addition, among traced samples
+    bool all_;             // true: rays also enter empty regions
     TransferFunction function_;
     double isovalue_, scale_, offset_;
     std::vector<int> seen_before_;  // number of visible table entries before each one

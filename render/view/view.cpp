@@ -18,20 +18,32 @@
 
 namespace echolux {
 
+namespace {
+
+std::vector<std::string_view> names_of_modes() {
+    std::vector<std::string_view> names;
+    for (const ViewModeText& mode : view_modes) names.push_back(mode.name);
+    return names;
+}
+
+std::string_view help_of_modes() {
+    static const std::string help = [] {
+        std::string text;
+        for (const ViewModeText& mode : view_modes) {
+            text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", mode.name, mode.help);
+        }
+        return text;
+    }();
+    return help;
+}
+
+}  // namespace
+
 template <>
 const std::vector<Field<Canvas>>& describe<Canvas>() {
     constexpr Effect view = Effect::view;
     static const std::vector<Field<Canvas>> fields{
-        choice<Canvas>(
-            "mode", &Canvas::mode,
-            {"composite", "mip", "minip", "average", "attenuated-mip", "depth-mip", "isosurface", "mida", "points",
-             "traced"},
-            view,
-            "composite: light from all depths; mip, minip, average: the maximum, minimum or mean along each ray; "
-            "attenuated-mip: the maximum of values that are attenuated with depth; depth-mip: the maximum, coloured by "
-            "its depth; isosurface: where isovalue is first reached; mida: between composite and mip; "
-            "points: a point for each visible voxel; traced: by the paths of light, composite (or isosurface) while it "
-            "moves"),
+        choice<Canvas>("mode", &Canvas::mode, names_of_modes(), view, help_of_modes()),
         numbers<Canvas>("background", &Canvas::background, 0, 1, "", view, "background colour: red, green, blue"),
         choice<Canvas>(
             "stereo", &Canvas::stereo, {"off", "side-by-side", "anaglyph"}, view,

@@ -16,6 +16,7 @@
 #include "compute/plan/describe.h"
 #include "compute/types.h"
 #include "render/view/curve.h"
+#include "render/view/view_modes.h"
 
 namespace echolux {
 
@@ -384,8 +385,6 @@ void check_part(const Tracing& tracing);
 
 // Stereo pictures: side by side in the halves of the picture, or as an anaglyph.
 enum class Stereo { off, side_by_side, anaglyph };
-
-enum class ViewMode { composite, mip, minip, average, attenuated_mip, depth_mip, isosurface, mida, points, traced };
 
 // Settings of the picture itself.
 struct Canvas {

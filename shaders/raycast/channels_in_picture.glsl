@@ -71,7 +71,7 @@ void add_channels_before(inout RayResult seen, Ray ray) {
 }
 
 void add_channels_to_picture(inout RayResult seen, Ray ray) {
-    if (mode == mode_isosurface || mode == mode_points) add_channels_before(seen, ray);
+    if (ends_at_surface) add_channels_before(seen, ray);
     for (int c = 0; c < max_channels; ++c) {
         if (c < channel_count && !is_body(c)) add_largest(c, seen, ray);
     }

@@ -123,8 +123,8 @@ void add_flow_before(inout RayResult seen, Ray ray) {
 
 // Adds flow that was not composited with the structure's samples.
 void add_flow_to_picture(inout RayResult seen, Ray ray) {
-    if (mode == mode_composite || mode == mode_mida) return;
-    if (mode == mode_isosurface || mode == mode_points) {
+    if (mixes_samples) return;
+    if (ends_at_surface) {
         add_flow_before(seen, ray);
     } else {
         add_fastest(seen, ray);

@@ -32,6 +32,9 @@ const bool has_caps = (studio & studio_caps) != 0;
 const bool has_ground = (studio & studio_ground) != 0;
 const bool has_outline = (studio & studio_outline) != 0;
 const bool has_sky = (studio & studio_sky) != 0;
+const bool mixes_samples = ((1 << mode) & modes_mixing_samples) != 0;
+const bool ends_at_surface = ((1 << mode) & modes_ending_at_surface) != 0;
+const bool shows_value = ((1 << mode) & modes_showing_value) != 0;
 
 layout(set = 0, binding = binding_frame) uniform Frame { RaycastFrame frame; };
 layout(set = 0, binding = binding_volume) uniform sampler3D volume;

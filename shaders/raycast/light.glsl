@@ -36,9 +36,8 @@ vec3 unshaded(vec3 colour, LightHere here) {
 // Returns the lit colour at a point. The shading fades out where the gradient is weak and indicates no surface.
 vec3 shaded_at(vec3 at, vec3 colour, vec3 unit) {
     if (lighting == lighting_off) return unshaded(colour, light_at(at, -unit));
-    const bool is_often = mode == mode_composite || mode == mode_mida;  // shaded many times per ray
-    vec3 slope = is_often ? quick_gradient(at) : gradient(at);
-    if (channel_count > 0 && is_often) mix_slopes(at, slope);
+    vec3 slope = mixes_samples ? quick_gradient(at) : gradient(at);  // faster where a ray is shaded many times
+    if (channel_count > 0 && mixes_samples) mix_slopes(at, slope);
     float steepness = length(slope);
     bool is_surface = steepness > 0.0;  // false for NaN
     float trust = is_surface ? shading_below_cut(at) * steepness / (steepness + frame.light.half_gradient) : 0.0;

@@ -40,6 +40,6 @@ void add_slice(inout RayResult seen, Ray ray, float distance) {
 // Makes sections opaque: they do not fade into the background.
 void make_section(inout RayResult seen) {
     if (seen.distance < 0.0) return;  // everything is clipped
-    if (mode == mode_mip || mode == mode_minip || mode == mode_average) seen.colour = window_colour(seen.value);
+    if (shows_value) seen.colour = window_colour(seen.value);
     seen.transmittance = 0.0;
 }

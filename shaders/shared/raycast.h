@@ -99,17 +99,6 @@ ECHOLUX_CONST constant_roughness = 19;
 ECHOLUX_CONST constant_isosurface = 20;
 ECHOLUX_CONST constant_count = 21;
 
-ECHOLUX_CONST mode_composite = 0;  // same order as ViewMode
-ECHOLUX_CONST mode_mip = 1;
-ECHOLUX_CONST mode_minip = 2;
-ECHOLUX_CONST mode_average = 3;
-ECHOLUX_CONST mode_attenuated_mip = 4;
-ECHOLUX_CONST mode_depth_mip = 5;
-ECHOLUX_CONST mode_isosurface = 6;
-ECHOLUX_CONST mode_mida = 7;
-ECHOLUX_CONST mode_points = 8;
-ECHOLUX_CONST mode_traced = 9;
-
 ECHOLUX_CONST lighting_off = 0;
 ECHOLUX_CONST lighting_each = 1;      // each sample separately
 ECHOLUX_CONST lighting_together = 2;  // groups of samples, once at their mean position
