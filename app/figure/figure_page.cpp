@@ -37,10 +37,12 @@ const std::vector<Field<FigureStyle>>& describe<FigureStyle>() {
         choice<S>("gray", &S::gray, {"normal", "inverted"}, view, "inverted: low values are white, which saves ink"),
         number<S>("low", &S::low, lowest_value, highest_value, "", view,
                   "value shown as black; auto (-1e12): leaves 0.3 % of the values below")
-            .special(lowest_value, "auto"),
+            .special(lowest_value, "auto")
+            .of_volume(),
         number<S>("high", &S::high, lowest_value, highest_value, "", view,
                   "value shown as white; auto (1e12): leaves 0.3 % of the values above")
-            .special(highest_value, "auto"),
+            .special(highest_value, "auto")
+            .of_volume(),
         flag<S>("axes", &S::axes, view, "axes in micrometres or millimetres; in voxels where no spacing is known"),
         flag<S>("scale_bar", &S::scale_bar, view, "scale bar of a round length in each picture whose spacing is known"),
         flag<S>("colour_bar", &S::colour_bar, view, "colour bar of the gray levels, with the unit"),

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
 
 #include "app/open/show_opened.h"
@@ -21,7 +20,9 @@ const std::vector<Field<FilterDisplay>>& describe<FilterDisplay>() {
     static const std::vector<Field<FilterDisplay>> fields{
         flag("shown", &FilterDisplay::shown, Effect::view,
              "pictures show the filtered volume in place of the raw one; files and recordings stay as they are")
-            .called("show filtered"),
+            .called("show filtered")
+            .found_by("speckle denoise smooth")
+            .of_volume(),
     };
     return fields;
 }
@@ -33,7 +34,9 @@ const std::vector<Field<RegistrationDisplay>>& describe<RegistrationDisplay>() {
     static const std::vector<Field<S>> fields{
         flag("shown", &S::shown, Effect::view,
              "pictures show the stabilised volume in place of the raw one; files and recordings stay as they are")
-            .called("show stabilised"),
+            .called("show stabilised")
+            .found_by("stabilise motion register align")
+            .of_volume(),
         integer("reference", &S::reference, -1, latest, "", Effect::view,
                 "of the window: time point that B-scans are registered to; -1: to their neighbours in the same volume")
             .special(-1, "neighbours")
@@ -51,7 +54,8 @@ const std::vector<Field<LayerDisplay>>& describe<LayerDisplay>() {
     constexpr std::int64_t farthest = 512;
     static const std::vector<Field<S>> fields{
         flag("shown", &S::shown, Effect::view, "the window draws surfaces as lines over its sections")
-            .called("lines in sections"),
+            .called("lines in sections")
+            .of_volume(),
         integer("drag_a_scans", &S::drag_a_scans, 0, farthest, "A-scans", Effect::view,
                 "how far along a B-scan a surface follows where one of its points is dragged")
             .in("Editing")
@@ -172,9 +176,10 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
     static const std::vector<Field<S>> fields{
         number("scale", &S::scale, 0, 4, "", view, "scale of text and controls; 0: that of the screen")
             .special(0, "auto")
-            .soft(0.75, 3),
-        integer("width", &S::width, 320, 32768, "px", view, "width of the window"),
-        integer("height", &S::height, 240, 32768, "px", view, "height of the window"),
+            .soft(0.75, 3)
+            .found_by("font size dpi"),
+        integer("width", &S::width, 320, 32768, "px", view, "width of the window").never_undone(),
+        integer("height", &S::height, 240, 32768, "px", view, "height of the window").never_undone(),
         choice("layout", &S::layout, {"volume", "volume-and-sections", "sections", "alignment"}, view,
                "panes in the middle; alignment: spectra and A-scans, for a mirror in the sample arm"),
         flag("left_panels", &S::left_panels, view, "show source, processing and statistics"),
@@ -186,18 +191,27 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
         text("open_panels", &S::open_panels, view, "names of the unfolded panels, separated by commas"),
         flag("cross_hair", &S::cross_hair, view, "mark the position of the cross-hair"),
         flag("light_handles", &S::light_handles, view,
-             "handles of lights in the volume's pane, that are dragged about it; Shift drags farther and nearer"),
+             "handles of lights in the volume's pane, that are dragged about it; Shift drags farther and nearer")
+            .in("Studio"),
         flag("time_line", &S::time_line, view, "time line of key frames below the panes"),
         text("key_frames", &S::key_frames, view, "key frames on the time line, in the TOML of a key frame file"),
         flag("link_levels", &S::link_levels, view,
              "sections show the same range of values as the volume; false: a right drag in a section changes all "
-             "sections and leaves the volume as it is"),
+             "sections and leaves the volume as it is")
+            .in("Slices")
+            .found_by("brightness contrast window level"),
         number("section_low", &S::section_low, -1e12, 1e12, "value", view,
                "value shown black in sections that have their own range")
-            .special(-1e12, "auto"),
+            .special(-1e12, "auto")
+            .in("Slices")
+            .found_by("brightness contrast window level black")
+            .only_while("window.link_levels", {"false"}),
         number("section_high", &S::section_high, -1e12, 1e12, "value", view,
                "value shown white in sections that have their own range")
-            .special(1e12, "auto"),
+            .special(1e12, "auto")
+            .in("Slices")
+            .found_by("brightness contrast window level white")
+            .only_while("window.link_levels", {"false"}),
         flag("mouse_slicer", &S::mouse_slicer, view, "use the mouse as in 3D Slicer; false: as in ParaView"),
         text(
             "record_folder", &S::record_folder, view,
@@ -207,7 +221,9 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
         text("stripe_folders", &S::stripe_folders, view,
              "folders on further disks, with semicolons between them: recordings go in stripes to their own disk and "
              "these, all at once"),
-        text("save_folder", &S::save_folder, view, "folder of the last saved file, where dialogs open").folder(),
+        text("save_folder", &S::save_folder, view, "folder of the last saved file, where dialogs open")
+            .folder()
+            .never_undone(),
         number("series_memory_gb", &S::series_memory_gb, 0, 4096, "GB", view,
                "memory for reading ahead time points of a series; takes effect with the next file"),
         number("series_gpu_gb", &S::series_gpu_gb, 0, 1024, "GB", view,
@@ -223,16 +239,13 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
 
 namespace {
 
-bool is_undone(std::string_view key) {
-    constexpr std::array<std::string_view, 3> sections{"view", "window", "calibration"};
-    if (is_tissue_section(section_of(key))) return true;
-    if (key == "window.width" || key == "window.height" || key == "window.save_folder") return false;
-    return std::ranges::count(sections, section_of(key)) > 0 || is_recipe_section(section_of(key));
+bool is_fact(std::string_view section) {
+    return section == "scan" || section == "recording";
 }
 
 // The format and geometry of spectra cannot change while they are open.
 void refuse_facts(std::string_view key) {
-    if (section_of(key) != "scan" && section_of(key) != "recording") return;
+    if (!is_fact(section_of(key))) return;
     throw Error(ErrorCode::bad_setting, "cannot be changed while it is open", std::string(key),
                 "change it in the scan's TOML file and open the scan again");
 }
@@ -263,6 +276,15 @@ void check_window(const WindowSettings& window) {
 }
 
 }  // namespace
+
+bool is_undone(const BoundField& field) {
+    return field.is_undone && !is_fact(field.section) && field.section != "source";
+}
+
+bool is_of_preset(const BoundField& field) {
+    return !field.is_of_volume &&
+           (field.section == "view" || is_recipe_section(field.section) || is_tissue_section(field.section));
+}
 
 const Values& default_view_values() {
     static const Values view_values = [] {
@@ -421,7 +443,7 @@ Change SettingsBook::change_since(const Before& before) const {
     for (const auto& [field, old] : before.values) {
         std::string key = field->key();
         Value now = field->get();
-        if (now == old || !is_undone(key)) continue;
+        if (now == old || !is_undone(*field)) continue;
         change.before.emplace(key, old);
         change.after.emplace(std::move(key), std::move(now));
     }
@@ -526,46 +548,6 @@ std::vector<std::string> SettingsBook::assignments() const {
         if (is_kept(field)) list.push_back(assignment_of(key, field.get()));
     }
     return list;
-}
-
-// ---- Settings without effect
-
-namespace {
-
-bool is_of_paths(std::string_view name) {
-    return name == "sky_picture" || name == "sky_turn_deg" ||
-           std::ranges::any_of(describe<Tracing>(), [&](const auto& field) { return field.name == name; });
-}
-
-std::string spelled_value(const View& view, std::string_view name) {
-    const auto field = std::ranges::find(describe<View>(), name, &Field<View>::name);
-    const Value value = field->get(view);
-    const auto* text = std::get_if<std::string>(&value);
-    return text != nullptr ? *text : spelled(value);
-}
-
-// Returns the key that disables another one; "" if it has an effect.
-std::string_view decided_by(const View& view, std::string_view name) {
-    if (is_of_paths(name) && view.mode != ViewMode::traced) return "mode";
-    if (name == "area_lights" && view.lights != Lights::own) return "lights";
-    if (name == "lamp_size_deg" && view.lights != Lights::lamp) return "lights";
-    return "";
-}
-
-}  // namespace
-
-std::vector<std::string> unused_settings(const View& view, std::span<const std::string> assignments) {
-    constexpr std::string_view section = "view.";
-    std::vector<std::string> lines;
-    std::set<std::string> reported;
-    for (const std::string& assignment : assignments) {
-        const std::string key = assignment.substr(0, assignment.find('='));
-        if (!key.starts_with(section)) continue;
-        const std::string_view by = decided_by(view, std::string_view(key).substr(section.size()));
-        if (by.empty() || !reported.insert(key).second) continue;
-        lines.push_back(fmt::format("{} has no effect: view.{} is {}", key, by, spelled_value(view, by)));
-    }
-    return lines;
 }
 
 }  // namespace echolux

@@ -10,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -217,12 +216,13 @@ class SettingsBook {
     std::uint64_t newest_revision_ = 0;
 };
 
+// Returns true if changes are undone. The facts of an open scan do not change, and sources are not undone.
+bool is_undone(const BoundField& field);
+
+// Returns true if presets store the setting.
+bool is_of_preset(const BoundField& field);
+
 // Returns the defaults of all fields of the view and of the tissue settings.
 const Values& default_view_values();
-
-// ---- Settings without effect, because of another setting
-
-// Returns one line per key of `assignments` ("view.lights=own") that has no effect in `view`.
-std::vector<std::string> unused_settings(const View& view, std::span<const std::string> assignments);
 
 }  // namespace echolux

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,6 +76,7 @@ struct FieldText {
     std::string_view words{};          // further words that people search for, such as "speckle denoise"
     bool is_undone = true;             // by Undo
     bool is_of_volume = false;         // belongs to one volume, so presets leave it out
+    bool is_of_display = false;        // changes how traced light is displayed, not its paths
 };
 
 template <class S>
@@ -147,6 +149,10 @@ struct Field : FieldText {
     }
     Field of_volume() && {
         this->is_of_volume = true;
+        return std::move(*this);
+    }
+    Field of_display() && {
+        this->is_of_display = true;
         return std::move(*this);
     }
 };

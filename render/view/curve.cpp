@@ -40,30 +40,45 @@ const std::vector<Field<Curve>>& describe<Curve>() {
     static const std::vector<std::string> presets = asset_names(transfer_files, std::string(automatic_preset));
     static const std::vector<std::string> maps = asset_names(colour_map_files, "preset");
     static const std::vector<Field<Curve>> fields{
-        named("preset", &Curve::preset, presets, "colour and opacity; automatic: tissue for dB, gray for all else"),
+        named("preset", &Curve::preset, presets, "colour and opacity; automatic: tissue for dB, gray for all else")
+            .found_by("colour opacity"),
         text<Curve>("transfer", &Curve::transfer, view,
                     "file of a transfer function, in place of the preset: own TOML or a ParaView colour map (JSON)")
-            .file({".toml", ".json"}),
-        named("colour_map", &Curve::colour_map, maps, "colour map that replaces the preset's colours"),
+            .file({".toml", ".json"})
+            .in("Curve"),
+        named("colour_map", &Curve::colour_map, maps, "colour map that replaces the preset's colours")
+            .in("Curve")
+            .found_by("palette lut"),
         number<Curve>("low", &Curve::low, lowest_value, highest_value, "value", view,
                       "value where the preset begins; auto (-1e12): from the preset where it knows the unit, else "
                       "the volume's 1st percentile")
-            .special(-1e12, "auto"),
+            .special(-1e12, "auto")
+            .in("Range")
+            .found_by("brightness contrast window level black minimum"),
         number<Curve>("high", &Curve::high, lowest_value, highest_value, "value", view,
                       "value where the preset ends; auto (1e12): from the preset where it knows the unit, else the "
                       "volume's 99.9th percentile")
-            .special(1e12, "auto"),
+            .special(1e12, "auto")
+            .in("Range")
+            .found_by("brightness contrast window level white maximum"),
         choice<Curve>(
             "range", &Curve::range, {"fixed", "percentile"}, view,
-            "how automatic low and high behave over time: fixed stays as first chosen, percentile follows each volume"),
+            "how automatic low and high behave over time: fixed stays as first chosen, percentile follows each volume")
+            .in("Range"),
         number<Curve>("opacity", &Curve::opacity, 0, 1000, "", view, "factor on the preset's extinction")
-            .soft(0.01, 100),
+            .soft(0.01, 100)
+            .in("Range")
+            .found_by("transparency alpha density"),
         number<Curve>("opacity_length_um", &Curve::opacity_length_um, 0, 1e9, "um", view,
                       "length over which extinction counts; 0: that of the file, else the volume's depth")
-            .special(0, "auto"),
+            .special(0, "auto")
+            .in("Curve"),
         number<Curve>("isovalue", &Curve::isovalue, lowest_value, highest_value, "value", view,
                       "value of the isosurface; auto (-1e12): half way from low to high")
-            .special(-1e12, "auto"),
+            .special(-1e12, "auto")
+            .in("Mode")
+            .only_while("view.mode", {"isosurface"})
+            .or_while("view.isosurface", {"true"}),
     };
     return fields;
 }

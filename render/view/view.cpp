@@ -43,15 +43,27 @@ template <>
 const std::vector<Field<Canvas>>& describe<Canvas>() {
     constexpr Effect view = Effect::view;
     static const std::vector<Field<Canvas>> fields{
-        choice<Canvas>("mode", &Canvas::mode, names_of_modes(), view, help_of_modes()),
-        numbers<Canvas>("background", &Canvas::background, 0, 1, "", view, "background colour: red, green, blue"),
+        choice<Canvas>("mode", &Canvas::mode, names_of_modes(), view, help_of_modes()).in("Mode"),
+        numbers<Canvas>("background", &Canvas::background, 0, 1, "", view, "background colour: red, green, blue")
+            .in("Studio")
+            .found_by("colour")
+            .of_display(),
         choice<Canvas>(
             "stereo", &Canvas::stereo, {"off", "side-by-side", "anaglyph"}, view,
             "what two eyes see, in saved pictures and movies; side-by-side: the left eye's in the left half; "
-            "anaglyph: for glasses with a red glass on the left and a cyan one on the right"),
-        flag<Canvas>("transparent", &Canvas::transparent, view, "no background: the picture gets an alpha channel"),
-        integer<Canvas>("width", &Canvas::width, 1, 16384, "pixels", view, "width of the picture").soft(256, 8192),
-        integer<Canvas>("height", &Canvas::height, 1, 16384, "pixels", view, "height of the picture").soft(256, 8192),
+            "anaglyph: for glasses with a red glass on the left and a cyan one on the right")
+            .in("Picture"),
+        flag<Canvas>("transparent", &Canvas::transparent, view, "no background: the picture gets an alpha channel")
+            .in("Picture")
+            .of_display(),
+        integer<Canvas>("width", &Canvas::width, 1, 16384, "pixels", view, "width of the picture")
+            .soft(256, 8192)
+            .in("Picture")
+            .of_volume(),
+        integer<Canvas>("height", &Canvas::height, 1, 16384, "pixels", view, "height of the picture")
+            .soft(256, 8192)
+            .in("Picture")
+            .of_volume(),
     };
     return fields;
 }
@@ -99,10 +111,6 @@ bool has_same_files(const View& a, const View& b) {
            a.sky_read == b.sky_read && has_same_voxels(a, b);
 }
 
-bool is_among(std::span<const std::string_view> names, std::string_view name) {
-    return std::ranges::find(names, name) != names.end();
-}
-
 }  // namespace
 
 bool is_same(const View& a, const View& b) {
@@ -112,19 +120,11 @@ bool is_same(const View& a, const View& b) {
 }
 
 bool has_same_paths(const View& a, const View& b) {
-    static constexpr std::array<std::string_view, 14> of_display{
-        "frame_ms",    "exposure_ev",     "tone",         "white_point", "background",    "background_lower_colour",
-        "transparent", "paths",           "noise_target", "title",       "picture_frame", "denoise",
-        "shutter",     "shutter_pictures"};
-    const auto is_drawn_over = [](std::string_view name) {
-        return std::ranges::any_of(describe<Annotations>(), [&](const auto& field) { return field.name == name; });
-    };
     // Paths hit the lines of the box, and the background decides their colour.
     const bool has_same_lines = a.box == b.box && (!a.box || has_dark_background(a) == has_dark_background(b));
     return has_same_lines && has_same_files(a, b) &&
-           std::ranges::all_of(describe<View>(), [&](const Field<View>& field) {
-               return is_among(of_display, field.name) || is_drawn_over(field.name) || field.is_same(a, b);
-           });
+           std::ranges::all_of(describe<View>(),
+                               [&](const Field<View>& field) { return field.is_of_display || field.is_same(a, b); });
 }
 
 void check_part(const Canvas& canvas) {
@@ -171,18 +171,22 @@ void check_combinations(const View& view) {
 template <>
 const std::vector<Field<Pose>>& describe<Pose>() {
     constexpr Effect view = Effect::view;
-    static const std::vector<Field<Pose>> fields{
+    static const Fields<Pose> fields{
         choice<Pose>("look", &Pose::look, {"free", "front", "back", "left", "right", "top", "bottom", "oblique"}, view,
                      "named direction that replaces the angles; front: A-scans to the right, depth down; top: en face; "
                      "free: from the angles"),
         number<Pose>("azimuth_deg", &Pose::azimuth_deg, -3600, 3600, "deg", view,
                      "azimuth of the eye, to the right; 0: A-scans to the right, B-scans away from the eye")
-            .soft(-180, 180),
+            .soft(-180, 180)
+            .in("Camera")
+            .only_while("view.look", {"free"}),
         number<Pose>("elevation_deg", &Pose::elevation_deg, -3600, 3600, "deg", view,
                      "elevation of the eye; 0: depth points down, 90: en face")
-            .soft(-90, 90),
+            .soft(-90, 90)
+            .only_while("view.look", {"free"}),
         number<Pose>("roll_deg", &Pose::roll_deg, -3600, 3600, "deg", view, "clockwise rotation of the picture")
-            .soft(-180, 180),
+            .soft(-180, 180)
+            .only_while("view.look", {"free"}),
         flag<Pose>("fit", &Pose::fit, view,
                    "zoom 1 fits the volume in its present orientation, instead of in every orientation"),
         number<Pose>("zoom", &Pose::zoom, 0.01, 100, "", view,
@@ -193,21 +197,26 @@ const std::vector<Field<Pose>>& describe<Pose>() {
                      "target; no magnification in orthographic views")
             .soft(0, 3),
         numbers<Pose>("target_um", &Pose::target_um, -1e9, 1e9, "um", view,
-                      "point that the eye looks at: depth, A-scans, B-scans from the middle of the volume"),
+                      "point that the eye looks at: depth, A-scans, B-scans from the middle of the volume")
+            .of_volume(),
         choice<Pose>("projection", &Pose::projection, {"perspective", "orthographic", "panorama"}, view,
                      "perspective; orthographic, which keeps lengths comparable; panorama: all around the eye, 360 by "
                      "180 degrees (equirectangular), e.g. of twice its height from distance 0"),
         number<Pose>("fov_deg", &Pose::fov_deg, 1, 120, "deg", view,
-                     "field of view along the shorter side of the picture at zoom 1, in perspective"),
+                     "field of view along the shorter side of the picture at zoom 1, in perspective")
+            .unless("view.projection", {"orthographic"}),
         number<Pose>("near_um", &Pose::near_um, 0, 1e9, "um", view,
-                     "distance from the eye within which nothing is shown, e.g. inside the volume"),
+                     "distance from the eye within which nothing is shown, e.g. inside the volume")
+            .of_volume(),
         number<Pose>(
             "eyes_apart", &Pose::eyes_apart, 0, 1, "", view,
             "how far the eyes of a stereo picture are apart, as a part of their distance from the target: 1/30 "
             "is easy to look at; the target appears in the plane of the picture")
-            .soft(0, 0.1),
+            .soft(0, 0.1)
+            .in("Picture")
+            .unless("view.stereo", {"off"}),
     };
-    return fields;
+    return fields.list();
 }
 
 void check_part(const Pose& pose) {
@@ -236,17 +245,21 @@ Angles angles_of(const Pose& pose) {
 template <>
 const std::vector<Field<Modes>>& describe<Modes>() {
     constexpr Effect view = Effect::view;
-    static const std::vector<Field<Modes>> fields{
+    static const Fields<Modes> fields{
         number<Modes>("attenuation", &Modes::attenuation, 0, 1000, "", view,
                       "attenuated-mip: attenuation of farther samples, as the optical depth of a volume filled with "
                       "the value high; 0: mip")
-            .soft(0, 40),
+            .soft(0, 40)
+            .in("Mode")
+            .only_while("view.mode", {"attenuated-mip"}),
         number<Modes>("mida_balance", &Modes::mida_balance, -1, 1, "", view,
-                      "mida: -1: composite, 0: half way between, 1: mip"),
+                      "mida: -1: composite, 0: half way between, 1: mip")
+            .only_while("view.mode", {"mida"}),
         number<Modes>("point_size", &Modes::point_size, 0.1, 0.99, "voxels", view,
-                      "points: diameter of the balls, scaled as the voxels are"),
+                      "points: diameter of the balls, scaled as the voxels are")
+            .only_while("view.mode", {"points"}),
     };
-    return fields;
+    return fields.list();
 }
 
 void check_part(const Modes&) {}
@@ -256,28 +269,34 @@ void check_part(const Modes&) {}
 template <>
 const std::vector<Field<Light>>& describe<Light>() {
     constexpr Effect view = Effect::view;
-    static const std::vector<Field<Light>> fields{
-        flag<Light>("lighting", &Light::lighting, view, "shading by the gradient"),
+    static const Fields<Light> fields{
+        flag<Light>("lighting", &Light::lighting, view, "shading by the gradient")
+            .in("Light")
+            .found_by("shading light lamp"),
         number<Light>("lighting_strength", &Light::lighting_strength, 0, 1, "", view,
-                      "strength of the shading; 0: flat colours"),
+                      "strength of the shading; 0: flat colours")
+            .only_while("view.lighting", {"true"}),
         choice<Light>(
             "lamp", &Light::lamp, {"headlight", "free"}, view,
             "headlight: at the eye; free: far away, in the direction of lamp_azimuth_deg and lamp_elevation_deg"),
         number<Light>("lamp_azimuth_deg", &Light::lamp_azimuth_deg, -3600, 3600, "deg", view,
                       "direction of the free lamp, to the right of the eye")
-            .soft(-180, 180),
+            .soft(-180, 180)
+            .only_while("view.lamp", {"free"}),
         number<Light>("lamp_elevation_deg", &Light::lamp_elevation_deg, -3600, 3600, "deg", view,
                       "direction of the free lamp, above the eye")
-            .soft(-90, 90),
+            .soft(-90, 90)
+            .only_while("view.lamp", {"free"}),
         number<Light>(
             "gradient_radius", &Light::gradient_radius, 0.25, 16, "voxels", view,
             "distance to either side over which the gradient is taken; larger is smoother and loses fine detail"),
         number<Light>("ambient_occlusion", &Light::ambient_occlusion, 0, 1, "", view,
                       "ambient occlusion: how strongly pits and gaps are darkened"),
         number<Light>("shadows", &Light::shadows, 0, 1, "", view,
-                      "darkness of the free lamp's soft shadows; those of a headlight are never visible"),
+                      "darkness of the free lamp's soft shadows; those of a headlight are never visible")
+            .only_while("view.lamp", {"free"}),
     };
-    return fields;
+    return fields.list();
 }
 
 // Shadows of a headlight are never visible from the eye.
@@ -313,23 +332,34 @@ const std::vector<Field<Cut>>& describe<Cut>() {
     constexpr Effect view = Effect::view;
     static const std::vector<Field<Cut>> fields{
         numbers<Cut>("clip_low", &Cut::clip_low, 0, 1, "", view,
-                     "start of the clip box, as fractions along depth, A-scans, B-scans"),
-        numbers<Cut>("clip_high", &Cut::clip_high, 0, 1, "", view, "end of the clip box"),
+                     "start of the clip box, as fractions along depth, A-scans, B-scans")
+            .found_by("crop cut box")
+            .of_volume(),
+        numbers<Cut>("clip_high", &Cut::clip_high, 0, 1, "", view, "end of the clip box")
+            .found_by("crop cut box")
+            .of_volume(),
         numbers<Cut>(
             "clip_planes", &Cut::clip_planes, -1e9, 1e9, "", view,
             "up to six planes beyond which nothing is shown, four numbers each: a normal along depth, A-scans, "
-            "B-scans, and an offset along it in um from the middle of the volume"),
+            "B-scans, and an offset along it in um from the middle of the volume")
+            .of_volume(),
         text<Cut>("top_from", &Cut::top_from, view,
                   "what top_um counts from: \"\" zero delay, surface (found in the volume), or a height map (.csv or a "
                   "volume file)")
-            .file(),
+            .file()
+            .in("Clip")
+            .found_by("peel surface flatten"),
         number<Cut>("top_um", &Cut::top_um, above_all_um, below_all_um, "um", view,
                     "depth above which nothing is shown; all (-1e9): no limit, or no offset from what top_from names")
-            .special(-1e9, "all"),
-        text<Cut>("bottom_from", &Cut::bottom_from, view, "what bottom_um counts from, as for top_from").file(),
+            .special(-1e9, "all")
+            .in("Clip"),
+        text<Cut>("bottom_from", &Cut::bottom_from, view, "what bottom_um counts from, as for top_from")
+            .file()
+            .in("Clip"),
         number<Cut>("bottom_um", &Cut::bottom_um, above_all_um, below_all_um, "um", view,
                     "depth below which nothing is shown; all (1e9): no limit, or no offset")
-            .special(1e9, "all"),
+            .special(1e9, "all")
+            .in("Clip"),
         flag<Cut>("heights_cut", &Cut::heights_cut, view,
                   "top and bottom cut the volume; false: they stay as they are set, and all of it is seen"),
         text<Cut>("flatten", &Cut::flatten, view,
@@ -401,12 +431,14 @@ template <>
 const std::vector<Field<Slices>>& describe<Slices>() {
     constexpr Effect view = Effect::view;
     constexpr double far = 1e9;
-    static const std::vector<Field<Slices>> fields{
+    static const Fields<Slices> fields{
         numbers<Slices>("slices", &Slices::slices, -far, far, "", view,
                         "up to four opaque planes inside the volume, four numbers each: a normal along depth, A-scans, "
-                        "B-scans, and an offset along it in um from the middle of the volume"),
+                        "B-scans, and an offset along it in um from the middle of the volume")
+            .of_volume(),
         flag<Slices>("slices_cut", &Slices::slices_cut, view,
-                     "slices are clipped as the volume is; false: they extend through all of it"),
+                     "slices are clipped as the volume is; false: they extend through all of it")
+            .in("Slices"),
         number<Slices>("planes_opacity", &Slices::planes_opacity, 0, 1, "", view,
                        "opacity of B-scans shown as planes in space (protocols cross and four_slices)"),
         choice<Slices>("slice_colours", &Slices::slice_colours, {"gray", "curve"}, view,
@@ -416,15 +448,20 @@ const std::vector<Field<Slices>>& describe<Slices>() {
             "volume: all of it in space; slice: a section, or a slab of it; en-face: from above, between top "
             "and bottom. Sections show the mean where mode is composite"),
         choice<Slices>("plane", &Slices::plane, {"b-scan", "en-face", "side", "oblique"}, view,
-                       "plane of the section: across the B-scans, the depth, the A-scans, or along plane_normal"),
+                       "plane of the section: across the B-scans, the depth, the A-scans, or along plane_normal")
+            .only_while("view.show", {"slice"}),
         numbers<Slices>("plane_normal", &Slices::plane_normal, -far, far, "", view,
-                        "normal of an oblique section along depth, A-scans, B-scans, pointing away from the eye"),
+                        "normal of an oblique section along depth, A-scans, B-scans, pointing away from the eye")
+            .only_while("view.plane", {"oblique"}),
         number<Slices>("plane_offset_um", &Slices::plane_offset_um, -far, far, "um", view,
-                       "position of the section along its normal, from the middle of the volume"),
+                       "position of the section along its normal, from the middle of the volume")
+            .only_while("view.show", {"slice"})
+            .of_volume(),
         number<Slices>("slab_um", &Slices::slab_um, 0, far, "um", view, "thickness of the section; 0: one sample")
-            .special(0, "one sample"),
+            .special(0, "one sample")
+            .found_by("thickness thick mip"),
     };
-    return fields;
+    return fields.list();
 }
 
 void check_part(const Slices& slices) {
@@ -449,23 +486,29 @@ const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>() {
             "flow_colour_map", &FlowOverlay::flow_colour_map, view,
             "colour map of flow: its middle stands for rest, its upper end for flow away from zero delay");
         field.choices.assign(maps.begin(), maps.end());
-        return field;
+        return std::move(field).in("Flow").found_by("doppler velocity palette lut");
     }();
     static const std::vector<Field<FlowOverlay>> fields{
         choice<FlowOverlay>("flow_shown", &FlowOverlay::flow_shown, {"overlay", "under", "alone", "hidden"}, view,
                             "overlay: in colour over the structure; under: where the structure is dark; alone: in "
-                            "place of the structure; hidden: the structure alone"),
+                            "place of the structure; hidden: the structure alone")
+            .in("Flow"),
         number<FlowOverlay>("flow_threshold", &FlowOverlay::flow_threshold, -1, max, "speed", view,
                             "slower flow is not shown, in the unit of the flow (mm/s); -1: a tenth of the speed that "
                             "nearly all of the flow stays below, whatever the range is set to")
-            .special(-1, "auto"),
+            .special(-1, "auto")
+            .in("Flow")
+            .found_by("doppler velocity noise hide"),
         number<FlowOverlay>("flow_range", &FlowOverlay::flow_range, 0, max, "speed", view,
                             "speed at the ends of the colours, in the unit of the flow; 0: a round number that 99.5 % "
                             "of the flow stays below")
-            .special(0, "auto"),
+            .special(0, "auto")
+            .in("Flow")
+            .found_by("doppler velocity speed colour scale"),
         flow_maps,
         number<FlowOverlay>("flow_opacity", &FlowOverlay::flow_opacity, 0, 1, "", view,
-                            "opacity of flow over the structure"),
+                            "opacity of flow over the structure")
+            .in("Flow"),
         number<FlowOverlay>("flow_v_max", &FlowOverlay::flow_v_max, 0, max, "mm/s", view,
                             "axial velocity at a phase of pi, where flow is stored as phasors; 0: that of the file, "
                             "else velocities are in rad")
@@ -670,6 +713,12 @@ void check_groups(const std::vector<double>& numbers, std::size_t size, const ch
                 fmt::format("{}, not a multiple of {}", plural(numbers.size(), "numbers"), size), key, remedy);
 }
 
+// Annotations are drawn over the traced light.
+std::vector<Field<Annotations>> drawn_over(std::vector<Field<Annotations>> fields) {
+    for (Field<Annotations>& field : fields) field.is_of_display = true;
+    return fields;
+}
+
 // Requires positive speeds, and a pulse with ascending times and speeds of 0 or more.
 void check_streaks(const Annotations& annotations) {
     const std::vector<double>&streaks = annotations.flow_streaks, &pulse = annotations.streak_pulse;
@@ -694,52 +743,74 @@ template <>
 const std::vector<Field<Annotations>>& describe<Annotations>() {
     using A = Annotations;
     constexpr Effect view = Effect::view;
-    static const std::vector<Field<A>> fields{
-        flag<A>("box", &A::box, view, "box along the edges of the volume"),
+    static const std::vector<Field<A>> fields = drawn_over({
+        flag<A>("box", &A::box, view, "box along the edges of the volume").in("Annotations"),
         flag<A>("scale_bar", &A::scale_bar, view,
-                "scale bar of a round length; in perspective it is true at the target's distance"),
-        flag<A>("axes", &A::axes, view, "directions of depth, A-scans and B-scans"),
-        flag<A>("colour_bar", &A::colour_bar, view, "colour bar with values"),
-        flag<A>("depth_ruler", &A::depth_ruler, view, "depth ruler along an edge of the volume"),
-        flag<A>("time_stamp", &A::time_stamp, view, "time_s in the upper left corner"),
-        number<A>("time_s", &A::time_s, -1e12, 1e12, "s", view, "time shown by the time stamp").soft(0, 60),
+                "scale bar of a round length; in perspective it is true at the target's distance")
+            .in("Annotations")
+            .found_by("ruler size length"),
+        flag<A>("axes", &A::axes, view, "directions of depth, A-scans and B-scans").in("Annotations"),
+        flag<A>("colour_bar", &A::colour_bar, view, "colour bar with values")
+            .in("Annotations")
+            .found_by("legend scale"),
+        flag<A>("depth_ruler", &A::depth_ruler, view, "depth ruler along an edge of the volume").in("Annotations"),
+        flag<A>("time_stamp", &A::time_stamp, view, "time_s in the upper left corner").in("Annotations"),
+        number<A>("time_s", &A::time_s, -1e12, 1e12, "s", view, "time shown by the time stamp")
+            .soft(0, 60)
+            .in("Annotations")
+            .only_while("view.time_stamp", {"true"})
+            .of_volume(),
         number<A>("time_rate", &A::time_rate, 0, 1e9, "", view,
-                  "speed shown after the time stamp: 0.4 reads 0.4x; 0: none"),
-        text<A>("text", &A::text, view, "text over the picture (UTF-8)"),
+                  "speed shown after the time stamp: 0.4 reads 0.4x; 0: none")
+            .only_while("view.time_stamp", {"true"}),
+        text<A>("text", &A::text, view, "text over the picture (UTF-8)").in("Annotations").of_volume(),
         numbers<A>(
             "text_at", &A::text_at, 0, 1, "", view,
-            "position of the text, as fractions of the picture from its left and top; 0.5, 0: centred at the top"),
+            "position of the text, as fractions of the picture from its left and top; 0.5, 0: centred at the top")
+            .in("Annotations")
+            .unless("view.text", {""}),
         numbers<A>("distances", &A::distances, -1e9, 1e9, "um", view,
                    "distances to measure and draw, six numbers each: start and end along depth, A-scans, B-scans from "
-                   "the middle of the first voxel"),
+                   "the middle of the first voxel")
+            .of_volume(),
         numbers<A>(
             "angles", &A::angles, -1e9, 1e9, "um", view,
-            "angles to measure and draw, nine numbers each: a point on one leg, the vertex, a point on the other leg"),
-        numbers<A>(
-            "flow_arrows", &A::flow_arrows, -1e9, 1e9, "um", view,
-            "arrows along vessels in the direction of their flow, six numbers each as of distances: from and to"),
+            "angles to measure and draw, nine numbers each: a point on one leg, the vertex, a point on the other leg")
+            .of_volume(),
+        numbers<A>("flow_arrows", &A::flow_arrows, -1e9, 1e9, "um", view,
+                   "arrows along vessels in the direction of their flow, six numbers each as of distances: from and to")
+            .of_volume(),
         numbers<A>("flow_streaks", &A::flow_streaks, -1e9, 1e9, "", view,
                    "courses of vessels along which streaks move with the blood, five numbers for each point: the "
-                   "vessel's number, depth, A-scan and B-scan in um as of distances, and the speed in mm/s"),
+                   "vessel's number, depth, A-scan and B-scan in um as of distances, and the speed in mm/s")
+            .of_volume(),
         numbers<A>("streak_pulse", &A::streak_pulse, -1e9, 1e9, "", view,
                    "how fast blood is over time, two numbers for each moment: seconds, and the speed over its mean; "
-                   "from the last on it begins again; []: always as fast"),
+                   "from the last on it begins again; []: always as fast")
+            .of_volume(),
         number<A>("streak_time_s", &A::streak_time_s, -1e9, 1e9, "s", view,
                   "moment at which streaks are drawn; movies, series and live displays continue from there")
-            .soft(0, 10),
+            .soft(0, 10)
+            .of_volume(),
         number<A>("streak_pace", &A::streak_pace, 0, 10, "", view,
                   "how fast streaks move over how fast blood does; 0: they stand still")
-            .soft(0, 1),
+            .soft(0, 1)
+            .in("Streaks")
+            .unless("view.flow_streaks", {"[]"}),
         number<A>("streak_s", &A::streak_s, 0, 10, "s", view,
                   "length of streaks: the way that blood goes in this time; 0: such that a vessel has six")
             .special(0, "auto")
-            .soft(0, 0.1),
+            .soft(0, 0.1)
+            .in("Streaks")
+            .unless("view.flow_streaks", {"[]"}),
         number<A>("text_size", &A::text_size, 0.005, 0.2, "", view,
                   "height of the text as a fraction of the picture's shorter side")
-            .soft(0.01, 0.1),
+            .soft(0.01, 0.1)
+            .in("Annotations"),
         numbers<A>("text_colour", &A::text_colour, 0, 1, "", view,
-                   "colour of text and lines: red, green, blue; []: black or white, whichever suits the background"),
-    };
+                   "colour of text and lines: red, green, blue; []: black or white, whichever suits the background")
+            .in("Annotations"),
+    });
     return fields;
 }
 
@@ -767,20 +838,28 @@ const std::vector<Field<Sampling>>& describe<Sampling>() {
     static const std::vector<Field<Sampling>> fields{
         number<Sampling>("step", &Sampling::step, 0.05, 10, "voxels", view,
                          "step along a ray in units of the smallest voxel edge; smaller is finer and slower")
-            .soft(0.1, 4),
-        flag<Sampling>("skip_empty", &Sampling::skip_empty, view, "skip empty space; does not change the picture"),
-        flag<Sampling>("end_early", &Sampling::end_early, view, "end a ray where less than 0.2 % of the light passes"),
-        flag<Sampling>("adaptive", &Sampling::adaptive, view, "take longer steps where little is visible"),
+            .soft(0.1, 4)
+            .in("Quality"),
+        flag<Sampling>("skip_empty", &Sampling::skip_empty, view, "skip empty space; does not change the picture")
+            .in("Quality"),
+        flag<Sampling>("end_early", &Sampling::end_early, view, "end a ray where less than 0.2 % of the light passes")
+            .in("Quality"),
+        flag<Sampling>("adaptive", &Sampling::adaptive, view, "take longer steps where little is visible")
+            .in("Quality"),
         integer<Sampling>(
             "samples", &Sampling::samples, 1, 4096, "rays", view,
             "rays per pixel of a saved picture, spread over pixel and step; 16 remove jagged edges and rings")
-            .soft(1, 64),
+            .soft(1, 64)
+            .in("Picture"),
         integer<Sampling>("rest_samples", &Sampling::rest_samples, 1, 4096, "rays", view,
                           "rays per pixel of a picture in a window once nothing has moved for a while")
-            .soft(1, 256),
+            .soft(1, 256)
+            .in("Quality"),
         number<Sampling>("frame_ms", &Sampling::frame_ms, 0.1, 1000, "ms", view,
                          "time that a picture in a window may take while it moves; pictures get coarser to keep it")
-            .soft(5, 200),
+            .soft(5, 200)
+            .in("Quality")
+            .of_display(),
     };
     return fields;
 }
@@ -792,72 +871,94 @@ void check_part(const Sampling&) {}
 template <>
 const std::vector<Field<Tracing>>& describe<Tracing>() {
     constexpr Effect view = Effect::view;
-    static const std::vector<Field<Tracing>> fields{
-        integer<Tracing>("paths", &Tracing::paths, 1, 1'000'000, "paths", view,
-                         "paths of light per pixel of a traced picture at most; four times as many halve its noise")
-            .soft(16, 4096),
-        integer<Tracing>("bounces", &Tracing::bounces, 0, 65536, "", view,
-                         "how often light is scattered in a traced picture at most; fewer are faster and darker; 0: "
-                         "without a limit")
-            .soft(1, 64),
-        number<Tracing>("scattering", &Tracing::scattering, 0, 1, "", view,
-                        "share of the light that white tissue scatters instead of absorbing it, in a traced picture"),
-        number<Tracing>("anisotropy", &Tracing::anisotropy, -0.99, 0.99, "", view,
-                        "mean cosine of the angle of scattering in a traced picture; 0: to all sides, towards 1: "
-                        "forwards"),
-        number<Tracing>("roughness", &Tracing::roughness, 0.05, 1, "", view,
-                        "roughness of surfaces in a traced picture; 0.05: polished, 1: dull"),
-        number<Tracing>("sky", &Tracing::sky, 0, 1000, "", view,
-                        "brightness of the light from all sides in a traced picture; a white surface under a sky of 1 "
-                        "is white")
-            .soft(0, 4),
-        number<Tracing>("lamp_brightness", &Tracing::lamp_brightness, 0, 1000, "", view,
-                        "brightness of the lamp in a traced picture: that of a white surface which faces it")
-            .soft(0, 10),
-        number<Tracing>("lamp_size_deg", &Tracing::lamp_size_deg, 0, 90, "deg", view,
-                        "half of the angle that the lamp of a traced picture fills; larger lamps cast softer shadows")
-            .soft(0, 45),
-        number<Tracing>("exposure_ev", &Tracing::exposure_ev, -20, 20, "EV", view,
-                        "exposure of a traced picture; one more doubles the light")
-            .soft(-4, 4),
-        choice<Tracing>("tone", &Tracing::tone, {"linear", "reinhard", "filmic"}, view,
-                        "tone curve of a traced picture; linear: light above white is cut off; reinhard, filmic: it is "
-                        "compressed up to the white point"),
-        number<Tracing>("white_point", &Tracing::white_point, 1, 1000, "", view,
-                        "light that the tone curve shows as white")
-            .soft(1, 16),
-        integer<Tracing>("seed", &Tracing::seed, 0, 4294967295, "", view,
-                         "seed of the random paths of a traced picture; the same seed gives the same picture"),
-        flag<Tracing>("denoise", &Tracing::denoise, view,
-                      "smooth noise away in traced pictures of fewer than 1024 paths, but no edges"),
-        number<Tracing>(
-            "noise_target", &Tracing::noise_target, 0, 255, "", view,
-            "noise at which a traced picture is finished before all its paths, in steps of 8 bits; 0: never")
-            .soft(0.5, 8),
-        number<Tracing>("aperture_um", &Tracing::aperture_um, 0, 1e9, "um", view,
-                        "diameter of the lens through which a traced picture is seen; larger ones blur what is out of "
-                        "focus; 0: all is sharp")
-            .soft(0, 2000),
-        number<Tracing>("focus_um", &Tracing::focus_um, -1e9, 1e9, "um", view,
-                        "how far behind the target the lens of a traced picture is focused; negative: before it")
-            .soft(-2000, 2000),
-        flag<Tracing>(
-            "isosurface", &Tracing::isosurface, view,
-            "in a traced picture, what reaches view.isovalue is a solid that no light passes, in the body that "
-            "the curve shows; view.opacity = 0: without the body"),
-        choice<Tracing>("lights", &Tracing::lights,
-                        {"lamp", "headlight", "three-point", "dissection-microscope", "own"}, view,
-                        "what lights a traced picture beside the sky: lamp: as view.lamp says; headlight: a disc about "
-                        "the eye; three-point: key, fill and back light; dissection-microscope: two goosenecks and a "
-                        "disc about the eye; own: view.area_lights, if any. All but lamp turn with the eye"),
-        numbers<Tracing>(
-            "area_lights", &Tracing::area_lights, -1e6, 1e6, "", view,
-            "up to six lights of a traced picture, eight numbers each: degrees to the right of the eye and "
-            "above it; distance from the middle of the volume, width and height in halves of the volume's diagonal "
-            "(height 0: a disc); red, green, blue: as bright as a white surface in the middle that faces "
-            "it, times view.lamp_brightness"),
-    };
-    return fields;
+    static const auto fields =
+        Fields<Tracing>{
+            integer<Tracing>("paths", &Tracing::paths, 1, 1'000'000, "paths", view,
+                             "paths of light per pixel of a traced picture at most; four times as many halve its noise")
+                .soft(16, 4096)
+                .in("Mode")
+                .of_display(),
+            integer<Tracing>(
+                "bounces", &Tracing::bounces, 0, 65536, "", view,
+                "how often light is scattered in a traced picture at most; fewer are faster and darker; 0: "
+                "without a limit")
+                .soft(1, 64)
+                .in("Traced light"),
+            number<Tracing>(
+                "scattering", &Tracing::scattering, 0, 1, "", view,
+                "share of the light that white tissue scatters instead of absorbing it, in a traced picture"),
+            number<Tracing>("anisotropy", &Tracing::anisotropy, -0.99, 0.99, "", view,
+                            "mean cosine of the angle of scattering in a traced picture; 0: to all sides, towards 1: "
+                            "forwards"),
+            number<Tracing>("roughness", &Tracing::roughness, 0.05, 1, "", view,
+                            "roughness of surfaces in a traced picture; 0.05: polished, 1: dull"),
+            number<Tracing>(
+                "sky", &Tracing::sky, 0, 1000, "", view,
+                "brightness of the light from all sides in a traced picture; a white surface under a sky of 1 "
+                "is white")
+                .soft(0, 4)
+                .in("Lights"),
+            number<Tracing>("lamp_brightness", &Tracing::lamp_brightness, 0, 1000, "", view,
+                            "brightness of the lamp in a traced picture: that of a white surface which faces it")
+                .soft(0, 10),
+            number<Tracing>(
+                "lamp_size_deg", &Tracing::lamp_size_deg, 0, 90, "deg", view,
+                "half of the angle that the lamp of a traced picture fills; larger lamps cast softer shadows")
+                .soft(0, 45)
+                .only_while("view.lights", {"lamp"}),
+            number<Tracing>("exposure_ev", &Tracing::exposure_ev, -20, 20, "EV", view,
+                            "exposure of a traced picture; one more doubles the light")
+                .soft(-4, 4)
+                .in("Traced light")
+                .of_display(),
+            choice<Tracing>(
+                "tone", &Tracing::tone, {"linear", "reinhard", "filmic"}, view,
+                "tone curve of a traced picture; linear: light above white is cut off; reinhard, filmic: it is "
+                "compressed up to the white point")
+                .of_display(),
+            number<Tracing>("white_point", &Tracing::white_point, 1, 1000, "", view,
+                            "light that the tone curve shows as white")
+                .soft(1, 16)
+                .of_display(),
+            integer<Tracing>("seed", &Tracing::seed, 0, 4294967295, "", view,
+                             "seed of the random paths of a traced picture; the same seed gives the same picture"),
+            flag<Tracing>("denoise", &Tracing::denoise, view,
+                          "smooth noise away in traced pictures of fewer than 1024 paths, but no edges")
+                .of_display(),
+            number<Tracing>(
+                "noise_target", &Tracing::noise_target, 0, 255, "", view,
+                "noise at which a traced picture is finished before all its paths, in steps of 8 bits; 0: never")
+                .soft(0.5, 8)
+                .of_display(),
+            number<Tracing>(
+                "aperture_um", &Tracing::aperture_um, 0, 1e9, "um", view,
+                "diameter of the lens through which a traced picture is seen; larger ones blur what is out of "
+                "focus; 0: all is sharp")
+                .soft(0, 2000),
+            number<Tracing>("focus_um", &Tracing::focus_um, -1e9, 1e9, "um", view,
+                            "how far behind the target the lens of a traced picture is focused; negative: before it")
+                .soft(-2000, 2000),
+            flag<Tracing>(
+                "isosurface", &Tracing::isosurface, view,
+                "in a traced picture, what reaches view.isovalue is a solid that no light passes, in the body that "
+                "the curve shows; view.opacity = 0: without the body")
+                .in("Mode"),
+            choice<Tracing>(
+                "lights", &Tracing::lights, {"lamp", "headlight", "three-point", "dissection-microscope", "own"}, view,
+                "what lights a traced picture beside the sky: lamp: as view.lamp says; headlight: a disc about "
+                "the eye; three-point: key, fill and back light; dissection-microscope: two goosenecks and a "
+                "disc about the eye; own: view.area_lights, if any. All but lamp turn with the eye")
+                .in("Lights"),
+            numbers<Tracing>(
+                "area_lights", &Tracing::area_lights, -1e6, 1e6, "", view,
+                "up to six lights of a traced picture, eight numbers each: degrees to the right of the eye and "
+                "above it; distance from the middle of the volume, width and height in halves of the volume's diagonal "
+                "(height 0: a disc); red, green, blue: as bright as a white surface in the middle that faces "
+                "it, times view.lamp_brightness")
+                .only_while("view.lights", {"own"}),
+        }
+            .only_while("view.mode", {"traced"});
+    return fields.list();
 }
 
 // Lights outside the volume only, with a minimal size: sampling them requires a finite distance and area.
@@ -908,37 +1009,62 @@ const std::vector<Field<Studio>>& describe<Studio>() {
             "sky_picture", &S::sky_picture, view,
             "PNG file of a picture all around (equirectangular) that is the sky of a traced picture, view.sky times "
             "as bright; in its middle is what one sees from the volume along the B-scans")
-            .file({".png"}),
+            .file({".png"})
+            .in("Lights")
+            .only_while("view.mode", {"traced"}),
         number<S>("sky_turn_deg", &S::sky_turn_deg, -3600, 3600, "deg", view,
                   "how far the picture of the sky is turned to the right about the volume")
-            .soft(-180, 180),
+            .soft(-180, 180)
+            .in("Lights")
+            .only_while("view.mode", {"traced"})
+            .unless("view.sky_picture", {""}),
         numbers<S>("background_lower_colour", &S::background_lower_colour, 0, 1, "", view,
-                   "colour of the background at the lower edge, from view.background above; []: the same"),
+                   "colour of the background at the lower edge, from view.background above; []: the same")
+            .in("Studio")
+            .of_display(),
         number<S>("ground_shadow", &S::ground_shadow, 0, 1, "", view,
-                  "darkness of the shadow that the volume throws on the ground below it; 0: there is no ground"),
+                  "darkness of the shadow that the volume throws on the ground below it; 0: there is no ground")
+            .in("Studio"),
         number<S>("ground_gap_um", &S::ground_gap_um, 0, 1e9, "um", view,
                   "distance of the ground below the volume, or below what clip_high leaves of its depth")
-            .soft(0, 1000),
+            .soft(0, 1000)
+            .in("Studio")
+            .unless("view.ground_shadow", {"0"}),
         choice<S>("caps", &S::caps, {"off", "gray", "curve"}, view,
                   "what is shown of cut faces; off: the volume behind them; gray, curve: a section in gray or in the "
-                  "colours of the curve"),
+                  "colours of the curve")
+            .in("Clip"),
         number<S>(
             "outline", &S::outline, 0, 1, "", view,
-            "strength of outlines where surfaces turn away from the eye; they need view.lighting, and are not traced"),
+            "strength of outlines where surfaces turn away from the eye; they need view.lighting, and are not traced")
+            .in("Studio"),
         number<S>("outline_sharpness", &S::outline_sharpness, 0.5, 64, "", view, "thinness of the outlines")
-            .soft(1, 16),
-        numbers<S>("outline_colour", &S::outline_colour, 0, 1, "", view, "colour of the outlines: red, green, blue"),
-        text<S>("title", &S::title, view, "title above the picture, or in its frame (UTF-8)"),
+            .soft(1, 16)
+            .in("Studio")
+            .unless("view.outline", {"0"}),
+        numbers<S>("outline_colour", &S::outline_colour, 0, 1, "", view, "colour of the outlines: red, green, blue")
+            .in("Studio")
+            .unless("view.outline", {"0"}),
+        text<S>("title", &S::title, view, "title above the picture, or in its frame (UTF-8)")
+            .in("Annotations")
+            .of_display(),
         number<S>("picture_frame", &S::picture_frame, 0, 0.2, "", view,
                   "width of a frame around the picture, in the colour of text, as a fraction of its shorter side; 0: "
-                  "none"),
+                  "none")
+            .in("Annotations")
+            .of_display(),
         number<S>(
             "shutter", &S::shutter, 0, 1, "", view,
             "part of the time between two pictures of a movie during which each is exposed, so that what moves is "
-            "blurred; 0.5 is usual, 0: nothing is"),
+            "blurred; 0.5 is usual, 0: nothing is")
+            .in("Movie")
+            .of_display(),
         integer<S>("shutter_pictures", &S::shutter_pictures, 2, 256, "", view,
                    "pictures that are drawn while the shutter is open; traced ones share the paths of one")
-            .soft(4, 64),
+            .soft(4, 64)
+            .in("Movie")
+            .unless("view.shutter", {"0"})
+            .of_display(),
     };
     return fields;
 }

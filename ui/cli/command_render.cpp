@@ -16,7 +16,6 @@
 #include "app/jobs/segment_job.h"
 #include "app/movie/movie_job.h"
 #include "app/open/show_opened.h"
-#include "app/settings/settings_book.h"
 #include "compute/error.h"
 #include "compute/plural.h"
 #include "engine/scan/settings.h"
@@ -238,6 +237,12 @@ void print_probe(const std::string& pixel, const std::optional<Probe>& probe) {
     answer("  at voxel {} = {} {} from the middle of the first (depth, A-scans, B-scans)\n", triple(probe->index, 2),
            triple(probe->place_um, 2), unit);
     answer("  normal {}, {:.6g} {} from the eye\n", triple(probe->normal, 3), probe->distance_um, unit);
+}
+
+std::vector<std::string> unused_settings(View view, const std::vector<std::string>& assignments) {
+    Settings settings;
+    settings.bind("view", view);
+    return unused_settings(settings, assignments);
 }
 
 void render(const RenderOptions& options) {

@@ -178,16 +178,6 @@ std::string WorkspaceState::assignments_for(const std::filesystem::path& file,
 }
 
 std::string WorkspaceState::preset_text() const {
-    // Settings that depend on one volume are not part of a preset.
-    const auto is_of_preset = [](const BoundField& field) {
-        constexpr std::array<std::string_view, 17> of_one_volume{
-            "width",     "height",      "target_um",       "near_um",      "slices",       "clip_low",
-            "clip_high", "clip_planes", "plane_offset_um", "distances",    "angles",       "flow_arrows",
-            "time_s",    "text",        "flow_streaks",    "streak_pulse", "streak_time_s"};
-        const bool is_of_one = field.section == "view" && std::ranges::count(of_one_volume, field.name) > 0;
-        return !is_of_one && (field.section == "view" || is_recipe_section(field.section) ||
-                              (is_tissue_section(field.section) && field.name != "shown"));
-    };
     std::string text = "# A preset for Echolux.\n\n" + book.settings().toml_where(is_of_preset);
     if (book.view().transfer.empty() && book.view().transfer_curve) text += "\n" + toml_of(book.view().transfer_curve);
     return text;
