@@ -58,7 +58,7 @@ SlicePlane plane_of(PaneKind section) {
 // range, whereas maxima use a higher range.
 ViewMode mode_of_section(const View& view, bool is_thick) {
     if (!is_thick && view.slab_um <= 0) return ViewMode::minip;
-    return view.mode == ViewMode::mip || view.mode == ViewMode::minip ? view.mode : ViewMode::average;
+    return text_of(view.mode).ray == RayKind::value ? view.mode : ViewMode::average;
 }
 
 // Keeps the groups of `size` numbers that are in the section's plane.

@@ -318,6 +318,14 @@ const BoundField* Settings::disabled_by(const BoundField& field) const {
     return nullptr;
 }
 
+std::vector<const BoundField*> Settings::effective(std::string_view section, std::string_view group) const {
+    std::vector<const BoundField*> found;
+    for (const BoundField& field : fields_) {
+        if (field.section == section && field.group == group && disabled_by(field) == nullptr) found.push_back(&field);
+    }
+    return found;
+}
+
 std::vector<std::string> unused_settings(const Settings& settings, std::span<const std::string> assignments) {
     std::vector<std::string> lines;
     std::set<std::string_view> reported;

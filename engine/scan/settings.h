@@ -80,6 +80,9 @@ class Settings {
     // on settings that are not bound hold.
     const BoundField* disabled_by(const BoundField& field) const;
 
+    // Returns the fields of a group that have an effect, in the order of their descriptions.
+    std::vector<const BoundField*> effective(std::string_view section, std::string_view group) const;
+
     // Sets a field from text. Throws Error{bad_setting} for an unknown key (suggesting the nearest), a wrong type or a
     // value out of range.
     void set(std::string_view key, std::string_view text, std::string_view where = "command line");

@@ -40,6 +40,7 @@ class NoEffect(ProgramCase):
         render = ["render", "v.nrrd", "-o", "p.png", "--size", "32x32", "--overwrite"]
         self.warned("lights has no effect", *render, "--lights", "three-point")
         self.warned("area_lights has no effect", *render, "--mode", "traced", "--paths", "1", "--area-lights", "40,35,3,1.2,0,1,0.96,0.9")
+        self.warned("view.point_size has no effect: view.mode is mip", *render, "--mode", "mip", "--set", "view.point_size=0.5")
         told = json.loads(self.succeed(*render, "--lights", "three-point", "--json").out)
         self.assertEqual(len(told["warnings"]), 1)
         self.assertNotIn("no effect", self.succeed(*render, "--mode", "mip").err)

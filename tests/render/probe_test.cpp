@@ -237,19 +237,19 @@ TEST_F(Probing, EveryModeReportsVoxelOnRay) {
     show(db_grid(edge, edge, edge), ball(db_grid(edge, edge, edge), 36));
     look_askew_in_perspective();
     view_.isovalue = 10;
-    for (int mode = 0; mode <= static_cast<int>(ViewMode::points); ++mode) {
-        view_.mode = static_cast<ViewMode>(mode);
+    for (const ViewMode mode : all_modes) {
+        view_.mode = mode;
         for (const auto& [x, y] : {std::pair{60, 50}, {74, 44}, {70, 62}}) {
             const auto probe = renderer().probe(view_, x, y);
-            ASSERT_TRUE(probe) << mode;
+            ASSERT_TRUE(probe) << text_of(mode).name;
             const auto [start, unit] = ray(x, y);
             const glm::dvec3 index = vector_of(probe->index);
-            EXPECT_LT(glm::length(glm::cross(index - start, unit)), 1e-3) << mode;
+            EXPECT_LT(glm::length(glm::cross(index - start, unit)), 1e-3) << text_of(mode).name;
             for (int i = 0; i < 3; ++i) {
                 EXPECT_LT(std::abs(index[i] - static_cast<double>(probe->voxel[static_cast<std::size_t>(i)])), 0.51);
             }
             const auto [z, a, b] = probe->voxel;
-            EXPECT_EQ(probe->value, static_cast<float>(ball(grid_, 36)(z, a, b))) << mode;
+            EXPECT_EQ(probe->value, static_cast<float>(ball(grid_, 36)(z, a, b))) << text_of(mode).name;
         }
     }
 }

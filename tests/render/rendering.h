@@ -12,9 +12,15 @@
 
 namespace echolux::test {
 
-inline constexpr std::array all_modes{
-    ViewMode::composite, ViewMode::mip,        ViewMode::minip, ViewMode::average, ViewMode::attenuated_mip,
-    ViewMode::depth_mip, ViewMode::isosurface, ViewMode::mida,  ViewMode::points};
+// The modes of the ray caster: all but traced light.
+inline constexpr auto all_modes = [] {
+    std::array<ViewMode, view_modes.size() - 1> modes{};
+    std::size_t count = 0;
+    for (const ViewModeText& mode : view_modes) {
+        if (mode.ray != RayKind::light) modes.at(count++) = mode.mode;
+    }
+    return modes;
+}();
 
 class Rendering : public testing::Test {
   protected:

@@ -93,7 +93,7 @@ TEST_F(WindowInTrouble, ShowsErrorInPanelOfAction) {
     open_window();
     open_ball();
     work().actions().add(
-        {"source.fails", "Fails", "Source", {}, [] { throw Error(ErrorCode::device, "planted", "test"); }});
+        {"source.fails", "Fails", "Source", {}, "", [] { throw Error(ErrorCode::device, "planted", "test"); }});
     PanelState state;
     const Style style;
     run_action({work(), style, state}, "source.fails");

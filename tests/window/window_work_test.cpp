@@ -303,16 +303,6 @@ TEST_F(WindowWork, EnterAdvancesTour) {
     EXPECT_FALSE(window().place_of("tour.next").has_value());
 }
 
-TEST_F(WindowWork, AllSearchWordsBelongToActions) {
-    open_window();
-    ASSERT_NO_FATAL_FAILURE(open_capillary());
-    turns(3);
-    for (std::size_t i = 0; !id_with_words(i).empty(); ++i) {
-        const std::string id(id_with_words(i));
-        EXPECT_TRUE(work().actions().find(id) != nullptr || work().settings().field(id) != nullptr) << id;
-    }
-}
-
 TEST_F(WindowWork, TourPointsAtVisibleParts) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_ball());

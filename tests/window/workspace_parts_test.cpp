@@ -8,10 +8,37 @@
 #include "app/settings/settings_book.h"
 #include "compute/plan/describe.h"
 #include "temporary_folder.h"
+#include "ui/panels/value_text.h"
 #include "ui/workspace/actions.h"
 #include "ui/workspace/notices.h"
 
 namespace echolux {
+namespace {
+
+struct Glow {
+    bool on = false;
+    double strength = 1;
+    double reach_um = 5;
+};
+
+}  // namespace
+
+template <>
+const std::vector<Field<Glow>>& describe<Glow>() {
+    static const std::vector<Field<Glow>> fields{
+        flag("glow", &Glow::on, Effect::view, "glowing tissue"),
+        number("glow_strength", &Glow::strength, 0, 9, "", Effect::view, "its brightness")
+            .in("Glow")
+            .only_while("view.glow", {"true"})
+            .found_by("shine"),
+        number("glow_reach_um", &Glow::reach_um, 0, 9, "um", Effect::view, "how far it reaches")
+            .in("Glow")
+            .of_volume()
+            .never_undone(),
+    };
+    return fields;
+}
+
 namespace {
 
 using testing::ElementsAre;
@@ -247,6 +274,57 @@ TEST(TextWriter, ReportsUnwritableFile) {
 }
 
 // ---- settings
+
+std::vector<std::string> keys_of(const std::vector<const BoundField*>& fields) {
+    std::vector<std::string> keys;
+    for (const BoundField* field : fields) keys.push_back(field->key());
+    return keys;
+}
+
+// Panels draw the fields of Settings::effective(), and the palette ranks settings by points_of().
+TEST(SettingsBook, OneLineDescribesSettingInPanelPaletteUndoAndPresets) {
+    Glow glow;
+    Settings settings;
+    settings.bind("view", glow);
+    const BoundField &strength = settings.fields()[1], &reach = settings.fields()[2];
+    EXPECT_THAT(keys_of(settings.effective("view", "Glow")), ElementsAre("view.glow_reach_um"));
+    glow.on = true;
+    EXPECT_THAT(keys_of(settings.effective("view", "Glow")), ElementsAre("view.glow_strength", "view.glow_reach_um"));
+    EXPECT_GT(points_of("shine", strength, label_of(strength)), 0);
+    EXPECT_EQ(points_of("shine", reach, label_of(reach)), 0);
+    EXPECT_TRUE(is_undone(strength) && is_of_preset(strength));
+    EXPECT_FALSE(is_undone(reach) || is_of_preset(reach));
+}
+
+// Rows and switches of a mode appear with it.
+TEST(SettingsBook, DescribesWhichViewSettingsHaveEffect) {
+    SettingsBook book;
+    EXPECT_THAT(keys_of(book.settings().effective("view", "Mode")), ElementsAre("view.mode"));
+    book.view().mode = ViewMode::mida;
+    EXPECT_THAT(keys_of(book.settings().effective("view", "Mode")), ElementsAre("view.mode", "view.mida_balance"));
+    book.view().mode = ViewMode::isosurface;
+    EXPECT_THAT(keys_of(book.settings().effective("view", "Mode")), ElementsAre("view.mode", "view.isovalue"));
+    book.view().isosurface = true;
+    book.view().mode = ViewMode::traced;
+    EXPECT_THAT(keys_of(book.settings().effective("view", "Mode")),
+                ElementsAre("view.mode", "view.isovalue", "view.paths", "view.isosurface"));
+}
+
+// A preset of one eye must not move, cut or annotate another one.
+TEST(SettingsBook, PresetsLeaveOutSettingsOfOneVolume) {
+    SettingsBook book;
+    std::vector<std::string> left_out;
+    for (const BoundField& field : book.fields()) {
+        if (field.section == "view" && !is_of_preset(field)) left_out.emplace_back(field.name);
+    }
+    EXPECT_THAT(left_out, testing::UnorderedElementsAre("width", "height", "target_um", "near_um", "slices", "clip_low",
+                                                        "clip_high", "clip_planes", "plane_offset_um", "distances",
+                                                        "angles", "flow_arrows", "time_s", "text", "flow_streaks",
+                                                        "streak_pulse", "streak_time_s"));
+    for (const char* key : {"filter.shown", "registration.shown", "layers.shown", "window.scale"})
+        EXPECT_FALSE(is_of_preset(*book.field(key))) << key;
+    EXPECT_TRUE(is_of_preset(*book.field("registration.reference")));
+}
 
 void nothing(const Change&) {}
 

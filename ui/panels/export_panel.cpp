@@ -14,6 +14,20 @@
 
 namespace echolux {
 
+namespace {
+
+// Draws rows for settings of this panel, which undo and sessions do not include. Those of one volume are automatic.
+void own_rows(const PanelContext& context, Settings& settings, std::string_view section, std::string_view group) {
+    for (const BoundField* field : settings.effective(section, group)) {
+        if (field->is_of_volume) continue;
+        setting_row(context, *field, [&](const Value& value, Edit) {
+            return attempt(context, "export", [&] { settings.take({{field->key(), value, std::string(section)}}); });
+        });
+    }
+}
+
+}  // namespace
+
 // ---- Part of the export panel that makes movies.
 
 class ExportMovie {
@@ -44,37 +58,31 @@ template <>
 const std::vector<Field<MovieChoice>>& describe<MovieChoice>() {
     using C = MovieChoice;
     constexpr Effect view = Effect::view;
+    static const std::vector<std::string_view> sweeps{"sweep", "sweep+time"};
     static const std::vector<Field<C>> fields{
         choice("path", &C::path,
                {"turntable", "time", "sweep", "turntable+time", "sweep+time", "key frames", "time line"}, view,
                "turntable: once round the volume; time: through all time points; sweep: a plane moves through the "
                "volume, or the section that is shown; key frames: of a file; time line: those below the panes"),
-        text("key_frames", &C::key_frames, view, "file of key frames (.toml) that move the view"),
+        text("key_frames", &C::key_frames, view, "file of key frames (.toml) that move the view")
+            .only_while("movie.path", {"key frames"}),
         number("seconds", &C::seconds, 0, 1e5, "s", view,
                "length; 0: 10 s for a turntable, each time point or layer once, key frames at their own times"),
         number("fps", &C::fps, 0.01, 1000, "", view, "pictures per second"),
-        choice("along", &C::along, {"depth", "a-scans", "b-scans"}, view, "direction in which a sweep moves its plane"),
+        choice("along", &C::along, {"depth", "a-scans", "b-scans"}, view, "direction in which a sweep moves its plane")
+            .only_while("movie.path", sweeps),
+        choice("plane", &C::plane, {"slice", "clip"}, view,
+               "slice: the plane shows the values on it; clip: removes what is beyond it")
+            .only_while("movie.path", sweeps),
         flag("resumes", &C::resumes, view,
              "go on where the same movie was interrupted; until all of its pictures are there, they wait in a folder "
              "beside it"),
-        choice("plane", &C::plane, {"slice", "clip"}, view,
-               "slice: the plane shows the values on it; clip: removes what is beyond it"),
     };
     return fields;
 }
 
 struct ExportMovie::Parts {
     Parts() { settings.bind("movie", choice); }
-
-    // Row for a setting of this part, which undo and sessions do not include.
-    void row(const PanelContext& context, std::string_view key) {
-        for (const BoundField& field : settings.fields()) {
-            if (field.key() != key) continue;
-            setting_row(context, field, [&](const Value& value, Edit) {
-                return attempt(context, "export", [&] { settings.take({{field.key(), value, "movie"}}); });
-            });
-        }
-    }
 
     // Key frames come from a file, or from the time line of the window.
     MovieSpec spec(const Workspace& work) const {
@@ -99,19 +107,8 @@ ExportMovie::ExportMovie() : parts_(std::make_unique<Parts>()) {}
 ExportMovie::~ExportMovie() = default;
 
 void ExportMovie::draw(const PanelContext& context) {
-    using Path = MovieChoice::Path;
-    const Path path = parts_->choice.path;
-    parts_->row(context, "movie.path");
-    if (path == Path::key_frames) parts_->row(context, "movie.key_frames");
-    parts_->row(context, "movie.seconds");
-    parts_->row(context, "movie.fps");
-    if (path == Path::sweep || path == Path::sweep_and_time) {
-        parts_->row(context, "movie.along");
-        parts_->row(context, "movie.plane");
-    }
-    parts_->row(context, "movie.resumes");
-    setting_row(context, "view.shutter");
-    if (context.work.view().shutter > 0) setting_row(context, "view.shutter_pictures");
+    own_rows(context, parts_->settings, "movie", "");
+    draw_group(context, {"view"}, "Movie");
     if (!plain_button(
             context, "export.movie", "Make movie...",
             "make a movie of the view at the size above while the window stays usable: H.264 (.mp4, .mkv), VP9 "
@@ -143,13 +140,17 @@ const std::vector<Field<ExportChoice>>& describe<ExportChoice>() {
     constexpr Effect view = Effect::view;
     constexpr std::int64_t max_rows = 1 << 20;
     static const std::vector<Field<C>> fields{
-        choice("bits", &C::bits, {"8", "16"}, view, "bits per channel: 8, or 16 for more than 256 levels"),
+        choice("bits", &C::bits, {"8", "16"}, view, "bits per channel: 8, or 16 for more than 256 levels")
+            .in("Picture"),
         text("layout", &C::layout, view,
              "of a figure: volume, bscan and enface, side by side with +, below each other with /; the B-scan is the "
-             "one at the cross-hair"),
-        integer("en_face_begin", &C::en_face_begin, -max_rows, max_rows, "rows", view, "first depth row of the mean"),
-        integer("en_face_end", &C::en_face_end, 0, max_rows, "rows", view, "the one after the last; 0: to the end"),
-        flag("from_surface", &C::from_surface, view, "count those rows from the surface of the tissue"),
+             "one at the cross-hair")
+            .in("Figure"),
+        integer("en_face_begin", &C::en_face_begin, -max_rows, max_rows, "rows", view, "first depth row of the mean")
+            .in("Figure"),
+        integer("en_face_end", &C::en_face_end, 0, max_rows, "rows", view, "the one after the last; 0: to the end")
+            .in("Figure"),
+        flag("from_surface", &C::from_surface, view, "count those rows from the surface of the tissue").in("Figure"),
     };
     return fields;
 }
@@ -202,7 +203,8 @@ void draw_session(const PanelContext& context) {
 
 class ExportPanel : public NamedPanel {
   public:
-    ExportPanel() : NamedPanel("export", "Export and presets", PanelSide::right) {
+    ExportPanel()
+        : NamedPanel("export", "Export and presets", PanelSide::right, "save movie figure picture video preset") {
         settings_.bind("export", choice_);
         settings_.bind("figure", style_);
     }
@@ -219,22 +221,10 @@ class ExportPanel : public NamedPanel {
     }
 
   private:
-    // Row for a setting of this panel, which undo and sessions do not include.
-    void own_row(const PanelContext& context, std::string_view key) {
-        for (const BoundField& field : settings_.fields()) {
-            if (field.key() != key) continue;
-            setting_row(context, field, [&](const Value& value, Edit) {
-                return attempt(context, "export", [&] { settings_.take({{field.key(), value, "export"}}); });
-            });
-        }
-    }
-
     void draw_picture(const PanelContext& context) {
-        for (const char* key : {"view.width", "view.height", "view.samples", "view.transparent", "view.stereo"}) {
-            setting_row(context, key);
-        }
-        if (context.work.view().stereo != Stereo::off) setting_row(context, "view.eyes_apart");
-        own_row(context, "export.bits");
+        setting_rows(context, {"view.width", "view.height", "view.samples", "view.transparent", "view.stereo",
+                               "view.eyes_apart"});
+        own_rows(context, settings_, "export", "Picture");
         const std::string help =
             "PNG or TIFF at this size, with at least as many rays per pixel as a pane at rest. The file stores all "
             "settings: opening it restores them, echolux reproduce makes it again. F12 saves one at once into " +
@@ -256,13 +246,8 @@ class ExportPanel : public NamedPanel {
     }
 
     void draw_figure(const PanelContext& context) {
-        for (const char* key : {"export.layout", "export.en_face_begin", "export.en_face_end", "export.from_surface"}) {
-            own_row(context, key);
-        }
-        for (const Field<FigureStyle>& field : describe<FigureStyle>()) {
-            if (field.high == highest_value) continue;  // low and high are selected per picture
-            own_row(context, "figure." + std::string(field.name));
-        }
+        own_rows(context, settings_, "export", "Figure");
+        own_rows(context, settings_, "figure", "");
         if (plain_button(context, "export.figure", "Save figure...",
                          "B-scan and projection with axes, as PDF, SVG or PNG")) {
             attempt(context, "export", [&] {

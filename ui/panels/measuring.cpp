@@ -257,7 +257,7 @@ void draw_profile(const PanelContext& context) {
 
 class MeasurePanel : public NamedPanel {
   public:
-    MeasurePanel() : NamedPanel("measure", "Measure", PanelSide::right) {}
+    MeasurePanel() : NamedPanel("measure", "Measure", PanelSide::right, "distance angle ruler length probe profile") {}
     bool is_available(Workspace& work) const override { return work.viewer().is_open(); }
 
     void draw(const PanelContext& context) override {

@@ -126,6 +126,7 @@ class Panel {
     virtual std::string_view id() const = 0;     // such as "transfer"; used in window.open_panels
     virtual std::string_view title() const = 0;  // such as "Transfer function"
     virtual PanelSide side() const = 0;
+    virtual std::string_view words() const { return ""; }         // further words that people search for
     virtual bool is_available(Workspace&) const { return true; }  // false hides the panel
 
     // Moves the panel to the top of its side.
@@ -146,14 +147,16 @@ std::unique_ptr<Panel> make_alignment_view();
 // Panel with constant id, title and side.
 class NamedPanel : public Panel {
   public:
-    NamedPanel(std::string_view id, std::string_view title, PanelSide side) : id_(id), title_(title), side_(side) {}
+    NamedPanel(std::string_view id, std::string_view title, PanelSide side, std::string_view words = "")
+        : id_(id), title_(title), words_(words), side_(side) {}
 
     std::string_view id() const override { return id_; }
     std::string_view title() const override { return title_; }
     PanelSide side() const override { return side_; }
+    std::string_view words() const override { return words_; }
 
   private:
-    std::string_view id_, title_;  // of string literals
+    std::string_view id_, title_, words_;  // of string literals
     PanelSide side_;
 };
 

@@ -38,12 +38,15 @@ void draw_background(const PanelContext& context) {
 
 void draw_dispersion(const PanelContext& context) {
     draw_group(context, {"recipe", "calibration"}, "Dispersion");
-    if (context.work.settings().scan()->recipe.dispersion) action_button(context, "calibrate.dispersion", "Find automatically");
+    if (context.work.settings().scan()->recipe.dispersion)
+        action_button(context, "calibrate.dispersion", "Find automatically");
 }
 
 class ProcessingPanel : public NamedPanel {
   public:
-    ProcessingPanel() : NamedPanel("processing", "Processing", PanelSide::left) {}
+    ProcessingPanel()
+        : NamedPanel("processing", "Processing", PanelSide::left,
+                     "reconstruction recipe dispersion background window") {}
     bool is_available(Workspace& work) const override { return work.settings().scan() != nullptr; }
 
     void draw(const PanelContext& context) override {
@@ -93,7 +96,9 @@ std::string state_of(Workspace& work) {
 
 class FiltersPanel : public NamedPanel {
   public:
-    FiltersPanel() : NamedPanel("filters", "Filters", PanelSide::right) {}
+    FiltersPanel()
+        : NamedPanel("filters", "Filters", PanelSide::right,
+                     "speckle denoise smooth median bilateral nlm non-local means") {}
     bool is_available(Workspace& work) const override {
         return work.viewer().is_open() && !work.viewer().view_source()->has_planes();
     }
@@ -159,7 +164,8 @@ std::string state_of_motion(Workspace& work) {
 
 class StabilisePanel : public NamedPanel {
   public:
-    StabilisePanel() : NamedPanel("stabilise", "Stabilise", PanelSide::right) {}
+    StabilisePanel()
+        : NamedPanel("stabilise", "Stabilise", PanelSide::right, "motion register registration align saccade shift") {}
     bool is_available(Workspace& work) const override {
         return work.viewer().is_open() && !work.viewer().view_source()->has_planes();
     }
@@ -310,7 +316,9 @@ bool computes_flow(const Workspace& work) {
 
 class FlowPanel : public NamedPanel {
   public:
-    FlowPanel() : NamedPanel("flow", "Flow", PanelSide::right) {}
+    FlowPanel()
+        : NamedPanel("flow", "Flow", PanelSide::right,
+                     "doppler velocity octa angiography blood speed perfusion vessels") {}
 
     bool is_available(Workspace& work) const override {
         return work.settings().scan() != nullptr ||

@@ -225,7 +225,9 @@ void draw_scan(const PanelContext& context, const Scan& scan) {
 
 class SourcePanel : public NamedPanel {
   public:
-    SourcePanel() : NamedPanel("source", "Source", PanelSide::left) { settings_.bind("source", next_); }
+    SourcePanel() : NamedPanel("source", "Source", PanelSide::left, "camera instrument live record acquire simulator") {
+        settings_.bind("source", next_);
+    }
 
     void draw(const PanelContext& context) override {
         Workspace& work = context.work;

@@ -74,7 +74,7 @@ std::string detail_text(const WindowPace& pace) {
 
 class StatisticsPanel : public NamedPanel {
   public:
-    StatisticsPanel() : NamedPanel("statistics", "Statistics", PanelSide::left) {}
+    StatisticsPanel() : NamedPanel("statistics", "Statistics", PanelSide::left, "fps rate speed performance lost") {}
 
     void draw(const PanelContext& context) override {
         const double now_s = context.work.now_s();
@@ -203,7 +203,7 @@ std::string line_of(const Notice& notice) {
 
 class LogPanel : public NamedPanel {
   public:
-    LogPanel() : NamedPanel("log", "Log", PanelSide::left) {}
+    LogPanel() : NamedPanel("log", "Log", PanelSide::left, "messages errors warnings notices") {}
 
     void draw(const PanelContext& context) override {
         const Style& style = context.style;

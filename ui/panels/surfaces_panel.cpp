@@ -249,7 +249,9 @@ void draw_editing(const PanelContext& context, Layering& layering) {
 
 class SurfacesPanel : public NamedPanel {
   public:
-    SurfacesPanel() : NamedPanel("surfaces", "Layers", PanelSide::right) {}
+    SurfacesPanel()
+        : NamedPanel("surfaces", "Layers", PanelSide::right,
+                     "segment segmentation retina boundaries thickness surface en face slab") {}
     bool is_available(Workspace& work) const override {
         return work.viewer().is_open() && !work.viewer().view_source()->has_planes();
     }

@@ -113,7 +113,9 @@ void draw_add_channel(const PanelContext& context) {
 
 class TransferPanel : public NamedPanel {
   public:
-    TransferPanel() : NamedPanel("transfer", "Transfer function", PanelSide::right) {}
+    TransferPanel()
+        : NamedPanel("transfer", "Transfer function", PanelSide::right,
+                     "colour brightness contrast opacity curve histogram window level") {}
     bool is_available(Workspace& work) const override { return work.viewer().is_open(); }
 
     void draw(const PanelContext& context) override {
@@ -121,7 +123,7 @@ class TransferPanel : public NamedPanel {
         setting_row(context, "view.preset");
         draw_curve(context);
         if (work.view().transfer_curve) draw_own_curve(context);  // below, so that the curve does not move
-        for (const char* key : {"view.low", "view.high", "view.range", "view.opacity"}) setting_row(context, key);
+        draw_group(context, {"view"}, "Range");
         draw_plane_section(context);
         if (section(context, "More", false)) draw_more(context);
     }
@@ -161,9 +163,7 @@ class TransferPanel : public NamedPanel {
     }
 
     static void draw_more(const PanelContext& context) {
-        for (const char* key : {"view.colour_map", "view.opacity_length_um", "view.transfer"}) {
-            setting_row(context, key);
-        }
+        draw_group(context, {"view"}, "Curve");
         draw_add_channel(context);
         if (!plain_button(context, "transfer.save", "Save the curve...", "as a file for view.transfer")) return;
         Workspace& work = context.work;
@@ -312,7 +312,8 @@ void draw_layer(const PanelContext& context, const Layer& layer, bool is_top) {
 
 class OverlaysPanel : public NamedPanel {
   public:
-    OverlaysPanel() : NamedPanel("layers", "Shown together", PanelSide::right) {}
+    OverlaysPanel()
+        : NamedPanel("layers", "Shown together", PanelSide::right, "overlay visibility show hide order channels") {}
 
     bool is_available(Workspace& work) const override {
         return work.viewer().is_open() &&

@@ -355,9 +355,8 @@ void setting_rows(const PanelContext& context, std::initializer_list<std::string
 
 void draw_group(const PanelContext& context, std::initializer_list<std::string_view> sections, std::string_view group) {
     for (const std::string_view section : sections) {
-        for (const BoundField& field : context.work.settings().fields()) {
-            if (field.section == section && field.group == group) setting_rows(context, {field.key()});
-        }
+        for (const BoundField* field : context.work.settings().settings().effective(section, group))
+            setting_row(context, field->key());
     }
 }
 

@@ -129,14 +129,13 @@ std::vector<CommandPalette::Row> CommandPalette::rows_for(Workspace& work) const
     constexpr int action_first = 2;  // advantage of actions over equally matching settings
     std::vector<Row> rows;
     for (const Action* action : work.actions().matching(typed_)) {
-        const int points =
-            points_of(typed_, {action->title, action->id, action->group, search_words(action->id), ""}) + action_first;
+        const int points = points_of(typed_, *action) + action_first;
         rows.push_back({action, action->id, action->title, action->group, action->is_possible(), points});
     }
     if (typed_.empty()) return rows;
     for (const BoundField& field : work.settings().fields()) {
         const std::string key = field.key(), label = label_of(field);
-        const int points = points_of(typed_, {label, key, "", search_words(key), field.help});
+        const int points = points_of(typed_, field, label);
         if (points > 0) rows.push_back({nullptr, key, label, key, true, points});
     }
     std::ranges::stable_sort(rows, [](const Row& a, const Row& b) {

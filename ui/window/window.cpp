@@ -642,10 +642,10 @@ void MainWindow::Parts::add_actions() {
     const auto is_open = [this] { return work.viewer().view_source() != nullptr; };
 
     add(actions,
-        {"window.open", "Open…", "File", {"Ctrl+O"}, [this] {
+        {"window.open", "Open…", "File", {"Ctrl+O"}, "load file import", [this] {
              files.ask(work, {FileWish::Kind::open, "Open", "", {}, [this](const auto& path) { work.open(path); }});
          }});
-    add(actions, {"window.save_session", "Save session as…", "File", {"Ctrl+Shift+S"}, [this] {
+    add(actions, {"window.save_session", "Save session as…", "File", {"Ctrl+Shift+S"}, "project state store", [this] {
                       files.ask(work, {FileWish::Kind::save,
                                        "Save the session: everything as one file",
                                        "session.toml",
@@ -656,6 +656,7 @@ void MainWindow::Parts::add_actions() {
                   "Save picture as…",
                   "File",
                   {"Ctrl+Shift+P"},
+                  "export png tiff",
                   [this] {
                       files.ask(work, {FileWish::Kind::save,
                                        "Save the picture at full quality, with all settings in it",
@@ -664,24 +665,27 @@ void MainWindow::Parts::add_actions() {
                                        [this](const auto& path) { work.exporting().save_picture(path); }});
                   },
                   is_open});
-    add(actions, {"window.quit", "Quit", "File", {"Ctrl+Q"}, [this] { ask_to_close(); }});
+    add(actions, {"window.quit", "Quit", "File", {"Ctrl+Q"}, "", [this] { ask_to_close(); }});
 
     add(actions, {"window.full_size",
                   "Volume to full size and back",
                   "Panes",
                   {},
+                  "",
                   [this] { panes.toggle_full_size(PaneKind::volume); },
                   is_open});
     add(actions, {"window.whole_sections",
                   "Sections as a whole",
                   "Panes",
                   {"Shift+F"},
+                  "",
                   [this] { panes.show_whole_sections(); },
                   is_open});
     add(actions, {"window.full_screen",
                   "Full screen",
                   "Window",
                   {"F11"},
+                  "fullscreen maximise maximize",
                   [this] { native.set_full_screen(is_full_screen = !is_full_screen); },
                   [] { return true; },
                   [this] { return is_full_screen; }});
@@ -690,21 +694,23 @@ void MainWindow::Parts::add_actions() {
     add_panel_actions();
     add_source_actions();
 
-    add(actions, {"window.palette", "Find a command…", "Help", {"Ctrl+K"}, [this] { palette.open(); }});
-    add(actions, {"window.keys", "Keys and mouse", "Help", {"?", "F1"}, [this] { key_map.open(); }});
-    add(actions, {"window.tour", "A short tour", "Help", {}, [this] { tour.open(); }});
-    add(actions, {"window.about", "About Echolux", "Help", {}, [this] { about.open(); }});
+    add(actions, {"window.palette", "Find a command…", "Help", {"Ctrl+K"}, "", [this] { palette.open(); }});
+    add(actions,
+        {"window.keys", "Keys and mouse", "Help", {"?", "F1"}, "shortcuts help mouse", [this] { key_map.open(); }});
+    add(actions, {"window.tour", "A short tour", "Help", {}, "help introduction tutorial", [this] { tour.open(); }});
+    add(actions, {"window.about", "About Echolux", "Help", {}, "", [this] { about.open(); }});
 }
 
 // Each action starts or ends its tool and unfolds the panel with the result.
 void MainWindow::Parts::add_measure_actions() {
     using Kind = MeasureTool::Kind;
     const auto is_open = [this] { return work.viewer().view_source() != nullptr; };
-    const auto add_tool = [&](const char* id, const char* name, const char* key, Kind kind) {
+    const auto add_tool = [&](const char* id, const char* name, const char* key, const char* words, Kind kind) {
         add(work.actions(), {id,
                              name,
                              "Measure",
                              {key},
+                             words,
                              [this, kind] {
                                  const bool is_on = state.measure.kind() == kind;
                                  state.measure.begin(is_on ? Kind::none : kind);
@@ -714,14 +720,16 @@ void MainWindow::Parts::add_measure_actions() {
                              is_open,
                              [this, kind] { return state.measure.kind() == kind; }});
     };
-    add_tool("measure.distance", "Measure a distance", "Shift+D", Kind::distance);
-    add_tool("measure.angle", "Measure an angle", "Shift+A", Kind::angle);
-    add_tool("measure.probe", "Probe values at places", "Shift+V", Kind::probe);
-    add_tool("measure.profile", "Profile along a line", "Shift+P", Kind::profile);
+    add_tool("measure.distance", "Measure a distance", "Shift+D", "length ruler size caliper thickness line",
+             Kind::distance);
+    add_tool("measure.angle", "Measure an angle", "Shift+A", "degrees protractor", Kind::angle);
+    add_tool("measure.probe", "Probe values at places", "Shift+V", "value voxel intensity pick", Kind::probe);
+    add_tool("measure.profile", "Profile along a line", "Shift+P", "line plot graph section intensity", Kind::profile);
     add(work.actions(), {"measure.clear",
                          "Remove all measurements",
                          "Measure",
                          {},
+                         "delete remove",
                          [this] {
                              state.measure.forget();
                              const std::vector<double> none;
@@ -746,6 +754,7 @@ void MainWindow::Parts::add_panel_actions() {
              "Panel: " + std::string(panel->title()),
              "Window",
              {},
+             std::string(panel->words()),
              [this, one = panel.get(), is_shown] {
                  const bool was_shown = is_shown();
                  const bool is_left = one->side() == PanelSide::left;
@@ -765,9 +774,14 @@ void MainWindow::Parts::add_source_actions() {
             wanted.name = "sim:" + name;
             work.open_source(wanted);
         };
-        add(work.actions(), {"source.sim." + scene.name, "Simulator: " + scene.title, "Source", {}, open});
+        add(work.actions(), {"source.sim." + scene.name, "Simulator: " + scene.title, "Source", {}, "", open});
     }
-    add(work.actions(), {"source.plugin", "Open a plugin…", "Source", {}, [this] {
+    add(work.actions(), {"source.plugin",
+                         "Open a plugin…",
+                         "Source",
+                         {},
+                         "driver instrument hardware dll so library device camera",
+                         [this] {
                              files.ask(work, {FileWish::Kind::open,
                                               "Open a plugin: the library of an instrument",
                                               "",

@@ -15,6 +15,7 @@ struct Action {
     std::string title;              // such as "Play or pause"
     std::string group;              // such as "Time"
     std::vector<std::string> keys;  // alternatives; empty: palette and menu only
+    std::string words = {};         // further words that people search for, such as "start stop movie"
     std::function<void()> run;
     std::function<bool()> is_possible = [] { return true; };
     std::function<bool()> is_on = {};  // state of a switch; empty: not a switch
@@ -43,6 +44,8 @@ class Actions {
 // ---- Rates how well typed words match a named item. Each typed word must be the beginning of one of its words or
 // synonyms, or be contained in its title.
 
+struct BoundField;
+
 struct Named {
     std::string_view title;  // such as "Play or pause"
     std::string_view id;     // such as "timeline.play"
@@ -54,11 +57,8 @@ struct Named {
 // Returns 0 if a typed word does not match, otherwise more for better matches. An empty text matches everything.
 int points_of(std::string_view typed, const Named& named);
 
-// Returns the synonyms of an action or setting; may be empty.
-std::string_view search_words(std::string_view id);
-
-// Returns the ids that have synonyms, for tests.
-std::string_view id_with_words(std::size_t index);  // empty after the last one
+int points_of(std::string_view typed, const Action& action);
+int points_of(std::string_view typed, const BoundField& setting, std::string_view label);
 
 // ---- Actions of every window (standard_actions.cpp), with the keys that users of 3D Slicer and ParaView expect.
 // Actions that could cost a recording or a measurement need more than one key.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -28,24 +29,20 @@ LiveController* source_of(Workspace& work) {
     return live != nullptr && !live->is_recorded() ? live : nullptr;
 }
 
-// Adds an action that is always possible. `is_on` is the state of a switch.
-void add_action(Workspace& work, std::string id, std::string title, std::string group, std::vector<std::string> keys,
-                std::function<void()> run, std::function<bool()> is_on = {}) {
+// Adds an action that switches a setting on and off: `key`, else the one with the id of the action. People find it by
+// the words of the setting.
+void add_switch(Workspace& work, std::string id, std::string title, std::string group, std::vector<std::string> keys,
+                std::string key = "") {
+    if (key.empty()) key = id;
+    const auto is_on = [&work, key] { return std::get<bool>(work.settings().field(key)->get()); };
+    const auto change = [&work, key, is_on] { work.change(key, !is_on()); };
     work.actions().add({.id = std::move(id),
                         .title = std::move(title),
                         .group = std::move(group),
                         .keys = std::move(keys),
-                        .run = std::move(run),
-                        .is_possible = [] { return true; },
-                        .is_on = std::move(is_on)});
-}
-
-// Adds an action that switches the setting `key` on and off.
-void add_switch(Workspace& work, std::string id, std::string title, std::string group, std::vector<std::string> keys,
-                const std::string& key) {
-    const auto is_on = [&work, key] { return std::get<bool>(work.settings().field(key)->get()); };
-    const auto change = [&work, key, is_on] { work.change(key, !is_on()); };
-    add_action(work, std::move(id), std::move(title), std::move(group), std::move(keys), change, is_on);
+                        .words = std::string(work.settings().field(key)->words),
+                        .run = change,
+                        .is_on = is_on});
 }
 
 // Returns true while a live source is recorded.
@@ -73,6 +70,7 @@ void add_source_actions(Workspace& work) {
                  .title = "Open the live simulator",
                  .group = "Source",
                  .keys = {"Ctrl+L"},
+                 .words = "demo example test phantom",
                  .run = [&work] {
                      SourceRequest wanted;
                      wanted.name = "sim";
@@ -82,6 +80,7 @@ void add_source_actions(Workspace& work) {
                  .title = "Start or stop the source",
                  .group = "Source",
                  .keys = {"Ctrl+Space"},
+                 .words = "run acquire live go halt pause",
                  .run = [&work] { start_or_stop(work); },
                  .is_possible = [has_source, records] { return has_source() && !records(); },
                  .is_on = [&work] { return source_of(work) != nullptr && source_of(work)->is_running(); }});
@@ -89,6 +88,7 @@ void add_source_actions(Workspace& work) {
                  .title = "Record, or end the recording",
                  .group = "Source",
                  .keys = {"Ctrl+R"},
+                 .words = "capture save acquire grab rec",
                  .run = [&work, records] { records() ? work.recordings().stop() : work.recordings().start(); },
                  .is_possible = has_source,
                  .is_on = records});
@@ -101,6 +101,7 @@ void add_file_actions(Workspace& work) {
                  .title = "Open the last file again",
                  .group = "File",
                  .keys = {"Ctrl+Shift+T"},
+                 .words = "recent reopen",
                  .run = [&work] { work.open(work.recent().front()); },
                  .is_possible = [&work] { return !work.recent().empty(); }});
     actions.add({.id = "file.close",
@@ -113,6 +114,7 @@ void add_file_actions(Workspace& work) {
                  .title = "Keep a picture of the view",
                  .group = "File",
                  .keys = {"F12"},
+                 .words = "screenshot image snapshot photo png",
                  .run = [&work] { work.exporting().save_picture(work.new_name(UserFolder::pictures, "", ".png")); },
                  .is_possible = is_open});
     actions.add({.id = "file.cancel",
@@ -149,7 +151,7 @@ void add_file_actions(Workspace& work) {
 
 void add_view_switch(Workspace& work, const std::string& name, const std::string& title,
                      std::vector<std::string> keys) {
-    add_switch(work, "view." + name, title, "View", std::move(keys), "view." + name);
+    add_switch(work, "view." + name, title, "View", std::move(keys));
 }
 
 // Adds one action per choice, and two that step through the choices.
@@ -159,9 +161,14 @@ void add_choices(Workspace& work, const std::string& name, const std::string& ti
     const BoundField& field = *work.settings().field(key);
     for (const std::string_view choice : field.choices) {
         const std::string value(choice);
-        add_action(
-            work, key + "." + value, title + ": " + value, "View", {}, [&work, key, value] { work.change(key, value); },
-            [&work, key, value] { return std::get<std::string>(work.settings().field(key)->get()) == value; });
+        work.actions().add(
+            {.id = key + "." + value,
+             .title = title + ": " + value,
+             .group = "View",
+             .keys = {},
+             .run = [&work, key, value] { work.change(key, value); },
+             .is_on = [&work, key,
+                       value] { return std::get<std::string>(work.settings().field(key)->get()) == value; }});
     }
     const auto step = [&work, key](std::size_t steps) {
         const BoundField& bound = *work.settings().field(key);
@@ -169,17 +176,23 @@ void add_choices(Workspace& work, const std::string& name, const std::string& ti
         const std::size_t index = static_cast<std::size_t>(at - bound.choices.begin()) + steps;
         work.change(key, std::string(bound.choices[index % bound.choices.size()]));
     };
-    add_action(work, key + "_next", title + ": the next", "View", {next_key}, [step] { step(1); });
+    work.actions().add({key + "_next", title + ": the next", "View", {next_key}, "", [step] { step(1); }});
     const std::size_t last = field.choices.size() - 1;
-    add_action(work, key + "_previous", title + ": the one before", "View", {previous_key},
-               [step, last] { step(last); });
+    work.actions().add(
+        {key + "_previous", title + ": the one before", "View", {previous_key}, "", [step, last] { step(last); }});
 }
 
 void add_directions(Workspace& work) {
     int digit = 1;
-    for (const char* name : {"front", "back", "left", "right", "top", "bottom", "oblique"}) {
-        add_action(work, std::string("camera.") + name, std::string("Look from: ") + name, "Camera",
-                   {std::to_string(digit++)}, [&work, look = std::string(name)] { work.change("view.look", look); });
+    const BoundField& looks = *work.settings().field("view.look");
+    for (const std::string_view choice : std::span(looks.choices).subspan(1)) {  // without "free"
+        const std::string look(choice);
+        work.actions().add({"camera." + look,
+                            "Look from: " + look,
+                            "Camera",
+                            {std::to_string(digit++)},
+                            "",
+                            [&work, key = looks.key(), look] { work.change(key, look); }});
     }
 }
 
@@ -215,24 +228,33 @@ void reset_view(Workspace& work) {
 }
 
 void add_camera_actions(Workspace& work) {
-    add_action(work, "camera.show_all", "Show the whole volume", "Camera", {"F", "R"}, [&work] { show_all(work); });
-    add_action(work, "camera.closer", "Closer", "Camera", {"+", "="}, [&work] { zoom(work, 1.25); });
-    add_action(work, "camera.farther", "Farther", "Camera", {"-"}, [&work] { zoom(work, 0.8); });
-    add_action(work, "camera.turn_left", "Turn to the left", "Camera", {"Alt+Left"}, [&work] { turn(work, -15, 0); });
-    add_action(work, "camera.turn_right", "Turn to the right", "Camera", {"Alt+Right"}, [&work] { turn(work, 15, 0); });
-    add_action(work, "camera.turn_up", "Turn upwards", "Camera", {"Alt+Up"}, [&work] { turn(work, 0, 15); });
-    add_action(work, "camera.turn_down", "Turn downwards", "Camera", {"Alt+Down"}, [&work] { turn(work, 0, -15); });
-    add_action(
-        work, "camera.orthographic", "Orthographic projection", "Camera", {"P"},
-        [&work] {
-            const bool is_flat = work.view().projection == Projection::orthographic;
-            work.change("view.projection", std::string(is_flat ? "perspective" : "orthographic"));
-        },
-        [&work] { return work.view().projection == Projection::orthographic; });
+    Actions& actions = work.actions();
+    actions.add({"camera.show_all", "Show the whole volume", "Camera", {"F", "R"}, "fit reset home zoom", [&work] {
+                     show_all(work);
+                 }});
+    actions.add({"camera.closer", "Closer", "Camera", {"+", "="}, "zoom in larger", [&work] { zoom(work, 1.25); }});
+    actions.add({"camera.farther", "Farther", "Camera", {"-"}, "zoom out smaller", [&work] { zoom(work, 0.8); }});
+    actions.add({"camera.turn_left", "Turn to the left", "Camera", {"Alt+Left"}, "", [&work] { turn(work, -15, 0); }});
+    actions.add(
+        {"camera.turn_right", "Turn to the right", "Camera", {"Alt+Right"}, "", [&work] { turn(work, 15, 0); }});
+    actions.add({"camera.turn_up", "Turn upwards", "Camera", {"Alt+Up"}, "", [&work] { turn(work, 0, 15); }});
+    actions.add({"camera.turn_down", "Turn downwards", "Camera", {"Alt+Down"}, "", [&work] { turn(work, 0, -15); }});
+    actions.add({.id = "camera.orthographic",
+                 .title = "Orthographic projection",
+                 .group = "Camera",
+                 .keys = {"P"},
+                 .words = "parallel projection",
+                 .run =
+                     [&work] {
+                         const bool is_flat = work.view().projection == Projection::orthographic;
+                         work.change("view.projection", std::string(is_flat ? "perspective" : "orthographic"));
+                     },
+                 .is_on = [&work] { return work.view().projection == Projection::orthographic; }});
     add_directions(work);
 }
 
 void add_view_actions(Workspace& work) {
+    Actions& actions = work.actions();
     add_choices(work, "mode", "Mode", "M", "Shift+M");
     add_choices(work, "preset", "Transfer function", "T", "Shift+T");
     add_view_switch(work, "lighting", "Light", {"L"});
@@ -242,16 +264,21 @@ void add_view_actions(Workspace& work) {
     add_view_switch(work, "colour_bar", "Colour bar", {"C"});
     add_view_switch(work, "depth_ruler", "Depth ruler", {"D"});
     add_view_switch(work, "time_stamp", "Time stamp", {});
-    add_action(work, "view.choose_range", "Automatic range of values", "View", {"Shift+R"}, [&work] {
-        work.change_together("view.low", {{"view.low", lowest_value}, {"view.high", highest_value}});
-    });
-    add_action(work, "view.no_clipping", "Clear clipping", "View", {}, [&work] {
-        const View whole;
-        work.change_together("view.clip", {{"view.clip_low", whole.clip_low},
-                                           {"view.clip_high", whole.clip_high},
-                                           {"view.clip_planes", whole.clip_planes}});
-    });
-    add_action(work, "view.reset", "Reset view", "View", {"Ctrl+Shift+R"}, [&work] { reset_view(work); });
+    actions.add({"view.choose_range",
+                 "Automatic range of values",
+                 "View",
+                 {"Shift+R"},
+                 "brightness contrast window level automatic auto scale",
+                 [&work] {
+                     work.change_together("view.low", {{"view.low", lowest_value}, {"view.high", highest_value}});
+                 }});
+    actions.add({"view.no_clipping", "Clear clipping", "View", {}, "crop cut whole", [&work] {
+                     const View whole;
+                     work.change_together("view.clip", {{"view.clip_low", whole.clip_low},
+                                                        {"view.clip_high", whole.clip_high},
+                                                        {"view.clip_planes", whole.clip_planes}});
+                 }});
+    actions.add({"view.reset", "Reset view", "View", {"Ctrl+Shift+R"}, "default", [&work] { reset_view(work); }});
     add_camera_actions(work);
 }
 
@@ -275,8 +302,8 @@ struct State {
     std::function<bool(const RecentTimeline&)> kept = {};
 };
 
-void add(Workspace& work, std::string id, std::string title, std::vector<std::string> keys, const KeyEffect& deed,
-         const State& is_on = {}) {
+void add(Workspace& work, std::string id, std::string title, std::vector<std::string> keys, std::string words,
+         const KeyEffect& deed, const State& is_on = {}) {
     const auto kept = [&work, has_meaning = static_cast<bool>(deed.kept)] {
         return has_meaning ? recent_of(work) : nullptr;
     };
@@ -284,6 +311,7 @@ void add(Workspace& work, std::string id, std::string title, std::vector<std::st
                   .title = std::move(title),
                   .group = "Time",
                   .keys = std::move(keys),
+                  .words = std::move(words),
                   .run =
                       [&work, deed, kept] {
                           if (Timeline* time = time_of(work))
@@ -302,7 +330,7 @@ void add(Workspace& work, std::string id, std::string title, std::vector<std::st
 }
 
 void add_step(Workspace& work, std::string id, std::string title, std::vector<std::string> keys, std::int64_t steps) {
-    add(work, std::move(id), std::move(title), std::move(keys),
+    add(work, std::move(id), std::move(title), std::move(keys), "",
         {[steps](Timeline& time) { time.step_by(steps); }, [steps](RecentTimeline& kept) { kept.step_by(steps); }});
 }
 
@@ -344,7 +372,7 @@ void add_slice_actions(Workspace& work) {
 }
 
 void add_time_actions(Workspace& work) {
-    add(work, "timeline.play", "Play or pause", {"Space"},
+    add(work, "timeline.play", "Play or pause", {"Space"}, "movie start stop run",
         {[&work](Timeline& time) { time.plays() ? time.pause() : time.play(work.now_s()); },
          [](RecentTimeline& kept) { kept.is_paused() ? kept.resume() : kept.pause(); }},
         {[](const Timeline& time) { return time.plays(); },
@@ -353,24 +381,24 @@ void add_time_actions(Workspace& work) {
     add_step(work, "timeline.previous", "Previous time point", {"Left"}, -1);
     add_step(work, "timeline.on", "Ten time points on", {"Shift+Right"}, 10);
     add_step(work, "timeline.back", "Ten time points back", {"Shift+Left"}, -10);
-    add(work, "timeline.first", "To the beginning", {"Home"},
+    add(work, "timeline.first", "To the beginning", {"Home"}, "",
         {[](Timeline& time) { time.go_to(time.first()); }, [](RecentTimeline& kept) { kept.go_to(0); }});
-    add(work, "timeline.last", "To the end", {"End"},
+    add(work, "timeline.last", "To the end", {"End"}, "",
         {[](Timeline& time) { time.go_to(time.last()); },
          [](RecentTimeline& kept) { kept.go_to(std::ssize(kept.volumes()) - 1); }});
-    add(work, "timeline.loop", "Loop", {"Shift+L"}, {[](Timeline& time) { time.set_loops(!time.loops()); }},
+    add(work, "timeline.loop", "Loop", {"Shift+L"}, "repeat", {[](Timeline& time) { time.set_loops(!time.loops()); }},
         {[](const Timeline& time) { return time.loops(); }});
-    add(work, "timeline.faster", "Play twice as fast", {"]"},
+    add(work, "timeline.faster", "Play twice as fast", {"]"}, "speed",
         {[&work](Timeline& time) { time.set_speed(2 * time.speed(), work.now_s()); }});
-    add(work, "timeline.slower", "Play half as fast", {"["},
+    add(work, "timeline.slower", "Play half as fast", {"["}, "speed",
         {[&work](Timeline& time) { time.set_speed(time.speed() / 2, work.now_s()); }});
-    add(work, "timeline.true_speed", "Play as fast as it was recorded", {"Backspace"},
+    add(work, "timeline.true_speed", "Play as fast as it was recorded", {"Backspace"}, "",
         {[&work](Timeline& time) { time.set_speed(1, work.now_s()); }});
-    add(work, "timeline.begin_here", "Set start point", {"I"},
+    add(work, "timeline.begin_here", "Set start point", {"I"}, "",
         {[](Timeline& time) { time.set_ends(time.step(), time.last()); }});
-    add(work, "timeline.end_here", "Set end point", {"O"},
+    add(work, "timeline.end_here", "Set end point", {"O"}, "",
         {[](Timeline& time) { time.set_ends(time.first(), time.step()); }});
-    add(work, "timeline.all", "Play all of it", {"Shift+I"},
+    add(work, "timeline.all", "Play all of it", {"Shift+I"}, "",
         {[](Timeline& time) { time.set_ends(0, time.steps() - 1); }});
     work.actions().add(
         {.id = "source.save_kept",
@@ -384,10 +412,18 @@ void add_time_actions(Workspace& work) {
 
 // ---- Actions for panes and panels.
 
-void add_layout(Workspace& work, const std::string& value, const std::string& title, const std::string& key) {
-    add_action(
-        work, "layout." + value, title, "Panes", {key}, [&work, value] { work.change("window.layout", value); },
-        [&work, value] { return std::get<std::string>(work.settings().field("window.layout")->get()) == value; });
+constexpr const char* layout = "window.layout";
+
+void add_layout(Workspace& work, const std::string& value, const std::string& title, const std::string& key,
+                const std::string& words) {
+    work.actions().add(
+        {.id = "layout." + value,
+         .title = title,
+         .group = "Panes",
+         .keys = {key},
+         .words = words,
+         .run = [&work, value] { work.change(layout, value); },
+         .is_on = [&work, value] { return std::get<std::string>(work.settings().field(layout)->get()) == value; }});
 }
 
 // Changes the scale. The automatic value 0 counts as 1.
@@ -403,69 +439,79 @@ void show_panels(Workspace& work) {
 }
 
 void add_layout_actions(Workspace& work) {
-    add_layout(work, "volume", "The volume alone", "Ctrl+1");
-    add_layout(work, "volume-and-sections", "The volume and sections of it", "Ctrl+2");
-    add_layout(work, "sections", "Sections alone", "Ctrl+3");
-    add_layout(work, "alignment", "Alignment: spectra and A-scans", "Ctrl+4");
+    Actions& actions = work.actions();
+    add_layout(work, "volume", "The volume alone", "Ctrl+1", "3d");
+    add_layout(work, "volume-and-sections", "The volume and sections of it", "Ctrl+2", "slices orthogonal mpr");
+    add_layout(work, "sections", "Sections alone", "Ctrl+3", "slices orthogonal planes mpr");
+    add_layout(work, "alignment", "Alignment: spectra and A-scans", "Ctrl+4", "mirror fringe adjust spectrum align");
     add_switch(work, "panes.cross_hair", "Cross-hair", "Panes", {"X"}, "window.cross_hair");
     add_switch(work, "panes.light_handles", "Handles of lights", "Panes", {"Shift+H"}, "window.light_handles");
-    add_switch(work, "window.time_line", "Time line of key frames", "Window", {"F8"}, "window.time_line");
-    add_switch(work, "window.left_panels", "Panels on the left", "Window", {"F9"}, "window.left_panels");
-    add_switch(work, "window.right_panels", "Panels on the right", "Window", {"F10"}, "window.right_panels");
-    add_action(work, "window.panels", "All panels", "Window", {"Tab"}, [&work] { show_panels(work); });
-    add_action(work, "window.larger", "Larger text and controls", "Window", {"Ctrl++", "Ctrl+="},
-               [&work] { scale(work, 1.1); });
-    add_action(work, "window.smaller", "Smaller text and controls", "Window", {"Ctrl+-"},
-               [&work] { scale(work, 1 / 1.1); });
-    add_action(work, "window.true_scale", "Text and controls as the screen says", "Window", {"Ctrl+0"},
-               [&work] { work.change("window.scale", 0.0); });
-    add_switch(work, "window.mouse_slicer", "Mouse as in 3D Slicer (off: ParaView)", "Window", {"Ctrl+M"},
-               "window.mouse_slicer");
-    add_action(work, "notices.dismiss", "Dismiss all notices", "Window", {"Ctrl+D"}, [&work] {
-        for (const Notice& notice : work.notices().all()) work.notices().dismiss(notice.number);
-    });
+    add_switch(work, "window.time_line", "Time line of key frames", "Window", {"F8"});
+    add_switch(work, "window.left_panels", "Panels on the left", "Window", {"F9"});
+    add_switch(work, "window.right_panels", "Panels on the right", "Window", {"F10"});
+    actions.add({"window.panels", "All panels", "Window", {"Tab"}, "", [&work] { show_panels(work); }});
+    actions.add(
+        {"window.larger", "Larger text and controls", "Window", {"Ctrl++", "Ctrl+="}, "font size zoom", [&work] {
+             scale(work, 1.1);
+         }});
+    actions.add({"window.smaller", "Smaller text and controls", "Window", {"Ctrl+-"}, "font size zoom", [&work] {
+                     scale(work, 1 / 1.1);
+                 }});
+    actions.add({"window.true_scale", "Text and controls as the screen says", "Window", {"Ctrl+0"}, "", [&work] {
+                     work.change("window.scale", 0.0);
+                 }});
+    add_switch(work, "window.mouse_slicer", "Mouse as in 3D Slicer (off: ParaView)", "Window", {"Ctrl+M"});
+    actions.add({"notices.dismiss", "Dismiss all notices", "Window", {"Ctrl+D"}, "", [&work] {
+                     for (const Notice& notice : work.notices().all()) work.notices().dismiss(notice.number);
+                 }});
 }
 
 // ---- Actions for the calibration of the open instrument, such as "calibrate.take_dark".
 
 // Action that records a spectrum. Running it again while lines are recorded stops the recording.
-Action taking(Workspace& work, const char* id, std::string title, Spectrum which) {
+Action taking(Workspace& work, const char* id, std::string title, std::string words, Spectrum which) {
     Calibrating& calibrating = work.calibrating();
-    Action action{id, std::move(title), "Calibration", {}, {}, {}, {}};
-    action.run = [&calibrating, which] {
-        if (calibrating.taking() == which) return calibrating.stop_taking();
-        calibrating.take(which);
-    };
-    action.is_possible = [&work, &calibrating] { return calibrating.can_take(work); };
-    action.is_on = [&calibrating, which] { return calibrating.taking() == which; };
-    return action;
-}
-
-Action job(const char* id, std::string title, std::function<void()> run, std::function<bool()> is_possible) {
-    return {id, std::move(title), "Calibration", {}, std::move(run), std::move(is_possible), {}};
+    return {id,
+            std::move(title),
+            "Calibration",
+            {},
+            std::move(words),
+            [&calibrating, which] {
+                if (calibrating.taking() == which) return calibrating.stop_taking();
+                calibrating.take(which);
+            },
+            [&work, &calibrating] { return calibrating.can_take(work); },
+            [&calibrating, which] { return calibrating.taking() == which; }};
 }
 
 void add_calibration_actions(Workspace& work) {
     Calibrating& calibrating = work.calibrating();
     Actions& actions = work.actions();
-    actions.add(taking(work, "calibrate.take_dark", "Take dark (no light)", Spectrum::dark));
-    actions.add(taking(work, "calibrate.take_background", "Take background (no sample)", Spectrum::background));
-    actions.add(taking(work, "calibrate.mirror_1", "Record mirror 1", Spectrum::mirror_1));
-    actions.add(taking(work, "calibrate.mirror_2", "Record mirror 2", Spectrum::mirror_2));
-    actions.add(job(
-        "calibrate.apply", "Apply k map and dispersion of the mirrors",
-        [&work, &calibrating] {
-            try {
-                calibrating.apply(work);
-            } catch (const Error& error) {
-                work.notices().report_problem("calibration", error);
-            }
-        },
-        [&work, &calibrating] { return calibrating.can_compute(work); }));
-    actions.add(job(
-        "calibrate.dispersion", "Search the dispersion of the B-scan shown",
-        [&work, &calibrating] { calibrating.search_dispersion(work); },
-        [&work, &calibrating] { return calibrating.can_search(work); }));
+    actions.add(taking(work, "calibrate.take_dark", "Take dark (no light)", "", Spectrum::dark));
+    actions.add(
+        taking(work, "calibrate.take_background", "Take background (no sample)", "reference", Spectrum::background));
+    actions.add(taking(work, "calibrate.mirror_1", "Record mirror 1", "", Spectrum::mirror_1));
+    actions.add(taking(work, "calibrate.mirror_2", "Record mirror 2", "", Spectrum::mirror_2));
+    actions.add({"calibrate.apply",
+                 "Apply k map and dispersion of the mirrors",
+                 "Calibration",
+                 {},
+                 "",
+                 [&work, &calibrating] {
+                     try {
+                         calibrating.apply(work);
+                     } catch (const Error& error) {
+                         work.notices().report_problem("calibration", error);
+                     }
+                 },
+                 [&work, &calibrating] { return calibrating.can_compute(work); }});
+    actions.add({"calibrate.dispersion",
+                 "Search the dispersion of the B-scan shown",
+                 "Calibration",
+                 {},
+                 "sharpen autofocus",
+                 [&work, &calibrating] { calibrating.search_dispersion(work); },
+                 [&work, &calibrating] { return calibrating.can_search(work); }});
 }
 
 // ---- Actions for filtered and stabilised volumes and for surfaces between layers.
@@ -478,20 +524,21 @@ void add_tissue_actions(Workspace& work) {
                  "Measure the motion of B-scans",
                  "Tissue",
                  {},
+                 "register align saccade shift stabilise",
                  [&work] { work.filtering().measure(work); },
-                 [&work] { return work.filtering().can_measure(work); },
-                 {}});
+                 [&work] { return work.filtering().can_measure(work); }});
     actions.add({"layers.search",
                  "Find layers",
                  "Tissue",
                  {},
+                 "segment segmentation boundaries surfaces thickness",
                  [&work] { work.layering().find(work); },
-                 [&work] { return work.layering().can_find(work); },
-                 {}});
+                 [&work] { return work.layering().can_find(work); }});
     actions.add({"layers.by_hand",
                  "Edit surfaces by hand",
                  "Tissue",
                  {},
+                 "",
                  [&work] { work.layering().edits = !work.layering().edits; },
                  [&work] { return work.layering().surfaces() != nullptr; },
                  [&work] { return work.layering().edits; }});
