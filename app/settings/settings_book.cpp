@@ -455,9 +455,13 @@ Change SettingsBook::change_since(const Before& before) const {
 void SettingsBook::settle(const Before& before) {
     for (const auto& [field, old] : before.values) {
         const Value now = field->get();
-        if (now == old) continue;
-        bump(field->section);
-        if (field->section == "view") view_field(*field).set(settled_view_, now);
+        bool differs = now != old;
+        if (field->section == "view") {
+            const Field<View>& of_view = view_field(*field);
+            differs = differs || of_view.get(settled_view_) != now;  // an edit that was not reported yet
+            of_view.set(settled_view_, now);
+        }
+        if (differs) bump(field->section);
     }
     if (before.curve) settled_view_.transfer_curve = view_.transfer_curve;
     // The files may have other contents now, even under the same names.

@@ -17,7 +17,12 @@ namespace echolux {
 namespace {
 
 Scan scan_of_three_volumes() {
-    Scan scan = Instrument({.samples = 128, .a_scans = 4, .b_scans = 3, .volumes = 3}).scan();
+    Simulation simulation;
+    simulation.samples = 128;
+    simulation.a_scans = 4;
+    simulation.b_scans = 3;
+    simulation.volumes = 3;
+    Scan scan = Instrument(simulation).scan();
     scan.path = "simulator";
     return scan;
 }

@@ -239,15 +239,18 @@ void print_probe(const std::string& pixel, const std::optional<Probe>& probe) {
     answer("  normal {}, {:.6g} {} from the eye\n", triple(probe->normal, 3), probe->distance_um, unit);
 }
 
-std::vector<std::string> unused_settings(View view, const std::vector<std::string>& assignments) {
+// Key frames may set any other setting of the view, so that they decide what has an effect.
+std::vector<std::string> unused_settings(View view, const RenderOptions& options) {
+    const bool has_key_frames = !options.key_frames.empty() || std::filesystem::exists(options.movie.spec.path);
+    if (has_key_frames) return {};
     Settings settings;
     settings.bind("view", view);
-    return unused_settings(settings, assignments);
+    return unused_settings(settings, options.assignments);
 }
 
 void render(const RenderOptions& options) {
     const RenderJob job = job_from(options);
-    const std::vector<std::string> unused = unused_settings(job.view, options.assignments);
+    const std::vector<std::string> unused = unused_settings(job.view, options);
     print_warnings(unused);
     if (!options.movie.output.empty()) return make_movie(job, options.movie);
     TerminalProgress progress;

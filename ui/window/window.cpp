@@ -395,7 +395,8 @@ void MainWindow::wake() {
 Image MainWindow::picture() {
     if (parts_->screen == nullptr) return {};
     try {
-        if (!parts_->native.draws_each_picture()) parts_->draw_screen(parts_->panes.shown(parts_->context()));
+        if (!parts_->native.draws_each_picture() && parts_->mesh != nullptr)
+            parts_->draw_screen(parts_->panes.shown(parts_->context()));
         return parts_->screen->read();
     } catch (const Error& error) {
         if (error.code() != ErrorCode::device) throw;

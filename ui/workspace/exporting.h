@@ -16,7 +16,6 @@
 #include "app/figure/figure_job.h"
 #include "app/open/open_volume.h"
 #include "app/settings/session_text.h"
-#include "ui/workspace/exporting.h"
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/workspace_state.h"
 
