@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "compute/boundary_search.h"
+#include "compute/error.h"
 #include "compute/steps/boundary_maps.h"
 #include "compute/steps/layers.h"
 
@@ -102,6 +103,8 @@ class BoundarySearchOn : public BoundarySearch {
     SweptBoundaries swept(const std::vector<std::int32_t>& rows, const std::vector<std::uint8_t>& has_signal,
                           std::span<const SweepStep> steps, float min_mean) override {
         const auto current = on_.current();
+        if (std::ssize(rows) != std::ssize(steps) * lines_ || std::ssize(has_signal) != lines_)
+            throw Error(ErrorCode::bad_setting, "needs a row per boundary and A-scan, and a mark per A-scan", "rows");
         prepare(steps);
         on_.write(rows, rows_.data());
         on_.write(has_signal, has_signal_.data());
@@ -135,8 +138,7 @@ class BoundarySearchOn : public BoundarySearch {
         for (const SweepStep& step : steps) smoothness.push_back(step.smoothness);
         if (boundaries_ == 0) on_.begin(volume());
         if (boundaries_ != std::ssize(steps)) {
-            boundaries_ = std::ssize(steps);
-            const std::int64_t all = boundaries_ * lines_;
+            const std::int64_t count = std::ssize(steps), all = count * lines_;
             rows_ = Array<std::int32_t>(all);
             labels_ = Array<std::int32_t>(all);
             quality_ = Array<float>(all);
@@ -144,7 +146,8 @@ class BoundarySearchOn : public BoundarySearch {
             costs_ = Array<float>(all * boundary_lanes);
             means_ = Array<float>(all + lines_);
             counts_ = Array<float>(all + lines_);
-            smoothness_ = Array<float>(boundaries_);
+            smoothness_ = Array<float>(count);
+            boundaries_ = count;  // not before all arrays are there
         }
         on_.write(smoothness, smoothness_.data());
     }

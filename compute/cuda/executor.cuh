@@ -116,7 +116,7 @@ class CudaExecutor : public OfDevice {
 
 inline constexpr int bins_of_a_count = 2048, bits_of_a_count = 11;
 
-// The numbers to select from: `count` of them, `stride` apart, zeros included or not.
+// The numbers to select from: `count` of them, `stride` apart, either all or only those above 0.
 struct RankedNumbers {
     const float* values;
     std::int64_t count, stride = 1;

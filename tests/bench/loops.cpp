@@ -14,6 +14,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/rates.h"
@@ -198,13 +199,15 @@ void measure_push(BenchBook& book) {
 }
 
 struct Part {
-    const char* name;
+    std::string_view name;
     void (*measure)(BenchBook& book);
 };
 constexpr Part parts[] = {{"chain", measure_chain}, {"picture", measure_picture}, {"push", measure_push}};
 
-// Returns false if a target was missed.
+// Returns false if a target was missed or a figure could not be measured.
 bool run(const std::string& only) {
+    if (!only.empty() && std::ranges::find(parts, only, &Part::name) == std::end(parts))
+        throw std::runtime_error("there is no part " + only + ": chain, picture or push");
     BenchStart start = start_of({.backend = Backend::cpu});
     BenchReport& report = start.report;
     report.conditions = "2048 samples, u16; the chain with Lagrange-3, dispersion, Hann, dB to u8";
