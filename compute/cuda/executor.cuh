@@ -124,7 +124,7 @@ struct RankedNumbers {
 };
 
 // Counts the numbers whose bits above `shift` + `bits` equal `prefix` by their next `bits` bits.
-__global__ inline void __launch_bounds__(threads_of_a_range)
+static __global__ void __launch_bounds__(threads_of_a_range)
     count_bits(RankedNumbers numbers, unsigned prefix, int shift, int bits, unsigned* counts) {
     __shared__ unsigned own[bins_of_a_count];
     for (int i = static_cast<int>(threadIdx.x); i < bins_of_a_count; i += static_cast<int>(blockDim.x)) own[i] = 0;
