@@ -58,8 +58,8 @@ struct SweptBoundaries {
     std::vector<std::uint8_t> is_ambiguous;
 };
 
-// Called with the number of boundaries that were swept, or on a GPU submitted, 0 in optional sweeps, whose number is not
-// known before. May throw to cancel.
+// Called with the number of boundaries that were swept, or on a GPU submitted, 0 in optional sweeps, whose number is
+// not known before. May throw to cancel.
 using BoundaryCallback = std::function<void(std::int64_t)>;
 
 // A search in one volume. Not thread-safe. Throws Error{device, out_of_memory}.

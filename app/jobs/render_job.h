@@ -72,10 +72,10 @@ struct PictureJob : VolumeSource {
 struct RenderJob : PictureJob {
     PictureBits bits = PictureBits::eight;                      // of the picture
     std::vector<std::pair<std::int64_t, std::int64_t>> probes;  // x, y in pixels from the top left
-    std::filesystem::path key_frames;     // file with camera and view key frames; empty: none
-    double at_s = 0;                      // moment in the key frames
-    std::filesystem::path save_transfer;  // file for the transfer function in use; empty: none
-    std::string expected_input;           // fingerprints of the input and its spectra; empty: any
+    std::filesystem::path key_frames;                           // file with camera and view key frames; empty: none
+    double at_s = 0;                                            // moment in the key frames
+    std::filesystem::path save_transfer;                        // file for the transfer function in use; empty: none
+    std::string expected_input;                                 // fingerprints of the input and its spectra; empty: any
     std::string expected_spectra;
     std::string session;  // session text of the picture; empty: created from the job
     std::string backend;  // backend that reconstructed a volume in memory

@@ -1,5 +1,6 @@
 #include "app/viewer/view_source.h"
 
+#include <atomic>
 #include <chrono>
 
 #include "compute/error.h"
@@ -27,9 +28,14 @@ PendingVolume ViewSource::begin_reading() {
 
 // ---- Derived volumes
 
+std::uint64_t ViewSource::next_number() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+}
+
 std::optional<VolumeRevision> ViewSource::revision_with(std::uint64_t news) const {
     const std::optional<VolumeStamp> shown = stamp();
-    return shown ? std::optional(VolumeRevision{shown->volume, shown->time_s, news}) : std::nullopt;
+    return shown ? std::optional(VolumeRevision{number_, shown->volume, shown->time_s, news}) : std::nullopt;
 }
 
 void ViewSource::show_derived(std::shared_ptr<const Volume> volume) {

@@ -31,7 +31,8 @@ using PendingVolume = std::function<std::shared_ptr<const Volume>()>;
 
 // Identifies the displayed volume and changes when it does.
 struct VolumeRevision {
-    std::int64_t volume = 0;  // number of the source
+    std::uint64_t source = 0;  // number of the view source in this program, because addresses are used again
+    std::int64_t volume = 0;   // number that the source gives it
     double time_s = 0;
     std::uint64_t news = 0;  // of the view source
 
@@ -169,6 +170,9 @@ class ViewSource {
     };
 
     std::optional<VolumeRevision> revision_with(std::uint64_t news) const;
+
+    static std::uint64_t next_number();
+    const std::uint64_t number_ = next_number();
     void begin_bringing();
     void receive_derived();
 

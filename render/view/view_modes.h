@@ -24,14 +24,14 @@ enum class ViewMode {
     end  // number of modes
 };
 
-// What a ray shows. The shaders add flow and channels accordingly: to the samples, before the surface, or as the
-// fastest flow and the largest value of the ray.
+// Content of the picture along a ray. The shaders add flow and channels accordingly: to the samples, before the
+// surface, or as the fastest flow and the largest value of the ray.
 enum class RayKind {
     mixed,          // the colours of its samples
     surface,        // the first surface
     light,          // paths of light, which scatter at samples
     value,          // one value, gray or coloured by the curve in sections
-    coloured_value  // one value with a colour of its own in sections too
+    coloured_value  // one value, which has its colour in sections too
 };
 
 // Values that a ray shows. Others may be skipped, together with their pages.

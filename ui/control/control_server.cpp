@@ -164,7 +164,6 @@ struct LinkServer::Parts {
     Control control;
     std::map<std::uint64_t, std::shared_ptr<Peer>> peers;  // peers that have sent requests, by id
     std::uint64_t offered_to = 0;                          // audience of the last offer
-    const ViewSource* offered_from = nullptr;
     std::optional<VolumeRevision> offered;
     std::mutex mutex;  // protects arrivals
     std::vector<Arrival> arrivals;
@@ -206,7 +205,7 @@ void LinkServer::Parts::offer_volume() {
     const std::optional<VolumeStamp> stamp = view_source->stamp();
     const std::uint64_t audience = link.audience();
     const std::optional<VolumeRevision> now = view_source->revision();
-    if (audience == offered_to && view_source == offered_from && now == offered) return;
+    if (audience == offered_to && now == offered) return;
     try {
         igtl::check_image(*grid);
         const PendingVolume coming = view_source->begin_reading();
@@ -223,7 +222,6 @@ void LinkServer::Parts::offer_volume() {
         };
         link.offer(std::move(volume));
         offered_to = audience;
-        offered_from = view_source;
         offered = now;
     } catch (const Error& error) {  // unsupported voxels, or a lost device that will be restored
         link.report(error);
