@@ -68,6 +68,7 @@ std::filesystem::path recording_in(const std::filesystem::path& folder) {
 }
 
 TEST_F(WindowInTrouble, SecondRequestEndsRecording) {
+    draws_each_picture_ = false;
     open_window();
     click(middle_of("start.sim.layers"));
     ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && view_source().grid().has_value(); }));
@@ -90,6 +91,7 @@ TEST_F(WindowInTrouble, SecondRequestEndsRecording) {
 
 // A panel finds errors by the section of its actions.
 TEST_F(WindowInTrouble, ShowsErrorInPanelOfAction) {
+    draws_each_picture_ = false;
     open_window();
     open_ball();
     work().actions().add(
