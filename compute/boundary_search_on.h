@@ -1,5 +1,5 @@
-// The search for boundaries of layers in the order of its steps (docs/layers.md), written once for the CPU and GPUs
-// over parallel primitives. The functors are in compute/steps/boundary_maps.h.
+// The search for boundaries of layers in the order of its steps (docs/layers.md), written once for the CPU and GPUs over
+// parallel primitives. The functors are in compute/steps/boundary_maps.h.
 //
 // A backend is an executor (compute/cpu/executor.h) that also has the steps for which a CPU and a GPU divide the work
 // differently:
@@ -8,6 +8,7 @@
 //   average_blocks(volume, blocks, profiles)
 //   levels_of(profiles, count, share)
 //   cut(CutOfBlocks)
+//   find_signal(volume, levels, has_signal)
 //   smooth(maps, count, weights) replaces maps by their Gaussian means; `weights`: the centre, then each distance
 //   fill_costs(volume, present, means, costs)
 //   sweep(volume, present, smoothness, costs, swept, done)
@@ -83,8 +84,7 @@ class BoundarySearchOn : public BoundarySearch {
         prepare(steps);
         places_ = Array<float>(boundaries_ * lines_);
         reasons_ = Array<Reason>(boundaries_ * lines_);
-        on_.for_each(lines_, FindSignal{volume(), levels.bright, levels.min_bright, has_signal_.data()},
-                     "find what stands out");
+        on_.find_signal(volume(), levels, has_signal_.data());
         place_coarsely(bins);
         SweepPasses passes(boundaries_ * lines_);
         std::int64_t moved = 0;

@@ -19,7 +19,7 @@ namespace {
 
 inline constexpr unsigned all_lanes = 0xffffffffu;
 
-// ---- Mean profiles of blocks and their cuts.
+// ---- Mean profiles of blocks and their cuts, and the A-scans with signal.
 
 // Computes mean profiles, [block][bin], with one thread block each. Its threads are bins.
 __global__ void __launch_bounds__(threads_of_a_range)
@@ -151,6 +151,18 @@ __global__ void __launch_bounds__(threads_of_a_range) cut_profiles(CutOnDevice w
         work.places[k * work.blocks.count() + block] = static_cast<float>(at);
         if (k > 0) at = from[k * stride + at];
     }
+}
+
+// One warp per line.
+__global__ void __launch_bounds__(threads_of_a_range)
+    find_signal(LayerVolume volume, float level, double min_bright, std::uint8_t* has_signal) {
+    const std::int64_t line = element() / 32;
+    if (line >= volume.lines()) return;
+    int bright = 0;
+    for (int z = static_cast<int>(threadIdx.x) % 32; z < volume.depth; z += 32)
+        bright += volume.line(line)[z] > level ? 1 : 0;
+    for (int apart = 16; apart > 0; apart /= 2) bright += __shfl_xor_sync(all_lanes, bright, apart);
+    if (threadIdx.x % 32 == 0) has_signal[line] = static_cast<double>(bright) >= min_bright ? 1 : 0;
 }
 
 // ---- Costs of boundaries.
@@ -408,6 +420,12 @@ class LayersOnCuda : public CudaExecutor {
         cut_profiles<<<static_cast<unsigned>(blocks), threads_of_a_range, bytes, stream()>>>(work);
         checked_launch("cut profiles");
         wait("cut profiles");  // before the local arrays are destroyed
+    }
+
+    void find_signal(const LayerVolume& volume, const SignalLevels& levels, std::uint8_t* has_signal) {
+        cuda::find_signal<<<blocks_for(lines_ * 32), threads_of_a_range, 0, stream()>>>(volume, levels.bright,
+                                                                                        levels.min_bright, has_signal);
+        checked_launch("find what stands out");
     }
 
     void smooth(Array<float>& maps, std::int64_t count, std::int64_t a_scans, std::int64_t b_scans,

@@ -117,22 +117,7 @@ struct SpreadBlocks {
     }
 };
 
-// ---- A-scans with signal, means of layers, [layer][line], and the result of a sweep.
-
-// Finds whether enough voxels of an A-scan exceed the noise.
-struct FindSignal {
-    LayerVolume volume;
-    float bright;
-    double min_bright;
-    std::uint8_t* has_signal;
-
-    ECHOLUX_HD void operator()(std::int64_t line) const {
-        const float* values = volume.line(line);
-        int count = 0;
-        for (int z = 0; z < volume.depth; ++z) count += values[z] > bright ? 1 : 0;
-        has_signal[line] = static_cast<double>(count) >= min_bright ? 1 : 0;
-    }
-};
+// ---- Means of layers, [layer][line], and the result of a sweep.
 
 // Sum and number of the recorded rows inside a layer.
 struct SumLayer {

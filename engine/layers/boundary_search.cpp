@@ -453,6 +453,15 @@ class LayersOnCpu : public cpu::CpuExecutor {
         });
     }
 
+    void find_signal(const LayerVolume& volume, const SignalLevels& levels, std::uint8_t* has_signal) {
+        parallel_for(0, volume.lines(), [&](std::int64_t line) {
+            const float* rows = volume.line(line);
+            std::int64_t bright = 0;
+            for (int z = 0; z < volume.depth; ++z) bright += rows[z] > levels.bright ? 1 : 0;
+            has_signal[line] = static_cast<double>(bright) >= levels.min_bright ? 1 : 0;
+        });
+    }
+
     void smooth(Array<float>& maps, std::int64_t count, std::int64_t a_scans, std::int64_t b_scans,
                 const Array<float>& weights) {
         const MapSize size{a_scans, b_scans};
