@@ -1,5 +1,5 @@
-// The search for boundaries of layers in the order of its steps (docs/layers.md), written once for the CPU and GPUs over
-// parallel primitives. The functors are in compute/steps/boundary_maps.h.
+// The search for boundaries of layers in the order of its steps (docs/layers.md), written once for the CPU and GPUs
+// over parallel primitives. The functors are in compute/steps/boundary_maps.h.
 //
 // A backend is an executor (compute/cpu/executor.h) that also has the steps for which a CPU and a GPU divide the work
 // differently:
