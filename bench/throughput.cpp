@@ -11,11 +11,11 @@
 #include "bench/rates.h"
 #include "bench/targets.h"
 #include "compute/error.h"
+#include "compute/gpu_backend.h"
 #include "echolux/echolux.hpp"
 #include "engine/scan/scan.h"
 #ifdef ECHOLUX_RENDER
 #include "bench/display.h"
-#include "compute/gpu_backend.h"
 #endif
 
 namespace echolux {

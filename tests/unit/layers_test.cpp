@@ -166,6 +166,23 @@ TEST(SurfaceResult, HaveSameBitsForAnyNumberOfThreads) {
     }
 }
 
+// Counts the reported steps.
+class CountedSteps : public SilentProgress {
+  public:
+    void begin(const std::string&, std::int64_t all, const std::string&) override { total = all; }
+    void advance(std::int64_t count) override { done += count; }
+
+    std::int64_t total = 0, done = 0;
+};
+
+TEST(SurfaceResult, AreReportedStepByStep) {
+    const LayeredScene scene = retina_scene({160, 48, 24}, 5, 20);
+    CountedSteps steps;
+    find_surfaces(scene.intensity, scene.size, search_for(retina_polarities), steps);
+    EXPECT_GT(steps.total, std::ssize(retina_polarities));
+    EXPECT_EQ(steps.done, steps.total);
+}
+
 TEST(SurfaceResult, AreMissingInNoise) {
     for (const Size3& size : {Size3{256, 64, 16}, Size3{512, 64, 1}}) {
         LayeredScene scene{size, {}, {}};

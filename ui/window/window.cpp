@@ -324,8 +324,8 @@ void MainWindow::Parts::plan_next() {
     const double asked_s = panes.are_rays_slow() ? slow_asked_every_s : asked_every_s;
     pictures_at = !pictures_change ? never : now + (panes.waits_for_rays() ? asked_s : shortest_s);
     if (moves || !work.jobs().is_idle() || panes.needs_turn()) {
-        const bool aligns = moves && work.settings().window().layout ==
-                                         PaneLayout::alignment;  // the user aligns the instrument with these curves
+        // The user aligns the instrument with the curves of this layout.
+        const bool aligns = moves && work.settings().window().layout == PaneLayout::alignment;
         const double every_s = state.plays_keys ? 0.02 : aligns ? 0.05 : panes.needs_turn() ? 0.1 : figures_every_s;
         layout_at = std::min(layout_at, laid_out_at + every_s);
     } else if (pictures_change) {
