@@ -32,6 +32,12 @@ def counts(text):
     return passed, failed, skipped
 
 
+def failures(text):
+    """The lines that say where and why cases of one test failed."""
+    return re.findall(r"^\S+: Failure(?:\n(?!\[|\n).+){1,4}|^(?:FAIL|ERROR): .+|^[\w.]*(?:Error|Exception): .+"
+                      r"|^\[ +FAILED +\] \S+ \(.+|^.*(?:ERROR: |SUMMARY: )\w+Sanitizer.*", text, re.M)
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("log", type=Path)
@@ -41,7 +47,10 @@ def main():
              if ":" in line and not line.startswith("#")}
     total, expensive = [0, 0, 0], []
     for test, text in blocks(options.log.read_text(errors="replace")):
-        total = [a + b for a, b in zip(total, counts(text))]
+        found = counts(text)
+        total = [a + b for a, b in zip(total, found)]
+        if found[1]:
+            print(f"failed     {test}", *(line.replace("\n", "\n           ") for line in failures(text)), sep="\n           ")
         expensive += [(float(seconds), f"{test.split('.')[0]}.{case}")
                       for seconds, case in re.findall(r"^\[ CPU +\] ([\d.]+) s (\S+)", text, re.M)]
     expensive.sort(reverse=True)
