@@ -38,8 +38,8 @@ Error error_of(const std::exception_ptr& caught, const std::string& where) {
 }  // namespace
 
 struct Jobs::Job : Progress {
-    Job(std::uint64_t id, const std::string& title, Work wanted, Failed hears, std::shared_ptr<Operation> of)
-        : operation(std::move(of)), failed_(std::move(hears)), state_{.id = id, .title = title},
+    Job(std::uint64_t id, const std::string& title, Work wanted, Failed hears, std::shared_ptr<UserRequest> of)
+        : request(std::move(of)), failed_(std::move(hears)), state_{.id = id, .title = title},
           thread_([this, work = std::move(wanted)] { run(work); }) {}
     ~Job() override { cancel(); }
 
@@ -84,12 +84,12 @@ struct Jobs::Job : Progress {
             if (last_step_) last_step_();
         } catch (...) {
             const Error error = error_of(std::current_exception(), state().title);
-            if (operation) operation->fail(error);
+            if (request) request->fail(error);
             if (failed_ && error.code() != ErrorCode::cancelled) failed_(error);
         }
     }
 
-    const std::shared_ptr<Operation> operation;  // nullptr: none
+    const std::shared_ptr<UserRequest> request;  // nullptr: none
 
   private:
     void run(const Work& work) {
@@ -121,16 +121,16 @@ Jobs::~Jobs() {
 
 std::uint64_t Jobs::start(const std::string& title, Work work, Failed failed) {
     const std::uint64_t id = next_++;
-    jobs_.push_back(std::make_unique<Job>(id, title, std::move(work), std::move(failed), operation_));
+    jobs_.push_back(std::make_unique<Job>(id, title, std::move(work), std::move(failed), request_));
     return id;
 }
 
-void Jobs::belong(const std::shared_ptr<Operation>& operation, const std::function<void()>& work) {
+void Jobs::belong(const std::shared_ptr<UserRequest>& request, const std::function<void()>& work) {
     struct Until {
-        std::shared_ptr<Operation>& now;
-        std::shared_ptr<Operation> before;
+        std::shared_ptr<UserRequest>& now;
+        std::shared_ptr<UserRequest> before;
         ~Until() { now = std::move(before); }
-    } until{operation_, std::exchange(operation_, operation)};
+    } until{request_, std::exchange(request_, request)};
     work();
 }
 
@@ -162,9 +162,9 @@ void Jobs::collect() {
     jobs_.erase(first, jobs_.end());
     for (const auto& job : finished) {
         job->join();
-        belong(job->operation, [&] {
+        belong(job->request, [&] {
             if (!job->is_cancelled()) return job->hand_over();
-            if (job->operation) job->operation->fail(Error(ErrorCode::cancelled, "cancelled", job->state().title));
+            if (job->request) job->request->fail(Error(ErrorCode::cancelled, "cancelled", job->state().title));
         });
     }
 }

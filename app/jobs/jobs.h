@@ -26,7 +26,7 @@ class AllowedFolders;  // engine/io/file_name.h
 
 // A user request and all work it causes: jobs, and further jobs started by their final steps. All of these share it;
 // the request is complete when only the requester still holds it.
-struct Operation {
+struct UserRequest {
     std::optional<Error> error;                     // the first error
     std::shared_ptr<const AllowedFolders> folders;  // folders it may read and write; nullptr: any
 
@@ -60,9 +60,9 @@ class Jobs {
     // exceptions are passed to `failed` there, except Error{cancelled}.
     std::uint64_t start(const std::string& title, Work work, Failed failed);
 
-    // Jobs that `work` starts, and their follow-up jobs, belong to `operation`, which receives their errors.
-    void belong(const std::shared_ptr<Operation>& operation, const std::function<void()>& work);
-    const std::shared_ptr<Operation>& operation() const { return operation_; }  // nullptr: none
+    // Jobs that `work` starts, and their follow-up jobs, belong to `request`, which receives their errors.
+    void belong(const std::shared_ptr<UserRequest>& request, const std::function<void()>& work);
+    const std::shared_ptr<UserRequest>& request() const { return request_; }  // nullptr: none
 
     void cancel(std::uint64_t id);
     void cancel_all();
@@ -78,7 +78,7 @@ class Jobs {
 
   private:
     struct Job;
-    std::shared_ptr<Operation> operation_;
+    std::shared_ptr<UserRequest> request_;
     std::vector<std::unique_ptr<Job>> jobs_;
     std::uint64_t next_ = 1;
 };

@@ -252,6 +252,14 @@ namespace {
 
 }  // namespace
 
+namespace {
+
+std::string place_of(std::string_view where, std::string_view key) {
+    return where.empty() ? std::string(key) : std::string(where) + ", " + std::string(key);
+}
+
+}  // namespace
+
 BoundField& Settings::find(std::string_view key, std::string_view where) {
     for (BoundField& field : fields_) {
         if (field.is(key)) return field;
@@ -264,7 +272,7 @@ BoundField& Settings::find(std::string_view key, std::string_view where) {
         if (field.section == section_or_none(key)) names.push_back(field.name);
         if (field.name == name_of(key) && elsewhere.empty()) elsewhere = field.key();
     }
-    const std::string place = std::string(where) + ", " + std::string(key);
+    const std::string place = place_of(where, key);
     if (names.empty()) {  // prefer the same name in a section with a similar name
         const std::string there = nearest_name(section_or_none(key), sections) + "." + std::string(name_of(key));
         const auto is_it = [&](const BoundField& field) { return field.key() == there; };
@@ -342,7 +350,12 @@ std::vector<std::string> unused_settings(const Settings& settings, std::span<con
 
 void Settings::set(std::string_view key, std::string_view text, std::string_view where) {
     const BoundField& field = find(key, where);
-    field.set(parsed(field, field.default_value, text, std::string(where) + ", " + field.key()));
+    field.set(parsed(field, field.default_value, text, place_of(where, field.key())));
+}
+
+void Settings::set_value(std::string_view key, const Value& value, std::string_view where) {
+    const BoundField& field = find(key, where);
+    field.set(checked(field, field.default_value, value, place_of(where, field.key())));
 }
 
 void Settings::set_assignment(std::string_view assignment) {

@@ -71,6 +71,8 @@ class Settings {
         }
     }
 
+    void bind_field(BoundField field) { fields_.push_back(std::move(field)); }
+
     const std::vector<BoundField>& fields() const { return fields_; }
 
     // Returns the field with this key, nullptr if there is none.
@@ -86,6 +88,9 @@ class Settings {
     // Sets a field from text. Throws Error{bad_setting} for an unknown key (suggesting the nearest), a wrong type or a
     // value out of range.
     void set(std::string_view key, std::string_view text, std::string_view where = "command line");
+
+    // Sets a field from a value.
+    void set_value(std::string_view key, const Value& value, std::string_view where);
 
     // Sets a field from "recipe.window=hann".
     void set_assignment(std::string_view assignment);

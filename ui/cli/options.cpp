@@ -330,14 +330,6 @@ std::pair<std::int64_t, std::int64_t> parsed_pixel(const std::string& text, cons
     return pair_of<std::int64_t>(text, ',', false, option, expected);
 }
 
-const char* word_for(Backend processor) {
-    return processor == Backend::cuda ? "cuda" : "cpu";
-}
-
-const char* name_of(Backend processor) {
-    return processor == Backend::cuda ? "GPU" : "CPU";
-}
-
 Backend parsed_backend(const std::string& name) {
     if (name == "cpu") return Backend::cpu;
     return name == "cuda" ? Backend::cuda : Backend::automatic;

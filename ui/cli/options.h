@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/operations/operation.h"
 #include "compute/backend.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
@@ -100,9 +101,5 @@ std::pair<std::int64_t, std::int64_t> parsed_pixel(
 
 // Returns the backend for "auto", "cpu" or "cuda". The name must have been checked.
 Backend parsed_backend(const std::string& name);
-
-// Name of a backend: word_for() returns "cpu" or "cuda" for programs, name_of() "CPU" or "GPU" for people.
-const char* word_for(Backend processor);
-const char* name_of(Backend processor);
 
 }  // namespace echolux

@@ -447,10 +447,11 @@ constexpr std::array<OptionWord, 54> option_words{{
     {"type", "--type"},
 }};
 
-// Returns the option or command for a key, or an empty view for other words.
-std::string_view option_of(std::string_view key) {
+// Returns the option or command for a key, or an empty text for other words.
+std::string option_of(std::string_view key) {
     const auto found = std::ranges::find(option_words, key, &OptionWord::key);
-    return found == option_words.end() ? std::string_view() : found->option;
+    if (found != option_words.end()) return std::string(found->option);
+    return output_options().option_of == nullptr ? "" : output_options().option_of(key);
 }
 
 // Replaces keys in `backticks` and keeps all other text.
@@ -460,17 +461,17 @@ std::string with_options(std::string_view text) {
     for (std::size_t begin = text.find('`'); begin != text.npos; begin = text.find('`', at)) {
         const std::size_t end = text.find('`', begin + 1);
         if (end == text.npos) break;
-        const std::string_view option = option_of(text.substr(begin + 1, end - begin - 1));
+        const std::string option = option_of(text.substr(begin + 1, end - begin - 1));
         shown += text.substr(at, begin - at);
-        shown += option.empty() ? text.substr(begin, end + 1 - begin) : option;
+        shown += option.empty() ? std::string(text.substr(begin, end + 1 - begin)) : option;
         at = end + 1;
     }
     return shown.append(text.substr(at));
 }
 
 std::string place_in_options(const std::string& where) {
-    const std::string_view option = option_of(where);
-    return option.empty() ? with_options(where) : std::string(option);
+    const std::string option = option_of(where);
+    return option.empty() ? with_options(where) : option;
 }
 
 }  // namespace

@@ -30,6 +30,9 @@ struct OutputOptions {
     // temporary file names and the words to print instead
     std::vector<std::pair<std::string, std::string>> substitutes{};
 
+    // Returns the option for a key of an operation, or an empty text. May be null.
+    std::string (*option_of)(std::string_view key) = nullptr;
+
     bool is_silent() const { return is_quiet || is_json; }  // prints only results and errors
 };
 OutputOptions& output_options();

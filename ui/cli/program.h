@@ -35,7 +35,6 @@ void add_ctl(CLI::App& program);
 void add_convert(CLI::App& program);
 void add_demo(CLI::App& program);
 void add_figure(CLI::App& program);
-void add_filter(CLI::App& program);
 void add_flow(CLI::App& program);
 void add_info(CLI::App& program);
 void add_segment(CLI::App& program);
@@ -47,6 +46,7 @@ void add_reconstruct(CLI::App& program);
 void add_register(CLI::App& program);
 void add_render(CLI::App& program);
 void add_reproduce(CLI::App& program);
+void add_operations(CLI::App& program);  // one command for each
 void add_live(CLI::App& program);
 void add_record(CLI::App& program);
 

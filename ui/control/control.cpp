@@ -61,7 +61,7 @@ struct Control::Parts {
     // A request whose work continues in jobs.
     struct Deferred {
         Reply reply;
-        std::shared_ptr<Operation> operation;
+        std::shared_ptr<UserRequest> operation;
         std::function<Result()> result;          // called when the work is done; may throw Error
         std::function<bool()> begins{};          // returns false to be called again later; empty once begun
         bool is_reading = false;                 // reads voxels; the number per connection is limited
@@ -82,7 +82,7 @@ struct Control::Parts {
     void send(const Reply& reply, const Result& result) const;
     // Runs `begin` as part of an operation. The response is `result`, sent when the operation is complete.
     void operate(Call& call, const std::function<void()>& begin, std::function<Result()> result);
-    std::shared_ptr<Operation> new_operation() const;
+    std::shared_ptr<UserRequest> new_operation() const;
     std::filesystem::path file_of(const Call& call, const char* name) const;  // absolute path in an allowed folder
 
     // ---- settings
@@ -246,13 +246,13 @@ void Control::Parts::perform(Call& call) {
 }
 
 // The operation restricts the files that its jobs may name.
-std::shared_ptr<Operation> Control::Parts::new_operation() const {
-    return std::make_shared<Operation>(Operation{std::nullopt, options.folders});
+std::shared_ptr<UserRequest> Control::Parts::new_operation() const {
+    return std::make_shared<UserRequest>(UserRequest{std::nullopt, options.folders});
 }
 
 // Answers when `begin` and all jobs that it started are done.
 void Control::Parts::operate(Call& call, const std::function<void()>& begin, std::function<Result()> result) {
-    const std::shared_ptr<Operation> operation = new_operation();
+    const std::shared_ptr<UserRequest> operation = new_operation();
     work.jobs().belong(operation, begin);
     deferred.push_back({call.reply, operation, std::move(result)});
 }
@@ -654,7 +654,7 @@ void Control::Parts::calibrate(Call& call) {
         }
         set_values();
         return operate(
-            call, [&] { calibrating.take(static_cast<Spectrum>(which - spectra.begin()), work.jobs().operation()); },
+            call, [&] { calibrating.take(static_cast<Spectrum>(which - spectra.begin()), work.jobs().request()); },
             result);
     }
     if (step == "apply") {

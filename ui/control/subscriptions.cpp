@@ -154,7 +154,7 @@ void Subscriptions::notify_volumes(Subscription& to, Current&) {
 // Starts to read and pack the volume in a job. If none is available, the next turn tries again.
 void Subscriptions::begin_sending(Subscription& to) {
     to.voxels = std::make_shared<ResponseContent>();
-    to.sending = std::make_shared<Operation>(Operation{std::nullopt, folders_});
+    to.sending = std::make_shared<UserRequest>(UserRequest{std::nullopt, folders_});
     const auto whole = [](const Volume& volume) -> ResponseContent {
         return {grid_object(volume.grid), std::make_shared<const std::vector<std::byte>>(volume.voxels)};
     };

@@ -107,10 +107,10 @@ bool Calibrating::can_take(Workspace& work) const {
     return newest_block(work).has_value();
 }
 
-void Calibrating::take(Spectrum which, std::shared_ptr<Operation> operation) {
+void Calibrating::take(Spectrum which, std::shared_ptr<UserRequest> request) {
     stop_taking();
     taking_ = which;
-    taking_for_ = std::move(operation);
+    taking_for_ = std::move(request);
 }
 
 void Calibrating::stop_taking() {

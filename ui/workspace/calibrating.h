@@ -65,9 +65,9 @@ class Calibrating {
 
     // ---- taking means
     bool can_take(Workspace& work) const;  // true if raw spectra are available
-    // Records a mean of the next lines, or of the available lines if the source is not running. `operation` fails if
+    // Records a mean of the next lines, or of the available lines if the source is not running. `request` fails if
     // the recording ends early.
-    void take(Spectrum which, std::shared_ptr<Operation> operation = {});
+    void take(Spectrum which, std::shared_ptr<UserRequest> request = {});
     std::optional<Spectrum> taking() const { return taking_; }
     double share_taken() const;  // 0 to 1
     void stop_taking();
@@ -102,7 +102,7 @@ class Calibrating {
     std::uint64_t opened_ = 0;  // number of forget() calls; identifies the document to which results of jobs belong
     std::array<std::optional<MeanSpectrum>, kinds_of_spectra> measured_;
     std::optional<Spectrum> taking_;
-    std::shared_ptr<Operation> taking_for_;
+    std::shared_ptr<UserRequest> taking_for_;
     std::optional<SpectrumSurvey> survey_;
     std::optional<std::uint64_t> surveyed_;  // sequence number of the last block
     std::optional<MirrorCalibration> found_;

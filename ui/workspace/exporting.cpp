@@ -58,7 +58,7 @@ void Exporting::save_picture(const std::filesystem::path& path, PictureBits bits
         kept.record.device = state_.viewer.renderer().device_name();
         kept.record.backend = shown.backend_description();
         note_range(kept.record, shown.chosen_range());
-        kept.operation = state_.jobs.operation();
+        kept.request = state_.jobs.request();
         pending_screenshots_.push_back(std::move(kept));
     });
 }
@@ -70,7 +70,7 @@ void Exporting::draw_picture(const View& view, std::function<void(Image)> receiv
             throw Error(ErrorCode::bad_setting, "is larger than 4096 x 4096 pixels", "view.width, view.height",
                         "keep it as a file, or take a smaller one");
         }
-        PendingScreenshot kept{{}, view, {}, {}, {}, std::nullopt, 0, std::move(receive), state_.jobs.operation()};
+        PendingScreenshot kept{{}, view, {}, {}, {}, std::nullopt, 0, std::move(receive), state_.jobs.request()};
         kept.view.rest_samples = rays_of(view);
         pending_screenshots_.push_back(std::move(kept));
     });
@@ -168,12 +168,12 @@ void Exporting::collect() {
 
 void Exporting::draw_pending_screenshot() {
     if (pending_screenshots_.empty() || state_.viewer.view_source() == nullptr) return;
-    const std::shared_ptr<Operation> operation = pending_screenshots_.front().operation;
-    state_.jobs.belong(operation, [&] {
+    const std::shared_ptr<UserRequest> request = pending_screenshots_.front().request;
+    state_.jobs.belong(request, [&] {
         try {
             follow_pending_screenshot();
         } catch (const Error& error) {
-            if (operation) operation->fail(error);
+            if (request) request->fail(error);
             throw;
         }
     });
@@ -213,7 +213,7 @@ void Exporting::follow_pending_screenshot() {
 void Exporting::drop_pending_screenshots() {
     for (const PendingScreenshot& kept : pending_screenshots_) {
         const Error error(ErrorCode::output, "not finished, not saved: " + kept.path.string());
-        if (kept.operation) kept.operation->fail(error);
+        if (kept.request) kept.request->fail(error);
         if (!kept.receive) state_.notices.report_problem("export", error);
     }
     pending_screenshots_.clear();

@@ -74,7 +74,7 @@ class Exporting {
         std::optional<double> begun_s;
         std::int64_t passes = 0;                 // completed passes, of view.rest_samples
         std::function<void(Image)> receive{};    // receiver of the picture instead of a file
-        std::shared_ptr<Operation> operation{};  // operation to which it belongs
+        std::shared_ptr<UserRequest> request{};  // request to which it belongs
     };
 
     ViewSource& shown_for(const std::filesystem::path& path);

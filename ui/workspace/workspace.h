@@ -83,7 +83,7 @@ class Workspace {
 
     double now_s() const;
 
-    const AllowedFolders* folders() const;  // folders allowed for the current operation; nullptr: no limits
+    const AllowedFolders* folders() const;  // folders allowed for the current request; nullptr: no limits
     // Limits all later requests to these folders. The source and the files with which the program was started stay
     // allowed.
     void limit_to(std::shared_ptr<const AllowedFolders> folders, const std::string& source,

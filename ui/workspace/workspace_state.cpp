@@ -43,10 +43,10 @@ bool WorkspaceState::attempt(std::string_view place, const std::function<void()>
         return true;
     } catch (const Error& error) {
         notices.report_problem(place, error);
-        if (jobs.operation()) jobs.operation()->fail(error);
+        if (jobs.request()) jobs.request()->fail(error);
     } catch (const std::exception& error) {  // from the standard library: out of memory, missing folder
         notices.report_problem(place, error.what());
-        if (jobs.operation()) jobs.operation()->fail(Error(ErrorCode::bad_setting, error.what(), std::string(place)));
+        if (jobs.request()) jobs.request()->fail(Error(ErrorCode::bad_setting, error.what(), std::string(place)));
     }
     return false;
 }
@@ -187,8 +187,8 @@ std::string WorkspaceState::preset_text() const {
 // sources that open nothing else. The user who starts the program has no limits.
 
 const AllowedFolders* WorkspaceState::folders() const {
-    const std::shared_ptr<Operation>& operation = jobs.operation();
-    return operation && operation->folders ? operation->folders.get() : options.folders.get();
+    const std::shared_ptr<UserRequest>& request = jobs.request();
+    return request && request->folders ? request->folders.get() : options.folders.get();
 }
 
 void WorkspaceState::require_allowed(const std::filesystem::path& path) const {

@@ -1,0 +1,357 @@
+#include "app/operations/operation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "app/figure/figure_page.h"
+#include "compute/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/file_name.h"
+#include "engine/io/regular_file.h"
+
+namespace echolux {
+
+std::vector<const OperationInfo*> compiled_operations();  // made by CMake from the names of the files
+
+// ---- Data
+
+std::string VolumeInput::name(std::size_t number) const {
+    if (is_in_memory()) return "volume";
+    return number < names.size() ? std::filesystem::path(names[number]).filename().string() : "";
+}
+
+std::vector<std::filesystem::path> VolumeInput::paths() const {
+    return {names.begin(), names.end()};
+}
+
+std::vector<std::string_view> stored_as_names() {
+    std::vector<std::string_view> names;
+    for (const StoredAs one : {StoredAs::automatic, StoredAs::db, StoredAs::intensity, StoredAs::amplitude,
+                               StoredAs::fourth_root, StoredAs::log})
+        names.emplace_back(word_for(one));
+    return names;
+}
+
+// ---- Context
+
+std::shared_ptr<const Volume> Context::volume(const VolumeInput& input, std::size_t number) {
+    if (input.is_in_memory()) {
+        const std::shared_ptr<const Volume>& held = input.held.at(number);
+        if (input.stored_as == StoredAs::automatic) return held;
+        auto stated = std::make_shared<Volume>(*held);
+        state_quantity(*stated, input.stored_as);
+        return stated;
+    }
+    VolumeSource source;
+    source.input = input.names.at(number);
+    source.settings = input.settings;
+    source.part.volume = input.volume;
+    source.stored_as = input.stored_as;
+    OpenedVolume opened = open_volume(source, progress);
+    warn(opened.warnings);
+    return std::make_shared<const Volume>(std::move(opened.volume));
+}
+
+void Context::write(OperationOutput& output, Volume volume) {
+    if (!output.file.empty()) {
+        write_volume(output.file, volume, progress);
+        files.push_back(output.file);
+    }
+    if (output.is_kept) output.volume = std::make_shared<const Volume>(std::move(volume));
+}
+
+void Context::write(OperationOutput& output, const std::string& text) {
+    if (!output.file.empty()) {
+        write_text(output.file, text);
+        files.push_back(output.file);
+    }
+    if (output.is_kept) output.bytes = text;
+}
+
+void Context::write(OperationOutput& output, const std::string& ending,
+                    const std::function<void(const std::filesystem::path&)>& to_file) {
+    if (!output.file.empty()) {
+        to_file(output.file);
+        files.push_back(output.file);
+    }
+    if (!output.is_kept) return;
+    std::string folder = (std::filesystem::temp_directory_path() / "echolux-XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr) throw Error(ErrorCode::output, "cannot be created", folder);
+    const std::filesystem::path path = std::filesystem::path(folder) / ("output" + ending);
+    try {
+        to_file(path);
+    } catch (...) {
+        std::filesystem::remove_all(folder);
+        throw;
+    }
+    std::ifstream stream = regular_stream(path);
+    output.bytes.assign(std::istreambuf_iterator<char>(stream), {});
+    std::filesystem::remove_all(folder);
+}
+
+// ---- The table of operations
+
+const std::vector<const OperationInfo*>& operations() {
+    static const std::vector<const OperationInfo*> all = [] {
+        std::vector<const OperationInfo*> made = compiled_operations();
+        std::ranges::sort(made, {}, &OperationInfo::name);
+        return made;
+    }();
+    return all;
+}
+
+const OperationInfo& operation_named(std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const OperationInfo* one : operations()) {
+        if (one->name == name) return *one;
+        names.push_back(one->name);
+    }
+    const std::string near = nearest_name(name, names);
+    throw Error(ErrorCode::bad_setting, "is not an operation", std::string(name),
+                near.empty() ? "docs/operations.md lists them" : "did you mean " + near + "?");
+}
+
+// ---- Setting
+
+namespace {
+
+// Returns the index of the text with that name, or the number of texts.
+template <class Text>
+std::size_t index_named(const std::vector<Text>& texts, std::string_view name) {
+    const auto found = std::ranges::find(texts, name, &Text::name);
+    return static_cast<std::size_t>(found - texts.begin());
+}
+
+bool is_figure_name(const std::filesystem::path& path) {
+    return figure_format_of(path) != FigureFormat::none;
+}
+
+bool is_table_name(const std::filesystem::path& path) {
+    return lower_ending(path) == ".csv";
+}
+
+// Kind of a file whose output may be of two kinds.
+OutputKind kind_of(const OutputText& text, const std::filesystem::path& file) {
+    if (text.kind == OutputKind::volume_or_figure)
+        return is_figure_name(file) ? OutputKind::figure : OutputKind::volume;
+    if (text.kind == OutputKind::volume_or_table) return is_table_name(file) ? OutputKind::table : OutputKind::volume;
+    return text.kind;
+}
+
+Output rule_for(const OutputText& text, const std::filesystem::path& file) {
+    switch (kind_of(text, file)) {
+        case OutputKind::volume: return {file, is_own_volume, text.endings};
+        case OutputKind::figure: return {file, is_own_figure, text.endings};
+        case OutputKind::table:
+            return {file, text.is_own, text.endings.empty() ? std::vector<std::string>{".csv"} : text.endings};
+        default: return {file, text.is_own, text.endings};
+    }
+}
+
+void check_writable(const OutputText& text, const std::filesystem::path& file) {
+    if (file.empty()) return;
+    const OutputKind kind = kind_of(text, file);
+    if (kind == OutputKind::volume)
+        check_volume_output(file, VoxelType::f32);
+    else if (kind == OutputKind::figure)
+        check_figure_name(file);
+    else
+        check_can_be_written(file);
+}
+
+}  // namespace
+
+// "level" -> "segment.level", "count" -> "layers.count", others as they are.
+std::string Operation::key_of(std::string_view key) const {
+    if (key.find('.') != std::string_view::npos) return std::string(key);
+    const std::string own = std::string(info_.name) + "." + std::string(key);
+    if (settings_.field(own) != nullptr || info_.sections.empty()) return own;
+    const std::string of_section = std::string(info_.sections.front().name) + "." + std::string(key);
+    return settings_.field(of_section) != nullptr ? of_section : own;
+}
+
+// Returns false unless the key names an input or output.
+bool Operation::set_file(std::string_view key, const std::string& name) {
+    const std::size_t input = index_named(info_.inputs, key);
+    if (input < info_.inputs.size()) {
+        VolumeInput& one = input_at(input);
+        if (!info_.inputs[input].takes_many) one.names.clear();
+        one.names.push_back(name);
+        one.held.clear();
+        return true;
+    }
+    const std::size_t output = index_named(info_.outputs, key);
+    if (output == info_.outputs.size()) return false;
+    output_at(output).file = name;
+    return true;
+}
+
+VolumeInput* Operation::scan_input() {
+    for (std::size_t i = 0; i < info_.inputs.size(); ++i) {
+        if (info_.inputs[i].takes_scans) return &input_at(i);
+    }
+    return nullptr;
+}
+
+void Operation::set_own(const std::string& key, std::string_view text, const Value* value) {
+    const std::string_view section = section_of(key);
+    const auto is_of_section = [&](const BoundField& field) { return field.section == section; };
+    if (std::ranges::none_of(settings_.fields(), is_of_section) && scan_input() != nullptr) {
+        scan_input()->settings.push_back(value != nullptr ? assignment_of(key, *value) : key + "=" + std::string(text));
+        return;
+    }
+    if (value != nullptr)
+        settings_.set_value(key, *value, "");
+    else
+        settings_.set(key, text, "");
+    assigned_.emplace_back(key, settings_.field(key)->get());
+    const std::string own = std::string(info_.name) + ".preset";
+    if (key != own || !take_preset()) return;
+    for (const auto& [earlier, was] : assigned_) settings_.set_value(earlier, was, "");
+}
+
+void Operation::set_text(std::string_view key, std::string_view text) {
+    if (!set_file(key, std::string(text))) set_own(key_of(key), text, nullptr);
+}
+
+void Operation::set(std::string_view key, const Value& value) {
+    const auto* name = std::get_if<std::string>(&value);
+    if (name == nullptr || !set_file(key, *name)) set_own(key_of(key), {}, &value);
+}
+
+void Operation::set_assignment(std::string_view assignment) {
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string_view::npos) {
+        throw Error(ErrorCode::bad_setting, "expected KEY=VALUE, got " + std::string(assignment),
+                    std::string(info_.name), "for example overwrite=true");
+    }
+    set_text(assignment.substr(0, equals), assignment.substr(equals + 1));
+}
+
+void Operation::add_input(std::string_view name, std::shared_ptr<const Volume> volume) {
+    const std::size_t input = index_named(info_.inputs, name);
+    if (input == info_.inputs.size())
+        throw Error(ErrorCode::bad_setting, "is not an input of " + std::string(info_.name), std::string(name));
+    VolumeInput& one = input_at(input);
+    if (!info_.inputs[input].takes_many) one.held.clear();
+    one.held.push_back(std::move(volume));
+    one.names.clear();
+}
+
+void Operation::keep(std::string_view output) {
+    output_named(output).is_kept = true;
+}
+
+// ---- Running
+
+void Operation::require_inputs() {
+    for (std::size_t i = 0; i < info_.inputs.size(); ++i) {
+        const VolumeInput& one = input_at(i);
+        if (info_.inputs[i].is_required && !one.is_given())
+            throw Error(ErrorCode::bad_setting, "is missing", std::string(info_.inputs[i].name), "name a volume");
+        if (!one.is_in_memory() || one.settings.empty()) continue;
+        throw Error(ErrorCode::bad_setting, "has no effect on a volume in memory", one.settings.front(),
+                    "leave it out, or set it when the scan is reconstructed");
+    }
+}
+
+void Operation::check_files(const Context& context) {
+    FileNames read;
+    const auto add = [&](const FileNames& names) { read.insert(read.end(), names.begin(), names.end()); };
+    for (std::size_t i = 0; i < info_.inputs.size(); ++i) {
+        const VolumeInput& one = input_at(i);
+        for (const std::string& name : one.names) add(files_read(name, one.settings));
+    }
+    for (const BoundField& field : settings_.fields()) {
+        const Value value = field.get();
+        const auto* name = std::get_if<std::string>(&value);
+        if (name != nullptr && is_file_name(field, *name, "")) add({*name});
+    }
+    std::vector<Output> outputs;
+    bool is_any = false;
+    for (std::size_t i = 0; i < info_.outputs.size(); ++i) {
+        const OutputText& text = info_.outputs[i];
+        const std::filesystem::path& file = output_at(i).file;
+        is_any = is_any || output_at(i).is_wanted();
+        if (text.is_required && !output_at(i).is_wanted())
+            throw Error(ErrorCode::bad_setting, "is missing", std::string(text.name), "name a file");
+        if (file.empty()) continue;
+        outputs.push_back(rule_for(text, file));
+    }
+    if (!is_any && !info_.outputs.empty()) {
+        throw Error(ErrorCode::bad_setting, "nothing would be written", std::string(info_.outputs.front().name),
+                    "name a file for at least one result");
+    }
+    check_outputs(outputs, read, context.overwrites);
+    for (std::size_t i = 0; i < info_.outputs.size(); ++i) check_writable(info_.outputs[i], output_at(i).file);
+}
+
+void Operation::run(Context& context) {
+    require_inputs();
+    if (!info_.backend.empty()) require_backend(context.backend);
+    check_files(context);
+    work(context);
+}
+
+// ---- Results
+
+OperationOutput& Operation::output_named(std::string_view name) {
+    const std::size_t output = index_named(info_.outputs, name);
+    if (output == info_.outputs.size())
+        throw Error(ErrorCode::bad_setting, "is not an output of " + std::string(info_.name), std::string(name));
+    return output_at(output);
+}
+
+const OperationOutput& Operation::output(std::string_view name) const {
+    return const_cast<Operation*>(this)->output_named(name);
+}
+
+ResultValue Operation::result(std::string_view name) const {
+    const std::size_t number = index_named(info_.results, name);
+    if (number == info_.results.size())
+        throw Error(ErrorCode::bad_setting, "is not a result of " + std::string(info_.name), std::string(name));
+    return result_at(number);
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const ResultValue& fact) {
+    return std::visit(
+        [](const auto& value) -> Json {
+            using T = std::decay_t<decltype(value)>;
+            if constexpr (std::is_same_v<T, std::monostate> || std::is_same_v<T, std::shared_ptr<const ResultArray>>)
+                return nullptr;
+            else if constexpr (std::is_same_v<T, double>)
+                return std::isfinite(value) ? Json(value) : Json(nullptr);  // JSON has no NaN
+            else
+                return value;
+        },
+        fact);
+}
+
+}  // namespace
+
+Json Operation::json(const Context& context) const {
+    Json object = {{"files", Json::array()}};
+    for (const std::filesystem::path& file : context.files) object["files"].push_back(file.string());
+    for (std::size_t i = 0; i < info_.results.size(); ++i) {
+        const ResultValue fact = result_at(i);
+        if (std::holds_alternative<std::shared_ptr<const ResultArray>>(fact)) continue;
+        const std::string_view name = info_.results[i].name;
+        const std::size_t dot = name.find('.');
+        if (dot == std::string_view::npos)
+            object[name] = json_of(fact);
+        else if (!std::holds_alternative<std::monostate>(fact))
+            object[name.substr(0, dot)][name.substr(dot + 1)] = json_of(fact);
+    }
+    object["warnings"] = context.warnings;
+    return object;
+}
+
+}  // namespace echolux

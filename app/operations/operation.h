@@ -1,0 +1,373 @@
+// An operation is a job that ends, such as `filter` or `segment`: one struct with its inputs, settings, outputs and
+// results, which are described once, and run(Context&). The command line, JSON-RPC, the C, C++ and Python interfaces,
+// the forms of the window and docs/operations.md are made from the description, as libvips does it.
+//
+// Each file app/operations/NAME.cpp defines one operation with ECHOLUX_OPERATION(NAME, Struct). CMake lists the files.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "app/open/open_volume.h"
+#include "compute/backend.h"
+#include "compute/plan/describe.h"
+#include "engine/io/output_rule.h"
+#include "engine/io/volume_file.h"
+#include "engine/progress.h"
+#include "engine/scan/settings.h"
+
+namespace echolux {
+
+// ---- Data that operations read and make
+
+// Volumes: files, scans, series and patterns by name, or volumes in memory.
+struct VolumeInput {
+    std::vector<std::string> names;
+    std::vector<std::shared_ptr<const Volume>> held;  // instead of names
+    std::int64_t volume = 0;                          // time point of a scan or series
+    StoredAs stored_as = StoredAs::automatic;         // what the voxels hold, if a file does not state it
+    std::vector<std::string> settings{};              // for reconstructing a scan, such as "recipe.window=hann"
+
+    bool is_given() const { return !names.empty() || !held.empty(); }
+    bool is_in_memory() const { return !held.empty(); }
+    std::size_t size() const { return names.size() + held.size(); }
+    std::string name(std::size_t number = 0) const;    // of the file, without its folder, or "volume"
+    std::vector<std::filesystem::path> paths() const;  // of all names
+};
+std::vector<std::string_view> stored_as_names();
+
+// A product of an operation: written to a file, kept in memory for the caller, or not wanted.
+struct OperationOutput {
+    std::filesystem::path file;  // empty: no file
+    bool is_kept = false;
+
+    // Kept: a volume, or the bytes of a table or figure.
+    std::shared_ptr<const Volume> volume{};
+    std::string bytes{};
+
+    bool is_wanted() const { return is_kept || !file.empty(); }
+};
+
+enum class OutputKind { volume, table, figure, volume_or_figure, volume_or_table, file };
+
+// An array of results, last index fastest. Codes have words: words[code].
+struct ResultArray {
+    std::vector<std::int64_t> shape;
+    std::variant<std::vector<float>, std::vector<double>, std::vector<std::int64_t>, std::vector<std::uint8_t>> values;
+    std::vector<std::string> words{};
+};
+
+// A result. std::monostate: there is none, for example no heart rate. NaN: unknown.
+using ResultValue =
+    std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<double>, std::vector<std::string>,
+                 std::map<std::string, std::int64_t>, std::shared_ptr<const ResultArray>>;
+
+// ---- Where an operation runs
+
+struct Context {
+    Progress& progress;
+    BackendChoice backend{};
+    bool overwrites = false;  // replaces any existing file
+
+    std::vector<std::string> warnings{};
+    std::vector<std::string> lines{};            // a summary for people
+    std::vector<std::filesystem::path> files{};  // written until now
+
+    void warn(const std::vector<std::string>& more) { warnings.insert(warnings.end(), more.begin(), more.end()); }
+    void say(std::string line) { lines.push_back(std::move(line)); }
+
+    // Returns one volume of an input: from memory without a copy, read from a file, or reconstructed from a scan with
+    // its settings. Its warnings are added.
+    std::shared_ptr<const Volume> volume(const VolumeInput& input, std::size_t number = 0);
+
+    // Write to the output's file and keep for the caller, as wanted. A file only appears once it is complete.
+    void write(OperationOutput& output, Volume volume);
+    void write(OperationOutput& output, const std::string& text);
+    // `to_file` writes to the path that it gets. For memory alone that is a temporary file *ENDING, such as ".svg".
+    void write(OperationOutput& output, const std::string& ending,
+               const std::function<void(const std::filesystem::path&)>& to_file);
+};
+
+// Name of a backend: word_for() returns "cpu" or "cuda" for programs, name_of() "CPU" or "GPU" for people.
+inline const char* word_for(Backend processor) {
+    return processor == Backend::cuda ? "cuda" : "cpu";
+}
+inline const char* name_of(Backend processor) {
+    return processor == Backend::cuda ? "GPU" : "CPU";
+}
+
+// ---- Descriptions
+
+struct InputText {
+    std::string_view name, help;
+    bool is_required = true;
+    bool takes_many = false;
+    bool takes_scans = true;    // with their settings, and one volume of a series; else volume files as they are
+    bool has_stored_as = true;  // adds the argument stored_as
+};
+
+struct OutputText {
+    std::string_view name;
+    OutputKind kind = OutputKind::volume;
+    std::string_view help;
+    bool is_required = false;
+    std::string_view group{};                                // heading in help
+    bool (*is_own)(const std::filesystem::path&) = nullptr;  // nullptr: decided by kind
+    std::vector<std::string> endings{};                      // empty: decided by kind
+};
+
+struct ResultText {
+    std::string_view name;  // "vessels.area_mm2" is area_mm2 of the object vessels
+    std::string_view unit;
+    std::string_view help;
+};
+
+struct SectionText {
+    std::string_view name, heading;  // "layers", "Layers"
+};
+
+class Operation;
+
+struct OperationInfo {
+    std::string_view name;
+    std::string_view summary;  // one line for a list
+    std::string_view details;  // methods, papers, limits
+    std::vector<InputText> inputs;
+    std::vector<FieldText> arguments;
+    std::vector<SectionText> sections;  // the first: its fields are arguments too
+    std::vector<OutputText> outputs;
+    std::vector<ResultText> results;
+    std::string_view backend;  // "device that ..."; empty: it does not use a GPU
+    std::unique_ptr<Operation> (*make)();
+};
+
+// All operations, in alphabetical order.
+const std::vector<const OperationInfo*>& operations();
+
+// Throws Error{bad_setting} that suggests the nearest name.
+const OperationInfo& operation_named(std::string_view name);
+
+// One run of an operation. Arguments and the settings of its sections have keys: "level", "layers.count", and "count"
+// as far as the first section has it. Not thread-safe.
+class Operation {
+  public:
+    virtual ~Operation() = default;
+    Operation(const Operation&) = delete;
+    Operation& operator=(const Operation&) = delete;
+
+    const OperationInfo& info() const { return info_; }
+
+    // Sets an argument, a setting, an input or an output (as a file name), or a setting for the reconstruction of a
+    // scan. An input that takes several is extended. Throws Error{bad_setting} for an unknown key (suggesting the
+    // nearest), a wrong type or a value out of range.
+    void set(std::string_view key, const Value& value);
+    void set_text(std::string_view key, std::string_view text);
+    void set_assignment(std::string_view assignment);  // "level=ILM"
+
+    void add_input(std::string_view name, std::shared_ptr<const Volume> volume);
+    void keep(std::string_view output);  // in memory
+
+    // All arguments and settings with their present values.
+    const Settings& settings() const { return settings_; }
+
+    // Checks inputs and outputs, then runs. `context.files` and warnings are complete afterwards. Throws Error.
+    void run(Context& context);
+
+    // After run(). Throw Error{bad_setting} for an unknown name.
+    ResultValue result(std::string_view name) const;
+    const OperationOutput& output(std::string_view name) const;
+
+    // The object that `--json` prints: files, all results but arrays, and warnings.
+    nlohmann::ordered_json json(const Context& context) const;
+
+  protected:
+    explicit Operation(const OperationInfo& info) : info_(info) {}
+
+    virtual void work(Context& context) = 0;
+    virtual ResultValue result_at(std::size_t number) const = 0;
+    virtual VolumeInput& input_at(std::size_t number) = 0;
+    virtual OperationOutput& output_at(std::size_t number) = 0;
+    virtual bool take_preset() = 0;  // returns false if the operation has none
+
+    Settings settings_;
+
+  private:
+    std::string key_of(std::string_view key) const;
+    void set_own(const std::string& key, std::string_view text, const Value* value);
+    bool set_file(std::string_view key, const std::string& name);
+    void check_files(const Context& context);
+    void require_inputs();
+    VolumeInput* scan_input();
+    OperationOutput& output_named(std::string_view name);
+
+    const OperationInfo& info_;
+    std::vector<std::pair<std::string, Value>> assigned_;  // repeated after a preset
+};
+
+// ---- Makes an operation of a described struct S
+
+template <class S>
+struct OperationParts {
+    OperationInfo info;
+    std::vector<VolumeInput S::*> inputs;
+    std::vector<OperationOutput S::*> outputs;
+    std::vector<std::function<ResultValue(const S&)>> results;
+    std::vector<Field<S>> fields;
+    std::vector<std::function<void(Settings&, S&)>> bind;
+    std::function<std::vector<std::string>(const S&)> preset;
+
+    // Volumes that the operation reads. The first is named on the command line without an option.
+    OperationParts& input(const InputText& text, VolumeInput S::*member) {
+        info.inputs.push_back(text);
+        inputs.push_back(member);
+        if (inputs.size() == 1) add_reading(text, member);
+        return *this;
+    }
+
+    OperationParts& argument(Field<S> field) {
+        info.arguments.push_back(field);
+        fields.push_back(std::move(field));
+        return *this;
+    }
+
+    // The argument "preset". `assignments`: returns its settings, which all others override.
+    OperationParts& preset_argument(Field<S> field, std::function<std::vector<std::string>(const S&)> assignments) {
+        preset = std::move(assignments);
+        return argument(std::move(field));
+    }
+
+    template <class P>
+    OperationParts& section(std::string_view name, std::string_view heading, P S::*member) {
+        info.sections.push_back({name, heading});
+        bind.push_back([name, member](Settings& settings, S& one) { settings.bind(std::string(name), one.*member); });
+        return *this;
+    }
+
+    OperationParts& output(OutputText text, OperationOutput S::*member) {
+        info.outputs.push_back(std::move(text));
+        outputs.push_back(member);
+        return *this;
+    }
+
+    // `from`: a member of S, or a function of const S&.
+    template <class From>
+    OperationParts& result(std::string_view name, std::string_view unit, std::string_view help, From from) {
+        info.results.push_back({name, unit, help});
+        results.push_back([from](const S& one) { return fact(std::invoke(from, one)); });
+        return *this;
+    }
+
+    OperationParts& uses_backend(std::string_view work) {
+        info.backend = work;
+        return *this;
+    }
+
+  private:
+    template <class T>
+    static ResultValue fact(const T& value) {
+        if constexpr (std::is_same_v<T, ResultValue>)
+            return value;
+        else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+            return static_cast<std::int64_t>(value);
+        else if constexpr (std::is_floating_point_v<T>)
+            return static_cast<double>(value);
+        else if constexpr (std::is_convertible_v<T, std::string>)
+            return std::string(value);
+        else
+            return ResultValue(value);
+    }
+
+    // Arguments for reading the first input.
+    void add_reading(const InputText& text, VolumeInput S::*member) {
+        if (text.takes_scans) {
+            Field<S> field{
+                {"volume", "", "volume of a scan or series, counted from 0", Effect::file, 0, 1e9, {}}, {}, {}, {}};
+            field.get = [member](const S& one) { return Value((one.*member).volume); };
+            field.set = [member](S& one, const Value& value) { (one.*member).volume = std::get<std::int64_t>(value); };
+            argument(std::move(field));
+        }
+        if (!text.has_stored_as) return;
+        Field<S> field{{"stored_as", "",
+                        "what the voxels hold, if the file does not state it; log: 8 or 16 bits of a "
+                        "logarithmic picture",
+                        Effect::file, 0, 0, stored_as_names()},
+                       {},
+                       {},
+                       {}};
+        field.get = [member, names = field.choices](const S& one) {
+            return Value(std::string(names.at(static_cast<std::size_t>((one.*member).stored_as))));
+        };
+        field.set = [member, names = field.choices](S& one, const Value& value) {
+            const auto found = std::ranges::find(names, std::get<std::string>(value));
+            (one.*member).stored_as = static_cast<StoredAs>(found - names.begin());
+        };
+        argument(std::move(field));
+    }
+};
+
+template <class S>
+class OperationOf final : public Operation {
+  public:
+    explicit OperationOf(const OperationParts<S>& parts) : Operation(parts.info), parts_(parts) {
+        const S defaults{};
+        for (const Field<S>& field : parts.fields) {
+            settings_.bind_field({field, std::string(parts.info.name), field.get(defaults),
+                                  [this, get = field.get] { return get(one_); },
+                                  [this, set = field.set](const Value& value) { set(one_, value); }});
+        }
+        for (const auto& bind : parts.bind) bind(settings_, one_);
+        take_preset();
+    }
+
+    S& object() { return one_; }
+
+  private:
+    void work(Context& context) override { one_.run(context); }
+    ResultValue result_at(std::size_t number) const override { return parts_.results[number](one_); }
+    VolumeInput& input_at(std::size_t number) override { return one_.*parts_.inputs[number]; }
+    OperationOutput& output_at(std::size_t number) override { return one_.*parts_.outputs[number]; }
+    bool take_preset() override {
+        if (!parts_.preset) return false;
+        for (const BoundField& field : settings_.fields()) {
+            if (field.section != parts_.info.name) field.set(field.default_value);
+        }
+        for (const std::string& assignment : parts_.preset(one_)) settings_.set_assignment(assignment);
+        return true;
+    }
+
+    const OperationParts<S>& parts_;
+    S one_;
+};
+
+// Defines NAME_operation(), by which CMake finds the operation. `Struct` has run(Context&) and a static
+// describe(OperationParts<Struct>&), which sets the summary, inputs, arguments, outputs and results.
+#define ECHOLUX_OPERATION(NAME, Struct)                                                                   \
+    const OperationInfo& NAME##_operation();                                                              \
+    static const OperationParts<Struct>& NAME##_parts() {                                                 \
+        static const OperationParts<Struct> parts = [] {                                                  \
+            OperationParts<Struct> made;                                                                  \
+            made.info.name = #NAME;                                                                       \
+            made.info.make = [] {                                                                         \
+                return std::unique_ptr<Operation>(std::make_unique<OperationOf<Struct>>(NAME##_parts())); \
+            };                                                                                            \
+            Struct::describe(made);                                                                       \
+            return made;                                                                                  \
+        }();                                                                                              \
+        return parts;                                                                                     \
+    }                                                                                                     \
+    const OperationInfo& NAME##_operation() {                                                             \
+        return NAME##_parts().info;                                                                       \
+    }
+
+}  // namespace echolux
