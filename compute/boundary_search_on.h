@@ -205,6 +205,9 @@ class BoundarySearchOn : public BoundarySearch {
                      "add qualities");
         on_.for_each(count, SumOfRun<double>{of_b_scans.data(), b_scans, sureness.data()}, "add qualities");
         on_.for_each(lines_, FinishSurfaces{volume(), maps(), sureness.data()}, "finish surfaces");
+        on_.for_each(count * lines_, FindCertainty{maps(), sides.data()}, "doubt surfaces");
+        smooth(sides, 2 * count, contrast_weights);
+        on_.for_each(count * lines_, DoubtLonely{maps(), sides.data()}, "doubt surfaces");
         on_.wait("finish surfaces");  // before the local arrays are destroyed
     }
 

@@ -274,4 +274,26 @@ struct FinishSurfaces {
     }
 };
 
+// certainty[is ok, has signal][boundary][line].
+struct FindCertainty {
+    SurfaceMaps maps;
+    float* certainty;
+
+    ECHOLUX_HD void operator()(std::int64_t i) const {
+        certainty[i] = maps.reasons[i] == Reason::ok ? 1 : 0;
+        certainty[maps.boundaries * maps.lines + i] = maps.reasons[i] == Reason::no_signal ? 0 : 1;
+    }
+};
+
+// Marks boundaries as ambiguous where most of their neighbourhood is. Isolated confident spots are chance.
+struct DoubtLonely {
+    SurfaceMaps maps;
+    const float* certainty;  // smoothed
+
+    ECHOLUX_HD void operator()(std::int64_t i) const {
+        const bool is_lonely = certainty[i] < certainty[maps.boundaries * maps.lines + i] / 2;
+        if (maps.reasons[i] == Reason::ok && is_lonely) maps.reasons[i] = Reason::ambiguous;
+    }
+};
+
 }  // namespace echolux

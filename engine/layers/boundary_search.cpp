@@ -248,8 +248,8 @@ constexpr int pieces_below = 5;
 constexpr std::int64_t outlier_reach = 3;  // blocks on either side; vessels hide boundaries in fewer blocks than that
 constexpr double outlier_bins = 3;         // distance from the surface of the surrounding blocks
 constexpr double block_smoothing = 0.7;    // sigma in blocks
-// Smoothing in A-scans and B-scans, of a layer's brightness, of the two sides of a boundary, and of positions, which
-// turns whole rows into fractions
+// Smoothing in A-scans and B-scans, of a layer's brightness, of the two sides of a boundary and its certainty, and of
+// positions, which turns whole rows into fractions
 constexpr double mean_sigma = 6, contrast_sigma = 3, jitter_sigma = 1.5;
 
 float min_layer_mean(double floor) {

@@ -164,16 +164,9 @@ class SurfaceFinder {
     Surfaces surfaces_of(const SurfaceRows& found) const {
         Surfaces surfaces{size_[1], size_[2], {}, found.moved, {}};
         for (std::size_t k = 0; k < search_.wanted.size(); ++k) {
-            Surface surface{search_.wanted[k].name, std::vector<float>(lines_, none), std::vector<float>(lines_),
-                            std::vector<Reason>(lines_, Reason::no_signal)};
-            if (!found.rows.empty()) {
-                const auto first = static_cast<std::ptrdiff_t>(k * lines_);
-                std::copy_n(found.rows.begin() + first, lines_, surface.rows.begin());
-                std::copy_n(found.quality.begin() + first, lines_, surface.quality.begin());
-                std::copy_n(found.reasons.begin() + first, lines_, surface.reasons.begin());
-            }
-            doubt_lonely(surface);
             const BoundaryOptions& wanted = search_.wanted[k];
+            Surface surface{wanted.name, part(found.rows, k, none), part(found.quality, k, 0.0f),
+                            part(found.reasons, k, Reason::no_signal)};
             bridge_vessels(surface, size_[1], size_[2], wanted.polarity, wanted.vessel_um, search_.spacing_um);
             surfaces.all.push_back(std::move(surface));
         }
@@ -182,21 +175,12 @@ class SurfaceFinder {
     }
 
   private:
-    MapSize map() const { return {size_[1], size_[2]}; }
-
-    // Marks boundaries as ambiguous where most of their neighbourhood is. Isolated confident spots are chance.
-    void doubt_lonely(Surface& surface) const {
-        constexpr double sigma = 3;  // A-scans, B-scans
-        std::vector<float> sure, seen;
-        for (const Reason reason : surface.reasons) {
-            sure.push_back(reason == Reason::ok ? 1 : 0);
-            seen.push_back(reason == Reason::no_signal ? 0 : 1);
-        }
-        smooth_map(sure, map(), sigma, sigma);
-        smooth_map(seen, map(), sigma, sigma);
-        for (std::size_t i = 0; i < lines_; ++i) {
-            if (surface.reasons[i] == Reason::ok && sure[i] < seen[i] / 2) surface.reasons[i] = Reason::ambiguous;
-        }
+    // Returns the part of `all`, [boundary][A-scan], of boundary `k`. `otherwise` fills it if `all` is empty.
+    template <class T>
+    std::vector<T> part(const std::vector<T>& all, std::size_t k, T otherwise) const {
+        if (all.empty()) return std::vector<T>(lines_, otherwise);
+        const auto first = all.begin() + static_cast<std::ptrdiff_t>(k * lines_);
+        return std::vector<T>(first, first + static_cast<std::ptrdiff_t>(lines_));
     }
 
     // Returns no rows if nothing exceeds the noise. `advance` is called with the number of completed steps.
