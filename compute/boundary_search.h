@@ -45,8 +45,8 @@ struct BlocksCut {
 
 // Surfaces, [boundary][A-scan]. See Surface.
 struct SurfaceRows {
-    std::vector<float> rows, quality;
-    std::vector<Reason> reasons;
+    std::vector<std::vector<float>> rows, quality;
+    std::vector<std::vector<Reason>> reasons;
     std::int64_t moved = 0;  // positions moved to restore the order of boundaries
 };
 

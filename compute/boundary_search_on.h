@@ -71,8 +71,7 @@ class BoundarySearchOn : public BoundarySearch {
                             has_tissue.data()});
         found.is_known = on_.fetched(is_known.data(), blocks);
         found.has_tissue = on_.fetched(has_tissue.data(), blocks);
-        for (std::int64_t k = 0; k < std::ssize(tables_.wanted); ++k)
-            found.bins.push_back(on_.fetched(places.data() + k * blocks, blocks));
+        found.bins = fetched_maps(places.data(), blocks);
         return found;
     }
 
@@ -95,9 +94,8 @@ class BoundarySearchOn : public BoundarySearch {
             moved = order();
         }
         judge(levels);
-        const std::int64_t all = boundaries_ * lines_;
-        return {on_.fetched(places_.data(), all), on_.fetched(quality_.data(), all), on_.fetched(reasons_.data(), all),
-                moved};
+        return {fetched_maps(places_.data(), lines_), fetched_maps(quality_.data(), lines_),
+                fetched_maps(reasons_.data(), lines_), moved};
     }
 
     SweptBoundaries swept(const std::vector<std::int32_t>& rows, const std::vector<std::uint8_t>& has_signal,
@@ -130,6 +128,15 @@ class BoundarySearchOn : public BoundarySearch {
         return {rows_.data(),    places_.data(), quality_.data(),
                 reasons_.data(), wanted_.data(), static_cast<int>(boundaries_),
                 lines_};
+    }
+
+    // Returns the maps of the requested boundaries, of `each` elements.
+    template <class T>
+    std::vector<std::vector<T>> fetched_maps(const T* first, std::int64_t each) {
+        std::vector<std::vector<T>> maps;
+        for (std::int64_t k = 0; k < std::ssize(tables_.wanted); ++k)
+            maps.push_back(on_.fetched(first + k * each, each));
+        return maps;
     }
 
     // Makes room for a search of that many boundaries. Sums A-scans up once.

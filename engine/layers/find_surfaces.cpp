@@ -160,13 +160,13 @@ class SurfaceFinder {
                    [&](std::int64_t steps) { progress.advance(steps); });
     }
 
-    // Converts rows to surfaces. Empty `found.rows` means that nothing exceeds the noise.
-    Surfaces surfaces_of(const SurfaceRows& found) const {
+    // Converts rows to surfaces.
+    Surfaces surfaces_of(SurfaceRows found) const {
         Surfaces surfaces{size_[1], size_[2], {}, found.moved, {}};
         for (std::size_t k = 0; k < search_.wanted.size(); ++k) {
             const BoundaryOptions& wanted = search_.wanted[k];
-            Surface surface{wanted.name, part(found.rows, k, none), part(found.quality, k, 0.0f),
-                            part(found.reasons, k, Reason::no_signal)};
+            Surface surface{wanted.name, std::move(found.rows[k]), std::move(found.quality[k]),
+                            std::move(found.reasons[k])};
             bridge_vessels(surface, size_[1], size_[2], wanted.polarity, wanted.vessel_um, search_.spacing_um);
             surfaces.all.push_back(std::move(surface));
         }
@@ -175,22 +175,21 @@ class SurfaceFinder {
     }
 
   private:
-    // Returns the part of `all`, [boundary][A-scan], of boundary `k`. `otherwise` fills it if `all` is empty.
-    template <class T>
-    std::vector<T> part(const std::vector<T>& all, std::size_t k, T otherwise) const {
-        if (all.empty()) return std::vector<T>(lines_, otherwise);
-        const auto first = all.begin() + static_cast<std::ptrdiff_t>(k * lines_);
-        return std::vector<T>(first, first + static_cast<std::ptrdiff_t>(lines_));
+    // Returns what is known if nothing exceeds the noise.
+    SurfaceRows none_found() const {
+        const std::size_t count = search_.wanted.size();
+        return {std::vector(count, std::vector<float>(lines_, none)), std::vector(count, std::vector<float>(lines_)),
+                std::vector(count, std::vector<Reason>(lines_, Reason::no_signal)), 0};
     }
 
-    // Returns no rows if nothing exceeds the noise. `advance` is called with the number of completed steps.
+    // Runs the steps of a search. `advance` is called with the number of completed steps.
     SurfaceRows run(BoundarySearch& search, const BoundaryCallback& advance) const {
         BlocksCut cut = search.cut();
         advance(1);
         const auto is_set = [](std::uint8_t flag) { return flag != 0; };
         const bool is_found = std::ranges::any_of(cut.is_known, is_set);
         require_fit(std::ranges::any_of(cut.has_tissue, is_set), is_found);
-        if (!is_found) return {};
+        if (!is_found) return none_found();
         const MapSize blocks{tables_.along_a.count, tables_.along_b.count};
         for (std::vector<float>& of_boundary : cut.bins) fill_unknown(of_boundary, cut.is_known, blocks);
         return search.found(cut.bins, signal_levels(size_[0], cut.floor), advance);
@@ -264,7 +263,7 @@ Surfaces find_surfaces(const std::vector<float>& intensity, const Size3& size, c
         },
         [&] { found = finder.on_cpu(intensity, progress); });
     progress.end();
-    Surfaces surfaces = finder.surfaces_of(found);
+    Surfaces surfaces = finder.surfaces_of(std::move(found));
     surfaces.searched_on = used;
     return surfaces;
 }
