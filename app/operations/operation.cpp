@@ -192,7 +192,7 @@ bool Operation::set_file(std::string_view key, const std::string& name) {
 
 VolumeInput* Operation::scan_input() {
     for (std::size_t i = 0; i < info_.inputs.size(); ++i) {
-        if (info_.inputs[i].takes_scans) return &input_at(i);
+        if (info_.inputs[i].takes_scans || info_.inputs[i].is_file) return &input_at(i);
     }
     return nullptr;
 }
@@ -236,6 +236,8 @@ void Operation::add_input(std::string_view name, std::shared_ptr<const Volume> v
     const std::size_t input = index_named(info_.inputs, name);
     if (input == info_.inputs.size())
         throw Error(ErrorCode::bad_setting, "is not an input of " + std::string(info_.name), std::string(name));
+    if (info_.inputs[input].is_file)
+        throw Error(ErrorCode::bad_setting, "cannot be a volume in memory", std::string(name), "name a file");
     VolumeInput& one = input_at(input);
     if (!info_.inputs[input].takes_many) one.held.clear();
     one.held.push_back(std::move(volume));

@@ -115,6 +115,7 @@ struct InputText {
     bool takes_many = false;
     bool takes_scans = true;    // with their settings, and one volume of a series; else volume files as they are
     bool has_stored_as = true;  // adds the argument stored_as
+    bool is_file = false;       // a file that the operation opens by itself, such as a scan: never from memory
 };
 
 struct OutputText {
@@ -123,6 +124,9 @@ struct OutputText {
     std::string_view help;
     bool is_required = false;
     std::string_view group{};                                // heading in help
+    std::string_view placeholder{};                          // "DIR/scan.toml", for help; empty: decided by kind
+    bool is_positional = false;                              // the command takes it without an option too
+    std::string_view alias{};                                // another option of the command: "out"
     bool (*is_own)(const std::filesystem::path&) = nullptr;  // nullptr: decided by kind
     std::vector<std::string> endings{};                      // empty: decided by kind
 };
@@ -145,6 +149,7 @@ struct OperationInfo {
     std::string_view details;  // methods, papers, limits
     std::vector<InputText> inputs;
     std::vector<FieldText> arguments;
+    std::string_view first_argument;    // the command takes it without an option, before all inputs
     std::vector<SectionText> sections;  // the first: its fields are arguments too
     std::vector<OutputText> outputs;
     std::vector<ResultText> results;
@@ -231,7 +236,7 @@ struct OperationParts {
     OperationParts& input(const InputText& text, VolumeInput S::*member) {
         info.inputs.push_back(text);
         inputs.push_back(member);
-        if (inputs.size() == 1) add_reading(text, member);
+        if (inputs.size() == 1 && !text.is_file) add_reading(text, member);
         return *this;
     }
 

@@ -72,6 +72,7 @@ struct FieldText {
     ControlHint control{};
     std::string_view group{};          // heading under which panels and help list the field, such as "Dispersion"
     std::string_view label{};          // its name in panels; empty: made from `name`
+    std::string_view placeholder{};    // form of a text, for help: "A:B"
     std::vector<Condition> only_if{};  // the field has an effect only while all of these hold
     std::string_view words{};          // further words that people search for, such as "speckle denoise"
     bool is_undone = true;             // by Undo
@@ -120,6 +121,10 @@ struct Field : FieldText {
     }
     Field called(std::string_view shown) && {
         this->label = shown;
+        return std::move(*this);
+    }
+    Field written_as(std::string_view form) && {
+        this->placeholder = form;
         return std::move(*this);
     }
     Field only_while(std::string_view key, std::vector<std::string_view> values) && {

@@ -32,7 +32,7 @@ std::string dashed(std::string_view name) {
     return option;
 }
 
-const char* type_of(OutputKind kind) {
+std::string type_of(OutputKind kind) {
     switch (kind) {
         case OutputKind::volume: return "VOLUME";
         case OutputKind::table: return "FILE.csv";
@@ -50,14 +50,31 @@ const char* streamed_as(OutputKind kind) {
     return kind == OutputKind::figure ? ".png" : ".npy";
 }
 
+std::string in_capitals(std::string_view name) {
+    std::string capitals(name);
+    std::ranges::transform(capitals, capitals.begin(), [](unsigned char c) { return std::toupper(c); });
+    return capitals;
+}
+
+void add_first_argument(CLI::App& command, Given& given) {
+    const std::string_view first = given.info->first_argument;
+    if (first.empty()) return;
+    const FieldText& text = *std::ranges::find(given.info->arguments, first, &FieldText::name);
+    command
+        .add_option_function<std::string>(
+            in_capitals(first),
+            [&given, key = std::string(first)](const std::string& value) {
+                given.assignments.push_back(key + "=" + value);
+            },
+            std::string(text.help))
+        ->required()
+        ->type_name("");
+}
+
 void add_inputs(CLI::App& command, Given& given) {
     for (const InputText& text : given.info->inputs) {
         const bool is_first = &text == &given.info->inputs.front();
-        std::string name = dashed(text.name);
-        if (is_first) {
-            name = text.name;
-            std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
-        }
+        const std::string name = is_first ? in_capitals(text.name) : dashed(text.name);
         CLI::Option* option = command.add_option(name, given.inputs[text.name],
                                                  std::string(text.help) + (is_first ? "; - for standard input" : ""));
         if (!text.takes_many) option->expected(1);
@@ -74,9 +91,13 @@ void add_outputs(CLI::App& command, Given& given) {
             help += "; the ending decides the format: " + endings_written() + "; - for standard output, as NumPy";
         else if (text.kind == OutputKind::table)
             help += "; - for standard output";
-        CLI::Option* option = command.add_option((text.name == "output" ? "-o," : "") + dashed(text.name),
-                                                 given.outputs[text.name], help);
-        option->required(text.is_required)->type_name(type_of(text.kind));
+        std::string names = (text.name == "output" ? "-o," : "") + dashed(text.name);
+        if (!text.alias.empty()) names += "," + dashed(text.alias);
+        CLI::Option* option = command.add_option(names, given.outputs[text.name], help);
+        option->required(text.is_required && !text.is_positional);
+        option->type_name(text.placeholder.empty() ? type_of(text.kind) : std::string(text.placeholder));
+        if (text.is_positional)
+            command.add_option("OUT", given.outputs[text.name], help)->type_name("")->excludes(option);
         if (!text.group.empty()) option->group(std::string(text.group));
     }
 }
@@ -85,6 +106,7 @@ void add_settings(CLI::App& command, Given& given) {
     const OperationInfo& info = *given.info;
     const Settings& settings = given.defaults->settings();
     std::vector<std::string_view> of_section;  // an operation and a section may share a name: filter
+    if (!info.first_argument.empty()) of_section.push_back(info.first_argument);
     for (const BoundField& field : settings.fields()) {
         if (std::ranges::find(info.arguments, field.name, &FieldText::name) == info.arguments.end())
             of_section.push_back(field.name);
@@ -147,6 +169,7 @@ void add_operation(CLI::App& program, const OperationInfo& info) {
     given->defaults = info.make();
     CLI::App* command = program.add_subcommand(std::string(info.name), std::string(info.summary));
     command->footer(std::string(info.details));
+    add_first_argument(*command, *given);
     add_inputs(*command, *given);
     add_outputs(*command, *given);
     add_data_folder_option(*command);

@@ -27,6 +27,7 @@ namespace {
 
 // Returns the placeholder of a value in help texts: its choices, unit or kind.
 std::string type_text(const BoundField& field) {
+    if (!field.placeholder.empty()) return std::string(field.placeholder);
     if (!field.choices.empty()) return fmt::format("{}", fmt::join(field.choices, "|"));
     if (std::holds_alternative<std::string>(field.default_value)) {
         return field.control.path == PathKind::none ? "TEXT" : "FILE";
