@@ -23,7 +23,7 @@ option(ECHOLUX_COVERAGE "Count executed lines" OFF)
 set(ECHOLUX_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
 set(ECHOLUX_HOT_FLAGS "" CACHE STRING "Compiler flags of what works on every sample and voxel, after those of the build type")
 set(ECHOLUX_COLD_FLAGS "" CACHE STRING "Compiler flags of code that works neither on samples nor on voxels")
-set(ECHOLUX_UNITY_SIZE 24 CACHE STRING "Sources compiled as one, at most")
+set(ECHOLUX_UNITY_SIZE 16 CACHE STRING "Sources compiled as one, at most")
 set(ECHOLUX_MARCH "auto" CACHE STRING "Instruction set; auto: x86-64-v3 where this machine has it, else the baseline")
 
 if(NOT CMAKE_BUILD_TYPE)

@@ -11,12 +11,14 @@ import sys
 COMMENTS_AND_TEXTS = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 WORDS_OF_C = set("const constexpr static inline return if for while switch case default auto int double float bool char void "
                  "unsigned signed long short struct class enum using template typename namespace std operator sizeof new "
-                 "delete explicit noexcept override public private protected true false nullptr this else do friend".split())
+                 "delete explicit noexcept override public private protected true false nullptr this else do friend static_assert int64_t int32_t uint8_t size_t string vector "
+                 "GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST".split())
 
 
 def declared(text):
-    """(functions, types, other names) that the anonymous namespaces of a source declare, by a look at their top level."""
-    functions, types, others = set(), set(), set()
+    """(functions, types, other names, names by using) that the anonymous namespaces of a source declare, by a look at their
+    top level."""
+    functions, types, others, used = set(), set(), set(), set()
     for start in re.finditer(r"\bnamespace\s*\{", text):
         depth, parens, top = 1, 0, []
         for c in text[start.end():]:
@@ -42,10 +44,13 @@ def declared(text):
             if depth == 1 and parens == 0:
                 top.append(c)
         scope = "".join(top)
+        used |= set(re.findall(r"\busing\s+((?:\w*::)*\w+)\s*;", scope))
+        scope = re.sub(r"\busing\s+(?:namespace\s+)?(?:\w*::)*\w+\s*;", " ", scope)
+        scope = re.sub(r"\b((?:struct|class)\s+\w+(?:\s+final)?)\s*:[^{;]*", r"\1 ", scope)  # base classes
         functions |= set(re.findall(r"\b([A-Za-z_]\w*)\s*\(", scope))
         types |= set(re.findall(r"^\s*(?:struct|class|enum class|using)\s+(\w+)", scope, re.M))
         others |= set(re.findall(r"\b([A-Za-z_]\w*)\s*(?:=|\[|\{|;|,)", scope))
-    return functions - WORDS_OF_C, types, (others | types) - functions - WORDS_OF_C
+    return functions - WORDS_OF_C, types, (others | types) - functions - WORDS_OF_C, used
 
 
 class Header:
@@ -56,7 +61,7 @@ class Header:
         Header.known[path] = self
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        self.types = set(re.findall(r"^(?:struct|class|enum class|using)\s+(\w+)", text, re.M))
+        self.types = set(re.findall(r"^(?:struct|class|enum class|using)\s+(\w+)(?!\w|::)", text, re.M)) - {"namespace"}
         self.includes = re.findall(r'^#include "([^"]+)"', text, re.M)
 
 
@@ -66,7 +71,8 @@ class Source:
         with open(path, encoding="utf-8") as file:
             raw = file.read()
         text = COMMENTS_AND_TEXTS.sub(" ", raw)
-        self.functions, self.types, self.others = declared(text)
+        self.functions, self.types, self.others, used = declared(text)
+        self.used = {one.split("::")[-1]: one for one in used}
         # Tests name their cases and fixtures with macros, outside of anonymous namespaces too.
         self.functions -= set(re.findall(r"\bTEST(?:_[FP])?\b|\bINSTANTIATE_TEST_SUITE_P\b", text))
         self.names = self.functions | self.others
@@ -85,7 +91,10 @@ class Source:
                 self.read_headers(header.includes, os.path.dirname(path), root, seen)
 
     def clashes(self, other):
-        return bool(self.names & other.names or self.names & (other.calls - other.functions)
+        both = self.used.keys() & other.used.keys()
+        return bool(any(self.used[name] != other.used[name] for name in both)
+                    or self.names & other.used.keys() or other.names & self.used.keys()
+                    or self.names & other.names or self.names & (other.calls - other.functions)
                     or other.names & (self.calls - self.functions)
                     or self.types & other.header_types or other.types & self.header_types
                     or self.macros & other.macros)

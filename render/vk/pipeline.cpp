@@ -1,8 +1,13 @@
 #include "render/vk/pipeline.h"
 
 #include <array>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <spirv-tools/optimizer.hpp>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "compute/error.h"
 
@@ -176,7 +181,10 @@ vk::raii::Pipeline triangle_pipeline(const Device& device, const Bindings& bindi
 
 // ---- Specialized
 
-std::vector<std::uint32_t> specialized(std::span<const std::uint32_t> spirv, std::span<const std::int32_t> constants) {
+namespace {
+
+std::vector<std::uint32_t> fold_constants(std::span<const std::uint32_t> spirv,
+                                          std::span<const std::int32_t> constants) {
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> values;
     for (std::uint32_t i = 0; i < constants.size(); ++i) values[i] = {static_cast<std::uint32_t>(constants[i])};
     spvtools::Optimizer optimizer(SPV_ENV_VULKAN_1_3);
@@ -192,6 +200,37 @@ std::vector<std::uint32_t> specialized(std::span<const std::uint32_t> spirv, std
         throw Error(ErrorCode::device, "cannot be specialized", "shader");
     }
     return made;
+}
+
+// Latest results by a hash of the shader, and the constants.
+class SpecializedShaders {
+  public:
+    using Words = std::vector<std::uint32_t>;
+
+    Words of(std::span<const std::uint32_t> spirv, std::span<const std::int32_t> constants) {
+        const std::string_view bytes(reinterpret_cast<const char*>(spirv.data()), spirv.size_bytes());
+        const Key key{std::hash<std::string_view>()(bytes), {constants.begin(), constants.end()}};
+        const std::scoped_lock lock(mutex_);
+        const auto found = shaders_.find(key);
+        if (found != shaders_.end()) return found->second;
+        if (shaders_.size() >= max_shaders) shaders_.clear();
+        return shaders_[key] = fold_constants(spirv, constants);
+    }
+
+  private:
+    using Key = std::pair<std::size_t, std::vector<std::int32_t>>;
+    static constexpr std::size_t max_shaders = 64;  // 100 KiB each
+
+    std::mutex mutex_;
+    std::map<Key, Words> shaders_;
+};
+
+}  // namespace
+
+// Kept for the whole process: a pure function that takes 100 ms, called again by each new renderer.
+std::vector<std::uint32_t> specialized(std::span<const std::uint32_t> spirv, std::span<const std::int32_t> constants) {
+    static SpecializedShaders shaders;
+    return shaders.of(spirv, constants);
 }
 
 }  // namespace echolux::gpu

@@ -7,20 +7,11 @@
 #include <cmath>
 
 #include "tests/oracle/chain.h"
+#include "tests/oracle/relative_l2.h"
 #include "tests/oracle/vectors.h"
 
 namespace echolux {
 namespace {
-
-template <class Measured, class Expected>
-double relative_l2(const std::vector<Measured>& measured, const std::vector<Expected>& expected) {
-    double error = 0, norm = 0;
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-        error += std::norm(static_cast<Expected>(measured[i]) - expected[i]);
-        norm += std::norm(expected[i]);
-    }
-    return std::sqrt(error / norm);
-}
 
 class Chain : public testing::TestWithParam<std::string> {
   protected:

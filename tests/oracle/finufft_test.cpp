@@ -17,6 +17,7 @@
 #include "compute/indexing.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
+#include "tests/oracle/relative_l2.h"
 
 namespace echolux {
 namespace {
@@ -35,16 +36,6 @@ std::vector<T> read(const std::filesystem::path& path, std::int64_t count) {
     std::ifstream(path, std::ios::binary)
         .read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
     return values;
-}
-
-template <class Found, class Truth>
-double relative_l2(const std::vector<Found>& found, const std::vector<Truth>& truth) {
-    double error = 0, norm = 0;
-    for (std::size_t i = 0; i < truth.size(); ++i) {
-        error += std::norm(static_cast<Truth>(found.at(i)) - truth[i]);
-        norm += std::norm(truth[i]);
-    }
-    return std::sqrt(error / norm);
 }
 
 class Finufft : public testing::Test {

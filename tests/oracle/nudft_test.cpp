@@ -9,20 +9,12 @@
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
 #include "tests/oracle/peak.h"
+#include "tests/oracle/relative_l2.h"
 
 namespace echolux {
 namespace {
 
 using Field = std::vector<std::complex<float>>;
-
-double relative_l2(const Field& measured, const std::vector<std::complex<double>>& expected) {
-    double error = 0, norm = 0;
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-        error += std::norm(std::complex<double>(measured.at(i)) - expected[i]);
-        norm += std::norm(expected[i]);
-    }
-    return std::sqrt(error / norm);
-}
 
 std::vector<std::complex<double>> in_double(const Field& field) {
     return {field.begin(), field.end()};

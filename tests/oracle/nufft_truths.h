@@ -14,6 +14,7 @@
 #include "assets/table.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
+#include "tests/oracle/relative_l2.h"
 
 namespace echolux {
 
@@ -62,16 +63,6 @@ struct SampledNoise {
         return bins;
     }
 };
-
-inline double relative_l2(const std::vector<std::complex<float>>& measured,
-                          const std::vector<std::complex<double>>& expected) {
-    double error = 0, norm = 0;
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-        error += std::norm(std::complex<double>(measured.at(i)) - expected[i]);
-        norm += std::norm(expected[i]);
-    }
-    return std::sqrt(error / norm);
-}
 
 inline double floor_of_float(double oversampling) {
     return oversampling == 2 ? 3e-7 : oversampling == 1.5 ? 6e-7 : 6e-6;

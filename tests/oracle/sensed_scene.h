@@ -13,6 +13,7 @@
 
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
+#include "tests/oracle/relative_l2.h"
 
 namespace echolux {
 
@@ -168,15 +169,6 @@ inline double psnr_db(const std::complex<float>* bins, const SensedScene::Profil
         error += (found - expected) * (found - expected) / static_cast<double>(truth.size());
     }
     return 10 * std::log10(most * most / error);
-}
-
-inline double relative_l2(const SensedScene::Field& measured, const SensedScene::Field& expected) {
-    double error = 0, norm = 0;
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-        error += std::norm(std::complex<double>(measured.at(i)) - std::complex<double>(expected[i]));
-        norm += std::norm(std::complex<double>(expected[i]));
-    }
-    return std::sqrt(error / norm);
 }
 
 }  // namespace echolux
