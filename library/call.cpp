@@ -25,24 +25,14 @@ echolux_status status_of(ErrorCode code) {
     return ECHOLUX_INTERNAL;
 }
 
-// An error struct with an implausible size was not initialised and must not be written.
-bool can_be_filled(const echolux_error* error) {
-    return error != nullptr && error->size > offsetof(echolux_error, what) && error->size <= max_struct_bytes;
-}
-
+// An error struct of another size was not initialised and must not be written.
 echolux_status fill(echolux_error* error, echolux_status status, std::string_view what, std::string_view where,
                     std::string_view remedy) noexcept {
-    if (!can_be_filled(error)) return status;
-    echolux_error all{};
-    all.size = error->size;
-    all.code = status;
-    put_text(what, all.what);
-    put_text(where, all.where);
-    put_text(remedy, all.remedy);
-    const std::size_t known = std::min(error->size, sizeof all);
-    std::memcpy(static_cast<void*>(error), &all, known);
-    // A struct of an older interface may cut the last text short.
-    if (known < sizeof all) reinterpret_cast<char*>(error)[known - 1] = 0;
+    if (error == nullptr || error->size != sizeof(echolux_error)) return status;
+    error->code = status;
+    put_text(what, error->what);
+    put_text(where, error->where);
+    put_text(remedy, error->remedy);
     return status;
 }
 

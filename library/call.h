@@ -1,11 +1,10 @@
-// Boundary of the C interface: checks arguments, reads and writes structs of any interface version, and converts
-// exceptions to a status and an echolux_error.
+// Boundary of the C interface: checks arguments, reads and writes structs, and converts exceptions to a status and an
+// echolux_error.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -181,31 +180,17 @@ std::vector<std::string> texts_argument(const char* const* texts, std::size_t co
 
 // ---- sized structs
 
-inline constexpr std::size_t max_struct_bytes = 4096;  // a larger size means that the struct was not initialised
-
-// Number of bytes that the caller's struct and ours have in common.
+// Throws BadArgument unless the caller's struct has the size of this version.
 template <class S>
-std::size_t known_size(const S& of_caller, const char* name) {
-    if (of_caller.size < sizeof(std::size_t) || of_caller.size > max_struct_bytes) {
-        throw BadArgument("its size is not set", name, "use ECHOLUX_INIT");
-    }
-    return std::min(of_caller.size, sizeof(S));
+void known_size(const S& of_caller, const char* name) {
+    if (of_caller.size == sizeof(S)) return;
+    throw BadArgument("its size is not set, or is that of another version", name, "use ECHOLUX_INIT");
 }
 
-// Reads the caller's struct. Fields missing from an older struct are 0. Fields of a newer struct, unknown here, must be
-// 0.
 template <class S>
 S copy_in(const S* of_caller, const char* name) {
-    const std::size_t known = known_size(required(of_caller, name), name);
-    const auto* bytes = reinterpret_cast<const unsigned char*>(of_caller);
-    const std::size_t all = of_caller->size;
-    if (std::any_of(bytes + known, bytes + all, [](unsigned char byte) { return byte != 0; })) {
-        throw BadArgument("sets fields that this version of the library does not know", name,
-                          "set the newer fields to 0, or install a newer Echolux");
-    }
-    S one{};
-    std::memcpy(static_cast<void*>(&one), bytes, known);
-    return one;
+    known_size(required(of_caller, name), name);
+    return *of_caller;
 }
 
 template <class S>
@@ -213,12 +198,11 @@ S copy_in_or_default(const S* of_caller, const char* name) {
     return of_caller == nullptr ? S{} : copy_in(of_caller, name);
 }
 
-// Writes as much as fits the caller's struct, and keeps its size field.
 template <class S>
 void copy_out(S* to, S what, const char* name) {
-    const std::size_t known = known_size(required(to, name), name);
-    what.size = to->size;
-    std::memcpy(static_cast<void*>(to), &what, known);
+    known_size(required(to, name), name);
+    what.size = sizeof(S);
+    *to = what;
 }
 
 // ---- texts and lists

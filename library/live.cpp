@@ -580,12 +580,8 @@ echolux_status echolux_live_get_stats(echolux_live* live, echolux_live_stats* st
     });
 }
 
-echolux_status echolux_live_record(echolux_live* live, const char* scan_toml, int32_t overwrite, echolux_error* error) {
-    return echolux_live_record_striped(live, scan_toml, nullptr, 0, overwrite, error);
-}
-
-echolux_status echolux_live_record_striped(echolux_live* live, const char* scan_toml, const char* const* folders,
-                                           size_t count, int32_t overwrite, echolux_error* error) {
+echolux_status echolux_live_record(echolux_live* live, const char* scan_toml, const char* const* folders, size_t count,
+                                   int32_t overwrite, echolux_error* error) {
     return guarded(error, [&] {
         echolux_live& one = checked_handle(live, "live");
         RecordingRequest wanted = recording_of(*one.source, text_argument(scan_toml, "scan_toml"));

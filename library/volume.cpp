@@ -105,13 +105,8 @@ echolux_status echolux_volume_open(const char* path, echolux_volume** volume, ec
 }
 
 echolux_status echolux_volume_create(const echolux_grid* grid, const void* voxels, size_t bytes, int64_t a_scan_bytes,
-                                     int64_t b_scan_bytes, echolux_volume** volume, echolux_error* error) {
-    return echolux_volume_create_with(grid, voxels, bytes, a_scan_bytes, b_scan_bytes, nullptr, volume, error);
-}
-
-echolux_status echolux_volume_create_with(const echolux_grid* grid, const void* voxels, size_t bytes,
-                                          int64_t a_scan_bytes, int64_t b_scan_bytes, const echolux_volume_facts* facts,
-                                          echolux_volume** volume, echolux_error* error) {
+                                     int64_t b_scan_bytes, const echolux_volume_facts* facts, echolux_volume** volume,
+                                     echolux_error* error) {
     return guarded(error, [&] {
         required(volume, "volume") = nullptr;
         const echolux_volume_facts known = copy_in_or_default(facts, "facts");
@@ -190,12 +185,8 @@ echolux_status echolux_volume_velocities(const echolux_volume* flow, echolux_vol
     });
 }
 
-echolux_status echolux_volume_write(const echolux_volume* volume, const char* path, echolux_error* error) {
-    return echolux_volume_write_with(volume, path, nullptr, nullptr, error);
-}
-
-echolux_status echolux_volume_write_with(const echolux_volume* volume, const char* path, echolux_progress progress,
-                                         void* user, echolux_error* error) {
+echolux_status echolux_volume_write(const echolux_volume* volume, const char* path, echolux_progress progress,
+                                    void* user, echolux_error* error) {
     return guarded(error, [&] {
         const Volume& held = *checked_handle(volume, "volume").volume;
         const std::string file = text_argument(path, "path");

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* Version of this interface. It is raised with every addition; see echolux_interface_version(). */
-#define ECHOLUX_INTERFACE_VERSION 5
+#define ECHOLUX_INTERFACE_VERSION 1
 
 #if defined(_WIN32)
 #define ECHOLUX_API

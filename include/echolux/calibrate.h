@@ -74,7 +74,6 @@ typedef struct echolux_dispersion_found {
     double a2_rad, a3_rad; /* for recipe.a2_rad, recipe.a3_rad */
     double entropy_before, entropy;
     int32_t is_sharp; /* 0 if no reflector gets sharper with a single phase; do not use the numbers then */
-    int32_t reserved;
 } echolux_dispersion_found;
 
 /* Searches the a2 and a3 with the lowest entropy. `search` and `device` may be NULL. */
@@ -94,7 +93,6 @@ typedef struct echolux_mirror_reading {
     int64_t lines;       /* number of lines averaged in power */
     int64_t bins;        /* number of bins in the one-sided range */
     int32_t is_opposite; /* the mirror is beyond zero delay; its dispersion has the opposite sign */
-    int32_t reserved;
 } echolux_mirror_reading;
 
 /* Measures the mirror in a block, with the scan's calibration and recipe. The peak is searched in bins [depth_begin,

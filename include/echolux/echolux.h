@@ -9,9 +9,8 @@
  *
  * Ownership: memory returned by a call is owned by its handle unless stated otherwise.
  *
- * Structs: structs passed by pointer begin with their size. Set it to sizeof, or use ECHOLUX_INIT, which also clears
- * the other fields. Fields missing from an older, shorter struct have their default, which is always 0. Also set
- * echolux_error.size.
+ * Structs: structs passed by pointer begin with their size, by which later versions can extend them. Set it to sizeof,
+ * or use ECHOLUX_INIT, which also clears the other fields: 0 is the default of all. Also set echolux_error.size.
  *
  * Texts are UTF-8 and end with 0. Calls that return a text write it to `buffer` of `size` bytes and set `*needed` (may
  * be NULL) to its length including the 0. Use size 0 to query the length. If the buffer is too small, it receives the

@@ -76,7 +76,7 @@ ECHOLUX_API echolux_status echolux_live_end(echolux_live* live, echolux_error* e
 ECHOLUX_API echolux_status echolux_live_next(echolux_live* live, int32_t timeout_ms, echolux_volume** structure,
                                              echolux_volume** flow, echolux_error* error);
 
-/* ---- recent volumes: interface version 5
+/* ---- recent volumes ----------------------------------------------------------------------------------------------
 
  * With keep_gb in the options, or `source.keep_gb` in the assignments of echolux_live_open(), the session keeps as many
  * recent volumes as fit into that memory, whether taken or not. They share voxels with the volumes that were taken.
@@ -130,16 +130,11 @@ typedef struct echolux_live_stats {
 ECHOLUX_API echolux_status echolux_live_get_stats(echolux_live* live, echolux_live_stats* stats, echolux_error* error);
 
 /* Starts a recording with the next volume. All blocks are written to NAME.toml, NAME.raw, NAME.index.csv and
- * calibration files beside them. However the recording ends, the result can be opened like other scans. An existing
+ * calibration files beside them. However the recording ends, the result can be opened like other scans. Spectra are
+ * striped over the disk of `scan_toml` and `count` further disks (0: none), each given by a folder on it. An existing
  * recording is replaced only with `overwrite`. Only one recording can be active. */
-ECHOLUX_API echolux_status echolux_live_record(echolux_live* live, const char* scan_toml, int32_t overwrite,
-                                               echolux_error* error);
-
-/* Starts a recording like echolux_live_record(), with spectra striped over the disk of `scan_toml` and `count` further
- * disks. Each further disk is given by a folder on it. Since interface version 5. */
-ECHOLUX_API echolux_status echolux_live_record_striped(echolux_live* live, const char* scan_toml,
-                                                       const char* const* folders, size_t count, int32_t overwrite,
-                                                       echolux_error* error);
+ECHOLUX_API echolux_status echolux_live_record(echolux_live* live, const char* scan_toml, const char* const* folders,
+                                               size_t count, int32_t overwrite, echolux_error* error);
 
 /* Result of a recording. */
 typedef struct echolux_recorded {

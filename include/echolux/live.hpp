@@ -103,8 +103,8 @@ class Live {
                 const std::vector<std::string>& stripe_folders = {}) {
         const auto folders = detail::pointers(stripe_folders);
         checked([&](auto* error) {
-            return echolux_live_record_striped(get(), scan_toml.c_str(), folders.data(), folders.size(),
-                                               overwrite ? 1 : 0, error);
+            return echolux_live_record(get(), scan_toml.c_str(), folders.data(), folders.size(), overwrite ? 1 : 0,
+                                       error);
         });
     }
     echolux_recorded stop_recording() {

@@ -39,7 +39,6 @@ typedef struct echolux_movie {
     const char* fps;    /* "25", "30000/1001"; NULL: 30, or derived from frames and seconds */
     const char* device; /* as in echolux_renderer_create() */
     int32_t overwrite;  /* replace any existing file, even one not made by Echolux */
-    int32_t reserved;
     echolux_progress progress;
     void* user;
     int64_t first_frame; /* render only frames [first_frame, end_frame) of the movie; 0, 0: all */

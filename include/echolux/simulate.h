@@ -45,7 +45,6 @@ typedef struct echolux_truth {
     int64_t bytes;    /* whole array, contiguous */
     int64_t shape[4]; /* unused dimensions are 0 */
     int32_t voxel;    /* ECHOLUX_U8 or ECHOLUX_F32 */
-    int32_t reserved;
 } echolux_truth;
 
 /* Returns a ground-truth array by name:

@@ -34,12 +34,6 @@ typedef struct echolux_grid {
  */
 ECHOLUX_API echolux_status echolux_volume_open(const char* path, echolux_volume** volume, echolux_error* error);
 
-/* Creates a new volume from a copy of the caller's voxels. Strides are as in echolux_place; 0: contiguous. Of `grid`,
- * only the sizes, voxel type, spacing, scale (0 counts as 1), offset, quantity and unit are read. */
-ECHOLUX_API echolux_status echolux_volume_create(const echolux_grid* grid, const void* voxels, size_t bytes,
-                                                 int64_t a_scan_bytes, int64_t b_scan_bytes, echolux_volume** volume,
-                                                 echolux_error* error);
-
 /* Metadata of a volume in addition to its grid. Texts are copied. */
 typedef struct echolux_volume_facts {
     size_t size;
@@ -50,12 +44,13 @@ typedef struct echolux_volume_facts {
     const char* warnings;   /* quality warnings, one per line; NULL: none */
 } echolux_volume_facts;
 
-/* Creates a new volume like echolux_volume_create(), with metadata that is also written to files. `facts` may be NULL.
- */
-ECHOLUX_API echolux_status echolux_volume_create_with(const echolux_grid* grid, const void* voxels, size_t bytes,
-                                                      int64_t a_scan_bytes, int64_t b_scan_bytes,
-                                                      const echolux_volume_facts* facts, echolux_volume** volume,
-                                                      echolux_error* error);
+/* Creates a new volume from a copy of the caller's voxels. Strides are as in echolux_place; 0: contiguous. Of `grid`,
+ * only the sizes, voxel type, spacing, scale (0 counts as 1), offset, quantity and unit are read. `facts` (may be NULL)
+ * are also written to files. */
+ECHOLUX_API echolux_status echolux_volume_create(const echolux_grid* grid, const void* voxels, size_t bytes,
+                                                 int64_t a_scan_bytes, int64_t b_scan_bytes,
+                                                 const echolux_volume_facts* facts, echolux_volume** volume,
+                                                 echolux_error* error);
 
 /* Returns the shape and meaning of the volume. */
 ECHOLUX_API echolux_status echolux_volume_grid(const echolux_volume* volume, echolux_grid* grid, echolux_error* error);
@@ -86,13 +81,9 @@ ECHOLUX_API echolux_status echolux_volume_velocities(const echolux_volume* flow,
                                                      echolux_error* error);
 
 /* Writes the volume; the file name extension selects the format (.nrrd, .tiff, .h5, .ome.zarr ...). The file appears
- * under its name once it is complete. */
-ECHOLUX_API echolux_status echolux_volume_write(const echolux_volume* volume, const char* path, echolux_error* error);
-
-/* Writes the volume like echolux_volume_write() and reports progress in bytes. A cancelled call leaves no file.
- * `progress` may be NULL. */
-ECHOLUX_API echolux_status echolux_volume_write_with(const echolux_volume* volume, const char* path,
-                                                     echolux_progress progress, void* user, echolux_error* error);
+ * under its name once it is complete. `progress` (may be NULL) counts bytes. A cancelled call leaves no file. */
+ECHOLUX_API echolux_status echolux_volume_write(const echolux_volume* volume, const char* path,
+                                                echolux_progress progress, void* user, echolux_error* error);
 
 /* Opens a series: a file or folder with several time points, a folder of volumes, or a pattern (scan_*.nrrd). */
 ECHOLUX_API echolux_status echolux_series_open(const char* path, echolux_series** series, echolux_error* error);

@@ -27,8 +27,8 @@ class Volume {
                          const echolux_volume_facts& facts = make<echolux_volume_facts>()) {
         echolux_volume* handle = nullptr;
         checked([&](auto* error) {
-            return echolux_volume_create_with(&grid, voxels.data(), voxels.size(), a_scan_bytes, b_scan_bytes, &facts,
-                                              &handle, error);
+            return echolux_volume_create(&grid, voxels.data(), voxels.size(), a_scan_bytes, b_scan_bytes, &facts,
+                                         &handle, error);
         });
         return Volume(handle);
     }
@@ -80,7 +80,7 @@ class Volume {
     }
     void write(const std::string& path, Progress progress = {}) const {
         checked([&](auto* error) {
-            return echolux_volume_write_with(get(), path.c_str(), progress ? detail::tell : nullptr, &progress, error);
+            return echolux_volume_write(get(), path.c_str(), progress ? detail::tell : nullptr, &progress, error);
         });
     }
 

@@ -34,7 +34,6 @@ COMPUTE_FOR_RENDER = {"types.h", "plan/describe.h", "plan/described.h", "error.h
 # copy of an earlier version is a single header of any length and is kept unchanged.
 INTERFACE = Path("include/echolux")
 INTERFACE_NEEDS = {"stddef.h", "stdint.h"}
-INTERFACE_COPIES = "echolux_v"
 
 # engine and render meet in app only; front ends use what app provides.
 FRONT_ENDS = {"bench", "ui"}
@@ -148,10 +147,6 @@ def wrong_outside(path, quote, name):
     if quote == '"' and not (is_interface and "/" not in name):
         return "nothing of the inside is seen from outside"
     return None
-
-
-def may_be_long(path):
-    return path.name.startswith(INTERFACE_COPIES)
 
 
 def meets_elsewhere(path, text):
@@ -272,7 +267,7 @@ def findings(root):
             yield f"{path}: includes engine and render: they meet in app only"
         if opening_comment_missing(root, path):
             yield f"{path}:1: no opening comment that says what the file is"
-        if len(text.splitlines()) > MAX_LINES and not may_be_long(path):
+        if len(text.splitlines()) > MAX_LINES:
             yield f"{path}: {len(text.splitlines())} lines; more than {MAX_LINES} are hard to live in: split it"
     for group in cycles(root):
         yield "these include each other: " + ", ".join(place.as_posix() for place in group)

@@ -103,10 +103,6 @@ class EachRule(unittest.TestCase):
         for path in (cpp, "examples/a.c"):
             self.expect(path, '// X.\n#include "compute/error.h"\n', "nothing of the inside is seen from outside")
 
-    def test_old_interface_copy_may_be_long(self):
-        self.assertEqual(self.found("tests/library/echolux_v1.h", "// X.\n" * 1300), [])
-        self.expect("include/echolux/live.h", "// X.\n" * 1300, "1300 lines")
-
     def test_relative_include(self):
         self.expect("engine/x.cpp", '// X.\n#include "x.h"\n', "path from the root")
         self.expect("engine/x.cpp", '// X.\n#include "../engine/x.h"\n', "path from the root")
