@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/plan/described.h"
 #include "compute/plan/params.h"
 #include "compute/types.h"
 #include "compute/voxel_target.h"
@@ -35,6 +36,8 @@ struct DeviceWork {
     double kernels_s = 0;
     double copy_s = 0;
 };
+template <>
+const std::vector<Stat<DeviceWork>>& describe_stats<DeviceWork>();
 
 // Returns "NVIDIA H200 is left out: ..." for each excluded device, or an empty string.
 std::string left_out(const std::vector<DeviceWork>& devices);

@@ -10,6 +10,7 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/choices.h"
+#include "compute/plan/describe_stats.h"
 #include "compute/reconstructor.h"
 
 namespace echolux {
@@ -159,6 +160,26 @@ std::unique_ptr<Reconstructor> over_devices(const ReconstructionSpec& spec,
                                             std::vector<std::unique_ptr<Reconstructor>> devices) {
     if (devices.size() == 1) return std::move(devices.front());
     return std::make_unique<SeveralDevices>(spec, std::move(devices));
+}
+
+template <>
+const std::vector<Stat<DeviceWork>>& describe_stats<DeviceWork>() {
+    using S = DeviceWork;
+    static const std::vector<Stat<S>> all = joined_stats<S>({
+        statistic<S>("name", &S::name, "", "of the device"),
+        statistic<S>("way", &S::transfer_path, "", "of its voxels to the device that draws"),
+        statistic<S>("blocks", &S::blocks, "blocks", "reconstructed"),
+        statistic<S>("bytes", &S::bytes, "bytes", "of spectra in these blocks"),
+        statistic<S>("copied_bytes", &S::copied_bytes, "bytes", "of voxels copied to another device"),
+        statistic<S>("link_s", &S::link_s, "s", "spectra on the link"),
+        statistic<S>("waiting_s", &S::waiting_s, "s", "waiting for room for voxels"),
+        statistic<S>("kernels_s", &S::kernels_s, "s", "kernels"),
+        statistic<S>("copy_s", &S::copy_s, "s", "voxels on their way to another device"),
+        statistic<S>(
+            "failure", [](const S& s) { return s.failure.empty() ? StatValue() : StatValue(s.failure); }, "",
+            "why the device is excluded; only then"),
+    });
+    return all;
 }
 
 std::string left_out(const std::vector<DeviceWork>& devices) {

@@ -15,6 +15,7 @@
 #include "compute/calibrate/calibrate.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
+#include "compute/plan/describe_stats.h"
 #include "compute/plan/tables.h"
 #include "compute/plural.h"
 #include "engine/build.h"
@@ -248,72 +249,95 @@ void write_recent(const std::filesystem::path& path, const RecentSeries& series,
 
 // ---- Report
 
+template <>
+const std::vector<Stat<ProcessedStats>>& describe_stats<ProcessedStats>() {
+    using S = ProcessedStats;
+    static const std::vector<Stat<S>> all = joined_stats<S>({
+        statistic<S>("volumes", &S::volumes, "volumes", "written"),
+        statistic<S>("left_out", &S::left_out, "volumes", "skipped because the disk was too slow"),
+        statistic<S>("bytes", &S::bytes, "bytes", "written"),
+        statistic<S>("read_back_s", &S::read_back_s, "s", "waiting for voxels"),
+        statistic<S>("write_s", &S::write_s, "s", "writing"),
+        statistic<S>(
+            "problem", [](const S& s) { return s.problem ? StatValue(s.problem->line()) : StatValue(); }, "",
+            "error that ended writing; only then"),
+    });
+    return all;
+}
+
+template <>
+const std::vector<Stat<PictureStats>>& describe_stats<PictureStats>() {
+    using S = PictureStats;
+    static const std::vector<Stat<S>> all = joined_stats<S>({
+        statistic<S>("pictures", &S::pictures, "pictures", "finished"),
+        statistic<S>("volumes", &S::volumes, "volumes", "shown whole"),
+        statistic<S>("out_of_order", &S::out_of_order, "pictures", "that showed an older volume than the one before"),
+        statistic<S>("pictures_per_s", &S::pictures_per_s, "1/s", "mean rate while something changed"),
+        part("drawing", &S::drawing),
+    });
+    return all;
+}
+
+template <>
+const std::vector<Stat<DisplayReport>>& describe_stats<DisplayReport>() {
+    using S = DisplayReport;
+    static const std::vector<Stat<S>> all = joined_stats<S>({
+        part("ring", &S::ring),
+        part("pictures", &S::pictures),
+        statistic<S>("bytes_read_back", &S::bytes_read_back, "bytes",
+                     "of pictures and voxels that left the graphics device"),
+    });
+    return all;
+}
+
+template <>
+const std::vector<Stat<RecentVolumesReport>>& describe_stats<RecentVolumesReport>() {
+    using S = RecentVolumesReport;
+    static const std::vector<Stat<S>> all = joined_stats<S>({
+        statistic<S>("volumes", &S::volumes, "volumes", "written"),
+        statistic<S>("bytes_read_back", &S::bytes_read_back, "bytes", "that left the graphics device for the file"),
+    });
+    return all;
+}
+
+template <>
+const std::vector<Stat<LiveReport>>& describe_stats<LiveReport>() {
+    using S = LiveReport;
+    static const std::vector<Stat<S>> all = joined_stats<S>({
+        statistic<S>(
+            "program", [](const S&) { return fmt::format("echolux {}", version); }, "",
+            "name and version of the program"),
+        statistic<S>("source", &S::source, "", "name of the source"),
+        statistic<S>("way", &S::backend_description, "", "device that reconstructs, and transfer path of its voxels"),
+        part("", &S::session),
+        part("", &S::display),
+        part("tissue", &S::tissue),
+        part("recorder", &S::recorder),
+        part("processed", &S::processed),
+        part("kept", &S::kept),
+        part("igtl", &S::linked),
+    });
+    return all;
+}
+
+namespace {
+
+void add_row(std::string& table, const std::string& prefix, const StatText& stat) {
+    table += fmt::format("| `{}{}` | {} | {} |\n", prefix, stat.key, stat.unit, stat.help);
+}
+
+}  // namespace
+
+std::string statistics_table() {
+    std::string table = "| key | unit | meaning |\n|---|---|---|\n";
+    for (const StatText& stat : describe_stats<LiveReport>()) add_row(table, "", stat);
+    for (const StatText& stat : describe_stats<DeviceWork>()) add_row(table, "devices[].", stat);
+    return table;
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json object_of(const Latency& latency) {
-    return {{"count", latency.count()},
-            {"median_s", latency.percentile_s(0.5)},
-            {"p99_s", latency.percentile_s(0.99)},
-            {"max_s", latency.max_s()}};
-}
-
-Json object_of(const ArrivalStats& f) {
-    return {{"blocks", f.blocks},
-            {"volumes", f.volumes},
-            {"a_scans", f.lines},
-            {"bytes", f.bytes},
-            {"lost_blocks", f.lost},
-            {"repeated_blocks", f.repeated},
-            {"misshapen_blocks", f.misshapen},
-            {"time_jumps", f.time_jumps}};
-}
-
-Json object_of(const QueueStats& f) {
-    return {{"pushed_blocks", f.pushed},          {"taken_blocks", f.taken},
-            {"overtaken_blocks", f.overtaken},    {"overtaken_volumes", f.overtaken_volumes},
-            {"incomplete_blocks", f.incomplete},  {"incomplete_volumes", f.incomplete_volumes},
-            {"given_up_blocks", f.abandoned},     {"waiting_blocks", f.waiting},
-            {"max_waiting_blocks", f.max_waiting}};
-}
-
-Json object_of(const PictureStats& f) {
-    return {{"pictures", f.pictures},
-            {"volumes", f.volumes},
-            {"out_of_order", f.out_of_order},
-            {"pictures_per_s", f.pictures_per_s},
-            {"drawing", object_of(f.drawing)}};
-}
-
-Json object_of(const ProcessedStats& f) {
-    Json json{{"volumes", f.volumes},
-              {"left_out", f.left_out},
-              {"bytes", f.bytes},
-              {"read_back_s", f.read_back_s},
-              {"write_s", f.write_s}};
-    if (f.problem) json["problem"] = f.problem->line();
-    return json;
-}
-
-Json object_of(const igtl::LinkStats& f) {
-    return {{"volumes", f.volumes},   {"left_out", f.left_out}, {"bytes", f.bytes},
-            {"requests", f.requests}, {"refused", f.refused},   {"connected", f.connected}};
-}
-
-Json object_of(const TissueStats& f) {
-    return {{"volumes", f.volumes},   {"skipped", f.skipped},     {"stabilised", f.stabilised},
-            {"filtered", f.filtered}, {"as_it_was", f.as_it_was}, {"b_scans", f.b_scans},
-            {"b_scans_used", f.used}, {"saccades", f.saccades},   {"work_s", f.work_s}};
-}
-
-Json object_of(const DeviceWork& f) {
-    Json json{{"name", f.name},           {"way", f.transfer_path},         {"blocks", f.blocks},
-              {"bytes", f.bytes},         {"copied_bytes", f.copied_bytes}, {"link_s", f.link_s},
-              {"waiting_s", f.waiting_s}, {"kernels_s", f.kernels_s},       {"copy_s", f.copy_s}};
-    if (!f.failure.empty()) json["failure"] = f.failure;
-    return json;
-}
 
 // For each device, its share of the blocks and the slowest stage of a block.
 std::string text_of(const std::vector<DeviceWork>& devices) {
@@ -397,29 +421,6 @@ std::optional<Error> run_error_of(const LiveReport& report) {
 
 }  // namespace
 
-Json object_of(const RingStatistics& f) {
-    return {{"published", f.published}, {"dropped", f.dropped}, {"abandoned", f.abandoned}, {"shown", f.shown},
-            {"late", f.late},           {"kept", f.kept},       {"max_kept", f.max_recent}};
-}
-
-Json object_of(const RecorderStats& f) {
-    return {{"blocks", f.blocks},
-            {"bytes", f.bytes},
-            {"durable_blocks", f.durable_blocks},
-            {"doubtful_blocks", f.doubtful_blocks},
-            {"missing_blocks", f.missing_blocks},
-            {"lost_blocks", f.lost_blocks},
-            {"lost_b_scans", f.lost_b_scans},
-            {"interruptions", f.interruptions},
-            {"files", f.files},
-            {"refused_blocks", f.refused_blocks},
-            {"max_blocks_held", f.max_blocks_held},
-            {"syncs", f.syncs},
-            {"longest_write_s", f.longest_write_s},
-            {"longest_unsynced_s", f.longest_unsynced_s},
-            {"problem", f.problem ? Json(f.problem->line()) : Json(nullptr)}};
-}
-
 std::optional<Error> problem_of(const LiveReport& report) {
     const std::optional<Error> run_error = run_error_of(report);
     if (!report.was_cut_short) return run_error;
@@ -430,38 +431,24 @@ std::optional<Error> problem_of(const LiveReport& report) {
     return Error(ErrorCode::cancelled, what, report.source);
 }
 
-Json object_of(const LiveReport& report) {
-    const LiveStats& s = report.session;
-    Json json{{"program", fmt::format("echolux {}", version)},
-              {"source", report.source},
-              {"way", report.backend_description},
-              {"seconds", s.seconds},
-              {"arrived", object_of(s.arrived)},
-              {"queue", object_of(s.queue)},
-              {"reconstructed",
-               {{"blocks", s.fed_blocks},
-                {"a_scans", s.fed_lines},
-                {"volumes", s.finished_volumes},
-                {"dropped_volumes", s.dropped_volumes},
-                {"failed_volumes", s.failed_volumes},
-                {"again", s.reprocessed_volumes},
-                {"changes", s.changes},
-                {"reconnections", s.reconnections},
-                {"load", s.load}}},
-              {"latency",
-               {{"waiting", object_of(s.waiting)}, {"feeding", object_of(s.feeding)}, {"shown", object_of(s.shown)}}}};
-    if (report.display) {
-        json["ring"] = object_of(report.display->ring);
-        json["pictures"] = object_of(report.display->pictures);
-        json["bytes_read_back"] = report.display->bytes_read_back;
+void set_value(Json& object, std::string_view key, const StatValue& value) {
+    if (std::holds_alternative<std::monostate>(value)) return;
+    Json* at = &object;
+    for (std::size_t dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.')) {
+        at = &(*at)[std::string(key.substr(0, dot))];
+        key.remove_prefix(dot + 1);
     }
-    for (const DeviceWork& device : report.devices) json["devices"].push_back(object_of(device));
-    if (report.tissue) json["tissue"] = object_of(*report.tissue);
-    if (report.recorder) json["recorder"] = object_of(*report.recorder);
-    if (report.processed) json["processed"] = object_of(*report.processed);
-    if (report.kept)
-        json["kept"] = {{"volumes", report.kept->volumes}, {"bytes_read_back", report.kept->bytes_read_back}};
-    if (report.linked) json["igtl"] = object_of(*report.linked);
+    std::visit(
+        [&](const auto& known) {
+            if constexpr (!std::is_same_v<std::decay_t<decltype(known)>, std::monostate>)
+                (*at)[std::string(key)] = known;
+        },
+        value);
+}
+
+Json object_of(const LiveReport& report) {
+    Json json = stats_object(report);
+    for (const DeviceWork& device : report.devices) json["devices"].push_back(stats_object(device));
     json["cut_short"] = report.was_cut_short;
     if (report.was_cut_short) json["asked"] = {{"volumes", report.asked_volumes}, {"seconds", report.asked_seconds}};
     json["events"] = Json::array();

@@ -12,11 +12,13 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "compute/backend.h"
 #include "compute/error.h"
+#include "compute/plan/describe_stats.h"
 #include "compute/plan/params.h"
 #include "compute/reconstructor.h"
 #include "engine/acquire/source.h"
@@ -52,6 +54,8 @@ struct ProcessedStats {
     double write_s = 0;
     std::optional<Error> problem;  // error that ended writing
 };
+template <>
+const std::vector<Stat<ProcessedStats>>& describe_stats<ProcessedStats>();
 
 class ProcessedVolumes {
   public:
@@ -122,6 +126,8 @@ struct PictureStats {
     double pictures_per_s = 0;      // mean while something changed
     Latency drawing;                // from submission to completion of a picture
 };
+template <>
+const std::vector<Stat<PictureStats>>& describe_stats<PictureStats>();
 
 // Only with a display.
 struct DisplayReport {
@@ -129,6 +135,8 @@ struct DisplayReport {
     PictureStats pictures;
     std::int64_t bytes_read_back = 0;
 };
+template <>
+const std::vector<Stat<DisplayReport>>& describe_stats<DisplayReport>();
 
 // File of the recent volumes that a display kept.
 struct RecentVolumesReport {
@@ -136,6 +144,8 @@ struct RecentVolumesReport {
     std::int64_t bytes_read_back = 0;  // read back for this file
     std::optional<Error> problem;      // why there is no file
 };
+template <>
+const std::vector<Stat<RecentVolumesReport>>& describe_stats<RecentVolumesReport>();
 
 struct LiveReport {
     std::string source;
@@ -154,17 +164,31 @@ struct LiveReport {
     bool was_cut_short = false;      // ended by the user before the requested time or number of volumes
     std::string failure;             // why it stopped early; empty if it did not
 };
+template <>
+const std::vector<Stat<LiveReport>>& describe_stats<LiveReport>();
 
 // Returns an error if the result is incomplete: nothing arrived, blocks or volumes are missing, or a disk or device
 // failed. If the user ended it early, returns Error{cancelled}, which also reports everything else that is wrong.
 // Otherwise std::nullopt.
 std::optional<Error> problem_of(const LiveReport& report);
 
-// One JSON object over several lines; docs/live.md lists the keys.
+// One JSON object over several lines; docs/statistics.md lists the keys.
 std::string json_of(const LiveReport& report);
 nlohmann::ordered_json object_of(const LiveReport& report);
-nlohmann::ordered_json object_of(const RingStatistics& stats);
-nlohmann::ordered_json object_of(const RecorderStats& stats);
+
+// Sets `key` of a JSON object, such as "arrived.lost_blocks", unless the value is absent.
+void set_value(nlohmann::ordered_json& object, std::string_view key, const StatValue& value);
+
+// Returns described statistics as a JSON object.
+template <class S, class Json = nlohmann::ordered_json>
+Json stats_object(const S& stats) {
+    Json object = Json::object();
+    for (const Stat<S>& stat : describe_stats<S>()) set_value(object, stat.key, stat.get(stats));
+    return object;
+}
+
+// Returns the table of docs/statistics.md.
+std::string statistics_table();
 
 // Text for people.
 std::string text_of(const LiveReport& report);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/plan/describe_stats.h"
 #include "engine/build.h"
 #include "engine/igtl/messages.h"
 
@@ -371,3 +372,21 @@ void Link::disconnect() {
 }
 
 }  // namespace echolux::igtl
+
+namespace echolux {
+
+template <>
+const std::vector<Stat<igtl::LinkStats>>& describe_stats<igtl::LinkStats>() {
+    using S = igtl::LinkStats;
+    static const std::vector<Stat<S>> all = joined_stats<S>({
+        statistic<S>("volumes", &S::volumes, "volumes", "sent, counted per program"),
+        statistic<S>("left_out", &S::left_out, "volumes", "replaced by a newer one before they were sent"),
+        statistic<S>("bytes", &S::bytes, "bytes", "sent"),
+        statistic<S>("requests", &S::requests, "", "received"),
+        statistic<S>("refused", &S::refused, "", "connections closed because of invalid messages, or for lack of room"),
+        statistic<S>("connected", &S::connected, "", "programs connected now"),
+    });
+    return all;
+}
+
+}  // namespace echolux

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/plan/described.h"
 #include "compute/types.h"
 #include "engine/igtl/messages.h"
 #include "engine/net/tcp.h"
@@ -214,3 +215,8 @@ class Link {
 };
 
 }  // namespace echolux::igtl
+
+namespace echolux {
+template <>
+const std::vector<Stat<igtl::LinkStats>>& describe_stats<igtl::LinkStats>();
+}  // namespace echolux

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/plan/describe_stats.h"
 #include "compute/plan/tables.h"
 #include "compute/plural.h"
 
@@ -23,6 +24,47 @@ std::size_t digits(std::int64_t n) {
 }
 
 }  // namespace
+
+template <>
+const std::vector<Stat<ArrivalStats>>& describe_stats<ArrivalStats>() {
+    using S = ArrivalStats;
+    static const std::vector<Stat<S>> all = joined_stats<S>({
+        statistic<S>("blocks", &S::blocks, "blocks", "accepted"),
+        statistic<S>("volumes", &S::volumes, "volumes", "whose last block arrived"),
+        statistic<S>("a_scans", &S::lines, "A-scans", "received"),
+        statistic<S>("bytes", &S::bytes, "bytes", "received"),
+        statistic<S>("lost_blocks", &S::lost, "blocks",
+                     "lost by the source, by its own count or missing in its numbers")
+            .in("Left out", "lost by the source"),
+        statistic<S>("repeated_blocks", &S::repeated, "blocks", "rejected: their number or position came before")
+            .in("Left out", "repeated"),
+        statistic<S>("misshapen_blocks", &S::misshapen, "blocks", "rejected: they do not match the scan")
+            .in("Left out", "misshapen"),
+        statistic<S>("time_jumps", &S::time_jumps, "", "time stamps that run backwards or leap")
+            .in("Left out", "clock jumps"),
+    });
+    return all;
+}
+
+template <>
+const std::vector<Stat<QueueStats>>& describe_stats<QueueStats>() {
+    using S = QueueStats;
+    static const std::vector<Stat<S>> all = joined_stats<S>({
+        statistic<S>("pushed_blocks", &S::pushed, "blocks",
+                     "sent to the display: taken + waiting + overtaken + incomplete + given up"),
+        statistic<S>("taken_blocks", &S::taken, "blocks", "taken for reconstruction"),
+        statistic<S>("overtaken_blocks", &S::overtaken, "blocks", "skipped because a newer volume arrived"),
+        statistic<S>("overtaken_volumes", &S::overtaken_volumes, "volumes", "with such blocks")
+            .in("Left out", "overtaken by newer"),
+        statistic<S>("incomplete_blocks", &S::incomplete, "blocks", "of volumes with a missing block"),
+        statistic<S>("incomplete_volumes", &S::incomplete_volumes, "volumes", "with a missing block")
+            .in("Left out", "blocks missing"),
+        statistic<S>("given_up_blocks", &S::abandoned, "blocks", "of volumes that could not be finished"),
+        statistic<S>("waiting_blocks", &S::waiting, "blocks", "waiting now"),
+        statistic<S>("max_waiting_blocks", &S::max_waiting, "blocks", "maximum that waited"),
+    });
+    return all;
+}
 
 Arrivals::Arrivals(const ReconstructionSpec& spec, Report report) : spec_(spec), report_(std::move(report)) {}
 

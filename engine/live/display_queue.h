@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/plan/described.h"
 #include "compute/plan/params.h"
 #include "compute/voxel_target.h"
 #include "engine/live/threads.h"
@@ -34,6 +35,8 @@ struct ArrivalStats {
     std::int64_t lines = 0;       // A-scans
     std::int64_t bytes = 0;
 };
+template <>
+const std::vector<Stat<ArrivalStats>>& describe_stats<ArrivalStats>();
 
 // Filters the blocks of one source. Use from one thread.
 class Arrivals {
@@ -89,6 +92,8 @@ struct QueueStats {
     std::int64_t waiting = 0;
     std::int64_t max_waiting = 0;
 };
+template <>
+const std::vector<Stat<QueueStats>>& describe_stats<QueueStats>();
 
 // Handling of a volume that was not started when the next one arrives.
 enum class Overload {

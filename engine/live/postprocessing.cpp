@@ -8,6 +8,7 @@
 
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plan/describe_stats.h"
 #include "compute/plural.h"
 #include "engine/memory.h"
 #include "engine/scan/settings.h"
@@ -192,6 +193,23 @@ PostprocessingResult CpuPostprocessor::apply(std::int64_t number, Volume& struct
 }
 
 // ---- reports
+
+template <>
+const std::vector<Stat<TissueStats>>& describe_stats<TissueStats>() {
+    using S = TissueStats;
+    static const std::vector<Stat<S>> all = joined_stats<S>({
+        statistic<S>("volumes", &S::volumes, "volumes", "filtered or stabilised"),
+        statistic<S>("skipped", &S::skipped, "volumes", "not reconstructed because earlier ones took too long"),
+        statistic<S>("stabilised", &S::stabilised, "volumes", "stabilised"),
+        statistic<S>("filtered", &S::filtered, "volumes", "filtered"),
+        statistic<S>("as_it_was", &S::as_it_was, "volumes", "with a step that failed"),
+        statistic<S>("b_scans", &S::b_scans, "B-scans", "compared"),
+        statistic<S>("b_scans_used", &S::used, "B-scans", "of them with a position"),
+        statistic<S>("saccades", &S::saccades, "B-scans", "in saccades"),
+        statistic<S>("work_s", &S::work_s, "s", "total duration"),
+    });
+    return all;
+}
 
 std::map<std::string, std::string> provenance_of(const LiveTissue& tissue, const PostprocessingResult& done) {
     std::map<std::string, std::string> lines;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compute/backend.h"
+#include "compute/plan/described.h"
 #include "compute/tissue_on_gpu.h"
 #include "engine/live/display_queue.h"
 #include "engine/registration/registration.h"
@@ -136,6 +137,8 @@ struct TissueStats {
     std::int64_t saccades = 0;
     double work_s = 0;
 };
+template <>
+const std::vector<Stat<TissueStats>>& describe_stats<TissueStats>();
 
 // Log of the processing of volumes. Thread-safe.
 class TissueLog {

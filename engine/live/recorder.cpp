@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "compute/plan/describe_stats.h"
 #include "compute/plural.h"
 #include "engine/live/recording_files.h"
 
@@ -39,6 +40,34 @@ std::string expected_bytes(const FileRange& place) {
 }
 
 }  // namespace
+
+template <>
+const std::vector<Stat<RecorderStats>>& describe_stats<RecorderStats>() {
+    using S = RecorderStats;
+    static const std::vector<Stat<S>> all = joined_stats<S>({
+        statistic<S>("blocks", &S::blocks, "blocks", "in the files"),
+        statistic<S>("bytes", &S::bytes, "bytes", "of these blocks"),
+        statistic<S>("durable_blocks", &S::durable_blocks, "blocks", "known to be on the disk"),
+        statistic<S>("doubtful_blocks", &S::doubtful_blocks, "blocks", "written after the disk failed to flush"),
+        statistic<S>("missing_blocks", &S::missing_blocks, "blocks",
+                     "received but not recorded: the disk was too slow or full"),
+        statistic<S>("lost_blocks", &S::lost_blocks, "blocks", "lost by the source"),
+        statistic<S>("lost_b_scans", &S::lost_b_scans, "B-scans", "positions without a block"),
+        statistic<S>("interruptions", &S::interruptions, "", "failures of the source"),
+        statistic<S>("files", &S::files, "", "recordings: NAME and its continuations after failures of the disk"),
+        statistic<S>("refused_blocks", &S::refused_blocks, "blocks", "repeated, out of order, or of the wrong size"),
+        statistic<S>("not_recorded_blocks", &S::blocks_not_in_it, "blocks", "missing, lost and refused"),
+        statistic<S>("max_blocks_held", &S::max_blocks_held, "blocks", "maximum that waited for the disk"),
+        statistic<S>("syncs", &S::syncs, "", "flushes of the disk"),
+        statistic<S>("longest_write_s", &S::longest_write_s, "s", "of a block"),
+        statistic<S>("longest_unsynced_s", &S::longest_unsynced_s, "s",
+                     "until a written block was known to be on the disk"),
+        statistic<S>(
+            "problem", [](const S& s) { return s.problem ? StatValue(s.problem->line()) : StatValue(nullptr); }, "",
+            "error of the disk; null: none"),
+    });
+    return all;
+}
 
 Recorder::Recorder(RecordingRequest wanted, RecordingTools tools)
     : max_blocks_held_(checked_share(wanted.max_blocks_held)), tools_(std::move(tools)), threads_(*tools_.threads),

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/plan/described.h"
 #include "compute/voxel_target.h"
 #include "engine/live/recording_writer.h"
 
@@ -33,6 +34,8 @@ struct RecorderStats : WrittenStats {
     // Total of blocks that are not in the recording.
     std::int64_t blocks_not_in_it() const { return missing_blocks + lost_blocks + refused_blocks; }
 };
+template <>
+const std::vector<Stat<RecorderStats>>& describe_stats<RecorderStats>();
 
 class Recorder {
   public:

@@ -8,6 +8,7 @@
 
 #include "compute/missing_voxels.h"
 #include "compute/plan/describe.h"
+#include "compute/plan/describe_stats.h"
 #include "compute/reconstructor.h"
 #include "engine/acquire/stream.h"
 
@@ -56,6 +57,59 @@ std::string current_problem() {
 }
 
 }  // namespace
+
+template <>
+const std::vector<Stat<Latency>>& describe_stats<Latency>() {
+    using S = Latency;
+    static const std::vector<Stat<S>> all = joined_stats<S>({
+        statistic<S>("count", &S::count, "", "durations measured"),
+        statistic<S>(
+            "median_s", [](const S& s) { return s.percentile_s(0.5); }, "s", "median"),
+        statistic<S>(
+            "p99_s", [](const S& s) { return s.percentile_s(0.99); }, "s", "exceeded by 1 % of them"),
+        statistic<S>("max_s", &S::max_s, "s", "maximum"),
+    });
+    return all;
+}
+
+template <>
+const std::vector<Stat<LiveStats>>& describe_stats<LiveStats>() {
+    using S = LiveStats;
+    static const std::vector<Stat<S>> all = joined_stats<S>({
+        statistic<S>("running", &S::running, "", "started and not stopped"),
+        statistic<S>("ended", &S::ended, "", "the source has no more blocks"),
+        statistic<S>("recording", &S::is_recording, "", "blocks are being recorded"),
+        statistic<S>("seconds", &S::seconds, "s", "since the start"),
+        statistic<S>("acquired_a_scans_per_s", &S::acquired_a_scans_per_s, "A-scans/s", "current rate of the source"),
+        statistic<S>("processed_a_scans_per_s", &S::processed_a_scans_per_s, "A-scans/s",
+                     "current rate of the reconstruction"),
+        part("arrived", &S::arrived),
+        part("queue", &S::queue),
+        statistic<S>("reconstructed.blocks", &S::fed_blocks, "blocks", "reconstructed"),
+        statistic<S>("reconstructed.a_scans", &S::fed_lines, "A-scans", "in these blocks, including repeats"),
+        statistic<S>("reconstructed.volumes", &S::finished_volumes, "volumes", "reconstructed completely")
+            .in("Session", "reconstructed"),
+        statistic<S>("reconstructed.left_out_volumes", &S::left_out_volumes, "volumes",
+                     "overtaken, incomplete, dropped or failed"),
+        statistic<S>("reconstructed.dropped_volumes", &S::dropped_volumes, "volumes",
+                     "dropped: no slot was free, or a device was lost")
+            .in("Left out", "no slot free"),
+        statistic<S>("reconstructed.failed_volumes", &S::failed_volumes, "volumes", "whose reconstruction failed")
+            .in("Left out", "failed"),
+        statistic<S>("reconstructed.again", &S::reprocessed_volumes, "volumes",
+                     "reconstructed again, with changed settings")
+            .in("Session", "worked on again"),
+        statistic<S>("reconstructed.changes", &S::changes, "times", "changes of settings")
+            .in("Session", "settings changed"),
+        statistic<S>("reconstructed.reconnections", &S::reconnections, "", "of a failed source")
+            .in("Left out", "reconnections"),
+        statistic<S>("reconstructed.load", &S::load, "", "share of the time that reconstruction took"),
+        part("latency.waiting", &S::waiting),
+        part("latency.feeding", &S::feeding),
+        part("latency.shown", &S::shown),
+    });
+    return all;
+}
 
 Session::Session(Source& source, BlockSink* sink, Overload overload, SessionTools tools)
     : source_(source), sink_(sink), tools_(std::move(tools)), threads_(*tools_.threads),

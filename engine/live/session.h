@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "compute/plan/described.h"
 #include "engine/acquire/source.h"
 #include "engine/live/display_queue.h"
 #include "engine/live/recorder.h"
@@ -48,6 +49,8 @@ class Latency {
     std::int64_t count_ = 0;
     double max_s_ = 0;
 };
+template <>
+const std::vector<Stat<Latency>>& describe_stats<Latency>();
 
 // ---- Tracks something that may be overdue: reports once when it takes too long, and once when it arrives.
 
@@ -153,7 +156,15 @@ struct LiveStats {
     Latency feeding;                        // time to feed a block
     Latency shown;                          // time from the arrival of a volume's last block to its first picture
     std::optional<RecorderStats> recorder;  // nullopt if nothing is being recorded
+
+    bool is_recording() const { return recorder.has_value(); }
+    // Total of volumes that arrived but were not reconstructed.
+    std::int64_t left_out_volumes() const {
+        return queue.overtaken_volumes + queue.incomplete_volumes + dropped_volumes + failed_volumes;
+    }
 };
+template <>
+const std::vector<Stat<LiveStats>>& describe_stats<LiveStats>();
 
 // Dependencies of sessions. Tests replace threads, clocks and disks.
 struct SessionTools {

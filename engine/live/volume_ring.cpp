@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/plan/describe_stats.h"
 
 namespace echolux {
 namespace {
@@ -14,6 +15,22 @@ void require(bool holds, const char* what) {
 }
 
 }  // namespace
+
+template <>
+const std::vector<Stat<RingStatistics>>& describe_stats<RingStatistics>() {
+    using S = RingStatistics;
+    static const std::vector<Stat<S>> all = joined_stats<S>({
+        statistic<S>("published", &S::published, "volumes", "handed over to pictures"),
+        statistic<S>("dropped", &S::dropped, "volumes", "for which no slot was free"),
+        statistic<S>("abandoned", &S::abandoned, "volumes", "begun but not finished"),
+        statistic<S>("shown", &S::shown, "volumes", "in any picture").in("Session", "shown"),
+        statistic<S>("late", &S::late, "volumes", "replaced before any picture showed them")
+            .in("Left out", "never shown"),
+        statistic<S>("kept", &S::kept, "volumes", "that can still be displayed"),
+        statistic<S>("max_kept", &S::max_recent, "volumes", "maximum that can be kept; 0: none"),
+    });
+    return all;
+}
 
 VolumeRing::VolumeRing(std::size_t slots, std::int64_t slices, Publishing publishing, std::size_t keeps)
     : slots_(slots + keeps), slices_(slices), publishing_(publishing), keeps_(keeps) {

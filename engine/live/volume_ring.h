@@ -19,6 +19,8 @@
 #include <optional>
 #include <vector>
 
+#include "compute/plan/described.h"
+
 namespace echolux {
 
 // The volume's identity and settings.
@@ -74,6 +76,8 @@ struct RingStatistics {
     std::int64_t kept = 0;        // volumes that can still be displayed
     std::int64_t max_recent = 0;  // limit
 };
+template <>
+const std::vector<Stat<RingStatistics>>& describe_stats<RingStatistics>();
 
 // Thread-safe. At most one write ticket and one read ticket exist at a time. Throws Error{bad_setting} if a ticket is
 // used twice.

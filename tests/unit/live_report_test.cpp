@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
 namespace echolux {
 namespace {
 
@@ -88,6 +93,33 @@ TEST(LiveReport, AddsOtherErrorsToInterruption) {
     report.recorder->missing_blocks = 4;
     EXPECT_EQ(problem_of(report)->code(), ErrorCode::cancelled);
     EXPECT_THAT(line_of(report), HasSubstr("4 blocks are missing in the recording"));
+}
+
+TEST(LiveReport, PartsThatDoNotExistAreAbsent) {
+    LiveReport report = report_of_a_good_job();
+    report.session.arrived.lost = 2;
+    report.session.queue.overtaken_volumes = 3;
+    report.session.failed_volumes = 1;
+    const auto json = object_of(report);
+    EXPECT_EQ(json["arrived"]["lost_blocks"], 2);
+    EXPECT_EQ(json["reconstructed"]["left_out_volumes"], 4);
+    EXPECT_EQ(json["latency"]["shown"]["count"], 0);
+    EXPECT_EQ(json["recorder"]["blocks"], 8);
+    EXPECT_TRUE(json["recorder"]["problem"].is_null());
+    for (const char* part : {"ring", "tissue", "processed", "igtl", "devices"}) EXPECT_FALSE(json.contains(part));
+}
+
+// Run `ECHOLUX_WRITE=1 unit_tests --gtest_filter=*DocumentedStatistics*` to update the documentation.
+TEST(LiveReport, DocumentedStatisticsMatchDescriptions) {
+    const std::string path = ECHOLUX_SOURCE_DIR "/docs/statistics.md";
+    const std::string begin = "<!-- made from the descriptions of statistics -->\n";
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    const std::size_t at = text.str().find(begin);
+    ASSERT_NE(at, std::string::npos);
+    const std::string whole = text.str().substr(0, at) + begin + "\n" + statistics_table();
+    if (std::getenv("ECHOLUX_WRITE") != nullptr) std::ofstream(path) << whole;
+    EXPECT_TRUE(text.str() == whole) << path << " is out of date: run this test with ECHOLUX_WRITE=1";
 }
 
 }  // namespace

@@ -618,7 +618,7 @@ void Control::Parts::stop_recording(Call& call) {
         call, [this] { work.recordings().stop(); },
         [this]() -> Result {
             const RecordingResult& kept = work.recordings().last().value();
-            return {{{"file", kept.file.string()}, {"stats", object_of(kept.stats)}}};
+            return {{{"file", kept.file.string()}, {"stats", stats_object(kept.stats)}}};
         });
 }
 

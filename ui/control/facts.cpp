@@ -106,9 +106,7 @@ Json statistics_object(Workspace& work) {
         json = object_of(report);
         json.erase("cut_short");
         json.erase("events");
-        json["acquired_a_scans_per_s"] = report.session.acquired_a_scans_per_s;
-        json["processed_a_scans_per_s"] = report.session.processed_a_scans_per_s;
-        json["ring"] = object_of(live->ring());
+        json["ring"] = stats_object(live->ring());
     }
     if (work.viewer().has_renderer()) {
         const CastStats casts = work.viewer().renderer().cast_stats();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/viewer/view_source.h"
+#include "compute/plan/describe_stats.h"
 #include "compute/plural.h"
 #include "engine/io/file_name.h"
 #include "ui/panels/panel.h"
@@ -20,25 +21,16 @@ namespace echolux {
 
 namespace {
 
-// Draws a count even if it is 0, so that the layout does not change later.
-void count_line(const PanelContext& context, const char* name, std::int64_t count, const char* unit) {
-    figure(context, name, count > 0 ? count_text(count) : "none", count > 0 ? unit : "");
-}
-
-void draw_left_out(const PanelContext& context, const LiveStats& stats, const RingStatistics& ring) {
-    const QueueStats& queue = stats.queue;
-    const ArrivalStats& arrived = stats.arrived;
-    if (!section(context, "Left out", true)) return;
-    count_line(context, "lost by the source", arrived.lost, "blocks");
-    count_line(context, "misshapen", arrived.misshapen, "blocks");
-    count_line(context, "repeated", arrived.repeated, "blocks");
-    count_line(context, "overtaken by newer", queue.overtaken_volumes, "volumes");
-    count_line(context, "blocks missing", queue.incomplete_volumes, "volumes");
-    count_line(context, "no slot free", stats.dropped_volumes, "volumes");
-    count_line(context, "failed", stats.failed_volumes, "volumes");
-    count_line(context, "never shown", ring.late, "volumes");
-    count_line(context, "clock jumps", arrived.time_jumps, "");
-    count_line(context, "reconnections", stats.reconnections, "");
+// Draws the statistics that are described for this heading, even if they are 0, so that the layout does not change
+// later.
+template <class S>
+void stat_lines(const PanelContext& context, std::string_view heading, const S& stats) {
+    for (const Stat<S>& stat : describe_stats<S>()) {
+        if (stat.panel != heading) continue;
+        const std::int64_t count = std::get<std::int64_t>(stat.get(stats));
+        const std::string name(stat.label), unit(stat.unit);
+        figure(context, name.c_str(), count > 0 ? count_text(count) : "none", count > 0 ? unit.c_str() : "");
+    }
 }
 
 // Draws a name and three columns.
@@ -88,7 +80,9 @@ class StatisticsPanel : public NamedPanel {
         const std::vector<DeviceWork> devices = live.devices();
         if (devices.size() > 1 && section(context, "GPUs", true)) draw_devices(context, devices);
         if (section(context, "Waiting", true)) draw_waiting(context, stats);
-        draw_left_out(context, stats, live.ring());
+        if (!section(context, "Left out", true)) return;
+        stat_lines(context, "Left out", stats);
+        stat_lines(context, "Left out", live.ring());
     }
 
   private:
@@ -139,12 +133,10 @@ class StatisticsPanel : public NamedPanel {
         sparkline(context, "acquired", acquired_, now_s, rate_text(stats.acquired_a_scans_per_s), "A-scans/s");
         sparkline(context, "processed", processed_, now_s, rate_text(stats.processed_a_scans_per_s), "A-scans/s");
         sparkline(context, "load", load_, now_s, fmt::format("{:.0f}", 100 * stats.load), "%");
-        figure(context, "volumes", count_text(stats.finished_volumes));
-        figure(context, "of them shown", count_text(ring.shown));
+        stat_lines(context, "Session", stats);
+        stat_lines(context, "Session", ring);
         if (ring.max_recent > 0) figure(context, "kept", fmt::format("{} of {}", ring.kept, ring.max_recent));
         figure(context, "queue", fmt::format("{} (max {})", stats.queue.waiting, stats.queue.max_waiting), "blocks");
-        count_line(context, "settings changed", stats.changes, "times");
-        count_line(context, "worked on again", stats.reprocessed_volumes, "volumes");
     }
 
     static void draw_waiting(const PanelContext& context, const LiveStats& stats) {

@@ -117,8 +117,7 @@ void draw_live(const PanelContext& context, const LiveController& live) {
                                        rate_text(stats.processed_a_scans_per_s));
     if (stats.shown.count() > 0) progress += ", " + short_time_text(stats.shown.percentile_s(0.5)) + " to the picture";
     draw_text(context, style.text, style.muted, progress);
-    const std::int64_t left_out =
-        stats.dropped_volumes + stats.failed_volumes + stats.queue.overtaken_volumes + stats.queue.incomplete_volumes;
+    const std::int64_t left_out = stats.left_out_volumes();
     if (left_out > 0) draw_text(context, style.text, style.warning, count_text(left_out) + " left out");
 }
 
