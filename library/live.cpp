@@ -1,6 +1,7 @@
 // Live sessions: a source, a session, and finished volumes in host memory that are passed to a callback or taken.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -12,13 +13,18 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <type_traits>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "app/live/session_run.h"
 #include "app/settings/settings_book.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plan/describe_stats.h"
 #include "compute/plan/params.h"
 #include "compute/plural.h"
 #include "engine/acquire/pushed_source.h"
@@ -237,8 +243,10 @@ struct echolux_live : Handle<Kind::live> {
     void* user = nullptr;
     std::atomic<std::thread::id> delivers;  // the thread that runs the callback
     std::atomic<bool> was_started = false;
-    std::string recording;  // latest requested recording
-    std::mutex describing;  // guards `description`
+    std::string recording;   // latest requested recording
+    std::mutex noting;       // guards `recorded`
+    RecorderStats recorded;  // result of the last recording
+    std::mutex describing;   // guards `description`
     Description description;
     std::optional<HostVolumes> sink;
     std::optional<Session> session;
@@ -552,33 +560,92 @@ echolux_status echolux_live_set(echolux_live* live, const char* key, const char*
     });
 }
 
-echolux_status echolux_live_get_stats(echolux_live* live, echolux_live_stats* stats, echolux_error* error) {
+// ---- Statistics
+
+namespace {
+
+struct AllStats {
+    LiveStats session;
+    RecorderStats recorder;
+    std::int64_t overwritten_volumes = 0;
+};
+
+AllStats stats_of(echolux_live& live) {
+    AllStats now{live.session->stats(), {}, live.queue.overwritten()};
+    const std::scoped_lock lock(live.noting);
+    now.recorder = now.session.recorder.value_or(live.recorded);
+    return now;
+}
+
+// All statistics but texts.
+const std::vector<Stat<AllStats>>& numbers_described() {
+    using S = AllStats;
+    static const std::vector<Stat<S>> all = [] {
+        std::vector<Stat<S>> stats = joined_stats<S>({
+            part("", &S::session),
+            part("recorder", &S::recorder),
+            statistic<S>("overwritten_volumes", &S::overwritten_volumes, "volumes",
+                         "finished, but replaced before they were taken"),
+        });
+        std::erase_if(stats, [](const StatText& stat) { return stat.kind == StatKind::text; });
+        return stats;
+    }();
+    return all;
+}
+
+double number_of(const StatValue& value) {
+    return std::visit(
+        [](const auto& known) {
+            if constexpr (std::is_arithmetic_v<std::decay_t<decltype(known)>>)
+                return static_cast<double>(known);
+            else
+                return 0.0;
+        },
+        value);
+}
+
+}  // namespace
+
+echolux_status echolux_live_stat_count(size_t* count, echolux_error* error) {
+    return guarded(error, [&] { required(count, "count") = numbers_described().size(); });
+}
+
+echolux_status echolux_live_stat_describe(size_t index, echolux_stat* stat, echolux_error* error) {
     return guarded(error, [&] {
-        const echolux_live& one = checked_handle(live, "live");
-        const LiveStats now = one.session->stats();
-        echolux_live_stats all{};
-        all.running = now.running ? 1 : 0;
-        all.ended = now.ended ? 1 : 0;
-        all.seconds = now.seconds;
-        all.acquired_blocks = now.arrived.blocks;
-        all.acquired_volumes = now.arrived.volumes;
-        all.acquired_a_scans = now.arrived.lines;
-        all.lost_blocks = now.arrived.lost;
-        all.finished_volumes = now.finished_volumes;
-        all.left_out_volumes =
-            now.queue.overtaken_volumes + now.queue.incomplete_volumes + now.dropped_volumes + now.failed_volumes;
-        all.overwritten_volumes = one.queue.overwritten();
-        all.acquired_a_scans_per_s = now.acquired_a_scans_per_s;
-        all.processed_a_scans_per_s = now.processed_a_scans_per_s;
-        all.load = now.load;
-        if (now.recorder) {
-            all.recording = 1;
-            all.recorded_blocks = now.recorder->blocks;
-            all.not_recorded_blocks = now.recorder->blocks_not_in_it();
-        }
-        copy_out(stats, all, "stats");
+        if (index >= numbers_described().size()) throw BadArgument("there are fewer statistics", "index");
+        const StatText& text = numbers_described()[index];
+        // Views of literals, which end with 0. Kinds have the same order as ECHOLUX_FLAG ...
+        copy_out(stat, {0, text.key.c_str(), text.unit.data(), text.help.data(), static_cast<int32_t>(text.kind)},
+                 "stat");
     });
 }
+
+echolux_status echolux_live_stat(echolux_live* live, const char* key, double* value, echolux_error* error) {
+    return guarded(error, [&] {
+        echolux_live& one = checked_handle(live, "live");
+        const std::string_view wanted = &required(key, "key");
+        const auto& all = numbers_described();
+        const auto found = std::ranges::find(all, wanted, &StatText::key);
+        if (found == all.end()) {
+            throw Error(ErrorCode::bad_setting, "there is no such statistic", std::string(wanted),
+                        "echolux_live_stat_describe lists all keys");
+        }
+        required(value, "value") = number_of(found->get(stats_of(one)));
+    });
+}
+
+echolux_status echolux_live_stats(echolux_live* live, double* values, size_t capacity, size_t* count,
+                                  echolux_error* error) {
+    return guarded(error, [&] {
+        const AllStats now = stats_of(checked_handle(live, "live"));
+        const auto& all = numbers_described();
+        if (count != nullptr) *count = all.size();
+        if (capacity > 0) required(values, "values");
+        for (std::size_t i = 0; i < std::min(capacity, all.size()); ++i) values[i] = number_of(all[i].get(now));
+    });
+}
+
+// ---- Recordings and events
 
 echolux_status echolux_live_record(echolux_live* live, const char* scan_toml, const char* const* folders, size_t count,
                                    int32_t overwrite, echolux_error* error) {
@@ -596,20 +663,17 @@ echolux_status echolux_live_record(echolux_live* live, const char* scan_toml, co
     });
 }
 
-echolux_status echolux_live_stop_recording(echolux_live* live, echolux_recorded* recorded, echolux_error* error) {
+echolux_status echolux_live_stop_recording(echolux_live* live, echolux_error* error) {
     return guarded(error, [&] {
         echolux_live& one = checked_handle(live, "live");
         const RecorderStats made = one.session->stop_recording();
         if (made.blocks > 0 && one.source->capabilities().has_truth) {
             one.source->write_truth(truth_of_recording(one.recording));
         }
-        echolux_recorded facts{};
-        facts.blocks = made.blocks;
-        facts.bytes = made.bytes;
-        facts.missing_blocks = made.missing_blocks;
-        facts.lost_blocks = made.lost_blocks;
-        facts.refused_blocks = made.refused_blocks;
-        if (recorded != nullptr) copy_out(recorded, facts, "recorded");
+        {
+            const std::scoped_lock lock(one.noting);
+            one.recorded = made;
+        }
         if (made.problem) throw Error(*made.problem);
     });
 }

@@ -108,26 +108,29 @@ ECHOLUX_API echolux_status echolux_live_scan(echolux_live* live, echolux_scan** 
 ECHOLUX_API echolux_status echolux_live_set(echolux_live* live, const char* key, const char* value,
                                             echolux_error* error);
 
-/* Counters since the start, and current rates. */
-typedef struct echolux_live_stats {
+/* Describes a statistic of sessions. Texts are static. */
+typedef struct echolux_stat {
     size_t size;
-    int32_t running;
-    int32_t ended; /* the source has no more blocks */
-    double seconds;
-    int64_t acquired_blocks, acquired_volumes, acquired_a_scans;
-    int64_t lost_blocks;                                    /* lost by the source */
-    int64_t finished_volumes;                               /* fully reconstructed */
-    int64_t left_out_volumes;                               /* skipped for newer ones, incomplete or failed */
-    int64_t overwritten_volumes;                            /* finished, but replaced before they were taken */
-    double acquired_a_scans_per_s, processed_a_scans_per_s; /* current rates */
-    double load;                                            /* share of time spent in reconstruction */
-    int64_t recorded_blocks;                                /* in the current recording */
-    int64_t not_recorded_blocks;                            /* lost by the source, or by a full or slow disk */
-    int32_t recording;
-    int32_t reserved;
-} echolux_live_stats;
+    const char* key; /* "arrived.lost_blocks"; docs/statistics.md lists them */
+    const char* unit;
+    const char* help;
+    int32_t type; /* ECHOLUX_FLAG, ECHOLUX_INTEGER or ECHOLUX_NUMBER */
+} echolux_stat;
 
-ECHOLUX_API echolux_status echolux_live_get_stats(echolux_live* live, echolux_live_stats* stats, echolux_error* error);
+/* Sets `*count` to the number of statistics. */
+ECHOLUX_API echolux_status echolux_live_stat_count(size_t* count, echolux_error* error);
+
+/* Describes statistic `index`, from 0 to count - 1. */
+ECHOLUX_API echolux_status echolux_live_stat_describe(size_t index, echolux_stat* stat, echolux_error* error);
+
+/* Returns a statistic: a counter since the start, a current rate, or a flag (0 or 1). Those of `recorder` are of the
+ * current recording, otherwise of the last one. Can be called from any thread. */
+ECHOLUX_API echolux_status echolux_live_stat(echolux_live* live, const char* key, double* value, echolux_error* error);
+
+/* Copies up to `capacity` statistics of one moment, in the order of their indices. `*count` (may be NULL) is the number
+ * available. Can be called from any thread. */
+ECHOLUX_API echolux_status echolux_live_stats(echolux_live* live, double* values, size_t capacity, size_t* count,
+                                              echolux_error* error);
 
 /* Starts a recording with the next volume. All blocks are written to NAME.toml, NAME.raw, NAME.index.csv and
  * calibration files beside them. However the recording ends, the result can be opened like other scans. Spectra are
@@ -136,18 +139,9 @@ ECHOLUX_API echolux_status echolux_live_get_stats(echolux_live* live, echolux_li
 ECHOLUX_API echolux_status echolux_live_record(echolux_live* live, const char* scan_toml, const char* const* folders,
                                                size_t count, int32_t overwrite, echolux_error* error);
 
-/* Result of a recording. */
-typedef struct echolux_recorded {
-    size_t size;
-    int64_t blocks, bytes;
-    int64_t missing_blocks; /* received but not recorded: the disk was too slow or full */
-    int64_t lost_blocks;    /* lost by the source */
-    int64_t refused_blocks; /* out of order or of the wrong size */
-} echolux_recorded;
-
-/* Ends the recording and waits until it is on disk. If no block was recorded, no file remains. */
-ECHOLUX_API echolux_status echolux_live_stop_recording(echolux_live* live, echolux_recorded* recorded,
-                                                       echolux_error* error);
+/* Ends the recording and waits until it is on disk. The statistics of `recorder` then are its result. If no block was
+ * recorded, no file remains. */
+ECHOLUX_API echolux_status echolux_live_stop_recording(echolux_live* live, echolux_error* error);
 
 /* Writes the events since the last call with a sufficient buffer, one per line. */
 ECHOLUX_API echolux_status echolux_live_events(echolux_live* live, char* buffer, size_t size, size_t* needed,

@@ -4,13 +4,48 @@
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "live.h"
 #include "scan.hpp"
 #include "volume.hpp"
 
 namespace echolux::api {
+
+// Statistics of a session at one moment: stats["arrived.lost_blocks"].
+class Stats {
+  public:
+    explicit Stats(std::vector<double> values) : values_(std::move(values)) {}
+
+    // Descriptions of all statistics, whose texts are static.
+    static const std::vector<echolux_stat>& described() {
+        static const std::vector<echolux_stat> all = [] {
+            std::size_t count = 0;
+            checked([&](auto* error) { return echolux_live_stat_count(&count, error); });
+            std::vector<echolux_stat> stats(count, make<echolux_stat>());
+            for (std::size_t i = 0; i < count; ++i)
+                checked([&](auto* error) { return echolux_live_stat_describe(i, &stats[i], error); });
+            return stats;
+        }();
+        return all;
+    }
+    // Values in the same order.
+    const std::vector<double>& values() const { return values_; }
+
+    // Throws std::out_of_range for an unknown key.
+    double operator[](const std::string& key) const {
+        for (std::size_t i = 0; i < values_.size(); ++i) {
+            if (key == described()[i].key) return values_[i];
+        }
+        throw std::out_of_range(key + ": there is no such statistic");
+    }
+
+  private:
+    std::vector<double> values_;
+};
 
 class Live {
   public:
@@ -87,10 +122,10 @@ class Live {
     void set(const std::string& key, const std::string& value) {
         checked([&](auto* error) { return echolux_live_set(get(), key.c_str(), value.c_str(), error); });
     }
-    echolux_live_stats stats() const {
-        auto stats = make<echolux_live_stats>();
-        checked([&](auto* error) { return echolux_live_get_stats(get(), &stats, error); });
-        return stats;
+    Stats stats() const {
+        std::vector<double> values(Stats::described().size());
+        checked([&](auto* error) { return echolux_live_stats(get(), values.data(), values.size(), nullptr, error); });
+        return Stats(std::move(values));
     }
     // Returns a new scan that describes the source and its current processing.
     Scan scan() {
@@ -107,10 +142,9 @@ class Live {
                                        error);
         });
     }
-    echolux_recorded stop_recording() {
-        auto recorded = make<echolux_recorded>();
-        checked([&](auto* error) { return echolux_live_stop_recording(get(), &recorded, error); });
-        return recorded;
+    // stats() then has the result under "recorder".
+    void stop_recording() {
+        checked([&](auto* error) { return echolux_live_stop_recording(get(), error); });
     }
     // Returns the events since the last call, one per line.
     std::string events() const {

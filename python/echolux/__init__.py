@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .layers import Surfaces, segment
     from .movies import movie
     from .registration import Registration, register
-    from .session import Live, LiveStats, Recorded, live
+    from .session import Live, LiveStats, live
     from .tissue import Attenuation, Average, attenuation, average
     from .tissue import filter as filter
     from .validation import Check, Validation, validate
@@ -45,7 +45,7 @@ def _end() -> None:
 atexit.register(_end)
 
 _LATER = {"calibrate": "calibrate", "cluster": "cluster", "movie": "movies", "live": "session", "Live": "session", "LiveStats": "session",
-          "Recorded": "session", "Check": "validation", "Validation": "validation", "validate": "validation",
+          "Check": "validation", "Validation": "validation", "validate": "validation",
           "Attenuation": "tissue", "Average": "tissue", "attenuation": "tissue", "average": "tissue", "filter": "tissue",
           "Surfaces": "layers", "segment": "layers", "Registration": "registration", "register": "registration",
           "VesselFlow": "vessel_flow", "flow": "vessel_flow"}
@@ -75,6 +75,6 @@ def __dir__() -> list[str]:
 # Does not contain open and filter, so `from echolux import *` does not hide Python's own.
 __all__ = ["Attenuation", "Average", "BadArgument", "BadFile", "BadSetting", "Batch", "Cancelled", "Check", "DeviceFailed",
            "Error", "LazyVolume", "Live", "LiveStats", "MissingFile", "OutOfMemory", "OutputFailed", "Place", "Reconstructor",
-           "Recorded", "Registration", "Scan", "Series", "Simulation", "Stages", "Surfaces", "Truth", "Unsupported",
+           "Registration", "Scan", "Series", "Simulation", "Stages", "Surfaces", "Truth", "Unsupported",
            "Validation", "VesselFlow", "Volume", "attenuation", "average", "calibrate", "cluster", "flow", "gpus", "live",
            "load", "load_series", "movie", "register", "segment", "simulate", "validate"]

@@ -6,8 +6,8 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _core
@@ -27,49 +27,21 @@ _LOOK_MS = 50  # interval of checks for signals
 Source = Union[str, Callable[[], Any], Iterable[Any]]
 
 
-@dataclass(frozen=True)
-class LiveStats:
-    """Statistics of a session. Rates and load are current values; load is the share of time spent in reconstruction.
-
-    running: started and not stopped; ended: the source has no more data; seconds: since the start
-    acquired_blocks, acquired_volumes, acquired_a_scans: received from the source; lost_blocks: lost by the source
-    finished_volumes: fully reconstructed; left_out_volumes: skipped for newer ones, incomplete or failed
-    overwritten_volumes: finished, but replaced before they were taken
-    acquired_a_scans_per_s, processed_a_scans_per_s, load: current values
-    recording, recorded_blocks: of the current recording; not_recorded_blocks: lost, or skipped because of a slow disk
+class LiveStats(SimpleNamespace):
+    """Statistics of a session at one moment, in groups: `stats.arrived.lost_blocks`. The keys are those of
+    `echolux live --json`. `stats.recorder` is of the current recording, otherwise of the last one.
     """
 
-    running: bool
-    ended: bool
-    seconds: float
-    acquired_blocks: int
-    acquired_volumes: int
-    acquired_a_scans: int
-    lost_blocks: int
-    finished_volumes: int
-    left_out_volumes: int
-    overwritten_volumes: int
-    acquired_a_scans_per_s: float
-    processed_a_scans_per_s: float
-    load: float
-    recording: bool
-    recorded_blocks: int
-    not_recorded_blocks: int
 
-
-@dataclass(frozen=True)
-class Recorded:
-    """Result of a recording.
-
-    blocks, bytes: recorded; missing_blocks: received while the disk was too slow or full
-    lost_blocks: lost by the source; refused_blocks: out of order or of another size
-    """
-
-    blocks: int
-    bytes: int
-    missing_blocks: int
-    lost_blocks: int
-    refused_blocks: int
+def _grouped(values: Mapping[str, Any]) -> Any:
+    stats = LiveStats()
+    for key, value in values.items():
+        *groups, name = key.split(".")
+        at = stats
+        for group in groups:
+            at = at.__dict__.setdefault(group, LiveStats())
+        setattr(at, name, value)
+    return stats
 
 
 _cores: weakref.WeakValueDictionary[int, _core.Live] = weakref.WeakValueDictionary()
@@ -256,9 +228,10 @@ class Live:
             raise raised
 
     @property
-    def stats(self) -> LiveStats:
+    def stats(self) -> _sections.LiveStats:
         """Statistics of the session."""
-        return LiveStats(**self._core.stats())
+        stats: _sections.LiveStats = _grouped(self._core.stats())
+        return stats
 
     @property
     def settings(self) -> Scan:
@@ -284,13 +257,16 @@ class Live:
         """
         self._core.record(os.fsdecode(path), overwrite, [os.fsdecode(folder) for folder in stripe_folders])
 
-    def stop_recording(self) -> Recorded:
-        """Ends the recording and waits for the disk. If no block was recorded, no file remains. Raises OutputFailed."""
-        return Recorded(**self._core.stop_recording())
+    def stop_recording(self) -> _sections.RecorderStats:
+        """Ends the recording, waits for the disk, and returns `stats.recorder`. If no block was recorded, no file remains.
+        Raises OutputFailed.
+        """
+        self._core.stop_recording()
+        return self.stats.recorder
 
     def __repr__(self) -> str:
         now = self.stats
-        return f"<Live {'running' if now.running else 'stopped'}, {now.finished_volumes} volumes finished>"
+        return f"<Live {'running' if now.running else 'stopped'}, {now.reconstructed.volumes} volumes finished>"
 
 
 def _volume_of(made: Any) -> Volume:

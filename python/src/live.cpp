@@ -3,11 +3,13 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <tuple>
 
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
@@ -180,36 +182,28 @@ nb::object next(const Live& live, std::int32_t timeout_ms) try {
     return nb::cast(false);
 }
 
+// Values by key.
 Facts stats(const Live& live) {
-    const echolux_live_stats now = live.looking([](api::Live& one) { return one.stats(); });
+    const api::Stats now = live.looking([](api::Live& one) { return one.stats(); });
     Facts all;
-    all["running"] = now.running != 0;
-    all["ended"] = now.ended != 0;
-    all["seconds"] = now.seconds;
-    all["acquired_blocks"] = now.acquired_blocks;
-    all["acquired_volumes"] = now.acquired_volumes;
-    all["acquired_a_scans"] = now.acquired_a_scans;
-    all["lost_blocks"] = now.lost_blocks;
-    all["finished_volumes"] = now.finished_volumes;
-    all["left_out_volumes"] = now.left_out_volumes;
-    all["overwritten_volumes"] = now.overwritten_volumes;
-    all["acquired_a_scans_per_s"] = now.acquired_a_scans_per_s;
-    all["processed_a_scans_per_s"] = now.processed_a_scans_per_s;
-    all["load"] = now.load;
-    all["recording"] = now.recording != 0;
-    all["recorded_blocks"] = now.recorded_blocks;
-    all["not_recorded_blocks"] = now.not_recorded_blocks;
+    for (std::size_t i = 0; i < now.values().size(); ++i) {
+        const echolux_stat& stat = api::Stats::described()[i];
+        const double value = now.values()[i];
+        if (stat.type == ECHOLUX_FLAG)
+            all[stat.key] = value != 0;
+        else if (stat.type == ECHOLUX_INTEGER)
+            all[stat.key] = static_cast<std::int64_t>(value);
+        else
+            all[stat.key] = value;
+    }
     return all;
 }
 
-Facts stop_recording(const Live& live) {
-    const echolux_recorded made = live.controlled([](api::Live& one) { return one.stop_recording(); });
-    Facts all;
-    all["blocks"] = made.blocks;
-    all["bytes"] = made.bytes;
-    all["missing_blocks"] = made.missing_blocks;
-    all["lost_blocks"] = made.lost_blocks;
-    all["refused_blocks"] = made.refused_blocks;
+// Key, unit, help, and kind as of a setting.
+std::vector<std::tuple<std::string, std::string, std::string, std::int32_t>> described_stats() {
+    std::vector<std::tuple<std::string, std::string, std::string, std::int32_t>> all;
+    for (const echolux_stat& stat : api::Stats::described())
+        all.emplace_back(stat.key, stat.unit, stat.help, stat.type);
     return all;
 }
 
@@ -246,6 +240,7 @@ void bind_live(nb::module_& module) {
             nb::arg("key"), nb::arg("value"))
         .def("scan", [](const Live& live) { return live.looking([](api::Live& one) { return Scan(one.scan()); }); })
         .def("stats", &stats)
+        .def_static("described_stats", &described_stats)
         .def("events", [](const Live& live) { return live.looking([](api::Live& one) { return one.events(); }); })
         .def(
             "record",
@@ -254,7 +249,7 @@ void bind_live(nb::module_& module) {
                 live.controlled([&](api::Live& one) { one.record(path, overwrite, stripe_folders); });
             },
             nb::arg("path"), nb::arg("overwrite"), nb::arg("stripe_folders"))
-        .def("stop_recording", &stop_recording)
+        .def("stop_recording", [](const Live& live) { live.controlled([](api::Live& one) { one.stop_recording(); }); })
         .def("kept", [](const Live& live) { return live.looking([](api::Live& one) { return one.kept(); }); })
         .def(
             "go_to",

@@ -1,5 +1,5 @@
-"""Writes _sections.pyi beside the module: the settings of a scan as typed attributes with documentation, generated from
-the library's descriptions.
+"""Writes _sections.pyi beside the module: the settings of a scan and the statistics of a session as typed attributes with
+documentation, generated from the library's descriptions.
 
 Settings of the tissue analyses are keyword arguments: one TypedDict per section.
 
@@ -30,9 +30,30 @@ def keywords(settings):
     return lines
 
 
+def statistics():
+    """Returns a class per group of keys: `stats.latency.shown` is a LatencyShownStats."""
+    classes = {}
+    for key, unit, explanation, kind in _core.Live.described_stats():
+        path, _, name = key.rpartition(".")
+        body = classes.setdefault(path, {})
+        body[name] = f'{TYPES[kind]}\n    """{explanation}{f" ({unit})" if unit else ""}"""'
+        while path:
+            outer, _, group = path.rpartition(".")
+            classes.setdefault(outer, {})[group] = class_of(path)
+            path = outer
+    lines = []
+    for path, body in classes.items():
+        lines += ["", f"class {class_of(path)}(SimpleNamespace):", *(f"    {name}: {kind}" for name, kind in body.items())]
+    return lines
+
+
+def class_of(path):
+    return "".join(part.capitalize() for part in path.split(".")) + "Stats" if path else "LiveStats"
+
+
 def main():
     scan = _core.Scan.create(16, 1, 1, "u16", [])
-    lines = ["from collections.abc import Sequence", "from typing import Literal, TypedDict", "",
+    lines = ["from collections.abc import Sequence", "from types import SimpleNamespace", "from typing import Literal, TypedDict", "",
              "from .scan import Calibration as _Calibration", "from .settings import Section"]
     section = ""
     for setting in scan.settings().all():
@@ -42,6 +63,7 @@ def main():
             lines += ["", f"class {section.capitalize()}({'_Calibration' if section == 'calibration' else 'Section'}):"]
         lines += [f"    {name}: {type_of(setting)}", f'    """{described(setting)}"""'.replace("\\", "\\\\")]
     lines += keywords(_core.Tissue([]).settings().all())
+    lines += statistics()
     with open(sys.argv[1], "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
 

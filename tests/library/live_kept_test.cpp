@@ -27,7 +27,7 @@ TEST(LibraryLiveKept, KeepsLastVolumes) {
         }
     };
     take(3);
-    AWAIT(live.stats().finished_volumes >= 5);  // 2 more may wait to be taken
+    AWAIT(live.stats()["reconstructed.volumes"] >= 5);  // 2 more may wait to be taken
     const std::int64_t newest = live.go_to(1).structure.number();
     take(index(newest) + 4);  // later volumes are not kept while paused
     EXPECT_EQ(live.kept(), 2);

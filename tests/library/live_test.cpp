@@ -4,6 +4,9 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <set>
+#include <stdexcept>
+#include <string_view>
 #include <thread>
 
 #include "sessions.h"
@@ -36,8 +39,32 @@ TEST(LibraryLive, PushedBlocksBecomeVolumesOfReconstructor) {
     live.end();
     AWAIT(live.ended() || live.next(100));
     EXPECT_TRUE(live.ended());
-    EXPECT_EQ(live.stats().finished_volumes, 3);
-    EXPECT_EQ(live.stats().ended, 1);
+    EXPECT_EQ(live.stats()["reconstructed.volumes"], 3);
+    EXPECT_EQ(live.stats()["ended"], 1);
+}
+
+TEST(LibraryLive, EveryStatisticIsDescribedAndReadByKey) {
+    const lux::Live live = lux::Live::create(described());
+    const lux::Stats stats = live.stats();
+    std::set<std::string> keys;
+    for (const echolux_stat& one : lux::Stats::described()) {
+        double value = -1;
+        EXPECT_EQ(echolux_live_stat(live.get(), one.key, &value, nullptr), ECHOLUX_OK);
+        const bool is_time = std::string_view(one.key) == "seconds";
+        EXPECT_TRUE(is_time || value == stats[one.key]) << one.key;
+        EXPECT_STRNE(one.help, "") << one.key;
+        EXPECT_TRUE(keys.insert(one.key).second) << one.key;
+    }
+    EXPECT_TRUE(keys.contains("arrived.lost_blocks"));
+    EXPECT_THROW(stats["lost"], std::out_of_range);
+    double value = -1;
+    auto error = lux::make<echolux_error>();
+    EXPECT_EQ(echolux_live_stat(live.get(), "lost", &value, &error), ECHOLUX_BAD_SETTING);
+    EXPECT_STREQ(error.where, "lost");
+    EXPECT_EQ(echolux_live_stat_describe(keys.size(), nullptr, nullptr), ECHOLUX_BAD_ARGUMENT);
+    std::size_t count = 0;
+    EXPECT_EQ(echolux_live_stats(live.get(), nullptr, 0, &count, nullptr), ECHOLUX_OK);
+    EXPECT_EQ(count, keys.size());
 }
 
 TEST(LibraryLive, MeasuresNoiseFloorFromFirstBlock) {
@@ -68,8 +95,8 @@ TEST(LibraryLive, PushWaitsIfEveryVolumeCounts) {
         if (live.next(1000)) ++taken;
     }
     EXPECT_EQ(taken, pushed);
-    EXPECT_EQ(live.stats().overwritten_volumes, 0);
-    EXPECT_EQ(live.stats().left_out_volumes, 0);
+    EXPECT_EQ(live.stats()["overwritten_volumes"], 0);
+    EXPECT_EQ(live.stats()["reconstructed.left_out_volumes"], 0);
 }
 
 TEST(LibraryLive, PushNeverWaitsIfNewestCounts) {
@@ -88,9 +115,9 @@ TEST(LibraryLive, PushNeverWaitsIfNewestCounts) {
         }
     }
     EXPECT_EQ(last, 9);
-    const echolux_live_stats stats = live.stats();
-    EXPECT_EQ(stats.acquired_volumes, 10);
-    EXPECT_EQ(taken + stats.left_out_volumes + stats.overwritten_volumes, 10);
+    const lux::Stats stats = live.stats();
+    EXPECT_EQ(stats["arrived.volumes"], 10);
+    EXPECT_EQ(taken + stats["reconstructed.left_out_volumes"] + stats["overwritten_volumes"], 10);
 }
 
 TEST(LibraryLive, CallbackReceivesVolumes) {
@@ -137,7 +164,7 @@ TEST(LibraryLive, CallbackCannotFreeItsSession) {
     ASSERT_TRUE(live.push(block_of(spectra, size, 0, 6), soon));
     AWAIT(heard.status >= 0);
     EXPECT_EQ(heard.status, ECHOLUX_BAD_ARGUMENT);
-    EXPECT_EQ(live.stats().running, 1);
+    EXPECT_EQ(live.stats()["running"], 1);
 }
 
 // Calibration files must not be read for each volume during acquisition.
@@ -306,12 +333,13 @@ TEST(LibraryLive, RecordsPushedBlocks) {
     EXPECT_EQ(status_of([&] { live.record((folder.path() / "other.toml").string()); }), ECHOLUX_BAD_SETTING);
     for (std::int64_t b = 0; b < size.b_scans; b += 2) ASSERT_TRUE(live.push(block_of(spectra, size, b, 2), soon));
     ASSERT_TRUE(live.next(soon));
-    AWAIT(live.stats().recorded_blocks == 3);
-    EXPECT_EQ(live.stats().recording, 1);
-    const echolux_recorded recorded = live.stop_recording();
-    EXPECT_EQ(recorded.blocks, 3);
-    EXPECT_EQ(recorded.missing_blocks, 0);
-    EXPECT_EQ(live.stats().recording, 0);
+    AWAIT(live.stats()["recorder.blocks"] == 3);
+    EXPECT_EQ(live.stats()["recording"], 1);
+    live.stop_recording();
+    const lux::Stats stats = live.stats();
+    EXPECT_EQ(stats["recorder.blocks"], 3);
+    EXPECT_EQ(stats["recorder.missing_blocks"], 0);
+    EXPECT_EQ(stats["recording"], 0);
     const lux::Scan scan = lux::Scan::open(file);
     std::vector<std::byte> of_file(spectra.size() * 2);
     scan.read(0, 0, size.b_scans, of_file);
@@ -334,8 +362,9 @@ TEST(LibraryLive, RecordsInStripesOverSeveralDisks) {
     live.record(file, false, {other_disk});
     ASSERT_TRUE(live.push(block_of(spectra, size, 0, size.b_scans), soon));
     ASSERT_TRUE(live.next(soon));
-    AWAIT(live.stats().recorded_blocks == 1);
-    EXPECT_EQ(live.stop_recording().blocks, 1);
+    AWAIT(live.stats()["recorder.blocks"] == 1);
+    live.stop_recording();
+    EXPECT_EQ(live.stats()["recorder.blocks"], 1);
     EXPECT_EQ(std::filesystem::file_size(folder.path() / "take.raw") +
                   std::filesystem::file_size(std::filesystem::path(other_disk) / "take.stripe-2.raw"),
               spectra.size() * 2);
@@ -350,9 +379,10 @@ TEST(LibraryLive, RecordsTruthOfSimulator) {
         lux::Live::open("sim:vessel", {"simulation.samples=256", "simulation.a_scans=8", "simulation.b_scans=2"});
     live.record((folder.path() / "take.toml").string());
     live.start();
-    AWAIT(live.stats().recorded_blocks > 0);
+    AWAIT(live.stats()["recorder.blocks"] > 0);
     live.stop();
-    EXPECT_GT(live.stop_recording().blocks, 0);
+    live.stop_recording();
+    EXPECT_GT(live.stats()["recorder.blocks"], 0);
     EXPECT_TRUE(std::filesystem::exists(folder.path() / "take.truth" / "truth.toml"));
 }
 

@@ -34,16 +34,16 @@ class NamedSources(unittest.TestCase):
             taken = list(session)
         self.assertEqual([volume.number for volume in taken], [0, 1, 2])
         self.assertEqual(taken[0].shape[:2], (4, 16))
-        self.assertEqual(session.stats.finished_volumes, 3)
+        self.assertEqual(session.stats.reconstructed.volumes, 3)
         self.assertTrue(session.stats.ended or not session.stats.running)
 
     def test_newest_volume_wins_with_slow_caller(self):
         with ox.live("sim:vessel", simulation=SMALL) as session:
             first = next(session)
-            wait_until(lambda: session.stats.finished_volumes > 4, "more volumes")
+            wait_until(lambda: session.stats.reconstructed.volumes > 4, "more volumes")
             later = next(session)
             self.assertGreater(later.number, first.number + 1)
-            self.assertGreater(session.stats.acquired_volumes, 2)
+            self.assertGreater(session.stats.arrived.volumes, 2)
 
     def test_accept_settings_while_running(self):
         with ox.live("sim:mirror", simulation={**SMALL, "mirror_um": [50], "mirror_amplitude": [0.2]},
@@ -122,13 +122,13 @@ class Ending(FolderCase):
         self.assertEqual(len(ended), done)
         leaves.join()
         with ox.live("sim:vessel", simulation=SMALL) as other:  # volumes later, nothing more is worked on
-            wait_until(lambda: other.stats.finished_volumes > 4)
+            wait_until(lambda: other.stats.reconstructed.volumes > 4)
         self.assertEqual((len(begun), len(ended)), (done, done))
 
     def test_does_not_wait_for_unread_volumes(self):
         with ox.live("sim:vessel", simulation=SMALL, lossless=True, queue=1) as session:
             next(session)
-            wait_until(lambda: session.stats.acquired_volumes > 3, "volumes that nobody takes")
+            wait_until(lambda: session.stats.arrived.volumes > 3, "volumes that nobody takes")
         self.assertIsNotNone(session.next(10))
 
     def test_does_not_wait_after_ctrl_c(self):
@@ -301,6 +301,7 @@ class PythonSources(FolderCase):
             self.assertTrue(session.stats.recording)
             recorded = session.stop_recording()
         self.assertEqual((recorded.blocks, recorded.missing_blocks), (1, 0))
+        self.assertEqual(session.stats.recorder, recorded)
         np.testing.assert_array_equal(ox.open(path).read(), spectra(seed=2))
 
     def test_records_in_stripes_over_several_disks(self):
@@ -337,7 +338,7 @@ class PythonSources(FolderCase):
         seen = []
 
         def looks(voxels):
-            seen.append((session.stats.finished_volumes, session.recipe.window, session.events()))
+            seen.append((session.stats.reconstructed.volumes, session.recipe.window, session.events()))
 
         session = ox.live(volumes(), lossless=True, recipe=FIXED, stages={"voxels": looks})
         with session:

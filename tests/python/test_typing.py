@@ -58,7 +58,7 @@ def lived(path: str) -> float:
     with ox.live("sim:vessel", recipe={"window": "hann"}, stages={"bins": halved}) as session:
         for made in session:
             session.recipe.window = "rect"
-            print(made.number, session.stats.load, labels.shape)
+            print(made.number, session.stats.reconstructed.load + session.stats.arrived.lost_blocks, labels.shape)
     part: npt.NDArray[np.uint8] = ox.load(path)[10:20, :, 3]
     ox.movie("turn.mp4", ox.load_series(path), seconds=3, mode="mip")
     return ox.calibrate.mirror(sim.scan, sim.spectra()).bin + float(part.mean()) + len(ox.validate(quick=True).checks)
