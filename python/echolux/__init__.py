@@ -18,10 +18,11 @@ from .volume import Volume
 
 if TYPE_CHECKING:
     from . import calibrate, cluster
+    from ._sections import LiveStats
     from .layers import Surfaces, segment
     from .movies import movie
     from .registration import Registration, register
-    from .session import Live, LiveStats, live
+    from .session import Live, live
     from .tissue import Attenuation, Average, attenuation, average
     from .tissue import filter as filter
     from .validation import Check, Validation, validate

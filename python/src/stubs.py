@@ -43,7 +43,7 @@ def statistics():
             path = outer
     lines = []
     for path, body in classes.items():
-        lines += ["", f"class {class_of(path)}(SimpleNamespace):", *(f"    {name}: {kind}" for name, kind in body.items())]
+        lines += ["", f"class {class_of(path)}:", *(f"    {name}: {kind}" for name, kind in body.items())]
     return lines
 
 
@@ -53,7 +53,7 @@ def class_of(path):
 
 def main():
     scan = _core.Scan.create(16, 1, 1, "u16", [])
-    lines = ["from collections.abc import Sequence", "from types import SimpleNamespace", "from typing import Literal, TypedDict", "",
+    lines = ["from collections.abc import Sequence", "from typing import Literal, TypedDict", "",
              "from .scan import Calibration as _Calibration", "from .settings import Section"]
     section = ""
     for setting in scan.settings().all():

@@ -73,6 +73,7 @@ scan.recipe.zero_padding = "2"
 scan.reconstruct(volumes=1)
 ox.filter(scan.reconstruct(), method="nml")
 ox.segment(scan.reconstruct(), counts=3)
+ox.live("sim:vessel").stats.arrived.lost
 """
 
 
@@ -90,4 +91,4 @@ class Scripts(FolderCase):
         self.assertEqual(good.returncode, 0, good.stdout + good.stderr)
         bad = self.mypy(BAD)
         lines = {int(line.split(":")[1]) for line in bad.stdout.splitlines() if line.startswith("script.py:")}
-        self.assertEqual(lines, {5, 6, 7, 8, 9, 10}, bad.stdout)
+        self.assertEqual(lines, {5, 6, 7, 8, 9, 10, 11}, bad.stdout)

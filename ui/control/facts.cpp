@@ -103,9 +103,7 @@ Json statistics_object(Workspace& work) {
         report.backend_description = work.viewer().view_source()->backend_description();
         report.session = live->stats();
         report.recorder = report.session.recorder;
-        json = object_of(report);
-        json.erase("cut_short");
-        json.erase("events");
+        json = stats_object(report);
         json["ring"] = stats_object(live->ring());
     }
     if (work.viewer().has_renderer()) {

@@ -72,9 +72,8 @@ Json statistics(LiveSteering& session, const nlohmann::json&) {
     LiveReport report;
     report.source = session.source();
     report.session = session.stats();
-    Json json = object_of(report);
-    // Members that describe only a completed session.
-    for (const char* of_the_end : {"way", "cut_short", "events"}) json.erase(of_the_end);
+    Json json = stats_object(report);
+    json.erase("way");  // unknown here
     return json;
 }
 
