@@ -122,8 +122,9 @@ void note_live(BenchBook& book, const std::string& key, const std::string& what,
     };
     const LiveStats& session = run.session;
     const auto volumes = static_cast<double>(std::max<std::int64_t>(session.arrived.volumes, 1));
-    const std::int64_t left_out = session.queue.overtaken + session.queue.incomplete + session.queue.abandoned;
-    one("acquired", what, "A-scans/s", static_cast<double>(session.arrived.lines) / std::max(session.seconds, 1e-9));
+    const std::int64_t left_out =
+        session.queue.overtaken_blocks + session.queue.incomplete_blocks + session.queue.given_up_blocks;
+    one("acquired", what, "A-scans/s", static_cast<double>(session.arrived.a_scans) / std::max(session.seconds, 1e-9));
     one("lost", "blocks that were not reconstructed", "blocks",
         static_cast<double>(left_out + run.ring.dropped * blocks_of_a_volume));
     one("appeared", "share of the volumes that a finished picture showed", "",

@@ -713,7 +713,7 @@ void LiveDisplay::resume() {
 RecentVolumes LiveDisplay::kept() const {
     const std::scoped_lock lock(live_.exchanging);
     if (!live_.ring) return {};
-    return {live_.ring->kept(), live_.ring->statistics().max_recent, paused_at(), live_.grid};
+    return {live_.ring->kept(), live_.ring->statistics().max_kept, paused_at(), live_.grid};
 }
 
 PlanInUse LiveDisplay::plan_in_use() const {

@@ -407,7 +407,7 @@ std::optional<Error> run_error_of(const LiveReport& report) {
             "failed " + singular_or_plural(recorder->interruptions, "time", "times") + " during the recording",
             "check the cable and the power");
     }
-    const std::int64_t lost = s.arrived.lost + s.arrived.misshapen;
+    const std::int64_t lost = s.arrived.lost_blocks + s.arrived.misshapen_blocks;
     if (lost > 0) {
         return because(ErrorCode::output, singular_or_plural(lost, "block was", "blocks were") + " lost by the source",
                        "check the line rate, the cable and the source's buffers");
@@ -467,10 +467,10 @@ std::string text_of(const LiveReport& report) {
     const double seconds = std::max(s.seconds, 1e-9);
     std::string text = fmt::format("{}, {:.1f} s{}\n", report.source, s.seconds,
                                    report.was_cut_short ? ", interrupted " + where_interrupted(report) : "");
-    text +=
-        fmt::format("acquired     {}, {} ({:.0f} a second), {}; {} lost by the source\n",
-                    plural(s.arrived.volumes, "volumes"), plural(s.arrived.lines, "A-scans"),
-                    static_cast<double>(s.arrived.lines) / seconds, plural(s.arrived.blocks, "blocks"), s.arrived.lost);
+    text += fmt::format("acquired     {}, {} ({:.0f} a second), {}; {} lost by the source\n",
+                        plural(s.arrived.volumes, "volumes"), plural(s.arrived.a_scans, "A-scans"),
+                        static_cast<double>(s.arrived.a_scans) / seconds, plural(s.arrived.blocks, "blocks"),
+                        s.arrived.lost_blocks);
     if (report.recorder) {
         text += fmt::format("recorded     {}, {:.1f} MB; {} missing\n", plural(report.recorder->blocks, "blocks"),
                             1e-6 * static_cast<double>(report.recorder->bytes), report.recorder->missing_blocks);
@@ -490,9 +490,9 @@ std::string text_of(const LiveReport& report) {
                         plural(shown.pictures, "pictures"), shown.pictures_per_s, shown.out_of_order);
         text += fmt::format("latency      last block to picture: {}\n", latency_text(s.shown));
     }
-    if (report.display && report.display->ring.max_recent > 0) {
+    if (report.display && report.display->ring.max_kept > 0) {
         const RingStatistics& ring = report.display->ring;
-        text += fmt::format("kept         the last {} of at most {}", plural(ring.kept, "volumes"), ring.max_recent);
+        text += fmt::format("kept         the last {} of at most {}", plural(ring.kept, "volumes"), ring.max_kept);
         const bool is_written = report.kept && !report.kept->problem;
         text += is_written ? fmt::format("; written, {:.1f} MB read back\n",
                                          1e-6 * static_cast<double>(report.kept->bytes_read_back))
@@ -506,7 +506,7 @@ std::string text_of(const LiveReport& report) {
                         plural(done.stabilised, "volumes"), done.filtered, done.as_it_was, done.skipped,
                         1e3 * done.work_s / volumes);
         if (done.b_scans > 0)
-            text += fmt::format("             {} of {} have a place, {} in saccades\n", done.used,
+            text += fmt::format("             {} of {} have a place, {} in saccades\n", done.b_scans_used,
                                 ::echolux::plural(done.b_scans, "B-scans"), done.saccades);
     }
     if (report.processed) {

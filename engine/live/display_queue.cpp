@@ -31,14 +31,14 @@ const std::vector<Stat<ArrivalStats>>& describe_stats<ArrivalStats>() {
     static const std::vector<Stat<S>> all = joined_stats<S>({
         statistic<S>("blocks", &S::blocks, "blocks", "accepted"),
         statistic<S>("volumes", &S::volumes, "volumes", "whose last block arrived"),
-        statistic<S>("a_scans", &S::lines, "A-scans", "received"),
+        statistic<S>("a_scans", &S::a_scans, "A-scans", "received"),
         statistic<S>("bytes", &S::bytes, "bytes", "received"),
-        statistic<S>("lost_blocks", &S::lost, "blocks",
+        statistic<S>("lost_blocks", &S::lost_blocks, "blocks",
                      "lost by the source, by its own count or missing in its numbers")
             .in("Left out", "lost by the source"),
-        statistic<S>("repeated_blocks", &S::repeated, "blocks", "rejected: their number or position came before")
+        statistic<S>("repeated_blocks", &S::repeated_blocks, "blocks", "rejected: their number or position came before")
             .in("Left out", "repeated"),
-        statistic<S>("misshapen_blocks", &S::misshapen, "blocks", "rejected: they do not match the scan")
+        statistic<S>("misshapen_blocks", &S::misshapen_blocks, "blocks", "rejected: they do not match the scan")
             .in("Left out", "misshapen"),
         statistic<S>("time_jumps", &S::time_jumps, "", "time stamps that run backwards or leap")
             .in("Left out", "clock jumps"),
@@ -50,18 +50,18 @@ template <>
 const std::vector<Stat<QueueStats>>& describe_stats<QueueStats>() {
     using S = QueueStats;
     static const std::vector<Stat<S>> all = joined_stats<S>({
-        statistic<S>("pushed_blocks", &S::pushed, "blocks",
+        statistic<S>("pushed_blocks", &S::pushed_blocks, "blocks",
                      "sent to the display: taken + waiting + overtaken + incomplete + given up"),
-        statistic<S>("taken_blocks", &S::taken, "blocks", "taken for reconstruction"),
-        statistic<S>("overtaken_blocks", &S::overtaken, "blocks", "skipped because a newer volume arrived"),
+        statistic<S>("taken_blocks", &S::taken_blocks, "blocks", "taken for reconstruction"),
+        statistic<S>("overtaken_blocks", &S::overtaken_blocks, "blocks", "skipped because a newer volume arrived"),
         statistic<S>("overtaken_volumes", &S::overtaken_volumes, "volumes", "with such blocks")
             .in("Left out", "overtaken by newer"),
-        statistic<S>("incomplete_blocks", &S::incomplete, "blocks", "of volumes with a missing block"),
+        statistic<S>("incomplete_blocks", &S::incomplete_blocks, "blocks", "of volumes with a missing block"),
         statistic<S>("incomplete_volumes", &S::incomplete_volumes, "volumes", "with a missing block")
             .in("Left out", "blocks missing"),
-        statistic<S>("given_up_blocks", &S::abandoned, "blocks", "of volumes that could not be finished"),
-        statistic<S>("waiting_blocks", &S::waiting, "blocks", "waiting now"),
-        statistic<S>("max_waiting_blocks", &S::max_waiting, "blocks", "maximum that waited"),
+        statistic<S>("given_up_blocks", &S::given_up_blocks, "blocks", "of volumes that could not be finished"),
+        statistic<S>("waiting_blocks", &S::waiting_blocks, "blocks", "waiting now"),
+        statistic<S>("max_waiting_blocks", &S::max_waiting_blocks, "blocks", "maximum that waited"),
     });
     return all;
 }
@@ -80,14 +80,14 @@ bool Arrivals::admit(const Block& block) {
     const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
     const std::int64_t lost = std::max(left_out, block.lost_before);
     if (lost > 0)
-        count(stats_.lost, lost, fmt::format("lost {} before block {}", plural(lost, "blocks"), block.sequence),
+        count(stats_.lost_blocks, lost, fmt::format("lost {} before block {}", plural(lost, "blocks"), block.sequence),
               "lost");
     next_sequence_ = block.sequence + 1;
     next_place_ = place_of(block) + block.b_scans;
     watch_clock(block, lost);
     ++stats_.blocks;
     if (block.first_b_scan + block.b_scans == spec_.geometry.b_scans) ++stats_.volumes;
-    stats_.lines += block.b_scans * spec_.geometry.b_repeats * spec_.geometry.lines_per_b_scan();
+    stats_.a_scans += block.b_scans * spec_.geometry.b_repeats * spec_.geometry.lines_per_b_scan();
     stats_.bytes += block.bytes;
     return true;
 }
@@ -102,7 +102,7 @@ bool Arrivals::is_late(const Block& block) const {
 
 // A few blocks may be late or sent twice. Many in a row are new blocks with wrong numbers, which would never recover.
 void Arrivals::exclude_late(const Block& block) {
-    count(stats_.repeated, 1, fmt::format("block {} arrived twice or too late: it is left out", block.sequence),
+    count(stats_.repeated_blocks, 1, fmt::format("block {} arrived twice or too late: it is left out", block.sequence),
           "repeated");
     const bool continues = block.sequence > late_sequence_ && place_of(block) > late_place_;
     late_ = continues ? late_ + 1 : 1;
@@ -117,7 +117,8 @@ void Arrivals::exclude_late(const Block& block) {
 }
 
 void Arrivals::note_lost(std::int64_t blocks) {
-    if (blocks > 0) count(stats_.lost, blocks, fmt::format("lost {} at the end", plural(blocks, "blocks")), "lost");
+    if (blocks > 0)
+        count(stats_.lost_blocks, blocks, fmt::format("lost {} at the end", plural(blocks, "blocks")), "lost");
 }
 
 bool Arrivals::has_right_shape(const Block& block) {
@@ -125,7 +126,7 @@ bool Arrivals::has_right_shape(const Block& block) {
         check_block(block, spec_);
         return true;
     } catch (const Error& error) {
-        count(stats_.misshapen, 1, fmt::format("block {} is left out: {}", block.sequence, error.problem()),
+        count(stats_.misshapen_blocks, 1, fmt::format("block {} is left out: {}", block.sequence, error.problem()),
               "misshapen");
         return false;
     }
@@ -157,7 +158,7 @@ void DisplayQueue::push(Block block, const std::stop_token& stop) {
     const bool waits = overload_ == Overload::source_waits && block.first_b_scan == 0;
     const auto has_begun = [this] { return closed_ || !newest_; };
     if (waits && !threads_.wait(lock, begun_, stop, Threads::Clock::time_point::max(), has_begun)) return;
-    ++stats_.pushed;
+    ++stats_.pushed_blocks;
     if (block.first_b_scan == 0) begin(block);
     Volume& arriving = newest_ ? *newest_ : current_;
     const bool follows = block.volume == arriving.number && block.first_b_scan == arriving.next_b_scan;
@@ -204,9 +205,9 @@ void DisplayQueue::leave_out(Volume& volume, VolumeStatus status) {
 }
 
 void DisplayQueue::count_left_out(VolumeStatus status, std::int64_t blocks) {
-    (status == VolumeStatus::overtaken    ? stats_.overtaken
-     : status == VolumeStatus::incomplete ? stats_.incomplete
-                                          : stats_.abandoned) += blocks;
+    (status == VolumeStatus::overtaken    ? stats_.overtaken_blocks
+     : status == VolumeStatus::incomplete ? stats_.incomplete_blocks
+                                          : stats_.given_up_blocks) += blocks;
 }
 
 std::optional<Block> DisplayQueue::take(std::chrono::milliseconds timeout) {
@@ -222,7 +223,7 @@ std::optional<Block> DisplayQueue::take(std::chrono::milliseconds timeout) {
     Block block = std::move(current_.blocks.front());
     current_.blocks.pop_front();
     current_.taken_to = block.first_b_scan + block.b_scans;
-    ++stats_.taken;
+    ++stats_.taken_blocks;
     is_busy_ = true;
     count_waiting();
     return block;
@@ -244,7 +245,7 @@ void DisplayQueue::abandon_current() {
 
 bool DisplayQueue::is_idle() const {
     const std::scoped_lock lock(mutex_);
-    return !is_busy_ && stats_.waiting == 0;
+    return !is_busy_ && stats_.waiting_blocks == 0;
 }
 
 void DisplayQueue::close() {
@@ -264,8 +265,8 @@ void DisplayQueue::clear() {
 }
 
 void DisplayQueue::count_waiting() {
-    stats_.waiting = std::ssize(current_.blocks) + (newest_ ? std::ssize(newest_->blocks) : 0);
-    stats_.max_waiting = std::max(stats_.max_waiting, stats_.waiting);
+    stats_.waiting_blocks = std::ssize(current_.blocks) + (newest_ ? std::ssize(newest_->blocks) : 0);
+    stats_.max_waiting_blocks = std::max(stats_.max_waiting_blocks, stats_.waiting_blocks);
 }
 
 QueueStats DisplayQueue::stats() const {

@@ -26,13 +26,13 @@ namespace echolux {
 
 // Counts since the source started.
 struct ArrivalStats {
-    std::int64_t blocks = 0;      // accepted
-    std::int64_t lost = 0;        // reported as lost by the source, or missing in its sequence numbers
-    std::int64_t repeated = 0;    // rejected because the number or the position in the volume came before
-    std::int64_t misshapen = 0;   // rejected because they do not match the scan
-    std::int64_t time_jumps = 0;  // time stamps that run backwards or leap
-    std::int64_t volumes = 0;     // whose last block arrived
-    std::int64_t lines = 0;       // A-scans
+    std::int64_t blocks = 0;            // accepted
+    std::int64_t lost_blocks = 0;       // reported as lost by the source, or missing in its sequence numbers
+    std::int64_t repeated_blocks = 0;   // rejected because the number or the position in the volume came before
+    std::int64_t misshapen_blocks = 0;  // rejected because they do not match the scan
+    std::int64_t time_jumps = 0;        // time stamps that run backwards or leap
+    std::int64_t volumes = 0;           // whose last block arrived
+    std::int64_t a_scans = 0;
     std::int64_t bytes = 0;
 };
 template <>
@@ -80,17 +80,17 @@ class Arrivals {
 // arrive in between only the newest is kept. This bounds the latency for any processing speed and the memory to two
 // volumes. Every dropped block is counted with its reason.
 
-// Counts of blocks. pushed = taken + waiting + overtaken + incomplete + given_up.
+// pushed = taken + waiting + overtaken + incomplete + given up, in blocks.
 struct QueueStats {
-    std::int64_t pushed = 0;
-    std::int64_t taken = 0;
-    std::int64_t overtaken = 0;   // a newer volume arrived before they were processed
-    std::int64_t incomplete = 0;  // blocks of volumes with a missing block
-    std::int64_t abandoned = 0;   // blocks of volumes that the consumer could not finish
+    std::int64_t pushed_blocks = 0;
+    std::int64_t taken_blocks = 0;
+    std::int64_t overtaken_blocks = 0;   // a newer volume arrived before they were processed
+    std::int64_t incomplete_blocks = 0;  // blocks of volumes with a missing block
+    std::int64_t given_up_blocks = 0;    // blocks of volumes that the consumer could not finish
     std::int64_t overtaken_volumes = 0;
     std::int64_t incomplete_volumes = 0;
-    std::int64_t waiting = 0;
-    std::int64_t max_waiting = 0;
+    std::int64_t waiting_blocks = 0;
+    std::int64_t max_waiting_blocks = 0;
 };
 template <>
 const std::vector<Stat<QueueStats>>& describe_stats<QueueStats>();

@@ -204,7 +204,7 @@ const std::vector<Stat<TissueStats>>& describe_stats<TissueStats>() {
         statistic<S>("filtered", &S::filtered, "volumes", "filtered"),
         statistic<S>("as_it_was", &S::as_it_was, "volumes", "with a step that failed"),
         statistic<S>("b_scans", &S::b_scans, "B-scans", "compared"),
-        statistic<S>("b_scans_used", &S::used, "B-scans", "of them with a position"),
+        statistic<S>("b_scans_used", &S::b_scans_used, "B-scans", "of them with a position"),
         statistic<S>("saccades", &S::saccades, "B-scans", "in saccades"),
         statistic<S>("work_s", &S::work_s, "s", "total duration"),
     });
@@ -229,7 +229,7 @@ void TissueLog::note(const PostprocessingResult& done, double seconds) {
     stats_.filtered += done.is_filtered;
     stats_.as_it_was += !done.unsteady.empty() || !done.unsmooth.empty();
     stats_.b_scans += std::ssize(done.rows);
-    stats_.used += done.used;
+    stats_.b_scans_used += done.used;
     stats_.saccades += std::ranges::count_if(done.rows, &RowShift::is_saccade);
     stats_.work_s += seconds;
     if (done.was_to_be_stabilised)

@@ -133,7 +133,7 @@ struct TissueStats {
     std::int64_t filtered = 0;
     std::int64_t as_it_was = 0;  // volumes with a step that failed
     std::int64_t b_scans = 0;    // compared
-    std::int64_t used = 0;       // number of them used
+    std::int64_t b_scans_used = 0;
     std::int64_t saccades = 0;
     double work_s = 0;
 };

@@ -196,11 +196,11 @@ void Session::acquire_from(const std::stop_token& stop, Arrivals& arrivals, cons
             block.sequence += base.sequence;
             block.volume += base.volume;
             block.time_s += base.time_s;
-            const std::int64_t misshapen = arrivals.stats().misshapen;
+            const std::int64_t misshapen = arrivals.stats().misshapen_blocks;
             if (arrivals.admit(block))
                 take_in(block, stop);
             else
-                recording_.note_lost(arrivals.stats().misshapen - misshapen);
+                recording_.note_lost(arrivals.stats().misshapen_blocks - misshapen);
             listen();
             ended = volumes > 0 && arrivals.stats().volumes >= volumes;
         }
@@ -497,7 +497,7 @@ void Session::reprocess() {
         if (const SinkCall sink(*this); sink) sink->reprocess(*first);
     }
     for (const Block& block : retained_) {
-        if (queue_.stats().waiting > 0) return;
+        if (queue_.stats().waiting_blocks > 0) return;
         if (const SinkCall sink(*this); !sink || !sink->feed(block)) return;
     }
     if (const SinkCall sink(*this); sink) sink->finish();

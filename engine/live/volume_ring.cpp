@@ -27,7 +27,7 @@ const std::vector<Stat<RingStatistics>>& describe_stats<RingStatistics>() {
         statistic<S>("late", &S::late, "volumes", "replaced before any picture showed them")
             .in("Left out", "never shown"),
         statistic<S>("kept", &S::kept, "volumes", "that can still be displayed"),
-        statistic<S>("max_kept", &S::max_recent, "volumes", "maximum that can be kept; 0: none"),
+        statistic<S>("max_kept", &S::max_kept, "volumes", "maximum that can be kept; 0: none"),
     });
     return all;
 }
@@ -245,7 +245,7 @@ RingStatistics VolumeRing::statistics() const {
     const std::scoped_lock lock(mutex_);
     RingStatistics statistics = statistics_;
     statistics.kept = std::ssize(kept_);
-    statistics.max_recent = static_cast<std::int64_t>(keeps_);
+    statistics.max_kept = static_cast<std::int64_t>(keeps_);
     return statistics;
 }
 

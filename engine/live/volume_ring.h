@@ -73,8 +73,8 @@ struct RingStatistics {
     std::int64_t shown = 0;      // volumes in any picture
     std::int64_t late = 0;       // published and replaced before any picture; a later picture does not count
     std::int64_t pictures = 0;
-    std::int64_t kept = 0;        // volumes that can still be displayed
-    std::int64_t max_recent = 0;  // limit
+    std::int64_t kept = 0;      // volumes that can still be displayed
+    std::int64_t max_kept = 0;  // limit
 };
 template <>
 const std::vector<Stat<RingStatistics>>& describe_stats<RingStatistics>();

@@ -154,8 +154,9 @@ TEST_F(LiveRunning, LostDisplayEndsPicturesButNotSession) {
     session.stop();
     EXPECT_TRUE(session.drain(std::chrono::minutes(1)));
     const LiveStats f = session.stats();
-    EXPECT_EQ(f.arrived.lost, 0);
-    EXPECT_EQ(f.arrived.blocks, f.queue.taken + f.queue.overtaken + f.queue.incomplete + f.queue.abandoned);
+    EXPECT_EQ(f.arrived.lost_blocks, 0);
+    EXPECT_EQ(f.arrived.blocks,
+              f.queue.taken_blocks + f.queue.overtaken_blocks + f.queue.incomplete_blocks + f.queue.given_up_blocks);
 }
 
 // Each copy contains the volume with its number, even if newer ones have arrived.

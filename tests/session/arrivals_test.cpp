@@ -40,7 +40,7 @@ TEST(Arrivals, AdmitsRegularBlocks) {
     const Trial t = trial({send(9), end()});
     EXPECT_EQ(t.stats.blocks, 9);
     EXPECT_EQ(t.stats.volumes, 2);
-    EXPECT_EQ(t.stats.lines, 27);
+    EXPECT_EQ(t.stats.a_scans, 27);
     EXPECT_EQ(t.stats.bytes, 9 * 3 * 128);
     EXPECT_EQ(t.lines.size(), 0u);
 }
@@ -48,14 +48,14 @@ TEST(Arrivals, AdmitsRegularBlocks) {
 TEST(Arrivals, RejectsRepeatedAndLateBlocks) {
     const Trial t = trial({send(2), repeat(), exchange(), send(1), end()});
     EXPECT_EQ(t.admitted, (std::vector<std::uint64_t>{0, 1, 3, 4}));
-    EXPECT_EQ(t.stats.repeated, 2);
-    EXPECT_EQ(t.stats.lost, 1) << "block 2 came too late";
+    EXPECT_EQ(t.stats.repeated_blocks, 2);
+    EXPECT_EQ(t.stats.lost_blocks, 1) << "block 2 came too late";
     EXPECT_EQ(t.lines.size(), 2u);
 }
 
 TEST(Arrivals, CountsEachLossOnce) {
     const Trial t = trial({send(2), lose(3), send(2), end()});
-    EXPECT_EQ(t.stats.lost, 3);
+    EXPECT_EQ(t.stats.lost_blocks, 3);
     EXPECT_EQ(t.stats.blocks, 4);
     ASSERT_EQ(t.lines.size(), 1u);
     EXPECT_EQ(t.lines[0], "lost 3 blocks before block 5");
@@ -63,7 +63,7 @@ TEST(Arrivals, CountsEachLossOnce) {
 
 TEST(Arrivals, RejectsBlocksOfWrongShape) {
     const Trial t = trial({send(1), cut_short(), oversize(), misplace(), send(1), end()});
-    EXPECT_EQ(t.stats.misshapen, 3);
+    EXPECT_EQ(t.stats.misshapen_blocks, 3);
     EXPECT_EQ(t.stats.blocks, 2);
     EXPECT_EQ(t.lines.size(), 2u) << "one of the shape, one of the gap that they leave";
 }
@@ -79,7 +79,7 @@ TEST(Arrivals, ReportsRepeatedProblemsRarely) {
     for (int i = 0; i < 150; ++i) script.push_back(repeat());
     script.push_back(end());
     const Trial t = trial(std::move(script));
-    EXPECT_EQ(t.stats.repeated, 150);
+    EXPECT_EQ(t.stats.repeated_blocks, 150);
     ASSERT_EQ(t.lines.size(), 3u);
     EXPECT_THAT(t.lines[1], ::testing::HasSubstr("(10 so far)"));
     EXPECT_THAT(t.lines[2], ::testing::HasSubstr("(100 so far)"));
@@ -135,7 +135,7 @@ TEST_F(ArrivalsByHand, DecreasingNumbersAreError) {
         EXPECT_EQ(error.problem(), "its numbers run backwards: block 16 of volume 4 came after block 40 of volume 10");
     }
     EXPECT_TRUE(arrivals_->admit(block(41)));
-    EXPECT_EQ(arrivals_->stats().repeated, 16);
+    EXPECT_EQ(arrivals_->stats().repeated_blocks, 16);
 }
 
 TEST_F(ArrivalsByHand, DecreasingPositionsAreError) {
@@ -160,7 +160,7 @@ TEST_F(ArrivalsByHand, CountsLossAtEndOnce) {
     arrivals_->note_lost(0);
     EXPECT_TRUE(lines_.empty());
     arrivals_->note_lost(1);
-    EXPECT_EQ(arrivals_->stats().lost, 1);
+    EXPECT_EQ(arrivals_->stats().lost_blocks, 1);
     EXPECT_EQ(lines_, std::vector<std::string>{"lost 1 block at the end"});
 }
 

@@ -54,7 +54,8 @@ class WatchedThreads : public Threads {
 };
 
 void expect_balance(const QueueStats& f) {
-    EXPECT_EQ(f.pushed, f.taken + f.waiting + f.overtaken + f.incomplete + f.abandoned);
+    EXPECT_EQ(f.pushed_blocks,
+              f.taken_blocks + f.waiting_blocks + f.overtaken_blocks + f.incomplete_blocks + f.given_up_blocks);
 }
 
 TEST(DisplayQueue, ReturnsBlocksInOrder) {
@@ -74,7 +75,7 @@ TEST(DisplayQueue, FinishesCurrentVolumeThenTakesNewest) {
     queue.push(block(3, 0));
     EXPECT_EQ(taken(queue), (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 1}, {0, 2}, {0, 3}, {3, 0}}));
     const QueueStats f = queue.stats();
-    EXPECT_EQ(f.overtaken, 8);
+    EXPECT_EQ(f.overtaken_blocks, 8);
     EXPECT_EQ(f.overtaken_volumes, 2);
     EXPECT_EQ(f.incomplete_volumes, 0);
     expect_balance(f);
@@ -87,7 +88,7 @@ TEST(DisplayQueue, SkipsRestOfVolumeWithMissingBlock) {
     queue.push(block(0, 3));
     push_volume(queue, 1);
     EXPECT_EQ(taken(queue), (std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 0}, {1, 1}, {1, 2}, {1, 3}}));
-    EXPECT_EQ(queue.stats().incomplete, 3);
+    EXPECT_EQ(queue.stats().incomplete_blocks, 3);
     EXPECT_EQ(queue.stats().incomplete_volumes, 1);
     expect_balance(queue.stats());
 }
@@ -109,7 +110,7 @@ TEST(DisplayQueue, SkipsVolumeWithoutBeginning) {
     EXPECT_TRUE(taken(queue).empty());
     push_volume(queue, 8);
     EXPECT_EQ(taken(queue).size(), 4u);
-    EXPECT_EQ(queue.stats().incomplete, 3);
+    EXPECT_EQ(queue.stats().incomplete_blocks, 3);
     EXPECT_EQ(queue.stats().incomplete_volumes, 1);
     expect_balance(queue.stats());
 }
@@ -144,14 +145,14 @@ TEST(DisplayQueue, RecordsLargestNumberOfWaitingBlocks) {
     for (std::int64_t b = 1; b < b_scans; ++b) queue.push(block(0, b));
     push_volume(queue, 1);
     EXPECT_EQ(taken(queue).size(), 7u);
-    EXPECT_EQ(queue.stats().max_waiting, 7);
-    EXPECT_EQ(queue.stats().waiting, 0);
+    EXPECT_EQ(queue.stats().max_waiting_blocks, 7);
+    EXPECT_EQ(queue.stats().waiting_blocks, 0);
 }
 
 TEST(DisplayQueue, ResetsWhenCleared) {
     DisplayQueue queue(b_scans);
     for (int i = 0; i < 2; ++i) {
-        EXPECT_EQ(queue.stats().pushed, 0);
+        EXPECT_EQ(queue.stats().pushed_blocks, 0);
         EXPECT_FALSE(queue.take(0ms));
         push_volume(queue, 5);
         EXPECT_TRUE(queue.take(0ms));
@@ -186,7 +187,7 @@ TEST(DisplayQueue, SkipsAbandonedVolume) {
     EXPECT_TRUE(taken(queue).empty());
     push_volume(queue, 1);
     EXPECT_EQ(taken(queue).size(), 4u);
-    EXPECT_EQ(queue.stats().abandoned, 3);
+    EXPECT_EQ(queue.stats().given_up_blocks, 3);
     expect_balance(queue.stats());
 }
 
@@ -209,7 +210,7 @@ TEST(DisplayQueue, CountsBalanceInAnyOrder) {
             } else if (random() % 10 == 0) {
                 queue.abandon_current();
             }
-            EXPECT_LE(queue.stats().waiting, 2 * b_scans);
+            EXPECT_LE(queue.stats().waiting_blocks, 2 * b_scans);
         }
         expect_balance(queue.stats());
     }
@@ -260,14 +261,14 @@ TEST_F(WaitingSource, IsWokenByClosing) {
 TEST_F(WaitingSource, IsWokenByRoom) {
     for (std::int64_t b = 0; b <= b_scans; ++b) EXPECT_TRUE(queue_.take(0ms));
     EXPECT_EQ(source_.wait_for(30s), std::future_status::ready);
-    EXPECT_EQ(queue_.stats().pushed, 2 * b_scans + 1);
+    EXPECT_EQ(queue_.stats().pushed_blocks, 2 * b_scans + 1);
 }
 
 TEST_F(WaitingSource, CanBeStopped) {
-    EXPECT_EQ(queue_.stats().pushed, 2 * b_scans);
+    EXPECT_EQ(queue_.stats().pushed_blocks, 2 * b_scans);
     stop_.request_stop();
     ASSERT_EQ(source_.wait_for(30s), std::future_status::ready);
-    EXPECT_EQ(queue_.stats().pushed, 2 * b_scans) << "its block is left out";
+    EXPECT_EQ(queue_.stats().pushed_blocks, 2 * b_scans) << "its block is left out";
     expect_balance(queue_.stats());
 }
 
@@ -278,14 +279,14 @@ TEST(DisplayQueue, OvertakesNoVolumeWhileSourceWaits) {
         for (std::int64_t volume = 0; volume < 5; ++volume) push_volume(queue, volume);
         has_pushed_all = true;
     });
-    AWAIT(queue.stats().waiting == 2 * b_scans);
+    AWAIT(queue.stats().waiting_blocks == 2 * b_scans);
     std::vector<std::int64_t> volumes;
     while (volumes.size() < 5) {
-        AWAIT(queue.stats().waiting >= b_scans || has_pushed_all);  // the source is faster
+        AWAIT(queue.stats().waiting_blocks >= b_scans || has_pushed_all);  // the source is faster
         const auto one = queue.take(1s);
         ASSERT_TRUE(one);
         if (one->first_b_scan == 0) volumes.push_back(one->volume);
-        EXPECT_LE(queue.stats().waiting, 2 * b_scans);
+        EXPECT_LE(queue.stats().waiting_blocks, 2 * b_scans);
     }
     EXPECT_EQ(volumes, (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
     EXPECT_EQ(queue.stats().overtaken_volumes, 0);

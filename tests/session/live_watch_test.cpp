@@ -153,7 +153,7 @@ TEST_F(LiveWatch, RestartsSourceAfterDecreasingNumbers) {
     const LiveStats stats = session.stats();
     EXPECT_EQ(source.starts(), 2);
     EXPECT_EQ(stats.reconnections, 1);
-    EXPECT_EQ(stats.arrived.repeated, 16);
+    EXPECT_EQ(stats.arrived.repeated_blocks, 16);
     EXPECT_EQ(stats.arrived.blocks, 200 - 16);
     EXPECT_THAT(session.take_events(),
                 Contains(Field(&LiveEvent::line, HasSubstr("numbers run backwards: block 15 of volume 3 came after "

@@ -83,9 +83,9 @@ inline ReconstructionSpec spec_with(const Source& source, double high) {
 
 // Checks that every block is accounted for, even after faults.
 inline void expect_balance(const LiveStats& f) {
-    EXPECT_EQ(f.arrived.blocks, f.queue.pushed);
-    EXPECT_EQ(f.queue.pushed,
-              f.queue.taken + f.queue.waiting + f.queue.overtaken + f.queue.incomplete + f.queue.abandoned);
+    EXPECT_EQ(f.arrived.blocks, f.queue.pushed_blocks);
+    EXPECT_EQ(f.queue.pushed_blocks, f.queue.taken_blocks + f.queue.waiting_blocks + f.queue.overtaken_blocks +
+                                         f.queue.incomplete_blocks + f.queue.given_up_blocks);
 }
 
 // Makes the sink keep up: sends each block only after the sink has received the previous one.

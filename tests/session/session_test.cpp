@@ -34,7 +34,7 @@ TEST(Session, ReconstructsEveryBlockInOrder) {
     EXPECT_EQ(f.finished_volumes, 10);
     EXPECT_EQ(f.fed_lines, 120);
     EXPECT_EQ(f.waiting.count(), 40);
-    EXPECT_EQ(f.arrived.lost, 0);
+    EXPECT_EQ(f.arrived.lost_blocks, 0);
     expect_balance(f);
 }
 
@@ -47,7 +47,7 @@ TEST(Session, SlowSinkGetsNewestVolumeWithBoundedMemory) {
     Session session(source, sink);
     session.start();
     AWAIT(session.stats().ended);
-    EXPECT_LE(session.stats().queue.max_waiting, 2 * b_scans);
+    EXPECT_LE(session.stats().queue.max_waiting_blocks, 2 * b_scans);
     go = true;
     session.stop();
     ASSERT_TRUE(session.drain(1h));
@@ -57,7 +57,7 @@ TEST(Session, SlowSinkGetsNewestVolumeWithBoundedMemory) {
     EXPECT_EQ(fed.back(), (NotingSink::Fed{100, b_scans - 1, 45}));
     const LiveStats f = session.stats();
     EXPECT_EQ(f.queue.overtaken_volumes, 99);
-    EXPECT_EQ(f.queue.overtaken, 99 * b_scans);
+    EXPECT_EQ(f.queue.overtaken_blocks, 99 * b_scans);
     expect_balance(f);
 }
 
@@ -115,7 +115,7 @@ TEST(Session, RestartsDisconnectedSourceAndContinuesNumbers) {
     const LiveStats f = session.stats();
     EXPECT_EQ(f.reconnections, 1);
     EXPECT_EQ(f.arrived.blocks, 14);
-    EXPECT_EQ(f.arrived.repeated, 0);
+    EXPECT_EQ(f.arrived.repeated_blocks, 0);
     EXPECT_EQ(sink.fed().back().volume, 3) << "volumes 0, 1 (cut), 2, 3";
     const auto events = session.take_events();
     EXPECT_THAT(events, Contains(Field(&LiveEvent::line, HasSubstr("was disconnected"))));
@@ -145,7 +145,7 @@ TEST(Session, RejectedBlocksNeverReachSink) {
         EXPECT_LT(fed.first_b_scan, b_scans);
     }
     const LiveStats f = session.stats();
-    EXPECT_EQ(f.arrived.misshapen, 4) << "one of them twice";
+    EXPECT_EQ(f.arrived.misshapen_blocks, 4) << "one of them twice";
     expect_balance(f);
 }
 
@@ -154,7 +154,7 @@ class PacedByTheQueue : public FaultySource {
   public:
     explicit PacedByTheQueue(std::vector<Fault> script) : FaultySource(live_scan(), 1, std::move(script)) {}
     Arrival next(std::chrono::milliseconds timeout) override {
-        AWAIT(session->stats().queue.waiting == 0);
+        AWAIT(session->stats().queue.waiting_blocks == 0);
         return FaultySource::next(timeout);
     }
 
@@ -276,7 +276,7 @@ TEST(Session, SurvivesLongStallOfSink) {
     session.stop();
     const LiveStats f = session.stats();
     EXPECT_GT(f.queue.overtaken_volumes, 0);
-    EXPECT_LE(f.queue.max_waiting, 2 * b_scans);
+    EXPECT_LE(f.queue.max_waiting_blocks, 2 * b_scans);
     expect_balance(f);
 }
 

@@ -292,7 +292,7 @@ TEST_F(SharedMemory, SessionSurvivesItsProducers) {
     AWAIT(session.stats().reconnections == 1);
     for (int i = 0; i < 3; ++i) producer->push();
     AWAIT(session.stats().arrived.blocks == 6);
-    EXPECT_EQ(session.stats().arrived.repeated, 0);
+    EXPECT_EQ(session.stats().arrived.repeated_blocks, 0);
     EXPECT_EQ(session.stats().arrived.volumes, 2);
     session.stop();
 }

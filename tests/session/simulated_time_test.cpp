@@ -229,13 +229,13 @@ class Simulation {
     void look() {
         const LiveStats stats = session_->stats();
         const QueueStats& queue = stats.queue;
-        world_.expect(
-            queue.pushed == queue.taken + queue.waiting + queue.overtaken + queue.incomplete + queue.abandoned,
-            "blocks of the queue do not add up");
-        world_.expect(queue.waiting <= 2 * blocks_a_volume, "more than two volumes wait");
-        if (stats.arrived.blocks != queue.pushed)
-            world_.fail(fmt::format("{} blocks arrived, {} were pushed", stats.arrived.blocks, queue.pushed));
-        world_.expect(stats.fed_blocks <= queue.taken, "more is reconstructed than was taken");
+        world_.expect(queue.pushed_blocks == queue.taken_blocks + queue.waiting_blocks + queue.overtaken_blocks +
+                                                 queue.incomplete_blocks + queue.given_up_blocks,
+                      "blocks of the queue do not add up");
+        world_.expect(queue.waiting_blocks <= 2 * blocks_a_volume, "more than two volumes wait");
+        if (stats.arrived.blocks != queue.pushed_blocks)
+            world_.fail(fmt::format("{} blocks arrived, {} were pushed", stats.arrived.blocks, queue.pushed_blocks));
+        world_.expect(stats.fed_blocks <= queue.taken_blocks, "more is reconstructed than was taken");
         world_.expect(instrument_.alive() <= pool_of_the_instrument, "the pool grows");
         world_.expect(stats.load <= 1.000001, "a load above one");
         if (stats.recorder) {

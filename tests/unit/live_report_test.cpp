@@ -58,7 +58,7 @@ TEST(LiveReport, ReportsMissingData) {
     EXPECT_THAT(line_of(hole), HasSubstr("5 B-scans never came"));
 
     LiveReport lost = report_of_a_good_job();
-    lost.session.arrived.lost = 2;
+    lost.session.arrived.lost_blocks = 2;
     EXPECT_THAT(line_of(lost), HasSubstr("2 blocks were lost by the source"));
 
     LiveReport failed = report_of_a_good_job();
@@ -97,7 +97,7 @@ TEST(LiveReport, AddsOtherErrorsToInterruption) {
 
 TEST(LiveReport, PartsThatDoNotExistAreAbsent) {
     LiveReport report = report_of_a_good_job();
-    report.session.arrived.lost = 2;
+    report.session.arrived.lost_blocks = 2;
     report.session.queue.overtaken_volumes = 3;
     report.session.failed_volumes = 1;
     const auto json = object_of(report);

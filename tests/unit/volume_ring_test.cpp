@@ -344,7 +344,7 @@ TEST(VolumeRing, KeepsLastVolumesInOrder) {
             if (volume % 7 == 0) expect_all_readable(ring, kept);
         }
         EXPECT_EQ(ring.statistics().kept, 5);
-        EXPECT_EQ(ring.statistics().max_recent, 5);
+        EXPECT_EQ(ring.statistics().max_kept, 5);
         EXPECT_EQ(ring.statistics().dropped, 0);
     }
 }

@@ -135,8 +135,9 @@ class StatisticsPanel : public NamedPanel {
         sparkline(context, "load", load_, now_s, fmt::format("{:.0f}", 100 * stats.load), "%");
         stat_lines(context, "Session", stats);
         stat_lines(context, "Session", ring);
-        if (ring.max_recent > 0) figure(context, "kept", fmt::format("{} of {}", ring.kept, ring.max_recent));
-        figure(context, "queue", fmt::format("{} (max {})", stats.queue.waiting, stats.queue.max_waiting), "blocks");
+        if (ring.max_kept > 0) figure(context, "kept", fmt::format("{} of {}", ring.kept, ring.max_kept));
+        figure(context, "queue", fmt::format("{} (max {})", stats.queue.waiting_blocks, stats.queue.max_waiting_blocks),
+               "blocks");
     }
 
     static void draw_waiting(const PanelContext& context, const LiveStats& stats) {

@@ -230,7 +230,7 @@ std::string stats_text(const PanelContext& context) {
             const LiveStats stats = live->stats();
             const double rate = stats.processed_a_scans_per_s;
             if (rate > 0) add(rate_text(rate) + " A-scans/s");
-            const std::int64_t lost = stats.arrived.lost + stats.dropped_volumes;
+            const std::int64_t lost = stats.arrived.lost_blocks + stats.dropped_volumes;
             if (lost > 0) add(count_text(lost) + " lost");
         }
         const std::string backend_description = view_source->backend_description();
