@@ -11,7 +11,8 @@ import sys
 COMMENTS_AND_TEXTS = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 WORDS_OF_C = set("const constexpr static inline return if for while switch case default auto int double float bool char void "
                  "unsigned signed long short struct class enum using template typename namespace std operator sizeof new "
-                 "delete explicit noexcept override public private protected true false nullptr this else do friend static_assert int64_t int32_t uint8_t size_t string vector "
+                 "delete explicit noexcept override public private protected true false nullptr this else do friend "
+                 "static_assert int64_t int32_t uint8_t size_t string vector "
                  "GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST".split())
 
 

@@ -20,6 +20,14 @@ enum class PeerPath {
     through_host  // always through pinned memory
 };
 
+// Name of a backend: word_for() returns "cpu" or "cuda" for programs, name_of() "CPU" or "GPU" for people.
+inline const char* word_for(Backend backend) {
+    return backend == Backend::cuda ? "cuda" : "cpu";
+}
+inline const char* name_of(Backend backend) {
+    return backend == Backend::cuda ? "GPU" : "CPU";
+}
+
 struct PipelineHooks;  // compute/reconstructor.h
 
 // How a GPU accesses spectra in pinned host memory.

@@ -123,7 +123,7 @@ echolux_status echolux_search_dispersion(const echolux_scan* scan, const echolux
         const Block lines = host_block_of(block, spec);
         const echolux_dispersion_search wanted = copy_in_or_default(search, "search");
         // Check the result struct before a search that may take minutes.
-        known_size(required(found, "found"), "found");
+        require_size(required(found, "found"), "found");
         const DispersionSearch all = search_of(wanted, device);
         CallerProgress progress(wanted.progress, wanted.user);
         const DispersionResult made = searched_dispersion(spec, lines, all, progress);
@@ -173,7 +173,7 @@ echolux_status echolux_read_mirror(const echolux_scan* scan, const echolux_block
             without = vector_of(background, index(spec.geometry.samples), "background");
         }
         // Check the result struct before the work.
-        known_size(required(reading, "reading"), "reading");
+        require_size(required(reading, "reading"), "reading");
         const MirrorAtDepth seen = mirror_in(spec, lines, without, {depth_begin, depth_end});
         echolux_mirror_reading out{};
         out.bin = seen.reading.bin;

@@ -182,14 +182,14 @@ std::vector<std::string> texts_argument(const char* const* texts, std::size_t co
 
 // Throws BadArgument unless the caller's struct has the size of this version.
 template <class S>
-void known_size(const S& of_caller, const char* name) {
+void require_size(const S& of_caller, const char* name) {
     if (of_caller.size == sizeof(S)) return;
     throw BadArgument("its size is not set, or is that of another version", name, "use ECHOLUX_INIT");
 }
 
 template <class S>
 S copy_in(const S* of_caller, const char* name) {
-    known_size(required(of_caller, name), name);
+    require_size(required(of_caller, name), name);
     return *of_caller;
 }
 
@@ -200,7 +200,7 @@ S copy_in_or_default(const S* of_caller, const char* name) {
 
 template <class S>
 void copy_out(S* to, S what, const char* name) {
-    known_size(required(to, name), name);
+    require_size(required(to, name), name);
     what.size = sizeof(S);
     *to = what;
 }

@@ -161,7 +161,7 @@ echolux_status echolux_attenuation(const echolux_volume* volume, const echolux_t
                                    echolux_attenuation_stats* stats, echolux_error* error) {
     return guarded(error, [&] {
         required(coefficients, "coefficients") = nullptr;
-        if (stats != nullptr) known_size(*stats, "stats");
+        if (stats != nullptr) require_size(*stats, "stats");
         const echolux_volume& from = checked_handle(volume, "volume");
         CallerProgress progress_shown(progress, user);
         AttenuatedVolume made =

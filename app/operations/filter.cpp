@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "app/jobs/filter_job.h"
 #include "app/operations/operation.h"
-#include "app/seconds_since.h"
 #include "compute/error.h"
 #include "compute/plural.h"
 #include "engine/scan/time_points.h"
@@ -12,13 +12,6 @@
 
 namespace echolux {
 namespace {
-
-Volume mean_of(const Compound& looks, const SpeckleFilter& filter) {
-    Volume volume = looks.mean(filter.stored_as);
-    volume.provenance["looks"] =
-        fmt::format("{}, as {:.2f} independent ones", looks.looks(), looks.effective_looks(filter.looks));
-    return volume;
-}
 
 struct Filter {
     VolumeInput input;
@@ -68,22 +61,15 @@ struct Filter {
     }
 
     Volume filtered(Context& context) {
-        Volume volume = *context.volume(input);
-        return with_file_context(input.name(), "volume", [&] {
-            const std::vector<float> power = power_of(volume, filter.stored_as);
-            if (std::ranges::none_of(power, [](float value) { return value > 0; })) {
-                throw Error(ErrorCode::bad_setting, "holds nothing: no voxel is above zero", "volume",
-                            "choose another volume");
-            }
-            const auto start = std::chrono::steady_clock::now();
-            used = filter_volume(volume, filter, context.progress, context.backend);
-            seconds = seconds_since(start);
-            if (!used.refusal.empty()) context.warn({"filter: " + used.refusal});
-            context.say(fmt::format("filtered in {:.2f} s on the {}", seconds, name_of(used.backend)));
-            volume.provenance["filter"] = section_toml("filter", filter);
-            volume.provenance["filter.backend"] = word_for(used.backend);
-            return std::move(volume);
+        Volume volume = context.volume_to_change(input);
+        FilteredVolume made = with_file_context(input.name(), "volume", [&] {
+            return filtered_volume(std::move(volume), filter, context.backend, context.progress);
         });
+        context.warn(made.warnings);
+        seconds = made.seconds;
+        used = made.used;
+        context.say(fmt::format("filtered in {:.2f} s on the {}", seconds, name_of(used.backend)));
+        return std::move(made.volume);
     }
 };
 

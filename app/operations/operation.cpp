@@ -24,10 +24,6 @@ std::string VolumeInput::name(std::size_t number) const {
     return number < names.size() ? std::filesystem::path(names[number]).filename().string() : "";
 }
 
-std::vector<std::filesystem::path> VolumeInput::paths() const {
-    return {names.begin(), names.end()};
-}
-
 std::vector<std::string_view> stored_as_names() {
     std::vector<std::string_view> names;
     for (const StoredAs one : {StoredAs::automatic, StoredAs::db, StoredAs::intensity, StoredAs::amplitude,
@@ -46,6 +42,11 @@ std::shared_ptr<const Volume> Context::volume(const VolumeInput& input, std::siz
         state_quantity(*stated, input.stored_as);
         return stated;
     }
+    return std::make_shared<const Volume>(volume_to_change(input, number));
+}
+
+Volume Context::volume_to_change(const VolumeInput& input, std::size_t number) {
+    if (input.is_in_memory()) return *volume(input, number);
     VolumeSource source;
     source.input = input.names.at(number);
     source.settings = input.settings;
@@ -53,7 +54,7 @@ std::shared_ptr<const Volume> Context::volume(const VolumeInput& input, std::siz
     source.stored_as = input.stored_as;
     OpenedVolume opened = open_volume(source, progress);
     warn(opened.warnings);
-    return std::make_shared<const Volume>(std::move(opened.volume));
+    return std::move(opened.volume);
 }
 
 void Context::write(OperationOutput& output, Volume volume) {
@@ -227,7 +228,7 @@ void Operation::set_assignment(std::string_view assignment) {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string_view::npos) {
         throw Error(ErrorCode::bad_setting, "expected KEY=VALUE, got " + std::string(assignment),
-                    std::string(info_.name), "for example overwrite=true");
+                    std::string(info_.name), "for example volume=1");
     }
     set_text(assignment.substr(0, equals), assignment.substr(equals + 1));
 }
@@ -323,7 +324,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const ResultValue& fact) {
+Json json_of(const ResultValue& result) {
     return std::visit(
         [](const auto& value) -> Json {
             using T = std::decay_t<decltype(value)>;
@@ -334,7 +335,7 @@ Json json_of(const ResultValue& fact) {
             else
                 return value;
         },
-        fact);
+        result);
 }
 
 }  // namespace
@@ -343,14 +344,14 @@ Json Operation::json(const Context& context) const {
     Json object = {{"files", Json::array()}};
     for (const std::filesystem::path& file : context.files) object["files"].push_back(file.string());
     for (std::size_t i = 0; i < info_.results.size(); ++i) {
-        const ResultValue fact = result_at(i);
-        if (std::holds_alternative<std::shared_ptr<const ResultArray>>(fact)) continue;
+        const ResultValue result = result_at(i);
+        if (std::holds_alternative<std::shared_ptr<const ResultArray>>(result)) continue;
         const std::string_view name = info_.results[i].name;
         const std::size_t dot = name.find('.');
         if (dot == std::string_view::npos)
-            object[name] = json_of(fact);
-        else if (!std::holds_alternative<std::monostate>(fact))
-            object[name.substr(0, dot)][name.substr(dot + 1)] = json_of(fact);
+            object[name] = json_of(result);
+        else if (!std::holds_alternative<std::monostate>(result))
+            object[name.substr(0, dot)][name.substr(dot + 1)] = json_of(result);
     }
     object["warnings"] = context.warnings;
     return object;

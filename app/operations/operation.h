@@ -42,8 +42,7 @@ struct VolumeInput {
     bool is_given() const { return !names.empty() || !held.empty(); }
     bool is_in_memory() const { return !held.empty(); }
     std::size_t size() const { return names.size() + held.size(); }
-    std::string name(std::size_t number = 0) const;    // of the file, without its folder, or "volume"
-    std::vector<std::filesystem::path> paths() const;  // of all names
+    std::string name(std::size_t number = 0) const;  // of the file, without its folder, or "volume"
 };
 std::vector<std::string_view> stored_as_names();
 
@@ -90,6 +89,8 @@ struct Context {
     // Returns one volume of an input: from memory without a copy, read from a file, or reconstructed from a scan with
     // its settings. Its warnings are added.
     std::shared_ptr<const Volume> volume(const VolumeInput& input, std::size_t number = 0);
+    // The same as a volume that may be changed, copied only if it is in memory.
+    Volume volume_to_change(const VolumeInput& input, std::size_t number = 0);
 
     // Write to the output's file and keep for the caller, as wanted. A file only appears once it is complete.
     void write(OperationOutput& output, Volume volume);
@@ -99,14 +100,6 @@ struct Context {
                const std::function<void(const std::filesystem::path&)>& to_file);
 };
 
-// Name of a backend: word_for() returns "cpu" or "cuda" for programs, name_of() "CPU" or "GPU" for people.
-inline const char* word_for(Backend processor) {
-    return processor == Backend::cuda ? "cuda" : "cpu";
-}
-inline const char* name_of(Backend processor) {
-    return processor == Backend::cuda ? "GPU" : "CPU";
-}
-
 // ---- Descriptions
 
 struct InputText {
@@ -115,7 +108,7 @@ struct InputText {
     bool takes_many = false;
     bool takes_scans = true;    // with their settings, and one volume of a series; else volume files as they are
     bool has_stored_as = true;  // adds the argument stored_as
-    bool is_file = false;       // a file that the operation opens by itself, such as a scan: never from memory
+    bool is_file = false;       // the operation opens it by itself, for example a scan: never from memory
 };
 
 struct OutputText {
@@ -173,7 +166,7 @@ class Operation {
 
     const OperationInfo& info() const { return info_; }
 
-    // Sets an argument, a setting, an input or an output (as a file name), or a setting for the reconstruction of a
+    // Sets an argument, a setting, the file name of an input or output, or a setting for the reconstruction of a
     // scan. An input that takes several is extended. Throws Error{bad_setting} for an unknown key (suggesting the
     // nearest), a wrong type or a value out of range.
     void set(std::string_view key, const Value& value);
@@ -269,7 +262,7 @@ struct OperationParts {
     template <class From>
     OperationParts& result(std::string_view name, std::string_view unit, std::string_view help, From from) {
         info.results.push_back({name, unit, help});
-        results.push_back([from](const S& one) { return fact(std::invoke(from, one)); });
+        results.push_back([from](const S& one) { return result_value(std::invoke(from, one)); });
         return *this;
     }
 
@@ -280,7 +273,7 @@ struct OperationParts {
 
   private:
     template <class T>
-    static ResultValue fact(const T& value) {
+    static ResultValue result_value(const T& value) {
         if constexpr (std::is_same_v<T, ResultValue>)
             return value;
         else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
@@ -334,8 +327,6 @@ class OperationOf final : public Operation {
         for (const auto& bind : parts.bind) bind(settings_, one_);
         take_preset();
     }
-
-    S& object() { return one_; }
 
   private:
     void work(Context& context) override { one_.run(context); }

@@ -32,7 +32,7 @@ struct StatText {
     StatKind kind = StatKind::integer;
     std::string_view unit;  // "s", or the objects that are counted; empty for flags, ratios and texts
     std::string_view help;
-    std::string_view panel{};  // heading under which the window shows it as a line; empty: not as a line
+    std::string_view panel{};  // heading under which the window lists it; empty: not listed
     std::string_view label{};  // its name there
 };
 
@@ -48,7 +48,7 @@ template <class S>
 struct StatGroup {
     std::vector<Stat<S>> stats;
 
-    // Adds a line to the window.
+    // Lists it in the window under that heading and name.
     StatGroup in(std::string_view heading, std::string_view name) && {
         stats.front().panel = heading;
         stats.front().label = name;

@@ -175,7 +175,7 @@ class SurfaceFinder {
     }
 
   private:
-    // Returns what is known if nothing exceeds the noise.
+    // Returns maps without a surface, for a volume in which nothing exceeds the noise.
     SurfaceRows none_found() const {
         const std::size_t count = search_.wanted.size();
         return {std::vector(count, std::vector<float>(lines_, none)), std::vector(count, std::vector<float>(lines_)),

@@ -1,6 +1,7 @@
 // Runs the whole chain through its public interface, with a plan that changes only what a test specifies.
 #pragma once
 
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -70,6 +71,17 @@ inline std::vector<double> amplitudes(const std::vector<std::complex<float>>& fi
     values.reserve(field.size());
     for (const std::complex<float>& a : field) values.push_back(std::abs(std::complex<double>(a)));
     return values;
+}
+
+// Returns the distance of measured values from expected ones, relative to the norm of these. Calculates in double.
+template <class Measured = std::complex<float>, class Expected = std::complex<double>>
+double relative_l2(const std::vector<Measured>& measured, const std::vector<Expected>& expected) {
+    double error = 0, norm = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        error += std::norm(std::complex<double>(measured.at(i)) - std::complex<double>(expected[i]));
+        norm += std::norm(std::complex<double>(expected[i]));
+    }
+    return std::sqrt(error / norm);
 }
 
 }  // namespace echolux

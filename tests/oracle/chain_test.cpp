@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "tests/oracle/chain.h"
-#include "tests/oracle/relative_l2.h"
 #include "tests/oracle/vectors.h"
 
 namespace echolux {

@@ -17,7 +17,6 @@
 #include "compute/indexing.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
-#include "tests/oracle/relative_l2.h"
 
 namespace echolux {
 namespace {

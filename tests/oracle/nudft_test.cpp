@@ -9,7 +9,6 @@
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
 #include "tests/oracle/peak.h"
-#include "tests/oracle/relative_l2.h"
 
 namespace echolux {
 namespace {

@@ -14,7 +14,6 @@
 #include "assets/table.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
-#include "tests/oracle/relative_l2.h"
 
 namespace echolux {
 

@@ -33,7 +33,7 @@ def counts(text):
 
 
 def failures(text):
-    """The lines that say where and why cases of one test failed."""
+    """The lines with place and reason of each failed case of one test."""
     return re.findall(r"^\S+: Failure(?:\n(?!\[|\n).+){1,4}|^(?:FAIL|ERROR): .+|^[\w.]*(?:Error|Exception): .+"
                       r"|^\[ +FAILED +\] \S+ \(.+|^.*(?:ERROR: |SUMMARY: )\w+Sanitizer.*", text, re.M)
 

@@ -26,6 +26,8 @@ struct Given {
     bool overwrites = false;
 };
 
+const OperationInfo* running = nullptr;  // the operation to which messages refer
+
 std::string dashed(std::string_view name) {
     std::string option = "--" + std::string(name);
     std::ranges::replace(option, '_', '-');
@@ -125,6 +127,7 @@ void add_settings(CLI::App& command, Given& given) {
 
 // Inputs and outputs precede assignments, so that settings of a scan find their input.
 void run_command(Given& given) {
+    running = given.info;
     const std::unique_ptr<Operation> operation = given.info->make();
     TerminalProgress progress;
     for (const InputText& text : given.info->inputs) {
@@ -148,19 +151,17 @@ void run_command(Given& given) {
     print_json(object);
 }
 
-// "segment.level" and "level" -> "--level", for messages.
+// "segment.level" and "level" -> "--level", for messages of the running operation.
 std::string option_of_operation(std::string_view key) {
     const std::size_t dot = key.find('.');
     const std::string_view name = dot == std::string_view::npos ? key : key.substr(dot + 1);
-    for (const OperationInfo* info : operations()) {
-        if (dot != std::string_view::npos && key.substr(0, dot) != info->name) continue;
-        for (const FieldText& argument : info->arguments) {
-            if (argument.name == name) return option_name(argument);
-        }
-        const auto is_it = [&](const auto& text) { return text.name == name; };
-        if (std::ranges::any_of(info->outputs, is_it) || std::ranges::any_of(info->inputs, is_it)) return dashed(name);
+    if (running == nullptr || (dot != std::string_view::npos && key.substr(0, dot) != running->name)) return "";
+    for (const FieldText& argument : running->arguments) {
+        if (argument.name == name) return option_name(argument);
     }
-    return "";
+    const auto is_it = [&](const auto& text) { return text.name == name; };
+    const bool is_file = std::ranges::any_of(running->outputs, is_it) || std::ranges::any_of(running->inputs, is_it);
+    return is_file ? dashed(name) : "";
 }
 
 void add_operation(CLI::App& program, const OperationInfo& info) {

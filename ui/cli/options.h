@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/operations/operation.h"
 #include "compute/backend.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"

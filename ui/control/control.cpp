@@ -61,7 +61,7 @@ struct Control::Parts {
     // A request whose work continues in jobs.
     struct Deferred {
         Reply reply;
-        std::shared_ptr<UserRequest> operation;
+        std::shared_ptr<UserRequest> user_request;
         std::function<Result()> result;          // called when the work is done; may throw Error
         std::function<bool()> begins{};          // returns false to be called again later; empty once begun
         bool is_reading = false;                 // reads voxels; the number per connection is limited
@@ -80,9 +80,9 @@ struct Control::Parts {
     bool try_finish(Deferred& one);  // true if answered
     bool waits_for_others(const Deferred& one, const std::vector<Deferred>& all) const;
     void send(const Reply& reply, const Result& result) const;
-    // Runs `begin` as part of an operation. The response is `result`, sent when the operation is complete.
+    // Runs `begin` as part of a user request. The response is `result`, sent when that is complete.
     void operate(Call& call, const std::function<void()>& begin, std::function<Result()> result);
-    std::shared_ptr<UserRequest> new_operation() const;
+    std::shared_ptr<UserRequest> new_user_request() const;
     std::filesystem::path file_of(const Call& call, const char* name) const;  // absolute path in an allowed folder
 
     // ---- settings
@@ -245,16 +245,16 @@ void Control::Parts::perform(Call& call) {
     }
 }
 
-// The operation restricts the files that its jobs may name.
-std::shared_ptr<UserRequest> Control::Parts::new_operation() const {
+// It restricts the files that its jobs may name.
+std::shared_ptr<UserRequest> Control::Parts::new_user_request() const {
     return std::make_shared<UserRequest>(UserRequest{std::nullopt, options.folders});
 }
 
 // Answers when `begin` and all jobs that it started are done.
 void Control::Parts::operate(Call& call, const std::function<void()>& begin, std::function<Result()> result) {
-    const std::shared_ptr<UserRequest> operation = new_operation();
-    work.jobs().belong(operation, begin);
-    deferred.push_back({call.reply, operation, std::move(result)});
+    const std::shared_ptr<UserRequest> user_request = new_user_request();
+    work.jobs().belong(user_request, begin);
+    deferred.push_back({call.reply, user_request, std::move(result)});
 }
 
 void Control::Parts::send(const Reply& reply, const Result& result) const {
@@ -274,19 +274,19 @@ bool Control::Parts::waits_for_others(const Deferred& one, const std::vector<Def
     return one.is_reading && (asks.waiting_bytes() > behind || std::ranges::count_if(all, reads) >= at_a_time);
 }
 
-// Returns true if the request has been answered. The operation is complete when no job holds it.
+// Returns true if the request has been answered. The user request is complete when no job holds it.
 bool Control::Parts::try_finish(Deferred& one) {
     constexpr std::chrono::seconds longest_wait(60);  // until it begins
-    if (one.begins && !one.operation->error) {
+    if (one.begins && !one.user_request->error) {
         if (Clock::now() - one.since > longest_wait) {
             throw Error(ErrorCode::output, "there is no volume yet", "", "start the source, or wait for its first");
         }
         bool has_begun = false;
-        work.jobs().belong(one.operation, [&] { has_begun = one.begins(); });
+        work.jobs().belong(one.user_request, [&] { has_begun = one.begins(); });
         if (has_begun) one.begins = nullptr;
     }
-    if (one.begins != nullptr || one.operation.use_count() > 1) return false;
-    if (one.operation->error) throw Error(*one.operation->error);
+    if (one.begins != nullptr || one.user_request.use_count() > 1) return false;
+    if (one.user_request->error) throw Error(*one.user_request->error);
     send(one.reply, one.result());
     return true;
 }
@@ -357,7 +357,7 @@ bool Control::Parts::try_apply(const Values& values) {
         const auto is_of_first = [&](const auto& entry) { return section_of(entry.first) == section_of(first); };
         // The title of the undo step.
         const std::string title = std::ranges::all_of(now, is_of_first) ? std::string(section_of(first)) : first;
-        work.jobs().belong(new_operation(), [&] { work.set(title, now, Edit::in_progress); });
+        work.jobs().belong(new_user_request(), [&] { work.set(title, now, Edit::in_progress); });
         edited = Clock::now();
         for (const auto& [key, value] : now) {
             if (section_of(key) == "view") set_views.insert_or_assign(key, value);
@@ -948,7 +948,7 @@ void Control::Parts::read_voxels(Call& call, std::function<Result(const Volume&)
             return result;
         };
     }
-    deferred.push_back({call.reply, new_operation(), [packed]() -> Result { return std::move(*packed); },
+    deferred.push_back({call.reply, new_user_request(), [packed]() -> Result { return std::move(*packed); },
                         [this, part = std::move(part), packed] { return begin_reading(work, part, packed); }, true});
 }
 

@@ -53,7 +53,7 @@ class Subscriptions {
         std::string state{};                                 // last "state" notification
         std::pair<std::uint64_t, std::int64_t> notice{};     // number and repetitions of the last notice
         std::optional<ShownVolume> volume{};                 // of the last notification
-        std::shared_ptr<UserRequest> sending{};              // operation that packs voxels; its result is in `voxels`
+        std::shared_ptr<UserRequest> sending{};              // request that packs voxels; its result is in `voxels`
         std::shared_ptr<ResponseContent> voxels{};
     };
 

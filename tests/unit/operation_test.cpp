@@ -1,0 +1,113 @@
+// Operations through their descriptions: arguments, sections, files and volumes in memory, refusals. `filter` stands
+// for all of them.
+#include "app/operations/operation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+
+#include "compute/error.h"
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+// Speckle of one look.
+Volume speckled() {
+    Volume volume;
+    volume.grid.depth = 24;
+    volume.grid.a_scans = 12;
+    volume.grid.b_scans = 4;
+    volume.grid.spacing_um = {5, 10, 10};
+    volume.grid.quantity = "intensity";
+    std::mt19937 random(7);
+    std::exponential_distribution<float> intensity(1);
+    std::vector<float> values(24 * 12 * 4);
+    for (float& value : values) value = intensity(random);
+    const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
+    volume.voxels.assign(bytes, bytes + values.size() * sizeof(float));
+    return volume;
+}
+
+class Operations : public testing::Test {
+  protected:
+    Operations() {
+        write_volume(file_, speckled());
+        context_.backend.backend = Backend::cpu;
+    }
+
+    // Returns what() of the error that `work` throws.
+    template <class Work>
+    static std::string refusal_by(const Work& work) {
+        try {
+            work();
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "not refused";
+    }
+
+    TemporaryFolder folder_;
+    std::filesystem::path file_ = folder_ / "speckle.nrrd";
+    SilentProgress progress_;
+    Context context_{progress_};
+    std::unique_ptr<Operation> filter_ = operation_named("filter").make();
+};
+
+TEST_F(Operations, MakeSameVoxelsInMemoryAndInFiles) {
+    filter_->set_text("input", file_.string());
+    filter_->set_text("output", (folder_ / "filtered.nrrd").string());
+    filter_->set_text("patch", "3");
+    filter_->run(context_);
+    EXPECT_THAT(context_.files, testing::ElementsAre(folder_ / "filtered.nrrd"));
+    const Volume by_file = read_volume(folder_ / "filtered.nrrd");
+
+    const auto in_memory = operation_named("filter").make();
+    in_memory->add_input("input", std::make_shared<const Volume>(speckled()));
+    in_memory->set("filter.patch", std::int64_t{3});
+    in_memory->keep("output");
+    Context silent{progress_, context_.backend};
+    in_memory->run(silent);
+    ASSERT_NE(in_memory->output("output").volume, nullptr);
+    EXPECT_EQ(in_memory->output("output").volume->voxels, by_file.voxels);
+    EXPECT_NE(by_file.voxels, speckled().voxels);
+    EXPECT_TRUE(silent.files.empty());
+}
+
+TEST_F(Operations, AverageSeveralInputs) {
+    for (int look = 0; look < 2; ++look) filter_->add_input("input", std::make_shared<const Volume>(speckled()));
+    filter_->keep("output");
+    filter_->run(context_);
+    EXPECT_EQ(std::get<std::int64_t>(filter_->result("looks")), 2);
+    EXPECT_NEAR(std::get<double>(filter_->result("effective_looks")), 1, 1e-6) << "both have the same speckle";
+    EXPECT_EQ(filter_->json(context_)["looks"], 2);
+}
+
+TEST_F(Operations, SuggestNearestName) {
+    EXPECT_THAT(refusal_by([] { operation_named("filtr"); }), testing::HasSubstr("did you mean filter?"));
+    EXPECT_THAT(refusal_by([&] { filter_->set_text("patsh", "3"); }), testing::HasSubstr("filter.patch"));
+    EXPECT_THAT(refusal_by([&] { filter_->keep("outptu"); }), testing::HasSubstr("outptu"));
+}
+
+TEST_F(Operations, CheckInputsAndOutputsFirst) {
+    EXPECT_THAT(refusal_by([&] { filter_->run(context_); }), testing::HasSubstr("input"));
+    filter_->set_text("input", file_.string());
+    EXPECT_THAT(refusal_by([&] { filter_->run(context_); }), testing::HasSubstr("output"));
+    filter_->set_text("output", file_.string());
+    EXPECT_THAT(refusal_by([&] { filter_->run(context_); }), testing::HasSubstr("is an input"));
+    EXPECT_EQ(read_volume(file_).voxels, speckled().voxels);
+}
+
+TEST_F(Operations, TakeNoSettingsOfScansForVolumesInMemory) {
+    filter_->add_input("input", std::make_shared<const Volume>(speckled()));
+    filter_->set_text("recipe.window", "hann");
+    filter_->keep("output");
+    EXPECT_THAT(refusal_by([&] { filter_->run(context_); }), testing::HasSubstr("recipe.window=hann"));
+}
+
+}  // namespace
+}  // namespace echolux
