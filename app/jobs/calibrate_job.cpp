@@ -859,52 +859,65 @@ std::string depth_text(const RollOffResult& found, double bin) {
     return found.bin_um > 0 ? fmt::format("{:.1f} um", bin * found.bin_um) : fmt::format("bin {:.1f}", bin);
 }
 
-void warn_of_outliers(RollOffResult& found, std::vector<double> shares, std::vector<double> levels) {
-    constexpr double max_rms_db = 1;
-    const std::vector<Outlier> outliers = fall_off_outliers(shares, levels);
+// Relative depths and levels of mirrors.
+struct Levels {
+    std::vector<double> shares, db;
+};
+
+Levels levels_of(const RollOffResult& found, const std::vector<Outlier>& left_out) {
+    Levels levels;
+    for (std::size_t i = 0; i < found.mirrors.size(); ++i) {
+        if (std::ranges::find(left_out, i, &Outlier::mirror) != left_out.end()) continue;
+        levels.shares.push_back(found.mirrors[i].reading.bin / static_cast<double>(found.bins));
+        levels.db.push_back(found.mirrors[i].reading.level_db);
+    }
+    return levels;
+}
+
+void take_fall_off(RollOffResult& found, const FallOff& fall_off) {
+    found.fall_off = fall_off;
+    found.six_db_bin.reset();
+    if (const auto share = fall_off.share_at_loss(6)) found.six_db_bin = *share * static_cast<double>(found.bins);
+}
+
+// Reports mirrors that do not follow the fall-off of the others, and the fit to the others.
+void warn_of_outliers(RollOffResult& found, const std::vector<Outlier>& outliers, const FallOff& others,
+                      bool is_left_out) {
     for (const Outlier& outlier : outliers) {
         const RolledMirror& mirror = found.mirrors[outlier.mirror];
-        found.warnings.push_back(fmt::format("{}: its peak at {} lies {:.1f} dB {} the fall-off of the others",
+        found.warnings.push_back(fmt::format("{}: its peak at {} lies {:.1f} dB {} the fall-off of the others{}",
                                              mirror.name, depth_text(found, mirror.reading.bin),
-                                             std::abs(outlier.from_fit_db),
-                                             outlier.from_fit_db < 0 ? "below" : "above"));
+                                             std::abs(outlier.from_fit_db), outlier.from_fit_db < 0 ? "below" : "above",
+                                             is_left_out ? "; it is left out of the fit" : ""));
     }
+    if (is_left_out) return;
+    const auto share = others.share_at_loss(6);
+    found.warnings.push_back(
+        fmt::format("without {}: {}, residual of the fit {:.2f} dB rms", outliers.size() > 1 ? "them" : "it",
+                    share ? "6 dB are lost at " + depth_text(found, *share * static_cast<double>(found.bins))
+                          : std::string("6 dB are not lost within the range"),
+                    others.rms_db));
+}
+
+void fit_fall_off(RollOffResult& found, bool leaves_out_outliers) {
+    constexpr double max_rms_db = 1;
+    if (found.mirrors.size() < 2) return;
+    require_different_depths(found);
+    const double span_bins = found.mirrors.back().reading.bin - found.mirrors.front().reading.bin;
+    if (span_bins < min_share_of_range * static_cast<double>(found.bins)) return;
+    const Levels all = levels_of(found, {});
+    take_fall_off(found, fitted_fall_off(all.shares, all.db));
+    const std::vector<Outlier> outliers = fall_off_outliers(all.shares, all.db);
     if (!outliers.empty()) {
-        std::vector<std::size_t> left_out;
-        for (const Outlier& outlier : outliers) left_out.push_back(outlier.mirror);
-        std::ranges::sort(left_out, std::greater{});
-        for (const std::size_t mirror : left_out) {
-            shares.erase(shares.begin() + static_cast<std::ptrdiff_t>(mirror));
-            levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(mirror));
-        }
-        const FallOff others = fitted_fall_off(shares, levels);
-        const auto share = others.share_at_loss(6);
-        found.warnings.push_back(
-            fmt::format("without {}: {}, residual of the fit {:.2f} dB rms", left_out.size() > 1 ? "them" : "it",
-                        share ? "6 dB are lost at " + depth_text(found, *share * static_cast<double>(found.bins))
-                              : std::string("6 dB are not lost within the range"),
-                        others.rms_db));
+        const Levels kept = levels_of(found, outliers);
+        const FallOff others = fitted_fall_off(kept.shares, kept.db);
+        if (leaves_out_outliers) take_fall_off(found, others);
+        warn_of_outliers(found, outliers, others, leaves_out_outliers);
     } else if (found.fall_off->rms_db > max_rms_db) {
         found.warnings.push_back(
             fmt::format("residual of the roll-off fit: {:.2f} dB rms; check each mirror's peak in the plot",
                         found.fall_off->rms_db));
     }
-}
-
-void fit_fall_off(RollOffResult& found) {
-    if (found.mirrors.size() < 2) return;
-    require_different_depths(found);
-    const double span_bins = found.mirrors.back().reading.bin - found.mirrors.front().reading.bin;
-    if (span_bins < min_share_of_range * static_cast<double>(found.bins)) return;
-    std::vector<double> shares, levels;
-    for (const RolledMirror& mirror : found.mirrors) {
-        shares.push_back(mirror.reading.bin / static_cast<double>(found.bins));
-        levels.push_back(mirror.reading.level_db);
-    }
-    found.fall_off = fitted_fall_off(shares, levels);
-    if (const auto share = found.fall_off->share_at_loss(6))
-        found.six_db_bin = *share * static_cast<double>(found.bins);
-    warn_of_outliers(found, shares, levels);
 }
 
 constexpr const char* table_heading =
@@ -951,7 +964,7 @@ RollOffResult run(const RollOffJob& job, Progress& progress) {
     }
     for (const SpectrumSource& source : job.mirrors) mirrors.read(source, found);
     std::ranges::sort(found.mirrors, {}, [](const RolledMirror& mirror) { return mirror.reading.bin; });
-    fit_fall_off(found);
+    fit_fall_off(found, job.leaves_out_outliers);
     if (found.mirrors.size() == 1)
         found.warnings.push_back("one mirror has a level and a width, but no roll-off: give scans at other depths");
     if (!job.output.empty()) write_text(job.output, csv_of(found));

@@ -112,6 +112,7 @@ struct RollOffJob {
     std::filesystem::path scan;                // its calibration and recipe are used; empty: each mirror's own
     std::vector<std::string> settings;         // of that scan, or of each mirror
     SpectrumSource background;                 // without the mirror; empty: calibration.background, or none
+    bool leaves_out_outliers = false;      // fits the fall-off without mirrors that do not follow that of the others
     std::optional<double> attenuation_db;  // of the power in the sample arm, both ways together; std::nullopt: unknown
     std::filesystem::path output;          // *.csv; empty: not written
     std::filesystem::path plot;            // *.png, *.svg, *.pdf; empty: not drawn

@@ -555,7 +555,8 @@ std::vector<Outlier> fall_off_outliers(std::span<const double> shares, std::span
 namespace {
 
 // Returns a plan with independent lines, in air, finely sampled in depth. The mean of a mirror's lines is never
-// subtracted, because it is the mirror signal.
+// subtracted, because it is the mirror signal. Samples are transformed where they lie, because interpolation to uniform
+// k attenuates deep mirrors by up to several dB, which is not a property of the instrument.
 ReconstructionSpec for_mirrors(ReconstructionSpec plan, const std::vector<double>& background) {
     if (!background.empty()) plan.calibration.background = background;
     plan.calibration.fast_axis.clear();
@@ -568,6 +569,12 @@ ReconstructionSpec for_mirrors(ReconstructionSpec plan, const std::vector<double
     recipe.fixed_pattern = FixedPattern::none;
     recipe.average = Average::none;
     recipe.zero_padding = points_per_bin;
+    if (recipe.resample != Resample::none && recipe.resample != Resample::nudft) {
+        recipe.resample = Resample::nufft;
+        recipe.upsample = 1;
+        recipe.upsample_pad = false;
+        plan.nufft = {.oversampling = 2, .width = 8};
+    }
     return plan;
 }
 

@@ -83,7 +83,12 @@ void set_shape(const NpyHeader& header, const std::filesystem::path& path, RawLa
         refuse(path, fmt::format("has {}", plural(sizes.size(), "dimensions")),
                "save [slice][row][column], or [time][slice][row][column]");
     }
-    const bool fortran = header.value("fortran_order").starts_with("True");
+    const std::string_view order = header.value("fortran_order");
+    const bool fortran = order.starts_with("True");
+    if (!fortran && !order.starts_with("False")) {
+        refuse(path, fmt::format("has the fortran_order {}", order.substr(0, order.find_first_of(",}"))),
+               "save it again with NumPy");
+    }
     const auto axes = static_cast<int>(sizes.size());
     for (int axis = 0; axis < axes; ++axis) {  // from columns to time
         const std::int64_t size = size_of(sizes[index(axes - 1 - axis)], path.string());

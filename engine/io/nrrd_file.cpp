@@ -296,6 +296,7 @@ void set_place(const NrrdHeader& header, const std::filesystem::path& path, RawL
         return numbers.size() == 1 && std::abs(numbers[0]) < 1e9 ? static_cast<std::int64_t>(numbers[0]) : 0;
     };
     const std::int64_t lines = number("lineskip");
+    if (lines < 0) header.refuse("has a negative line skip", "correct the header");
     if (lines > 0) {
         const std::string start = start_of_file(layout.voxels);
         std::size_t at = index(layout.begin);
@@ -304,6 +305,7 @@ void set_place(const NrrdHeader& header, const std::filesystem::path& path, RawL
         layout.begin = static_cast<std::int64_t>(at);
     }
     const std::int64_t skip = number("byteskip");
+    if (skip < -1) header.refuse("has a negative byte skip that is not -1", "correct the header");
     if (skip < 0) {
         layout.begin = begin_of_last_bytes(layout);
     } else {

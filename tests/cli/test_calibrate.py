@@ -1,5 +1,6 @@
 """`echolux calibrate`: means, noise floors, k maps, dispersion and roll-off from recordings, compared with NumPy and
 with mirrors measured on a real instrument."""
+import json
 import os
 import re
 import unittest
@@ -179,6 +180,19 @@ class Calibrate(ProgramCase):
         double = self.succeed("calibrate", "rolloff", names[0], "--attenuation-db", 15, "--single-pass").out
         self.assertAlmostEqual(float(re.search(r"sensitivity ([\d.]+) dB", double)[1]), table["sensitivity_db"][3], delta=0.05)
 
+    def test_roll_off_excludes_loss_of_interpolation(self):
+        depths = (100, 300, 500, 700)
+        for depth in depths:
+            self.succeed("simulate", "mirror", "--out", f"m{depth}/scan.toml", "--samples", 512, "--a-scans", 4, "--b-scans", 1,
+                         "--mirror", depth, "--mirror-amplitude", 0.2)
+        names = [f"m{depth}/scan.toml" for depth in depths]
+        found = []
+        for resample in ("linear", "catmull_rom", "nufft"):
+            told = self.succeed("calibrate", "rolloff", *names, "--set", f"recipe.resample={resample}", "--json").out
+            found.append([mirror["level_db"] for mirror in json.loads(told)["mirrors"]])
+        np.testing.assert_allclose(found[0], found[2], atol=0.02)
+        np.testing.assert_allclose(found[1], found[2], atol=0.02)
+
     def test_roll_off_of_mean_spectra(self):
         for share in (0.2, 0.6):
             np.savetxt(self.folder / f"{share}.csv", linear_mirror(share, lines=1)[0, 0])
@@ -244,6 +258,9 @@ class Calibrate(ProgramCase):
         warned = self.succeed(*rolloff).err
         self.assertRegex(warned, r"m0\.5/scan\.toml: its peak at bin 128\.0 lies 14\.0 dB below the fall-off of the others")
         self.assertIn("without it: 6 dB are not lost within the range", warned)
+        without = self.succeed(*rolloff, "--leave-out-outliers")
+        self.assertIn("less than 6 dB are lost", without.out)
+        self.assertIn("; it is left out of the fit", without.err)
         self.write("m0.03", linear_mirror(0.03))
         self.refuse("calibrate", "rolloff", "m0.03/scan.toml", "--background", "bg/scan.toml", "--depths", "20:9",
                     names=["--depths"], lines=None)

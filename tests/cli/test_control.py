@@ -43,7 +43,7 @@ class Control(ProgramCase):
         self.assertIn("view.zoom = 2.0", self.ctl("get", "view.zoom").out)
         refused = self.refuse("ctl", "set", "view.zoom=-2", environment=self.environment, names=["view.zoom", "got -2"])
         self.assertEqual(refused.code, 1)
-        self.refuse("ctl", "state", "--at", self.port, "--token", "guess", names=["token"])
+        self.refuse("ctl", "state", "--at", self.port, "--token", "guess", names=["the token is wrong"])
         for words, names in [(["state", "--at", self.port], ["--token"]), (["state"], ["--at"]), (["stat"], ["did you mean 'state'"]),
                              (["set", "view.zoom"], ["KEY=VALUE"]), (["snapshot", "--offf", "view"], ["--of"])]:
             self.assertEqual(self.refuse("ctl", *words, names=names, lines=None).code, 2, words)
@@ -55,7 +55,7 @@ class Control(ProgramCase):
         about = json.loads(self.ctl("volume", "-o", "voxels.raw", "--json").out)
         self.assertEqual((self.folder / "voxels.raw").stat().st_size, about["bytes"])
         self.assertEqual(about["bytes"], b_scans * a_scans * depth * 4)
-        b_scan = json.loads(self.ctl("b_scan", "2", "-o", "b.raw", "--json").out)
+        b_scan = json.loads(self.ctl("b-scan", "2", "-o", "b.raw", "--json").out)
         voxels = np.fromfile(self.folder / "voxels.raw", "<f4").reshape(b_scans, a_scans, depth)
         np.testing.assert_array_equal(np.fromfile(self.folder / "b.raw", "<f4").reshape(b_scan["shape"]), voxels[2])
         self.ctl("snapshot", "--width", "64", "--height", "48", "-o", "p.png")

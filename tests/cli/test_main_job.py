@@ -200,7 +200,8 @@ class Telling(ProgramCase):
         told = self.succeed("info", "b.raw").out
         for key in ("background", "k_map"):
             self.assertRegex(told, rf"\n  calibration\.{key} +\"?in the raw file, 64 numbers")
-        self.assertRegex(told, r'\n\. calibration\.dark +""')
+        self.assertNotIn("calibration.dark", told, "defaults are only listed with --all")
+        self.assertRegex(self.succeed("info", "b.raw", "--all").out, r'\n\. calibration\.dark +""')
 
     def test_truth_of_repeats_matches_voxels_of_flow(self):
         self.succeed("simulate", "capillary", "--out", "c/scan.toml", "--a-scans", 12, "--b-scans", 3, "--samples", 512,

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
@@ -128,6 +130,17 @@ TEST_F(ForeignFiles, ConvertsDicomSlicesWithDifferentScales) {
 
 TEST_F(ForeignFiles, MasksUnusedBitsOfDicomFiles) {
     expect(read_volume(at("bits.dcm")), plus(0), 1);
+}
+
+TEST_F(ForeignFiles, RefusesUnknownDicomSyntax) {
+    std::ifstream stream(at("bits.dcm"), std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+    const std::size_t syntax = bytes.find("1.2.840.10008.1.2.");
+    ASSERT_NE(syntax, std::string::npos);
+    bytes[syntax] = '9';
+    folder_->write("strange.dcm", bytes);
+    EXPECT_THAT(reading("strange.dcm").line,
+                HasSubstr("strange.dcm: has the unknown transfer syntax 9.2.840.10008.1.2."));
 }
 
 TEST_F(ForeignFiles, PackedDicomFilesAreUnpacked) {

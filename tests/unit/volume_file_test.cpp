@@ -220,6 +220,25 @@ TEST_F(VolumeFileTest, ColoursAreRefused) {
     EXPECT_THAT(reading("a.nrrd").line, HasSubstr("has 3 values of type uchar per voxel"));
 }
 
+TEST_F(VolumeFileTest, RefusesHeadersWithImpossibleValues) {
+    const auto with_skip = [&](const std::string& skip) {
+        folder_.write("a.nrrd", "NRRD0004\ntype: uchar\ndimension: 3\nsizes: 2 2 2\nencoding: raw\n" + skip + "\n\n" +
+                                    std::string(8, 'x'));
+        return reading("a.nrrd").line;
+    };
+    EXPECT_THAT(with_skip("line skip: -5"), HasSubstr("a.nrrd: has a negative line skip"));
+    EXPECT_THAT(with_skip("byte skip: -5"), HasSubstr("a.nrrd: has a negative byte skip"));
+    EXPECT_EQ(with_skip("byte skip: -1"), "");
+    const auto in_order = [&](const std::string& order) {
+        const std::string text = "{'descr': '|u1', 'fortran_order': " + order + ", 'shape': (2, 2, 2), }\n";
+        folder_.write("a.npy", std::string("\x93NUMPY\1\0", 8) + static_cast<char>(text.size()) + '\0' + text +
+                                   std::string(8, 'x'));
+        return reading("a.npy").line;
+    };
+    EXPECT_THAT(in_order("Maybe"), HasSubstr("a.npy: has the fortran_order Maybe"));
+    EXPECT_EQ(in_order("False"), "");
+}
+
 TEST_F(VolumeFileTest, ConvertsOtherVoxelTypes) {
     std::string raw(8 * 8, '\0');
     for (int i = 0; i < 8; ++i) {

@@ -314,6 +314,8 @@ TEST_F(VolumeFormatsTest, DamagedChunksAndStrangeMetadataAreRefused) {
     EXPECT_THAT(
         with_array(R"({"shape": [1e300, -1e300, 2], "chunks": [1e19, 64, 64], "dtype": "<u2", "compressor": null})"),
         HasSubstr("has impossible sizes of array or chunks"));
+    EXPECT_THAT(with_array(R"({"shape": [4.5, 4, 4], "chunks": [4, 4, 4], "dtype": "<u2", "compressor": null})"),
+                HasSubstr("has impossible sizes of array or chunks"));
     EXPECT_THAT(with_array(R"({"shape": [100000, 100000, 100000], "chunks": [64, 64, 64], "dtype": "<u2",
                            "compressor": null, "fill_value": 0})"),
                 HasSubstr("MiB of memory"));

@@ -340,6 +340,8 @@ void add_roll_off(CLI::App& calibrate) {
             ->type_name("DB");
     command->add_flag("--single-pass", *is_single_pass, "the attenuation is of a single pass, and light passes twice")
         ->needs(attenuation);
+    command->add_flag("--leave-out-outliers", job->leaves_out_outliers,
+                      "fit the fall-off without mirrors that do not follow that of the others");
     add_output(*command, "-o,--output", job->output, "table to write");
     add_overwrite_option(*command, job->overwrites);
     add_plot_option(*command, job->plot, "also draw mirrors, fall-off, sensitivity and width over depth");

@@ -230,11 +230,14 @@ Json values_of(const std::vector<std::string>& assignments) {
 }
 
 // "max_bytes" becomes --max-bytes; a set of values becomes --set.
-std::string option_of(const ControlParameter& parameter) {
-    if (parameter.type == Type::values) return "--set";
-    std::string name = "--" + std::string(parameter.name);
+std::string with_dashes(std::string_view key) {
+    std::string name(key);
     std::ranges::replace(name, '_', '-');
     return name;
+}
+
+std::string option_of(const ControlParameter& parameter) {
+    return parameter.type == Type::values ? "--set" : "--" + with_dashes(parameter.name);
 }
 
 // Throws UsageError if the text is not a number of the parameter's type.
@@ -363,10 +366,11 @@ void add_connection_options(CLI::App& verb, CtlOptions& options) {
         ->type_name("SHA256");
 }
 
-// Adds a subcommand for one method. subscribe becomes `watch`; encodings keep their defaults.
+// Adds a subcommand for one method: `b-scan` for b_scan, `watch` for subscribe; encodings keep their defaults.
 void add_verb(CLI::App& command, const ControlMethod& method) {
     const bool watches = method.name == "subscribe";
-    CLI::App* verb = command.add_subcommand(watches ? "watch" : std::string(method.name), std::string(method.help));
+    CLI::App* verb = command.add_subcommand(watches ? "watch" : with_dashes(method.name), std::string(method.help));
+    if (!watches && verb->get_name() != method.name) verb->alias(std::string(method.name));
     auto options = std::make_shared<CtlOptions>();
     for (const ControlParameter& parameter : method.parameters) {
         if (parameter.name == "encoding" || (watches && parameter.name == "voxels")) continue;

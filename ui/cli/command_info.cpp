@@ -33,6 +33,7 @@ struct InfoOptions {
     bool settings = false;
     bool sources = false;
     bool guess = false;
+    bool all = false;
     std::string output;
     bool recipes = false;
     bool presets = false;
@@ -77,21 +78,32 @@ std::string indented(std::string text, std::size_t columns) {
     return text;
 }
 
-void print_text(const Description& description) {
-    // a picture is reproduced from these values, so print all digits
-    const bool is_picture = description.kind == "picture";
+void print_facts(const std::vector<Fact>& facts, bool is_exact) {
     std::size_t width = 16;
-    for (const Fact& fact : description.facts) width = std::max(width, std::min(fact.name.size(), max_name));
-    for (const Fact& fact : description.facts) {
-        answer("{:<{}} {}{}\n", fact.name, width, indented(text_of(readable(fact), is_picture), width + 1),
+    for (const Fact& fact : facts) width = std::max(width, std::min(fact.name.size(), max_name));
+    for (const Fact& fact : facts) {
+        answer("{:<{}} {}{}\n", fact.name, width, indented(text_of(readable(fact), is_exact), width + 1),
                fact.remark.empty() ? "" : " (" + fact.remark + ")");
     }
-    if (!description.settings.empty()) answer("\nsettings (. marks defaults)\n");
-    for (const BoundField& field : description.settings) {
-        answer("{} {:<34} {} {}\n", is_default(field) ? '.' : ' ', field.key(), spelled(field.get()), field.unit);
+}
+
+// Prints the settings that differ from their defaults, or all with their units.
+void print_settings(const std::vector<BoundField>& settings, bool all) {
+    if (settings.empty()) return;
+    answer("\n{}\n", all ? "settings (. marks defaults)" : "settings that differ from their defaults (--all: all)");
+    for (const BoundField& field : settings) {
+        const bool is_left = is_default(field);
+        if (is_left && !all) continue;
+        answer("{} {:<34} {} {}\n", is_left ? '.' : ' ', field.key(), spelled(field.get()), field.unit);
     }
-    if (!description.missing.empty()) answer("\nnot given\n");
+}
+
+void print_text(const Description& description, bool all) {
+    // a picture is reproduced from these values, so print all digits
+    print_facts(description.facts, description.kind == "picture");
+    if (!description.missing.empty()) answer("\nmissing\n");
     for (const std::string& line : description.missing) answer("  {}\n", line);
+    print_settings(description.settings, all);
 }
 
 // An unknown fact is null.
@@ -255,7 +267,7 @@ void inform(const InfoOptions& options) {
     }
     if (options.guess) return print_guess(options);
     const Description description = described(input_named(options.file, ".npy"), options.assignments);
-    print_text(description);
+    print_text(description, options.all);
     print_json(json_of(description));
 }
 
@@ -271,6 +283,7 @@ void add_info(CLI::App& program) {
             ->type_name("");
     command->add_flag("--guess", options->guess, "propose a scan TOML for an unknown raw file, with reasons");
     command->add_option("-o,--output", options->output, "write the scan TOML of --guess here")->type_name("FILE.toml");
+    command->add_flag("--all", options->all, "also list settings that have their defaults");
     add_data_folder_option(*command);
     add_overwrite_option(*command, options->overwrites);
     CLI::Option* settings =

@@ -504,11 +504,12 @@ class LineHandler : public ClientHandler, public Unauthenticated {
 
     // Handles the first line, which must contain the token.
     void introduce(const std::string& line) {
-        const std::optional<Right> right = hub_.access->right_of(token_of_line(line));
+        const std::string token = token_of_line(line);
+        const std::optional<Right> right = hub_.access->right_of(token);
+        if (!right && token.empty())
+            return turn_away(error_line("bad_setting", "the first line must be {\\\"token\\\": \\\"...\\\"}", ""));
         if (!right)
-            return turn_away(error_line("bad_setting",
-                                        "the first line must be {\\\"token\\\": \\\"...\\\"} with a valid token",
-                                        "it was printed at the start"));
+            return turn_away(error_line("bad_setting", "the token is wrong", "Echolux printed it when it started"));
         std::shared_ptr<void> place = hub_.note_client();
         if (!place) return turn_away(error_line("bad_setting", "too many clients are connected", "try later"));
         counted_.reset();

@@ -106,6 +106,8 @@ void DicomElements::read_meta() {
         if (element.tag == 0x00020010) transfer_syntax_ = text(element);
         place_ = element.place + element.bytes;
     }
+    if (!transfer_syntax_.empty() && !transfer_syntax_.starts_with("1.2.840.10008.1.2"))
+        file_.fail("has the unknown transfer syntax " + transfer_syntax_, "save it with another transfer syntax");
     if (transfer_syntax_.empty()) file_.fail("does not tell how it is encoded", "it has no transfer syntax");
 }
 

@@ -419,8 +419,9 @@ std::vector<std::int64_t> whole_numbers(const json& list) {
     std::vector<std::int64_t> numbers;
     for (const json& entry : list) {
         constexpr double exact = 0x1p53;
-        const bool is_real = entry.is_number_float() && std::abs(entry.get<double>()) <= exact;
-        numbers.push_back(is_real || entry.is_number_integer() ? entry.get<std::int64_t>() : 0);
+        const double value = entry.is_number_float() ? entry.get<double>() : 0.5;
+        const bool is_whole_real = std::abs(value) <= exact && value == std::floor(value);
+        numbers.push_back(is_whole_real || entry.is_number_integer() ? entry.get<std::int64_t>() : 0);
     }
     return numbers;
 }
