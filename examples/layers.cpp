@@ -1,11 +1,9 @@
 // Finds the layers of a volume, writes their surfaces and prints their thickness.
-// Usage: layers volume.nrrd surfaces.nrrd [KEY=VALUE ...]; keys are settings such as layers.count=5.
+// Usage: layers volume.nrrd surfaces.nrrd [KEY=VALUE ...]; keys are arguments of `echolux segment`, such as count=5.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <string>
-#include <vector>
 
 #include <echolux/echolux.hpp>
 
@@ -30,16 +28,15 @@ int main(int argc, char** argv) {
     if (argc < 3) return std::fprintf(stderr, "usage: layers VOLUME SURFACES [KEY=VALUE ...]\n"), 2;
     try {
         const lux::Volume volume = lux::Volume::open(argv[1]);
-        const lux::Tissue tissue(lux::Assignments(argv + 3, argv + argc), "layers");
-        const lux::Surfaces surfaces = lux::segment(volume, tissue);
-        surfaces.volume().write(argv[2]);
-        const std::vector<std::string> names = surfaces.names();
-        const lux::Volume maps = surfaces.thickness();
+        lux::Operation segment("segment", {"preset=layers"});
+        segment.set(lux::Assignments(argv + 3, argv + argc)).add_input("input", volume);
+        segment.set("output", argv[2]).keep("thickness").run();
+        const lux::Volume maps = segment.volume("thickness");
         // One map per layer, stored one after another.
         const auto map = static_cast<std::size_t>(maps.grid().depth * maps.grid().a_scans);
-        for (std::size_t i = 0; i + 1 < names.size(); ++i) {
-            std::printf("%s to %s: %.1f %s\n", names[i].c_str(), names[i + 1].c_str(),
-                        mean_of(maps.voxels<float>(), i * map, map), maps.grid().unit);
+        for (std::int64_t i = 0; i < maps.grid().b_scans; ++i) {
+            const double mean = mean_of(maps.voxels<float>(), static_cast<std::size_t>(i) * map, map);
+            std::printf("layer %d: %.1f %s\n", static_cast<int>(i + 1), mean, maps.grid().unit);
         }
     } catch (const lux::Error& error) {
         std::fprintf(stderr, "%s\n", error.what());

@@ -272,8 +272,8 @@ echolux_volume* new_volume(Volume volume) {
     return new echolux_volume(std::make_shared<const Volume>(std::move(volume)));
 }
 
-echolux_volume* derived_volume(const echolux_volume& from, Volume volume) {
-    std::unique_ptr<echolux_volume> made(new_volume(std::move(volume)));
+echolux_volume* derived_volume(const echolux_volume& from, std::shared_ptr<const Volume> volume) {
+    auto made = std::make_unique<echolux_volume>(std::move(volume));
     made->time_s = from.time_s;
     made->number = from.number;
     made->warnings = from.warnings;

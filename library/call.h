@@ -44,10 +44,7 @@ enum class Kind : std::uint64_t {
     simulation,
     validation,
     batch,
-    tissue,
-    surfaces,
-    registration,
-    vessel_flow
+    operation
 };
 
 // Base of all handles: the tag holds its kind while it is alive.
@@ -284,6 +281,6 @@ class CallerProgress : public Progress {
 echolux_volume* new_volume(Volume volume);
 
 // Returns a new volume computed from another one, with the same time, number, warnings and scan geometry.
-echolux_volume* derived_volume(const echolux_volume& from, Volume volume);
+echolux_volume* derived_volume(const echolux_volume& from, std::shared_ptr<const Volume> volume);
 
 }  // namespace echolux::library

@@ -2,7 +2,7 @@
 #include <array>
 #include <optional>
 
-#include "app/jobs/simulate_job.h"
+#include "app/operations/operation.h"
 #include "compute/indexing.h"
 #include "engine/memory.h"
 #include "engine/simulate/instrument.h"
@@ -22,7 +22,7 @@ struct echolux_simulation : Handle<Kind::simulation> {
     }
 
     Instrument instrument;
-    std::vector<std::string> settings;  // in the format of the simulate job
+    std::vector<std::string> settings;  // scene and assignments
     std::optional<Truth> truth;         // computed on first use
 };
 
@@ -161,14 +161,14 @@ echolux_status echolux_simulation_write(const echolux_simulation* simulation, co
                                         echolux_progress progress, void* user, echolux_error* error) {
     return guarded(error, [&] {
         const echolux_simulation& from = checked_handle(simulation, "simulation");
-        SimulateJob job;
+        const std::unique_ptr<Operation> simulate = operation_named("simulate").make();
         // The scene is the first of the settings.
-        job.scene = from.settings.front();
-        job.settings.assign(from.settings.begin() + 1, from.settings.end());
-        job.scan = text_argument(scan_toml, "scan_toml");
-        job.overwrites = overwrite != 0;
+        simulate->set_text("scene", from.settings.front());
+        for (std::size_t i = 1; i < from.settings.size(); ++i) simulate->set_assignment(from.settings[i]);
+        simulate->set_text("output", text_argument(scan_toml, "scan_toml"));
         CallerProgress progress_shown(progress, user);
-        run(job, progress_shown);
+        Context context{progress_shown, {}, overwrite != 0};
+        simulate->run(context);
     });
 }
 

@@ -168,7 +168,8 @@ echolux_status echolux_volume_convert(const echolux_volume* volume, int32_t voxe
         const echolux_volume& from = checked_handle(volume, "volume");
         const VoxelType type = voxel_type_of(voxel);
         const Recoder recoder(from.volume->grid, type, range_for(type, low, high));
-        *converted = derived_volume(from, {recoder.grid(), recoder(from.volume->voxels), from.volume->provenance});
+        *converted = derived_volume(from, std::make_shared<const Volume>(Volume{
+                                              recoder.grid(), recoder(from.volume->voxels), from.volume->provenance}));
     });
 }
 
@@ -181,7 +182,7 @@ echolux_status echolux_volume_velocities(const echolux_volume* flow, echolux_vol
         if (type != VoxelType::phasor8 && type != VoxelType::f16) {
             throw Error(ErrorCode::bad_setting, "holds no flow", "flow", "give the flow of a reconstruction");
         }
-        *velocities = derived_volume(from, flow_values(*from.volume));
+        *velocities = derived_volume(from, std::make_shared<const Volume>(flow_values(*from.volume)));
     });
 }
 

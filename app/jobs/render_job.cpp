@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "app/jobs/register_job.h"
 #include "app/open/open_volume.h"
 #include "app/open/show_opened.h"
 #include "app/seconds_since.h"
@@ -122,11 +121,8 @@ View view_of(const RenderJob& job) {
 }
 
 void check_names(const RenderJob& job) {
-    FileNames inputs = files_read(job);
-    inputs.insert(inputs.end(), {job.flow, job.key_frames});
-    add_files_of_view(job.view, inputs);
-    inputs.insert(inputs.end(), job.made_from.begin(), job.made_from.end());
-    check_outputs({{job.output, is_own_picture}, {job.save_transfer, {}, {".toml"}}}, inputs, job.overwrites);
+    check_outputs({{job.output, is_own_picture}, {job.save_transfer, {}, {".toml"}}}, files_of_picture(job),
+                  job.overwrites);
     if (!job.output.empty()) check_picture_output(job.output);
     if (!job.save_transfer.empty()) {
         check_transfer_name(job.save_transfer);
@@ -193,6 +189,14 @@ std::optional<Volume> flow_of(const RenderJob& job, const View& view) {
 }
 
 }  // namespace
+
+FileNames files_of_picture(const RenderJob& job) {
+    FileNames inputs = files_read(job);
+    inputs.insert(inputs.end(), {job.flow, job.key_frames});
+    add_files_of_view(job.view, inputs);
+    inputs.insert(inputs.end(), job.made_from.begin(), job.made_from.end());
+    return inputs;
+}
 
 RenderedFile run(const RenderJob& job, Progress& progress) {
     check_names(job);

@@ -91,6 +91,9 @@ struct RenderedFile {
     std::string fingerprint;                   // of the picture's pixels
 };
 
+// Files that the job reads, as far as settings name them.
+FileNames files_of_picture(const RenderJob& job);
+
 RenderedFile run(const RenderJob& job, Progress& progress);
 
 }  // namespace echolux

@@ -1,12 +1,16 @@
 // Operation `filter`: reduces speckle of a volume or scan, or averages several looks at the same tissue.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
+#include <vector>
 
-#include "app/jobs/filter_job.h"
 #include "app/operations/operation.h"
+#include "app/seconds_since.h"
 #include "compute/error.h"
 #include "compute/plural.h"
+#include "engine/scan/settings.h"
 #include "engine/scan/time_points.h"
 #include "engine/speckle/speckle_filter.h"
 
@@ -41,7 +45,9 @@ struct Filter {
         effective_looks = compound.effective_looks(filter.looks);
         context.say(
             fmt::format("mean of {}, as good as {:.1f} independent ones", plural(looks, "looks"), effective_looks));
-        return mean_of(compound, filter);
+        Volume mean = compound.mean(filter.stored_as);
+        mean.provenance["looks"] = fmt::format("{}, as {:.2f} independent ones", looks, effective_looks);
+        return mean;
     }
 
     void add_series(Compound& compound, Progress& progress) {
@@ -62,14 +68,23 @@ struct Filter {
 
     Volume filtered(Context& context) {
         Volume volume = context.volume_to_change(input);
-        FilteredVolume made = with_file_context(input.name(), "volume", [&] {
-            return filtered_volume(std::move(volume), filter, context.backend, context.progress);
-        });
-        context.warn(made.warnings);
-        seconds = made.seconds;
-        used = made.used;
+        with_file_context(input.name(), "volume", [&] { filter_in_place(volume, context); });
+        if (!used.refusal.empty()) context.warn({"filter: " + used.refusal});
         context.say(fmt::format("filtered in {:.2f} s on the {}", seconds, name_of(used.backend)));
-        return std::move(made.volume);
+        volume.provenance["filter"] = section_toml("filter", filter);
+        volume.provenance["filter.backend"] = word_for(used.backend);
+        return volume;
+    }
+
+    void filter_in_place(Volume& volume, Context& context) {
+        const std::vector<float> power = power_of(volume, filter.stored_as);
+        if (std::ranges::none_of(power, [](float value) { return value > 0; })) {
+            throw Error(ErrorCode::bad_setting, "holds nothing: no voxel is above zero", "volume",
+                        "choose another volume");
+        }
+        const auto start = std::chrono::steady_clock::now();
+        used = filter_volume(volume, filter, context.progress, context.backend);
+        seconds = seconds_since(start);
     }
 };
 

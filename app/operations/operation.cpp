@@ -1,5 +1,8 @@
 #include "app/operations/operation.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -127,6 +130,19 @@ std::size_t index_named(const std::vector<Text>& texts, std::string_view name) {
     return static_cast<std::size_t>(found - texts.begin());
 }
 
+// Like index_named(), for a name that must be there. Throws Error{bad_setting} that suggests the nearest.
+template <class Text>
+std::size_t required_index(const OperationInfo& info, const std::vector<Text>& texts, std::string_view name,
+                           const std::string& what) {
+    const std::size_t number = index_named(texts, name);
+    if (number < texts.size()) return number;
+    std::vector<std::string_view> names;
+    for (const Text& text : texts) names.push_back(text.name);
+    const std::string near = nearest_name(name, names);
+    throw Error(ErrorCode::bad_setting, "is not " + what + " of " + std::string(info.name), std::string(name),
+                near.empty() ? fmt::format("it has {}", fmt::join(names, ", ")) : "did you mean " + near + "?");
+}
+
 bool is_figure_name(const std::filesystem::path& path) {
     return figure_format_of(path) != FigureFormat::none;
 }
@@ -198,10 +214,15 @@ VolumeInput* Operation::scan_input() {
     return nullptr;
 }
 
-void Operation::set_own(const std::string& key, std::string_view text, const Value* value) {
-    const std::string_view section = section_of(key);
+bool Operation::is_of_scan(std::string_view section) const {
+    const std::size_t known = index_named(info_.sections, section);
+    if (known < info_.sections.size()) return info_.sections[known].is_of_scan;
     const auto is_of_section = [&](const BoundField& field) { return field.section == section; };
-    if (std::ranges::none_of(settings_.fields(), is_of_section) && scan_input() != nullptr) {
+    return std::ranges::none_of(settings_.fields(), is_of_section);
+}
+
+void Operation::set_own(const std::string& key, std::string_view text, const Value* value) {
+    if (is_of_scan(section_of(key)) && scan_input() != nullptr) {
         scan_input()->settings.push_back(value != nullptr ? assignment_of(key, *value) : key + "=" + std::string(text));
         return;
     }
@@ -234,9 +255,7 @@ void Operation::set_assignment(std::string_view assignment) {
 }
 
 void Operation::add_input(std::string_view name, std::shared_ptr<const Volume> volume) {
-    const std::size_t input = index_named(info_.inputs, name);
-    if (input == info_.inputs.size())
-        throw Error(ErrorCode::bad_setting, "is not an input of " + std::string(info_.name), std::string(name));
+    const std::size_t input = required_index(info_, info_.inputs, name, "an input");
     if (info_.inputs[input].is_file)
         throw Error(ErrorCode::bad_setting, "cannot be a volume in memory", std::string(name), "name a file");
     VolumeInput& one = input_at(input);
@@ -246,12 +265,18 @@ void Operation::add_input(std::string_view name, std::shared_ptr<const Volume> v
 }
 
 void Operation::keep(std::string_view output) {
+    const std::size_t number = index_named(info_.outputs, output);
+    if (number < info_.outputs.size() && info_.outputs[number].is_file)
+        throw Error(ErrorCode::bad_setting, "cannot be kept in memory", std::string(output), "name a file");
     output_named(output).is_kept = true;
 }
 
 // ---- Running
 
 void Operation::require_inputs() {
+    const BoundField* first = info_.first_argument.empty() ? nullptr : field(info_.first_argument);
+    if (first != nullptr && first->get() == Value(std::string()))
+        throw Error(ErrorCode::bad_setting, "is missing", std::string(info_.first_argument), "give one");
     for (std::size_t i = 0; i < info_.inputs.size(); ++i) {
         const VolumeInput& one = input_at(i);
         if (info_.inputs[i].is_required && !one.is_given())
@@ -262,7 +287,7 @@ void Operation::require_inputs() {
     }
 }
 
-void Operation::check_files(const Context& context) {
+FileNames Operation::files_to_read() {
     FileNames read;
     const auto add = [&](const FileNames& names) { read.insert(read.end(), names.begin(), names.end()); };
     for (std::size_t i = 0; i < info_.inputs.size(); ++i) {
@@ -274,23 +299,30 @@ void Operation::check_files(const Context& context) {
         const auto* name = std::get_if<std::string>(&value);
         if (name != nullptr && is_file_name(field, *name, "")) add({*name});
     }
+    add(further_files());
+    return read;
+}
+
+void Operation::check_files(const Context& context) {
     std::vector<Output> outputs;
     bool is_any = false;
     for (std::size_t i = 0; i < info_.outputs.size(); ++i) {
         const OutputText& text = info_.outputs[i];
         const std::filesystem::path& file = output_at(i).file;
-        is_any = is_any || output_at(i).is_wanted();
+        is_any = is_any || output_at(i).is_wanted() || text.is_checked_by_run;
         if (text.is_required && !output_at(i).is_wanted())
             throw Error(ErrorCode::bad_setting, "is missing", std::string(text.name), "name a file");
-        if (file.empty()) continue;
+        if (file.empty() || text.is_checked_by_run) continue;
         outputs.push_back(rule_for(text, file));
     }
-    if (!is_any && !info_.outputs.empty()) {
-        throw Error(ErrorCode::bad_setting, "nothing would be written", std::string(info_.outputs.front().name),
+    if (!is_any && !info_.outputs.empty() && !info_.may_write_nothing) {
+        throw Error(ErrorCode::bad_setting, "nothing is to be written", std::string(info_.outputs.front().name),
                     "name a file for at least one result");
     }
-    check_outputs(outputs, read, context.overwrites);
-    for (std::size_t i = 0; i < info_.outputs.size(); ++i) check_writable(info_.outputs[i], output_at(i).file);
+    check_outputs(outputs, files_to_read(), context.overwrites);
+    for (std::size_t i = 0; i < info_.outputs.size(); ++i) {
+        if (!info_.outputs[i].is_checked_by_run) check_writable(info_.outputs[i], output_at(i).file);
+    }
 }
 
 void Operation::run(Context& context) {
@@ -303,10 +335,7 @@ void Operation::run(Context& context) {
 // ---- Results
 
 OperationOutput& Operation::output_named(std::string_view name) {
-    const std::size_t output = index_named(info_.outputs, name);
-    if (output == info_.outputs.size())
-        throw Error(ErrorCode::bad_setting, "is not an output of " + std::string(info_.name), std::string(name));
-    return output_at(output);
+    return output_at(required_index(info_, info_.outputs, name, "an output"));
 }
 
 const OperationOutput& Operation::output(std::string_view name) const {
@@ -314,13 +343,8 @@ const OperationOutput& Operation::output(std::string_view name) const {
 }
 
 ResultValue Operation::result(std::string_view name) const {
-    const std::size_t number = index_named(info_.results, name);
-    if (number == info_.results.size())
-        throw Error(ErrorCode::bad_setting, "is not a result of " + std::string(info_.name), std::string(name));
-    return result_at(number);
+    return result_at(required_index(info_, info_.results, name, "a result"));
 }
-
-namespace {
 
 using Json = nlohmann::ordered_json;
 
@@ -330,6 +354,8 @@ Json json_of(const ResultValue& result) {
             using T = std::decay_t<decltype(value)>;
             if constexpr (std::is_same_v<T, std::monostate> || std::is_same_v<T, std::shared_ptr<const ResultArray>>)
                 return nullptr;
+            else if constexpr (std::is_same_v<T, std::shared_ptr<const Json>>)
+                return value == nullptr ? Json() : *value;
             else if constexpr (std::is_same_v<T, double>)
                 return std::isfinite(value) ? Json(value) : Json(nullptr);  // JSON has no NaN
             else
@@ -337,8 +363,6 @@ Json json_of(const ResultValue& result) {
         },
         result);
 }
-
-}  // namespace
 
 Json Operation::json(const Context& context) const {
     Json object = {{"files", Json::array()}};

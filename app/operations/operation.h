@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -21,6 +22,7 @@
 
 #include "app/open/open_volume.h"
 #include "compute/backend.h"
+#include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "engine/io/output_rule.h"
 #include "engine/io/volume_file.h"
@@ -67,10 +69,13 @@ struct ResultArray {
     std::vector<std::string> words{};
 };
 
-// A result. std::monostate: there is none, for example no heart rate. NaN: unknown.
-using ResultValue =
-    std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<double>, std::vector<std::string>,
-                 std::map<std::string, std::int64_t>, std::shared_ptr<const ResultArray>>;
+// A result. std::monostate: there is none, for example no heart rate. NaN: unknown. JSON: a list of objects.
+using ResultValue = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<double>,
+                                 std::vector<std::string>, std::map<std::string, std::int64_t>,
+                                 std::shared_ptr<const ResultArray>, std::shared_ptr<const nlohmann::ordered_json>>;
+
+// As `--json` prints it; null for arrays and for numbers that are unknown.
+nlohmann::ordered_json json_of(const ResultValue& result);
 
 // ---- Where an operation runs
 
@@ -82,6 +87,7 @@ struct Context {
     std::vector<std::string> warnings{};
     std::vector<std::string> lines{};            // a summary for people
     std::vector<std::filesystem::path> files{};  // written until now
+    std::optional<Error> failure{};              // a result for which a command exits with 1, such as a failed check
 
     void warn(const std::vector<std::string>& more) { warnings.insert(warnings.end(), more.begin(), more.end()); }
     void say(std::string line) { lines.push_back(std::move(line)); }
@@ -109,6 +115,9 @@ struct InputText {
     bool takes_scans = true;    // with their settings, and one volume of a series; else volume files as they are
     bool has_stored_as = true;  // adds the argument stored_as
     bool is_file = false;       // the operation opens it by itself, for example a scan: never from memory
+    bool is_option = false;     // the command takes it as an option, even the first
+
+    bool is_scan() const { return is_file && takes_scans; }  // it names other files, so it cannot be streamed
 };
 
 struct OutputText {
@@ -122,16 +131,22 @@ struct OutputText {
     std::string_view alias{};                                // another option of the command: "out"
     bool (*is_own)(const std::filesystem::path&) = nullptr;  // nullptr: decided by kind
     std::vector<std::string> endings{};                      // empty: decided by kind
+    bool is_file = false;                                    // never in memory, for example a scan with its spectra
+    bool is_checked_by_run = false;                          // run() checks its files, for example one per volume
+    bool is_printed = false;                                 // the command prints it unless a file is named
+    std::string (*streamed)(const Settings&) = nullptr;      // ending at standard output; nullptr: decided by kind
 };
 
 struct ResultText {
     std::string_view name;  // "vessels.area_mm2" is area_mm2 of the object vessels
     std::string_view unit;
     std::string_view help;
+    std::string_view type{};  // bool, integer, number, text, numbers, texts, counts, array; value: any of them
 };
 
 struct SectionText {
-    std::string_view name, heading;  // "layers", "Layers"
+    std::string_view name, heading;  // "layers", "Layers"; empty heading: set by key alone
+    bool is_of_scan = false;         // settings of the input, a scan: those that are not set are as in its file
 };
 
 class Operation;
@@ -145,8 +160,10 @@ struct OperationInfo {
     std::string_view first_argument;    // the command takes it without an option, before all inputs
     std::vector<SectionText> sections;  // the first: its fields are arguments too
     std::vector<OutputText> outputs;
+    bool may_write_nothing = false;  // its results alone are worth a run
     std::vector<ResultText> results;
     std::string_view backend;  // "device that ..."; empty: it does not use a GPU
+    bool shares_gpus = false;  // several GPUs can share the work
     std::unique_ptr<Operation> (*make)();
 };
 
@@ -178,6 +195,11 @@ class Operation {
 
     // All arguments and settings with their present values.
     const Settings& settings() const { return settings_; }
+    // Returns the argument or setting with this key; nullptr if there is none.
+    const BoundField* field(std::string_view key) const { return settings_.field(key_of(key)); }
+
+    // Files and folders that inputs and settings name, and those named in a scan or picture. Empty names count as none.
+    FileNames files_to_read();
 
     // Checks inputs and outputs, then runs. `context.files` and warnings are complete afterwards. Throws Error.
     void run(Context& context);
@@ -193,6 +215,7 @@ class Operation {
     explicit Operation(const OperationInfo& info) : info_(info) {}
 
     virtual void work(Context& context) = 0;
+    virtual FileNames further_files() const = 0;  // that inputs and settings do not name
     virtual ResultValue result_at(std::size_t number) const = 0;
     virtual VolumeInput& input_at(std::size_t number) = 0;
     virtual OperationOutput& output_at(std::size_t number) = 0;
@@ -203,6 +226,7 @@ class Operation {
   private:
     std::string key_of(std::string_view key) const;
     void set_own(const std::string& key, std::string_view text, const Value* value);
+    bool is_of_scan(std::string_view section) const;
     bool set_file(std::string_view key, const std::string& name);
     void check_files(const Context& context);
     void require_inputs();
@@ -214,6 +238,11 @@ class Operation {
 };
 
 // ---- Makes an operation of a described struct S
+
+template <class T>
+constexpr bool is_optional = false;
+template <class T>
+constexpr bool is_optional<std::optional<T>> = true;
 
 template <class S>
 struct OperationParts {
@@ -246,8 +275,8 @@ struct OperationParts {
     }
 
     template <class P>
-    OperationParts& section(std::string_view name, std::string_view heading, P S::*member) {
-        info.sections.push_back({name, heading});
+    OperationParts& section(std::string_view name, std::string_view heading, P S::*member, bool is_of_scan = false) {
+        info.sections.push_back({name, heading, is_of_scan});
         bind.push_back([name, member](Settings& settings, S& one) { settings.bind(std::string(name), one.*member); });
         return *this;
     }
@@ -258,24 +287,53 @@ struct OperationParts {
         return *this;
     }
 
-    // `from`: a member of S, or a function of const S&.
+    // `from`: a member of S, or a function of const S&. std::optional: there may be none.
     template <class From>
     OperationParts& result(std::string_view name, std::string_view unit, std::string_view help, From from) {
-        info.results.push_back({name, unit, help});
+        using Made = std::decay_t<std::invoke_result_t<From, const S&>>;
+        info.results.push_back({name, unit, help, result_type<Made>()});
         results.push_back([from](const S& one) { return result_value(std::invoke(from, one)); });
         return *this;
     }
 
-    OperationParts& uses_backend(std::string_view work) {
+    OperationParts& uses_backend(std::string_view work, bool shares_gpus = false) {
         info.backend = work;
+        info.shares_gpus = shares_gpus;
         return *this;
     }
 
   private:
     template <class T>
+    static constexpr std::string_view result_type() {
+        if constexpr (std::is_same_v<T, ResultValue> ||
+                      std::is_same_v<T, std::shared_ptr<const nlohmann::ordered_json>>)
+            return "value";
+        else if constexpr (is_optional<T>)
+            return result_type<typename T::value_type>();
+        else if constexpr (std::is_same_v<T, bool>)
+            return "bool";
+        else if constexpr (std::is_integral_v<T>)
+            return "integer";
+        else if constexpr (std::is_floating_point_v<T>)
+            return "number";
+        else if constexpr (std::is_convertible_v<T, std::string>)
+            return "text";
+        else if constexpr (std::is_same_v<T, std::vector<double>>)
+            return "numbers";
+        else if constexpr (std::is_same_v<T, std::vector<std::string>>)
+            return "texts";
+        else if constexpr (std::is_same_v<T, std::map<std::string, std::int64_t>>)
+            return "counts";
+        else
+            return "array";
+    }
+
+    template <class T>
     static ResultValue result_value(const T& value) {
         if constexpr (std::is_same_v<T, ResultValue>)
             return value;
+        else if constexpr (is_optional<T>)
+            return value ? result_value(*value) : ResultValue();
         else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
             return static_cast<std::int64_t>(value);
         else if constexpr (std::is_floating_point_v<T>)
@@ -330,6 +388,12 @@ class OperationOf final : public Operation {
 
   private:
     void work(Context& context) override { one_.run(context); }
+    FileNames further_files() const override {
+        if constexpr (requires { one_.further_files(); })
+            return one_.further_files();
+        else
+            return {};
+    }
     ResultValue result_at(std::size_t number) const override { return parts_.results[number](one_); }
     VolumeInput& input_at(std::size_t number) override { return one_.*parts_.inputs[number]; }
     OperationOutput& output_at(std::size_t number) override { return one_.*parts_.outputs[number]; }
@@ -347,7 +411,8 @@ class OperationOf final : public Operation {
 };
 
 // Defines NAME_operation(), by which CMake finds the operation. `Struct` has run(Context&) and a static
-// describe(OperationParts<Struct>&), which sets the summary, inputs, arguments, outputs and results.
+// describe(OperationParts<Struct>&), which sets the summary, inputs, arguments, outputs and results. An operation that
+// reads further files, such as those named in a picture, also has `FileNames further_files() const`.
 #define ECHOLUX_OPERATION(NAME, Struct)                                                                   \
     const OperationInfo& NAME##_operation();                                                              \
     static const OperationParts<Struct>& NAME##_parts() {                                                 \

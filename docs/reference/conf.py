@@ -19,6 +19,7 @@ autodoc_inherit_docstrings = True
 autodoc_default_options = {"members": True, "inherited-members": "Exception,Mapping,MutableMapping,NamedTuple,tuple", "special-members": "__call__", "exclude-members": "of"}
 
 ARGUMENT = re.compile(r"([a-z_]\w*(?:\(\w+\))?(?:, [a-z_]\w*)*): (.*)")  # "first, count: which positions"
+MARKUP = re.compile(r"(`[^`]*`)|([|*]|_(?!\w))")  # outside code
 MADE_BY_USERS = {"echolux.Reconstructor", "echolux.Batch"}  # others come from functions
 
 
@@ -27,8 +28,8 @@ def as_rst(_app, _what, _name, _object, _options, lines):
     made, in_list = [], False
     for line in lines:
         before = made[-1] if made else ""
-        if not line.startswith("    "):
-            line = line.replace("|", r"\|")  # |A| is not a substitution
+        if in_list or not line.startswith("    "):  # such as |A| and *.nrrd
+            line = MARKUP.sub(lambda found: found[1] or "\\" + found[2], line)
         argument = ARGUMENT.match(line)
         if argument:
             if before and not in_list:

@@ -359,10 +359,10 @@ std::vector<std::string> names_in(const Volume& volume) {
 }
 
 // Returns whether depths are in rows. Throws if they are in um and the volume's spacing is unknown.
-bool is_in_rows(const VolumeGrid& maps, const DepthScale& scale, const std::filesystem::path& path) {
+bool is_in_rows(const VolumeGrid& maps, const DepthScale& scale, const std::string& name) {
     if (maps.unit == "um" && !scale.is_known()) {
         throw Error(ErrorCode::bad_file, "holds depths in um, and the volume does not know how deep its voxels are",
-                    path.string(), "give the volume its spacing, or surfaces in rows");
+                    name, "give the volume its spacing, or surfaces in rows");
     }
     return maps.unit == "rows";
 }
@@ -421,22 +421,25 @@ bool is_own_surface_table(const std::filesystem::path& path) {
 }
 
 Surfaces read_surfaces(const std::filesystem::path& path, const VolumeGrid& grid) {
-    const Volume maps = read_volume(path);
+    return surfaces_of(read_volume(path), grid, path.string());
+}
+
+Surfaces surfaces_of(const Volume& maps, const VolumeGrid& grid, const std::string& name) {
     if (maps.grid.a_scans != grid.a_scans || maps.grid.depth != grid.b_scans ||
         maps.grid.type == VoxelType::complex64) {
         throw Error(
             ErrorCode::bad_file,
             fmt::format("holds {} of {} x {}, the volume has {} x {} A-scans", plural(maps.grid.b_scans, "surfaces"),
                         maps.grid.a_scans, maps.grid.depth, grid.a_scans, grid.b_scans),
-            path.string(), "give the surfaces of this volume");
+            name, "give the surfaces of this volume");
     }
     const DepthScale scale(grid);
-    const bool in_rows = is_in_rows(maps.grid, scale, path);
+    const bool in_rows = is_in_rows(maps.grid, scale, name);
     Surfaces surfaces{grid.a_scans, grid.b_scans, {}, 0};
     with_voxels(maps, [&](const auto* codes) {
-        for (const std::string& name : names_in(maps)) {
+        for (const std::string& surface_name : names_in(maps)) {
             const auto lines = index(surfaces.lines());
-            Surface surface{name, std::vector<float>(lines, none), std::vector<float>(lines),
+            Surface surface{surface_name, std::vector<float>(lines, none), std::vector<float>(lines),
                             std::vector<Reason>(lines, Reason::no_signal)};
             for (std::int64_t a = 0; a < grid.a_scans; ++a) {
                 for (std::int64_t b = 0; b < grid.b_scans; ++b) {
@@ -612,6 +615,60 @@ void flatten_to(Volume& volume, const Surface& surface, bool back) {
             }
         });
     });
+}
+
+LayerBounds bounds_of(const Surfaces& surfaces, const BoundNames& names) {
+    return {names.upper.empty() ? 0 : index_of(surfaces, names.upper),
+            names.lower.empty() ? surfaces.all.size() - 1 : index_of(surfaces, names.lower)};
+}
+
+void require_order(const Surfaces& surfaces, const LayerBounds& layer, bool is_shifted) {
+    if (layer.first < layer.second || is_shifted) return;
+    throw Error(
+        ErrorCode::bad_setting,
+        fmt::format("{} does not lie below {}", surfaces.all[layer.second].name, surfaces.all[layer.first].name),
+        "between",
+        "name the upper surface first, or one surface twice with `below_upper_um` less than `below_lower_um`");
+}
+
+std::vector<LayerBounds> layers_between(const Surfaces& surfaces, const BoundNames& names) {
+    std::vector<LayerBounds> layers;
+    if (!names.upper.empty() || !names.lower.empty() || surfaces.all.size() < 2) {
+        layers.push_back(bounds_of(surfaces, names));
+        require_order(surfaces, layers.front());
+        return layers;
+    }
+    for (std::size_t k = 0; k + 1 < surfaces.all.size(); ++k) layers.emplace_back(k, k + 1);
+    return layers;
+}
+
+std::string name_of_layer(const Surfaces& surfaces, const LayerBounds& layer) {
+    return surfaces.all[layer.first].name + " to " + surfaces.all[layer.second].name;
+}
+
+Volume thickness_maps(const Volume& volume, const Surfaces& surfaces, const std::vector<LayerBounds>& layers) {
+    Volume all;
+    std::string names;
+    for (const LayerBounds& layer : layers) {
+        const std::vector<float> map = thickness_between(surfaces, layer.first, layer.second, volume.grid);
+        Volume one = volume_of_map(map, volume, "thickness", DepthScale(volume.grid).unit());
+        if (names.empty())
+            all = std::move(one);
+        else
+            all.voxels.insert(all.voxels.end(), one.voxels.begin(), one.voxels.end());
+        names += (names.empty() ? "" : ", ") + name_of_layer(surfaces, layer);
+    }
+    all.grid.b_scans = std::ssize(layers);
+    all.provenance["layers_shown"] = names;
+    return all;
+}
+
+Volume flattened(Volume volume, const Surfaces& surfaces, const std::string& level, bool back) {
+    const Surface& surface = surfaces.all[level.empty() ? 0 : index_of(surfaces, level)];
+    flatten_to(volume, surface, back);
+    volume.provenance[back ? "unflattened_from" : "flattened_to"] =
+        fmt::format("{}, row {:g}", surface.name, flat_row_of(surface));
+    return volume;
 }
 
 }  // namespace echolux

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "assets/assets.h"
@@ -179,6 +180,8 @@ bool is_own_surface_table(const std::filesystem::path& path);
 // surfaces are put in order and counted as moved. Throws Error{bad_file} if the size differs or if depths are in um and
 // the spacing is unknown, and as read_volume() does.
 Surfaces read_surfaces(const std::filesystem::path& path, const VolumeGrid& grid);
+// Reads them from a volume in memory in the same way. Errors call it `name`.
+Surfaces surfaces_of(const Volume& maps, const VolumeGrid& grid, const std::string& name);
 
 // ---- En-face maps between two surfaces, and flattening of a volume to a surface.
 
@@ -217,5 +220,33 @@ double flat_row_of(const Surface& surface);
 // cubic convolution (R. Keys, IEEE TASSP 29, 1153, 1981); end voxels extend beyond the ends. A-scans without the
 // surface become empty: NaN, or the smallest code of integer types. Throws Error{bad_setting} for complex voxels.
 void flatten_to(Volume& volume, const Surface& surface, bool back = false);
+
+// Like flatten_to(), and notes it in the provenance. `level`: name of a surface; empty: the first.
+Volume flattened(Volume volume, const Surfaces& surfaces, const std::string& level, bool back);
+
+// ---- Layers by the names of their surfaces
+
+using LayerBounds = std::pair<std::size_t, std::size_t>;  // upper and lower surface
+
+// Names of two surfaces; empty: the first and the last.
+struct BoundNames {
+    std::string upper, lower;
+};
+
+// Throws Error{bad_setting} for unknown surfaces.
+LayerBounds bounds_of(const Surfaces& surfaces, const BoundNames& names);
+
+// Throws Error{bad_setting} if the lower surface is not below the upper one. A slab may be `is_shifted`: one surface
+// twice with different distances.
+void require_order(const Surfaces& surfaces, const LayerBounds& layer, bool is_shifted = false);
+
+// Returns all layers, or only the named one. Throws what the functions above throw.
+std::vector<LayerBounds> layers_between(const Surfaces& surfaces, const BoundNames& names);
+
+// "ILM to NFL".
+std::string name_of_layer(const Surfaces& surfaces, const LayerBounds& layer);
+
+// Returns one slice per layer, in um or rows. `volume`: the segmented volume.
+Volume thickness_maps(const Volume& volume, const Surfaces& surfaces, const std::vector<LayerBounds>& layers);
 
 }  // namespace echolux

@@ -77,11 +77,8 @@ typedef struct echolux_renderer echolux_renderer;           /* renders pictures 
 typedef struct echolux_live echolux_live;                   /* a source that is reconstructed while it acquires */
 typedef struct echolux_simulation echolux_simulation;       /* a scene in front of a simulated instrument */
 typedef struct echolux_validation echolux_validation;       /* results of validating this build */
-typedef struct echolux_batch echolux_batch;               /* reconstructs many scans, or parts of them, with one plan */
-typedef struct echolux_tissue echolux_tissue;             /* settings of the tissue analyses */
-typedef struct echolux_surfaces echolux_surfaces;         /* surfaces between the layers of a volume */
-typedef struct echolux_registration echolux_registration; /* positions found for the B-scans of volumes */
-typedef struct echolux_vessel_flow echolux_vessel_flow;   /* flow through a vessel over time */
+typedef struct echolux_batch echolux_batch;         /* reconstructs many scans, or parts of them, with one plan */
+typedef struct echolux_operation echolux_operation; /* one run of an operation such as "filter" */
 
 /* Each handle type has an echolux_..._free function. Freeing NULL does nothing. Use of a freed handle is detected where
  * possible (ECHOLUX_BAD_ARGUMENT). */

@@ -23,11 +23,11 @@
 #include "base.h"
 #include "calibrate.h"
 #include "live.h"
+#include "operations.h"
 #include "picture.h"
 #include "reconstruct.h"
 #include "scan.h"
 #include "simulate.h"
-#include "tissue.h"
 #include "volume.h"
 
 #endif

@@ -7,11 +7,11 @@
 #include "base.hpp"
 #include "echolux.h"
 #include "live.hpp"
+#include "operations.hpp"
 #include "picture.hpp"
 #include "reconstruct.hpp"
 #include "scan.hpp"
 #include "simulate.hpp"
-#include "tissue.hpp"
 #include "volume.hpp"
 
 #endif

@@ -17,7 +17,7 @@ from .stages import Place, Stages
 from .volume import Volume
 
 if TYPE_CHECKING:
-    from . import calibrate, cluster
+    from . import calibrate, cluster, operations
     from ._sections import LiveStats
     from .layers import Surfaces, segment
     from .movies import movie
@@ -45,8 +45,8 @@ def _end() -> None:
 
 atexit.register(_end)
 
-_LATER = {"calibrate": "calibrate", "cluster": "cluster", "movie": "movies", "live": "session", "Live": "session", "LiveStats": "session",
-          "Check": "validation", "Validation": "validation", "validate": "validation",
+_LATER = {"calibrate": "calibrate", "cluster": "cluster", "operations": "operations", "movie": "movies",
+          "live": "session", "Live": "session", "LiveStats": "session", "Check": "validation", "Validation": "validation", "validate": "validation",
           "Attenuation": "tissue", "Average": "tissue", "attenuation": "tissue", "average": "tissue", "filter": "tissue",
           "Surfaces": "layers", "segment": "layers", "Registration": "registration", "register": "registration",
           "VesselFlow": "vessel_flow", "flow": "vessel_flow"}
@@ -78,4 +78,4 @@ __all__ = ["Attenuation", "Average", "BadArgument", "BadFile", "BadSetting", "Ba
            "Error", "LazyVolume", "Live", "LiveStats", "MissingFile", "OutOfMemory", "OutputFailed", "Place", "Reconstructor",
            "Registration", "Scan", "Series", "Simulation", "Stages", "Surfaces", "Truth", "Unsupported",
            "Validation", "VesselFlow", "Volume", "attenuation", "average", "calibrate", "cluster", "flow", "gpus", "live",
-           "load", "load_series", "movie", "register", "segment", "simulate", "validate"]
+           "load", "load_series", "movie", "operations", "register", "segment", "simulate", "validate"]

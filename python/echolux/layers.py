@@ -4,10 +4,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from . import _core
-from .errors import BadSetting, require_number, require_text
-from .progress import Progress, watching
-from .tissue import tissue_of, volume_of
+from .errors import BadArgument, BadSetting, require_number, require_text
+from .operation import Result, run, volume_of
+from .progress import Progress
 from .volume import Volume
 
 if TYPE_CHECKING:
@@ -16,76 +15,58 @@ if TYPE_CHECKING:
 
     from . import _sections
 
-_SLABS = {"mean": 0, "max": 1, "top3": 2}
-
 
 class Surfaces:
     """Surfaces between layers, from top to bottom. They may touch but never cross. Immutable.
 
     names: of the surfaces; shape: (surfaces, b, a); unit: of depths, "um", or "rows" if the volume's spacing is unknown
+    depths: float32 [surface, b, a] in `unit`: um from zero delay; NaN without a depth
+    rows: float32 [surface, b, a]: depths in voxels of the volume, whose centres are whole numbers
+    quality: float32 [surface, b, a]: log-likelihood ratio to the next best depth, in nats
+    reasons: uint8 [surface, b, a]: why a depth was found or not, as an index into reason_names
+    reason_names: meanings of the codes in `reasons`: "ok", "no_signal" ...
     ambiguous, weak, missing: shares of all positions where two depths fit about equally well, where there is little
         evidence for any depth, and where no depth was found; moved: positions moved down to the surface above
     warnings: one line each
+
+    Keeps the segmented volume in memory.
     """
 
-    reason_names: tuple[str, ...] = tuple(_core.surface_reasons())
-    """Meanings of the codes in `reasons`: "ok", "no_signal" ..."""
-
-    def __init__(self, core: _core.Surfaces) -> None:
-        self._core = core
-        facts: dict[str, Any] = core.facts()
-        self.names = tuple(core.names())
-        self.shape: tuple[int, int, int] = facts["shape"]
-        self.unit: str = facts["unit"]
-        self.ambiguous: float = facts["ambiguous"]
-        self.weak: float = facts["weak"]
-        self.missing: float = facts["missing"]
-        self.moved: int = facts["moved"]
-        self.warnings: list[str] = core.warnings().splitlines()
-        self._arrays: dict[str, Any] | None = None
+    def __init__(self, found: Result, volume: Volume) -> None:
+        self._found, self._volume = found, volume
+        self._depths: Volume = found.output
+        self.names: tuple[str, ...] = tuple(found.surfaces)
+        self.unit: str = self._depths.unit
+        self.ambiguous: float = found.ambiguous
+        self.weak: float = found.weak
+        self.missing: float = found.missing
+        self.moved: int = found.moved
+        self.warnings: list[str] = found.warnings
+        places = found.places
+        self.depths: np.ndarray[Any, Any] = places.depth
+        self.rows: np.ndarray[Any, Any] = places.row
+        self.quality: np.ndarray[Any, Any] = places.quality
+        self.reasons: np.ndarray[Any, Any] = places.reason
+        self.reason_names = found.words("places.reason")
+        self.shape: tuple[int, int, int] = places.depth.shape
 
     @staticmethod
     def open(path: str | os.PathLike[str], volume: Any) -> Surfaces:
         """Opens surfaces from path, a file written by save() or `echolux segment -o`, for a volume of the same size.
         Raises BadFile.
         """
-        return Surfaces(_core.Surfaces.open(path, volume_of(volume, "volume")))
+        given = volume_of(volume, "volume")
+        return Surfaces(run("segment", input=given, surfaces=os.fsdecode(path), progress=False), given)
 
-    def _array(self, name: str) -> Any:
-        import numpy as np
-
-        if self._arrays is None:
-            arrays = {one: np.empty(self.shape, "u1" if one == "reasons" else "f4")
-                      for one in ("depths", "rows", "quality", "reasons")}
-            self._core.read(arrays)
-            for array in arrays.values():
-                array.flags.writeable = False
-            self._arrays = arrays
-        return self._arrays[name]
-
-    @property
-    def depths(self) -> np.ndarray[Any, Any]:
-        """float32 [surface, b, a] in `unit`: um from zero delay; NaN without a depth."""
-        depths: np.ndarray[Any, Any] = self._array("depths")
-        return depths
-
-    @property
-    def rows(self) -> np.ndarray[Any, Any]:
-        """float32 [surface, b, a]: depths in voxels of the volume, whose centres are whole numbers."""
-        rows: np.ndarray[Any, Any] = self._array("rows")
-        return rows
-
-    @property
-    def quality(self) -> np.ndarray[Any, Any]:
-        """float32 [surface, b, a]: log-likelihood ratio to the next best depth, in nats."""
-        quality: np.ndarray[Any, Any] = self._array("quality")
-        return quality
-
-    @property
-    def reasons(self) -> np.ndarray[Any, Any]:
-        """uint8 [surface, b, a]: why a depth was found or not, as an index into reason_names."""
-        reasons: np.ndarray[Any, Any] = self._array("reasons")
-        return reasons
+    def _derived(self, volume: Any, output: str, **how: Any) -> Volume:
+        """Returns a volume that an operation makes of another one and these surfaces."""
+        given, ours = volume_of(volume, "volume"), self._volume
+        if (given.shape, given.spacing_um[2], given.first_depth_um) != (ours.shape, ours.spacing_um[2], ours.first_depth_um):
+            raise BadArgument("differs in size or depths from the one in which the surfaces lie", "volume",
+                              "give a volume of the same reconstruction")
+        how.update({"output": False, output: True})
+        derived: Volume = getattr(run("segment", input=given, surfaces=self._depths, progress=False, **how), output)
+        return derived
 
     def index(self, name: str) -> int:
         """Index of the surface with that name. Raises BadSetting."""
@@ -96,11 +77,12 @@ class Surfaces:
     def csv(self) -> str:
         """Returns the table written by `echolux segment -o FILE.csv`: b_scan, a_scan, surface, depth, quality, reason.
         """
-        return self._core.table()
+        table: str = self._found.output_csv
+        return table
 
     def volume(self) -> Volume:
         """Returns the surfaces as written by `echolux segment -o`, to be saved: depths [surface, a, b]."""
-        return Volume(self._core.volume())
+        return self._depths
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes volume() to path; the extension selects the format. Raises OutputFailed, BadSetting."""
@@ -115,7 +97,7 @@ class Surfaces:
     def thickness_volume(self, upper: str = "", lower: str = "") -> Volume:
         """Returns thickness() between upper and lower as written by `echolux segment --thickness`: [layer, a, b]."""
         require_text(upper=upper, lower=lower)
-        return Volume(self._core.thickness(upper, lower))
+        return self._derived(self._volume, "thickness", between=_between(upper, lower))
 
     def en_face(self, volume: Any, upper: str = "", lower: str = "", *, value: str = "mean", below_upper_um: float = 0,
                 below_lower_um: float = 0) -> np.ndarray[Any, Any]:
@@ -141,10 +123,8 @@ class Surfaces:
         """
         require_text(upper=upper, lower=lower, value=value)
         require_number(below_upper_um=below_upper_um, below_lower_um=below_lower_um)
-        if value not in _SLABS:
-            raise BadSetting(f"there is no {value!r}", "value", "one of " + ", ".join(_SLABS))
-        return Volume(self._core.en_face(volume_of(volume, "volume"), upper, lower, float(below_upper_um),
-                                         float(below_lower_um), _SLABS[value]))
+        return self._derived(volume, "en_face", between=_between(upper, lower), projection=value,
+                             below_upper_um=below_upper_um, below_lower_um=below_lower_um)
 
     def flattened(self, volume: Any, level: str = "", *, back: bool = False) -> Volume:
         """Flattens a surface by shifting its volume in depth, with cubic interpolation between rows (R. Keys, IEEE
@@ -156,13 +136,17 @@ class Surfaces:
         A-scans without the surface become empty. Raises BadSetting, BadArgument.
         """
         require_text(level=level)
-        return Volume(self._core.flattened(volume_of(volume, "volume"), level, back))
+        return self._derived(volume, "unflatten" if back else "flatten", level=level)
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __repr__(self) -> str:
         return f"<Surfaces {', '.join(self.names)} of {self.shape[1]}x{self.shape[2]} A-scans, depths in {self.unit}>"
+
+
+def _between(upper: str, lower: str) -> str:
+    return f"{upper}:{lower}" if upper or lower else ""
 
 
 def _maps(volume: Volume) -> np.ndarray[Any, Any]:
@@ -189,7 +173,7 @@ def segment(volume: Any, layers: str = "retina", *, device: str = "auto", progre
     BadSetting if nothing can be distinguished from noise, for flow volumes, and for more boundaries than rows;
     BadArgument, OutOfMemory, DeviceFailed.
     """
-    require_text(layers=layers, device=device)
+    require_text(layers=layers)
     given = volume_of(volume, "volume")
-    with watching(progress) as told:
-        return Surfaces(_core.segmented(given, tissue_of("layers", settings, layers), device, told))
+    return Surfaces(run("segment", input=given, preset=layers, device=device, progress=progress,
+                        settings={"layers": settings}), given)

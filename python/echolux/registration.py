@@ -4,10 +4,9 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from . import _core
-from .errors import BadArgument, require_text
-from .progress import Progress, watching
-from .tissue import tissue_of, volume_of, volumes_of
+from .errors import BadArgument
+from .operation import Result, run, volume_of, volumes_of
+from .progress import Progress
 from .volume import Volume
 
 if TYPE_CHECKING:
@@ -18,31 +17,23 @@ if TYPE_CHECKING:
 
 
 class Registration:
-    """Positions found for the B-scans of volumes, as arrays [volume, b].
+    """Positions found for the B-scans of volumes, as read-only arrays [volume, b].
 
     Sample (a, depth) of B-scan b maps to (a + x, depth + z) of B-scan b + y of the reference; NaN without a position.
 
     z, x, y: float64, shifts in depth rows, A-scans and B-scans; quality: float64, normalised cross-correlation
     reasons: uint8, why a position was found or not, as an index into reason_names
+    reason_names: meanings of the codes in `reasons`: "ok", "no_signal" ...
     saccades: bool, fast eye movement in this B-scan; warnings: one line each
     """
 
-    reason_names: tuple[str, ...] = tuple(_core.shift_reasons())
-    """Meanings of the codes in `reasons`: "ok", "no_signal" ..."""
-
-    def __init__(self, core: _core.Registration, volumes: list[Volume]) -> None:
-        import numpy as np
-
-        self._core, self._volumes = core, volumes
-        shape = len(volumes), volumes[0].shape[0]
-        arrays = {name: np.empty(shape, "f8") for name in ("z", "x", "y", "quality")}
-        codes = {name: np.empty(shape, "u1") for name in ("reasons", "saccades")}
-        core.read({**arrays, **codes})
-        self.z, self.x, self.y, self.quality = arrays.values()
-        self.reasons = codes["reasons"]
-        self.saccades = codes["saccades"].view(bool)
-        self.warnings: list[str] = core.warnings().splitlines()
-        self._mean: Volume | None = None
+    def __init__(self, made: Result, given: dict[str, Any]) -> None:
+        self._made, self._given = made, given
+        shifts = made.shifts
+        self.z, self.x, self.y, self.quality = shifts.z, shifts.x, shifts.y, shifts.quality
+        self.reasons, self.reason_names = shifts.reason, made.words("shifts.reason")
+        self.saccades = shifts.saccade.view(bool)
+        self.warnings: list[str] = made.warnings
 
     @property
     def is_placed(self) -> np.ndarray[Any, Any]:
@@ -55,7 +46,7 @@ class Registration:
         """float64 [3, volume, b]: z, x and y in um. Raises BadArgument if the spacing is unknown."""
         import numpy as np
 
-        b, a, depth = self._volumes[0].spacing_um
+        b, a, depth = self._given["input"][0].spacing_um
         if min(b, a, depth) <= 0:
             raise BadArgument("is unknown along one axis or more", "spacing_um", "use z, x and y, which are in voxels")
         return np.stack([self.z * depth, self.x * a, self.y * b])
@@ -65,22 +56,25 @@ class Registration:
         """The mean power of all volumes on the voxels of the reference, float32, as written by `echolux register -o`;
         NaN without data.
         """
-        if self._mean is None:
-            self._mean = Volume(self._core.mean())
-        return self._mean
+        mean: Volume = self._made.output
+        return mean
 
-    def volume(self, number: int = 0) -> Volume:
-        """Returns one of the volumes (number) with its B-scans at their positions, float32; NaN without data. Raises
-        BadArgument.
+    def volume(self, number: int = 0, *, progress: Progress = None) -> Volume:
+        """Returns one of the volumes (number) with its B-scans at their positions, float32; NaN without data. The
+        volumes are registered once more; progress as in Scan.reconstruct(). Raises BadArgument.
         """
-        return Volume(self._core.volume(number))
+        if not 0 <= number < len(self):
+            raise BadArgument("there is no such volume", "number", f"from 0 to {len(self) - 1}")
+        moved: Volume = run("register", **self._given, registered=operator.index(number), progress=progress).output
+        return moved
 
     def csv(self) -> str:
         """Returns the table written by `echolux register --table`."""
-        return self._core.table()
+        table: str = self._made.table_csv
+        return table
 
     def __len__(self) -> int:
-        return len(self._volumes)
+        return len(self.z)
 
     def __repr__(self) -> str:
         return f"<Registration of {len(self)} volume(s), {int(self.is_placed.sum())} of {self.z.size} B-scans have a place>"
@@ -109,15 +103,10 @@ def register(volumes: Any, reference: Any = 0, *, device: str = "auto", progress
     SPIE 5688, 2005. Motion of the reference itself is not corrected. Raises BadSetting if nothing matches (noise,
     another location, a single B-scan), for another size, and for velocities; BadArgument, OutOfMemory.
     """
-    require_text(device=device)
-    several = volumes_of(volumes, "volumes")
-    apart, number = _reference(reference)
-    with watching(progress) as told:
-        made = _core.registered(several, apart, number, tissue_of("registration", settings), device, told)
-    return Registration(made, several)
-
-
-def _reference(given: Any) -> tuple[Volume | None, int]:
-    if hasattr(given, "__index__") and not hasattr(given, "shape"):
-        return None, operator.index(given)
-    return volume_of(given, "reference"), 0
+    given: dict[str, Any] = {"input": volumes_of(volumes, "volumes"), "device": device,
+                             "settings": {"registration": settings}}
+    if hasattr(reference, "__index__") and not hasattr(reference, "shape"):
+        given["reference_volume"] = operator.index(reference)
+    else:
+        given["reference"] = volume_of(reference, "reference")
+    return Registration(run("register", **given, table=True, progress=progress), given)

@@ -4,7 +4,7 @@ descriptions, so help(scan.recipe) documents each setting with meaning, unit and
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -40,34 +40,40 @@ def text_of(value: object, kind: int | None) -> str:
 
 
 @lru_cache(maxsize=None)
-def _kinds() -> dict[str, int]:
-    """Kinds of all settings of scans and of the tissue analyses."""
-    all_settings = (_core.Scan.create(16, 1, 1, "u16", []).settings(), _core.Tissue([]).settings())
-    return {setting.key: setting.kind for settings in all_settings for setting in settings.all()}
+def scan_kinds() -> dict[str, int]:
+    """Kinds of all settings of scans."""
+    return {setting.key: setting.kind for setting in _core.Scan.create(16, 1, 1, "u16", []).settings().all()}
 
 
-def assignments(sections: Mapping[str, Mapping[str, object]]) -> list[str]:
-    """Converts {"recipe": {"window": "hann"}} to ["recipe.window=hann"]."""
+def assignments(sections: Mapping[str, Mapping[str, object]], kinds: Mapping[str, int] | None = None) -> list[str]:
+    """Converts {"recipe": {"window": "hann"}} to ["recipe.window=hann"]. kinds: of settings; None: those of scans."""
+    kinds = scan_kinds() if kinds is None else kinds
     every = []
     for section, settings in sections.items():
         if not isinstance(settings, Mapping):
             raise BadSetting("is not a mapping of settings", section, f'write {section}={{"key": value}}')
-        every += [f"{section}.{name}={text_of(value, _kinds().get(f'{section}.{name}'))}" for name, value in settings.items()]
+        every += [f"{section}.{name}={text_of(value, kinds.get(f'{section}.{name}'))}" for name, value in settings.items()]
     return every
 
 
 def described(setting: _core.Setting) -> str:
     """Returns the docstring of a setting."""
-    text = setting.help[:1].upper() + setting.help[1:]
+    bounds = (setting.low, setting.high) if setting.kind in (_INTEGER, _NUMBER) else None
+    return explained(setting.help, setting.unit, setting.choices, bounds, setting.default) + "."
+
+
+def explained(text: str, unit: str, choices: Sequence[str], bounds: tuple[float, float] | None, default: str | None) -> str:
+    """Returns the meaning of a setting with what is known of its values. default: None if there is none."""
     facts = []
-    if setting.choices:
-        facts.append("one of " + ", ".join(setting.choices))
-    elif setting.kind in (_INTEGER, _NUMBER) and setting.high <= 1e5:
-        facts.append(f"from {setting.low:g} to {setting.high:g}")
-    if setting.unit:
-        facts.append(f"in {setting.unit}")
-    facts.append(f"default {setting.default or 'empty'}")
-    return f"{text} ({'; '.join(facts)})."
+    if choices:
+        facts.append("one of " + ", ".join(choices))
+    elif bounds and bounds[1] <= 1e5:
+        facts.append(f"from {bounds[0]:g} to {bounds[1]:g}")
+    if unit:
+        facts.append(f"in {unit}")
+    if default is not None:
+        facts.append(f"default {default or 'empty'}")
+    return text[:1].upper() + text[1:] + (f" ({'; '.join(facts)})" if facts else "")
 
 
 class Section:

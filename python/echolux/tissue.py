@@ -1,49 +1,18 @@
 """Tissue analyses on volumes: speckle reduction, the mean of several looks, attenuation."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from . import _core
-from .errors import BadArgument, BadSetting, require_text
-from .progress import Progress, watching
-from .series import LazyVolume
-from .settings import assignments
+from .errors import BadSetting
+from .operation import run, volume_of, volumes_of
+from .progress import Progress
 from .volume import Volume
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from . import _sections
-
-
-def tissue_of(section: str, settings: Mapping[str, object], layers: str = "") -> _core.Tissue:
-    """Returns the settings of one section. An unknown name is rejected with the most similar one as a hint."""
-    return _core.Tissue(assignments({section: settings}), layers)
-
-
-def volume_of(given: Any, name: str) -> Volume:
-    """Returns volumes as they are, or an array [b, a, depth] as a new volume without spacing and unit."""
-    if isinstance(given, LazyVolume):
-        given = given.read()
-    if isinstance(given, Volume):
-        return given
-    if isinstance(given, _core.Volume):
-        return Volume(given)
-    if isinstance(given, (str, bytes)) or not (hasattr(given, "__array__") or hasattr(given, "__dlpack__")):
-        raise BadArgument(f"is not a volume but of type {type(given).__name__}", name,
-                          "give an echolux.Volume (echolux.load(path)), or an array [b, a, depth]")
-    return Volume.from_array(given)
-
-
-def volumes_of(given: Any, name: str) -> list[Volume]:
-    """Returns one volume or several as a list: from a list, a Series, an array [volume, b, a, depth]."""
-    if isinstance(given, (_core.Volume, LazyVolume)) or getattr(given, "ndim", None) == 3:
-        return [volume_of(given, name)]
-    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        raise BadArgument(f"is not a list of volumes but of type {type(given).__name__}", name)
-    return [volume_of(one, f"{name}[{i}]") for i, one in enumerate(given)]
 
 
 def filter(volume: Any, *, device: str = "auto", progress: Progress = None,
@@ -65,10 +34,9 @@ def filter(volume: Any, *, device: str = "auto", progress: Progress = None,
     Raises BadSetting for velocities, complex voxels, volumes of unknown quantity, and values out of range; BadArgument,
     OutOfMemory, DeviceFailed.
     """
-    require_text(device=device)
-    given = volume_of(volume, "volume")
-    with watching(progress) as told:
-        return Volume(_core.filtered(given, tissue_of("filter", settings), device, told))
+    made: Volume = run("filter", input=volume_of(volume, "volume"), device=device, progress=progress,
+                       settings={"filter": settings}).output
+    return made
 
 
 @dataclass(frozen=True)
@@ -99,8 +67,8 @@ def average(volumes: Any, *, looks: float = 1, stored_as: str = "auto") -> Avera
     all_of_them = volumes_of(volumes, "volumes")
     if len(all_of_them) < 2:
         raise BadSetting("a mean takes several looks", "volumes", "give two or more")
-    volume, independent = _core.averaged(all_of_them, tissue_of("filter", {"looks": looks, "stored_as": stored_as}))
-    return Average(Volume(volume), len(all_of_them), independent)
+    made = run("filter", input=all_of_them, progress=False, settings={"filter": {"looks": looks, "stored_as": stored_as}})
+    return Average(made.output, made.looks, made.effective_looks)
 
 
 @dataclass(frozen=True)
@@ -131,7 +99,5 @@ def attenuation(volume: Any, *, progress: Progress = None, **settings: Unpack[_s
     Raises BadSetting if nothing can be distinguished from noise, without a depth spacing, and for voxels that do not
     contain brightness; BadArgument, OutOfMemory.
     """
-    given = volume_of(volume, "volume")
-    with watching(progress) as told:
-        made, (known, no_tail, floor) = _core.attenuation(given, tissue_of("attenuation", settings), told)
-    return Attenuation(Volume(made), known, no_tail, floor)
+    made = run("attenuation", input=volume_of(volume, "volume"), progress=progress, settings={"attenuation": settings})
+    return Attenuation(made.output, made.known, made.no_tail, made.noise_floor_db)

@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 from typing import TYPE_CHECKING, Any
 
-from . import _core
-from .errors import BadArgument, BadSetting, require_number
-from .progress import Progress, watching
-from .tissue import tissue_of, volumes_of
+from .errors import BadArgument, require_number
+from .operation import Result, run, volumes_of
+from .progress import Progress
+from .volume import Volume
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class VesselFlow:
-    """Flow through a vessel section over time: overall numbers, and arrays with one element per value over time.
+    """Flow through a vessel section over time: overall numbers, and read-only arrays with one element per value.
 
     flow_ul_s, error_ul_s: mean over time, and its uncertainty from noise and angle
     en_face_ul_s: through planes of constant depth, which needs no angle; NaN if no plane contains the whole lumen
@@ -29,42 +30,36 @@ class VesselFlow:
     values_ul_s, errors_ul_s: flow, and its error from noise alone; NaN if unknown
     mean_mm_s, area_mm2, wrapped: velocity along the vessel, area of the lumen, share above the max measurable velocity
     reasons: uint8, why there is a value or not, as an index into reason_names
+    reason_names: meanings of the codes in `reasons`: "ok", "no_signal" ...
     warnings: one line each
     """
 
-    reason_names: tuple[str, ...] = tuple(_core.flow_reasons())
-    """Meanings of the codes in `reasons`: "ok", "no_signal" ..."""
-
-    def __init__(self, core: _core.VesselFlow) -> None:
-        import numpy as np
-
-        self._core = core
-        facts: dict[str, Any] = core.facts()
-        self.flow_ul_s: float = facts["flow_ul_s"]
-        self.error_ul_s: float = facts["error_ul_s"]
-        self.en_face_ul_s: float = facts["en_face_ul_s"]
-        self.place: tuple[float, float, float] = facts["place"]
-        self.direction: tuple[float, float, float] = facts["direction"]
-        self.angle_deg: float = facts["angle_deg"]
-        self.angle_error: float = facts["angle_error"]
-        self.snr_db: float = facts["snr_db"]
-        self.heart_rate_hz: float = facts["heart_rate_hz"]
-        self.heart_rate_error_hz: float = facts["heart_rate_error_hz"]
-        self.pulsatility: float = facts["pulsatility"]
-        self.heart_problem: str = core.heart_problem()
-        self.warnings: list[str] = core.warnings().splitlines()
-        kinds = {"volume": "i8", "b_scan": "i8", "time_s": "f8", "flow_ul_s": "f8", "error_ul_s": "f8", "mean_mm_s": "f8",
-                 "area_mm2": "f8", "wrapped": "f8", "reasons": "u1"}
-        arrays = {name: np.empty(facts["values"], kind) for name, kind in kinds.items()}
-        core.read(arrays)
-        self.volume, self.b_scan, self.time_s = arrays["volume"], arrays["b_scan"], arrays["time_s"]
-        self.values_ul_s, self.errors_ul_s = arrays["flow_ul_s"], arrays["error_ul_s"]
-        self.mean_mm_s, self.area_mm2, self.wrapped = arrays["mean_mm_s"], arrays["area_mm2"], arrays["wrapped"]
-        self.reasons = arrays["reasons"]
+    def __init__(self, found: Result) -> None:
+        self._found = found
+        self.flow_ul_s: float = found.flow_ul_s
+        self.error_ul_s: float = found.error_ul_s
+        self.en_face_ul_s: float = found.en_face_ul_s
+        self.place = _of_axes(found.through)
+        self.direction = _of_axes(found.direction)
+        self.angle_deg: float = found.angle_deg
+        self.angle_error: float = found.angle_error
+        self.snr_db: float = found.snr_db
+        self.heart_problem: str = found.no_heart_rate
+        beats = not self.heart_problem
+        self.heart_rate_hz: float = found.heart_rate_hz if beats else nan
+        self.heart_rate_error_hz: float = found.heart_rate_error_hz if beats else nan
+        self.pulsatility: float = found.pulsatility if beats else nan
+        self.warnings: list[str] = found.warnings
+        values = found.values
+        self.volume, self.b_scan, self.time_s = values.volume, values.b_scan, values.time_s
+        self.values_ul_s, self.errors_ul_s = values.flow_ul_s, values.error_ul_s
+        self.mean_mm_s, self.area_mm2, self.wrapped = values.mean_mm_s, values.area_mm2, values.wrapped
+        self.reasons, self.reason_names = values.reason, found.words("values.reason")
 
     def csv(self) -> str:
         """Returns the table written by `echolux flow -o`."""
-        return self._core.table()
+        table: str = self._found.output_csv
+        return table
 
     def __len__(self) -> int:
         return len(self.values_ul_s)
@@ -97,22 +92,32 @@ def flow(velocities: Any, structure: Any = None, *, through: Sequence[float] | N
     1976). Raises BadSetting with the reason if the flow cannot be determined: noise, a single B-scan, a vessel
     perpendicular to the beam, a lumen that reaches the edge; BadArgument.
     """
-    if each not in ("volume", "b-scan"):
-        raise BadSetting(f"there is no {each!r}", "each", 'give "volume" or "b-scan"')
     require_number(step_s=step_s)
     moving = volumes_of(velocities, "velocities")
-    still = [] if structure is None else volumes_of(structure, "structure")
-    with watching(progress) as told:
-        return VesselFlow(_core.measured_flow(moving, still, _place(through, "through"), _place(towards, "towards"),
-                                              each == "b-scan", float(step_s), tissue_of("cross_section", settings), told))
+    found = run("flow", velocity=moving, structure=None if structure is None else volumes_of(structure, "structure"),
+                through=_place(through, "through"), towards=_place(towards, "towards"), each=each, step_s=float(step_s),
+                times_s=None if step_s else _times(moving), progress=progress, settings={"cross_section": settings})
+    return VesselFlow(found)
 
 
-def _place(given: Sequence[float] | None, name: str) -> tuple[float, float, float] | None:
-    """Converts (b, a, depth) to (A-scan, B-scan, row)."""
+def _times(volumes: Sequence[Volume]) -> list[float] | None:
+    """Start times of the volumes; None if they do not increase."""
+    times = [volume.time_s for volume in volumes]
+    return times if len(times) > 1 and all(a < b for a, b in zip(times, times[1:])) else None
+
+
+def _place(given: Sequence[float] | None, name: str) -> str | None:
+    """Converts (b, a, depth) to "A,B,ROW"."""
     if given is None:
         return None
     try:
         b, a, depth = (float(one) for one in given)
     except (TypeError, ValueError):
         raise BadArgument(f"is not a point: {given!r}", name, "give (b, a, depth) in voxels") from None
-    return a, b, depth
+    return f"{a!r},{b!r},{depth!r}"
+
+
+def _of_axes(given: Sequence[float]) -> tuple[float, float, float]:
+    """Converts numbers along A-scans, B-scans and depth to (b, a, depth)."""
+    a, b, depth = given
+    return b, a, depth

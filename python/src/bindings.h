@@ -19,9 +19,6 @@ void bind_stages(nanobind::module_& module);
 void bind_live(nanobind::module_& module);
 void bind_simulation(nanobind::module_& module);
 void bind_calibrate(nanobind::module_& module);
-void bind_tissue(nanobind::module_& module);
-void bind_layers(nanobind::module_& module);
-void bind_registration(nanobind::module_& module);
-void bind_vessel_flow(nanobind::module_& module);
+void bind_operations(nanobind::module_& module);
 
 }  // namespace echolux::python

@@ -49,8 +49,5 @@ NB_MODULE(_core, module) {
     bind_live(module);
     bind_simulation(module);
     bind_calibrate(module);
-    bind_tissue(module);
-    bind_layers(module);
-    bind_registration(module);
-    bind_vessel_flow(module);
+    bind_operations(module);
 }

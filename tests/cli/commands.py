@@ -108,10 +108,10 @@ CASES = [
 
 def all_commands():
     """Returns the commands listed by --help, including subcommands such as `calibrate k`. `ctl` is left out because it
-    only sends requests to an open window: see test_control.py."""
+    only sends requests to an open window: see test_control.py. `invert` is an operation of tests/operations."""
     names = []
     for name in listed([]):
-        if name == "ctl":
+        if name in ("ctl", "invert"):
             continue
         below = listed([name]) if name == "calibrate" else []
         names += [f"{name} {word}" for word in below] or [name]

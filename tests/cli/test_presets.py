@@ -84,4 +84,4 @@ class OwnFiles(ProgramCase):
         text = (self.folder / "s" / "scan.toml").read_text()
         self.assertIn("refractive_index = 1.5", text)
         self.assertRegex(text, r"spacing_a_um = 4\b")
-        self.refuse("simulate", "plates", "--out", "t/scan.toml", names=["simulation.scene", "plate"], lines=None)
+        self.refuse("simulate", "plates", "--out", "t/scan.toml", names=["scene", "plate"], lines=None)

@@ -54,6 +54,13 @@ class ServeFolders(ProgramCase):
         answer = self.call(stream, "save", what="volume", file=str(self.folder / "copy.nrrd"))
         self.assertIn("error", answer)
         self.assertFalse((self.folder / "copy.nrrd").exists())
+        for names in ({"input": str(self.folder / "outside.nrrd"), "output": "made.nrrd"}, {"input": "link.nrrd", "output": "made.nrrd"},
+                      {"input": "inside.nrrd", "output": str(self.folder / "made.nrrd")}):
+            answer = self.call(stream, "operation.run", name="filter", arguments=names)
+            self.assertIn(str(self.folder / "lent"), json.dumps(answer.get("error")), names)
+        made = self.call(stream, "operation.run", name="filter", arguments={"input": "inside.nrrd", "output": "made.nrrd", "method": "median"})
+        self.assertEqual(made["result"]["files"], [str(self.folder / "lent/made.nrrd")])
+        self.assertFalse((self.folder / "made.nrrd").exists())
         served.send_signal(signal.SIGINT)
         served.communicate(timeout=60)
         self.assertEqual(served.returncode, 130)
@@ -86,6 +93,9 @@ class ServeFolders(ProgramCase):
         self.assertTrue(self.call(stream, "open", file="fine/scan.toml")["result"]["is_open"])
         for name in ("../../outside.f64", "../link.f64", str(self.folder / "outside.f64")):
             answer = self.call(stream, "set", values={"calibration.background": name})
+            self.assertIn("outside the folders", json.dumps(answer.get("error")), name)
+        for name in ("absolute", "above", "calibration", "link"):
+            answer = self.call(stream, "operation.run", name="reconstruct", arguments={"scan": f"{name}.toml", "output": "made.nrrd"})
             self.assertIn("outside the folders", json.dumps(answer.get("error")), name)
         served.kill()
         served.communicate()

@@ -2,10 +2,12 @@
 // voxels and pictures.
 #include "ui/control/control.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <set>
 
+#include "app/operations/operation.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
@@ -269,6 +271,122 @@ TEST_F(ControlTest, NamesUnreadableFiles) {
     std::ofstream(folder() / "broken.nrrd") << "NRRD0005\nnonsense\n";
     EXPECT_NE(refusal("open", {{"file", "broken.nrrd"}}).find("broken.nrrd"), std::string::npos);
     EXPECT_NE(refusal("open", {{"file", "gone.nrrd"}}).find("bad_file"), std::string::npos);
+}
+
+TEST_F(ControlTest, OperationsRunOnAllowedFiles) {
+    volume_file("ball.nii");
+    const Json listed = result("operation.list")["operations"];
+    const auto is_filter = [](const Json& one) { return one["name"] == "filter"; };
+    EXPECT_EQ(std::ranges::count_if(listed, is_filter), 1);
+
+    const Json arguments{{"input", "ball.nii"}, {"output", "smooth.nrrd"}, {"patch", 3}, {"filter.method", nullptr}};
+    const Json done = result("operation.run", {{"name", "filter"}, {"arguments", arguments}, {"backend", "cpu"}});
+    EXPECT_EQ(done["files"], (Json{(folder() / "smooth.nrrd").string()}));
+    EXPECT_EQ(done["backend"], "cpu");
+    EXPECT_EQ(read_volume(folder() / "smooth.nrrd").grid.depth, 24);
+    EXPECT_FALSE(work().viewer().is_open());
+
+    const Json both{{"input", {"ball.nii", "smooth.nrrd"}}, {"output", "mean.nrrd"}};
+    EXPECT_EQ(result("operation.run", {{"name", "filter"}, {"arguments", both}})["looks"], 2);
+}
+
+TEST_F(ControlTest, OperationsRefuseAsTheirCommands) {
+    volume_file("ball.nii");
+    const auto told = [&](const std::string& name, const Json& arguments) {
+        return refusal("operation.run", {{"name", name}, {"arguments", arguments}});
+    };
+    EXPECT_NE(told("filtr", Json::object()).find("did you mean filter?"), std::string::npos);
+    EXPECT_NE(told("filter", {{"patsh", 3}}).find("filter.patch"), std::string::npos);
+    EXPECT_NE(told("filter", {{"patch", {"3"}}}).find("expected one value"), std::string::npos);
+    EXPECT_NE(told("filter", {{"calibration.k_map=/k", "x"}}).find("is not a key"), std::string::npos);
+    EXPECT_NE(told("filter", Json::object()).find("input: is missing"), std::string::npos);
+    EXPECT_NE(told("filter", {{"input", "gone.nrrd"}, {"output", "o.nrrd"}}).find("bad_file"), std::string::npos);
+    std::ofstream(folder() / "mine.nrrd") << "mine";
+    const Json kept{{"input", "ball.nii"}, {"output", "mine.nrrd"}};
+    EXPECT_NE(told("filter", kept).find("output: "), std::string::npos);
+    result("operation.run", {{"name", "filter"}, {"arguments", kept}, {"overwrite", true}});
+    EXPECT_EQ(read_volume(folder() / "mine.nrrd").grid.depth, 24);
+}
+
+// A scan in an allowed folder must not lead to files elsewhere.
+TEST_F(ControlTest, OperationsKeepToAllowedFolders) {
+    volume_file("ball.nii");
+    std::ofstream(folder() / "scan.toml") << "[scan]\nfile = \"spectra.raw\"\nsamples = 64\na_scans = 4\n";
+    std::filesystem::create_symlink("/etc", folder() / "link");
+    const auto told = [&](const Json& arguments) {
+        return refusal("operation.run", {{"name", "filter"}, {"arguments", arguments}});
+    };
+    for (const char* name : {"/etc/passwd", "../elsewhere.nrrd", "link/passwd"}) {
+        EXPECT_NE(told({{"input", name}, {"output", "o.nrrd"}}).find("outside the folders"), std::string::npos) << name;
+        EXPECT_NE(told({{"input", "ball.nii"}, {"output", name}}).find("outside the folders"), std::string::npos);
+    }
+    for (const char* input : {"scan.toml", "ball.nii", "spectra.h5"}) {
+        const Json named{{"input", input}, {"output", "o.nrrd"}, {"calibration.background", "/etc/passwd"}};
+        EXPECT_NE(told(named).find("outside the folders"), std::string::npos) << input;
+    }
+    std::ofstream(folder() / "scan.toml", std::ios::app) << "[calibration]\nbackground = \"../elsewhere.csv\"\n";
+    EXPECT_NE(told({{"input", "scan.toml"}, {"output", "o.nrrd"}}).find("outside the folders"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(folder() / "o.nrrd"));
+}
+
+// A text that is read as a file, but not described as one, would let clients read files elsewhere.
+TEST_F(ControlTest, OperationsReadNoFileThatIsNotDescribed) {
+    for (const OperationInfo* info : operations()) {
+        const std::unique_ptr<Operation> operation = info->make();
+        for (const BoundField& field : operation->settings().fields()) {
+            if (!std::holds_alternative<std::string>(field.default_value) || !field.choices.empty()) continue;
+            const Json arguments{{field.key(), "/etc/gone.toml"}};
+            const std::string told =
+                refusal("operation.run", {{"name", std::string(info->name)}, {"arguments", arguments}});
+            const bool is_read = told.find("bad_file") != std::string::npos && told.find("gone") != std::string::npos;
+            EXPECT_FALSE(is_read) << field.key() << ": " << told;
+            EXPECT_EQ(names_files(field), told.find("outside the folders") != std::string::npos) << field.key();
+        }
+    }
+}
+
+TEST_F(ControlTest, ReproducesNoPicturesOfOtherFolders) {
+    std::filesystem::create_directory(folder() / "lent");
+    volume_file("ball.nii");
+    result("open", {{"file", "ball.nii"}});
+    result("save", {{"what", "picture"}, {"file", "lent/p.png"}});
+    Control limited(work(), {std::make_shared<AllowedFolders>(std::vector{folder() / "lent"})});
+    client_->heard.clear();
+    const Json arguments{{"picture", "p.png"}, {"output", "again.png"}};
+    limited.handle(client_, request("operation.run", {{"name", "reproduce"}, {"arguments", arguments}}));
+    ASSERT_TRUE(until([&] {
+        limited.update();
+        return !client_->heard.empty();
+    }));
+    EXPECT_NE(client_->heard[0]["error"]["message"].dump().find("outside the folders"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(folder() / "lent/again.png"));
+}
+
+TEST_F(ControlTest, OperationsAreCancelledByJob) {
+    Volume large;
+    large.grid.depth = large.grid.a_scans = 256;
+    large.grid.b_scans = 128;
+    large.grid.quantity = "db";
+    large.voxels.resize(index(large.grid.b_scan_bytes() * large.grid.b_scans));
+    write_volume(folder() / "large.nrrd", large);
+    EXPECT_EQ(result("operation.cancel")["jobs"], Json::array());
+    EXPECT_NE(refusal("operation.cancel", {{"job", 12345}}).find("is not a running operation"), std::string::npos);
+    Listener other(2);
+    const Json arguments{{"input", "large.nrrd"}, {"output", "o.nrrd"}, {"search_depth", 21}};
+    control().handle(client_, request("operation.run", {{"name", "filter"}, {"arguments", arguments}}));
+    const auto progress = [&] { return ask(other, "state", Json::object())["result"]["jobs"].dump(); };
+    EXPECT_TRUE(until([&] { return progress().find("\"task\":\"filter\"") != std::string::npos; })) << progress();
+    const Json jobs = ask(other, "state", Json::object())["result"]["jobs"];
+    ASSERT_EQ(jobs.size(), 1U);
+    EXPECT_EQ(jobs[0]["title"], "filter");
+    EXPECT_EQ(ask(other, "operation.cancel", {{"job", jobs[0]["id"]}})["result"]["jobs"], (Json{jobs[0]["id"]}));
+    client_->heard.clear();
+    ASSERT_TRUE(until([&] {
+        control().update();
+        return !client_->heard.empty();
+    }));
+    EXPECT_EQ(client_->heard[0]["error"]["data"]["code"], "cancelled");
+    EXPECT_FALSE(std::filesystem::exists(folder() / "o.nrrd"));
 }
 
 TEST_F(ControlTest, LiveSourceIsStartedRecordedAndStopped) {

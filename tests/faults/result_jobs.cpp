@@ -3,15 +3,14 @@
 
 #include <fstream>
 
-#include "app/jobs/convert_job.h"
 #include "app/jobs/jobs.h"
-#include "app/jobs/reconstruct_job.h"
 #include "compute/indexing.h"
 #include "engine/build.h"
 #include "engine/io/image_format.h"
 #include "engine/io/volume_file.h"
 #include "engine/scan/scan.h"
 #include "jobs.h"
+#include "run_operation.h"
 
 namespace echolux::faults {
 namespace {
@@ -138,11 +137,8 @@ class ConvertResult : public ResultJob {
     }
 
     void make(const Path& result) override {
-        ConvertJob job;
-        job.input = result.parent_path() / "input.nrrd";
-        job.output = result;
-        SilentProgress nobody;
-        echolux::run(job, nobody);
+        test::run_operation("convert",
+                            {"input=" + (result.parent_path() / "input.nrrd").string(), "output=" + result.string()});
     }
 };
 
@@ -163,12 +159,9 @@ class ReconstructResult : public ResultJob {
     }
 
     void make(const Path& result) override {
-        ReconstructJob job;
-        job.scan = result.parent_path() / "scan.toml";
-        job.output = result;
-        job.backend.backend = Backend::cpu;
-        SilentProgress nobody;
-        echolux::run(job, nobody);
+        test::run_operation("reconstruct",
+                            {"scan=" + (result.parent_path() / "scan.toml").string(), "output=" + result.string()},
+                            Backend::cpu);
     }
 };
 

@@ -38,7 +38,7 @@ scan=sim/scan.toml
 examples/reconstruct "$scan" by_library.nrrd
 cmp by_program.nrrd by_library.nrrd
 examples/blocks "$scan"
-examples/layers by_library.nrrd our_surfaces.nrrd layers.count=3 | grep -q "^1 to 2: "
+examples/layers by_library.nrrd our_surfaces.nrrd layers.count=3 | grep -q "^layer 1: "
 "$program" segment by_library.nrrd -o their_surfaces.nrrd --preset layers --set layers.count=3 > log 2>&1 || { cat log; exit 1; }
 cmp our_surfaces.nrrd their_surfaces.nrrd
 status=0

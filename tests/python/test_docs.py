@@ -96,5 +96,5 @@ class Reference(FolderCase):
                                source, self.folder / "html"], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
         self.assertEqual((made.returncode, made.stderr), (0, ""))
         page = (self.folder / "html/index.html").read_text()
-        for name in {*ox.__all__, "open", "filter"} - {"calibrate", "cluster", "Stages"}:
+        for name in {*ox.__all__, "open", "filter"} - {"calibrate", "cluster", "operations", "Stages"}:
             self.assertRegex(page, rf'id="echolux\.(errors\.)?{name}"', name)

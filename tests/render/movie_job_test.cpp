@@ -6,12 +6,12 @@
 #include <atomic>
 #include <thread>
 
-#include "app/jobs/reproduce_job.h"
 #include "app/movie/movie_encoding.h"
 #include "compute/indexing.h"
 #include "engine/io/png_file.h"
 #include "rendering.h"
 #include "tests/unit/await.h"
+#include "tests/unit/run_operation.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace echolux::test {
@@ -159,9 +159,9 @@ TEST_F(MovieFrames, ShowAllMomentsInColoursOfFirst) {
 TEST_F(MovieFrames, AreReproducedIndividually) {
     frames({});
     for (const char* name : {"frame_0000.png", "frame_0002.png"}) {
-        SilentProgress progress;
-        const ReproducedPicture again = run(ReproduceJob{folder_ / name, {}, folder_ / "again.png", {}}, progress);
-        EXPECT_EQ(again.sameness, Sameness::same) << name;
+        const auto again = run_operation(
+            "reproduce", {"picture=" + (folder_ / name).string(), "output=" + (folder_ / "again.png").string()});
+        EXPECT_TRUE(std::get<bool>(again->result("same"))) << name;
     }
 }
 

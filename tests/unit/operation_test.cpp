@@ -6,10 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
 #include <string>
 
+#include "app/operations/operation_json.h"
+#include "app/operations/operation_page.h"
 #include "compute/error.h"
 #include "temporary_folder.h"
 
@@ -90,7 +95,8 @@ TEST_F(Operations, AverageSeveralInputs) {
 TEST_F(Operations, SuggestNearestName) {
     EXPECT_THAT(refusal_by([] { operation_named("filtr"); }), testing::HasSubstr("did you mean filter?"));
     EXPECT_THAT(refusal_by([&] { filter_->set_text("patsh", "3"); }), testing::HasSubstr("filter.patch"));
-    EXPECT_THAT(refusal_by([&] { filter_->keep("outptu"); }), testing::HasSubstr("outptu"));
+    EXPECT_THAT(refusal_by([&] { filter_->keep("outptu"); }), testing::HasSubstr("did you mean output?"));
+    EXPECT_THAT(refusal_by([&] { filter_->result("looms"); }), testing::HasSubstr("did you mean looks?"));
 }
 
 TEST_F(Operations, CheckInputsAndOutputsFirst) {
@@ -107,6 +113,46 @@ TEST_F(Operations, TakeNoSettingsOfScansForVolumesInMemory) {
     filter_->set_text("recipe.window", "hann");
     filter_->keep("output");
     EXPECT_THAT(refusal_by([&] { filter_->run(context_); }), testing::HasSubstr("recipe.window=hann"));
+}
+
+TEST_F(Operations, AreDescribedAsJson) {
+    const nlohmann::ordered_json filter = description_of(operation_named("filter"));
+    const auto named = [&](const char* list, std::string_view name) {
+        const auto is_it = [&](const auto& one) { return one["name"] == name; };
+        return *std::ranges::find_if(filter[list], is_it);
+    };
+    EXPECT_EQ(named("inputs", "input")["many"], true);
+    EXPECT_EQ(named("arguments", "all_volumes")["section"], "") << "of the operation itself";
+    EXPECT_EQ(named("arguments", "all_volumes")["type"], "bool");
+    const auto patch = named("arguments", "patch");
+    EXPECT_EQ(patch["key"], "filter.patch");
+    EXPECT_EQ(patch["section"], "filter");
+    EXPECT_EQ(patch["type"], "integer");
+    EXPECT_EQ(patch["min"], 1);
+    EXPECT_THAT(named("arguments", "method")["choices"], testing::Contains("median"));
+    EXPECT_EQ(named("outputs", "output")["kind"], "volume");
+    EXPECT_EQ(named("results", "looks")["type"], "integer");
+    EXPECT_EQ(named("results", "effective_looks")["type"], "number");
+    EXPECT_EQ(named("results", "backend")["type"], "text");
+}
+
+// Run `ECHOLUX_WRITE=1 unit_tests --gtest_filter=*DocumentedOperations*` to update the documentation. Operations of
+// ECHOLUX_MORE_OPERATIONS are not in it.
+TEST(OperationsPage, DocumentedOperationsMatchDescriptions) {
+    const std::filesystem::path source = ECHOLUX_SOURCE_DIR, path = source / "docs/operations.md";
+    std::vector<const OperationInfo*> shipped;
+    for (const OperationInfo* info : operations()) {
+        if (std::filesystem::exists(source / "app/operations" / (std::string(info->name) + ".cpp")))
+            shipped.push_back(info);
+    }
+    const std::string begin = "<!-- made from the descriptions of operations -->\n";
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    const std::size_t at = text.str().find(begin);
+    ASSERT_NE(at, std::string::npos);
+    const std::string whole = text.str().substr(0, at) + begin + "\n" + operations_page(shipped);
+    if (std::getenv("ECHOLUX_WRITE") != nullptr) std::ofstream(path) << whole;
+    EXPECT_TRUE(text.str() == whole) << path << " is out of date: run this test with ECHOLUX_WRITE=1";
 }
 
 }  // namespace

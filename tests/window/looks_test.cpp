@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "app/jobs/simulate_job.h"
 #include "app/open/show_opened.h"
 #include "compute/indexing.h"
 #include "engine/io/png_file.h"
+#include "run_operation.h"
 #include "window_run.h"
 
 namespace echolux::test {
@@ -75,13 +75,9 @@ class WindowPictures : public WindowRun {
         ASSERT_TRUE(turn_until([this] { return work().viewer().view_source()->histogram().has_value(); }));
     }
     std::filesystem::path scan() {
-        SilentProgress silent;
-        run(SimulateJob{.scene = "layers",
-                        .settings = {"simulation.samples=256", "simulation.a_scans=32", "simulation.b_scans=24",
-                                     "simulation.volumes=3"},
-                        .scan = folder() / "scan.toml",
-                        .velocity = {}},
-            silent);
+        run_operation("simulate",
+                      {"scene=layers", "simulation.samples=256", "simulation.a_scans=32", "simulation.b_scans=24",
+                       "simulation.volumes=3", "output=" + (folder() / "scan.toml").string()});
         return folder() / "scan.toml";
     }
 

@@ -5,21 +5,17 @@
 #include <filesystem>
 #include <vector>
 
-#include "app/jobs/simulate_job.h"
 #include "compute/indexing.h"
 #include "engine/scan/scan.h"
+#include "run_operation.h"
 #include "temporary_folder.h"
 
 namespace echolux::test {
 
 inline std::filesystem::path write_raw_spectra(const TemporaryFolder& folder, const std::string& name) {
     const TemporaryFolder described;
-    SilentProgress silent;
-    run(SimulateJob{.scene = "layers",
-                    .settings = {"simulation.samples=256", "simulation.a_scans=32", "simulation.b_scans=24"},
-                    .scan = described / "scan.toml",
-                    .velocity = {}},
-        silent);
+    run_operation("simulate", {"scene=layers", "simulation.samples=256", "simulation.a_scans=32",
+                               "simulation.b_scans=24", "output=" + (described / "scan.toml").string()});
     const Scan scan = open_scan(described / "scan.toml");
     SpectraReader reader(scan);
     std::vector<std::byte> bytes(index(scan.geometry.b_scans * reader.bytes_per_b_scan()));

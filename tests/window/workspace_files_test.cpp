@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "app/jobs/simulate_job.h"
 #include "engine/io/png_file.h"
 #include "engine/scan/scan.h"
 #include "raw_spectra.h"
@@ -21,12 +20,8 @@ class WorkspaceFiles : public WorkspaceTest {
   protected:
     // Writes a small scan with its description.
     std::filesystem::path scan_file(const std::string& name = "scan.toml") {
-        SilentProgress silent;
-        run(SimulateJob{.scene = "layers",
-                        .settings = {"simulation.samples=256", "simulation.a_scans=32", "simulation.b_scans=24"},
-                        .scan = folder() / name,
-                        .velocity = {}},
-            silent);
+        run_operation("simulate", {"scene=layers", "simulation.samples=256", "simulation.a_scans=32",
+                                   "simulation.b_scans=24", "output=" + (folder() / name).string()});
         return folder() / name;
     }
 

@@ -146,13 +146,9 @@ TEST_F(WorkspaceLayers, InterruptedDragChangesNoSurface) {
 }
 
 TEST_F(WorkspaceLayers, ManualEditsReturnWithTimePointOfRecording) {
-    SilentProgress silent;
-    run(SimulateJob{.scene = "layers",
-                    .settings = {"simulation.samples=512", "simulation.a_scans=32", "simulation.b_scans=12",
-                                 "simulation.volumes=2", "simulation.line_rate_hz=20000"},
-                    .scan = folder() / "two/scan.toml",
-                    .velocity = {}},
-        silent);
+    run_operation("simulate", {"scene=layers", "simulation.samples=512", "simulation.a_scans=32",
+                               "simulation.b_scans=12", "simulation.volumes=2", "simulation.line_rate_hz=20000",
+                               "output=" + (folder() / "two/scan.toml").string()});
     open_tissue_file(folder() / "two/scan.toml");
     find_layers();
     Layering& layering = work().layering();

@@ -3,13 +3,13 @@
 
 #include <cmath>
 
-#include "app/jobs/simulate_job.h"
 #include "app/movie/movie_plan.h"
 #include "app/settings/session_text.h"
 #include "compute/indexing.h"
 #include "engine/io/png_file.h"
 #include "engine/layers/layers.h"
 #include "layered_volume.h"
+#include "run_operation.h"
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/layering.h"
 #include "workspace_fixture.h"

@@ -1,6 +1,6 @@
 // `echolux info FILE [--json]`: describes scans, volumes and pictures. `echolux info
-// --settings|--recipes|--presets|--sources` prints a list. `echolux info RAW --guess` proposes the scan TOML of an
-// unknown raw file.
+// --settings|--recipes|--presets|--sources|--operations` prints a list. `echolux info RAW --guess` proposes the scan
+// TOML of an unknown raw file.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,6 +14,8 @@
 
 #include "app/jobs/settings_table.h"
 #include "app/open/description.h"
+#include "app/operations/operation_json.h"
+#include "app/operations/operation_page.h"
 #include "assets/assets.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
@@ -37,6 +39,8 @@ struct InfoOptions {
     std::string output;
     bool recipes = false;
     bool presets = false;
+    bool operations = false;
+    bool is_markdown = false;
     bool overwrites = false;
     std::vector<std::string> assignments;
 };
@@ -253,14 +257,23 @@ void print_sources() {
     print_json({{"sources", sources}});
 }
 
+void print_operations(bool is_markdown) {
+    if (is_markdown) print_answer(operations_page(operations()));
+    for (const OperationInfo* info : operations()) {
+        if (!is_markdown) answer("{:<14} {}\n", info->name, info->summary);
+    }
+    print_json({{"operations", descriptions_of_operations()}});
+}
+
 void inform(const InfoOptions& options) {
     if (options.recipes) return print_recipes();
     if (options.presets) return print_presets();
     if (options.settings) return notify_settings();
     if (options.sources) return print_sources();
+    if (options.operations) return print_operations(options.is_markdown);
     if (options.file.empty()) {
         throw UsageError("no file is named", "info",
-                         "name a scan or volume, or give --settings, --recipes, --presets or --sources");
+                         "name a scan or volume, or give --settings, --recipes, --presets, --sources or --operations");
     }
     if (!options.output.empty() && !options.guess) {
         throw UsageError("needs --guess", "--output", "add --guess, or leave it out");
@@ -294,7 +307,11 @@ void add_info(CLI::App& program) {
         command->add_flag("--sources", options->sources, "list the live sources that are available now");
     CLI::Option* presets = command->add_flag("--presets", options->presets,
                                              "list transfer functions, colour maps and scenes, with your own");
-    const std::vector<CLI::Option*> lists{settings, recipes, presets, sources};
+    CLI::Option* operations = command->add_flag("--operations", options->operations,
+                                                "list the operations: commands that C, Python and programs call too");
+    command->add_flag("--markdown", options->is_markdown, "list the operations with all their arguments")
+        ->needs(operations);
+    const std::vector<CLI::Option*> lists{settings, recipes, presets, sources, operations};
     for (std::size_t i = 0; i < lists.size(); ++i) {
         lists[i]->excludes(file);
         for (std::size_t other = i + 1; other < lists.size(); ++other) lists[i]->excludes(lists[other]);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/jobs/settings_table.h"
 #include "app/operations/operation.h"
 #include "engine/io/image_format.h"
 #include "ui/cli/options.h"
@@ -22,7 +23,7 @@ struct Given {
     std::map<std::string_view, std::vector<std::string>> inputs;
     std::map<std::string_view, std::string> outputs;
     std::vector<std::string> assignments;
-    Backend backend = Backend::automatic;
+    BackendChoice backend;
     bool overwrites = false;
 };
 
@@ -75,13 +76,17 @@ void add_first_argument(CLI::App& command, Given& given) {
 
 void add_inputs(CLI::App& command, Given& given) {
     for (const InputText& text : given.info->inputs) {
-        const bool is_first = &text == &given.info->inputs.front();
+        const InputText& first = given.info->inputs.front();
+        const bool is_first = &text == &first && !first.is_option;
         const std::string name = is_first ? in_capitals(text.name) : dashed(text.name);
-        CLI::Option* option = command.add_option(name, given.inputs[text.name],
-                                                 std::string(text.help) + (is_first ? "; - for standard input" : ""));
-        if (!text.takes_many) option->expected(1);
+        const char* streamed = is_first && !text.is_scan() ? "; - for standard input" : "";
+        CLI::Option* option = command.add_option(name, given.inputs[text.name], std::string(text.help) + streamed);
+        if (!text.takes_many)
+            option->expected(1)->allow_extra_args(false);
+        else if (!is_first && !first.is_option)
+            option->take_all()->allow_extra_args(false);  // the names that follow are those of the first input
         if (is_first) option->required(text.is_required);
-        option->type_name(is_first ? "" : "FILE");
+        option->type_name(is_first ? "" : text.is_scan() ? "SCAN" : "FILE");
     }
 }
 
@@ -89,9 +94,10 @@ void add_outputs(CLI::App& command, Given& given) {
     for (const OutputText& text : given.info->outputs) {
         const bool is_first = &text == &given.info->outputs.front();
         std::string help(text.help);
-        if (is_first && text.kind == OutputKind::volume)
+        if (is_first && (text.kind == OutputKind::volume || text.kind == OutputKind::volume_or_figure)) {
             help += "; the ending decides the format: " + endings_written() + "; - for standard output, as NumPy";
-        else if (text.kind == OutputKind::table)
+            if (text.kind == OutputKind::volume_or_figure) help += " or PNG";
+        } else if (text.kind == OutputKind::table)
             help += "; - for standard output";
         std::string names = (text.name == "output" ? "-o," : "") + dashed(text.name);
         if (!text.alias.empty()) names += "," + dashed(text.alias);
@@ -104,6 +110,15 @@ void add_outputs(CLI::App& command, Given& given) {
     }
 }
 
+// Arguments of the operation are checked by itself: "filter.all_volumes=true", "all_volumes=true".
+void check_key(const OperationInfo& info, const std::string& assignment) {
+    const std::string_view key = std::string_view(assignment).substr(0, assignment.find('='));
+    if (section_of(key) == info.name || key.find('.') == key.npos)
+        info.make()->set_assignment(assignment);
+    else
+        check_assignment(assignment);
+}
+
 void add_settings(CLI::App& command, Given& given) {
     const OperationInfo& info = *given.info;
     const Settings& settings = given.defaults->settings();
@@ -113,42 +128,80 @@ void add_settings(CLI::App& command, Given& given) {
         if (std::ranges::find(info.arguments, field.name, &FieldText::name) == info.arguments.end())
             of_section.push_back(field.name);
     }
-    add_setting_options(command, settings, info.name, "OPTIONS", given.assignments, of_section);
-    if (std::ranges::any_of(info.inputs, &InputText::takes_scans)) add_recipe_option(command, given.assignments);
-    add_set_option(command, given.assignments);
+    add_setting_options(command, settings, info.name, command.option_defaults()->get_group(), given.assignments,
+                        of_section);
+    for (const FieldText& argument : info.arguments) {
+        if (!argument.group.empty() && argument.name != info.first_argument)
+            command.get_option(option_name(argument))->group(std::string(argument.group));
+    }
+    const bool takes_scans = std::ranges::any_of(info.inputs, &InputText::takes_scans);
+    if (takes_scans) add_recipe_option(command, given.assignments);
+    if (takes_scans || !info.sections.empty() || !info.arguments.empty()) {
+        add_set_option(command, given.assignments,
+                       [&info](const std::string& assignment) { check_key(info, assignment); });
+    }
     std::vector<std::string_view> arguments;
     for (const FieldText& argument : info.arguments) arguments.push_back(argument.name);
     for (const SectionText& section : info.sections) {
+        if (section.heading.empty()) continue;
         add_setting_options(command, settings, section.name,
                             fmt::format("{0} (each also as --set {1}.KEY=VALUE)", section.heading, section.name),
-                            given.assignments, section.name == info.name ? arguments : std::vector<std::string_view>{});
+                            given.assignments, arguments);
     }
 }
 
-// Inputs and outputs precede assignments, so that settings of a scan find their input.
+// Settings of a scan that may be left out need it.
+void require_scan(const Given& given) {
+    const auto is_of_scan = [&](const std::string& assignment) {
+        const std::string key = assignment.substr(0, assignment.find('='));
+        return key.find('.') != key.npos && section_of(key) != given.info->name;
+    };
+    for (const InputText& text : given.info->inputs) {
+        if (!text.is_option || !text.is_scan() || !given.inputs.at(text.name).empty()) continue;
+        if (std::ranges::any_of(given.assignments, is_of_scan))
+            throw UsageError("has no effect without a scan", "--set", "name one with " + dashed(text.name));
+    }
+}
+
+// Outputs follow the settings that decide their kind.
+void set_all(Operation& operation, Given& given) {
+    require_scan(given);
+    for (const InputText& text : given.info->inputs) {
+        for (const std::string& name : given.inputs[text.name])
+            operation.set_text(text.name, text.is_scan() ? name : input_named(name, ".npy"));
+    }
+    for (const std::string& assignment : given.assignments) operation.set_assignment(assignment);
+    for (const OutputText& text : given.info->outputs) {
+        const std::string& name = given.outputs[text.name];
+        if (name.empty() && text.is_required)
+            throw UsageError("one output is needed", "OUT", "name it after the input, or by -o");
+        if (name.empty() && text.is_printed) operation.keep(text.name);
+        if (name.empty()) continue;
+        const std::string ending =
+            text.streamed != nullptr ? text.streamed(operation.settings()) : streamed_as(text.kind);
+        const bool is_text = text.kind == OutputKind::table || text.is_printed;
+        operation.set_text(text.name, output_named(name, ending, !is_text));
+    }
+}
+
 void run_command(Given& given) {
     running = given.info;
     const std::unique_ptr<Operation> operation = given.info->make();
     TerminalProgress progress;
-    for (const InputText& text : given.info->inputs) {
-        for (const std::string& name : given.inputs[text.name])
-            operation->set_text(text.name, input_named(name, ".npy"));
-    }
-    for (const OutputText& text : given.info->outputs) {
-        const std::string& name = given.outputs[text.name];
-        if (!name.empty())
-            operation->set_text(text.name, output_named(name, streamed_as(text.kind), text.kind != OutputKind::table));
-    }
-    for (const std::string& assignment : given.assignments) operation->set_assignment(assignment);
-    Context context{progress, {}, given.overwrites};
-    context.backend.backend = given.backend;
+    set_all(*operation, given);
+    Context context{progress, given.backend, given.overwrites};
     operation->run(context);
     print_warnings(context.warnings);
-    for (const std::string& line : context.lines) close_with("{}\n", line);
+    for (const OutputText& text : given.info->outputs) {
+        const OperationOutput& output = operation->output(text.name);
+        if (text.is_printed && output.is_kept) print_answer(output.bytes);
+    }
+    for (const std::string& line : context.lines) close_with("{}\n", with_options(line));
     for (const std::filesystem::path& file : context.files) close_with("{}\n", file.string());
     nlohmann::ordered_json object = operation->json(context);
     object["warnings"] = lines_of(context.warnings);
     print_json(object);
+    if (context.failure) throw Error(*context.failure);
 }
 
 // "segment.level" and "level" -> "--level", for messages of the running operation.
@@ -156,6 +209,7 @@ std::string option_of_operation(std::string_view key) {
     const std::size_t dot = key.find('.');
     const std::string_view name = dot == std::string_view::npos ? key : key.substr(dot + 1);
     if (running == nullptr || (dot != std::string_view::npos && key.substr(0, dot) != running->name)) return "";
+    if (name == running->first_argument) return in_capitals(name);
     for (const FieldText& argument : running->arguments) {
         if (argument.name == name) return option_name(argument);
     }
@@ -164,19 +218,28 @@ std::string option_of_operation(std::string_view key) {
     return is_file ? dashed(name) : "";
 }
 
+// Keys in `backticks` become options.
+void translate_help(CLI::App& command, const OperationInfo& info) {
+    running = &info;
+    for (CLI::Option* option : command.get_options()) option->description(in_options(option->get_description()));
+    command.footer(in_options(std::string(info.details)));
+    running = nullptr;
+}
+
 void add_operation(CLI::App& program, const OperationInfo& info) {
     auto given = std::make_shared<Given>();
     given->info = &info;
     given->defaults = info.make();
     CLI::App* command = program.add_subcommand(std::string(info.name), std::string(info.summary));
-    command->footer(std::string(info.details));
     add_first_argument(*command, *given);
     add_inputs(*command, *given);
     add_outputs(*command, *given);
-    add_data_folder_option(*command);
+    if (!std::ranges::all_of(info.inputs, &InputText::is_scan)) add_data_folder_option(*command);
     add_overwrite_option(*command, given->overwrites);
-    if (!info.backend.empty()) add_backend_option(*command, given->backend, std::string(info.backend));
+    if (!info.backend.empty()) add_backend_option(*command, given->backend.backend, std::string(info.backend));
+    if (info.shares_gpus) add_gpus_option(*command, given->backend);
     add_settings(*command, *given);
+    translate_help(*command, info);
     command->callback([given] { run_command(*given); });
 }
 

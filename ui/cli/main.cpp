@@ -8,10 +8,9 @@ int main(int argc, char** argv) {
 #ifdef ECHOLUX_RENDER
                             add_demo,
 #endif
-                            add_info,    add_simulate,   add_calibrate,   add_reconstruct, add_batch,
-                            add_convert, add_operations, add_attenuation, add_flow,        add_register,
+                            add_info, add_calibrate, add_batch, add_operations,
 #ifdef ECHOLUX_RENDER
-                            add_render,  add_reproduce,  add_figure,      add_segment,
+                            add_render, add_figure,
 #ifdef ECHOLUX_WINDOW
                             add_view,
 #ifdef ECHOLUX_NET
@@ -23,6 +22,6 @@ int main(int argc, char** argv) {
 #endif
                             add_live,
 #endif
-                            add_record,  add_bench,      add_validate},
+                            add_record, add_bench},
                         hand_over_batch_verb});
 }

@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "app/jobs/settings_table.h"
+#include "app/settings/short_texts.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
@@ -141,13 +141,15 @@ std::vector<std::string> set_own(Settings& settings, const std::vector<std::stri
     return others;
 }
 
-CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignments) {
+CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignments,
+                            std::function<void(const std::string&)> check) {
+    if (!check) check = check_assignment;
     return command
         .add_option_function<std::vector<std::string>>(
             "--set",
-            [&assignments](const std::vector<std::string>& given) {
+            [&assignments, check](const std::vector<std::string>& given) {
                 for (const std::string& one : given) {
-                    check_assignment(one);
+                    check(one);
                     assignments.push_back(streamed(one));
                 }
             },
@@ -272,29 +274,12 @@ CLI::Option* add_gpus_option(CLI::App& command, BackendChoice& choice) {
 
 namespace {
 
-// Returns nullopt unless the whole text is a number.
-template <class T>
-std::optional<T> number_in(std::string_view text) {
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
 // Parses two numbers around `separator`. With `may_be_open`, an empty half is 0. `example` completes the remedy of the
 // error.
 template <class T>
 std::pair<T, T> pair_of(const std::string& text, char separator, bool may_be_open, const char* option,
                         const char* example) {
-    const std::size_t middle = text.find(separator);
-    if (middle != std::string::npos) {
-        const auto part = [&](std::string_view half) {
-            return half.empty() && may_be_open ? std::optional<T>(T{}) : number_in<T>(half);
-        };
-        const auto first = part(std::string_view(text).substr(0, middle));
-        const auto second = part(std::string_view(text).substr(middle + 1));
-        if (first && second) return {*first, *second};
-    }
+    if (const auto pair = pair_in<T>(text, separator, may_be_open)) return *pair;
     throw UsageError("'" + text + "' is not valid", option, std::string("write ") + example);
 }
 
@@ -315,12 +300,6 @@ std::pair<std::int64_t, std::int64_t> parsed_interval(const std::string& text, c
     const auto interval = pair_of<std::int64_t>(text, ':', true, option, "A:B, the first and the one after the last");
     if (interval.second != 0) require_order(interval, text, option);
     return interval;
-}
-
-std::pair<double, double> parsed_range(const std::string& text, const char* option) {
-    const auto range = pair_of<double>(text, ':', false, option, "LOW:HIGH");
-    require_order(range, text, option);
-    return range;
 }
 
 std::pair<std::int64_t, std::int64_t> parsed_size(const std::string& text, const char* option) {

@@ -38,8 +38,10 @@ void add_setting_options(CLI::App& command, const Settings& settings, std::strin
 // Sets those of `assignments` whose section is bound in `settings`, and returns the others.
 std::vector<std::string> set_own(Settings& settings, const std::vector<std::string>& assignments);
 
-// Adds `--set section.key=value`, which may be repeated.
-CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignments);
+// Adds `--set section.key=value`, which may be repeated. `check` throws Error for an unknown key or an invalid value;
+// empty: the keys are those of all settings.
+CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignments,
+                            std::function<void(const std::string&)> check = {});
 
 // Adds `--recipe NAME`, which inserts the settings of a recipe before all others.
 void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments);
@@ -86,9 +88,6 @@ std::int64_t parsed_number(const std::string& text, const char* option, const ch
 
 // Parses "A:B" with whole numbers. A missing A is 0; a missing B is 0 and means the end. Throws UsageError.
 std::pair<std::int64_t, std::int64_t> parsed_interval(const std::string& text, const char* option);
-
-// Parses "-5:45"; the lower end comes first. Throws UsageError.
-std::pair<double, double> parsed_range(const std::string& text, const char* option);
 
 // Parses "640x480" into width and height. Throws UsageError.
 std::pair<std::int64_t, std::int64_t> parsed_size(const std::string& text, const char* option);

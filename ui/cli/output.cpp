@@ -390,15 +390,12 @@ struct OptionWord {
     std::string_view key, option;
 };
 
-constexpr std::array<OptionWord, 54> option_words{{
+constexpr auto option_words = std::to_array<OptionWord>({
     {"ECHOLUX_DATA_FOLDERS", "--data-folder"},
     {"a_scan", "--a-scan"},
     {"attenuation_db", "--attenuation-db"},
     {"b_scan", "--b-scan"},
     {"backend", "--backend"},
-    {"below_lower", "--below-lower"},
-    {"below_upper", "--below-upper"},
-    {"between", "--between"},
     {"calibrate dispersion", "`echolux calibrate dispersion`"},
     {"centre_wavelength", "--centre-wavelength"},
     {"convert", "`echolux convert`"},
@@ -428,7 +425,6 @@ constexpr std::array<OptionWord, 54> option_words{{
     {"range", "--range"},
     {"recipe", "--recipe"},
     {"reconstruct", "`echolux reconstruct`"},
-    {"reference_volume", "--reference-volume"},
     {"region", "--region"},
     {"render", "`echolux render`"},
     {"repeats", "--repeats"},
@@ -440,12 +436,9 @@ constexpr std::array<OptionWord, 54> option_words{{
     {"step_s", "--step"},
     {"step_time", "--step-time"},
     {"stripes", "--stripe"},
-    {"surfaces", "--surfaces"},
-    {"through", "--through"},
     {"time", "--time"},
-    {"towards", "--towards"},
     {"type", "--type"},
-}};
+});
 
 // Returns the option or command for a key, or an empty text for other words.
 std::string option_of(std::string_view key) {
@@ -454,7 +447,13 @@ std::string option_of(std::string_view key) {
     return output_options().option_of == nullptr ? "" : output_options().option_of(key);
 }
 
-// Replaces keys in `backticks` and keeps all other text.
+std::string place_in_options(const std::string& where) {
+    const std::string option = option_of(where);
+    return option.empty() ? with_options(where) : option;
+}
+
+}  // namespace
+
 std::string with_options(std::string_view text) {
     std::string shown;
     std::size_t at = 0;
@@ -468,13 +467,6 @@ std::string with_options(std::string_view text) {
     }
     return shown.append(text.substr(at));
 }
-
-std::string place_in_options(const std::string& where) {
-    const std::string option = option_of(where);
-    return option.empty() ? with_options(where) : option;
-}
-
-}  // namespace
 
 std::string in_options(const std::string& line) {
     const std::size_t end_of_where = line.find(": ");

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -155,6 +156,9 @@ void deliver_output();
 // Translates a warning. The key before the first colon and keys in `backticks` become options or commands. Other words
 // are unchanged.
 std::string in_options(const std::string& line);
+
+// Translates only keys in `backticks`.
+std::string with_options(std::string_view text);
 
 // Translates each part of an error.
 Error in_options(const Error& error);

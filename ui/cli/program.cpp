@@ -51,7 +51,8 @@ std::string command_of(const CLI::App& program, const std::vector<std::string>& 
     const CLI::App* app = &program;
     for (const std::string& argument : arguments) {
         const auto commands = app->get_subcommands({});
-        const auto named = std::ranges::find(commands, argument, [](const CLI::App* one) { return one->get_name(); });
+        const auto named =
+            std::ranges::find_if(commands, [&](const CLI::App* one) { return one->check_name(argument); });
         if (named == commands.end()) break;
         app = *named;
         names += " " + argument;
@@ -96,7 +97,7 @@ void add_output_options_everywhere(CLI::App& program) {
 const CLI::App& command_named(const CLI::App& program, const std::string& name) {
     std::vector<std::string> names;
     for (const CLI::App* known : program.get_subcommands({})) {
-        if (known->get_name() == name) return *known;
+        if (known->check_name(name)) return *known;
         names.push_back(known->get_name());
     }
     refuse("command", name, names);

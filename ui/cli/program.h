@@ -27,25 +27,16 @@ struct Commands {
 int run_program(int argc, char** argv, const Commands& commands);
 
 // The commands of the program. Each add_NAME() adds a subcommand with its options and its action.
-void add_attenuation(CLI::App& program);
 void add_batch(CLI::App& program);
 void add_bench(CLI::App& program);
 void add_calibrate(CLI::App& program);
 void add_ctl(CLI::App& program);
-void add_convert(CLI::App& program);
 void add_demo(CLI::App& program);
 void add_figure(CLI::App& program);
-void add_flow(CLI::App& program);
 void add_info(CLI::App& program);
-void add_segment(CLI::App& program);
 void add_serve(CLI::App& program);
-void add_simulate(CLI::App& program);
-void add_validate(CLI::App& program);
 void add_view(CLI::App& program);
-void add_reconstruct(CLI::App& program);
-void add_register(CLI::App& program);
 void add_render(CLI::App& program);
-void add_reproduce(CLI::App& program);
 void add_operations(CLI::App& program);  // one command for each
 void add_live(CLI::App& program);
 void add_record(CLI::App& program);

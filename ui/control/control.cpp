@@ -20,6 +20,7 @@
 #include "app/live/session_run.h"
 #include "app/movie/movie_plan.h"
 #include "app/open/open_volume.h"
+#include "app/operations/operation_json.h"
 #include "app/viewer/live_source.h"
 #include "app/viewer/pane_view.h"
 #include "app/viewer/view_source.h"
@@ -32,6 +33,7 @@
 #include "ui/control/known_settings.h"
 #include "ui/control/message.h"
 #include "ui/control/methods.h"
+#include "ui/control/operation_methods.h"
 #include "ui/control/subscriptions.h"
 #include "ui/workspace/calibrating.h"
 #include "ui/workspace/exporting.h"
@@ -109,6 +111,8 @@ struct Control::Parts {
     // ---- files
     void save(Call& call);
     void movie(Call& call);
+    void run_operation(Call& call);
+    void cancel_operation(Call& call);
 
     // ---- pictures and voxels
     void snapshot(Call& call);
@@ -132,6 +136,7 @@ struct Control::Parts {
     std::deque<Call> calls;
     std::vector<Deferred> deferred;
     Subscriptions subscriptions;
+    RunningOperations operations;
     std::optional<Clock::time_point> edited;  // time of the last set, while the next one may join its undo step
     ConnectionPtr shut_down_by;               // nullptr unless the end was requested
     Clock::time_point shut_down_at;           // time of that request
@@ -158,7 +163,7 @@ ControlOptions with_folders(ControlOptions options) {
 
 Control::Parts::Parts(Workspace& workspace, ControlOptions wanted)
     : work(workspace), options(with_folders(std::move(wanted))), settings(workspace),
-      subscriptions(workspace, options.folders) {}
+      subscriptions(workspace, options.folders), operations(workspace.jobs()) {}
 
 // Checks a request and queues it for the next update(). A refused request is answered at once. Settings are checked
 // here, so that update() can merge the values of several requests.
@@ -239,6 +244,9 @@ void Control::Parts::perform(Call& call) {
         case RpcMethod::action: return action(call);
         case RpcMethod::subscribe: return subscribe(call);
         case RpcMethod::unsubscribe: return unsubscribe(call);
+        case RpcMethod::list_operations: return call.reply.result({{"operations", descriptions_of_operations()}});
+        case RpcMethod::run_operation: return run_operation(call);
+        case RpcMethod::cancel_operation: return cancel_operation(call);
         case RpcMethod::shutdown: return shutdown(call);
         case RpcMethod::get:
         case RpcMethod::set: return;  // handled by apply()
@@ -821,6 +829,28 @@ void Control::Parts::movie(Call& call) {
         [file]() -> Result {
             return {{{"file", file.string()}}};
         });
+}
+
+// ---- Operations: they work on files in the allowed folders, independently of what is open.
+
+void Control::Parts::run_operation(Call& call) {
+    const std::shared_ptr<Operation> operation = requested_operation(call.params, settings, *options.folders);
+    BackendChoice backend = work.viewer().backend();
+    const bool has_backend = call.params.contains("backend");
+    if (has_backend && operation->info().backend.empty()) {
+        throw Error(ErrorCode::bad_setting, "has no effect on " + std::string(operation->info().name), "backend",
+                    "leave it out");
+    }
+    if (has_backend) backend.backend = enumerator<Backend>(call.params, "backend", {"auto", "cpu", "cuda"});
+    const auto result = std::make_shared<Json>();
+    operate(
+        call, [&] { operations.start(operation, backend, call.params.value("overwrite", false), result); },
+        [result]() -> Result { return {*result}; });
+}
+
+void Control::Parts::cancel_operation(Call& call) {
+    const std::int64_t job = call.params.value("job", std::int64_t{0});
+    call.reply.result({{"jobs", operations.cancel(static_cast<std::uint64_t>(job))}});
 }
 
 // ---- Methods that return pictures and voxels. The data is read back only on request, packed by a job and sent after

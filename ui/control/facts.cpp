@@ -84,8 +84,12 @@ Json state_object(Workspace& work, const Connection* of) {
     json["cross_um"] = work.cross_um();
     json["jobs"] = Json::array();
     for (const JobState& job : work.jobs().states()) {
-        json["jobs"].push_back(
-            {{"title", job.title}, {"task", job.task}, {"done", job.done}, {"total", job.total}, {"unit", job.unit}});
+        json["jobs"].push_back({{"id", job.id},
+                                {"title", job.title},
+                                {"task", job.task},
+                                {"done", job.done},
+                                {"total", job.total},
+                                {"unit", job.unit}});
     }
     json["troubles"] = Json::array();
     for (const Notice& notice : work.notices().all()) {

@@ -26,18 +26,6 @@ const char* type_of(const BoundField& field) {
     return field.choices.empty() ? types.at(field.default_value.index()) : "choice";
 }
 
-// Returns the absolute path of a file name in the allowed folders. Other words that the setting accepts are unchanged.
-std::string allowed_name(const BoundField& field, const std::string& name, const AllowedFolders* folders) {
-    if (folders == nullptr) return name;
-    const std::filesystem::path folder = folders->all().empty() ? "" : folders->all().front();
-    if (!is_file_name(field, name, folder)) return name;
-    try {
-        return folders->within(name).string();
-    } catch (const Error& error) {
-        throw Error(error.code(), name + " " + error.problem(), field.key(), error.remedy());
-    }
-}
-
 }  // namespace
 
 std::optional<Value> setting_value(const nlohmann::json& json) {
@@ -71,6 +59,17 @@ Value checked_value(const BoundField& field, const nlohmann::json& json, const A
     return value;
 }
 
+std::string allowed_name(const BoundField& field, const std::string& name, const AllowedFolders* folders) {
+    if (folders == nullptr) return name;
+    const std::filesystem::path folder = folders->all().empty() ? "" : folders->all().front();
+    if (!is_file_name(field, name, folder)) return name;
+    try {
+        return folders->within(name).string();
+    } catch (const Error& error) {
+        throw Error(error.code(), name + " " + error.problem(), field.key(), error.remedy());
+    }
+}
+
 KnownSettings::KnownSettings(Workspace& work) : work_(work), listed_(all_settings()) {
     for (std::size_t i = 0; i < listed_.size(); ++i) places_.emplace(listed_[i].field.key(), i);
 }
@@ -78,6 +77,11 @@ KnownSettings::KnownSettings(Workspace& work) : work_(work), listed_(all_setting
 const ListedSetting* KnownSettings::find(std::string_view key) const {
     const auto found = places_.find(key);
     return found == places_.end() ? nullptr : &listed_[found->second];
+}
+
+const BoundField* KnownSettings::description(std::string_view key) const {
+    const ListedSetting* setting = find(key);
+    return setting == nullptr ? nullptr : &setting->field;
 }
 
 // The workspace only contains settings of the view and of the open document.

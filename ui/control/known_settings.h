@@ -23,6 +23,10 @@ std::optional<Value> setting_value(const nlohmann::json& json);
 // Error{bad_setting} with the key.
 Value checked_value(const BoundField& field, const nlohmann::json& value, const AllowedFolders* folders);
 
+// Returns the absolute path if `name` is the name of a file in the allowed folders, and other words of the setting as
+// they are. Throws Error{bad_setting} with the key.
+std::string allowed_name(const BoundField& field, const std::string& name, const AllowedFolders* folders);
+
 class KnownSettings {
   public:
     explicit KnownSettings(Workspace& work);
@@ -31,7 +35,8 @@ class KnownSettings {
     SettingScope scope_of(std::string_view key) const;  // the key must be known
 
     bool is_known(std::string_view key) const { return find(key) != nullptr; }
-    Value value(std::string_view key) const;  // current or pending value; the key must be known
+    const BoundField* description(std::string_view key) const;  // nullptr: unknown
+    Value value(std::string_view key) const;                    // current or pending value; the key must be known
     std::vector<std::string> keys_of(const std::string& key_or_section) const;  // throws Error{bad_setting} if unknown
     std::vector<std::string> all() const;
 

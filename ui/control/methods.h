@@ -37,6 +37,9 @@ enum class RpcMethod {
     action,
     subscribe,
     unsubscribe,
+    list_operations,
+    run_operation,
+    cancel_operation,
     shutdown,
 };
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <numbers>
 #include <sstream>
@@ -134,9 +135,37 @@ void use_font(cairo_t* context, double size) {
 }
 
 cairo_status_t write_to(void* stream, const unsigned char* bytes, unsigned int count) {
-    auto& file = *static_cast<std::ofstream*>(stream);
-    file.write(reinterpret_cast<const char*>(bytes), count);
-    return file ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+    auto& to = *static_cast<std::ostream*>(stream);
+    to.write(reinterpret_cast<const char*>(bytes), count);
+    return to ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+}
+
+// Cairo numbers clips, images and surfaces of SVG files from the start of the process. Numbers them from the start of
+// the file, so that a figure has the same bytes each time.
+std::string renumbered(std::string_view svg) {
+    std::string text;
+    std::map<std::string_view, std::size_t> numbers;
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    std::size_t copied = 0;
+    for (std::size_t at = svg.find('"'); at != std::string_view::npos; at = svg.find('"', at + 1)) {
+        std::size_t begin = at + 1;
+        if (svg.substr(begin).starts_with("url(")) begin += 4;
+        if (begin < svg.size() && svg[begin] == '#')
+            ++begin;
+        else if (at < 4 || svg.substr(at - 4, 4) != " id=")
+            continue;
+        std::size_t digits = begin;
+        while (digits < svg.size() && svg[digits] >= 'a' && svg[digits] <= 'z') ++digits;
+        std::size_t end = digits;
+        while (end < svg.size() && is_digit(svg[end])) ++end;
+        if (end == digits || end == svg.size() || (svg[end] != '"' && svg[end] != ')')) continue;
+        const auto [entry, is_new] = numbers.try_emplace(svg.substr(begin, end - begin), numbers.size());
+        text += svg.substr(copied, digits - copied);
+        text += std::to_string(entry->second);
+        copied = end;
+    }
+    text += svg.substr(copied);
+    return text;
 }
 
 // Converts to cairo's pixel format: 32 bits, native byte order, premultiplied alpha.
@@ -196,9 +225,11 @@ struct Paper::Drawing {
 
     cairo_surface_t* create_surface() {
         if (format == FigureFormat::pdf)
-            return cairo_pdf_surface_create_for_stream(write_to, &stream, page.width, page.height);
+            return cairo_pdf_surface_create_for_stream(write_to, static_cast<std::ostream*>(&stream), page.width,
+                                                       page.height);
         if (format == FigureFormat::svg) {
-            cairo_surface_t* svg = cairo_svg_surface_create_for_stream(write_to, &stream, page.width, page.height);
+            cairo_surface_t* svg = cairo_svg_surface_create_for_stream(write_to, static_cast<std::ostream*>(&svg_text),
+                                                                       page.width, page.height);
             cairo_svg_surface_set_document_unit(svg, CAIRO_SVG_UNIT_PT);
             return svg;
         }
@@ -245,7 +276,7 @@ struct Paper::Drawing {
         if (format == FigureFormat::png) return write_pixels();
         cairo_surface_finish(surface.get());
         need(cairo_surface_status(surface.get()), path.string());
-        if (format == FigureFormat::svg) stream << svg_mark();
+        if (format == FigureFormat::svg) stream << renumbered(svg_text.view()) << svg_mark();
         stream.close();
         need(stream ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR, path.string());
         file.commit();
@@ -256,6 +287,7 @@ struct Paper::Drawing {
     FigureFormat format;
     AtomicFile file;
     std::ofstream stream;
+    std::ostringstream svg_text;
     Owned<cairo_surface_t> surface;
     Owned<cairo_t> context;
 };

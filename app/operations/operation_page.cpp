@@ -1,0 +1,91 @@
+#include "app/operations/operation_page.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "app/operations/operation_json.h"
+
+namespace echolux {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string cell(const Json& text) {
+    std::string escaped;
+    for (const char c : text.get_ref<const std::string&>()) {
+        if (c == '|') escaped += '\\';
+        escaped += c;
+    }
+    return escaped;
+}
+
+std::string marks_of(const Json& one) {
+    std::string marks = one.value("required", false) ? "required" : "";
+    if (one.value("many", false)) marks += marks.empty() ? "several" : ", several";
+    return marks.empty() ? "" : " (" + marks + ")";
+}
+
+std::string type_of(const Json& argument) {
+    std::string choices;
+    if (argument.contains("choices")) {
+        for (const Json& one : argument["choices"]) choices += (choices.empty() ? "" : ", ") + cell(one);
+        return choices;
+    }
+    std::string type = argument["type"];
+    if (argument.contains("min")) {
+        type += fmt::format(" from {:g} to {:g}", argument["min"].get<double>(), argument["max"].get<double>());
+    }
+    const std::string unit = argument["unit"];
+    return unit.empty() ? type : type + " " + unit;
+}
+
+// Arguments of the operation itself, and a line about the settings of its sections, which docs/settings.md lists.
+std::string arguments_of(const Json& operation) {
+    std::string rows, last, sections;
+    for (const Json& one : operation["arguments"]) {
+        const std::string section = one["section"];
+        if (section.empty()) {
+            rows += fmt::format("| `{}`{} | {} | `{}` | {} |\n", cell(one["name"]), marks_of(one), type_of(one),
+                                one["default"].dump(), cell(one["help"]));
+        } else if (section != last) {
+            sections += fmt::format("{}`[{}]`", sections.empty() ? "" : ", ", section);
+            last = section;
+        }
+    }
+    std::string text = rows.empty() ? "" : "| argument | type | default | meaning |\n|---|---|---|---|\n" + rows + "\n";
+    if (!sections.empty()) text += "Settings: " + sections + " ([list](settings.md)).\n\n";
+    return text;
+}
+
+std::string chapter(const Json& operation) {
+    std::string text = fmt::format("## `{}`\n\n{}.\n\n", operation["name"].get<std::string>(),
+                                   operation["summary"].get<std::string>());
+    if (const std::string details = operation["details"]; !details.empty()) text += details + "\n\n";
+    if (!operation["inputs"].empty()) text += "| input | meaning |\n|---|---|\n";
+    for (const Json& one : operation["inputs"])
+        text += fmt::format("| `{}`{} | {} |\n", cell(one["name"]), marks_of(one), cell(one["help"]));
+    text += "\n" + arguments_of(operation);
+    if (!operation["outputs"].empty()) text += "| output | kind | meaning |\n|---|---|---|\n";
+    for (const Json& one : operation["outputs"]) {
+        text += fmt::format("| `{}`{} | {} | {} |\n", cell(one["name"]), marks_of(one), cell(one["kind"]),
+                            cell(one["help"]));
+    }
+    text += "\n| result | type | unit | meaning |\n|---|---|---|---|\n";
+    for (const Json& one : operation["results"]) {
+        text += fmt::format("| `{}` | {} | {} | {} |\n", cell(one["name"]), cell(one["type"]), cell(one["unit"]),
+                            cell(one["help"]));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string operations_page(const std::vector<const OperationInfo*>& some) {
+    std::string text;
+    for (const OperationInfo* info : some) text += (text.empty() ? "" : "\n") + chapter(description_of(*info));
+    return text;
+}
+
+}  // namespace echolux

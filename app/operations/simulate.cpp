@@ -1,0 +1,77 @@
+// Operation `simulate`: simulates the spectra of a scene and writes an ordinary scan with its ground truth.
+#include "engine/simulate/simulator.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "app/operations/operation.h"
+#include "engine/offline/reconstruction.h"
+#include "engine/scan/scan.h"
+#include "engine/simulate/truth.h"
+
+namespace echolux {
+namespace {
+
+// Returns the flow on the voxels of the scan's flow, where repeats are combined to one position.
+Volume velocities_of(const std::filesystem::path& scan_toml) {
+    Scan scan = open_scan(scan_toml);
+    if (scan.geometry.a_repeats * scan.geometry.b_repeats > 1) scan.recipe.average = Average::power;
+    const Reconstruction reconstruction(std::move(scan));
+    return true_flow(read_truth(scan_toml.parent_path() / "truth"), reconstruction.grid({}));
+}
+
+struct Simulate {
+    Simulation simulation;
+    OperationOutput output, velocity;
+
+    static void describe(OperationParts<Simulate>& parts);
+
+    void run(Context& context) {
+        std::vector<Output> outputs = outputs_of_simulation(output.file);
+        outputs.push_back({velocity.file, is_own_volume});
+        check_outputs(outputs, {simulation.motion_file}, context.overwrites);
+        context.write(output, ".toml", [&](const std::filesystem::path& scan_toml) {
+            simulate(simulation, scan_toml, context.progress);
+        });
+        if (velocity.is_wanted()) context.write(velocity, velocities_of(output.file));
+    }
+};
+
+// The setting simulation.scene as an argument.
+Field<Simulate> scene_argument() {
+    const Field<Simulation>& scene = *std::ranges::find(echolux::describe<Simulation>(), "scene", &FieldText::name);
+    Field<Simulate> field{scene, {}, {}, {}};
+    field.help = "vessel, retina, layers, capillary, mirror, or a scene of your own";
+    field.get = [get = scene.get](const Simulate& one) { return get(one.simulation); };
+    field.set = [set = scene.set](Simulate& one, const Value& value) { set(one.simulation, value); };
+    return field;
+}
+
+void Simulate::describe(OperationParts<Simulate>& parts) {
+    parts.info.summary = "Simulate a scan with known ground truth";
+    parts.info.details =
+        "Spectra are computed without Fourier transforms or interpolation, so that they test these steps of the "
+        "reconstruction. See docs/simulator.md.";
+    parts.info.first_argument = "scene";
+    parts.argument(scene_argument())
+        .output({.name = "output",
+                 .kind = OutputKind::file,
+                 .help = "scan TOML to write; spectra and ground truth are written beside it",
+                 .is_required = true,
+                 .placeholder = "DIR/scan.toml",
+                 .alias = "out",
+                 .is_file = true,
+                 .is_checked_by_run = true},
+                &Simulate::output)
+        .output({.name = "velocity",
+                 .help = "also write the true axial velocity, in mm/s, on the voxels of the scan's flow"},
+                &Simulate::velocity)
+        .section("simulation", "Simulation", &Simulate::simulation);
+}
+
+}  // namespace
+
+ECHOLUX_OPERATION(simulate, Simulate)
+
+}  // namespace echolux

@@ -1,0 +1,120 @@
+// Operation `validate`: compares every method with formulas and published figures, and with recordings of mirrors.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "app/operations/operation.h"
+#include "compute/plural.h"
+#include "engine/validation/validation.h"
+
+namespace echolux {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// First lines of markdown_of().
+constexpr const char* page_heading = "# Validation\n\nWritten by the validation of Echolux ";
+
+Json json_of(const Check& check) {
+    const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
+    return {{"what", check.what},
+            {"unit", check.unit},
+            {"found", number(check.found)},
+            {"expected", check.expected ? number(*check.expected) : Json(nullptr)},
+            {"passed", check.passed()}};
+}
+
+std::shared_ptr<const Json> axial_cells(const AxialTable& axial) {
+    Json cells = Json::array();
+    for (const AxialTable::Row& row : axial.rows) {
+        for (std::size_t i = 0; i < row.cells.size(); ++i) {
+            cells.push_back({{"method", row.method},
+                             {"mirror", axial.mirrors.at(i)},
+                             {"fwhm_bins", row.cells[i].fwhm_bins},
+                             {"side_lobe_db", row.cells[i].side_lobe_db}});
+        }
+    }
+    return std::make_shared<const Json>(std::move(cells));
+}
+
+std::shared_ptr<const Json> all_tables(const std::vector<CheckTable>& tables) {
+    Json all = Json::array();
+    for (const CheckTable& table : tables) {
+        Json checks = Json::array();
+        for (const Check& check : table.checks) checks.push_back(json_of(check));
+        all.push_back({{"title", table.title}, {"checks", checks}});
+    }
+    return std::make_shared<const Json>(std::move(all));
+}
+
+struct Validate {
+    VolumeInput mirrors;
+    bool quick = false;
+    OperationOutput output;
+
+    ValidationReport report;
+
+    static void describe(OperationParts<Validate>& parts);
+
+    void run(Context& context) {
+        if (!mirrors.is_given() && !mirrors.settings.empty()) {
+            throw Error(ErrorCode::bad_setting, "has no effect without a scan in `mirrors`", mirrors.settings.front(),
+                        "name the scan of a mirror, or leave it out");
+        }
+        ValidationJob job;
+        job.backend = context.backend.backend;
+        job.quick = quick;
+        job.mirrors.assign(mirrors.names.begin(), mirrors.names.end());
+        job.settings = mirrors.settings;
+        report = echolux::run(job, context.progress);
+        context.write(output, markdown_of(report));
+        const std::vector<const Check*> failed = report.failures();
+        if (!output.file.empty()) context.say(fmt::format("{} failed", plural(failed.size(), "checks")));
+        if (failed.empty()) return;
+        context.failure.emplace(
+            ErrorCode::bad_setting,
+            fmt::format("{} failed, the first: {}", plural(failed.size(), "checks"), failed.front()->what),
+            output.file.empty() ? "validate" : output.file.string(), "see the rows marked FAILED");
+    }
+};
+
+void Validate::describe(OperationParts<Validate>& parts) {
+    parts.info.summary = "Check every method against formulas, published figures and recorded mirrors";
+    parts.info.details = "docs/validation.md is the page of a complete run.";
+    parts.info.may_write_nothing = true;
+    parts
+        .input({.name = "mirrors",
+                .help = "also check these scans of one mirror each, with k map and background",
+                .is_required = false,
+                .takes_many = true,
+                .has_stored_as = false,
+                .is_file = true,
+                .is_option = true},
+               &Validate::mirrors)
+        .argument(flag("quick", &Validate::quick, Effect::file, "use fewer depths, kernels and scenes"))
+        .output({.name = "output",
+                 .kind = OutputKind::file,
+                 .help = "write the report here instead of printing it",
+                 .placeholder = "FILE.md",
+                 .is_own = [](const std::filesystem::path& path) { return begins_with(path, page_heading); },
+                 .endings = {".md"},
+                 .is_printed = true,
+                 .streamed = [](const Settings&) { return std::string(".md"); }},
+                &Validate::output)
+        .uses_backend("reconstructs")
+        .result("backend", "", "devices that reconstructed", [](const Validate& one) { return one.report.backend; })
+        .result("quick", "", "whether fewer checks ran", [](const Validate& one) { return one.report.quick; })
+        .result("failed", "", "number of failed checks",
+                [](const Validate& one) { return std::ssize(one.report.failures()); })
+        .result("axial", "", "width and side lobes of each method and mirror",
+                [](const Validate& one) { return axial_cells(one.report.axial); })
+        .result("tables", "", "all checks by topic", [](const Validate& one) { return all_tables(one.report.tables); });
+}
+
+}  // namespace
+
+ECHOLUX_OPERATION(validate, Validate)
+
+}  // namespace echolux
