@@ -1,4 +1,4 @@
-// Jobs of `echolux figure`: a figure with axes, or tables of A-scans, from a volume or scan.
+// Jobs of the operation `figure` and of the window: a figure with axes, or tables of A-scans, from a volume or scan.
 #pragma once
 
 #include <filesystem>

@@ -157,9 +157,8 @@ PictureRecord record_of(const RenderJob& job, const View& view) {
 
 PictureTexts texts_of(const RenderJob& job, const View& view, const OpenedVolume& opened, const PictureRecord& record) {
     if (!job.session.empty()) return texts_of_picture(with_record(job.session, record));
-    const OpenDocument open{.file = std::filesystem::absolute(job.input).lexically_normal().string(),
-                            .assignments = text_of_lines(job.settings),
-                            .step = job.part.volume};
+    OpenDocument open{.assignments = text_of_lines(job.settings), .step = job.part.volume};
+    if (!job.input.empty()) open.file = std::filesystem::absolute(job.input).lexically_normal().string();
     return texts_of_picture(picture_session(open, record, view, opened.scan ? &*opened.scan : nullptr, job.tissue));
 }
 
@@ -179,11 +178,12 @@ void write_picture(Renderer& renderer, const RenderJob& job, const View& view, c
 }
 
 std::optional<Volume> flow_of(const RenderJob& job, const View& view) {
-    if (job.flow.empty()) return {};
+    if (job.flow.empty() && !job.flow_in_memory) return {};
     if (!view.flatten.empty()) {
         throw Error(ErrorCode::bad_setting, "flow cannot be flattened", "flow",
                     "leave it out, or leave out view.flatten");
     }
+    if (job.flow_in_memory) return *job.flow_in_memory;
     SeriesFile flows(job.flow);
     return flows.read(flows.time_points() > 1 ? job.part.volume : 0);
 }

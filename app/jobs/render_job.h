@@ -1,4 +1,5 @@
-// Job of `echolux render`: renders a picture of a volume or scan, or probes what is visible at a pixel.
+// Renders a picture of a volume or scan, or probes what is visible at a pixel: for the operation `render`, the window
+// and pictures that are made again.
 #pragma once
 
 #include <filesystem>
@@ -59,9 +60,10 @@ class SourcePostprocessor {
 
 // Input, view and output of a picture or a movie.
 struct PictureJob : VolumeSource {
-    std::filesystem::path flow;  // volume file shown over the structure; "": none
-    View view;                   // of movies, the initial one
-    TissueSettings tissue;       // processing of raw volumes before they are shown
+    std::filesystem::path flow;                      // volume file shown over the structure; "": none
+    std::shared_ptr<const Volume> flow_in_memory{};  // instead of a file
+    View view;                                       // of movies, the initial one
+    TissueSettings tissue;                           // processing of raw volumes before they are shown
     GpuDevice device;
     std::filesystem::path output;
     FileNames made_from;      // further input files from which this job was read

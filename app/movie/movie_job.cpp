@@ -280,9 +280,10 @@ void MovieScene::put_on(const MovieVolume& shown, const View& view, Progress& pr
 }
 
 void MovieScene::set_flow(const MovieVolume& shown, const View& view) {
-    const auto flow = flows_              ? std::make_shared<const Volume>(flows_->read(shown_.step))
-                      : job_.flow.empty() ? shown.flow
-                                          : std::make_shared<const Volume>(read_volume(job_.flow));
+    const auto flow = flows_                ? std::make_shared<const Volume>(flows_->read(shown_.step))
+                      : job_.flow_in_memory ? job_.flow_in_memory
+                      : job_.flow.empty()   ? shown.flow
+                                            : std::make_shared<const Volume>(read_volume(job_.flow));
     if (flow != nullptr) renderer_.set_flow(flow->grid, flow->voxels.data());
     if (flow != nullptr && !flow_scale_) flow_scale_ = renderer_.flow_scale(view);
 }

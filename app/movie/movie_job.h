@@ -1,4 +1,4 @@
-// Job of `echolux render --movie` and of the window's movies. Pictures of moving views and changing volumes are drawn
+// Job of movies of the operation `render` and of the window. Pictures of moving views and changing volumes are drawn
 // in full quality, and read back and encoded while the next ones are drawn.
 #pragma once
 

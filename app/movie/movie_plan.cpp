@@ -97,7 +97,7 @@ MoviePlan::MoviePlan(const MovieSpec& spec, const View& view, const MovieTimePoi
     if (!view_.time_stamp) return;
     if (path_.goes_through_time && volumes_.step_s == 0) {
         throw Error(ErrorCode::bad_setting, "the series does not give the time between its volumes", "view.time_stamp",
-                    "add `step_time` S, or leave the time stamp out");
+                    "add `step_time_s`, or leave the time stamp out");
     }
     view_.time_rate = time_rate();
 }

@@ -35,6 +35,18 @@ std::vector<std::string_view> stored_as_names() {
     return names;
 }
 
+VolumeSource source_of(const VolumeInput& input, std::size_t number) {
+    VolumeSource source;
+    if (input.is_in_memory())
+        source.shown = [held = input.held.at(number)] { return held; };
+    else
+        source.input = input.names.at(number);
+    source.settings = input.settings;
+    source.part.volume = input.volume;
+    source.stored_as = input.stored_as;
+    return source;
+}
+
 // ---- Context
 
 std::shared_ptr<const Volume> Context::volume(const VolumeInput& input, std::size_t number) {
@@ -50,12 +62,7 @@ std::shared_ptr<const Volume> Context::volume(const VolumeInput& input, std::siz
 
 Volume Context::volume_to_change(const VolumeInput& input, std::size_t number) {
     if (input.is_in_memory()) return *volume(input, number);
-    VolumeSource source;
-    source.input = input.names.at(number);
-    source.settings = input.settings;
-    source.part.volume = input.volume;
-    source.stored_as = input.stored_as;
-    OpenedVolume opened = open_volume(source, progress);
+    OpenedVolume opened = open_volume(source_of(input, number), progress);
     warn(opened.warnings);
     return std::move(opened.volume);
 }
@@ -231,8 +238,7 @@ void Operation::set_own(const std::string& key, std::string_view text, const Val
     else
         settings_.set(key, text, "");
     assigned_.emplace_back(key, settings_.field(key)->get());
-    const std::string own = std::string(info_.name) + ".preset";
-    if (key != own || !take_preset()) return;
+    if (info_.preset_argument.empty() || key != key_of(info_.preset_argument) || !take_preset()) return;
     for (const auto& [earlier, was] : assigned_) settings_.set_value(earlier, was, "");
 }
 
@@ -287,6 +293,20 @@ void Operation::require_inputs() {
     }
 }
 
+void Operation::require_needed() {
+    const auto is_given = [&](std::string_view name) {
+        const BoundField* one = field(name);
+        return one != nullptr && one->get() != one->default_value;
+    };
+    for (const auto& [argument, other] : info_.needs) {
+        const std::size_t output = index_named(info_.outputs, other);
+        const bool has_other = output < info_.outputs.size() ? output_at(output).is_wanted() : is_given(other);
+        if (has_other || !is_given(argument)) continue;
+        throw Error(ErrorCode::bad_setting, fmt::format("has no effect without `{}`", other), std::string(argument),
+                    "leave it out");
+    }
+}
+
 FileNames Operation::files_to_read() {
     FileNames read;
     const auto add = [&](const FileNames& names) { read.insert(read.end(), names.begin(), names.end()); };
@@ -327,8 +347,10 @@ void Operation::check_files(const Context& context) {
 
 void Operation::run(Context& context) {
     require_inputs();
+    require_needed();
     if (!info_.backend.empty()) require_backend(context.backend);
     check_files(context);
+    for (const auto& [key, value] : assigned_) context.assigned.push_back(assignment_of(key, value));
     work(context);
 }
 
@@ -370,6 +392,7 @@ Json Operation::json(const Context& context) const {
     for (std::size_t i = 0; i < info_.results.size(); ++i) {
         const ResultValue result = result_at(i);
         if (std::holds_alternative<std::shared_ptr<const ResultArray>>(result)) continue;
+        if (info_.results[i].is_left_out && std::holds_alternative<std::monostate>(result)) continue;
         const std::string_view name = info_.results[i].name;
         const std::size_t dot = name.find('.');
         if (dot == std::string_view::npos)

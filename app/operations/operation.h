@@ -48,6 +48,9 @@ struct VolumeInput {
 };
 std::vector<std::string_view> stored_as_names();
 
+// Source of one volume, for code that opens it by itself, for example only one B-scan of a scan.
+VolumeSource source_of(const VolumeInput& input, std::size_t number = 0);
+
 // A product of an operation: written to a file, kept in memory for the caller, or not wanted.
 struct OperationOutput {
     std::filesystem::path file;  // empty: no file
@@ -86,6 +89,8 @@ struct Context {
 
     std::vector<std::string> warnings{};
     std::vector<std::string> lines{};            // a summary for people
+    std::vector<std::string> answers{};          // results in words, which a command prints unless it prints JSON
+    std::vector<std::string> assigned{};         // arguments and settings of this run, such as "view.mode=mip"
     std::vector<std::filesystem::path> files{};  // written until now
     std::optional<Error> failure{};              // a result for which a command exits with 1, such as a failed check
 
@@ -112,10 +117,11 @@ struct InputText {
     std::string_view name, help;
     bool is_required = true;
     bool takes_many = false;
-    bool takes_scans = true;    // with their settings, and one volume of a series; else volume files as they are
-    bool has_stored_as = true;  // adds the argument stored_as
-    bool is_file = false;       // the operation opens it by itself, for example a scan: never from memory
-    bool is_option = false;     // the command takes it as an option, even the first
+    bool takes_scans = true;         // with their settings, and one volume of a series; else volume files as they are
+    bool has_stored_as = true;       // adds the argument stored_as
+    bool is_file = false;            // the operation opens it by itself, for example a scan: never from memory
+    bool is_option = false;          // the command takes it as an option, even the first
+    std::string_view placeholder{};  // for help; empty: decided by kind
 
     bool is_scan() const { return is_file && takes_scans; }  // it names other files, so it cannot be streamed
 };
@@ -141,12 +147,14 @@ struct ResultText {
     std::string_view name;  // "vessels.area_mm2" is area_mm2 of the object vessels
     std::string_view unit;
     std::string_view help;
-    std::string_view type{};  // bool, integer, number, text, numbers, texts, counts, array; value: any of them
+    bool is_left_out = false;  // of JSON if there is none, else it is null there
+    std::string_view type{};   // bool, integer, number, text, numbers, texts, counts, array; value: any of them
 };
 
 struct SectionText {
     std::string_view name, heading;  // "layers", "Layers"; empty heading: set by key alone
     bool is_of_scan = false;         // settings of the input, a scan: those that are not set are as in its file
+    std::vector<std::string_view> without{};  // fields that the command has in another form
 };
 
 class Operation;
@@ -157,7 +165,10 @@ struct OperationInfo {
     std::string_view details;  // methods, papers, limits
     std::vector<InputText> inputs;
     std::vector<FieldText> arguments;
-    std::string_view first_argument;    // the command takes it without an option, before all inputs
+    std::string_view first_argument;   // the command takes it without an option, before all inputs
+    std::string_view preset_argument;  // sets further settings, which all others override
+    // Arguments without effect unless another argument or an output, the second name, is given.
+    std::vector<std::pair<std::string_view, std::string_view>> needs;
     std::vector<SectionText> sections;  // the first: its fields are arguments too
     std::vector<OutputText> outputs;
     bool may_write_nothing = false;  // its results alone are worth a run
@@ -230,6 +241,7 @@ class Operation {
     bool set_file(std::string_view key, const std::string& name);
     void check_files(const Context& context);
     void require_inputs();
+    void require_needed();
     VolumeInput* scan_input();
     OperationOutput& output_named(std::string_view name);
 
@@ -252,7 +264,7 @@ struct OperationParts {
     std::vector<std::function<ResultValue(const S&)>> results;
     std::vector<Field<S>> fields;
     std::vector<std::function<void(Settings&, S&)>> bind;
-    std::function<std::vector<std::string>(const S&)> preset;
+    std::function<void(const S&, Settings&)> preset;
 
     // Volumes that the operation reads. The first is named on the command line without an option.
     OperationParts& input(const InputText& text, VolumeInput S::*member) {
@@ -268,16 +280,28 @@ struct OperationParts {
         return *this;
     }
 
-    // The argument "preset". `assignments`: returns its settings, which all others override.
-    OperationParts& preset_argument(Field<S> field, std::function<std::vector<std::string>(const S&)> assignments) {
-        preset = std::move(assignments);
+    // An argument that names settings, which all others override. `apply` sets them.
+    OperationParts& preset_argument(Field<S> field, std::function<void(const S&, Settings&)> apply) {
+        preset = std::move(apply);
+        info.preset_argument = field.name;
         return argument(std::move(field));
     }
 
     template <class P>
     OperationParts& section(std::string_view name, std::string_view heading, P S::*member, bool is_of_scan = false) {
-        info.sections.push_back({name, heading, is_of_scan});
+        info.sections.push_back({name, heading, is_of_scan, {}});
         bind.push_back([name, member](Settings& settings, S& one) { settings.bind(std::string(name), one.*member); });
+        return *this;
+    }
+
+    // Leaves out options for these fields of the last section.
+    OperationParts& without(std::vector<std::string_view> names) {
+        info.sections.back().without = std::move(names);
+        return *this;
+    }
+
+    OperationParts& needs(std::string_view argument, std::string_view other) {
+        info.needs.emplace_back(argument, other);
         return *this;
     }
 
@@ -291,8 +315,14 @@ struct OperationParts {
     template <class From>
     OperationParts& result(std::string_view name, std::string_view unit, std::string_view help, From from) {
         using Made = std::decay_t<std::invoke_result_t<From, const S&>>;
-        info.results.push_back({name, unit, help, result_type<Made>()});
+        info.results.push_back({name, unit, help, false, result_type<Made>()});
         results.push_back([from](const S& one) { return result_value(std::invoke(from, one)); });
+        return *this;
+    }
+
+    // Leaves the last result out of JSON if there is none.
+    OperationParts& left_out() {
+        info.results.back().is_left_out = true;
         return *this;
     }
 
@@ -402,7 +432,7 @@ class OperationOf final : public Operation {
         for (const BoundField& field : settings_.fields()) {
             if (field.section != parts_.info.name) field.set(field.default_value);
         }
-        for (const std::string& assignment : parts_.preset(one_)) settings_.set_assignment(assignment);
+        parts_.preset(one_, settings_);
         return true;
     }
 

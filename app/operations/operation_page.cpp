@@ -72,7 +72,7 @@ std::string chapter(const Json& operation) {
         text += fmt::format("| `{}`{} | {} | {} |\n", cell(one["name"]), marks_of(one), cell(one["kind"]),
                             cell(one["help"]));
     }
-    text += "\n| result | type | unit | meaning |\n|---|---|---|---|\n";
+    if (!operation["results"].empty()) text += "\n| result | type | unit | meaning |\n|---|---|---|---|\n";
     for (const Json& one : operation["results"]) {
         text += fmt::format("| `{}` | {} | {} | {} |\n", cell(one["name"]), cell(one["type"]), cell(one["unit"]),
                             cell(one["help"]));

@@ -403,7 +403,10 @@ void Segment::describe_arguments(OperationParts<Segment>& parts) {
                               "override it")
                              .written_as("NAME|FILE.toml")
                              .file({".toml"}),
-                         [](const Segment& one) { return layer_preset_named(one.preset).assignments; })
+                         [](const Segment& one, Settings& settings) {
+                             for (const std::string& line : layer_preset_named(one.preset).assignments)
+                                 settings.set_assignment(line);
+                         })
         .argument(
             integer("b_scan", &Segment::b_scan, -1, 1'000'000'000, "", effect, "B-scan of `picture`, counted from 0")
                 .special(-1, "the middle one")

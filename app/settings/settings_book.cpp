@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/open/show_opened.h"
+#include "app/settings/short_texts.h"
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
@@ -116,6 +117,23 @@ TissueSettings tissue_of(const Values& values) {
     }
     settings.take(entries);
     return tissue;
+}
+
+// ---- Size of pictures
+
+void set_size(View& view, std::string_view size) {
+    if (size.empty()) return;
+    const auto pair = pair_in<std::int64_t>(size, 'x');
+    if (!pair) {
+        throw Error(ErrorCode::bad_setting, "'" + std::string(size) + "' is not valid", "size",
+                    "write WIDTHxHEIGHT, e.g. 1280x960");
+    }
+    Settings settings;
+    settings.bind("view", view);
+    for (const auto& [key, pixels] : {std::pair("view.width", pair->first), std::pair("view.height", pair->second)}) {
+        const BoundField& field = *settings.field(key);
+        field.set(checked(field, field.default_value, Value(pixels), "size"));
+    }
 }
 
 // ---- Undo

@@ -70,6 +70,11 @@ bool is_tissue_section(std::string_view section);
 // Returns the values of a session that belong to these sections. Throws Error{bad_setting}.
 TissueSettings tissue_of(const Values& values);
 
+// ---- Size of pictures
+
+// Sets the size of a view from the argument `size`, "640x480"; empty: keeps it. Throws Error{bad_setting}.
+void set_size(View& view, std::string_view size);
+
 // ---- Undo history: old and new values of changed settings. Unfinished edits of the same keys are merged to one step.
 
 struct Change {

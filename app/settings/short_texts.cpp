@@ -29,6 +29,13 @@ std::pair<std::int64_t, std::int64_t> interval_argument(std::string_view text, s
     return *interval;
 }
 
+std::pair<std::int64_t, std::int64_t> pixel_argument(std::string_view text, std::string_view key,
+                                                     const std::string& form) {
+    const auto pixel = pair_in<std::int64_t>(text, ',');
+    if (!pixel) refuse(text, "is not valid", key, "write " + form);
+    return *pixel;
+}
+
 std::pair<double, double> range_argument(std::string_view text, std::string_view key) {
     const auto range = pair_in<double>(text, ':');
     if (!range) refuse(text, "is not valid", key, "write LOW:HIGH");

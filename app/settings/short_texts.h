@@ -36,6 +36,9 @@ std::optional<std::pair<T, T>> pair_in(std::string_view text, char separator, bo
 std::int64_t number_argument(std::string_view text, std::string_view key, const std::string& expected);
 // "A:B". A missing A is 0; a missing B is 0 and means the end.
 std::pair<std::int64_t, std::int64_t> interval_argument(std::string_view text, std::string_view key);
+// "320,200". `form` completes the remedy.
+std::pair<std::int64_t, std::int64_t> pixel_argument(std::string_view text, std::string_view key,
+                                                     const std::string& form);
 // "LOW:HIGH"
 std::pair<double, double> range_argument(std::string_view text, std::string_view key);
 

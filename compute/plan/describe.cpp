@@ -34,12 +34,19 @@ bool is_number(const std::string& got) {
     return !got.empty() && got.find_first_not_of("+-.0123456789eE") == std::string::npos;
 }
 
+// 1000000 instead of 1e+06 for integers, if that is readable.
+std::string spelled_limit(double limit, bool is_whole) {
+    constexpr double longest = 1e7;
+    return is_whole && std::abs(limit) < longest ? std::to_string(std::llround(limit)) : spelled_number(limit);
+}
+
 // Describes the valid range, unless it is practically unlimited.
-std::string range_of(const FieldText& field, const std::string& got) {
+std::string range_of(const FieldText& field, const Value& like, const std::string& got) {
     constexpr double as_good_as_none = 1e12;
     if (field.high >= as_good_as_none && !is_number(got)) return "";
     const bool has_unit = !field.unit.empty() && field.high < as_good_as_none;
-    return " from " + spelled_number(field.low) + " to " + spelled_number(field.high) +
+    const bool is_whole = std::holds_alternative<std::int64_t>(like);
+    return " from " + spelled_limit(field.low, is_whole) + " to " + spelled_limit(field.high, is_whole) +
            (has_unit ? " " + std::string(field.unit) : "");
 }
 
@@ -49,7 +56,7 @@ bool is_special(const FieldText& field, std::string_view text) {
 
 std::string expectation(const FieldText& field, const Value& like, const std::string& got) {
     const std::string word = field.control.special_value ? ", or " + std::string(field.control.special_text) : "";
-    const std::string range = range_of(field, got);
+    const std::string range = range_of(field, like, got);
     const auto texts = [&](const std::string&) {
         std::string list;
         for (const std::string_view choice : field.choices) list += (list.empty() ? "" : ", ") + std::string(choice);

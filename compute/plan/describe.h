@@ -78,6 +78,7 @@ struct FieldText {
     bool is_undone = true;             // by Undo
     bool is_of_volume = false;         // belongs to one volume, so presets leave it out
     bool is_of_display = false;        // changes how traced light is displayed, not its paths
+    bool is_repeated = false;          // a list of which a command takes parts in several options
 };
 
 template <class S>
@@ -150,6 +151,10 @@ struct Field : FieldText {
     }
     Field never_undone() && {
         this->is_undone = false;
+        return std::move(*this);
+    }
+    Field repeated() && {
+        this->is_repeated = true;
         return std::move(*this);
     }
     Field of_volume() && {

@@ -330,7 +330,7 @@ class BadVolume(ProgramCase):
         self.refuse("render", "v.nrrd", "--movie", "m.mp4", "--frames", 0, names=["--frames", "1"])
 
     def test_repeated_option(self):
-        self.refuse("render", "v.nrrd", "-o", "p.png", "--size", "8x8", "--size", "9x9", names=["--size", "more than once"])
+        self.refuse("render", "v.nrrd", "-o", "p.png", "-o", "q.png", names=["--output", "more than once"])
 
 
 if __name__ == "__main__":

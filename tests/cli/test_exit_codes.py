@@ -84,7 +84,7 @@ class ExitCodes(commands.PreparedCase):
                     self.assertEqual(finished.code, 2, finished)
                     self.assertEqual(len(finished.error_lines), 1, finished)
                     self.assertIn(f"echolux {case.command} --help", finished.err)
-        for words in (["rendr"], [], ["render", "v.nrrd", "-o", "p.png", "--size", "big"], ["calibrate", "kk"]):
+        for words in (["rendr"], [], ["render", "v.nrrd", "-o", "p.png", "-o", "q.png"], ["calibrate", "kk"]):
             with self.subTest(words=words):
                 self.assertEqual(self.run_program(*words).code, 2)
 

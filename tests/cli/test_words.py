@@ -52,7 +52,7 @@ class Refusals(ProgramCase):
         for arguments, expected in [
             (["live", "--source", "sim", "--headless", "--seconds", "-1"], "--seconds: expected a number of 0 or more, got -1"),
             (["live", "--source", "sim", "--headless", "--pictures-per-s", "2000"], "expected a number from 0.01 to 1000, got 2000"),
-            (["render", "v.nrrd", "--movie", "m.mp4", "--frames", "9999999999"], "expected a number from 1 to 1000000"),
+            (["render", "v.nrrd", "--movie", "m.mp4", "--frames", "9999999999"], "expected a whole number from 1 to 1000000"),
         ]:
             told = self.told(*arguments)
             self.assertIn(expected, told)

@@ -43,11 +43,14 @@ SMALL = {"samples": 256, "a_scans": 8, "b_scans": 4}
 CASES = {
     "attenuation": Case({"input": "decay.nrrd"}, {"output": "mu.nrrd"}, {"window_a_scans": 7}),
     "convert": Case({"input": "layered.nrrd"}, {"output": "c.mha"}, {"type": "u16", "range": "-50:50"}),
+    "figure": Case({"input": "layered.nrrd"}, {"output": "f.svg"}, {"b_scan": 2, "width_mm": 85}, long={"input": "long/scan.toml", "b_scan": -1}),
     "filter": Case({"input": "layered.nrrd"}, {"output": "smooth.nrrd"}, {"method": "median"}),
     "flow": Case({"velocity": ["tube.nrrd"]}, {"output": "flow.csv", "plot": "flow.svg", "arrows": "arrows.toml"}, {"through": "12,4,32"},
                  long={"velocity": ["tube.nrrd"] * 2000, "step_s": 0.01}),
     "invert": Case({"input": "layered.nrrd"}, {"output": "negative.nrrd"}, {"offset": 1.5}),
     "reconstruct": Case({"scan": "scan.toml"}, {"output": "volume.nrrd"}, {"window": "hamming"}, long={"scan": "long/scan.toml"}),
+    "render": Case({"input": "layered.nrrd"}, {"output": "p.png"}, {"size": "24x24", "mode": "mip"},
+                   long={"size": "4096x4096", "samples": 4096}),
     "register": Case({"input": TISSUE}, {"output": "mean.nrrd", "table": "shifts.csv"}),
     "segment": Case({"input": "layered.nrrd"}, {"output": "surfaces.csv", "thickness": "thickness.nrrd", "picture": "b.svg"},
                     {"preset": "layers", "count": 2}),
@@ -464,13 +467,13 @@ class Cancelling(Everywhere):
 
     def interrupted(self, request):
         """Interrupts the command while it waits for its first input at standard input, and then gives the input to it.
-        An operation that reads no standard input is interrupted at work."""
-        if not request.inputs or request.about["inputs"][0]["file"]:
+        An operation that reads no standard input, and one of a scan, is interrupted at work."""
+        first = next(iter(request.inputs), "")
+        if not first or many(request.inputs[first])[0].suffix == ".toml":
             process = start(*Command.words(request), folder=self.shared)
             self.wait_until_it_works(process)
             process.send_signal(signal.SIGINT)
             return Finished(process)
-        first = next(iter(request.inputs))
         content = many(request.inputs[first])[0].read_bytes()
         request.inputs[first] = ["-", *many(request.inputs[first])[1:]]
         with tempfile.TemporaryDirectory() as folder:

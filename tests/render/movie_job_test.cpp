@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "app/movie/movie_encoding.h"
@@ -153,6 +154,38 @@ TEST_F(MovieFrames, ShowAllMomentsInColoursOfFirst) {
             const std::vector<std::uint8_t> expected = alone->render(small_view()).pixels;
             EXPECT_TRUE(pictures[index(step)].pixels == expected) << "step " << step;
         }
+    }
+}
+
+TEST_F(MovieFrames, CanBePicturesInMemory) {
+    const auto operation = operation_named("render").make();
+    operation->add_input("input", std::make_shared<const Volume>(moment(0)));
+    for (const char* assignment : {"size=48x40", "probe=24,20"}) operation->set_assignment(assignment);
+    operation->keep("output");
+    SilentProgress silent;
+    Context context{silent};
+    operation->run(context);
+    EXPECT_THAT(operation->output("output").bytes, testing::HasSubstr("PNG"));
+    EXPECT_TRUE(context.files.empty());
+    ASSERT_EQ(context.answers.size(), 1u);
+    EXPECT_THAT(context.answers.front(), testing::StartsWith("pixel 24,20: value "));
+    EXPECT_EQ(operation->json(context)["probes"].size(), 1u);
+    EXPECT_FALSE(operation->json(context).contains("encoder"));
+}
+
+TEST_F(MovieFrames, AreNotCountedInPicture) {
+    const auto operation = operation_named("render").make();
+    operation->add_input("input", std::make_shared<const Volume>(moment(0)));
+    operation->keep("output");
+    operation->set_text("frames", "3");
+    SilentProgress silent;
+    Context context{silent};
+    try {
+        operation->run(context);
+        FAIL() << "frames without a movie";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.where(), "frames");
+        EXPECT_EQ(error.problem(), "has no effect without `movie`");
     }
 }
 

@@ -87,7 +87,7 @@ TEST_F(MakingOperations, ConvertRejectsInvalidIntervals) {
 
 TEST_F(MakingOperations, SimulateKeepsVelocityInMemory) {
     const auto simulate = operation_named("simulate").make();
-    for (const char* one : {"scene=capillary", "samples=256", "a_scans=8", "b_scans=4"}) simulate->set_assignment(one);
+    for (const char* one : {"scene=capillary", "samples=512", "a_scans=8", "b_scans=4"}) simulate->set_assignment(one);
     simulate->set_text("output", file("scan.toml"));
     simulate->keep("velocity");
     EXPECT_THAT(error_of([&] { simulate->keep("output"); }).line, HasSubstr("cannot be kept in memory"));

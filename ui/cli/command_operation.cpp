@@ -86,7 +86,10 @@ void add_inputs(CLI::App& command, Given& given) {
         else if (!is_first && !first.is_option)
             option->take_all()->allow_extra_args(false);  // the names that follow are those of the first input
         if (is_first) option->required(text.is_required);
-        option->type_name(is_first ? "" : text.is_scan() ? "SCAN" : "FILE");
+        const std::string type = !text.placeholder.empty() ? std::string(text.placeholder)
+                                 : text.is_scan()          ? "SCAN"
+                                                           : "FILE";
+        option->type_name(is_first ? "" : type);
     }
 }
 
@@ -97,7 +100,7 @@ void add_outputs(CLI::App& command, Given& given) {
         if (is_first && (text.kind == OutputKind::volume || text.kind == OutputKind::volume_or_figure)) {
             help += "; the ending decides the format: " + endings_written() + "; - for standard output, as NumPy";
             if (text.kind == OutputKind::volume_or_figure) help += " or PNG";
-        } else if (text.kind == OutputKind::table)
+        } else if (text.kind == OutputKind::table || (is_first && text.kind == OutputKind::figure))
             help += "; - for standard output";
         std::string names = (text.name == "output" ? "-o," : "") + dashed(text.name);
         if (!text.alias.empty()) names += "," + dashed(text.alias);
@@ -140,13 +143,17 @@ void add_settings(CLI::App& command, Given& given) {
         add_set_option(command, given.assignments,
                        [&info](const std::string& assignment) { check_key(info, assignment); });
     }
-    std::vector<std::string_view> arguments;
-    for (const FieldText& argument : info.arguments) arguments.push_back(argument.name);
     for (const SectionText& section : info.sections) {
         if (section.heading.empty()) continue;
+        std::vector<std::string_view> without = section.without;
+        for (const FieldText& argument : info.arguments) without.push_back(argument.name);
         add_setting_options(command, settings, section.name,
                             fmt::format("{0} (each also as --set {1}.KEY=VALUE)", section.heading, section.name),
-                            given.assignments, arguments);
+                            given.assignments, without);
+    }
+    for (const auto& [argument, other] : info.needs) {
+        const FieldText& text = *std::ranges::find(info.arguments, argument, &FieldText::name);
+        command.get_option(option_name(text))->needs(command.get_option(dashed(other)));
     }
 }
 
@@ -179,7 +186,7 @@ void set_all(Operation& operation, Given& given) {
         if (name.empty()) continue;
         const std::string ending =
             text.streamed != nullptr ? text.streamed(operation.settings()) : streamed_as(text.kind);
-        const bool is_text = text.kind == OutputKind::table || text.is_printed;
+        const bool is_text = ending == ".csv" || text.is_printed;
         operation.set_text(text.name, output_named(name, ending, !is_text));
     }
 }
@@ -196,6 +203,7 @@ void run_command(Given& given) {
         const OperationOutput& output = operation->output(text.name);
         if (text.is_printed && output.is_kept) print_answer(output.bytes);
     }
+    for (const std::string& line : context.answers) print_answer(line);
     for (const std::string& line : context.lines) close_with("{}\n", with_options(line));
     for (const std::filesystem::path& file : context.files) close_with("{}\n", file.string());
     nlohmann::ordered_json object = operation->json(context);

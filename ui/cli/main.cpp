@@ -10,7 +10,6 @@ int main(int argc, char** argv) {
 #endif
                             add_info, add_calibrate, add_batch, add_operations,
 #ifdef ECHOLUX_RENDER
-                            add_render, add_figure,
 #ifdef ECHOLUX_WINDOW
                             add_view,
 #ifdef ECHOLUX_NET

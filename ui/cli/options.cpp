@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -118,6 +117,17 @@ void add_setting_options(CLI::App& command, const Settings& settings, std::strin
         const std::string help = help_of(field);
         const std::string name = option_name(field);
         CLI::Option* option = nullptr;
+        if (field.is_repeated) {
+            const auto join = [assign](const std::vector<std::string>& parts) {
+                assign(fmt::format("{}", fmt::join(parts, ",")));
+            };
+            command.add_option_function<std::vector<std::string>>(name, join, help)
+                ->type_name(type_text(field))
+                ->take_all()
+                ->allow_extra_args(false)
+                ->group(group);
+            continue;
+        }
         if (std::holds_alternative<bool>(field.default_value)) {
             option = command.add_flag_function(
                 fmt::format("{},!--no-{}", name, name.substr(2)),
@@ -127,18 +137,6 @@ void add_setting_options(CLI::App& command, const Settings& settings, std::strin
         }
         option->group(group)->trigger_on_parse();  // apply in the order of the command line, so that the last one wins
     }
-}
-
-std::vector<std::string> set_own(Settings& settings, const std::vector<std::string>& assignments) {
-    std::vector<std::string> others;
-    for (const std::string& assignment : assignments) {
-        const auto is_of = [&](const BoundField& field) { return assignment.starts_with(field.section + "."); };
-        if (std::ranges::any_of(settings.fields(), is_of))
-            settings.set_assignment(assignment);
-        else
-            others.push_back(assignment);
-    }
-    return others;
 }
 
 CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignments,
@@ -187,22 +185,6 @@ void add_data_folder_option(CLI::App& command) {
         ->type_name("FOLDER")
         ->take_all()
         ->allow_extra_args(false);
-}
-
-void add_stored_as_option(CLI::App& command, StoredAs& stored_as) {
-    constexpr std::array all{StoredAs::automatic, StoredAs::db,          StoredAs::intensity,
-                             StoredAs::amplitude, StoredAs::fourth_root, StoredAs::log};
-    std::vector<std::string> names;
-    for (const StoredAs one : all) names.emplace_back(word_for(one));
-    command
-        .add_option_function<std::string>(
-            "--stored-as",
-            [&stored_as, all](const std::string& name) {
-                stored_as = *std::ranges::find_if(all, [&](StoredAs one) { return name == word_for(one); });
-            },
-            "what the voxels hold, if the file does not state it; log: 8 or 16 bits of a logarithmic picture [auto]")
-        ->check(one_of(names))
-        ->type_name("QUANTITY");
 }
 
 void add_overwrite_option(CLI::App& command, bool& overwrites) {
@@ -304,10 +286,6 @@ std::pair<std::int64_t, std::int64_t> parsed_interval(const std::string& text, c
 
 std::pair<std::int64_t, std::int64_t> parsed_size(const std::string& text, const char* option) {
     return pair_of<std::int64_t>(text, 'x', false, option, "WIDTHxHEIGHT, e.g. 1280x960");
-}
-
-std::pair<std::int64_t, std::int64_t> parsed_pixel(const std::string& text, const char* option, const char* expected) {
-    return pair_of<std::int64_t>(text, ',', false, option, expected);
 }
 
 Backend parsed_backend(const std::string& name) {

@@ -13,7 +13,6 @@
 #include "compute/backend.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"
-#include "engine/analysis/stored_brightness.h"
 #include "engine/scan/settings.h"
 
 namespace CLI {
@@ -35,9 +34,6 @@ void add_setting_options(CLI::App& command, const Settings& settings, std::strin
                          const std::string& group, std::vector<std::string>& assignments,
                          const std::vector<std::string_view>& without = {});
 
-// Sets those of `assignments` whose section is bound in `settings`, and returns the others.
-std::vector<std::string> set_own(Settings& settings, const std::vector<std::string>& assignments);
-
 // Adds `--set section.key=value`, which may be repeated. `check` throws Error for an unknown key or an invalid value;
 // empty: the keys are those of all settings.
 CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignments,
@@ -48,10 +44,6 @@ void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments)
 
 // Adds `--backend auto|cpu|cuda`. `work` completes the help text "device that ...".
 CLI::Option* add_backend_option(CLI::App& command, Backend& backend, const std::string& work = "reconstructs");
-
-// Adds `--stored-as auto|db|intensity|amplitude|fourth-root|log`: what the voxels of a volume hold, if its file does
-// not state it.
-void add_stored_as_option(CLI::App& command, StoredAs& stored_as);
 
 // Adds `--overwrite` (see engine/io/output_rule.h).
 void add_overwrite_option(CLI::App& command, bool& overwrites);
@@ -91,11 +83,6 @@ std::pair<std::int64_t, std::int64_t> parsed_interval(const std::string& text, c
 
 // Parses "640x480" into width and height. Throws UsageError.
 std::pair<std::int64_t, std::int64_t> parsed_size(const std::string& text, const char* option);
-
-// Parses "320,200". `expected` completes the remedy. Throws UsageError.
-std::pair<std::int64_t, std::int64_t> parsed_pixel(
-    const std::string& text, const char* option,
-    const char* expected = "X,Y in pixels from the left and the top, e.g. 320,200");
 
 // Returns the backend for "auto", "cpu" or "cuda". The name must have been checked.
 Backend parsed_backend(const std::string& name);

@@ -434,7 +434,6 @@ constexpr auto option_words = std::to_array<OptionWord>({
     {"seconds", "--seconds"},
     {"sources", "`echolux info --sources`"},
     {"step_s", "--step"},
-    {"step_time", "--step-time"},
     {"stripes", "--stripe"},
     {"time", "--time"},
     {"type", "--type"},

@@ -32,11 +32,9 @@ void add_bench(CLI::App& program);
 void add_calibrate(CLI::App& program);
 void add_ctl(CLI::App& program);
 void add_demo(CLI::App& program);
-void add_figure(CLI::App& program);
 void add_info(CLI::App& program);
 void add_serve(CLI::App& program);
 void add_view(CLI::App& program);
-void add_render(CLI::App& program);
 void add_operations(CLI::App& program);  // one command for each
 void add_live(CLI::App& program);
 void add_record(CLI::App& program);
