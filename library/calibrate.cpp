@@ -1,7 +1,7 @@
 // Calibration from arrays: mean spectra, noise, the k map from two mirrors, dispersion, roll-off.
 #include <cmath>
 
-#include "app/jobs/calibrate_job.h"
+#include "app/calibrate/calibration.h"
 #include "compute/calibrate/calibrate.h"
 #include "compute/calibrate/dispersion_search.h"
 #include "compute/calibrate/mirrors.h"

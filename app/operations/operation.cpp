@@ -224,6 +224,7 @@ VolumeInput* Operation::scan_input() {
 bool Operation::is_of_scan(std::string_view section) const {
     const std::size_t known = index_named(info_.sections, section);
     if (known < info_.sections.size()) return info_.sections[known].is_of_scan;
+    if (section == info_.name) return false;
     const auto is_of_section = [&](const BoundField& field) { return field.section == section; };
     return std::ranges::none_of(settings_.fields(), is_of_section);
 }
@@ -232,6 +233,10 @@ void Operation::set_own(const std::string& key, std::string_view text, const Val
     if (is_of_scan(section_of(key)) && scan_input() != nullptr) {
         scan_input()->settings.push_back(value != nullptr ? assignment_of(key, *value) : key + "=" + std::string(text));
         return;
+    }
+    if (settings_.fields().empty()) {
+        throw Error(ErrorCode::bad_setting, "unknown key", key,
+                    std::string(info_.name) + " has no arguments but inputs and outputs");
     }
     if (value != nullptr)
         settings_.set_value(key, *value, "");

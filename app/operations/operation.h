@@ -96,6 +96,7 @@ struct Context {
 
     void warn(const std::vector<std::string>& more) { warnings.insert(warnings.end(), more.begin(), more.end()); }
     void say(std::string line) { lines.push_back(std::move(line)); }
+    void answer(std::string text) { answers.push_back(std::move(text)); }
 
     // Returns one volume of an input: from memory without a copy, read from a file, or reconstructed from a scan with
     // its settings. Its warnings are added.
@@ -121,9 +122,11 @@ struct InputText {
     bool has_stored_as = true;       // adds the argument stored_as
     bool is_file = false;            // the operation opens it by itself, for example a scan: never from memory
     bool is_option = false;          // the command takes it as an option, even the first
+    bool is_spectrum = false;        // a file: a scan, or its mean spectrum as numbers
+    bool is_positional = false;      // the command takes it without an option, like the first
     std::string_view placeholder{};  // for help; empty: decided by kind
 
-    bool is_scan() const { return is_file && takes_scans; }  // it names other files, so it cannot be streamed
+    bool is_scan() const { return is_file && takes_scans && !is_spectrum; }  // names other files: cannot be streamed
 };
 
 struct OutputText {
@@ -161,6 +164,7 @@ class Operation;
 
 struct OperationInfo {
     std::string_view name;
+    std::string_view command;  // words of the command line, such as "calibrate k"; default: the name
     std::string_view summary;  // one line for a list
     std::string_view details;  // methods, papers, limits
     std::vector<InputText> inputs;
@@ -448,7 +452,7 @@ class OperationOf final : public Operation {
     static const OperationParts<Struct>& NAME##_parts() {                                                 \
         static const OperationParts<Struct> parts = [] {                                                  \
             OperationParts<Struct> made;                                                                  \
-            made.info.name = #NAME;                                                                       \
+            made.info.name = made.info.command = #NAME;                                                   \
             made.info.make = [] {                                                                         \
                 return std::unique_ptr<Operation>(std::make_unique<OperationOf<Struct>>(NAME##_parts())); \
             };                                                                                            \

@@ -60,12 +60,14 @@ Json object_of(const OperationInfo& info, const BoundField& field) {
 Json description_of(const OperationInfo& info) {
     Json inputs = Json::array(), arguments = Json::array(), outputs = Json::array(), results = Json::array();
     for (const InputText& text : info.inputs) {
+        const bool is_first = &text == &info.inputs.front();
         inputs.push_back({{"name", text.name},
                           {"help", text.help},
                           {"required", text.is_required},
                           {"many", text.takes_many},
                           {"scans", text.takes_scans},
-                          {"file", text.is_file}});
+                          {"file", text.is_file},
+                          {"positional", text.is_positional || (is_first && !text.is_option)}});
     }
     const std::unique_ptr<Operation> operation = info.make();
     for (const BoundField& field : operation->settings().fields()) arguments.push_back(object_of(info, field));
@@ -78,8 +80,9 @@ Json description_of(const OperationInfo& info) {
     }
     for (const ResultText& text : info.results)
         results.push_back({{"name", text.name}, {"type", text.type}, {"unit", text.unit}, {"help", text.help}});
-    return {{"name", info.name},      {"summary", info.summary}, {"details", info.details}, {"inputs", inputs},
-            {"arguments", arguments}, {"outputs", outputs},      {"results", results},      {"backend", info.backend}};
+    return {{"name", info.name},       {"command", info.command}, {"summary", info.summary},
+            {"details", info.details}, {"inputs", inputs},        {"arguments", arguments},
+            {"outputs", outputs},      {"results", results},      {"backend", info.backend}};
 }
 
 Json descriptions_of_operations() {

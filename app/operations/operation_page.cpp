@@ -62,6 +62,8 @@ std::string arguments_of(const Json& operation) {
 std::string chapter(const Json& operation) {
     std::string text = fmt::format("## `{}`\n\n{}.\n\n", operation["name"].get<std::string>(),
                                    operation["summary"].get<std::string>());
+    if (operation["command"] != operation["name"])
+        text += fmt::format("Command: `echolux {}`.\n\n", operation["command"].get<std::string>());
     if (const std::string details = operation["details"]; !details.empty()) text += details + "\n\n";
     if (!operation["inputs"].empty()) text += "| input | meaning |\n|---|---|\n";
     for (const Json& one : operation["inputs"])

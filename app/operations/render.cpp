@@ -55,14 +55,14 @@ std::string triple(const std::array<double, 3>& numbers, int decimals) {
 // Positions are in the order depth, A-scans, B-scans.
 std::string text_of(const Pixel& pixel, const std::optional<Probe>& probe) {
     std::string text = fmt::format("pixel {},{}: ", pixel.first, pixel.second);
-    if (!probe) return text + "nothing is visible\n";
+    if (!probe) return text + "nothing is visible";
     const char* unit = probe->has_spacing ? "um" : "voxels";
     text += fmt::format("value {:.6g}{}{} in voxel ({}, {}, {})\n", probe->value, probe->unit.empty() ? "" : " ",
                         probe->unit, probe->voxel[0], probe->voxel[1], probe->voxel[2]);
     text += fmt::format("  at voxel {} = {} {} from the middle of the first (depth, A-scans, B-scans)\n",
                         triple(probe->index, 2), triple(probe->place_um, 2), unit);
     return text +
-           fmt::format("  normal {}, {:.6g} {} from the eye\n", triple(probe->normal, 3), probe->distance_um, unit);
+           fmt::format("  normal {}, {:.6g} {} from the eye", triple(probe->normal, 3), probe->distance_um, unit);
 }
 
 // Ending of a movie in memory.
@@ -209,8 +209,7 @@ struct Render : MovieSpec {
                 "the volume exceeds one texture of {}: {} of {} visible pages in full resolution, {} coarse",
                 rendered.device, pages.needed - pages.coarse, pages.needed, pages.coarse));
         }
-        for (std::size_t i = 0; i < pixels.size(); ++i)
-            context.answers.push_back(text_of(pixels[i], rendered.probes[i]));
+        for (std::size_t i = 0; i < pixels.size(); ++i) context.answer(text_of(pixels[i], rendered.probes[i]));
         if (output.is_wanted())
             context.say(fmt::format("Vulkan on {}: picture in {:.0f} ms", rendered.device, rendered.seconds * 1e3));
     }

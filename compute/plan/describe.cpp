@@ -62,11 +62,13 @@ std::string expectation(const FieldText& field, const Value& like, const std::st
         for (const std::string_view choice : field.choices) list += (list.empty() ? "" : ", ") + std::string(choice);
         return list.empty() ? "a text in quotes" : "one of " + list;
     };
-    return std::visit(Overloaded{[](bool) { return std::string("true or false"); },
-                                 [&](std::int64_t) { return "a whole number" + range + word; },
-                                 [&](double) { return "a number" + range + word; },
-                                 [&](const std::vector<double>&) { return "a list of numbers" + range; }, texts},
-                      like);
+    return std::visit(
+        Overloaded{
+            [](bool) { return std::string("true or false"); },
+            [&](std::int64_t) { return "a whole number" + range + word; },
+            [&](double) { return field.control.only_positive ? "a positive number" : "a number" + range + word; },
+            [&](const std::vector<double>&) { return "a list of numbers" + range; }, texts},
+        like);
 }
 
 [[noreturn]] void reject(const FieldText& field, const Value& like, const std::string& got, std::string_view where) {
@@ -95,7 +97,9 @@ std::optional<Value> converted(const Value& like, const Value& value) {
 
 bool allowed(const FieldText& field, const Value& value) {
     // False for NaN.
-    const auto in_range = [&](double number) { return number >= field.low && number <= field.high; };
+    const auto in_range = [&](double number) {
+        return number >= field.low && number <= field.high && (number > 0 || !field.control.only_positive);
+    };
     return std::visit(Overloaded{[](bool) { return true; },
                                  [&](std::int64_t number) { return in_range(static_cast<double>(number)); },
                                  [&](double number) { return in_range(number); },

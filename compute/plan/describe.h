@@ -47,6 +47,7 @@ struct ControlHint {
     std::optional<ValueRange> soft_range;     // practical part of a very wide range, for sliders
     std::vector<std::int64_t> only;           // permitted integers; empty for any
     bool only_odd = false;                    // integers must be odd
+    bool only_positive = false;               // numbers must be above 0
     PathKind path = PathKind::none;           // whether a text is a path
     std::vector<std::string_view> endings{};  // file name extensions
 };
@@ -103,6 +104,10 @@ struct Field : FieldText {
     }
     Field odd() && {
         this->control.only_odd = true;
+        return std::move(*this);
+    }
+    Field positive() && {
+        this->control.only_positive = true;
         return std::move(*this);
     }
     Field file(std::vector<std::string_view> endings = {}) && {

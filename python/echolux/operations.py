@@ -64,7 +64,7 @@ def _signature(name: str) -> Iterator[Parameter]:
             default = key in kept_outputs(name)
         elif one["required"]:
             default = Parameter.empty
-        is_free = one in about["inputs"][:1] or (role == "argument" and one["required"])
+        is_free = one in about["inputs"][:1] or one.get("positional") or (role == "argument" and one["required"])
         yield Parameter(key, Parameter.POSITIONAL_OR_KEYWORD if is_free else Parameter.KEYWORD_ONLY, default=default,
                         annotation=kind)
     yield Parameter("settings", Parameter.KEYWORD_ONLY, default=None,

@@ -88,7 +88,8 @@ def function(name, result):
             listed.append("*")
         role, about = known.get(one.name, ("", {}))
         kind = TYPES_BY_NAME[role or one.name] if role != "argument" else type_of_argument(about)
-        listed.append(f"{one.name}: {kind}" + ("" if one.default is one.empty else f" = {one.default!r}"))
+        default = "..." if one.default == "" and "choices" in about else repr(one.default)  # unset
+        listed.append(f"{one.name}: {kind}" + ("" if one.default is one.empty else f" = {default}"))
     return ["", f"def {name}({', '.join(listed)}) -> {result}:", docstring(getattr(operations, name).__doc__, "    ")]
 
 

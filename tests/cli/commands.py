@@ -146,12 +146,27 @@ def write_tissue(folder, random):
     write_nrrd(folder / "tube.nrrd", tube_velocities(24, 8, depth), unit="mm/s", quantity="velocity")
 
 
+def run_in(folder, *words):
+    finished = Finished(start(*words, folder=folder))
+    assert finished.code == 0, str(finished)
+
+
+def write_mirrors(folder, random):
+    """Writes a scan of a mirror, mean spectra of a mirror at two depths, and one without a mirror."""
+    run_in(folder, "simulate", "mirror", "-o", "mirror/scan.toml", "--samples", "512", "--a-scans", "4", "--b-scans", "1")
+    j = np.arange(512)
+    envelope = 2000 * np.exp(-(((j - 256) / 140) ** 2))
+    for name, bins in (("m1", 40), ("m2", 110)):
+        fringe = 1 + 0.5 * np.cos(2 * np.pi * bins * (j / 512 + 0.02 * (j / 512) ** 2))
+        np.savetxt(folder / f"{name}.csv", envelope * fringe + 100 + random.normal(0, 0.05, 512))
+    np.savetxt(folder / "mb.csv", envelope + 100)
+
+
 def prepare(folder):
     """Creates the input files of the table."""
 
     def run(*words):
-        finished = Finished(start(*words, folder=folder))
-        assert finished.code == 0, str(finished)
+        run_in(folder, *words)
 
     noise = np.random.default_rng(5)
     write_scan(folder, calibration={"background": "bg.csv"})
@@ -164,13 +179,7 @@ def prepare(folder):
     run("simulate", "vessel", "-o", "repeats/scan.toml", *SIMULATED, "--b-repeats", "2")
     (folder / "look.toml").write_text(toml_text({"view": {"mode": "mip"}}))
     run("render", "v.nrrd", "--size", "24x24", "-o", "picture.png")
-    run("simulate", "mirror", "-o", "mirror/scan.toml", "--samples", "512", "--a-scans", "4", "--b-scans", "1")
-    j = np.arange(512)
-    envelope = 2000 * np.exp(-(((j - 256) / 140) ** 2))
-    for name, bins in (("m1", 40), ("m2", 110)):
-        fringe = 1 + 0.5 * np.cos(2 * np.pi * bins * (j / 512 + 0.02 * (j / 512) ** 2))
-        np.savetxt(folder / f"{name}.csv", envelope * fringe + 100 + noise.normal(0, 0.05, 512))
-    np.savetxt(folder / "mb.csv", envelope + 100)
+    write_mirrors(folder, noise)
     np.save(folder / "tissue.npy", noise.exponential(1, (6, 32, 24)).astype(np.float32))
 
 

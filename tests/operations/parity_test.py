@@ -40,15 +40,25 @@ class Case:
 
 TISSUE = ["tissue.npy", "tissue.npy"]
 SMALL = {"samples": 256, "a_scans": 8, "b_scans": 4}
+LONG = {"scan": "long/scan.toml"}
 CASES = {
     "attenuation": Case({"input": "decay.nrrd"}, {"output": "mu.nrrd"}, {"window_a_scans": 7}),
+    "calibrate_background": Case({"scan": "scan.toml"}, {"output": "mean.csv"}, long=LONG),
+    "calibrate_dispersion": Case({"scan": "mirror/scan.toml"}, {"output": "theta.csv", "plot": "d.svg"}, {"lines": 8},
+                                 long={"scan": "slow/scan.toml", "lines": 4096}),
+    "calibrate_k": Case({"mirror1": "m1.csv", "mirror2": "m2.csv", "background": "mb.csv"},
+                        {"output": "k.csv", "dispersion": "phase.csv", "plot": "k.svg"}, {"sides": "same", "wavelength_rises": True},
+                        long={"mirror1": "long/scan.toml"}),
+    "calibrate_noise": Case({"scan": "scan.toml"}, {"output": "noise.csv", "plot": "n.svg"}, {"mean": "power"}, long=LONG),
+    "calibrate_rolloff": Case({"mirror": ["m1.csv", "m2.csv"], "scan": "mirror/scan.toml"}, {"output": "roll.csv", "plot": "roll.svg"},
+                              {"attenuation_db": 30, "single_pass": True}, long={"mirror": ["long/scan.toml"], **LONG}),
     "convert": Case({"input": "layered.nrrd"}, {"output": "c.mha"}, {"type": "u16", "range": "-50:50"}),
     "figure": Case({"input": "layered.nrrd"}, {"output": "f.svg"}, {"b_scan": 2, "width_mm": 85}, long={"input": "long/scan.toml", "b_scan": -1}),
     "filter": Case({"input": "layered.nrrd"}, {"output": "smooth.nrrd"}, {"method": "median"}),
     "flow": Case({"velocity": ["tube.nrrd"]}, {"output": "flow.csv", "plot": "flow.svg", "arrows": "arrows.toml"}, {"through": "12,4,32"},
                  long={"velocity": ["tube.nrrd"] * 2000, "step_s": 0.01}),
     "invert": Case({"input": "layered.nrrd"}, {"output": "negative.nrrd"}, {"offset": 1.5}),
-    "reconstruct": Case({"scan": "scan.toml"}, {"output": "volume.nrrd"}, {"window": "hamming"}, long={"scan": "long/scan.toml"}),
+    "reconstruct": Case({"scan": "scan.toml"}, {"output": "volume.nrrd"}, {"window": "hamming"}, long=LONG),
     "render": Case({"input": "layered.nrrd"}, {"output": "p.png"}, {"size": "24x24", "mode": "mip"},
                    long={"size": "4096x4096", "samples": 4096}),
     "register": Case({"input": TISSUE}, {"output": "mean.nrrd", "table": "shifts.csv"}),
@@ -108,12 +118,13 @@ class Command:
 
     @staticmethod
     def words(request):
-        """The command line of a request. Required arguments and the first input, if it is required, have no option."""
+        """The command line of a request. Required arguments and inputs that are positional have no option."""
         required = {one["name"] for one in request.about["arguments"] if one["required"]}
-        yield request.name
+        positional = {one["name"] for one in request.about["inputs"] if one["positional"]}
+        yield from request.about["command"].split()
         yield from (str(value) for key, value in request.arguments.items() if key in required)
-        for i, (key, value) in enumerate(request.inputs.items()):
-            yield from ([f"--{key}"] if i or not is_needed(request.about) else [])
+        for key, value in request.inputs.items():
+            yield from ([] if key in positional else [f"--{key}"])
             yield from map(str, many(value))
         for key, value in request.outputs.items():
             yield from (f"--{key.replace('_', '-')}", str(value))
@@ -280,6 +291,7 @@ class Everywhere(ProgramCase):
         commands.write_tissue(cls.shared, noise)
         np.save(cls.shared / "tissue.npy", noise.exponential(1, (6, 32, 24)).astype(np.float32))
         write_scan(cls.shared)
+        commands.write_mirrors(cls.shared, noise)
         done = Finished(start("render", "layered.nrrd", "--size", "24x24", "-o", "picture.png", folder=cls.shared))
         assert done.code == 0, str(done)
         rpc = Rpc(cls.shared)
@@ -444,6 +456,7 @@ class Cancelling(Everywhere):
         np.save(cls.shared / "tissue.npy", np.tile(np.load(cls.shared / "tissue.npy"), (many_times, 1, 1)))
         write_scan(cls.shared / "long", np.zeros((1, 512, 1024), "<u2"), scan={"b_scans": 16000}, recipe={"depth_end": 16, "voxel": "u8"})
         extend(cls.shared / "long/spectra.raw", 16000 * 512 * 1024 * 2)
+        write_scan(cls.shared / "slow", np.random.default_rng(1).normal(2000, 100, (1, 4096, 8192)).astype("<u2"))
 
     def test_leaves_no_file(self):
         for name in set(TABLE) - {"reproduce"}:

@@ -54,6 +54,17 @@ TEST(Describe, ErrorsNameExpectedAndActualValue) {
 
 // Special values are shown as a word in the help and the window, which can also be written on the command line and in
 // files.
+TEST(Describe, PositiveNumbersAreAboveZero) {
+    Field<Recipe> field = recipe_field("low");
+    field.low = 0;
+    field.control.only_positive = true;
+    EXPECT_EQ(parsed(field, 1.0, "0.5", "here"), Value(0.5));
+    for (const std::string text : {"0", "-3", "nan"}) {
+        const auto refused = error_of([&] { parsed(field, 1.0, text, "here"); });
+        EXPECT_THAT(refused.line, HasSubstr("expected a positive number, got " + text));
+    }
+}
+
 TEST(Describe, EverySpecialValueHasWord) {
     for (const Field<Recipe>& field : describe<Recipe>()) {
         if (!field.control.special_value) continue;

@@ -74,22 +74,25 @@ void add_first_argument(CLI::App& command, Given& given) {
         ->type_name("");
 }
 
+std::string type_of(const InputText& text) {
+    if (!text.placeholder.empty()) return std::string(text.placeholder);
+    return text.is_spectrum ? "SCAN|FILE" : text.is_scan() ? "SCAN" : "FILE";
+}
+
 void add_inputs(CLI::App& command, Given& given) {
     for (const InputText& text : given.info->inputs) {
         const InputText& first = given.info->inputs.front();
         const bool is_first = &text == &first && !first.is_option;
-        const std::string name = is_first ? in_capitals(text.name) : dashed(text.name);
-        const char* streamed = is_first && !text.is_scan() ? "; - for standard input" : "";
+        const bool is_positional = is_first || text.is_positional;
+        const std::string name = is_positional ? in_capitals(text.name) : dashed(text.name);
+        const char* streamed = is_first && !text.is_file ? "; - for standard input" : "";
         CLI::Option* option = command.add_option(name, given.inputs[text.name], std::string(text.help) + streamed);
         if (!text.takes_many)
             option->expected(1)->allow_extra_args(false);
         else if (!is_first && !first.is_option)
             option->take_all()->allow_extra_args(false);  // the names that follow are those of the first input
-        if (is_first) option->required(text.is_required);
-        const std::string type = !text.placeholder.empty() ? std::string(text.placeholder)
-                                 : text.is_scan()          ? "SCAN"
-                                                           : "FILE";
-        option->type_name(is_first ? "" : type);
+        option->required(text.is_required);
+        option->type_name(is_positional ? "" : type_of(text));
     }
 }
 
@@ -175,7 +178,8 @@ void set_all(Operation& operation, Given& given) {
     require_scan(given);
     for (const InputText& text : given.info->inputs) {
         for (const std::string& name : given.inputs[text.name])
-            operation.set_text(text.name, text.is_scan() ? name : input_named(name, ".npy"));
+            operation.set_text(text.name,
+                               text.is_scan() ? name : input_named(name, text.is_spectrum ? ".csv" : ".npy"));
     }
     for (const std::string& assignment : given.assignments) operation.set_assignment(assignment);
     for (const OutputText& text : given.info->outputs) {
@@ -203,9 +207,12 @@ void run_command(Given& given) {
         const OperationOutput& output = operation->output(text.name);
         if (text.is_printed && output.is_kept) print_answer(output.bytes);
     }
-    for (const std::string& line : context.answers) print_answer(line);
+    for (const std::string& text : context.answers) answer("{}\n", text);
     for (const std::string& line : context.lines) close_with("{}\n", with_options(line));
-    for (const std::filesystem::path& file : context.files) close_with("{}\n", file.string());
+    for (const std::filesystem::path& file : context.files) {
+        const auto names_it = [&](const std::string& text) { return text.find(file.string()) != std::string::npos; };
+        if (std::ranges::none_of(context.answers, names_it)) close_with("{}\n", file.string());
+    }
     nlohmann::ordered_json object = operation->json(context);
     object["warnings"] = lines_of(context.warnings);
     print_json(object);
@@ -234,15 +241,35 @@ void translate_help(CLI::App& command, const OperationInfo& info) {
     running = nullptr;
 }
 
+// Returns the command whose subcommands are operations, such as `calibrate`.
+CLI::App& group_of_commands(CLI::App& program, const std::string& name) {
+    for (CLI::App* known : program.get_subcommands({})) {
+        if (known->get_name() == name) return *known;
+    }
+    static const std::map<std::string, std::string> summaries = {
+        {"calibrate", "Background, noise floor, k map, dispersion and roll-off from recordings"}};
+    CLI::App* group = program.add_subcommand(name, summaries.at(name));
+    group->require_subcommand(1);
+    return *group;
+}
+
+CLI::App* add_command(CLI::App& program, const OperationInfo& info) {
+    const std::string words(info.command), summary(info.summary);
+    const std::size_t space = words.find(' ');
+    if (space == std::string::npos) return program.add_subcommand(words, summary);
+    CLI::App& group = group_of_commands(program, words.substr(0, space));
+    return group.add_subcommand(words.substr(space + 1), summary)->group("Commands");
+}
+
 void add_operation(CLI::App& program, const OperationInfo& info) {
     auto given = std::make_shared<Given>();
     given->info = &info;
     given->defaults = info.make();
-    CLI::App* command = program.add_subcommand(std::string(info.name), std::string(info.summary));
+    CLI::App* command = add_command(program, info);
     add_first_argument(*command, *given);
     add_inputs(*command, *given);
     add_outputs(*command, *given);
-    if (!std::ranges::all_of(info.inputs, &InputText::is_scan)) add_data_folder_option(*command);
+    if (!std::ranges::all_of(info.inputs, &InputText::is_file)) add_data_folder_option(*command);
     add_overwrite_option(*command, given->overwrites);
     if (!info.backend.empty()) add_backend_option(*command, given->backend.backend, std::string(info.backend));
     if (info.shares_gpus) add_gpus_option(*command, given->backend);

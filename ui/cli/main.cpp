@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
 #ifdef ECHOLUX_RENDER
                             add_demo,
 #endif
-                            add_info, add_calibrate, add_batch, add_operations,
+                            add_info, add_batch, add_operations,
 #ifdef ECHOLUX_RENDER
 #ifdef ECHOLUX_WINDOW
                             add_view,

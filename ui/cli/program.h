@@ -29,7 +29,6 @@ int run_program(int argc, char** argv, const Commands& commands);
 // The commands of the program. Each add_NAME() adds a subcommand with its options and its action.
 void add_batch(CLI::App& program);
 void add_bench(CLI::App& program);
-void add_calibrate(CLI::App& program);
 void add_ctl(CLI::App& program);
 void add_demo(CLI::App& program);
 void add_info(CLI::App& program);

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "app/jobs/calibrate_job.h"
+#include "app/calibrate/calibration.h"
 #include "app/viewer/pane_view.h"
 #include "app/viewer/view_source.h"
 #include "compute/error.h"
