@@ -12,8 +12,10 @@
 
 #include "app/figure/figure_page.h"
 #include "compute/error.h"
+#include "compute/plural.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/file_name.h"
+#include "engine/io/image_format.h"
 #include "engine/io/regular_file.h"
 
 namespace echolux {
@@ -124,6 +126,20 @@ const OperationInfo& operation_named(std::string_view name) {
     const std::string near = nearest_name(name, names);
     throw Error(ErrorCode::bad_setting, "is not an operation", std::string(name),
                 near.empty() ? "docs/operations.md lists them" : "did you mean " + near + "?");
+}
+
+std::vector<std::string> endings_of(const OutputText& text) {
+    if (!text.endings.empty()) return text.endings;
+    const auto is_one_of = [&](std::initializer_list<OutputKind> kinds) {
+        return std::ranges::count(kinds, text.kind);
+    };
+    std::vector<std::string> endings;
+    if (is_one_of({OutputKind::volume, OutputKind::volume_or_figure, OutputKind::volume_or_table}))
+        endings = written_endings();
+    if (is_one_of({OutputKind::figure, OutputKind::volume_or_figure}))
+        endings.insert(endings.end(), {".pdf", ".svg", ".png"});
+    if (is_one_of({OutputKind::table, OutputKind::volume_or_table})) endings.emplace_back(".csv");
+    return endings;
 }
 
 // ---- Setting
@@ -387,6 +403,52 @@ Json json_of(const ResultValue& result) {
                 return std::isfinite(value) ? Json(value) : Json(nullptr);  // JSON has no NaN
             else
                 return value;
+        },
+        result);
+}
+
+namespace {
+
+constexpr std::size_t max_listed = 12;  // longer lists are counted
+
+template <class List>
+std::string text_of_list(const List& list) {
+    if (list.size() > max_listed) return plural(list.size(), "values");
+    return list.empty() ? "none" : fmt::format("{}", fmt::join(list, ", "));
+}
+
+std::string text_of_counts(const std::map<std::string, std::int64_t>& counts) {
+    std::vector<std::string> texts;
+    for (const auto& [name, count] : counts) texts.push_back(fmt::format("{} {}", count, name));
+    return text_of_list(texts);
+}
+
+std::string text_of_number(double value) {
+    return std::isfinite(value) ? fmt::format("{:.6g}", value) : "unknown";
+}
+
+}  // namespace
+
+std::string text_of(const ResultValue& result) {
+    return std::visit(
+        [](const auto& value) -> std::string {
+            using T = std::decay_t<decltype(value)>;
+            if constexpr (std::is_same_v<T, std::monostate>)
+                return "none";
+            else if constexpr (std::is_same_v<T, bool>)
+                return value ? "yes" : "no";
+            else if constexpr (std::is_same_v<T, double>)
+                return text_of_number(value);
+            else if constexpr (std::is_same_v<T, std::map<std::string, std::int64_t>>)
+                return text_of_counts(value);
+            else if constexpr (std::is_same_v<T, std::shared_ptr<const ResultArray>>)
+                return value == nullptr ? "none" : fmt::format("{}", fmt::join(value->shape, " x "));
+            else if constexpr (std::is_same_v<T, std::shared_ptr<const Json>>)
+                return value == nullptr ? "none" : plural(value->size(), "entries");
+            else if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::string>)
+                return fmt::format("{}", value);
+            else
+                return text_of_list(value);
         },
         result);
 }

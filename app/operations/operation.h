@@ -79,6 +79,8 @@ using ResultValue = std::variant<std::monostate, bool, std::int64_t, double, std
 
 // As `--json` prints it; null for arrays and for numbers that are unknown.
 nlohmann::ordered_json json_of(const ResultValue& result);
+// One short line for people: "12", "yes", "none", "16 x 32" for an array.
+std::string text_of(const ResultValue& result);
 
 // ---- Where an operation runs
 
@@ -145,6 +147,9 @@ struct OutputText {
     bool is_printed = false;                                 // the command prints it unless a file is named
     std::string (*streamed)(const Settings&) = nullptr;      // ending at standard output; nullptr: decided by kind
 };
+
+// Endings of its files, the usual one first; empty: any.
+std::vector<std::string> endings_of(const OutputText& text);
 
 struct ResultText {
     std::string_view name;  // "vessels.area_mm2" is area_mm2 of the object vessels

@@ -178,6 +178,7 @@ void Reproduce::describe(OperationParts<Reproduce>& parts) {
                  .kind = OutputKind::figure,
                  .help = "the new picture; default: its name with -again",
                  .placeholder = "PICTURE.png|.tif",
+                 .endings = {".png", ".tif", ".tiff"},
                  .is_checked_by_run = true,
                  .streamed = &Reproduce::streamed},
                 &Reproduce::output)

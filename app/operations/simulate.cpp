@@ -61,6 +61,7 @@ void Simulate::describe(OperationParts<Simulate>& parts) {
                  .is_required = true,
                  .placeholder = "DIR/scan.toml",
                  .alias = "out",
+                 .endings = {".toml"},
                  .is_file = true,
                  .is_checked_by_run = true},
                 &Simulate::output)

@@ -136,6 +136,29 @@ TEST_F(Operations, AreDescribedAsJson) {
     EXPECT_EQ(named("results", "backend")["type"], "text");
 }
 
+TEST(OperationTexts, ResultsAreShort) {
+    using Counts = std::map<std::string, std::int64_t>;
+    EXPECT_EQ(text_of(ResultValue()), "none");
+    EXPECT_EQ(text_of(true), "yes");
+    EXPECT_EQ(text_of(std::int64_t{12}), "12");
+    EXPECT_EQ(text_of(0.25), "0.25");
+    EXPECT_EQ(text_of(std::nan("")), "unknown");
+    EXPECT_EQ(text_of(std::vector<std::string>{"top", "bottom"}), "top, bottom");
+    EXPECT_EQ(text_of(std::vector<double>(100, 1.0)), "100 values");
+    EXPECT_EQ(text_of(Counts{{"ok", 3}, {"weak", 1}}), "3 ok, 1 weak");
+    EXPECT_EQ(text_of(std::make_shared<const ResultArray>(ResultArray{{2, 3}, std::vector<double>(6)})), "2 x 3");
+}
+
+TEST(OperationTexts, OutputsHaveEndings) {
+    EXPECT_EQ(endings_of({.name = "table", .kind = OutputKind::table, .help = ""}), std::vector<std::string>{".csv"});
+    EXPECT_THAT(endings_of({.name = "map", .kind = OutputKind::volume_or_figure, .help = ""}),
+                testing::IsSupersetOf({".nrrd", ".pdf"}));
+    for (const OperationInfo* info : operations()) {
+        for (const OutputText& output : info->outputs)
+            EXPECT_FALSE(endings_of(output).empty()) << info->name << " " << output.name;
+    }
+}
+
 // Run `ECHOLUX_WRITE=1 unit_tests --gtest_filter=*DocumentedOperations*` to update the documentation. Operations of
 // ECHOLUX_MORE_OPERATIONS are not in it.
 TEST(OperationsPage, DocumentedOperationsMatchDescriptions) {

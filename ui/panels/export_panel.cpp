@@ -9,6 +9,7 @@
 #include "compute/plan/describe.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/panel.h"
+#include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 #include "ui/workspace/exporting.h"
 
@@ -157,26 +158,15 @@ const std::vector<Field<ExportChoice>>& describe<ExportChoice>() {
 
 namespace {
 
-// Returns the name of the open document with another ending. Unusual characters become "-".
-std::string suggested_name(Workspace& work, const std::string& ending) {
-    const std::string name = work.viewer().view_source()->name();
-    std::string stem;
-    for (const char c : name.substr(0, name.find_last_of('.'))) {
-        const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
-        if (is_plain || (!stem.empty() && stem.back() != '-')) stem += is_plain ? c : '-';
-    }
-    while (stem.ends_with('-')) stem.pop_back();
-    return (stem.empty() ? "echolux" : stem) + ending;
-}
-
 // Asks the window for a save dialog; `save` is called with the chosen file.
 void wish_to_save(const PanelContext& context, const char* title, const std::vector<std::string>& endings,
                   std::function<void(const std::filesystem::path&)> save) {
-    context.state.file_wish = FileWish{.kind = FileWish::Kind::save,
-                                       .title = title,
-                                       .suggested = suggested_name(context.work, endings.front()),
-                                       .endings = endings,
-                                       .chosen = std::move(save)};
+    context.state.file_wish =
+        FileWish{.kind = FileWish::Kind::save,
+                 .title = title,
+                 .suggested = suggested_name(*context.work.viewer().view_source(), endings.front()),
+                 .endings = endings,
+                 .chosen = std::move(save)};
 }
 
 void draw_volume(const PanelContext& context) {

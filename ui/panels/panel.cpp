@@ -18,6 +18,7 @@ std::vector<std::unique_ptr<Panel>> make_panels() {
     panels.push_back(make_filters_panel());
     panels.push_back(make_surfaces_panel());
     panels.push_back(make_export_panel());
+    panels.push_back(make_operation_panel());
     panels.push_back(make_time_panel());
     panels.push_back(make_keys_panel());
     return panels;

@@ -173,6 +173,7 @@ std::unique_ptr<Panel> make_view_panel();
 std::unique_ptr<Panel> make_transfer_panel();
 std::unique_ptr<Panel> make_measure_panel();
 std::unique_ptr<Panel> make_export_panel();
+std::unique_ptr<Panel> make_operation_panel();
 std::unique_ptr<Panel> make_time_panel();
 std::unique_ptr<Panel> make_keys_panel();
 

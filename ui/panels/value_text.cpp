@@ -128,6 +128,17 @@ std::string short_time_text(double seconds) {
     return three_digits(seconds) + " s";
 }
 
+std::string suggested_name(const ViewSource& view_source, const std::string& ending) {
+    const std::string name = view_source.name();
+    std::string stem;
+    for (const char c : name.substr(0, name.find_last_of('.'))) {
+        const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
+        if (is_plain || (!stem.empty() && stem.back() != '-')) stem += is_plain ? c : '-';
+    }
+    while (stem.ends_with('-')) stem.pop_back();
+    return (stem.empty() ? "echolux" : stem) + ending;
+}
+
 std::string loading_text(const ViewSource& view_source) {
     const std::optional<Loading> loading = view_source.loading();
     if (!loading) return "";

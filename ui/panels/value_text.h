@@ -34,6 +34,9 @@ std::string count_text(std::int64_t count);   // "12 345"
 std::string duration_text(double seconds);    // "0:07", "12:34", "1:02:03"
 std::string short_time_text(double seconds);  // "1.2 ms", "34 us", "2.1 s"
 
+// Returns the name of a document with another ending. Unusual characters become "-".
+std::string suggested_name(const ViewSource& view_source, const std::string& ending);
+
 // Returns progress such as "loading step 3 (42 %)", or an empty text if the requested time point is displayed.
 std::string loading_text(const ViewSource& view_source);
 

@@ -296,7 +296,7 @@ void row_label(const PanelContext& context, const std::string& label) {
 }
 
 void setting_row(const PanelContext& context, const BoundField& field, const ChangeField& change,
-                 const std::string& label) {
+                 const std::string& label, const RefuseField& refuse) {
     refresh_facts(context);
     const Style& style = context.style;
     const Value value = field.get();
@@ -318,7 +318,7 @@ void setting_row(const PanelContext& context, const BoundField& field, const Cha
     ImGui::SameLine(places.control);
     const float right = fills ? places.reset : places.unit;
     ImGui::BeginGroup();
-    draw_control({context, field, apply, key, hint, right - places.control - style.px(4)}, value);
+    draw_control({context, field, apply, key, hint, right - places.control - style.px(4), refuse}, value);
     ImGui::EndGroup();
     note_place(context, key);
     explain(context, field, hint);
@@ -468,9 +468,12 @@ void take_typed(const SettingControl& control, const std::string& typed) {
         control.change(value_like(control.field.default_value, *control.hint.special_value), Edit::done);
         return;
     }
-    attempt(control.context, control.field.section, [&] {
+    try {
         control.change(parsed(control.field, control.field.default_value, typed, control.key), Edit::done);
-    });
+    } catch (const Error& error) {
+        if (control.refuse) return control.refuse(error);
+        control.context.work.notices().report_problem(control.field.section, error);
+    }
 }
 
 // A switch with a sliding knob.

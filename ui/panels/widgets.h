@@ -29,10 +29,11 @@ void setting_rows(const PanelContext& context, std::initializer_list<std::string
 void draw_group(const PanelContext& context, std::initializer_list<std::string_view> sections, std::string_view group);
 
 // Row for a setting outside the workspace, e.g. of a proposal or of a source that is not open yet. `change` applies a
-// value.
+// value. `refuse` receives the errors of typed text; without it they become notices of the setting's section.
 using ChangeField = std::function<void(const Value&, Edit)>;
+using RefuseField = std::function<void(const Error&)>;
 void setting_row(const PanelContext& context, const BoundField& field, const ChangeField& change,
-                 const std::string& label = "");
+                 const std::string& label = "", const RefuseField& refuse = {});
 
 // Positions of the columns for ImGui::SameLine(), so that custom rows line up with setting rows.
 struct RowColumns {
@@ -121,6 +122,7 @@ struct SettingControl {
     std::string key;  // such as "view.mode"
     ControlHint hint;
     float width = 0;
+    RefuseField refuse{};
 };
 
 void switch_control(const SettingControl& control, bool value);
@@ -137,7 +139,7 @@ struct ChoiceInBox {
 };
 ChoiceInBox choice_in_box(const std::string& value, float width);
 
-// Applies a typed value or the word for the automatic value. Invalid text becomes a notice of the setting's section.
+// Applies a typed value or the word for the automatic value. Invalid text is refused, see setting_row().
 void take_typed(const SettingControl& control, const std::string& typed);
 
 // True for colours; is_triple() is true for directions and positions with one number per axis.

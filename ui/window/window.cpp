@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/operations/operation.h"
 #include "app/seconds_since.h"
 #include "app/viewer/view_source.h"
 #include "compute/error.h"
@@ -29,6 +30,7 @@
 #include "ui/window/theme.h"
 #include "ui/workspace/exporting.h"
 #include "ui/workspace/layering.h"
+#include "ui/workspace/operating.h"
 #include "ui/workspace/raw_proposal.h"
 #include "ui/workspace/recordings.h"
 
@@ -95,6 +97,7 @@ struct MainWindow::Parts {
     void add_actions();
     void add_measure_actions();
     void add_panel_actions();
+    void add_operation_actions();
     void add_source_actions();
     void grant_file_wish();
 
@@ -693,6 +696,7 @@ void MainWindow::Parts::add_actions() {
 
     add_measure_actions();
     add_panel_actions();
+    add_operation_actions();
     add_source_actions();
 
     add(actions, {"window.palette", "Find a command…", "Help", {"Ctrl+K"}, "", [this] { palette.open(); }});
@@ -765,6 +769,27 @@ void MainWindow::Parts::add_panel_actions() {
              [this, one = panel.get()] { return work.viewer().view_source() != nullptr && one->is_available(work); },
              is_shown,
              [this, id] { state.wanted_panel = id; }});
+    }
+}
+
+// Actions such as "Operation: Filter…", which show the form of the operation.
+void MainWindow::Parts::add_operation_actions() {
+    for (const OperationInfo* info : operations()) {
+        std::string title(info->name);
+        title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(title.front())));
+        const auto show = [this, name = info->name] {
+            work.operating().choose(name);
+            if (!work.settings().window().right_panels) work.change("window.right_panels", true);
+            if (!PanelColumns::is_open(work, "operations")) PanelColumns::toggle(work, "operations");
+            state.wanted_panel = "operations";
+        };
+        add(work.actions(), {"operation." + std::string(info->name),
+                             "Operation: " + title + "…",
+                             "Operations",
+                             {},
+                             std::string(info->summary),
+                             show,
+                             [this] { return work.viewer().view_source() != nullptr; }});
     }
 }
 

@@ -34,6 +34,7 @@
 #include "ui/workspace/exporting.h"
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/layering.h"
+#include "ui/workspace/operating.h"
 #include "ui/workspace/raw_proposal.h"
 #include "ui/workspace/recordings.h"
 #include "ui/workspace/user_folders.h"
@@ -51,7 +52,7 @@ struct Opening {
 // State of the workspace alone. Jobs may use it, so it outlives those in WorkspaceState.
 struct WorkspaceMembers {
     WorkspaceMembers(WorkspaceState& state, Workspace& work)
-        : recordings(state, work), raw(state, work), exporting(state, work, filtering) {}
+        : operating(state, work), recordings(state, work), raw(state, work), exporting(state, work, filtering) {}
 
     UndoHistory history;
     Actions actions;
@@ -74,6 +75,7 @@ struct WorkspaceMembers {
     Calibrating calibrating;
     Filtering filtering;
     Layering layering;
+    Operating operating;
     Recordings recordings;
     RawProposals raw;
     std::deque<double> losses_s;  // recent losses of the graphics device
@@ -192,6 +194,10 @@ Filtering& Workspace::filtering() {
 
 Layering& Workspace::layering() {
     return parts_->layering;
+}
+
+Operating& Workspace::operating() {
+    return parts_->operating;
 }
 
 Exporting& Workspace::exporting() {

@@ -30,6 +30,7 @@ class Calibrating;   // ui/workspace/calibrating.h
 class Exporting;     // ui/workspace/exporting.h
 class Filtering;     // ui/workspace/filtering.h
 class Layering;      // ui/workspace/layering.h
+class Operating;     // ui/workspace/operating.h
 class RawProposals;  // ui/workspace/raw_proposal.h
 class Recordings;    // ui/workspace/recordings.h
 
@@ -63,6 +64,7 @@ class Workspace {
     Calibrating& calibrating();
     Filtering& filtering();
     Layering& layering();
+    Operating& operating();
     Exporting& exporting();
     Recordings& recordings();
     RawProposals& raw();
